@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stubs.h: chooses the architecture's entry stubs.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ARCH_STUBS_H
+#define PP_ARCH_STUBS_H
+
+#if defined(__x86_64__)
+#include "arch/x86_64_stubs.h"
+#else
+#error "libpprof has no entry stubs for this architecture yet: add src/arch/<name>_stubs.h"
+#endif
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86_64.h: registers of x86-64, by their DWARF numbers (System V ABI, AMD64 supplement, fig. 3.36).
+ *
+ *   0 rax  1 rdx  2 rcx  3 rbx  4 rsi  5 rdi  6 rbp  7 rsp  8-15 r8-r15  16 return address
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ARCH_X86_64_H
+#define PP_ARCH_X86_64_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+enum {
+    PP_REG_BX = 3,
+    PP_REG_FP = 6,
+    PP_REG_SP = 7,
+    PP_REG_RA = 16,
+    PP_REG_COUNT = 17
+};
+
+/* User addresses have 47 bits (with 4-level paging; 5-level ones are given out on request only). */
+#define PP_ADDRESS_BITS 47
+
+typedef struct pp_registers {
+    uintptr_t r[PP_REG_COUNT]; /* r[PP_REG_RA] is the PC */
+} pp_registers;
+
+/* The index in gregs[] of each DWARF register. */
+static const uint8_t pp_greg_of_register[PP_REG_COUNT] = {
+    REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+    REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
+};
+
+static inline void pp_registers_from_context(pp_registers *registers, const void *context)
+{
+    const ucontext_t *ucontext = context;
+    for (int i = 0; i < PP_REG_COUNT; i++) {
+        registers->r[i] = (uintptr_t)ucontext->uc_mcontext.gregs[pp_greg_of_register[i]];
+    }
+}
+
+/* In a signal frame SP points to the kernel's ucontext_t once the handler has returned to the restorer. */
+static inline uintptr_t pp_signal_frame_slot(uintptr_t sp, int reg)
+{
+    return sp + offsetof(ucontext_t, uc_mcontext) + sizeof(greg_t) * pp_greg_of_register[reg];
+}
+
+/* mov $15,%rax; syscall: the restorer that libc gives to the kernel (__restore_rt). */
+static const uint8_t pp_signal_restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86_64_stubs.h: the few entry points that C cannot express, because they must leave no frame.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ARCH_X86_64_STUBS_H
+#define PP_ARCH_X86_64_STUBS_H
+
+/*
+ * Defines the function `name(a, b, c)` as a jump to `target(a, b, c, sp, fp, bx)`, where sp is the stack
+ * pointer on entry (it points to the return address) and fp and bx are the caller's rbp and rbx.
+ */
+#define PP_STUB_WITH_CALLER(name, target)                                                          \
+    __asm__(".text\n"                                                                              \
+            ".globl " #name "\n"                                                                   \
+            ".type " #name ", @function\n" #name ":\n"                                             \
+            ".cfi_startproc\n"                                                                     \
+            "endbr64\n"                                                                            \
+            "mov %rsp, %rcx\n"                                                                     \
+            "mov %rbp, %r8\n"                                                                      \
+            "mov %rbx, %r9\n"                                                                      \
+            "jmp " #target "\n"                                                                    \
+            ".cfi_endproc\n"                                                                       \
+            ".size " #name ", . - " #name "\n")
+
+/*
+ * Defines the thread start routine `name(arg)`: calls `prepare(arg)`, which returns a struct of two
+ * words {function, argument}, and jumps to function(argument), so that the thread's stack looks as if
+ * the C library had called the function itself.
+ */
+#define PP_STUB_THREAD_START(name, prepare)                                                        \
+    __asm__(".text\n"                                                                              \
+            ".hidden " #name "\n"                                                                  \
+            ".globl " #name "\n"                                                                   \
+            ".type " #name ", @function\n" #name ":\n"                                             \
+            ".cfi_startproc\n"                                                                     \
+            "endbr64\n"                                                                            \
+            "sub $8, %rsp\n"                                                                       \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "call " #prepare "\n"                                                                  \
+            "add $8, %rsp\n"                                                                       \
+            ".cfi_adjust_cfa_offset -8\n"                                                          \
+            "mov %rdx, %rdi\n"                                                                     \
+            "jmp *%rax\n"                                                                          \
+            ".cfi_endproc\n"                                                                       \
+            ".size " #name ", . - " #name "\n")
+
+#endif

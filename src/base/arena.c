@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arena.c: mapped chunks, cut from front to back (drawing in arena.h).
+ *
+ * The first chunk is small, since most jobs are; each further one is twice the size of the last, up
+ * to a limit, so that a large job costs few system calls. Fresh mappings are zero already, which is
+ * why a piece never has to be cleared.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (mmap and munmap only, no locks).
+ * Locks: none.
+ * Owns: the mappings of each arena, until pp_arena_release().
+ */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    ALIGNMENT = 16,
+    CHUNK_MIN = 64 * 1024,      /* one fault-around window of the kernel */
+    CHUNK_MAX = 4 * 1024 * 1024 /* untouched pages cost nothing, address space does in containers */
+};
+
+struct pp_arena_chunk {
+    struct pp_arena_chunk *next;
+    size_t capacity; /* of the mapping, this header included */
+    size_t used;     /* from the start of the mapping */
+    size_t padding;  /* keeps the header a multiple of ALIGNMENT */
+};
+
+_Static_assert(sizeof(struct pp_arena_chunk) % ALIGNMENT == 0, "pieces start aligned");
+
+static size_t round_up(size_t size, size_t unit)
+{
+    return (size + unit - 1) & ~(unit - 1);
+}
+
+static struct pp_arena_chunk *map_chunk(size_t capacity)
+{
+    void *memory = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    struct pp_arena_chunk *chunk = memory;
+    chunk->capacity = capacity;
+    chunk->used = sizeof(*chunk);
+    return chunk;
+}
+
+/* A chunk with room for `size` more bytes. It becomes the newest, unless what it has left after
+ * this piece is less than what the newest still has: then it goes behind it. */
+static struct pp_arena_chunk *add_chunk(pp_arena *arena, size_t size)
+{
+    struct pp_arena_chunk *newest = arena->chunks;
+    size_t capacity = CHUNK_MIN;
+    if (newest != NULL)
+        capacity = newest->capacity < CHUNK_MAX / 2 ? newest->capacity * 2 : CHUNK_MAX;
+    size_t needed = round_up(sizeof(struct pp_arena_chunk) + size, CHUNK_MIN);
+    struct pp_arena_chunk *chunk = map_chunk(capacity > needed ? capacity : needed);
+    if (chunk == NULL && capacity > needed)
+        chunk = map_chunk(needed);
+    if (chunk == NULL)
+        return NULL;
+
+    size_t left = chunk->capacity - chunk->used - size;
+    if (newest != NULL && newest->capacity - newest->used > left) {
+        chunk->next = newest->next;
+        newest->next = chunk;
+    } else {
+        chunk->next = newest;
+        arena->chunks = chunk;
+    }
+    return chunk;
+}
+
+void *pp_arena_alloc(pp_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 2) {
+        arena->failed = true;
+        return NULL;
+    }
+    size = round_up(size == 0 ? 1 : size, ALIGNMENT);
+
+    struct pp_arena_chunk *chunk = arena->chunks;
+    if (chunk == NULL || chunk->capacity - chunk->used < size)
+        chunk = add_chunk(arena, size);
+    if (chunk == NULL) {
+        arena->failed = true;
+        return NULL;
+    }
+    void *piece = (char *)chunk + chunk->used;
+    chunk->used += size;
+    return piece;
+}
+
+void *pp_arena_array(pp_arena *arena, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) {
+        arena->failed = true;
+        return NULL;
+    }
+    return pp_arena_alloc(arena, total);
+}
+
+char *pp_arena_text(pp_arena *arena, const char *text, size_t length)
+{
+    if (length == SIZE_MAX) {
+        arena->failed = true;
+        return NULL;
+    }
+    char *copy = pp_arena_alloc(arena, length + 1);
+    if (copy != NULL && length > 0)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+void pp_arena_release(pp_arena *arena)
+{
+    struct pp_arena_chunk *chunk = arena->chunks;
+    while (chunk != NULL) {
+        struct pp_arena_chunk *next = chunk->next;
+        munmap(chunk, chunk->capacity);
+        chunk = next;
+    }
+    arena->chunks = NULL;
+    arena->failed = false;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lock.h: a small lock for state that is changed rarely and never for long.
+ *
+ * It knows its owner, so that a signal handler that interrupted the owner can see that waiting would
+ * be for ever. pthread's mutexes are not used: they are among the things that the library hooks.
+ *
+ * Zone: SIGNAL for try and unlock; lock waits (sched_yield) and belongs to NORMAL code that has
+ *       blocked the signals whose handlers take the same lock.
+ * Locks: this is one. Order: profile session > thread timers > module table.
+ * Owns: nothing.
+ */
+#ifndef PP_BASE_LOCK_H
+#define PP_BASE_LOCK_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct pp_lock {
+    int owner; /* thread id, 0 = free */
+} pp_lock;
+
+static inline int pp_lock_self(void)
+{
+    return (int)syscall(SYS_gettid);
+}
+
+static inline bool pp_lock_try(pp_lock *lock, int self)
+{
+    int expected = 0;
+    return __atomic_compare_exchange_n(&lock->owner, &expected, self, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static inline void pp_lock_take(pp_lock *lock, int self)
+{
+    const struct timespec pause = {.tv_nsec = 50000};
+    for (unsigned attempt = 0; !pp_lock_try(lock, self); attempt++) {
+        if (attempt < 64) {
+            sched_yield(); /* the holder is in the middle of a few system calls */
+        } else {
+            nanosleep(&pause, NULL); /* or it writes a profile */
+        }
+    }
+}
+
+static inline bool pp_lock_held_by(const pp_lock *lock, int self)
+{
+    return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self;
+}
+
+static inline void pp_lock_release(pp_lock *lock)
+{
+    __atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
+}
+
+#endif

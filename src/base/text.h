@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text.h: short messages put together in a fixed buffer, where stdio may not be used.
+ *
+ * What does not fit is cut off; the text is always NUL-terminated.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_BASE_TEXT_H
+#define PP_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PP_TEXT_CAPACITY = 512
+};
+
+typedef struct pp_text {
+    size_t length;
+    char data[PP_TEXT_CAPACITY];
+} pp_text;
+
+#define PP_TEXT_INIT {0, {0}}
+
+void pp_text_add(pp_text *text, const char *more);
+void pp_text_add_number(pp_text *text, uint64_t number);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_control.c: start, stop, build, encode, write.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: the session lock.
+ * Owns: the request of the running profile.
+ */
+#include "cpu_control.h"
+
+#include "base/lock.h"
+#include "encode/legacy_cpu.h"
+#include "encode/proto.h"
+#include "output.h"
+#include "profile/cpu_profile.h"
+#include "sample/cpu.h"
+#include "sys/log.h"
+#include "sys/modules.h"
+
+#include <errno.h>
+#include <sched.h>
+
+enum {
+    MIN_HZ = 1,
+    MAX_HZ = 1000000,
+    DEFAULT_HZ = 100,
+    FATAL_LOCK_ATTEMPTS = 2000 /* sched_yield each: somebody else may be about to finish */
+};
+
+static const uint64_t ns_per_s = 1000000000;
+static const uint64_t patience_ns = 2000000000;      /* for handlers that are under way */
+static const uint64_t fatal_patience_ns = 200000000; /* the same when the process is about to die */
+
+static pp_lock session_lock;
+static bool running;
+static pp_cpu_request current;
+
+static int take_session(void)
+{
+    int self = pp_lock_self();
+    if (pp_lock_held_by(&session_lock, self)) {
+        return -EBUSY; /* called from a writer, or from a signal that interrupted one */
+    }
+    pp_lock_take(&session_lock, self);
+    return 0;
+}
+
+static int take_session_at_end(void)
+{
+    int self = pp_lock_self();
+    for (int attempt = 0; attempt < FATAL_LOCK_ATTEMPTS; attempt++) {
+        if (pp_lock_held_by(&session_lock, self)) {
+            return -EBUSY;
+        }
+        if (pp_lock_try(&session_lock, self)) {
+            return 0;
+        }
+        sched_yield();
+    }
+    return -EBUSY;
+}
+
+static int check(pp_cpu_request *request)
+{
+    if (request->hz == 0) {
+        request->hz = DEFAULT_HZ;
+    }
+    if (request->hz < MIN_HZ || request->hz > MAX_HZ ||
+        (request->format != PPROF_FORMAT_PROTO && request->format != PPROF_FORMAT_LEGACY) ||
+        (!request->to_file && request->writer.write == NULL)) {
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int pp_cpu_control_start(const pp_cpu_request *request)
+{
+    pp_cpu_request wanted = *request;
+    int error = check(&wanted);
+    if (error == 0) {
+        error = take_session();
+    }
+    if (error != 0) {
+        return error;
+    }
+    if (running) {
+        error = -EBUSY;
+    } else {
+        error = pp_cpu_start(ns_per_s / (uint64_t)wanted.hz, wanted.duration_ns);
+    }
+    if (error == 0) {
+        current = wanted;
+        running = true;
+    }
+    pp_lock_release(&session_lock);
+    return error;
+}
+
+static int encode(const pp_cpu_result *result, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_profile profile;
+    int error = pp_cpu_profile_build(result, &arena, &profile);
+    profile.symbolize = current.symbolize;
+    if (error == 0) {
+        error = current.format == PPROF_FORMAT_LEGACY
+                    ? pp_legacy_cpu_encode(&profile, &arena, writer)
+                    : pp_proto_encode(&profile, &arena, writer);
+    }
+    pp_arena_release(&arena);
+    return error;
+}
+
+static int write_file(const pp_cpu_result *result)
+{
+    /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
+    static pp_output output;
+    int error = pp_output_open(&output, "cpu");
+    if (error == 0) {
+        error = pp_output_close(&output, encode(result, pprof_writer_fd(output.fd)));
+    }
+    if (error != 0) {
+        pp_log_error("the CPU profile could not be written to ", output.path, error,
+                     "choose another place with LIBPPROF=cpu,file=PATH");
+    }
+    return error;
+}
+
+int pp_cpu_control_stop(bool only_file, bool fatal)
+{
+    int error = fatal ? take_session_at_end() : take_session();
+    if (error != 0) {
+        return error;
+    }
+    if (running && (current.to_file || !only_file)) {
+        pp_cpu_result result;
+        pp_cpu_stop(fatal ? fatal_patience_ns : patience_ns, &result);
+        if (!fatal) {
+            pp_modules_refresh();
+        }
+        error = current.to_file ? write_file(&result) : encode(&result, current.writer);
+        pp_cpu_result_release(&result);
+        running = false;
+    }
+    pp_lock_release(&session_lock);
+    return error;
+}
+
+void pp_cpu_control_after_fork(void)
+{
+    running = false;
+    pp_lock_release(&session_lock);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * legacy_cpu.h: writes a CPU profile in the binary format that gperftools defined.
+ *
+ *   header    0 3 0 PERIOD_US 0
+ *   record    COUNT DEPTH PC[0] ... PC[DEPTH-1]     one for each sample
+ *   trailer   0 1 0
+ *   the text of /proc/self/maps
+ *
+ * Every field is a native word. Format: docs/cpuprofile-fileformat of gperftools.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio; stack below 4 KiB).
+ */
+#ifndef PP_ENCODE_LEGACY_CPU_H
+#define PP_ENCODE_LEGACY_CPU_H
+
+#include "base/arena.h"
+#include "profile/model.h"
+#include "pprof.h"
+
+/* value[0] of each sample is its count; profile->period is in nanoseconds. Returns 0, the writer's
+ * first error, -ENOMEM, or the error of reading the maps. */
+int pp_legacy_cpu_encode(const pp_profile *profile, pp_arena *arena, pprof_writer writer);
+
+#endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * proto.c: from a finished profile to gzipped profile.proto.
+ *
+ *   samples -> location ids -> [sorted by address] -> mapping of each -> function names of each
+ *           -> message in one buffer -> gzip -> writer
+ *
+ * The message is built in memory before its first byte is written: it is small beside the tables
+ * that it comes from, and whoever runs out of memory has then written nothing. Samples are appended
+ * while their frames are numbered, in one pass; what refers to locations comes after.
+ *
+ * Message: profile.proto of github.com/google/pprof; rules that readers rely on are named where
+ * they are kept.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
+ * Locks: none.
+ * Owns: the message buffer, for the length of the call.
+ */
+#include "encode/proto.h"
+
+#include "base/buffer.h"
+#include "base/sort.h"
+#include "encode/gzip.h"
+#include "encode/location_table.h"
+#include "encode/string_table.h"
+#include "encode/wire.h"
+#include "symbol/names.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { /* field numbers of profile.proto */
+       PROFILE_SAMPLE_TYPE = 1,
+       PROFILE_SAMPLE = 2,
+       PROFILE_MAPPING = 3,
+       PROFILE_LOCATION = 4,
+       PROFILE_FUNCTION = 5,
+       PROFILE_STRING_TABLE = 6,
+       PROFILE_DROP_FRAMES = 7,
+       PROFILE_TIME_NANOS = 9,
+       PROFILE_DURATION_NANOS = 10,
+       PROFILE_PERIOD_TYPE = 11,
+       PROFILE_PERIOD = 12,
+       PROFILE_COMMENT = 13,
+       PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+       VALUE_TYPE_TYPE = 1,
+       VALUE_TYPE_UNIT = 2,
+       SAMPLE_LOCATION_ID = 1,
+       SAMPLE_VALUE = 2,
+       SAMPLE_LABEL = 3,
+       LABEL_KEY = 1,
+       LABEL_STR = 2,
+       LABEL_NUM = 3,
+       LABEL_NUM_UNIT = 4,
+       MAPPING_ID = 1,
+       MAPPING_MEMORY_START = 2,
+       MAPPING_MEMORY_LIMIT = 3,
+       MAPPING_FILE_OFFSET = 4,
+       MAPPING_FILENAME = 5,
+       MAPPING_BUILD_ID = 6,
+       MAPPING_HAS_FUNCTIONS = 7,
+       LOCATION_ID = 1,
+       LOCATION_MAPPING_ID = 2,
+       LOCATION_ADDRESS = 3,
+       LOCATION_LINE = 4,
+       LINE_FUNCTION_ID = 1,
+       FUNCTION_ID = 1,
+       FUNCTION_NAME = 2,
+       FUNCTION_SYSTEM_NAME = 3
+};
+
+/* Speed before size: 6, the usual level, takes twice as long for a twentieth less. */
+enum { GZIP_LEVEL = 1 };
+
+static const char deleted_suffix[] = " (deleted)"; /* what the kernel appends in /proc/self/maps */
+static const char unknown_mapping[] = "[unknown]"; /* brackets: readers do not look for a file */
+static const char replacement[] = "\xef\xbf\xbd";  /* U+FFFD, for what is no UTF-8 */
+
+/* A key to sort by and where it came from. */
+typedef struct order {
+    uintptr_t key;
+    uint32_t index;
+} order;
+
+typedef struct encoder {
+    const pp_profile *profile;
+    pp_arena *arena;
+    pp_buffer out;
+    pp_string_table strings;
+    pp_string_table functions; /* index = function id */
+    pp_location_table locations;
+    bool *has_functions; /* of each mapping: all of its locations have a name */
+    uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
+    bool failed;         /* sticky: no memory for one of the arrays above */
+} encoder;
+
+static bool has_failed(const encoder *e)
+{
+    return e->failed || e->out.failed || e->strings.failed || e->functions.failed ||
+           e->locations.failed;
+}
+
+static uint32_t text_index(encoder *e, const char *text)
+{
+    return text == NULL ? 0 : pp_string_table_index(&e->strings, text, strlen(text));
+}
+
+/* ---- Samples ------------------------------------------------------------------------------- */
+
+static void encode_value_type(encoder *e, uint32_t field, const pp_value_type *type)
+{
+    size_t message = pp_wire_open(&e->out, field);
+    pp_wire_number_if(&e->out, VALUE_TYPE_TYPE, text_index(e, type->type));
+    pp_wire_number_if(&e->out, VALUE_TYPE_UNIT, text_index(e, type->unit));
+    pp_wire_close(&e->out, message);
+}
+
+static void encode_stack(encoder *e, const pp_profile_sample *sample)
+{
+    if (sample->depth == 0)
+        return;
+    size_t packed = pp_wire_open(&e->out, SAMPLE_LOCATION_ID);
+    uint8_t *at = pp_buffer_reserve(&e->out, (size_t)sample->depth * PP_VARINT_MAX);
+    if (at == NULL)
+        return;
+    for (uint32_t i = 0; i < sample->depth; i++) {
+        uintptr_t pc = sample->pc[i];
+        at = pp_varint_put(at, pp_location_table_id(&e->locations, pc == 0 ? 0 : pc - 1));
+    }
+    e->out.size = (size_t)(at - e->out.data);
+    pp_wire_close(&e->out, packed);
+}
+
+static void encode_label(encoder *e, const pp_sample_label *label)
+{
+    size_t message = pp_wire_open(&e->out, SAMPLE_LABEL);
+    pp_wire_number_if(&e->out, LABEL_KEY, text_index(e, label->key));
+    if (label->text != NULL) {
+        pp_wire_number_if(&e->out, LABEL_STR, text_index(e, label->text));
+    } else {
+        pp_wire_number_if(&e->out, LABEL_NUM, (uint64_t)label->number);
+        pp_wire_number_if(&e->out, LABEL_NUM_UNIT, text_index(e, label->unit));
+    }
+    pp_wire_close(&e->out, message);
+}
+
+static void encode_samples(encoder *e)
+{
+    const pp_profile *profile = e->profile;
+    for (size_t i = 0; i < profile->sample_count && !has_failed(e); i++) {
+        const pp_profile_sample *sample = &profile->samples[i];
+        size_t message = pp_wire_open(&e->out, PROFILE_SAMPLE);
+        encode_stack(e, sample);
+        size_t packed = pp_wire_open(&e->out, SAMPLE_VALUE);
+        for (uint32_t k = 0; k < profile->sample_type_count; k++)
+            pp_wire_varint(&e->out, (uint64_t)sample->value[k]);
+        pp_wire_close(&e->out, packed);
+        for (uint32_t k = 0; k < sample->label_count; k++)
+            encode_label(e, &sample->labels[k]);
+        pp_wire_close(&e->out, message);
+    }
+}
+
+/* ---- Locations: their mappings and names --------------------------------------------------- */
+
+static int compare_order(const void *left, const void *right, void *context)
+{
+    (void)context;
+    const order *a = left;
+    const order *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static order *sorted_locations(encoder *e)
+{
+    uint32_t count = e->locations.count;
+    order *sorted = pp_arena_array(e->arena, count, sizeof(*sorted));
+    if (sorted == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = (order){e->locations.locations[i].address, i};
+    pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
+    return sorted;
+}
+
+static order *sorted_mappings(encoder *e)
+{
+    size_t count = e->profile->mapping_count;
+    order *sorted = pp_arena_array(e->arena, count, sizeof(*sorted));
+    if (sorted == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (order){e->profile->mappings[i].start, (uint32_t)i};
+    pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
+    return sorted;
+}
+
+/* Names the run of `count` locations of one mapping, which `run` gives in ascending order. */
+static void name_run(encoder *e, const pp_mapping *mapping, bool *all_named, const order *run,
+                     size_t count)
+{
+    uintptr_t *addresses = pp_arena_array(e->arena, count, sizeof(*addresses));
+    pp_symbol *symbols = pp_arena_array(e->arena, count, sizeof(*symbols));
+    if (addresses == NULL || symbols == NULL) {
+        e->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        addresses[i] = run[i].key;
+    *all_named = pp_symbols_resolve(mapping, addresses, count, symbols, e->arena) == count;
+
+    const char *last_name = NULL; /* neighbours share a function, and then the text of its name */
+    uint32_t last_id = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (symbols[i].name != NULL && symbols[i].name != last_name) {
+            last_name = symbols[i].name;
+            last_id = pp_string_table_index(&e->functions, last_name, strlen(last_name));
+        }
+        e->locations.locations[run[i].index].function = symbols[i].name != NULL ? last_id : 0;
+    }
+}
+
+/* Walks locations and mappings side by side, both in ascending order, and handles the locations of
+ * one mapping together. */
+static void place_locations(encoder *e)
+{
+    size_t mapping_count = e->profile->mapping_count;
+    uint32_t location_count = e->locations.count;
+    order *mappings = sorted_mappings(e);
+    order *sorted = sorted_locations(e);
+    e->has_functions = pp_arena_array(e->arena, mapping_count, sizeof(*e->has_functions));
+    if (mappings == NULL || sorted == NULL || e->has_functions == NULL) {
+        e->failed = true;
+        return;
+    }
+
+    size_t next = 0; /* the first mapping that starts above the address */
+    for (uint32_t i = 0, end; i < location_count; i = end) {
+        while (next < mapping_count && mappings[next].key <= sorted[i].key)
+            next++;
+        uint32_t index = next == 0 ? 0 : mappings[next - 1].index;
+        const pp_mapping *mapping = next == 0 ? NULL : &e->profile->mappings[index];
+        if (mapping != NULL && sorted[i].key >= mapping->limit)
+            mapping = NULL;
+
+        uintptr_t limit = next < mapping_count ? mappings[next].key : UINTPTR_MAX;
+        if (mapping != NULL && mapping->limit < limit)
+            limit = mapping->limit;
+        if (mapping == NULL && e->unknown_id == 0)
+            e->unknown_id = (uint32_t)mapping_count + 1;
+        uint32_t mapping_id = mapping != NULL ? index + 1 : e->unknown_id;
+        for (end = i; end < location_count && (end == i || sorted[end].key < limit); end++)
+            e->locations.locations[sorted[end].index].mapping = mapping_id;
+
+        if (mapping != NULL && e->profile->symbolize != PP_SYMBOLIZE_NONE)
+            name_run(e, mapping, &e->has_functions[index], sorted + i, end - i);
+    }
+}
+
+static void encode_locations(encoder *e)
+{
+    for (uint32_t i = 0; i < e->locations.count; i++) {
+        const pp_location *location = &e->locations.locations[i];
+        size_t message = pp_wire_open(&e->out, PROFILE_LOCATION);
+        pp_wire_number(&e->out, LOCATION_ID, i + 1);
+        pp_wire_number(&e->out, LOCATION_MAPPING_ID, location->mapping);
+        pp_wire_number_if(&e->out, LOCATION_ADDRESS, location->address);
+        if (location->function != 0) {
+            size_t line = pp_wire_open(&e->out, LOCATION_LINE);
+            pp_wire_number(&e->out, LINE_FUNCTION_ID, location->function);
+            pp_wire_close(&e->out, line);
+        }
+        pp_wire_close(&e->out, message);
+    }
+}
+
+static void encode_functions(encoder *e)
+{
+    for (uint32_t id = 1; id < e->functions.count; id++) {
+        const pp_string *name = &e->functions.strings[id];
+        uint32_t index = pp_string_table_index(&e->strings, name->text, name->length);
+        size_t message = pp_wire_open(&e->out, PROFILE_FUNCTION);
+        pp_wire_number(&e->out, FUNCTION_ID, id);
+        pp_wire_number(&e->out, FUNCTION_NAME, index);
+        pp_wire_number(&e->out, FUNCTION_SYSTEM_NAME, index);
+        pp_wire_close(&e->out, message);
+    }
+}
+
+/* ---- Mappings ------------------------------------------------------------------------------ */
+
+static char *put_hex(char *to, uint64_t value, unsigned digits)
+{
+    while (digits-- > 0)
+        *to++ = "0123456789abcdef"[value >> (4 * digits) & 15];
+    return to;
+}
+
+/* The name that readers know a mapping by. Code without a file gets one that holds its address:
+ * readers take two mappings of equal size without a name for the same, and glue one without a name
+ * to its neighbour. */
+static uint32_t filename_index(encoder *e, const pp_mapping *mapping)
+{
+    size_t length = mapping->path == NULL ? 0 : strlen(mapping->path);
+    size_t suffix = sizeof(deleted_suffix) - 1;
+    if (length > suffix && memcmp(mapping->path + length - suffix, deleted_suffix, suffix) == 0)
+        length -= suffix;
+    if (length > 0)
+        return pp_string_table_index(&e->strings, mapping->path, length);
+
+    char name[sizeof("[anon 0123456789abcdef]")] = "[anon ";
+    char *end = put_hex(name + strlen(name), mapping->start, 16);
+    *end = ']';
+    char *copy = pp_arena_text(e->arena, name, sizeof(name) - 1);
+    e->failed |= copy == NULL;
+    return text_index(e, copy);
+}
+
+static uint32_t build_id_index(encoder *e, const pp_mapping *mapping)
+{
+    char hex[2 * PP_BUILD_ID_MAX];
+    char *end = hex;
+    for (size_t i = 0; i < mapping->build_id_size && i < PP_BUILD_ID_MAX; i++)
+        end = put_hex(end, mapping->build_id[i], 2);
+    if (end == hex)
+        return 0;
+    char *copy = pp_arena_text(e->arena, hex, (size_t)(end - hex));
+    e->failed |= copy == NULL;
+    return text_index(e, copy);
+}
+
+static void encode_mappings(encoder *e)
+{
+    for (size_t i = 0; i < e->profile->mapping_count; i++) {
+        const pp_mapping *mapping = &e->profile->mappings[i];
+        size_t message = pp_wire_open(&e->out, PROFILE_MAPPING);
+        pp_wire_number(&e->out, MAPPING_ID, i + 1);
+        pp_wire_number_if(&e->out, MAPPING_MEMORY_START, mapping->start);
+        pp_wire_number_if(&e->out, MAPPING_MEMORY_LIMIT, mapping->limit);
+        pp_wire_number_if(&e->out, MAPPING_FILE_OFFSET, mapping->offset);
+        pp_wire_number_if(&e->out, MAPPING_FILENAME, filename_index(e, mapping));
+        pp_wire_number_if(&e->out, MAPPING_BUILD_ID, build_id_index(e, mapping));
+        pp_wire_number_if(&e->out, MAPPING_HAS_FUNCTIONS, e->has_functions[i]);
+        pp_wire_close(&e->out, message);
+    }
+    if (e->unknown_id != 0) {
+        size_t message = pp_wire_open(&e->out, PROFILE_MAPPING);
+        pp_wire_number(&e->out, MAPPING_ID, e->unknown_id);
+        pp_wire_number(&e->out, MAPPING_FILENAME, text_index(e, unknown_mapping));
+        pp_wire_close(&e->out, message);
+    }
+}
+
+/* ---- Texts --------------------------------------------------------------------------------- */
+
+/* How many bytes at `text` are one character in valid UTF-8 (Unicode 15, table 3-7); 0 = none. */
+static size_t utf8_length(const uint8_t *text, size_t length)
+{
+    uint8_t lead = text[0];
+    if (lead < 0x80)
+        return 1;
+    size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if (lead < 0xc2 || lead > 0xf4 || size > length)
+        return 0;
+    /* The second byte's range excludes overlong forms, surrogates and what is above U+10FFFF. */
+    uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (text[1] < low || text[1] > high)
+        return 0;
+    for (size_t i = 2; i < size; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return size;
+}
+
+static size_t valid_prefix(const uint8_t *text, size_t length)
+{
+    size_t valid = 0;
+    while (valid < length) {
+        size_t size = utf8_length(text + valid, length - valid);
+        if (size == 0)
+            break;
+        valid += size;
+    }
+    return valid;
+}
+
+static void encode_text(encoder *e, const pp_string *string)
+{
+    const uint8_t *text = (const uint8_t *)string->text;
+    size_t length = string->length;
+    size_t valid = valid_prefix(text, length);
+    if (valid == length) {
+        pp_wire_bytes(&e->out, PROFILE_STRING_TABLE, text, length);
+        return;
+    }
+    size_t message = pp_wire_open(&e->out, PROFILE_STRING_TABLE);
+    while (true) {
+        pp_buffer_append(&e->out, text, valid);
+        if (valid == length)
+            break;
+        pp_buffer_append(&e->out, replacement, sizeof(replacement) - 1);
+        text += valid + 1;
+        length -= valid + 1;
+        valid = valid_prefix(text, length);
+    }
+    pp_wire_close(&e->out, message);
+}
+
+/* ---- The message --------------------------------------------------------------------------- */
+
+static void encode_message(encoder *e)
+{
+    const pp_profile *profile = e->profile;
+    for (uint32_t i = 0; i < profile->sample_type_count; i++)
+        encode_value_type(e, PROFILE_SAMPLE_TYPE, &profile->sample_type[i]);
+    encode_samples(e);
+    if (has_failed(e))
+        return;
+    place_locations(e);
+    if (has_failed(e))
+        return;
+    encode_mappings(e);
+    encode_locations(e);
+    encode_functions(e);
+
+    pp_wire_number_if(&e->out, PROFILE_DROP_FRAMES, text_index(e, profile->drop_frames));
+    pp_wire_number(&e->out, PROFILE_TIME_NANOS, (uint64_t)profile->time_ns);
+    pp_wire_number_if(&e->out, PROFILE_DURATION_NANOS, (uint64_t)profile->duration_ns);
+    encode_value_type(e, PROFILE_PERIOD_TYPE, &profile->period_type);
+    pp_wire_number_if(&e->out, PROFILE_PERIOD, (uint64_t)profile->period);
+    for (size_t i = 0; i < profile->comment_count; i++)
+        pp_wire_number(&e->out, PROFILE_COMMENT, text_index(e, profile->comments[i]));
+    pp_wire_number_if(&e->out, PROFILE_DEFAULT_SAMPLE_TYPE,
+                      text_index(e, profile->default_sample_type));
+
+    for (uint32_t i = 0; i < e->strings.count; i++)
+        encode_text(e, &e->strings.strings[i]);
+}
+
+int pp_proto_encode(const pp_profile *profile, pp_arena *arena, pprof_writer writer)
+{
+    encoder e = {.profile = profile, .arena = arena, .out = PP_BUFFER_INIT};
+    int error = -ENOMEM;
+
+    pp_string_table_init(&e.strings, arena);
+    pp_string_table_init(&e.functions, arena);
+    pp_location_table_init(&e.locations, arena);
+    if (has_failed(&e))
+        goto out;
+    encode_message(&e);
+    if (has_failed(&e))
+        goto out;
+
+    pp_gzip *gzip = pp_gzip_new(arena, writer, GZIP_LEVEL);
+    if (gzip == NULL)
+        goto out;
+    pprof_writer compressed = pp_gzip_writer(gzip);
+    compressed.write(compressed.ctx, e.out.data, e.out.size);
+    error = pp_gzip_finish(gzip);
+out:
+    pp_buffer_release(&e.out);
+    return error;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wire.h: the wire format of protocol buffers, as far as profile.proto needs it.
+ *
+ *   varint             7 bits a byte, low bits first, 0x80 = more follows
+ *   field, a number    varint(field << 3 | 0) varint(value)
+ *   field, bytes       varint(field << 3 | 2) varint(size) bytes      text, messages, packed
+ * numbers
+ *
+ * A nested message is written in place: pp_wire_open() leaves one byte for its size, which is
+ * enough below 128 bytes; pp_wire_close() makes room if it was not. (Format: protobuf.dev,
+ * "Encoding".)
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing; errors stick to the buffer.
+ */
+#ifndef PP_ENCODE_WIRE_H
+#define PP_ENCODE_WIRE_H
+
+#include "base/buffer.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PP_VARINT_MAX = 10 /* bytes of a 64-bit number */ };
+
+/* Writes `value` at `to`, where PP_VARINT_MAX bytes are free, and returns the byte after it. */
+static inline uint8_t *pp_varint_put(uint8_t *to, uint64_t value)
+{
+    while (value >= 0x80) {
+        *to++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *to++ = (uint8_t)value;
+    return to;
+}
+
+/* A bare varint: one number of a packed field. */
+void pp_wire_varint(pp_buffer *out, uint64_t value);
+
+/* A numeric field. Negative numbers are cast: their two's complement is what the format wants. */
+void pp_wire_number(pp_buffer *out, uint32_t field, uint64_t value);
+
+/* The same, left out if it is 0: readers then see 0. */
+void pp_wire_number_if(pp_buffer *out, uint32_t field, uint64_t value);
+
+/* A field of bytes or text. */
+void pp_wire_bytes(pp_buffer *out, uint32_t field, const void *data, size_t size);
+
+/* Begins a nested message or a packed field; what it returns is for pp_wire_close(). They nest. */
+size_t pp_wire_open(pp_buffer *out, uint32_t field);
+void pp_wire_close(pp_buffer *out, size_t opened);
+
+#endif

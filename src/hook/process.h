@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * process.h: knows when the process forks, unloads a library, or ends.
+ *
+ * What is to be done then is decided above (preload.c); this room only finds out that it happens.
+ *
+ * Zone: HOOK.
+ * Locks: around fork the timers' lock is held.
+ * Owns: the handlers of SIGTERM and SIGINT, where their action was the default one.
+ */
+#ifndef PP_HOOK_PROCESS_H
+#define PP_HOOK_PROCESS_H
+
+#include <stdbool.h>
+
+/*
+ * after_fork   in the child of fork(), with all signals blocked
+ * at_end       before exit, _exit, _Exit, quick_exit end the process (false), or a fatal signal does
+ *              (true: on whatever thread, at whatever point). Never called in a child of vfork, whose
+ *              memory is the parent's.
+ * before_unload  before dlclose
+ */
+typedef struct pp_process_events {
+    void (*after_fork)(void);
+    void (*before_unload)(void);
+    void (*at_end)(bool fatal_signal);
+} pp_process_events;
+
+/* Called once when the library is loaded. */
+void pp_hook_process_init(const pp_process_events *events);
+
+/*
+ * From now on SIGTERM and SIGINT, where their action is the default one, call at_end first and are
+ * then raised again, so that the parent sees the signal. A host that asks for their action is still
+ * told SIG_DFL; one that sets its own handler replaces ours.
+ */
+void pp_hook_fatal_signals(void);
+
+#endif

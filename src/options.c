@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.c: a table of words, each with the function that takes its value.
+ *
+ * Zone: NORMAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "options.h"
+
+#include "base/text.h"
+#include "output.h"
+#include "sys/log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    MAX_WORD = 4096
+};
+
+/* `value` is what follows the word's '=' or ':', NULL if there is nothing. */
+typedef int take_function(pp_options *options, const char *value);
+
+typedef struct option {
+    const char *name;
+    take_function *take;
+    const char *usage;
+} option;
+
+/* ---- values ---- */
+
+static bool parse_number(const char *text, int64_t *number)
+{
+    char *end = NULL;
+    if (text == NULL || *text < '0' || *text > '9') {
+        return false;
+    }
+    int saved_errno = errno;
+    errno = 0;
+    long long parsed = strtoll(text, &end, 10);
+    bool good = errno == 0 && *end == '\0';
+    errno = saved_errno;
+    *number = parsed;
+    return good;
+}
+
+/* "10", "10s", "500ms", "2m", "1h" */
+static bool parse_duration(const char *text, uint64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        uint64_t ns;
+    } units[] = {{"", 1000000000},   {"s", 1000000000},     {"ms", 1000000},
+                 {"m", 60000000000}, {"h", 3600000000000u}};
+    char digits[16];
+    size_t length = text != NULL ? strspn(text, "0123456789") : 0;
+    int64_t number = 0;
+    if (length == 0 || length >= sizeof digits) {
+        return false;
+    }
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(text + length, units[i].unit) == 0) {
+            return parse_number(digits, &number) && number > 0 &&
+                   !__builtin_mul_overflow((uint64_t)number, units[i].ns, ns);
+        }
+    }
+    return false;
+}
+
+/* ---- words ---- */
+
+static int take_cpu(pp_options *options, const char *value)
+{
+    int64_t hz = 0;
+    if (value != NULL && (!parse_number(value, &hz) || hz < 1 || hz > 1000000)) {
+        return -EINVAL;
+    }
+    options->cpu = true;
+    if (value != NULL) {
+        options->cpu_request.hz = (int)hz;
+    }
+    return 0;
+}
+
+static int take_file(pp_options *options, const char *value)
+{
+    (void)options;
+    return value == NULL ? -EINVAL : pp_output_set_template(value);
+}
+
+static int take_engine(pp_options *options, const char *value)
+{
+    (void)options;
+    if (value == NULL) {
+        return -EINVAL;
+    }
+    if (strcmp(value, "perf") == 0) {
+        return -ENOTSUP;
+    }
+    return strcmp(value, "auto") == 0 || strcmp(value, "timer") == 0 ? 0 : -EINVAL;
+}
+
+static int take_symbolize(pp_options *options, const char *value)
+{
+    if (value == NULL) {
+        return -EINVAL;
+    }
+    if (strcmp(value, "none") == 0) {
+        options->cpu_request.symbolize = PP_SYMBOLIZE_NONE;
+    } else if (strcmp(value, "names") == 0) {
+        options->cpu_request.symbolize = PP_SYMBOLIZE_NAMES;
+    } else {
+        return strcmp(value, "lines") == 0 ? -ENOTSUP : -EINVAL;
+    }
+    return 0;
+}
+
+static int take_log(pp_options *options, const char *value)
+{
+    (void)options;
+    if (value == NULL) {
+        return -EINVAL;
+    }
+    if (strcmp(value, "stderr") == 0) {
+        return pp_log_set_path(NULL);
+    }
+    if (*value == '/') {
+        return pp_log_set_path(value);
+    }
+    char absolute[PATH_MAX];
+    size_t room = sizeof absolute - strlen(value) - 2;
+    if (strlen(value) + 2 > sizeof absolute || getcwd(absolute, room) == NULL) {
+        return -ENAMETOOLONG;
+    }
+    strcat(absolute, "/");
+    strcat(absolute, value);
+    return pp_log_set_path(absolute);
+}
+
+static int take_subprocesses(pp_options *options, const char *value)
+{
+    options->subprocesses = true;
+    return value == NULL ? 0 : -EINVAL;
+}
+
+static int take_duration(pp_options *options, const char *value)
+{
+    return parse_duration(value, &options->cpu_request.duration_ns) ? 0 : -EINVAL;
+}
+
+static int take_later(pp_options *options, const char *value)
+{
+    (void)options;
+    (void)value;
+    return -ENOTSUP;
+}
+
+static const option table[] = {
+    {"cpu", take_cpu, "cpu or cpu:HZ, HZ from 1 to 1000000"},
+    {"file", take_file, "file=PATH, with %e %p %k %t %n %%"},
+    {"engine", take_engine, "engine=auto, timer or perf"},
+    {"symbolize", take_symbolize, "symbolize=none, names or lines"},
+    {"log", take_log, "log=PATH or log=stderr"},
+    {"subprocesses", take_subprocesses, "subprocesses, without a value"},
+    {"duration", take_duration, "duration=30s, or ms, m, h"},
+    {"heap", take_later, NULL},
+    {"block", take_later, NULL},
+    {"mutex", take_later, NULL},
+    {"thread", take_later, NULL},
+    {"alloctrace", take_later, NULL},
+    {"http", take_later, NULL},
+    {"signal", take_later, NULL},
+    {"interval", take_later, NULL},
+    {"push", take_later, NULL},
+    {"peak", take_later, NULL},
+};
+
+static const option *find_option(const char *name)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(table[i].name, name) == 0) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+static void complain(pp_options *options, const char *word, const option *o, int error)
+{
+    pp_text text = PP_TEXT_INIT;
+    if (o == NULL) {
+        pp_text_add(&text, "unknown option '");
+    } else if (error == -ENOTSUP) {
+        pp_text_add(&text, "not in this version: option '");
+    } else {
+        pp_text_add(&text, "bad value: option '");
+    }
+    pp_text_add(&text, word);
+    pp_text_add(&text, "' is ignored");
+    if (o != NULL && error != -ENOTSUP && o->usage != NULL) {
+        pp_text_add(&text, "; write ");
+        pp_text_add(&text, o->usage);
+    }
+    pp_log(&text);
+    if (options->error == 0) {
+        options->error = error;
+    }
+}
+
+static void take_word(pp_options *options, char *word)
+{
+    char name[32];
+    size_t length = strcspn(word, "=:");
+    if (length == 0 && *word == '\0') {
+        return; /* two commas, or one at the end */
+    }
+    const char *value = word[length] != '\0' ? word + length + 1 : NULL;
+    const option *o = NULL;
+    if (length < sizeof name) {
+        memcpy(name, word, length);
+        name[length] = '\0';
+        o = find_option(name);
+    }
+    int error = o != NULL ? o->take(options, value) : -EINVAL;
+    if (error != 0) {
+        complain(options, word, o, error);
+    }
+}
+
+void pp_options_init(pp_options *options)
+{
+    *options = (pp_options){.cpu_request = {.to_file = true, .symbolize = PP_SYMBOLIZE_NAMES}};
+}
+
+void pp_options_parse(pp_options *options, const char *text)
+{
+    char word[MAX_WORD];
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        if (length < sizeof word) {
+            memcpy(word, text, length);
+            word[length] = '\0';
+            take_word(options, word);
+        } else {
+            complain(options, "(longer than 4095 characters)", NULL, -EINVAL);
+        }
+        text += length + (text[length] == ',');
+    }
+}
+
+static void take_variable(pp_options *options, const char *variable, take_function *take)
+{
+    const char *value = secure_getenv(variable);
+    if (value != NULL && *value != '\0') {
+        int error = take(options, value);
+        if (error != 0) {
+            complain(options, variable, NULL, error);
+        }
+    }
+}
+
+void pp_options_from_gperftools(pp_options *options)
+{
+    const char *file = secure_getenv("CPUPROFILE");
+    if (file == NULL || *file == '\0') {
+        return;
+    }
+    take_variable(options, "CPUPROFILE", take_file);
+    options->cpu = true;
+    take_variable(options, "CPUPROFILE_FREQUENCY", take_cpu);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.h: the words of LIBPPROF and pprof_configure().
+ *
+ * Zone: NORMAL.
+ * Locks: none; callers are the library's start and pprof_configure().
+ * Owns: nothing.
+ */
+#ifndef PP_OPTIONS_H
+#define PP_OPTIONS_H
+
+#include "cpu_control.h"
+
+#include <stdbool.h>
+
+typedef struct pp_options {
+    bool cpu;          /* a CPU profile is wanted */
+    bool subprocesses; /* children are profiled as well */
+    pp_cpu_request cpu_request;
+    int error; /* the first one that was met */
+} pp_options;
+
+/* What holds when nothing is said. */
+void pp_options_init(pp_options *options);
+
+/*
+ * Applies a comma-separated list. Words that are unknown, have a bad value, or belong to a part that
+ * this version lacks are named on the log and skipped; options->error keeps the first error. `file`
+ * and `log` take effect at once.
+ */
+void pp_options_parse(pp_options *options, const char *text);
+
+/* The variables that users of gperftools know: CPUPROFILE, CPUPROFILE_FREQUENCY. */
+void pp_options_from_gperftools(pp_options *options);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.c: names, temporary files and renames.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: the template.
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_TEMPORARY_NAMES = 100 /* left over from killed processes of the same number */
+};
+
+static char template[PP_OUTPUT_PATH_MAX];
+static unsigned counter;
+
+/* ---- names ---- */
+
+typedef struct builder {
+    char *data;
+    size_t length, capacity;
+    bool overflow;
+} builder;
+
+static void add_char(builder *b, char c)
+{
+    if (b->length + 1 >= b->capacity) {
+        b->overflow = true;
+        return;
+    }
+    b->data[b->length++] = c;
+    b->data[b->length] = '\0';
+}
+
+static void add_text(builder *b, const char *text)
+{
+    while (*text != '\0') {
+        add_char(b, *text++);
+    }
+}
+
+static void add_number(builder *b, uint64_t number)
+{
+    char digits[21];
+    size_t at = sizeof digits - 1;
+    digits[at] = '\0';
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    add_text(b, &digits[at]);
+}
+
+static bool template_is_valid(const char *name)
+{
+    for (; *name != '\0'; name++) {
+        if (*name == '%') {
+            name++;
+            if (*name == '\0' || strchr("epktn%", *name) == NULL) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+int pp_output_set_template(const char *name)
+{
+    char absolute[PP_OUTPUT_PATH_MAX];
+    builder b = {.data = absolute, .capacity = sizeof absolute};
+    absolute[0] = '\0';
+    if (*name == '\0' || !template_is_valid(name)) {
+        return -EINVAL;
+    }
+    if (*name != '/') {
+        char folder[PP_OUTPUT_PATH_MAX];
+        if (getcwd(folder, sizeof folder) == NULL) {
+            return -errno;
+        }
+        for (const char *c = folder; *c != '\0'; c++) {
+            add_char(&b, *c);
+            if (*c == '%') {
+                add_char(&b, '%');
+            }
+        }
+        add_char(&b, '/');
+    }
+    add_text(&b, name);
+    if (b.overflow) {
+        return -ENAMETOOLONG;
+    }
+    memcpy(template, absolute, b.length + 1);
+    return 0;
+}
+
+int pp_output_has_template(void)
+{
+    return template[0] != '\0';
+}
+
+static void expand(builder *b, char what, const char *kind)
+{
+    struct timespec now;
+    switch (what) {
+    case 'e':
+        add_text(b, program_invocation_short_name);
+        break;
+    case 'p':
+        add_number(b, (uint64_t)syscall(SYS_getpid));
+        break;
+    case 'k':
+        add_text(b, kind);
+        break;
+    case 't':
+        clock_gettime(CLOCK_REALTIME, &now);
+        add_number(b, (uint64_t)now.tv_sec);
+        break;
+    case 'n':
+        add_number(b, counter);
+        break;
+    default:
+        add_char(b, '%');
+        break;
+    }
+}
+
+static bool make_path(pp_output *output, const char *kind)
+{
+    builder b = {.data = output->path, .capacity = sizeof output->path};
+    output->path[0] = '\0';
+    counter++;
+    for (const char *c = template; *c != '\0'; c++) {
+        if (*c == '%') {
+            expand(&b, *++c, kind);
+        } else {
+            add_char(&b, *c);
+        }
+    }
+    return !b.overflow;
+}
+
+/* ---- files ---- */
+
+/*
+ * Devices, FIFOs and sockets, also through a link, and the kernel's links to open files (/dev/fd/3,
+ * /dev/stdout). Any other link is treated as a name to be taken over: following it would let whoever
+ * may write to /tmp choose which of our files is overwritten.
+ */
+static bool is_written_in_place(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0 || S_ISREG(status.st_mode)) {
+        return false;
+    }
+    if (!S_ISLNK(status.st_mode)) {
+        return true;
+    }
+    bool kernel_link = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+    return stat(path, &status) == 0 && (kernel_link || !S_ISREG(status.st_mode));
+}
+
+static int open_in_place(pp_output *output)
+{
+    output->in_place = 1;
+    /* Without O_NONBLOCK a FIFO that nobody reads would hang the host's exit. */
+    int fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        return -errno;
+    }
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    output->fd = fd;
+    return 0;
+}
+
+static int open_temporary(pp_output *output)
+{
+    for (uint64_t attempt = 0; attempt < MAX_TEMPORARY_NAMES; attempt++) {
+        builder b = {.data = output->temporary, .capacity = sizeof output->temporary};
+        add_text(&b, output->path);
+        add_text(&b, ".tmp.");
+        add_number(&b, (uint64_t)syscall(SYS_getpid));
+        add_char(&b, '.');
+        add_number(&b, attempt);
+        if (b.overflow) {
+            return -ENAMETOOLONG;
+        }
+        output->fd =
+            open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (output->fd >= 0) {
+            return 0;
+        }
+        if (errno != EEXIST) {
+            return -errno;
+        }
+    }
+    return -EEXIST;
+}
+
+int pp_output_open(pp_output *output, const char *kind)
+{
+    output->fd = -1;
+    output->in_place = 0;
+    output->temporary[0] = '\0';
+    if (!make_path(output, kind)) {
+        return -ENAMETOOLONG;
+    }
+    return is_written_in_place(output->path) ? open_in_place(output) : open_temporary(output);
+}
+
+int pp_output_close(pp_output *output, int error)
+{
+    if (output->fd >= 0 && close(output->fd) != 0 && error == 0 && errno != EINTR) {
+        error = -errno; /* a quota, or a network file system, may refuse as late as this */
+    }
+    output->fd = -1;
+    if (output->in_place || output->temporary[0] == '\0') {
+        return error;
+    }
+    if (error == 0 && rename(output->temporary, output->path) != 0) {
+        error = -errno;
+    }
+    if (error != 0) {
+        unlink(output->temporary);
+    }
+    return error;
+}

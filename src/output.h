@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.h: the file that a preloaded profile is written to.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (system calls only).
+ * Locks: none; one user at a time.
+ * Owns: the template of the name; a temporary file while it is open.
+ */
+#ifndef PP_OUTPUT_H
+#define PP_OUTPUT_H
+
+#include <stddef.h>
+
+/*
+ * Sets the template; %e program, %p process id, %k kind, %t time (seconds since 1970), %n counter,
+ * %% percent. A relative one is completed with the present working directory at once, so that a later
+ * chdir or chroot does not matter. -EINVAL for an unknown % or a trailing one, -ENAMETOOLONG.
+ */
+int pp_output_set_template(const char *name);
+
+/* Whether a template was set. */
+int pp_output_has_template(void);
+
+enum {
+    PP_OUTPUT_PATH_MAX = 4096
+};
+
+typedef struct pp_output {
+    int fd;
+    int in_place; /* a device, FIFO, or descriptor: written directly, nothing to rename */
+    char path[PP_OUTPUT_PATH_MAX];
+    char temporary[PP_OUTPUT_PATH_MAX + 32];
+} pp_output;
+
+/*
+ * Opens the file for a profile of `kind`. A regular or new file is written under a temporary name
+ * beside it (mode 0600, never through a link); anything else that exists is written in place.
+ * 0 or -errno; the path is filled in either way, for messages.
+ */
+int pp_output_open(pp_output *output, const char *kind);
+
+/* Closes; with `error` 0 the file gets its final name, else the temporary one is removed. Returns
+ * `error`, or what went wrong here. */
+int pp_output_close(pp_output *output, int error);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * preload.c: what happens without being called: start-up, fork, unloading, the end.
+ *
+ *   constructor --> LIBPPROF --> start        nothing is started, opened or allocated without it
+ *   fork        --> child: own profile with `subprocesses`, else none
+ *   end         --> stop, write the file
+ *
+ * Zone: NORMAL; at_end also serves the fatal-signal writer.
+ * Locks: none of its own.
+ * Owns: the options that the process was started with.
+ */
+#include "cpu_control.h"
+#include "hook/process.h"
+#include "hook/threads.h"
+#include "options.h"
+#include "output.h"
+#include "sample/cpu_session.h"
+#include "sys/log.h"
+#include "sys/modules.h"
+
+#include "pprof.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char default_template[] = "/tmp/%e.%p.%k.pb.gz";
+
+static pp_options options;
+static bool started;
+
+static int start(void)
+{
+    if (!pp_output_has_template()) {
+        pp_output_set_template(default_template);
+    }
+    int error = pp_cpu_control_start(&options.cpu_request);
+    if (error != 0) {
+        pp_log_error("the CPU profile", " could not be started", error,
+                     error == -EAGAIN ? "raise the limit on pending signals (ulimit -i)" : NULL);
+    } else {
+        started = true;
+        pp_hook_fatal_signals();
+    }
+    return error;
+}
+
+static void after_fork(void)
+{
+    pp_cpu_control_after_fork();
+    if (started && options.subprocesses) {
+        start();
+    } else {
+        started = false;
+    }
+}
+
+/* The module list is brought up to date while the library is still there. */
+static void before_unload(void)
+{
+    if (__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED)) {
+        pp_modules_refresh();
+    }
+}
+
+static void at_end(bool fatal_signal)
+{
+    if (started) {
+        pp_cpu_control_stop(true, fatal_signal);
+    }
+}
+
+/* ---- the environment of programs that this one executes ---- */
+
+static bool is_this_library(const char *word, size_t length)
+{
+    static const char stem[] = "libpprof.so";
+    for (size_t i = 0; i + sizeof stem - 1 <= length; i++) {
+        if (memcmp(word + i, stem, sizeof stem - 1) == 0) {
+            return i == 0 || word[i - 1] == '/';
+        }
+    }
+    return false;
+}
+
+/* Takes our library out of the list, in place. */
+static void remove_from_list(char *list)
+{
+    char *out = list;
+    const char *in = list;
+    while (*in != '\0') {
+        size_t length = strcspn(in, ": ");
+        size_t whole = length + (in[length] != '\0');
+        if (!is_this_library(in, length)) {
+            memmove(out, in, whole);
+            out += whole;
+        }
+        in += whole;
+    }
+    *out = '\0';
+    if (out > list && (out[-1] == ':' || out[-1] == ' ')) {
+        out[-1] = '\0';
+    }
+}
+
+/*
+ * Without `subprocesses` a program that this one executes is not profiled: it must not inherit the
+ * preload. The variable's own memory is edited; setenv() would allocate.
+ */
+static void leave_children_alone(void)
+{
+    char *list = getenv("LD_PRELOAD");
+    if (list == NULL) {
+        return;
+    }
+    remove_from_list(list);
+    if (*list == '\0') {
+        unsetenv("LD_PRELOAD");
+    }
+    unsetenv("LIBPPROF");
+}
+
+/* ---- start-up ---- */
+
+static const pp_process_events events = {
+    .after_fork = after_fork, .before_unload = before_unload, .at_end = at_end};
+
+__attribute__((constructor)) static void at_load(void)
+{
+    int saved_errno = errno;
+    pp_log_init();
+    pp_hook_threads_init();
+    pp_hook_process_init(&events);
+    pp_options_init(&options);
+    const char *text = secure_getenv("LIBPPROF");
+    if (text != NULL) {
+        pp_options_parse(&options, text);
+        options.error = 0; /* a typo must not keep the rest from working */
+    }
+    pp_options_from_gperftools(&options);
+    if (options.cpu) {
+        start();
+    }
+    if (!options.subprocesses) {
+        leave_children_alone();
+    }
+    errno = saved_errno;
+}
+
+int pprof_configure(const char *text)
+{
+    if (text == NULL) {
+        return -EINVAL;
+    }
+    pp_options wanted = options;
+    wanted.error = 0;
+    wanted.cpu = false;
+    pp_options_parse(&wanted, text);
+    bool start_cpu = wanted.cpu;
+    int error = wanted.error;
+    options = wanted;
+    if (start_cpu) {
+        int start_error = start();
+        error = error != 0 ? error : start_error;
+    }
+    return error;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_profile.c: the CPU profile as the model of profile.proto.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "profile/cpu_profile.h"
+
+#include "base/sort.h"
+#include "base/text.h"
+#include "sys/modules.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    MAX_COMMENTS = 8
+};
+
+typedef struct collector {
+    pp_profile_sample *samples;
+    size_t count, capacity;
+    int64_t period_ns;
+} collector;
+
+static void count_entry(const pp_stack_entry *entry, void *context)
+{
+    (void)entry;
+    ++*(size_t *)context;
+}
+
+static void add_sample(collector *c, const uintptr_t *pcs, uint32_t depth, uint64_t weight)
+{
+    if (c->count < c->capacity && weight > 0) {
+        c->samples[c->count++] =
+            (pp_profile_sample){.pc = pcs,
+                                .depth = depth,
+                                .value = {(int64_t)weight, (int64_t)weight * c->period_ns}};
+    }
+}
+
+static void add_entry(const pp_stack_entry *entry, void *context)
+{
+    add_sample(context, entry->pc, entry->depth, entry->count);
+}
+
+static int compare_samples(const void *a, const void *b, void *context)
+{
+    const pp_profile_sample *all = context;
+    const pp_profile_sample *x = &all[*(const uint32_t *)a];
+    const pp_profile_sample *y = &all[*(const uint32_t *)b];
+    if (x->value[0] != y->value[0]) {
+        return x->value[0] > y->value[0] ? -1 : 1;
+    }
+    for (uint32_t i = 0; i < x->depth && i < y->depth; i++) {
+        if (x->pc[i] != y->pc[i]) {
+            return x->pc[i] < y->pc[i] ? -1 : 1;
+        }
+    }
+    return (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+/* By way of indices: an item of the sort has to be small. */
+static pp_profile_sample *sort_samples(pp_profile_sample *samples, size_t count, pp_arena *arena)
+{
+    uint32_t *order = pp_arena_array(arena, count + 1, sizeof *order);
+    pp_profile_sample *sorted = pp_arena_array(arena, count + 1, sizeof *sorted);
+    if (order == NULL || sorted == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        order[i] = (uint32_t)i;
+    }
+    pp_sort(order, count, sizeof *order, compare_samples, samples);
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = samples[order[i]];
+    }
+    return sorted;
+}
+
+static int collect_samples(const pp_cpu_result *result, pp_arena *arena, pp_profile *profile)
+{
+    size_t stacks = 0;
+    pp_stack_counts_each(result->counts, count_entry, &stacks);
+    collector c = {.capacity = stacks + 1, .period_ns = (int64_t)result->period_ns};
+    c.samples = pp_arena_array(arena, c.capacity, sizeof *c.samples);
+    uintptr_t *lost = pp_arena_array(arena, 1, sizeof *lost);
+    if (c.samples == NULL || lost == NULL) {
+        return -ENOMEM;
+    }
+    pp_stack_counts_each(result->counts, add_entry, &c);
+    *lost = (uintptr_t)pprof_lost_samples + 1;
+    add_sample(&c, lost, 1, result->lost);
+    profile->samples = sort_samples(c.samples, c.count, arena);
+    profile->sample_count = c.count;
+    return profile->samples != NULL ? 0 : -ENOMEM;
+}
+
+/* ---- comments ---- */
+
+typedef struct comments {
+    pp_arena *arena;
+    const char **list;
+    size_t count;
+} comments;
+
+static void add_comment(comments *c, const pp_text *text)
+{
+    if (c->count < MAX_COMMENTS) {
+        c->list[c->count++] = pp_arena_text(c->arena, text->data, text->length);
+    }
+}
+
+static void comment_on_stacks(comments *c, const pp_cpu_result *r)
+{
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "libpprof: CPU samples by POSIX timers; stacks: ");
+    pp_text_add_number(&text, r->stops[PP_STOP_END]);
+    pp_text_add(&text, " whole, ");
+    pp_text_add_number(&text, r->stops[PP_STOP_TRUNCATED]);
+    pp_text_add(&text, " deeper than the buffer, ");
+    pp_text_add_number(&text, r->stops[PP_STOP_NO_RULE]);
+    pp_text_add(&text, " in code without unwind information, ");
+    pp_text_add_number(&text, r->stops[PP_STOP_BAD_READ]);
+    pp_text_add(&text, " unreadable; ");
+    pp_text_add_number(&text, r->guessed);
+    pp_text_add(&text, " continued by frame pointer; ");
+    pp_text_add_number(&text, r->settled);
+    pp_text_add(&text, " settled at the end of a thread or the profile");
+    add_comment(c, &text);
+}
+
+static void comment_on_count(comments *c, uint64_t count, const char *what)
+{
+    if (count > 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
+        pp_text_add_number(&text, count);
+        pp_text_add(&text, what);
+        add_comment(c, &text);
+    }
+}
+
+static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *profile)
+{
+    comments c = {.arena = arena};
+    c.list = pp_arena_array(arena, MAX_COMMENTS, sizeof *c.list);
+    if (c.list == NULL) {
+        return -ENOMEM;
+    }
+    comment_on_stacks(&c, r);
+    comment_on_count(&c, r->lost, " samples lost: the table of stacks was full");
+    comment_on_count(&c, r->lost_not_delivered,
+                     " samples lost: a thread blocked SIGPROF, or the program handles it itself");
+    comment_on_count(&c, r->handler_replaced,
+                     " foreign SIGPROF handler was installed over the profiler's");
+    comment_on_count(&c, r->threads_unarmed,
+                     " threads were not sampled: no timer could be had (RLIMIT_SIGPENDING)");
+    profile->comments = c.list;
+    profile->comment_count = c.count;
+    return arena->failed ? -ENOMEM : 0;
+}
+
+int pp_cpu_profile_build(const pp_cpu_result *result, pp_arena *arena, pp_profile *profile)
+{
+    *profile = (pp_profile){
+        .sample_type_count = 2,
+        .sample_type = {{"samples", "count"}, {"cpu", "nanoseconds"}},
+        .period_type = {"cpu", "nanoseconds"},
+        .period = (int64_t)result->period_ns,
+        .time_ns = result->time_ns,
+        .duration_ns = result->duration_ns,
+        .symbolize = PP_SYMBOLIZE_NAMES,
+    };
+    int error = collect_samples(result, arena, profile);
+    if (error == 0) {
+        error = add_comments(result, arena, profile);
+    }
+    if (error != 0) {
+        return error;
+    }
+    pp_mapping *mappings = NULL;
+    size_t count = 0;
+    error = pp_modules_mappings(arena, &mappings, &count);
+    if (error == -ENOMEM) {
+        return error;
+    }
+    profile->mappings = mappings; /* without /proc/self/maps: the objects alone */
+    profile->mapping_count = count;
+    return 0;
+}

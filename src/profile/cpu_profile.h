@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_profile.h: from the counts of a CPU session to a profile that can be encoded.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no loader lock).
+ * Locks: none.
+ * Owns: nothing; everything is in the arena.
+ */
+#ifndef PP_PROFILE_CPU_PROFILE_H
+#define PP_PROFILE_CPU_PROFILE_H
+
+#include "base/arena.h"
+#include "profile/model.h"
+#include "sample/cpu.h"
+
+/*
+ * Fills `profile`: samples by weight, descending, ties by stack; lost ones on the pseudo-frame
+ * pprof_lost_samples; what went wrong in the comments. 0 or -ENOMEM.
+ */
+int pp_cpu_profile_build(const pp_cpu_result *result, pp_arena *arena, pp_profile *profile);
+
+#endif

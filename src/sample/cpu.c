@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu.c: sessions of the CPU sampler.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
+ * Locks: none of its own.
+ * Owns: the running session.
+ */
+#include "sample/cpu.h"
+
+#include "sample/cpu_signal.h"
+#include "sample/cpu_timers.h"
+#include "sys/modules.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+/* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30 frames. */
+static const size_t counts_bytes = 64u << 20;
+
+static int64_t start_time_ns;
+static uint64_t start_monotonic_ns;
+
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Session numbers are never 0: that is what a free slot has. */
+static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *counts)
+{
+    uint32_t number = pp_cpu.number + 1;
+    start_time_ns = (int64_t)read_clock(CLOCK_REALTIME);
+    start_monotonic_ns = read_clock(CLOCK_MONOTONIC);
+    memset(pp_cpu.stops, 0, sizeof pp_cpu.stops);
+    pp_cpu.guessed = pp_cpu.lost_table_full = pp_cpu.lost_no_scratch = 0;
+    pp_cpu.lost_not_delivered = pp_cpu.settled = 0;
+    pp_cpu.threads_armed = pp_cpu.threads_unarmed = 0;
+    pp_cpu.number = number != 0 ? number : 1;
+    pp_cpu.period_ns = period_ns;
+    pp_cpu.deadline_ns = duration_ns != 0 ? start_monotonic_ns + duration_ns : 0;
+    pp_cpu.counts = counts;
+    __atomic_store_n(&pp_cpu.active, true, __ATOMIC_SEQ_CST);
+}
+
+int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns)
+{
+    int error = pp_cpu_timers_reserve();
+    if (error == 0) {
+        error = pp_cpu_signal_install();
+    }
+    if (error != 0) {
+        return error;
+    }
+    pp_modules_refresh();
+    pp_stack_counts *counts = pp_stack_counts_new(counts_bytes);
+    if (counts == NULL) {
+        return -ENOMEM;
+    }
+    begin(period_ns, duration_ns, counts);
+    if (pp_cpu_timers_arm_all() == 0) {
+        pp_cpu_result none;
+        pp_cpu_stop(0, &none);
+        pp_cpu_result_release(&none);
+        return -EAGAIN;
+    }
+    return 0;
+}
+
+/* True once no handler is between its announcement and its end. */
+static bool wait_for_handlers(uint64_t patience_ns)
+{
+    uint64_t give_up_ns = read_clock(CLOCK_MONOTONIC) + patience_ns;
+    while (__atomic_load_n(&pp_cpu.in_flight, __ATOMIC_SEQ_CST) != 0) {
+        if (read_clock(CLOCK_MONOTONIC) >= give_up_ns) {
+            return false;
+        }
+        sched_yield();
+    }
+    return true;
+}
+
+void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
+{
+    __atomic_store_n(&pp_cpu.active, false, __ATOMIC_SEQ_CST);
+    uint64_t end_ns = read_clock(CLOCK_MONOTONIC);
+    if (pp_cpu.deadline_ns != 0 && end_ns > pp_cpu.deadline_ns) {
+        end_ns = pp_cpu.deadline_ns;
+    }
+    bool quiet = wait_for_handlers(patience_ns);
+    pp_cpu_timers_disarm_all();
+    *result = (pp_cpu_result){
+        .counts = pp_cpu.counts,
+        .period_ns = pp_cpu.period_ns,
+        .time_ns = start_time_ns,
+        .duration_ns = (int64_t)(end_ns - start_monotonic_ns),
+        .guessed = pp_cpu.guessed,
+        .lost = pp_cpu.lost_table_full + pp_cpu.lost_no_scratch,
+        .lost_not_delivered = pp_cpu.lost_not_delivered,
+        .settled = pp_cpu.settled,
+        .threads_armed = pp_cpu.threads_armed,
+        .threads_unarmed = pp_cpu.threads_unarmed,
+        .handler_replaced = !pp_cpu_signal_installed(),
+        .handlers_in_flight = !quiet,
+    };
+    memcpy(result->stops, pp_cpu.stops, sizeof result->stops);
+    pp_cpu.counts = NULL;
+}
+
+void pp_cpu_result_release(pp_cpu_result *result)
+{
+    if (!result->handlers_in_flight) {
+        pp_stack_counts_free(result->counts);
+    }
+    result->counts = NULL;
+}
+
+void pp_cpu_after_fork(void)
+{
+    pp_cpu.active = false;
+    pp_cpu.in_flight = 0; /* handlers of the parent's threads */
+    if (pp_cpu.counts != NULL) {
+        pp_stack_counts_free(pp_cpu.counts);
+    }
+    pp_cpu.counts = NULL;
+    pp_cpu_timers_after_fork();
+    pp_modules_after_fork();
+}

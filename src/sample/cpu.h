@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu.h: the CPU profile of the process: start, stop, and what was collected.
+ *
+ * Zone: NORMAL. pp_cpu_stop also serves the fatal-signal writer.
+ * Locks: callers are serialised by the session lock of pprof.c.
+ * Owns: the running session (cpu_session.h).
+ */
+#ifndef PP_SAMPLE_CPU_H
+#define PP_SAMPLE_CPU_H
+
+#include "sample/cpu_session.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A finished session; the counts are the caller's. */
+typedef struct pp_cpu_result {
+    pp_stack_counts *counts;
+    uint64_t period_ns;
+    int64_t time_ns;     /* wall clock at the start */
+    int64_t duration_ns;
+    uint64_t stops[PP_STOP_COUNT];
+    uint64_t guessed;
+    uint64_t lost;               /* not in the counts: table full, no scratch */
+    uint64_t lost_not_delivered; /* in the counts, as lost samples */
+    uint64_t settled;
+    uint64_t threads_armed, threads_unarmed;
+    bool handler_replaced;  /* the host installed its own SIGPROF handler meanwhile */
+    bool handlers_in_flight; /* one did not come back: the counts must not be unmapped */
+} pp_cpu_result;
+
+/*
+ * Starts sampling every thread at one sample in `period_ns` of its CPU time; `duration_ns` after which
+ * samples are no longer taken, 0 = until the stop. 0, -ENOMEM, -EAGAIN (no timer could be armed).
+ */
+int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns);
+
+/* Stops sampling; `patience_ns` is how long to wait for handlers on other threads. */
+void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result);
+
+void pp_cpu_result_release(pp_cpu_result *result);
+
+/* In the child of fork: the session stayed with the parent. */
+void pp_cpu_after_fork(void);
+
+#endif

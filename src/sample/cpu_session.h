@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_session.h: what the rooms of the CPU sampler share: the running session and its threads.
+ *
+ *   cpu.c         NORMAL   starts, stops, turns counts into a profile
+ *   cpu_timers.c  SIGNAL   one POSIX timer a thread: arm, find new threads, settle at exit
+ *   cpu_signal.c  SIGNAL   the handler: unwind, count
+ *
+ * A session lives from start to stop. A handler announces itself in `in_flight` before it looks at
+ * `active`; the stop clears `active` and waits for `in_flight`, so that the tables are quiet when they
+ * are read and may be unmapped after that.
+ *
+ * Accounting. Thread CPU time is cut into periods at first_ns, first_ns + period, ..., where first_ns
+ * is uniform in (0, period] after the thread's start. Each cut is one unit of weight, so the expected
+ * weight of a thread is its CPU time over the period, without bias for short threads. The kernel
+ * looks at ticks only: cuts that it noticed late arrive as overruns, cuts that it did not notice
+ * before the thread ended are settled from the thread's CPU clock. docs/SAMPLING.md has the proof.
+ *
+ * Zone: SIGNAL (data).
+ * Locks: pp_cpu_threads.lock (cpu_timers.c) guards the list of slots; a slot's `counted` and `last`
+ *        are written by the slot's own thread.
+ * Owns: nothing; the variables are defined in the files named beside them.
+ */
+#ifndef PP_SAMPLE_CPU_SESSION_H
+#define PP_SAMPLE_CPU_SESSION_H
+
+#include "store/stack_counts.h"
+#include "unwind/walk.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A thread with its timer. Slots are never unmapped: a late signal still points to one. */
+typedef struct pp_cpu_slot {
+    int tid;          /* 0 = free */
+    int timer;        /* the kernel's id, -1 = none */
+    uint32_t session; /* the session that armed it */
+    uint32_t next;    /* index + 1 of the next slot of the hash chain, or of the free list */
+    uint32_t scan;    /* number of the last scan that met the thread */
+    uint32_t reserved;
+    uint64_t first_ns; /* on the thread's CPU clock: when the first sample is due */
+    uint64_t counted;  /* weight recorded so far */
+    uintptr_t entry;   /* start routine of the thread, 0 = unknown */
+    pp_stack_entry *last;
+} pp_cpu_slot;
+
+/* Defined in cpu_signal.c. Written while no handler is in flight, except the counters. */
+typedef struct pp_cpu_session {
+    bool active;
+    uint32_t number;
+    uint64_t in_flight;
+    uint64_t period_ns;
+    uint64_t deadline_ns; /* monotonic; samples after it are dropped; 0 = none */
+    pp_stack_counts *counts;
+    /* What became of the samples, in weight. */
+    uint64_t stops[PP_STOP_COUNT];
+    uint64_t guessed;
+    uint64_t lost_table_full;
+    uint64_t lost_no_scratch;
+    uint64_t lost_not_delivered; /* SIGPROF was blocked, or somebody else's handler took it */
+    uint64_t settled;            /* due, but unnoticed by the kernel when the thread or profile ended */
+    /* Threads. */
+    uint64_t threads_armed;
+    uint64_t threads_unarmed; /* timer_create refused: RLIMIT_SIGPENDING */
+} pp_cpu_session;
+
+extern pp_cpu_session pp_cpu;
+
+/* Adds a stack with its weight, or counts it as lost. The caller is in flight. Zone: SIGNAL. */
+pp_stack_entry *pp_cpu_count(const uintptr_t *pcs, uint32_t depth, uint64_t weight);
+
+/* The function whose name stands for samples that were lost; never called. */
+void pprof_lost_samples(void);
+
+#endif

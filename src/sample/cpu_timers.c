@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_timers.c: slots, timers, and the account of each thread.
+ *
+ *   chains[tid % CHAINS] -> slot -> slot -> 0        free_list -> slot -> slot -> 0
+ *
+ * A timer's signal carries the address of its slot, so the handler needs no look-up.
+ *
+ * Zone: SIGNAL.
+ * Locks: `lock`. Taken with signals blocked by NORMAL code, tried by the handler.
+ * Owns: the slots and the timers.
+ */
+#include "sample/cpu_timers.h"
+
+#include "base/lock.h"
+#include "base/random.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    CHAINS = 1024,
+    MAX_SLOTS = 1 << 16,
+    MIN_SLOTS = 1 << 6,
+    DIRECTORY_BYTES = 4096,
+    MAX_ROUNDS = 8, /* of listing threads while new ones appear */
+    /* CPU time without a sample after which the signal cannot have been just late: ticks come every
+     * 1 to 10 ms of it. */
+    UNDELIVERED_NS = 100 * 1000 * 1000
+};
+
+static pp_lock lock;
+static pp_cpu_slot *slots;
+static uint32_t slot_count, slots_used; /* reserved; ever given out */
+static uint32_t free_list;
+static uint32_t chains[CHAINS];
+static uint32_t timer_cap, timers;
+static uint32_t scan_number;
+static uint64_t random_state;
+static bool frozen;
+static char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
+
+/* ---- slots ---- */
+
+int pp_cpu_timers_reserve(void)
+{
+    if (slots != NULL) {
+        return 0;
+    }
+    uint32_t count = MAX_SLOTS;
+    void *memory = MAP_FAILED;
+    for (; count >= MIN_SLOTS && memory == MAP_FAILED; count /= 2) {
+        memory = mmap(NULL, count * sizeof(pp_cpu_slot), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory != MAP_FAILED) {
+            break;
+        }
+    }
+    if (memory == MAP_FAILED) {
+        return -ENOMEM;
+    }
+    struct rlimit pending;
+    uint64_t cap = count;
+    if (getrlimit(RLIMIT_SIGPENDING, &pending) == 0 && pending.rlim_cur / 4 < cap) {
+        cap = pending.rlim_cur / 4;
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    random_state = (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)memory;
+    slot_count = count;
+    timer_cap = (uint32_t)cap;
+    slots = memory;
+    return 0;
+}
+
+bool pp_cpu_timers_owns(const void *value)
+{
+    uintptr_t offset = (uintptr_t)value - (uintptr_t)slots;
+    return slots != NULL && offset < (uintptr_t)slot_count * sizeof *slots &&
+           offset % sizeof *slots == 0;
+}
+
+static pp_cpu_slot *find_slot(int tid)
+{
+    for (uint32_t i = chains[(unsigned)tid % CHAINS]; i != 0; i = slots[i - 1].next) {
+        if (slots[i - 1].tid == tid) {
+            return &slots[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static pp_cpu_slot *new_slot(int tid)
+{
+    pp_cpu_slot *slot = NULL;
+    if (free_list != 0) {
+        slot = &slots[free_list - 1];
+        free_list = slot->next;
+    } else if (slots_used < slot_count) {
+        slot = &slots[slots_used++];
+    } else {
+        return NULL;
+    }
+    uint32_t *chain = &chains[(unsigned)tid % CHAINS];
+    *slot = (pp_cpu_slot){.tid = tid, .timer = -1, .next = *chain, .scan = scan_number};
+    *chain = (uint32_t)(slot - slots) + 1;
+    return slot;
+}
+
+static void free_slot(pp_cpu_slot *slot)
+{
+    uint32_t index = (uint32_t)(slot - slots) + 1;
+    uint32_t *link = &chains[(unsigned)slot->tid % CHAINS];
+    while (*link != index) {
+        link = &slots[*link - 1].next;
+    }
+    *link = slot->next;
+    slot->tid = 0;
+    slot->session = 0;
+    slot->next = free_list;
+    free_list = index;
+}
+
+/* ---- timers ---- */
+
+static int create_timer(pp_cpu_slot *slot)
+{
+    struct sigevent event;
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGPROF;
+    event.sigev_value.sival_ptr = slot;
+    event._sigev_un._tid = slot->tid;
+    if (timers >= timer_cap) {
+        return -EAGAIN;
+    }
+    int id = -1;
+    if (syscall(SYS_timer_create, pp_task_cpu_clock(slot->tid), &event, &id) != 0) {
+        return -errno;
+    }
+    slot->timer = id;
+    timers++;
+    return 0;
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+                             .tv_nsec = (long)(ns % 1000000000)};
+}
+
+static int set_timer(const pp_cpu_slot *slot)
+{
+    struct itimerspec when = {.it_value = timespec_of(slot->first_ns),
+                              .it_interval = timespec_of(pp_cpu.period_ns)};
+    return syscall(SYS_timer_settime, slot->timer, TIMER_ABSTIME, &when, NULL) == 0 ? 0 : -errno;
+}
+
+static void delete_timer(pp_cpu_slot *slot)
+{
+    if (slot->timer >= 0) {
+        syscall(SYS_timer_delete, slot->timer);
+        slot->timer = -1;
+        timers--;
+    }
+}
+
+/* Arms thread `tid`, whose account begins at `base_ns` on its CPU clock. */
+static void arm(int tid, uint64_t base_ns, uintptr_t entry)
+{
+    pp_cpu_slot *slot = new_slot(tid);
+    if (slot == NULL) {
+        pp_cpu.threads_unarmed++;
+        return;
+    }
+    slot->entry = entry;
+    slot->first_ns = base_ns + 1 + pp_random_below(&random_state, pp_cpu.period_ns);
+    __atomic_store_n(&slot->session, pp_cpu.number, __ATOMIC_RELEASE);
+    int error = create_timer(slot);
+    if (error == 0) {
+        error = set_timer(slot);
+    }
+    if (error == 0) {
+        pp_cpu.threads_armed++;
+        return;
+    }
+    delete_timer(slot);
+    free_slot(slot);
+    if (error != -ESRCH && error != -EINVAL) { /* those two: the thread has ended meanwhile */
+        pp_cpu.threads_unarmed++;
+    }
+}
+
+/* ---- accounts ---- */
+
+static uint64_t due(const pp_cpu_slot *slot, uint64_t cpu_ns)
+{
+    return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu.period_ns + 1;
+}
+
+/* Records what was due and never counted: on the thread's entry, or for want of it on its last stack. */
+static void settle(const pp_cpu_slot *slot, uint64_t cpu_ns, bool at_thread_end)
+{
+    uint64_t owed = due(slot, cpu_ns);
+    if (slot->session != pp_cpu.number || owed <= slot->counted || pp_cpu.deadline_ns != 0) {
+        return;
+    }
+    uint64_t rest = owed - slot->counted;
+    uintptr_t stack[2] = {(uintptr_t)pprof_lost_samples + 1, slot->entry + 1};
+    uint32_t entry_depth = slot->entry != 0 ? 1 : 0;
+    if (rest * pp_cpu.period_ns > UNDELIVERED_NS) {
+        pp_cpu_count(stack, 1 + entry_depth, rest);
+        __atomic_add_fetch(&pp_cpu.lost_not_delivered, rest, __ATOMIC_RELAXED);
+        return;
+    }
+    __atomic_add_fetch(&pp_cpu.settled, rest, __ATOMIC_RELAXED);
+    if (slot->last != NULL && !at_thread_end) {
+        __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
+    } else if (entry_depth == 1) {
+        pp_cpu_count(&stack[1], 1, rest);
+    } else if (slot->last != NULL) {
+        __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
+    } else {
+        pp_cpu_count(stack, 1, rest);
+    }
+}
+
+/* ---- all threads ---- */
+
+typedef struct scan {
+    unsigned added;
+} scan;
+
+static void visit_task(int tid, void *context)
+{
+    scan *s = context;
+    pp_cpu_slot *slot = find_slot(tid);
+    if (slot != NULL && slot->timer >= 0) {
+        slot->scan = scan_number;
+        return;
+    }
+    int64_t now = pp_task_cpu_ns(tid);
+    if (now >= 0) {
+        uint64_t armed = pp_cpu.threads_armed;
+        arm(tid, (uint64_t)now, 0);
+        s->added += pp_cpu.threads_armed != armed;
+    }
+}
+
+/* Slots whose thread is no longer listed ended without telling us (raw clone, or exit by syscall). */
+static void drop_unlisted(void)
+{
+    for (uint32_t i = 0; i < slots_used; i++) {
+        if (slots[i].tid != 0 && slots[i].scan != scan_number) {
+            delete_timer(&slots[i]);
+            free_slot(&slots[i]);
+        }
+    }
+}
+
+/* One listing of all threads; how many were armed, or -errno. Called with the lock. */
+static int scan_tasks(void)
+{
+    scan s = {0};
+    scan_number++;
+    int error = pp_tasks_each(directory, sizeof directory, visit_task, &s);
+    if (error == 0) {
+        drop_unlisted();
+    }
+    return error < 0 ? error : (int)s.added;
+}
+
+/* Takes the lock with signals blocked (libc keeps its own two open), so that no handler on this thread
+ * can want the lock that the thread holds. */
+static void enter(sigset_t *old)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, old);
+    pp_lock_take(&lock, pp_lock_self());
+}
+
+static void leave(const sigset_t *old)
+{
+    pp_lock_release(&lock);
+    pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
+void pp_cpu_timers_lock(void)
+{
+    pp_lock_take(&lock, pp_lock_self());
+}
+
+void pp_cpu_timers_unlock(void)
+{
+    pp_lock_release(&lock);
+}
+
+unsigned pp_cpu_timers_arm_all(void)
+{
+    sigset_t old;
+    enter(&old);
+    int added = 1;
+    for (int round = 0; added > 0 && round < MAX_ROUNDS; round++) {
+        added = scan_tasks();
+    }
+    if (added < 0) { /* no /proc: the calling thread at least */
+        int tid = pp_lock_self();
+        if (find_slot(tid) == NULL) {
+            arm(tid, (uint64_t)pp_task_cpu_ns(tid), 0);
+        }
+    }
+    unsigned armed = timers;
+    leave(&old);
+    return armed;
+}
+
+void pp_cpu_timers_look_again(void)
+{
+    if (__atomic_load_n(&frozen, __ATOMIC_RELAXED) || pp_tasks_count() == timers) {
+        return;
+    }
+    if (pp_lock_try(&lock, pp_lock_self())) {
+        scan_tasks();
+        pp_lock_release(&lock);
+    }
+}
+
+void pp_cpu_timers_freeze(void)
+{
+    __atomic_store_n(&frozen, true, __ATOMIC_RELAXED);
+}
+
+/* ---- one thread ---- */
+
+void pp_cpu_timers_thread_begin(uintptr_t entry)
+{
+    if (!__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE) ||
+        __atomic_load_n(&frozen, __ATOMIC_RELAXED)) {
+        return;
+    }
+    sigset_t old;
+    enter(&old);
+    if (__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE)) {
+        int tid = pp_lock_self();
+        pp_cpu_slot *slot = find_slot(tid);
+        if (slot != NULL) { /* a scan was faster, or a thread of this number ended unseen */
+            delete_timer(slot);
+            free_slot(slot);
+        }
+        arm(tid, 0, entry);
+    }
+    leave(&old);
+}
+
+void pp_cpu_timers_thread_end(void)
+{
+    if (!__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE)) {
+        return;
+    }
+    sigset_t old;
+    enter(&old);
+    pp_cpu_slot *slot = find_slot(pp_lock_self());
+    if (slot != NULL) {
+        /* In flight like a handler, so that a stop that runs now waits before it reads the table. */
+        __atomic_add_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&pp_cpu.active, __ATOMIC_SEQ_CST)) {
+            struct timespec now;
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+            settle(slot, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, true);
+        }
+        __atomic_sub_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
+        delete_timer(slot);
+        free_slot(slot);
+    }
+    sigaddset(&old, SIGPROF); /* a signal that the timer has sent already finds no slot any more */
+    leave(&old);
+}
+
+void pp_cpu_timers_disarm_all(void)
+{
+    sigset_t old;
+    enter(&old);
+    for (uint32_t i = 0; i < slots_used; i++) {
+        pp_cpu_slot *slot = &slots[i];
+        if (slot->tid == 0) {
+            continue;
+        }
+        int64_t now = pp_task_cpu_ns(slot->tid);
+        if (now >= 0) {
+            settle(slot, (uint64_t)now, false);
+        }
+        delete_timer(slot);
+        free_slot(slot);
+    }
+    leave(&old);
+}
+
+void pp_cpu_timers_after_fork(void)
+{
+    memset(chains, 0, sizeof chains);
+    if (slots != NULL) {
+        memset(slots, 0, slots_used * sizeof *slots);
+    }
+    free_list = 0;
+    slots_used = 0;
+    timers = 0;
+    pp_lock_release(&lock);
+}

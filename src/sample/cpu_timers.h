@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_timers.h: one POSIX timer on the CPU clock of each thread.
+ *
+ * Zone: SIGNAL (system calls and a try-lock), except where NORMAL is written.
+ * Locks: its own, see cpu_session.h.
+ * Owns: the slots and the timers.
+ */
+#ifndef PP_SAMPLE_CPU_TIMERS_H
+#define PP_SAMPLE_CPU_TIMERS_H
+
+#include "sample/cpu_session.h"
+
+/*
+ * Reserves the slots, once. The cap on timers is a quarter of RLIMIT_SIGPENDING, which they share
+ * with the host's own sigqueue(). 0 or -ENOMEM. NORMAL.
+ */
+int pp_cpu_timers_reserve(void);
+
+/* Whether a signal's value is one of our slots. */
+bool pp_cpu_timers_owns(const void *value);
+
+/* Arms every thread of the process that has no timer yet. NORMAL. Returns how many are armed. */
+unsigned pp_cpu_timers_arm_all(void);
+
+/* The same from the signal handler, if threads appeared that did not come through the hook; gives up
+ * at once if somebody else is at it. */
+void pp_cpu_timers_look_again(void);
+
+/* The calling thread begins: `entry` is its start routine. NORMAL, in the new thread. */
+void pp_cpu_timers_thread_begin(uintptr_t entry);
+
+/* The calling thread ends: settles its account and deletes its timer. NORMAL. SIGPROF stays blocked. */
+void pp_cpu_timers_thread_end(void);
+
+/* Settles all accounts and deletes all timers. No handler may be in flight. NORMAL. */
+void pp_cpu_timers_disarm_all(void);
+
+/* Forgets all timers without touching them: they are the parent's. */
+void pp_cpu_timers_after_fork(void);
+
+/* Set once the host is confined by seccomp in a way that may kill for a new system call. */
+void pp_cpu_timers_freeze(void);
+
+/* For the fork hook: nobody holds the lock while the process is copied. NORMAL, SIGPROF blocked. */
+void pp_cpu_timers_lock(void);
+void pp_cpu_timers_unlock(void);
+
+#endif

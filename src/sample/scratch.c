@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scratch.c: borrowing of walk buffers.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: the buffers.
+ */
+#include "sample/scratch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    BUFFERS = 64 /* one bit each in a word: 64 threads inside a handler at one moment */
+};
+
+static uintptr_t buffers[BUFFERS][PP_SCRATCH_DEPTH];
+static uint64_t taken;
+
+uintptr_t *pp_scratch_take(void)
+{
+    uint64_t now = __atomic_load_n(&taken, __ATOMIC_RELAXED);
+    while (~now != 0) {
+        unsigned index = (unsigned)__builtin_ctzll(~now);
+        if (__atomic_compare_exchange_n(&taken, &now, now | UINT64_C(1) << index, true,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            return buffers[index];
+        }
+    }
+    return NULL;
+}
+
+void pp_scratch_give(uintptr_t *buffer)
+{
+    unsigned index = (unsigned)((buffer - buffers[0]) / PP_SCRATCH_DEPTH);
+    __atomic_and_fetch(&taken, ~(UINT64_C(1) << index), __ATOMIC_RELEASE);
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elf.c: bounds-checked reading of ELF64 headers, sections, notes and dynamic tables (contract in
+ * elf.h; format: System V ABI, chapters 4 and 5; the GNU hash table as glibc's loader reads it).
+ *
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread and close only).
+ * Locks: none.
+ * Owns: the descriptors of open files.
+ */
+#include "symbol/elf.h"
+
+#include "sys/build_id.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    NOTES_MAX = 1024,       /* bytes of one note segment; the build id stands in the first 100 */
+    SECTIONS_MAX = 1 << 20, /* more than any linker makes; bounds the work on a corrupt file */
+    SEGMENTS_MAX = 1 << 10,
+    DYNAMIC_MAX = 1 << 10,
+    DEBUG_PATH_MAX = 256
+};
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static const uint8_t native_data = ELFDATA2LSB;
+#else
+static const uint8_t native_data = ELFDATA2MSB;
+#endif
+
+/* ---- Bytes --------------------------------------------------------------------------------- */
+
+static size_t read_file(int fd, uint64_t offset, void *to, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+        if (got > 0)
+            done += (size_t)got;
+        else if (got == 0 || errno != EINTR)
+            break;
+    }
+    return done;
+}
+
+size_t pp_elf_read_some(const pp_elf *elf, uint64_t offset, void *to, size_t size)
+{
+    if (offset >= elf->size)
+        return 0;
+    if (size > elf->size - offset)
+        size = (size_t)(elf->size - offset);
+    if (elf->image == NULL)
+        return read_file(elf->fd, offset, to, size);
+    memcpy(to, elf->image + offset, size);
+    return size;
+}
+
+bool pp_elf_read(const pp_elf *elf, uint64_t offset, void *to, size_t size)
+{
+    return pp_elf_read_some(elf, offset, to, size) == size;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------- */
+
+static bool read_section(const pp_elf *elf, uint64_t index, Elf64_Shdr *section)
+{
+    return index < elf->section_count &&
+           pp_elf_read(elf, elf->header.e_shoff + index * sizeof(*section), section,
+                       sizeof(*section));
+}
+
+/* Section headers are a luxury: without usable ones the file simply has none. */
+static void count_sections(pp_elf *elf)
+{
+    elf->section_count = 0;
+    if (elf->header.e_shoff == 0 || elf->header.e_shoff >= elf->size ||
+        elf->header.e_shentsize != sizeof(Elf64_Shdr))
+        return;
+    uint64_t room = (elf->size - elf->header.e_shoff) / sizeof(Elf64_Shdr);
+    uint64_t count = elf->header.e_shnum;
+    Elf64_Shdr first;
+    if (count == 0 && room > 0 && pp_elf_read(elf, elf->header.e_shoff, &first, sizeof(first)))
+        count = first.sh_size; /* more than SHN_LORESERVE of them */
+    if (count <= room && count <= SECTIONS_MAX)
+        elf->section_count = count;
+}
+
+static int read_header(pp_elf *elf)
+{
+    if (!pp_elf_read(elf, 0, &elf->header, sizeof(elf->header)))
+        return -ENOEXEC;
+    const unsigned char *ident = elf->header.e_ident;
+    if (memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_CLASS] != ELFCLASS64 ||
+        ident[EI_DATA] != native_data)
+        return -ENOEXEC;
+    count_sections(elf);
+    return 0;
+}
+
+int pp_elf_open(pp_elf *elf, const char *path)
+{
+    struct stat status; /* asked first: to open a device can set it going */
+    if (stat(path, &status) != 0)
+        return -errno;
+    if (!S_ISREG(status.st_mode))
+        return -ENOEXEC;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    *elf = (pp_elf){.fd = fd};
+
+    int error = 0;
+    if (fstat(fd, &status) != 0)
+        error = -errno;
+    else if (!S_ISREG(status.st_mode) || status.st_size < 0)
+        error = -ENOEXEC;
+    if (error == 0) {
+        elf->size = (uint64_t)status.st_size;
+        error = read_header(elf);
+    }
+    if (error != 0)
+        pp_elf_close(elf);
+    return error;
+}
+
+int pp_elf_open_image(pp_elf *elf, const void *image, size_t size)
+{
+    *elf = (pp_elf){.fd = -1, .image = image, .size = size};
+    int error = read_header(elf);
+    if (error != 0)
+        pp_elf_close(elf);
+    return error;
+}
+
+static char *put_hex(char *to, const uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        *to++ = "0123456789abcdef"[bytes[i] >> 4];
+        *to++ = "0123456789abcdef"[bytes[i] & 15];
+    }
+    return to;
+}
+
+int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id, uint8_t build_id_size)
+{
+    static const char folder[] = "/.build-id/";
+    static const char suffix[] = ".debug";
+    size_t root_length = strlen(root);
+    if (build_id_size < 2 || build_id_size > PP_BUILD_ID_MAX)
+        return -ENOENT;
+    if (root_length > DEBUG_PATH_MAX - sizeof(folder) - sizeof(suffix) - 2 * PP_BUILD_ID_MAX - 1)
+        return -ENAMETOOLONG;
+
+    char path[DEBUG_PATH_MAX];
+    char *end = path;
+    memcpy(end, root, root_length);
+    end += root_length;
+    memcpy(end, folder, sizeof(folder) - 1);
+    end = put_hex(end + sizeof(folder) - 1, build_id, 1);
+    *end++ = '/';
+    end = put_hex(end, build_id + 1, (size_t)build_id_size - 1);
+    memcpy(end, suffix, sizeof(suffix));
+
+    int error = pp_elf_open(elf, path);
+    if (error != 0)
+        return error;
+    uint8_t found[PP_BUILD_ID_MAX];
+    uint8_t found_size = 0;
+    if (!pp_elf_file_build_id(elf, found, &found_size) || found_size != build_id_size ||
+        memcmp(found, build_id, build_id_size) != 0) {
+        pp_elf_close(elf);
+        return -ENOENT;
+    }
+    return 0;
+}
+
+void pp_elf_close(pp_elf *elf)
+{
+    if (elf->fd >= 0)
+        close(elf->fd);
+    *elf = (pp_elf){.fd = -1};
+}
+
+/* ---- Segments and notes -------------------------------------------------------------------- */
+
+static bool read_segment(const pp_elf *elf, unsigned index, Elf64_Phdr *segment)
+{
+    uint64_t offset;
+    return index < elf->header.e_phnum && index < SEGMENTS_MAX &&
+           elf->header.e_phentsize == sizeof(*segment) &&
+           !__builtin_add_overflow(elf->header.e_phoff, index * sizeof(*segment), &offset) &&
+           pp_elf_read(elf, offset, segment, sizeof(*segment));
+}
+
+static bool read_notes(const pp_elf *elf, uint64_t offset, uint64_t size, uint64_t alignment,
+                       uint8_t build_id[PP_BUILD_ID_MAX], uint8_t *build_id_size)
+{
+    uint8_t notes[NOTES_MAX];
+    size_t wanted = size < NOTES_MAX ? (size_t)size : NOTES_MAX;
+    size_t got = pp_elf_read_some(elf, offset, notes, wanted);
+    return pp_note_build_id(notes, got, (size_t)alignment, build_id, build_id_size) == 0;
+}
+
+bool pp_elf_file_build_id(const pp_elf *elf, uint8_t build_id[PP_BUILD_ID_MAX],
+                          uint8_t *build_id_size)
+{
+    Elf64_Phdr segment;
+    for (unsigned i = 0; read_segment(elf, i, &segment); i++) {
+        if (segment.p_type == PT_NOTE && read_notes(elf, segment.p_offset, segment.p_filesz,
+                                                    segment.p_align, build_id, build_id_size))
+            return true;
+    }
+    Elf64_Shdr section;
+    for (uint64_t i = 0; read_section(elf, i, &section); i++) {
+        if (section.sh_type == SHT_NOTE &&
+            read_notes(elf, section.sh_offset, section.sh_size, section.sh_addralign, build_id,
+                       build_id_size))
+            return true;
+    }
+    return false;
+}
+
+/* ---- Symbol tables ------------------------------------------------------------------------- */
+
+/* Cuts what a header claims down to what the file holds. */
+static uint64_t clamp_to_file(const pp_elf *elf, uint64_t offset, uint64_t size)
+{
+    if (offset >= elf->size)
+        return 0;
+    return size < elf->size - offset ? size : elf->size - offset;
+}
+
+static bool set_symbols(const pp_elf *elf, pp_elf_symbols *symbols, uint64_t offset, uint64_t size,
+                        uint64_t names_offset, uint64_t names_size)
+{
+    pp_elf_symbols found = {
+        .offset = offset,
+        .count = clamp_to_file(elf, offset, size) / sizeof(Elf64_Sym),
+        .names_offset = names_offset,
+        .names_size = clamp_to_file(elf, names_offset, names_size),
+    };
+    if (found.count < 2 || found.names_size == 0) /* the first symbol is always the null symbol */
+        return false;
+    *symbols = found;
+    return true;
+}
+
+bool pp_elf_symbols_by_section(const pp_elf *elf, uint32_t type, pp_elf_symbols *symbols)
+{
+    Elf64_Shdr section, names;
+    for (uint64_t i = 0; read_section(elf, i, &section); i++) {
+        if (section.sh_type == type && section.sh_entsize == sizeof(Elf64_Sym) &&
+            read_section(elf, section.sh_link, &names) && names.sh_type == SHT_STRTAB &&
+            set_symbols(elf, symbols, section.sh_offset, section.sh_size, names.sh_offset,
+                        names.sh_size))
+            return true;
+    }
+    return false;
+}
+
+bool pp_elf_section_range(const pp_elf *elf, uint16_t index, uint64_t *start, uint64_t *limit)
+{
+    Elf64_Shdr section;
+    if (index == SHN_UNDEF || index >= SHN_LORESERVE || !read_section(elf, index, &section) ||
+        (section.sh_flags & SHF_ALLOC) == 0)
+        return false;
+    uint64_t end;
+    if (__builtin_add_overflow(section.sh_addr, section.sh_size, &end))
+        return false;
+    *start = section.sh_addr;
+    *limit = end;
+    return true;
+}
+
+/* The file offset of a link-time address, by the PT_LOAD segments. */
+static bool file_offset(const pp_elf *elf, uint64_t address, uint64_t *offset)
+{
+    Elf64_Phdr segment;
+    for (unsigned i = 0; read_segment(elf, i, &segment); i++) {
+        if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+            address - segment.p_vaddr < segment.p_filesz)
+            return !__builtin_add_overflow(segment.p_offset, address - segment.p_vaddr, offset);
+    }
+    return false;
+}
+
+/* A GNU hash table does not say how many symbols there are: the last chain's end does.
+ *   [nbuckets][first hashed symbol][bloom words][bloom shift] bloom[8 bytes] buckets[4] chains[4]
+ */
+static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
+{
+    uint32_t head[4];
+    uint64_t buckets, chains;
+    if (!pp_elf_read(elf, table, head, sizeof(head)) ||
+        __builtin_add_overflow(table, sizeof(head) + 8 * (uint64_t)head[2], &buckets) ||
+        __builtin_add_overflow(buckets, 4 * (uint64_t)head[0], &chains))
+        return 0;
+
+    uint32_t last = 0; /* the highest first symbol of a bucket */
+    for (uint32_t i = 0, first; i < head[0]; i++) {
+        if (!pp_elf_read(elf, buckets + 4 * (uint64_t)i, &first, sizeof(first)))
+            return 0;
+        last = first > last ? first : last;
+    }
+    if (last < head[1] || last == 0)
+        return head[1];
+    for (uint32_t hash;; last++) {
+        uint64_t offset;
+        if (__builtin_add_overflow(chains, 4 * (uint64_t)(last - head[1]), &offset) ||
+            !pp_elf_read(elf, offset, &hash, sizeof(hash)))
+            return 0;
+        if ((hash & 1) != 0 || last == UINT32_MAX)
+            return (uint64_t)last + 1;
+    }
+}
+
+typedef struct dynamic_tables {
+    uint64_t symbols, names, names_size, hash, gnu_hash; /* link-time addresses; 0 = none */
+} dynamic_tables;
+
+static bool read_dynamic(const pp_elf *elf, dynamic_tables *tables)
+{
+    Elf64_Phdr segment;
+    unsigned index = 0;
+    while (read_segment(elf, index, &segment) && segment.p_type != PT_DYNAMIC)
+        index++;
+    if (!read_segment(elf, index, &segment))
+        return false;
+
+    *tables = (dynamic_tables){0};
+    uint64_t count = clamp_to_file(elf, segment.p_offset, segment.p_filesz) / sizeof(Elf64_Dyn);
+    for (uint64_t i = 0; i < count && i < DYNAMIC_MAX; i++) {
+        Elf64_Dyn entry;
+        if (!pp_elf_read(elf, segment.p_offset + i * sizeof(entry), &entry, sizeof(entry)) ||
+            entry.d_tag == DT_NULL)
+            break;
+        if (entry.d_tag == DT_SYMTAB)
+            tables->symbols = entry.d_un.d_ptr;
+        else if (entry.d_tag == DT_STRTAB)
+            tables->names = entry.d_un.d_ptr;
+        else if (entry.d_tag == DT_STRSZ)
+            tables->names_size = entry.d_un.d_val;
+        else if (entry.d_tag == DT_HASH)
+            tables->hash = entry.d_un.d_ptr;
+        else if (entry.d_tag == DT_GNU_HASH)
+            tables->gnu_hash = entry.d_un.d_ptr;
+    }
+    return true;
+}
+
+bool pp_elf_symbols_by_dynamic(const pp_elf *elf, pp_elf_symbols *symbols)
+{
+    dynamic_tables tables;
+    uint64_t offset, names_offset, hash_offset;
+    if (!read_dynamic(elf, &tables) || !file_offset(elf, tables.symbols, &offset) ||
+        !file_offset(elf, tables.names, &names_offset))
+        return false;
+
+    uint64_t count = 0;
+    uint32_t head[2]; /* [buckets][chains]: one chain entry for each symbol */
+    if (tables.hash != 0 && file_offset(elf, tables.hash, &hash_offset) &&
+        pp_elf_read(elf, hash_offset, head, sizeof(head)))
+        count = head[1];
+    else if (tables.gnu_hash != 0 && file_offset(elf, tables.gnu_hash, &hash_offset))
+        count = gnu_hash_count(elf, hash_offset);
+    return set_symbols(elf, symbols, offset, count * sizeof(Elf64_Sym), names_offset,
+                       tables.names_size);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * names.c: addresses to function names, in one pass over one symbol table (contract in names.h).
+ *
+ * Profiles ask for hundreds of addresses, symbol tables have hundreds of thousands of entries: so
+ * it is the addresses that are sorted and searched, and the table is streamed through a small
+ * window. Each address keeps two candidates:
+ *
+ *   covering   the best symbol whose [st_value, st_value + st_size) holds it
+ *   preceding  the nearest symbol at or below it, which counts only if that one has no size
+ *
+ * The second is stored at the first address that is not below the symbol and handed upwards after
+ * the pass, so that a symbol costs one binary search however many addresses follow it.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, mmap, munmap, close; no locks).
+ * Locks: none.
+ * Owns: a scratch arena for the length of each call.
+ */
+#include "symbol/names.h"
+
+#include "symbol/elf.h"
+
+#include <string.h>
+
+enum {
+    WINDOW_SYMBOLS = 1024,  /* 24 KiB of the table at a time */
+    NAME_FIRST_READ = 256,  /* bytes; one read suffices for nearly every name */
+    NAME_MAX = 64 * 1024,   /* longer names (none known) are cut there */
+    COVER_BUDGET = 64,      /* symbols over one address, on average, before a table is nonsense */
+    NAMES_PER_ADDRESS = 512 /* bytes of names that take as long to read as one name by itself */
+};
+
+static const char debug_root[] = "/usr/lib/debug";
+
+typedef struct candidate {
+    uint64_t value; /* link-time address of the symbol */
+    uint32_t name;  /* offset in the names; never 0 */
+    uint16_t section;
+    uint8_t rank; /* lower is better; see rank_of() */
+    bool found;
+} candidate;
+
+typedef struct resolver {
+    const pp_elf *elf;
+    pp_elf_symbols table;
+    uintptr_t bias;
+    const uintptr_t *addresses;
+    size_t count;
+    candidate *covering;
+    candidate *preceding;
+    uint64_t budget; /* candidates that may still be weighed: bounds the work on corrupt tables */
+    char *names;     /* all of the names, or NULL: each is read when it is wanted */
+    char *name[2];   /* two names to be compared, NAME_MAX bytes each */
+    uint32_t compared[2]; /* the last two that were, and what came out: the addresses within one */
+    bool precedes;        /* function ask the same question again and again */
+} resolver;
+
+/* ---- Names --------------------------------------------------------------------------------- */
+
+/* Copies from the names; `offset` and `size` are within them. */
+static size_t copy_names(const resolver *r, uint64_t offset, char *to, size_t size)
+{
+    if (r->names == NULL)
+        return pp_elf_read_some(r->elf, r->table.names_offset + offset, to, size);
+    memcpy(to, r->names + offset, size);
+    return size;
+}
+
+/* Reads the name at `offset` into `to`, without its version and NUL-terminated: its first `room` -
+ * 1 bytes if it is longer. Returns its length. */
+static size_t read_name(const resolver *r, uint32_t offset, char *to, size_t room)
+{
+    size_t length = 0;
+    size_t chunk = NAME_FIRST_READ;
+    bool complete = offset >= r->table.names_size;
+    while (!complete && length < room - 1) {
+        uint64_t left = r->table.names_size - offset - length;
+        if (chunk > room - 1 - length)
+            chunk = room - 1 - length;
+        if (chunk > left)
+            chunk = (size_t)left;
+        size_t got = copy_names(r, offset + length, to + length, chunk);
+        size_t part = strnlen(to + length, got);
+        length += part;
+        complete = part < chunk || chunk == left;
+        chunk *= 4;
+    }
+    to[length] = '\0';
+    char *version = memchr(to, '@', length);
+    if (version != NULL && version != to) {
+        *version = '\0';
+        length = (size_t)(version - to);
+    }
+    return length;
+}
+
+static int compare_names(const char *left, const char *right)
+{
+    size_t left_underscores = strspn(left, "_");
+    size_t right_underscores = strspn(right, "_");
+    if (left_underscores != right_underscores)
+        return left_underscores < right_underscores ? -1 : 1;
+    return strcmp(left, right);
+}
+
+/* Whether the name at `left` is to be shown rather than the one at `right`. Names are read in full
+ * only where their beginnings do not tell. */
+static bool name_precedes(resolver *r, uint32_t left, uint32_t right)
+{
+    if (left == right)
+        return false;
+    if (left == r->compared[0] && right == r->compared[1])
+        return r->precedes;
+    size_t room = NAME_FIRST_READ;
+    size_t length = read_name(r, left, r->name[0], room);
+    read_name(r, right, r->name[1], room);
+    int order = compare_names(r->name[0], r->name[1]);
+    if (order == 0 && length == room - 1) {
+        read_name(r, left, r->name[0], NAME_MAX);
+        read_name(r, right, r->name[1], NAME_MAX);
+        order = compare_names(r->name[0], r->name[1]);
+    }
+    r->compared[0] = left;
+    r->compared[1] = right;
+    r->precedes = order < 0;
+    return r->precedes;
+}
+
+/* ---- Candidates ---------------------------------------------------------------------------- */
+
+enum { RANK_NO_SIZE = 4 /* added to the rank of a symbol that does not know its size */ };
+
+/* A symbol that knows its size before one that does not, then global before weak before local. */
+static uint8_t rank_of(const Elf64_Sym *symbol)
+{
+    unsigned binding = ELF64_ST_BIND(symbol->st_info);
+    uint8_t rank = binding == STB_WEAK ? 1 : binding == STB_LOCAL ? 2 : 0;
+    return symbol->st_size == 0 ? (uint8_t)(rank + RANK_NO_SIZE) : rank;
+}
+
+/* Functions, and untyped labels that are visible outside of their file (hand-written assembly).
+ * Local untyped ones are jump targets within a function, or mark code and data on ARM. */
+static bool is_function(const Elf64_Sym *symbol)
+{
+    if (symbol->st_name == 0 || symbol->st_shndx == SHN_UNDEF ||
+        (symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
+        return false;
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    if (type == STT_NOTYPE)
+        return ELF64_ST_BIND(symbol->st_info) != STB_LOCAL;
+    return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+/* The index of the first address that is not below `address`. */
+static size_t lower_bound(const resolver *r, uintptr_t address)
+{
+    const uintptr_t *base = r->addresses;
+    size_t left = r->count;
+    while (left > 1) { /* no branch but the loop's: the outcome is a coin toss */
+        size_t half = left / 2;
+        base += base[half - 1] < address ? half : 0;
+        left -= half;
+    }
+    return (size_t)(base - r->addresses) + (*base < address);
+}
+
+static void consider_covering(resolver *r, candidate *best, const candidate *next)
+{
+    if (!best->found || next->rank < best->rank ||
+        (next->rank == best->rank && name_precedes(r, next->name, best->name)))
+        *best = *next;
+}
+
+static void consider_preceding(resolver *r, candidate *nearest, const candidate *next)
+{
+    if (!nearest->found || next->value > nearest->value) {
+        *nearest = *next;
+    } else if (next->value == nearest->value) {
+        consider_covering(r, nearest, next);
+    }
+}
+
+static void weigh_symbol(resolver *r, const Elf64_Sym *symbol)
+{
+    uintptr_t start = symbol->st_value + r->bias;
+    size_t first = lower_bound(r, start);
+    if (first == r->count)
+        return;
+    candidate next = {
+        .value = symbol->st_value,
+        .name = symbol->st_name,
+        .section = symbol->st_shndx,
+        .rank = rank_of(symbol),
+        .found = true,
+    };
+    consider_preceding(r, &r->preceding[first], &next);
+    uintptr_t limit;
+    if (__builtin_add_overflow(start, symbol->st_size, &limit))
+        limit = UINTPTR_MAX;
+    for (size_t i = first; i < r->count && r->addresses[i] < limit && r->budget > 0; i++) {
+        consider_covering(r, &r->covering[i], &next);
+        r->budget--;
+    }
+}
+
+static void weigh_table(resolver *r, Elf64_Sym *window)
+{
+    for (uint64_t done = 0; done < r->table.count;) {
+        uint64_t left = r->table.count - done;
+        size_t wanted = left < WINDOW_SYMBOLS ? (size_t)left : WINDOW_SYMBOLS;
+        size_t got = pp_elf_read_some(r->elf, r->table.offset + done * sizeof(*window), window,
+                                      wanted * sizeof(*window)) /
+                     sizeof(*window);
+        for (size_t i = 0; i < got; i++) {
+            if (is_function(&window[i]))
+                weigh_symbol(r, &window[i]);
+        }
+        if (got < wanted)
+            break;
+        done += got;
+    }
+}
+
+/* ---- The answer ---------------------------------------------------------------------------- */
+
+/* A symbol without a size ends where its section does, at the latest. */
+static bool within_section(const resolver *r, const candidate *symbol, uintptr_t address)
+{
+    uint64_t start, limit;
+    if (!pp_elf_section_range(r->elf, symbol->section, &start, &limit))
+        return r->elf->section_count == 0; /* an image without sections: the mapping is the bound */
+    uint64_t own_address = address - r->bias;
+    return own_address >= start && own_address < limit;
+}
+
+static size_t store_names(resolver *r, pp_symbol *symbols, pp_arena *arena)
+{
+    size_t resolved = 0;
+    candidate preceding = {.found = false};
+    uint32_t last_offset = 0;
+    const char *last_name = NULL;
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->preceding[i].found)
+            preceding = r->preceding[i]; /* nearer than any that was stored below */
+        const candidate *best = &r->covering[i];
+        if (!best->found) {
+            best = &preceding;
+            if (!best->found || best->rank < RANK_NO_SIZE ||
+                !within_section(r, best, r->addresses[i]))
+                continue;
+        }
+        if (best->name != last_offset) {
+            size_t length = read_name(r, best->name, r->name[0], NAME_MAX);
+            last_name = length > 0 ? pp_arena_text(arena, r->name[0], length) : NULL;
+            last_offset = best->name;
+        }
+        if (last_name != NULL) {
+            symbols[i] = (pp_symbol){last_name, best->value + r->bias};
+            resolved++;
+        }
+    }
+    return resolved;
+}
+
+/* With many addresses, one large read is cheaper than a small one for each of their names. */
+static void load_names(resolver *r, pp_arena *scratch)
+{
+    if (r->table.names_size / NAMES_PER_ADDRESS > r->count)
+        return;
+    size_t size = (size_t)r->table.names_size;
+    char *names = pp_arena_alloc(scratch, size);
+    if (names != NULL && pp_elf_read(r->elf, r->table.names_offset, names, size))
+        r->names = names;
+}
+
+static size_t resolve_from(const pp_elf *elf, const pp_elf_symbols *table, uintptr_t bias,
+                           const uintptr_t *addresses, size_t count, pp_symbol *symbols,
+                           pp_arena *arena)
+{
+    pp_arena scratch = PP_ARENA_INIT;
+    resolver r = {
+        .elf = elf,
+        .table = *table,
+        .bias = bias,
+        .addresses = addresses,
+        .count = count,
+        .covering = pp_arena_array(&scratch, count, sizeof(candidate)),
+        .preceding = pp_arena_array(&scratch, count, sizeof(candidate)),
+        .budget = (uint64_t)count * COVER_BUDGET + table->count,
+        .name = {pp_arena_alloc(&scratch, NAME_MAX), pp_arena_alloc(&scratch, NAME_MAX)},
+    };
+    Elf64_Sym *window = pp_arena_array(&scratch, WINDOW_SYMBOLS, sizeof(*window));
+    size_t resolved = 0;
+    if (!scratch.failed) {
+        load_names(&r, &scratch);
+        weigh_table(&r, window);
+        resolved = store_names(&r, symbols, arena);
+    }
+    pp_arena_release(&scratch);
+    return resolved;
+}
+
+/* ---- Which file ---------------------------------------------------------------------------- */
+
+static bool is_same_build(const pp_elf *elf, const pp_mapping *mapping)
+{
+    uint8_t found[PP_BUILD_ID_MAX];
+    uint8_t found_size = 0;
+    if (!pp_elf_file_build_id(elf, found, &found_size))
+        found_size = 0;
+    return found_size == mapping->build_id_size &&
+           memcmp(found, mapping->build_id, found_size) == 0;
+}
+
+/* Opens the ELF that `mapping` was made from. A program that was replaced on disk while it runs (an
+ * upgrade) is still behind /proc/self/exe; its build id tells whether this mapping is the program.
+ */
+static int open_object(pp_elf *elf, const pp_mapping *mapping)
+{
+    if (mapping->in_memory)
+        return pp_elf_open_image(elf, (const void *)(mapping->start - mapping->offset),
+                                 mapping->limit - (mapping->start - mapping->offset));
+    if (mapping->path == NULL || mapping->path[0] != '/') /* "", "[heap]", ...: not a file */
+        return -1;
+    if (pp_elf_open(elf, mapping->path) == 0) {
+        if (is_same_build(elf, mapping))
+            return 0;
+        pp_elf_close(elf);
+    }
+    if (mapping->build_id_size == 0 || pp_elf_open(elf, "/proc/self/exe") != 0)
+        return -1;
+    if (is_same_build(elf, mapping))
+        return 0;
+    pp_elf_close(elf);
+    return -1;
+}
+
+size_t pp_symbols_resolve(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+                          pp_symbol *symbols, pp_arena *arena)
+{
+    if (count == 0)
+        return 0;
+    memset(symbols, 0, count * sizeof(*symbols));
+    pp_elf object, debug;
+    if (open_object(&object, mapping) != 0)
+        return 0;
+
+    size_t resolved = 0;
+    pp_elf_symbols table;
+    if (pp_elf_symbols_by_section(&object, SHT_SYMTAB, &table)) {
+        resolved = resolve_from(&object, &table, mapping->bias, addresses, count, symbols, arena);
+    } else if (!mapping->in_memory && pp_elf_open_debug(&debug, debug_root, mapping->build_id,
+                                                        mapping->build_id_size) == 0) {
+        if (pp_elf_symbols_by_section(&debug, SHT_SYMTAB, &table))
+            resolved =
+                resolve_from(&debug, &table, mapping->bias, addresses, count, symbols, arena);
+        pp_elf_close(&debug);
+    }
+    if (resolved == 0 && (pp_elf_symbols_by_section(&object, SHT_DYNSYM, &table) ||
+                          pp_elf_symbols_by_dynamic(&object, &table)))
+        resolved = resolve_from(&object, &table, mapping->bias, addresses, count, symbols, arena);
+    pp_elf_close(&object);
+    return resolved;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * log.c: messages to stderr or a log file.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: the path of the log file; what stderr was at start-up.
+ */
+#include "sys/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char log_path[PATH_MAX];
+static struct stat stderr_then;
+static bool stderr_known;
+
+void pp_log_init(void)
+{
+    stderr_known = fstat(STDERR_FILENO, &stderr_then) == 0;
+}
+
+int pp_log_set_path(const char *path)
+{
+    if (path == NULL) {
+        log_path[0] = '\0';
+        return 0;
+    }
+    size_t length = strlen(path);
+    if (length >= sizeof log_path) {
+        return -ENAMETOOLONG;
+    }
+    memcpy(log_path, path, length + 1);
+    return 0;
+}
+
+static bool stderr_is_same(void)
+{
+    struct stat now;
+    return stderr_known && fstat(STDERR_FILENO, &now) == 0 && now.st_dev == stderr_then.st_dev &&
+           now.st_ino == stderr_then.st_ino && now.st_rdev == stderr_then.st_rdev;
+}
+
+static void put(int fd, const pp_text *text)
+{
+    pp_text line = PP_TEXT_INIT;
+    pp_text_add(&line, "libpprof: ");
+    pp_text_add(&line, text->data);
+    if (line.length + 1 >= sizeof line.data) {
+        line.length = sizeof line.data - 2;
+    }
+    line.data[line.length++] = '\n';
+    ssize_t written = write(fd, line.data, line.length);
+    (void)written; /* there is nowhere left to complain */
+}
+
+void pp_log(const pp_text *text)
+{
+    int saved_errno = errno;
+    if (log_path[0] != '\0') {
+        int fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            put(fd, text);
+            close(fd);
+            errno = saved_errno;
+            return;
+        }
+    }
+    if (stderr_is_same()) {
+        put(STDERR_FILENO, text);
+    }
+    errno = saved_errno;
+}
+
+void pp_log_error(const char *what, const char *subject, int error, const char *advice)
+{
+    pp_text text = PP_TEXT_INIT;
+    const char *description = strerrordesc_np(error < 0 ? -error : error);
+    pp_text_add(&text, what);
+    pp_text_add(&text, subject);
+    pp_text_add(&text, ": ");
+    pp_text_add(&text, description != NULL ? description : "unknown error");
+    if (advice != NULL) {
+        pp_text_add(&text, "; ");
+        pp_text_add(&text, advice);
+    }
+    pp_log(&text);
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * module_scan.c: asks the loader what is loaded, and remembers what was.
+ *
+ * Runs when a profile starts, stops, and around dlclose(); never at load time, so that a process with
+ * hundreds of libraries starts as fast as without us.
+ *
+ *   dl_iterate_phdr --> objects --> permanent? (closure of DT_NEEDED) --> module table (unwinder)
+ *                               \-> executable segments ---------------> seen list (mappings)
+ *
+ * Zone: NORMAL; pp_modules_mappings also serves the fatal-signal writer.
+ * Locks: scan_lock, taken before the loader's own lock; given up on after a while rather than waited
+ *        for without end, since a host may call us from inside a dl_iterate_phdr callback.
+ * Owns: the seen list.
+ */
+#include "sys/modules.h"
+
+#include "base/lock.h"
+#include "base/sort.h"
+#include "sys/build_id.h"
+#include "sys/loader.h"
+#include "sys/maps.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096,
+    LOCK_ATTEMPTS = 10000, /* sched_yield each: a second or so on a loaded machine */
+    MAX_SEEN = 1 << 16
+};
+
+/* One loaded object while a scan runs. */
+typedef struct object {
+    const struct dl_phdr_info *info; /* copied into the arena */
+    const char *soname;
+    const char *strings;
+    const ElfW(Dyn) *dynamic;
+    bool permanent;
+} object;
+
+typedef struct scan {
+    pp_arena arena;
+    object *objects;
+    size_t count, capacity;
+    uint64_t loads, unloads;
+    bool unchanged, failed;
+} scan;
+
+/* The mappings of every object met so far, newest first. */
+typedef struct seen {
+    struct seen *next;
+    pp_mapping mapping;
+    bool main_program;
+} seen;
+
+static pp_lock scan_lock;
+static pp_arena seen_arena = PP_ARENA_INIT;
+static seen *seen_list;
+static size_t seen_count;
+static uint64_t last_loads, last_unloads;
+
+/* ---- one object ---- */
+
+static bool is_vdso(const struct dl_phdr_info *info)
+{
+    uintptr_t image = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
+    for (int i = 0; image != 0 && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && info->dlpi_addr + segment->p_vaddr == image) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const ElfW(Phdr) *find_segment(const struct dl_phdr_info *info, uint32_t type)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == type) {
+            return &info->dlpi_phdr[i];
+        }
+    }
+    return NULL;
+}
+
+/* The loader relocates the addresses in a dynamic section, except in the vDSO's read-only one. */
+static uintptr_t dynamic_address(const struct dl_phdr_info *info, uintptr_t value)
+{
+    return value < info->dlpi_addr ? value + info->dlpi_addr : value;
+}
+
+static void read_dynamic(object *o)
+{
+    const struct dl_phdr_info *info = o->info;
+    const ElfW(Phdr) *segment = find_segment(info, PT_DYNAMIC);
+    if (segment == NULL) {
+        return;
+    }
+    o->dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + segment->p_vaddr);
+    size_t soname = 0;
+    for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
+        if (d->d_tag == DT_STRTAB) {
+            o->strings = (const char *)dynamic_address(info, d->d_un.d_ptr);
+        } else if (d->d_tag == DT_SONAME) {
+            soname = d->d_un.d_val;
+        } else if (d->d_tag == DT_FLAGS_1 && (d->d_un.d_val & DF_1_NODELETE)) {
+            o->permanent = true;
+        }
+    }
+    if (o->strings != NULL && soname != 0) {
+        o->soname = o->strings + soname;
+    }
+}
+
+static int collect(struct dl_phdr_info *info, size_t size, void *context)
+{
+    scan *s = context;
+    if (s->count == 0 && size >= offsetof(struct dl_phdr_info, dlpi_tls_modid)) {
+        s->loads = info->dlpi_adds;
+        s->unloads = info->dlpi_subs;
+        if (s->loads == last_loads && s->unloads == last_unloads) {
+            s->unchanged = true;
+            return 1;
+        }
+    }
+    if (s->count == s->capacity) {
+        size_t capacity = s->capacity == 0 ? 64 : s->capacity * 2;
+        object *larger = pp_arena_array(&s->arena, capacity, sizeof *larger);
+        if (larger == NULL) {
+            s->failed = true;
+            return 1;
+        }
+        if (s->count > 0) {
+            memcpy(larger, s->objects, s->count * sizeof *larger);
+        }
+        s->objects = larger;
+        s->capacity = capacity;
+    }
+    struct dl_phdr_info *copy = pp_arena_alloc(&s->arena, sizeof *copy);
+    if (copy == NULL) {
+        s->failed = true;
+        return 1;
+    }
+    memcpy(copy, info, size < sizeof *copy ? size : sizeof *copy);
+    object *o = &s->objects[s->count++];
+    *o = (object){.info = copy};
+    read_dynamic(o);
+    return 0;
+}
+
+/* ---- permanence ---- */
+
+typedef struct name_table {
+    size_t mask;
+    uint32_t *slots; /* index of the object + 1 */
+} name_table;
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static size_t hash_name(const char *name)
+{
+    size_t hash = 5381; /* the ELF gABI's GNU hash */
+    while (*name != '\0') {
+        hash = hash * 33 + (unsigned char)*name++;
+    }
+    return hash;
+}
+
+static bool has_name(const object *o, const char *name)
+{
+    return (o->soname != NULL && strcmp(o->soname, name) == 0) ||
+           strcmp(o->info->dlpi_name, name) == 0 ||
+           strcmp(base_name(o->info->dlpi_name), name) == 0;
+}
+
+static void insert_name(name_table *table, const char *name, size_t index)
+{
+    size_t at = hash_name(name) & table->mask;
+    while (table->slots[at] != 0) {
+        at = (at + 1) & table->mask;
+    }
+    table->slots[at] = (uint32_t)index + 1;
+}
+
+static bool index_names(scan *s, name_table *table)
+{
+    size_t size = 16;
+    while (size < s->count * 4) {
+        size *= 2;
+    }
+    table->mask = size - 1;
+    table->slots = pp_arena_array(&s->arena, size, sizeof *table->slots);
+    if (table->slots == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        const object *o = &s->objects[i];
+        insert_name(table, base_name(o->info->dlpi_name), i);
+        if (o->soname != NULL) {
+            insert_name(table, o->soname, i);
+        }
+    }
+    return true;
+}
+
+static object *find_name(scan *s, const name_table *table, const char *name)
+{
+    for (size_t at = hash_name(base_name(name)) & table->mask; table->slots[at] != 0;
+         at = (at + 1) & table->mask) {
+        object *o = &s->objects[table->slots[at] - 1];
+        if (has_name(o, name) || has_name(o, base_name(name))) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+/* What the program and the NODELETE objects need cannot be unloaded either. */
+static void mark_permanent(scan *s)
+{
+    name_table table;
+    size_t *queue = pp_arena_array(&s->arena, s->count, sizeof *queue);
+    if (s->count == 0 || queue == NULL || !index_names(s, &table)) {
+        return;
+    }
+    size_t head = 0;
+    size_t tail = 0;
+    s->objects[0].permanent = true; /* dl_iterate_phdr reports the program first */
+    for (size_t i = 0; i < s->count; i++) {
+        if (is_vdso(s->objects[i].info)) {
+            s->objects[i].permanent = true;
+        }
+        if (s->objects[i].permanent) {
+            queue[tail++] = i;
+        }
+    }
+    while (head < tail) {
+        const object *o = &s->objects[queue[head++]];
+        for (const ElfW(Dyn) *d = o->dynamic; d != NULL && d->d_tag != DT_NULL; d++) {
+            if (d->d_tag != DT_NEEDED || o->strings == NULL) {
+                continue;
+            }
+            object *needed = find_name(s, &table, o->strings + d->d_un.d_val);
+            if (needed != NULL && !needed->permanent) {
+                needed->permanent = true;
+                queue[tail++] = (size_t)(needed - s->objects);
+            }
+        }
+    }
+}
+
+/* ---- the unwinder's table ---- */
+
+static bool is_code(const ElfW(Phdr) *segment)
+{
+    return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) && segment->p_memsz > 0;
+}
+
+static void describe_cfi(const object *o, pp_module *module)
+{
+    const struct dl_phdr_info *info = o->info;
+    const ElfW(Phdr) *header = find_segment(info, PT_GNU_EH_FRAME);
+    for (int i = 0; header != NULL && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && header->p_vaddr >= segment->p_vaddr &&
+            header->p_vaddr - segment->p_vaddr < segment->p_memsz) {
+            module->cfi_lo = info->dlpi_addr + segment->p_vaddr;
+            module->cfi_hi = module->cfi_lo + segment->p_memsz;
+            module->eh_frame_hdr = info->dlpi_addr + header->p_vaddr;
+            return;
+        }
+    }
+}
+
+static int compare_modules(const void *a, const void *b, void *context)
+{
+    (void)context;
+    uintptr_t x = ((const pp_module *)a)->code_lo;
+    uintptr_t y = ((const pp_module *)b)->code_lo;
+    return (x > y) - (x < y);
+}
+
+static void publish_table(const scan *s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        for (int j = 0; j < s->objects[i].info->dlpi_phnum; j++) {
+            count += is_code(&s->objects[i].info->dlpi_phdr[j]);
+        }
+    }
+    size_t bytes = sizeof(pp_module_table) + count * sizeof(pp_module);
+    pp_module_table *table =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (table == MAP_FAILED) {
+        return; /* the old one is still right for what is permanent */
+    }
+    table->bytes = bytes;
+    for (size_t i = 0; i < s->count; i++) {
+        const object *o = &s->objects[i];
+        for (int j = 0; j < o->info->dlpi_phnum; j++) {
+            const ElfW(Phdr) *segment = &o->info->dlpi_phdr[j];
+            if (is_code(segment)) {
+                pp_module *module = &table->module[table->count++];
+                module->code_lo = o->info->dlpi_addr + segment->p_vaddr;
+                module->code_hi = module->code_lo + segment->p_memsz;
+                module->permanent = o->permanent;
+                describe_cfi(o, module);
+            }
+        }
+    }
+    pp_sort(table->module, table->count, sizeof(pp_module), compare_modules, NULL);
+    pp_modules_publish(table);
+}
+
+/* ---- the seen list ---- */
+
+static const char *object_path(const object *o, bool main_program)
+{
+    char buffer[PATH_MAX];
+    const char *name = o->info->dlpi_name;
+    if (is_vdso(o->info)) {
+        return "[vdso]";
+    }
+    if (main_program) {
+        static const char deleted[] = " (deleted)";
+        ssize_t length = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
+        if (length > 0) {
+            size_t tail = sizeof deleted - 1;
+            if ((size_t)length > tail && memcmp(buffer + length - tail, deleted, tail) == 0) {
+                length -= (ssize_t)tail;
+            }
+            return pp_arena_text(&seen_arena, buffer, (size_t)length);
+        }
+    } else if (name[0] != '/' && getcwd(buffer, sizeof buffer - 1 - strlen(name)) != NULL) {
+        strcat(buffer, "/"); /* dlopen("./x.so"): good as long as it is written down before a chdir */
+        strcat(buffer, name);
+        return pp_arena_text(&seen_arena, buffer, strlen(buffer));
+    }
+    return pp_arena_text(&seen_arena, name, strlen(name));
+}
+
+static bool already_seen(const pp_mapping *mapping, const char *name)
+{
+    for (const seen *s = seen_list; s != NULL; s = s->next) {
+        if (s->mapping.start < mapping->limit && mapping->start < s->mapping.limit) {
+            /* The newest object in this place: the same, or one that was unloaded meanwhile. */
+            return s->mapping.start == mapping->start && s->mapping.limit == mapping->limit &&
+                   s->mapping.offset == mapping->offset &&
+                   s->mapping.build_id_size == mapping->build_id_size &&
+                   memcmp(s->mapping.build_id, mapping->build_id, mapping->build_id_size) == 0 &&
+                   (s->main_program || strcmp(base_name(s->mapping.path), base_name(name)) == 0);
+        }
+    }
+    return false;
+}
+
+static void remember_segment(const object *o, const ElfW(Phdr) *segment, bool main_program)
+{
+    const struct dl_phdr_info *info = o->info;
+    const uintptr_t page_mask = ~(uintptr_t)(PAGE - 1);
+    pp_mapping mapping = {
+        .start = (info->dlpi_addr + segment->p_vaddr) & page_mask,
+        .limit = (info->dlpi_addr + segment->p_vaddr + segment->p_memsz + PAGE - 1) & page_mask,
+        .offset = segment->p_offset & page_mask,
+        .bias = info->dlpi_addr,
+        .in_memory = is_vdso(info),
+    };
+    pp_elf_build_id(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, mapping.build_id,
+                    &mapping.build_id_size);
+    if (seen_count == MAX_SEEN || already_seen(&mapping, is_vdso(info) ? "[vdso]" : info->dlpi_name)) {
+        return;
+    }
+    seen *entry = pp_arena_alloc(&seen_arena, sizeof *entry);
+    mapping.path = object_path(o, main_program);
+    if (entry == NULL || mapping.path == NULL) {
+        return;
+    }
+    *entry = (seen){.next = seen_list, .mapping = mapping, .main_program = main_program};
+    __atomic_store_n(&seen_list, entry, __ATOMIC_RELEASE);
+    seen_count++;
+}
+
+static void remember_objects(const scan *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct dl_phdr_info *info = s->objects[i].info;
+        for (int j = 0; j < info->dlpi_phnum; j++) {
+            if (is_code(&info->dlpi_phdr[j])) {
+                remember_segment(&s->objects[i], &info->dlpi_phdr[j], i == 0);
+            }
+        }
+    }
+}
+
+/* ---- refresh ---- */
+
+static void calibrate_epoch(const scan *s)
+{
+    void *state = dlsym(RTLD_DEFAULT, "_rtld_global");
+    Dl_info where;
+    ElfW(Sym) *symbol = NULL;
+    if (state != NULL && dladdr1(state, &where, (void **)&symbol, RTLD_DL_SYMENT) != 0 &&
+        symbol != NULL && where.dli_saddr == state) {
+        pp_loader_calibrate(state, symbol->st_size, s->loads, (uint32_t)(s->loads - s->unloads));
+    }
+}
+
+/* All that needs the objects to stay loaded happens inside the loader's lock: in the last callback. */
+static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)info;
+    (void)size;
+    scan *s = context;
+    dl_iterate_phdr(collect, s); /* the loader's lock is recursive */
+    if (!s->unchanged && !s->failed) {
+        mark_permanent(s);
+        publish_table(s);
+        remember_objects(s);
+        calibrate_epoch(s);
+        last_loads = s->loads;
+        last_unloads = s->unloads;
+    }
+    return 1;
+}
+
+void pp_modules_refresh(void)
+{
+    int self = pp_lock_self();
+    int attempts = 0;
+    while (!pp_lock_try(&scan_lock, self)) {
+        if (pp_lock_held_by(&scan_lock, self) || ++attempts == LOCK_ATTEMPTS) {
+            return;
+        }
+        sched_yield();
+    }
+    scan s = {.arena = PP_ARENA_INIT};
+    dl_iterate_phdr(scan_all, &s);
+    pp_arena_release(&s.arena);
+    pp_lock_release(&scan_lock);
+}
+
+void pp_modules_after_fork(void)
+{
+    pp_lock_release(&scan_lock); /* its holder, if any, does not exist here */
+}
+
+/* ---- mappings for a profile ---- */
+
+static int compare_mappings(const void *a, const void *b, void *context)
+{
+    (void)context;
+    const pp_mapping *x = *(const pp_mapping *const *)a;
+    const pp_mapping *y = *(const pp_mapping *const *)b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static bool overlaps_any(const pp_mapping *all, size_t count, uintptr_t start, uintptr_t limit)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (start < all[i].limit && all[i].start < limit) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds the objects that are the main program, or all others. Newer ones come first: what they overlap
+ * is gone. */
+static void add_seen(pp_mapping *all, size_t *count, const seen *list, bool main_program)
+{
+    for (const seen *s = list; s != NULL; s = s->next) {
+        const pp_mapping *m = &s->mapping;
+        if (s->main_program == main_program && !overlaps_any(all, *count, m->start, m->limit)) {
+            all[(*count)++] = *m;
+        }
+    }
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 1;
+    while ((text = strchr(text, '\n')) != NULL) {
+        text++;
+        lines++;
+    }
+    return lines;
+}
+
+static void add_unclaimed_code(pp_mapping *all, size_t *count, size_t capacity, char *text)
+{
+    pp_map_line line;
+    size_t objects = *count;
+    while (*count < capacity && pp_maps_next(&text, &line)) {
+        if (line.executable && !overlaps_any(all, objects, line.start, line.limit)) {
+            all[(*count)++] = (pp_mapping){.start = line.start,
+                                           .limit = line.limit,
+                                           .offset = line.offset,
+                                           .bias = line.start - (uintptr_t)line.offset,
+                                           .path = line.path};
+        }
+    }
+}
+
+/* Ascending by address, except the main binary's first segment, which comes first. */
+static pp_mapping *order(pp_arena *arena, pp_mapping *all, size_t count, size_t main_count)
+{
+    pp_mapping **by_start = pp_arena_array(arena, count + 1, sizeof *by_start);
+    pp_mapping *ordered = pp_arena_array(arena, count + 1, sizeof *ordered);
+    if (by_start == NULL || ordered == NULL) {
+        return NULL;
+    }
+    pp_mapping *first = NULL;
+    size_t rest = 0;
+    for (size_t i = 0; i < main_count; i++) {
+        if (first == NULL || all[i].start < first->start) {
+            first = &all[i];
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (&all[i] != first) {
+            by_start[rest++] = &all[i];
+        }
+    }
+    pp_sort(by_start, rest, sizeof *by_start, compare_mappings, NULL);
+    size_t out = 0;
+    if (first != NULL) {
+        ordered[out++] = *first;
+    }
+    for (size_t i = 0; i < rest; i++) {
+        ordered[out++] = *by_start[i];
+    }
+    return ordered;
+}
+
+int pp_modules_mappings(pp_arena *arena, pp_mapping **mappings, size_t *count)
+{
+    const seen *list = __atomic_load_n(&seen_list, __ATOMIC_ACQUIRE);
+    char *text = NULL;
+    size_t length = 0;
+    size_t capacity = 0;
+    for (const seen *s = list; s != NULL; s = s->next) {
+        capacity++;
+    }
+    int error = pp_maps_text(arena, &text, &length);
+    if (error == 0) {
+        capacity += count_lines(text);
+    }
+    pp_mapping *all = pp_arena_array(arena, capacity + 1, sizeof *all);
+    if (all == NULL) {
+        return -ENOMEM;
+    }
+    size_t total = 0;
+    add_seen(all, &total, list, true);
+    size_t main_count = total;
+    add_seen(all, &total, list, false);
+    if (error == 0) {
+        add_unclaimed_code(all, &total, capacity, text);
+    }
+    pp_mapping *ordered = order(arena, all, total, main_count);
+    if (ordered == NULL) {
+        return -ENOMEM;
+    }
+    *mappings = ordered;
+    *count = total;
+    return error;
+}

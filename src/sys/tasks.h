@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tasks.h: the threads of this process, as the kernel lists them, and their CPU clocks.
+ *
+ * Zone: SIGNAL (system calls alone). May change errno.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_SYS_TASKS_H
+#define PP_SYS_TASKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/* How many threads there are, from the link count of /proc/self/task; 0 if /proc cannot be read. */
+unsigned pp_tasks_count(void);
+
+/*
+ * Calls back with the id of each thread. `buffer` of `size` bytes holds directory entries meanwhile.
+ * 0, or -errno if /proc/self/task cannot be read.
+ */
+typedef void pp_task_visit(int tid, void *context);
+int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context);
+
+/* The clock of the CPU time of thread `tid`: what clock_getcpuclockid(3) builds for processes, with the
+ * kernel's per-thread bit (CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). */
+static inline clockid_t pp_task_cpu_clock(int tid)
+{
+    return (clockid_t)((~(unsigned)tid << 3) | 6);
+}
+
+/* CPU time of thread `tid` so far in nanoseconds, or -1 if it is gone. */
+int64_t pp_task_cpu_ns(int tid);
+
+#endif

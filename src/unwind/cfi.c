@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cfi.c: .eh_frame_hdr, .eh_frame and CFA programs.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "unwind/cfi.h"
+
+#include "arch/registers.h"
+#include "base/compiler.h"
+#include "unwind/expression.h"
+
+#include <string.h>
+
+/* Pointer encodings, LSB Core 5.0 table 10-2 and 10-3. */
+enum {
+    ENC_ABSPTR = 0x00,
+    ENC_ULEB128 = 0x01,
+    ENC_UDATA2 = 0x02,
+    ENC_UDATA4 = 0x03,
+    ENC_UDATA8 = 0x04,
+    ENC_SLEB128 = 0x09,
+    ENC_SDATA2 = 0x0a,
+    ENC_SDATA4 = 0x0b,
+    ENC_SDATA8 = 0x0c,
+    ENC_FORMAT = 0x0f,
+    ENC_PCREL = 0x10,
+    ENC_DATAREL = 0x30,
+    ENC_BASE = 0x70,
+    ENC_INDIRECT = 0x80,
+    ENC_OMIT = 0xff
+};
+
+/* CFA operations, DWARF 5 section 7.24 and GNU's own. */
+enum {
+    CFA_ADVANCE_LOC = 0x40,
+    CFA_OFFSET = 0x80,
+    CFA_RESTORE = 0xc0,
+    CFA_NOP = 0x00,
+    CFA_SET_LOC = 0x01,
+    CFA_ADVANCE_LOC1 = 0x02,
+    CFA_ADVANCE_LOC2 = 0x03,
+    CFA_ADVANCE_LOC4 = 0x04,
+    CFA_OFFSET_EXTENDED = 0x05,
+    CFA_RESTORE_EXTENDED = 0x06,
+    CFA_UNDEFINED = 0x07,
+    CFA_SAME_VALUE = 0x08,
+    CFA_REGISTER = 0x09,
+    CFA_REMEMBER_STATE = 0x0a,
+    CFA_RESTORE_STATE = 0x0b,
+    CFA_DEF_CFA = 0x0c,
+    CFA_DEF_CFA_REGISTER = 0x0d,
+    CFA_DEF_CFA_OFFSET = 0x0e,
+    CFA_DEF_CFA_EXPRESSION = 0x0f,
+    CFA_EXPRESSION = 0x10,
+    CFA_OFFSET_EXTENDED_SF = 0x11,
+    CFA_DEF_CFA_SF = 0x12,
+    CFA_DEF_CFA_OFFSET_SF = 0x13,
+    CFA_VAL_OFFSET = 0x14,
+    CFA_VAL_OFFSET_SF = 0x15,
+    CFA_VAL_EXPRESSION = 0x16,
+    CFA_GNU_WINDOW_SAVE = 0x2d,
+    CFA_GNU_ARGS_SIZE = 0x2e,
+    CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f
+};
+
+enum {
+    SAVED_ROWS = 6,       /* nesting of remember_state: compilers write 1, hand-written code 2 */
+    MAX_INSTRUCTIONS = 1 << 16,
+    TABLE_ENTRY_SIZE = 8 /* two sdata4 */
+};
+
+/* One row of the unwind table: what the CFA program has built up so far. */
+typedef struct row {
+    int32_t cfa_offset;
+    int32_t cfa_addend;
+    uint8_t cfa_reg;
+    bool cfa_read;
+    bool cfa_valid;
+    pp_where fp, bx, ra;
+} row;
+
+typedef struct cie {
+    uint64_t code_align;
+    int64_t data_align;
+    uintptr_t program, end;
+    uint8_t pointer_encoding;
+    bool has_augmentation_data;
+    bool signal_frame;
+} cie;
+
+typedef struct machine {
+    const cie *info;
+    uintptr_t location; /* where the current row begins to hold */
+    uintptr_t target;
+    row current, initial;
+    row saved[SAVED_ROWS];
+    unsigned saved_count;
+    bool failed;
+} machine;
+
+/* ---- pointers ---- */
+
+static uint64_t read_pointer(pp_cursor *cursor, uint8_t encoding, uintptr_t data_base)
+{
+    uintptr_t here = cursor->at;
+    uint64_t value = 0;
+    switch (encoding & ENC_FORMAT) {
+    case ENC_ABSPTR:
+    case ENC_UDATA8:
+    case ENC_SDATA8:
+        value = pp_cursor_fixed(cursor, 8);
+        break;
+    case ENC_ULEB128:
+        value = pp_cursor_uleb(cursor);
+        break;
+    case ENC_UDATA2:
+        value = pp_cursor_fixed(cursor, 2);
+        break;
+    case ENC_UDATA4:
+        value = pp_cursor_fixed(cursor, 4);
+        break;
+    case ENC_SLEB128:
+        value = (uint64_t)pp_cursor_sleb(cursor);
+        break;
+    case ENC_SDATA2:
+        value = (uint64_t)(int64_t)(int16_t)pp_cursor_fixed(cursor, 2);
+        break;
+    case ENC_SDATA4:
+        value = (uint64_t)(int64_t)(int32_t)pp_cursor_fixed(cursor, 4);
+        break;
+    default:
+        cursor->failed = true;
+        return 0;
+    }
+    switch (encoding & ENC_BASE) {
+    case 0:
+        break;
+    case ENC_PCREL:
+        value += here;
+        break;
+    case ENC_DATAREL:
+        value += data_base;
+        break;
+    default:
+        cursor->failed = true;
+        break;
+    }
+    return value;
+}
+
+/* ---- .eh_frame_hdr ---- */
+
+typedef struct table {
+    uintptr_t entries;
+    uint64_t count;
+} table;
+
+static bool open_table(const pp_image *image, table *t)
+{
+    pp_cursor cursor;
+    pp_cursor_init(&cursor, image, image->header, image->hi);
+    uint8_t version = pp_cursor_u8(&cursor);
+    uint8_t frame_encoding = pp_cursor_u8(&cursor);
+    uint8_t count_encoding = pp_cursor_u8(&cursor);
+    uint8_t table_encoding = pp_cursor_u8(&cursor);
+    if (cursor.failed || version != 1 || count_encoding == ENC_OMIT ||
+        table_encoding != (ENC_DATAREL | ENC_SDATA4)) {
+        return false;
+    }
+    read_pointer(&cursor, frame_encoding & (uint8_t)~ENC_INDIRECT, image->header);
+    t->count = read_pointer(&cursor, count_encoding, image->header);
+    t->entries = cursor.at;
+    return !cursor.failed && t->count > 0 &&
+           t->count <= (image->hi - t->entries) / TABLE_ENTRY_SIZE;
+}
+
+static bool read_entry(const pp_image *image, const table *t, uint64_t index, uintptr_t *start,
+                       uintptr_t *fde)
+{
+    int32_t entry[2];
+    if (!pp_image_copy(image, t->entries + index * TABLE_ENTRY_SIZE, entry, sizeof entry)) {
+        return false;
+    }
+    *start = image->header + (uintptr_t)(intptr_t)entry[0];
+    *fde = image->header + (uintptr_t)(intptr_t)entry[1];
+    return true;
+}
+
+/* The FDE with the greatest start that is <= pc. */
+static bool find_fde(const pp_image *image, uintptr_t pc, uintptr_t *fde)
+{
+    table t;
+    if (image->header == 0 || !open_table(image, &t)) {
+        return false;
+    }
+    uint64_t low = 0;
+    uint64_t high = t.count;
+    uintptr_t start = 0;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        uintptr_t middle_fde = 0;
+        if (!read_entry(image, &t, middle, &start, &middle_fde)) {
+            return false;
+        }
+        if (start <= pc) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return read_entry(image, &t, low, &start, fde) && start <= pc;
+}
+
+/* ---- CIE and FDE ---- */
+
+/* Reads the length field of an entry; the cursor is then bounded by the entry's end. */
+static bool open_entry(pp_cursor *cursor, const pp_image *image, uintptr_t at, bool *wide)
+{
+    pp_cursor_init(cursor, image, at, image->hi);
+    uint64_t length = pp_cursor_fixed(cursor, 4);
+    *wide = length == UINT32_MAX;
+    if (*wide) {
+        length = pp_cursor_fixed(cursor, 8);
+    }
+    if (cursor->failed || length == 0 || length > image->hi - cursor->at) {
+        return false;
+    }
+    cursor->end = cursor->at + (uintptr_t)length;
+    return true;
+}
+
+static bool read_augmentation(pp_cursor *cursor, const char *letters, cie *info)
+{
+    if (letters[0] == '\0') {
+        return true;
+    }
+    if (letters[0] != 'z') {
+        return false; /* "eh" and the like: gone since GCC 2 */
+    }
+    info->has_augmentation_data = true;
+    uint64_t size = pp_cursor_uleb(cursor);
+    if (cursor->failed || size > cursor->end - cursor->at) {
+        return false;
+    }
+    uintptr_t end = cursor->at + (uintptr_t)size;
+    for (const char *letter = letters + 1; *letter != '\0'; letter++) {
+        if (*letter == 'R') {
+            info->pointer_encoding = pp_cursor_u8(cursor);
+        } else if (*letter == 'P') {
+            uint8_t encoding = pp_cursor_u8(cursor);
+            read_pointer(cursor, encoding & (uint8_t)~(ENC_INDIRECT | ENC_BASE), 0);
+        } else if (*letter == 'L') {
+            pp_cursor_u8(cursor);
+        } else if (*letter == 'S') {
+            info->signal_frame = true;
+        } else {
+            break; /* unknown: its data is skipped by the size */
+        }
+    }
+    if (cursor->failed || cursor->at > end) {
+        return false;
+    }
+    cursor->at = end;
+    return true;
+}
+
+static bool read_cie(const pp_image *image, uintptr_t at, cie *info)
+{
+    pp_cursor cursor;
+    bool wide = false;
+    if (!open_entry(&cursor, image, at, &wide) || pp_cursor_fixed(&cursor, wide ? 8 : 4) != 0) {
+        return false;
+    }
+    uint8_t version = pp_cursor_u8(&cursor);
+    if (version != 1 && version != 3) {
+        return false;
+    }
+    char letters[8];
+    unsigned length = 0;
+    while ((letters[length] = (char)pp_cursor_u8(&cursor)) != '\0') {
+        if (++length == sizeof letters) {
+            return false;
+        }
+    }
+    *info = (cie){.pointer_encoding = ENC_ABSPTR};
+    info->code_align = pp_cursor_uleb(&cursor);
+    info->data_align = pp_cursor_sleb(&cursor);
+    uint64_t return_register = version == 1 ? pp_cursor_u8(&cursor) : pp_cursor_uleb(&cursor);
+    if (cursor.failed || return_register != PP_REG_RA ||
+        !read_augmentation(&cursor, letters, info)) {
+        return false;
+    }
+    info->program = cursor.at;
+    info->end = cursor.end;
+    return true;
+}
+
+/* Leaves the cursor at the FDE's own program; false if the FDE does not cover `pc`. */
+static bool read_fde(const pp_image *image, uintptr_t at, uintptr_t pc, pp_cursor *cursor, cie *info,
+                     uintptr_t *start)
+{
+    bool wide = false;
+    if (!open_entry(cursor, image, at, &wide)) {
+        return false;
+    }
+    uintptr_t pointer_at = cursor->at;
+    uint64_t back = pp_cursor_fixed(cursor, wide ? 8 : 4);
+    if (cursor->failed || back == 0 || back > pointer_at - image->lo ||
+        !read_cie(image, pointer_at - (uintptr_t)back, info)) {
+        return false;
+    }
+    *start = (uintptr_t)read_pointer(cursor, info->pointer_encoding, image->header);
+    uint64_t range = read_pointer(cursor, info->pointer_encoding & ENC_FORMAT, 0);
+    if (info->has_augmentation_data) {
+        pp_cursor_skip(cursor, pp_cursor_uleb(cursor));
+    }
+    return !cursor->failed && pc >= *start && pc - *start < range;
+}
+
+/* ---- CFA programs ---- */
+
+/* The register's place in a row, or NULL if nobody's CFA stands on it. */
+static pp_where *place_of(row *r, uint64_t reg)
+{
+    switch (reg) {
+    case PP_REG_FP:
+        return &r->fp;
+    case PP_REG_BX:
+        return &r->bx;
+    case PP_REG_RA:
+        return &r->ra;
+    default:
+        return NULL;
+    }
+}
+
+static void set_place(machine *m, uint64_t reg, pp_where_kind kind, int64_t offset)
+{
+    pp_where *place = place_of(&m->current, reg);
+    if (place == NULL) {
+        return;
+    }
+    if (offset != (int32_t)offset) {
+        *place = (pp_where){.kind = PP_WHERE_LOST};
+        return;
+    }
+    *place = (pp_where){.kind = (uint8_t)kind, .offset = (int32_t)offset};
+}
+
+static int64_t scaled(const machine *m, int64_t factored)
+{
+    return (int64_t)((uint64_t)factored * (uint64_t)m->info->data_align);
+}
+
+static void define_cfa(machine *m, uint64_t reg, int64_t offset)
+{
+    row *r = &m->current;
+    r->cfa_valid = reg < PP_REG_RA && offset == (int32_t)offset;
+    r->cfa_read = false;
+    r->cfa_addend = 0;
+    r->cfa_reg = (uint8_t)reg;
+    r->cfa_offset = (int32_t)offset;
+}
+
+static void define_cfa_by_expression(machine *m, pp_cursor *cursor)
+{
+    row *r = &m->current;
+    pp_value value;
+    uint64_t size = pp_cursor_uleb(cursor);
+    r->cfa_valid = pp_expression_reduce(cursor, size, m->target, false, &value) &&
+                   value.kind != PP_VALUE_NUMBER;
+    if (r->cfa_valid) {
+        r->cfa_reg = value.reg;
+        r->cfa_offset = (int32_t)value.offset;
+        r->cfa_read = value.kind == PP_VALUE_READ;
+        r->cfa_addend = r->cfa_read ? value.addend : 0;
+    }
+}
+
+/* DW_CFA_expression: the register was saved at the address that the expression gives. */
+static void place_by_expression(machine *m, pp_cursor *cursor, bool is_value)
+{
+    pp_value value;
+    uint64_t reg = pp_cursor_uleb(cursor);
+    uint64_t size = pp_cursor_uleb(cursor);
+    bool reduced = pp_expression_reduce(cursor, size, m->target, true, &value);
+    pp_where *place = place_of(&m->current, reg);
+    if (place == NULL) {
+        return;
+    }
+    pp_where where = {.kind = PP_WHERE_LOST};
+    if (reduced && value.kind == PP_VALUE_REGISTER) {
+        bool on_cfa = value.reg == PP_REG_CFA;
+        where.offset = (int32_t)value.offset;
+        where.reg = value.reg;
+        if (on_cfa) {
+            where.kind = is_value ? PP_WHERE_CFA_VALUE : PP_WHERE_CFA;
+        } else if (!is_value) {
+            where.kind = PP_WHERE_MEMORY;
+        } else if (where.offset == 0) {
+            where.kind = PP_WHERE_REGISTER;
+        }
+    } else if (reduced && value.kind == PP_VALUE_READ && is_value && value.addend == 0) {
+        where.offset = (int32_t)value.offset;
+        where.reg = value.reg;
+        where.kind = value.reg == PP_REG_CFA ? PP_WHERE_CFA : PP_WHERE_MEMORY;
+    }
+    *place = where;
+}
+
+static void restore_place(machine *m, uint64_t reg)
+{
+    pp_where *place = place_of(&m->current, reg);
+    if (place != NULL) {
+        *place = *place_of(&m->initial, reg);
+    }
+}
+
+static void move_to_register(machine *m, uint64_t reg, uint64_t holder)
+{
+    pp_where *place = place_of(&m->current, reg);
+    if (place != NULL) {
+        *place = holder < PP_REG_RA
+                     ? (pp_where){.kind = PP_WHERE_REGISTER, .reg = (uint8_t)holder}
+                     : (pp_where){.kind = PP_WHERE_LOST};
+    }
+}
+
+static void advance(machine *m, uint64_t delta)
+{
+    m->location += (uintptr_t)(delta * m->info->code_align);
+}
+
+static void save_row(machine *m)
+{
+    if (m->saved_count == SAVED_ROWS) {
+        m->failed = true;
+        return;
+    }
+    m->saved[m->saved_count++] = m->current;
+}
+
+static void restore_row(machine *m)
+{
+    if (m->saved_count == 0) {
+        m->failed = true;
+        return;
+    }
+    m->current = m->saved[--m->saved_count];
+}
+
+static void run_cfa_operation(machine *m, uint8_t op, pp_cursor *cursor)
+{
+    row *r = &m->current;
+    uint64_t reg = 0;
+    switch (op) {
+    case CFA_DEF_CFA:
+        reg = pp_cursor_uleb(cursor);
+        define_cfa(m, reg, (int64_t)pp_cursor_uleb(cursor));
+        break;
+    case CFA_DEF_CFA_SF:
+        reg = pp_cursor_uleb(cursor);
+        define_cfa(m, reg, scaled(m, pp_cursor_sleb(cursor)));
+        break;
+    case CFA_DEF_CFA_REGISTER:
+        reg = pp_cursor_uleb(cursor);
+        define_cfa(m, reg, r->cfa_read ? INT64_MAX : r->cfa_offset);
+        break;
+    case CFA_DEF_CFA_OFFSET:
+        define_cfa(m, r->cfa_reg, (int64_t)pp_cursor_uleb(cursor));
+        break;
+    case CFA_DEF_CFA_OFFSET_SF:
+        define_cfa(m, r->cfa_reg, scaled(m, pp_cursor_sleb(cursor)));
+        break;
+    case CFA_DEF_CFA_EXPRESSION:
+        define_cfa_by_expression(m, cursor);
+        break;
+    default:
+        m->failed = true;
+        break;
+    }
+}
+
+static void run_register_operation(machine *m, uint8_t op, pp_cursor *cursor)
+{
+    uint64_t reg = pp_cursor_uleb(cursor);
+    switch (op) {
+    case CFA_OFFSET_EXTENDED:
+        set_place(m, reg, PP_WHERE_CFA, scaled(m, (int64_t)pp_cursor_uleb(cursor)));
+        break;
+    case CFA_OFFSET_EXTENDED_SF:
+        set_place(m, reg, PP_WHERE_CFA, scaled(m, pp_cursor_sleb(cursor)));
+        break;
+    case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+        set_place(m, reg, PP_WHERE_CFA,
+                  (int64_t)(0 - (uint64_t)scaled(m, (int64_t)pp_cursor_uleb(cursor))));
+        break;
+    case CFA_VAL_OFFSET:
+        set_place(m, reg, PP_WHERE_CFA_VALUE, scaled(m, (int64_t)pp_cursor_uleb(cursor)));
+        break;
+    case CFA_VAL_OFFSET_SF:
+        set_place(m, reg, PP_WHERE_CFA_VALUE, scaled(m, pp_cursor_sleb(cursor)));
+        break;
+    case CFA_RESTORE_EXTENDED:
+        restore_place(m, reg);
+        break;
+    case CFA_UNDEFINED:
+        set_place(m, reg, PP_WHERE_LOST, 0);
+        break;
+    case CFA_SAME_VALUE:
+        set_place(m, reg, PP_WHERE_SAME, 0);
+        break;
+    case CFA_REGISTER:
+        move_to_register(m, reg, pp_cursor_uleb(cursor));
+        break;
+    default:
+        m->failed = true;
+        break;
+    }
+}
+
+static void run_operation(machine *m, uint8_t op, pp_cursor *cursor)
+{
+    uint8_t low = op & 0x3f;
+    switch (op & 0xc0) {
+    case CFA_ADVANCE_LOC:
+        advance(m, low);
+        return;
+    case CFA_OFFSET:
+        set_place(m, low, PP_WHERE_CFA, scaled(m, (int64_t)pp_cursor_uleb(cursor)));
+        return;
+    case CFA_RESTORE:
+        restore_place(m, low);
+        return;
+    default:
+        break;
+    }
+    switch (op) {
+    case CFA_NOP:
+    case CFA_GNU_WINDOW_SAVE:
+        break;
+    case CFA_SET_LOC:
+        m->location = (uintptr_t)read_pointer(cursor, m->info->pointer_encoding, 0);
+        break;
+    case CFA_ADVANCE_LOC1:
+        advance(m, pp_cursor_u8(cursor));
+        break;
+    case CFA_ADVANCE_LOC2:
+        advance(m, pp_cursor_fixed(cursor, 2));
+        break;
+    case CFA_ADVANCE_LOC4:
+        advance(m, pp_cursor_fixed(cursor, 4));
+        break;
+    case CFA_REMEMBER_STATE:
+        save_row(m);
+        break;
+    case CFA_RESTORE_STATE:
+        restore_row(m);
+        break;
+    case CFA_EXPRESSION:
+        place_by_expression(m, cursor, false);
+        break;
+    case CFA_VAL_EXPRESSION:
+        place_by_expression(m, cursor, true);
+        break;
+    case CFA_GNU_ARGS_SIZE:
+        pp_cursor_uleb(cursor);
+        break;
+    case CFA_DEF_CFA:
+    case CFA_DEF_CFA_SF:
+    case CFA_DEF_CFA_REGISTER:
+    case CFA_DEF_CFA_OFFSET:
+    case CFA_DEF_CFA_OFFSET_SF:
+    case CFA_DEF_CFA_EXPRESSION:
+        run_cfa_operation(m, op, cursor);
+        break;
+    default:
+        run_register_operation(m, op, cursor);
+        break;
+    }
+}
+
+/* Runs until the row that holds at the target is complete. */
+static void run_program(machine *m, pp_cursor *cursor)
+{
+    for (unsigned i = 0; cursor->at < cursor->end && !m->failed && i < MAX_INSTRUCTIONS; i++) {
+        run_operation(m, pp_cursor_u8(cursor), cursor);
+        if (cursor->failed) {
+            m->failed = true;
+        }
+        if (m->location > m->target) {
+            return; /* only an advance moves the location, and it leaves the row alone */
+        }
+    }
+}
+
+static void rule_from_row(const row *r, pp_rule *rule)
+{
+    if (r->ra.kind == PP_WHERE_LOST) {
+        rule->kind = PP_RULE_END;
+        return;
+    }
+    if (!r->cfa_valid) {
+        return;
+    }
+    rule->kind = PP_RULE_FRAME;
+    rule->cfa_reg = r->cfa_reg;
+    rule->cfa_offset = r->cfa_offset;
+    rule->cfa_read = r->cfa_read;
+    rule->cfa_addend = r->cfa_addend;
+    rule->fp = r->fp;
+    rule->bx = r->bx;
+    rule->ra = r->ra;
+}
+
+void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_rule *rule)
+{
+    pp_cursor cursor;
+    cie info;
+    uintptr_t fde = 0;
+    uintptr_t start = 0;
+    *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image->permanent};
+    if (!find_fde(image, pc, &fde) || !read_fde(image, fde, pc, &cursor, &info, &start)) {
+        return;
+    }
+    if (info.signal_frame) {
+        rule->kind = PP_RULE_SIGNAL;
+        return;
+    }
+    machine m;
+    m.info = &info;
+    m.location = start;
+    m.target = pc;
+    m.saved_count = 0;
+    m.failed = false;
+    m.current = (row){.fp = {.kind = PP_WHERE_SAME}, .bx = {.kind = PP_WHERE_SAME},
+                      .ra = {.kind = PP_WHERE_CFA, .offset = -8}};
+    pp_cursor initial;
+    pp_cursor_init(&initial, image, info.program, info.end);
+    run_program(&m, &initial);
+    m.initial = m.current;
+    run_program(&m, &cursor);
+    if (!m.failed) {
+        rule_from_row(&m.current, rule);
+    }
+}

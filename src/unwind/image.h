@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * image.h: the bytes of one module's call-frame information, and a bounded cursor over them.
+ *
+ * CFI is read in signal handlers, from modules that another thread may be unloading. A module that
+ * cannot go away (the program, what it is linked to, the vDSO) is read in place; any other through
+ * pp_safe_copy(), which returns an error where a load would fault.
+ *
+ *   module  [ ... | .eh_frame_hdr | .eh_frame | ... ]
+ *           lo                                      hi     nothing outside [lo, hi) is ever read
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_UNWIND_IMAGE_H
+#define PP_UNWIND_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pp_image {
+    uintptr_t lo, hi;      /* readable bounds */
+    uintptr_t header;      /* .eh_frame_hdr, within the bounds; 0 = the module has none */
+    uintptr_t code_lo, code_hi; /* addresses that the module's code may have */
+    bool permanent;        /* may be read in place */
+} pp_image;
+
+/* A sequential reader. After a failed read `failed` is set, every further read gives 0. */
+typedef struct pp_cursor {
+    const pp_image *image;
+    uintptr_t at, end;
+    uintptr_t window_lo, window_hi; /* the part of a removable image that `window` holds */
+    bool failed;
+    uint8_t window[32];
+} pp_cursor;
+
+void pp_cursor_init(pp_cursor *cursor, const pp_image *image, uintptr_t at, uintptr_t end);
+uint8_t pp_cursor_u8(pp_cursor *cursor);
+uint64_t pp_cursor_fixed(pp_cursor *cursor, unsigned size); /* little-endian, size <= 8 */
+uint64_t pp_cursor_uleb(pp_cursor *cursor);
+int64_t pp_cursor_sleb(pp_cursor *cursor);
+void pp_cursor_skip(pp_cursor *cursor, uint64_t size);
+
+/* Copies [at, at + size) of the image; false if it is out of bounds or gone. */
+bool pp_image_copy(const pp_image *image, uintptr_t at, void *to, size_t size);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rule.h: how to get from one frame to its caller, at one program counter.
+ *
+ * A rule is what a CFI program leaves behind when it has run up to a PC, reduced to what a stack walk
+ * needs: where the frame begins (the CFA, "canonical frame address": SP before the call), where the
+ * return address is, and where the two callee-saved registers are that a caller's CFA may stand on.
+ *
+ *   cfa    = register + offset                 nearly always rsp or rbp
+ *          | *(register + offset) + addend     DRAP realignment, libcrypto's assembler
+ *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register | lost
+ *   return = *(cfa - 8), or one of the same forms
+ *
+ * Zone: SIGNAL (data only).
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_UNWIND_RULE_H
+#define PP_UNWIND_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum pp_rule_kind {
+    PP_RULE_FRAME = 1, /* an ordinary frame, the fields below hold */
+    PP_RULE_SIGNAL,    /* a signal frame: all registers lie in the kernel's ucontext at SP */
+    PP_RULE_END,       /* the outermost frame: its return address is undefined */
+    PP_RULE_NONE       /* no usable CFI for this PC */
+} pp_rule_kind;
+
+typedef enum pp_where_kind {
+    PP_WHERE_SAME,      /* still in its register */
+    PP_WHERE_CFA,       /* *(cfa + offset) */
+    PP_WHERE_MEMORY,    /* *(reg + offset), registers of the frame itself */
+    PP_WHERE_CFA_VALUE, /* cfa + offset, no memory read */
+    PP_WHERE_REGISTER,  /* moved to register reg */
+    PP_WHERE_LOST       /* undefined, or a form that is not supported */
+} pp_where_kind;
+
+typedef struct pp_where {
+    int32_t offset;
+    uint8_t kind; /* pp_where_kind */
+    uint8_t reg;
+} pp_where;
+
+typedef struct pp_rule {
+    int32_t cfa_offset;
+    int32_t cfa_addend; /* after the read, if cfa_read */
+    uint8_t kind;       /* pp_rule_kind */
+    uint8_t cfa_reg;
+    bool cfa_read;
+    bool permanent; /* of a module that cannot be unloaded */
+    pp_where fp, bx, ra;
+} pp_rule;
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rule_cache.c: packing, publishing and retiring of rules.
+ *
+ * Zone: SIGNAL.
+ * Locks: one try-lock for a change of generation.
+ * Owns: the two tables.
+ */
+#include "unwind/rule_cache.h"
+
+#include "base/compiler.h"
+#include "sys/loader.h"
+
+#include <string.h>
+
+enum {
+    ENTRIES = 1 << PP_CACHE_INDEX_BITS,
+    BIG_SLOTS = 1024,
+    GENERATIONS = 64, /* 6 bits; 0 is "permanent" */
+    MAX_OFFSET_WORDS = 0xfff,
+    MAX_SAVE_WORDS = 31,
+    WORD = 8
+};
+
+/* A rule that does not fit into one word. Odd sequence: being written. */
+typedef struct big_slot {
+    uint32_t sequence;
+    uint32_t generation;
+    uintptr_t pc;
+    pp_rule rule;
+} big_slot;
+
+uint64_t pp_rule_cache_entries[ENTRIES] __attribute__((aligned(64)));
+static big_slot big_slots[BIG_SLOTS];
+
+static uint64_t known_epoch;
+static unsigned known_generation; /* 0 until the first walk */
+static unsigned publishers;
+static bool renewing;
+
+/* ---- generations ---- */
+
+static void clear_removable(void)
+{
+    for (size_t i = 0; i < ENTRIES; i++) {
+        uint64_t entry = __atomic_load_n(&pp_rule_cache_entries[i], __ATOMIC_RELAXED);
+        if (pp_cache_generation(entry) != 0) {
+            __atomic_store_n(&pp_rule_cache_entries[i], 0, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+/* Called with `renewing` held. */
+static unsigned next_generation(uint64_t epoch)
+{
+    unsigned next = __atomic_load_n(&known_generation, __ATOMIC_RELAXED) + 1;
+    if (next == GENERATIONS) {
+        if (__atomic_load_n(&publishers, __ATOMIC_SEQ_CST) != 0) {
+            return PP_GENERATION_UNKNOWN; /* somebody may still store an entry of generation 1 */
+        }
+        clear_removable();
+        next = 1;
+    }
+    __atomic_store_n(&known_generation, next, __ATOMIC_RELEASE);
+    __atomic_store_n(&known_epoch, epoch, __ATOMIC_RELEASE);
+    return next;
+}
+
+PP_COLD_PATH static unsigned renew(uint64_t epoch)
+{
+    if (__atomic_exchange_n(&renewing, true, __ATOMIC_ACQUIRE)) {
+        return PP_GENERATION_UNKNOWN;
+    }
+    unsigned generation = PP_GENERATION_UNKNOWN;
+    if (epoch == pp_loader_epoch()) { /* not a walk that was held up and knows an old one */
+        generation = next_generation(epoch);
+    }
+    __atomic_store_n(&renewing, false, __ATOMIC_RELEASE);
+    return generation;
+}
+
+unsigned pp_rule_cache_generation(uint64_t epoch)
+{
+    /* In this order: a generation newer than the epoch is harmless, since publishing re-reads it. */
+    if (pp_likely(__atomic_load_n(&known_epoch, __ATOMIC_ACQUIRE) == epoch)) {
+        unsigned generation = __atomic_load_n(&known_generation, __ATOMIC_ACQUIRE);
+        if (pp_likely(generation != 0)) {
+            return generation;
+        }
+    }
+    return renew(epoch);
+}
+
+/* ---- packing ---- */
+
+static bool pack_save(const pp_where *where, uint64_t *words)
+{
+    if (where->kind == PP_WHERE_SAME) {
+        *words = 0;
+        return true;
+    }
+    if (where->kind != PP_WHERE_CFA || where->offset >= 0 || where->offset % WORD != 0 ||
+        where->offset < -MAX_SAVE_WORDS * WORD) {
+        return false;
+    }
+    *words = (uint64_t)(-where->offset / WORD);
+    return true;
+}
+
+static bool pack_base(const pp_rule *rule, pp_base *base)
+{
+    switch (rule->cfa_reg) {
+    case PP_REG_SP:
+        *base = PP_BASE_SP;
+        return true;
+    case PP_REG_FP:
+        *base = PP_BASE_FP;
+        return true;
+    case PP_REG_BX:
+        *base = PP_BASE_BX;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The payload without its generation; 0 if the rule needs more than one word. */
+static uint64_t pack(const pp_rule *rule)
+{
+    pp_base base = PP_BASE_NONE;
+    uint64_t fp = 0;
+    uint64_t bx = 0;
+    switch (rule->kind) {
+    case PP_RULE_SIGNAL:
+        return (uint64_t)PP_BASE_SIGNAL << 28;
+    case PP_RULE_END:
+        return (uint64_t)PP_BASE_END << 28;
+    case PP_RULE_NONE:
+        return (uint64_t)PP_BASE_NONE << 28;
+    default:
+        break;
+    }
+    if (rule->cfa_read || rule->cfa_offset < 0 || rule->cfa_offset % WORD != 0 ||
+        rule->cfa_offset / WORD > MAX_OFFSET_WORDS || !pack_base(rule, &base) ||
+        !pack_save(&rule->fp, &fp) || !pack_save(&rule->bx, &bx) ||
+        rule->ra.kind != PP_WHERE_CFA || rule->ra.offset != -WORD) {
+        return 0;
+    }
+    return (uint64_t)base << 28 | fp << 17 | bx << 12 | (uint64_t)(rule->cfa_offset / WORD);
+}
+
+/* ---- the second table ---- */
+
+static big_slot *big_slot_of(uintptr_t pc)
+{
+    return &big_slots[pp_cache_scramble(pc) % BIG_SLOTS];
+}
+
+PP_RAW_MEMORY bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule)
+{
+    const big_slot *slot = big_slot_of(pc);
+    uint32_t before = __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE);
+    if (before & 1) {
+        return false;
+    }
+    pp_rule copy = slot->rule;
+    uintptr_t of = slot->pc;
+    uint32_t made = slot->generation;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&slot->sequence, __ATOMIC_RELAXED) != before || of != pc ||
+        (made != 0 && made != generation)) {
+        return false;
+    }
+    *rule = copy;
+    return true;
+}
+
+PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigned generation)
+{
+    big_slot *slot = big_slot_of(pc);
+    uint32_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
+    if ((sequence & 1) ||
+        !__atomic_compare_exchange_n(&slot->sequence, &sequence, sequence + 1, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        return false;
+    }
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    slot->pc = pc;
+    slot->generation = generation;
+    slot->rule = *rule;
+    __atomic_store_n(&slot->sequence, sequence + 2, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* ---- publishing ---- */
+
+static void store(uintptr_t pc, const pp_rule *rule, unsigned generation)
+{
+    uint64_t payload = pack(rule);
+    if (payload == 0) {
+        if (!publish_big(pc, rule, generation)) {
+            return;
+        }
+        payload = (uint64_t)PP_BASE_BIG << 28;
+    }
+    uint64_t scrambled = pp_cache_scramble(pc);
+    uint64_t tag = scrambled & ((UINT64_C(1) << PP_CACHE_TAG_BITS) - 1);
+    uint64_t entry = tag << PP_CACHE_PAYLOAD_BITS | payload | (uint64_t)generation << 22;
+    __atomic_store_n(&pp_rule_cache_entries[scrambled >> PP_CACHE_TAG_BITS], entry,
+                     __ATOMIC_RELAXED);
+}
+
+void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation)
+{
+    if (rule->permanent) {
+        store(pc, rule, 0);
+        return;
+    }
+    if (generation == PP_GENERATION_UNKNOWN) {
+        return;
+    }
+    __atomic_add_fetch(&publishers, 1, __ATOMIC_SEQ_CST);
+    if (pp_loader_epoch() == epoch) {
+        store(pc, rule, generation);
+    }
+    __atomic_sub_fetch(&publishers, 1, __ATOMIC_SEQ_CST);
+}
+
+void pp_rule_cache_clear(void)
+{
+    memset(pp_rule_cache_entries, 0, sizeof pp_rule_cache_entries);
+    memset(big_slots, 0, sizeof big_slots);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rule_cache.h: the rules of PCs seen before, shared by all threads, read without locks.
+ *
+ * One 8-byte entry a PC, in a direct-mapped table. The PC is scrambled by a bijection of 47 bits, so
+ * that its high bits choose the entry and the rest, kept as the tag, identifies it exactly:
+ *
+ *    scrambled pc    [ index 14 ][           tag 33          ]
+ *    entry           [           tag 33          ][base 3][generation 6][fp 5][bx 5][offset 12]
+ *                     63                        31
+ *
+ *   base        what the CFA stands on: rsp, rbp or rbx; or one of signal, end, none, big
+ *   offset      CFA minus base, in words
+ *   fp, bx      0: unchanged; n: saved at CFA - 8n
+ *   generation  0: the module is permanent; else when the rule was computed
+ *
+ * A rule that does not fit is kept whole in a second, smaller table, one sequence lock a slot.
+ *
+ * Generations: a rule of a module that may be unloaded holds only as long as the loader's epoch stays
+ * what it was. A walk opens with the current epoch and gets its generation; entries of others are
+ * misses. A rule is published only if the epoch has not moved since the walk began, so one that was
+ * computed before an unload is never found after it. When the 63 generations are used up, all entries
+ * but the permanent ones are cleared, at a moment at which nobody publishes.
+ *
+ * Zone: SIGNAL.
+ * Locks: one try-lock for a change of generation, never waited for.
+ * Owns: both tables (192 KiB of .bss, untouched until the first walk).
+ */
+#ifndef PP_UNWIND_RULE_CACHE_H
+#define PP_UNWIND_RULE_CACHE_H
+
+#include "arch/registers.h"
+#include "unwind/rule.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    PP_CACHE_INDEX_BITS = 14,
+    PP_CACHE_TAG_BITS = PP_ADDRESS_BITS - PP_CACHE_INDEX_BITS,
+    PP_CACHE_PAYLOAD_BITS = 31
+};
+_Static_assert(PP_CACHE_TAG_BITS + PP_CACHE_PAYLOAD_BITS == 64, "an entry is one word");
+
+typedef enum pp_base {
+    PP_BASE_SP = 1,
+    PP_BASE_FP,
+    PP_BASE_BX,
+    PP_BASE_SIGNAL,
+    PP_BASE_END,
+    PP_BASE_NONE,
+    PP_BASE_BIG /* the rule is in the second table */
+} pp_base;
+
+/* The generation of a walk that may neither use nor publish rules of removable modules. */
+#define PP_GENERATION_UNKNOWN 64u
+
+extern uint64_t pp_rule_cache_entries[1u << PP_CACHE_INDEX_BITS];
+
+static inline uint64_t pp_cache_scramble(uintptr_t pc)
+{
+    /* Multiplication by an odd number is a bijection modulo a power of two; its high bits are mixed. */
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    return (pc * odd) & ((UINT64_C(1) << PP_ADDRESS_BITS) - 1);
+}
+
+static inline pp_base pp_cache_base(uint64_t entry)
+{
+    return (pp_base)((entry >> 28) & 7);
+}
+
+static inline unsigned pp_cache_generation(uint64_t entry)
+{
+    return (unsigned)(entry >> 22) & 63;
+}
+
+static inline unsigned pp_cache_fp(uint64_t entry)
+{
+    return (unsigned)(entry >> 17) & 31;
+}
+
+static inline unsigned pp_cache_bx(uint64_t entry)
+{
+    return (unsigned)(entry >> 12) & 31;
+}
+
+static inline uintptr_t pp_cache_offset(uint64_t entry)
+{
+    return (entry & 0xfff) * 8;
+}
+
+/* The entry of `pc` if it holds in `generation`, else 0. */
+static inline uint64_t pp_rule_cache_lookup(uintptr_t pc, unsigned generation)
+{
+    uint64_t scrambled = pp_cache_scramble(pc);
+    uint64_t tag = scrambled & ((UINT64_C(1) << PP_CACHE_TAG_BITS) - 1);
+    uint64_t entry =
+        __atomic_load_n(&pp_rule_cache_entries[scrambled >> PP_CACHE_TAG_BITS], __ATOMIC_RELAXED);
+    unsigned made = pp_cache_generation(entry);
+    if (pc >> PP_ADDRESS_BITS != 0 || entry >> PP_CACHE_PAYLOAD_BITS != tag || (made != 0 && made != generation)) {
+        return 0;
+    }
+    return entry;
+}
+
+/* The generation that belongs to the loader's `epoch`; changes it if the epoch is new. */
+unsigned pp_rule_cache_generation(uint64_t epoch);
+
+/* The whole rule of a PP_BASE_BIG entry; false if the slot has been given to another PC. */
+bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule);
+
+/*
+ * Publishes the rule of `pc`, computed by a walk that began at `epoch` in `generation`. Does nothing
+ * if the loader has moved on since.
+ */
+void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation);
+
+/* Forgets everything (tests, benchmarks). Not while another thread walks. */
+void pp_rule_cache_clear(void);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * walk.c: frame after frame, by cached rules.
+ *
+ * The loop keeps pc, sp, fp (rbp) and bx (rbx): every CFA of a caller stands on one of these. At a leaf,
+ * and where a signal interrupted somebody, all registers are known, and a rule may use any of them.
+ *
+ *   cached one-word rule   -> 1 to 3 loads from the stack, next frame
+ *   big rule               -> apply_big(): reads, register moves
+ *   miss                   -> module, CFI program, publish, then as above
+ *   no CFI                 -> frame pointer, marked as a guess
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "unwind/walk.h"
+
+#include "arch/registers.h"
+#include "base/compiler.h"
+#include "sys/loader.h"
+#include "sys/modules.h"
+#include "sys/safe_read.h"
+#include "unwind/cfi.h"
+#include "unwind/rule_cache.h"
+#include "unwind/stack_memory.h"
+
+enum {
+    WORD = 8,
+    NULL_PAGE = 4096 /* a jump through a null pointer, or near it, ends up here */
+};
+
+typedef enum verdict { GO_ON, STOP_END, STOP_NO_RULE, STOP_BAD_READ } verdict;
+
+typedef struct frame {
+    uintptr_t pc, sp, fp, bx;
+    bool fp_known, bx_known;
+    bool exact;                /* pc is the instruction itself, not a return address */
+    const pp_registers *full;  /* all registers, only while `exact` */
+    pp_registers *storage;     /* where a signal frame's registers are put */
+    pp_stack_window window;
+    uint64_t epoch;
+    unsigned generation;
+} frame;
+
+static uintptr_t lookup_pc(const frame *f)
+{
+    return f->exact ? f->pc : f->pc - 1;
+}
+
+/* A register as the frame sees it; false if it is not known at this frame. */
+static bool register_value(const frame *f, unsigned reg, uintptr_t *value)
+{
+    if (f->full != NULL && reg < PP_REG_COUNT) {
+        *value = f->full->r[reg];
+        return true;
+    }
+    switch (reg) {
+    case PP_REG_SP:
+        *value = f->sp;
+        return true;
+    case PP_REG_FP:
+        *value = f->fp;
+        return f->fp_known;
+    case PP_REG_BX:
+        *value = f->bx;
+        return f->bx_known;
+    default:
+        return false;
+    }
+}
+
+/* Moves to the caller; the caller's PC is a return address. */
+static verdict enter_caller(frame *f, uintptr_t pc, uintptr_t sp)
+{
+    f->pc = pc;
+    f->sp = sp;
+    f->exact = false;
+    f->full = NULL;
+    return pc == 0 ? STOP_END : GO_ON;
+}
+
+/* ---- big rules ---- */
+
+/* The value that the register `own` of this frame has in the caller. */
+static bool recover(frame *f, const pp_where *where, unsigned own, uintptr_t cfa, uintptr_t *value)
+{
+    uintptr_t base = 0;
+    switch (where->kind) {
+    case PP_WHERE_SAME:
+        return register_value(f, own, value);
+    case PP_WHERE_CFA:
+        return pp_stack_read(&f->window, cfa + (uintptr_t)(intptr_t)where->offset, value);
+    case PP_WHERE_MEMORY:
+        return register_value(f, where->reg, &base) &&
+               pp_stack_read(&f->window, base + (uintptr_t)(intptr_t)where->offset, value);
+    case PP_WHERE_CFA_VALUE:
+        *value = cfa + (uintptr_t)(intptr_t)where->offset;
+        return true;
+    case PP_WHERE_REGISTER:
+        return register_value(f, where->reg, value);
+    default:
+        return false;
+    }
+}
+
+PP_COLD_PATH static verdict apply_big(frame *f, const pp_rule *rule)
+{
+    uintptr_t base = 0;
+    if (!register_value(f, rule->cfa_reg, &base)) {
+        return STOP_NO_RULE;
+    }
+    uintptr_t cfa = base + (uintptr_t)(intptr_t)rule->cfa_offset;
+    if (rule->cfa_read) {
+        if (!pp_stack_read(&f->window, cfa, &cfa)) {
+            return STOP_BAD_READ;
+        }
+        cfa += (uintptr_t)(intptr_t)rule->cfa_addend;
+    }
+    uintptr_t pc = 0;
+    uintptr_t fp = 0;
+    uintptr_t bx = 0;
+    if (!recover(f, &rule->ra, PP_REG_RA, cfa, &pc)) {
+        return STOP_BAD_READ;
+    }
+    bool fp_known = recover(f, &rule->fp, PP_REG_FP, cfa, &fp);
+    bool bx_known = recover(f, &rule->bx, PP_REG_BX, cfa, &bx);
+    f->fp = fp;
+    f->bx = bx;
+    f->fp_known = fp_known;
+    f->bx_known = bx_known;
+    return enter_caller(f, pc, cfa);
+}
+
+/* ---- signal frames ---- */
+
+/* Takes all registers from the ucontext_t that the kernel left at SP. */
+PP_COLD_PATH static verdict leave_signal_frame(frame *f)
+{
+    for (int i = 0; i < PP_REG_COUNT; i++) {
+        if (!pp_stack_read(&f->window, pp_signal_frame_slot(f->sp, i), &f->storage->r[i])) {
+            return STOP_BAD_READ;
+        }
+    }
+    f->full = f->storage;
+    f->pc = f->full->r[PP_REG_RA];
+    f->sp = f->full->r[PP_REG_SP];
+    f->fp = f->full->r[PP_REG_FP];
+    f->bx = f->full->r[PP_REG_BX];
+    f->fp_known = f->bx_known = true;
+    f->exact = true;
+    pp_stack_window_open(&f->window, f->sp);
+    return GO_ON;
+}
+
+static bool is_signal_restorer(uintptr_t pc)
+{
+    uint8_t code[sizeof pp_signal_restorer];
+    if (!pp_safe_copy(code, pc, sizeof code)) {
+        return false;
+    }
+    for (unsigned i = 0; i < sizeof code; i++) {
+        if (code[i] != pp_signal_restorer[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- code without rules ---- */
+
+/* A call through a null or wild pointer: the return address is still at SP. */
+static bool leave_wild_call(frame *f, verdict *result)
+{
+    uintptr_t pc = 0;
+    pp_module module;
+    if (!f->exact || !pp_stack_read(&f->window, f->sp, &pc) || !pp_modules_find(pc - 1, &module)) {
+        return false;
+    }
+    *result = enter_caller(f, pc, f->sp + WORD);
+    return true;
+}
+
+/* Follows the frame pointer, if it points to where one could be. */
+static bool follow_frame_pointer(frame *f, verdict *result)
+{
+    uintptr_t fp = 0;
+    uintptr_t pc = 0;
+    if (!f->fp_known || f->fp <= f->sp || f->fp % WORD != 0 ||
+        !pp_stack_read(&f->window, f->fp, &fp) ||
+        !pp_stack_read(&f->window, f->fp + WORD, &pc)) {
+        return false;
+    }
+    uintptr_t sp = f->fp + 2 * WORD;
+    f->fp = fp;
+    *result = enter_caller(f, pc, sp);
+    return true;
+}
+
+PP_COLD_PATH static verdict leave_without_rule(frame *f, bool *guessed)
+{
+    verdict result = STOP_NO_RULE;
+    pp_module module;
+    if (!f->exact && is_signal_restorer(f->pc)) {
+        return leave_signal_frame(f); /* a restorer without CFI, as musl's */
+    }
+    if (f->exact && f->pc < NULL_PAGE && leave_wild_call(f, &result)) {
+        return result;
+    }
+    *guessed = true;
+    if (follow_frame_pointer(f, &result)) {
+        return result;
+    }
+    if (!pp_modules_find(lookup_pc(f), &module) && leave_wild_call(f, &result)) {
+        return result;
+    }
+    return STOP_NO_RULE;
+}
+
+/* ---- misses ---- */
+
+PP_COLD_PATH static void compute_rule(uintptr_t pc, pp_rule *rule)
+{
+    pp_module module;
+    *rule = (pp_rule){.kind = PP_RULE_NONE};
+    if (!pp_modules_find(pc, &module)) {
+        return;
+    }
+    pp_image image = {.lo = module.cfi_lo,
+                      .hi = module.cfi_hi,
+                      .header = module.eh_frame_hdr,
+                      .code_lo = module.code_lo,
+                      .code_hi = module.code_hi,
+                      .permanent = module.permanent};
+    pp_cfi_rule(&image, pc, rule);
+}
+
+static verdict apply_rule(frame *f, const pp_rule *rule, bool *guessed)
+{
+    switch (rule->kind) {
+    case PP_RULE_FRAME:
+        return apply_big(f, rule);
+    case PP_RULE_SIGNAL:
+        return leave_signal_frame(f);
+    case PP_RULE_END:
+        return STOP_END;
+    default:
+        return leave_without_rule(f, guessed);
+    }
+}
+
+/* Everything that is not a one-word rule found in the cache. */
+PP_COLD_PATH static verdict step_slowly(frame *f, uint64_t entry, bool *guessed)
+{
+    pp_rule rule;
+    uintptr_t pc = lookup_pc(f);
+    switch (entry != 0 ? pp_cache_base(entry) : 0) {
+    case PP_BASE_SIGNAL:
+        return leave_signal_frame(f);
+    case PP_BASE_END:
+        return STOP_END;
+    case PP_BASE_NONE:
+        return leave_without_rule(f, guessed);
+    case PP_BASE_BIG:
+        if (pp_rule_cache_big(pc, f->generation, &rule)) {
+            return apply_big(f, &rule);
+        }
+        break;
+    default:
+        break;
+    }
+    if (pc >> PP_ADDRESS_BITS != 0) {
+        return leave_without_rule(f, guessed); /* vsyscall, or nonsense */
+    }
+    compute_rule(pc, &rule);
+    pp_rule_cache_publish(pc, &rule, f->epoch, f->generation);
+    return apply_rule(f, &rule, guessed);
+}
+
+/* ---- the loop ---- */
+
+static inline bool fast_cfa(const frame *f, uint64_t entry, uintptr_t *cfa)
+{
+    uintptr_t offset = pp_cache_offset(entry);
+    switch (pp_cache_base(entry)) {
+    case PP_BASE_SP:
+        *cfa = f->sp + offset;
+        return true;
+    case PP_BASE_FP:
+        *cfa = f->fp + offset;
+        return f->fp_known;
+    case PP_BASE_BX:
+        *cfa = f->bx + offset;
+        return f->bx_known;
+    default:
+        return false;
+    }
+}
+
+static inline verdict step_fast(frame *f, uint64_t entry, uintptr_t cfa)
+{
+    uintptr_t pc = 0;
+    if (pp_unlikely(!pp_stack_read(&f->window, cfa - WORD, &pc))) {
+        return STOP_BAD_READ;
+    }
+    unsigned fp_words = pp_cache_fp(entry);
+    if (fp_words != 0) {
+        f->fp_known = true;
+        if (pp_unlikely(!pp_stack_read(&f->window, cfa - WORD * fp_words, &f->fp))) {
+            return STOP_BAD_READ;
+        }
+    }
+    unsigned bx_words = pp_cache_bx(entry);
+    if (bx_words != 0) {
+        f->bx_known = true;
+        if (pp_unlikely(!pp_stack_read(&f->window, cfa - WORD * bx_words, &f->bx))) {
+            return STOP_BAD_READ;
+        }
+    }
+    return enter_caller(f, pc, cfa);
+}
+
+static pp_stop stop_of(verdict v)
+{
+    switch (v) {
+    case STOP_END:
+        return PP_STOP_END;
+    case STOP_NO_RULE:
+        return PP_STOP_NO_RULE;
+    default:
+        return PP_STOP_BAD_READ;
+    }
+}
+
+static void walk_frames(frame *f, pp_walk *walk)
+{
+    uint32_t depth = 0;
+    uint32_t skip = walk->skip;
+    bool guessed = false;
+    verdict v = GO_ON;
+    f->epoch = pp_loader_epoch();
+    f->generation = pp_rule_cache_generation(f->epoch);
+    pp_stack_window_open(&f->window, f->sp);
+    while (depth < walk->capacity) {
+        if (pp_unlikely(skip > 0)) {
+            skip--;
+        } else {
+            walk->pcs[depth++] = f->exact ? f->pc + 1 : f->pc;
+        }
+        uintptr_t previous_sp = f->sp;
+        uintptr_t cfa = 0;
+        uint64_t entry = pp_rule_cache_lookup(lookup_pc(f), f->generation);
+        if (pp_likely(fast_cfa(f, entry, &cfa))) {
+            v = step_fast(f, entry, cfa);
+        } else {
+            v = step_slowly(f, entry, &guessed);
+        }
+        if (v != GO_ON) {
+            break;
+        }
+        if (pp_unlikely(f->sp <= previous_sp && !f->exact)) {
+            v = STOP_BAD_READ; /* a caller's frame lies above its callee's */
+            break;
+        }
+    }
+    walk->depth = depth;
+    walk->stop = v == GO_ON ? PP_STOP_TRUNCATED : stop_of(v);
+    walk->guessed = guessed;
+}
+
+void pp_walk_from_context(const void *context, pp_walk *walk)
+{
+    pp_registers registers;
+    pp_registers_from_context(&registers, context);
+    frame f = {.pc = registers.r[PP_REG_RA],
+               .sp = registers.r[PP_REG_SP],
+               .fp = registers.r[PP_REG_FP],
+               .bx = registers.r[PP_REG_BX],
+               .fp_known = true,
+               .bx_known = true,
+               .exact = true,
+               .full = &registers,
+               .storage = &registers};
+    walk_frames(&f, walk);
+}
+
+void pp_walk_from_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
+                         pp_walk *walk)
+{
+    pp_registers registers;
+    frame f = {.pc = return_address,
+               .sp = sp,
+               .fp = fp,
+               .bx = bx,
+               .fp_known = true,
+               .bx_known = true,
+               .storage = &registers};
+    walk_frames(&f, walk);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * walk.h: the stack of a thread, from its registers.
+ *
+ * Zone: SIGNAL: takes no lock, allocates nothing, never faults; < 1 KiB of stack.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_UNWIND_WALK_H
+#define PP_UNWIND_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Why a walk ended. */
+typedef enum pp_stop {
+    PP_STOP_END,       /* the outermost frame: _start, clone, or a return address of 0 */
+    PP_STOP_TRUNCATED, /* more frames than the buffer holds */
+    PP_STOP_NO_RULE,   /* code without call-frame information, and no frame pointer to follow */
+    PP_STOP_BAD_READ,  /* the stack is not what the rules say it is */
+    PP_STOP_COUNT
+} pp_stop;
+
+typedef struct pp_walk {
+    uintptr_t *pcs;    /* in: room for the stack, leaf-most first, return-like (model.h) */
+    uint32_t capacity; /* in */
+    uint32_t skip;     /* in: leaf-most frames not to be stored */
+    uint32_t depth;    /* out */
+    pp_stop stop;      /* out */
+    bool guessed;      /* out: a frame without CFI was passed by its frame pointer */
+} pp_walk;
+
+/* Walks from where a signal interrupted the calling thread; `context` is the handler's ucontext_t. */
+void pp_walk_from_context(const void *context, pp_walk *walk);
+
+/*
+ * Walks from a caller's frame: `return_address` is the first frame; sp, fp and bx are what that frame
+ * has after the return.
+ */
+void pp_walk_from_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
+                         pp_walk *walk);
+
+#endif
