@@ -23,6 +23,9 @@ enum {
     PP_REG_COUNT = 17
 };
 
+/* Registers that a call may destroy (System V ABI): rax rdx rcx rsi rdi r8-r11. */
+#define PP_CALL_CLOBBERED 0x0f37u
+
 /* User addresses have 47 bits (with 4-level paging; 5-level ones are given out on request only). */
 #define PP_ADDRESS_BITS 47
 

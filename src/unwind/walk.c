@@ -2,8 +2,8 @@
  *
  * walk.c: frame after frame, by cached rules.
  *
- * The loop keeps pc, sp, fp (rbp) and bx (rbx): every CFA of a caller stands on one of these. At a leaf,
- * and where a signal interrupted somebody, all registers are known, and a rule may use any of them.
+ * The loop keeps pc, sp, fp (rbp) and bx (rbx): nearly every CFA of a caller stands on one of these. At a
+ * leaf, and where a signal interrupted somebody, all registers are known, and a rule may use any of them.
  *
  *   cached one-word rule   -> 1 to 3 loads from the stack, next frame
  *   big rule               -> apply_big(): reads, register moves
@@ -36,7 +36,7 @@ typedef struct frame {
     uintptr_t pc, sp, fp, bx;
     bool fp_known, bx_known;
     bool exact;                /* pc is the instruction itself, not a return address */
-    const pp_registers *full;  /* all registers, only while `exact` */
+    const pp_registers *full;  /* all registers of the last exact frame, NULL if there was none */
     pp_registers *storage;     /* where a signal frame's registers are put */
     pp_stack_window window;
     uint64_t epoch;
@@ -48,13 +48,15 @@ static uintptr_t lookup_pc(const frame *f)
     return f->exact ? f->pc : f->pc - 1;
 }
 
-/* A register as the frame sees it; false if it is not known at this frame. */
+/*
+ * A register as the frame sees it; false if it is not known at this frame.
+ *
+ * A caller's CFA stands on a call-clobbered register only in assembler whose callee is known to leave it
+ * alone (libcrypto's AES-GCM: rax across _aesni_ctr32_ghash_6x). CFI says nothing of it then, so it
+ * still has the value that it had at the leaf, as libgcc and gdb assume too.
+ */
 static bool register_value(const frame *f, unsigned reg, uintptr_t *value)
 {
-    if (f->full != NULL && reg < PP_REG_COUNT) {
-        *value = f->full->r[reg];
-        return true;
-    }
     switch (reg) {
     case PP_REG_SP:
         *value = f->sp;
@@ -66,8 +68,14 @@ static bool register_value(const frame *f, unsigned reg, uintptr_t *value)
         *value = f->bx;
         return f->bx_known;
     default:
+        break;
+    }
+    if (f->full == NULL || reg >= PP_REG_COUNT ||
+        (!f->exact && !(PP_CALL_CLOBBERED >> reg & 1))) {
         return false;
     }
+    *value = f->full->r[reg];
+    return true;
 }
 
 /* Moves to the caller; the caller's PC is a return address. */
@@ -76,7 +84,6 @@ static verdict enter_caller(frame *f, uintptr_t pc, uintptr_t sp)
     f->pc = pc;
     f->sp = sp;
     f->exact = false;
-    f->full = NULL;
     return pc == 0 ? STOP_END : GO_ON;
 }
 
