@@ -84,7 +84,8 @@ typedef struct pprof_cpu_options {
  * pprof_stop_cpu_profile().
  *
  * Errors: -EBUSY while a CPU profile runs (also one that LIBPPROF=cpu started); -EINVAL for a
- * writer without write(); -ENOMEM; -EAGAIN if not a single timer could be armed (RLIMIT_SIGPENDING).
+ * writer without write(); -ENOMEM; -EAGAIN if not a single timer could be armed
+ * (RLIMIT_SIGPENDING); -EPERM if a seccomp filter is in the way.
  * Callable from any thread; not async-signal-safe.
  */
 PPROF_API int pprof_start_cpu_profile(pprof_writer writer);

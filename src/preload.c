@@ -31,6 +31,18 @@ static const char default_template[] = "/tmp/%e.%p.%k.pb.gz";
 static pp_options options;
 static bool started;
 
+static const char *advice_on(int error)
+{
+    switch (error) {
+    case -EAGAIN:
+        return "raise the limit on pending signals (ulimit -i)";
+    case -EPERM:
+        return "a seccomp filter forbids timer_create or process listing: allow them";
+    default:
+        return NULL;
+    }
+}
+
 static int start(void)
 {
     if (!pp_output_has_template()) {
@@ -39,7 +51,7 @@ static int start(void)
     int error = pp_cpu_control_start(&options.cpu_request);
     if (error != 0) {
         pp_log_error("the CPU profile", " could not be started", error,
-                     error == -EAGAIN ? "raise the limit on pending signals (ulimit -i)" : NULL);
+                     advice_on(error));
     } else {
         started = true;
         pp_hook_fatal_signals();
@@ -62,6 +74,17 @@ static void before_unload(void)
 {
     if (__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED)) {
         pp_modules_refresh();
+    }
+}
+
+/* seccomp(2) is also used to ask what is available: only a running profile has something to lose. */
+static void before_confinement(void)
+{
+    if (started && pp_cpu_control_stop(true, false) == 0) {
+        started = false;
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
+        pp_log(&text);
     }
 }
 
@@ -125,7 +148,11 @@ static void leave_children_alone(void)
 /* ---- start-up ---- */
 
 static const pp_process_events events = {
-    .after_fork = after_fork, .before_unload = before_unload, .at_end = at_end};
+    .after_fork = after_fork,
+    .before_unload = before_unload,
+    .before_confinement = before_confinement,
+    .at_end = at_end,
+};
 
 __attribute__((constructor)) static void at_load(void)
 {

@@ -12,6 +12,8 @@
 
 enum { TYPE_VARINT = 0, TYPE_BYTES = 2 };
 
+static const size_t field_head_max = (size_t)2 * PP_VARINT_MAX; /* a tag and a number or size */
+
 static uint64_t tag(uint32_t field, unsigned type)
 {
     return (uint64_t)field << 3 | type;
@@ -26,7 +28,7 @@ void pp_wire_varint(pp_buffer *out, uint64_t value)
 
 void pp_wire_number(pp_buffer *out, uint32_t field, uint64_t value)
 {
-    uint8_t *at = pp_buffer_reserve(out, 2 * PP_VARINT_MAX);
+    uint8_t *at = pp_buffer_reserve(out, field_head_max);
     if (at == NULL)
         return;
     at = pp_varint_put(at, tag(field, TYPE_VARINT));
@@ -41,7 +43,7 @@ void pp_wire_number_if(pp_buffer *out, uint32_t field, uint64_t value)
 
 void pp_wire_bytes(pp_buffer *out, uint32_t field, const void *data, size_t size)
 {
-    uint8_t *at = pp_buffer_reserve(out, 2 * PP_VARINT_MAX);
+    uint8_t *at = pp_buffer_reserve(out, field_head_max);
     if (at == NULL)
         return;
     at = pp_varint_put(at, tag(field, TYPE_BYTES));

@@ -53,6 +53,13 @@ static void tell_end(bool fatal_signal)
     }
 }
 
+void pp_hook_before_confinement(void)
+{
+    if (events.before_confinement != NULL && raw_pid() == owner_pid) {
+        events.before_confinement();
+    }
+}
+
 /* ---- fork ---- */
 
 static void before_fork(void)
@@ -228,6 +235,7 @@ void pp_hook_process_init(const pp_process_events *what_to_do)
     pp_real(&real_sigaction, "sigaction");
     pp_real(&real_signal, "signal");
     pp_real(&real_dlclose, "dlclose");
+    pp_hook_sandbox_init();
     owner_pid = raw_pid();
     events = *what_to_do;
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

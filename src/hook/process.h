@@ -14,15 +14,17 @@
 #include <stdbool.h>
 
 /*
- * after_fork   in the child of fork(), with all signals blocked
- * at_end       before exit, _exit, _Exit, quick_exit end the process (false), or a fatal signal does
+ * after_fork          in the child of fork(), with all signals blocked
+ * at_end              before exit, _exit, _Exit, quick_exit end the process (false), or a fatal signal does
  *              (true: on whatever thread, at whatever point). Never called in a child of vfork, whose
  *              memory is the parent's.
- * before_unload  before dlclose
+ * before_unload       before dlclose
+ * before_confinement  before the host puts itself under a seccomp filter
  */
 typedef struct pp_process_events {
     void (*after_fork)(void);
     void (*before_unload)(void);
+    void (*before_confinement)(void);
     void (*at_end)(bool fatal_signal);
 } pp_process_events;
 
@@ -35,5 +37,9 @@ void pp_hook_process_init(const pp_process_events *events);
  * told SIG_DFL; one that sets its own handler replaces ours.
  */
 void pp_hook_fatal_signals(void);
+
+/* Between hook/sandbox.c and hook/process.c. */
+void pp_hook_sandbox_init(void);
+void pp_hook_before_confinement(void);
 
 #endif

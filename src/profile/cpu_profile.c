@@ -113,22 +113,33 @@ static void add_comment(comments *c, const pp_text *text)
     }
 }
 
+static void add_part(pp_text *text, uint64_t count, const char *what)
+{
+    if (count > 0) {
+        pp_text_add(text, ", ");
+        pp_text_add_number(text, count);
+        pp_text_add(text, what);
+    }
+}
+
+/* "timer engine; of 6351 samples 6349 have whole stacks, 2 were settled at the end" */
 static void comment_on_stacks(comments *c, const pp_cpu_result *r)
 {
+    uint64_t total = 0;
+    for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
+        total += r->stops[i];
+    }
     pp_text text = PP_TEXT_INIT;
-    pp_text_add(&text, "libpprof: CPU samples by POSIX timers; stacks: ");
-    pp_text_add_number(&text, r->stops[PP_STOP_END]);
-    pp_text_add(&text, " whole, ");
-    pp_text_add_number(&text, r->stops[PP_STOP_TRUNCATED]);
-    pp_text_add(&text, " deeper than the buffer, ");
-    pp_text_add_number(&text, r->stops[PP_STOP_NO_RULE]);
-    pp_text_add(&text, " in code without unwind information, ");
-    pp_text_add_number(&text, r->stops[PP_STOP_BAD_READ]);
-    pp_text_add(&text, " unreadable; ");
-    pp_text_add_number(&text, r->guessed);
-    pp_text_add(&text, " continued by frame pointer; ");
-    pp_text_add_number(&text, r->settled);
-    pp_text_add(&text, " settled at the end of a thread or the profile");
+    pp_text_add(&text, "libpprof: timer engine; of ");
+    pp_text_add_number(&text, total);
+    pp_text_add(&text, " samples taken ");
+    pp_text_add_number(&text, r->stops[PP_STOP_END] - r->guessed_whole);
+    pp_text_add(&text, " have whole stacks");
+    add_part(&text, r->guessed_whole, " reached the end by frame pointers");
+    add_part(&text, r->stops[PP_STOP_TRUNCATED], " are deeper than the buffer");
+    add_part(&text, r->stops[PP_STOP_NO_RULE], " end in code without unwind information");
+    add_part(&text, r->stops[PP_STOP_BAD_READ], " end at an unreadable frame");
+    add_part(&text, r->settled, " more were settled from CPU clocks");
     add_comment(c, &text);
 }
 

@@ -11,6 +11,8 @@
 #include "sample/cpu_signal.h"
 #include "sample/cpu_timers.h"
 #include "sys/modules.h"
+#include "sys/safe_read.h"
+#include "sys/sandbox.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -37,7 +39,7 @@ static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *cou
     start_time_ns = (int64_t)read_clock(CLOCK_REALTIME);
     start_monotonic_ns = read_clock(CLOCK_MONOTONIC);
     memset(pp_cpu.stops, 0, sizeof pp_cpu.stops);
-    pp_cpu.guessed = pp_cpu.lost_table_full = pp_cpu.lost_no_scratch = 0;
+    pp_cpu.guessed_whole = pp_cpu.lost_table_full = pp_cpu.lost_no_scratch = 0;
     pp_cpu.lost_not_delivered = pp_cpu.settled = 0;
     pp_cpu.threads_armed = pp_cpu.threads_unarmed = 0;
     pp_cpu.number = number != 0 ? number : 1;
@@ -49,6 +51,13 @@ static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *cou
 
 int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns)
 {
+    pp_sandbox sandbox = pp_sandbox_probe();
+    if (sandbox == PP_SANDBOX_REFUSES) {
+        return -EPERM;
+    }
+    if (sandbox == PP_SANDBOX_NO_COPY) {
+        pp_safe_read_forbid_copy();
+    }
     int error = pp_cpu_timers_reserve();
     if (error == 0) {
         error = pp_cpu_signal_install();
@@ -98,7 +107,7 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
         .period_ns = pp_cpu.period_ns,
         .time_ns = start_time_ns,
         .duration_ns = (int64_t)(end_ns - start_monotonic_ns),
-        .guessed = pp_cpu.guessed,
+        .guessed_whole = pp_cpu.guessed_whole,
         .lost = pp_cpu.lost_table_full + pp_cpu.lost_no_scratch,
         .lost_not_delivered = pp_cpu.lost_not_delivered,
         .settled = pp_cpu.settled,

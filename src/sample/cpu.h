@@ -21,7 +21,7 @@ typedef struct pp_cpu_result {
     int64_t time_ns;     /* wall clock at the start */
     int64_t duration_ns;
     uint64_t stops[PP_STOP_COUNT];
-    uint64_t guessed;
+    uint64_t guessed_whole; /* of the whole ones: a frame was passed by its frame pointer */
     uint64_t lost;               /* not in the counts: table full, no scratch */
     uint64_t lost_not_delivered; /* in the counts, as lost samples */
     uint64_t settled;
@@ -32,7 +32,8 @@ typedef struct pp_cpu_result {
 
 /*
  * Starts sampling every thread at one sample in `period_ns` of its CPU time; `duration_ns` after which
- * samples are no longer taken, 0 = until the stop. 0, -ENOMEM, -EAGAIN (no timer could be armed).
+ * samples are no longer taken, 0 = until the stop. 0, -ENOMEM, -EAGAIN (no timer could be armed),
+ * -EPERM (a seccomp filter is in the way).
  */
 int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns);
 

@@ -81,8 +81,8 @@ static void take_sample(pp_cpu_slot *slot, uint64_t weight, const void *context)
         slot->last = entry;
     }
     __atomic_add_fetch(&pp_cpu.stops[walk.stop], weight, __ATOMIC_RELAXED);
-    if (walk.guessed) {
-        __atomic_add_fetch(&pp_cpu.guessed, weight, __ATOMIC_RELAXED);
+    if (walk.guessed && walk.stop == PP_STOP_END) {
+        __atomic_add_fetch(&pp_cpu.guessed_whole, weight, __ATOMIC_RELAXED);
     }
 }
 

@@ -22,7 +22,7 @@ enum {
     SECTIONS_MAX = 1 << 20, /* more than any linker makes; bounds the work on a corrupt file */
     SEGMENTS_MAX = 1 << 10,
     DYNAMIC_MAX = 1 << 10,
-    DEBUG_PATH_MAX = 256
+    DEBUG_ROOT_MAX = 128
 };
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -151,10 +151,11 @@ int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id, ui
     size_t root_length = strlen(root);
     if (build_id_size < 2 || build_id_size > PP_BUILD_ID_MAX)
         return -ENOENT;
-    if (root_length > DEBUG_PATH_MAX - sizeof(folder) - sizeof(suffix) - 2 * PP_BUILD_ID_MAX - 1)
+    if (root_length > DEBUG_ROOT_MAX)
         return -ENAMETOOLONG;
 
-    char path[DEBUG_PATH_MAX];
+    char path[DEBUG_ROOT_MAX + sizeof(folder) + sizeof("xx/") + 2 * (size_t)PP_BUILD_ID_MAX +
+              sizeof(suffix)];
     char *end = path;
     memcpy(end, root, root_length);
     end += root_length;
@@ -295,8 +296,8 @@ static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
     uint32_t head[4];
     uint64_t buckets, chains;
     if (!pp_elf_read(elf, table, head, sizeof(head)) ||
-        __builtin_add_overflow(table, sizeof(head) + 8 * (uint64_t)head[2], &buckets) ||
-        __builtin_add_overflow(buckets, 4 * (uint64_t)head[0], &chains))
+        __builtin_add_overflow(table, sizeof(head) + sizeof(uint64_t) * head[2], &buckets) ||
+        __builtin_add_overflow(buckets, sizeof(uint32_t) * head[0], &chains))
         return 0;
 
     uint32_t last = 0; /* the highest first symbol of a bucket */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer.c: the two ready-made destinations of a profile, a descriptor and a stdio stream.
+ * writer_fd.c: the ready-made destination that is a file descriptor (contract in pprof.h).
  *
- * Neither needs memory of its own: the descriptor or the stream is the writer's ctx.
+ * It needs no memory: the descriptor is the writer's ctx. Profiles that a fatal signal cuts short
+ * are written through it.
  *
- * Zone: the descriptor writer SIGNAL (write, poll), the stdio writer NORMAL.
- * Locks: none; stdio takes the stream's own.
+ * Zone: SIGNAL (write and poll only; errno is preserved).
+ * Locks: none.
  * Owns: nothing.
  */
 #include "pprof.h"
@@ -54,23 +55,4 @@ static int write_fd(void *ctx, const void *data, size_t len)
 pprof_writer pprof_writer_fd(int fd)
 {
     return (pprof_writer){write_fd, (void *)(intptr_t)fd};
-}
-
-static int write_stdio(void *ctx, const void *data, size_t len)
-{
-    FILE *file = ctx;
-    if (file == NULL)
-        return -EINVAL;
-    int saved_errno = errno;
-    int error = 0;
-    errno = 0;
-    if (fwrite(data, 1, len, file) != len || fflush(file) != 0)
-        error = errno != 0 ? -errno : -EIO; /* a stream without a descriptor may set none */
-    errno = saved_errno;
-    return error;
-}
-
-pprof_writer pprof_writer_stdio(FILE *file)
-{
-    return (pprof_writer){write_stdio, file};
 }
