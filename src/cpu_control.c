@@ -16,6 +16,7 @@
 #include "sample/cpu.h"
 #include "sys/log.h"
 #include "sys/modules.h"
+#include "sys/tasks.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -37,7 +38,7 @@ static pp_cpu_request current;
 
 static int take_session(void)
 {
-    int self = pp_lock_self();
+    int self = pp_task_self();
     if (pp_lock_held_by(&session_lock, self)) {
         return -EBUSY; /* called from a writer, or from a signal that interrupted one */
     }
@@ -47,7 +48,7 @@ static int take_session(void)
 
 static int take_session_at_end(void)
 {
-    int self = pp_lock_self();
+    int self = pp_task_self();
     for (int attempt = 0; attempt < FATAL_LOCK_ATTEMPTS; attempt++) {
         if (pp_lock_held_by(&session_lock, self)) {
             return -EBUSY;
@@ -148,6 +149,7 @@ int pp_cpu_control_stop(bool only_file, bool fatal)
 
 void pp_cpu_control_after_fork(void)
 {
+    pp_cpu_after_fork_in_child();
     running = false;
     pp_lock_release(&session_lock);
 }

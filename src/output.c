@@ -8,6 +8,8 @@
  */
 #include "output.h"
 
+#include "arch/system_call.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -15,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -118,7 +119,7 @@ static void expand(builder *b, char what, const char *kind)
         add_text(b, program_invocation_short_name);
         break;
     case 'p':
-        add_number(b, (uint64_t)syscall(SYS_getpid));
+        add_number(b, (uint64_t)pp_system_call(SYS_getpid));
         break;
     case 'k':
         add_text(b, kind);
@@ -190,7 +191,7 @@ static int open_temporary(pp_output *output)
         builder b = {.data = output->temporary, .capacity = sizeof output->temporary};
         add_text(&b, output->path);
         add_text(&b, ".tmp.");
-        add_number(&b, (uint64_t)syscall(SYS_getpid));
+        add_number(&b, (uint64_t)pp_system_call(SYS_getpid));
         add_char(&b, '.');
         add_number(&b, attempt);
         if (b.overflow) {

@@ -15,7 +15,7 @@
 #include "hook/threads.h"
 #include "options.h"
 #include "output.h"
-#include "sample/cpu_session.h"
+#include "sample/cpu.h"
 #include "sys/log.h"
 #include "sys/modules.h"
 
@@ -59,8 +59,9 @@ static int start(void)
     return error;
 }
 
-static void after_fork(void)
+static void after_fork_in_child(void)
 {
+    pp_hook_threads_after_fork();
     pp_cpu_control_after_fork();
     if (started && options.subprocesses) {
         start();
@@ -148,7 +149,9 @@ static void leave_children_alone(void)
 /* ---- start-up ---- */
 
 static const pp_process_events events = {
-    .after_fork = after_fork,
+    .before_fork = pp_cpu_before_fork,
+    .after_fork_in_parent = pp_cpu_after_fork_in_parent,
+    .after_fork_in_child = after_fork_in_child,
     .before_unload = before_unload,
     .before_confinement = before_confinement,
     .at_end = at_end,
@@ -158,6 +161,7 @@ __attribute__((constructor)) static void at_load(void)
 {
     int saved_errno = errno;
     pp_log_init();
+    pp_modules_init();
     pp_hook_threads_init();
     pp_hook_process_init(&events);
     pp_options_init(&options);

@@ -16,18 +16,11 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct pp_lock {
-    int owner; /* thread id, 0 = free */
+    int owner; /* thread id (pp_task_self), 0 = free */
 } pp_lock;
-
-static inline int pp_lock_self(void)
-{
-    return (int)syscall(SYS_gettid);
-}
 
 static inline bool pp_lock_try(pp_lock *lock, int self)
 {

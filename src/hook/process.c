@@ -9,23 +9,21 @@
  * A child of vfork, or of a raw clone, has not passed there; it is told by its process id.
  *
  * Zone: HOOK. _exit and sigaction may be called from the host's signal handlers.
- * Locks: the timers' lock, from before the fork to after it.
+ * Locks: what before_fork takes, from before the fork to after it.
  * Owns: the owner's process id; the signal mask from before the fork (8 bytes of TLS).
  */
 #include "hook/process.h"
 
+#include "arch/system_call.h"
 #include "base/compiler.h"
 #include "hook/real.h"
-#include "hook/threads.h"
-#include "sample/cpu.h"
-#include "sample/cpu_timers.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
@@ -43,7 +41,7 @@ static PP_TLS uint64_t mask_before_fork;
 /* Not getpid(): a raw clone with CLONE_VM shares our memory, whatever libc remembers. */
 static int raw_pid(void)
 {
-    return (int)syscall(SYS_getpid);
+    return (int)pp_system_call(SYS_getpid);
 }
 
 static void tell_end(bool fatal_signal)
@@ -68,7 +66,9 @@ static void before_fork(void)
     sigset_t old;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
-    pp_cpu_timers_lock();
+    if (events.before_fork != NULL) {
+        events.before_fork();
+    }
     memcpy(&mask_before_fork, &old, sizeof mask_before_fork); /* the kernel's 64 signals come first */
 }
 
@@ -82,17 +82,17 @@ static void restore_mask(void)
 
 static void after_fork_in_parent(void)
 {
-    pp_cpu_timers_unlock();
+    if (events.after_fork_in_parent != NULL) {
+        events.after_fork_in_parent();
+    }
     restore_mask();
 }
 
 static void after_fork_in_child(void)
 {
     owner_pid = raw_pid();
-    pp_hook_threads_after_fork();
-    pp_cpu_after_fork();
-    if (events.after_fork != NULL) {
-        events.after_fork();
+    if (events.after_fork_in_child != NULL) {
+        events.after_fork_in_child();
     }
     restore_mask();
 }
@@ -103,7 +103,7 @@ static void end_process(int status)
 {
     tell_end(false);
     for (;;) {
-        syscall(SYS_exit_group, status);
+        pp_system_call(SYS_exit_group, status);
     }
 }
 
@@ -149,7 +149,7 @@ static void on_fatal_signal(int signal)
     tell_end(true);
     call_sigaction(signal, &fatal, NULL);
     /* Blocked while its handler runs: it strikes on return, with the state that the host was in. */
-    syscall(SYS_tgkill, raw_pid(), (int)syscall(SYS_gettid), signal);
+    pp_system_call(SYS_tgkill, raw_pid(), pp_system_call(SYS_gettid), signal);
     errno = saved_errno;
 }
 

@@ -5,7 +5,7 @@
  * What is to be done then is decided above (preload.c); this room only finds out that it happens.
  *
  * Zone: HOOK.
- * Locks: around fork the timers' lock is held.
+ * Locks: none of its own.
  * Owns: the handlers of SIGTERM and SIGINT, where their action was the default one.
  */
 #ifndef PP_HOOK_PROCESS_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 /*
- * after_fork          in the child of fork(), with all signals blocked
+ * before_fork         in the forking thread, then one of the next two; all signals are blocked meanwhile
  * at_end              before exit, _exit, _Exit, quick_exit end the process (false), or a fatal signal does
  *              (true: on whatever thread, at whatever point). Never called in a child of vfork, whose
  *              memory is the parent's.
@@ -22,7 +22,9 @@
  * before_confinement  before the host puts itself under a seccomp filter
  */
 typedef struct pp_process_events {
-    void (*after_fork)(void);
+    void (*before_fork)(void);
+    void (*after_fork_in_parent)(void);
+    void (*after_fork_in_child)(void);
     void (*before_unload)(void);
     void (*before_confinement)(void);
     void (*at_end)(bool fatal_signal);

@@ -19,8 +19,8 @@
 #include "arch/stubs.h"
 #include "base/lock.h"
 #include "hook/real.h"
-#include "sample/cpu_timers.h"
-#include "unwind/stack_memory.h"
+#include "sample/thread.h"
+#include "sys/tasks.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -86,7 +86,7 @@ static void enter(sigset_t *old)
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, old);
-    pp_lock_take(&lock, pp_lock_self());
+    pp_lock_take(&lock, pp_task_self());
 }
 
 static void leave(const sigset_t *old)
@@ -127,7 +127,7 @@ static void declare_stack(size_t stack_size)
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t limit = top + ABOVE_CONTROL_BLOCK - stack_size;
     if (here < top && here >= limit && limit < top) {
-        pp_stack_declare(limit, top);
+        pp_thread_declare_stack(limit, top);
     }
 }
 
@@ -143,7 +143,7 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
     if (end_key_made) {
         pthread_setspecific(end_key, (void *)1);
     }
-    pp_cpu_timers_thread_begin(next.function);
+    pp_thread_begin(next.function);
     return next;
 }
 
@@ -157,7 +157,7 @@ static void on_thread_end(void *round)
     if (next < PTHREAD_DESTRUCTOR_ITERATIONS) {
         pthread_setspecific(end_key, (void *)next);
     } else {
-        pp_cpu_timers_thread_end();
+        pp_thread_end();
     }
 }
 
@@ -243,14 +243,14 @@ static void declare_main_stack(void)
 {
     uintptr_t in_stack = (uintptr_t)getauxval(AT_EXECFN); /* a string at the stack's very end */
     struct rlimit size;
-    if (in_stack == 0 || getpid() != pp_lock_self() || getrlimit(RLIMIT_STACK, &size) != 0) {
+    if (in_stack == 0 || getpid() != pp_task_self() || getrlimit(RLIMIT_STACK, &size) != 0) {
         return;
     }
     uintptr_t top = (in_stack + PAGE) & ~(uintptr_t)(PAGE - 1);
     uintptr_t room = size.rlim_cur < main_stack_max ? (uintptr_t)size.rlim_cur : main_stack_max;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (here < top && here >= top - room) {
-        pp_stack_declare(top - room, top);
+        pp_thread_declare_stack(top - room, top);
     }
 }
 

@@ -9,6 +9,10 @@
  * that it stands for, so "address - 1" is always right. A PC at which a thread was interrupted is
  * stored as PC + 1. Readers of the legacy formats do that subtraction themselves, the proto encoder
  * does it here.
+ *
+ * Zone: NORMAL (data).
+ * Locks: none.
+ * Owns: nothing.
  */
 #ifndef PP_PROFILE_MODEL_H
 #define PP_PROFILE_MODEL_H

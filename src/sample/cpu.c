@@ -128,7 +128,19 @@ void pp_cpu_result_release(pp_cpu_result *result)
     result->counts = NULL;
 }
 
-void pp_cpu_after_fork(void)
+void pp_cpu_before_fork(void)
+{
+    pp_cpu_timers_before_fork();
+    pp_modules_before_fork();
+}
+
+void pp_cpu_after_fork_in_parent(void)
+{
+    pp_modules_after_fork();
+    pp_cpu_timers_after_fork_in_parent();
+}
+
+void pp_cpu_after_fork_in_child(void)
 {
     pp_cpu.active = false;
     pp_cpu.in_flight = 0; /* handlers of the parent's threads */

@@ -13,16 +13,16 @@
  */
 #include "sample/cpu_signal.h"
 
+#include "arch/system_call.h"
 #include "base/compiler.h"
 #include "sample/cpu_session.h"
 #include "sample/cpu_timers.h"
 #include "sample/scratch.h"
+#include "sys/tasks.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     LOOK_AGAIN_NS = 250 * 1000 * 1000 /* how long a thread may stay unseen if no hook saw it start */
@@ -106,10 +106,10 @@ static void pass_on(int signal, siginfo_t *info, void *context)
     if (previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(signal, info, context);
     } else if (previous.sa_handler == SIG_DFL) {
-        struct sigaction fatal = {.sa_handler = SIG_DFL};
-        sigaction(SIGPROF, &fatal, NULL);
+        const uint64_t all_zero[4] = {0}; /* the kernel's struct sigaction: SIG_DFL, no flags */
+        pp_system_call(SYS_rt_sigaction, SIGPROF, all_zero, NULL, sizeof(uint64_t));
         /* Blocked while we are in its handler: it strikes on return. */
-        syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid), SIGPROF);
+        pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_task_self(), SIGPROF);
     } else if (previous.sa_handler != SIG_IGN) {
         previous.sa_handler(signal);
     }

@@ -12,6 +12,7 @@
  */
 #include "sample/cpu_timers.h"
 
+#include "arch/system_call.h"
 #include "base/lock.h"
 #include "base/random.h"
 #include "sys/tasks.h"
@@ -21,7 +22,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,8 +142,10 @@ static int create_timer(pp_cpu_slot *slot)
         return -EAGAIN;
     }
     int id = -1;
-    if (syscall(SYS_timer_create, pp_task_cpu_clock(slot->tid), &event, &id) != 0) {
-        return -errno;
+    int error =
+        (int)pp_system_call(SYS_timer_create, pp_task_cpu_clock(slot->tid), &event, &id);
+    if (error != 0) {
+        return error;
     }
     slot->timer = id;
     timers++;
@@ -160,13 +162,13 @@ static int set_timer(const pp_cpu_slot *slot)
 {
     struct itimerspec when = {.it_value = timespec_of(slot->first_ns),
                               .it_interval = timespec_of(pp_cpu.period_ns)};
-    return syscall(SYS_timer_settime, slot->timer, TIMER_ABSTIME, &when, NULL) == 0 ? 0 : -errno;
+    return (int)pp_system_call(SYS_timer_settime, slot->timer, TIMER_ABSTIME, &when, NULL);
 }
 
 static void delete_timer(pp_cpu_slot *slot)
 {
     if (slot->timer >= 0) {
-        syscall(SYS_timer_delete, slot->timer);
+        pp_system_call(SYS_timer_delete, slot->timer);
         slot->timer = -1;
         timers--;
     }
@@ -284,7 +286,7 @@ static void enter(sigset_t *old)
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, old);
-    pp_lock_take(&lock, pp_lock_self());
+    pp_lock_take(&lock, pp_task_self());
 }
 
 static void leave(const sigset_t *old)
@@ -293,12 +295,12 @@ static void leave(const sigset_t *old)
     pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
-void pp_cpu_timers_lock(void)
+void pp_cpu_timers_before_fork(void)
 {
-    pp_lock_take(&lock, pp_lock_self());
+    pp_lock_take(&lock, pp_task_self());
 }
 
-void pp_cpu_timers_unlock(void)
+void pp_cpu_timers_after_fork_in_parent(void)
 {
     pp_lock_release(&lock);
 }
@@ -312,7 +314,7 @@ unsigned pp_cpu_timers_arm_all(void)
         added = scan_tasks();
     }
     if (added < 0) { /* no /proc: the calling thread at least */
-        int tid = pp_lock_self();
+        int tid = pp_task_self();
         if (find_slot(tid) == NULL) {
             arm(tid, (uint64_t)pp_task_cpu_ns(tid), 0);
         }
@@ -327,7 +329,7 @@ void pp_cpu_timers_look_again(void)
     if (__atomic_load_n(&frozen, __ATOMIC_RELAXED) || pp_tasks_count() == timers) {
         return;
     }
-    if (pp_lock_try(&lock, pp_lock_self())) {
+    if (pp_lock_try(&lock, pp_task_self())) {
         scan_tasks();
         pp_lock_release(&lock);
     }
@@ -349,7 +351,7 @@ void pp_cpu_timers_thread_begin(uintptr_t entry)
     sigset_t old;
     enter(&old);
     if (__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE)) {
-        int tid = pp_lock_self();
+        int tid = pp_task_self();
         pp_cpu_slot *slot = find_slot(tid);
         if (slot != NULL) { /* a scan was faster, or a thread of this number ended unseen */
             delete_timer(slot);
@@ -367,7 +369,7 @@ void pp_cpu_timers_thread_end(void)
     }
     sigset_t old;
     enter(&old);
-    pp_cpu_slot *slot = find_slot(pp_lock_self());
+    pp_cpu_slot *slot = find_slot(pp_task_self());
     if (slot != NULL) {
         /* In flight like a handler, so that a stop that runs now waits before it reads the table. */
         __atomic_add_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);

@@ -42,8 +42,8 @@ void pp_cpu_timers_after_fork(void);
 /* Set once the host is confined by seccomp in a way that may kill for a new system call. */
 void pp_cpu_timers_freeze(void);
 
-/* For the fork hook: nobody holds the lock while the process is copied. NORMAL, SIGPROF blocked. */
-void pp_cpu_timers_lock(void);
-void pp_cpu_timers_unlock(void);
+/* Around fork nobody else holds the lock. NORMAL, with signals blocked. */
+void pp_cpu_timers_before_fork(void);
+void pp_cpu_timers_after_fork_in_parent(void);
 
 #endif

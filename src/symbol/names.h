@@ -3,12 +3,13 @@
  * names.h: function names of addresses, from ELF symbol tables.
  *
  * Only the modules and symbols that a profile needs are read, when it is written: nothing is parsed
- * at load time. The file at mapping.path is mapped (never read through stdio), its .symtab or, without
+ * at load time. The file at mapping.path is read with pread (a mapping of a file that somebody truncates would raise
+ * SIGBUS in the host), its .symtab or, without
  * one, .dynsym is walked once against the sorted addresses. A separate debug file named by the build
  * id (/usr/lib/debug/.build-id/xx/yyyy.debug) supplies the .symtab that a stripped file lacks. A file
  * whose build id is no longer the mapping's is not used. [vdso] is read from memory.
  *
- * Zone: NORMAL, and the fatal-signal writer (open, fstat, mmap, munmap, close; no malloc, no locks).
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close; no malloc, no locks).
  */
 #ifndef PP_SYMBOL_NAMES_H
 #define PP_SYMBOL_NAMES_H

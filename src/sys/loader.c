@@ -36,6 +36,11 @@ PP_RAW_MEMORY uint64_t pp_loader_epoch(void)
     return epoch + (loaded != NULL ? __atomic_load_n(loaded, __ATOMIC_ACQUIRE) : 0);
 }
 
+bool pp_loader_epoch_is_known(void)
+{
+    return __atomic_load_n(&candidate_count, __ATOMIC_ACQUIRE) > 0;
+}
+
 void pp_loader_note_change(void)
 {
     __atomic_add_fetch(&own_changes, 1, __ATOMIC_ACQ_REL);

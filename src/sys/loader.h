@@ -19,11 +19,15 @@
 #ifndef PP_SYS_LOADER_H
 #define PP_SYS_LOADER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* A number that differs from its earlier values once anything was loaded or unloaded since. */
 uint64_t pp_loader_epoch(void);
+
+/* Whether the epoch means anything yet: false until the first calibration that found the counters. */
+bool pp_loader_epoch_is_known(void);
 
 /* Counts a change that the library saw itself (dlclose hook); enough where the loader is unknown. */
 void pp_loader_note_change(void);

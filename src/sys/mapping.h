@@ -4,6 +4,10 @@
  *
  * Filled by the module table (loaded objects) and the maps reader (code without a file); read by the
  * symbol room and the encoders. Plain data: no function here.
+ *
+ * Zone: SIGNAL (data).
+ * Locks: none.
+ * Owns: nothing.
  */
 #ifndef PP_SYS_MAPPING_H
 #define PP_SYS_MAPPING_H

@@ -8,10 +8,10 @@
  *   dl_iterate_phdr --> objects --> permanent? (closure of DT_NEEDED) --> module table (unwinder)
  *                               \-> executable segments ---------------> seen list (mappings)
  *
- * Zone: NORMAL; pp_modules_mappings also serves the fatal-signal writer.
+ * Zone: NORMAL.
  * Locks: scan_lock, taken before the loader's own lock; given up on after a while rather than waited
  *        for without end, since a host may call us from inside a dl_iterate_phdr callback.
- * Owns: the seen list.
+ * Owns: the entries of the seen list.
  */
 #include "sys/modules.h"
 
@@ -19,10 +19,10 @@
 #include "base/sort.h"
 #include "sys/build_id.h"
 #include "sys/loader.h"
-#include "sys/maps.h"
+#include "sys/modules_seen.h"
+#include "sys/tasks.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <string.h>
@@ -53,18 +53,15 @@ typedef struct scan {
     bool unchanged, failed;
 } scan;
 
-/* The mappings of every object met so far, newest first. */
-typedef struct seen {
-    struct seen *next;
-    pp_mapping mapping;
-    bool main_program;
-} seen;
-
 static pp_lock scan_lock;
+static bool fork_holds_lock; /* written by the thread that forks, under the timers' lock */
 static pp_arena seen_arena = PP_ARENA_INIT;
-static seen *seen_list;
 static size_t seen_count;
 static uint64_t last_loads, last_unloads;
+/* The loader's private variables; written with the same values by whoever comes first. */
+static const void *loader_state;
+static size_t loader_state_size;
+static bool loader_state_sought;
 
 /* ---- one object ---- */
 
@@ -352,7 +349,7 @@ static const char *object_path(const object *o, bool main_program)
 
 static bool already_seen(const pp_mapping *mapping, const char *name)
 {
-    for (const seen *s = seen_list; s != NULL; s = s->next) {
+    for (const pp_seen *s = pp_modules_seen; s != NULL; s = s->next) {
         if (s->mapping.start < mapping->limit && mapping->start < s->mapping.limit) {
             /* The newest object in this place: the same, or one that was unloaded meanwhile. */
             return s->mapping.start == mapping->start && s->mapping.limit == mapping->limit &&
@@ -381,13 +378,13 @@ static void remember_segment(const object *o, const ElfW(Phdr) *segment, bool ma
     if (seen_count == MAX_SEEN || already_seen(&mapping, is_vdso(info) ? "[vdso]" : info->dlpi_name)) {
         return;
     }
-    seen *entry = pp_arena_alloc(&seen_arena, sizeof *entry);
+    pp_seen *entry = pp_arena_alloc(&seen_arena, sizeof *entry);
     mapping.path = object_path(o, main_program);
     if (entry == NULL || mapping.path == NULL) {
         return;
     }
-    *entry = (seen){.next = seen_list, .mapping = mapping, .main_program = main_program};
-    __atomic_store_n(&seen_list, entry, __ATOMIC_RELEASE);
+    *entry = (pp_seen){.next = pp_modules_seen, .mapping = mapping, .main_program = main_program};
+    __atomic_store_n(&pp_modules_seen, entry, __ATOMIC_RELEASE);
     seen_count++;
 }
 
@@ -405,15 +402,30 @@ static void remember_objects(const scan *s)
 
 /* ---- refresh ---- */
 
-static void calibrate_epoch(const scan *s)
+/*
+ * dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr holds its second; dlopen and dlclose
+ * take both, in this order. So this is done before the scan, and without any lock of ours.
+ */
+static void find_loader_state(void)
 {
-    void *state = dlsym(RTLD_DEFAULT, "_rtld_global");
     Dl_info where;
     ElfW(Sym) *symbol = NULL;
+    if (__atomic_load_n(&loader_state_sought, __ATOMIC_ACQUIRE)) {
+        return;
+    }
+    void *state = dlsym(RTLD_DEFAULT, "_rtld_global");
     if (state != NULL && dladdr1(state, &where, (void **)&symbol, RTLD_DL_SYMENT) != 0 &&
         symbol != NULL && where.dli_saddr == state) {
-        pp_loader_calibrate(state, symbol->st_size, s->loads, (uint32_t)(s->loads - s->unloads));
+        __atomic_store_n(&loader_state_size, symbol->st_size, __ATOMIC_RELAXED);
+        __atomic_store_n(&loader_state, state, __ATOMIC_RELAXED);
     }
+    __atomic_store_n(&loader_state_sought, true, __ATOMIC_RELEASE);
+}
+
+static void calibrate_epoch(const scan *s)
+{
+    pp_loader_calibrate(loader_state, loader_state_size, s->loads,
+                        (uint32_t)(s->loads - s->unloads));
 }
 
 /* All that needs the objects to stay loaded happens inside the loader's lock: in the last callback. */
@@ -434,15 +446,40 @@ static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-void pp_modules_refresh(void)
+/* The first object's record carries the loader's counters: the rest is not looked at. */
+static int calibrate_from_first(struct dl_phdr_info *info, size_t size, void *context)
 {
-    int self = pp_lock_self();
-    int attempts = 0;
-    while (!pp_lock_try(&scan_lock, self)) {
-        if (pp_lock_held_by(&scan_lock, self) || ++attempts == LOCK_ATTEMPTS) {
-            return;
+    (void)context;
+    if (size >= offsetof(struct dl_phdr_info, dlpi_tls_modid)) {
+        pp_loader_calibrate(loader_state, loader_state_size, info->dlpi_adds,
+                            (uint32_t)(info->dlpi_adds - info->dlpi_subs));
+    }
+    return 1;
+}
+
+void pp_modules_init(void)
+{
+    find_loader_state();
+    dl_iterate_phdr(calibrate_from_first, NULL);
+}
+
+static bool take_scan_lock(void)
+{
+    int self = pp_task_self();
+    for (int attempts = 0; !pp_lock_try(&scan_lock, self); attempts++) {
+        if (pp_lock_held_by(&scan_lock, self) || attempts == LOCK_ATTEMPTS) {
+            return false;
         }
         sched_yield();
+    }
+    return true;
+}
+
+void pp_modules_refresh(void)
+{
+    find_loader_state();
+    if (!take_scan_lock()) {
+        return;
     }
     scan s = {.arena = PP_ARENA_INIT};
     dl_iterate_phdr(scan_all, &s);
@@ -450,128 +487,17 @@ void pp_modules_refresh(void)
     pp_lock_release(&scan_lock);
 }
 
+/* glibc's fork does not wait for a dl_iterate_phdr on another thread: the child would inherit a loader
+ * lock that nobody holds. So no scan of ours is under way while the process is copied. */
+void pp_modules_before_fork(void)
+{
+    fork_holds_lock = take_scan_lock();
+}
+
 void pp_modules_after_fork(void)
 {
-    pp_lock_release(&scan_lock); /* its holder, if any, does not exist here */
-}
-
-/* ---- mappings for a profile ---- */
-
-static int compare_mappings(const void *a, const void *b, void *context)
-{
-    (void)context;
-    const pp_mapping *x = *(const pp_mapping *const *)a;
-    const pp_mapping *y = *(const pp_mapping *const *)b;
-    return (x->start > y->start) - (x->start < y->start);
-}
-
-static bool overlaps_any(const pp_mapping *all, size_t count, uintptr_t start, uintptr_t limit)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (start < all[i].limit && all[i].start < limit) {
-            return true;
-        }
+    if (fork_holds_lock) {
+        fork_holds_lock = false;
+        pp_lock_release(&scan_lock);
     }
-    return false;
-}
-
-/* Adds the objects that are the main program, or all others. Newer ones come first: what they overlap
- * is gone. */
-static void add_seen(pp_mapping *all, size_t *count, const seen *list, bool main_program)
-{
-    for (const seen *s = list; s != NULL; s = s->next) {
-        const pp_mapping *m = &s->mapping;
-        if (s->main_program == main_program && !overlaps_any(all, *count, m->start, m->limit)) {
-            all[(*count)++] = *m;
-        }
-    }
-}
-
-static size_t count_lines(const char *text)
-{
-    size_t lines = 1;
-    while ((text = strchr(text, '\n')) != NULL) {
-        text++;
-        lines++;
-    }
-    return lines;
-}
-
-static void add_unclaimed_code(pp_mapping *all, size_t *count, size_t capacity, char *text)
-{
-    pp_map_line line;
-    size_t objects = *count;
-    while (*count < capacity && pp_maps_next(&text, &line)) {
-        if (line.executable && !overlaps_any(all, objects, line.start, line.limit)) {
-            all[(*count)++] = (pp_mapping){.start = line.start,
-                                           .limit = line.limit,
-                                           .offset = line.offset,
-                                           .bias = line.start - (uintptr_t)line.offset,
-                                           .path = line.path};
-        }
-    }
-}
-
-/* Ascending by address, except the main binary's first segment, which comes first. */
-static pp_mapping *order(pp_arena *arena, pp_mapping *all, size_t count, size_t main_count)
-{
-    pp_mapping **by_start = pp_arena_array(arena, count + 1, sizeof *by_start);
-    pp_mapping *ordered = pp_arena_array(arena, count + 1, sizeof *ordered);
-    if (by_start == NULL || ordered == NULL) {
-        return NULL;
-    }
-    pp_mapping *first = NULL;
-    size_t rest = 0;
-    for (size_t i = 0; i < main_count; i++) {
-        if (first == NULL || all[i].start < first->start) {
-            first = &all[i];
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (&all[i] != first) {
-            by_start[rest++] = &all[i];
-        }
-    }
-    pp_sort(by_start, rest, sizeof *by_start, compare_mappings, NULL);
-    size_t out = 0;
-    if (first != NULL) {
-        ordered[out++] = *first;
-    }
-    for (size_t i = 0; i < rest; i++) {
-        ordered[out++] = *by_start[i];
-    }
-    return ordered;
-}
-
-int pp_modules_mappings(pp_arena *arena, pp_mapping **mappings, size_t *count)
-{
-    const seen *list = __atomic_load_n(&seen_list, __ATOMIC_ACQUIRE);
-    char *text = NULL;
-    size_t length = 0;
-    size_t capacity = 0;
-    for (const seen *s = list; s != NULL; s = s->next) {
-        capacity++;
-    }
-    int error = pp_maps_text(arena, &text, &length);
-    if (error == 0) {
-        capacity += count_lines(text);
-    }
-    pp_mapping *all = pp_arena_array(arena, capacity + 1, sizeof *all);
-    if (all == NULL) {
-        return -ENOMEM;
-    }
-    size_t total = 0;
-    add_seen(all, &total, list, true);
-    size_t main_count = total;
-    add_seen(all, &total, list, false);
-    if (error == 0) {
-        add_unclaimed_code(all, &total, capacity, text);
-    }
-    pp_mapping *ordered = order(arena, all, total, main_count);
-    if (ordered == NULL) {
-        return -ENOMEM;
-    }
-    *mappings = ordered;
-    *count = total;
-    return error;
 }

@@ -13,7 +13,8 @@
  * "Permanent" objects cannot be unloaded: the program, what it needs directly or indirectly (its
  * DT_NEEDED closure), this library, the vDSO, and objects marked NODELETE.
  *
- * Zone: SIGNAL for find; the rest NORMAL (sys/module_scan.c).
+ * Zone: SIGNAL for find; refresh is NORMAL (module_scan.c), mappings serves the fatal-signal writer too
+ *       (module_mappings.c).
  * Locks: refresh holds the table's lock inside the loader's lock (dl_iterate_phdr).
  * Owns: the table and the list of objects seen.
  */
@@ -53,7 +54,12 @@ void pp_modules_publish(pp_module_table *table);
  */
 void pp_modules_refresh(void);
 
-/* Called in the child of fork: a lock whose holder stayed behind is freed. */
+/* Called once when the library is loaded: finds the loader's counters. Looks at one object only, so that
+ * the time does not grow with their number. */
+void pp_modules_init(void);
+
+/* Around fork, in the parent before it and in both processes after it: no scan is under way. */
+void pp_modules_before_fork(void);
 void pp_modules_after_fork(void);
 
 /*

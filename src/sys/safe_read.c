@@ -8,14 +8,12 @@
  */
 #include "sys/safe_read.h"
 
+#include "arch/system_call.h"
 #include "base/compiler.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 enum {
     PAGE = 4096,          /* the smallest page size of Linux; larger ones only cost a few more checks */
@@ -28,8 +26,8 @@ bool pp_page_readable(uintptr_t address)
 {
     uintptr_t word = address & ~(uintptr_t)(PAGE - 1);
     const int no_such_how = -1;
-    long result = syscall(SYS_rt_sigprocmask, no_such_how, word, NULL, KERNEL_SIGSET_SIZE);
-    return result == -1 && errno == EINVAL;
+    return pp_system_call(SYS_rt_sigprocmask, no_such_how, word, NULL, KERNEL_SIGSET_SIZE) ==
+           -EINVAL;
 }
 
 static bool pages_readable(uintptr_t from, size_t size)
@@ -59,11 +57,12 @@ bool pp_safe_copy(void *to, uintptr_t from, size_t size)
     if (!__atomic_load_n(&copy_forbidden, __ATOMIC_RELAXED)) {
         struct iovec local = {to, size};
         struct iovec remote = {(void *)from, size};
-        long got = syscall(SYS_process_vm_readv, (long)getpid(), &local, 1L, &remote, 1L, 0L);
-        if (got >= 0 || errno == EFAULT) {
+        long got = pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_getpid), &local, 1,
+                                  &remote, 1, 0);
+        if (got >= 0 || got == -EFAULT) {
             return got == (long)size;
         }
-        if (errno == ENOSYS || errno == EPERM || errno == EACCES) {
+        if (got == -ENOSYS || got == -EPERM || got == -EACCES) {
             __atomic_store_n(&copy_forbidden, true, __ATOMIC_RELAXED);
         }
     }

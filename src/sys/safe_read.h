@@ -5,7 +5,7 @@
  * The library does not take over SIGSEGV. Where an address cannot be trusted it asks the kernel, by
  * system calls that answer EFAULT instead of raising a signal.
  *
- * Zone: SIGNAL. May change errno.
+ * Zone: SIGNAL.
  * Locks: none.
  * Owns: nothing.
  */

@@ -8,6 +8,7 @@
  */
 #include "sys/sandbox.h"
 
+#include "arch/system_call.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -18,7 +19,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,12 +54,11 @@ static bool try_timer(void)
     event.sigev_notify = SIGEV_NONE;
     struct itimerspec never = {.it_value.tv_sec = 1 << 30};
     int id = -1;
-    int self = (int)syscall(SYS_gettid);
-    if (syscall(SYS_timer_create, pp_task_cpu_clock(self), &event, &id) != 0) {
+    if (pp_system_call(SYS_timer_create, pp_task_cpu_clock(pp_task_self()), &event, &id) != 0) {
         return false;
     }
-    bool set = syscall(SYS_timer_settime, id, TIMER_ABSTIME, &never, NULL) == 0;
-    return syscall(SYS_timer_delete, id) == 0 && set;
+    bool set = pp_system_call(SYS_timer_settime, id, TIMER_ABSTIME, &never, NULL) == 0;
+    return pp_system_call(SYS_timer_delete, id) == 0 && set;
 }
 
 static bool try_copy(void)
@@ -68,8 +67,8 @@ static bool try_copy(void)
     int to = 0;
     struct iovec local = {&to, sizeof to};
     struct iovec remote = {&from, sizeof from};
-    return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1L, &remote, 1L, 0L) ==
-           (long)sizeof to;
+    return pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_getpid), &local, 1, &remote, 1,
+                          0) == (long)sizeof to;
 }
 
 static void ignore_task(int tid, void *context)
@@ -97,7 +96,7 @@ static int run_trial(void *argument)
         pp_tasks_each(buffer, sizeof buffer, ignore_task, NULL);
     }
     t->survived = true;
-    syscall(SYS_exit, 0);
+    pp_system_call(SYS_exit, 0);
     return 0;
 }
 

@@ -8,12 +8,18 @@
  */
 #include "sys/tasks.h"
 
+#include "arch/system_call.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+int pp_task_self(void)
+{
+    return (int)pp_system_call(SYS_gettid);
+}
 
 static const char task_folder[] = "/proc/self/task";
 
@@ -43,7 +49,7 @@ int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context
         return -errno;
     }
     long got = 0;
-    while ((got = syscall(SYS_getdents64, fd, buffer, size)) > 0) {
+    while ((got = pp_system_call(SYS_getdents64, fd, buffer, size)) > 0) {
         for (long at = 0; at < got;) {
             const struct dirent64 *entry = (const void *)((const char *)buffer + at);
             int tid = parse_tid(entry->d_name);
@@ -53,7 +59,7 @@ int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context
             at += entry->d_reclen;
         }
     }
-    int error = got < 0 ? -errno : 0;
+    int error = (int)got;
     close(fd);
     return error;
 }

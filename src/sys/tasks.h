@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <time.h>
 
+/* The calling thread's id. */
+int pp_task_self(void);
+
 /* How many threads there are, from the link count of /proc/self/task; 0 if /proc cannot be read. */
 unsigned pp_tasks_count(void);
 

@@ -72,7 +72,7 @@ PP_COLD_PATH static unsigned renew(uint64_t epoch)
         return PP_GENERATION_UNKNOWN;
     }
     unsigned generation = PP_GENERATION_UNKNOWN;
-    if (epoch == pp_loader_epoch()) { /* not a walk that was held up and knows an old one */
+    if (pp_loader_epoch_is_known() && epoch == pp_loader_epoch()) { /* not a walk that was held up and knows an old one */
         generation = next_generation(epoch);
     }
     __atomic_store_n(&renewing, false, __ATOMIC_RELEASE);

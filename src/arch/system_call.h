@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * system_call.h: bare system calls: no errno, no wrapper that a host or we ourselves have hooked.
+ *
+ * pp_system_call(number, ...) takes up to six arguments and returns what the kernel does: a value, or
+ * -errno. <sys/syscall.h> has the numbers.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ARCH_SYSTEM_CALL_H
+#define PP_ARCH_SYSTEM_CALL_H
+
+#if defined(__x86_64__)
+#include "arch/x86_64_system_call.h"
+#else
+#error "libpprof has no system calls for this architecture yet: add src/arch/<name>_system_call.h"
+#endif
+
+#include <sys/syscall.h>
+
+#define PP_SYSTEM_CALL_PICK(n, a, b, c, d, e, f, ...)                                              \
+    pp_system_call6((long)(n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define pp_system_call(...) PP_SYSTEM_CALL_PICK(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+#endif

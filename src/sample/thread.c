@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread.c: tells every sampler of a thread's begin and end; today there is one.
+ *
+ * Zone: NORMAL.
+ * Locks: none of its own.
+ * Owns: nothing.
+ */
+#include "sample/thread.h"
+
+#include "sample/cpu_timers.h"
+#include "unwind/stack_memory.h"
+
+void pp_thread_declare_stack(uintptr_t limit, uintptr_t top)
+{
+    pp_stack_declare(limit, top);
+}
+
+void pp_thread_begin(uintptr_t entry)
+{
+    pp_cpu_timers_thread_begin(entry);
+}
+
+void pp_thread_end(void)
+{
+    pp_cpu_timers_thread_end();
+}
