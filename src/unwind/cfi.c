@@ -216,13 +216,15 @@ static bool find_fde(const pp_image *image, uintptr_t pc, uintptr_t *fde)
 
 /* ---- CIE and FDE ---- */
 
-/* Reads the length field of an entry; the cursor is then bounded by the entry's end. */
-static bool open_entry(pp_cursor *cursor, const pp_image *image, uintptr_t at, bool *wide)
+/*
+ * Reads the length field of an entry; the cursor is then bounded by the entry's end. What follows, the
+ * CIE's id or its distance, has four bytes in .eh_frame also where the length has twelve.
+ */
+static bool open_entry(pp_cursor *cursor, const pp_image *image, uintptr_t at)
 {
     pp_cursor_init(cursor, image, at, image->hi);
     uint64_t length = pp_cursor_fixed(cursor, 4);
-    *wide = length == UINT32_MAX;
-    if (*wide) {
+    if (length == UINT32_MAX) {
         length = pp_cursor_fixed(cursor, 8);
     }
     if (cursor->failed || length == 0 || length > image->hi - cursor->at) {
@@ -270,8 +272,7 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, cie *info)
 static bool read_cie(const pp_image *image, uintptr_t at, cie *info)
 {
     pp_cursor cursor;
-    bool wide = false;
-    if (!open_entry(&cursor, image, at, &wide) || pp_cursor_fixed(&cursor, wide ? 8 : 4) != 0) {
+    if (!open_entry(&cursor, image, at) || pp_cursor_fixed(&cursor, 4) != 0) {
         return false;
     }
     uint8_t version = pp_cursor_u8(&cursor);
@@ -302,12 +303,11 @@ static bool read_cie(const pp_image *image, uintptr_t at, cie *info)
 static bool read_fde(const pp_image *image, uintptr_t at, uintptr_t pc, pp_cursor *cursor, cie *info,
                      uintptr_t *start)
 {
-    bool wide = false;
-    if (!open_entry(cursor, image, at, &wide)) {
+    if (!open_entry(cursor, image, at)) {
         return false;
     }
     uintptr_t pointer_at = cursor->at;
-    uint64_t back = pp_cursor_fixed(cursor, wide ? 8 : 4);
+    uint64_t back = pp_cursor_fixed(cursor, 4);
     if (cursor->failed || back == 0 || back > pointer_at - image->lo ||
         !read_cie(image, pointer_at - (uintptr_t)back, info)) {
         return false;
@@ -586,9 +586,9 @@ static void run_operation(machine *m, uint8_t op, pp_cursor *cursor)
 /* Runs until the row that holds at the target is complete. */
 static void run_program(machine *m, pp_cursor *cursor)
 {
-    for (unsigned i = 0; cursor->at < cursor->end && !m->failed && i < MAX_INSTRUCTIONS; i++) {
+    for (unsigned i = 0; cursor->at < cursor->end && !m->failed; i++) {
         run_operation(m, pp_cursor_u8(cursor), cursor);
-        if (cursor->failed) {
+        if (cursor->failed || i == MAX_INSTRUCTIONS) {
             m->failed = true;
         }
         if (m->location > m->target) {

@@ -153,7 +153,7 @@ static uint64_t pack(const pp_rule *rule)
 
 static big_slot *big_slot_of(uintptr_t pc)
 {
-    return &big_slots[pp_cache_scramble(pc) % BIG_SLOTS];
+    return &big_slots[pp_cache_index(pc) % BIG_SLOTS];
 }
 
 PP_RAW_MEMORY bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule)
@@ -203,11 +203,9 @@ static void store(uintptr_t pc, const pp_rule *rule, unsigned generation)
         }
         payload = (uint64_t)PP_BASE_BIG << 28;
     }
-    uint64_t scrambled = pp_cache_scramble(pc);
-    uint64_t tag = scrambled & ((UINT64_C(1) << PP_CACHE_TAG_BITS) - 1);
-    uint64_t entry = tag << PP_CACHE_PAYLOAD_BITS | payload | (uint64_t)generation << 22;
-    __atomic_store_n(&pp_rule_cache_entries[scrambled >> PP_CACHE_TAG_BITS], entry,
-                     __ATOMIC_RELAXED);
+    uint64_t entry =
+        pp_cache_tag(pc) << PP_CACHE_PAYLOAD_BITS | payload | (uint64_t)generation << 22;
+    __atomic_store_n(&pp_rule_cache_entries[pp_cache_index(pc)], entry, __ATOMIC_RELAXED);
 }
 
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation)

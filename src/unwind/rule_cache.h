@@ -2,10 +2,10 @@
  *
  * rule_cache.h: the rules of PCs seen before, shared by all threads, read without locks.
  *
- * One 8-byte entry a PC, in a direct-mapped table. The PC is scrambled by a bijection of 47 bits, so
- * that its high bits choose the entry and the rest, kept as the tag, identifies it exactly:
+ * One 8-byte entry a PC, in a direct-mapped table. The high bits of the PC are kept as the tag, and its
+ * low bits, mixed with high ones, choose the entry: index and tag together identify the PC exactly.
  *
- *    scrambled pc    [ index 14 ][           tag 33          ]
+ *    pc              [           tag 33          ][ low 14 ]    index = low ^ (pc >> 15)
  *    entry           [           tag 33          ][base 3][generation 6][fp 5][bx 5][offset 12]
  *                     63                        31
  *
@@ -33,6 +33,7 @@
 #include "unwind/rule.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -57,11 +58,16 @@ typedef enum pp_base {
 
 extern uint64_t pp_rule_cache_entries[1u << PP_CACHE_INDEX_BITS];
 
-static inline uint64_t pp_cache_scramble(uintptr_t pc)
+static inline size_t pp_cache_index(uintptr_t pc)
 {
-    /* Multiplication by an odd number is a bijection modulo a power of two; its high bits are mixed. */
-    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    return (pc * odd) & ((UINT64_C(1) << PP_ADDRESS_BITS) - 1);
+    /* Two cycles on the walk's critical path, where a multiplication would cost three or four. */
+    return (pc ^ pc >> 15) & ((1u << PP_CACHE_INDEX_BITS) - 1);
+}
+
+/* An address beyond 47 bits has a tag that no entry has. */
+static inline uint64_t pp_cache_tag(uintptr_t pc)
+{
+    return pc >> PP_CACHE_INDEX_BITS;
 }
 
 static inline pp_base pp_cache_base(uint64_t entry)
@@ -92,12 +98,9 @@ static inline uintptr_t pp_cache_offset(uint64_t entry)
 /* The entry of `pc` if it holds in `generation`, else 0. */
 static inline uint64_t pp_rule_cache_lookup(uintptr_t pc, unsigned generation)
 {
-    uint64_t scrambled = pp_cache_scramble(pc);
-    uint64_t tag = scrambled & ((UINT64_C(1) << PP_CACHE_TAG_BITS) - 1);
-    uint64_t entry =
-        __atomic_load_n(&pp_rule_cache_entries[scrambled >> PP_CACHE_TAG_BITS], __ATOMIC_RELAXED);
+    uint64_t entry = __atomic_load_n(&pp_rule_cache_entries[pp_cache_index(pc)], __ATOMIC_RELAXED);
     unsigned made = pp_cache_generation(entry);
-    if (pc >> PP_ADDRESS_BITS != 0 || entry >> PP_CACHE_PAYLOAD_BITS != tag || (made != 0 && made != generation)) {
+    if (entry >> PP_CACHE_PAYLOAD_BITS != pp_cache_tag(pc) || (made != 0 && made != generation)) {
         return 0;
     }
     return entry;

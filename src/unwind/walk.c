@@ -200,6 +200,7 @@ static bool follow_frame_pointer(frame *f, verdict *result)
     }
     uintptr_t sp = f->fp + 2 * WORD;
     f->fp = fp;
+    f->bx_known = false; /* saved somewhere, or not */
     *result = enter_caller(f, pc, sp);
     return true;
 }
@@ -339,38 +340,111 @@ static pp_stop stop_of(verdict v)
     }
 }
 
-static void walk_frames(frame *f, pp_walk *walk)
+/* One frame, whatever its rule: leaves, signal frames, and all that the run below does not take. */
+static verdict step(frame *f, bool *guessed)
 {
-    uint32_t depth = 0;
-    uint32_t skip = walk->skip;
-    bool guessed = false;
+    uintptr_t previous_sp = f->sp;
+    uintptr_t cfa = 0;
+    uint64_t entry = pp_rule_cache_lookup(lookup_pc(f), f->generation);
+    verdict v = fast_cfa(f, entry, &cfa) ? step_fast(f, entry, cfa) : step_slowly(f, entry, guessed);
+    if (v == GO_ON && f->sp <= previous_sp && !f->exact) {
+        return STOP_BAD_READ; /* a caller's frame lies above its callee's */
+    }
+    return v;
+}
+
+/* Where frames are stored. */
+typedef struct sink {
+    uintptr_t *pcs;
+    uint32_t depth, capacity, skip;
+} sink;
+
+static inline void store(sink *out, uintptr_t pc)
+{
+    if (pp_unlikely(out->skip > 0)) {
+        out->skip--;
+    } else {
+        out->pcs[out->depth++] = pc;
+    }
+}
+
+/*
+ * Callers' frames with one-word rules, as many as come in a row: nearly all there are. The state is kept
+ * in registers; what counts is the chain pc -> entry -> cfa -> next pc, everything else is beside it.
+ * Ends in front of the first frame that needs more, which has not been stored.
+ */
+PP_RAW_MEMORY static verdict run(frame *f, sink *out)
+{
+    uintptr_t pc = f->pc;
+    uintptr_t sp = f->sp;
+    uintptr_t fp = f->fp;
+    uintptr_t bx = f->bx;
+    const uintptr_t lo = f->window.lo;
+    const uintptr_t span = f->window.span;
+    const unsigned generation = f->generation;
     verdict v = GO_ON;
-    f->epoch = pp_loader_epoch();
-    f->generation = pp_rule_cache_generation(f->epoch);
-    pp_stack_window_open(&f->window, f->sp);
-    while (depth < walk->capacity) {
-        if (pp_unlikely(skip > 0)) {
-            skip--;
-        } else {
-            walk->pcs[depth++] = f->exact ? f->pc + 1 : f->pc;
+    while (out->depth < out->capacity) {
+        uint64_t entry = pp_rule_cache_lookup(pc - 1, generation);
+        uintptr_t base = sp;
+        if (pp_unlikely(pp_cache_base(entry) != PP_BASE_SP)) {
+            if (pp_cache_base(entry) == PP_BASE_FP && f->fp_known) {
+                base = fp;
+            } else if (pp_cache_base(entry) == PP_BASE_BX && f->bx_known) {
+                base = bx;
+            } else {
+                break;
+            }
         }
-        uintptr_t previous_sp = f->sp;
-        uintptr_t cfa = 0;
-        uint64_t entry = pp_rule_cache_lookup(lookup_pc(f), f->generation);
-        if (pp_likely(fast_cfa(f, entry, &cfa))) {
-            v = step_fast(f, entry, cfa);
-        } else {
-            v = step_slowly(f, entry, &guessed);
-        }
-        if (v != GO_ON) {
+        uintptr_t cfa = base + pp_cache_offset(entry);
+        uintptr_t fp_at = cfa - WORD * (uintptr_t)pp_cache_fp(entry);
+        uintptr_t bx_at = cfa - WORD * (uintptr_t)pp_cache_bx(entry);
+        /* A register that was not saved gives cfa itself, which is checked but not read. */
+        if (pp_unlikely(cfa <= sp || cfa - WORD - lo >= span || fp_at - lo > span ||
+                        bx_at - lo > span)) {
             break;
         }
-        if (pp_unlikely(f->sp <= previous_sp && !f->exact)) {
-            v = STOP_BAD_READ; /* a caller's frame lies above its callee's */
+        store(out, pc);
+        pc = *(const volatile uintptr_t *)(cfa - WORD);
+        if (fp_at != cfa) {
+            fp = *(const volatile uintptr_t *)fp_at;
+            f->fp_known = true;
+        }
+        if (bx_at != cfa) {
+            bx = *(const volatile uintptr_t *)bx_at;
+            f->bx_known = true;
+        }
+        sp = cfa;
+        if (pp_unlikely(pc == 0)) {
+            v = STOP_END;
             break;
         }
     }
-    walk->depth = depth;
+    f->pc = pc;
+    f->sp = sp;
+    f->fp = fp;
+    f->bx = bx;
+    return v;
+}
+
+static void walk_frames(frame *f, pp_walk *walk)
+{
+    bool guessed = false;
+    verdict v = GO_ON;
+    sink out = {.pcs = walk->pcs, .capacity = walk->capacity, .skip = walk->skip};
+    f->epoch = pp_loader_epoch();
+    f->generation = pp_rule_cache_generation(f->epoch);
+    pp_stack_window_open(&f->window, f->sp);
+    while (v == GO_ON && out.depth < out.capacity) {
+        if (!f->exact) {
+            v = run(f, &out);
+            if (v != GO_ON || out.depth == out.capacity) {
+                break;
+            }
+        }
+        store(&out, f->exact ? f->pc + 1 : f->pc);
+        v = step(f, &guessed);
+    }
+    walk->depth = out.depth;
     walk->stop = v == GO_ON ? PP_STOP_TRUNCATED : stop_of(v);
     walk->guessed = guessed;
 }
