@@ -8,7 +8,7 @@
  */
 #include "cpu_control.h"
 
-#include "base/lock.h"
+#include "sys/lock.h"
 #include "encode/legacy_cpu.h"
 #include "encode/proto.h"
 #include "output.h"
@@ -16,9 +16,11 @@
 #include "sample/cpu.h"
 #include "sys/log.h"
 #include "sys/modules.h"
+#include "sys/sigpipe.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 
 enum {
@@ -74,7 +76,7 @@ static int check(pp_cpu_request *request)
     return 0;
 }
 
-int pp_cpu_control_start(const pp_cpu_request *request)
+static int start(const pp_cpu_request *request)
 {
     pp_cpu_request wanted = *request;
     int error = check(&wanted);
@@ -97,6 +99,16 @@ int pp_cpu_control_start(const pp_cpu_request *request)
     return error;
 }
 
+/* A thread that were cancelled in here would take the session lock with it. */
+int pp_cpu_control_start(const pp_cpu_request *request)
+{
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int error = start(request);
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
+}
+
 static int encode(const pp_cpu_result *result, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
@@ -116,10 +128,13 @@ static int write_file(const pp_cpu_result *result)
 {
     /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
     static pp_output output;
+    pp_sigpipe held;
+    pp_sigpipe_hold(&held); /* the file may be a FIFO */
     int error = pp_output_open(&output, "cpu");
     if (error == 0) {
         error = pp_output_close(&output, encode(result, pprof_writer_fd(output.fd)));
     }
+    pp_sigpipe_release(&held);
     if (error != 0) {
         pp_log_error("the CPU profile could not be written to ", output.path, error,
                      "choose another place with LIBPPROF=cpu,file=PATH");
@@ -127,7 +142,7 @@ static int write_file(const pp_cpu_result *result)
     return error;
 }
 
-int pp_cpu_control_stop(bool only_file, bool fatal)
+static int stop(bool only_file, bool fatal)
 {
     int error = fatal ? take_session_at_end() : take_session();
     if (error != 0) {
@@ -144,6 +159,15 @@ int pp_cpu_control_stop(bool only_file, bool fatal)
         running = false;
     }
     pp_lock_release(&session_lock);
+    return error;
+}
+
+int pp_cpu_control_stop(bool only_file, bool fatal)
+{
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int error = stop(only_file, fatal);
+    pthread_setcancelstate(cancel_state, NULL);
     return error;
 }
 

@@ -17,7 +17,7 @@
 #include "hook/threads.h"
 
 #include "arch/stubs.h"
-#include "base/lock.h"
+#include "sys/lock.h"
 #include "hook/real.h"
 #include "sample/thread.h"
 #include "sys/tasks.h"

@@ -101,7 +101,7 @@ static void on_timer(pp_cpu_slot *slot, int overrun, const void *context)
 }
 
 /* What would have happened to a signal that is not ours, had we not been here. */
-static void pass_on(int signal, siginfo_t *info, void *context)
+PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
 {
     if (previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(signal, info, context);

@@ -13,7 +13,7 @@
 #include "sample/cpu_timers.h"
 
 #include "arch/system_call.h"
-#include "base/lock.h"
+#include "sys/lock.h"
 #include "base/random.h"
 #include "sys/tasks.h"
 

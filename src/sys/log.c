@@ -8,9 +8,12 @@
  */
 #include "sys/log.h"
 
+#include "arch/system_call.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,6 +49,19 @@ static bool stderr_is_same(void)
            now.st_ino == stderr_then.st_ino && now.st_rdev == stderr_then.st_rdev;
 }
 
+/* A reader that has gone away must not kill the host. Bare calls: no cancellation points. */
+static void write_quietly(int fd, const char *data, size_t size)
+{
+    const uint64_t pipe_signal = UINT64_C(1) << (SIGPIPE - 1);
+    const struct timespec at_once = {0};
+    uint64_t old = 0;
+    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &pipe_signal, &old, sizeof old);
+    if (pp_system_call(SYS_write, fd, data, size) == -EPIPE) {
+        pp_system_call(SYS_rt_sigtimedwait, &pipe_signal, NULL, &at_once, sizeof pipe_signal);
+    }
+    pp_system_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
+}
+
 static void put(int fd, const pp_text *text)
 {
     pp_text line = PP_TEXT_INIT;
@@ -55,18 +71,18 @@ static void put(int fd, const pp_text *text)
         line.length = sizeof line.data - 2;
     }
     line.data[line.length++] = '\n';
-    ssize_t written = write(fd, line.data, line.length);
-    (void)written; /* there is nowhere left to complain */
+    write_quietly(fd, line.data, line.length);
 }
 
 void pp_log(const pp_text *text)
 {
     int saved_errno = errno;
     if (log_path[0] != '\0') {
-        int fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        int fd = (int)pp_system_call(SYS_openat, AT_FDCWD, log_path,
+                                     O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0) {
             put(fd, text);
-            close(fd);
+            pp_system_call(SYS_close, fd);
             errno = saved_errno;
             return;
         }

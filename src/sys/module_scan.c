@@ -15,7 +15,8 @@
  */
 #include "sys/modules.h"
 
-#include "base/lock.h"
+#include "sys/lock.h"
+#include "arch/system_call.h"
 #include "base/sort.h"
 #include "sys/build_id.h"
 #include "sys/loader.h"
@@ -470,7 +471,7 @@ static bool take_scan_lock(void)
         if (pp_lock_held_by(&scan_lock, self) || attempts == LOCK_ATTEMPTS) {
             return false;
         }
-        sched_yield();
+        pp_system_call(SYS_sched_yield);
     }
     return true;
 }

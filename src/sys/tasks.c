@@ -11,10 +11,8 @@
 #include "arch/system_call.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 int pp_task_self(void)
 {
@@ -44,9 +42,11 @@ static int parse_tid(const char *name)
 
 int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context)
 {
-    int fd = open(task_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* Not open() and close(): these are cancellation points, and we may be in a handler. */
+    long fd = pp_system_call(SYS_openat, AT_FDCWD, task_folder,
+                             O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
-        return -errno;
+        return (int)fd;
     }
     long got = 0;
     while ((got = pp_system_call(SYS_getdents64, fd, buffer, size)) > 0) {
@@ -59,9 +59,8 @@ int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context
             at += entry->d_reclen;
         }
     }
-    int error = (int)got;
-    close(fd);
-    return error;
+    pp_system_call(SYS_close, fd);
+    return (int)got;
 }
 
 int64_t pp_task_cpu_ns(int tid)

@@ -5,15 +5,16 @@
  * It knows its owner, so that a signal handler that interrupted the owner can see that waiting would
  * be for ever. pthread's mutexes are not used: they are among the things that the library hooks.
  *
- * Zone: SIGNAL for try and unlock; lock waits (sched_yield) and belongs to NORMAL code that has
+ * Zone: SIGNAL for try and unlock; lock waits (bare system calls: no cancellation point) and belongs to NORMAL code that has
  *       blocked the signals whose handlers take the same lock.
  * Locks: this is one. Order: profile session > thread timers > module table.
  * Owns: nothing.
  */
-#ifndef PP_BASE_LOCK_H
-#define PP_BASE_LOCK_H
+#ifndef PP_SYS_LOCK_H
+#define PP_SYS_LOCK_H
 
-#include <sched.h>
+#include "arch/system_call.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
@@ -34,9 +35,9 @@ static inline void pp_lock_take(pp_lock *lock, int self)
     const struct timespec pause = {.tv_nsec = 50000};
     for (unsigned attempt = 0; !pp_lock_try(lock, self); attempt++) {
         if (attempt < 64) {
-            sched_yield(); /* the holder is in the middle of a few system calls */
+            pp_system_call(SYS_sched_yield); /* the holder is in the middle of a few system calls */
         } else {
-            nanosleep(&pause, NULL); /* or it writes a profile */
+            pp_system_call(SYS_nanosleep, &pause, NULL); /* or it writes a profile */
         }
     }
 }
