@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * demangle.c: see demangle.h.
+ *
+ * libiberty does the demangling; without DMGL_PARAMS it leaves out parameters, return types and
+ * clone suffixes. Template arguments are then cut from the text. A name that is no symbol but reads
+ * like C++ (templates, ::) loses its parentheses and angle brackets instead, since somebody
+ * demangled it in full before.
+ *
+ * Owns: nothing; results belong to the caller.
+ */
+#include "demangle.h"
+
+#include "message.h"
+#include "pool.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+/* ---- Template arguments -------------------------------------------------------------------- */
+
+/* Operators whose names contain angle brackets, the longest first. */
+static const char *const bracket_operators[] = {"<=>", "<<=", ">>=", "->*", "<<", ">>",
+                                                "<=",  ">=",  "->",  "<",   ">"};
+
+static bool is_name_byte(char byte)
+{
+    return isalnum((unsigned char)byte) || byte == '_' || byte == '$';
+}
+
+/* If "operator" and one of those names begin at text[at], their length; else 0. */
+static size_t operator_length(const char *text, size_t at)
+{
+    static const char word[] = "operator";
+    const size_t word_length = sizeof(word) - 1;
+
+    if (strncmp(text + at, word, word_length) != 0 || (at > 0 && is_name_byte(text[at - 1])))
+        return 0;
+    for (size_t i = 0; i < sizeof(bracket_operators) / sizeof(bracket_operators[0]); i++) {
+        size_t length = strlen(bracket_operators[i]);
+        if (strncmp(text + at + word_length, bracket_operators[i], length) == 0)
+            return word_length + length;
+    }
+    return 0;
+}
+
+/*
+ * The position behind the bracket that closes the one at text[at], or of the terminating NUL.
+ * Angle brackets inside parentheses are comparisons and need not match; `depth` bounds the
+ * nesting that a hostile name can ask for.
+ */
+static size_t skip_bracket(const char *text, size_t at, unsigned depth)
+{
+    char close = text[at] == '<' ? '>' : text[at] == '(' ? ')' : '}';
+
+    at++;
+    while (text[at] && text[at] != close) {
+        size_t operator_bytes = operator_length(text, at);
+
+        if (operator_bytes)
+            at += operator_bytes;
+        else if (text[at] == '-' && text[at + 1] == '>')
+            at += 2;
+        else if (depth < 500 &&
+                 (text[at] == '(' || text[at] == '{' || (text[at] == '<' && close == '>')))
+            at = skip_bracket(text, at, depth + 1);
+        else
+            at++;
+    }
+    return at + (text[at] != '\0');
+}
+
+static void cut_templates(char *text)
+{
+    size_t from = 0, to = 0;
+
+    while (text[from]) {
+        size_t operator_bytes = operator_length(text, from);
+
+        if (operator_bytes) {
+            memmove(text + to, text + from, operator_bytes);
+            to += operator_bytes;
+            from += operator_bytes;
+            /* "operator< <int>": the blank belongs to the arguments. */
+            from += text[from] == ' ' && text[from + 1] == '<';
+        } else if (text[from] == '<') {
+            from = skip_bracket(text, from, 0);
+        } else {
+            text[to++] = text[from++];
+        }
+    }
+    text[to] = '\0';
+}
+
+/* ---- Symbols ------------------------------------------------------------------------------- */
+
+/* Rust's first scheme looks like C++ but ends in "17h", 16 hex digits and "E". */
+static bool is_legacy_rust(const char *name, size_t length)
+{
+    unsigned seen = 0;
+
+    if (length <= 23 || strncmp(name, "_ZN", 3) != 0 || name[length - 1] != 'E' ||
+        strncmp(name + length - 20, "17h", 3) != 0)
+        return false;
+    for (const char *digit = name + length - 17; digit < name + length - 1; digit++) {
+        const char *hex = "0123456789abcdef";
+        const char *found = strchr(hex, *digit);
+        if (!found)
+            return false;
+        seen |= 1u << (found - hex);
+    }
+    return __builtin_popcount(seen) >= 5; /* a hash, not a word that happens to look like one */
+}
+
+/*
+ * pprof takes an underscore in front of an identifier for the separator that Rust's second scheme
+ * has there, also in the first scheme, and so shows __rust_begin_short_backtrace with one
+ * underscore. Names have to be the same in both tools, or a --focus that worked in one fails in the
+ * other: "28__rust_begin..." becomes "27_rust_begin...".
+ */
+static char *drop_separators(const char *symbol)
+{
+    char *result = pp_heap_alloc(strlen(symbol) + 1, 1); /* it only becomes shorter */
+    const char *from = symbol + 3;                       /* behind "_ZN" */
+    char *to = result + 3;
+
+    memcpy(result, symbol, 3);
+    while (isdigit((unsigned char)*from)) {
+        char *identifier;
+        unsigned long length = strtoul(from, &identifier, 10);
+
+        if (length > strlen(identifier))
+            break;
+        if (length > 1 && *identifier == '_') {
+            identifier++;
+            length--;
+        }
+        to += sprintf(to, "%lu", length);
+        memcpy(to, identifier, length);
+        to += length;
+        from = identifier + length;
+    }
+    strcpy(to, from);
+    return result;
+}
+
+/* The symbol without what the compiler put behind it (".llvm.123", ".isra.0"). */
+static char *demangle_rust(const char *name)
+{
+    const char *end = NULL;
+    char *symbol, *result = NULL;
+
+    if (strncmp(name, "_R", 2) == 0) {
+        end = strchr(name, '.');
+    } else if (strncmp(name, "_ZN", 3) == 0) {
+        for (const char *dot = strstr(name, "E."); dot; dot = strstr(dot + 1, "E."))
+            end = dot + 1;
+    } else {
+        return NULL;
+    }
+    symbol = end ? strndup(name, (size_t)(end - name)) : strdup(name);
+    if (symbol && symbol[1] == 'R') {
+        result = rust_demangle(symbol, DMGL_NO_OPTS);
+    } else if (symbol && is_legacy_rust(symbol, strlen(symbol))) {
+        char *same = drop_separators(symbol);
+        result = rust_demangle(same, DMGL_NO_OPTS);
+        free(same);
+    }
+    free(symbol);
+    return result;
+}
+
+static char *demangle_symbol(const char *name)
+{
+    char *result = demangle_rust(name);
+
+    if (result || name[0] != '_')
+        return result;
+    result = cplus_demangle_v3(name, DMGL_NO_OPTS);
+    if (result)
+        cut_templates(result);
+    return result;
+}
+
+/* ---- Names that are demangled already ------------------------------------------------------- */
+
+/* Java's "Class.<init>" and Go's "pkg.(*Type[...]).Method" have brackets, too. */
+static bool reads_like_cplusplus(const char *name)
+{
+    if (strstr(name, ".<") || strstr(name, "])."))
+        return false;
+    return strpbrk(name, "<>[]") || strstr(name, "::");
+}
+
+/* Cuts every outermost pair; brackets that do not match end it, with what was cut until then. */
+static void cut_pairs(char *name, char open, char close)
+{
+    size_t depth = 0, first = 0, at = 0;
+
+    while (name[at]) {
+        if (name[at] == open && depth++ == 0)
+            first = at;
+        if (name[at] == close) {
+            if (depth == 0)
+                return;
+            if (--depth == 0) {
+                memmove(name + first, name + at + 1, strlen(name + at + 1) + 1);
+                at = first;
+                continue;
+            }
+        }
+        at++;
+    }
+}
+
+char *pp_demangle(const char *name)
+{
+    char *result = demangle_symbol(name);
+
+    if (result)
+        return result;
+    result = strdup(name);
+    if (!result) {
+        pp_complain("out of memory while reading names");
+        exit(PP_EXIT_BAD_INPUT);
+    }
+    if (reads_like_cplusplus(name)) {
+        cut_pairs(result, '(', ')');
+        cut_pairs(result, '<', '>');
+    }
+    return result;
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gperftools.c: see gperftools.h.
+ *
+ * Addresses behind the leaf are return addresses; minus one they lie in the calls. The format says
+ * nothing of names: locations get a mapping, so that reports can at least name the program.
+ *
+ * Owns: word and mapping lists, for the time of the call.
+ */
+#include "gperftools.h"
+
+#include "message.h"
+#include "pool.h"
+#include "profile_model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER_WORDS 5
+
+struct words {
+    const uint8_t *data, *at, *end;
+    unsigned size; /* of a word */
+    bool big_endian;
+};
+
+struct builder {
+    struct words words;
+    struct pp_profile *profile;
+    struct pp_error *error;
+    uint64_t *slots; /* hash of addresses: location + 1 */
+    uint64_t slot_mask;
+    uint32_t mapping_capacity;
+};
+
+/* ---- Words --------------------------------------------------------------------------------- */
+
+static bool next_word(struct words *words, uint64_t *word)
+{
+    if ((size_t)(words->end - words->at) < words->size)
+        return false;
+    *word = 0;
+    for (unsigned i = 0; i < words->size; i++) {
+        unsigned byte = words->big_endian ? i : words->size - 1 - i;
+        *word = *word << 8 | words->at[byte];
+    }
+    words->at += words->size;
+    return true;
+}
+
+static bool open_words(struct words *words, const uint8_t *data, size_t length,
+                       uint64_t *period_us)
+{
+    for (unsigned variant = 0; variant < 4; variant++) {
+        uint64_t header[HEADER_WORDS];
+        unsigned got = 0;
+
+        *words = (struct words){data, data, data + length, variant < 2 ? 4 : 8, variant % 2};
+        while (got < HEADER_WORDS && next_word(words, &header[got]))
+            got++;
+        if (got == HEADER_WORDS && header[0] == 0 && header[1] == 3 && header[2] == 0 &&
+            header[3] > 0 && header[4] == 0) {
+            *period_us = header[3];
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pp_gperftools_is(const uint8_t *data, size_t length)
+{
+    struct words words;
+    uint64_t period_us;
+
+    return open_words(&words, data, length, &period_us);
+}
+
+/* ---- Samples ------------------------------------------------------------------------------- */
+
+static uint64_t *location_slot(const struct builder *builder, uint64_t address)
+{
+    uint64_t at = pp_hash_bytes(&address, sizeof(address), 0) & builder->slot_mask;
+
+    while (builder->slots[at] &&
+           builder->profile->locations[builder->slots[at] - 1].address != address)
+        at = (at + 1) & builder->slot_mask;
+    return &builder->slots[at];
+}
+
+static uint32_t find_or_add_location(struct builder *builder, uint64_t address)
+{
+    struct pp_profile *profile = builder->profile;
+    uint64_t *slot = location_slot(builder, address);
+    struct pp_location *location;
+
+    if (*slot)
+        return (uint32_t)(*slot - 1);
+    location = &profile->locations[profile->location_count++];
+    location->address = address;
+    location->mapping = PP_NO_MAPPING;
+    *slot = profile->location_count;
+    return profile->location_count - 1;
+}
+
+static int bad_stack(struct builder *builder, const uint8_t *at, uint64_t depth)
+{
+    const struct words *words = &builder->words;
+
+    return pp_fail(builder->error,
+                   "byte %zu: expected a stack that fits into the file, found one of %" PRIu64
+                   " frames with %zu bytes left",
+                   (size_t)(at - words->data), depth, (size_t)(words->end - words->at));
+}
+
+static void add_sample(struct builder *builder, const uint64_t *addresses, uint64_t count,
+                       uint32_t depth)
+{
+    struct pp_profile *profile = builder->profile;
+    struct pp_sample *sample = &profile->samples[profile->sample_count++];
+
+    sample->locations = PP_POOL_ARRAY(&profile->pool, uint32_t, depth);
+    sample->location_count = depth;
+    for (uint32_t i = 0; i < depth; i++)
+        sample->locations[i] = find_or_add_location(builder, addresses[i] - (i > 0));
+    sample->values = PP_POOL_ARRAY(&profile->pool, int64_t, 2);
+    sample->values[0] = (int64_t)count;
+    sample->values[1] = (int64_t)(count * (uint64_t)profile->period);
+}
+
+static int read_samples(struct builder *builder)
+{
+    struct words *words = &builder->words;
+    uint64_t *addresses = pp_heap_alloc((size_t)(words->end - words->at) / words->size + 1, 8);
+    uint64_t count, depth;
+    int status = 0;
+
+    for (;;) {
+        const uint8_t *record = words->at;
+
+        if (!next_word(words, &count) || !next_word(words, &depth)) {
+            status = pp_fail(builder->error,
+                             "byte %zu: expected the record that ends the samples, found the end "
+                             "of the file",
+                             (size_t)(record - words->data));
+            break;
+        }
+        if (depth > (uint64_t)(words->end - words->at) / words->size) {
+            status = bad_stack(builder, record, depth);
+            break;
+        }
+        for (uint64_t i = 0; i < depth; i++)
+            next_word(words, &addresses[i]);
+        if (count == 0 && depth == 1 && addresses[0] == 0)
+            break;
+        add_sample(builder, addresses, count, (uint32_t)depth);
+    }
+    free(addresses);
+    return status;
+}
+
+/* ---- Frames of the profiler itself --------------------------------------------------------- */
+
+static uint64_t second_address(const struct pp_profile *profile, uint32_t sample)
+{
+    return profile->locations[profile->samples[sample].locations[1]].address;
+}
+
+static void remove_second(struct pp_sample *sample)
+{
+    for (uint32_t i = 2; i < sample->location_count; i++)
+        sample->locations[i - 1] = sample->locations[i];
+    sample->location_count--;
+}
+
+/*
+ * If nearly all samples have the same frame behind the leaf, it is the signal handler's, pushed
+ * between the interrupted function and its caller. A candidate for "nearly all" is found by a
+ * majority vote and then counted.
+ */
+static bool remove_handler_frame(struct pp_profile *profile)
+{
+    uint32_t margin = profile->sample_count / 32, votes = 0, matches = 0;
+    uint64_t candidate = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (profile->samples[i].location_count < 2)
+            continue;
+        if (votes == 0)
+            candidate = second_address(profile, i);
+        votes = second_address(profile, i) == candidate ? votes + 1 : votes - 1;
+    }
+    for (uint32_t i = 0; i < profile->sample_count; i++)
+        matches += profile->samples[i].location_count >= 2 &&
+                   second_address(profile, i) == candidate;
+    if (matches == 0 || matches < profile->sample_count - margin)
+        return false;
+    for (uint32_t i = 0; i < profile->sample_count; i++)
+        if (profile->samples[i].location_count >= 2 && second_address(profile, i) == candidate)
+            remove_second(&profile->samples[i]);
+    return true;
+}
+
+/* The leaf comes from the signal's context; the unwinder may have delivered it once more. */
+static void remove_doubled_leaves(struct pp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        struct pp_sample *sample = &profile->samples[i];
+        if (sample->location_count > 1 &&
+            profile->locations[sample->locations[0]].address == second_address(profile, i) + 1)
+            remove_second(sample);
+    }
+}
+
+/* ---- Mappings ------------------------------------------------------------------------------ */
+
+/* One line of /proc/PID/maps; false for anything else, and for data. */
+static bool parse_map_line(struct pp_profile *profile, const char *line, struct pp_mapping *mapping)
+{
+    char permissions[8], file[4096] = "";
+    int got = sscanf(line, " %" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*x:%*x %*u %4095s",
+                     &mapping->start, &mapping->limit, permissions, &mapping->offset, file);
+
+    if (got < 4 || !strchr(permissions, 'x'))
+        return false;
+    mapping->file = pp_strings_put(&profile->strings, file);
+    return true;
+}
+
+/* Two ranges of one file, one behind the other, are one mapping. */
+static bool continues(const struct pp_mapping *last, const struct pp_mapping *next)
+{
+    if (last->file && next->file && last->file != next->file)
+        return false;
+    if (last->limit != next->start)
+        return false;
+    return !last->offset || !next->offset ||
+           last->offset + (last->limit - last->start) == next->offset;
+}
+
+static void add_mapping(struct builder *builder, const struct pp_mapping *mapping)
+{
+    struct pp_profile *profile = builder->profile;
+
+    if (profile->mapping_count) {
+        struct pp_mapping *last = &profile->mappings[profile->mapping_count - 1];
+        if (continues(last, mapping)) {
+            last->limit = mapping->limit;
+            if (mapping->file)
+                last->file = mapping->file;
+            return;
+        }
+    }
+    if (profile->mapping_count < builder->mapping_capacity)
+        profile->mappings[profile->mapping_count++] = *mapping;
+}
+
+static bool is_library(const char *file)
+{
+    const char *so = strstr(file, ".so");
+
+    for (; so; so = strstr(so + 1, ".so"))
+        if (so[3] == '\0' || ((so[3] == '.' || so[3] == '_') && so[4] >= '0' && so[4] <= '9'))
+            return true;
+    return false;
+}
+
+/* The program itself comes first: the first file that is neither a library nor the kernel's. */
+static void put_program_first(struct pp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        struct pp_mapping mapping = profile->mappings[i];
+        const char *file = pp_profile_text(profile, mapping.file);
+
+        if (!*file || *file == '[' || is_library(file))
+            continue;
+        profile->mappings[i] = profile->mappings[0];
+        profile->mappings[0] = mapping;
+        return;
+    }
+}
+
+static void read_mappings(struct builder *builder)
+{
+    const struct words *words = &builder->words;
+    const char *at = (const char *)words->at, *end = (const char *)words->end;
+    char line[4608];
+
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((newline ? newline : end) - at);
+        struct pp_mapping mapping = {0};
+
+        if (length < sizeof(line)) {
+            memcpy(line, at, length);
+            line[length] = '\0';
+            if (parse_map_line(builder->profile, line, &mapping))
+                add_mapping(builder, &mapping);
+        }
+        at += length + 1;
+    }
+    put_program_first(builder->profile);
+}
+
+static uint32_t find_mapping(const struct pp_profile *profile, uint64_t address)
+{
+    for (uint32_t i = 0; i < profile->mapping_count; i++)
+        if (profile->mappings[i].start <= address && address < profile->mappings[i].limit)
+            return i;
+    return PP_NO_MAPPING;
+}
+
+/* Addresses that no mapping holds share a nameless one that holds everything. */
+static void assign_mappings(struct pp_profile *profile)
+{
+    uint32_t known = profile->mapping_count;
+
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        struct pp_location *location = &profile->locations[i];
+
+        if (location->address == 0)
+            continue;
+        location->mapping = find_mapping(profile, location->address);
+        if (location->mapping != PP_NO_MAPPING)
+            continue;
+        if (profile->mapping_count == known)
+            profile->mappings[profile->mapping_count++].limit = UINT64_MAX;
+        location->mapping = known;
+    }
+}
+
+/* ---- All of it ----------------------------------------------------------------------------- */
+
+static size_t count_lines(const struct words *words)
+{
+    size_t lines = 1;
+
+    for (const uint8_t *at = words->at; at < words->end; at++)
+        lines += *at == '\n';
+    return lines;
+}
+
+/* Upper bounds: a record has three words or more, an address one. */
+static void allocate(struct builder *builder, uint64_t period_us)
+{
+    struct pp_profile *profile = builder->profile;
+    size_t words = (size_t)(builder->words.end - builder->words.at) / builder->words.size;
+
+    profile->samples = PP_POOL_ARRAY(&profile->pool, struct pp_sample, words / 2 + 1);
+    profile->locations = PP_POOL_ARRAY(&profile->pool, struct pp_location, words + 1);
+    for (builder->slot_mask = 16; builder->slot_mask < 2 * words; builder->slot_mask *= 2)
+        continue;
+    builder->slots = pp_heap_alloc(builder->slot_mask, sizeof(*builder->slots));
+    builder->slot_mask--;
+
+    profile->sample_types = PP_POOL_ARRAY(&profile->pool, struct pp_value_type, 2);
+    profile->sample_type_count = 2;
+    profile->sample_types[0].type = pp_strings_put(&profile->strings, "samples");
+    profile->sample_types[0].unit = pp_strings_put(&profile->strings, "count");
+    profile->sample_types[1].type = pp_strings_put(&profile->strings, "cpu");
+    profile->sample_types[1].unit = pp_strings_put(&profile->strings, "nanoseconds");
+    profile->period_type = profile->sample_types[1];
+    profile->period = (int64_t)(period_us * 1000);
+}
+
+static int decode(struct builder *builder)
+{
+    struct pp_profile *profile = builder->profile;
+
+    if (read_samples(builder) < 0)
+        return -1;
+    if (remove_handler_frame(profile))
+        remove_handler_frame(profile);
+    builder->mapping_capacity = (uint32_t)count_lines(&builder->words);
+    profile->mappings =
+        PP_POOL_ARRAY(&profile->pool, struct pp_mapping, (size_t)builder->mapping_capacity + 1);
+    read_mappings(builder);
+    assign_mappings(profile);
+    remove_doubled_leaves(profile);
+    return 0;
+}
+
+int pp_gperftools_decode(const uint8_t *data, size_t length, struct pp_profile **out,
+                         struct pp_error *error)
+{
+    struct builder builder = {.error = error};
+    uint64_t period_us;
+    int status;
+
+    if (!open_words(&builder.words, data, length, &period_us))
+        return pp_fail(error, "byte 0: expected the header of a gperftools profile, found none");
+    builder.profile = pp_profile_new();
+    allocate(&builder, period_us);
+    status = decode(&builder);
+    free(builder.slots);
+    if (status < 0) {
+        pp_profile_free(builder.profile);
+        return -1;
+    }
+    *out = builder.profile;
+    return 0;
+}

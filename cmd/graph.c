@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * graph.c: see graph.h.
+ *
+ * Owns: the arrays of frames and graphs, and an edge table while a graph is built.
+ */
+#include "graph.h"
+
+#include "measurement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Frames -------------------------------------------------------------------------------- */
+
+#define NO_FRAME UINT32_MAX
+
+struct frame_builder {
+    struct pp_frames *frames;
+    uint32_t capacity;
+    uint32_t *of_name; /* per string: the frame with that name */
+    uint32_t *slots;   /* hash of the nameless ones: frame + 1, or 0 */
+    uint32_t slot_count, nameless;
+};
+
+static uint32_t append_frame(struct frame_builder *builder, const struct pp_frame *frame)
+{
+    struct pp_frames *frames = builder->frames;
+
+    if (frames->count == builder->capacity) {
+        builder->capacity *= 2;
+        frames->frames =
+            pp_heap_resize(frames->frames, builder->capacity, sizeof(*frames->frames));
+    }
+    frames->frames[frames->count] = *frame;
+    return frames->count++;
+}
+
+/* What follows the last slash; a path of slashes is "/". */
+static const char *base_name(struct pp_pool *pool, const char *path)
+{
+    size_t end = strlen(path), begin;
+
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    begin = end;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    if (begin == end)
+        return "/";
+    return pp_pool_copy(pool, path + begin, end - begin);
+}
+
+static void label_nameless(struct pp_frames *frames, struct pp_frame *frame)
+{
+    const char *file = pp_profile_text(frames->profile, frame->program);
+
+    frame->label = "<unknown>";
+    if (frame->program)
+        frame->label = pp_pool_printf(&frames->pool, "[%s]", base_name(&frames->pool, file));
+    frame->label_length = strlen(frame->label);
+}
+
+static uint32_t *nameless_slot(struct frame_builder *builder, const struct pp_frame *frame)
+{
+    const uint64_t key[] = {frame->program, (uint64_t)frame->start_line};
+    uint32_t mask = builder->slot_count - 1;
+    uint32_t at = (uint32_t)pp_hash_bytes(key, sizeof(key), 0) & mask;
+
+    for (; builder->slots[at]; at = (at + 1) & mask) {
+        const struct pp_frame *known = &builder->frames->frames[builder->slots[at] - 1];
+        if (known->program == frame->program && known->start_line == frame->start_line)
+            break;
+    }
+    return &builder->slots[at];
+}
+
+static void grow_slots(struct frame_builder *builder)
+{
+    uint32_t *old = builder->slots;
+    uint32_t old_count = builder->slot_count;
+
+    builder->slot_count *= 2;
+    builder->slots = pp_heap_alloc(builder->slot_count, sizeof(*builder->slots));
+    for (uint32_t i = 0; i < old_count; i++)
+        if (old[i])
+            *nameless_slot(builder, &builder->frames->frames[old[i] - 1]) = old[i];
+    free(old);
+}
+
+static uint32_t nameless_frame(struct frame_builder *builder, pp_string program,
+                               int64_t start_line)
+{
+    struct pp_frame frame = {.program = program, .start_line = start_line};
+    uint32_t *slot = nameless_slot(builder, &frame);
+
+    if (*slot)
+        return *slot - 1;
+    if (2 * ++builder->nameless > builder->slot_count) {
+        grow_slots(builder);
+        slot = nameless_slot(builder, &frame);
+    }
+    label_nameless(builder->frames, &frame);
+    *slot = append_frame(builder, &frame) + 1;
+    return *slot - 1;
+}
+
+static uint32_t named_frame(struct frame_builder *builder, pp_string name)
+{
+    const struct pp_strings *strings = &builder->frames->profile->strings;
+    uint32_t *known = &builder->of_name[name];
+    struct pp_frame frame = {.name = name,
+                             .label = pp_strings_get(strings, name),
+                             .label_length = pp_strings_length(strings, name)};
+
+    if (*known == NO_FRAME)
+        *known = append_frame(builder, &frame);
+    return *known;
+}
+
+static uint32_t frame_of_line(struct frame_builder *builder, const struct pp_location *location,
+                              uint32_t line)
+{
+    const struct pp_profile *profile = builder->frames->profile;
+    pp_string program = 0;
+
+    if (location->mapping != PP_NO_MAPPING)
+        program = profile->mappings[location->mapping].file;
+    if (line < location->line_count) {
+        const struct pp_function *function = &profile->functions[location->lines[line].function];
+        if (function->name)
+            return named_frame(builder, function->name);
+        return nameless_frame(builder, program, function->start_line);
+    }
+    return nameless_frame(builder, program, 0);
+}
+
+static void add_locations(struct frame_builder *builder)
+{
+    struct pp_frames *frames = builder->frames;
+    const struct pp_profile *profile = frames->profile;
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        const struct pp_location *location = &profile->locations[i];
+        uint32_t lines = location->line_count ? location->line_count : 1;
+
+        frames->first_of[i] = at;
+        for (uint32_t line = 0; line < lines; line++)
+            frames->of_line[at++] = frame_of_line(builder, location, line);
+    }
+    frames->first_of[profile->location_count] = at;
+}
+
+void pp_frames_init(struct pp_frames *frames, const struct pp_profile *profile)
+{
+    struct frame_builder builder = {.frames = frames, .capacity = 256, .slot_count = 64};
+    size_t lines = 0;
+
+    memset(frames, 0, sizeof(*frames));
+    frames->profile = profile;
+    pp_pool_init(&frames->pool);
+    for (uint32_t i = 0; i < profile->location_count; i++)
+        lines += profile->locations[i].line_count ? profile->locations[i].line_count : 1;
+    frames->of_line = pp_heap_alloc(lines, sizeof(*frames->of_line));
+    frames->first_of =
+        pp_heap_alloc((size_t)profile->location_count + 1, sizeof(*frames->first_of));
+    frames->frames = pp_heap_alloc(builder.capacity, sizeof(*frames->frames));
+    builder.of_name = pp_heap_alloc(profile->strings.count, sizeof(*builder.of_name));
+    memset(builder.of_name, 0xff, profile->strings.count * sizeof(*builder.of_name));
+    builder.slots = pp_heap_alloc(builder.slot_count, sizeof(*builder.slots));
+    add_locations(&builder);
+    free(builder.of_name);
+    free(builder.slots);
+}
+
+void pp_frames_release(struct pp_frames *frames)
+{
+    free(frames->frames);
+    free(frames->of_line);
+    free(frames->first_of);
+    pp_pool_release(&frames->pool);
+    memset(frames, 0, sizeof(*frames));
+}
+
+/* ---- Graph --------------------------------------------------------------------------------- */
+
+struct graph_builder {
+    struct pp_graph *graph;
+    const bool *kept;
+    uint32_t edge_capacity;
+    uint32_t *slots; /* hash of the edges: edge + 1, or 0 */
+    uint32_t slot_count;
+    uint32_t *node_seen; /* per frame: the last sample that counted it, + 1 */
+    uint32_t *edge_seen; /* per edge: likewise */
+};
+
+static uint32_t *edge_slot(struct graph_builder *builder, uint32_t src, uint32_t dest)
+{
+    const struct pp_edge *edges = builder->graph->edges;
+    uint64_t key = (uint64_t)src << 32 | dest;
+    uint32_t mask = builder->slot_count - 1;
+    uint32_t at = (uint32_t)pp_hash_bytes(&key, sizeof(key), 0) & mask;
+
+    while (builder->slots[at] && (edges[builder->slots[at] - 1].src != src ||
+                                  edges[builder->slots[at] - 1].dest != dest))
+        at = (at + 1) & mask;
+    return &builder->slots[at];
+}
+
+static void grow_edges(struct graph_builder *builder)
+{
+    struct pp_graph *graph = builder->graph;
+
+    builder->edge_capacity *= 2;
+    graph->edges = pp_heap_resize(graph->edges, builder->edge_capacity, sizeof(*graph->edges));
+    builder->edge_seen =
+        pp_heap_resize(builder->edge_seen, builder->edge_capacity, sizeof(*builder->edge_seen));
+    free(builder->slots);
+    builder->slot_count *= 2;
+    builder->slots = pp_heap_alloc(builder->slot_count, sizeof(*builder->slots));
+    for (uint32_t i = 0; i < graph->edge_count; i++)
+        *edge_slot(builder, graph->edges[i].src, graph->edges[i].dest) = i + 1;
+}
+
+static uint32_t find_or_add_edge(struct graph_builder *builder, uint32_t src, uint32_t dest)
+{
+    struct pp_graph *graph = builder->graph;
+    uint32_t *slot = edge_slot(builder, src, dest);
+    uint32_t index;
+
+    if (*slot)
+        return *slot - 1;
+    if (graph->edge_count == builder->edge_capacity) {
+        grow_edges(builder);
+        slot = edge_slot(builder, src, dest);
+    }
+    index = graph->edge_count++;
+    graph->edges[index] = (struct pp_edge){
+        .src = src, .dest = dest, .inlined = true, .next_in = graph->nodes[dest].first_in};
+    graph->nodes[dest].first_in = index;
+    builder->edge_seen[index] = 0;
+    *slot = index + 1;
+    return index;
+}
+
+static void add_wrapping(int64_t *sum, int64_t value)
+{
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)value);
+}
+
+/* One edge counts once in a sample, however often the stack recurses over it; whether it is inlined
+ * is decided by the occurrence nearest to the root. */
+static void count_edge(struct graph_builder *builder, uint32_t src, uint32_t dest, int64_t value,
+                       bool inlined, uint32_t stamp)
+{
+    uint32_t index;
+    struct pp_edge *edge;
+
+    if (src == dest)
+        return;
+    index = find_or_add_edge(builder, src, dest);
+    if (builder->edge_seen[index] == stamp)
+        return;
+    builder->edge_seen[index] = stamp;
+    edge = &builder->graph->edges[index];
+    add_wrapping(&edge->weight, value);
+    edge->inlined = edge->inlined && inlined;
+}
+
+/* From the root to the leaf. A leaf that was cut out leaves its flat value to nobody. */
+static void add_sample(struct graph_builder *builder, const struct pp_sample *sample, int64_t value,
+                       uint32_t stamp)
+{
+    const struct pp_frames *frames = builder->graph->frames;
+    struct pp_node *nodes = builder->graph->nodes;
+    uint32_t parent = NO_FRAME;
+    bool gap = false;
+
+    for (uint32_t i = sample->location_count; i-- > 0;) {
+        uint32_t first = frames->first_of[sample->locations[i]];
+        uint32_t end = frames->first_of[sample->locations[i] + 1];
+
+        for (uint32_t line = end; line-- > first;) {
+            uint32_t frame = frames->of_line[line];
+
+            gap = builder->kept && !builder->kept[frame];
+            if (gap)
+                continue;
+            if (builder->node_seen[frame] != stamp) {
+                builder->node_seen[frame] = stamp;
+                add_wrapping(&nodes[frame].cum, value);
+            }
+            if (parent != NO_FRAME)
+                count_edge(builder, parent, frame, value, line != end - 1, stamp);
+            parent = frame;
+        }
+    }
+    if (parent != NO_FRAME && !gap)
+        add_wrapping(&nodes[parent].flat, value);
+}
+
+static void collect_nodes(struct pp_graph *graph)
+{
+    graph->order = pp_heap_alloc(graph->frames->count, sizeof(*graph->order));
+    for (uint32_t i = 0; i < graph->frames->count; i++)
+        if (graph->nodes[i].cum || graph->nodes[i].flat)
+            graph->order[graph->count++] = i;
+}
+
+void pp_graph_init(struct pp_graph *graph, const struct pp_frames *frames, uint32_t value_index,
+                   const bool *kept)
+{
+    const struct pp_profile *profile = frames->profile;
+    struct graph_builder builder = {
+        .graph = graph, .kept = kept, .edge_capacity = 1024, .slot_count = 2048};
+
+    memset(graph, 0, sizeof(*graph));
+    graph->frames = frames;
+    graph->nodes = pp_heap_alloc(frames->count, sizeof(*graph->nodes));
+    for (uint32_t i = 0; i < frames->count; i++) {
+        graph->nodes[i].frame = i;
+        graph->nodes[i].first_in = PP_NO_EDGE;
+    }
+    graph->edges = pp_heap_alloc(builder.edge_capacity, sizeof(*graph->edges));
+    builder.slots = pp_heap_alloc(builder.slot_count, sizeof(*builder.slots));
+    builder.node_seen = pp_heap_alloc(frames->count, sizeof(*builder.node_seen));
+    builder.edge_seen = pp_heap_alloc(builder.edge_capacity, sizeof(*builder.edge_seen));
+    for (uint32_t i = 0; i < profile->sample_count; i++)
+        if (profile->samples[i].values[value_index])
+            add_sample(&builder, &profile->samples[i], profile->samples[i].values[value_index],
+                       i + 1);
+    collect_nodes(graph);
+    free(builder.slots);
+    free(builder.node_seen);
+    free(builder.edge_seen);
+}
+
+void pp_graph_release(struct pp_graph *graph)
+{
+    free(graph->nodes);
+    free(graph->order);
+    free(graph->edges);
+    memset(graph, 0, sizeof(*graph));
+}
+
+int64_t pp_graph_flat_sum(const struct pp_graph *graph)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < graph->count; i++)
+        add_wrapping(&sum, graph->nodes[graph->order[i]].flat);
+    return sum;
+}
+
+void pp_graph_cut_edges(struct pp_graph *graph, int64_t least)
+{
+    for (uint32_t i = 0; i < graph->edge_count; i++)
+        graph->edges[i].cut = graph->edges[i].cut || pp_measure_abs(graph->edges[i].weight) < least;
+}
+
+/* ---- Order --------------------------------------------------------------------------------- */
+
+static int compare_values(int64_t left, int64_t right)
+{
+    left = pp_measure_abs(left);
+    right = pp_measure_abs(right);
+    return left > right ? -1 : left < right;
+}
+
+static int compare_bytes(const char *left, size_t left_length, const char *right,
+                         size_t right_length)
+{
+    size_t shorter = left_length < right_length ? left_length : right_length;
+    int order = memcmp(left, right, shorter);
+
+    if (order)
+        return order;
+    return left_length < right_length ? -1 : left_length > right_length;
+}
+
+/* Frames with one label, such as two programs of one name: by all their attributes as text. */
+static int compare_attributes(const struct pp_frames *frames, const struct pp_frame *left,
+                              const struct pp_frame *right)
+{
+    char *texts[2];
+    const struct pp_frame *both[2] = {left, right};
+    int order;
+
+    for (int i = 0; i < 2; i++)
+        if (asprintf(&texts[i], "{%s  0  %lld 0 %s}",
+                     pp_profile_text(frames->profile, both[i]->name),
+                     (long long)both[i]->start_line,
+                     pp_profile_text(frames->profile, both[i]->program)) < 0)
+            abort();
+    order = strcmp(texts[0], texts[1]);
+    free(texts[0]);
+    free(texts[1]);
+    return order;
+}
+
+static int compare_nodes(const struct pp_graph *graph, uint32_t left, uint32_t right, bool by_cum)
+{
+    const struct pp_node *a = &graph->nodes[left], *b = &graph->nodes[right];
+    const struct pp_frame *fa = &graph->frames->frames[left];
+    const struct pp_frame *fb = &graph->frames->frames[right];
+    int order = by_cum ? compare_values(a->cum, b->cum) : compare_values(a->flat, b->flat);
+
+    if (order == 0)
+        order = compare_bytes(fa->label, fa->label_length, fb->label, fb->label_length);
+    if (order == 0)
+        order = by_cum ? compare_values(a->flat, b->flat) : compare_values(a->cum, b->cum);
+    if (order == 0 && left != right)
+        order = compare_attributes(graph->frames, fa, fb);
+    return order;
+}
+
+static int compare_by_flat(const void *left, const void *right, void *graph)
+{
+    return compare_nodes(graph, *(const uint32_t *)left, *(const uint32_t *)right, false);
+}
+
+static int compare_by_cum(const void *left, const void *right, void *graph)
+{
+    return compare_nodes(graph, *(const uint32_t *)left, *(const uint32_t *)right, true);
+}
+
+void pp_graph_sort(struct pp_graph *graph, bool by_cum)
+{
+    qsort_r(graph->order, graph->count, sizeof(*graph->order),
+            by_cum ? compare_by_cum : compare_by_flat, graph);
+}

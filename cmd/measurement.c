@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * measurement.c: see measurement.h.
+ */
+#include "measurement.h"
+
+#include "pool.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ALIASES 3
+
+struct unit {
+    const char *name; /* as printed */
+    double factor;    /* in base units */
+    const char *aliases[MAX_ALIASES + 1];
+};
+
+/* Units of a family by rising factor, as the choice of the largest fitting one expects. */
+struct family {
+    const char *base_name;
+    double base_factor;
+    struct unit units[10];
+};
+
+static const struct family families[] = {
+    {"B",
+     1,
+     {{"B", 0x1p0, {"b", "byte"}},
+      {"kB", 0x1p10, {"kb", "kbyte", "kilobyte"}},
+      {"MB", 0x1p20, {"mb", "mbyte", "megabyte"}},
+      {"GB", 0x1p30, {"gb", "gbyte", "gigabyte"}},
+      {"TB", 0x1p40, {"tb", "tbyte", "terabyte"}},
+      {"PB", 0x1p50, {"pb", "pbyte", "petabyte"}}}},
+    {"s",
+     1e9,
+     {{"ns", 1, {"ns", "nanosecond"}},
+      {"us", 1e3, {"\u03bcs", "us", "microsecond"}},
+      {"ms", 1e6, {"ms", "millisecond"}},
+      {"s", 1e9, {"s", "sec", "second"}},
+      {"hrs", 3600e9, {"hour", "hr"}}}},
+    {"GCU",
+     1,
+     {{"n*GCU", 1e-9, {"nanogcu"}},
+      {"u*GCU", 1e-6, {"microgcu"}},
+      {"m*GCU", 1e-3, {"milligcu"}},
+      {"GCU", 1, {"gcu"}},
+      {"k*GCU", 1e3, {"kilogcu"}},
+      {"M*GCU", 1e6, {"megagcu"}},
+      {"G*GCU", 1e9, {"gigagcu"}},
+      {"T*GCU", 1e12, {"teragcu"}},
+      {"P*GCU", 1e15, {"petagcu"}}}},
+};
+
+#define FAMILIES (sizeof(families) / sizeof(families[0]))
+
+/* Longer than any alias with its plural. */
+#define MAX_UNIT_BYTES 16
+
+/* Lower case, without the plural's s: "Bytes" is "byte", but "ns" stays. */
+static bool normalize(const char *unit, char *normal)
+{
+    size_t length = strlen(unit);
+
+    if (length >= MAX_UNIT_BYTES)
+        return false;
+    for (size_t i = 0; i <= length; i++)
+        normal[i] = (char)tolower((unsigned char)unit[i]);
+    if (length > 2 && normal[length - 1] == 's')
+        normal[length - 1] = '\0';
+    return true;
+}
+
+static const struct unit *find_unit(const struct family *family, const char *name)
+{
+    char normal[MAX_UNIT_BYTES];
+
+    if (!normalize(name, normal))
+        return NULL;
+    for (const struct unit *unit = family->units; unit < family->units + 10 && unit->name; unit++)
+        for (const char *const *alias = unit->aliases; *alias; alias++)
+            if (strcmp(*alias, normal) == 0)
+                return unit;
+    return NULL;
+}
+
+static const struct unit *largest_fitting(const struct family *family, double value)
+{
+    const struct unit *best = NULL;
+
+    for (const struct unit *unit = family->units; unit < family->units + 10 && unit->name; unit++)
+        if (value / unit->factor >= 1.0)
+            best = unit;
+    return best;
+}
+
+static double convert(const struct family *family, double value, const char *to, const char **name)
+{
+    const struct unit *unit;
+
+    if (strcmp(to, PP_UNIT_MINIMUM) == 0 || strcmp(to, "auto") == 0)
+        unit = largest_fitting(family, value);
+    else
+        unit = find_unit(family, to);
+    *name = unit ? unit->name : family->base_name;
+    return value / (unit ? unit->factor : family->base_factor);
+}
+
+static bool is_silent(const char *unit)
+{
+    static const char *const silent[] = {"count", "sample", "unit", PP_UNIT_MINIMUM, "auto"};
+
+    for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
+        if (strcmp(unit, silent[i]) == 0)
+            return true;
+    return false;
+}
+
+double pp_measure_scale(int64_t value, const char *from, const char *to, const char **unit)
+{
+    if (value < 0 && value != INT64_MIN)
+        return -pp_measure_scale(-value, from, to, unit);
+    for (size_t i = 0; i < FAMILIES; i++) {
+        const struct unit *source = find_unit(&families[i], from);
+        if (source)
+            return convert(&families[i], (double)value * source->factor, to, unit);
+    }
+    *unit = is_silent(to) ? "" : to;
+    return (double)value;
+}
+
+char *pp_measure_label(int64_t value, const char *from, const char *to)
+{
+    const char *unit;
+    double scaled = pp_measure_scale(value, from, to, &unit);
+    int digits = snprintf(NULL, 0, "%.2f", scaled);
+    size_t room = (size_t)digits + 1 + strlen(unit);
+    char *text = pp_heap_alloc(room, 1);
+
+    snprintf(text, room, "%.2f", scaled);
+    if (strcmp(text + digits - 3, ".00") == 0)
+        text[digits - 3] = '\0';
+    if (strcmp(text, "0") == 0 || strcmp(text, "-0") == 0)
+        strcpy(text, "0");
+    else
+        strcat(text, unit);
+    return text;
+}
+
+void pp_measure_percent(int64_t value, int64_t total, char *text)
+{
+    double percent = total ? fabs((double)value / (double)total) * 100 : 0;
+
+    if (percent >= 99.95 && percent <= 100.05)
+        snprintf(text, PP_PERCENT_BYTES, "  100%%");
+    else if (percent >= 1.0)
+        snprintf(text, PP_PERCENT_BYTES, "%5.2f%%", percent);
+    else
+        snprintf(text, PP_PERCENT_BYTES, "%5.2g%%", percent);
+}
+
+bool pp_measure_compatible(const char *left, const char *right)
+{
+    if (strcmp(left, right) == 0)
+        return true;
+    for (size_t i = 0; i < FAMILIES; i++)
+        if (find_unit(&families[i], left) && find_unit(&families[i], right))
+            return true;
+    return false;
+}
+
+int64_t pp_measure_abs(int64_t value)
+{
+    return value < 0 ? (int64_t)(0 - (uint64_t)value) : value;
+}
+
+int64_t pp_measure_truncate(double value)
+{
+    if (value >= -0x1p63 && value < 0x1p63)
+        return (int64_t)value;
+    return INT64_MIN;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * message.c: see message.h.
+ */
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int pp_fail(struct pp_error *error, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+void pp_complain(const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("cpprof: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+int pp_bad_usage(const char *verb, const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("cpprof: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    if (verb)
+        fprintf(stderr, "\ncpprof: see `cpprof help %s`\n", verb);
+    else
+        fputs("\ncpprof: see `cpprof help`\n", stderr);
+    return PP_EXIT_BAD_USAGE;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pool.c: see pool.h.
+ *
+ * Owns: the blocks of each pool.
+ */
+#include "pool.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Large enough that the cost of malloc vanishes, small enough that a tiny profile stays tiny. */
+#define BLOCK_BYTES (256u * 1024u)
+#define ALIGNMENT   _Alignof(max_align_t)
+
+struct pp_pool_block {
+    struct pp_pool_block *older;
+    _Alignas(max_align_t) char data[];
+};
+
+static void out_of_memory(void)
+{
+    fputs("cpprof: out of memory; the profile is too large for this machine\n", stderr);
+    exit(1);
+}
+
+void *pp_heap_alloc(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size ? size : 1);
+    if (!memory)
+        out_of_memory();
+    return memory;
+}
+
+void *pp_heap_resize(void *old, size_t count, size_t size)
+{
+    void *memory = reallocarray(old, count ? count : 1, size ? size : 1);
+    if (!memory)
+        out_of_memory();
+    return memory;
+}
+
+void pp_pool_init(struct pp_pool *pool)
+{
+    memset(pool, 0, sizeof(*pool));
+}
+
+void pp_pool_release(struct pp_pool *pool)
+{
+    struct pp_pool_block *block = pool->blocks;
+
+    while (block) {
+        struct pp_pool_block *older = block->older;
+        free(block);
+        block = older;
+    }
+    pp_pool_init(pool);
+}
+
+/* A block for one large piece goes behind the newest one, whose free space stays in use. */
+static char *new_block(struct pp_pool *pool, size_t bytes, int behind)
+{
+    struct pp_pool_block *block;
+
+    if (bytes > SIZE_MAX - sizeof(*block))
+        out_of_memory();
+    block = pp_heap_alloc(1, sizeof(*block) + bytes);
+    if (behind && pool->blocks) {
+        block->older = pool->blocks->older;
+        pool->blocks->older = block;
+    } else {
+        block->older = pool->blocks;
+        pool->blocks = block;
+    }
+    return block->data;
+}
+
+void *pp_pool_alloc(struct pp_pool *pool, size_t count, size_t size)
+{
+    size_t bytes;
+    char *piece;
+
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
+        out_of_memory();
+    bytes = (bytes / ALIGNMENT + 1) * ALIGNMENT; /* never 0, so that no piece is NULL */
+    if (bytes > BLOCK_BYTES / 4)
+        return new_block(pool, bytes, 1);
+    if (bytes > pool->free_bytes) {
+        pool->next = new_block(pool, BLOCK_BYTES, 0);
+        pool->free_bytes = BLOCK_BYTES;
+    }
+    piece = pool->next;
+    pool->next += bytes;
+    pool->free_bytes -= bytes;
+    return piece;
+}
+
+char *pp_pool_copy(struct pp_pool *pool, const char *data, size_t length)
+{
+    char *copy = pp_pool_alloc(pool, length + 1, 1);
+
+    if (length)
+        memcpy(copy, data, length);
+    return copy;
+}
+
+char *pp_pool_printf(struct pp_pool *pool, const char *format, ...)
+{
+    va_list arguments;
+    char *text;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        out_of_memory();
+    text = pp_pool_alloc(pool, (size_t)length + 1, 1);
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}

@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_decode.c: see profile_decode.h.
+ *
+ * A writer may put the parts of a profile in any order, and usually puts the strings last. So the
+ * top level is walked four times, each time for the parts whose references are known by then:
+ *
+ *   count     how many of each part; the string table
+ *   headers   sample types, period, comments; mappings; functions      -> strings
+ *   places    locations and their lines                                -> mappings, functions
+ *   samples   stacks, values, labels                                   -> locations
+ *
+ * Each reference is resolved where it is read, so that a complaint knows its byte.
+ *
+ * Owns: the id tables, for the time of the call.
+ */
+#include "profile_decode.h"
+
+#include "message.h"
+#include "profile_model.h"
+#include "protobuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Field numbers of profile.proto. */
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE = 2,
+    PROFILE_MAPPING = 3,
+    PROFILE_LOCATION = 4,
+    PROFILE_FUNCTION = 5,
+    PROFILE_STRING = 6,
+    PROFILE_DROP_FRAMES = 7,
+    PROFILE_KEEP_FRAMES = 8,
+    PROFILE_TIME = 9,
+    PROFILE_DURATION = 10,
+    PROFILE_PERIOD_TYPE = 11,
+    PROFILE_PERIOD = 12,
+    PROFILE_COMMENT = 13,
+    PROFILE_DEFAULT_TYPE = 14,
+    PROFILE_FIELDS = 15
+};
+
+/* Ids to indices: a plain array while ids are small, which is the rule, else a hash table. */
+struct id_table {
+    uint64_t *ids;     /* per slot; 0 = empty (an id is never 0) */
+    uint32_t *indices; /* per slot */
+    uint64_t mask;
+    const char *what;
+};
+
+struct decoder {
+    struct pp_wire wire; /* over the whole profile */
+    struct pp_profile *profile;
+    pp_string *strings; /* by index in the file's string table */
+    uint32_t string_count;
+    uint32_t counts[PROFILE_FIELDS];
+    struct id_table mappings, functions, locations;
+};
+
+/* ---- Ids ----------------------------------------------------------------------------------- */
+
+static void id_table_init(struct id_table *table, uint32_t count, const char *what)
+{
+    uint64_t slots = 16;
+
+    while (slots < 2 * (uint64_t)count)
+        slots *= 2;
+    table->ids = pp_heap_alloc(slots, sizeof(*table->ids));
+    table->indices = pp_heap_alloc(slots, sizeof(*table->indices));
+    table->mask = slots - 1;
+    table->what = what;
+}
+
+static void id_table_release(struct id_table *table)
+{
+    free(table->ids);
+    free(table->indices);
+}
+
+/* Consecutive ids land in consecutive slots; ids that are addresses are spread by the high half. */
+static uint64_t id_slot(const struct id_table *table, uint64_t id)
+{
+    uint64_t at = (id + (id >> 32) * 0x9e3779b97f4a7c15u) & table->mask;
+
+    while (table->ids[at] && table->ids[at] != id)
+        at = (at + 1) & table->mask;
+    return at;
+}
+
+static bool id_add(struct id_table *table, struct pp_wire *wire, size_t offset, uint64_t id,
+                   uint32_t index)
+{
+    uint64_t at;
+
+    if (id == 0)
+        return pp_wire_fail(wire, offset, "expected a %s with an id, found id 0", table->what);
+    at = id_slot(table, id);
+    if (table->ids[at])
+        return pp_wire_fail(wire, offset, "expected a new %s id, found %llu for the second time",
+                            table->what, (unsigned long long)id);
+    table->ids[at] = id;
+    table->indices[at] = index;
+    return true;
+}
+
+static bool id_find(const struct id_table *table, struct pp_wire *wire, size_t offset, uint64_t id,
+                    uint32_t *index)
+{
+    uint64_t at = id ? id_slot(table, id) : 0;
+
+    if (id == 0 || !table->ids[at])
+        return pp_wire_fail(wire, offset, "expected the id of a %s, found %llu, which none has",
+                            table->what, (unsigned long long)id);
+    *index = table->indices[at];
+    return true;
+}
+
+/* ---- Scalars ------------------------------------------------------------------------------- */
+
+static bool take_uint(struct pp_wire *wire, const struct pp_field *field, const char *what,
+                      uint64_t *value)
+{
+    if (!pp_wire_expect(wire, field, PP_WIRE_VARINT, what))
+        return false;
+    *value = field->value;
+    return true;
+}
+
+static bool take_int(struct pp_wire *wire, const struct pp_field *field, const char *what,
+                     int64_t *value)
+{
+    if (!pp_wire_expect(wire, field, PP_WIRE_VARINT, what))
+        return false;
+    *value = (int64_t)field->value;
+    return true;
+}
+
+static bool take_bool(struct pp_wire *wire, const struct pp_field *field, const char *what,
+                      bool *value)
+{
+    if (!pp_wire_expect(wire, field, PP_WIRE_VARINT, what))
+        return false;
+    *value = field->value != 0;
+    return true;
+}
+
+static bool string_at(struct decoder *decoder, struct pp_wire *wire, size_t offset, uint64_t index,
+                      pp_string *string)
+{
+    if (index >= decoder->string_count)
+        return pp_wire_fail(
+            wire, offset, "expected a string index below %u (the size of string_table), found %lld",
+            decoder->string_count, (long long)index);
+    *string = decoder->strings[index];
+    return true;
+}
+
+static bool take_string(struct decoder *decoder, struct pp_wire *wire,
+                        const struct pp_field *field, const char *what, pp_string *string)
+{
+    if (!pp_wire_expect(wire, field, PP_WIRE_VARINT, what))
+        return false;
+    return string_at(decoder, wire, field->offset, field->value, string);
+}
+
+/* ---- Strings and headers ------------------------------------------------------------------- */
+
+static bool check_type(struct pp_wire *wire, const struct pp_field *field)
+{
+    static const char *const messages[PROFILE_FIELDS] = {
+        [PROFILE_SAMPLE_TYPE] = "a sample type", [PROFILE_SAMPLE] = "a sample",
+        [PROFILE_MAPPING] = "a mapping",         [PROFILE_LOCATION] = "a location",
+        [PROFILE_FUNCTION] = "a function",       [PROFILE_STRING] = "a string",
+        [PROFILE_PERIOD_TYPE] = "a period type",
+    };
+
+    if (messages[field->number])
+        return pp_wire_expect(wire, field, PP_WIRE_BYTES, messages[field->number]);
+    return true;
+}
+
+static bool count_parts(struct decoder *decoder)
+{
+    struct pp_wire wire = decoder->wire;
+    struct pp_field field;
+
+    while (pp_wire_next(&wire, &field)) {
+        if (field.number >= PROFILE_FIELDS)
+            continue; /* a newer format: what is unknown is skipped */
+        if (!check_type(&wire, &field))
+            break;
+        if (field.number == PROFILE_COMMENT && field.type == PP_WIRE_BYTES)
+            decoder->counts[PROFILE_COMMENT] +=
+                (uint32_t)pp_wire_count_varints(field.data, field.length);
+        else
+            decoder->counts[field.number]++;
+    }
+    return !wire.failed;
+}
+
+static bool read_strings(struct decoder *decoder)
+{
+    struct pp_wire wire = decoder->wire;
+    struct pp_field field;
+    uint32_t count = 0;
+
+    decoder->strings = pp_heap_alloc(decoder->counts[PROFILE_STRING], sizeof(pp_string));
+    while (pp_wire_next(&wire, &field)) {
+        if (field.number != PROFILE_STRING)
+            continue;
+        if (count == 0 && field.length != 0)
+            return pp_wire_fail(&wire, field.offset,
+                                "expected string_table[0] to be empty, found %zu bytes",
+                                field.length);
+        decoder->strings[count++] =
+            pp_strings_add(&decoder->profile->strings, (const char *)field.data, field.length);
+    }
+    decoder->string_count = count;
+    if (count == 0)
+        return pp_wire_fail(&wire, (size_t)(wire.end - wire.start),
+                            "expected a string_table, found the end of the profile without one");
+    return true;
+}
+
+static bool read_value_type(struct decoder *decoder, const struct pp_field *outer,
+                            struct pp_value_type *type)
+{
+    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
+    struct pp_field field;
+
+    while (pp_wire_next(&wire, &field)) {
+        if (field.number == 1)
+            take_string(decoder, &wire, &field, "a value type's name", &type->type);
+        else if (field.number == 2)
+            take_string(decoder, &wire, &field, "a value type's unit", &type->unit);
+    }
+    return !wire.failed;
+}
+
+static bool read_comments(struct decoder *decoder, const struct pp_field *field)
+{
+    struct pp_profile *profile = decoder->profile;
+    struct pp_wire wire = decoder->wire;
+    uint64_t index;
+
+    if (field->type != PP_WIRE_BYTES)
+        return take_string(decoder, &wire, field, "a comment",
+                           &profile->comments[profile->comment_count++]);
+    wire = pp_wire_enter(&decoder->wire, field);
+    while (pp_wire_varint(&wire, &index))
+        if (!string_at(decoder, &wire, field->offset, index,
+                       &profile->comments[profile->comment_count++]))
+            break;
+    return !wire.failed;
+}
+
+static bool read_mapping(struct decoder *decoder, const struct pp_field *outer)
+{
+    uint32_t index = decoder->profile->mapping_count++;
+    struct pp_mapping *mapping = &decoder->profile->mappings[index];
+    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
+    struct pp_field field;
+    uint64_t id = 0;
+
+    while (pp_wire_next(&wire, &field)) {
+        switch (field.number) {
+        case 1:
+            take_uint(&wire, &field, "a mapping's id", &id);
+            break;
+        case 2:
+            take_uint(&wire, &field, "a mapping's start", &mapping->start);
+            break;
+        case 3:
+            take_uint(&wire, &field, "a mapping's limit", &mapping->limit);
+            break;
+        case 4:
+            take_uint(&wire, &field, "a mapping's file offset", &mapping->offset);
+            break;
+        case 5:
+            take_string(decoder, &wire, &field, "a mapping's file", &mapping->file);
+            break;
+        case 6:
+            take_string(decoder, &wire, &field, "a mapping's build id", &mapping->build_id);
+            break;
+        case 7:
+            take_bool(&wire, &field, "has_functions", &mapping->has_functions);
+            break;
+        case 8:
+            take_bool(&wire, &field, "has_filenames", &mapping->has_filenames);
+            break;
+        case 9:
+            take_bool(&wire, &field, "has_line_numbers", &mapping->has_line_numbers);
+            break;
+        case 10:
+            take_bool(&wire, &field, "has_inline_frames", &mapping->has_inline_frames);
+            break;
+        default:
+            break;
+        }
+    }
+    return !wire.failed && id_add(&decoder->mappings, &decoder->wire, outer->offset, id, index);
+}
+
+static bool read_function(struct decoder *decoder, const struct pp_field *outer)
+{
+    uint32_t index = decoder->profile->function_count++;
+    struct pp_function *function = &decoder->profile->functions[index];
+    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
+    struct pp_field field;
+    uint64_t id = 0;
+
+    while (pp_wire_next(&wire, &field)) {
+        switch (field.number) {
+        case 1:
+            take_uint(&wire, &field, "a function's id", &id);
+            break;
+        case 2:
+            take_string(decoder, &wire, &field, "a function's name", &function->name);
+            break;
+        case 3:
+            take_string(decoder, &wire, &field, "a function's system name",
+                        &function->system_name);
+            break;
+        case 4:
+            take_string(decoder, &wire, &field, "a function's file", &function->filename);
+            break;
+        case 5:
+            take_int(&wire, &field, "a function's start line", &function->start_line);
+            break;
+        default:
+            break;
+        }
+    }
+    return !wire.failed && id_add(&decoder->functions, &decoder->wire, outer->offset, id, index);
+}
+
+static bool read_time(struct decoder *decoder, const struct pp_field *field)
+{
+    struct pp_profile *profile = decoder->profile;
+
+    if (profile->time_nanos)
+        return pp_wire_fail(&decoder->wire, field->offset,
+                            "expected the end of the profile, found a second time stamp: these are "
+                            "several profiles in one file (join them with `cpprof merge`)");
+    return take_int(&decoder->wire, field, "the time", &profile->time_nanos);
+}
+
+static bool read_header(struct decoder *decoder, const struct pp_field *field)
+{
+    struct pp_profile *profile = decoder->profile;
+    struct pp_wire *wire = &decoder->wire;
+
+    switch (field->number) {
+    case PROFILE_SAMPLE_TYPE:
+        return read_value_type(decoder, field,
+                               &profile->sample_types[profile->sample_type_count++]);
+    case PROFILE_MAPPING:
+        return read_mapping(decoder, field);
+    case PROFILE_FUNCTION:
+        return read_function(decoder, field);
+    case PROFILE_DROP_FRAMES:
+        return take_string(decoder, wire, field, "drop_frames", &profile->drop_frames);
+    case PROFILE_KEEP_FRAMES:
+        return take_string(decoder, wire, field, "keep_frames", &profile->keep_frames);
+    case PROFILE_TIME:
+        return read_time(decoder, field);
+    case PROFILE_DURATION:
+        return take_int(wire, field, "the duration", &profile->duration_nanos);
+    case PROFILE_PERIOD_TYPE:
+        memset(&profile->period_type, 0, sizeof(profile->period_type));
+        return read_value_type(decoder, field, &profile->period_type);
+    case PROFILE_PERIOD:
+        return take_int(wire, field, "the period", &profile->period);
+    case PROFILE_COMMENT:
+        return read_comments(decoder, field);
+    case PROFILE_DEFAULT_TYPE:
+        return take_string(decoder, wire, field, "the default sample type",
+                           &profile->default_sample_type);
+    default:
+        return true;
+    }
+}
+
+/* ---- Locations ----------------------------------------------------------------------------- */
+
+static uint32_t count_fields(struct pp_wire wire, uint64_t number)
+{
+    struct pp_error ignored;
+    struct pp_field field;
+    uint32_t count = 0;
+
+    wire.error = &ignored; /* the pass that reads will complain */
+    while (pp_wire_next(&wire, &field))
+        count += field.number == number;
+    return count;
+}
+
+static bool read_line(struct decoder *decoder, const struct pp_field *outer, struct pp_line *line)
+{
+    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
+    struct pp_field field;
+    uint64_t function = 0;
+
+    while (pp_wire_next(&wire, &field)) {
+        if (field.number == 1)
+            take_uint(&wire, &field, "a line's function id", &function);
+        else if (field.number == 2)
+            take_int(&wire, &field, "a line number", &line->line);
+    }
+    return !wire.failed &&
+           id_find(&decoder->functions, &wire, outer->offset, function, &line->function);
+}
+
+static bool read_location_field(struct decoder *decoder, struct pp_wire *wire,
+                                const struct pp_field *field, struct pp_location *location,
+                                uint64_t *id)
+{
+    uint64_t mapping;
+
+    switch (field->number) {
+    case 1:
+        return take_uint(wire, field, "a location's id", id);
+    case 2:
+        if (!take_uint(wire, field, "a location's mapping id", &mapping))
+            return false;
+        location->mapping = PP_NO_MAPPING;
+        return mapping == 0 ||
+               id_find(&decoder->mappings, wire, field->offset, mapping, &location->mapping);
+    case 3:
+        return take_uint(wire, field, "an address", &location->address);
+    case 4:
+        return pp_wire_expect(wire, field, PP_WIRE_BYTES, "a line") &&
+               read_line(decoder, field, &location->lines[location->line_count++]);
+    case 5:
+        return take_bool(wire, field, "is_folded", &location->folded);
+    default:
+        return true;
+    }
+}
+
+static bool read_location(struct decoder *decoder, const struct pp_field *outer)
+{
+    struct pp_profile *profile = decoder->profile;
+    uint32_t index = profile->location_count++;
+    struct pp_location *location = &profile->locations[index];
+    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
+    struct pp_field field;
+    uint64_t id = 0;
+
+    location->mapping = PP_NO_MAPPING;
+    location->lines = PP_POOL_ARRAY(&profile->pool, struct pp_line, count_fields(wire, 4));
+    while (pp_wire_next(&wire, &field))
+        if (!read_location_field(decoder, &wire, &field, location, &id))
+            return false;
+    return !wire.failed && id_add(&decoder->locations, &decoder->wire, outer->offset, id, index);
+}
+
+/* ---- Samples ------------------------------------------------------------------------------- */
+
+struct sample_sizes {
+    size_t locations, values, labels;
+};
+
+static size_t count_repeated(const struct pp_field *field)
+{
+    return field->type == PP_WIRE_BYTES ? pp_wire_count_varints(field->data, field->length) : 1;
+}
+
+static void measure_sample(struct pp_wire wire, struct sample_sizes *sizes)
+{
+    struct pp_error ignored;
+    struct pp_field field;
+
+    memset(sizes, 0, sizeof(*sizes));
+    wire.error = &ignored; /* the pass that reads will complain */
+    while (pp_wire_next(&wire, &field)) {
+        if (field.number == 1)
+            sizes->locations += count_repeated(&field);
+        else if (field.number == 2)
+            sizes->values += count_repeated(&field);
+        else if (field.number == 3)
+            sizes->labels++;
+    }
+}
+
+static bool read_stack(struct decoder *decoder, struct pp_wire *wire, const struct pp_field *field,
+                       struct pp_sample *sample)
+{
+    struct pp_wire packed;
+    uint64_t id;
+
+    if (field->type != PP_WIRE_BYTES)
+        return pp_wire_expect(wire, field, PP_WIRE_VARINT, "a location id") &&
+               id_find(&decoder->locations, wire, field->offset, field->value,
+                       &sample->locations[sample->location_count++]);
+    packed = pp_wire_enter(wire, field);
+    while (pp_wire_varint(&packed, &id))
+        if (!id_find(&decoder->locations, &packed, field->offset, id,
+                     &sample->locations[sample->location_count++]))
+            return false;
+    return !packed.failed;
+}
+
+static bool read_values(struct pp_wire *wire, const struct pp_field *field, int64_t *values,
+                        size_t *count)
+{
+    struct pp_wire packed;
+    uint64_t value;
+
+    if (field->type != PP_WIRE_BYTES)
+        return take_int(wire, field, "a sample's value", &values[(*count)++]);
+    packed = pp_wire_enter(wire, field);
+    while (pp_wire_varint(&packed, &value))
+        values[(*count)++] = (int64_t)value;
+    return !packed.failed;
+}
+
+/* A label without a text and without a number says nothing and is dropped. */
+static bool read_label(struct decoder *decoder, const struct pp_field *outer,
+                       struct pp_sample *sample)
+{
+    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
+    struct pp_label label = {0};
+    struct pp_field field;
+    pp_string text = 0, unit = 0;
+    bool has_text = false, has_unit = false;
+
+    while (pp_wire_next(&wire, &field)) {
+        switch (field.number) {
+        case 1:
+            take_string(decoder, &wire, &field, "a label's key", &label.key);
+            break;
+        case 2:
+            has_text = take_string(decoder, &wire, &field, "a label's text", &text) && field.value;
+            break;
+        case 3:
+            take_int(&wire, &field, "a label's number", &label.number);
+            break;
+        case 4:
+            has_unit = take_string(decoder, &wire, &field, "a label's unit", &unit) && field.value;
+            break;
+        default:
+            break;
+        }
+    }
+    if (wire.failed)
+        return false;
+    label.numeric = !has_text;
+    label.text = has_text ? text : unit;
+    if (has_text)
+        label.number = 0;
+    if (has_text || has_unit || label.number)
+        sample->labels[sample->label_count++] = label;
+    return true;
+}
+
+static bool read_sample_fields(struct decoder *decoder, struct pp_wire *wire,
+                               struct pp_sample *sample, size_t *value_count)
+{
+    struct pp_field field;
+
+    while (pp_wire_next(wire, &field)) {
+        bool ok = true;
+
+        if (field.number == 1)
+            ok = read_stack(decoder, wire, &field, sample);
+        else if (field.number == 2)
+            ok = read_values(wire, &field, sample->values, value_count);
+        else if (field.number == 3)
+            ok = pp_wire_expect(wire, &field, PP_WIRE_BYTES, "a label") &&
+                 read_label(decoder, &field, sample);
+        if (!ok)
+            return false;
+    }
+    return !wire->failed;
+}
+
+static bool read_sample(struct decoder *decoder, const struct pp_field *outer)
+{
+    struct pp_profile *profile = decoder->profile;
+    struct pp_sample *sample = &profile->samples[profile->sample_count++];
+    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
+    struct sample_sizes sizes;
+    size_t value_count = 0;
+
+    measure_sample(wire, &sizes);
+    sample->locations = PP_POOL_ARRAY(&profile->pool, uint32_t, sizes.locations);
+    sample->values = PP_POOL_ARRAY(&profile->pool, int64_t, sizes.values);
+    if (sizes.labels)
+        sample->labels = PP_POOL_ARRAY(&profile->pool, struct pp_label, sizes.labels);
+    if (!read_sample_fields(decoder, &wire, sample, &value_count))
+        return false;
+    if (value_count != profile->sample_type_count)
+        return pp_wire_fail(&wire, outer->offset,
+                            "expected a sample with %u values (one for each sample type), found "
+                            "%zu",
+                            profile->sample_type_count, value_count);
+    pp_profile_sort_labels(profile, sample->labels, sample->label_count);
+    return true;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------- */
+
+static void allocate(struct decoder *decoder)
+{
+    struct pp_profile *profile = decoder->profile;
+    const uint32_t *counts = decoder->counts;
+    struct pp_pool *pool = &profile->pool;
+
+    profile->sample_types = PP_POOL_ARRAY(pool, struct pp_value_type, counts[PROFILE_SAMPLE_TYPE]);
+    profile->samples = PP_POOL_ARRAY(pool, struct pp_sample, counts[PROFILE_SAMPLE]);
+    profile->mappings = PP_POOL_ARRAY(pool, struct pp_mapping, counts[PROFILE_MAPPING]);
+    profile->locations = PP_POOL_ARRAY(pool, struct pp_location, counts[PROFILE_LOCATION]);
+    profile->functions = PP_POOL_ARRAY(pool, struct pp_function, counts[PROFILE_FUNCTION]);
+    profile->comments = PP_POOL_ARRAY(pool, pp_string, counts[PROFILE_COMMENT]);
+    id_table_init(&decoder->mappings, counts[PROFILE_MAPPING], "mapping");
+    id_table_init(&decoder->functions, counts[PROFILE_FUNCTION], "function");
+    id_table_init(&decoder->locations, counts[PROFILE_LOCATION], "location");
+}
+
+static bool read_places(struct decoder *decoder, const struct pp_field *field)
+{
+    return field->number != PROFILE_LOCATION || read_location(decoder, field);
+}
+
+static bool read_samples(struct decoder *decoder, const struct pp_field *field)
+{
+    return field->number != PROFILE_SAMPLE || read_sample(decoder, field);
+}
+
+static bool walk(struct decoder *decoder,
+                 bool (*read)(struct decoder *decoder, const struct pp_field *field))
+{
+    struct pp_wire wire = decoder->wire;
+    struct pp_field field;
+
+    while (pp_wire_next(&wire, &field))
+        if (!read(decoder, &field))
+            return false;
+    return !wire.failed;
+}
+
+static bool decode(struct decoder *decoder)
+{
+    bool ok;
+
+    if (!count_parts(decoder) || !read_strings(decoder))
+        return false;
+    allocate(decoder);
+    ok = walk(decoder, read_header) && walk(decoder, read_places) && walk(decoder, read_samples);
+    id_table_release(&decoder->mappings);
+    id_table_release(&decoder->functions);
+    id_table_release(&decoder->locations);
+    return ok;
+}
+
+int pp_profile_decode(const uint8_t *data, size_t length, struct pp_profile **out,
+                      struct pp_error *error)
+{
+    struct decoder decoder;
+    bool ok;
+
+    memset(&decoder, 0, sizeof(decoder));
+    decoder.profile = pp_profile_new();
+    pp_wire_init(&decoder.wire, data, length, error);
+    ok = decode(&decoder);
+    free(decoder.strings);
+    if (!ok) {
+        pp_profile_free(decoder.profile);
+        return -1;
+    }
+    *out = decoder.profile;
+    return 0;
+}

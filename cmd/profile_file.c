@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_file.c: see profile_file.h.
+ *
+ * Owns: the file descriptor and the raw bytes, for the time of each call.
+ */
+#include "profile_file.h"
+
+#include "gperftools.h"
+#include "gunzip.h"
+#include "message.h"
+#include "profile_decode.h"
+#include "profile_encode.h"
+#include "profile_model.h"
+#include "protobuf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_STEP ((size_t)1 << 18)
+
+/* ---- Bytes --------------------------------------------------------------------------------- */
+
+int pp_file_get(int fd, size_t limit, struct pp_bytes *bytes)
+{
+    for (;;) {
+        ssize_t got;
+
+        if (bytes->capacity - bytes->length < READ_STEP) {
+            size_t capacity = bytes->capacity ? bytes->capacity * 2 : 2 * READ_STEP;
+            bytes->data = pp_heap_resize(bytes->data, capacity, 1);
+            bytes->capacity = capacity;
+        }
+        got = read(fd, bytes->data + bytes->length, READ_STEP);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            return 0;
+        bytes->length += (size_t)got;
+        if (bytes->length > limit)
+            return -EFBIG;
+    }
+}
+
+static int put_all(int fd, const struct pp_bytes *bytes)
+{
+    size_t done = 0;
+
+    while (done < bytes->length) {
+        ssize_t put = write(fd, bytes->data + done, bytes->length - done);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return -errno;
+        done += (size_t)put;
+    }
+    return 0;
+}
+
+static int put_in_place(const char *path, const struct pp_bytes *bytes, struct pp_error *error)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    int status;
+
+    if (fd < 0)
+        return pp_fail(error, "%s: cannot open for writing: %s", path, strerror(errno));
+    status = put_all(fd, bytes);
+    if (close(fd) < 0 && status == 0)
+        status = -errno;
+    if (status < 0)
+        return pp_fail(error, "%s: cannot write: %s", path, strerror(-status));
+    return 0;
+}
+
+static int put_and_rename(const char *path, const struct pp_bytes *bytes, struct pp_error *error)
+{
+    char *temporary;
+    int fd, status;
+
+    if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+        return pp_fail(error, "%s: out of memory", path);
+    fd = mkostemp(temporary, O_CLOEXEC);
+    status = fd < 0 ? -errno : put_all(fd, bytes);
+    if (fd >= 0 && close(fd) < 0 && status == 0)
+        status = -errno;
+    if (status == 0 && rename(temporary, path) < 0)
+        status = -errno;
+    if (status < 0 && fd >= 0)
+        unlink(temporary);
+    free(temporary);
+    if (status < 0)
+        return pp_fail(error, "%s: cannot write: %s", path, strerror(-status));
+    return 0;
+}
+
+int pp_file_put(const char *path, const struct pp_bytes *bytes, struct pp_error *error)
+{
+    struct stat info;
+    char *target;
+    int status;
+
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return put_in_place(path, bytes, error);
+    target = realpath(path, NULL); /* a symbolic link stays one */
+    status = put_and_rename(target ? target : path, bytes, error);
+    free(target);
+    return status;
+}
+
+/* ---- Formats ------------------------------------------------------------------------------- */
+
+/* What the first bytes look like, for somebody who gave the wrong file. */
+static const char *describe(const uint8_t *data, size_t length)
+{
+    static const struct {
+        const char *magic;
+        size_t length;
+        const char *name;
+    } known[] = {
+        {"\x7f" "ELF", 4, "an ELF program or library (give the profile, not the program)"},
+        {"PERFILE2", 8, "a perf.data file (convert it with perf_to_profile)"},
+        {"\x28\xb5\x2f\xfd", 4, "zstd data"},
+        {"\xfd" "7zXZ", 5, "xz data"},
+        {"BZh", 3, "bzip2 data"},
+        {"PK\x03\x04", 4, "a zip archive"},
+        {"heap profile:", 13, "a heap profile in text form (only the protobuf form is read)"},
+        {"--- contention", 14, "a contention profile in text form (only the protobuf form is read)"},
+        {"--- mutex", 9, "a mutex profile in text form (only the protobuf form is read)"},
+        {"goroutine profile:", 18, "a thread profile in text form (only the protobuf form is read)"},
+    };
+    size_t shown = length < 64 ? length : 64;
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (length >= known[i].length && memcmp(data, known[i].magic, known[i].length) == 0)
+            return known[i].name;
+    for (size_t i = 0; i < shown; i++)
+        if (!isprint(data[i]) && !isspace(data[i]))
+            return NULL;
+    return "text";
+}
+
+static int read_plain(const uint8_t *data, size_t length, struct pp_profile **out,
+                      struct pp_error *error)
+{
+    const char *kind;
+
+    if (length == 0)
+        return pp_fail(error, "byte 0: expected a profile, found an empty file");
+    kind = describe(data, length);
+    if (kind)
+        return pp_fail(error,
+                       "byte 0: expected a profile (profile.proto, gzipped or plain), found %s",
+                       kind);
+    if (pp_gperftools_is(data, length))
+        return pp_gperftools_decode(data, length, out, error);
+    return pp_profile_decode(data, length, out, error);
+}
+
+int pp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, struct pp_profile **out,
+                          struct pp_error *error)
+{
+    struct pp_bytes expanded = {0};
+    struct pp_error inner;
+    int status;
+
+    if (!pp_gzip_is(data, length))
+        return read_plain(data, length, out, error);
+    status = pp_gzip_expand(data, length, limit, &expanded, error);
+    if (status == 0) {
+        status = read_plain(expanded.data, expanded.length, out, &inner);
+        if (status < 0)
+            pp_fail(error, "%.900s (bytes are counted after decompression)", inner.text);
+    }
+    pp_bytes_release(&expanded);
+    return status;
+}
+
+/* ---- Files --------------------------------------------------------------------------------- */
+
+static int read_open_file(const char *path, int fd, struct pp_profile **out,
+                          struct pp_error *error)
+{
+    struct pp_bytes bytes = {0};
+    struct pp_error inner;
+    struct stat info;
+    int status;
+
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+        return pp_fail(error, "%s: expected a profile, found a directory; name a file in it", path);
+    status = pp_file_get(fd, PP_PROFILE_MAX_BYTES, &bytes);
+    if (status == -EFBIG)
+        pp_fail(error, "%s: byte %zu: expected the end of a profile, found more; files above 2 GiB "
+                       "are not read", path, PP_PROFILE_MAX_BYTES);
+    else if (status < 0)
+        pp_fail(error, "%s: cannot read: %s", path, strerror(-status));
+    else if (pp_profile_read_bytes(bytes.data, bytes.length, PP_PROFILE_MAX_BYTES, out, &inner) < 0)
+        status = pp_fail(error, "%.500s: %s", path, inner.text);
+    pp_bytes_release(&bytes);
+    return status < 0 ? -1 : 0;
+}
+
+int pp_profile_read_file(const char *path, struct pp_profile **out, struct pp_error *error)
+{
+    int fd, status;
+
+    if (strcmp(path, "-") == 0)
+        return read_open_file("standard input", STDIN_FILENO, out, error);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return pp_fail(error, "%s: cannot open: %s", path, strerror(errno));
+    status = read_open_file(path, fd, out, error);
+    close(fd);
+    return status;
+}
+
+int pp_profile_write_file(const char *path, const struct pp_profile *profile,
+                          struct pp_error *error)
+{
+    struct pp_bytes plain = {0}, packed = {0};
+    int status;
+
+    pp_profile_encode(profile, &plain);
+    pp_gzip_compress(plain.data, plain.length, &packed);
+    status = pp_file_put(path, &packed, error);
+    pp_bytes_release(&plain);
+    pp_bytes_release(&packed);
+    return status;
+}

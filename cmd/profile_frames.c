@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_frames.c: see profile_frames.h.
+ *
+ * Owns: expressions and per-location marks, for the time of each call.
+ */
+#include "profile_frames.h"
+
+#include "demangle.h"
+#include "message.h"
+#include "profile_model.h"
+#include "regex.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pp_profile_demangle(struct pp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->function_count; i++) {
+        struct pp_function *function = &profile->functions[i];
+        char *name;
+
+        if (function->name && function->name != function->system_name)
+            continue;
+        name = pp_demangle(pp_profile_text(profile, function->system_name));
+        function->name = pp_strings_put(&profile->strings, name);
+        free(name);
+    }
+}
+
+/* "scheme:..." */
+static bool is_url(const char *file)
+{
+    size_t at = 0;
+
+    if (!isalpha((unsigned char)file[0]))
+        return false;
+    while (isalnum((unsigned char)file[at]) || (file[at] && strchr("+-.", file[at])))
+        at++;
+    return file[at] == ':';
+}
+
+void pp_profile_forget_urls(struct pp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        struct pp_mapping *mapping = &profile->mappings[i];
+        if (!mapping->build_id && is_url(pp_profile_text(profile, mapping->file)))
+            mapping->file = 0;
+    }
+}
+
+/* ---- drop_frames --------------------------------------------------------------------------- */
+
+struct prune {
+    struct pp_profile *profile;
+    struct pp_regex *drop, *keep;
+    signed char *function_matches; /* 0 = unknown, 1 = yes, -1 = no */
+};
+
+/* Where the parameter list of a demangled name begins; names like "operator()" and "(anonymous
+ * namespace)::f" contain parentheses that are none. */
+static size_t bare_length(const char *name)
+{
+    static const char *const reserved[] = {"(anonymous namespace)", "operator()"};
+    size_t at = 0;
+
+    while (name[at]) {
+        bool skipped = false;
+
+        for (size_t i = 0; i < 2 && !skipped; i++) {
+            size_t length = strlen(reserved[i]);
+            if (strncmp(name + at, reserved[i], length) == 0) {
+                at += length;
+                skipped = true;
+            }
+        }
+        if (!skipped && name[at++] == '(')
+            return at - 1;
+    }
+    return at;
+}
+
+static bool function_is_dropped(struct prune *prune, uint32_t index)
+{
+    signed char *known = &prune->function_matches[index];
+    const char *name;
+    size_t length;
+
+    if (*known == 0) {
+        name = pp_profile_text(prune->profile, prune->profile->functions[index].name);
+        name += name[0] == '.'; /* entry points of some PowerPC programs */
+        length = bare_length(name);
+        *known = *name && pp_regex_match(prune->drop, name, length) &&
+                         !(prune->keep && pp_regex_match(prune->keep, name, length))
+                     ? 1
+                     : -1;
+    }
+    return *known > 0;
+}
+
+enum { KEPT = 0, PRUNED, PRUNED_BENEATH };
+
+/* Cuts the inlined frames of a location from the outermost match inwards. */
+static unsigned char prune_location(struct prune *prune, struct pp_location *location)
+{
+    for (uint32_t i = location->line_count; i-- > 0;) {
+        if (!function_is_dropped(prune, location->lines[i].function))
+            continue;
+        if (i == location->line_count - 1)
+            return PRUNED;
+        location->lines += i + 1;
+        location->line_count -= i + 1;
+        return PRUNED_BENEATH;
+    }
+    return KEPT;
+}
+
+static void prune_sample(const unsigned char *marks, struct pp_sample *sample)
+{
+    bool found_user = false; /* a frame that stays, on the way from the root */
+
+    for (uint32_t i = sample->location_count; i-- > 0;) {
+        unsigned char mark = marks[sample->locations[i]];
+        uint32_t cut;
+
+        if (mark == KEPT) {
+            found_user = true;
+        } else if (found_user) {
+            cut = mark == PRUNED ? i + 1 : i;
+            sample->locations += cut;
+            sample->location_count -= cut;
+            return;
+        }
+    }
+}
+
+static void prune_all(struct prune *prune)
+{
+    struct pp_profile *profile = prune->profile;
+    unsigned char *marks = pp_heap_alloc(profile->location_count, 1);
+
+    prune->function_matches = pp_heap_alloc(profile->function_count, 1);
+    for (uint32_t i = 0; i < profile->location_count; i++)
+        marks[i] = prune_location(prune, &profile->locations[i]);
+    for (uint32_t i = 0; i < profile->sample_count; i++)
+        prune_sample(marks, &profile->samples[i]);
+    free(prune->function_matches);
+    free(marks);
+}
+
+/* The expression must match the whole name. */
+static struct pp_regex *compile_whole(const struct pp_profile *profile, pp_string pattern)
+{
+    struct pp_error ignored;
+    struct pp_pool pool;
+    struct pp_regex *regex;
+
+    pp_pool_init(&pool);
+    regex = pp_regex_compile(pp_pool_printf(&pool, "^(%s)$", pp_profile_text(profile, pattern)),
+                             &ignored);
+    pp_pool_release(&pool);
+    return regex;
+}
+
+void pp_profile_prune(struct pp_profile *profile)
+{
+    struct prune prune = {.profile = profile};
+
+    if (!profile->drop_frames)
+        return;
+    prune.drop = compile_whole(profile, profile->drop_frames);
+    if (prune.drop && profile->keep_frames)
+        prune.keep = compile_whole(profile, profile->keep_frames);
+    if (prune.drop && (prune.keep || !profile->keep_frames))
+        prune_all(&prune);
+    pp_regex_free(prune.drop);
+    pp_regex_free(prune.keep);
+}
+
+/* ---- Focus --------------------------------------------------------------------------------- */
+
+struct name_match {
+    const struct pp_profile *profile;
+    struct pp_regex *regex;
+    signed char *strings; /* per string: 0 = unknown, 1 = matches, -1 = does not */
+};
+
+static bool string_matches(struct name_match *match, pp_string string)
+{
+    signed char *known = &match->strings[string];
+
+    if (*known == 0)
+        *known = pp_regex_match(match->regex, pp_profile_text(match->profile, string),
+                                pp_strings_length(&match->profile->strings, string))
+                     ? 1
+                     : -1;
+    return *known > 0;
+}
+
+static bool location_matches(struct name_match *match, const struct pp_location *location)
+{
+    const struct pp_profile *profile = match->profile;
+
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        const struct pp_function *function = &profile->functions[location->lines[i].function];
+        if (string_matches(match, function->name) || string_matches(match, function->filename))
+            return true;
+    }
+    return location->mapping != PP_NO_MAPPING &&
+           string_matches(match, profile->mappings[location->mapping].file);
+}
+
+enum { UNMARKED = 0, FOCUSED, IGNORED };
+
+static bool is_kept(const unsigned char *marks, const struct pp_sample *sample)
+{
+    bool focused = false;
+
+    for (uint32_t i = 0; i < sample->location_count; i++) {
+        if (marks[sample->locations[i]] == IGNORED)
+            return false;
+        focused = focused || marks[sample->locations[i]] == FOCUSED;
+    }
+    return focused;
+}
+
+static void keep_samples(struct pp_profile *profile, const unsigned char *marks)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++)
+        if (is_kept(marks, &profile->samples[i]))
+            profile->samples[kept++] = profile->samples[i];
+    profile->sample_count = kept;
+}
+
+struct pp_focus_result pp_profile_focus(struct pp_profile *profile, struct pp_regex *focus,
+                                        struct pp_regex *ignore)
+{
+    struct pp_focus_result result = {false, false};
+    unsigned char *marks = pp_heap_alloc(profile->location_count, 1);
+    struct name_match focusing = {profile, focus, pp_heap_alloc(profile->strings.count, 1)};
+    struct name_match ignoring = {profile, ignore, pp_heap_alloc(profile->strings.count, 1)};
+
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        const struct pp_location *location = &profile->locations[i];
+
+        if (ignore && location_matches(&ignoring, location)) {
+            marks[i] = IGNORED;
+            result.ignore_matched = true;
+        } else if (!focus || location_matches(&focusing, location)) {
+            marks[i] = FOCUSED;
+            result.focus_matched = true;
+        }
+    }
+    keep_samples(profile, marks);
+    free(focusing.strings);
+    free(ignoring.strings);
+    free(marks);
+    return result;
+}

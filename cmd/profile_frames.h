@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_frames.h: choosing which frames and which samples of a profile are looked at.
+ *
+ * These change the profile in place, in the order in which a report applies them.
+ */
+#ifndef CPPROF_PROFILE_FRAMES_H
+#define CPPROF_PROFILE_FRAMES_H
+
+#include <stdbool.h>
+
+struct pp_profile;
+struct pp_regex;
+
+/* Gives each function the short name that reports show (demangle.h), unless the profile's writer
+ * set a name that differs from the symbol. */
+void pp_profile_demangle(struct pp_profile *profile);
+
+/* Forgets file names that are URLs: they say where a profile came from, not which program ran. */
+void pp_profile_forget_urls(struct pp_profile *profile);
+
+/*
+ * Applies the profile's own drop_frames and keep_frames: seen from the root, a frame that matches
+ * the first and not the second is removed with everything it called. Frames at the root are never
+ * removed. Expressions that are invalid are ignored, as the profile's writer meant no harm.
+ */
+void pp_profile_prune(struct pp_profile *profile);
+
+struct pp_focus_result {
+    bool focus_matched, ignore_matched; /* any location, whether sampled or not */
+};
+
+/*
+ * Keeps the samples in which some frame matches `focus` and none matches `ignore`; NULL means all
+ * and none. A frame matches with its function, its source file or its program. Samples without
+ * any frame are dropped.
+ */
+struct pp_focus_result pp_profile_focus(struct pp_profile *profile, struct pp_regex *focus,
+                                        struct pp_regex *ignore);
+
+#endif

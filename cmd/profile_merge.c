@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_merge.c: see profile_merge.h.
+ *
+ * Each kind of part has a table from its content to its index in the result, and, for the source
+ * at hand, a table from the source's index to the result's. Parts are moved when a sample first
+ * needs them, so that the result is in the order of first use.
+ *
+ *   sample --locations--> location --mapping, functions--> ...
+ *     each: seen in this source? -> its index; equal content known? -> that index; else append
+ *
+ * Owns: the tables, for the time of the call.
+ */
+#include "profile_merge.h"
+
+#include "measurement.h"
+#include "message.h"
+#include "profile_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOT_YET UINT32_MAX
+
+/* Hash table of indices; the content is compared by the caller. */
+struct index_table {
+    uint32_t *slots; /* index + 1, or 0 */
+    uint64_t *hashes;
+    uint64_t mask;
+    uint64_t used;
+};
+
+struct merger {
+    struct pp_profile *result;
+    struct index_table samples, locations, functions, mappings;
+
+    const struct pp_profile *source; /* at hand */
+    pp_string *string_of;            /* its strings in the result, or NOT_YET; likewise below */
+    uint32_t *location_of, *function_of, *mapping_of;
+
+    uint32_t *stack; /* room for the deepest one, and for the most labels */
+    struct pp_label *labels;
+    struct pp_line *lines;
+};
+
+/* ---- Tables -------------------------------------------------------------------------------- */
+
+static void index_table_init(struct index_table *table, uint64_t slots)
+{
+    table->slots = pp_heap_alloc(slots, sizeof(*table->slots));
+    table->hashes = pp_heap_alloc(slots, sizeof(*table->hashes));
+    table->mask = slots - 1;
+    table->used = 0;
+}
+
+static void index_table_release(struct index_table *table)
+{
+    free(table->slots);
+    free(table->hashes);
+}
+
+static void index_table_put(struct index_table *table, uint64_t hash, uint32_t index)
+{
+    uint64_t at = hash & table->mask;
+
+    while (table->slots[at])
+        at = (at + 1) & table->mask;
+    table->slots[at] = index + 1;
+    table->hashes[at] = hash;
+    table->used++;
+}
+
+static void index_table_add(struct index_table *table, uint64_t hash, uint32_t index)
+{
+    if (2 * table->used > table->mask) {
+        struct index_table old = *table;
+
+        index_table_init(table, 2 * (old.mask + 1));
+        for (uint64_t i = 0; i <= old.mask; i++)
+            if (old.slots[i])
+                index_table_put(table, old.hashes[i], old.slots[i] - 1);
+        index_table_release(&old);
+    }
+    index_table_put(table, hash, index);
+}
+
+/* The candidates for a hash, one after the other: *at starts as the hash. */
+static bool index_table_next(const struct index_table *table, uint64_t hash, uint64_t *at,
+                             uint32_t *index)
+{
+    for (;; ++*at) {
+        uint64_t slot = *at & table->mask;
+
+        if (!table->slots[slot])
+            return false;
+        if (table->hashes[slot] == hash) {
+            *index = table->slots[slot] - 1;
+            ++*at;
+            return true;
+        }
+    }
+}
+
+/* ---- Parts --------------------------------------------------------------------------------- */
+
+static pp_string move_string(struct merger *merger, pp_string string)
+{
+    pp_string *moved = &merger->string_of[string];
+
+    if (*moved == NOT_YET) {
+        const struct pp_string_entry *entry = &merger->source->strings.entries[string];
+        *moved = pp_strings_add(&merger->result->strings, entry->data, entry->length);
+    }
+    return *moved;
+}
+
+/* Programs are the same if they are equally long in pages: the end of a mapping is not exact. */
+static uint64_t mapping_pages(const struct pp_mapping *mapping)
+{
+    return (mapping->limit - mapping->start + 0xfff) / 0x1000;
+}
+
+static pp_string mapping_identity(const struct pp_mapping *mapping)
+{
+    return mapping->build_id ? mapping->build_id : mapping->file;
+}
+
+static uint32_t find_or_add_mapping(struct merger *merger, const struct pp_mapping *mapping)
+{
+    struct pp_profile *result = merger->result;
+    const uint64_t key[] = {mapping_pages(mapping), mapping->offset, mapping_identity(mapping)};
+    uint64_t hash = pp_hash_bytes(key, sizeof(key), 0);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (index_table_next(&merger->mappings, hash, &at, &index)) {
+        const struct pp_mapping *known = &result->mappings[index];
+        if (mapping_pages(known) == key[0] && known->offset == key[1] &&
+            mapping_identity(known) == key[2])
+            return index;
+    }
+    index = result->mapping_count++;
+    result->mappings[index] = *mapping;
+    index_table_add(&merger->mappings, hash, index);
+    return index;
+}
+
+static uint32_t move_mapping(struct merger *merger, uint32_t from)
+{
+    struct pp_mapping mapping;
+
+    if (from == PP_NO_MAPPING)
+        return PP_NO_MAPPING;
+    if (merger->mapping_of[from] == NOT_YET) {
+        mapping = merger->source->mappings[from];
+        mapping.file = move_string(merger, mapping.file);
+        mapping.build_id = move_string(merger, mapping.build_id);
+        merger->mapping_of[from] = find_or_add_mapping(merger, &mapping);
+    }
+    return merger->mapping_of[from];
+}
+
+static bool function_equal(const struct pp_function *left, const struct pp_function *right)
+{
+    return left->name == right->name && left->system_name == right->system_name &&
+           left->filename == right->filename && left->start_line == right->start_line;
+}
+
+static uint32_t find_or_add_function(struct merger *merger, const struct pp_function *function)
+{
+    struct pp_profile *result = merger->result;
+    const uint64_t key[] = {function->name, function->system_name, function->filename,
+                            (uint64_t)function->start_line};
+    uint64_t hash = pp_hash_bytes(key, sizeof(key), 0);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (index_table_next(&merger->functions, hash, &at, &index))
+        if (function_equal(&result->functions[index], function))
+            return index;
+    index = result->function_count++;
+    result->functions[index] = *function;
+    index_table_add(&merger->functions, hash, index);
+    return index;
+}
+
+static uint32_t move_function(struct merger *merger, uint32_t from)
+{
+    struct pp_function function;
+
+    if (merger->function_of[from] == NOT_YET) {
+        function = merger->source->functions[from];
+        function.name = move_string(merger, function.name);
+        function.system_name = move_string(merger, function.system_name);
+        function.filename = move_string(merger, function.filename);
+        merger->function_of[from] = find_or_add_function(merger, &function);
+    }
+    return merger->function_of[from];
+}
+
+static bool lines_equal(const struct pp_location *left, const struct pp_location *right)
+{
+    if (left->line_count != right->line_count)
+        return false;
+    for (uint32_t i = 0; i < left->line_count; i++)
+        if (left->lines[i].function != right->lines[i].function ||
+            left->lines[i].line != right->lines[i].line)
+            return false;
+    return true;
+}
+
+static uint64_t hash_location(const struct pp_location *location)
+{
+    const uint64_t key[] = {location->address, location->mapping, location->folded};
+    uint64_t hash = pp_hash_bytes(key, sizeof(key), location->line_count);
+
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        const uint64_t line[] = {location->lines[i].function, (uint64_t)location->lines[i].line};
+        hash = pp_hash_bytes(line, sizeof(line), hash);
+    }
+    return hash;
+}
+
+static uint32_t find_or_add_location(struct merger *merger, const struct pp_location *location)
+{
+    struct pp_profile *result = merger->result;
+    uint64_t hash = hash_location(location);
+    uint64_t at = hash;
+    struct pp_location *added;
+    uint32_t index;
+
+    while (index_table_next(&merger->locations, hash, &at, &index)) {
+        const struct pp_location *known = &result->locations[index];
+        if (known->address == location->address && known->mapping == location->mapping &&
+            known->folded == location->folded && lines_equal(known, location))
+            return index;
+    }
+    index = result->location_count++;
+    added = &result->locations[index];
+    *added = *location;
+    added->lines = PP_POOL_ARRAY(&result->pool, struct pp_line, location->line_count);
+    memcpy(added->lines, location->lines, location->line_count * sizeof(*added->lines));
+    index_table_add(&merger->locations, hash, index);
+    return index;
+}
+
+static uint32_t move_location(struct merger *merger, uint32_t from)
+{
+    struct pp_location location;
+
+    if (merger->location_of[from] != NOT_YET)
+        return merger->location_of[from];
+    location = merger->source->locations[from];
+    if (location.mapping != PP_NO_MAPPING) {
+        uint32_t mapping = move_mapping(merger, location.mapping);
+        location.address += merger->result->mappings[mapping].start -
+                            merger->source->mappings[location.mapping].start;
+        location.mapping = mapping;
+    }
+    for (uint32_t i = 0; i < location.line_count; i++) {
+        merger->lines[i].function = move_function(merger, location.lines[i].function);
+        merger->lines[i].line = location.lines[i].line;
+    }
+    location.lines = merger->lines;
+    merger->location_of[from] = find_or_add_location(merger, &location);
+    return merger->location_of[from];
+}
+
+/* ---- Samples ------------------------------------------------------------------------------- */
+
+static bool labels_equal(const struct pp_sample *left, const struct pp_sample *right)
+{
+    for (uint32_t i = 0; i < left->label_count; i++) {
+        const struct pp_label *a = &left->labels[i], *b = &right->labels[i];
+        if (a->key != b->key || a->numeric != b->numeric || a->text != b->text ||
+            a->number != b->number)
+            return false;
+    }
+    return true;
+}
+
+static bool samples_equal(const struct pp_sample *left, const struct pp_sample *right)
+{
+    return left->location_count == right->location_count &&
+           left->label_count == right->label_count &&
+           memcmp(left->locations, right->locations,
+                  left->location_count * sizeof(*left->locations)) == 0 &&
+           labels_equal(left, right);
+}
+
+static uint64_t hash_sample(const struct pp_sample *sample)
+{
+    uint64_t hash = pp_hash_bytes(sample->locations,
+                                  sample->location_count * sizeof(*sample->locations), 0);
+
+    for (uint32_t i = 0; i < sample->label_count; i++) {
+        const struct pp_label *label = &sample->labels[i];
+        const uint64_t key[] = {label->key, label->text, (uint64_t)label->number, label->numeric};
+        hash = pp_hash_bytes(key, sizeof(key), hash);
+    }
+    return hash;
+}
+
+static void append_sample(struct merger *merger, const struct pp_sample *sample, uint64_t hash)
+{
+    struct pp_profile *result = merger->result;
+    uint32_t index = result->sample_count++;
+    struct pp_sample *added = &result->samples[index];
+
+    *added = *sample;
+    added->locations = PP_POOL_ARRAY(&result->pool, uint32_t, sample->location_count);
+    memcpy(added->locations, sample->locations,
+           sample->location_count * sizeof(*added->locations));
+    added->values = PP_POOL_ARRAY(&result->pool, int64_t, result->sample_type_count);
+    memcpy(added->values, sample->values, result->sample_type_count * sizeof(*added->values));
+    added->labels = NULL;
+    if (sample->label_count) {
+        added->labels = PP_POOL_ARRAY(&result->pool, struct pp_label, sample->label_count);
+        memcpy(added->labels, sample->labels, sample->label_count * sizeof(*added->labels));
+    }
+    index_table_add(&merger->samples, hash, index);
+}
+
+static void add_values(int64_t *to, const int64_t *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)from[i]);
+}
+
+static void move_sample(struct merger *merger, const struct pp_sample *from)
+{
+    struct pp_profile *result = merger->result;
+    struct pp_sample sample = *from;
+    uint64_t hash, at;
+    uint32_t index;
+
+    sample.locations = merger->stack;
+    sample.labels = merger->labels;
+    for (uint32_t i = 0; i < from->location_count; i++)
+        sample.locations[i] = move_location(merger, from->locations[i]);
+    for (uint32_t i = 0; i < from->label_count; i++) {
+        sample.labels[i] = from->labels[i];
+        sample.labels[i].key = move_string(merger, from->labels[i].key);
+        sample.labels[i].text = move_string(merger, from->labels[i].text);
+    }
+    hash = at = hash_sample(&sample);
+    while (index_table_next(&merger->samples, hash, &at, &index))
+        if (samples_equal(&result->samples[index], &sample)) {
+            add_values(result->samples[index].values, from->values, result->sample_type_count);
+            return;
+        }
+    append_sample(merger, &sample, hash);
+}
+
+static bool is_zero(const struct pp_profile *profile, const struct pp_sample *sample)
+{
+    for (uint32_t i = 0; i < profile->sample_type_count; i++)
+        if (sample->values[i])
+            return false;
+    return true;
+}
+
+/* ---- Sources ------------------------------------------------------------------------------- */
+
+static uint32_t *new_index_map(uint32_t count)
+{
+    uint32_t *map = pp_heap_alloc(count, sizeof(*map));
+
+    memset(map, 0xff, count * sizeof(*map)); /* NOT_YET */
+    return map;
+}
+
+static void open_source(struct merger *merger, const struct pp_profile *source)
+{
+    uint32_t deepest = 0, most_labels = 0, most_lines = 0;
+
+    merger->source = source;
+    merger->string_of = new_index_map(source->strings.count);
+    merger->location_of = new_index_map(source->location_count);
+    merger->function_of = new_index_map(source->function_count);
+    merger->mapping_of = new_index_map(source->mapping_count);
+    for (uint32_t i = 0; i < source->sample_count; i++) {
+        if (source->samples[i].location_count > deepest)
+            deepest = source->samples[i].location_count;
+        if (source->samples[i].label_count > most_labels)
+            most_labels = source->samples[i].label_count;
+    }
+    for (uint32_t i = 0; i < source->location_count; i++)
+        if (source->locations[i].line_count > most_lines)
+            most_lines = source->locations[i].line_count;
+    merger->stack = pp_heap_alloc(deepest, sizeof(*merger->stack));
+    merger->labels = pp_heap_alloc(most_labels, sizeof(*merger->labels));
+    merger->lines = pp_heap_alloc(most_lines, sizeof(*merger->lines));
+}
+
+static void close_source(struct merger *merger)
+{
+    free(merger->string_of);
+    free(merger->location_of);
+    free(merger->function_of);
+    free(merger->mapping_of);
+    free(merger->stack);
+    free(merger->labels);
+    free(merger->lines);
+}
+
+static void merge_source(struct merger *merger, const struct pp_profile *source)
+{
+    open_source(merger, source);
+    /* The first mapping is the program itself, whatever the first sample hits. */
+    if (merger->result->mapping_count == 0 && source->mapping_count > 0)
+        move_mapping(merger, 0);
+    for (uint32_t i = 0; i < source->sample_count; i++)
+        if (!is_zero(source, &source->samples[i]))
+            move_sample(merger, &source->samples[i]);
+    close_source(merger);
+}
+
+/* ---- Header -------------------------------------------------------------------------------- */
+
+static bool same_text(const struct pp_profile *left, pp_string a, const struct pp_profile *right,
+                      pp_string b)
+{
+    return strcmp(pp_profile_text(left, a), pp_profile_text(right, b)) == 0;
+}
+
+static int check_types(const struct pp_profile *first, const struct pp_profile *other,
+                       struct pp_error *error)
+{
+    if (first->sample_type_count != other->sample_type_count)
+        return pp_fail(error, "expected profiles of one kind, found %u and %u sample types",
+                       first->sample_type_count, other->sample_type_count);
+    for (uint32_t i = 0; i < first->sample_type_count; i++) {
+        const struct pp_value_type *a = &first->sample_types[i], *b = &other->sample_types[i];
+        if (!same_text(first, a->type, other, b->type) || !same_text(first, a->unit, other, b->unit))
+            return pp_fail(error,
+                           "expected profiles of one kind, found sample types %.100s/%.100s and "
+                           "%.100s/%.100s",
+                           pp_profile_text(first, a->type), pp_profile_text(first, a->unit),
+                           pp_profile_text(other, b->type), pp_profile_text(other, b->unit));
+    }
+    if (!same_text(first, first->period_type.type, other, other->period_type.type) ||
+        !same_text(first, first->period_type.unit, other, other->period_type.unit))
+        return pp_fail(error, "expected profiles of one kind, found period types %.100s and %.100s",
+                       pp_profile_text(first, first->period_type.type),
+                       pp_profile_text(other, other->period_type.type));
+    return 0;
+}
+
+static pp_string copy_string(struct pp_profile *to, const struct pp_profile *from, pp_string string)
+{
+    return pp_strings_add(&to->strings, pp_strings_get(&from->strings, string),
+                          pp_strings_length(&from->strings, string));
+}
+
+static struct pp_value_type copy_type(struct pp_profile *to, const struct pp_profile *from,
+                                      struct pp_value_type type)
+{
+    return (struct pp_value_type){copy_string(to, from, type.type),
+                                  copy_string(to, from, type.unit)};
+}
+
+static void add_comments(struct pp_profile *result, const struct pp_profile *source)
+{
+    for (uint32_t i = 0; i < source->comment_count; i++) {
+        pp_string comment = copy_string(result, source, source->comments[i]);
+        uint32_t seen = 0;
+
+        while (seen < result->comment_count && result->comments[seen] != comment)
+            seen++;
+        if (seen == result->comment_count)
+            result->comments[result->comment_count++] = comment;
+    }
+}
+
+static void merge_header(struct pp_profile *result, const struct pp_profile *source)
+{
+    if (result->time_nanos == 0 || source->time_nanos < result->time_nanos)
+        result->time_nanos = source->time_nanos;
+    add_values(&result->duration_nanos, &source->duration_nanos, 1);
+    if (result->period == 0 || result->period < source->period)
+        result->period = source->period;
+    add_comments(result, source);
+    if (result->default_sample_type == 0)
+        result->default_sample_type = copy_string(result, source, source->default_sample_type);
+}
+
+static void first_header(struct pp_profile *result, const struct pp_profile *first)
+{
+    result->sample_type_count = first->sample_type_count;
+    for (uint32_t i = 0; i < first->sample_type_count; i++)
+        result->sample_types[i] = copy_type(result, first, first->sample_types[i]);
+    result->period_type = copy_type(result, first, first->period_type);
+    result->drop_frames = copy_string(result, first, first->drop_frames);
+    result->keep_frames = copy_string(result, first, first->keep_frames);
+}
+
+/* ---- Merge --------------------------------------------------------------------------------- */
+
+/* Room for the case that nothing is shared. */
+static void allocate(struct pp_profile *result, struct pp_profile *const *sources, size_t count)
+{
+    size_t samples = 0, mappings = 0, locations = 0, functions = 0, comments = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        samples += sources[i]->sample_count;
+        mappings += sources[i]->mapping_count;
+        locations += sources[i]->location_count;
+        functions += sources[i]->function_count;
+        comments += sources[i]->comment_count;
+    }
+    result->sample_types =
+        PP_POOL_ARRAY(&result->pool, struct pp_value_type, sources[0]->sample_type_count);
+    result->samples = PP_POOL_ARRAY(&result->pool, struct pp_sample, samples);
+    result->mappings = PP_POOL_ARRAY(&result->pool, struct pp_mapping, mappings);
+    result->locations = PP_POOL_ARRAY(&result->pool, struct pp_location, locations);
+    result->functions = PP_POOL_ARRAY(&result->pool, struct pp_function, functions);
+    result->comments = PP_POOL_ARRAY(&result->pool, pp_string, comments);
+}
+
+static struct pp_profile *merge_all(struct pp_profile *const *sources, size_t count)
+{
+    struct merger merger = {.result = pp_profile_new()};
+    bool zero = false;
+
+    allocate(merger.result, sources, count);
+    first_header(merger.result, sources[0]);
+    index_table_init(&merger.samples, 1024);
+    index_table_init(&merger.locations, 1024);
+    index_table_init(&merger.functions, 1024);
+    index_table_init(&merger.mappings, 64);
+    for (size_t i = 0; i < count; i++) {
+        merge_header(merger.result, sources[i]);
+        merge_source(&merger, sources[i]);
+    }
+    index_table_release(&merger.samples);
+    index_table_release(&merger.locations);
+    index_table_release(&merger.functions);
+    index_table_release(&merger.mappings);
+
+    for (uint32_t i = 0; i < merger.result->sample_count; i++)
+        zero = zero || is_zero(merger.result, &merger.result->samples[i]);
+    if (zero) { /* values that cancelled out: once more, to leave out what only they used */
+        struct pp_profile *once_more = merge_all(&merger.result, 1);
+        pp_profile_free(merger.result);
+        return once_more;
+    }
+    return merger.result;
+}
+
+int pp_profile_merge(struct pp_profile *const *sources, size_t count, struct pp_profile **out,
+                     struct pp_error *error)
+{
+    for (size_t i = 1; i < count; i++)
+        if (check_types(sources[0], sources[i], error) < 0)
+            return -1;
+    *out = merge_all(sources, count);
+    return 0;
+}
+
+/* ---- Units and signs ----------------------------------------------------------------------- */
+
+void pp_profile_scale(struct pp_profile *profile, const double *ratios)
+{
+    uint32_t kept = 0;
+    bool changes = false;
+
+    for (uint32_t i = 0; i < profile->sample_type_count; i++)
+        changes = changes || ratios[i] != 1;
+    if (!changes)
+        return;
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        struct pp_sample *sample = &profile->samples[i];
+        bool keep = false;
+
+        for (uint32_t j = 0; j < profile->sample_type_count; j++) {
+            if (ratios[j] == 1)
+                continue;
+            sample->values[j] = pp_measure_truncate(round((double)sample->values[j] * ratios[j]));
+            keep = keep || sample->values[j] != 0;
+        }
+        if (keep)
+            profile->samples[kept++] = *sample;
+    }
+    profile->sample_count = kept;
+}
+
+/* "sample" and "samples" are one type. */
+static bool similar_types(const char *left, const char *right)
+{
+    size_t a = strlen(left), b = strlen(right);
+
+    a -= a && left[a - 1] == 's';
+    b -= b && right[b - 1] == 's';
+    return a == b && memcmp(left, right, a) == 0;
+}
+
+static const struct pp_value_type *nth_type(const struct pp_profile *profile, int64_t index)
+{
+    return index < 0 ? &profile->period_type : &profile->sample_types[index];
+}
+
+/* Stores the finest unit among the profiles' index-th types (-1: period types) in *unit. */
+static int finest_unit(struct pp_profile *const *profiles, size_t count, int64_t index,
+                       const char **unit, struct pp_error *error)
+{
+    const struct pp_value_type *first = nth_type(profiles[0], index);
+    const char *type = pp_profile_text(profiles[0], first->type);
+    const char *ignored;
+
+    *unit = pp_profile_text(profiles[0], first->unit);
+    for (size_t i = 1; i < count; i++) {
+        const struct pp_value_type *other = nth_type(profiles[i], index);
+        const char *other_type = pp_profile_text(profiles[i], other->type);
+        const char *other_unit = pp_profile_text(profiles[i], other->unit);
+
+        if (!similar_types(type, other_type) || !pp_measure_compatible(*unit, other_unit))
+            return pp_fail(error,
+                           "expected profiles of one kind, found %s %.100s/%.100s and "
+                           "%.100s/%.100s",
+                           index < 0 ? "period types" : "sample types", type, *unit, other_type,
+                           other_unit);
+        if (pp_measure_scale(1, other_unit, *unit, &ignored) < 1) {
+            type = other_type;
+            *unit = other_unit;
+        }
+    }
+    return 0;
+}
+
+static void apply_period_unit(struct pp_profile *profile, const char *unit)
+{
+    const char *ignored;
+    double period = pp_measure_scale(
+        profile->period, pp_profile_text(profile, profile->period_type.unit), unit, &ignored);
+
+    profile->period = pp_measure_truncate(period);
+    profile->period_type.unit = pp_strings_put(&profile->strings, unit);
+}
+
+static void apply_units(struct pp_profile *profile, const char *const *units)
+{
+    double *ratios = pp_heap_alloc(profile->sample_type_count, sizeof(*ratios));
+    const char *ignored;
+
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
+        pp_string *unit = &profile->sample_types[i].unit;
+        ratios[i] = pp_measure_scale(1, pp_profile_text(profile, *unit), units[i], &ignored);
+        *unit = pp_strings_put(&profile->strings, units[i]);
+    }
+    pp_profile_scale(profile, ratios);
+    free(ratios);
+}
+
+int pp_profile_align_units(struct pp_profile *const *profiles, size_t count,
+                           struct pp_error *error)
+{
+    uint32_t types = profiles[0]->sample_type_count;
+    const char *period_unit;
+    const char **units;
+    int status;
+
+    if (count < 2)
+        return 0;
+    for (size_t i = 1; i < count; i++)
+        if (profiles[i]->sample_type_count != types)
+            return check_types(profiles[0], profiles[i], error);
+    units = pp_heap_alloc(types, sizeof(*units));
+    status = finest_unit(profiles, count, -1, &period_unit, error);
+    for (uint32_t i = 0; status == 0 && i < types; i++)
+        status = finest_unit(profiles, count, i, &units[i], error);
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        apply_period_unit(profiles[i], period_unit);
+        apply_units(profiles[i], units);
+    }
+    free(units);
+    return status;
+}
+
+static struct pp_profile *compact(struct pp_profile *profile)
+{
+    struct pp_profile *merged = merge_all(&profile, 1);
+
+    pp_profile_free(profile);
+    return merged;
+}
+
+int pp_profile_subtract(struct pp_profile *source, struct pp_profile *base,
+                        struct pp_profile **out, struct pp_error *error)
+{
+    struct pp_profile *both[2] = {compact(source), compact(base)};
+    double *ratios = pp_heap_alloc(both[1]->sample_type_count, sizeof(*ratios));
+    int status;
+
+    for (uint32_t i = 0; i < both[1]->sample_type_count; i++)
+        ratios[i] = -1;
+    pp_profile_scale(both[1], ratios);
+    free(ratios);
+    status = pp_profile_align_units(both, 2, error);
+    if (status == 0)
+        status = pp_profile_merge(both, 2, out, error);
+    pp_profile_free(both[0]);
+    pp_profile_free(both[1]);
+    return status;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_child.c: see record_child.h.
+ *
+ * Owns: the child process; the blocked signals.
+ */
+#include "record_child.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_NANOS 500000000L
+
+/* Signals that are meant for the command when somebody sends them to cpprof. */
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,  SIGUSR1,
+                                SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP};
+
+/* What is taken with sigtimedwait(): these, and news of the child. */
+static void fill_waited(sigset_t *set)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+        sigaddset(set, passed_on[i]);
+    sigaddset(set, SIGCHLD);
+}
+
+/* ---- Start --------------------------------------------------------------------------------- */
+
+/* Blocked too: SIGPIPE and SIGTTOU, so that a closed or busy terminal cannot end cpprof before it
+ * has passed the command's status on. */
+static void block_signals(struct pp_child *child)
+{
+    struct sigaction standard;
+    sigset_t set;
+
+    fill_waited(&set);
+    sigaddset(&set, SIGPIPE);
+    sigaddset(&set, SIGTTOU);
+    sigprocmask(SIG_BLOCK, &set, &child->mask);
+    /* With SIGCHLD ignored the kernel would throw the exit status away. */
+    memset(&standard, 0, sizeof(standard));
+    standard.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &standard, &child->child_action);
+}
+
+static void unblock_signals(const struct pp_child *child)
+{
+    sigaction(SIGCHLD, &child->child_action, NULL);
+    sigprocmask(SIG_SETMASK, &child->mask, NULL);
+}
+
+/* In the new process: everything as cpprof found it, then the command. Reports a failure through
+ * the pipe, which a successful exec closes. */
+static _Noreturn void become(const struct pp_child *child, char *const *argv,
+                             char *const *environment, int report)
+{
+    int reason;
+
+    unblock_signals(child);
+    execvpe(argv[0], argv, environment);
+    reason = errno;
+    while (write(report, &reason, sizeof(reason)) < 0 && errno == EINTR)
+        continue;
+    _exit(127);
+}
+
+/* The errno of a failed exec, or 0. */
+static int read_report(int report)
+{
+    int reason = 0;
+    ssize_t got;
+
+    do
+        got = read(report, &reason, sizeof(reason));
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof(reason) ? reason : 0;
+}
+
+static int fork_and_exec(struct pp_child *child, char *const *argv, char *const *environment)
+{
+    int report[2], reason;
+
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return errno;
+    child->pid = fork();
+    if (child->pid < 0) {
+        reason = errno;
+        close(report[0]);
+        close(report[1]);
+        return reason;
+    }
+    if (child->pid == 0)
+        become(child, argv, environment, report[1]);
+    close(report[1]);
+    reason = read_report(report[0]);
+    close(report[0]);
+    if (reason)
+        waitpid(child->pid, &child->status, 0);
+    return reason;
+}
+
+int pp_child_start(struct pp_child *child, char *const *argv, char *const *environment,
+                   struct pp_error *error)
+{
+    int reason;
+
+    memset(child, 0, sizeof(*child));
+    block_signals(child);
+    reason = fork_and_exec(child, argv, environment);
+    if (reason == 0)
+        return 0;
+    unblock_signals(child);
+    pp_fail(error, "%s: cannot run: %s", argv[0],
+            reason == ENOENT ? "command not found, or its interpreter is missing"
+                             : strerror(reason));
+    return reason == ENOENT ? 127 : 126;
+}
+
+/* ---- While it runs ------------------------------------------------------------------------- */
+
+static bool is_stopped(pid_t pid)
+{
+    char path[64], line[512];
+    const char *state;
+    FILE *file;
+    bool read;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    read = fgets(line, sizeof(line), file) != NULL;
+    fclose(file);
+    state = read ? strrchr(line, ')') : NULL; /* the name before it may hold anything */
+    return state && state[1] == ' ' && state[2] == 'T';
+}
+
+/*
+ * A signal that came from the kernel is the terminal's: the foreground process group has it, which
+ * the command belongs to unless it left. One that the command itself sent to its group needs no
+ * echo. Continuing a command that runs would only start its handler twice.
+ */
+static bool is_for_child(const struct pp_child *child, const siginfo_t *info)
+{
+    if (info->si_signo == SIGCONT)
+        return is_stopped(child->pid);
+    if (info->si_code > 0)
+        return getpgid(child->pid) != getpgrp();
+    return info->si_pid != child->pid;
+}
+
+static void pass_on(const struct pp_child *child, const siginfo_t *info)
+{
+    if (info->si_signo != SIGCHLD && is_for_child(child, info))
+        kill(child->pid, info->si_signo);
+}
+
+/* Stops cpprof by the same signal, so that the shell says the same; returns when it is continued. */
+static void stop_alike(int number)
+{
+    struct sigaction standard, inherited;
+    sigset_t only, before;
+
+    memset(&standard, 0, sizeof(standard));
+    standard.sa_handler = SIG_DFL;
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    sigaction(number, &standard, &inherited);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &only, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    sigaction(number, &inherited, NULL);
+}
+
+/* Stops of job control are the shell's business; one by SIGSTOP is between the command and whoever
+ * sent it, who will not know that cpprof has to be continued as well. */
+static bool is_job_control(int number)
+{
+    return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+static void remember_name(struct pp_child *child)
+{
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)child->pid);
+    file = fopen(path, "re");
+    if (!file)
+        return;
+    if (fgets(child->last_name, sizeof(child->last_name), file))
+        child->last_name[strcspn(child->last_name, "\n")] = '\0';
+    fclose(file);
+}
+
+/* Takes all news of the child; true once it has ended. */
+static bool has_ended(struct pp_child *child, pp_child_watcher *watcher, void *ctx)
+{
+    siginfo_t info;
+
+    for (;;) {
+        memset(&info, 0, sizeof(info));
+        if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0)
+            return true;
+        if (info.si_pid == 0)
+            return false;
+        if (info.si_code != CLD_STOPPED) {
+            remember_name(child); /* its entry in /proc is there until it is waited for */
+            waitpid(child->pid, &child->status, 0);
+            return true;
+        }
+        waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG);
+        if (is_job_control(info.si_status)) {
+            if (watcher)
+                watcher(ctx, child, PP_CHILD_PAUSES);
+            stop_alike(info.si_status);
+        }
+    }
+}
+
+void pp_child_wait(struct pp_child *child, pp_child_watcher *watcher, void *ctx)
+{
+    const struct timespec tick = {0, TICK_NANOS};
+    siginfo_t info;
+    sigset_t set;
+
+    fill_waited(&set);
+    while (!has_ended(child, watcher, ctx)) {
+        if (watcher)
+            watcher(ctx, child, PP_CHILD_RUNS);
+        if (sigtimedwait(&set, &info, watcher ? &tick : NULL) > 0)
+            pass_on(child, &info);
+    }
+    if (watcher)
+        watcher(ctx, child, PP_CHILD_PAUSES);
+}
+
+/* ---- End ----------------------------------------------------------------------------------- */
+
+_Noreturn void pp_child_end_alike(const struct pp_child *child)
+{
+    const struct rlimit none = {0, 0};
+    struct sigaction standard;
+    sigset_t only;
+    int number;
+
+    fflush(NULL);
+    if (!WIFSIGNALED(child->status))
+        _exit(WEXITSTATUS(child->status));
+    number = WTERMSIG(child->status);
+    /* The command may have left a core; cpprof's own would only be in its way. A core_pattern that
+     * is a pipe ignores the limit, but not the flag. */
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+    memset(&standard, 0, sizeof(standard));
+    standard.sa_handler = SIG_DFL;
+    sigaction(number, &standard, NULL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+    _exit(128 + number);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_child.h: running a command as if nobody stood in between.
+ *
+ * The command gets the file descriptors, the signal mask, the signal dispositions, the process
+ * group and the terminal that cpprof was started with. While it runs, signals that were sent to
+ * cpprof are handed on to it; signals of the terminal are not, since the terminal sends them to the
+ * whole process group. When it stops (Ctrl-Z), cpprof stops, so that the shell sees the job stop.
+ *
+ * Owns: the child process until pp_child_wait() returns. From pp_child_start() on, cpprof's own
+ * signals are blocked and taken synchronously; there are no handlers.
+ */
+#ifndef CPPROF_RECORD_CHILD_H
+#define CPPROF_RECORD_CHILD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct pp_error;
+
+struct pp_child {
+    pid_t pid;
+    int status;         /* as waitpid() gives it, once it has ended */
+    char last_name[32]; /* what it called itself at its end: another one after exec */
+    sigset_t mask;      /* cpprof's at the start */
+    struct sigaction child_action; /* likewise, of SIGCHLD */
+};
+
+/* Called while the command runs: twice a second with PP_CHILD_RUNS, and before cpprof stops or
+ * goes on to other output with PP_CHILD_PAUSES. */
+enum pp_child_event { PP_CHILD_RUNS, PP_CHILD_PAUSES };
+typedef void pp_child_watcher(void *ctx, const struct pp_child *child, enum pp_child_event event);
+
+/* Starts argv[0], found along PATH, with that environment. Returns 0, or the exit status that a
+ * shell would use (126 or 127) with a sentence. */
+int pp_child_start(struct pp_child *child, char *const *argv, char *const *environment,
+                   struct pp_error *error);
+
+/* Waits for its end. `watcher` may be NULL. */
+void pp_child_wait(struct pp_child *child, pp_child_watcher *watcher, void *ctx);
+
+/* Ends cpprof as the command ended: with its exit status, or by the same signal without a core. */
+_Noreturn void pp_child_end_alike(const struct pp_child *child);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_diagnose.c: see record_diagnose.h.
+ *
+ * Owns: one open program file at a time.
+ */
+#include "record_diagnose.h"
+
+#include "message.h"
+#include "record_child.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* As the kernel: a script may be another script's interpreter, but not forever. */
+#define MAX_INTERPRETERS 5
+
+struct program {
+    const char *path;
+    int fd;
+    struct stat info;
+    unsigned char head[256];
+    size_t head_length;
+};
+
+/* ---- Finding ------------------------------------------------------------------------------- */
+
+static bool is_program(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+/* As execvp(): names with a slash are paths. */
+static bool find_along_path(const char *name, char *found, size_t size)
+{
+    const char *path = getenv("PATH");
+
+    if (strchr(name, '/')) {
+        snprintf(found, size, "%s", name);
+        return is_program(found);
+    }
+    for (path = path ? path : "/bin:/usr/bin"; path;) {
+        size_t length = strcspn(path, ":");
+
+        snprintf(found, size, "%.*s%s%s", (int)length, path, length ? "/" : "", name);
+        if (is_program(found))
+            return true;
+        path = path[length] ? path + length + 1 : NULL;
+    }
+    return false;
+}
+
+/* ---- Scripts ------------------------------------------------------------------------------- */
+
+/* "#!/usr/bin/env -S python3 -u" runs python3. */
+static bool interpreter_of(const struct program *program, char *found, size_t size)
+{
+    char line[sizeof(program->head) + 1];
+    char *word, *rest;
+
+    memcpy(line, program->head, program->head_length);
+    line[program->head_length] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    word = strtok_r(line + 2, " \t\r", &rest);
+    if (!word)
+        return false;
+    if (strcmp(strrchr(word, '/') ? strrchr(word, '/') + 1 : word, "env") == 0) {
+        char *argument = strtok_r(NULL, " \t\r", &rest);
+        while (argument && (argument[0] == '-' || strchr(argument, '=')))
+            argument = strtok_r(NULL, " \t\r", &rest);
+        word = argument ? argument : word;
+    }
+    return find_along_path(word, found, size);
+}
+
+/* ---- ELF ----------------------------------------------------------------------------------- */
+
+static int wrong_machine(const struct program *program, const ElfW(Ehdr) *own,
+                         struct pp_error *error)
+{
+    const unsigned char *head = program->head;
+    unsigned machine = head[EI_DATA] == ELFDATA2MSB ? head[18] * 256u + head[19]
+                                                    : head[19] * 256u + head[18];
+
+    if (head[EI_CLASS] != own->e_ident[EI_CLASS])
+        return pp_fail(error,
+                       "%s is a %d-bit program and libpprof is %d-bit: it cannot be loaded into it; "
+                       "build libpprof for it and name it with LIBPPROF_LIBRARY",
+                       program->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64,
+                       own->e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64);
+    if (head[EI_DATA] != own->e_ident[EI_DATA] || machine != own->e_machine)
+        return pp_fail(error,
+                       "%s is a program for another machine (ELF machine %u): record it there",
+                       program->path, machine);
+    return 0;
+}
+
+/* Reads the name of the program's dynamic loader; "" if it has none. */
+static void read_loader(const struct program *program, const ElfW(Ehdr) *header, char *loader,
+                        size_t size)
+{
+    loader[0] = '\0';
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        off_t at = (off_t)(header->e_phoff + (size_t)i * header->e_phentsize);
+        ElfW(Phdr) segment;
+        ssize_t got;
+
+        if (pread(program->fd, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment))
+            return;
+        if (segment.p_type != PT_INTERP)
+            continue;
+        got = pread(program->fd, loader, size - 1, (off_t)segment.p_offset);
+        loader[got > 0 ? got : 0] = '\0';
+        return;
+    }
+}
+
+static int inspect_elf(const struct program *program, struct pp_error *error)
+{
+    ElfW(Ehdr) header, own;
+    char loader[256];
+    int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    bool known = self >= 0 && read(self, &own, sizeof(own)) == (ssize_t)sizeof(own);
+
+    if (self >= 0)
+        close(self);
+    if (known && wrong_machine(program, &own, error) < 0)
+        return -1;
+    if (program->head_length < sizeof(header))
+        return 0;
+    memcpy(&header, program->head, sizeof(header));
+    read_loader(program, &header, loader, sizeof(loader));
+    if (!loader[0])
+        return pp_fail(error,
+                       "%s is statically linked: no library can be preloaded into it; link it "
+                       "dynamically, or link libpprof.a into it",
+                       program->path);
+#if defined(__GLIBC__)
+    if (strstr(loader, "ld-musl"))
+        return pp_fail(error,
+                       "%s uses the musl C library and this libpprof is built for glibc: build "
+                       "libpprof with musl and name it with LIBPPROF_LIBRARY",
+                       program->path);
+#endif
+    return 0;
+}
+
+/* ---- Privileges ---------------------------------------------------------------------------- */
+
+static int inspect_privileges(const struct program *program, struct pp_error *error)
+{
+    bool setuid = (program->info.st_mode & S_ISUID) && program->info.st_uid != getuid();
+    bool setgid = (program->info.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+                  program->info.st_gid != getgid();
+
+    if (setuid || setgid)
+        return pp_fail(error,
+                       "%s is set%s: the system ignores LD_PRELOAD for it; record a copy without "
+                       "that bit, or as the user that it switches to",
+                       program->path, setuid ? "uid" : "gid");
+    if (geteuid() != 0 && fgetxattr(program->fd, "security.capability", NULL, 0) > 0)
+        return pp_fail(error,
+                       "%s has file capabilities: the system ignores LD_PRELOAD for it; record a "
+                       "copy without them (setcap -r), or as root",
+                       program->path);
+    return 0;
+}
+
+/* ---- Commands ------------------------------------------------------------------------------ */
+
+static bool open_program(struct program *program, const char *path)
+{
+    ssize_t got;
+
+    memset(program, 0, sizeof(*program));
+    program->path = path;
+    program->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (program->fd < 0)
+        return false;
+    got = read(program->fd, program->head, sizeof(program->head));
+    program->head_length = got > 0 ? (size_t)got : 0;
+    return fstat(program->fd, &program->info) == 0;
+}
+
+static int inspect(const char *path, int depth, struct pp_error *error)
+{
+    struct program program;
+    char interpreter[PATH_MAX];
+    int status = 0;
+
+    if (!open_program(&program, path))
+        return 0; /* nothing certain: a program may be executable and not readable */
+    if (program.head_length >= SELFMAG && memcmp(program.head, ELFMAG, SELFMAG) == 0) {
+        status = inspect_privileges(&program, error);
+        if (status == 0)
+            status = inspect_elf(&program, error);
+    } else if (program.head_length > 2 && memcmp(program.head, "#!", 2) == 0 &&
+               depth < MAX_INTERPRETERS &&
+               interpreter_of(&program, interpreter, sizeof(interpreter))) {
+        struct pp_error inner;
+        status = inspect(interpreter, depth + 1, &inner);
+        if (status < 0)
+            pp_fail(error, "%s is a script, and its interpreter %.800s", path, inner.text);
+    }
+    close(program.fd);
+    return status;
+}
+
+int pp_diagnose_command(const char *command, struct pp_error *error)
+{
+    char path[PATH_MAX];
+
+    if (!find_along_path(command, path, sizeof(path)))
+        return 0; /* starting it will say so */
+    return inspect(path, 0, error);
+}
+
+/* The kernel keeps 15 bytes of a program's name; a script goes by its own. */
+static bool became_another(const char *command, const struct pp_child *child)
+{
+    const char *name = strrchr(command, '/') ? strrchr(command, '/') + 1 : command;
+
+    return child->last_name[0] && strncmp(name, child->last_name, 15) != 0;
+}
+
+void pp_diagnose_ended(const char *command, const struct pp_child *child, bool subprocesses,
+                       struct pp_error *error)
+{
+    int number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
+
+    if (pp_diagnose_command(command, error) < 0)
+        return;
+    if (number == SIGKILL)
+        pp_fail(error, "%s was killed by SIGKILL, which leaves no time to write a profile; end it "
+                       "with SIGTERM or SIGINT, or stop earlier with -d SECONDS",
+                command);
+    else if (number)
+        pp_fail(error, "%s was ended by signal %d (%s) before it could write its profile; -d SECONDS "
+                       "writes it earlier",
+                command, number, strsignal(number));
+    else if (!subprocesses && became_another(command, child))
+        pp_fail(error, "%s replaced itself by another program (%s), which is not recorded; name that "
+                       "one, or add --subprocesses",
+                command, child->last_name);
+    else
+        pp_fail(error, "%s ended without writing one; perhaps it clears LD_PRELOAD, changes to a "
+                       "user who may not write here, or leaves by a way that runs nothing (a raw "
+                       "_exit system call); LIBPPROF=log=stderr shows what the library says",
+                command);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_progress.c: see record_progress.h.
+ */
+#include "record_progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define ERASE_LINE "\r\033[K"
+
+/* A command that is done before has nothing to wait for. */
+#define QUIET_SECONDS 0.4
+
+void pp_progress_init(struct pp_progress *progress, bool with_children)
+{
+    const char *terminal = getenv("TERM");
+
+    memset(progress, 0, sizeof(*progress));
+    progress->enabled = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    progress->with_children = with_children;
+    clock_gettime(CLOCK_MONOTONIC, &progress->start);
+}
+
+static void put(const char *text)
+{
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+
+    (void)ignored; /* a terminal that went away is no reason to stop recording */
+}
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+/* Fields 14 to 17 of /proc/PID/stat, in clock ticks: user and system time, then the same of the
+ * children that were waited for. -1 if it cannot be read. */
+static double cpu_seconds(pid_t pid, bool with_children)
+{
+    unsigned long user, system, children_user, children_system;
+    char path[64], line[1024];
+    const char *fields;
+    FILE *file;
+    bool read;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return -1;
+    read = fgets(line, sizeof(line), file) != NULL;
+    fclose(file);
+    fields = read ? strrchr(line, ')') : NULL;
+    if (!fields || sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
+                          &user, &system, &children_user, &children_system) != 4)
+        return -1;
+    user += system;
+    if (with_children)
+        user += children_user + children_system;
+    return (double)user / (double)sysconf(_SC_CLK_TCK);
+}
+
+static bool may_draw(void)
+{
+    struct termios terminal;
+
+    return tcgetpgrp(STDERR_FILENO) == getpgrp() && tcgetattr(STDERR_FILENO, &terminal) == 0 &&
+           (terminal.c_lflag & ICANON);
+}
+
+static void draw(struct pp_progress *progress, const struct pp_child *child)
+{
+    double cpu = cpu_seconds(child->pid, progress->with_children);
+    double elapsed = seconds_since(&progress->start);
+    char line[128];
+
+    if (cpu < 0 || elapsed < QUIET_SECONDS || !may_draw())
+        return;
+    snprintf(line, sizeof(line), ERASE_LINE "cpprof: recording for %.1f s, CPU time %.1f s",
+             elapsed, cpu);
+    put(line);
+    progress->drawn = true;
+}
+
+void pp_progress_watch(void *ctx, const struct pp_child *child, enum pp_child_event event)
+{
+    struct pp_progress *progress = ctx;
+
+    if (event == PP_CHILD_RUNS) {
+        draw(progress, child);
+    } else if (progress->drawn) {
+        put(ERASE_LINE);
+        progress->drawn = false;
+    }
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_session.c: see record_session.h.
+ *
+ * Owns: the folder, the environment's strings.
+ */
+#include "record_session.h"
+
+#include "message.h"
+#include "pool.h"
+#include "profile_file.h"
+#include "profile_merge.h"
+#include "profile_model.h"
+#include "protobuf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX ".pb.gz"
+
+extern char **environ;
+
+static char *join(const char *format, const char *first, const char *second)
+{
+    char *text;
+
+    if (asprintf(&text, format, first, second) < 0) {
+        pp_complain("out of memory");
+        exit(PP_EXIT_BAD_INPUT);
+    }
+    return text;
+}
+
+/* ---- The library --------------------------------------------------------------------------- */
+
+/* Beside the command, in the build tree and where it is installed. */
+static char *library_beside_command(void)
+{
+    static const char *const folders[] = {"/../lib/libpprof.so.0",
+                                          "/../" CPPROF_LIBDIR "/libpprof.so.0"};
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+    if (length <= 0)
+        return NULL;
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        char *path = join("%s%s", self, folders[i]);
+        char *real = realpath(path, NULL);
+        free(path);
+        if (real)
+            return real;
+    }
+    return NULL;
+}
+
+static int find_library(struct pp_session *session, struct pp_error *error)
+{
+    const char *given = getenv("LIBPPROF_LIBRARY");
+
+    if (given && *given) {
+        session->library = realpath(given, NULL);
+        if (!session->library)
+            return pp_fail(error, "LIBPPROF_LIBRARY=%s: %s", given, strerror(errno));
+        return 0;
+    }
+    session->library = library_beside_command();
+    if (!session->library)
+        return pp_fail(error, "libpprof.so.0: expected it in ../lib beside cpprof, found none; build "
+                              "or install it, or name it with LIBPPROF_LIBRARY=/path");
+    return 0;
+}
+
+/* Blanks and colons separate the names in LD_PRELOAD: such a path gets a link in our folder. */
+static int make_preloadable(struct pp_session *session, struct pp_error *error)
+{
+    char *link_name;
+
+    if (!strpbrk(session->library, " :"))
+        return 0;
+    link_name = join("%s/%s", session->folder, "libpprof.so.0");
+    if (strpbrk(link_name, " :") || symlink(session->library, link_name) < 0) {
+        pp_fail(error, "%s: a path with blanks or colons cannot be preloaded; move the library",
+                session->library);
+        free(link_name);
+        return -1;
+    }
+    free(session->library);
+    session->library = link_name;
+    return 0;
+}
+
+/* ---- The folder ---------------------------------------------------------------------------- */
+
+/* The folder that the output is to appear in, through links. NULL with errno. */
+static char *output_folder(const char *output)
+{
+    char *copy, *slash, *real;
+
+    real = realpath(output, NULL);
+    copy = real ? real : strdup(output);
+    slash = copy ? strrchr(copy, '/') : NULL;
+    if (slash)
+        slash[slash == copy] = '\0';
+    real = realpath(slash ? copy : ".", NULL);
+    free(copy);
+    return real;
+}
+
+/* The list of options separates words by commas. */
+static bool can_be_an_option(const char *folder)
+{
+    return !strpbrk(folder, ", :");
+}
+
+static int make_folder(struct pp_session *session, const char *parent, const char *why,
+                       struct pp_error *error)
+{
+    session->folder = join("%s/%s", parent, ".cpprof-XXXXXX");
+    if (mkdtemp(session->folder))
+        return 0;
+    pp_fail(error, "%s: cannot make a folder for the recording there: %s%s", parent,
+            strerror(errno), why);
+    free(session->folder);
+    session->folder = NULL;
+    return -1;
+}
+
+static int place_folder(struct pp_session *session, struct pp_error *error)
+{
+    const char *output = session->options->output;
+    const char *temporary = getenv("TMPDIR");
+    struct stat info;
+    bool exists = stat(output, &info) == 0;
+    char *parent;
+    int status;
+
+    if (exists && S_ISDIR(info.st_mode))
+        return pp_fail(error, "%s: expected the name of a file to write, found a directory", output);
+    if (exists && access(output, W_OK) < 0)
+        return pp_fail(error, "%s: cannot write: %s", output, strerror(errno));
+    parent = output_folder(output);
+    if (!parent)
+        return pp_fail(error, "%s: cannot write there: %s", output, strerror(errno));
+    if ((exists && !S_ISREG(info.st_mode)) || !can_be_an_option(parent))
+        status = make_folder(session, temporary && *temporary ? temporary : "/tmp",
+                             "; set TMPDIR to another one", error);
+    else
+        status = make_folder(session, parent, "; choose another place with -o", error);
+    free(parent);
+    return status;
+}
+
+/* ---- The environment ----------------------------------------------------------------------- */
+
+/* A per cent sign begins a placeholder in the library's file names. */
+static char *escape_percents(const char *path)
+{
+    char *escaped = pp_heap_alloc(2 * strlen(path) + 1, 1), *to = escaped;
+
+    for (; *path; path++) {
+        *to++ = *path;
+        if (*path == '%')
+            *to++ = '%';
+    }
+    return escaped;
+}
+
+static char *option_list(const struct pp_session *session)
+{
+    const struct pp_record_options *options = session->options;
+    const char *inherited = getenv("LIBPPROF");
+    char *folder = escape_percents(session->folder);
+    char duration[64] = "";
+    char *list;
+
+    if (options->duration_ms)
+        snprintf(duration, sizeof(duration), ",duration=%ldms", options->duration_ms);
+    if (asprintf(&list, "LIBPPROF=%s%scpu:%ld,file=%s/%%p.%%e.%%n%s%s%s", inherited ? inherited : "",
+                 inherited && *inherited ? "," : "", options->hz, folder, SUFFIX,
+                 options->subprocesses ? ",subprocesses" : "", duration) < 0) {
+        pp_complain("out of memory");
+        exit(PP_EXIT_BAD_INPUT);
+    }
+    free(folder);
+    return list;
+}
+
+static char *preload_list(const struct pp_session *session)
+{
+    const char *inherited = getenv("LD_PRELOAD");
+
+    if (inherited && *inherited) {
+        char *both = join("%s:%s", session->library, inherited);
+        char *list = join("%s%s", "LD_PRELOAD=", both);
+        free(both);
+        return list;
+    }
+    return join("%s%s", "LD_PRELOAD=", session->library);
+}
+
+static bool is_ours(const char *variable)
+{
+    return strncmp(variable, "LIBPPROF=", 9) == 0 || strncmp(variable, "LD_PRELOAD=", 11) == 0;
+}
+
+/* The last two are ours, to be freed. */
+static void make_environment(struct pp_session *session)
+{
+    size_t count = 0, kept = 0;
+
+    while (environ[count])
+        count++;
+    session->environment = pp_heap_alloc(count + 3, sizeof(*session->environment));
+    for (size_t i = 0; i < count; i++)
+        if (!is_ours(environ[i]))
+            session->environment[kept++] = environ[i];
+    session->environment[kept++] = preload_list(session);
+    session->environment[kept] = option_list(session);
+}
+
+static void free_environment(struct pp_session *session)
+{
+    size_t count = 0;
+
+    if (!session->environment)
+        return;
+    while (session->environment[count])
+        count++;
+    free(session->environment[count - 1]);
+    free(session->environment[count - 2]);
+    free(session->environment);
+}
+
+int pp_session_open(struct pp_session *session, const struct pp_record_options *options,
+                    struct pp_error *error)
+{
+    memset(session, 0, sizeof(*session));
+    session->options = options;
+    if (find_library(session, error) < 0 || place_folder(session, error) < 0 ||
+        make_preloadable(session, error) < 0) {
+        pp_session_close(session);
+        return -1;
+    }
+    make_environment(session);
+    return 0;
+}
+
+/* ---- The profiles -------------------------------------------------------------------------- */
+
+static bool is_profile_of(const char *name, pid_t command)
+{
+    size_t length = strlen(name);
+    char *end;
+    long process = strtol(name, &end, 10);
+
+    if (end == name || *end != '.' || length < sizeof(SUFFIX) ||
+        strcmp(name + length - (sizeof(SUFFIX) - 1), SUFFIX) != 0)
+        return false;
+    return command == 0 || process == command;
+}
+
+struct file_list {
+    char **paths;
+    size_t count, capacity;
+};
+
+static int compare_paths(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Sorted, so that the same processes give the same profile. */
+static void list_profiles(const struct pp_session *session, pid_t command, struct file_list *list)
+{
+    DIR *folder = opendir(session->folder);
+    struct dirent *entry;
+
+    memset(list, 0, sizeof(*list));
+    while (folder && (entry = readdir(folder))) {
+        if (!is_profile_of(entry->d_name, command))
+            continue;
+        if (list->count == list->capacity) {
+            list->capacity = list->capacity ? 2 * list->capacity : 16;
+            list->paths = pp_heap_resize(list->paths, list->capacity, sizeof(*list->paths));
+        }
+        list->paths[list->count++] = join("%s/%s", session->folder, entry->d_name);
+    }
+    if (folder)
+        closedir(folder);
+    if (list->count)
+        qsort(list->paths, list->count, sizeof(*list->paths), compare_paths);
+}
+
+static void free_list(struct file_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->paths[i]);
+    free(list->paths);
+}
+
+/* Byte for byte what the process wrote. */
+static int put_one(const char *path, const char *output, struct pp_error *error)
+{
+    struct pp_bytes bytes = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int status;
+
+    if (fd < 0)
+        return pp_fail(error, "%s: cannot open: %s", path, strerror(errno));
+    status = pp_file_get(fd, PP_PROFILE_MAX_BYTES, &bytes);
+    close(fd);
+    if (status < 0)
+        pp_fail(error, "%s: cannot read: %s", path, strerror(-status));
+    else
+        status = pp_file_put(output, &bytes, error);
+    pp_bytes_release(&bytes);
+    return status < 0 ? -1 : 0;
+}
+
+static int merge_and_put(struct pp_profile **profiles, size_t count, const char *output,
+                         struct pp_profile **out, struct pp_error *error)
+{
+    if (pp_profile_align_units(profiles, count, error) < 0 ||
+        pp_profile_merge(profiles, count, out, error) < 0)
+        return -1;
+    if (pp_profile_write_file(output, *out, error) < 0) {
+        pp_profile_free(*out);
+        *out = NULL;
+        return -1;
+    }
+    return 0;
+}
+
+/* A profile that a dying process left half written costs that process, not the others. */
+static size_t read_profiles(const struct file_list *list, struct pp_profile **profiles,
+                            const char **last_path)
+{
+    struct pp_error error;
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (pp_profile_read_file(list->paths[i], &profiles[count], &error) < 0) {
+            pp_complain("warning: a process's profile is left out: %s", error.text);
+        } else {
+            *last_path = list->paths[i];
+            count++;
+        }
+    }
+    return count;
+}
+
+int pp_session_collect(struct pp_session *session, pid_t command, struct pp_profile **out,
+                       struct pp_error *error)
+{
+    const struct pp_record_options *options = session->options;
+    struct pp_profile **profiles;
+    struct file_list list;
+    const char *path = NULL;
+    size_t count;
+    int status = 0;
+
+    *out = NULL;
+    list_profiles(session, options->subprocesses ? 0 : command, &list);
+    profiles = pp_heap_alloc(list.count, sizeof(struct pp_profile *));
+    count = read_profiles(&list, profiles, &path);
+    session->processes = (unsigned)count;
+    if (count == 1) {
+        status = put_one(path, options->output, error);
+        if (status == 0) {
+            *out = profiles[0];
+            profiles[0] = NULL;
+        }
+    } else if (count > 1) {
+        status = merge_and_put(profiles, count, options->output, out, error);
+    }
+    for (size_t i = 0; i < count; i++)
+        pp_profile_free(profiles[i]);
+    free(profiles);
+    free_list(&list);
+    return status;
+}
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
+void pp_session_close(struct pp_session *session)
+{
+    if (session->folder)
+        remove_folder(session->folder);
+    free_environment(session);
+    free(session->folder);
+    free(session->library);
+    memset(session, 0, sizeof(*session));
+}

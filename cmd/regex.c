@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * regex.c: see regex.h.
+ *
+ * Owns: the PCRE2 objects of each expression.
+ */
+#include "regex.h"
+
+#include "message.h"
+#include "pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+struct pp_regex {
+    pcre2_code *code;
+    pcre2_match_data *match;
+    char *pattern;
+    bool complained;
+};
+
+#define OPTIONS (PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY)
+
+/* Long expressions are cut to a window around the fault so that the caret stays in sight. */
+static void explain(const char *pattern, size_t fault, int code, struct pp_error *error)
+{
+    enum { WINDOW = 60 };
+    size_t length = strlen(pattern);
+    size_t from = fault > WINDOW ? fault - WINDOW : 0;
+    size_t shown = length - from < 2 * WINDOW ? length - from : 2 * WINDOW;
+    PCRE2_UCHAR reason[256];
+
+    if (pcre2_get_error_message(code, reason, sizeof(reason)) < 0)
+        strcpy((char *)reason, "it is invalid");
+    pp_fail(error, "regular expression: %s at position %zu\n  %.*s\n  %*s^", (char *)reason, fault,
+            (int)shown, pattern + from, (int)(fault - from), "");
+}
+
+static pcre2_code *compile(const char *pattern, int *code, size_t *fault)
+{
+    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+    pcre2_code *compiled;
+
+    if (context)
+        pcre2_set_newline(context, PCRE2_NEWLINE_LF); /* what "." does not match */
+    compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, OPTIONS, code, fault,
+                             context);
+    pcre2_compile_context_free(context);
+    return compiled;
+}
+
+struct pp_regex *pp_regex_compile(const char *pattern, struct pp_error *error)
+{
+    struct pp_regex *regex;
+    size_t fault;
+    int code;
+    pcre2_code *compiled = compile(pattern, &code, &fault);
+
+    if (!compiled) {
+        explain(pattern, fault, code, error);
+        return NULL;
+    }
+    pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* only faster; may be refused */
+    regex = pp_heap_alloc(1, sizeof(*regex));
+    regex->code = compiled;
+    regex->match = pcre2_match_data_create(1, NULL);
+    regex->pattern = strdup(pattern);
+    return regex;
+}
+
+void pp_regex_free(struct pp_regex *regex)
+{
+    if (!regex)
+        return;
+    pcre2_match_data_free(regex->match);
+    pcre2_code_free(regex->code);
+    free(regex->pattern);
+    free(regex);
+}
+
+bool pp_regex_match(struct pp_regex *regex, const char *text, size_t length)
+{
+    int status;
+
+    if (!regex->match)
+        return false;
+    status = pcre2_match(regex->code, (PCRE2_SPTR)text, length, 0, 0, regex->match, NULL);
+    if (status < PCRE2_ERROR_NOMATCH && !regex->complained) {
+        regex->complained = true;
+        pp_complain("warning: the regular expression %s takes too many steps on %.100s; that name "
+                    "counts as not matching",
+                    regex->pattern, text);
+    }
+    return status >= 0;
+}

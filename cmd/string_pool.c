@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * string_pool.c: see string_pool.h. Linear probing, at most half full.
+ *
+ * Owns: entries and slots.
+ */
+#include "string_pool.h"
+
+#include "pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 64u
+
+/* Multiply-and-fold over 8-byte words, each folded by its own multiplication so that the order of
+ * the words matters. Not a defence against chosen collisions: profiles are read, not served. */
+uint64_t pp_hash_bytes(const void *data, size_t length, uint64_t seed)
+{
+    const unsigned char *bytes = data;
+    uint64_t hash = seed ^ (0x9e3779b97f4a7c15u + length);
+    uint64_t word;
+
+    while (length) {
+        size_t step = length < sizeof(word) ? length : sizeof(word);
+        unsigned __int128 product;
+
+        word = 0;
+        memcpy(&word, bytes, step);
+        product = (unsigned __int128)(hash ^ word) * 0xd6e8feb86659fd93u;
+        hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ 0x2545f4914f6cdd1du;
+        bytes += step;
+        length -= step;
+    }
+    return hash ^ (hash >> 29);
+}
+
+void pp_strings_init(struct pp_strings *strings, struct pp_pool *pool)
+{
+    memset(strings, 0, sizeof(*strings));
+    strings->pool = pool;
+    strings->capacity = FIRST_CAPACITY;
+    strings->entries = pp_heap_alloc(strings->capacity, sizeof(*strings->entries));
+    strings->slot_count = 2 * FIRST_CAPACITY;
+    strings->slots = pp_heap_alloc(strings->slot_count, sizeof(*strings->slots));
+    pp_strings_add(strings, "", 0);
+}
+
+void pp_strings_release(struct pp_strings *strings)
+{
+    free(strings->entries);
+    free(strings->slots);
+    memset(strings, 0, sizeof(*strings));
+}
+
+/* The slot that holds the string, or the empty one where it belongs. */
+static uint32_t *find_slot(const struct pp_strings *strings, const char *data, size_t length,
+                           uint64_t hash)
+{
+    uint32_t mask = strings->slot_count - 1;
+    uint32_t at = (uint32_t)hash & mask;
+
+    while (strings->slots[at]) {
+        const struct pp_string_entry *entry = &strings->entries[strings->slots[at] - 1];
+        if (entry->hash == hash && entry->length == length &&
+            memcmp(entry->data, data, length) == 0)
+            break;
+        at = (at + 1) & mask;
+    }
+    return &strings->slots[at];
+}
+
+static void grow(struct pp_strings *strings)
+{
+    strings->capacity *= 2;
+    strings->entries =
+        pp_heap_resize(strings->entries, strings->capacity, sizeof(*strings->entries));
+    free(strings->slots);
+    strings->slot_count *= 2;
+    strings->slots = pp_heap_alloc(strings->slot_count, sizeof(*strings->slots));
+    for (uint32_t i = 0; i < strings->count; i++) {
+        const struct pp_string_entry *entry = &strings->entries[i];
+        *find_slot(strings, entry->data, entry->length, entry->hash) = i + 1;
+    }
+}
+
+pp_string pp_strings_add(struct pp_strings *strings, const char *data, size_t length)
+{
+    uint64_t hash = pp_hash_bytes(data, length, 0);
+    uint32_t *slot = find_slot(strings, data, length, hash);
+    struct pp_string_entry *entry;
+
+    if (*slot)
+        return *slot - 1;
+    if (strings->count == strings->capacity) {
+        grow(strings);
+        slot = find_slot(strings, data, length, hash);
+    }
+    entry = &strings->entries[strings->count++];
+    entry->data = pp_pool_copy(strings->pool, data, length);
+    entry->length = length;
+    entry->hash = hash;
+    *slot = strings->count;
+    return strings->count - 1;
+}
+
+pp_string pp_strings_put(struct pp_strings *strings, const char *text)
+{
+    return pp_strings_add(strings, text, strlen(text));
+}

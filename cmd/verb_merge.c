@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_merge.c: `cpprof merge`, several profiles into one.
+ */
+#include "verbs.h"
+
+#include "message.h"
+#include "command_line.h"
+#include "pool.h"
+#include "profile_file.h"
+#include "profile_merge.h"
+#include "profile_model.h"
+
+#include <stdlib.h>
+
+const char pp_help_merge[] =
+    "usage: cpprof merge -o OUT FILE...\n"
+    "\n"
+    "Adds profiles of one kind up: equal stacks become one, units are made equal, the same program\n"
+    "loaded at different addresses is the same program. OUT is a gzipped profile.proto.\n"
+    "\n"
+    "  -o OUT   where to write it; may be one of the FILEs\n";
+
+static int read_all(char *const *paths, int count, struct pp_profile **profiles,
+                    struct pp_error *error)
+{
+    for (int i = 0; i < count; i++)
+        if (pp_profile_read_file(paths[i], &profiles[i], error) < 0)
+            return -1;
+    return 0;
+}
+
+static int merge_files(char *const *paths, int count, const char *out, struct pp_error *error)
+{
+    struct pp_profile **profiles = pp_heap_alloc((size_t)count, sizeof(*profiles));
+    struct pp_profile *merged = NULL;
+    int status = read_all(paths, count, profiles, error);
+
+    if (status == 0)
+        status = pp_profile_align_units(profiles, (size_t)count, error);
+    if (status == 0)
+        status = pp_profile_merge(profiles, (size_t)count, &merged, error);
+    if (status == 0)
+        status = pp_profile_write_file(out, merged, error);
+    for (int i = 0; i < count; i++)
+        pp_profile_free(profiles[i]);
+    pp_profile_free(merged);
+    free(profiles);
+    return status;
+}
+
+int pp_run_merge(int argc, char **argv)
+{
+    const char *out = NULL;
+    const struct pp_option table[] = {
+        {'o', "output", NULL, PP_OPTION_TEXT, &out, 0, 0},
+        {0},
+    };
+    struct pp_operands files;
+    struct pp_error error;
+    int status;
+
+    if (pp_options_parse("merge", table, false, argc, argv, &files, &status) < 0)
+        return status;
+    if (!out || !*out)
+        return pp_bad_usage("merge", "merge: -o OUT is missing");
+    if (files.count == 0)
+        return pp_bad_usage("merge", "merge: expected at least one FILE, found none");
+    if (merge_files(files.values, files.count, out, &error) < 0) {
+        pp_complain("%s", error.text);
+        return PP_EXIT_BAD_INPUT;
+    }
+    return PP_EXIT_OK;
+}

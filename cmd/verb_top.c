@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_top.c: `cpprof top`, the functions that cost most, as `go tool pprof -top` prints them.
+ */
+#include "verbs.h"
+
+#include "message.h"
+#include "command_line.h"
+#include "profile_model.h"
+#include "regex.h"
+#include "report.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+const char pp_help_top[] =
+    "usage: cpprof top [--cum] [-n N] [--sample TYPE] [--focus RE] [--ignore RE] [--base FILE] "
+    "FILE\n"
+    "\n"
+    "Prints the functions that cost most, in the form of `go tool pprof -top`.\n"
+    "FILE is a profile.proto, gzipped or plain, or a CPU profile of gperftools; - is stdin.\n"
+    "\n"
+    "  --cum          sort by cum (the function and what it called), not by flat (itself)\n"
+    "  -n N           at most N rows (all)\n"
+    "  --sample TYPE  which values: a sample type such as cpu or inuse_space, or its index\n"
+    "  --focus RE     only samples in which a function, file or program matches RE\n"
+    "  --ignore RE    only samples in which none does\n"
+    "  --base FILE    subtract this profile first\n"
+    "\n"
+    "Functions below 0.5 % of the total are left out; the header says how many.\n"
+    "Options may be written as go tool pprof has them: -cum, -nodecount=N, -sample_index=TYPE.\n";
+
+struct top {
+    struct pp_report_options options;
+    const char *base;
+};
+
+static int compile(const char *option, const char *pattern, struct pp_regex **regex)
+{
+    struct pp_error error;
+
+    if (!pattern)
+        return 0;
+    *regex = pp_regex_compile(pattern, &error);
+    if (*regex)
+        return 0;
+    pp_bad_usage("top", "top: %s: %s", option, error.text);
+    return -1;
+}
+
+static int print_top(const struct top *top, const char *path)
+{
+    struct pp_profile *profile;
+    struct pp_report report;
+    struct pp_error error;
+
+    if (pp_report_load(path, top->base, &profile, &error) < 0) {
+        pp_complain("%s", error.text);
+        return PP_EXIT_BAD_INPUT;
+    }
+    if (pp_report_init(&report, profile, &top->options, &error) < 0) {
+        pp_profile_free(profile);
+        if (top->options.sample)
+            return pp_bad_usage("top", "%s: %s", path, error.text);
+        pp_complain("%s: %s", path, error.text);
+        return PP_EXIT_BAD_INPUT;
+    }
+    pp_report_print_profile(&report, stdout);
+    pp_report_print_summary(&report, stdout);
+    pp_report_print_rows(&report, stdout);
+    pp_report_release(&report);
+    pp_profile_free(profile);
+    if (fflush(stdout) != 0) {
+        pp_complain("standard output: cannot write: %s", strerror(errno));
+        return PP_EXIT_BAD_INPUT;
+    }
+    return PP_EXIT_OK;
+}
+
+/* An empty option value means the option is not given, as in go tool pprof. */
+static void drop_empty(const char **text)
+{
+    if (*text && !**text)
+        *text = NULL;
+}
+
+int pp_run_top(int argc, char **argv)
+{
+    struct top top = {0};
+    struct pp_report_options *report = &top.options;
+    long rows = 0;
+    const struct pp_option table[] = {
+        {0, "cum", NULL, PP_OPTION_FLAG, &report->by_cum, 0, 0},
+        {'n', "rows", "nodecount", PP_OPTION_COUNT, &rows, 0, INT_MAX},
+        {0, "sample", "sample_index", PP_OPTION_TEXT, &report->sample, 0, 0},
+        {0, "focus", NULL, PP_OPTION_TEXT, &report->focus, 0, 0},
+        {0, "ignore", NULL, PP_OPTION_TEXT, &report->ignore, 0, 0},
+        {0, "base", NULL, PP_OPTION_TEXT, &top.base, 0, 0},
+        {0},
+    };
+    struct pp_operands files;
+    int status;
+
+    if (pp_options_parse("top", table, false, argc, argv, &files, &status) < 0)
+        return status;
+    if (files.count != 1)
+        return pp_bad_usage("top", "top: expected one FILE, found %d", files.count);
+    report->node_count = (uint32_t)rows;
+    drop_empty(&report->sample);
+    drop_empty(&report->focus);
+    drop_empty(&report->ignore);
+    drop_empty(&top.base);
+    status = PP_EXIT_BAD_USAGE;
+    if (compile("--focus", report->focus, &report->focus_regex) == 0 &&
+        compile("--ignore", report->ignore, &report->ignore_regex) == 0)
+        status = print_top(&top, files.values[0]);
+    pp_regex_free(report->focus_regex);
+    pp_regex_free(report->ignore_regex);
+    return status;
+}

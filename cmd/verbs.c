@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verbs.c: the table of verbs, see verbs.h. A new verb is a new file verb_NAME.c and its row here.
+ */
+#include "verbs.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const struct pp_verb pp_verbs[] = {
+    {"record", "run a command and write a profile of it", pp_help_record, pp_run_record},
+    {"top", "the functions that cost most", pp_help_top, pp_run_top},
+    {"merge", "join several profiles into one", pp_help_merge, pp_run_merge},
+    {"help", "explain a verb", pp_help_help, pp_run_help},
+    {"peek", "callers and callees of a function", NULL, NULL},
+    {"tree", "every function with its callers and callees", NULL, NULL},
+    {"traces", "all stacks", NULL, NULL},
+    {"tags", "the labels and what they cost", NULL, NULL},
+    {"raw", "everything that is in a profile, as text", NULL, NULL},
+    {"list", "the source of a function with its costs", NULL, NULL},
+    {"dump", "the stacks of all threads of a process", NULL, NULL},
+    {"flame", "a flame graph as one HTML file", NULL, NULL},
+    {"diff", "what changed between two profiles", NULL, NULL},
+    {"convert", "a profile in another format", NULL, NULL},
+    {"web", "the flame graph in a browser", NULL, NULL},
+    {"symbolize", "add names, files and lines to a profile", NULL, NULL},
+    {"push", "send a profile to a server", NULL, NULL},
+    {"doctor", "what works on this machine, and how to mend the rest", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct pp_verb *pp_verb_find(const char *name)
+{
+    for (const struct pp_verb *verb = pp_verbs; verb->name; verb++)
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    return NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verbs.h: the words that may follow `cpprof`.
+ *
+ * Each verb is one file, cmd/verb_NAME.c, with one function. The table in verbs.c names them all,
+ * also those that this version does not have yet, so that a user who knows them from the manual
+ * gets an answer and not "unknown".
+ */
+#ifndef CPPROF_VERBS_H
+#define CPPROF_VERBS_H
+
+struct pp_verb {
+    const char *name;
+    const char *summary; /* one line for `cpprof help` */
+    const char *help;    /* the text of `cpprof help NAME`, beginning with the usage line */
+    int (*run)(int argc, char **argv); /* argv[0] is the verb; NULL: not in this version */
+};
+
+/* Ends with a row without a name. */
+extern const struct pp_verb pp_verbs[];
+
+/* NULL if there is no such verb. */
+const struct pp_verb *pp_verb_find(const char *name);
+
+/* Prints the help of a verb on stdout and returns the exit status. */
+int pp_verb_help(const char *name);
+
+extern const char pp_help_top[], pp_help_record[], pp_help_merge[], pp_help_help[];
+
+int pp_run_top(int argc, char **argv);
+int pp_run_record(int argc, char **argv);
+int pp_run_merge(int argc, char **argv);
+int pp_run_help(int argc, char **argv);
+
+#endif

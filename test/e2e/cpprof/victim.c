@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * victim.c: a command for the tests of `cpprof record`.
+ *
+ *   victim state        prints what it inherited: signals, open files, process group
+ *   victim die SIGNAL   ends by a signal
+ *   victim count FILE   writes "pid N" and "ready" to FILE, then counts the signals that it gets until
+ *                       SIGTERM and prints them; SIGUSR1 makes it append a line to FILE
+ *   victim stop FILE    creates FILE, stops itself by SIGTSTP, and appends a line once continued
+ *   victim terminal COMMAND...
+ *                       runs COMMAND in the foreground of a new terminal, copies what it prints, types
+ *                       ^C or ^Z when it prints "type-interrupt" or "type-suspend", continues it
+ *                       when it stops, and prints how it ended
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void print_signals(void)
+{
+    sigset_t mask;
+
+    sigprocmask(SIG_SETMASK, NULL, &mask);
+    for (int number = 1; number < 32; number++) {
+        struct sigaction action;
+        if (sigaction(number, NULL, &action) == 0)
+            printf("signal %d %s%s\n", number, action.sa_handler == SIG_IGN ? "ignored" : "default",
+                   sigismember(&mask, number) == 1 ? " blocked" : "");
+    }
+}
+
+static void print_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+
+    while ((entry = readdir(folder)))
+        if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(folder))
+            printf("file %s\n", entry->d_name);
+    closedir(folder);
+}
+
+static int print_state(void)
+{
+    print_signals();
+    print_files();
+    printf("group %s\n", getpgrp() == getpgid(getppid()) ? "parent's" : "own");
+    return 0;
+}
+
+static int die(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+    return 1;
+}
+
+static void append(const char *path, const char *line)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+    if (write(fd, line, strlen(line)) < 0)
+        abort();
+    close(fd);
+}
+
+static int count_signals(const char *path)
+{
+    unsigned counts[64] = {0};
+    char line[32];
+    sigset_t all;
+    int number;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    snprintf(line, sizeof(line), "pid %d\n", (int)getpid());
+    append(path, line);
+    append(path, "ready\n");
+    do {
+        number = sigwaitinfo(&all, NULL);
+        if (number > 0)
+            counts[number]++;
+        if (number == SIGUSR1)
+            append(path, "usr1\n");
+    } while (number != SIGTERM);
+    for (int i = 1; i < 64; i++)
+        if (counts[i])
+            printf("%s %u\n", sigabbrev_np(i) ? sigabbrev_np(i) : "?", counts[i]);
+    return 0;
+}
+
+static int stop(const char *path)
+{
+    append(path, "ready\n");
+    raise(SIGTSTP);
+    append(path, "continued\n");
+    return 0;
+}
+
+/* ---- The terminal -------------------------------------------------------------------------- */
+
+struct terminal {
+    int fd;
+    char seen[65536];
+    size_t length, handled;
+};
+
+/* Types the key for each keyword that the program printed since the last time. */
+static void answer(struct terminal *terminal)
+{
+    char *interrupt, *suspend;
+
+    terminal->seen[terminal->length] = '\0';
+    interrupt = strstr(terminal->seen + terminal->handled, "type-interrupt");
+    suspend = strstr(terminal->seen + terminal->handled, "type-suspend");
+    if (!interrupt && !suspend)
+        return;
+    terminal->handled = terminal->length;
+    if (write(terminal->fd, interrupt ? "\3" : "\32", 1) != 1)
+        abort();
+}
+
+/* Waits for news of the process; continues it when it stopped. */
+static bool has_ended(pid_t pid, int *status, int flags)
+{
+    if (waitpid(pid, status, WUNTRACED | flags) <= 0)
+        return false;
+    if (!WIFSTOPPED(*status))
+        return true;
+    printf("[stopped by %s]\n", sigabbrev_np(WSTOPSIG(*status)));
+    fflush(stdout);
+    kill(-pid, SIGCONT);
+    return false;
+}
+
+static int in_terminal(char **command)
+{
+    static struct terminal terminal;
+    pid_t pid = forkpty(&terminal.fd, NULL, NULL, NULL);
+    int status = 0;
+    bool ended = false;
+
+    if (pid == 0) {
+        /* The session's leader stays a shell, so that the command's group is no orphan. */
+        pid_t job;
+        int job_status;
+        signal(SIGTTOU, SIG_IGN);
+        job = fork();
+        if (job == 0) {
+            setpgid(0, 0);
+            tcsetpgrp(0, getpid());
+            signal(SIGTTOU, SIG_DFL);
+            execvp(command[0], command);
+            _exit(127);
+        }
+        setpgid(job, job);
+        tcsetpgrp(0, job);
+        while (!has_ended(job, &job_status, 0))
+            continue;
+        if (WIFSIGNALED(job_status))
+            printf("[ended by %s]\n", sigabbrev_np(WTERMSIG(job_status)));
+        else
+            printf("[ended with %d]\n", WEXITSTATUS(job_status));
+        fflush(stdout);
+        _exit(0);
+    }
+    while (!ended) {
+        ssize_t got = read(terminal.fd, terminal.seen + terminal.length,
+                           sizeof(terminal.seen) - terminal.length - 1);
+        if (got <= 0)
+            break;
+        if (fwrite(terminal.seen + terminal.length, 1, (size_t)got, stdout) != (size_t)got)
+            abort();
+        fflush(stdout);
+        terminal.length += (size_t)got;
+        answer(&terminal);
+    }
+    waitpid(pid, &status, 0);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "state") == 0)
+        return print_state();
+    if (argc == 3 && strcmp(argv[1], "die") == 0)
+        return die(atoi(argv[2]));
+    if (argc == 3 && strcmp(argv[1], "count") == 0)
+        return count_signals(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "stop") == 0)
+        return stop(argv[2]);
+    if (argc >= 3 && strcmp(argv[1], "terminal") == 0)
+        return in_terminal(argv + 2);
+    return 2;
+}

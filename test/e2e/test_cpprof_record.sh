@@ -1,0 +1,227 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_record.sh: `cpprof record` stands between the shell and the command without being noticed
+# (what it inherits, signals, job control, exit status), hands the right options to the library, and
+# brings back the profile or says why there is none. A stub stands in for the library.
+set -u
+
+: "${BUILD:?the build directory}" "${SRC:?the source directory}"
+cpprof=$BUILD/bin/cpprof
+victim=$BUILD/test/cpprof/victim
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export TZ=UTC TERM=xterm
+export LIBPPROF_LIBRARY="$BUILD/test/cpprof/stub.so"
+export STUB_PROFILE="$SRC/test/golden/go/cpu.pb.gz" STUB_NOTE="$work/note"
+unset LIBPPROF LD_PRELOAD
+failures=0
+
+fail() {
+    echo "FAIL: $*" >&2
+    failures=$((failures + 1))
+}
+
+# status EXPECTED COMMAND...
+status() {
+    expected=$1
+    shift
+    "$@" >out 2>err
+    got=$?
+    [ $got = "$expected" ] || fail "$*: expected exit status $expected, found $got: $(cat err)"
+}
+
+says() {
+    grep -qF -- "$1" err || fail "expected '$1', found '$(cat err)'"
+}
+
+# Waits until the file has that line; the test's time limit is the only one.
+await() {
+    until grep -qx "$2" "$1" 2>/dev/null; do
+        sleep 0.05
+    done
+}
+
+left_over() {
+    [ -z "$(find . -name '.cpprof-*')" ] || fail "$1: a private folder was left behind"
+}
+
+# ---- the profile
+
+status 0 "$cpprof" record "$victim" state
+says "wrote cpprof.pb.gz (1 process)"
+says "600ms 72.29% 72.29%      600ms 72.29%  main.hog1"
+says "Next: cpprof top --cum cpprof.pb.gz"
+says "go tool pprof -http=: cpprof.pb.gz"
+cmp -s cpprof.pb.gz "$STUB_PROFILE" || fail "the profile is not what the process wrote"
+left_over "record"
+grep -qx "LIBPPROF=cpu:100,file=$work/.cpprof-[A-Za-z0-9]*/%p.%e.%n.pb.gz" note ||
+    fail "options: $(cat note)"
+grep -qx "LD_PRELOAD=$LIBPPROF_LIBRARY" note || fail "preload: $(cat note)"
+
+rm note
+LIBPPROF=log=stderr LD_PRELOAD=libc.so.6 \
+    status 0 "$cpprof" record -F 997 -d 2.5 --subprocesses -o "x y.pb.gz" "$victim" state
+says "cpprof top --cum 'x y.pb.gz'"
+cmp -s "x y.pb.gz" "$STUB_PROFILE" || fail "-o"
+grep -q "LIBPPROF=log=stderr,cpu:997,file=.*,subprocesses,duration=2500ms$" note ||
+    fail "options: $(cat note)"
+grep -qx "LD_PRELOAD=$LIBPPROF_LIBRARY:libc.so.6" note || fail "preload: $(cat note)"
+
+# Places whose names mean something in an option list.
+mkdir "a,b c%d:e"
+status 0 "$cpprof" record -o "a,b c%d:e/p.pb.gz" "$victim" state
+cmp -s "a,b c%d:e/p.pb.gz" "$STUB_PROFILE" || fail "a folder with a comma"
+mkdir "100%"
+status 0 "$cpprof" record -o "100%/p.pb.gz" "$victim" state
+cmp -s "100%/p.pb.gz" "$STUB_PROFILE" || fail "a folder with a per cent sign"
+ln -s cpprof.pb.gz link
+status 0 "$cpprof" record -o link "$victim" state
+[ -L link ] || fail "a symbolic link was replaced"
+status 0 "$cpprof" record -o /dev/null "$victim" state
+[ -c /dev/null ] || fail "/dev/null was replaced"
+left_over "names"
+
+# ---- several processes
+
+status 0 "$cpprof" record --subprocesses -o many.pb.gz \
+    /bin/sh -c "\"$victim\" state >/dev/null; \"$victim\" state; exit 0"
+says "processes)"
+"$cpprof" top many.pb.gz | grep -q "100% of 1.66s total\|100% of 1660ms total\|of 1.66s total" ||
+    fail "two processes: $("$cpprof" top many.pb.gz)"
+status 0 "$cpprof" record -o one.pb.gz "$victim" state
+cmp -s one.pb.gz "$STUB_PROFILE" || fail "one process"
+
+# ---- the command does not notice
+
+for ignored in "" INT HUP CHLD USR1 TSTP; do
+    (
+        # shellcheck disable=SC2064 # expanded now
+        [ -n "$ignored" ] && trap '' "$ignored"
+        "$victim" state 5</dev/null 9>/dev/null >direct
+        "$cpprof" record "$victim" state 5</dev/null 9>/dev/null >recorded 2>err
+    )
+    cmp -s direct recorded || {
+        fail "the command inherits something else with '$ignored' ignored"
+        diff direct recorded >&2
+    }
+done
+(exec <&- && "$victim" state >direct 2>/dev/null)
+(exec <&- && "$cpprof" record "$victim" state >recorded 2>/dev/null)
+cmp -s direct recorded || fail "the command inherits something else with a closed standard input"
+echo input | "$cpprof" record cat >out 2>err
+[ "$(cat out)" = input ] || fail "standard input and output"
+
+# ---- exit status
+
+status 7 "$cpprof" record sh -c 'exit 7'
+status 127 "$cpprof" record no-such-command
+says "no-such-command: cannot run"
+: >not-executable
+status 126 "$cpprof" record ./not-executable
+for number in 1 2 9 10 14 15; do
+    # The shell's own answer to "what did it die of" must be the same.
+    "$cpprof" record "$victim" die $number >out 2>err
+    got=$?
+    "$victim" die $number >out 2>&1
+    [ $got = $? ] || fail "died of signal $number: exit status $got"
+done
+ulimit -c unlimited 2>/dev/null
+status 139 "$cpprof" record "$victim" die 11
+says "ended by signal 11"
+status 137 "$cpprof" record "$victim" die 9
+says "killed by SIGKILL"
+left_over "exit status"
+
+# ---- signals
+
+rm -f ready
+STUB_SILENT=1 "$cpprof" record -o s.pb.gz "$victim" count ready >counted 2>err &
+recorder=$!
+await ready ready
+for name in INT HUP QUIT USR2 USR1; do
+    kill -$name $recorder
+done
+await ready usr1
+kill -TERM $recorder
+wait $recorder || fail "passing signals on: exit status $?"
+# INT and QUIT are ignored by what a shell starts with &, not blocked: the victim still counts them.
+printf 'HUP 1\nINT 1\nQUIT 1\nUSR1 1\nUSR2 1\nTERM 1\n' | sort >expected
+sort counted | cmp -s - expected || fail "signals passed on: $(cat counted)"
+
+# ---- a terminal
+
+"$victim" terminal "$cpprof" record -o t.pb.gz "$BUILD/test/cpprof/victim" count tty >typed &
+helper=$!
+await tty ready
+kill -TERM "$(sed -n 's/^pid //p' tty)"
+wait $helper
+grep -q "TERM 1" typed || fail "a terminal: $(cat -v typed)"
+grep -q "wrote t.pb.gz" typed || fail "a terminal: $(cat -v typed)"
+
+# ^C reaches the command once; ^Z stops both and the shell sees it.
+cat >type.sh <<END
+trap 'echo interrupted' INT
+echo type-interrupt
+read -r line || echo go-on
+exit 3
+END
+"$victim" terminal "$cpprof" record sh type.sh >typed 2>&1
+[ "$(grep -c interrupted typed)" = 1 ] || fail "^C: $(cat -v typed)"
+grep -q "\[ended with 3\]" typed || fail "^C: $(cat -v typed)"
+
+"$victim" terminal "$cpprof" record "$victim" stop suspended >typed 2>&1
+grep -q "\[stopped by TSTP\]" typed || fail "^Z: $(cat -v typed)"
+grep -q "\[ended with 0\]" typed || fail "^Z: $(cat -v typed)"
+grep -qx continued suspended || fail "^Z: not continued"
+
+# Nothing is drawn where there is no terminal.
+"$cpprof" record sh -c 'sleep 1' >out 2>err
+grep -q "recording for" err && fail "progress without a terminal"
+
+# ---- no profile, and why
+
+STUB_SILENT=1 status 0 "$cpprof" record "$victim" state
+says "no profile was written: $victim ended without writing one"
+printf '#!/bin/sh\nexec "%s" state\n' "$victim" >wrapper
+chmod +x wrapper
+status 0 "$cpprof" record ./wrapper
+says "replaced itself by another program (victim)"
+printf 'int main(void){return 0;}\n' >static.c
+if cc -static -o static static.c 2>/dev/null; then
+    status 0 "$cpprof" record ./static
+    says "static is statically linked"
+    printf '#!%s/static\n' "$work" >script
+    chmod +x script
+    status 0 "$cpprof" record ./script
+    says "script is a script, and its interpreter $work/static is statically linked"
+fi
+LIBPPROF_LIBRARY=/nowhere/libpprof.so.0 status 1 "$cpprof" record true
+says "LIBPPROF_LIBRARY=/nowhere/libpprof.so.0: No such file"
+status 1 "$cpprof" record -o /nowhere/p.pb.gz true
+says "/nowhere/p.pb.gz: cannot write there"
+status 1 "$cpprof" record -o . true
+says "found a directory"
+
+# ---- wrong options
+
+status 2 "$cpprof" record
+says "expected a COMMAND"
+status 2 "$cpprof" record -e heap true
+says "-e heap: not in this version"
+status 2 "$cpprof" record -e cpu,bogus true
+says "found 'bogus'"
+status 2 "$cpprof" record -p 1
+says "-p 1: attaching to a running process is not in this version"
+status 2 "$cpprof" record http://localhost:6060
+says "not in this version"
+status 2 "$cpprof" record -F 0 true
+says "expected a number from 1 to 1000000, found '0'"
+status 2 "$cpprof" record -F 1000001 true
+status 2 "$cpprof" record -d x true
+says "-d: expected a number of seconds"
+status 2 "$cpprof" record -d 0 true
+status 0 "$cpprof" record -e cpu,cpu -F 1000000 -d 0.5 -- "$victim" state
+
+[ $failures = 0 ]

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_profile.c: any bytes as a profile, through everything that `cpprof top` and `merge` do.
+ *
+ * What was read must also survive being written and read again, with the same samples.
+ */
+#include "message.h"
+#include "profile_encode.h"
+#include "profile_file.h"
+#include "profile_frames.h"
+#include "profile_merge.h"
+#include "profile_model.h"
+#include "protobuf.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Small enough that a decompression bomb is only a slow input. */
+#define MAX_BYTES ((size_t)1 << 24)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void report(struct pp_profile *profile)
+{
+    static FILE *nowhere;
+    const struct pp_report_options options = {.node_count = 5};
+    struct pp_report made;
+    struct pp_error error;
+
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    pp_profile_demangle(profile);
+    pp_profile_prune(profile);
+    pp_profile_forget_urls(profile);
+    if (pp_report_init(&made, profile, &options, &error) < 0)
+        return;
+    pp_report_print_profile(&made, nowhere);
+    pp_report_print_summary(&made, nowhere);
+    pp_report_print_rows(&made, nowhere);
+    pp_report_release(&made);
+}
+
+static void round_trip(const struct pp_profile *profile)
+{
+    struct pp_bytes bytes = {0};
+    struct pp_profile *again;
+    struct pp_error error;
+
+    pp_profile_encode(profile, &bytes);
+    if (pp_profile_read_bytes(bytes.data, bytes.length, MAX_BYTES, &again, &error) < 0 ||
+        again->sample_count != profile->sample_count ||
+        again->location_count != profile->location_count)
+        abort();
+    pp_profile_free(again);
+    pp_bytes_release(&bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pp_profile *both[2], *merged;
+    struct pp_error error;
+
+    if (pp_profile_read_bytes(data, size, MAX_BYTES, &both[0], &error) < 0)
+        return 0;
+    if (pp_profile_read_bytes(data, size, MAX_BYTES, &both[1], &error) < 0)
+        abort();
+    if (pp_profile_merge(both, 2, &merged, &error) < 0)
+        abort();
+    round_trip(merged);
+    report(merged);
+    pp_profile_free(merged);
+    if (pp_profile_subtract(both[0], both[1], &merged, &error) < 0)
+        abort();
+    if (merged->sample_count > 0 && merged->time_nanos == 0)
+        report(merged);
+    pp_profile_free(merged);
+    return 0;
+}

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_check_deps.sh: tools/check-deps passes what the table allows, and names each thing that it
+# forbids. Works on a tree of its own that is made here.
+
+set -eu
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree/tools"
+cp "$SRC/tools/check-deps" "$tree/tools/"
+cd "$tree"
+
+# put PATH LINE...: writes a file of these lines.
+put() {
+    path=$1
+    shift
+    mkdir -p "$(dirname "$path")"
+    printf '%s\n' "$@" >"$path"
+}
+
+fail() {
+    echo "FAILED: $1" >&2
+    echo "--- what check-deps said:" >&2
+    cat out >&2
+    exit 1
+}
+
+clean_tree() {
+    rm -rf src cmd http test bench include
+    put include/pprof.h '#include <stdint.h>'
+    put src/base/arena.h '#include <stddef.h>'
+    put src/base/arena.c '#include "base/arena.h"' '#include <sys/mman.h>'
+    put src/arch/arch.h '#include "base/arena.h"'
+    put src/sys/maps.h '#include "base/arena.h"'
+    put src/unwind/walk.h '#include "arch/arch.h"' '#include "sys/maps.h"'
+    put src/store/stacks.h '#include "base/arena.h"'
+    put src/sample/cpu.h '#include "unwind/walk.h"' '# include "store/stacks.h"'
+    put src/hook/thread.c '#include "sample/cpu.h"' '#include "pprof.h"'
+    put src/symbol/names.h '#include "sys/maps.h"'
+    put src/profile/model.h '#include "symbol/names.h"' '#include "sample/cpu.h"'
+    put src/encode/proto.h '#include "profile/model.h"' '#include <zlib.h>'
+    put src/options.h '#include "pprof.h"'
+    put src/pprof.c '#include "options.h"' '#include "encode/proto.h"' '#include "hook/thread.h"'
+    put src/hook/thread.h ' * a comment may say #include "encode/proto.h"'
+    put cmd/read.h '#include <pprof.h>'
+    put cmd/main.c '#include "read.h"' '#include "pprof.h"' '#include <stdio.h>'
+    put bench/own.c '#include <pprof.h>' '#include <libunwind.h>'
+    put test/unit/test_cpu.c '#include "sample/cpu.h"' '#include "../whatever.h"'
+}
+
+clean_tree
+tools/check-deps >out 2>&1 || fail "the clean tree did not pass"
+
+# refuses PATH LINE MESSAGE: with LINE added to the clean tree, exactly this is reported.
+cases=0
+refuses() {
+    clean_tree
+    [ -e "$1" ] || put "$1" ''
+    printf '%s\n' "$2" >>"$1"
+    number=$(wc -l <"$1")
+    ! tools/check-deps >out 2>&1 || fail "$1: $2: was let through"
+    grep -qF "$1:$((number)): $3" out || fail "$1: $2: no message '$3'"
+    [ "$(grep -c '^[a-z]*/' out)" = 1 ] || fail "$1: $2: more than one message"
+    cases=$((cases + 1))
+}
+
+refuses src/base/arena.c '#include "sys/maps.h"' \
+    'base must not include "sys/maps.h" (base -> sys): base may see nothing'
+refuses src/sys/maps.h '#include "unwind/walk.h"' 'sys must not include "unwind/walk.h"'
+refuses src/arch/arch.h '#  include "sys/maps.h"' 'arch must not include "sys/maps.h"'
+refuses src/unwind/walk.h '#include "store/stacks.h"' 'unwind must not include "store/stacks.h"'
+refuses src/store/stacks.h '#include "unwind/walk.h"' \
+    'store must not include "unwind/walk.h" (store -> unwind): store may see base'
+refuses src/sample/cpu.h '#include "profile/model.h"' 'sample must not include "profile/model.h"'
+refuses src/hook/thread.c '#include "unwind/walk.h"' 'hook must not include "unwind/walk.h"'
+refuses src/symbol/names.h '#include "profile/model.h"' 'symbol must not include "profile/model.h"'
+refuses src/profile/model.h '#include "encode/proto.h"' 'profile must not include "encode/proto.h"'
+refuses src/encode/proto.h '#include "store/stacks.h"' 'encode must not include "store/stacks.h"'
+refuses src/sample/cpu.h '#include "options.h"' 'sample must not include "options.h" (sample -> src)'
+# An edge stays an edge in angle brackets.
+refuses src/base/arena.c '#include <sys/maps.h>' 'base must not include "sys/maps.h"'
+refuses src/encode/proto.h '#include "pprof_http.h"' 'encode must not include "pprof_http.h"'
+
+refuses src/store/stacks.h '#include "../base/arena.h"' \
+    'the relative include "../base/arena.h" hides its edge: write it from src/'
+refuses src/base/arena.c '#include "./arena.h"' 'the relative include "./arena.h"'
+refuses src/base/arena.c '#include "arena.h"' \
+    'the bare include "arena.h" hides its edge: write "base/arena.h"'
+refuses src/base/arena.c '#include "nowhere/file.h"' 'there is no src/nowhere/file.h'
+refuses src/base/arena.c '#include HEADER' 'an include through a macro hides its edge'
+
+refuses cmd/main.c '#include "store/stacks.h"' \
+    'cmd must not include "store/stacks.h" of the library: use <pprof.h>'
+refuses cmd/main.c '#include <store/stacks.h>' 'cmd must not include "store/stacks.h"'
+refuses cmd/main.c '#include "../src/store/stacks.h"' 'the relative include'
+refuses cmd/main.c '#include "missing.h"' '"missing.h" is no header of cmd/'
+refuses http/serve.c '#include "base/arena.h"' 'http must not include "base/arena.h"'
+refuses bench/own.c '#include "unwind/walk.h"' 'bench must not include "unwind/walk.h"'
+
+# A new folder needs a row in the table.
+clean_tree
+put src/attic/x.c '#include "base/arena.h"'
+! tools/check-deps >out 2>&1 || fail "a folder without a row was let through"
+grep -qF 'src/attic/x.c:1: src/attic/ is no room that the table knows' out || fail "src/attic"
+
+# It looks at its own tree from wherever it is called.
+clean_tree
+cd /
+"$tree/tools/check-deps" >"$tree/out" 2>&1 || { cd "$tree"; fail "called from / it fails"; }
+
+echo "check-deps: the clean tree passes, $cases planted includes are refused"

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_frames.c: drop_frames, --focus, --ignore, and the names that they see.
+ */
+#include "cmd_builder.h"
+
+#include "profile_frames.h"
+#include "regex.h"
+
+#include <stdlib.h>
+
+static struct pp_profile *stack(const char *frames)
+{
+    struct pp_profile *profile = new_model("cpu", "ns");
+
+    add_sample(profile, frames, 1);
+    return profile;
+}
+
+static void expect_pruned(const char *frames, const char *drop, const char *keep,
+                          const char *expected)
+{
+    struct pp_profile *profile = stack(frames);
+
+    profile->drop_frames = pp_strings_put(&profile->strings, drop);
+    profile->keep_frames = pp_strings_put(&profile->strings, keep);
+    pp_profile_prune(profile);
+    assert_string_equal(stack_of(profile, 0), expected);
+    pp_profile_free(profile);
+}
+
+static void matches_go_with_what_they_called(void **state)
+{
+    (void)state;
+    expect_pruned("brk morecore malloc work main", "malloc|free", "", "work main");
+}
+
+static void the_match_nearest_to_the_root_counts(void **state)
+{
+    (void)state;
+    expect_pruned("malloc hook malloc work main", "malloc", "", "work main");
+}
+
+static void the_whole_name_must_match(void **state)
+{
+    (void)state;
+    expect_pruned("my_malloc main", "malloc", "", "my_malloc main");
+}
+
+static void kept_names_stay(void **state)
+{
+    (void)state;
+    expect_pruned("brk malloc_slow work main", "malloc.*", "malloc_slow",
+                  "brk malloc_slow work main");
+}
+
+static void roots_are_never_dropped(void **state)
+{
+    (void)state;
+    expect_pruned("work main start", "start|main", "", "work main start");
+}
+
+static void inlined_frames_are_cut_inside_a_location(void **state)
+{
+    (void)state;
+    expect_pruned("memset<malloc<work main", "malloc", "", "work main");
+}
+
+static void invalid_expressions_are_ignored(void **state)
+{
+    (void)state;
+    expect_pruned("malloc main", "(", "", "malloc main");
+    expect_pruned("malloc main", "malloc", "(", "malloc main");
+}
+
+static void parameters_are_not_part_of_the_name(void **state)
+{
+    (void)state;
+    expect_pruned("ns::alloc(int) main", "ns::alloc", "", "main");
+    expect_pruned("F::operator()(int) main", "F::operator\\(\\)", "", "main");
+}
+
+static uint32_t focus(struct pp_profile *profile, const char *focus, const char *ignore)
+{
+    struct pp_error error;
+    struct pp_regex *focus_regex = focus ? pp_regex_compile(focus, &error) : NULL;
+    struct pp_regex *ignore_regex = ignore ? pp_regex_compile(ignore, &error) : NULL;
+
+    pp_profile_focus(profile, focus_regex, ignore_regex);
+    pp_regex_free(focus_regex);
+    pp_regex_free(ignore_regex);
+    return profile->sample_count;
+}
+
+static struct pp_profile *three_samples(void)
+{
+    struct pp_profile *profile = new_model("cpu", "ns");
+
+    add_sample(profile, "a main", 1);
+    add_sample(profile, "b main", 1);
+    add_sample(profile, "b a main", 1);
+    add_sample(profile, "", 1); /* nothing to match */
+    profile->samples[3].location_count = 0;
+    return profile;
+}
+
+static void samples_are_chosen_by_any_of_their_frames(void **state)
+{
+    static const struct {
+        const char *focus, *ignore;
+        uint32_t left;
+    } cases[] = {{NULL, NULL, 3}, {"^a$", NULL, 2}, {NULL, "^a$", 1}, {"^b$", "^a$", 1},
+                 {"x", NULL, 0},  {"main", "x", 3}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pp_profile *profile = three_samples();
+        assert_int_equal(focus(profile, cases[i].focus, cases[i].ignore), cases[i].left);
+        pp_profile_free(profile);
+    }
+}
+
+static void files_and_programs_match_too(void **state)
+{
+    struct pp_profile *profile = three_samples();
+
+    (void)state;
+    profile->functions[0].filename = pp_strings_put(&profile->strings, "src/a.c");
+    profile->mapping_count = 1;
+    profile->mappings[0].file = pp_strings_put(&profile->strings, "/lib/libb.so");
+    profile->locations[add_location(profile, "b")].mapping = 0;
+    assert_int_equal(focus(profile, "a\\.c|libb", NULL), 3);
+    assert_int_equal(focus(profile, NULL, "libb"), 1);
+    pp_profile_free(profile);
+}
+
+static void symbols_get_readable_names(void **state)
+{
+    struct pp_profile *profile = stack("_ZN2ns4workEi main");
+
+    (void)state;
+    profile->functions[1].name = pp_strings_put(&profile->strings, "given");
+    pp_profile_demangle(profile);
+    assert_string_equal(stack_of(profile, 0), "ns::work given");
+    pp_profile_free(profile);
+}
+
+static void urls_are_no_programs(void **state)
+{
+    struct pp_profile *profile = stack("main");
+
+    (void)state;
+    profile->mapping_count = 2;
+    profile->mappings[0].file = pp_strings_put(&profile->strings, "http://host/debug");
+    profile->mappings[1].file = pp_strings_put(&profile->strings, "/opt/a:b");
+    pp_profile_forget_urls(profile);
+    assert_int_equal(profile->mappings[0].file, 0);
+    assert_int_not_equal(profile->mappings[1].file, 0);
+    pp_profile_free(profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matches_go_with_what_they_called),
+        cmocka_unit_test(the_match_nearest_to_the_root_counts),
+        cmocka_unit_test(the_whole_name_must_match),
+        cmocka_unit_test(kept_names_stay),
+        cmocka_unit_test(roots_are_never_dropped),
+        cmocka_unit_test(inlined_frames_are_cut_inside_a_location),
+        cmocka_unit_test(invalid_expressions_are_ignored),
+        cmocka_unit_test(parameters_are_not_part_of_the_name),
+        cmocka_unit_test(samples_are_chosen_by_any_of_their_frames),
+        cmocka_unit_test(files_and_programs_match_too),
+        cmocka_unit_test(symbols_get_readable_names),
+        cmocka_unit_test(urls_are_no_programs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_names.c: short names of C++ and Rust symbols, and regular expressions over names.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "demangle.h"
+#include "message.h"
+#include "regex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct name {
+    const char *symbol, *expected;
+};
+
+static void expect_names(const struct name *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *name = pp_demangle(names[i].symbol);
+        assert_string_equal(name, names[i].expected);
+        free(name);
+    }
+}
+
+#define EXPECT_NAMES(names) expect_names((names), sizeof(names) / sizeof((names)[0]))
+
+static void cplusplus_symbols_become_short(void **state)
+{
+    static const struct name names[] = {
+        {"_ZN3foo3barEv", "foo::bar"},
+        {"_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector::push_back"},
+        {"_ZSt4sortIPiEvT_S1_", "std::sort"},
+        {"_Z3fooi.isra.0", "foo"},
+        {"_ZN12_GLOBAL__N_13fooEv", "(anonymous namespace)::foo"},
+        {"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()"},
+        {"_ZlsRSoRK1A", "operator<<"},
+        {"_ZltRK1AS1_", "operator<"},
+        {"_ZNK1AltIiEEbT_", "A::operator<"},
+        {"_ZNK1AptEv", "A::operator->"},
+        {"_ZN1AcvbEv", "A::operator bool"},
+        {"_ZTV1A", "vtable for A"},
+        {"_ZThn8_N1B1fEv", "non-virtual thunk to B::f()"}, /* as pprof has it */
+        {"_ZN1AIXgtLi3ELi2EEE1fEv", "A::f"}, /* A<(3>2)>::f */
+    };
+
+    (void)state;
+    EXPECT_NAMES(names);
+}
+
+static void rust_symbols_lose_their_hash(void **state)
+{
+    static const struct name names[] = {
+        {"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"},
+        {"_ZN4core3fmt5write17h0123456789abcdefE.llvm.123", "core::fmt::write"},
+        {"_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17hc2f8e0a1b3d49567E",
+         "std::rt::lang_start::{{closure}}"},
+        {"_ZN50_$LT$T$u20$as$u20$core..convert..Into$LT$U$GT$$GT$4into17h8fb0aa33c4d5e617E",
+         "<T as core::convert::Into<U>>::into"},
+        {"_RNvNtCs1234_7mycrate3bar3baz", "mycrate::bar::baz"},
+        {"_RNvCs15kBYyAo9fc_7mycrate3foo.llvm.9", "mycrate::foo"},
+    };
+
+    (void)state;
+    EXPECT_NAMES(names);
+}
+
+static void other_names_stay(void **state)
+{
+    static const struct name names[] = {
+        {"main", "main"},
+        {"", ""},
+        {"_Znonsense", "_Znonsense"},
+        {"_R", "_R"},
+        {"__libc_start_main", "__libc_start_main"},
+        {"sync.(*Mutex).Lock", "sync.(*Mutex).Lock"},
+        {"github.com/x/y.(*T[...]).Do", "github.com/x/y.(*T[...]).Do"},
+        {"Foo.<init>", "Foo.<init>"},
+    };
+
+    (void)state;
+    EXPECT_NAMES(names);
+}
+
+static void full_names_are_shortened(void **state)
+{
+    static const struct name names[] = {
+        {"std::vector<int, std::allocator<int> >::push_back(int&&)", "std::vector::push_back"},
+        {"void f<int>(int)", "void f"},
+        {"a::b(c(*)(d))", "a::b"},
+        {"a::operator>(b)", "a::operator>"},
+    };
+
+    (void)state;
+    EXPECT_NAMES(names);
+}
+
+/* Nesting that would overflow a recursive reader's stack. */
+static void hostile_symbols_are_survived(void **state)
+{
+    enum { LENGTH = 200000 };
+    char *symbol = malloc(LENGTH + 1), *name;
+
+    (void)state;
+    memcpy(symbol, "_Z", 2);
+    memset(symbol + 2, 'P', LENGTH - 2);
+    symbol[LENGTH] = '\0';
+    name = pp_demangle(symbol);
+    assert_non_null(name);
+    free(name);
+    memcpy(symbol, "::", 2);
+    memset(symbol + 2, '<', LENGTH - 2);
+    name = pp_demangle(symbol);
+    assert_non_null(name);
+    free(name);
+    free(symbol);
+}
+
+static bool matches(const char *pattern, const char *text)
+{
+    struct pp_error error;
+    struct pp_regex *regex = pp_regex_compile(pattern, &error);
+    bool result;
+
+    if (!regex)
+        fail_msg("%s", error.text);
+    result = pp_regex_match(regex, text, strlen(text));
+    pp_regex_free(regex);
+    return result;
+}
+
+static void expressions_match_as_in_pprof(void **state)
+{
+    static const struct {
+        const char *pattern, *text;
+        bool matches;
+    } cases[] = {
+        {"hog1", "main.hog1", true},
+        {"^hog1", "main.hog1", false},
+        {"hog\\d$", "main.hog1", true},
+        {"hog$", "hog\n", false},
+        {"(?i)HOG", "main.hog1", true},
+        {"a.*?b|c", "xxc", true},
+        {"[[:alpha:]]+_[^a-z]", "f_1", true},
+        {"\\bmain\\b", "a main b", true},
+        {"\\bmain\\b", "domain", false},
+        {"(?P<name>x)+", "xx", true},
+        {"a{2,3}", "aa", true},
+        {"a.b", "a\nb", false},
+        {"(?s)a.b", "a\nb", true},
+        {"\\pL", "\xc3\xa9", true},
+        {"^.$", "\xc3\xa9", true},
+        {"x", "\xff\xfex", true}, /* not UTF-8 */
+        {"\\Qa.b\\E", "axb", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (matches(cases[i].pattern, cases[i].text) != cases[i].matches)
+            fail_msg("%s on %s", cases[i].pattern, cases[i].text);
+}
+
+static void invalid_expressions_show_the_place(void **state)
+{
+    struct pp_error error;
+
+    (void)state;
+    assert_null(pp_regex_compile("ab(cd", &error));
+    assert_non_null(strstr(error.text, "position 5\n  ab(cd\n       ^"));
+    assert_null(pp_regex_compile("a**", &error));
+    assert_null(pp_regex_compile("[z-a]", &error));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cplusplus_symbols_become_short),
+        cmocka_unit_test(rust_symbols_lose_their_hash),
+        cmocka_unit_test(other_names_stay),
+        cmocka_unit_test(full_names_are_shortened),
+        cmocka_unit_test(hostile_symbols_are_survived),
+        cmocka_unit_test(expressions_match_as_in_pprof),
+        cmocka_unit_test(invalid_expressions_show_the_place),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
