@@ -21,7 +21,7 @@ typedef struct pp_cpu_request {
     int format;           /* PPROF_FORMAT_* */
     uint64_t duration_ns; /* 0 = until the stop */
     pp_symbolize symbolize;
-    bool to_file;         /* through output.h instead of the writer */
+    bool to_file; /* through output.h instead of the writer */
     pprof_writer writer;
 } pp_cpu_request;
 
@@ -30,8 +30,8 @@ int pp_cpu_control_start(const pp_cpu_request *request);
 
 /*
  * Stops and writes; 0 if none ran. `only_file`: leave a profile alone that the host started with a
- * writer of its own. `fatal`: called from a fatal signal's handler: do not wait long for anybody, do
- * not ask the loader.
+ * writer of its own. `fatal`: called from a fatal signal's handler: do not wait long for anybody,
+ * do not ask the loader.
  */
 int pp_cpu_control_stop(bool only_file, bool fatal);
 

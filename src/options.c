@@ -18,9 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    MAX_WORD = 4096
-};
+enum { MAX_WORD = 4096 };
 
 /* `value` is what follows the word's '=' or ':', NULL if there is nothing. */
 typedef int take_function(pp_options *options, const char *value);
@@ -54,8 +52,11 @@ static bool parse_duration(const char *text, uint64_t *ns)
     static const struct {
         const char *unit;
         uint64_t ns;
-    } units[] = {{"", 1000000000},   {"s", 1000000000},     {"ms", 1000000},
-                 {"m", 60000000000}, {"h", 3600000000000u}};
+    } units[] = {{"", 1000000000},
+                 {"s", 1000000000},
+                 {"ms", 1000000},
+                 {"m", 60000000000},
+                 {"h", 3600000000000u}};
     char digits[16];
     size_t length = text != NULL ? strspn(text, "0123456789") : 0;
     int64_t number = 0;

@@ -24,9 +24,9 @@ typedef struct pp_options {
 void pp_options_init(pp_options *options);
 
 /*
- * Applies a comma-separated list. Words that are unknown, have a bad value, or belong to a part that
- * this version lacks are named on the log and skipped; options->error keeps the first error. `file`
- * and `log` take effect at once.
+ * Applies a comma-separated list. Words that are unknown, have a bad value, or belong to a part
+ * that this version lacks are named on the log and skipped; options->error keeps the first error.
+ * `file` and `log` take effect at once.
  */
 void pp_options_parse(pp_options *options, const char *text);
 

@@ -156,8 +156,8 @@ static bool make_path(pp_output *output, const char *kind)
 
 /*
  * Devices, FIFOs and sockets, also through a link, and the kernel's links to open files (/dev/fd/3,
- * /dev/stdout). Any other link is treated as a name to be taken over: following it would let whoever
- * may write to /tmp choose which of our files is overwritten.
+ * /dev/stdout). Any other link is treated as a name to be taken over: following it would let
+ * whoever may write to /tmp choose which of our files is overwritten.
  */
 static bool is_written_in_place(const char *path)
 {

@@ -13,17 +13,15 @@
 
 /*
  * Sets the template; %e program, %p process id, %k kind, %t time (seconds since 1970), %n counter,
- * %% percent. A relative one is completed with the present working directory at once, so that a later
- * chdir or chroot does not matter. -EINVAL for an unknown % or a trailing one, -ENAMETOOLONG.
+ * %% percent. A relative one is completed with the present working directory at once, so that a
+ * later chdir or chroot does not matter. -EINVAL for an unknown % or a trailing one, -ENAMETOOLONG.
  */
 int pp_output_set_template(const char *name);
 
 /* Whether a template was set. */
 int pp_output_has_template(void);
 
-enum {
-    PP_OUTPUT_PATH_MAX = 4096
-};
+enum { PP_OUTPUT_PATH_MAX = 4096 };
 
 typedef struct pp_output {
     int fd;

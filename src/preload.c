@@ -50,8 +50,7 @@ static int start(void)
     }
     int error = pp_cpu_control_start(&options.cpu_request);
     if (error != 0) {
-        pp_log_error("the CPU profile", " could not be started", error,
-                     advice_on(error));
+        pp_log_error("the CPU profile", " could not be started", error, advice_on(error));
     } else {
         started = true;
         pp_hook_fatal_signals();
@@ -78,7 +77,8 @@ static void before_unload(void)
     }
 }
 
-/* seccomp(2) is also used to ask what is available: only a running profile has something to lose. */
+/* seccomp(2) is also used to ask what is available: only a running profile has something to lose.
+ */
 static void before_confinement(void)
 {
     if (started && pp_cpu_control_stop(true, false) == 0) {

@@ -2,8 +2,8 @@
  *
  * system_call.h: bare system calls: no errno, no wrapper that a host or we ourselves have hooked.
  *
- * pp_system_call(number, ...) takes up to six arguments and returns what the kernel does: a value, or
- * -errno. <sys/syscall.h> has the numbers.
+ * pp_system_call(number, ...) takes up to six arguments and returns what the kernel does: a value,
+ * or -errno. <sys/syscall.h> has the numbers.
  *
  * Zone: SIGNAL.
  * Locks: none.

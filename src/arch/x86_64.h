@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64.h: registers of x86-64, by their DWARF numbers (System V ABI, AMD64 supplement, fig. 3.36).
+ * x86_64.h: registers of x86-64, by their DWARF numbers (System V ABI, AMD64 supplement,
+ * fig. 3.36).
  *
  *   0 rax  1 rdx  2 rcx  3 rbx  4 rsi  5 rdi  6 rbp  7 rsp  8-15 r8-r15  16 return address
  *
@@ -15,13 +16,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-enum {
-    PP_REG_BX = 3,
-    PP_REG_FP = 6,
-    PP_REG_SP = 7,
-    PP_REG_RA = 16,
-    PP_REG_COUNT = 17
-};
+enum { PP_REG_BX = 3, PP_REG_FP = 6, PP_REG_SP = 7, PP_REG_RA = 16, PP_REG_COUNT = 17 };
 
 /* Registers that a call may destroy (System V ABI): rax rdx rcx rsi rdi r8-r11. */
 #define PP_CALL_CLOBBERED 0x0f37u
@@ -47,7 +42,8 @@ static inline void pp_registers_from_context(pp_registers *registers, const void
     }
 }
 
-/* In a signal frame SP points to the kernel's ucontext_t once the handler has returned to the restorer. */
+/* In a signal frame SP points to the kernel's ucontext_t once the handler has returned to the
+ * restorer. */
 static inline uintptr_t pp_signal_frame_slot(uintptr_t sp, int reg)
 {
     return sp + offsetof(ucontext_t, uc_mcontext) + sizeof(greg_t) * pp_greg_of_register[reg];

@@ -10,8 +10,9 @@
 #define PP_ARCH_X86_64_STUBS_H
 
 /*
- * Defines the function `name(a, b, c)` as a jump to `target(a, b, c, sp, fp, bx)`, where sp is the stack
- * pointer on entry (it points to the return address) and fp and bx are the caller's rbp and rbx.
+ * Defines the function `name(a, b, c)` as a jump to `target(a, b, c, sp, fp, bx)`, where sp is the
+ * stack pointer on entry (it points to the return address) and fp and bx are the caller's rbp and
+ * rbx.
  */
 #define PP_STUB_WITH_CALLER(name, target)                                                          \
     __asm__(".text\n"                                                                              \
@@ -28,8 +29,8 @@
 
 /*
  * Defines the thread start routine `name(arg)`: calls `prepare(arg)`, which returns a struct of two
- * words {function, argument}, and jumps to function(argument), so that the thread's stack looks as if
- * the C library had called the function itself.
+ * words {function, argument}, and jumps to function(argument), so that the thread's stack looks as
+ * if the C library had called the function itself.
  */
 #define PP_STUB_THREAD_START(name, prepare)                                                        \
     __asm__(".text\n"                                                                              \

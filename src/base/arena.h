@@ -3,8 +3,8 @@
  * arena.h: memory for one job (a snapshot, an encoding), straight from mmap and given back at once.
  *
  * The library never calls the host's malloc: it may be the thing that is profiled, its locks may be
- * held by the thread that a fatal signal interrupted, and it may be replaced by something that calls
- * us. An arena is a list of mappings from which pieces are cut and never given back singly.
+ * held by the thread that a fatal signal interrupted, and it may be replaced by something that
+ * calls us. An arena is a list of mappings from which pieces are cut and never given back singly.
  *
  *   pp_arena.chunks -> [header|used.....|free   ] -> [header|used................] -> NULL
  *
@@ -25,7 +25,10 @@ typedef struct pp_arena {
     bool failed;                   /* sticky: an allocation has returned NULL */
 } pp_arena;
 
-#define PP_ARENA_INIT {NULL, false}
+#define PP_ARENA_INIT                                                                              \
+    {                                                                                              \
+        NULL, false                                                                                \
+    }
 
 /* Zeroed memory, aligned to 16 bytes; NULL (and arena->failed) when mmap refuses. size 0 is 1. */
 void *pp_arena_alloc(pp_arena *arena, size_t size);

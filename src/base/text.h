@@ -14,16 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    PP_TEXT_CAPACITY = 512
-};
+enum { PP_TEXT_CAPACITY = 512 };
 
 typedef struct pp_text {
     size_t length;
     char data[PP_TEXT_CAPACITY];
 } pp_text;
 
-#define PP_TEXT_INIT {0, {0}}
+#define PP_TEXT_INIT                                                                               \
+    {                                                                                              \
+        0,                                                                                         \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
 
 void pp_text_add(pp_text *text, const char *more);
 void pp_text_add_number(pp_text *text, uint64_t number);

@@ -2,9 +2,9 @@
  *
  * process.c: fork, exit and fatal signals.
  *
- * fork() is followed through pthread_atfork, which libc's own callers (system, popen, daemon, forkpty)
- * pass as well. All signals are blocked for its length: a SIGPROF that arrives while the kernel copies a
- * large address space restarts the copy, and at a high enough rate it never ends.
+ * fork() is followed through pthread_atfork, which libc's own callers (system, popen, daemon,
+ * forkpty) pass as well. All signals are blocked for its length: a SIGPROF that arrives while the
+ * kernel copies a large address space restarts the copy, and at a high enough rate it never ends.
  *
  * A child of vfork, or of a raw clone, has not passed there; it is told by its process id.
  *
@@ -69,7 +69,8 @@ static void before_fork(void)
     if (events.before_fork != NULL) {
         events.before_fork();
     }
-    memcpy(&mask_before_fork, &old, sizeof mask_before_fork); /* the kernel's 64 signals come first */
+    memcpy(&mask_before_fork, &old,
+           sizeof mask_before_fork); /* the kernel's 64 signals come first */
 }
 
 static void restore_mask(void)
@@ -184,8 +185,8 @@ static bool is_default(const struct sigaction *action)
 }
 
 /* The host sees and sets SIG_DFL; what stands there is our handler, which ends in the same way. */
-__attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction *restrict action,
-                                                     struct sigaction *restrict old)
+__attribute__((visibility("default"))) int
+sigaction(int signal, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
     bool ours = fatal_signals_wanted && is_fatal_signal(signal);
     if (ours && action != NULL && is_default(action)) {

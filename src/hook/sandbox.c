@@ -2,11 +2,12 @@
  *
  * sandbox.c: sees the host confine itself.
  *
- * A seccomp filter that the host installs at run time may kill for calls that worked a moment before:
- * timer_create in a new thread, open at the end. So the profile ends, and is written, just before.
+ * A seccomp filter that the host installs at run time may kill for calls that worked a moment
+ * before: timer_create in a new thread, open at the end. So the profile ends, and is written, just
+ * before.
  *
- * The hooks are plain functions of as many words as the real ones may take. They have names of their
- * own in C, because the real ones are declared variadic; the symbols are prctl and syscall.
+ * The hooks are plain functions of as many words as the real ones may take. They have names of
+ * their own in C, because the real ones are declared variadic; the symbols are prctl and syscall.
  *
  * Zone: HOOK.
  * Locks: none here; the callback takes the session lock.
@@ -32,7 +33,8 @@ typedef int prctl_function(int, long, long, long, long);
 static void *real_syscall;
 static void *real_prctl;
 
-long pp_hook_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
+long pp_hook_syscall(long number, long a, long b, long c, long d, long e,
+                     long f) __asm__("syscall");
 int pp_hook_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
 
 __attribute__((visibility("default"))) long pp_hook_syscall(long number, long a, long b, long c,

@@ -36,8 +36,8 @@
 enum {
     PAGE = 4096,
     SLAB_BYTES = 64 * 1024,
-    /* The stack's mapping ends less than a page above the thread's control block (glibc: sizeof(struct
-     * pthread) is 2304 bytes; musl's is smaller). */
+    /* The stack's mapping ends less than a page above the thread's control block (glibc:
+     * sizeof(struct pthread) is 2304 bytes; musl's is smaller). */
     ABOVE_CONTROL_BLOCK = PAGE
 };
 
@@ -220,8 +220,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
 __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
                                                        void *argument)
 {
-    c11_create_function *create =
-        (c11_create_function *)pp_real(&real_c11_create, "thrd_create");
+    c11_create_function *create = (c11_create_function *)pp_real(&real_c11_create, "thrd_create");
     if (create == NULL) {
         return thrd_error;
     }

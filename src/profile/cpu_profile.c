@@ -15,9 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum {
-    MAX_COMMENTS = 8
-};
+enum { MAX_COMMENTS = 8 };
 
 typedef struct collector {
     pp_profile_sample *samples;
@@ -34,10 +32,8 @@ static void count_entry(const pp_stack_entry *entry, void *context)
 static void add_sample(collector *c, const uintptr_t *pcs, uint32_t depth, uint64_t weight)
 {
     if (c->count < c->capacity && weight > 0) {
-        c->samples[c->count++] =
-            (pp_profile_sample){.pc = pcs,
-                                .depth = depth,
-                                .value = {(int64_t)weight, (int64_t)weight * c->period_ns}};
+        c->samples[c->count++] = (pp_profile_sample){
+            .pc = pcs, .depth = depth, .value = {(int64_t)weight, (int64_t)weight * c->period_ns}};
     }
 }
 

@@ -2,8 +2,8 @@
  *
  * model.h: a finished profile in memory, the one input of every encoder.
  *
- * A snapshot fills it (profile/snapshot.c), the encoders read it (encode/). Nothing in it points into
- * tables that hooks or signal handlers still write.
+ * A snapshot fills it (profile/snapshot.c), the encoders read it (encode/). Nothing in it points
+ * into tables that hooks or signal handlers still write.
  *
  * Stacks are arrays of *return-like* addresses, leaf-most first: each is one past the instruction
  * that it stands for, so "address - 1" is always right. A PC at which a thread was interrupted is

@@ -19,7 +19,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30 frames. */
+/* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30
+ * frames. */
 static const size_t counts_bytes = 64u << 20;
 
 static int64_t start_time_ns;

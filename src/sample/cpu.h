@@ -18,22 +18,22 @@
 typedef struct pp_cpu_result {
     pp_stack_counts *counts;
     uint64_t period_ns;
-    int64_t time_ns;     /* wall clock at the start */
+    int64_t time_ns; /* wall clock at the start */
     int64_t duration_ns;
     uint64_t stops[PP_STOP_COUNT];
-    uint64_t guessed_whole; /* of the whole ones: a frame was passed by its frame pointer */
+    uint64_t guessed_whole;      /* of the whole ones: a frame was passed by its frame pointer */
     uint64_t lost;               /* not in the counts: table full, no scratch */
     uint64_t lost_not_delivered; /* in the counts, as lost samples */
     uint64_t settled;
     uint64_t threads_armed, threads_unarmed;
-    bool handler_replaced;  /* the host installed its own SIGPROF handler meanwhile */
+    bool handler_replaced;   /* the host installed its own SIGPROF handler meanwhile */
     bool handlers_in_flight; /* one did not come back: the counts must not be unmapped */
 } pp_cpu_result;
 
 /*
- * Starts sampling every thread at one sample in `period_ns` of its CPU time; `duration_ns` after which
- * samples are no longer taken, 0 = until the stop. 0, -ENOMEM, -EAGAIN (no timer could be armed),
- * -EPERM (a seccomp filter is in the way).
+ * Starts sampling every thread at one sample in `period_ns` of its CPU time; `duration_ns` after
+ * which samples are no longer taken, 0 = until the stop. 0, -ENOMEM, -EAGAIN (no timer could be
+ * armed), -EPERM (a seccomp filter is in the way).
  */
 int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns);
 
@@ -42,7 +42,8 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result);
 
 void pp_cpu_result_release(pp_cpu_result *result);
 
-/* Around fork, with signals blocked. In the child the session is gone: it stayed with the parent. */
+/* Around fork, with signals blocked. In the child the session is gone: it stayed with the parent.
+ */
 void pp_cpu_before_fork(void);
 void pp_cpu_after_fork_in_parent(void);
 void pp_cpu_after_fork_in_child(void);

@@ -7,14 +7,15 @@
  *   cpu_signal.c  SIGNAL   the handler: unwind, count
  *
  * A session lives from start to stop. A handler announces itself in `in_flight` before it looks at
- * `active`; the stop clears `active` and waits for `in_flight`, so that the tables are quiet when they
- * are read and may be unmapped after that.
+ * `active`; the stop clears `active` and waits for `in_flight`, so that the tables are quiet when
+ * they are read and may be unmapped after that.
  *
- * Accounting. Thread CPU time is cut into periods at first_ns, first_ns + period, ..., where first_ns
- * is uniform in (0, period] after the thread's start. Each cut is one unit of weight, so the expected
- * weight of a thread is its CPU time over the period, without bias for short threads. The kernel
- * looks at ticks only: cuts that it noticed late arrive as overruns, cuts that it did not notice
- * before the thread ended are settled from the thread's CPU clock. docs/SAMPLING.md has the proof.
+ * Accounting. Thread CPU time is cut into periods at first_ns, first_ns + period, ..., where
+ * first_ns is uniform in (0, period] after the thread's start. Each cut is one unit of weight, so
+ * the expected weight of a thread is its CPU time over the period, without bias for short threads.
+ * The kernel looks at ticks only: cuts that it noticed late arrive as overruns, cuts that it did
+ * not notice before the thread ended are settled from the thread's CPU clock. docs/SAMPLING.md has
+ * the proof.
  *
  * Zone: SIGNAL (data).
  * Locks: pp_cpu_threads.lock (cpu_timers.c) guards the list of slots; a slot's `counted` and `last`
@@ -58,7 +59,7 @@ typedef struct pp_cpu_session {
     uint64_t lost_table_full;
     uint64_t lost_no_scratch;
     uint64_t lost_not_delivered; /* SIGPROF was blocked, or somebody else's handler took it */
-    uint64_t settled;            /* due, but unnoticed by the kernel when the thread or profile ended */
+    uint64_t settled; /* due, but unnoticed by the kernel when the thread or profile ended */
     /* Threads. */
     uint64_t threads_armed;
     uint64_t threads_unarmed; /* timer_create refused: RLIMIT_SIGPENDING */

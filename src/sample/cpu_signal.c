@@ -25,7 +25,8 @@
 #include <time.h>
 
 enum {
-    LOOK_AGAIN_NS = 250 * 1000 * 1000 /* how long a thread may stay unseen if no hook saw it start */
+    LOOK_AGAIN_NS =
+        250 * 1000 * 1000 /* how long a thread may stay unseen if no hook saw it start */
 };
 
 pp_cpu_session pp_cpu;

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 /*
- * Takes over SIGPROF: SA_RESTART, on the stack of the interrupted thread (a small alternate stack would
- * not hold us). A signal that is not of our timers is passed on to the handler found here, or treated
- * as SIG_DFL and SIG_IGN would. Once installed it stays: a late signal must find a handler.
+ * Takes over SIGPROF: SA_RESTART, on the stack of the interrupted thread (a small alternate stack
+ * would not hold us). A signal that is not of our timers is passed on to the handler found here, or
+ * treated as SIG_DFL and SIG_IGN would. Once installed it stays: a late signal must find a handler.
  * 0 or -errno. NORMAL.
  */
 int pp_cpu_signal_install(void);

@@ -142,8 +142,7 @@ static int create_timer(pp_cpu_slot *slot)
         return -EAGAIN;
     }
     int id = -1;
-    int error =
-        (int)pp_system_call(SYS_timer_create, pp_task_cpu_clock(slot->tid), &event, &id);
+    int error = (int)pp_system_call(SYS_timer_create, pp_task_cpu_clock(slot->tid), &event, &id);
     if (error != 0) {
         return error;
     }
@@ -207,7 +206,8 @@ static uint64_t due(const pp_cpu_slot *slot, uint64_t cpu_ns)
     return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu.period_ns + 1;
 }
 
-/* Records what was due and never counted: on the thread's entry, or for want of it on its last stack. */
+/* Records what was due and never counted: on the thread's entry, or for want of it on its last
+ * stack. */
 static void settle(const pp_cpu_slot *slot, uint64_t cpu_ns, bool at_thread_end)
 {
     uint64_t owed = due(slot, cpu_ns);
@@ -256,7 +256,8 @@ static void visit_task(int tid, void *context)
     }
 }
 
-/* Slots whose thread is no longer listed ended without telling us (raw clone, or exit by syscall). */
+/* Slots whose thread is no longer listed ended without telling us (raw clone, or exit by syscall).
+ */
 static void drop_unlisted(void)
 {
     for (uint32_t i = 0; i < slots_used; i++) {
@@ -279,8 +280,8 @@ static int scan_tasks(void)
     return error < 0 ? error : (int)s.added;
 }
 
-/* Takes the lock with signals blocked (libc keeps its own two open), so that no handler on this thread
- * can want the lock that the thread holds. */
+/* Takes the lock with signals blocked (libc keeps its own two open), so that no handler on this
+ * thread can want the lock that the thread holds. */
 static void enter(sigset_t *old)
 {
     sigset_t all;
@@ -371,7 +372,8 @@ void pp_cpu_timers_thread_end(void)
     enter(&old);
     pp_cpu_slot *slot = find_slot(pp_task_self());
     if (slot != NULL) {
-        /* In flight like a handler, so that a stop that runs now waits before it reads the table. */
+        /* In flight like a handler, so that a stop that runs now waits before it reads the table.
+         */
         __atomic_add_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&pp_cpu.active, __ATOMIC_SEQ_CST)) {
             struct timespec now;

@@ -23,14 +23,15 @@ bool pp_cpu_timers_owns(const void *value);
 /* Arms every thread of the process that has no timer yet. NORMAL. Returns how many are armed. */
 unsigned pp_cpu_timers_arm_all(void);
 
-/* The same from the signal handler, if threads appeared that did not come through the hook; gives up
- * at once if somebody else is at it. */
+/* The same from the signal handler, if threads appeared that did not come through the hook; gives
+ * up at once if somebody else is at it. */
 void pp_cpu_timers_look_again(void);
 
 /* The calling thread begins: `entry` is its start routine. NORMAL, in the new thread. */
 void pp_cpu_timers_thread_begin(uintptr_t entry);
 
-/* The calling thread ends: settles its account and deletes its timer. NORMAL. SIGPROF stays blocked. */
+/* The calling thread ends: settles its account and deletes its timer. NORMAL. SIGPROF stays
+ * blocked. */
 void pp_cpu_timers_thread_end(void);
 
 /* Settles all accounts and deletes all timers. No handler may be in flight. NORMAL. */

@@ -2,9 +2,9 @@
  *
  * scratch.h: buffers for stacks that are being walked.
  *
- * A signal handler has no room for a thousand frames on a stack that may be small. It borrows one of
- * a fixed set of buffers for the length of a walk. Only threads that are in a handler at this moment
- * hold one, so the set does not grow with the number of threads.
+ * A signal handler has no room for a thousand frames on a stack that may be small. It borrows one
+ * of a fixed set of buffers for the length of a walk. Only threads that are in a handler at this
+ * moment hold one, so the set does not grow with the number of threads.
  *
  * Zone: SIGNAL.
  * Locks: none (one word, a bit for each buffer).
@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 enum {
-    PP_SCRATCH_DEPTH = 1024 /* frames; deeper stacks are truncated at the root and counted as such */
+    PP_SCRATCH_DEPTH =
+        1024 /* frames; deeper stacks are truncated at the root and counted as such */
 };
 
 /* A buffer for PP_SCRATCH_DEPTH addresses, or NULL if all are in use. */

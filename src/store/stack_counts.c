@@ -3,9 +3,9 @@
  * stack_counts.c: the lock-free table of stacks (drawing in the header).
  *
  * Zone: SIGNAL (new and free, which map memory, are called by NORMAL code).
- * Locks: none. Insertion: the entry is written whole, then linked by compare-and-swap; the loser of a
- *        race searches the chain again and, if the winner brought the same stack, adds to that.
- * Owns: the mapping of each table.
+ * Locks: none. Insertion: the entry is written whole, then linked by compare-and-swap; the loser of
+ * a race searches the chain again and, if the winner brought the same stack, adds to that. Owns:
+ * the mapping of each table.
  */
 #include "store/stack_counts.h"
 
@@ -22,7 +22,7 @@ enum {
 
 struct pp_stack_counts {
     size_t bytes;
-    uint64_t used_words;  /* next free word; may run past the end */
+    uint64_t used_words; /* next free word; may run past the end */
     uint64_t limit_words;
     uint32_t heads[CHAINS];
     uint64_t entries[];

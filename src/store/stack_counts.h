@@ -2,9 +2,9 @@
  *
  * stack_counts.h: how often each stack was seen, counted from signal handlers.
  *
- * A hash table in one mapping that is reserved when the profile starts and filled from front to back.
- * Nothing in it moves or is freed before the whole goes, so that readers and writers need no locks:
- * an entry becomes visible by one compare-and-swap on the head of its chain.
+ * A hash table in one mapping that is reserved when the profile starts and filled from front to
+ * back. Nothing in it moves or is freed before the whole goes, so that readers and writers need no
+ * locks: an entry becomes visible by one compare-and-swap on the head of its chain.
  *
  *   [ header | heads: one word a chain | entry | entry | entry ...      free     ]
  *               |                        ^
@@ -26,7 +26,7 @@
 typedef struct pp_stack_counts pp_stack_counts;
 
 typedef struct pp_stack_entry {
-    uint32_t next;  /* offset of the next entry of the chain, 0 = none */
+    uint32_t next; /* offset of the next entry of the chain, 0 = none */
     uint32_t depth;
     uint64_t hash;
     uint64_t count;

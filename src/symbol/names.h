@@ -3,10 +3,10 @@
  * names.h: function names of addresses, from ELF symbol tables.
  *
  * Only the modules and symbols that a profile needs are read, when it is written: nothing is parsed
- * at load time. The file at mapping.path is read with pread (a mapping of a file that somebody truncates would raise
- * SIGBUS in the host), its .symtab or, without
- * one, .dynsym is walked once against the sorted addresses. A separate debug file named by the build
- * id (/usr/lib/debug/.build-id/xx/yyyy.debug) supplies the .symtab that a stripped file lacks. A file
+ * at load time. The file at mapping.path is read with pread (a mapping of a file that somebody
+ * truncates would raise SIGBUS in the host), its .symtab or, without one, .dynsym is walked once
+ * against the sorted addresses. A separate debug file named by the build id
+ * (/usr/lib/debug/.build-id/xx/yyyy.debug) supplies the .symtab that a stripped file lacks. A file
  * whose build id is no longer the mapping's is not used. [vdso] is read from memory.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close; no malloc, no locks).
@@ -21,13 +21,13 @@
 #include <stdint.h>
 
 typedef struct pp_symbol {
-    const char *name;  /* as the symbol table has it (mangled); NULL = unknown */
-    uintptr_t entry;   /* run-time address of the function's first instruction */
+    const char *name; /* as the symbol table has it (mangled); NULL = unknown */
+    uintptr_t entry;  /* run-time address of the function's first instruction */
 } pp_symbol;
 
 /*
- * Resolves `count` ascending addresses (of instructions, not return-like) that all lie in `mapping`.
- * symbols[i] belongs to addresses[i]; names are copied into `arena`. A symbol covers
+ * Resolves `count` ascending addresses (of instructions, not return-like) that all lie in
+ * `mapping`. symbols[i] belongs to addresses[i]; names are copied into `arena`. A symbol covers
  * [st_value, st_value + st_size); a size of 0 covers up to the next symbol of its section. Among
  * several: a global one before weak before local, then the shorter run of leading underscores, then
  * the first in name order (deterministic). Versions (@GLIBC_2.34) are no part of the name.

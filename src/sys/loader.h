@@ -2,15 +2,15 @@
  *
  * loader.h: what the dynamic loader tells about loads and unloads without being asked.
  *
- * Libraries come and go without a call that could be hooked: iconv and NSS use the loader from inside
- * libc. A rule that was computed for an unloaded module must not be used for the next one at the same
- * address, so the state of the loader is summed up in one number, the epoch, that changes with every
- * load and unload and is read with a few plain loads.
+ * Libraries come and go without a call that could be hooked: iconv and NSS use the loader from
+ * inside libc. A rule that was computed for an unloaded module must not be used for the next one at
+ * the same address, so the state of the loader is summed up in one number, the epoch, that changes
+ * with every load and unload and is read with a few plain loads.
  *
  * glibc keeps a counter of loads and the number of loaded objects in _rtld_global, whose layout is
  * private. The counters are found by value: dl_iterate_phdr() reports both, and every word of
- * _rtld_global that has the reported value is a candidate. A word that is a candidate by accident can
- * only make the epoch change too often; it is dropped at the next refresh at which it differs.
+ * _rtld_global that has the reported value is a candidate. A word that is a candidate by accident
+ * can only make the epoch change too often; it is dropped at the next refresh at which it differs.
  *
  * Zone: SIGNAL for pp_loader_epoch; pp_loader_learn is NORMAL and lives in sys/module_scan.c.
  * Locks: none.
@@ -26,10 +26,12 @@
 /* A number that differs from its earlier values once anything was loaded or unloaded since. */
 uint64_t pp_loader_epoch(void);
 
-/* Whether the epoch means anything yet: false until the first calibration that found the counters. */
+/* Whether the epoch means anything yet: false until the first calibration that found the counters.
+ */
 bool pp_loader_epoch_is_known(void);
 
-/* Counts a change that the library saw itself (dlclose hook); enough where the loader is unknown. */
+/* Counts a change that the library saw itself (dlclose hook); enough where the loader is unknown.
+ */
 void pp_loader_note_change(void);
 
 /*

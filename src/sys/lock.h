@@ -2,13 +2,13 @@
  *
  * lock.h: a small lock for state that is changed rarely and never for long.
  *
- * It knows its owner, so that a signal handler that interrupted the owner can see that waiting would
- * be for ever. pthread's mutexes are not used: they are among the things that the library hooks.
+ * It knows its owner, so that a signal handler that interrupted the owner can see that waiting
+ * would be for ever. pthread's mutexes are not used: they are among the things that the library
+ * hooks.
  *
- * Zone: SIGNAL for try and unlock; lock waits (bare system calls: no cancellation point) and belongs to NORMAL code that has
- *       blocked the signals whose handlers take the same lock.
- * Locks: this is one. Order: profile session > thread timers > module table.
- * Owns: nothing.
+ * Zone: SIGNAL for try and unlock; lock waits (bare system calls: no cancellation point) and
+ * belongs to NORMAL code that has blocked the signals whose handlers take the same lock. Locks:
+ * this is one. Order: profile session > thread timers > module table. Owns: nothing.
  */
 #ifndef PP_SYS_LOCK_H
 #define PP_SYS_LOCK_H

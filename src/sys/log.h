@@ -2,8 +2,8 @@
  *
  * log.h: the library's messages, one write(2) each.
  *
- * They go to stderr, or to the file of the option log=. A host may close descriptor 2 and open its data
- * file there: the descriptor is written to only while it is the file that it was at start-up.
+ * They go to stderr, or to the file of the option log=. A host may close descriptor 2 and open its
+ * data file there: the descriptor is written to only while it is the file that it was at start-up.
  *
  * Zone: SIGNAL for pp_log; errno is preserved.
  * Locks: none.

@@ -2,8 +2,8 @@
  *
  * mapping.h: one executable range of the address space, as a profile's Mapping describes it.
  *
- * Filled by the module table (loaded objects) and the maps reader (code without a file); read by the
- * symbol room and the encoders. Plain data: no function here.
+ * Filled by the module table (loaded objects) and the maps reader (code without a file); read by
+ * the symbol room and the encoders. Plain data: no function here.
  *
  * Zone: SIGNAL (data).
  * Locks: none.
@@ -18,14 +18,14 @@
 #define PP_BUILD_ID_MAX 32
 
 typedef struct pp_mapping {
-    uintptr_t start;    /* first address, page-aligned */
-    uintptr_t limit;    /* one past the last, page-aligned */
-    uint64_t offset;    /* of `start` in the file */
-    uintptr_t bias;     /* load bias: run-time address minus the ELF file's own p_vaddr */
-    const char *path;   /* absolute; "[vdso]"; "" for code without a file (JIT) */
+    uintptr_t start;  /* first address, page-aligned */
+    uintptr_t limit;  /* one past the last, page-aligned */
+    uint64_t offset;  /* of `start` in the file */
+    uintptr_t bias;   /* load bias: run-time address minus the ELF file's own p_vaddr */
+    const char *path; /* absolute; "[vdso]"; "" for code without a file (JIT) */
     uint8_t build_id[PP_BUILD_ID_MAX];
     uint8_t build_id_size; /* bytes used; 0 = the file has none */
-    bool in_memory; /* [vdso]: read the ELF image at bias + p_vaddr, there is no file */
+    bool in_memory;        /* [vdso]: read the ELF image at bias + p_vaddr, there is no file */
 } pp_mapping;
 
 #endif

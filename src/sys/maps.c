@@ -14,9 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    FIRST_SIZE = 64 * 1024
-};
+enum { FIRST_SIZE = 64 * 1024 };
 
 /* Reads all of `fd`, doubling the buffer; what was outgrown stays in the arena. */
 static int read_all(int fd, pp_arena *arena, char **text, size_t *length)

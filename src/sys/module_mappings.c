@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * module_mappings.c: the mappings of a profile: objects that were seen, and code that belongs to none.
+ * module_mappings.c: the mappings of a profile: objects that were seen, and code that belongs to
+ * none.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no loader; reads /proc/self/maps).
  * Locks: none.
@@ -35,8 +36,8 @@ static bool overlaps_any(const pp_mapping *all, size_t count, uintptr_t start, u
     return false;
 }
 
-/* Adds the objects that are the main program, or all others. Newer ones come first: what they overlap
- * is gone. */
+/* Adds the objects that are the main program, or all others. Newer ones come first: what they
+ * overlap is gone. */
 static void add_seen(pp_mapping *all, size_t *count, const pp_seen *list, bool main_program)
 {
     for (const pp_seen *s = list; s != NULL; s = s->next) {

@@ -2,16 +2,16 @@
  *
  * module_scan.c: asks the loader what is loaded, and remembers what was.
  *
- * Runs when a profile starts, stops, and around dlclose(); never at load time, so that a process with
- * hundreds of libraries starts as fast as without us.
+ * Runs when a profile starts, stops, and around dlclose(); never at load time, so that a process
+ * with hundreds of libraries starts as fast as without us.
  *
  *   dl_iterate_phdr --> objects --> permanent? (closure of DT_NEEDED) --> module table (unwinder)
  *                               \-> executable segments ---------------> seen list (mappings)
  *
  * Zone: NORMAL.
- * Locks: scan_lock, taken before the loader's own lock; given up on after a while rather than waited
- *        for without end, since a host may call us from inside a dl_iterate_phdr callback.
- * Owns: the entries of the seen list.
+ * Locks: scan_lock, taken before the loader's own lock; given up on after a while rather than
+ * waited for without end, since a host may call us from inside a dl_iterate_phdr callback. Owns:
+ * the entries of the seen list.
  */
 #include "sys/modules.h"
 
@@ -42,7 +42,7 @@ typedef struct object {
     const struct dl_phdr_info *info; /* copied into the arena */
     const char *soname;
     const char *strings;
-    const ElfW(Dyn) *dynamic;
+    const ElfW(Dyn) * dynamic;
     bool permanent;
 } object;
 
@@ -78,7 +78,7 @@ static bool is_vdso(const struct dl_phdr_info *info)
     return false;
 }
 
-static const ElfW(Phdr) *find_segment(const struct dl_phdr_info *info, uint32_t type)
+static const ElfW(Phdr) * find_segment(const struct dl_phdr_info *info, uint32_t type)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == type) {
@@ -260,7 +260,7 @@ static void mark_permanent(scan *s)
 
 /* ---- the unwinder's table ---- */
 
-static bool is_code(const ElfW(Phdr) *segment)
+static bool is_code(const ElfW(Phdr) * segment)
 {
     return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) && segment->p_memsz > 0;
 }
@@ -341,7 +341,8 @@ static const char *object_path(const object *o, bool main_program)
             return pp_arena_text(&seen_arena, buffer, (size_t)length);
         }
     } else if (name[0] != '/' && getcwd(buffer, sizeof buffer - 1 - strlen(name)) != NULL) {
-        strcat(buffer, "/"); /* dlopen("./x.so"): good as long as it is written down before a chdir */
+        strcat(buffer,
+               "/"); /* dlopen("./x.so"): good as long as it is written down before a chdir */
         strcat(buffer, name);
         return pp_arena_text(&seen_arena, buffer, strlen(buffer));
     }
@@ -363,7 +364,7 @@ static bool already_seen(const pp_mapping *mapping, const char *name)
     return false;
 }
 
-static void remember_segment(const object *o, const ElfW(Phdr) *segment, bool main_program)
+static void remember_segment(const object *o, const ElfW(Phdr) * segment, bool main_program)
 {
     const struct dl_phdr_info *info = o->info;
     const uintptr_t page_mask = ~(uintptr_t)(PAGE - 1);
@@ -376,7 +377,8 @@ static void remember_segment(const object *o, const ElfW(Phdr) *segment, bool ma
     };
     pp_elf_build_id(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, mapping.build_id,
                     &mapping.build_id_size);
-    if (seen_count == MAX_SEEN || already_seen(&mapping, is_vdso(info) ? "[vdso]" : info->dlpi_name)) {
+    if (seen_count == MAX_SEEN ||
+        already_seen(&mapping, is_vdso(info) ? "[vdso]" : info->dlpi_name)) {
         return;
     }
     pp_seen *entry = pp_arena_alloc(&seen_arena, sizeof *entry);
@@ -404,8 +406,8 @@ static void remember_objects(const scan *s)
 /* ---- refresh ---- */
 
 /*
- * dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr holds its second; dlopen and dlclose
- * take both, in this order. So this is done before the scan, and without any lock of ours.
+ * dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr holds its second; dlopen and
+ * dlclose take both, in this order. So this is done before the scan, and without any lock of ours.
  */
 static void find_loader_state(void)
 {
@@ -429,7 +431,8 @@ static void calibrate_epoch(const scan *s)
                         (uint32_t)(s->loads - s->unloads));
 }
 
-/* All that needs the objects to stay loaded happens inside the loader's lock: in the last callback. */
+/* All that needs the objects to stay loaded happens inside the loader's lock: in the last callback.
+ */
 static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)info;
@@ -488,8 +491,8 @@ void pp_modules_refresh(void)
     pp_lock_release(&scan_lock);
 }
 
-/* glibc's fork does not wait for a dl_iterate_phdr on another thread: the child would inherit a loader
- * lock that nobody holds. So no scan of ours is under way while the process is copied. */
+/* glibc's fork does not wait for a dl_iterate_phdr on another thread: the child would inherit a
+ * loader lock that nobody holds. So no scan of ours is under way while the process is copied. */
 void pp_modules_before_fork(void)
 {
     fork_holds_lock = take_scan_lock();

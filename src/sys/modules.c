@@ -3,8 +3,8 @@
  * modules.c: the module table's readers, lock-free.
  *
  * A table is immutable once published. Readers announce themselves in one counter for the few
- * nanoseconds of a binary search (it happens on rule misses alone), so that the writer knows when the
- * table that it replaced can go.
+ * nanoseconds of a binary search (it happens on rule misses alone), so that the writer knows when
+ * the table that it replaced can go.
  *
  * Zone: SIGNAL.
  * Locks: none. pp_modules_publish is called under the table's lock of sys/module_scan.c.
@@ -19,7 +19,8 @@
 #include <sys/mman.h>
 
 enum {
-    MAX_RETIRED = 8 /* beyond that they are left in place: a few KiB each, and hardly ever reached */
+    MAX_RETIRED =
+        8 /* beyond that they are left in place: a few KiB each, and hardly ever reached */
 };
 
 static pp_module_table *current;

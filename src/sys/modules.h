@@ -2,10 +2,11 @@
  *
  * modules.h: which loaded object an address belongs to.
  *
- * Two readers, two needs. The unwinder asks in signal handlers for the CFI of a PC: it gets it from a
- * sorted table that was built beforehand, without locks; what may have been unloaded since is asked of
- * libc's _dl_find_object, which is async-signal-safe. The writer of a profile asks, when all is over,
- * for every executable mapping that was ever seen, also of objects that are gone by then.
+ * Two readers, two needs. The unwinder asks in signal handlers for the CFI of a PC: it gets it from
+ * a sorted table that was built beforehand, without locks; what may have been unloaded since is
+ * asked of libc's _dl_find_object, which is async-signal-safe. The writer of a profile asks, when
+ * all is over, for every executable mapping that was ever seen, also of objects that are gone by
+ * then.
  *
  *   pp_modules_refresh (NORMAL) --> table --> pp_modules_find   (SIGNAL)
  *                               \-> seen  --> pp_modules_mappings (NORMAL, fatal-signal writer)
@@ -13,10 +14,9 @@
  * "Permanent" objects cannot be unloaded: the program, what it needs directly or indirectly (its
  * DT_NEEDED closure), this library, the vDSO, and objects marked NODELETE.
  *
- * Zone: SIGNAL for find; refresh is NORMAL (module_scan.c), mappings serves the fatal-signal writer too
- *       (module_mappings.c).
- * Locks: refresh holds the table's lock inside the loader's lock (dl_iterate_phdr).
- * Owns: the table and the list of objects seen.
+ * Zone: SIGNAL for find; refresh is NORMAL (module_scan.c), mappings serves the fatal-signal writer
+ * too (module_mappings.c). Locks: refresh holds the table's lock inside the loader's lock
+ * (dl_iterate_phdr). Owns: the table and the list of objects seen.
  */
 #ifndef PP_SYS_MODULES_H
 #define PP_SYS_MODULES_H
@@ -54,8 +54,8 @@ void pp_modules_publish(pp_module_table *table);
  */
 void pp_modules_refresh(void);
 
-/* Called once when the library is loaded: finds the loader's counters. Looks at one object only, so that
- * the time does not grow with their number. */
+/* Called once when the library is loaded: finds the loader's counters. Looks at one object only, so
+ * that the time does not grow with their number. */
 void pp_modules_init(void);
 
 /* Around fork, in the parent before it and in both processes after it: no scan is under way. */
@@ -64,9 +64,9 @@ void pp_modules_after_fork(void);
 
 /*
  * The executable mappings for a profile, ascending except that [0] is the main binary: all objects
- * seen, and the code of /proc/self/maps that belongs to none of them (JIT, mapped by hand). Texts live
- * in `arena`. Returns 0, -ENOMEM, or the error of reading the maps (then with the objects alone).
- * Takes no lock and asks the loader nothing.
+ * seen, and the code of /proc/self/maps that belongs to none of them (JIT, mapped by hand). Texts
+ * live in `arena`. Returns 0, -ENOMEM, or the error of reading the maps (then with the objects
+ * alone). Takes no lock and asks the loader nothing.
  */
 int pp_modules_mappings(pp_arena *arena, pp_mapping **mappings, size_t *count);
 

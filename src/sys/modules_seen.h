@@ -2,8 +2,8 @@
  *
  * modules_seen.h: every object that was met, between its writer and its reader.
  *
- * module_scan.c adds entries at the head, module_mappings.c reads the list at any time, also in a fatal
- * signal's handler. Entries are complete before they are linked and never change or go.
+ * module_scan.c adds entries at the head, module_mappings.c reads the list at any time, also in a
+ * fatal signal's handler. Entries are complete before they are linked and never change or go.
  *
  * Zone: SIGNAL (data).
  * Locks: writers hold module_scan.c's lock, readers none.

@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 
 enum {
-    PAGE = 4096,          /* the smallest page size of Linux; larger ones only cost a few more checks */
+    PAGE = 4096, /* the smallest page size of Linux; larger ones only cost a few more checks */
     KERNEL_SIGSET_SIZE = 8
 };
 

@@ -18,14 +18,14 @@
 
 /*
  * Copies `size` bytes from `from`, all or nothing: false if any of them is not readable. By
- * process_vm_readv(2) on our own process; where a sandbox refuses that call, by a check of each page
- * followed by a plain copy, which leaves a window for a concurrent munmap.
+ * process_vm_readv(2) on our own process; where a sandbox refuses that call, by a check of each
+ * page followed by a plain copy, which leaves a window for a concurrent munmap.
  */
 bool pp_safe_copy(void *to, uintptr_t from, size_t size);
 
 /*
- * Whether the page of `address` can be read now. Asks by rt_sigprocmask(2) with an invalid `how`: the
- * kernel fetches the new mask from `address` first, and then refuses, changing nothing.
+ * Whether the page of `address` can be read now. Asks by rt_sigprocmask(2) with an invalid `how`:
+ * the kernel fetches the new mask from `address` first, and then refuses, changing nothing.
  */
 bool pp_page_readable(uintptr_t address);
 

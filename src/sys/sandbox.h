@@ -3,9 +3,9 @@
  * sandbox.h: finds out whether a seccomp filter lets us work, without being killed by it.
  *
  * Containers run under filters that answer forbidden calls with an error; some services run under
- * filters that kill. When the process is under a filter at all, the calls that the sampler needs are
- * tried in a child that shares our memory, has no exit signal (the host's wait() and SIGCHLD do not
- * notice it) and dies alone.
+ * filters that kill. When the process is under a filter at all, the calls that the sampler needs
+ * are tried in a child that shares our memory, has no exit signal (the host's wait() and SIGCHLD do
+ * not notice it) and dies alone.
  *
  * Zone: NORMAL.
  * Locks: none.

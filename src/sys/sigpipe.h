@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 typedef struct pp_sigpipe {
-    sigset_t mask;      /* of the thread, before */
-    bool pending;       /* one was there already: it is the host's */
+    sigset_t mask; /* of the thread, before */
+    bool pending;  /* one was there already: it is the host's */
 } pp_sigpipe;
 
 /* Keeps SIGPIPE from the calling thread until release, which also takes back one that we caused. */

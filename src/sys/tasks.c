@@ -43,8 +43,7 @@ static int parse_tid(const char *name)
 int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context)
 {
     /* Not open() and close(): these are cancellation points, and we may be in a handler. */
-    long fd = pp_system_call(SYS_openat, AT_FDCWD, task_folder,
-                             O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long fd = pp_system_call(SYS_openat, AT_FDCWD, task_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         return (int)fd;
     }

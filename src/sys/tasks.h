@@ -20,14 +20,14 @@ int pp_task_self(void);
 unsigned pp_tasks_count(void);
 
 /*
- * Calls back with the id of each thread. `buffer` of `size` bytes holds directory entries meanwhile.
- * 0, or -errno if /proc/self/task cannot be read.
+ * Calls back with the id of each thread. `buffer` of `size` bytes holds directory entries
+ * meanwhile. 0, or -errno if /proc/self/task cannot be read.
  */
 typedef void pp_task_visit(int tid, void *context);
 int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context);
 
-/* The clock of the CPU time of thread `tid`: what clock_getcpuclockid(3) builds for processes, with the
- * kernel's per-thread bit (CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). */
+/* The clock of the CPU time of thread `tid`: what clock_getcpuclockid(3) builds for processes, with
+ * the kernel's per-thread bit (CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). */
 static inline clockid_t pp_task_cpu_clock(int tid)
 {
     return (clockid_t)((~(unsigned)tid << 3) | 6);

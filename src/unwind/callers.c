@@ -2,8 +2,8 @@
  *
  * callers.c: pprof_callers(), the stack of the caller [runtime.Callers].
  *
- * The public entry is a stub without a frame of its own: it hands the caller's registers over, and the
- * walk begins at the return address.
+ * The public entry is a stub without a frame of its own: it hands the caller's registers over, and
+ * the walk begins at the return address.
  *
  * Zone: SIGNAL.
  * Locks: none.

@@ -217,8 +217,8 @@ static bool find_fde(const pp_image *image, uintptr_t pc, uintptr_t *fde)
 /* ---- CIE and FDE ---- */
 
 /*
- * Reads the length field of an entry; the cursor is then bounded by the entry's end. What follows, the
- * CIE's id or its distance, has four bytes in .eh_frame also where the length has twelve.
+ * Reads the length field of an entry; the cursor is then bounded by the entry's end. What follows,
+ * the CIE's id or its distance, has four bytes in .eh_frame also where the length has twelve.
  */
 static bool open_entry(pp_cursor *cursor, const pp_image *image, uintptr_t at)
 {
@@ -253,7 +253,7 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, cie *info)
             info->pointer_encoding = pp_cursor_u8(cursor);
         } else if (*letter == 'P') {
             uint8_t encoding = pp_cursor_u8(cursor);
-            read_pointer(cursor, encoding & (uint8_t)~(ENC_INDIRECT | ENC_BASE), 0);
+            read_pointer(cursor, encoding & (uint8_t) ~(ENC_INDIRECT | ENC_BASE), 0);
         } else if (*letter == 'L') {
             pp_cursor_u8(cursor);
         } else if (*letter == 'S') {
@@ -300,8 +300,8 @@ static bool read_cie(const pp_image *image, uintptr_t at, cie *info)
 }
 
 /* Leaves the cursor at the FDE's own program; false if the FDE does not cover `pc`. */
-static bool read_fde(const pp_image *image, uintptr_t at, uintptr_t pc, pp_cursor *cursor, cie *info,
-                     uintptr_t *start)
+static bool read_fde(const pp_image *image, uintptr_t at, uintptr_t pc, pp_cursor *cursor,
+                     cie *info, uintptr_t *start)
 {
     if (!open_entry(cursor, image, at)) {
         return false;
@@ -423,9 +423,8 @@ static void move_to_register(machine *m, uint64_t reg, uint64_t holder)
 {
     pp_where *place = place_of(&m->current, reg);
     if (place != NULL) {
-        *place = holder < PP_REG_RA
-                     ? (pp_where){.kind = PP_WHERE_REGISTER, .reg = (uint8_t)holder}
-                     : (pp_where){.kind = PP_WHERE_LOST};
+        *place = holder < PP_REG_RA ? (pp_where){.kind = PP_WHERE_REGISTER, .reg = (uint8_t)holder}
+                                    : (pp_where){.kind = PP_WHERE_LOST};
     }
 }
 
@@ -636,7 +635,8 @@ void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_rule *rule)
     m.target = pc;
     m.saved_count = 0;
     m.failed = false;
-    m.current = (row){.fp = {.kind = PP_WHERE_SAME}, .bx = {.kind = PP_WHERE_SAME},
+    m.current = (row){.fp = {.kind = PP_WHERE_SAME},
+                      .bx = {.kind = PP_WHERE_SAME},
                       .ra = {.kind = PP_WHERE_CFA, .offset = -8}};
     m.initial = m.current; /* should the CIE's own program restore something */
     uintptr_t program = cursor.at;

@@ -6,8 +6,8 @@
  *                                                  |       |
  *                     rule <-- row at pc <-- run the CFA programs of both
  *
- * Formats: Linux Standard Base Core 5.0, section 10.6 (.eh_frame, .eh_frame_hdr); DWARF 5, section 6.4
- * (CFA programs). All bytes are untrusted: every read is bounded, every loop ends.
+ * Formats: Linux Standard Base Core 5.0, section 10.6 (.eh_frame, .eh_frame_hdr); DWARF 5,
+ * section 6.4 (CFA programs). All bytes are untrusted: every read is bounded, every loop ends.
  *
  * Zone: SIGNAL.
  * Locks: none.
@@ -20,8 +20,8 @@
 #include "unwind/rule.h"
 
 /*
- * The rule for the instruction at `pc` (for a caller: of its call, the return address minus 1) from the
- * CFI of `image`. kind PP_RULE_NONE if the image has no CFI for it, or CFI that cannot be used.
+ * The rule for the instruction at `pc` (for a caller: of its call, the return address minus 1) from
+ * the CFI of `image`. kind PP_RULE_NONE if the image has no CFI for it, or CFI that cannot be used.
  */
 void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_rule *rule);
 

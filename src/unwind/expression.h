@@ -2,16 +2,16 @@
  *
  * expression.h: DWARF expressions in CFI, reduced to a form that a rule can hold.
  *
- * An expression is not run against registers at each sample, it is run once against symbols, when the
- * rule is made. All that compilers and the assembler sources of libcrypto, glibc and the linkers
- * write into CFI reduces to one of
+ * An expression is not run against registers at each sample, it is run once against symbols, when
+ * the rule is made. All that compilers and the assembler sources of libcrypto, glibc and the
+ * linkers write into CFI reduces to one of
  *
  *   number      PP_VALUE_NUMBER    offset
  *   register    PP_VALUE_REGISTER  reg + offset
  *   one read    PP_VALUE_READ      *(reg + offset) + addend
  *
- * (the PLT's `((rip & 15) >= 11) << 3` becomes a number, since the PC is known). What does not reduce
- * is refused.
+ * (the PLT's `((rip & 15) >= 11) << 3` becomes a number, since the PC is known). What does not
+ * reduce is refused.
  *
  * Zone: SIGNAL.
  * Locks: none.

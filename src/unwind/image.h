@@ -21,10 +21,10 @@
 #include <stdint.h>
 
 typedef struct pp_image {
-    uintptr_t lo, hi;      /* readable bounds */
-    uintptr_t header;      /* .eh_frame_hdr, within the bounds; 0 = the module has none */
+    uintptr_t lo, hi;           /* readable bounds */
+    uintptr_t header;           /* .eh_frame_hdr, within the bounds; 0 = the module has none */
     uintptr_t code_lo, code_hi; /* addresses that the module's code may have */
-    bool permanent;        /* may be read in place */
+    bool permanent;             /* may be read in place */
 } pp_image;
 
 /* A sequential reader. After a failed read `failed` is set, every further read gives 0. */

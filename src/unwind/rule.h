@@ -2,14 +2,15 @@
  *
  * rule.h: how to get from one frame to its caller, at one program counter.
  *
- * A rule is what a CFI program leaves behind when it has run up to a PC, reduced to what a stack walk
- * needs: where the frame begins (the CFA, "canonical frame address": SP before the call), where the
- * return address is, and where the two callee-saved registers are that a caller's CFA may stand on.
+ * A rule is what a CFI program leaves behind when it has run up to a PC, reduced to what a stack
+ * walk needs: where the frame begins (the CFA, "canonical frame address": SP before the call),
+ * where the return address is, and where the two callee-saved registers are that a caller's CFA may
+ * stand on.
  *
  *   cfa    = register + offset                 nearly always rsp or rbp
  *          | *(register + offset) + addend     DRAP realignment, libcrypto's assembler
- *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register | lost
- *   return = *(cfa - 8), or one of the same forms
+ *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register |
+ * lost return = *(cfa - 8), or one of the same forms
  *
  * Zone: SIGNAL (data only).
  * Locks: none.

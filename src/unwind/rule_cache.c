@@ -72,7 +72,8 @@ PP_COLD_PATH static unsigned renew(uint64_t epoch)
         return PP_GENERATION_UNKNOWN;
     }
     unsigned generation = PP_GENERATION_UNKNOWN;
-    if (pp_loader_epoch_is_known() && epoch == pp_loader_epoch()) { /* not a walk that was held up and knows an old one */
+    if (pp_loader_epoch_is_known() &&
+        epoch == pp_loader_epoch()) { /* not a walk that was held up and knows an old one */
         generation = next_generation(epoch);
     }
     __atomic_store_n(&renewing, false, __ATOMIC_RELEASE);
@@ -81,7 +82,8 @@ PP_COLD_PATH static unsigned renew(uint64_t epoch)
 
 unsigned pp_rule_cache_generation(uint64_t epoch)
 {
-    /* In this order: a generation newer than the epoch is harmless, since publishing re-reads it. */
+    /* In this order: a generation newer than the epoch is harmless, since publishing re-reads it.
+     */
     if (pp_likely(__atomic_load_n(&known_epoch, __ATOMIC_ACQUIRE) == epoch)) {
         unsigned generation = __atomic_load_n(&known_generation, __ATOMIC_ACQUIRE);
         if (pp_likely(generation != 0)) {
@@ -142,8 +144,8 @@ static uint64_t pack(const pp_rule *rule)
     }
     if (rule->cfa_read || rule->cfa_offset < 0 || rule->cfa_offset % WORD != 0 ||
         rule->cfa_offset / WORD > MAX_OFFSET_WORDS || !pack_base(rule, &base) ||
-        !pack_save(&rule->fp, &fp) || !pack_save(&rule->bx, &bx) ||
-        rule->ra.kind != PP_WHERE_CFA || rule->ra.offset != -WORD) {
+        !pack_save(&rule->fp, &fp) || !pack_save(&rule->bx, &bx) || rule->ra.kind != PP_WHERE_CFA ||
+        rule->ra.offset != -WORD) {
         return 0;
     }
     return (uint64_t)base << 28 | fp << 17 | bx << 12 | (uint64_t)(rule->cfa_offset / WORD);
@@ -179,9 +181,8 @@ PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigne
 {
     big_slot *slot = big_slot_of(pc);
     uint32_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
-    if ((sequence & 1) ||
-        !__atomic_compare_exchange_n(&slot->sequence, &sequence, sequence + 1, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    if ((sequence & 1) || !__atomic_compare_exchange_n(&slot->sequence, &sequence, sequence + 1,
+                                                       false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
         return false;
     }
     __atomic_thread_fence(__ATOMIC_RELEASE);

@@ -2,8 +2,9 @@
  *
  * rule_cache.h: the rules of PCs seen before, shared by all threads, read without locks.
  *
- * One 8-byte entry a PC, in a direct-mapped table. The high bits of the PC are kept as the tag, and its
- * low bits, mixed with high ones, choose the entry: index and tag together identify the PC exactly.
+ * One 8-byte entry a PC, in a direct-mapped table. The high bits of the PC are kept as the tag, and
+ * its low bits, mixed with high ones, choose the entry: index and tag together identify the PC
+ * exactly.
  *
  *    pc              [           tag 33          ][ low 14 ]    index = low ^ (pc >> 15)
  *    entry           [           tag 33          ][base 3][generation 6][fp 5][bx 5][offset 12]
@@ -16,11 +17,11 @@
  *
  * A rule that does not fit is kept whole in a second, smaller table, one sequence lock a slot.
  *
- * Generations: a rule of a module that may be unloaded holds only as long as the loader's epoch stays
- * what it was. A walk opens with the current epoch and gets its generation; entries of others are
- * misses. A rule is published only if the epoch has not moved since the walk began, so one that was
- * computed before an unload is never found after it. When the 63 generations are used up, all entries
- * but the permanent ones are cleared, at a moment at which nobody publishes.
+ * Generations: a rule of a module that may be unloaded holds only as long as the loader's epoch
+ * stays what it was. A walk opens with the current epoch and gets its generation; entries of others
+ * are misses. A rule is published only if the epoch has not moved since the walk began, so one that
+ * was computed before an unload is never found after it. When the 63 generations are used up, all
+ * entries but the permanent ones are cleared, at a moment at which nobody publishes.
  *
  * Zone: SIGNAL.
  * Locks: one try-lock for a change of generation, never waited for.
@@ -113,8 +114,8 @@ unsigned pp_rule_cache_generation(uint64_t epoch);
 bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule);
 
 /*
- * Publishes the rule of `pc`, computed by a walk that began at `epoch` in `generation`. Does nothing
- * if the loader has moved on since.
+ * Publishes the rule of `pc`, computed by a walk that began at `epoch` in `generation`. Does
+ * nothing if the loader has moved on since.
  */
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation);
 

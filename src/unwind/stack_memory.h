@@ -2,11 +2,12 @@
  *
  * stack_memory.h: reading words of a stack without ever faulting.
  *
- * A walk reads through a window of addresses that are known to be mapped. While the stack pointer is
- * within the thread's own stack, whose ends are known from the thread's start, the window is the whole
- * used part of it and a read costs one comparison. On any other stack (sigaltstack, coroutines,
- * threads that were not started through the hook) pages are asked for one by one as the walk reaches
- * them, and the answer is forgotten after the walk: such a stack may be unmapped at any time.
+ * A walk reads through a window of addresses that are known to be mapped. While the stack pointer
+ * is within the thread's own stack, whose ends are known from the thread's start, the window is the
+ * whole used part of it and a read costs one comparison. On any other stack (sigaltstack,
+ * coroutines, threads that were not started through the hook) pages are asked for one by one as the
+ * walk reaches them, and the answer is forgotten after the walk: such a stack may be unmapped at
+ * any time.
  *
  *   own stack   limit ........ sp - red zone [########## window ##########) top
  *   other                      [page][page][page] .. grows with the walk
@@ -25,14 +26,14 @@
 
 typedef struct pp_stack_window {
     uintptr_t lo;
-    uintptr_t span; /* words at lo .. lo + span - 1 can be read whole; 0 = nothing known yet */
+    uintptr_t span;  /* words at lo .. lo + span - 1 can be read whole; 0 = nothing known yet */
     uintptr_t floor; /* the lowest address of the own stack that this walk may read */
 } pp_stack_window;
 
 /*
  * Declares [limit, top) to be the calling thread's own stack. `top` must be mapped down to wherever
- * the thread's SP is, `limit` must not be below the stack's mapping: a higher value is safe and only
- * slower.
+ * the thread's SP is, `limit` must not be below the stack's mapping: a higher value is safe and
+ * only slower.
  */
 void pp_stack_declare(uintptr_t limit, uintptr_t top);
 

@@ -2,8 +2,9 @@
  *
  * walk.c: frame after frame, by cached rules.
  *
- * The loop keeps pc, sp, fp (rbp) and bx (rbx): nearly every CFA of a caller stands on one of these. At a
- * leaf, and where a signal interrupted somebody, all registers are known, and a rule may use any of them.
+ * The loop keeps pc, sp, fp (rbp) and bx (rbx): nearly every CFA of a caller stands on one of
+ * these. At a leaf, and where a signal interrupted somebody, all registers are known, and a rule
+ * may use any of them.
  *
  *   cached one-word rule   -> 1 to 3 loads from the stack, next frame
  *   big rule               -> apply_big(): reads, register moves
@@ -35,9 +36,9 @@ typedef enum verdict { GO_ON, STOP_END, STOP_NO_RULE, STOP_BAD_READ } verdict;
 typedef struct frame {
     uintptr_t pc, sp, fp, bx;
     bool fp_known, bx_known;
-    bool exact;                /* pc is the instruction itself, not a return address */
-    const pp_registers *full;  /* all registers of the last exact frame, NULL if there was none */
-    pp_registers *storage;     /* where a signal frame's registers are put */
+    bool exact;               /* pc is the instruction itself, not a return address */
+    const pp_registers *full; /* all registers of the last exact frame, NULL if there was none */
+    pp_registers *storage;    /* where a signal frame's registers are put */
     pp_stack_window window;
     uint64_t epoch;
     unsigned generation;
@@ -51,9 +52,9 @@ static uintptr_t lookup_pc(const frame *f)
 /*
  * A register as the frame sees it; false if it is not known at this frame.
  *
- * A caller's CFA stands on a call-clobbered register only in assembler whose callee is known to leave it
- * alone (libcrypto's AES-GCM: rax across _aesni_ctr32_ghash_6x). CFI says nothing of it then, so it
- * still has the value that it had at the leaf, as libgcc and gdb assume too.
+ * A caller's CFA stands on a call-clobbered register only in assembler whose callee is known to
+ * leave it alone (libcrypto's AES-GCM: rax across _aesni_ctr32_ghash_6x). CFI says nothing of it
+ * then, so it still has the value that it had at the leaf, as libgcc and gdb assume too.
  */
 static bool register_value(const frame *f, unsigned reg, uintptr_t *value)
 {
@@ -70,8 +71,7 @@ static bool register_value(const frame *f, unsigned reg, uintptr_t *value)
     default:
         break;
     }
-    if (f->full == NULL || reg >= PP_REG_COUNT ||
-        (!f->exact && !(PP_CALL_CLOBBERED >> reg & 1))) {
+    if (f->full == NULL || reg >= PP_REG_COUNT || (!f->exact && !(PP_CALL_CLOBBERED >> reg & 1))) {
         return false;
     }
     *value = f->full->r[reg];
@@ -194,8 +194,7 @@ static bool follow_frame_pointer(frame *f, verdict *result)
     uintptr_t fp = 0;
     uintptr_t pc = 0;
     if (!f->fp_known || f->fp <= f->sp || f->fp % WORD != 0 ||
-        !pp_stack_read(&f->window, f->fp, &fp) ||
-        !pp_stack_read(&f->window, f->fp + WORD, &pc)) {
+        !pp_stack_read(&f->window, f->fp, &fp) || !pp_stack_read(&f->window, f->fp + WORD, &pc)) {
         return false;
     }
     uintptr_t sp = f->fp + 2 * WORD;
@@ -346,7 +345,8 @@ static verdict step(frame *f, bool *guessed)
     uintptr_t previous_sp = f->sp;
     uintptr_t cfa = 0;
     uint64_t entry = pp_rule_cache_lookup(lookup_pc(f), f->generation);
-    verdict v = fast_cfa(f, entry, &cfa) ? step_fast(f, entry, cfa) : step_slowly(f, entry, guessed);
+    verdict v =
+        fast_cfa(f, entry, &cfa) ? step_fast(f, entry, cfa) : step_slowly(f, entry, guessed);
     if (v == GO_ON && f->sp <= previous_sp && !f->exact) {
         return STOP_BAD_READ; /* a caller's frame lies above its callee's */
     }
@@ -369,9 +369,9 @@ static inline void store(sink *out, uintptr_t pc)
 }
 
 /*
- * Callers' frames with one-word rules, as many as come in a row: nearly all there are. The state is kept
- * in registers; what counts is the chain pc -> entry -> cfa -> next pc, everything else is beside it.
- * Ends in front of the first frame that needs more, which has not been stored.
+ * Callers' frames with one-word rules, as many as come in a row: nearly all there are. The state is
+ * kept in registers; what counts is the chain pc -> entry -> cfa -> next pc, everything else is
+ * beside it. Ends in front of the first frame that needs more, which has not been stored.
  */
 PP_RAW_MEMORY static verdict run(frame *f, sink *out)
 {

@@ -30,12 +30,13 @@ typedef struct pp_walk {
     bool guessed;      /* out: a frame without CFI was passed by its frame pointer */
 } pp_walk;
 
-/* Walks from where a signal interrupted the calling thread; `context` is the handler's ucontext_t. */
+/* Walks from where a signal interrupted the calling thread; `context` is the handler's ucontext_t.
+ */
 void pp_walk_from_context(const void *context, pp_walk *walk);
 
 /*
- * Walks from a caller's frame: `return_address` is the first frame; sp, fp and bx are what that frame
- * has after the return.
+ * Walks from a caller's frame: `return_address` is the first frame; sp, fp and bx are what that
+ * frame has after the return.
  */
 void pp_walk_from_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
                          pp_walk *walk);
