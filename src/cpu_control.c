@@ -8,6 +8,7 @@
  */
 #include "cpu_control.h"
 
+#include "arch/system_call.h"
 #include "sys/lock.h"
 #include "encode/legacy_cpu.h"
 #include "encode/proto.h"
@@ -16,27 +17,30 @@
 #include "sample/cpu.h"
 #include "sys/log.h"
 #include "sys/modules.h"
-#include "sys/sigpipe.h"
+#include "sys/write_signals.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
+#include <time.h>
 
-enum {
-    MIN_HZ = 1,
-    MAX_HZ = 1000000,
-    DEFAULT_HZ = 100,
-    FATAL_LOCK_ATTEMPTS = 2000 /* sched_yield each: somebody else may be about to finish */
-};
+enum { MIN_HZ = 1, MAX_HZ = 1000000, DEFAULT_HZ = 100 };
 
 static const uint64_t ns_per_s = 1000000000;
 static const uint64_t patience_ns = 2000000000;      /* for handlers that are under way */
+static const uint64_t end_patience_ns = 5000000000;  /* for another thread that writes a profile */
 static const uint64_t fatal_patience_ns = 200000000; /* the same when the process is about to die */
 
 static pp_lock session_lock;
 static bool running;
 static pp_cpu_request current;
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 static int take_session(void)
 {
@@ -48,19 +52,19 @@ static int take_session(void)
     return 0;
 }
 
-static int take_session_at_end(void)
+/* The process ends: whoever has the session may be about to finish, or may never come back. */
+static int take_session_within(uint64_t limit_ns)
 {
+    const struct timespec pause = {.tv_nsec = 200000};
     int self = pp_task_self();
-    for (int attempt = 0; attempt < FATAL_LOCK_ATTEMPTS; attempt++) {
-        if (pp_lock_held_by(&session_lock, self)) {
+    uint64_t give_up_ns = monotonic_ns() + limit_ns;
+    while (!pp_lock_try(&session_lock, self)) {
+        if (pp_lock_held_by(&session_lock, self) || monotonic_ns() >= give_up_ns) {
             return -EBUSY;
         }
-        if (pp_lock_try(&session_lock, self)) {
-            return 0;
-        }
-        sched_yield();
+        pp_system_call(SYS_nanosleep, &pause, NULL);
     }
-    return -EBUSY;
+    return 0;
 }
 
 static int check(pp_cpu_request *request)
@@ -128,13 +132,13 @@ static int write_file(const pp_cpu_result *result)
 {
     /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
     static pp_output output;
-    pp_sigpipe held;
-    pp_sigpipe_hold(&held); /* the file may be a FIFO */
+    pp_write_signals held;
+    pp_write_signals_hold(&held); /* the file may be a FIFO, or the disk quota small */
     int error = pp_output_open(&output, "cpu");
     if (error == 0) {
         error = pp_output_close(&output, encode(result, pprof_writer_fd(output.fd)));
     }
-    pp_sigpipe_release(&held);
+    pp_write_signals_release(&held);
     if (error != 0) {
         pp_log_error("the CPU profile could not be written to ", output.path, error,
                      "choose another place with LIBPPROF=cpu,file=PATH");
@@ -144,7 +148,12 @@ static int write_file(const pp_cpu_result *result)
 
 static int stop(bool only_file, bool fatal)
 {
-    int error = fatal ? take_session_at_end() : take_session();
+    int error = 0;
+    if (only_file) {
+        error = take_session_within(fatal ? fatal_patience_ns : end_patience_ns);
+    } else {
+        error = take_session();
+    }
     if (error != 0) {
         return error;
     }

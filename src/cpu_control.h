@@ -29,9 +29,9 @@ typedef struct pp_cpu_request {
 int pp_cpu_control_start(const pp_cpu_request *request);
 
 /*
- * Stops and writes; 0 if none ran. `only_file`: leave a profile alone that the host started with a
- * writer of its own. `fatal`: called from a fatal signal's handler: do not wait long for anybody,
- * do not ask the loader.
+ * Stops and writes; 0 if none ran. `only_file`: the process ends; leave a profile alone that the
+ * host started with a writer of its own, and wait for others with a limit. `fatal`: called from a
+ * fatal signal's handler: do not wait long for anybody, do not ask the loader.
  */
 int pp_cpu_control_stop(bool only_file, bool fatal);
 

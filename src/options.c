@@ -139,8 +139,9 @@ static int take_log(pp_options *options, const char *value)
     if (strlen(value) + 2 > sizeof absolute || getcwd(absolute, room) == NULL) {
         return -ENAMETOOLONG;
     }
-    strcat(absolute, "/");
-    strcat(absolute, value);
+    size_t length = strlen(absolute);
+    absolute[length++] = '/';
+    memcpy(absolute + length, value, strlen(value) + 1);
     return pp_log_set_path(absolute);
 }
 

@@ -26,6 +26,19 @@ enum {
 
 static char template[PP_OUTPUT_PATH_MAX];
 static unsigned counter;
+static char program[64];
+
+/* Copied early: the name lies in argv, which servers overwrite with a title. */
+void pp_output_init(void)
+{
+    const char *name = program_invocation_short_name;
+    size_t length = 0;
+    while (name != NULL && name[length] != '\0' && length + 1 < sizeof program) {
+        program[length] = name[length] == '/' ? '_' : name[length];
+        length++;
+    }
+    program[length] = '\0';
+}
 
 /* ---- names ---- */
 
@@ -116,7 +129,7 @@ static void expand(builder *b, char what, const char *kind)
     struct timespec now;
     switch (what) {
     case 'e':
-        add_text(b, program_invocation_short_name);
+        add_text(b, program);
         break;
     case 'p':
         add_number(b, (uint64_t)pp_system_call(SYS_getpid));

@@ -11,6 +11,9 @@
 
 #include <stddef.h>
 
+/* Called once when the library is loaded: remembers the program's name. */
+void pp_output_init(void);
+
 /*
  * Sets the template; %e program, %p process id, %k kind, %t time (seconds since 1970), %n counter,
  * %% percent. A relative one is completed with the present working directory at once, so that a

@@ -149,8 +149,7 @@ static void leave_children_alone(void)
 /* ---- start-up ---- */
 
 static const pp_process_events events = {
-    .before_fork = pp_cpu_before_fork,
-    .after_fork_in_parent = pp_cpu_after_fork_in_parent,
+    .before_fork = pp_modules_before_fork,
     .after_fork_in_child = after_fork_in_child,
     .before_unload = before_unload,
     .before_confinement = before_confinement,
@@ -161,6 +160,7 @@ __attribute__((constructor)) static void at_load(void)
 {
     int saved_errno = errno;
     pp_log_init();
+    pp_output_init();
     pp_modules_init();
     pp_hook_threads_init();
     pp_hook_process_init(&events);

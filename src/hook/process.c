@@ -6,10 +6,14 @@
  * forkpty) pass as well. All signals are blocked for its length: a SIGPROF that arrives while the
  * kernel copies a large address space restarts the copy, and at a high enough rate it never ends.
  *
+ * No lock is held over the fork: handlers that were registered before ours run after it and may
+ * wait for threads of the host, which may want that lock. The child resets what it inherited
+ * instead.
+ *
  * A child of vfork, or of a raw clone, has not passed there; it is told by its process id.
  *
  * Zone: HOOK. _exit and sigaction may be called from the host's signal handlers.
- * Locks: what before_fork takes, from before the fork to after it.
+ * Locks: none.
  * Owns: the owner's process id; the signal mask from before the fork (8 bytes of TLS).
  */
 #include "hook/process.h"
@@ -83,9 +87,6 @@ static void restore_mask(void)
 
 static void after_fork_in_parent(void)
 {
-    if (events.after_fork_in_parent != NULL) {
-        events.after_fork_in_parent();
-    }
     restore_mask();
 }
 
@@ -185,8 +186,10 @@ static bool is_default(const struct sigaction *action)
 }
 
 /* The host sees and sets SIG_DFL; what stands there is our handler, which ends in the same way. */
+/* libc's header has its own names. */
 __attribute__((visibility("default"))) int
-sigaction(int signal, const struct sigaction *restrict action, struct sigaction *restrict old)
+sigaction(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
+          int signal, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
     bool ours = fatal_signals_wanted && is_fatal_signal(signal);
     if (ours && action != NULL && is_default(action)) {
@@ -201,6 +204,7 @@ sigaction(int signal, const struct sigaction *restrict action, struct sigaction 
     return result;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 __attribute__((visibility("default"))) sighandler_t signal(int number, sighandler_t handler)
 {
     signal_function *real = (signal_function *)pp_real(&real_signal, "signal");
@@ -231,14 +235,15 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
     return real(handle);
 }
 
-void pp_hook_process_init(const pp_process_events *what_to_do)
+void pp_hook_process_init(const pp_process_events *wanted)
 {
     pp_real(&real_sigaction, "sigaction");
     pp_real(&real_signal, "signal");
     pp_real(&real_dlclose, "dlclose");
     pp_hook_sandbox_init();
+    pp_hook_sigwait_init();
     owner_pid = raw_pid();
-    events = *what_to_do;
+    events = *wanted;
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     at_quick_exit(at_quick_end);
 }

@@ -22,7 +22,6 @@
  */
 typedef struct pp_process_events {
     void (*before_fork)(void);
-    void (*after_fork_in_parent)(void);
     void (*after_fork_in_child)(void);
     void (*before_unload)(void);
     void (*before_confinement)(void);
@@ -30,7 +29,7 @@ typedef struct pp_process_events {
 } pp_process_events;
 
 /* Called once when the library is loaded. */
-void pp_hook_process_init(const pp_process_events *events);
+void pp_hook_process_init(const pp_process_events *wanted);
 
 /*
  * From now on SIGTERM and SIGINT, where their action is the default one, call at_end first and are
@@ -39,8 +38,9 @@ void pp_hook_process_init(const pp_process_events *events);
  */
 void pp_hook_fatal_signals(void);
 
-/* Between hook/sandbox.c and hook/process.c. */
+/* Between hook/sandbox.c, hook/sigwait.c and hook/process.c. */
 void pp_hook_sandbox_init(void);
+void pp_hook_sigwait_init(void);
 void pp_hook_before_confinement(void);
 
 #endif

@@ -196,6 +196,8 @@ typedef int c11_create_function(thrd_t *, thrd_start_t, void *);
 static void *real_create;
 static void *real_c11_create;
 
+/* libc's header has its own names.
+ * NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread,
                                                           const pthread_attr_t *restrict attributes,
                                                           void *(*start)(void *),
@@ -217,6 +219,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
 }
 
 /* glibc's own calls pthread_create by an internal name, past the hook above. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
                                                        void *argument)
 {

@@ -10,9 +10,11 @@
 
 #include "sample/cpu_signal.h"
 #include "sample/cpu_timers.h"
+#include "sample/scratch.h"
 #include "sys/modules.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
+#include "unwind/rule_cache.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -22,6 +24,8 @@
 /* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30
  * frames. */
 static const size_t counts_bytes = 64u << 20;
+
+static const uint64_t patience_of_failed_start_ns = 1000000000;
 
 static int64_t start_time_ns;
 static uint64_t start_monotonic_ns;
@@ -74,7 +78,7 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns)
     begin(period_ns, duration_ns, counts);
     if (pp_cpu_timers_arm_all() == 0) {
         pp_cpu_result none;
-        pp_cpu_stop(0, &none);
+        pp_cpu_stop(patience_of_failed_start_ns, &none);
         pp_cpu_result_release(&none);
         return -EAGAIN;
     }
@@ -102,7 +106,7 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
         end_ns = pp_cpu.deadline_ns;
     }
     bool quiet = wait_for_handlers(patience_ns);
-    pp_cpu_timers_disarm_all();
+    pp_cpu_timers_disarm_all(patience_ns);
     *result = (pp_cpu_result){
         .counts = pp_cpu.counts,
         .period_ns = pp_cpu.period_ns,
@@ -129,18 +133,6 @@ void pp_cpu_result_release(pp_cpu_result *result)
     result->counts = NULL;
 }
 
-void pp_cpu_before_fork(void)
-{
-    pp_cpu_timers_before_fork();
-    pp_modules_before_fork();
-}
-
-void pp_cpu_after_fork_in_parent(void)
-{
-    pp_modules_after_fork();
-    pp_cpu_timers_after_fork_in_parent();
-}
-
 void pp_cpu_after_fork_in_child(void)
 {
     pp_cpu.active = false;
@@ -149,6 +141,8 @@ void pp_cpu_after_fork_in_child(void)
         pp_stack_counts_free(pp_cpu.counts);
     }
     pp_cpu.counts = NULL;
-    pp_cpu_timers_after_fork();
-    pp_modules_after_fork();
+    pp_scratch_after_fork_in_child();
+    pp_rule_cache_after_fork_in_child();
+    pp_cpu_timers_after_fork_in_child();
+    pp_modules_after_fork_in_child();
 }

@@ -42,10 +42,7 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result);
 
 void pp_cpu_result_release(pp_cpu_result *result);
 
-/* Around fork, with signals blocked. In the child the session is gone: it stayed with the parent.
- */
-void pp_cpu_before_fork(void);
-void pp_cpu_after_fork_in_parent(void);
+/* In the child of fork: the session is gone, it stayed with the parent. */
 void pp_cpu_after_fork_in_child(void);
 
 #endif

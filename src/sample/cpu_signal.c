@@ -140,9 +140,8 @@ int pp_cpu_signal_install(void)
         return 0;
     }
     struct sigaction action = {.sa_sigaction = on_sigprof, .sa_flags = SA_RESTART | SA_SIGINFO};
-    sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, SIGTERM); /* whose handler waits for this one to be through */
-    sigaddset(&action.sa_mask, SIGINT);
+    /* No handler of the host may interrupt ours: it might end the process, or jump out of both. */
+    sigfillset(&action.sa_mask);
     struct sigaction old;
     if (sigaction(SIGPROF, NULL, &old) != 0) {
         return -errno;

@@ -223,9 +223,8 @@ static void settle(const pp_cpu_slot *slot, uint64_t cpu_ns, bool at_thread_end)
         return;
     }
     __atomic_add_fetch(&pp_cpu.settled, rest, __ATOMIC_RELAXED);
-    if (slot->last != NULL && !at_thread_end) {
-        __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
-    } else if (entry_depth == 1) {
+    bool on_entry = entry_depth == 1 && (at_thread_end || slot->last == NULL);
+    if (on_entry) {
         pp_cpu_count(&stack[1], 1, rest);
     } else if (slot->last != NULL) {
         __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
@@ -238,11 +237,14 @@ static void settle(const pp_cpu_slot *slot, uint64_t cpu_ns, bool at_thread_end)
 
 typedef struct scan {
     unsigned added;
+    int self;
+    bool met_self;
 } scan;
 
 static void visit_task(int tid, void *context)
 {
     scan *s = context;
+    s->met_self = s->met_self || tid == s->self;
     pp_cpu_slot *slot = find_slot(tid);
     if (slot != NULL && slot->timer >= 0) {
         slot->scan = scan_number;
@@ -271,9 +273,12 @@ static void drop_unlisted(void)
 /* One listing of all threads; how many were armed, or -errno. Called with the lock. */
 static int scan_tasks(void)
 {
-    scan s = {0};
+    scan s = {.self = pp_task_self()};
     scan_number++;
     int error = pp_tasks_each(directory, sizeof directory, visit_task, &s);
+    if (error == 0 && !s.met_self) {
+        error = -ESRCH; /* the /proc of another process id namespace: its numbers are not ours */
+    }
     if (error == 0) {
         drop_unlisted();
     }
@@ -290,20 +295,34 @@ static void enter(sigset_t *old)
     pp_lock_take(&lock, pp_task_self());
 }
 
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool enter_within(uint64_t patience_ns, sigset_t *old)
+{
+    sigset_t all;
+    int self = pp_task_self();
+    uint64_t give_up_ns = monotonic_ns() + patience_ns;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, old);
+    while (!pp_lock_try(&lock, self)) {
+        if (pp_lock_held_by(&lock, self) || monotonic_ns() >= give_up_ns) {
+            pthread_sigmask(SIG_SETMASK, old, NULL);
+            return false;
+        }
+        pp_system_call(SYS_sched_yield);
+    }
+    return true;
+}
+
 static void leave(const sigset_t *old)
 {
     pp_lock_release(&lock);
     pthread_sigmask(SIG_SETMASK, old, NULL);
-}
-
-void pp_cpu_timers_before_fork(void)
-{
-    pp_lock_take(&lock, pp_task_self());
-}
-
-void pp_cpu_timers_after_fork_in_parent(void)
-{
-    pp_lock_release(&lock);
 }
 
 unsigned pp_cpu_timers_arm_all(void)
@@ -388,10 +407,12 @@ void pp_cpu_timers_thread_end(void)
     leave(&old);
 }
 
-void pp_cpu_timers_disarm_all(void)
+void pp_cpu_timers_disarm_all(uint64_t patience_ns)
 {
     sigset_t old;
-    enter(&old);
+    if (!enter_within(patience_ns, &old)) {
+        return; /* the process is about to end, and whoever holds the lock will not give it back */
+    }
     for (uint32_t i = 0; i < slots_used; i++) {
         pp_cpu_slot *slot = &slots[i];
         if (slot->tid == 0) {
@@ -407,7 +428,7 @@ void pp_cpu_timers_disarm_all(void)
     leave(&old);
 }
 
-void pp_cpu_timers_after_fork(void)
+void pp_cpu_timers_after_fork_in_child(void)
 {
     memset(chains, 0, sizeof chains);
     if (slots != NULL) {

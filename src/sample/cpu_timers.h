@@ -34,17 +34,14 @@ void pp_cpu_timers_thread_begin(uintptr_t entry);
  * blocked. */
 void pp_cpu_timers_thread_end(void);
 
-/* Settles all accounts and deletes all timers. No handler may be in flight. NORMAL. */
-void pp_cpu_timers_disarm_all(void);
+/* Settles all accounts and deletes all timers; does nothing if the lock is not to be had within
+ * `patience_ns`. No handler may be in flight. NORMAL, and the fatal-signal writer. */
+void pp_cpu_timers_disarm_all(uint64_t patience_ns);
 
 /* Forgets all timers without touching them: they are the parent's. */
-void pp_cpu_timers_after_fork(void);
+void pp_cpu_timers_after_fork_in_child(void);
 
 /* Set once the host is confined by seccomp in a way that may kill for a new system call. */
 void pp_cpu_timers_freeze(void);
-
-/* Around fork nobody else holds the lock. NORMAL, with signals blocked. */
-void pp_cpu_timers_before_fork(void);
-void pp_cpu_timers_after_fork_in_parent(void);
 
 #endif

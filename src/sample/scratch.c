@@ -36,3 +36,8 @@ void pp_scratch_give(uintptr_t *buffer)
     unsigned index = (unsigned)((buffer - buffers[0]) / PP_SCRATCH_DEPTH);
     __atomic_and_fetch(&taken, ~(UINT64_C(1) << index), __ATOMIC_RELEASE);
 }
+
+void pp_scratch_after_fork_in_child(void)
+{
+    taken = 0;
+}

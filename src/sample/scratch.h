@@ -24,4 +24,7 @@ enum {
 uintptr_t *pp_scratch_take(void);
 void pp_scratch_give(uintptr_t *buffer);
 
+/* In the child of fork: whoever held a buffer does not exist. */
+void pp_scratch_after_fork_in_child(void);
+
 #endif

@@ -9,11 +9,11 @@
 #include "sys/log.h"
 
 #include "arch/system_call.h"
+#include "sys/write_signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,19 +49,6 @@ static bool stderr_is_same(void)
            now.st_ino == stderr_then.st_ino && now.st_rdev == stderr_then.st_rdev;
 }
 
-/* A reader that has gone away must not kill the host. Bare calls: no cancellation points. */
-static void write_quietly(int fd, const char *data, size_t size)
-{
-    const uint64_t pipe_signal = UINT64_C(1) << (SIGPIPE - 1);
-    const struct timespec at_once = {0};
-    uint64_t old = 0;
-    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &pipe_signal, &old, sizeof old);
-    if (pp_system_call(SYS_write, fd, data, size) == -EPIPE) {
-        pp_system_call(SYS_rt_sigtimedwait, &pipe_signal, NULL, &at_once, sizeof pipe_signal);
-    }
-    pp_system_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
-}
-
 static void put(int fd, const pp_text *text)
 {
     pp_text line = PP_TEXT_INIT;
@@ -71,7 +58,10 @@ static void put(int fd, const pp_text *text)
         line.length = sizeof line.data - 2;
     }
     line.data[line.length++] = '\n';
-    write_quietly(fd, line.data, line.length);
+    pp_write_signals held; /* a reader that has gone away must not kill the host */
+    pp_write_signals_hold(&held);
+    pp_system_call(SYS_write, fd, line.data, line.length);
+    pp_write_signals_release(&held);
 }
 
 void pp_log(const pp_text *text)

@@ -76,7 +76,7 @@ static void add_unclaimed_code(pp_mapping *all, size_t *count, size_t capacity, 
 /* Ascending by address, except the main binary's first segment, which comes first. */
 static pp_mapping *order(pp_arena *arena, pp_mapping *all, size_t count, size_t main_count)
 {
-    pp_mapping **by_start = pp_arena_array(arena, count + 1, sizeof *by_start);
+    pp_mapping **by_start = pp_arena_array(arena, count + 1, sizeof(pp_mapping *));
     pp_mapping *ordered = pp_arena_array(arena, count + 1, sizeof *ordered);
     if (by_start == NULL || ordered == NULL) {
         return NULL;
@@ -93,7 +93,7 @@ static pp_mapping *order(pp_arena *arena, pp_mapping *all, size_t count, size_t 
             by_start[rest++] = &all[i];
         }
     }
-    pp_sort(by_start, rest, sizeof *by_start, compare_mappings, NULL);
+    pp_sort(by_start, rest, sizeof(pp_mapping *), compare_mappings, NULL);
     size_t out = 0;
     if (first != NULL) {
         ordered[out++] = *first;

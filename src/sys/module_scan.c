@@ -55,7 +55,13 @@ typedef struct scan {
 } scan;
 
 static pp_lock scan_lock;
-static bool fork_holds_lock; /* written by the thread that forks, under the timers' lock */
+/*
+ * glibc's fork does not wait until other threads have left dl_iterate_phdr or dlopen. In the child
+ * of such a moment the loader's lock has an owner that does not exist, and asking the loader would
+ * wait for ever. So the child of a multithreaded process makes do with the table that it inherited.
+ */
+static bool loader_suspect;
+static bool fork_from_threads;
 static pp_arena seen_arena = PP_ARENA_INIT;
 static size_t seen_count;
 static uint64_t last_loads, last_unloads;
@@ -341,10 +347,11 @@ static const char *object_path(const object *o, bool main_program)
             return pp_arena_text(&seen_arena, buffer, (size_t)length);
         }
     } else if (name[0] != '/' && getcwd(buffer, sizeof buffer - 1 - strlen(name)) != NULL) {
-        strcat(buffer,
-               "/"); /* dlopen("./x.so"): good as long as it is written down before a chdir */
-        strcat(buffer, name);
-        return pp_arena_text(&seen_arena, buffer, strlen(buffer));
+        /* dlopen("./x.so"): good as long as it is written down before a chdir */
+        size_t length = strlen(buffer);
+        buffer[length++] = '/';
+        memcpy(buffer + length, name, strlen(name));
+        return pp_arena_text(&seen_arena, buffer, length + strlen(name));
     }
     return pp_arena_text(&seen_arena, name, strlen(name));
 }
@@ -481,6 +488,9 @@ static bool take_scan_lock(void)
 
 void pp_modules_refresh(void)
 {
+    if (loader_suspect) {
+        return;
+    }
     find_loader_state();
     if (!take_scan_lock()) {
         return;
@@ -491,17 +501,16 @@ void pp_modules_refresh(void)
     pp_lock_release(&scan_lock);
 }
 
-/* glibc's fork does not wait for a dl_iterate_phdr on another thread: the child would inherit a
- * loader lock that nobody holds. So no scan of ours is under way while the process is copied. */
 void pp_modules_before_fork(void)
 {
-    fork_holds_lock = take_scan_lock();
+    fork_from_threads = pp_tasks_count() != 1;
 }
 
-void pp_modules_after_fork(void)
+void pp_modules_after_fork_in_child(void)
 {
-    if (fork_holds_lock) {
-        fork_holds_lock = false;
-        pp_lock_release(&scan_lock);
+    pp_lock_release(&scan_lock); /* its holder, if any, does not exist here */
+    pp_modules_forget_readers();
+    if (fork_from_threads) {
+        loader_suspect = true;
     }
 }

@@ -115,3 +115,8 @@ void pp_modules_publish(pp_module_table *table)
         }
     }
 }
+
+void pp_modules_forget_readers(void)
+{
+    __atomic_store_n(&readers, 0, __ATOMIC_SEQ_CST);
+}

@@ -58,9 +58,10 @@ void pp_modules_refresh(void);
  * that the time does not grow with their number. */
 void pp_modules_init(void);
 
-/* Around fork, in the parent before it and in both processes after it: no scan is under way. */
+/* Around fork: the child of a process with several threads does not ask the loader any more. */
 void pp_modules_before_fork(void);
-void pp_modules_after_fork(void);
+void pp_modules_after_fork_in_child(void);
+void pp_modules_forget_readers(void); /* part of it, in modules.c */
 
 /*
  * The executable mappings for a profile, ascending except that [0] is the main binary: all objects

@@ -225,6 +225,18 @@ void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, un
     __atomic_sub_fetch(&publishers, 1, __ATOMIC_SEQ_CST);
 }
 
+void pp_rule_cache_after_fork_in_child(void)
+{
+    publishers = 0;
+    renewing = false;
+    for (size_t i = 0; i < BIG_SLOTS; i++) {
+        if (big_slots[i].sequence & 1) {
+            big_slots[i].pc = 0;
+            big_slots[i].sequence++;
+        }
+    }
+}
+
 void pp_rule_cache_clear(void)
 {
     memset(pp_rule_cache_entries, 0, sizeof pp_rule_cache_entries);

@@ -119,6 +119,9 @@ bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule);
  */
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation);
 
+/* In the child of fork: other threads that were in the middle of something do not exist. */
+void pp_rule_cache_after_fork_in_child(void);
+
 /* Forgets everything (tests, benchmarks). Not while another thread walks. */
 void pp_rule_cache_clear(void);
 

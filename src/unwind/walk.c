@@ -26,8 +26,9 @@
 #include "unwind/rule_cache.h"
 #include "unwind/stack_memory.h"
 
+static const uintptr_t WORD = 8;
+
 enum {
-    WORD = 8,
     NULL_PAGE = 4096 /* a jump through a null pointer, or near it, ends up here */
 };
 
