@@ -29,6 +29,7 @@ enum { MIN_HZ = 1, MAX_HZ = 1000000, DEFAULT_HZ = 100 };
 static const uint64_t ns_per_s = 1000000000;
 static const uint64_t patience_ns = 2000000000;      /* for handlers that are under way */
 static const uint64_t end_patience_ns = 5000000000;  /* for another thread that writes a profile */
+static const uint64_t fatal_write_ns = 1000000000;   /* for a FIFO whose reader stalls */
 static const uint64_t fatal_patience_ns = 200000000; /* the same when the process is about to die */
 
 static pp_lock session_lock;
@@ -128,7 +129,7 @@ static int encode(const pp_cpu_result *result, pprof_writer writer)
     return error;
 }
 
-static int write_file(const pp_cpu_result *result)
+static int write_file(const pp_cpu_result *result, bool fatal)
 {
     /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
     static pp_output output;
@@ -136,7 +137,9 @@ static int write_file(const pp_cpu_result *result)
     pp_write_signals_hold(&held); /* the file may be a FIFO, or the disk quota small */
     int error = pp_output_open(&output, "cpu");
     if (error == 0) {
-        error = pp_output_close(&output, encode(result, pprof_writer_fd(output.fd)));
+        error = pp_output_close(
+            &output,
+            encode(result, pp_output_writer(&output, fatal ? fatal_write_ns : end_patience_ns)));
     }
     pp_write_signals_release(&held);
     if (error != 0) {
@@ -163,7 +166,7 @@ static int stop(bool only_file, bool fatal)
         if (!fatal) {
             pp_modules_refresh();
         }
-        error = current.to_file ? write_file(&result) : encode(&result, current.writer);
+        error = current.to_file ? write_file(&result, fatal) : encode(&result, current.writer);
         pp_cpu_result_release(&result);
         running = false;
     }

@@ -12,6 +12,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -188,12 +190,12 @@ static bool is_written_in_place(const char *path)
 static int open_in_place(pp_output *output)
 {
     output->in_place = 1;
-    /* Without O_NONBLOCK a FIFO that nobody reads would hang the host's exit. */
+    /* Without O_NONBLOCK a FIFO that nobody reads would hang the host's exit, here and while
+     * writing. */
     int fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         return -errno;
     }
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     output->fd = fd;
     return 0;
 }
@@ -231,6 +233,54 @@ int pp_output_open(pp_output *output, const char *kind)
         return -ENAMETOOLONG;
     }
     return is_written_in_place(output->path) ? open_in_place(output) : open_temporary(output);
+}
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Waits until the file takes more; -ETIMEDOUT when the patience is used up. */
+static int wait_until_writable(const pp_output *output)
+{
+    uint64_t now_ns = monotonic_ns();
+    if (now_ns >= output->give_up_ns) {
+        return -ETIMEDOUT;
+    }
+    uint64_t left_ms = (output->give_up_ns - now_ns) / 1000000 + 1;
+    struct pollfd wanted = {.fd = output->fd, .events = POLLOUT};
+    return poll(&wanted, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX) < 0 && errno != EINTR
+               ? -errno
+               : 0;
+}
+
+static int write_all(void *context, const void *data, size_t length)
+{
+    const pp_output *output = context;
+    const char *at = data;
+    while (length > 0) {
+        ssize_t written = write(output->fd, at, length);
+        if (written > 0) {
+            at += written;
+            length -= (size_t)written;
+        } else if (written < 0 && errno == EAGAIN) {
+            int error = wait_until_writable(output);
+            if (error != 0) {
+                return error;
+            }
+        } else if (written == 0 || errno != EINTR) {
+            return written == 0 ? -EIO : -errno;
+        }
+    }
+    return 0;
+}
+
+pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns)
+{
+    output->give_up_ns = monotonic_ns() + patience_ns;
+    return (pprof_writer){.write = write_all, .ctx = output};
 }
 
 int pp_output_close(pp_output *output, int error)

@@ -9,7 +9,10 @@
 #ifndef PP_OUTPUT_H
 #define PP_OUTPUT_H
 
+#include "pprof.h"
+
 #include <stddef.h>
+#include <stdint.h>
 
 /* Called once when the library is loaded: remembers the program's name. */
 void pp_output_init(void);
@@ -28,7 +31,8 @@ enum { PP_OUTPUT_PATH_MAX = 4096 };
 
 typedef struct pp_output {
     int fd;
-    int in_place; /* a device, FIFO, or descriptor: written directly, nothing to rename */
+    uint64_t give_up_ns; /* monotonic; for the writer */
+    int in_place;        /* a device, FIFO, or descriptor: written directly, nothing to rename */
     char path[PP_OUTPUT_PATH_MAX];
     char temporary[PP_OUTPUT_PATH_MAX + 32];
 } pp_output;
@@ -39,6 +43,12 @@ typedef struct pp_output {
  * 0 or -errno; the path is filled in either way, for messages.
  */
 int pp_output_open(pp_output *output, const char *kind);
+
+/*
+ * A writer on the file. A FIFO, terminal or socket whose reader stalls is given `patience_ns` in
+ * all, then -ETIMEDOUT: the host's exit must not wait for it. Valid until the close.
+ */
+pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns);
 
 /* Closes; with `error` 0 the file gets its final name, else the temporary one is removed. Returns
  * `error`, or what went wrong here. */

@@ -38,9 +38,17 @@ void pp_hook_process_init(const pp_process_events *wanted);
  */
 void pp_hook_fatal_signals(void);
 
-/* Between hook/sandbox.c, hook/sigwait.c and hook/process.c. */
+/* ---- within this room ---- */
+
 void pp_hook_sandbox_init(void);
 void pp_hook_sigwait_init(void);
+void pp_hook_dispositions_init(void);
 void pp_hook_before_confinement(void);
+
+/* False in a child of vfork or of a raw clone, whose memory may be the parent's. */
+bool pp_hook_is_owner(void);
+
+/* at_end, if this is the process that it belongs to. */
+void pp_hook_tell_end(bool fatal_signal);
 
 #endif

@@ -141,6 +141,7 @@ void pp_cpu_after_fork_in_child(void)
         pp_stack_counts_free(pp_cpu.counts);
     }
     pp_cpu.counts = NULL;
+    pp_cpu_signal_after_fork_in_child();
     pp_scratch_after_fork_in_child();
     pp_rule_cache_after_fork_in_child();
     pp_cpu_timers_after_fork_in_child();

@@ -5,7 +5,7 @@
  *   SIGPROF -> ours? -> session active? -> scratch -> walk -> pp_stack_counts_record
  *                |no          |no              |none               |full
  *                v            v                v                   v
- *            previous      nothing        counted as lost     counted as lost
+ *            host's        nothing        counted as lost     counted as lost
  *
  * Zone: SIGNAL. No malloc, no locks waited for, < 1 KiB of stack; errno is preserved.
  * Locks: none.
@@ -25,13 +25,18 @@
 #include <time.h>
 
 enum {
+    HOST_ACTIONS = 8,
     LOOK_AGAIN_NS =
         250 * 1000 * 1000 /* how long a thread may stay unseen if no hook saw it start */
 };
 
 pp_cpu_session pp_cpu;
 
-static struct sigaction previous;
+/* What the host wants done with SIGPROF, the newest at index host_action. A handler may still read
+ * an older one while a new one is written. */
+static struct sigaction host_actions[HOST_ACTIONS];
+static unsigned host_action;
+static bool owned;
 static uint64_t next_look_ns;
 
 /* A real function, so that every reader shows its name; its address is all that is used. */
@@ -101,18 +106,35 @@ static void on_timer(pp_cpu_slot *slot, int overrun, const void *context)
     __atomic_sub_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
 }
 
-/* What would have happened to a signal that is not ours, had we not been here. */
+/* ---- signals that are not ours ---- */
+
+/* What would have happened, had we not been here. */
 PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
 {
-    if (previous.sa_flags & SA_SIGINFO) {
-        previous.sa_sigaction(signal, info, context);
-    } else if (previous.sa_handler == SIG_DFL) {
+    const struct sigaction *host = &host_actions[__atomic_load_n(&host_action, __ATOMIC_ACQUIRE)];
+    if (host->sa_flags & SA_SIGINFO) {
+        host->sa_sigaction(signal, info, context);
+    } else if (host->sa_handler == SIG_DFL) {
         const uint64_t all_zero[4] = {0}; /* the kernel's struct sigaction: SIG_DFL, no flags */
         pp_system_call(SYS_rt_sigaction, SIGPROF, all_zero, NULL, sizeof(uint64_t));
         /* Blocked while we are in its handler: it strikes on return. */
         pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_task_self(), SIGPROF);
-    } else if (previous.sa_handler != SIG_IGN) {
-        previous.sa_handler(signal);
+    } else if (host->sa_handler != SIG_IGN) {
+        host->sa_handler(signal);
+    }
+}
+
+void pp_cpu_signal_host_action(const struct sigaction *action, struct sigaction *old)
+{
+    unsigned now = __atomic_load_n(&host_action, __ATOMIC_RELAXED);
+    struct sigaction wanted = action != NULL ? *action : host_actions[now]; /* old may be action */
+    if (old != NULL) {
+        *old = host_actions[now];
+    }
+    if (action != NULL) {
+        unsigned next = (now + 1) % HOST_ACTIONS;
+        host_actions[next] = wanted;
+        __atomic_store_n(&host_action, next, __ATOMIC_RELEASE);
     }
 }
 
@@ -127,11 +149,25 @@ static void on_sigprof(int signal, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
+/* ---- the disposition ---- */
+
+bool pp_cpu_signal_owned(void)
+{
+    return __atomic_load_n(&owned, __ATOMIC_ACQUIRE);
+}
+
+/* Asked of the kernel: the host may have gone past libc, and our hook of sigaction tells what the
+ * host wants to hear. */
 bool pp_cpu_signal_installed(void)
 {
-    struct sigaction now;
-    return sigaction(SIGPROF, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-           now.sa_sigaction == on_sigprof;
+    struct {
+        void (*handler)(int, siginfo_t *, void *);
+        uint64_t flags;
+        void (*restorer)(void);
+        uint64_t mask;
+    } now = {0};
+    return pp_system_call(SYS_rt_sigaction, SIGPROF, NULL, &now, sizeof now.mask) == 0 &&
+           now.handler == on_sigprof;
 }
 
 int pp_cpu_signal_install(void)
@@ -142,10 +178,23 @@ int pp_cpu_signal_install(void)
     struct sigaction action = {.sa_sigaction = on_sigprof, .sa_flags = SA_RESTART | SA_SIGINFO};
     /* No handler of the host may interrupt ours: it might end the process, or jump out of both. */
     sigfillset(&action.sa_mask);
-    struct sigaction old;
-    if (sigaction(SIGPROF, NULL, &old) != 0) {
+    struct sigaction host;
+    __atomic_store_n(&owned, false, __ATOMIC_RELEASE); /* the real disposition is meant now */
+    if (sigaction(SIGPROF, NULL, &host) != 0) {
         return -errno;
     }
-    previous = old; /* before the handler can run */
-    return sigaction(SIGPROF, &action, NULL) == 0 ? 0 : -errno;
+    pp_cpu_signal_host_action(&host, NULL); /* before our handler can run */
+    if (sigaction(SIGPROF, &action, NULL) != 0) {
+        return -errno;
+    }
+    __atomic_store_n(&owned, true, __ATOMIC_RELEASE);
+    return 0;
+}
+
+void pp_cpu_signal_after_fork_in_child(void)
+{
+    if (owned) {
+        owned = false;
+        sigaction(SIGPROF, &host_actions[host_action], NULL);
+    }
 }

@@ -77,6 +77,8 @@ typedef struct row {
     int32_t cfa_offset;
     int32_t cfa_addend;
     uint8_t cfa_reg;
+    uint8_t cfa_index;
+    uint8_t cfa_scale;
     bool cfa_read;
     bool cfa_valid;
     pp_where fp, bx, ra;
@@ -361,6 +363,7 @@ static void define_cfa(machine *m, uint64_t reg, int64_t offset)
     r->cfa_valid = reg < PP_REG_RA && offset == (int32_t)offset;
     r->cfa_read = false;
     r->cfa_addend = 0;
+    r->cfa_scale = 0;
     r->cfa_reg = (uint8_t)reg;
     r->cfa_offset = (int32_t)offset;
 }
@@ -374,6 +377,8 @@ static void define_cfa_by_expression(machine *m, pp_cursor *cursor)
                    value.kind != PP_VALUE_NUMBER;
     if (r->cfa_valid) {
         r->cfa_reg = value.reg;
+        r->cfa_index = value.index;
+        r->cfa_scale = value.scale;
         r->cfa_offset = (int32_t)value.offset;
         r->cfa_read = value.kind == PP_VALUE_READ;
         r->cfa_addend = r->cfa_read ? value.addend : 0;
@@ -392,6 +397,7 @@ static void place_by_expression(machine *m, pp_cursor *cursor, bool is_value)
         return;
     }
     pp_where where = {.kind = PP_WHERE_LOST};
+    reduced = reduced && value.scale == 0;
     if (reduced && value.kind == PP_VALUE_REGISTER) {
         bool on_cfa = value.reg == PP_REG_CFA;
         where.offset = (int32_t)value.offset;
@@ -608,6 +614,8 @@ static void rule_from_row(const row *r, pp_rule *rule)
     rule->kind = PP_RULE_FRAME;
     rule->cfa_reg = r->cfa_reg;
     rule->cfa_offset = r->cfa_offset;
+    rule->cfa_index = r->cfa_index;
+    rule->cfa_scale = r->cfa_scale;
     rule->cfa_read = r->cfa_read;
     rule->cfa_addend = r->cfa_addend;
     rule->fp = r->fp;

@@ -103,6 +103,9 @@ static void add(stack *s, pp_value symbol, int64_t number)
             return;
         }
         symbol.addend = (int32_t)addend;
+    } else if (symbol.kind == PP_VALUE_PRODUCT) {
+        s->failed = true;
+        return;
     } else {
         symbol.offset = (int64_t)((uint64_t)symbol.offset + (uint64_t)number);
     }
@@ -117,6 +120,25 @@ static void add_top_two(stack *s)
         add(s, a, b.offset);
     } else if (a.kind == PP_VALUE_NUMBER) {
         add(s, b, a.offset);
+    } else if (a.kind == PP_VALUE_REGISTER && a.scale == 0 && b.kind == PP_VALUE_PRODUCT) {
+        a.index = b.index;
+        a.scale = b.scale;
+        push(s, a);
+    } else {
+        s->failed = true;
+    }
+}
+
+/* register * number: what an index into an array on the stack looks like. */
+static void multiply(stack *s)
+{
+    pp_value b = pop(s);
+    pp_value a = pop(s);
+    if (a.kind == PP_VALUE_NUMBER && b.kind == PP_VALUE_NUMBER) {
+        push_number(s, (int64_t)((uint64_t)a.offset * (uint64_t)b.offset));
+    } else if (a.kind == PP_VALUE_REGISTER && a.offset == 0 && a.scale == 0 &&
+               b.kind == PP_VALUE_NUMBER && b.offset > 0 && b.offset <= UINT8_MAX) {
+        push(s, (pp_value){.kind = PP_VALUE_PRODUCT, .index = a.reg, .scale = (uint8_t)b.offset});
     } else {
         s->failed = true;
     }
@@ -152,9 +174,6 @@ static void compute(stack *s, uint8_t op)
         break;
     case OP_OR:
         push_number(s, a | b);
-        break;
-    case OP_MUL:
-        push_number(s, (int64_t)(ua * ub));
         break;
     case OP_SHL:
         push_number(s, ub < 64 ? (int64_t)(ua << ub) : 0);
@@ -297,9 +316,11 @@ static void step(stack *s, uint8_t op, pp_cursor *cursor, uintptr_t pc)
     case OP_NOT:
         push_number(s, ~pop_number(s));
         break;
+    case OP_MUL:
+        multiply(s);
+        break;
     case OP_AND:
     case OP_OR:
-    case OP_MUL:
     case OP_SHL:
     case OP_SHR:
     case OP_EQ:
@@ -336,7 +357,8 @@ bool pp_expression_reduce(pp_cursor *cursor, uint64_t size, uintptr_t pc, bool s
     bool reduced = !s.failed && !cursor->failed && cursor->at == end && s.depth > 0;
     if (reduced) {
         *result = s.value[s.depth - 1];
-        reduced = result->offset == (int32_t)result->offset || result->kind == PP_VALUE_NUMBER;
+        reduced = result->kind != PP_VALUE_PRODUCT &&
+                  (result->offset == (int32_t)result->offset || result->kind == PP_VALUE_NUMBER);
     }
     if (!cursor->failed) {
         cursor->at = end; /* the program goes on behind an expression that was refused */

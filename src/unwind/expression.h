@@ -7,8 +7,11 @@
  * linkers write into CFI reduces to one of
  *
  *   number      PP_VALUE_NUMBER    offset
- *   register    PP_VALUE_REGISTER  reg + offset
- *   one read    PP_VALUE_READ      *(reg + offset) + addend
+ *   register    PP_VALUE_REGISTER  reg + index * scale + offset
+ *   one read    PP_VALUE_READ      *(reg + index * scale + offset) + addend
+ *   product     PP_VALUE_PRODUCT   index * scale             on the way to one of the others
+ *
+ * where the index is absent (scale 0) except in libcrypto's Montgomery multiplication.
  *
  * (the PLT's `((rip & 15) >= 11) << 3` becomes a number, since the PC is known). What does not
  * reduce is refused.
@@ -29,13 +32,20 @@
 /* The CFA as a symbol: on the stack when the expression of a register begins. */
 #define PP_REG_CFA PP_REG_COUNT
 
-typedef enum pp_value_kind { PP_VALUE_NUMBER, PP_VALUE_REGISTER, PP_VALUE_READ } pp_value_kind;
+typedef enum pp_value_kind {
+    PP_VALUE_NUMBER,
+    PP_VALUE_REGISTER,
+    PP_VALUE_READ,
+    PP_VALUE_PRODUCT
+} pp_value_kind;
 
 typedef struct pp_value {
     int64_t offset;
     int32_t addend;
     uint8_t kind; /* pp_value_kind */
     uint8_t reg;
+    uint8_t index;
+    uint8_t scale; /* 0 = no index */
 } pp_value;
 
 /*

@@ -9,6 +9,7 @@
  *
  *   cfa    = register + offset                 nearly always rsp or rbp
  *          | *(register + offset) + addend     DRAP realignment, libcrypto's assembler
+ *            (either with + index * scale)     libcrypto's Montgomery multiplication
  *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register |
  * lost return = *(cfa - 8), or one of the same forms
  *
@@ -49,6 +50,8 @@ typedef struct pp_rule {
     int32_t cfa_addend; /* after the read, if cfa_read */
     uint8_t kind;       /* pp_rule_kind */
     uint8_t cfa_reg;
+    uint8_t cfa_index;
+    uint8_t cfa_scale; /* 0 = no index */
     bool cfa_read;
     bool permanent; /* of a module that cannot be unloaded */
     pp_where fp, bx, ra;

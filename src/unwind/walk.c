@@ -119,6 +119,13 @@ PP_COLD_PATH static verdict apply_big(frame *f, const pp_rule *rule)
         return STOP_NO_RULE;
     }
     uintptr_t cfa = base + (uintptr_t)(intptr_t)rule->cfa_offset;
+    if (rule->cfa_scale != 0) {
+        uintptr_t index = 0;
+        if (!register_value(f, rule->cfa_index, &index)) {
+            return STOP_NO_RULE;
+        }
+        cfa += index * rule->cfa_scale;
+    }
     if (rule->cfa_read) {
         if (!pp_stack_read(&f->window, cfa, &cfa)) {
             return STOP_BAD_READ;
