@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # ./demo.sh: installs what is missing, builds libpprof, and profiles a program that knows nothing of
-# it: the xz that the distribution ships, compressing files of this machine.
+# it: the perl that every Debian has, counting words in files of this machine. It is stripped and has
+# no frame pointers, but its dynamic symbols name most of its functions.
 #
 # Asks nothing, needs no terminal, can be called from anywhere. Everything it writes lies in build/.
 
@@ -35,32 +36,47 @@ if ! {
 fi
 cpprof=build/release/bin/cpprof
 
-# 40 MB of what lies in /usr: programs, libraries and text, always in the same order.
+# What perl is to read: 40 MB of what lies in /usr, always in the same order.
 input=build/demo/usr.data
 if [ ! -s $input ]; then
     say "Collecting 40 MB from /usr ($input)"
     { find /usr/bin /usr/lib /usr/share -type f -size -2000k 2>/dev/null | LC_ALL=C sort |
         tr '\n' '\0' | xargs -0 cat 2>/dev/null || true; } | head -c 40000000 >$input
 fi
+cat >build/demo/words.pl <<'PERL'
+# Counts the words of its input and prints the ten most frequent.
+my %count;
+while (<>) {
+    $count{lc $_}++ for split /\W+/;
+}
+my @words = sort { $count{$b} <=> $count{$a} || $a cmp $b } keys %count;
+printf "%8d %s\n", $count{$_}, $_ for @words[0 .. 9];
+PERL
 
-say "Profiling xz, as it is installed: $cpprof record -- xz -2 -k -c $input"
-$cpprof record -o build/demo/xz.pb.gz -- xz -2 -k -c $input >build/demo/usr.data.xz
+say "Profiling perl, as it is installed, counting words"
+profile=build/demo/perl.pb.gz
+set -- perl build/demo/words.pl $input $input $input $input
+echo "$cpprof record -o $profile -- $*"
+if ! $cpprof record -o $profile -- "$@" >build/demo/words.txt 2>build/demo/record.log; then
+    cat build/demo/record.log
+    echo "demo.sh: cpprof record failed; its messages stand above" >&2
+    exit 1
+fi
 
-say "Where it spent its time: $cpprof top build/demo/xz.pb.gz"
-$cpprof top build/demo/xz.pb.gz
+say "Where it spent its time: $cpprof top -n 15 $profile"
+$cpprof top -n 15 $profile
 
 say "What you have now"
-ls -l build/demo/xz.pb.gz build/demo/usr.data.xz
-if $cpprof help flame >/dev/null 2>&1; then
-    $cpprof flame -o build/demo/xz.html build/demo/xz.pb.gz
-    echo "The flame graph: $PWD/build/demo/xz.html (open it in a browser)"
+if ! $cpprof help flame 2>&1 | grep -qi 'not in this version'; then
+    $cpprof flame -o build/demo/perl.html $profile
+    echo "The flame graph: $PWD/build/demo/perl.html (open it in a browser)"
 fi
 cat <<TEXT
-The profile: $PWD/build/demo/xz.pb.gz
+The profile: $PWD/$profile
 
 Next, from this folder:
-    $cpprof top --cum build/demo/xz.pb.gz           sorted by what a function and its callees took
-    $cpprof help                                    everything that cpprof does
-    $cpprof record -o my.pb.gz -- YOUR-PROGRAM      profile a program of yours
-    go tool pprof -http=: build/demo/xz.pb.gz       the same profile in Go's own tool
+    $cpprof top --cum $profile          # callees counted with their callers
+    $cpprof record -o my.pb.gz -- YOUR-PROGRAM
+    $cpprof help
+    go tool pprof -http=: $profile      # the same profile in Go's own tool
 TEXT

@@ -56,10 +56,10 @@ static int store_count(struct parser *parser, const struct pp_option *option, co
     errno = 0;
     number = strtol(value, &end, 10);
     if (errno || end == value || *end || number < option->minimum || number > option->maximum)
-        return refuse(parser, pp_bad_usage(parser->verb,
-                                           "%s: %s: expected a number from %ld to %ld, found '%s'",
-                                           parser->verb, typed, option->minimum, option->maximum,
-                                           value));
+        return refuse(parser,
+                      pp_bad_usage(parser->verb,
+                                   "%s: %s: expected a number from %ld to %ld, found '%s'",
+                                   parser->verb, typed, option->minimum, option->maximum, value));
     *(long *)option->value = number;
     return 0;
 }
@@ -71,15 +71,15 @@ static int store(struct parser *parser, const struct pp_option *option, const ch
 
     if (option->kind == PP_OPTION_FLAG) {
         if (value)
-            return refuse(parser, pp_bad_usage(parser->verb, "%s: %s takes no value", parser->verb,
-                                               typed));
+            return refuse(parser,
+                          pp_bad_usage(parser->verb, "%s: %s takes no value", parser->verb, typed));
         *(bool *)option->value = true;
         return 0;
     }
     if (!value) {
         if (parser->at + 1 >= parser->argc)
-            return refuse(parser, pp_bad_usage(parser->verb, "%s: %s needs a value", parser->verb,
-                                               typed));
+            return refuse(parser,
+                          pp_bad_usage(parser->verb, "%s: %s needs a value", parser->verb, typed));
         value = parser->argv[++parser->at];
     }
     if (option->kind == PP_OPTION_COUNT)
@@ -104,8 +104,7 @@ static int parse_option(struct parser *parser)
         if (option)
             return store(parser, option, typed[2] ? typed + 2 : NULL);
     }
-    return refuse(parser,
-                  pp_bad_usage(parser->verb, "%s: unknown option %s", parser->verb, typed));
+    return refuse(parser, pp_bad_usage(parser->verb, "%s: unknown option %s", parser->verb, typed));
 }
 
 int pp_options_parse(const char *verb, const struct pp_option *options, bool stop_at_operand,

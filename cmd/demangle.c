@@ -49,6 +49,18 @@ static size_t operator_length(const char *text, size_t at)
     return 0;
 }
 
+static char closing(char bracket)
+{
+    switch (bracket) {
+    case '<':
+        return '>';
+    case '(':
+        return ')';
+    default:
+        return '}';
+    }
+}
+
 /*
  * The position behind the bracket that closes the one at text[at], or of the terminating NUL.
  * Angle brackets inside parentheses are comparisons and need not match; `depth` bounds the
@@ -56,7 +68,7 @@ static size_t operator_length(const char *text, size_t at)
  */
 static size_t skip_bracket(const char *text, size_t at, unsigned depth)
 {
-    char close = text[at] == '<' ? '>' : text[at] == '(' ? ')' : '}';
+    char close = closing(text[at]);
 
     at++;
     while (text[at] && text[at] != close) {
@@ -145,7 +157,7 @@ static char *drop_separators(const char *symbol)
         to += length;
         from = identifier + length;
     }
-    strcpy(to, from);
+    memcpy(to, from, strlen(from) + 1);
     return result;
 }
 

@@ -50,8 +50,7 @@ static bool next_word(struct words *words, uint64_t *word)
     return true;
 }
 
-static bool open_words(struct words *words, const uint8_t *data, size_t length,
-                       uint64_t *period_us)
+static bool open_words(struct words *words, const uint8_t *data, size_t length, uint64_t *period_us)
 {
     for (unsigned variant = 0; variant < 4; variant++) {
         uint64_t header[HEADER_WORDS];
@@ -192,8 +191,8 @@ static bool remove_handler_frame(struct pp_profile *profile)
         votes = second_address(profile, i) == candidate ? votes + 1 : votes - 1;
     }
     for (uint32_t i = 0; i < profile->sample_count; i++)
-        matches += profile->samples[i].location_count >= 2 &&
-                   second_address(profile, i) == candidate;
+        matches +=
+            profile->samples[i].location_count >= 2 && second_address(profile, i) == candidate;
     if (matches == 0 || matches < profile->sample_count - margin)
         return false;
     for (uint32_t i = 0; i < profile->sample_count; i++)
@@ -215,16 +214,26 @@ static void remove_doubled_leaves(struct pp_profile *profile)
 
 /* ---- Mappings ------------------------------------------------------------------------------ */
 
-/* One line of /proc/PID/maps; false for anything else, and for data. */
-static bool parse_map_line(struct pp_profile *profile, const char *line, struct pp_mapping *mapping)
+/* "START-LIMIT PERMISSIONS OFFSET DEVICE INODE FILE" as in /proc/PID/maps; false for anything else,
+ * and for data. A blank ends the file's name, also the one before "(deleted)". */
+static bool parse_map_line(struct pp_profile *profile, char *line, struct pp_mapping *mapping)
 {
-    char permissions[8], file[4096] = "";
-    int got = sscanf(line, " %" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*x:%*x %*u %4095s",
-                     &mapping->start, &mapping->limit, permissions, &mapping->offset, file);
+    char *rest = NULL, *end;
+    char *range = strtok_r(line, " \t", &rest);
+    const char *permissions = strtok_r(NULL, " \t", &rest);
+    const char *offset = strtok_r(NULL, " \t", &rest);
+    const char *device = strtok_r(NULL, " \t", &rest);
+    const char *inode = strtok_r(NULL, " \t", &rest);
+    const char *file = strtok_r(NULL, " \t", &rest);
 
-    if (got < 4 || !strchr(permissions, 'x'))
+    if (!inode || !strchr(device, ':') || !strchr(permissions, 'x'))
         return false;
-    mapping->file = pp_strings_put(&profile->strings, file);
+    mapping->start = strtoull(range, &end, 16);
+    if (end == range || *end != '-')
+        return false;
+    mapping->limit = strtoull(end + 1, NULL, 16);
+    mapping->offset = strtoull(offset, NULL, 16);
+    mapping->file = file ? pp_strings_put(&profile->strings, file) : 0;
     return true;
 }
 

@@ -79,8 +79,9 @@ static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t l
         }
     }
     if (stream->avail_in)
-        return pp_fail(error, "byte %zu: expected the end of the file, found %zu bytes after the "
-                              "gzip data",
+        return pp_fail(error,
+                       "byte %zu: expected the end of the file, found %zu bytes after the "
+                       "gzip data",
                        length - stream->avail_in, (size_t)stream->avail_in);
     return 0;
 }
@@ -102,7 +103,7 @@ void pp_gzip_compress(const uint8_t *data, size_t length, struct pp_bytes *out)
 {
     z_stream stream = {0};
     uint8_t buffer[1 << 14];
-    int status;
+    int status = Z_OK;
 
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK) {

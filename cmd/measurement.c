@@ -135,19 +135,22 @@ double pp_measure_scale(int64_t value, const char *from, const char *to, const c
 
 char *pp_measure_label(int64_t value, const char *from, const char *to)
 {
+    char number[512]; /* the largest double has 309 digits */
     const char *unit;
     double scaled = pp_measure_scale(value, from, to, &unit);
-    int digits = snprintf(NULL, 0, "%.2f", scaled);
-    size_t room = (size_t)digits + 1 + strlen(unit);
-    char *text = pp_heap_alloc(room, 1);
+    int length = snprintf(number, sizeof(number), "%.2f", scaled);
+    size_t room;
+    char *text;
 
-    snprintf(text, room, "%.2f", scaled);
-    if (strcmp(text + digits - 3, ".00") == 0)
-        text[digits - 3] = '\0';
-    if (strcmp(text, "0") == 0 || strcmp(text, "-0") == 0)
-        strcpy(text, "0");
-    else
-        strcat(text, unit);
+    if (strcmp(number + length - 3, ".00") == 0)
+        number[length - 3] = '\0';
+    if (strcmp(number, "-0") == 0)
+        memcpy(number, "0", 2);
+    if (strcmp(number, "0") == 0)
+        unit = "";
+    room = strlen(number) + strlen(unit) + 1;
+    text = pp_heap_alloc(room, 1);
+    snprintf(text, room, "%s%s", number, unit);
     return text;
 }
 
@@ -180,7 +183,7 @@ int64_t pp_measure_abs(int64_t value)
 
 int64_t pp_measure_truncate(double value)
 {
-    if (value >= -0x1p63 && value < 0x1p63)
+    if (value >= -9223372036854775808.0 && value < 9223372036854775808.0)
         return (int64_t)value;
     return INT64_MIN;
 }

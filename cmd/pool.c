@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Large enough that the cost of malloc vanishes, small enough that a tiny profile stays tiny. */
-#define BLOCK_BYTES (256u * 1024u)
+#define BLOCK_BYTES ((size_t)256 * 1024)
 #define ALIGNMENT   _Alignof(max_align_t)
 
 struct pp_pool_block {

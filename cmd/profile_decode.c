@@ -16,6 +16,7 @@
  */
 #include "profile_decode.h"
 
+#include "id_table.h"
 #include "message.h"
 #include "profile_model.h"
 #include "protobuf.h"
@@ -42,80 +43,14 @@ enum {
     PROFILE_FIELDS = 15
 };
 
-/* Ids to indices: a plain array while ids are small, which is the rule, else a hash table. */
-struct id_table {
-    uint64_t *ids;     /* per slot; 0 = empty (an id is never 0) */
-    uint32_t *indices; /* per slot */
-    uint64_t mask;
-    const char *what;
-};
-
 struct decoder {
     struct pp_wire wire; /* over the whole profile */
     struct pp_profile *profile;
     pp_string *strings; /* by index in the file's string table */
     uint32_t string_count;
     uint32_t counts[PROFILE_FIELDS];
-    struct id_table mappings, functions, locations;
+    struct pp_ids mappings, functions, locations;
 };
-
-/* ---- Ids ----------------------------------------------------------------------------------- */
-
-static void id_table_init(struct id_table *table, uint32_t count, const char *what)
-{
-    uint64_t slots = 16;
-
-    while (slots < 2 * (uint64_t)count)
-        slots *= 2;
-    table->ids = pp_heap_alloc(slots, sizeof(*table->ids));
-    table->indices = pp_heap_alloc(slots, sizeof(*table->indices));
-    table->mask = slots - 1;
-    table->what = what;
-}
-
-static void id_table_release(struct id_table *table)
-{
-    free(table->ids);
-    free(table->indices);
-}
-
-/* Consecutive ids land in consecutive slots; ids that are addresses are spread by the high half. */
-static uint64_t id_slot(const struct id_table *table, uint64_t id)
-{
-    uint64_t at = (id + (id >> 32) * 0x9e3779b97f4a7c15u) & table->mask;
-
-    while (table->ids[at] && table->ids[at] != id)
-        at = (at + 1) & table->mask;
-    return at;
-}
-
-static bool id_add(struct id_table *table, struct pp_wire *wire, size_t offset, uint64_t id,
-                   uint32_t index)
-{
-    uint64_t at;
-
-    if (id == 0)
-        return pp_wire_fail(wire, offset, "expected a %s with an id, found id 0", table->what);
-    at = id_slot(table, id);
-    if (table->ids[at])
-        return pp_wire_fail(wire, offset, "expected a new %s id, found %llu for the second time",
-                            table->what, (unsigned long long)id);
-    table->ids[at] = id;
-    table->indices[at] = index;
-    return true;
-}
-
-static bool id_find(const struct id_table *table, struct pp_wire *wire, size_t offset, uint64_t id,
-                    uint32_t *index)
-{
-    uint64_t at = id ? id_slot(table, id) : 0;
-
-    if (id == 0 || !table->ids[at])
-        return pp_wire_fail(wire, offset, "expected the id of a %s, found %llu, which none has",
-                            table->what, (unsigned long long)id);
-    *index = table->indices[at];
-    return true;
-}
 
 /* ---- Scalars ------------------------------------------------------------------------------- */
 
@@ -157,8 +92,8 @@ static bool string_at(struct decoder *decoder, struct pp_wire *wire, size_t offs
     return true;
 }
 
-static bool take_string(struct decoder *decoder, struct pp_wire *wire,
-                        const struct pp_field *field, const char *what, pp_string *string)
+static bool take_string(struct decoder *decoder, struct pp_wire *wire, const struct pp_field *field,
+                        const char *what, pp_string *string)
 {
     if (!pp_wire_expect(wire, field, PP_WIRE_VARINT, what))
         return false;
@@ -300,7 +235,7 @@ static bool read_mapping(struct decoder *decoder, const struct pp_field *outer)
             break;
         }
     }
-    return !wire.failed && id_add(&decoder->mappings, &decoder->wire, outer->offset, id, index);
+    return !wire.failed && pp_ids_add(&decoder->mappings, &decoder->wire, outer->offset, id, index);
 }
 
 static bool read_function(struct decoder *decoder, const struct pp_field *outer)
@@ -320,8 +255,7 @@ static bool read_function(struct decoder *decoder, const struct pp_field *outer)
             take_string(decoder, &wire, &field, "a function's name", &function->name);
             break;
         case 3:
-            take_string(decoder, &wire, &field, "a function's system name",
-                        &function->system_name);
+            take_string(decoder, &wire, &field, "a function's system name", &function->system_name);
             break;
         case 4:
             take_string(decoder, &wire, &field, "a function's file", &function->filename);
@@ -333,7 +267,8 @@ static bool read_function(struct decoder *decoder, const struct pp_field *outer)
             break;
         }
     }
-    return !wire.failed && id_add(&decoder->functions, &decoder->wire, outer->offset, id, index);
+    return !wire.failed &&
+           pp_ids_add(&decoder->functions, &decoder->wire, outer->offset, id, index);
 }
 
 static bool read_time(struct decoder *decoder, const struct pp_field *field)
@@ -410,7 +345,7 @@ static bool read_line(struct decoder *decoder, const struct pp_field *outer, str
             take_int(&wire, &field, "a line number", &line->line);
     }
     return !wire.failed &&
-           id_find(&decoder->functions, &wire, outer->offset, function, &line->function);
+           pp_ids_find(&decoder->functions, &wire, outer->offset, function, &line->function);
 }
 
 static bool read_location_field(struct decoder *decoder, struct pp_wire *wire,
@@ -427,7 +362,7 @@ static bool read_location_field(struct decoder *decoder, struct pp_wire *wire,
             return false;
         location->mapping = PP_NO_MAPPING;
         return mapping == 0 ||
-               id_find(&decoder->mappings, wire, field->offset, mapping, &location->mapping);
+               pp_ids_find(&decoder->mappings, wire, field->offset, mapping, &location->mapping);
     case 3:
         return take_uint(wire, field, "an address", &location->address);
     case 4:
@@ -454,7 +389,8 @@ static bool read_location(struct decoder *decoder, const struct pp_field *outer)
     while (pp_wire_next(&wire, &field))
         if (!read_location_field(decoder, &wire, &field, location, &id))
             return false;
-    return !wire.failed && id_add(&decoder->locations, &decoder->wire, outer->offset, id, index);
+    return !wire.failed &&
+           pp_ids_add(&decoder->locations, &decoder->wire, outer->offset, id, index);
 }
 
 /* ---- Samples ------------------------------------------------------------------------------- */
@@ -493,12 +429,12 @@ static bool read_stack(struct decoder *decoder, struct pp_wire *wire, const stru
 
     if (field->type != PP_WIRE_BYTES)
         return pp_wire_expect(wire, field, PP_WIRE_VARINT, "a location id") &&
-               id_find(&decoder->locations, wire, field->offset, field->value,
-                       &sample->locations[sample->location_count++]);
+               pp_ids_find(&decoder->locations, wire, field->offset, field->value,
+                           &sample->locations[sample->location_count++]);
     packed = pp_wire_enter(wire, field);
     while (pp_wire_varint(&packed, &id))
-        if (!id_find(&decoder->locations, &packed, field->offset, id,
-                     &sample->locations[sample->location_count++]))
+        if (!pp_ids_find(&decoder->locations, &packed, field->offset, id,
+                         &sample->locations[sample->location_count++]))
             return false;
     return !packed.failed;
 }
@@ -615,9 +551,9 @@ static void allocate(struct decoder *decoder)
     profile->locations = PP_POOL_ARRAY(pool, struct pp_location, counts[PROFILE_LOCATION]);
     profile->functions = PP_POOL_ARRAY(pool, struct pp_function, counts[PROFILE_FUNCTION]);
     profile->comments = PP_POOL_ARRAY(pool, pp_string, counts[PROFILE_COMMENT]);
-    id_table_init(&decoder->mappings, counts[PROFILE_MAPPING], "mapping");
-    id_table_init(&decoder->functions, counts[PROFILE_FUNCTION], "function");
-    id_table_init(&decoder->locations, counts[PROFILE_LOCATION], "location");
+    pp_ids_init(&decoder->mappings, counts[PROFILE_MAPPING], "mapping");
+    pp_ids_init(&decoder->functions, counts[PROFILE_FUNCTION], "function");
+    pp_ids_init(&decoder->locations, counts[PROFILE_LOCATION], "location");
 }
 
 static bool read_places(struct decoder *decoder, const struct pp_field *field)
@@ -650,9 +586,9 @@ static bool decode(struct decoder *decoder)
         return false;
     allocate(decoder);
     ok = walk(decoder, read_header) && walk(decoder, read_places) && walk(decoder, read_samples);
-    id_table_release(&decoder->mappings);
-    id_table_release(&decoder->functions);
-    id_table_release(&decoder->locations);
+    pp_ids_release(&decoder->mappings);
+    pp_ids_release(&decoder->functions);
+    pp_ids_release(&decoder->locations);
     return ok;
 }
 

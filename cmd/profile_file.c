@@ -126,16 +126,22 @@ static const char *describe(const uint8_t *data, size_t length)
         size_t length;
         const char *name;
     } known[] = {
-        {"\x7f" "ELF", 4, "an ELF program or library (give the profile, not the program)"},
+        {"\x7f"
+         "ELF",
+         4, "an ELF program or library (give the profile, not the program)"},
         {"PERFILE2", 8, "a perf.data file (convert it with perf_to_profile)"},
         {"\x28\xb5\x2f\xfd", 4, "zstd data"},
-        {"\xfd" "7zXZ", 5, "xz data"},
+        {"\xfd"
+         "7zXZ",
+         5, "xz data"},
         {"BZh", 3, "bzip2 data"},
         {"PK\x03\x04", 4, "a zip archive"},
         {"heap profile:", 13, "a heap profile in text form (only the protobuf form is read)"},
-        {"--- contention", 14, "a contention profile in text form (only the protobuf form is read)"},
+        {"--- contention", 14,
+         "a contention profile in text form (only the protobuf form is read)"},
         {"--- mutex", 9, "a mutex profile in text form (only the protobuf form is read)"},
-        {"goroutine profile:", 18, "a thread profile in text form (only the protobuf form is read)"},
+        {"goroutine profile:", 18,
+         "a thread profile in text form (only the protobuf form is read)"},
     };
     size_t shown = length < 64 ? length : 64;
 
@@ -157,9 +163,8 @@ static int read_plain(const uint8_t *data, size_t length, struct pp_profile **ou
         return pp_fail(error, "byte 0: expected a profile, found an empty file");
     kind = describe(data, length);
     if (kind)
-        return pp_fail(error,
-                       "byte 0: expected a profile (profile.proto, gzipped or plain), found %s",
-                       kind);
+        return pp_fail(
+            error, "byte 0: expected a profile (profile.proto, gzipped or plain), found %s", kind);
     if (pp_gperftools_is(data, length))
         return pp_gperftools_decode(data, length, out, error);
     return pp_profile_decode(data, length, out, error);
@@ -186,8 +191,7 @@ int pp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, stru
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
-static int read_open_file(const char *path, int fd, struct pp_profile **out,
-                          struct pp_error *error)
+static int read_open_file(const char *path, int fd, struct pp_profile **out, struct pp_error *error)
 {
     struct pp_bytes bytes = {0};
     struct pp_error inner;
@@ -198,8 +202,10 @@ static int read_open_file(const char *path, int fd, struct pp_profile **out,
         return pp_fail(error, "%s: expected a profile, found a directory; name a file in it", path);
     status = pp_file_get(fd, PP_PROFILE_MAX_BYTES, &bytes);
     if (status == -EFBIG)
-        pp_fail(error, "%s: byte %zu: expected the end of a profile, found more; files above 2 GiB "
-                       "are not read", path, PP_PROFILE_MAX_BYTES);
+        pp_fail(error,
+                "%s: byte %zu: expected the end of a profile, found more; files above 2 GiB "
+                "are not read",
+                path, PP_PROFILE_MAX_BYTES);
     else if (status < 0)
         pp_fail(error, "%s: cannot read: %s", path, strerror(-status));
     else if (pp_profile_read_bytes(bytes.data, bytes.length, PP_PROFILE_MAX_BYTES, out, &inner) < 0)

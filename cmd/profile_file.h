@@ -29,8 +29,8 @@ int pp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, stru
                           struct pp_error *error);
 
 /* Writes the profile, gzipped, to `path`: to a temporary file beside it that is then renamed; what
- * exists and is no regular file (a pipe, /dev/stdout) is written in place. Mode 0600 for a new file.
- * Returns 0, or -1 with a sentence that begins with the path. */
+ * exists and is no regular file (a pipe, /dev/stdout) is written in place. Mode 0600 for a new
+ * file. Returns 0, or -1 with a sentence that begins with the path. */
 int pp_profile_write_file(const char *path, const struct pp_profile *profile,
                           struct pp_error *error);
 

@@ -18,27 +18,18 @@ struct pp_profile;
 /*
  * Returns 0 and a new profile in *out, to be freed with pp_profile_free(), or -1 with a sentence
  * when the sample types do not fit together. Units that do (ms and ns) must have been made equal
- * with pp_profile_align_units(). At least one source; sources are not changed and may be freed.
- * Header: the first one's sample types, period type and frame filters; the earliest time; the sum
- * of the durations; the largest period; every comment once.
+ * with pp_profile_align_units() (profile_units.h). At least one source; sources are not changed and
+ * may be freed. Header: the first one's sample types, period type and frame filters; the earliest
+ * time; the sum of the durations; the largest period; every comment once.
  */
 int pp_profile_merge(struct pp_profile *const *sources, size_t count, struct pp_profile **out,
                      struct pp_error *error);
-
-/* Brings the values of each sample type to the finest unit among the profiles. Returns 0, or -1
- * with a sentence if a type differs. */
-int pp_profile_align_units(struct pp_profile *const *profiles, size_t count,
-                           struct pp_error *error);
-
-/* Multiplies the values of each sample type by its ratio, rounding; drops samples that this makes
- * zero. */
-void pp_profile_scale(struct pp_profile *profile, const double *ratios);
 
 /*
  * source - base, for reports on a difference: base's values are negated and merged with source's.
  * Both are consumed, whatever the result.
  */
-int pp_profile_subtract(struct pp_profile *source, struct pp_profile *base,
-                        struct pp_profile **out, struct pp_error *error);
+int pp_profile_subtract(struct pp_profile *source, struct pp_profile *base, struct pp_profile **out,
+                        struct pp_error *error);
 
 #endif

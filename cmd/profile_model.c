@@ -36,16 +36,16 @@ static bool label_after(const struct pp_profile *profile, const struct pp_label 
     return strcmp(pp_profile_text(profile, left->key), pp_profile_text(profile, right->key)) > 0;
 }
 
-/* Merges the sorted runs [0, middle) and [middle, count), through `spare`, keeping ties in order. */
+/* Merges the sorted runs [0, middle) and [middle, count), through `spare`, keeping ties in order.
+ */
 static void merge_runs(const struct pp_profile *profile, struct pp_label *labels, uint32_t middle,
                        uint32_t count, struct pp_label *spare)
 {
     uint32_t left = 0, right = middle;
 
     for (uint32_t i = 0; i < count; i++) {
-        bool take_right =
-            left == middle ||
-            (right < count && label_after(profile, &labels[left], &labels[right]));
+        bool take_right = left == middle ||
+                          (right < count && label_after(profile, &labels[left], &labels[right]));
         spare[i] = take_right ? labels[right++] : labels[left++];
     }
     memcpy(labels, spare, count * sizeof(*labels));

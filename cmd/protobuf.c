@@ -104,7 +104,7 @@ static bool read_fixed(struct pp_wire *wire, struct pp_field *field, size_t size
 static bool read_bytes(struct pp_wire *wire, struct pp_field *field)
 {
     const uint8_t *first = wire->at;
-    uint64_t length;
+    uint64_t length = 0;
     size_t left;
 
     if (!need_varint(wire, &length, "a length"))
@@ -122,7 +122,7 @@ static bool read_bytes(struct pp_wire *wire, struct pp_field *field)
 
 bool pp_wire_next(struct pp_wire *wire, struct pp_field *field)
 {
-    uint64_t key;
+    uint64_t key = 0;
 
     if (wire->failed || wire->at == wire->end)
         return false;

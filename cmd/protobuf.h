@@ -37,8 +37,7 @@ struct pp_field {
     size_t offset; /* of the field's first byte */
 };
 
-void pp_wire_init(struct pp_wire *wire, const uint8_t *data, size_t length,
-                  struct pp_error *error);
+void pp_wire_init(struct pp_wire *wire, const uint8_t *data, size_t length, struct pp_error *error);
 /* A reader of the message that `field` of `outer` holds. */
 struct pp_wire pp_wire_enter(struct pp_wire *outer, const struct pp_field *field);
 

@@ -22,7 +22,7 @@
 #define TICK_NANOS 500000000L
 
 /* Signals that are meant for the command when somebody sends them to cpprof. */
-static const int passed_on[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,  SIGUSR1,
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGQUIT,  SIGHUP, SIGUSR1,
                                 SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP};
 
 /* What is taken with sigtimedwait(): these, and news of the child. */
@@ -165,7 +165,8 @@ static void pass_on(const struct pp_child *child, const siginfo_t *info)
         kill(child->pid, info->si_signo);
 }
 
-/* Stops cpprof by the same signal, so that the shell says the same; returns when it is continued. */
+/* Stops cpprof by the same signal, so that the shell says the same; returns when it is continued.
+ */
 static void stop_alike(int number)
 {
     struct sigaction standard, inherited;

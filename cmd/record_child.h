@@ -21,9 +21,9 @@ struct pp_error;
 
 struct pp_child {
     pid_t pid;
-    int status;         /* as waitpid() gives it, once it has ended */
-    char last_name[32]; /* what it called itself at its end: another one after exec */
-    sigset_t mask;      /* cpprof's at the start */
+    int status;                    /* as waitpid() gives it, once it has ended */
+    char last_name[32];            /* what it called itself at its end: another one after exec */
+    sigset_t mask;                 /* cpprof's at the start */
     struct sigaction child_action; /* likewise, of SIGCHLD */
 };
 

@@ -87,19 +87,20 @@ static bool interpreter_of(const struct program *program, char *found, size_t si
 
 /* ---- ELF ----------------------------------------------------------------------------------- */
 
-static int wrong_machine(const struct program *program, const ElfW(Ehdr) *own,
+static int wrong_machine(const struct program *program, const ElfW(Ehdr) * own,
                          struct pp_error *error)
 {
     const unsigned char *head = program->head;
-    unsigned machine = head[EI_DATA] == ELFDATA2MSB ? head[18] * 256u + head[19]
-                                                    : head[19] * 256u + head[18];
+    unsigned machine =
+        head[EI_DATA] == ELFDATA2MSB ? head[18] * 256u + head[19] : head[19] * 256u + head[18];
 
     if (head[EI_CLASS] != own->e_ident[EI_CLASS])
-        return pp_fail(error,
-                       "%s is a %d-bit program and libpprof is %d-bit: it cannot be loaded into it; "
-                       "build libpprof for it and name it with LIBPPROF_LIBRARY",
-                       program->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64,
-                       own->e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64);
+        return pp_fail(
+            error,
+            "%s is a %d-bit program and libpprof is %d-bit: it cannot be loaded into it; "
+            "build libpprof for it and name it with LIBPPROF_LIBRARY",
+            program->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64,
+            own->e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64);
     if (head[EI_DATA] != own->e_ident[EI_DATA] || machine != own->e_machine)
         return pp_fail(error,
                        "%s is a program for another machine (ELF machine %u): record it there",
@@ -108,7 +109,7 @@ static int wrong_machine(const struct program *program, const ElfW(Ehdr) *own,
 }
 
 /* Reads the name of the program's dynamic loader; "" if it has none. */
-static void read_loader(const struct program *program, const ElfW(Ehdr) *header, char *loader,
+static void read_loader(const struct program *program, const ElfW(Ehdr) * header, char *loader,
                         size_t size)
 {
     loader[0] = '\0';
@@ -243,20 +244,24 @@ void pp_diagnose_ended(const char *command, const struct pp_child *child, bool s
     if (pp_diagnose_command(command, error) < 0)
         return;
     if (number == SIGKILL)
-        pp_fail(error, "%s was killed by SIGKILL, which leaves no time to write a profile; end it "
-                       "with SIGTERM or SIGINT, or stop earlier with -d SECONDS",
+        pp_fail(error,
+                "%s was killed by SIGKILL, which leaves no time to write a profile; end it "
+                "with SIGTERM or SIGINT, or stop earlier with -d SECONDS",
                 command);
     else if (number)
-        pp_fail(error, "%s was ended by signal %d (%s) before it could write its profile; -d SECONDS "
-                       "writes it earlier",
+        pp_fail(error,
+                "%s was ended by signal %d (%s) before it could write its profile; -d SECONDS "
+                "writes it earlier",
                 command, number, strsignal(number));
     else if (!subprocesses && became_another(command, child))
-        pp_fail(error, "%s replaced itself by another program (%s), which is not recorded; name that "
-                       "one, or add --subprocesses",
+        pp_fail(error,
+                "%s replaced itself by another program (%s), which is not recorded; name that "
+                "one, or add --subprocesses",
                 command, child->last_name);
     else
-        pp_fail(error, "%s ended without writing one; perhaps it clears LD_PRELOAD, changes to a "
-                       "user who may not write here, or leaves by a way that runs nothing (a raw "
-                       "_exit system call); LIBPPROF=log=stderr shows what the library says",
+        pp_fail(error,
+                "%s ended without writing one; perhaps it clears LD_PRELOAD, changes to a "
+                "user who may not write here, or leaves by a way that runs nothing (a raw "
+                "_exit system call); LIBPPROF=log=stderr shows what the library says",
                 command);
 }

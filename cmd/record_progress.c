@@ -41,12 +41,15 @@ static double seconds_since(const struct timespec *start)
 }
 
 /* Fields 14 to 17 of /proc/PID/stat, in clock ticks: user and system time, then the same of the
- * children that were waited for. -1 if it cannot be read. */
+ * children that were waited for. The second field is a name in parentheses that may hold anything.
+ * -1 if it cannot be read. */
 static double cpu_seconds(pid_t pid, bool with_children)
 {
-    unsigned long user, system, children_user, children_system;
+    enum { FIRST_BEHIND_NAME = 3, USER_TIME = 14, SYSTEM_TIME = 15, CHILDREN_END = 17 };
+    int last = with_children ? CHILDREN_END : SYSTEM_TIME;
     char path[64], line[1024];
-    const char *fields;
+    unsigned long ticks = 0;
+    char *word, *rest;
     FILE *file;
     bool read;
 
@@ -56,14 +59,14 @@ static double cpu_seconds(pid_t pid, bool with_children)
         return -1;
     read = fgets(line, sizeof(line), file) != NULL;
     fclose(file);
-    fields = read ? strrchr(line, ')') : NULL;
-    if (!fields || sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
-                          &user, &system, &children_user, &children_system) != 4)
-        return -1;
-    user += system;
-    if (with_children)
-        user += children_user + children_system;
-    return (double)user / (double)sysconf(_SC_CLK_TCK);
+    word = read ? strrchr(line, ')') : NULL;
+    word = word ? strtok_r(word + 1, " ", &rest) : NULL;
+    for (int field = FIRST_BEHIND_NAME; word && field <= last; field++) {
+        if (field >= USER_TIME)
+            ticks += strtoul(word, NULL, 10);
+        word = strtok_r(NULL, " ", &rest);
+    }
+    return word ? (double)ticks / (double)sysconf(_SC_CLK_TCK) : -1;
 }
 
 static bool may_draw(void)

@@ -11,6 +11,7 @@
 #include "profile_file.h"
 #include "profile_merge.h"
 #include "profile_model.h"
+#include "profile_units.h"
 #include "protobuf.h"
 
 #include <dirent.h>
@@ -74,8 +75,9 @@ static int find_library(struct pp_session *session, struct pp_error *error)
     }
     session->library = library_beside_command();
     if (!session->library)
-        return pp_fail(error, "libpprof.so.0: expected it in ../lib beside cpprof, found none; build "
-                              "or install it, or name it with LIBPPROF_LIBRARY=/path");
+        return pp_fail(error,
+                       "libpprof.so.0: expected it in ../lib beside cpprof, found none; build "
+                       "or install it, or name it with LIBPPROF_LIBRARY=/path");
     return 0;
 }
 
@@ -144,7 +146,8 @@ static int place_folder(struct pp_session *session, struct pp_error *error)
     int status;
 
     if (exists && S_ISDIR(info.st_mode))
-        return pp_fail(error, "%s: expected the name of a file to write, found a directory", output);
+        return pp_fail(error, "%s: expected the name of a file to write, found a directory",
+                       output);
     if (exists && access(output, W_OK) < 0)
         return pp_fail(error, "%s: cannot write: %s", output, strerror(errno));
     parent = output_folder(output);
@@ -184,9 +187,9 @@ static char *option_list(const struct pp_session *session)
 
     if (options->duration_ms)
         snprintf(duration, sizeof(duration), ",duration=%ldms", options->duration_ms);
-    if (asprintf(&list, "LIBPPROF=%s%scpu:%ld,file=%s/%%p.%%e.%%n%s%s%s", inherited ? inherited : "",
-                 inherited && *inherited ? "," : "", options->hz, folder, SUFFIX,
-                 options->subprocesses ? ",subprocesses" : "", duration) < 0) {
+    if (asprintf(&list, "LIBPPROF=%s%scpu:%ld,file=%s/%%p.%%e.%%n%s%s%s",
+                 inherited ? inherited : "", inherited && *inherited ? "," : "", options->hz,
+                 folder, SUFFIX, options->subprocesses ? ",subprocesses" : "", duration) < 0) {
         pp_complain("out of memory");
         exit(PP_EXIT_BAD_INPUT);
     }
@@ -270,34 +273,24 @@ static bool is_profile_of(const char *name, pid_t command)
 
 struct file_list {
     char **paths;
-    size_t count, capacity;
+    size_t count;
 };
-
-static int compare_paths(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
 
 /* Sorted, so that the same processes give the same profile. */
 static void list_profiles(const struct pp_session *session, pid_t command, struct file_list *list)
 {
-    DIR *folder = opendir(session->folder);
-    struct dirent *entry;
+    struct dirent **entries;
+    int count = scandir(session->folder, &entries, NULL, alphasort);
 
-    memset(list, 0, sizeof(*list));
-    while (folder && (entry = readdir(folder))) {
-        if (!is_profile_of(entry->d_name, command))
-            continue;
-        if (list->count == list->capacity) {
-            list->capacity = list->capacity ? 2 * list->capacity : 16;
-            list->paths = pp_heap_resize(list->paths, list->capacity, sizeof(*list->paths));
-        }
-        list->paths[list->count++] = join("%s/%s", session->folder, entry->d_name);
+    list->count = 0;
+    list->paths = pp_heap_alloc(count > 0 ? (size_t)count : 0, sizeof(char *));
+    for (int i = 0; i < count; i++) {
+        if (is_profile_of(entries[i]->d_name, command))
+            list->paths[list->count++] = join("%s/%s", session->folder, entries[i]->d_name);
+        free(entries[i]);
     }
-    if (folder)
-        closedir(folder);
-    if (list->count)
-        qsort(list->paths, list->count, sizeof(*list->paths), compare_paths);
+    if (count >= 0)
+        free(entries);
 }
 
 static void free_list(struct file_list *list)
@@ -391,16 +384,21 @@ int pp_session_collect(struct pp_session *session, pid_t command, struct pp_prof
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
+/* Removes the folder and the files in it; there are no others. */
 static void remove_folder(const char *path)
 {
-    DIR *folder = opendir(path);
-    struct dirent *entry;
+    struct dirent **entries;
+    int count = scandir(path, &entries, NULL, alphasort);
 
-    while (folder && (entry = readdir(folder)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        closedir(folder);
+    for (int i = 0; i < count; i++) {
+        char *file = join("%s/%s", path, entries[i]->d_name);
+
+        unlink(file); /* "." and ".." are no files and stay */
+        free(file);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
     rmdir(path);
 }
 

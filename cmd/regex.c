@@ -9,6 +9,7 @@
 #include "message.h"
 #include "pool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,14 +28,14 @@ struct pp_regex {
 /* Long expressions are cut to a window around the fault so that the caret stays in sight. */
 static void explain(const char *pattern, size_t fault, int code, struct pp_error *error)
 {
-    enum { WINDOW = 60 };
+    const size_t window = 60;
     size_t length = strlen(pattern);
-    size_t from = fault > WINDOW ? fault - WINDOW : 0;
-    size_t shown = length - from < 2 * WINDOW ? length - from : 2 * WINDOW;
+    size_t from = fault > window ? fault - window : 0;
+    size_t shown = length - from < 2 * window ? length - from : 2 * window;
     PCRE2_UCHAR reason[256];
 
     if (pcre2_get_error_message(code, reason, sizeof(reason)) < 0)
-        strcpy((char *)reason, "it is invalid");
+        snprintf((char *)reason, sizeof(reason), "it is invalid");
     pp_fail(error, "regular expression: %s at position %zu\n  %.*s\n  %*s^", (char *)reason, fault,
             (int)shown, pattern + from, (int)(fault - from), "");
 }
@@ -46,8 +47,8 @@ static pcre2_code *compile(const char *pattern, int *code, size_t *fault)
 
     if (context)
         pcre2_set_newline(context, PCRE2_NEWLINE_LF); /* what "." does not match */
-    compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, OPTIONS, code, fault,
-                             context);
+    compiled =
+        pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, OPTIONS, code, fault, context);
     pcre2_compile_context_free(context);
     return compiled;
 }

@@ -9,7 +9,7 @@
 #include "measurement.h"
 #include "message.h"
 #include "profile_file.h"
-#include "profile_frames.h"
+#include "profile_filter.h"
 #include "profile_merge.h"
 
 #include <stdlib.h>
@@ -122,20 +122,22 @@ static int64_t fraction_of(int64_t value, double fraction)
     return pp_measure_abs(pp_measure_truncate((double)value * fraction));
 }
 
-/* Builds the graph again over the first `count` nodes of its order. */
-static void rebuild(struct pp_report *report, uint32_t count)
+/* Builds the graph again over the first `count` nodes of its order; *kept becomes the set of them.
+ */
+static void rebuild(struct pp_report *report, uint32_t count, bool **kept)
 {
     struct pp_graph *graph = &report->graph;
-    bool *kept = pp_heap_alloc(report->frames.count, sizeof(*kept));
 
+    free(*kept);
+    *kept = pp_heap_alloc(report->frames.count, sizeof(**kept));
     for (uint32_t i = 0; i < count; i++)
-        kept[graph->order[i]] = true;
+        (*kept)[graph->order[i]] = true;
     pp_graph_release(graph);
-    pp_graph_init(graph, &report->frames, report->value_index, kept);
-    free(kept);
+    pp_graph_init(graph, &report->frames, report->value_index, *kept, false);
 }
 
-/* Moves the frames whose cum value reaches the limit to the front of the order; returns how many. */
+/* Moves the frames whose cum value reaches the limit to the front of the order; returns how many.
+ */
 static uint32_t partition(struct pp_graph *graph, int64_t least)
 {
     uint32_t kept = 0;
@@ -146,30 +148,44 @@ static uint32_t partition(struct pp_graph *graph, int64_t least)
     return kept;
 }
 
-static void build_graph(struct pp_report *report)
+/* Leaves out the frames that are too small, then those beyond the limit on rows. */
+static void trim_graph(struct pp_report *report, int64_t sum, bool **kept)
 {
     const struct pp_report_options *options = report->options;
     struct pp_graph *graph = &report->graph;
-    int64_t sum, least;
+    int64_t least = fraction_of(sum, PP_NODE_FRACTION);
 
-    pp_frames_init(&report->frames, report->profile);
-    pp_graph_init(graph, &report->frames, report->value_index, NULL);
-    sum = pp_graph_flat_sum(graph);
-    least = fraction_of(sum, PP_NODE_FRACTION);
     if (least > 0) {
-        uint32_t before = graph->count, kept = partition(graph, least);
+        uint32_t before = graph->count, large = partition(graph, least);
 
-        report->dropped_nodes = before - kept;
-        if (kept < before)
-            rebuild(report, kept);
+        report->dropped_nodes = before - large;
+        if (large < before)
+            rebuild(report, large, kept);
     }
     report->significant_nodes = graph->count;
     pp_graph_sort(graph, options->by_cum);
-    if (options->node_count && options->node_count < graph->count) {
-        rebuild(report, options->node_count);
-        pp_graph_sort(graph, options->by_cum);
+    if (options->node_count && options->node_count < graph->count)
+        rebuild(report, options->node_count, kept);
+}
+
+/* Edges are only looked at for the marks of inlined functions, and only once all is trimmed. */
+static void build_graph(struct pp_report *report)
+{
+    struct pp_graph *graph = &report->graph;
+    bool *kept = NULL;
+    int64_t sum;
+
+    pp_frames_init(&report->frames, report->profile);
+    pp_graph_init(graph, &report->frames, report->value_index, NULL, false);
+    sum = pp_graph_flat_sum(graph);
+    trim_graph(report, sum, &kept);
+    if (pp_frames_have_inlined(&report->frames)) {
+        pp_graph_release(graph);
+        pp_graph_init(graph, &report->frames, report->value_index, kept, true);
+        pp_graph_cut_edges(graph, fraction_of(sum, PP_EDGE_FRACTION));
     }
-    pp_graph_cut_edges(graph, fraction_of(sum, PP_EDGE_FRACTION));
+    pp_graph_sort(graph, report->options->by_cum);
+    free(kept);
 }
 
 /* The unit in which the smallest value that is shown is still readable, for all rows alike. */
@@ -193,8 +209,7 @@ static void choose_unit(struct pp_report *report)
     pp_measure_scale(report->total, report->sample_unit, PP_UNIT_MINIMUM, &total_unit);
     unit = least_unit;
     /* Two decimals show a hundredth: the unit may be larger by that much. */
-    if (strcmp(least_unit, total_unit) != 0 &&
-        (int64_t)((uint64_t)least * 100) < report->total)
+    if (strcmp(least_unit, total_unit) != 0 && (int64_t)((uint64_t)least * 100) < report->total)
         pp_measure_scale((int64_t)((uint64_t)least * 100), report->sample_unit, PP_UNIT_MINIMUM,
                          &unit);
     report->output_unit = *unit ? unit : report->sample_unit;

@@ -22,9 +22,9 @@ struct pp_regex;
 #define PP_EDGE_FRACTION 0.001
 
 struct pp_report_options {
-    bool by_cum;         /* sort by cum instead of flat */
-    uint32_t node_count; /* at most so many rows; 0 = all */
-    const char *sample;  /* sample type, or NULL for the profile's default */
+    bool by_cum;                /* sort by cum instead of flat */
+    uint32_t node_count;        /* at most so many rows; 0 = all */
+    const char *sample;         /* sample type, or NULL for the profile's default */
     const char *focus, *ignore; /* as typed, or NULL */
     struct pp_regex *focus_regex, *ignore_regex;
 };

@@ -10,13 +10,15 @@
 #include "profile_file.h"
 #include "profile_merge.h"
 #include "profile_model.h"
+#include "profile_units.h"
 
 #include <stdlib.h>
 
 const char pp_help_merge[] =
     "usage: cpprof merge -o OUT FILE...\n"
     "\n"
-    "Adds profiles of one kind up: equal stacks become one, units are made equal, the same program\n"
+    "Adds profiles of one kind up: equal stacks become one, units are made equal, the same "
+    "program\n"
     "loaded at different addresses is the same program. OUT is a gzipped profile.proto.\n"
     "\n"
     "  -o OUT   where to write it; may be one of the FILEs\n";
@@ -32,7 +34,7 @@ static int read_all(char *const *paths, int count, struct pp_profile **profiles,
 
 static int merge_files(char *const *paths, int count, const char *out, struct pp_error *error)
 {
-    struct pp_profile **profiles = pp_heap_alloc((size_t)count, sizeof(*profiles));
+    struct pp_profile **profiles = pp_heap_alloc((size_t)count, sizeof(struct pp_profile *));
     struct pp_profile *merged = NULL;
     int status = read_all(paths, count, profiles, error);
 

@@ -9,7 +9,7 @@
 #include "command_line.h"
 #include "message.h"
 #include "pool.h"
-#include "profile_frames.h"
+#include "profile_filter.h"
 #include "profile_merge.h"
 #include "profile_model.h"
 #include "record_child.h"
@@ -19,7 +19,7 @@
 #include "report.h"
 
 #include <ctype.h>
-#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,36 +52,46 @@ struct record {
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
+static bool is_word(const char *word, const char *text, size_t length)
+{
+    return strlen(word) == length && strncmp(word, text, length) == 0;
+}
+
 static int check_events(const char *events)
 {
     static const char *const later[] = {"heap", "block", "mutex", "thread"};
+    const char *at = events;
 
-    for (const char *at = events; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    for (;;) {
         size_t length = strcspn(at, ",");
 
-        if (length == 3 && strncmp(at, "cpu", 3) == 0)
-            continue;
         for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-            if (strlen(later[i]) == length && strncmp(at, later[i], length) == 0)
+            if (is_word(later[i], at, length))
                 return pp_bad_usage("record", "record: -e %s: not in this version; only cpu is",
                                     later[i]);
-        return pp_bad_usage("record", "record: -e: expected cpu, found '%.*s'", (int)length, at);
+        if (!is_word("cpu", at, length))
+            return pp_bad_usage("record", "record: -e: expected cpu, found '%.*s'", (int)length,
+                                at);
+        if (!at[length])
+            return 0;
+        at += length + 1;
     }
-    return 0;
 }
 
 static int check_duration(struct record *record)
 {
     const char *text = record->duration;
-    char *end;
     double seconds;
+    char *end;
 
     if (!text)
         return 0;
-    seconds = isdigit((unsigned char)text[0]) || text[0] == '.' ? strtod(text, &end) : -1;
-    if (seconds < 0 || *end || !(seconds >= 0.001) || seconds > MAX_SECONDS)
+    seconds = strtod(text, &end);
+    /* strtod also takes "0x1p3", "inf" and blanks. */
+    if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
+        seconds > MAX_SECONDS)
         return pp_bad_usage("record", "record: -d: expected a number of seconds, found '%s'", text);
-    record->options.duration_ms = (long)(seconds * 1000 + 0.5);
+    record->options.duration_ms = lround(seconds * 1000);
     return 0;
 }
 
@@ -92,22 +102,26 @@ static bool looks_like_url(const char *text)
 
 static int check(struct record *record)
 {
+    const char *command = record->command[0];
     int status = check_events(record->events);
 
     if (status == 0)
         status = check_duration(record);
-    if (status == 0 && record->process)
-        status = pp_bad_usage("record", "record: -p %s: attaching to a running process is not in "
-                                        "this version",
-                              record->process);
-    if (status == 0 && !record->command[0])
-        status = pp_bad_usage("record", "record: expected a COMMAND to run");
-    if (status == 0 && looks_like_url(record->command[0]))
-        status = pp_bad_usage("record", "record: %s: recording from a URL is not in this version",
-                              record->command[0]);
-    if (status == 0 && !record->options.output[0])
-        status = pp_bad_usage("record", "record: -o needs the name of a file");
-    return status;
+    if (status)
+        return status;
+    if (record->process)
+        return pp_bad_usage("record",
+                            "record: -p %s: attaching to a running process is not in this "
+                            "version",
+                            record->process);
+    if (!command)
+        return pp_bad_usage("record", "record: expected a COMMAND to run");
+    if (looks_like_url(command))
+        return pp_bad_usage("record", "record: %s: recording from a URL is not in this version",
+                            command);
+    if (!record->options.output[0])
+        return pp_bad_usage("record", "record: -o needs the name of a file");
+    return 0;
 }
 
 static int parse(struct record *record, int argc, char **argv)
@@ -125,8 +139,8 @@ static int parse(struct record *record, int argc, char **argv)
     struct pp_operands operands;
     int status;
 
-    *record = (struct record){.options = {.output = DEFAULT_OUTPUT, .hz = DEFAULT_HZ},
-                              .events = "cpu"};
+    *record =
+        (struct record){.options = {.output = DEFAULT_OUTPUT, .hz = DEFAULT_HZ}, .events = "cpu"};
     if (pp_options_parse("record", table, true, argc, argv, &operands, &status) < 0)
         return status == PP_EXIT_OK ? -1 : status;
     record->command = operands.values;
@@ -178,10 +192,11 @@ static void print_top(struct pp_profile *profile, const struct record *record)
         return;
     }
     if (report.total == 0) {
-        pp_complain("no samples: the command used less CPU time than the %g ms between two of them; "
-                    "try -F %ld",
-                    1000.0 / (double)record->options.hz,
-                    record->options.hz < MAX_HZ / 10 ? record->options.hz * 10 : MAX_HZ);
+        pp_complain(
+            "no samples: the command used less CPU time than the %g ms between two of them; "
+            "try -F %ld",
+            1000.0 / (double)record->options.hz,
+            record->options.hz < MAX_HZ / 10 ? record->options.hz * 10 : MAX_HZ);
     } else {
         pp_report_print_summary(&report, stderr);
         pp_report_print_rows(&report, stderr);

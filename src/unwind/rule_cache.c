@@ -18,7 +18,6 @@ enum {
     BIG_SLOTS = 1024,
     GENERATIONS = 64, /* 6 bits; 0 is "permanent" */
     MAX_OFFSET_WORDS = 0xfff,
-    MAX_SAVE_WORDS = 31,
     WORD = 8
 };
 
@@ -95,17 +94,21 @@ unsigned pp_rule_cache_generation(uint64_t epoch)
 
 /* ---- packing ---- */
 
-static bool pack_save(const pp_where *where, uint64_t *words)
+static const uint64_t no_rule = (uint64_t)PP_BASE_OTHER << 28;
+static const uint64_t big_rule = (uint64_t)PP_BASE_OTHER << 28 | 1;
+
+static bool pack_save(const pp_where *where, uint64_t *place)
 {
     if (where->kind == PP_WHERE_SAME) {
-        *words = 0;
+        *place = PP_CACHE_UNCHANGED;
         return true;
     }
-    if (where->kind != PP_WHERE_CFA || where->offset >= 0 || where->offset % WORD != 0 ||
-        where->offset < -MAX_SAVE_WORDS * WORD) {
+    int32_t above = where->offset + PP_CACHE_SAVES_BELOW_CFA;
+    if (where->kind != PP_WHERE_CFA || where->offset % WORD != 0 || above < 0 ||
+        above >= PP_CACHE_UNCHANGED * WORD) {
         return false;
     }
-    *words = (uint64_t)(-where->offset / WORD);
+    *place = (uint64_t)(above / WORD);
     return true;
 }
 
@@ -126,10 +129,10 @@ static bool pack_base(const pp_rule *rule, pp_base *base)
     }
 }
 
-/* The payload without its generation; 0 if the rule needs more than one word. */
+/* The payload without its generation; says where the rule is if it needs more than one word. */
 static uint64_t pack(const pp_rule *rule)
 {
-    pp_base base = PP_BASE_NONE;
+    pp_base base = PP_BASE_OTHER;
     uint64_t fp = 0;
     uint64_t bx = 0;
     switch (rule->kind) {
@@ -138,7 +141,7 @@ static uint64_t pack(const pp_rule *rule)
     case PP_RULE_END:
         return (uint64_t)PP_BASE_END << 28;
     case PP_RULE_NONE:
-        return (uint64_t)PP_BASE_NONE << 28;
+        return no_rule;
     default:
         break;
     }
@@ -146,7 +149,7 @@ static uint64_t pack(const pp_rule *rule)
         rule->cfa_offset % WORD != 0 || rule->cfa_offset / WORD > MAX_OFFSET_WORDS ||
         !pack_base(rule, &base) || !pack_save(&rule->fp, &fp) || !pack_save(&rule->bx, &bx) ||
         rule->ra.kind != PP_WHERE_CFA || rule->ra.offset != -WORD) {
-        return 0;
+        return big_rule;
     }
     return (uint64_t)base << 28 | fp << 17 | bx << 12 | (uint64_t)(rule->cfa_offset / WORD);
 }
@@ -155,7 +158,7 @@ static uint64_t pack(const pp_rule *rule)
 
 static big_slot *big_slot_of(uintptr_t pc)
 {
-    return &big_slots[pp_cache_index(pc) % BIG_SLOTS];
+    return &big_slots[pp_cache_key(pc) % BIG_SLOTS];
 }
 
 PP_RAW_MEMORY bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule)
@@ -198,15 +201,13 @@ PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigne
 static void store(uintptr_t pc, const pp_rule *rule, unsigned generation)
 {
     uint64_t payload = pack(rule);
-    if (payload == 0) {
-        if (!publish_big(pc, rule, generation)) {
-            return;
-        }
-        payload = (uint64_t)PP_BASE_BIG << 28;
+    if (payload == big_rule && !publish_big(pc, rule, generation)) {
+        return;
     }
+    uintptr_t key = pp_cache_key(pc);
     uint64_t entry =
-        pp_cache_tag(pc) << PP_CACHE_PAYLOAD_BITS | payload | (uint64_t)generation << 22;
-    __atomic_store_n(&pp_rule_cache_entries[pp_cache_index(pc)], entry, __ATOMIC_RELAXED);
+        pp_cache_tag(key) << PP_CACHE_PAYLOAD_BITS | payload | (uint64_t)generation << 22;
+    __atomic_store_n(&pp_rule_cache_entries[pp_cache_index(key)], entry, __ATOMIC_RELAXED);
 }
 
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation)

@@ -10,10 +10,11 @@
  *    entry           [           tag 33          ][base 3][generation 6][fp 5][bx 5][offset 12]
  *                     63                        31
  *
- *   base        what the CFA stands on: rsp, rbp or rbx; or one of signal, end, none, big
+ *   base        what the CFA stands on: rsp, rbp or rbx; or one of signal, end, other
  *   offset      CFA minus base, in words
- *   fp, bx      0: unchanged; n: saved at CFA - 8n
- *   generation  0: the module is permanent; else when the rule was computed
+ *   fp, bx      0: unchanged; n: saved at CFA - 8 - 8n, so that even 0 names a word that may be
+ * read (the return address), and the walk can choose without a branch generation  0: the module is
+ * permanent; else when the rule was computed
  *
  * A rule that does not fit is kept whole in a second, smaller table, one sequence lock a slot.
  *
@@ -45,13 +46,13 @@ enum {
 _Static_assert(PP_CACHE_TAG_BITS + PP_CACHE_PAYLOAD_BITS == 64, "an entry is one word");
 
 typedef enum pp_base {
-    PP_BASE_SP = 1,
+    PP_BASE_SP,
     PP_BASE_FP,
-    PP_BASE_BX,
+    /* From here on not for the walk's inner loop: the highest of the three bits is set. */
+    PP_BASE_BX = 4,
     PP_BASE_SIGNAL,
     PP_BASE_END,
-    PP_BASE_NONE,
-    PP_BASE_BIG /* the rule is in the second table */
+    PP_BASE_OTHER /* offset 0: no rule for this PC; 1: the rule is in the second table */
 } pp_base;
 
 /* The generation of a walk that may neither use nor publish rules of removable modules. */
@@ -59,16 +60,25 @@ typedef enum pp_base {
 
 extern uint64_t pp_rule_cache_entries[1u << PP_CACHE_INDEX_BITS];
 
-static inline size_t pp_cache_index(uintptr_t pc)
+/*
+ * A caller's key is its return address as it stands, that of an instruction the address plus 1. The
+ * low bits of code addresses are as good as a hash, and one operation is all that the walk's
+ * critical path has to pay for it.
+ */
+static inline uintptr_t pp_cache_key(uintptr_t instruction)
 {
-    /* Two cycles on the walk's critical path, where a multiplication would cost three or four. */
-    return (pc ^ pc >> 15) & ((1u << PP_CACHE_INDEX_BITS) - 1);
+    return instruction + 1;
+}
+
+static inline size_t pp_cache_index(uintptr_t key)
+{
+    return key & ((1u << PP_CACHE_INDEX_BITS) - 1);
 }
 
 /* An address beyond 47 bits has a tag that no entry has. */
-static inline uint64_t pp_cache_tag(uintptr_t pc)
+static inline uint64_t pp_cache_tag(uintptr_t key)
 {
-    return pc >> PP_CACHE_INDEX_BITS;
+    return key >> PP_CACHE_INDEX_BITS;
 }
 
 static inline pp_base pp_cache_base(uint64_t entry)
@@ -81,6 +91,9 @@ static inline unsigned pp_cache_generation(uint64_t entry)
     return (unsigned)(entry >> 22) & 63;
 }
 
+/* Where a saved register lies: words above CFA - 256. */
+enum { PP_CACHE_UNCHANGED = 31, PP_CACHE_SAVES_BELOW_CFA = 256 };
+
 static inline unsigned pp_cache_fp(uint64_t entry)
 {
     return (unsigned)(entry >> 17) & 31;
@@ -91,17 +104,35 @@ static inline unsigned pp_cache_bx(uint64_t entry)
     return (unsigned)(entry >> 12) & 31;
 }
 
+static inline uintptr_t pp_cache_save_address(uintptr_t cfa, unsigned place)
+{
+    return cfa + place * sizeof(uintptr_t) - PP_CACHE_SAVES_BELOW_CFA;
+}
+
 static inline uintptr_t pp_cache_offset(uint64_t entry)
 {
     return (entry & 0xfff) * 8;
 }
 
-/* The entry of `pc` if it holds in `generation`, else 0. */
+static inline bool pp_cache_is_on_fp(uint64_t entry)
+{
+    return entry >> 28 & 1;
+}
+
+/* Whether the entry is for this key and stands on rsp or rbp: one comparison, since the bit that
+ * marks the other bases lies just below the tag. An empty entry can pass, with an offset of 0. */
+static inline bool pp_cache_is_usual(uint64_t entry, uintptr_t key)
+{
+    return entry >> (PP_CACHE_PAYLOAD_BITS - 1) == pp_cache_tag(key) << 1;
+}
+
+/* The entry of `pc` if it holds in `generation`, else 0 (which no entry is: its tag is not 0). */
 static inline uint64_t pp_rule_cache_lookup(uintptr_t pc, unsigned generation)
 {
-    uint64_t entry = __atomic_load_n(&pp_rule_cache_entries[pp_cache_index(pc)], __ATOMIC_RELAXED);
+    uintptr_t key = pp_cache_key(pc);
+    uint64_t entry = __atomic_load_n(&pp_rule_cache_entries[pp_cache_index(key)], __ATOMIC_RELAXED);
     unsigned made = pp_cache_generation(entry);
-    if (entry >> PP_CACHE_PAYLOAD_BITS != pp_cache_tag(pc) || (made != 0 && made != generation)) {
+    if (entry >> PP_CACHE_PAYLOAD_BITS != pp_cache_tag(key) || (made != 0 && made != generation)) {
         return 0;
     }
     return entry;

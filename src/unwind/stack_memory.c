@@ -31,10 +31,19 @@ void pp_stack_declare(uintptr_t limit, uintptr_t top)
     own.top = top;
 }
 
+/* Words from `mapped` on are there, though the window for single reads may begin higher. */
+static void allow_cfas(pp_stack_window *window, uintptr_t mapped, uintptr_t hi)
+{
+    uintptr_t lowest = mapped + PP_STACK_WORDS_BELOW_CFA * WORD;
+    window->cfa_lo = lowest <= hi ? lowest : UINTPTR_MAX;
+    window->cfa_hi = lowest <= hi ? hi : 0;
+}
+
 static void show(pp_stack_window *window, uintptr_t lo, uintptr_t hi)
 {
     window->lo = lo;
     window->span = hi - lo - (WORD - 1);
+    allow_cfas(window, lo, hi);
 }
 
 static bool on_own_stack(uintptr_t address)
@@ -44,11 +53,15 @@ static bool on_own_stack(uintptr_t address)
 
 void pp_stack_window_open(pp_stack_window *window, uintptr_t sp)
 {
-    *window = (pp_stack_window){.floor = UINTPTR_MAX};
+    *window = (pp_stack_window){.floor = UINTPTR_MAX, .cfa_lo = UINTPTR_MAX};
     if (on_own_stack(sp)) {
+        uintptr_t here = (uintptr_t)__builtin_frame_address(0);
         uintptr_t floor = (sp - RED_ZONE) & ~(uintptr_t)(WORD - 1);
         window->floor = floor > own.limit ? floor : own.limit;
         show(window, window->floor, own.top);
+        if (on_own_stack(here) && here < sp) {
+            allow_cfas(window, here, own.top); /* we run below SP: all in between is mapped */
+        }
     }
 }
 

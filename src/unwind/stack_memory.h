@@ -24,10 +24,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Below the CFA of a one-word rule lie the return address and up to 32 words that it can name. */
+#define PP_STACK_WORDS_BELOW_CFA 33
+
 typedef struct pp_stack_window {
     uintptr_t lo;
     uintptr_t span;  /* words at lo .. lo + span - 1 can be read whole; 0 = nothing known yet */
     uintptr_t floor; /* the lowest address of the own stack that this walk may read */
+    /* All words below a CFA in (cfa_lo, cfa_hi] can be read. (UINTPTR_MAX, 0) if there is none. */
+    uintptr_t cfa_lo, cfa_hi;
 } pp_stack_window;
 
 /*

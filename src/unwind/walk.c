@@ -269,20 +269,21 @@ PP_COLD_PATH static verdict step_slowly(frame *f, uint64_t entry, bool *guessed)
 {
     pp_rule rule;
     uintptr_t pc = lookup_pc(f);
-    switch (entry != 0 ? pp_cache_base(entry) : 0) {
-    case PP_BASE_SIGNAL:
-        return leave_signal_frame(f);
-    case PP_BASE_END:
-        return STOP_END;
-    case PP_BASE_NONE:
-        return leave_without_rule(f, guessed);
-    case PP_BASE_BIG:
+    if (entry != 0) {
+        switch (pp_cache_base(entry)) {
+        case PP_BASE_SIGNAL:
+            return leave_signal_frame(f);
+        case PP_BASE_END:
+            return STOP_END;
+        default:
+            break;
+        }
+        if (pp_cache_offset(entry) == 0) {
+            return leave_without_rule(f, guessed);
+        }
         if (pp_rule_cache_big(pc, f->generation, &rule)) {
             return apply_big(f, &rule);
         }
-        break;
-    default:
-        break;
     }
     if (pc >> PP_ADDRESS_BITS != 0) {
         return leave_without_rule(f, guessed); /* vsyscall, or nonsense */
@@ -294,9 +295,14 @@ PP_COLD_PATH static verdict step_slowly(frame *f, uint64_t entry, bool *guessed)
 
 /* ---- the loop ---- */
 
-static inline bool fast_cfa(const frame *f, uint64_t entry, uintptr_t *cfa)
+/* The CFA by a one-word rule; false if the entry is none, or stands on a register that is not
+ * known. */
+static bool fast_cfa(const frame *f, uint64_t entry, uintptr_t *cfa)
 {
     uintptr_t offset = pp_cache_offset(entry);
+    if (entry == 0) {
+        return false;
+    }
     switch (pp_cache_base(entry)) {
     case PP_BASE_SP:
         *cfa = f->sp + offset;
@@ -312,23 +318,23 @@ static inline bool fast_cfa(const frame *f, uint64_t entry, uintptr_t *cfa)
     }
 }
 
-static inline verdict step_fast(frame *f, uint64_t entry, uintptr_t cfa)
+static verdict step_fast(frame *f, uint64_t entry, uintptr_t cfa)
 {
     uintptr_t pc = 0;
-    if (pp_unlikely(!pp_stack_read(&f->window, cfa - WORD, &pc))) {
+    if (!pp_stack_read(&f->window, cfa - WORD, &pc)) {
         return STOP_BAD_READ;
     }
-    unsigned fp_words = pp_cache_fp(entry);
-    if (fp_words != 0) {
+    unsigned fp_place = pp_cache_fp(entry);
+    if (fp_place != PP_CACHE_UNCHANGED) {
         f->fp_known = true;
-        if (pp_unlikely(!pp_stack_read(&f->window, cfa - WORD * fp_words, &f->fp))) {
+        if (!pp_stack_read(&f->window, pp_cache_save_address(cfa, fp_place), &f->fp)) {
             return STOP_BAD_READ;
         }
     }
-    unsigned bx_words = pp_cache_bx(entry);
-    if (bx_words != 0) {
+    unsigned bx_place = pp_cache_bx(entry);
+    if (bx_place != PP_CACHE_UNCHANGED) {
         f->bx_known = true;
-        if (pp_unlikely(!pp_stack_read(&f->window, cfa - WORD * bx_words, &f->bx))) {
+        if (!pp_stack_read(&f->window, pp_cache_save_address(cfa, bx_place), &f->bx)) {
             return STOP_BAD_READ;
         }
     }
@@ -363,64 +369,64 @@ static verdict step(frame *f, bool *guessed)
 
 /* Where frames are stored. */
 typedef struct sink {
-    uintptr_t *pcs;
-    uint32_t depth, capacity, skip;
+    uintptr_t *at, *end;
+    uint32_t skip;
 } sink;
 
-static inline void store(sink *out, uintptr_t pc)
+static void store(sink *out, uintptr_t pc)
 {
-    if (pp_unlikely(out->skip > 0)) {
+    if (out->skip > 0) {
         out->skip--;
     } else {
-        out->pcs[out->depth++] = pc;
+        *out->at++ = pc;
     }
 }
 
-/*
- * Callers' frames with one-word rules, as many as come in a row: nearly all there are. The state is
- * kept in registers; what counts is the chain pc -> entry -> cfa -> next pc, everything else is
- * beside it. Ends in front of the first frame that needs more, which has not been stored.
+/* A register that is not known is 0 in the inner loop: as the base of a CFA that fails every check.
  */
-PP_RAW_MEMORY static verdict run(frame *f, sink *out)
+static uintptr_t value_or_zero(uintptr_t value, bool known)
+{
+    return known ? value : 0;
+}
+
+/*
+ * Callers' frames with one-word rules on rsp or rbp, as many as come in a row: nearly all there
+ * are. What counts is the chain pc -> entry -> cfa -> next pc, everything else is beside it, and
+ * nothing but the end of the run is a branch. A saved register is read whether it was saved or not:
+ * the words below the return address are part of the window for every CFA that passes the checks.
+ *
+ * Ends in front of the first frame that needs more, which has not been stored.
+ */
+PP_RAW_MEMORY __attribute__((noinline)) static verdict run(frame *f, sink *out)
 {
     uintptr_t pc = f->pc;
     uintptr_t sp = f->sp;
-    uintptr_t fp = f->fp;
-    uintptr_t bx = f->bx;
-    const uintptr_t lo = f->window.lo;
-    const uintptr_t span = f->window.span;
-    const unsigned generation = f->generation;
+    uintptr_t fp = value_or_zero(f->fp, f->fp_known);
+    uintptr_t bx = value_or_zero(f->bx, f->bx_known);
+    uintptr_t *at = out->at;
+    uintptr_t *const end = out->end;
+    const uintptr_t hi = f->window.cfa_hi;
+    const uint64_t good_generations =
+        1 | (f->generation < PP_GENERATION_UNKNOWN ? UINT64_C(1) << f->generation : 0);
     verdict v = GO_ON;
-    while (out->depth < out->capacity) {
-        uint64_t entry = pp_rule_cache_lookup(pc - 1, generation);
-        uintptr_t base = sp;
-        if (pp_unlikely(pp_cache_base(entry) != PP_BASE_SP)) {
-            if (pp_cache_base(entry) == PP_BASE_FP && f->fp_known) {
-                base = fp;
-            } else if (pp_cache_base(entry) == PP_BASE_BX && f->bx_known) {
-                base = bx;
-            } else {
-                break;
-            }
-        }
+    while (at < end) {
+        uint64_t entry =
+            __atomic_load_n(&pp_rule_cache_entries[pp_cache_index(pc)], __ATOMIC_RELAXED);
+        uintptr_t base = pp_cache_is_on_fp(entry) ? fp : sp;
         uintptr_t cfa = base + pp_cache_offset(entry);
-        uintptr_t fp_at = cfa - WORD * (uintptr_t)pp_cache_fp(entry);
-        uintptr_t bx_at = cfa - WORD * (uintptr_t)pp_cache_bx(entry);
-        /* A register that was not saved gives cfa itself, which is checked but not read. */
-        if (pp_unlikely(cfa <= sp || cfa - WORD - lo >= span || fp_at - lo > span ||
-                        bx_at - lo > span)) {
+        if (pp_unlikely(!pp_cache_is_usual(entry, pc) ||
+                        !(good_generations >> pp_cache_generation(entry) & 1) || cfa <= sp ||
+                        cfa > hi)) {
             break;
         }
-        store(out, pc);
+        unsigned fp_place = pp_cache_fp(entry);
+        unsigned bx_place = pp_cache_bx(entry);
+        uintptr_t saved_fp = *(const volatile uintptr_t *)pp_cache_save_address(cfa, fp_place);
+        uintptr_t saved_bx = *(const volatile uintptr_t *)pp_cache_save_address(cfa, bx_place);
+        fp = fp_place != PP_CACHE_UNCHANGED ? saved_fp : fp;
+        bx = bx_place != PP_CACHE_UNCHANGED ? saved_bx : bx;
+        *at++ = pc;
         pc = *(const volatile uintptr_t *)(cfa - WORD);
-        if (fp_at != cfa) {
-            fp = *(const volatile uintptr_t *)fp_at;
-            f->fp_known = true;
-        }
-        if (bx_at != cfa) {
-            bx = *(const volatile uintptr_t *)bx_at;
-            f->bx_known = true;
-        }
         sp = cfa;
         if (pp_unlikely(pc == 0)) {
             v = STOP_END;
@@ -431,6 +437,9 @@ PP_RAW_MEMORY static verdict run(frame *f, sink *out)
     f->sp = sp;
     f->fp = fp;
     f->bx = bx;
+    f->fp_known = fp != 0;
+    f->bx_known = bx != 0;
+    out->at = at;
     return v;
 }
 
@@ -438,21 +447,21 @@ static void walk_frames(frame *f, pp_walk *walk)
 {
     bool guessed = false;
     verdict v = GO_ON;
-    sink out = {.pcs = walk->pcs, .capacity = walk->capacity, .skip = walk->skip};
+    sink out = {.at = walk->pcs, .end = walk->pcs + walk->capacity, .skip = walk->skip};
     f->epoch = pp_loader_epoch();
     f->generation = pp_rule_cache_generation(f->epoch);
     pp_stack_window_open(&f->window, f->sp);
-    while (v == GO_ON && out.depth < out.capacity) {
-        if (!f->exact) {
+    while (v == GO_ON && out.at < out.end) {
+        if (!f->exact && out.skip == 0 && f->sp >= f->window.cfa_lo) {
             v = run(f, &out);
-            if (v != GO_ON || out.depth == out.capacity) {
+            if (v != GO_ON || out.at == out.end) {
                 break;
             }
         }
         store(&out, f->exact ? f->pc + 1 : f->pc);
         v = step(f, &guessed);
     }
-    walk->depth = out.depth;
+    walk->depth = (uint32_t)(out.at - walk->pcs);
     walk->stop = v == GO_ON ? PP_STOP_TRUNCATED : stop_of(v);
     walk->guessed = guessed;
 }

@@ -7,7 +7,7 @@
 #include "message.h"
 #include "profile_encode.h"
 #include "profile_file.h"
-#include "profile_frames.h"
+#include "profile_filter.h"
 #include "profile_merge.h"
 #include "profile_model.h"
 #include "protobuf.h"

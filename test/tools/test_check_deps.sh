@@ -46,6 +46,7 @@ clean_tree() {
     put cmd/read.h '#include <pprof.h>'
     put cmd/main.c '#include "read.h"' '#include "pprof.h"' '#include <stdio.h>'
     put bench/own.c '#include <pprof.h>' '#include <libunwind.h>'
+    put bench/inside/walk.c '#include "unwind/walk.h"'
     put test/unit/test_cpu.c '#include "sample/cpu.h"' '#include "../whatever.h"'
 }
 

@@ -54,9 +54,9 @@ static inline void put_small_profile(struct pp_bytes *out)
     for (unsigned i = 1; i <= 2; i++) {
         pp_bytes_number(&message, 1, i);
         pp_bytes_number(&message, 2, 1);
-        pp_bytes_number(&message, 3, 0x1000 * i);
+        pp_bytes_number(&message, 3, UINT64_C(0x1000) * i);
         pp_bytes_number(&nested, 1, i);
-        pp_bytes_number(&nested, 2, 10 * i);
+        pp_bytes_number(&nested, 2, UINT64_C(10) * i);
         put_message(&message, 4, &nested);
         put_message(out, 4, &message);
     }
@@ -146,7 +146,10 @@ static inline const char *stack_of(const struct pp_profile *profile, uint32_t in
         for (uint32_t line = 0; line < location->line_count; line++) {
             pp_string name = profile->functions[location->lines[line].function].name;
             length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
-                                       line ? "<" : i ? " " : "", pp_profile_text(profile, name));
+                                       line ? "<"
+                                       : i  ? " "
+                                            : "",
+                                       pp_profile_text(profile, name));
         }
     }
     return text;

@@ -38,7 +38,7 @@ static int parse(struct result *result, bool stop_at_operand, const char *line)
     memset(result, 0, sizeof(*result));
     snprintf(copy, sizeof(copy), "%s", line);
     arguments[0] = "verb";
-    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+    for (char *rest, *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         arguments[count++] = word;
     arguments[count] = NULL;
     return pp_options_parse("top", options, stop_at_operand, count, arguments, &result->operands,
@@ -54,8 +54,12 @@ static void expect_good(struct result *result, bool stop_at_operand, const char 
 static void options_are_written_in_many_ways(void **state)
 {
     static const char *const lines[] = {
-        "--flag --text=x --count=7 file", "-flag -text x -count 7 file", "-f -tx -n7 file",
-        "-f -t x -n 7 file",              "file --alias x -n7 --flag",   "-f -alias=x -n7 file",
+        "--flag --text=x --count=7 file",
+        "-flag -text x -count 7 file",
+        "-f -tx -n7 file",
+        "-f -t x -n 7 file",
+        "file --alias x -n7 --flag",
+        "-f -alias=x -n7 file",
     };
     struct result result;
 
@@ -108,8 +112,8 @@ static void one_dash_is_an_operand(void **state)
 
 static void mistakes_are_usage_errors(void **state)
 {
-    static const char *const lines[] = {"--unknown", "-x",      "--flag=1",  "--text",
-                                        "-n 0",      "-n 101",  "-n 5x",     "-n",
+    static const char *const lines[] = {"--unknown", "-x",       "--flag=1", "--text",
+                                        "-n 0",      "-n 101",   "-n 5x",    "-n",
                                         "-n -5",     "--count=", "-n 1e9"};
     int saved = dup(STDERR_FILENO);
     struct result result;

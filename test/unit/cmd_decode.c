@@ -215,7 +215,7 @@ static void unknown_fields_are_skipped(void **state)
     put_small_profile(&bytes);
     pp_bytes_number(&bytes, 15, 1);
     pp_bytes_field(&bytes, 1000, "future", 6);
-    pp_bytes_append(&bytes, "\x9d\x01\1\2\3\4", 6);         /* field 19, four bytes */
+    pp_bytes_append(&bytes, "\x9d\x01\1\2\3\4", 6);           /* field 19, four bytes */
     pp_bytes_append(&bytes, "\xa1\x01\1\2\3\4\5\6\7\10", 10); /* field 20, eight */
     profile = read_good(&bytes);
     check_small(profile);

@@ -33,9 +33,10 @@ static void put_words(struct writer *writer, const uint64_t *words, size_t count
 
 static void put_maps(struct writer *writer)
 {
-    static const char maps[] = "00001000-00002000 r--p 00000000 08:01 1 /bin/app\n"
-                               "00002000-00003000 r-xp 00001000 08:01 1 /bin/app\n"
-                               "00007000-00009000 r-xp 00000000 08:01 2   /lib/libx.so.1 (deleted)\n";
+    static const char maps[] =
+        "00001000-00002000 r--p 00000000 08:01 1 /bin/app\n"
+        "00002000-00003000 r-xp 00001000 08:01 1 /bin/app\n"
+        "00007000-00009000 r-xp 00000000 08:01 2   /lib/libx.so.1 (deleted)\n";
 
     pp_bytes_append(&writer->bytes, maps, sizeof(maps) - 1);
 }
@@ -45,9 +46,9 @@ static void expect_bad(const struct writer *writer, const char *complaint)
     struct pp_profile *profile;
     struct pp_error error;
 
-    assert_int_equal(pp_profile_read_bytes(writer->bytes.data, writer->bytes.length, 1 << 20,
-                                           &profile, &error),
-                     -1);
+    assert_int_equal(
+        pp_profile_read_bytes(writer->bytes.data, writer->bytes.length, 1 << 20, &profile, &error),
+        -1);
     if (!strstr(error.text, complaint))
         fail_msg("expected '%s', found '%s'", complaint, error.text);
 }
@@ -106,9 +107,9 @@ static void the_profilers_own_frame_is_removed(void **state)
     put_words(&writer, header, 5);
     put_words(&writer, handler, 10);
     put_words(&writer, trailer, 3);
-    assert_int_equal(pp_profile_read_bytes(writer.bytes.data, writer.bytes.length, 1 << 20,
-                                           &profile, &error),
-                     0);
+    assert_int_equal(
+        pp_profile_read_bytes(writer.bytes.data, writer.bytes.length, 1 << 20, &profile, &error),
+        0);
     for (uint32_t i = 0; i < 2; i++)
         for (uint32_t j = 0; j < profile->samples[i].location_count; j++)
             assert_int_not_equal(profile->locations[profile->samples[i].locations[j]].address,

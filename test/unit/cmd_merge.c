@@ -7,6 +7,7 @@
 #include "profile_encode.h"
 #include "profile_file.h"
 #include "profile_merge.h"
+#include "profile_units.h"
 
 #include <stdlib.h>
 
@@ -87,7 +88,7 @@ static void add_mapping(struct pp_profile *profile, uint64_t start, const char *
     mapping->build_id = pp_strings_put(&profile->strings, build_id);
     for (uint32_t i = 0; i < profile->location_count; i++) {
         profile->locations[i].mapping = 0;
-        profile->locations[i].address = start + 0x100 + 0x10 * i;
+        profile->locations[i].address = start + 0x100 + UINT64_C(0x10) * i;
     }
 }
 

@@ -45,7 +45,7 @@ static void cplusplus_symbols_become_short(void **state)
         {"_ZN1AcvbEv", "A::operator bool"},
         {"_ZTV1A", "vtable for A"},
         {"_ZThn8_N1B1fEv", "non-virtual thunk to B::f()"}, /* as pprof has it */
-        {"_ZN1AIXgtLi3ELi2EEE1fEv", "A::f"}, /* A<(3>2)>::f */
+        {"_ZN1AIXgtLi3ELi2EEE1fEv", "A::f"},               /* A<(3>2)>::f */
     };
 
     (void)state;

@@ -168,8 +168,7 @@ static void unknown_sample_types_are_named(void **state)
 
     (void)state;
     assert_int_equal(pp_report_init(&report, profile, &options, &error), -1);
-    assert_string_equal(error.text,
-                        "expected a sample type of this profile (cpu), found heap");
+    assert_string_equal(error.text, "expected a sample type of this profile (cpu), found heap");
     pp_profile_free(profile);
 }
 

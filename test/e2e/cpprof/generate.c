@@ -100,21 +100,64 @@ static unsigned string(const char *text)
 }
 
 static const char *const names[] = {
-    "main", "work", "compute", "malloc", "free", "__libc_start_main", "start_thread", "a", "b", "c",
-    "main.main", "main.main.func1", "runtime/pprof.Do", "sync.(*Mutex).Lock",
-    "github.com/x/y/v2.(*T[...]).Do", "main.Map[int,string]", "Foo.<init>", "java.util.List.get",
-    "std::vector<int, std::allocator<int> >::push_back(int&&)", "ns::f(int)::g", "operator()",
-    "(anonymous namespace)::run(char)", "void f<int>(int)", "a::operator<(b)", "x<y", ">weird<",
-    "_ZNSt6vectorIiSaIiEE9push_backEOi", "_ZN3foo3barEv", "_ZN3foo3barIiEEvT_", "_Z3foov.isra.0",
-    "_ZSt4sortIPiEvT_S1_", "_ZNK1AltERKS_", "_ZlsRSoRK1A", "_ZN1AcvbEv", "_ZN12_GLOBAL__N_13fooEv",
-    "_ZZ4mainENKUlvE_clEv", "_ZThn8_N1B1fEv", "_ZTV1A", "_ZGVZ1fvE1x", "_ZN1A1BC2Ev", "_ZN1AD0Ev",
+    "main",
+    "work",
+    "compute",
+    "malloc",
+    "free",
+    "__libc_start_main",
+    "start_thread",
+    "a",
+    "b",
+    "c",
+    "main.main",
+    "main.main.func1",
+    "runtime/pprof.Do",
+    "sync.(*Mutex).Lock",
+    "github.com/x/y/v2.(*T[...]).Do",
+    "main.Map[int,string]",
+    "Foo.<init>",
+    "java.util.List.get",
+    "std::vector<int, std::allocator<int> >::push_back(int&&)",
+    "ns::f(int)::g",
+    "operator()",
+    "(anonymous namespace)::run(char)",
+    "void f<int>(int)",
+    "a::operator<(b)",
+    "x<y",
+    ">weird<",
+    "_ZNSt6vectorIiSaIiEE9push_backEOi",
+    "_ZN3foo3barEv",
+    "_ZN3foo3barIiEEvT_",
+    "_Z3foov.isra.0",
+    "_ZSt4sortIPiEvT_S1_",
+    "_ZNK1AltERKS_",
+    "_ZlsRSoRK1A",
+    "_ZN1AcvbEv",
+    "_ZN12_GLOBAL__N_13fooEv",
+    "_ZZ4mainENKUlvE_clEv",
+    "_ZThn8_N1B1fEv",
+    "_ZTV1A",
+    "_ZGVZ1fvE1x",
+    "_ZN1A1BC2Ev",
+    "_ZN1AD0Ev",
     "_ZN4core3ptr13drop_in_place17h0123456789abcdefE",
     "_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17hc2f8e0a1b3d49567E",
     "_ZN50_$LT$T$u20$as$u20$core..convert..Into$LT$U$GT$$GT$4into17h8fb0aa33c4d5e617E",
     "_ZN3std3sys9backtrace28__rust_begin_short_backtrace17h10e247df1ef62ac1E",
-    "_RNvCs15kBYyAo9fc_7mycrate3foo", "_RNvNtCs1234_7mycrate3bar3baz",
-    "_RINvNtC3std3mem8align_ofdE", "_RNvMNtC1a1bNtB2_1S3new", "_Zinvalid", "_ZN", "_R", "_RNvX",
-    "na\xc3\xafve", "name with blanks", "tab\tname", ".dot", ".ppc(int)",
+    "_RNvCs15kBYyAo9fc_7mycrate3foo",
+    "_RNvNtCs1234_7mycrate3bar3baz",
+    "_RINvNtC3std3mem8align_ofdE",
+    "_RNvMNtC1a1bNtB2_1S3new",
+    "_Zinvalid",
+    "_ZN",
+    "_R",
+    "_RNvX",
+    "na\xc3\xafve",
+    "name with blanks",
+    "tab\tname",
+    ".dot",
+    ".ppc(int)",
 };
 
 static const char *some_name(void)
@@ -173,9 +216,16 @@ static void put_types(const struct shape *shape, uint64_t kind)
 
 static void put_mappings(const struct shape *shape)
 {
-    static const char *const files[] = {
-        "/nonexistent/bin/app", "/nonexistent/lib/libc.so.6", "", "[vdso]", "app", "/",
-        "/nonexistent/other/libc.so.6", "http://host/debug", "dir/", "prog:with:colons"};
+    static const char *const files[] = {"/nonexistent/bin/app",
+                                        "/nonexistent/lib/libc.so.6",
+                                        "",
+                                        "[vdso]",
+                                        "app",
+                                        "/",
+                                        "/nonexistent/other/libc.so.6",
+                                        "http://host/debug",
+                                        "dir/",
+                                        "prog:with:colons"};
 
     for (unsigned i = 0; i < shape->mappings; i++) {
         uint64_t start = 0x400000 + 0x1000000 * (uint64_t)i;
@@ -278,8 +328,8 @@ static void put_samples(const struct shape *shape)
 
 static void put_header(void)
 {
-    static const char *const drops[] = {"malloc|free", "function_1.*", "main", "f.*|std::.*",
-                                        "ns::f", "(", "a|b|c"};
+    static const char *const drops[] = {
+        "malloc|free", "function_1.*", "main", "f.*|std::.*", "ns::f", "(", "a|b|c"};
 
     put_number(&out, 9, chance(70) ? 1700000000123456789 + below(1000000000) * 40000000 : 0);
     put_number(&out, 10, chance(60) ? below(chance(50) ? 5000 : 90000000000000) : 0);

@@ -2,15 +2,18 @@
  *
  * victim.c: a command for the tests of `cpprof record`.
  *
- *   victim state        prints what it inherited: signals, open files, process group
- *   victim die SIGNAL   ends by a signal
- *   victim count FILE   writes "pid N" and "ready" to FILE, then counts the signals that it gets until
- *                       SIGTERM and prints them; SIGUSR1 makes it append a line to FILE
- *   victim stop FILE    creates FILE, stops itself by SIGTSTP, and appends a line once continued
- *   victim terminal COMMAND...
- *                       runs COMMAND in the foreground of a new terminal, copies what it prints, types
- *                       ^C or ^Z when it prints "type-interrupt" or "type-suspend", continues it
- *                       when it stops, and prints how it ended
+ *   state        prints what it inherited: signals, open files, process group
+ *   die SIGNAL   ends by a signal
+ *   count FILE   writes "pid N" and "ready" to FILE, counts the signals that it gets until SIGTERM,
+ *                and prints them; SIGUSR1 makes it append a line to FILE
+ *   interrupt    has ^C typed, and prints how many interrupts arrive
+ *   suspend FILE has ^Z typed, and appends a line to FILE once it is continued
+ *   burn SECONDS uses that much CPU time, three quarters of it in burn_more(), the rest in
+ *                burn_less()
+ *   terminal COMMAND...
+ *                runs COMMAND in the foreground of a new terminal, copies what it prints, types ^C
+ *                or ^Z when that is "type-interrupt" or "type-suspend", continues COMMAND when it
+ *                stops, and prints how it ended
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void print_signals(void)
@@ -97,11 +101,90 @@ static int count_signals(const char *path)
     return 0;
 }
 
-static int stop(const char *path)
+static void say(const char *line)
 {
-    append(path, "ready\n");
-    raise(SIGTSTP);
+    puts(line);
+    fflush(stdout);
+}
+
+/* A signal from somebody else to the parent, which passes it on to us behind all that it had got
+ * before: what has not arrived by then never will. */
+static void wait_for_parent(const sigset_t *all, unsigned *counts)
+{
+    const struct timespec now = {0, 0};
+    pid_t parent = getppid();
+    int number;
+
+    if (fork() == 0) {
+        kill(parent, SIGUSR1);
+        _exit(0);
+    }
+    do {
+        number = sigwaitinfo(all, NULL);
+        if (number > 0)
+            counts[number]++;
+    } while (number != SIGUSR1);
+    while ((number = sigtimedwait(all, NULL, &now)) > 0)
+        counts[number]++;
+}
+
+static int await_interrupt(void)
+{
+    unsigned counts[64] = {0};
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    say("type-interrupt");
+    while (sigwaitinfo(&all, NULL) != SIGINT)
+        continue;
+    wait_for_parent(&all, counts);
+    printf("interrupts: %u\n", 1 + counts[SIGINT]);
+    return 3;
+}
+
+static int await_suspension(const char *path)
+{
+    sigset_t only;
+
+    sigemptyset(&only);
+    sigaddset(&only, SIGCONT);
+    sigprocmask(SIG_BLOCK, &only, NULL);
+    say("type-suspend");
+    while (sigwaitinfo(&only, NULL) != SIGCONT)
+        continue;
     append(path, "continued\n");
+    return 0;
+}
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) static void burn_more(unsigned long rounds)
+{
+    for (unsigned long i = 0; i < rounds; i++)
+        sink += i;
+}
+
+__attribute__((noinline)) static void burn_less(unsigned long rounds)
+{
+    for (unsigned long i = 0; i < rounds; i++)
+        sink ^= i;
+}
+
+/* In turns of random length: equal ones may march in step with the kernel's clock, which then sees
+ * both functions equally often. */
+static int burn(double seconds)
+{
+    unsigned random = 1;
+
+    while ((double)clock() / CLOCKS_PER_SEC < seconds) {
+        unsigned long rounds;
+
+        random = random * 1103515245 + 12345;
+        rounds = 100000 + (random >> 12);
+        burn_more(3 * rounds);
+        burn_less(rounds);
+    }
     return 0;
 }
 
@@ -195,8 +278,12 @@ int main(int argc, char **argv)
         return die(atoi(argv[2]));
     if (argc == 3 && strcmp(argv[1], "count") == 0)
         return count_signals(argv[2]);
-    if (argc == 3 && strcmp(argv[1], "stop") == 0)
-        return stop(argv[2]);
+    if (argc == 2 && strcmp(argv[1], "interrupt") == 0)
+        return await_interrupt();
+    if (argc == 3 && strcmp(argv[1], "suspend") == 0)
+        return await_suspension(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "burn") == 0)
+        return burn(atof(argv[2]));
     if (argc >= 3 && strcmp(argv[1], "terminal") == 0)
         return in_terminal(argv + 2);
     return 2;

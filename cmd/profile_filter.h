@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_frames.h: choosing which frames and which samples of a profile are looked at.
+ * profile_filter.h: choosing which frames and which samples of a profile are looked at.
  *
  * These change the profile in place, in the order in which a report applies them.
  */
-#ifndef CPPROF_PROFILE_FRAMES_H
-#define CPPROF_PROFILE_FRAMES_H
+#ifndef CPPROF_PROFILE_FILTER_H
+#define CPPROF_PROFILE_FILTER_H
 
 #include <stdbool.h>
 

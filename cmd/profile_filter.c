@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_frames.c: see profile_frames.h.
+ * profile_filter.c: see profile_filter.h.
  *
  * Owns: expressions and per-location marks, for the time of each call.
  */
-#include "profile_frames.h"
+#include "profile_filter.h"
 
 #include "demangle.h"
 #include "message.h"

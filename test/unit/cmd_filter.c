@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_frames.c: drop_frames, --focus, --ignore, and the names that they see.
+ * cmd_filter.c: drop_frames, --focus, --ignore, and the names that they see.
  */
 #include "cmd_builder.h"
 
-#include "profile_frames.h"
+#include "profile_filter.h"
 #include "regex.h"
 
 #include <stdlib.h>
@@ -109,8 +109,8 @@ static void samples_are_chosen_by_any_of_their_frames(void **state)
     static const struct {
         const char *focus, *ignore;
         uint32_t left;
-    } cases[] = {{NULL, NULL, 3}, {"^a$", NULL, 2}, {NULL, "^a$", 1}, {"^b$", "^a$", 1},
-                 {"x", NULL, 0},  {"main", "x", 3}};
+    } cases[] = {{NULL, NULL, 3},   {"^a$", NULL, 2}, {NULL, "^a$", 1},
+                 {"^b$", "^a$", 1}, {"x", NULL, 0},   {"main", "x", 3}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

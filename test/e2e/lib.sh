@@ -1,0 +1,245 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: MIT
+#
+# lib.sh: what the end-to-end scripts share. A script includes it first:
+#
+#   . "$SRC/test/e2e/lib.sh"
+#
+# It then stands in an empty folder $work that is removed at the end. Profiles are read by
+# `go tool pprof -raw` alone, never by our own decoder. Weights are counts of samples; at 1000 Hz one
+# sample is a millisecond of CPU time.
+set -eu
+
+: "${BUILD:?the build directory}" "${SRC:?the source directory}"
+library=$BUILD/lib/libpprof.so.0
+victims=$BUILD/test/victims
+linked=$BUILD/test/linked
+
+work=$(mktemp -d)
+# At the end of a test nothing it started is left: $started is a list of process ids.
+started=
+finish() {
+    for process in $started; do
+        kill -KILL "$process" 2>/dev/null || true
+    done
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+cd "$work"
+export PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
+unset LIBPPROF CPUPROFILE CPUPROFILE_FREQUENCY LD_PRELOAD
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
+need() {
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null || skip "no $tool"
+    done
+}
+
+# preload OPTIONS COMMAND...: runs the command with the library.
+preload() {
+    preload_options=$1
+    shift
+    env LIBPPROF="$preload_options" LD_PRELOAD="$library" "$@"
+}
+
+# record FILE COMMAND...: the command's profile at 1000 Hz.
+record() {
+    record_file=$1
+    shift
+    preload "cpu:1000,file=$record_file" "$@"
+}
+
+# status COMMAND...: prints the exit status, 128 + n for signal n.
+status() {
+    status_value=0
+    "$@" || status_value=$?
+    echo "$status_value"
+}
+
+expect_equal() { # WHAT EXPECTED FOUND
+    [ "$2" = "$3" ] || fail "$1: expected \"$2\", found \"$3\""
+}
+
+expect_contains() { # WHAT FILE TEXT
+    grep -qF -- "$3" "$2" || fail "$1: no \"$3\" in: $(cat "$2")"
+}
+
+expect_no_file() {
+    [ ! -e "$1" ] || fail "there is a file $1"
+}
+
+# wait_until COMMAND...: until the command succeeds; a minute at most.
+wait_until() {
+    wait_attempt=0
+    until "$@"; do
+        wait_attempt=$((wait_attempt + 1))
+        [ "$wait_attempt" -lt 1200 ] || fail "waited a minute for: $*"
+        sleep 0.05
+    done
+}
+
+has_line() { # FILE LINE
+    [ -e "$1" ] && grep -qxF -- "$2" "$1"
+}
+
+has_text() { # FILE TEXT
+    [ -e "$1" ] && grep -qF -- "$2" "$1"
+}
+
+# is_over PID: a child of this shell has ended, whether or not it has been waited for.
+is_over() {
+    ! kill -0 "$1" 2>/dev/null || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
+}
+
+# ---- reading profiles ----
+
+# raw FILE: what `go tool pprof -raw` prints, in FILE.raw; warnings fail the test.
+raw() {
+    [ -s "$1" ] || fail "no profile was written to $1"
+    go tool pprof -raw "$1" >"$1.raw" 2>"$1.err" || fail "$1 is not readable: $(cat "$1.err")"
+    [ ! -s "$1.err" ] || fail "reading $1: $(cat "$1.err")"
+}
+
+# stacks RAW: a line for each sample: its weight, a tab, then the function names, leaf first,
+# tab-separated; where there is no name, the address.
+stacks() {
+    awk '
+        /^Samples:/   { part = 1; next }
+        /^Locations/  { part = 2; next }
+        /^Mappings/   { part = 3; next }
+        part == 1 && /^ *[0-9]+ +[0-9]+:/ {
+            weights[++n] = $1
+            sub(/^ *[0-9]+ +[0-9]+: ?/, "")
+            ids[n] = $0
+        }
+        part == 2 && /^ *[0-9]+: 0x/ {
+            id = $1; sub(/:/, "", id); address = $2
+            line = $0
+            sub(/^ *[0-9]+: 0x[0-9a-f]+ (M=[0-9]+ )?/, "", line)
+            sub(/ [^ ]*:[0-9]+(:[0-9]+)? s=-?[0-9]+.*$/, "", line)
+            sub(/ +$/, "", line)
+            name[id] = line == "" ? address : line
+        }
+        END {
+            for (i = 1; i <= n; i++) {
+                depth = split(ids[i], list, " ")
+                text = weights[i]
+                for (k = 1; k <= depth; k++) text = text "\t" name[list[k]]
+                print text
+            }
+        }' "$1"
+}
+
+# weight RAW: of all samples.
+weight() { stacks "$1" | awk -F '\t' '{ sum += $1 } END { print sum + 0 }'; }
+
+# weight_with RAW NAME...: of the samples whose stacks have all of these functions, leaf first, in
+# this order.
+weight_with() {
+    weight_raw=$1
+    shift
+    stacks "$weight_raw" | awk -F '\t' -v wanted="$*" '
+        BEGIN { count = split(wanted, want, " ") }
+        {
+            next_one = 1
+            for (i = 2; i <= NF && next_one <= count; i++) if ($i == want[next_one]) next_one++
+            if (next_one > count) sum += $1
+        }
+        END { print sum + 0 }'
+}
+
+# weight_directly RAW NAME...: the same where these functions are neighbours.
+weight_directly() {
+    weight_raw=$1
+    shift
+    weight_wanted=$(printf '\t%s' "$@")
+    stacks "$weight_raw" | awk -v wanted="$weight_wanted" -F '\t' \
+        'index($0 "\t", wanted "\t") { sum += $1 } END { print sum + 0 }'
+}
+
+# comments RAW
+comments() { sed -n 's/^Comment: //p' "$1"; }
+
+# expect_near WHAT EXPECTED FOUND TOLERANCE
+expect_near() {
+    awk -v expected="$2" -v found="$3" -v tolerance="$4" 'BEGIN {
+        difference = found - expected
+        exit !(difference <= tolerance && -difference <= tolerance)
+    }' || fail "$1: expected $2 +- $4, found $3"
+}
+
+expect_at_least() { # WHAT LEAST FOUND
+    awk -v least="$2" -v found="$3" 'BEGIN { exit !(found >= least) }' ||
+        fail "$1: expected at least $2, found $3"
+}
+
+# percent TOTAL N: N percent of the total.
+percent() { awk -v total="$1" -v n="$2" 'BEGIN { printf "%.1f\n", total * n / 100 }'; }
+
+# whole_percent RAW: the share of samples whose outermost frame is the program's entry point (told by
+# the ELF header of mapping 1), or a thread's entry: one of libc's clone functions, or a name from
+# ROOTS. Samples that were never taken but settled from a clock stand on an entry alone, or are named
+# pprof_lost_samples; they are left out.
+whole_percent() {
+    whole_entries=$(entry_addresses "$1")
+    awk -v entries="$whole_entries" -v roots="clone clone3 _start ${ROOTS:-}" '
+        BEGIN {
+            count = split(entries, list, " "); for (i = 1; i <= count; i++) entry[list[i]] = 1
+            count = split(roots, list, " "); for (i = 1; i <= count; i++) root[list[i]] = 1
+        }
+        /^Samples:/   { part = 1; next }
+        /^Locations/  { part = 2; next }
+        /^Mappings/   { part = 3; next }
+        part == 1 && /^ *[0-9]+ +[0-9]+:/ {
+            weights[++n] = $1
+            depth[n] = NF - 2
+            outermost[n] = $NF
+        }
+        part == 2 && /^ *[0-9]+: 0x/ { id = $1; sub(/:/, "", id); address[id] = $2; name[id] = $4 }
+        END {
+            for (i = 1; i <= n; i++) {
+                id = outermost[i]
+                if (name[id] == "pprof_lost_samples") continue
+                total += weights[i]
+                if (name[id] in root || address[id] in entry) good += weights[i]
+            }
+            printf "%.2f\n", total ? 100 * good / total : 100
+        }' "$1"
+}
+
+# The root addresses of a profile that lie within the first 64 bytes of the program's entry point.
+entry_addresses() {
+    # "1: 0x55d0c0a4e000/0x55d0c0a5f000/0x4000 /path/program BUILD_ID [FN]"
+    entry_mapping=$(sed -n '/^Mappings/,$ s/^1: //p' "$1")
+    entry_start=${entry_mapping%%/*}
+    entry_offset=${entry_mapping#*/*/}
+    entry_offset=${entry_offset%% *}
+    entry_path=$(echo "$entry_mapping" | sed 's/^[^ ]* //; s/ [0-9a-f]\{16,\}.*$//; s/ \[FN\].*$//')
+    entry_elf=$(LC_ALL=C readelf -hl "$entry_path" 2>/dev/null | awk '
+        /Entry point address:/ { entry = $NF }
+        /^ *LOAD/ { offset = $2; address = $3; getline; if ($0 ~ /R E/ && !seen) { seen = 1; o = offset; a = address } }
+        END { print entry, o, a }')
+    # shellcheck disable=SC2086 # three numbers
+    set -- "$1" $entry_elf
+    entry_low=$((entry_start - entry_offset + $3 - $4 + $2))
+    awk '/^Samples:/ { part = 1; next } /^Locations/ { part = 2; next } /^Mappings/ { part = 3; next }
+        part == 1 && /^ *[0-9]+ +[0-9]+:/ { root[$NF] = 1 }
+        part == 2 && /^ *[0-9]+: 0x/ { id = $1; sub(/:/, "", id); if (id in root) print $2 }' "$1" |
+        while read -r address; do
+            if [ "$((address - entry_low))" -ge 0 ] && [ "$((address - entry_low))" -lt 64 ]; then
+                echo "$address"
+            fi
+        done | tr '\n' ' '
+}

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_record_cpu.sh: `cpprof record` with the real library, found beside the command: the
+# function that burns most is on top, also in subprocesses, and `go tool pprof` agrees.
+set -u
+
+: "${BUILD:?the build directory}"
+cpprof=$BUILD/bin/cpprof
+victim=$BUILD/test/cpprof/victim
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
+unset LIBPPROF LIBPPROF_LIBRARY LD_PRELOAD
+[ -e "$BUILD/lib/libpprof.so.0" ] || { echo "skipped: libpprof.so.0 is not built"; exit 77; }
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+
+first_row() {
+    "$cpprof" top "$1" | sed '1,/flat%/d' | head -1
+}
+
+"$cpprof" record -F 500 -o one.pb.gz "$victim" burn 1 2>err || fail "record: $(cat err)"
+grep -q "wrote one.pb.gz (1 process)" err || fail "record: $(cat err)"
+first_row one.pb.gz | grep -q "burn_more$" || fail "one process: $("$cpprof" top one.pb.gz)"
+"$cpprof" top one.pb.gz | grep -q "burn_less$" || fail "one process: $("$cpprof" top one.pb.gz)"
+"$cpprof" top one.pb.gz | grep -q "^File: victim$" || fail "one process: $("$cpprof" top one.pb.gz)"
+
+"$cpprof" record --subprocesses -o many.pb.gz \
+    sh -c "\"$victim\" burn 0.5 & \"$victim\" burn 0.5; wait" 2>err || fail "record: $(cat err)"
+grep -q "processes)" err || fail "subprocesses: $(cat err)"
+first_row many.pb.gz | grep -q "burn_more$" || fail "subprocesses: $("$cpprof" top many.pb.gz)"
+
+if command -v go >/dev/null; then
+    for profile in one many; do
+        go tool pprof -top $profile.pb.gz >theirs 2>err || fail "go tool pprof: $(cat err)"
+        "$cpprof" top $profile.pb.gz >mine
+        cmp -s mine theirs || fail "$profile: $(diff theirs mine)"
+    done
+fi

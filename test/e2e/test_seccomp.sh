@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_seccomp.sh: under filters, in force before the start or installed by the program itself, the
+# library may lose its profile, but never the program.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go timeout
+
+confined=$victims/confined
+[ "$(status "$confined" before refuse readlink -- true)" = 0 ] || skip "no seccomp filters"
+
+run_confined() { # HOW CALL FILE
+    status timeout -s KILL 60 "$confined" before "$1" "$2" -- env \
+        LIBPPROF="cpu:1000,file=$3" LD_PRELOAD="$library" "$victims/ends" return 2>errors
+}
+# Every call that docs/SYSTEM_CALLS.md lists, and that the program can do without.
+for call in timer_create timer_settime timer_delete process_vm_readv getdents64 sched_yield \
+    readlink rename unlink getcwd rt_sigtimedwait poll fcntl clone wait4 tgkill getpid gettid \
+    prlimit64 nanosleep clock_nanosleep newfstatat; do
+    for how in refuse kill; do
+        plain=$(status "$confined" before $how $call -- env "$victims/ends" return 2>/dev/null)
+        if [ "$plain" = 42 ]; then
+            expect_equal "status under a filter that does $how $call" 42 \
+                "$(run_confined $how $call "$work/$how.$call.pb.gz")"
+        fi
+        # No profile is no secret.
+        if [ "$plain" = 42 ] && [ ! -e $how.$call.pb.gz ]; then
+            expect_contains "messages under a filter that does $how $call" errors libpprof
+        fi
+    done
+done
+# What a profile is made of is not needed for every profile.
+expect_equal "status" 42 "$(run_confined refuse process_vm_readv "$work/p.pb.gz")"
+raw p.pb.gz
+expect_near "weight of last_work" 60 "$(weight_with p.pb.gz.raw last_work main)" 15
+run_confined refuse timer_create "$work/t.pb.gz" >/dev/null
+expect_no_file t.pb.gz
+expect_contains "messages without timer_create" errors seccomp
+
+# A program that locks itself up: the profile ends before that, and holds what came before.
+for way in prctl syscall listed; do
+    expect_equal "status of $way without the library" 42 "$(status "$confined" during $way)"
+    expect_equal "status of $way" 42 "$(status timeout -s KILL 60 env \
+        LIBPPROF="cpu:1000,file=$work/$way.pb.gz" LD_PRELOAD="$library" \
+        "$confined" during $way 2>errors)"
+    raw $way.pb.gz
+    expect_near "weight of work_before" 100 "$(weight_with $way.pb.gz.raw work_before main)" 15
+    expect_contains "messages of $way" errors seccomp
+done
+echo ok

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_threads.sh: threads that exist before main, by pthread_create, by thrd_create, on the smallest
+# stack, and by a bare clone: each with its CPU time under its own entry.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go
+
+record "$work/p.pb.gz" "$victims/threads" >spent
+raw p.pb.gz
+profile=$work/p.pb.gz.raw
+spent() { awk -v name="$1" '$1 == name { print $2 }' spent; }
+
+for name in posix_entry c11_entry small_entry early_entry; do
+    expect_near "weight of $name" "$(spent $name)" "$(weight_with "$profile" $name)" 15
+    # The thread's stack looks as if libc had called the entry itself.
+    direct=$(weight_directly "$profile" $name start_thread)
+    expect_near "weight of $name called by start_thread" "$(spent $name)" "$direct" 15
+done
+expect_near "weight of main" "$(spent main)" "$(weight_with "$profile" main)" 15
+
+# Nobody tells us of a bare clone: it may run for a quarter of a second of our CPU time unseen, and
+# what it used before is not its profile's. The rest is there.
+raw_weight=$(weight_with "$profile" raw_entry)
+expect_at_least "weight of raw_entry" "$(percent "$(spent raw_entry)" 40)" "$raw_weight"
+expect_at_least "the CPU time of raw_entry" "$raw_weight" "$(awk '$1 == "raw_entry" { print $2 + 15 }' spent)"
+
+# All the rest adds up.
+expect_near "weight of all but raw_entry" \
+    "$(awk '$1 == "process" { p = $2 } $1 == "raw_entry" { r = $2 } END { print p - r }' spent)" \
+    "$(($(weight "$profile") - raw_weight))" "$(percent "$(spent process)" 5)"
+
+# 200 threads, most too short for the kernel to notice that a sample is due.
+record "$work/storm.pb.gz" "$victims/thread_storm" 400 >spent
+raw storm.pb.gz
+profile=$work/storm.pb.gz.raw
+expect_near "weight of short_entry" "$(spent short_entry)" "$(weight_with "$profile" short_entry)" \
+    "$(percent "$(spent short_entry)" 5)"
+expect_near "weight of the storm" "$(spent process)" "$(weight "$profile")" \
+    "$(percent "$(spent process)" 5)"
+echo ok

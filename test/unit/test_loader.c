@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_loader.c: the epoch changes with every load and unload, also with those that nobody asked
+ * for, and never comes back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "spare_library.h"
+#include "sys/loader.h"
+#include "sys/modules.h"
+
+#include <iconv.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct counters {
+    uint64_t loads, unloads;
+} counters;
+
+static int read_counters(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(counters *)context = (counters){info->dlpi_adds, info->dlpi_subs};
+    return 1;
+}
+
+static counters loader_counters(void)
+{
+    counters now = {0, 0};
+    dl_iterate_phdr(read_counters, &now);
+    return now;
+}
+
+static void the_epoch_is_known_from_the_start(void **state)
+{
+    (void)state;
+    assert_true(pp_loader_epoch_is_known());
+}
+
+static void the_epoch_rests_while_nothing_is_loaded(void **state)
+{
+    (void)state;
+    uint64_t epoch = pp_loader_epoch();
+    for (int i = 0; i < 1000; i++) {
+        free(malloc((size_t)i * 100));
+        tzset();
+        dlsym(RTLD_DEFAULT, "no such symbol");
+        assert_int_equal(pp_loader_epoch(), epoch);
+    }
+    pp_modules_refresh(); /* may drop a counter that was one by accident, once */
+    epoch = pp_loader_epoch();
+    pp_modules_refresh();
+    assert_int_equal(pp_loader_epoch(), epoch);
+}
+
+static void opening_and_closing_change_the_epoch(void **state)
+{
+    (void)state;
+    const char *name = spare_library();
+    uint64_t before = pp_loader_epoch();
+    void *library = dlopen(name, RTLD_NOW);
+    uint64_t open = pp_loader_epoch();
+    assert_int_not_equal(open, before);
+    void *again = dlopen(name, RTLD_NOW); /* only counted */
+    assert_ptr_equal(again, library);
+    assert_int_equal(pp_loader_epoch(), open);
+    dlclose(again);
+    assert_int_equal(pp_loader_epoch(), open);
+    dlclose(library);
+    assert_int_not_equal(pp_loader_epoch(), open);
+    assert_int_not_equal(pp_loader_epoch(), before);
+}
+
+static void a_load_that_fails_half_way_changes_the_epoch_or_nothing(void **state)
+{
+    (void)state;
+    counters before = loader_counters();
+    uint64_t epoch = pp_loader_epoch();
+    assert_null(dlopen("/proc/self/maps", RTLD_NOW));
+    assert_null(dlopen("no such library", RTLD_NOW));
+    counters after = loader_counters();
+    assert_int_equal(pp_loader_epoch() != epoch,
+                     after.loads != before.loads || after.unloads != before.unloads);
+}
+
+static int compare_epochs(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void no_epoch_comes_back(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 300 };
+    static uint64_t epochs[2 * ROUNDS];
+    const char *name = spare_library();
+    pp_modules_refresh();
+    for (int i = 0; i < ROUNDS; i++) {
+        void *library = dlopen(name, RTLD_NOW);
+        epochs[2 * i] = pp_loader_epoch();
+        dlclose(library);
+        epochs[2 * i + 1] = pp_loader_epoch();
+    }
+    qsort(epochs, 2 * ROUNDS, sizeof *epochs, compare_epochs);
+    for (int i = 1; i < 2 * ROUNDS; i++)
+        assert_int_not_equal(epochs[i], epochs[i - 1]);
+}
+
+static void loads_inside_of_the_c_library_change_the_epoch(void **state)
+{
+    (void)state;
+    static const char *const charsets[] = {"UTF-16", "CP1252", "EUC-JP", "KOI8-R"};
+    bool seen = false;
+    for (size_t i = 0; i < sizeof charsets / sizeof *charsets; i++) {
+        counters before = loader_counters();
+        uint64_t epoch = pp_loader_epoch();
+        iconv_t converter = iconv_open(charsets[i], "ISO-8859-15");
+        counters after = loader_counters();
+        if (after.loads != before.loads) {
+            assert_int_not_equal(pp_loader_epoch(), epoch);
+            seen = true;
+        }
+        before = after;
+        epoch = pp_loader_epoch();
+        if (converter != (iconv_t)-1)
+            iconv_close(converter);
+        after = loader_counters();
+        if (after.unloads != before.unloads)
+            assert_int_not_equal(pp_loader_epoch(), epoch);
+    }
+    if (!seen)
+        skip(); /* no converters are installed */
+}
+
+static void changes_that_we_saw_ourselves_count(void **state)
+{
+    (void)state;
+    uint64_t epoch = pp_loader_epoch();
+    pp_loader_note_change();
+    assert_int_not_equal(pp_loader_epoch(), epoch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_epoch_is_known_from_the_start),
+        cmocka_unit_test(the_epoch_rests_while_nothing_is_loaded),
+        cmocka_unit_test(opening_and_closing_change_the_epoch),
+        cmocka_unit_test(a_load_that_fails_half_way_changes_the_epoch_or_nothing),
+        cmocka_unit_test(no_epoch_comes_back),
+        cmocka_unit_test(loads_inside_of_the_c_library_change_the_epoch),
+        cmocka_unit_test(changes_that_we_saw_ourselves_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,884 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_walk.c: stacks that are known, walked.
+ *
+ *   arrays        as stacks, with return addresses into code that is never executed and whose
+ * call-frame information is written here by hand real stacks   compared with the return addresses
+ * that the frames themselves report every step    a trap after each instruction of some work; the
+ * part of the stack above the work must be found from wherever it is: prologues, PLT stubs, lazy
+ * binding, the loader
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/registers.h"
+#include "pprof.h"
+#include "sys/modules.h"
+#include "unwind/rule_cache.h"
+#include "unwind/walk.h"
+
+#include <alloca.h>
+#include <errno.h>
+#include <iconv.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { DEPTH = 256 };
+
+/* ---- code that is never executed ---- */
+
+#define CODE(name, cfi)                                                                            \
+    __asm__(".text\n.p2align 4\n" #name ":\n.cfi_startproc\n" cfi                                  \
+            ".skip 16, 0x90\n.cfi_endproc\n");                                                     \
+    extern const char name[]
+
+CODE(code_leaf, "");
+CODE(code_frame, ".cfi_def_cfa_offset 32\n.cfi_offset rbp, -16\n.cfi_offset rbx, -24\n");
+CODE(code_plain, ".cfi_def_cfa_offset 16\n");
+CODE(code_on_rbp, ".cfi_def_cfa rbp, 16\n.cfi_offset rbp, -16\n");
+CODE(code_on_rbx, ".cfi_def_cfa rbx, 24\n.cfi_offset rbx, -24\n");
+CODE(code_on_r10, ".cfi_def_cfa r10, 8\n");
+CODE(code_on_r12, ".cfi_def_cfa r12, 8\n");
+CODE(code_deref, ".cfi_escape 0x0f, 5, 0x77, 16, 0x06, 0x23, 8\n"); /* *(rsp + 16) + 8 */
+CODE(code_huge, ".cfi_def_cfa_offset 65536\n");
+CODE(code_no_fp, ".cfi_def_cfa_offset 16\n.cfi_undefined rbp\n");
+CODE(code_end, ".cfi_undefined rip\n");
+CODE(code_flat, ".cfi_def_cfa_offset 0\n");
+CODE(code_return_in_rdi, ".cfi_register rip, rdi\n");
+
+static uintptr_t in(const char *code)
+{
+    return (uintptr_t)code + 4;
+}
+
+typedef struct outcome {
+    uintptr_t pcs[DEPTH];
+    pp_walk walk;
+} outcome;
+
+static ucontext_t blank;
+
+static ucontext_t context_at(uintptr_t pc, const uintptr_t *sp)
+{
+    ucontext_t context = blank;
+    context.uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+    context.uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+    return context;
+}
+
+static void walk_from(outcome *o, const ucontext_t *context, uint32_t capacity, uint32_t skip)
+{
+    memset(o->pcs, 0xee, sizeof o->pcs);
+    o->walk = (pp_walk){.pcs = o->pcs, .capacity = capacity, .skip = skip};
+    pp_walk_from_context(context, &o->walk);
+    for (uint32_t i = o->walk.depth; i < DEPTH; i++)
+        assert_int_equal(o->pcs[i], UINT64_C(0xeeeeeeeeeeeeeeee)); /* nothing behind the end */
+}
+
+#define assert_stack(o, why, ...)                                                                  \
+    do {                                                                                           \
+        const uintptr_t expected_[] = {__VA_ARGS__};                                               \
+        assert_int_equal((o).walk.stop, why);                                                      \
+        assert_int_equal((o).walk.depth, sizeof expected_ / sizeof *expected_);                    \
+        assert_memory_equal((o).pcs, expected_, sizeof expected_);                                 \
+    } while (0)
+
+/* ---- arrays as stacks ---- */
+
+static void frames_are_left_by_their_rules(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[32] = {0};
+    stack[0] = in(code_frame);
+    stack[1 + 1] = 0x1111; /* rbx */
+    stack[1 + 2] = (uintptr_t)&stack[10];
+    stack[1 + 3] = in(code_on_rbp);
+    stack[10] = 0x2222; /* rbp */
+    stack[11] = in(code_plain);
+    stack[13] = in(code_end);
+    ucontext_t context = context_at(in(code_leaf), stack);
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_END, in(code_leaf) + 1, in(code_frame), in(code_on_rbp), in(code_plain),
+                 in(code_end));
+    assert_false(o.walk.guessed);
+}
+
+static void rbx_carries_a_frame_as_in_lazy_binding(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[32] = {0};
+    stack[0] = in(code_on_rbx);
+    stack[8] = (uintptr_t)&stack[12]; /* rbx of the caller, at CFA - 24 */
+    stack[10] = in(code_on_rbx);
+    stack[14] = in(code_end);
+    ucontext_t context = context_at(in(code_leaf), stack);
+    context.uc_mcontext.gregs[REG_RBX] = (greg_t)&stack[8];
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_END, in(code_leaf) + 1, in(code_on_rbx), in(code_on_rbx), in(code_end));
+}
+
+static void a_frame_may_be_found_through_memory(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[32] = {0};
+    stack[2] = (uintptr_t)&stack[20]; /* at rsp + 16: the CFA less 8 */
+    stack[20] = in(code_deref);
+    stack[23] = (uintptr_t)&stack[30];
+    stack[30] = in(code_end);
+    ucontext_t context = context_at(in(code_deref), stack);
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_END, in(code_deref) + 1, in(code_deref), in(code_end));
+}
+
+static void all_registers_are_known_at_the_leaf(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[32] = {0};
+    stack[10] = in(code_end);
+    ucontext_t context = context_at(in(code_on_r10), stack);
+    context.uc_mcontext.gregs[REG_R10] = (greg_t)&stack[10];
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_END, in(code_on_r10) + 1, in(code_end));
+
+    context = context_at(in(code_return_in_rdi), stack);
+    context.uc_mcontext.gregs[REG_RDI] = (greg_t)in(code_end);
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_END, in(code_return_in_rdi) + 1, in(code_end));
+}
+
+static void a_register_that_somebody_saved_unseen_ends_the_walk(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[32] = {0};
+    stack[0] = in(code_on_r12);
+    stack[10] = in(code_end);
+    ucontext_t context = context_at(in(code_leaf), stack);
+    context.uc_mcontext.gregs[REG_R12] = (greg_t)&stack[10];
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_NO_RULE, in(code_leaf) + 1, in(code_on_r12));
+    /* An undefined frame pointer, likewise. */
+    memset(stack, 0, sizeof stack);
+    stack[1] = in(code_on_rbp);
+    stack[11] = in(code_end);
+    context = context_at(in(code_no_fp), stack);
+    context.uc_mcontext.gregs[REG_RBP] = (greg_t)&stack[10];
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_NO_RULE, in(code_no_fp) + 1, in(code_on_rbp));
+}
+
+static void frames_too_large_for_a_word_are_left_too(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t *stack = calloc(65536 / 8 * 3, sizeof *stack);
+    stack[0] = in(code_huge);
+    stack[65536 / 8] = in(code_huge);
+    stack[65536 / 8 * 2] = in(code_end);
+    ucontext_t context = context_at(in(code_leaf), stack);
+    for (int again = 0; again < 2; again++) { /* computed, then from the cache */
+        walk_from(&o, &context, DEPTH, 0);
+        assert_stack(o, PP_STOP_END, in(code_leaf) + 1, in(code_huge), in(code_huge), in(code_end));
+    }
+    free(stack);
+}
+
+static void a_return_address_of_zero_is_the_end(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[8] = {in(code_plain)};
+    ucontext_t context = context_at(in(code_leaf), stack);
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_END, in(code_leaf) + 1, in(code_plain));
+}
+
+static void a_frame_that_does_not_rise_ends_the_walk(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[8] = {0, in(code_flat), in(code_flat)};
+    ucontext_t context = context_at(in(code_leaf), &stack[1]);
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_BAD_READ, in(code_leaf) + 1, in(code_flat));
+}
+
+static void a_stack_that_is_not_there_ends_the_walk(void **state)
+{
+    (void)state;
+    outcome o;
+    static const uintptr_t nowhere[] = {0,
+                                        8,
+                                        1,
+                                        0x1000,
+                                        0x7ffffffff000,
+                                        0xffffffffff600000,
+                                        UINTPTR_MAX,
+                                        UINTPTR_MAX - 7,
+                                        0x8000000000000000};
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        ucontext_t context = context_at(in(code_frame), (const uintptr_t *)nowhere[i]);
+        walk_from(&o, &context, DEPTH, 0);
+        assert_stack(o, PP_STOP_BAD_READ, in(code_frame) + 1);
+        context = context_at(in(code_on_rbp), (const uintptr_t *)nowhere[i]);
+        context.uc_mcontext.gregs[REG_RBP] = (greg_t)nowhere[i];
+        walk_from(&o, &context, DEPTH, 0);
+        assert_stack(o, PP_STOP_BAD_READ, in(code_on_rbp) + 1);
+        context = context_at(in(code_huge), (const uintptr_t *)nowhere[i]);
+        walk_from(&o, &context, DEPTH, 0);
+        assert_stack(o, PP_STOP_BAD_READ, in(code_huge) + 1);
+    }
+}
+
+static void a_stack_that_ends_in_the_middle_gives_what_there_is(void **state)
+{
+    (void)state;
+    outcome o;
+    long page = sysconf(_SC_PAGESIZE);
+    char *pages =
+        mmap(NULL, (size_t)page * 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    mprotect(pages + page, (size_t)page, PROT_NONE);
+    uintptr_t *top = (uintptr_t *)(pages + page);
+    top[-3] = in(code_plain);
+    top[-1] = in(code_plain);
+    ucontext_t context = context_at(in(code_leaf), top - 3);
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_BAD_READ, in(code_leaf) + 1, in(code_plain), in(code_plain));
+    munmap(pages, (size_t)page * 2);
+}
+
+static void odd_stack_pointers_are_survived(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[64];
+    for (size_t i = 0; i < 64; i++)
+        stack[i] = in(code_plain);
+    for (uintptr_t odd = 1; odd < 8; odd++) {
+        ucontext_t context = context_at(in(code_leaf), (uintptr_t *)((uintptr_t)stack + odd));
+        walk_from(&o, &context, 40, 0);
+        assert_in_range(o.walk.depth, 1, 40);
+    }
+}
+
+/* ---- calls that went wrong ---- */
+
+static void a_call_through_a_null_pointer_shows_its_caller(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[8] = {in(code_plain), 0, in(code_end)};
+    static const uintptr_t targets[] = {0, 8, 0xfff};
+    for (size_t i = 0; i < 3; i++) {
+        ucontext_t context = context_at(targets[i], stack);
+        context.uc_mcontext.gregs[REG_RBP] = (greg_t)&stack[4];
+        walk_from(&o, &context, DEPTH, 0);
+        assert_stack(o, PP_STOP_END, targets[i] + 1, in(code_plain), in(code_end));
+    }
+}
+
+static void a_call_to_nowhere_shows_its_caller(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[8] = {in(code_plain), 0, in(code_end)};
+    static const uintptr_t targets[] = {0x123456789abc, 0x8000000000000000, UINTPTR_MAX - 1};
+    for (size_t i = 0; i < 3; i++) {
+        ucontext_t context = context_at(targets[i], stack);
+        walk_from(&o, &context, DEPTH, 0);
+        assert_stack(o, PP_STOP_END, targets[i] + 1, in(code_plain), in(code_end));
+    }
+}
+
+static void a_jump_to_nowhere_from_nowhere_is_one_frame(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[8] = {0x123456789abc, 0x4141414141414141};
+    ucontext_t context = context_at(0x123456789000, stack);
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_NO_RULE, 0x123456789001);
+    context = context_at(0, NULL);
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_NO_RULE, 1);
+}
+
+static void code_without_cfi_is_passed_by_its_frame_pointer(void **state)
+{
+    (void)state;
+    outcome o;
+    uintptr_t stack[32] = {0};
+    char *jit = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(jit, MAP_FAILED);
+    stack[4] = (uintptr_t)&stack[8];
+    stack[5] = (uintptr_t)jit + 200;
+    stack[8] = (uintptr_t)&stack[14];
+    stack[9] = in(code_plain);
+    stack[11] = in(code_end);
+    ucontext_t context = context_at((uintptr_t)jit + 100, stack);
+    context.uc_mcontext.gregs[REG_RBP] = (greg_t)&stack[4];
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_END, (uintptr_t)jit + 101, (uintptr_t)jit + 200, in(code_plain),
+                 in(code_end));
+    assert_true(o.walk.guessed);
+    context.uc_mcontext.gregs[REG_RBP] = 12345; /* nor is there a frame pointer */
+    walk_from(&o, &context, DEPTH, 0);
+    assert_stack(o, PP_STOP_NO_RULE, (uintptr_t)jit + 101);
+    munmap(jit, 4096);
+}
+
+/* ---- capacity and skip ---- */
+
+static void capacity_and_skip_cut_the_same_stack(void **state)
+{
+    (void)state;
+    enum { FRAMES = 60 };
+    outcome whole;
+    uintptr_t stack[2 * FRAMES + 8] = {in(code_plain)};
+    for (size_t i = 0; i < FRAMES - 3; i++)
+        stack[2 * (i + 1)] = in(code_plain) + i % 7;
+    stack[2 * (FRAMES - 2)] = in(code_end);
+    ucontext_t context = context_at(in(code_leaf), stack);
+    walk_from(&whole, &context, DEPTH, 0);
+    assert_int_equal(whole.walk.depth, FRAMES);
+    assert_int_equal(whole.walk.stop, PP_STOP_END);
+    for (uint32_t skip = 0; skip <= FRAMES + 2; skip++) {
+        for (uint32_t capacity = 1; capacity <= FRAMES + 2; capacity++) {
+            outcome o;
+            uint32_t left = skip < FRAMES ? FRAMES - skip : 0;
+            walk_from(&o, &context, capacity, skip);
+            assert_int_equal(o.walk.depth, left < capacity ? left : capacity);
+            assert_int_equal(o.walk.stop, left > capacity ? PP_STOP_TRUNCATED : PP_STOP_END);
+            assert_memory_equal(o.pcs, whole.pcs + (left != 0 ? skip : 0),
+                                o.walk.depth * sizeof *o.pcs);
+        }
+    }
+    outcome none;
+    walk_from(&none, &context, 0, 0);
+    assert_int_equal(none.walk.depth, 0);
+    walk_from(&none, &context, DEPTH, UINT32_MAX);
+    assert_int_equal(none.walk.depth, 0);
+}
+
+/* ---- real stacks ---- */
+
+/* What each frame says of itself, the innermost last. */
+static uintptr_t own_returns[1024];
+static size_t own_count;
+
+/* Calls itself until `levels` frames lie on the stack, then `bottom`. */
+__attribute__((noinline, noclone)) static int descend(int levels, int (*bottom)(void))
+{
+    own_returns[own_count++] = (uintptr_t)__builtin_return_address(0);
+    volatile int result = levels > 1 ? descend(levels - 1, bottom) : bottom();
+    own_count--;
+    return result + 1; /* not a tail call */
+}
+
+/* The frames above `bottom`: descend() `levels` times, the first of the test. */
+static void assert_descent(const uintptr_t *pcs, size_t depth, size_t at)
+{
+    for (size_t i = own_count; i-- > 0; at++) {
+        assert_true(at < depth);
+        assert_int_equal(pcs[at], own_returns[i]);
+    }
+}
+
+static bool lies_in(uintptr_t pc, const void *function, size_t size)
+{
+    return pc > (uintptr_t)function && pc <= (uintptr_t)function + size;
+}
+
+static uintptr_t callers[1100];
+
+__attribute__((noinline)) static int ask_callers(void)
+{
+    errno = 1234;
+    size_t depth = pprof_callers(0, callers, 1100);
+    assert_int_equal(errno, 1234);
+    assert_true(depth > own_count + 1);
+    assert_true(lies_in(callers[0], (void *)(uintptr_t)ask_callers, 4096));
+    assert_true(lies_in(callers[1], (void *)(uintptr_t)descend, 4096));
+    assert_descent(callers, depth, 2);
+    return 0;
+}
+
+static void callers_are_the_return_addresses(void **state)
+{
+    (void)state;
+    static const int levels[] = {1, 2, 3, 10, 100, 1000};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        descend(levels[i], ask_callers);
+}
+
+__attribute__((noinline)) static int ask_with_skip_and_capacity(void)
+{
+    uintptr_t whole[DEPTH];
+    uintptr_t part[DEPTH];
+    size_t depth = pprof_callers(0, whole, DEPTH);
+    assert_in_range(depth, 12, DEPTH - 1);
+    for (int skip = 1; skip < (int)depth + 3; skip++) {
+        for (size_t capacity = 0; capacity < depth + 3; capacity++) {
+            size_t left = (size_t)skip < depth ? depth - (size_t)skip : 0;
+            size_t got = pprof_callers(skip, part, capacity);
+            assert_int_equal(got, left < capacity ? left : capacity);
+            assert_memory_equal(part, whole + (left != 0 ? skip : 0), got * sizeof *part);
+        }
+    }
+    assert_int_equal(pprof_callers(-1, part, DEPTH), depth);
+    assert_memory_equal(part + 1, whole + 1, (depth - 1) * sizeof *part);
+    assert_int_equal(pprof_callers(INT_MIN, part, DEPTH), depth);
+    assert_int_equal(pprof_callers(INT_MAX, part, DEPTH), 0);
+    assert_int_equal(pprof_callers(0, NULL, 0), 0);
+    return 0;
+}
+
+static void callers_can_be_skipped(void **state)
+{
+    (void)state;
+    descend(10, ask_with_skip_and_capacity);
+}
+
+static int compare_and_ask(const void *a, const void *b)
+{
+    size_t depth = pprof_callers(0, callers, 1100);
+    size_t at = 0;
+    while (at < depth && callers[at] != own_returns[own_count - 1])
+        at++;
+    assert_in_range(at, 2, 12); /* us, qsort's own frames, the one that called it */
+    assert_descent(callers, depth, at);
+    return *(const int *)a - *(const int *)b;
+}
+
+__attribute__((noinline)) static int sort_something(void)
+{
+    int numbers[40];
+    for (int i = 0; i < 40; i++)
+        numbers[i] = i * 7 % 40;
+    qsort(numbers, 40, sizeof *numbers, compare_and_ask);
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(numbers[i], i);
+    return 0;
+}
+
+static void a_callback_shows_who_called_the_library(void **state)
+{
+    (void)state;
+    descend(5, sort_something);
+}
+
+/* ---- signals ---- */
+
+/* ThreadSanitizer calls handlers from a frame of its own, when it likes. */
+static void skip_without_real_signals(void)
+{
+#ifdef __SANITIZE_THREAD__
+    skip();
+#endif
+}
+
+static outcome from_context;
+static uintptr_t through_frame[DEPTH];
+static size_t through_frame_depth;
+static volatile int signals_seen;
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    from_context.walk = (pp_walk){.pcs = from_context.pcs, .capacity = DEPTH};
+    pp_walk_from_context(context, &from_context.walk);
+    through_frame_depth = pprof_callers(0, through_frame, DEPTH);
+    const ucontext_t *interrupted = context;
+    assert_int_equal(from_context.pcs[0], (uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP] + 1);
+    signals_seen++;
+}
+
+__attribute__((noinline)) static int raise_and_compare(void)
+{
+    int seen = signals_seen;
+    raise(SIGUSR1);
+    assert_int_equal(signals_seen, seen + 1);
+    assert_int_equal(from_context.walk.stop, PP_STOP_END);
+    assert_false(from_context.walk.guessed);
+
+    size_t at = 0;
+    while (at < from_context.walk.depth && from_context.pcs[at] != own_returns[own_count - 1])
+        at++;
+    assert_in_range(at, 2, 10); /* the system call, raise, us, descend */
+    assert_descent(from_context.pcs, from_context.walk.depth, at);
+
+    /* The handler, the restorer, and then the same. */
+    assert_int_equal(through_frame_depth, from_context.walk.depth + 2);
+    assert_true(lies_in(through_frame[0], (void *)(uintptr_t)on_signal, 4096));
+    assert_memory_equal(through_frame + 2, from_context.pcs,
+                        from_context.walk.depth * sizeof *through_frame);
+    return 0;
+}
+
+static void signal_frames_are_passed(void **state)
+{
+    (void)state;
+    skip_without_real_signals();
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    struct sigaction old;
+    sigaction(SIGUSR1, &action, &old);
+    descend(7, raise_and_compare);
+    sigaction(SIGUSR1, &old, NULL);
+}
+
+static void signal_frames_on_an_alternate_stack_are_passed(void **state)
+{
+    (void)state;
+    skip_without_real_signals();
+    enum { SIZE = 256 * 1024 };
+    stack_t alternate = {.ss_sp = malloc(SIZE), .ss_size = SIZE};
+    stack_t old_stack;
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction old;
+    assert_int_equal(sigaltstack(&alternate, &old_stack), 0);
+    sigaction(SIGUSR1, &action, &old);
+    descend(7, raise_and_compare);
+    sigaction(SIGUSR1, &old, NULL);
+    sigaltstack(&old_stack, NULL);
+    free(alternate.ss_sp);
+}
+
+static void raise_from_handler(int signal)
+{
+    (void)signal;
+    descend(3, raise_and_compare);
+}
+
+static void signals_in_signals_are_passed(void **state)
+{
+    (void)state;
+    skip_without_real_signals();
+    struct sigaction inner = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    struct sigaction outer = {.sa_handler = raise_from_handler};
+    struct sigaction old_inner, old_outer;
+    sigaction(SIGUSR1, &inner, &old_inner);
+    sigaction(SIGUSR2, &outer, &old_outer);
+    raise(SIGUSR2);
+    sigaction(SIGUSR1, &old_inner, NULL);
+    sigaction(SIGUSR2, &old_outer, NULL);
+}
+
+static sigjmp_buf after_crash;
+
+static void on_crash(int signal, siginfo_t *info, void *context)
+{
+    on_signal(signal, info, context);
+    siglongjmp(after_crash, 1);
+}
+
+__attribute__((noinline, no_sanitize("undefined"))) static int call_null(void)
+{
+    void (*volatile nowhere)(void) = NULL;
+    nowhere();
+    return 0;
+}
+
+static void a_real_call_through_null_is_walked(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO};
+    struct sigaction old;
+    sigaction(SIGSEGV, &action, &old);
+    own_count = 0;
+    if (sigsetjmp(after_crash, 1) == 0)
+        descend(4, call_null);
+    sigaction(SIGSEGV, &old, NULL);
+    assert_int_equal(own_count, 4); /* left by the jump */
+    assert_int_equal(from_context.pcs[0], 1);
+    assert_true(lies_in(from_context.pcs[1], (void *)(uintptr_t)call_null, 4096));
+    assert_true(lies_in(from_context.pcs[2], (void *)(uintptr_t)descend, 4096));
+    assert_descent(from_context.pcs, from_context.walk.depth, 3);
+    assert_int_equal(from_context.walk.stop, PP_STOP_END);
+    own_count = 0;
+}
+
+/* ---- threads ---- */
+
+__attribute__((noinline)) static int walk_here(void)
+{
+    ucontext_t here;
+    getcontext(&here);
+    from_context.walk = (pp_walk){.pcs = from_context.pcs, .capacity = DEPTH};
+    pp_walk_from_context(&here, &from_context.walk);
+    return 0;
+}
+
+static void *run_thread(void *argument)
+{
+    descend(3, walk_here);
+    return argument;
+}
+
+static void a_thread_ends_where_it_was_cloned(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_thread, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(from_context.walk.stop, PP_STOP_END);
+    assert_false(from_context.walk.guessed);
+    /* walk_here, descend three times, run_thread, and a few of the C library */
+    assert_in_range(from_context.walk.depth, 6, 10);
+    assert_true(lies_in(from_context.pcs[4], (void *)(uintptr_t)run_thread, 4096));
+}
+
+static void the_main_thread_ends_at_its_start(void **state)
+{
+    (void)state;
+    walk_here();
+    assert_int_equal(from_context.walk.stop, PP_STOP_END);
+    assert_false(from_context.walk.guessed);
+}
+
+/* ---- every instruction ---- */
+
+static uintptr_t above[DEPTH]; /* the stack above the work that is stepped through */
+static size_t above_depth;
+static const void *stepped_function;
+static struct {
+    unsigned long steps, wrong, without_cfi, in_loader;
+    uintptr_t example;
+    pp_stop stop;
+} steps;
+static uintptr_t loader_lo, loader_hi;
+
+static void on_trap(int signal, siginfo_t *info, void *context)
+{
+    static const greg_t trap_flag = 0x100;
+    ucontext_t *interrupted = context;
+    (void)signal;
+    if (info->si_code != TRAP_TRACE) { /* int3: begin, or end */
+        interrupted->uc_mcontext.gregs[REG_EFL] ^= trap_flag;
+        return;
+    }
+    uintptr_t pc = (uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];
+    from_context.walk = (pp_walk){.pcs = from_context.pcs, .capacity = DEPTH};
+    pp_walk_from_context(context, &from_context.walk);
+    size_t depth = from_context.walk.depth;
+    bool right =
+        depth > above_depth && from_context.walk.stop == PP_STOP_END &&
+        memcmp(from_context.pcs + depth - above_depth, above, above_depth * sizeof *above) == 0 &&
+        lies_in(from_context.pcs[depth - above_depth - 1], stepped_function, 4096);
+    steps.steps++;
+    steps.in_loader += pc >= loader_lo && pc < loader_hi;
+    if (from_context.walk.guessed) {
+        steps.without_cfi++;
+        return;
+    }
+    if (!right && steps.wrong++ == 0) {
+        steps.example = pc;
+        steps.stop = from_context.walk.stop;
+    }
+}
+
+__attribute__((noinline, noclone)) static void step_through(void (*work)(void))
+{
+    uintptr_t here[DEPTH];
+    size_t depth = pprof_callers(1, here, DEPTH);
+    memcpy(above, here, depth * sizeof *here);
+    above_depth = depth;
+    stepped_function = (void *)(uintptr_t)step_through;
+    __asm__ volatile("int3" ::: "memory");
+    work();
+    __asm__ volatile("int3" ::: "memory");
+}
+
+static int find_loader(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    if (strstr(info->dlpi_name, "ld-linux") == NULL)
+        return 0;
+    loader_lo = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_LOAD)
+            loader_hi = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+    }
+    return 1;
+}
+
+static void step_and_check(void (*work)(void))
+{
+    struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+    struct sigaction old;
+    memset(&steps, 0, sizeof steps);
+    dl_iterate_phdr(find_loader, NULL);
+    sigaction(SIGTRAP, &action, &old);
+    step_through(work);
+    sigaction(SIGTRAP, &old, NULL);
+    if (steps.wrong != 0) {
+        fprintf(stderr, "%lu of %lu steps wrong, the first at 0x%lx, stop reason %d\n", steps.wrong,
+                steps.steps, (unsigned long)steps.example, (int)steps.stop);
+    }
+    assert_int_equal(steps.wrong, 0);
+    assert_true(steps.steps > 20);
+    /* The C library's _init and _fini have no call-frame information. */
+    assert_true(steps.without_cfi * 200 <= steps.steps);
+}
+
+static volatile int sink;
+
+__attribute__((noinline)) static int add_three(int a, int b, int c)
+{
+    return a + b + c;
+}
+
+__attribute__((noinline)) static void use(void *memory)
+{
+    sink += ((volatile char *)memory)[0];
+}
+
+__attribute__((noinline)) static void use_large_frame(void)
+{
+    char memory[100000];
+    memory[0] = 1;
+    use(memory);
+}
+
+/* Its stack is realigned: the CFA is found through memory. */
+__attribute__((noinline)) static void use_aligned_frame(size_t size)
+{
+    _Alignas(64) char memory[64];
+    memory[0] = 1;
+    char *more = alloca(size);
+    more[0] = 2;
+    use(memory);
+    use(more);
+}
+
+static void call_small_functions(void)
+{
+    for (int i = 0; i < 3; i++)
+        sink += add_three(i, sink, 3);
+    use_large_frame();
+    use_aligned_frame(100);
+}
+
+static void prologues_and_epilogues_are_walked(void **state)
+{
+    (void)state;
+    step_and_check(call_small_functions);
+}
+
+static void bind_lazily(void)
+{
+    sink += (int)a64l("zz"); /* called nowhere else */
+}
+
+static void lazy_binding_is_walked(void **state)
+{
+    (void)state;
+    step_and_check(bind_lazily);
+    if (steps.in_loader == 0)
+        print_message("this program was bound at start: the first call did not pass the loader\n");
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static void use_the_library(void)
+{
+    static char text[4096], copy[4096];
+    int numbers[] = {3, 1, 2, 5, 4};
+    snprintf(text, 100, "%d %s %5.2f %p", 42, "text", 3.25, (void *)text);
+    memset(text, 'x', sizeof text - 1);
+    memcpy(copy, text, sizeof text);
+    sink += (int)strlen(copy) + strcmp(text, copy) + memcmp(text, copy, sizeof text);
+    sink += (int)strtod("1.5e10", NULL);
+    qsort(numbers, 5, sizeof *numbers, compare_numbers);
+    free(malloc(1000));
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    sink += (int)syscall(SYS_getppid) + getpagesize();
+}
+
+static void the_library_is_walked(void **state)
+{
+    (void)state;
+    step_and_check(use_the_library);
+}
+
+static void load_a_converter(void)
+{
+    iconv_t converter = iconv_open("UTF-16", "ISO-8859-15");
+    if (converter != (iconv_t)-1)
+        iconv_close(converter);
+}
+
+/* Modules appear and go while every instruction of that is sampled. */
+static void the_loader_at_work_is_walked(void **state)
+{
+    (void)state;
+    step_and_check(load_a_converter);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    pp_modules_refresh();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_are_left_by_their_rules),
+        cmocka_unit_test(rbx_carries_a_frame_as_in_lazy_binding),
+        cmocka_unit_test(a_frame_may_be_found_through_memory),
+        cmocka_unit_test(all_registers_are_known_at_the_leaf),
+        cmocka_unit_test(a_register_that_somebody_saved_unseen_ends_the_walk),
+        cmocka_unit_test(frames_too_large_for_a_word_are_left_too),
+        cmocka_unit_test(a_return_address_of_zero_is_the_end),
+        cmocka_unit_test(a_frame_that_does_not_rise_ends_the_walk),
+        cmocka_unit_test(a_stack_that_is_not_there_ends_the_walk),
+        cmocka_unit_test(a_stack_that_ends_in_the_middle_gives_what_there_is),
+        cmocka_unit_test(odd_stack_pointers_are_survived),
+        cmocka_unit_test(a_call_through_a_null_pointer_shows_its_caller),
+        cmocka_unit_test(a_call_to_nowhere_shows_its_caller),
+        cmocka_unit_test(a_jump_to_nowhere_from_nowhere_is_one_frame),
+        cmocka_unit_test(code_without_cfi_is_passed_by_its_frame_pointer),
+        cmocka_unit_test(capacity_and_skip_cut_the_same_stack),
+        cmocka_unit_test(callers_are_the_return_addresses),
+        cmocka_unit_test(callers_can_be_skipped),
+        cmocka_unit_test(a_callback_shows_who_called_the_library),
+        cmocka_unit_test(signal_frames_are_passed),
+        cmocka_unit_test(signal_frames_on_an_alternate_stack_are_passed),
+        cmocka_unit_test(signals_in_signals_are_passed),
+        cmocka_unit_test(a_real_call_through_null_is_walked),
+        cmocka_unit_test(a_thread_ends_where_it_was_cloned),
+        cmocka_unit_test(the_main_thread_ends_at_its_start),
+        cmocka_unit_test(prologues_and_epilogues_are_walked),
+        cmocka_unit_test(lazy_binding_is_walked),
+        cmocka_unit_test(the_library_is_walked),
+        cmocka_unit_test(the_loader_at_work_is_walked),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
