@@ -67,8 +67,13 @@ static bool parse_duration(const char *text, uint64_t *ns)
     digits[length] = '\0';
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strcmp(text + length, units[i].unit) == 0) {
-            return parse_number(digits, &number) && number > 0 &&
-                   !__builtin_mul_overflow((uint64_t)number, units[i].ns, ns);
+            uint64_t product = 0;
+            if (!parse_number(digits, &number) || number <= 0 ||
+                __builtin_mul_overflow((uint64_t)number, units[i].ns, &product)) {
+                return false;
+            }
+            *ns = product;
+            return true;
         }
     }
     return false;

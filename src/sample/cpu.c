@@ -49,7 +49,11 @@ static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *cou
     pp_cpu.threads_armed = pp_cpu.threads_unarmed = 0;
     pp_cpu.number = number != 0 ? number : 1;
     pp_cpu.period_ns = period_ns;
-    pp_cpu.deadline_ns = duration_ns != 0 ? start_monotonic_ns + duration_ns : 0;
+    pp_cpu.deadline_ns = 0;
+    if (duration_ns != 0 &&
+        __builtin_add_overflow(start_monotonic_ns, duration_ns, &pp_cpu.deadline_ns)) {
+        pp_cpu.deadline_ns = UINT64_MAX;
+    }
     pp_cpu.counts = counts;
     __atomic_store_n(&pp_cpu.active, true, __ATOMIC_SEQ_CST);
 }

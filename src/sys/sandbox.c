@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -71,6 +72,37 @@ static bool try_copy(void)
                           0) == (long)sizeof to;
 }
 
+/* Everything else that a profile needs on the host's threads (docs/SYSTEM_CALLS.md), in forms that
+ * change nothing: what counts is to be alive after it. */
+static void try_the_rest(void)
+{
+    char path[64];
+    const uint64_t no_signal = 0;
+    const struct timespec no_time = {0};
+    pp_system_call(SYS_readlink, "/proc/self/exe", path, sizeof path);
+    pp_system_call(SYS_getcwd, path, sizeof path);
+    pp_system_call(SYS_newfstatat, AT_FDCWD, "/proc/self/task", NULL, 0);
+    long maps = pp_system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    pp_system_call(SYS_read, maps, path, sizeof path);
+    pp_system_call(SYS_pread64, maps, path, sizeof path, 0);
+    pp_system_call(SYS_close, maps);
+    pp_system_call(SYS_write, -1, path, 0);
+    pp_system_call(SYS_rename, "", "");
+    pp_system_call(SYS_unlink, "");
+    pp_system_call(SYS_poll, NULL, 0, 0);
+    pp_system_call(SYS_prlimit64, 0, -1, NULL, NULL);
+    pp_system_call(SYS_sched_yield);
+    pp_system_call(SYS_nanosleep, &no_time, NULL);
+    pp_system_call(SYS_rt_sigaction, SIGPROF, NULL, NULL, sizeof no_signal);
+    pp_system_call(SYS_rt_sigpending, path, sizeof no_signal);
+    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &no_signal, NULL, sizeof no_signal);
+    pp_system_call(SYS_rt_sigtimedwait, &no_signal, NULL, &no_time, sizeof no_signal);
+    long memory =
+        pp_system_call(SYS_mmap, NULL, STACK_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pp_system_call(SYS_munmap, memory, STACK_BYTES);
+    pp_system_call(SYS_getpid);
+}
+
 static void ignore_task(int tid, void *context)
 {
     (void)tid;
@@ -94,6 +126,7 @@ static int run_trial(void *argument)
         t->timer = try_timer();
         pp_tasks_count();
         pp_tasks_each(buffer, sizeof buffer, ignore_task, NULL);
+        try_the_rest();
     }
     t->survived = true;
     pp_system_call(SYS_exit, 0);
