@@ -174,8 +174,10 @@ grep -q "\[stopped by TSTP\]" typed || fail "^Z: $(cat -v typed)"
 grep -q "\[ended with 0\]" typed || fail "^Z: $(cat -v typed)"
 grep -qx continued suspended || fail "^Z: not continued"
 
-# Nothing is drawn where there is no terminal.
-"$cpprof" record sh -c 'sleep 1' >out 2>err
+# A line of progress, and none where there is no terminal.
+"$victim" terminal "$cpprof" record "$victim" burn 1.5 >typed 2>&1
+grep -q "cpprof: recording for [0-9.]* s, CPU time [0-9.]* s" typed || fail "progress: $(cat -v typed)"
+"$cpprof" record "$victim" burn 1 >out 2>err
 grep -q "recording for" err && fail "progress without a terminal"
 
 # ---- no profile, and why

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -107,12 +108,26 @@ static void say(const char *line)
     fflush(stdout);
 }
 
+static bool is_stopped(pid_t pid)
+{
+    char path[64], line[512];
+    const char *state = NULL;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (file && fgets(line, sizeof(line), file))
+        state = strrchr(line, ')');
+    if (file)
+        fclose(file);
+    return state && state[2] == 'T';
+}
+
 /* A signal from somebody else to the parent, which passes it on to us behind all that it had got
  * before: what has not arrived by then never will. */
-static void wait_for_parent(const sigset_t *all, unsigned *counts)
+static void wait_for_parent(pid_t parent, const sigset_t *all, unsigned *counts)
 {
     const struct timespec now = {0, 0};
-    pid_t parent = getppid();
     int number;
 
     if (fork() == 0) {
@@ -128,17 +143,24 @@ static void wait_for_parent(const sigset_t *all, unsigned *counts)
         counts[number]++;
 }
 
+/* The parent sleeps until the interrupt of the terminal has been taken: a second one from it could
+ * otherwise arrive while the first is pending, and nobody could tell. */
 static int await_interrupt(void)
 {
     unsigned counts[64] = {0};
+    pid_t parent = getppid();
     sigset_t all;
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
+    kill(parent, SIGSTOP);
+    while (!is_stopped(parent))
+        sched_yield();
     say("type-interrupt");
     while (sigwaitinfo(&all, NULL) != SIGINT)
         continue;
-    wait_for_parent(&all, counts);
+    kill(parent, SIGCONT);
+    wait_for_parent(parent, &all, counts);
     printf("interrupts: %u\n", 1 + counts[SIGINT]);
     return 3;
 }
@@ -211,7 +233,7 @@ static void answer(struct terminal *terminal)
         abort();
 }
 
-/* Waits for news of the process; continues it when it stopped. */
+/* Waits for news of the process; continues it when it stopped as a job does. */
 static bool has_ended(pid_t pid, int *status, int flags)
 {
     if (waitpid(pid, status, WUNTRACED | flags) <= 0)
@@ -220,7 +242,8 @@ static bool has_ended(pid_t pid, int *status, int flags)
         return true;
     printf("[stopped by %s]\n", sigabbrev_np(WSTOPSIG(*status)));
     fflush(stdout);
-    kill(-pid, SIGCONT);
+    if (WSTOPSIG(*status) == SIGTSTP)
+        kill(-pid, SIGCONT);
     return false;
 }
 
