@@ -23,12 +23,13 @@
 #include <unistd.h>
 
 enum {
+    PROGRAM_BYTES = 64,
     MAX_TEMPORARY_NAMES = 100 /* left over from killed processes of the same number */
 };
 
 static char template[PP_OUTPUT_PATH_MAX];
 static unsigned counter;
-static char program[64];
+static char program[PROGRAM_BYTES];
 
 /* Copied early: the name lies in argv, which servers overwrite with a title. */
 void pp_output_init(void)
@@ -36,7 +37,10 @@ void pp_output_init(void)
     const char *name = program_invocation_short_name;
     size_t length = 0;
     while (name != NULL && name[length] != '\0' && length + 1 < sizeof program) {
-        program[length] = name[length] == '/' ? '_' : name[length];
+        program[length] = name[length];
+        if (program[length] == '/') {
+            program[length] = '_';
+        }
         length++;
     }
     program[length] = '\0';

@@ -12,6 +12,7 @@
 #ifndef PP_ARCH_X86_64_H
 #define PP_ARCH_X86_64_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -51,5 +52,27 @@ static inline uintptr_t pp_signal_frame_slot(uintptr_t sp, int reg)
 
 /* mov $15,%rax; syscall: the restorer that libc gives to the kernel (__restore_rt). */
 static const uint8_t pp_signal_restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+
+/* The longest call instruction that pp_ends_with_call() knows. */
+#define PP_CALL_BYTES 7
+
+/*
+ * Whether the PP_CALL_BYTES bytes in front of a possible return address end in a call: e8 rel32, or
+ * ff /2 with a register or any addressing mode without prefix (Intel SDM, volume 2, CALL).
+ */
+static inline bool pp_ends_with_call(const uint8_t code[PP_CALL_BYTES])
+{
+    static const uint8_t lengths_of_ff[] = {2, 3, 4, 6, 7};
+    if (code[PP_CALL_BYTES - 5] == 0xe8) {
+        return true;
+    }
+    for (unsigned i = 0; i < sizeof lengths_of_ff; i++) {
+        const uint8_t *at = code + PP_CALL_BYTES - lengths_of_ff[i];
+        if (at[0] == 0xff && (at[1] & 0x38) == 0x10) {
+            return true;
+        }
+    }
+    return false;
+}
 
 #endif

@@ -156,5 +156,5 @@ void pp_hook_process_init(const pp_process_events *wanted)
     owner_pid = raw_pid();
     events = *wanted;
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    at_quick_exit(at_quick_end);
+    (void)at_quick_exit(at_quick_end); /* without memory for it quick_exit loses the profile */
 }

@@ -131,7 +131,8 @@ static void comment_on_stacks(comments *c, const pp_cpu_result *r)
     pp_text_add(&text, " samples taken ");
     pp_text_add_number(&text, r->stops[PP_STOP_END] - r->guessed_whole);
     pp_text_add(&text, " have whole stacks");
-    add_part(&text, r->guessed_whole, " reached the end by frame pointers");
+    add_part(&text, r->guessed_whole,
+             " reached the end by a guess at a frame without unwind information");
     add_part(&text, r->stops[PP_STOP_TRUNCATED], " are deeper than the buffer");
     add_part(&text, r->stops[PP_STOP_NO_RULE], " end in code without unwind information");
     add_part(&text, r->stops[PP_STOP_BAD_READ], " end at an unreadable frame");

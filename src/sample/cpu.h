@@ -21,7 +21,7 @@ typedef struct pp_cpu_result {
     int64_t time_ns; /* wall clock at the start */
     int64_t duration_ns;
     uint64_t stops[PP_STOP_COUNT];
-    uint64_t guessed_whole;      /* of the whole ones: a frame was passed by its frame pointer */
+    uint64_t guessed_whole;      /* of the whole ones: a frame was passed by a guess */
     uint64_t lost;               /* not in the counts: table full, no scratch */
     uint64_t lost_not_delivered; /* in the counts, as lost samples */
     uint64_t settled;

@@ -172,7 +172,7 @@ static bool open_table(const pp_image *image, table *t)
         table_encoding != (ENC_DATAREL | ENC_SDATA4)) {
         return false;
     }
-    read_pointer(&cursor, frame_encoding & (uint8_t)~ENC_INDIRECT, image->header);
+    read_pointer(&cursor, frame_encoding & (uint8_t)(~ENC_INDIRECT), image->header);
     t->count = read_pointer(&cursor, count_encoding, image->header);
     t->entries = cursor.at;
     return !cursor.failed && t->count > 0 &&
@@ -255,7 +255,7 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, cie *info)
             info->pointer_encoding = pp_cursor_u8(cursor);
         } else if (*letter == 'P') {
             uint8_t encoding = pp_cursor_u8(cursor);
-            read_pointer(cursor, encoding & (uint8_t) ~(ENC_INDIRECT | ENC_BASE), 0);
+            read_pointer(cursor, encoding & (uint8_t)(~(ENC_INDIRECT | ENC_BASE)), 0);
         } else if (*letter == 'L') {
             pp_cursor_u8(cursor);
         } else if (*letter == 'S') {

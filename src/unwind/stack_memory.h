@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 /* Below the CFA of a one-word rule lie the return address and up to 32 words that it can name. */
-#define PP_STACK_WORDS_BELOW_CFA 33
+#define PP_STACK_WORDS_BELOW_CFA ((uintptr_t)33)
 
 typedef struct pp_stack_window {
     uintptr_t lo;

@@ -184,16 +184,29 @@ static bool is_signal_restorer(uintptr_t pc)
 
 /* ---- code without rules ---- */
 
-/* A call through a null or wild pointer: the return address is still at SP. */
-static bool leave_wild_call(frame *f, verdict *result)
+static bool is_return_address(uintptr_t pc)
 {
-    uintptr_t pc = 0;
+    uint8_t code[PP_CALL_BYTES];
     pp_module module;
-    if (!f->exact || !pp_stack_read(&f->window, f->sp, &pc) || !pp_modules_find(pc - 1, &module)) {
-        return false;
+    return pp_modules_find(pc - 1, &module) && pp_safe_copy(code, pc - sizeof code, sizeof code) &&
+           pp_ends_with_call(code);
+}
+
+/*
+ * A leaf whose return address is still at SP, or a word above it: a call through a null or wild
+ * pointer, the first instructions of assembler without CFI (the _init of every library).
+ */
+static bool leave_plain_leaf(frame *f, verdict *result)
+{
+    for (unsigned words = 0; f->exact && words < 2; words++) {
+        uintptr_t at = f->sp + words * WORD;
+        uintptr_t pc = 0;
+        if (pp_stack_read(&f->window, at, &pc) && is_return_address(pc)) {
+            *result = enter_caller(f, pc, at + WORD);
+            return true;
+        }
     }
-    *result = enter_caller(f, pc, f->sp + WORD);
-    return true;
+    return false;
 }
 
 /* Follows the frame pointer, if it points to where one could be. */
@@ -219,14 +232,18 @@ PP_COLD_PATH static verdict leave_without_rule(frame *f, bool *guessed)
     if (!f->exact && is_signal_restorer(f->pc)) {
         return leave_signal_frame(f); /* a restorer without CFI, as musl's */
     }
-    if (f->exact && f->pc < NULL_PAGE && leave_wild_call(f, &result)) {
+    if (f->exact && f->pc < NULL_PAGE && leave_plain_leaf(f, &result)) {
         return result;
     }
     *guessed = true;
+    bool in_module = pp_modules_find(lookup_pc(f), &module);
+    if (in_module && leave_plain_leaf(f, &result)) {
+        return result;
+    }
     if (follow_frame_pointer(f, &result)) {
         return result;
     }
-    if (!pp_modules_find(lookup_pc(f), &module) && leave_wild_call(f, &result)) {
+    if (!in_module && leave_plain_leaf(f, &result)) {
         return result;
     }
     return STOP_NO_RULE;

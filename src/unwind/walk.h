@@ -27,7 +27,7 @@ typedef struct pp_walk {
     uint32_t skip;     /* in: leaf-most frames not to be stored */
     uint32_t depth;    /* out */
     pp_stop stop;      /* out */
-    bool guessed;      /* out: a frame without CFI was passed by its frame pointer */
+    bool guessed;      /* out: a frame without CFI was passed by its frame pointer, or the like */
 } pp_walk;
 
 /* Walks from where a signal interrupted the calling thread; `context` is the handler's ucontext_t.

@@ -36,7 +36,7 @@ static void add_note(notes *n, uint32_t type, const char *name, uint32_t name_si
 /* In memory of exactly that size, so that a sanitizer sees any read beyond it. */
 static int find(const notes *n, size_t size, size_t alignment, uint8_t *id, uint8_t *id_size)
 {
-    uint8_t *exact = malloc(size == 0 ? 1 : size);
+    uint8_t *exact = calloc(1, size == 0 ? 1 : size);
     memcpy(exact, n->bytes, size);
     int error = pp_note_build_id(exact, size, alignment, id, id_size);
     free(exact);

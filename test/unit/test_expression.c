@@ -154,6 +154,38 @@ static void one_read_is_allowed(void **state)
     assert_refused(reduce(LIT(16), OP_DEREF));
 }
 
+static void assert_index_(pp_value value, uint8_t index, uint8_t scale, const char *file, int line)
+{
+    _assert_int_equal(value.index, index, file, line);
+    _assert_int_equal(value.scale, scale, file, line);
+}
+
+#define assert_index(value, index, scale) assert_index_(value, index, scale, __FILE__, __LINE__)
+
+/* libcrypto's Montgomery multiplication: *(rsp + r9 * 8 + 8) + 8. */
+static void an_index_may_be_added(void **state)
+{
+    (void)state;
+    pp_value value =
+        reduce(BREG(RSP), 8, BREG(9), 0, LIT(8), OP_MUL, OP_PLUS, OP_DEREF, OP_PLUS_UCONST, 8);
+    assert_read(value, RSP, 8, 8);
+    assert_index(value, 9, 8);
+    value = reduce(BREG(RSP), 0, BREG(9), 0, LIT(8), OP_MUL, OP_PLUS, OP_PLUS_UCONST, 16);
+    assert_register(value, RSP, 16);
+    assert_index(value, 9, 8);
+    assert_index(reduce(BREG(RSP), 0), 0, 0);
+    assert_refused(reduce(BREG(9), 0, LIT(8), OP_MUL));
+    assert_refused(reduce(BREG(RSP), 0, BREG(9), 4, LIT(8), OP_MUL, OP_PLUS));
+    assert_refused(reduce(BREG(RSP), 0, BREG(9), 0, LIT(0), OP_MUL, OP_PLUS));
+    assert_refused(reduce(BREG(RSP), 0, BREG(9), 0, OP_CONST2U, 0, 1, OP_MUL, OP_PLUS));
+    assert_refused(reduce(BREG(RSP), 0, BREG(9), 0, LIT(8), OP_MUL, OP_PLUS, BREG(9), 0, LIT(8),
+                          OP_MUL, OP_PLUS));
+    assert_refused(reduce(BREG(RSP), 0, BREG(9), 0, LIT(8), OP_MUL, OP_PLUS, LIT(2), OP_MUL));
+    assert_refused(reduce(BREG(9), 0, LIT(8), OP_MUL, OP_DEREF));
+    assert_refused(reduce(BREG(9), 0, LIT(8), OP_MUL, LIT(1), OP_PLUS));
+    assert_refused(reduce(BREG(9), 0, LIT(8), OP_MUL, LIT(2), OP_MUL));
+}
+
 static void the_cfa_may_come_first(void **state)
 {
     (void)state;
@@ -327,6 +359,7 @@ int main(void)
         cmocka_unit_test(the_program_counter_is_a_number),
         cmocka_unit_test(registers_take_offsets),
         cmocka_unit_test(one_read_is_allowed),
+        cmocka_unit_test(an_index_may_be_added),
         cmocka_unit_test(the_cfa_may_come_first),
         cmocka_unit_test(the_stack_is_rearranged),
         cmocka_unit_test(what_has_no_form_is_refused),

@@ -123,7 +123,7 @@ static void decode(const memory_writer *sink)
 {
     free(d.raw);
     memset(&d, 0, sizeof(d));
-    slice from;
+    slice from = {0};
     d.raw = gunzip(sink->data, sink->size, &from.size);
     assert_non_null(d.raw);
     from.data = d.raw;

@@ -86,6 +86,8 @@ static void assert_same_rule(const pp_rule *a, const pp_rule *b)
     assert_int_equal(a->cfa_reg, b->cfa_reg);
     assert_int_equal(a->cfa_offset, b->cfa_offset);
     assert_int_equal(a->cfa_read, b->cfa_read);
+    assert_int_equal(a->cfa_index, b->cfa_index);
+    assert_int_equal(a->cfa_scale, b->cfa_scale);
     assert_int_equal(a->cfa_addend, b->cfa_addend);
     assert_same_where(&a->fp, &b->fp);
     assert_same_where(&a->bx, &b->bx);
@@ -154,6 +156,7 @@ static size_t make_unusual_rules(pp_rule rules[])
     UNUSUAL(cfa_offset, INT32_MAX);
     UNUSUAL(cfa_offset, INT32_MIN);
     UNUSUAL(cfa_read, true);
+    UNUSUAL(cfa_scale, 8);
     UNUSUAL(fp.offset, 0);
     UNUSUAL(fp.offset, 16);
     UNUSUAL(fp.offset, -12);

@@ -240,6 +240,58 @@ static void threads_lose_nothing(void **state)
     }
 }
 
+/* One-frame stacks whose hashes have their low bits in common: they hang on one chain. */
+enum { COLLIDING = 64, LOW_BITS = 0x3fff };
+
+static uintptr_t colliding[COLLIDING];
+
+static void find_colliding_stacks(void)
+{
+    pp_stack_counts *counts = pp_stack_counts_new(128 << 20);
+    size_t found = 0;
+    for (uintptr_t pc = 1; found < COLLIDING; pc++) {
+        const pp_stack_entry *entry = pp_stack_counts_record(counts, &pc, 1, 1);
+        assert_non_null(entry);
+        if ((entry->hash & LOW_BITS) == 0)
+            colliding[found++] = pc;
+    }
+    pp_stack_counts_free(counts);
+}
+
+/* Each thread inserts stacks of its own; all want the same head. */
+static void *insert_colliding(void *context)
+{
+    pthread_barrier_wait(&barrier);
+    for (size_t i = (uintptr_t)context; i < COLLIDING; i += THREADS) {
+        if (pp_stack_counts_record(shared, &colliding[i], 1, 1) == NULL)
+            __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
+    }
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+
+static void threads_on_one_chain_lose_nothing(void **state)
+{
+    (void)state;
+    find_colliding_stacks();
+    for (int round = 0; round < 300; round++) {
+        pthread_t threads[THREADS];
+        size_t entries = 0;
+        shared = pp_stack_counts_new(1 << 20);
+        pthread_barrier_init(&barrier, NULL, THREADS);
+        lost = 0;
+        for (uintptr_t i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, insert_colliding, (void *)i), 0);
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+        pthread_barrier_destroy(&barrier);
+        pp_stack_counts_each(shared, count_entry, &entries);
+        assert_int_equal(lost, 0);
+        assert_int_equal(entries, COLLIDING);
+        pp_stack_counts_free(shared);
+    }
+}
+
 /* Stacks that nobody else has, until there is no room. */
 static void *fill(void *context)
 {
@@ -282,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_smaller_table_is_better_than_none),
         cmocka_unit_test(nothing_stays_mapped),
         cmocka_unit_test(threads_lose_nothing),
+        cmocka_unit_test(threads_on_one_chain_lose_nothing),
         cmocka_unit_test(threads_count_what_a_full_table_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

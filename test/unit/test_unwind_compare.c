@@ -128,6 +128,9 @@ static void run_binary(evaluation *e, unsigned atom)
     case DW_OP_minus:
         put(e, a - b);
         break;
+    case DW_OP_mul:
+        put(e, a * b);
+        break;
     case DW_OP_and:
         put(e, a & b);
         break;
@@ -219,7 +222,8 @@ static answer their_register(Dwarf_Frame *frame, int reg, uint64_t pc, uint64_t 
 
 static uint64_t our_cfa(const pp_rule *rule, uint64_t pc)
 {
-    uint64_t cfa = register_of(rule->cfa_reg, pc) + (uint64_t)(int64_t)rule->cfa_offset;
+    uint64_t cfa = register_of(rule->cfa_reg, pc) + (uint64_t)(int64_t)rule->cfa_offset +
+                   register_of(rule->cfa_index, pc) * rule->cfa_scale;
     return rule->cfa_read ? memory_at(cfa) + (uint64_t)(int64_t)rule->cfa_addend : cfa;
 }
 
@@ -246,6 +250,7 @@ static answer our_register(const pp_where *where, uint64_t reg, uint64_t pc, uin
 
 typedef enum disagreement {
     AGREED,
+    NEITHER_HAS_A_RULE,
     ONLY_THEY_HAVE_A_RULE,
     ONLY_WE_HAVE_A_RULE,
     SIGNAL_FRAME_DIFFERS,
@@ -257,8 +262,16 @@ typedef enum disagreement {
 } disagreement;
 
 static const char *const names[DISAGREEMENTS] = {
-    "agreed",      "only they have a rule", "only we have a rule", "signal frame differs",
-    "CFA differs", "rip differs",           "rbp differs",         "rbx differs"};
+    "agreed",
+    "neither has a rule",
+    "only they have a rule",
+    "only we have a rule",
+    "signal frame differs",
+    "CFA differs",
+    "rip differs",
+    "rbp differs",
+    "rbx differs",
+};
 
 typedef struct tally {
     unsigned long compared;
@@ -283,7 +296,7 @@ static disagreement compare_rule(Dwarf_Frame *frame, bool signal_frame, const pp
         return rip.known ? RIP_DIFFERS : AGREED;
     }
     if (rule->kind == PP_RULE_NONE) {
-        return cfa.known ? ONLY_THEY_HAVE_A_RULE : AGREED;
+        return cfa.known ? ONLY_THEY_HAVE_A_RULE : NEITHER_HAS_A_RULE;
     }
     if (!cfa.known) {
         return ONLY_WE_HAVE_A_RULE;

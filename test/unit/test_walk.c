@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "arch/registers.h"
+#include "base/random.h"
 #include "pprof.h"
 #include "sys/modules.h"
 #include "unwind/rule_cache.h"
@@ -58,6 +59,7 @@ CODE(code_deref, ".cfi_escape 0x0f, 5, 0x77, 16, 0x06, 0x23, 8\n"); /* *(rsp + 1
 CODE(code_huge, ".cfi_def_cfa_offset 65536\n");
 CODE(code_no_fp, ".cfi_def_cfa_offset 16\n.cfi_undefined rbp\n");
 CODE(code_end, ".cfi_undefined rip\n");
+CODE(code_far_save, ".cfi_def_cfa_offset 16\n.cfi_offset rbp, -256\n");
 CODE(code_flat, ".cfi_def_cfa_offset 0\n");
 CODE(code_return_in_rdi, ".cfi_register rip, rdi\n");
 
@@ -267,6 +269,31 @@ static void a_stack_that_ends_in_the_middle_gives_what_there_is(void **state)
     munmap(pages, (size_t)page * 2);
 }
 
+/* Below the stack pointer there may be nothing. */
+static void a_save_below_the_stack_is_looked_for_carefully(void **state)
+{
+    (void)state;
+    outcome o;
+    char *pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    mprotect(pages, 4096, PROT_NONE);
+    uintptr_t *stack = (uintptr_t *)(pages + 4096);
+    for (size_t depth = 0; depth < 40; depth++) {
+        memset(stack, 0, 4096);
+        stack[depth] = in(code_far_save);
+        stack[depth + 2] = in(code_end);
+        ucontext_t context = context_at(in(code_leaf), stack + depth);
+        for (int again = 0; again < 2; again++) {
+            walk_from(&o, &context, DEPTH, 0);
+            if (depth + 3 < 256 / 8)
+                assert_stack(o, PP_STOP_BAD_READ, in(code_leaf) + 1, in(code_far_save));
+            else
+                assert_stack(o, PP_STOP_END, in(code_leaf) + 1, in(code_far_save), in(code_end));
+        }
+    }
+    munmap(pages, 2 * 4096);
+}
+
 static void odd_stack_pointers_are_survived(void **state)
 {
     (void)state;
@@ -279,6 +306,57 @@ static void odd_stack_pointers_are_survived(void **state)
         walk_from(&o, &context, 40, 0);
         assert_in_range(o.walk.depth, 1, 40);
     }
+}
+
+/* Words that lead astray: into the array, to code, nowhere. */
+static uintptr_t random_word(uint64_t *seed, const uintptr_t *stack, size_t words)
+{
+    static const char *const codes[] = {code_leaf,   code_frame,  code_plain, code_on_rbp,
+                                        code_on_rbx, code_on_r10, code_deref, code_huge,
+                                        code_no_fp,  code_flat,   code_end,   code_return_in_rdi};
+    uint64_t random = pp_random_next(seed);
+    switch (pp_random_below(seed, 8)) {
+    case 0:
+        return random;
+    case 1:
+        return random % 100000;
+    case 2:
+        return (uintptr_t)stack + random % (words * sizeof *stack);
+    case 3:
+        return (uintptr_t)(stack + random % words);
+    default:
+        return in(codes[random % (sizeof codes / sizeof *codes)]);
+    }
+}
+
+static void corrupt_stacks_are_survived(void **state)
+{
+    (void)state;
+    enum { WORDS = 512, ROUNDS = 20000 };
+    /* Ends at a page that must not be touched. */
+    char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    mprotect(pages, 4096, PROT_NONE);
+    mprotect(pages + 2 * 4096, 4096, PROT_NONE);
+    uintptr_t *stack = (uintptr_t *)(pages + 4096);
+    uint64_t seed = 5;
+    for (int round = 0; round < ROUNDS; round++) {
+        outcome o;
+        if (round % 50 == 0) {
+            for (size_t i = 0; i < WORDS; i++)
+                stack[i] = random_word(&seed, stack, WORDS);
+        }
+        ucontext_t context = blank;
+        for (int i = 0; i < PP_REG_COUNT; i++) {
+            context.uc_mcontext.gregs[pp_greg_of_register[i]] =
+                (greg_t)random_word(&seed, stack, WORDS);
+        }
+        context.uc_mcontext.gregs[REG_RSP] = (greg_t)(stack + pp_random_below(&seed, WORDS));
+        walk_from(&o, &context, 1 + (uint32_t)pp_random_below(&seed, DEPTH),
+                  (uint32_t)pp_random_below(&seed, 4));
+        assert_in_range(o.walk.stop, PP_STOP_END, PP_STOP_BAD_READ);
+    }
+    munmap(pages, 3 * 4096);
 }
 
 /* ---- calls that went wrong ---- */
@@ -860,7 +938,9 @@ int main(void)
         cmocka_unit_test(a_frame_that_does_not_rise_ends_the_walk),
         cmocka_unit_test(a_stack_that_is_not_there_ends_the_walk),
         cmocka_unit_test(a_stack_that_ends_in_the_middle_gives_what_there_is),
+        cmocka_unit_test(a_save_below_the_stack_is_looked_for_carefully),
         cmocka_unit_test(odd_stack_pointers_are_survived),
+        cmocka_unit_test(corrupt_stacks_are_survived),
         cmocka_unit_test(a_call_through_a_null_pointer_shows_its_caller),
         cmocka_unit_test(a_call_to_nowhere_shows_its_caller),
         cmocka_unit_test(a_jump_to_nowhere_from_nowhere_is_one_frame),
