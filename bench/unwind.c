@@ -47,15 +47,29 @@ static __attribute__((noinline)) size_t walk_pprof(const chain *c, void **pcs, s
     return depth;
 }
 
-/* libunwind defines a backtrace() too, and would be found first. */
+/* libunwind defines backtrace() and the _Unwind_ functions too, and would be found first: these are
+ * taken from the libraries that they are named for. */
 static int (*glibc_backtrace)(void **buffer, int size);
+static __typeof__(_Unwind_Backtrace) *libgcc_backtrace;
+static __typeof__(_Unwind_GetIP) *libgcc_get_ip;
 
-static bool find_glibc_backtrace(void)
+static void *find_function(const char *library, const char *name)
 {
-    static void *libc;
-    libc = dlopen("libc.so.6", RTLD_LAZY);
-    glibc_backtrace = libc != NULL ? (int (*)(void **, int))dlsym(libc, "backtrace") : NULL;
-    return glibc_backtrace != NULL;
+    void *handle = dlopen(library, RTLD_LAZY);
+    void *function = handle != NULL ? dlsym(handle, name) : NULL;
+    if (function == NULL) {
+        bench_fail("%s has no %s", library, name);
+    }
+    /* cppcheck-suppress resourceLeak; the library stays loaded as long as its function is used */
+    return function;
+}
+
+static void find_functions(void)
+{
+    glibc_backtrace = (__typeof__(glibc_backtrace))find_function("libc.so.6", "backtrace");
+    libgcc_backtrace =
+        (__typeof__(libgcc_backtrace))find_function("libgcc_s.so.1", "_Unwind_Backtrace");
+    libgcc_get_ip = (__typeof__(libgcc_get_ip))find_function("libgcc_s.so.1", "_Unwind_GetIP");
 }
 
 static __attribute__((noinline)) size_t walk_glibc(const chain *c, void **pcs, size_t capacity)
@@ -77,7 +91,7 @@ static _Unwind_Reason_Code collect(struct _Unwind_Context *context, void *argume
     if (all->depth == all->capacity) {
         return _URC_END_OF_STACK;
     }
-    all->pcs[all->depth++] = (void *)_Unwind_GetIP(context);
+    all->pcs[all->depth++] = (void *)libgcc_get_ip(context);
     return _URC_NO_REASON;
 }
 
@@ -85,7 +99,7 @@ static __attribute__((noinline)) size_t walk_libgcc(const chain *c, void **pcs, 
 {
     (void)c;
     collected all = {.pcs = pcs, .capacity = capacity};
-    _Unwind_Backtrace(collect, &all);
+    libgcc_backtrace(collect, &all);
     return all.depth;
 }
 
@@ -111,14 +125,14 @@ static __attribute__((noinline)) size_t walk_frame_pointer(const chain *c, void 
 }
 
 static const walker own_walkers[] = {
-    {"pprof", walk_pprof, chain_descend_plain, 400, 0},
-    {"libgcc", walk_libgcc, chain_descend_plain, 20, 0},
-    {"glibc_backtrace", walk_glibc, chain_descend_plain, 20, 0},
-    {"frame_pointer", walk_frame_pointer, chain_descend_frame_pointer, 400, 0},
-    {NULL, NULL, NULL, 0, 0},
+    {"pprof", walk_pprof, chain_descend_plain, 400},
+    {"libgcc", walk_libgcc, chain_descend_plain, 40},
+    {"glibc_backtrace", walk_glibc, chain_descend_plain, 40},
+    {"frame_pointer", walk_frame_pointer, chain_descend_frame_pointer, 400},
+    {NULL, NULL, NULL, 0},
 };
 
-static const walker clock_alone = {"nothing", walk_nothing, chain_descend_plain, 400, 0};
+static const walker clock_alone = {"nothing", walk_nothing, chain_descend_plain, 400};
 
 /* ---- one measurement, at the bottom of the stack ---- */
 
@@ -171,9 +185,7 @@ static size_t gather(const walker **walkers)
 {
     size_t count = 0;
     for (const walker *w = own_walkers; w->name != NULL; w++) {
-        if (w->walk != walk_glibc || find_glibc_backtrace()) {
-            walkers[count++] = w;
-        }
+        walkers[count++] = w;
     }
     for (const walker *w = libunwind_walkers; w->name != NULL; w++) {
         walkers[count++] = w;
@@ -271,6 +283,7 @@ int main(void)
     static const size_t depths[] = {16, 56, 96};
     const walker *walkers[MAX_WALKERS];
     size_t count = gather(walkers);
+    find_functions();
     if (libunwind_walkers[0].name == NULL) {
         puts("# not installed: libunwind");
     }

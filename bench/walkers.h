@@ -15,7 +15,6 @@ typedef struct walker {
     size_t (*walk)(const chain *c, void **pcs, size_t capacity);
     chain_descend_function *descend; /* the stack that it can walk */
     unsigned repetitions; /* walks a block: some are a hundred times slower than others */
-    unsigned skip;        /* leaf-most frames that are its own, not those of the chain */
 } walker;
 
 /* libunwind's, if the build found it; else an empty list. Ends with a walker without a name. */

@@ -35,7 +35,7 @@ static __attribute__((noinline)) size_t walk_step(const chain *c, void **pcs, si
 }
 
 const walker libunwind_walkers[] = {
-    {"libunwind", walk_trace, chain_descend_plain, 300, 0},
-    {"libunwind_step", walk_step, chain_descend_plain, 20, 0},
-    {NULL, NULL, NULL, 0, 0},
+    {"libunwind", walk_trace, chain_descend_plain, 300},
+    {"libunwind_step", walk_step, chain_descend_plain, 20},
+    {NULL, NULL, NULL, 0},
 };

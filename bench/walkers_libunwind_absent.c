@@ -4,4 +4,4 @@
  */
 #include "walkers.h"
 
-const walker libunwind_walkers[] = {{NULL, NULL, NULL, 0, 0}};
+const walker libunwind_walkers[] = {{NULL, NULL, NULL, 0}};

@@ -234,7 +234,8 @@ static void take_word(pp_options *options, char *word)
         name[length] = '\0';
         o = find_option(name);
     }
-    int error = o != NULL ? o->take(options, value) : -EINVAL;
+    bool empty = value != NULL && *value == '\0';
+    int error = o != NULL && !empty ? o->take(options, value) : -EINVAL;
     if (error != 0) {
         complain(options, word, o, error);
     }

@@ -15,6 +15,7 @@
 #include "hook/threads.h"
 #include "options.h"
 #include "output.h"
+#include "preload.h"
 #include "sample/cpu.h"
 #include "sys/log.h"
 #include "sys/modules.h"
@@ -178,6 +179,10 @@ __attribute__((constructor)) static void at_load(void)
         leave_children_alone();
     }
     errno = saved_errno;
+}
+
+void pp_preload_link(void)
+{
 }
 
 int pprof_configure(const char *text)

@@ -74,6 +74,9 @@ static bool is_default(const struct sigaction *action)
 
 void pp_hook_fatal_signals(void)
 {
+    if (pp_system_call(SYS_getpid) == 1) {
+        return; /* the first process of a container: the default action does not end it */
+    }
     fatal_signals_wanted = true;
     for (size_t i = 0; i < sizeof fatal_signals / sizeof *fatal_signals; i++) {
         struct sigaction now;

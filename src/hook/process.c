@@ -21,6 +21,8 @@
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "hook/real.h"
+#include "sample/cpu_signal.h"
+#include "sys/signal_mask.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -32,7 +34,7 @@
 
 static pp_process_events events;
 static int owner_pid;
-static PP_TLS uint64_t mask_before_fork;
+static PP_TLS pp_signal_mask mask_before_fork;
 
 /* Not libc's getpid(): a raw clone with CLONE_VM shares our memory, whatever libc remembers. */
 static int raw_pid(void)
@@ -63,28 +65,17 @@ void pp_hook_before_confinement(void)
 
 static void before_fork(void)
 {
-    sigset_t all;
-    sigset_t old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &old);
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
     if (events.before_fork != NULL) {
         events.before_fork();
     }
-    memcpy(&mask_before_fork, &old,
-           sizeof mask_before_fork); /* the kernel's 64 signals come first */
-}
-
-static void restore_mask(void)
-{
-    sigset_t old;
-    sigemptyset(&old);
-    memcpy(&old, &mask_before_fork, sizeof mask_before_fork);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    mask_before_fork = old;
 }
 
 static void after_fork_in_parent(void)
 {
-    restore_mask();
+    pp_signals_restore(&mask_before_fork);
 }
 
 static void after_fork_in_child(void)
@@ -93,7 +84,10 @@ static void after_fork_in_child(void)
     if (events.after_fork_in_child != NULL) {
         events.after_fork_in_child();
     }
-    restore_mask();
+    if (pp_cpu_signal_host_blocks() && !pp_cpu_signal_owned()) {
+        mask_before_fork |= pp_signal_bit(SIGPROF); /* as the host believes it to be */
+    }
+    pp_signals_restore(&mask_before_fork);
 }
 
 /* ---- the end ---- */
@@ -153,6 +147,7 @@ void pp_hook_process_init(const pp_process_events *wanted)
     pp_real(&real_dlclose, "dlclose");
     pp_hook_sandbox_init();
     pp_hook_sigwait_init();
+    pp_hook_masks_init();
     owner_pid = raw_pid();
     events = *wanted;
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -42,6 +42,7 @@ void pp_hook_fatal_signals(void);
 
 void pp_hook_sandbox_init(void);
 void pp_hook_sigwait_init(void);
+void pp_hook_masks_init(void);
 void pp_hook_dispositions_init(void);
 void pp_hook_before_confinement(void);
 

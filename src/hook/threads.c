@@ -20,6 +20,7 @@
 #include "sys/lock.h"
 #include "hook/real.h"
 #include "sample/thread.h"
+#include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -52,6 +53,7 @@ typedef struct launch {
     } start;
     void *argument;
     size_t stack_size;
+    bool prof_blocked; /* what the creator believes of SIGPROF, and the new thread inherits */
     struct launch *next;
 } launch;
 
@@ -81,23 +83,21 @@ static void fill_free_list(void)
     }
 }
 
-static void enter(sigset_t *old)
+static void enter(pp_signal_mask *old)
 {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, old);
+    pp_signals_block(old);
     pp_lock_take(&lock, pp_task_self());
 }
 
-static void leave(const sigset_t *old)
+static void leave(const pp_signal_mask *old)
 {
     pp_lock_release(&lock);
-    pthread_sigmask(SIG_SETMASK, old, NULL);
+    pp_signals_restore(old);
 }
 
 static launch *take_launch(void)
 {
-    sigset_t old;
+    pp_signal_mask old = 0;
     enter(&old);
     if (free_launches == NULL) {
         fill_free_list();
@@ -112,7 +112,7 @@ static launch *take_launch(void)
 
 static void give_launch(launch *l)
 {
-    sigset_t old;
+    pp_signal_mask old = 0;
     enter(&old);
     l->next = free_launches;
     free_launches = l;
@@ -138,12 +138,13 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
 {
     call next = {l->start.address, l->argument};
     size_t stack_size = l->stack_size;
+    bool prof_blocked = l->prof_blocked;
     give_launch(l);
     declare_stack(stack_size);
     if (end_key_made) {
         pthread_setspecific(end_key, (void *)1);
     }
-    pp_thread_begin(next.function);
+    pp_thread_begin(next.function, prof_blocked);
     return next;
 }
 
@@ -186,6 +187,7 @@ static launch *new_launch(uintptr_t start, void *argument, size_t stack_size)
         l->start.address = start;
         l->argument = argument;
         l->stack_size = stack_size;
+        l->prof_blocked = pp_thread_believes_prof_blocked();
     }
     return l;
 }

@@ -11,6 +11,7 @@
 #include "sample/cpu_signal.h"
 #include "sample/cpu_timers.h"
 #include "sample/scratch.h"
+#include "sys/address_space.h"
 #include "sys/modules.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
@@ -24,6 +25,10 @@
 /* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30
  * frames. */
 static const size_t counts_bytes = 64u << 20;
+
+enum {
+    COUNTS_SHARE = 20 /* one part in so many of a limited address space */
+};
 
 static const uint64_t patience_of_failed_start_ns = 1000000000;
 
@@ -75,10 +80,12 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns)
         return error;
     }
     pp_modules_refresh();
-    pp_stack_counts *counts = pp_stack_counts_new(counts_bytes);
+    pp_stack_counts *counts =
+        pp_stack_counts_new(pp_address_space_share(counts_bytes, COUNTS_SHARE));
     if (counts == NULL) {
         return -ENOMEM;
     }
+    pp_cpu_signal_open();
     begin(period_ns, duration_ns, counts);
     if (pp_cpu_timers_arm_all() == 0) {
         pp_cpu_result none;

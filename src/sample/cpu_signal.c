@@ -18,6 +18,7 @@
 #include "sample/cpu_session.h"
 #include "sample/cpu_timers.h"
 #include "sample/scratch.h"
+#include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ pp_cpu_session pp_cpu;
 static struct sigaction host_actions[HOST_ACTIONS];
 static unsigned host_action;
 static bool owned;
+static PP_TLS bool host_blocks; /* the thread's host believes SIGPROF to be blocked */
 static uint64_t next_look_ns;
 
 /* A real function, so that every reader shows its name; its address is all that is used. */
@@ -189,6 +191,33 @@ int pp_cpu_signal_install(void)
     }
     __atomic_store_n(&owned, true, __ATOMIC_RELEASE);
     return 0;
+}
+
+bool pp_cpu_signal_must_be_open(void)
+{
+    const struct sigaction *host = &host_actions[__atomic_load_n(&host_action, __ATOMIC_ACQUIRE)];
+    return pp_cpu_signal_owned() && !(host->sa_flags & SA_SIGINFO) &&
+           (host->sa_handler == SIG_DFL || host->sa_handler == SIG_IGN);
+}
+
+bool pp_cpu_signal_host_blocks(void)
+{
+    return host_blocks;
+}
+
+void pp_cpu_signal_set_host_blocks(bool blocks)
+{
+    host_blocks = blocks;
+}
+
+void pp_cpu_signal_open(void)
+{
+    const pp_signal_mask prof = pp_signal_bit(SIGPROF);
+    pp_signal_mask old = 0;
+    if (pp_cpu_signal_must_be_open()) {
+        pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &prof, &old, sizeof prof);
+        host_blocks = host_blocks || (old & prof) != 0;
+    }
 }
 
 void pp_cpu_signal_after_fork_in_child(void)

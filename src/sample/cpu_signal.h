@@ -30,6 +30,18 @@ bool pp_cpu_signal_owned(void);
  * happen to signals that are not ours. */
 void pp_cpu_signal_host_action(const struct sigaction *action, struct sigaction *old);
 
+/*
+ * Whether SIGPROF must stay open in every thread: it is ours, and the host has no handler for it
+ * that could be surprised. Then a host that blocks it is told that it did (hook/masks.c), and the
+ * thread's flag remembers.
+ */
+bool pp_cpu_signal_must_be_open(void);
+bool pp_cpu_signal_host_blocks(void);
+void pp_cpu_signal_set_host_blocks(bool blocks);
+
+/* Opens SIGPROF in the calling thread if it must be open and is not. */
+void pp_cpu_signal_open(void);
+
 /* In the child of fork: gives SIGPROF back to the host's action. No timer was inherited. */
 void pp_cpu_signal_after_fork_in_child(void);
 

@@ -15,6 +15,8 @@
 #include "arch/system_call.h"
 #include "sys/lock.h"
 #include "base/random.h"
+#include "sys/address_space.h"
+#include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -29,6 +31,7 @@ enum {
     CHAINS = 1024,
     MAX_SLOTS = 1 << 16,
     MIN_SLOTS = 1 << 6,
+    SLOTS_SHARE = 200, /* one part in so many of a limited address space */
     DIRECTORY_BYTES = 4096,
     MAX_ROUNDS = 8, /* of listing threads while new ones appear */
     /* CPU time without a sample after which the signal cannot have been just late: ticks come every
@@ -56,6 +59,10 @@ int pp_cpu_timers_reserve(void)
     }
     uint32_t count = MAX_SLOTS;
     void *memory = MAP_FAILED;
+    while (count > MIN_SLOTS &&
+           pp_address_space_share(count * sizeof *slots, SLOTS_SHARE) < count * sizeof *slots) {
+        count /= 2;
+    }
     for (; count >= MIN_SLOTS && memory == MAP_FAILED; count /= 2) {
         memory = mmap(NULL, count * sizeof(pp_cpu_slot), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -173,7 +180,26 @@ static void delete_timer(pp_cpu_slot *slot)
     }
 }
 
-/* Arms thread `tid`, whose account begins at `base_ns` on its CPU clock. */
+/* Gives the slot a timer. -ESRCH: the thread has ended meanwhile. */
+static int arm_slot(pp_cpu_slot *slot)
+{
+    int error = create_timer(slot);
+    if (error == 0) {
+        error = set_timer(slot);
+    }
+    if (error == 0) {
+        pp_cpu.threads_armed++;
+        return 0;
+    }
+    delete_timer(slot);
+    return error == -EINVAL ? -ESRCH : error;
+}
+
+/*
+ * Opens the account of thread `tid` at `base_ns` on its CPU clock, and arms it. Without a timer
+ * (RLIMIT_SIGPENDING) the account stays open: a later look may have more luck, and what the thread
+ * used is known at the end.
+ */
 static void arm(int tid, uint64_t base_ns, uintptr_t entry)
 {
     pp_cpu_slot *slot = new_slot(tid);
@@ -184,17 +210,10 @@ static void arm(int tid, uint64_t base_ns, uintptr_t entry)
     slot->entry = entry;
     slot->first_ns = base_ns + 1 + pp_random_below(&random_state, pp_cpu.period_ns);
     __atomic_store_n(&slot->session, pp_cpu.number, __ATOMIC_RELEASE);
-    int error = create_timer(slot);
-    if (error == 0) {
-        error = set_timer(slot);
-    }
-    if (error == 0) {
-        pp_cpu.threads_armed++;
-        return;
-    }
-    delete_timer(slot);
-    free_slot(slot);
-    if (error != -ESRCH && error != -EINVAL) { /* those two: the thread has ended meanwhile */
+    int error = arm_slot(slot);
+    if (error == -ESRCH) {
+        free_slot(slot);
+    } else if (error != 0) {
         pp_cpu.threads_unarmed++;
     }
 }
@@ -246,8 +265,12 @@ static void visit_task(int tid, void *context)
     scan *s = context;
     s->met_self = s->met_self || tid == s->self;
     pp_cpu_slot *slot = find_slot(tid);
-    if (slot != NULL && slot->timer >= 0) {
+    if (slot != NULL) {
         slot->scan = scan_number;
+        if (slot->timer < 0 && arm_slot(slot) == 0) {
+            pp_cpu.threads_unarmed--;
+            s->added++;
+        }
         return;
     }
     int64_t now = pp_task_cpu_ns(tid);
@@ -287,11 +310,9 @@ static int scan_tasks(void)
 
 /* Takes the lock with signals blocked (libc keeps its own two open), so that no handler on this
  * thread can want the lock that the thread holds. */
-static void enter(sigset_t *old)
+static void enter(pp_signal_mask *old)
 {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, old);
+    pp_signals_block(old);
     pp_lock_take(&lock, pp_task_self());
 }
 
@@ -302,16 +323,14 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static bool enter_within(uint64_t patience_ns, sigset_t *old)
+static bool enter_within(uint64_t patience_ns, pp_signal_mask *old)
 {
-    sigset_t all;
     int self = pp_task_self();
     uint64_t give_up_ns = monotonic_ns() + patience_ns;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, old);
+    pp_signals_block(old);
     while (!pp_lock_try(&lock, self)) {
         if (pp_lock_held_by(&lock, self) || monotonic_ns() >= give_up_ns) {
-            pthread_sigmask(SIG_SETMASK, old, NULL);
+            pp_signals_restore(old);
             return false;
         }
         pp_system_call(SYS_sched_yield);
@@ -319,15 +338,15 @@ static bool enter_within(uint64_t patience_ns, sigset_t *old)
     return true;
 }
 
-static void leave(const sigset_t *old)
+static void leave(const pp_signal_mask *old)
 {
     pp_lock_release(&lock);
-    pthread_sigmask(SIG_SETMASK, old, NULL);
+    pp_signals_restore(old);
 }
 
 unsigned pp_cpu_timers_arm_all(void)
 {
-    sigset_t old;
+    pp_signal_mask old = 0;
     enter(&old);
     int added = 1;
     for (int round = 0; added > 0 && round < MAX_ROUNDS; round++) {
@@ -368,12 +387,13 @@ void pp_cpu_timers_thread_begin(uintptr_t entry)
         __atomic_load_n(&frozen, __ATOMIC_RELAXED)) {
         return;
     }
-    sigset_t old;
+    pp_signal_mask old = 0;
     enter(&old);
     if (__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE)) {
         int tid = pp_task_self();
         pp_cpu_slot *slot = find_slot(tid);
         if (slot != NULL) { /* a scan was faster, or a thread of this number ended unseen */
+            pp_cpu.threads_unarmed -= slot->timer < 0;
             delete_timer(slot);
             free_slot(slot);
         }
@@ -387,7 +407,7 @@ void pp_cpu_timers_thread_end(void)
     if (!__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE)) {
         return;
     }
-    sigset_t old;
+    pp_signal_mask old = 0;
     enter(&old);
     pp_cpu_slot *slot = find_slot(pp_task_self());
     if (slot != NULL) {
@@ -403,13 +423,14 @@ void pp_cpu_timers_thread_end(void)
         delete_timer(slot);
         free_slot(slot);
     }
-    sigaddset(&old, SIGPROF); /* a signal that the timer has sent already finds no slot any more */
+    old |= pp_signal_bit(
+        SIGPROF); /* a signal that the timer has sent already finds no slot any more */
     leave(&old);
 }
 
 void pp_cpu_timers_disarm_all(uint64_t patience_ns)
 {
-    sigset_t old;
+    pp_signal_mask old = 0;
     if (!enter_within(patience_ns, &old)) {
         return; /* the process is about to end, and whoever holds the lock will not give it back */
     }

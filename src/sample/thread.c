@@ -8,6 +8,7 @@
  */
 #include "sample/thread.h"
 
+#include "sample/cpu_signal.h"
 #include "sample/cpu_timers.h"
 #include "unwind/stack_memory.h"
 
@@ -16,9 +17,16 @@ void pp_thread_declare_stack(uintptr_t limit, uintptr_t top)
     pp_stack_declare(limit, top);
 }
 
-void pp_thread_begin(uintptr_t entry)
+void pp_thread_begin(uintptr_t entry, bool prof_blocked)
 {
+    pp_cpu_signal_set_host_blocks(prof_blocked);
+    pp_cpu_signal_open();
     pp_cpu_timers_thread_begin(entry);
+}
+
+bool pp_thread_believes_prof_blocked(void)
+{
+    return pp_cpu_signal_host_blocks();
 }
 
 void pp_thread_end(void)

@@ -9,6 +9,7 @@
 #include "sys/sandbox.h"
 
 #include "arch/system_call.h"
+#include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -142,16 +143,14 @@ static bool in_child(trial *t)
         return false;
     }
     int saved_errno = errno;
-    sigset_t all;
-    sigset_t old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &old); /* no handler of the host runs in the child */
+    pp_signal_mask old = 0;
+    pp_signals_block(&old); /* no handler of the host runs in the child */
     int child = clone(run_trial, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, t);
     if (child > 0) {
         while (waitpid(child, NULL, (int)__WCLONE) < 0 && errno == EINTR) {
         }
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pp_signals_restore(&old);
     errno = saved_errno;
     munmap(stack, STACK_BYTES);
     return child > 0;

@@ -90,25 +90,33 @@ static verdict enter_caller(frame *f, uintptr_t pc, uintptr_t sp)
 
 /* ---- big rules ---- */
 
-/* The value that the register `own` of this frame has in the caller. */
-static bool recover(frame *f, const pp_where *where, unsigned own, uintptr_t cfa, uintptr_t *value)
+static verdict read_word(frame *f, uintptr_t base, int32_t offset, uintptr_t *value)
+{
+    return pp_stack_read(&f->window, base + (uintptr_t)(intptr_t)offset, value) ? GO_ON
+                                                                                : STOP_BAD_READ;
+}
+
+/* The value that the register `own` of this frame has in the caller; STOP_NO_RULE if nobody knows.
+ */
+static verdict recover(frame *f, const pp_where *where, unsigned own, uintptr_t cfa,
+                       uintptr_t *value)
 {
     uintptr_t base = 0;
     switch (where->kind) {
     case PP_WHERE_SAME:
-        return register_value(f, own, value);
+        return register_value(f, own, value) ? GO_ON : STOP_NO_RULE;
     case PP_WHERE_CFA:
-        return pp_stack_read(&f->window, cfa + (uintptr_t)(intptr_t)where->offset, value);
+        return read_word(f, cfa, where->offset, value);
     case PP_WHERE_MEMORY:
-        return register_value(f, where->reg, &base) &&
-               pp_stack_read(&f->window, base + (uintptr_t)(intptr_t)where->offset, value);
+        return register_value(f, where->reg, &base) ? read_word(f, base, where->offset, value)
+                                                    : STOP_NO_RULE;
     case PP_WHERE_CFA_VALUE:
         *value = cfa + (uintptr_t)(intptr_t)where->offset;
-        return true;
+        return GO_ON;
     case PP_WHERE_REGISTER:
-        return register_value(f, where->reg, value);
+        return register_value(f, where->reg, value) ? GO_ON : STOP_NO_RULE;
     default:
-        return false;
+        return STOP_NO_RULE;
     }
 }
 
@@ -135,15 +143,19 @@ PP_COLD_PATH static verdict apply_big(frame *f, const pp_rule *rule)
     uintptr_t pc = 0;
     uintptr_t fp = 0;
     uintptr_t bx = 0;
-    if (!recover(f, &rule->ra, PP_REG_RA, cfa, &pc)) {
-        return STOP_BAD_READ;
+    verdict pc_found = recover(f, &rule->ra, PP_REG_RA, cfa, &pc);
+    verdict fp_found = recover(f, &rule->fp, PP_REG_FP, cfa, &fp);
+    verdict bx_found = recover(f, &rule->bx, PP_REG_BX, cfa, &bx);
+    if (pc_found != GO_ON) {
+        return pc_found;
     }
-    bool fp_known = recover(f, &rule->fp, PP_REG_FP, cfa, &fp);
-    bool bx_known = recover(f, &rule->bx, PP_REG_BX, cfa, &bx);
+    if (fp_found == STOP_BAD_READ || bx_found == STOP_BAD_READ) {
+        return STOP_BAD_READ; /* as a one-word rule would: the walk must not depend on the cache */
+    }
     f->fp = fp;
     f->bx = bx;
-    f->fp_known = fp_known;
-    f->bx_known = bx_known;
+    f->fp_known = fp_found == GO_ON;
+    f->bx_known = bx_found == GO_ON;
     return enter_caller(f, pc, cfa);
 }
 

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034 # scripts use the variables
 # SPDX-License-Identifier: MIT
 #
 # lib.sh: what the end-to-end scripts share. A script includes it first:
@@ -28,7 +28,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 cd "$work"
-export PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
+export PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work/none"
 unset LIBPPROF CPUPROFILE CPUPROFILE_FREQUENCY LD_PRELOAD
 
 fail() {
@@ -189,15 +189,18 @@ expect_at_least() { # WHAT LEAST FOUND
 percent() { awk -v total="$1" -v n="$2" 'BEGIN { printf "%.1f\n", total * n / 100 }'; }
 
 # whole_percent RAW: the share of samples whose outermost frame is the program's entry point (told by
-# the ELF header of mapping 1), or a thread's entry: one of libc's clone functions, or a name from
-# ROOTS. Samples that were never taken but settled from a clock stand on an entry alone, or are named
-# pprof_lost_samples; they are left out.
+# the ELF header of mapping 1), or one of libc's clone functions, or a name from ROOTS. Samples that
+# were settled from a clock at the end of a thread stand alone on its entry: as many as the comment
+# speaks of are left out.
 whole_percent() {
     whole_entries=$(entry_addresses "$1")
     awk -v entries="$whole_entries" -v roots="clone clone3 _start ${ROOTS:-}" '
         BEGIN {
             count = split(entries, list, " "); for (i = 1; i <= count; i++) entry[list[i]] = 1
             count = split(roots, list, " "); for (i = 1; i <= count; i++) root[list[i]] = 1
+        }
+        /^Comment: .* more were settled/ {
+            settled = $0; sub(/ more were settled.*/, "", settled); sub(/.* /, "", settled)
         }
         /^Samples:/   { part = 1; next }
         /^Locations/  { part = 2; next }
@@ -211,11 +214,12 @@ whole_percent() {
         END {
             for (i = 1; i <= n; i++) {
                 id = outermost[i]
-                if (name[id] == "pprof_lost_samples") continue
-                total += weights[i]
                 if (name[id] in root || address[id] in entry) good += weights[i]
+                else if (depth[i] == 1) alone += weights[i]
+                else bad += weights[i]
             }
-            printf "%.2f\n", total ? 100 * good / total : 100
+            bad += alone > settled ? alone - settled : 0
+            printf "%.2f\n", good + bad ? 100 * good / (good + bad) : 100
         }' "$1"
 }
 
@@ -242,4 +246,38 @@ entry_addresses() {
                 echo "$address"
             fi
         done | tr '\n' ' '
+}
+
+# ---- programs that are not ours ----
+
+# expect_whole FILE: at least 99 % of the weight lies in stacks that reach the program's entry or a
+# thread's (all but two samples, where that is less), and no reader has anything to complain about.
+expect_whole() {
+    raw "$1"
+    whole_least=$(awk -v total="$(weight "$1.raw")" \
+        'BEGIN { least = total < 200 && total > 0 ? 100 - 201 / total : 99; print least < 0 ? 0 : least }')
+    expect_at_least "percent of whole stacks in $1, $(comments "$1.raw")" "$whole_least" \
+        "$(whole_percent "$1.raw")"
+    for report in -top -traces; do
+        go tool pprof $report "$1" >"$1.report" 2>"$1.err" || fail "$report $1: $(cat "$1.err")"
+        # The interactive hints that go with some versions are no warnings.
+        ! grep -Ev '^(Main binary filename not available\.)?$' "$1.err" >&2 || fail "$report $1"
+    done
+}
+
+# same_as_without NAME LEAST COMMAND...: status and output are the same with the library as without; the
+# profile NAME.pb.gz has at least LEAST samples and is whole.
+same_as_without() {
+    same_name=$1
+    same_least=$2
+    shift 2
+    same_plain=0
+    "$@" >"$same_name.plain" 2>"$same_name.plain.err" || same_plain=$?
+    same_found=0
+    record "$work/$same_name.pb.gz" "$@" >"$same_name.out" 2>"$same_name.out.err" || same_found=$?
+    expect_equal "status of $same_name" "$same_plain" "$same_found"
+    cmp "$same_name.plain" "$same_name.out" >&2 || fail "$same_name has another output"
+    expect_equal "messages of $same_name" "$(cat "$same_name.plain.err")" "$(cat "$same_name.out.err")"
+    expect_whole "$same_name.pb.gz"
+    expect_at_least "weight of $same_name" "$same_least" "$(weight "$same_name.pb.gz.raw")"
 }

@@ -15,8 +15,8 @@ run_child() { # OPTIONS WAY
 # Whether the parent's profile is that of the parent, before and after the child.
 parent_profile() { # WAY FILE
     raw "$2"
-    expect_near "parent's work before the child of $1" 60 "$(weight_with "$2.raw" parent_before)" 15
-    expect_near "parent's work after the child of $1" 60 "$(weight_with "$2.raw" parent_after)" 15
+    expect_near "parent's work before the child of $1" 60 "$(weight_with "$2.raw" parent_before)" 30
+    expect_near "parent's work after the child of $1" 60 "$(weight_with "$2.raw" parent_after)" 30
     expect_equal "child's work in the parent's profile" 0 "$(weight_with "$2.raw" child_work)"
 }
 
@@ -44,12 +44,12 @@ children_profiles() { # WAY PROFILES PROFILES-WITH-CHILD_WORK
             mv "$file.raw" "$1.raw"
         elif [ "$(weight_with "$file.raw" child_work)" != 0 ]; then
             with_work=$((with_work + 1))
-            expect_near "child_work of $1" 60 "$(weight_with "$file.raw" child_work)" 15
+            expect_near "child_work of $1" 60 "$(weight_with "$file.raw" child_work)" 30
         fi
     done
     expect_equal "parents' profiles of $1" 1 $parents
     expect_equal "children's profiles of $1 with their work" "$3" $with_work
-    expect_near "parent's work after the child of $1" 60 "$(weight_with "$1.raw" parent_after)" 15
+    expect_near "parent's work after the child of $1" 60 "$(weight_with "$1.raw" parent_after)" 30
 }
 children_profiles fork 2 1
 children_profiles fork-_exit 2 1

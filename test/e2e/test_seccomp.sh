@@ -14,11 +14,14 @@ run_confined() { # HOW CALL FILE
     status timeout -s KILL 60 "$confined" before "$1" "$2" -- env \
         LIBPPROF="cpu:1000,file=$3" LD_PRELOAD="$library" "$victims/ends" return 2>errors
 }
-# Every call that docs/SYSTEM_CALLS.md lists, and that the program can do without.
+# Every call that docs/SYSTEM_CALLS.md lists, and that the program can do without; not getpid and the like,
+# which are harmless and made even without a profile. clone and wait4 are what
+# the others are tried with: a filter that kills for these cannot be found out.
 for call in timer_create timer_settime timer_delete process_vm_readv getdents64 sched_yield \
-    readlink rename unlink getcwd rt_sigtimedwait poll fcntl clone wait4 tgkill getpid gettid \
-    prlimit64 nanosleep clock_nanosleep newfstatat; do
+    readlink rename unlink getcwd rt_sigtimedwait poll fcntl clone wait4 tgkill nanosleep \
+    clock_nanosleep newfstatat; do
     for how in refuse kill; do
+        case $how-$call in kill-clone | kill-wait4) continue ;; esac
         plain=$(status "$confined" before $how $call -- env "$victims/ends" return 2>/dev/null)
         if [ "$plain" = 42 ]; then
             expect_equal "status under a filter that does $how $call" 42 \
@@ -45,7 +48,7 @@ for way in prctl syscall listed; do
         LIBPPROF="cpu:1000,file=$work/$way.pb.gz" LD_PRELOAD="$library" \
         "$confined" during $way 2>errors)"
     raw $way.pb.gz
-    expect_near "weight of work_before" 100 "$(weight_with $way.pb.gz.raw work_before main)" 15
+    expect_near "weight of work_before" 100 "$(weight_with $way.pb.gz.raw work_before main)" 30
     expect_contains "messages of $way" errors seccomp
 done
 echo ok

@@ -11,15 +11,17 @@ record "$work/p.pb.gz" "$victims/shares" >spent
 raw p.pb.gz
 profile=$work/p.pb.gz.raw
 
-# Turns of 40 to 60 ms each, timed at ticks of up to 10 ms: 5 % of the whole is beyond chance.
+# The kernel looks at a thread's timer at ticks that find the thread running. Beside others on the same
+# processor these can be 20 ms of its CPU time apart, and what was due goes to whoever runs then: a
+# handful of turns of 180 to 270 ms each keeps that below 5 % of the whole.
 total=$(awk '$1 == "process" { print $2 }' spent)
 for name in hog_sixty hog_forty hog_kernel; do
     ms=$(awk -v name="$name" '$1 == name { print $2 }' spent)
     expect_near "weight of $name" "$ms" "$(weight_with "$profile" "$name" main)" "$(percent "$total" 5)"
 done
 expect_equal "weight of never_called" 0 "$(weight_with "$profile" never_called)"
-# What it takes to go to sleep and to wake up: ten times.
-expect_near "weight of sleeper" 0 "$(weight_with "$profile" sleeper)" 5
+# What it takes to go to sleep and to wake up, twice; or a tick that was late.
+expect_near "weight of sleeper" 0 "$(weight_with "$profile" sleeper)" 20
 expect_near "weight of all samples" "$total" "$(weight "$profile")" "$(percent "$total" 5)"
 
 # The value in nanoseconds is the count times the period.

@@ -10,7 +10,7 @@ need go timeout
 run_way() { # WAY: status, without any message of the shell
     status timeout -s KILL 60 "$@" 2>/dev/null
 }
-for way in handler handler-signal handler-info ignored interval-timer blocked signal-thread \
+for way in handler handler-signal handler-info ignored interval-timer blocked all-blocked signal-thread \
     signal-descriptor own-timer default default-thread ignored-from-start; do
     plain=$(run_way "$victims/sigprof" $way)
     found=$(run_way env LIBPPROF="cpu:1000,file=$work/$way.pb.gz" LD_PRELOAD="$library" \
@@ -24,7 +24,12 @@ for way in handler handler-signal handler-info ignored interval-timer own-timer;
     expect_near "weight of work with $way" 300 "$(weight_with $way.pb.gz.raw work main)" 15
 done
 
-# CPU time of a thread that blocks the signal is not known by stack, but it is not forgotten.
+# A thread that blocks all signals, and is told that it does, is sampled all the same.
+raw all-blocked.pb.gz
+expect_near "weight of work that blocks all signals" 300 \
+    "$(weight_with all-blocked.pb.gz.raw work work_all_blocked)" 15
+
+# CPU time of a thread that blocks the signal past libc is not known by stack, but it is not forgotten.
 raw blocked.pb.gz
 expect_near "weight of lost samples" 300 "$(weight_with blocked.pb.gz.raw pprof_lost_samples)" 15
 expect_equal "their thread" "$(weight_with blocked.pb.gz.raw pprof_lost_samples)" \

@@ -241,13 +241,13 @@ static void threads_lose_nothing(void **state)
 }
 
 /* One-frame stacks whose hashes have their low bits in common: they hang on one chain. */
-enum { COLLIDING = 64, LOW_BITS = 0x3fff };
+enum { COLLIDING = 24, LOW_BITS = 0x3fff };
 
 static uintptr_t colliding[COLLIDING];
 
 static void find_colliding_stacks(void)
 {
-    pp_stack_counts *counts = pp_stack_counts_new(128 << 20);
+    pp_stack_counts *counts = pp_stack_counts_new(64 << 20);
     size_t found = 0;
     for (uintptr_t pc = 1; found < COLLIDING; pc++) {
         const pp_stack_entry *entry = pp_stack_counts_record(counts, &pc, 1, 1);
@@ -274,7 +274,7 @@ static void threads_on_one_chain_lose_nothing(void **state)
 {
     (void)state;
     find_colliding_stacks();
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 100; round++) {
         pthread_t threads[THREADS];
         size_t entries = 0;
         shared = pp_stack_counts_new(1 << 20);

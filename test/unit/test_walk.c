@@ -41,11 +41,19 @@
 
 enum { DEPTH = 256 };
 
+/* A function with one copy, whose address is where it runs. */
+#ifdef __clang__
+#define KEPT_WHOLE __attribute__((noinline))
+#else
+#define KEPT_WHOLE __attribute__((noinline, noclone))
+#endif
+
 /* ---- code that is never executed ---- */
 
+/* Nothing but calls, so that every second address is one that a call returns to. */
 #define CODE(name, cfi)                                                                            \
     __asm__(".text\n.p2align 4\n" #name ":\n.cfi_startproc\n" cfi                                  \
-            ".skip 16, 0x90\n.cfi_endproc\n");                                                     \
+            ".rept 8\ncall *%rax\n.endr\n.cfi_endproc\n");                                         \
     extern const char name[]
 
 CODE(code_leaf, "");
@@ -62,6 +70,10 @@ CODE(code_end, ".cfi_undefined rip\n");
 CODE(code_far_save, ".cfi_def_cfa_offset 16\n.cfi_offset rbp, -256\n");
 CODE(code_flat, ".cfi_def_cfa_offset 0\n");
 CODE(code_return_in_rdi, ".cfi_register rip, rdi\n");
+
+/* Not a call anywhere. */
+__asm__(".text\n.p2align 4\ncode_nops:\n.cfi_startproc\n.skip 32, 0x90\n.cfi_endproc\n");
+extern const char code_nops[];
 
 static uintptr_t in(const char *code)
 {
@@ -388,6 +400,19 @@ static void a_call_to_nowhere_shows_its_caller(void **state)
     }
 }
 
+static void a_word_that_no_call_left_is_no_return_address(void **state)
+{
+    (void)state;
+    outcome o;
+    static const uintptr_t targets[] = {0, 0x123456789abc};
+    for (size_t i = 0; i < 2; i++) {
+        uintptr_t stack[8] = {(uintptr_t)code_nops + 16, (uintptr_t)code_nops + 24, in(code_end)};
+        ucontext_t context = context_at(targets[i], stack);
+        walk_from(&o, &context, DEPTH, 0);
+        assert_stack(o, PP_STOP_NO_RULE, targets[i] + 1);
+    }
+}
+
 static void a_jump_to_nowhere_from_nowhere_is_one_frame(void **state)
 {
     (void)state;
@@ -465,7 +490,7 @@ static uintptr_t own_returns[1024];
 static size_t own_count;
 
 /* Calls itself until `levels` frames lie on the stack, then `bottom`. */
-__attribute__((noinline, noclone)) static int descend(int levels, int (*bottom)(void))
+KEPT_WHOLE static int descend(int levels, int (*bottom)(void))
 {
     own_returns[own_count++] = (uintptr_t)__builtin_return_address(0);
     volatile int result = levels > 1 ? descend(levels - 1, bottom) : bottom();
@@ -775,7 +800,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
     }
 }
 
-__attribute__((noinline, noclone)) static void step_through(void (*work)(void))
+KEPT_WHOLE static void step_through(void (*work)(void))
 {
     uintptr_t here[DEPTH];
     size_t depth = pprof_callers(1, here, DEPTH);
@@ -943,6 +968,7 @@ int main(void)
         cmocka_unit_test(corrupt_stacks_are_survived),
         cmocka_unit_test(a_call_through_a_null_pointer_shows_its_caller),
         cmocka_unit_test(a_call_to_nowhere_shows_its_caller),
+        cmocka_unit_test(a_word_that_no_call_left_is_no_return_address),
         cmocka_unit_test(a_jump_to_nowhere_from_nowhere_is_one_frame),
         cmocka_unit_test(code_without_cfi_is_passed_by_its_frame_pointer),
         cmocka_unit_test(capacity_and_skip_cut_the_same_stack),

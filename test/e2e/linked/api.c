@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * api.c CASE [FILE]: the calls of <pprof.h>, one case a run. Exit status 0 if all of its checks hold;
- * else the line is printed.
+ * api.c CASE [FILE]: the calls of <pprof.h>, one case a run. Exit status 0 if all of its checks
+ * hold; else the line is printed.
  */
 #include <pprof.h>
 
@@ -167,7 +167,8 @@ static void case_options(void)
     free(m.data);
 }
 
-/* A writer that fails at its first, second, ... call: that error comes back, and no call after it. */
+/* A writer that fails at its first, second, ... call: that error comes back, and no call after it.
+ */
 static void case_failing_writer(void)
 {
     int needed = 0;
@@ -250,8 +251,7 @@ static void case_small_pipe(void)
     fcntl(ends[1], F_SETPIPE_SZ, 4096);
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
     pthread_create(&reader, NULL, read_slowly, &ends[0]);
-    pprof_cpu_options options = {
-        .size = sizeof options, .hz = 1000, .format = PPROF_FORMAT_LEGACY};
+    pprof_cpu_options options = {.size = sizeof options, .hz = 1000, .format = PPROF_FORMAT_LEGACY};
     CHECK_IS(pprof_start_cpu_profile_opts(pprof_writer_fd(ends[1]), &options), 0);
     api_work(50);
     CHECK_IS(pprof_stop_cpu_profile(), 0);
@@ -367,7 +367,8 @@ static void *come_and_go(void *unused)
     return unused;
 }
 
-/* 200 profiles in a row, beside threads that work, come and go, and stop profiles that are not theirs. */
+/* 200 profiles in a row, beside threads that work, come and go, and stop profiles that are not
+ * theirs. */
 static void case_many(void)
 {
     pthread_t threads[3];

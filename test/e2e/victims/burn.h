@@ -2,8 +2,8 @@
  *
  * burn.h: CPU time by the measure: what victims spend, and what they say they have spent.
  *
- * Victims print "NAME MILLISECONDS" lines, so that a test compares the profile with the kernel's own
- * account and not with what the program was meant to do.
+ * Victims print "NAME MILLISECONDS" lines, so that a test compares the profile with the kernel's
+ * own account and not with what the program was meant to do.
  */
 #ifndef BURN_H
 #define BURN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * children.c WAY: starts a child in that way, between two stretches of work of its own; exit status 42
- * if the child ended as it should.
+ * children.c WAY: starts a child in that way, between two stretches of work of its own; exit status
+ * 42 if the child ended as it should.
  */
 #include "burn.h"
 
@@ -223,18 +223,12 @@ static const struct {
     const char *name;
     int (*start)(void);
 } ways[] = {
-    {"fork", by_fork},
-    {"fork-_exit", by_fork_and_underscore},
-    {"raw-fork", by_raw_fork},
-    {"grandchild", by_grandchild},
-    {"vfork", by_vfork},
-    {"vfork-exec", by_vfork_and_exec},
-    {"spawn", by_spawn},
-    {"system", by_system},
-    {"popen", by_popen},
-    {"clone-vm", by_clone_vm},
-    {"daemon", by_daemon},
-    {"many", by_many_forks},
+    {"fork", by_fork},         {"fork-_exit", by_fork_and_underscore},
+    {"raw-fork", by_raw_fork}, {"grandchild", by_grandchild},
+    {"vfork", by_vfork},       {"vfork-exec", by_vfork_and_exec},
+    {"spawn", by_spawn},       {"system", by_system},
+    {"popen", by_popen},       {"clone-vm", by_clone_vm},
+    {"daemon", by_daemon},     {"many", by_many_forks},
     {"exec", by_exec},
 };
 

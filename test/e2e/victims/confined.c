@@ -2,12 +2,10 @@
  *
  * confined.c: seccomp filters.
  *
- *   confined before refuse|kill CALLS -- COMMAND...   runs the command under a filter that answers these
- *                                                     calls with EPERM, or kills
- *   confined during prctl|syscall|listed              works, installs a filter, works again, starts a
- *                                                     thread that works, and ends with status 42. The
- *                                                     filter kills whatever the rest of this program
- *                                                     does not need.
+ *   confined before refuse|kill CALLS -- COMMAND...   runs the command under a filter that answers
+ * these calls with EPERM, or kills confined during prctl|syscall|listed              works,
+ * installs a filter, works again, starts a thread that works, and ends with status 42. The filter
+ * kills whatever the rest of this program does not need.
  *
  * CALLS is a comma-separated list of numbers or names known here.
  */
@@ -67,8 +65,8 @@ static void build(struct sock_filter *code, unsigned short *length, const unsign
                   unsigned count, unsigned hit, unsigned miss)
 {
     unsigned short n = 0;
-    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                             offsetof(struct seccomp_data, nr));
+    code[n++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (unsigned i = 0; i < count; i++) {
         code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, list[i], 0, 1);
         code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, hit);
@@ -139,18 +137,38 @@ static void *nothing(void *unused)
 
 /* What this program and its C library need from here on. */
 static const unsigned needed[] = {
-    SYS_read,         SYS_write,          SYS_exit,          SYS_exit_group,  SYS_futex,
-    SYS_mmap,         SYS_munmap,         SYS_mprotect,      SYS_brk,         SYS_clone,
-    SYS_clone3,       SYS_clock_gettime,  SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_madvise,
-    SYS_set_robust_list, SYS_rseq,        SYS_gettid,        SYS_getpid,      SYS_restart_syscall,
-    SYS_sched_getaffinity, SYS_prlimit64, SYS_newfstatat,    SYS_fstat,       SYS_set_tid_address,
+    SYS_read,
+    SYS_write,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_futex,
+    SYS_mmap,
+    SYS_munmap,
+    SYS_mprotect,
+    SYS_brk,
+    SYS_clone,
+    SYS_clone3,
+    SYS_clock_gettime,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_madvise,
+    SYS_set_robust_list,
+    SYS_rseq,
+    SYS_gettid,
+    SYS_getpid,
+    SYS_restart_syscall,
+    SYS_sched_getaffinity,
+    SYS_prlimit64,
+    SYS_newfstatat,
+    SYS_fstat,
+    SYS_set_tid_address,
 };
 
 /* The calls that a profiler would like, and a sandbox has no use for. */
 static const unsigned unneeded[] = {
-    SYS_timer_create,     SYS_timer_settime, SYS_timer_delete, SYS_process_vm_readv, SYS_openat,
-    SYS_perf_event_open,  SYS_rename,        SYS_unlink,       SYS_rt_sigaction,     SYS_tgkill,
-    SYS_getdents64,       SYS_readlink,      SYS_sched_yield,
+    SYS_timer_create,    SYS_timer_settime, SYS_timer_delete, SYS_process_vm_readv, SYS_openat,
+    SYS_perf_event_open, SYS_rename,        SYS_unlink,       SYS_rt_sigaction,     SYS_tgkill,
+    SYS_getdents64,      SYS_readlink,      SYS_sched_yield,
 };
 
 static int during(const char *way)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ends.c WAY: burns 60 ms in `last_work` and ends the process in that way. The exit status is 42 where
- * there is one to choose. The ways that wait for a signal first print "ready".
+ * ends.c WAY: burns 60 ms in `last_work` and ends the process in that way. The exit status is 42
+ * where there is one to choose. The ways that wait for a signal first print "ready".
  */
 #include "burn.h"
 
@@ -249,7 +249,7 @@ static void wait_in_stdio(void)
 {
     ready();
     FILE *null = fopen("/dev/null", "w");
-    for (unsigned long i = 0; null != NULL; i++) {
+    for (unsigned long i = 0;; i++) {
         fprintf(null, "%lu", i);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * facts.c [WORK-MS]: what a program can see of itself, a line each. The library must change none of it,
- * except the disposition of SIGPROF and the addresses of things.
+ * facts.c [WORK-MS]: what a program can see of itself, a line each. The library must change none of
+ * it, except the disposition of SIGPROF and the addresses of things.
  */
 #include "burn.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hostile.c WAY: does to itself what servers do: closes every descriptor, changes its root or its user,
- * overwrites its title. Works 100 ms before and after, ends with status 42.
+ * hostile.c WAY: does to itself what servers do: closes every descriptor, changes its root or its
+ * user, overwrites its title. Works 100 ms before and after, ends with status 42.
  */
 #include "burn.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * interruptions.c: system calls that a signal could shorten or end, beside threads and children that
- * keep every processor busy. Prints a line for each that did not do what it does without signals.
+ * interruptions.c: system calls that a signal could shorten or end, beside threads and children
+ * that keep every processor busy. Prints a line for each that did not do what it does without
+ * signals.
  */
 #include "burn.h"
 

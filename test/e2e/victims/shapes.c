@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shapes.c: stacks that are hard to walk. Each chain burns 100 ms at its leaf, and each function of it
- * must be seen.
+ * shapes.c: stacks that are hard to walk. Each chain burns 100 ms at its leaf, and each function of
+ * it must be seen.
  *
  *   deep recursion        700 frames, below the limit of what is kept; and 5000, above it
  *   callbacks             qsort and bsearch, whose frames belong to libc

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shares.c: two functions that take turns, in proportion 60 to 40, one that sleeps, one that is never
- * called, and a system call that takes CPU time inside the kernel.
+ * shares.c: two functions that take turns, in proportion 60 to 40, one that sleeps, one that is
+ * never called, and a system call that takes CPU time inside the kernel.
  */
 #include "burn.h"
 
@@ -11,12 +11,12 @@
 
 double hog_sixty(void)
 {
-    return burn_ms(60);
+    return burn_ms(270);
 }
 
 static double hog_forty(void)
 {
-    return burn_ms(40);
+    return burn_ms(180);
 }
 
 void sleeper(void)
@@ -33,7 +33,7 @@ double never_called(void)
 double hog_kernel(int fd, char *buffer, size_t size)
 {
     double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
-    while (clock_ms(CLOCK_THREAD_CPUTIME_ID) - start < 60) {
+    while (clock_ms(CLOCK_THREAD_CPUTIME_ID) - start < 270) {
         if (read(fd, buffer, size) <= 0) {
             abort();
         }
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     double sixty = 0;
     double forty = 0;
     double kernel = 0;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 2; i++) {
         sixty += hog_sixty();
         forty += hog_forty();
         kernel += hog_kernel(fd, buffer, BUFFER);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * sigprof.c WAY: a program that uses SIGPROF itself, and works for 300 ms. Exit status 42 if it saw what
- * it would see without a profiler.
+ * sigprof.c WAY: a program that uses SIGPROF itself, and works for 300 ms. Exit status 42 if it saw
+ * what it would see without a profiler.
  */
 #include "burn.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +137,7 @@ static void *work_blocked(void *unused)
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGPROF);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, NULL, 8); /* past libc */
     work();
     return unused;
 }
@@ -147,6 +148,40 @@ static int blocked(void)
     pthread_create(&thread, NULL, work_blocked, NULL);
     pthread_join(thread, NULL);
     return STATUS;
+}
+
+/* As xz does with its workers: everything is blocked where the thread is made, and it looks so
+ * there. */
+static void *work_all_blocked(void *result)
+{
+    sigset_t now;
+    sigset_t none;
+    work();
+    sigemptyset(&none);
+    pthread_sigmask(SIG_BLOCK, &none, &now);
+    bool whole = sigismember(&now, SIGPROF) == 1 && sigismember(&now, SIGUSR1) == 1;
+    sigemptyset(&none);
+    sigaddset(&none, SIGPROF);
+    pthread_sigmask(SIG_UNBLOCK, &none, NULL);
+    sigprocmask(SIG_SETMASK, NULL, &now);
+    *(int *)result = whole && sigismember(&now, SIGPROF) == 0 ? STATUS : 1;
+    return NULL;
+}
+
+static int all_blocked(void)
+{
+    pthread_t thread;
+    sigset_t all;
+    sigset_t old;
+    sigset_t after;
+    int result = 1;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_create(&thread, NULL, work_all_blocked, &result);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    return sigismember(&after, SIGPROF) == sigismember(&old, SIGPROF) ? result : 1;
 }
 
 /* The thread that takes all signals, as many daemons have one. */
@@ -195,9 +230,8 @@ static int signal_descriptor(void)
 static int own_timer(void)
 {
     struct sigaction action = {.sa_sigaction = count_info, .sa_flags = SA_SIGINFO};
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
-                             .sigev_signo = SIGPROF,
-                             .sigev_value.sival_ptr = &handled};
+    struct sigevent event = {
+        .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF, .sigev_value.sival_ptr = &handled};
     struct itimerspec once = {.it_value.tv_nsec = 1000000};
     timer_t timer;
     sigaction(SIGPROF, &action, NULL);
@@ -222,6 +256,7 @@ static const struct {
     {"default-thread", defaulted_in_thread},
     {"interval-timer", interval_timer},
     {"blocked", blocked},
+    {"all-blocked", all_blocked},
     {"signal-thread", signal_thread},
     {"signal-descriptor", signal_descriptor},
     {"own-timer", own_timer},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_storm.c [THREADS]: one thread after another, 3 ms of CPU time each: shorter than the kernel's
- * tick, so that many end without a single sample.
+ * thread_storm.c [THREADS]: one thread after another, 3 ms of CPU time each: shorter than the
+ * kernel's tick, so that many end without a single sample.
  */
 #include "burn.h"
 

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_hooks.sh: what stands between the program and libc: versioned symbols come to our hooks, a
+# cancelled thread ends where it would end without us, fork does not wait for what waits for fork.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go timeout readelf
+
+readelf -W --dyn-syms "$victims/versioned" >symbols
+expect_contains "symbols" symbols "pthread_create@GLIBC_2.34"
+expect_contains "symbols" symbols "pthread_create@GLIBC_2.2.5"
+# Ours have no version, so that they stand in front of all.
+readelf -W --dyn-syms "$library" >ours
+for name in pthread_create thrd_create _exit _Exit sigaction signal dlclose; do
+    awk -v name="$name" '$7 != "UND" && $8 == name { found = 1 } END { exit !found }' ours ||
+        fail "the library defines no unversioned $name"
+done
+expect_equal "status of versioned" 0 "$(status record "$work/v.pb.gz" "$victims/versioned")"
+raw v.pb.gz
+# Two threads: each has its entry as the only function of the program's own.
+expect_near "weight of versioned_entry" 200 "$(weight_with v.pb.gz.raw versioned_entry start_thread)" 20
+# A thread that came through the hook has its account from its first nanosecond, one that was found
+# later has not: its weight would be short by some of the quarter of a second between two looks.
+
+for way in join loader; do
+    for options in cpu:1000 cpu:1000,subprocesses; do
+        mkdir -p profiles
+        expect_equal "status of use_atfork $way with $options" 42 "$(status timeout -s KILL 60 env \
+            LIBPPROF="$options,file=$work/profiles/%p" LD_PRELOAD="$library" \
+            "$victims/use_atfork" $way)"
+        rm -r profiles
+    done
+done
+
+expect_equal "status of cancelled" 42 "$(status "$victims/cancelled" | tail -n 1)"
+expect_equal "status of cancelled" 42 "$(status timeout -s KILL 60 env \
+    LIBPPROF="cpu:1000,file=$work/c.pb.gz" LD_PRELOAD="$library" "$victims/cancelled" | tail -n 1)"
+raw c.pb.gz
+expect_near "weight of compute_entry" 1000 "$(weight_with c.pb.gz.raw compute_entry)" 50
+echo ok

@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_limits.sh: few timers, little address space, foreign process numbers.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go timeout cc prlimit setpriv
+
+# A quarter of the pending signals is ours: with 24 of them six of thirteen threads have a timer, the
+# others are counted, each once, however often we look for new threads.
+cat >crowd.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static volatile unsigned long sink;
+static void *work_entry(void *unused)
+{
+    struct timespec now;
+    do {
+        for (int i = 0; i < 100000; i++) {
+            sink += (unsigned long)i;
+        }
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while (now.tv_sec == 0 && now.tv_nsec < 300000000);
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[12];
+    for (int i = 0; i < 12; i++) {
+        pthread_create(&threads[i], NULL, work_entry, NULL);
+    }
+    for (int i = 0; i < 12; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    return 42;
+}
+C
+cc -O1 -g -pthread -o crowd crowd.c
+if [ "$(id -u)" = 0 ]; then
+    chmod 777 .
+    # The limit is shared by all processes of a user: this one has no others.
+    alone() { setpriv --reuid=424242 --regid=424242 --clear-groups prlimit --sigpending=24 "$@"; }
+    expect_equal "status with few timers" 42 "$(status alone env \
+        LIBPPROF="cpu:1000,file=$work/p.pb.gz" LD_PRELOAD="$library" ./crowd)"
+    raw p.pb.gz
+    comments p.pb.gz.raw >said
+    # A thread that ends leaves its timer to another one.
+    unsampled=$(sed -n 's/.* \([0-9]*\) threads were not sampled.*/\1/p' said)
+    if [ "${unsampled:-0}" -lt 1 ] || [ "$unsampled" -gt 7 ]; then
+        fail "of 13 threads, 6 with a timer at any time, not sampled: ${unsampled:-none}"
+    fi
+    expect_at_least "weight of five threads beside main" 1450 \
+        "$(weight_with p.pb.gz.raw work_entry)"
+    expect_equal "status without a timer" 42 "$(status alone prlimit --sigpending=0 env \
+        LIBPPROF="cpu:1000,file=$work/z.pb.gz" LD_PRELOAD="$library" ./crowd 2>errors)"
+    expect_contains "messages without a timer" errors "ulimit -i"
+fi
+
+# Little address space: nearly all that the program has without us, it still has.
+cat >greedy.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    size_t blocks = 0;
+    while (malloc(1 << 20) != NULL) {
+        blocks++;
+    }
+    printf("%zu\n", blocks);
+    return 42;
+}
+C
+cc -O0 -o greedy greedy.c
+for kilobytes in 60000 200000; do
+    plain=$(sh -c "ulimit -v $kilobytes; ./greedy" || true)
+    found=$(sh -c "ulimit -v $kilobytes; exec env LIBPPROF=cpu:1000,file=$work/v.pb.gz LD_PRELOAD=$library ./greedy" \
+        2>/dev/null || true)
+    expect_at_least "megabytes under ulimit -v $kilobytes, plain $plain" \
+        "$(percent "$plain" 70)" "$found"
+done
+
+# A namespace of process numbers whose /proc belongs to another one.
+if unshare -p -f true 2>/dev/null; then
+    expect_equal "status in a namespace" 42 "$(status unshare -p -f env \
+        LIBPPROF="cpu:1000,file=$work/n.pb.gz" LD_PRELOAD="$library" "$victims/ends" return 2>errors)"
+    raw n.pb.gz
+    expect_near "weight of last_work" 60 "$(weight_with n.pb.gz.raw last_work)" 15
+    mkdir threads
+    unshare -p -f env LIBPPROF="cpu:1000,file=$work/t.pb.gz" LD_PRELOAD="$library" \
+        "$victims/threads" >spent
+    raw t.pb.gz
+    for name in main posix_entry c11_entry; do
+        expect_near "weight of $name" "$(awk -v name=$name '$1 == name { print $2 }' spent)" \
+            "$(weight_with t.pb.gz.raw $name)" 15
+    done
+    # The first process of a namespace ignores what it has no handler for.
+    unshare -p -f env LIBPPROF="cpu:1000,file=$work/init.pb.gz" LD_PRELOAD="$library" sh -c \
+        'kill -TERM $$; kill -INT $$; exit 42' 2>errors || expect_equal "status of process 1" 42 $?
+fi
+echo ok

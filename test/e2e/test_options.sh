@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_options.sh: LIBPPROF and gperftools' variables: good ones work, bad ones are named once and do not
+# keep the others from working, and no text at all hurts the program.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go
+
+run_with() { # OPTIONS: messages in errors
+    expect_equal "status with LIBPPROF=$1" 42 "$(status preload "$1" "$victims/ends" return 2>errors)"
+}
+run_alone() { # VARIABLE=VALUE...
+    expect_equal "status with $*" 42 \
+        "$(status env "$@" LD_PRELOAD="$library" "$victims/ends" return 2>errors)"
+}
+
+# Nothing asked for, nothing done.
+for options in "" "," ",,," "file=$work/none.pb.gz" "symbolize=none"; do
+    run_with "$options"
+    expect_equal "messages with \"$options\"" "" "$(cat errors)"
+    expect_equal "files with \"$options\"" "errors" "$(ls)"
+done
+
+# One bad word beside good ones: named once; the good ones work.
+for bad in nonsense nonsense=5 cpu:0 cpu:-1 cpu:1000001 cpu:x cpu: cpu:99999999999999999999 cpu=1.5 \
+    file= file=%q file=a% engine engine=nonsense engine=perf symbolize=nonsense subprocesses=1 \
+    duration duration=x duration=-1s duration=99999999999h log= heap block:5 http=x CPU =cpu :; do
+    run_with "$bad,cpu:1000,file=$work/p.pb.gz,symbolize=names"
+    expect_equal "lines for \"$bad\"" 1 "$(grep -c . errors)"
+    expect_contains "message for \"$bad\"" errors "'$bad'"
+    raw p.pb.gz
+    expect_near "weight of last_work with \"$bad\"" 60 "$(weight_with p.pb.gz.raw last_work)" 15
+    rm p.pb.gz
+done
+
+# Long and strange text.
+long=$(printf '%5000s' '' | tr ' ' x)
+run_with "$long,cpu:1000,file=$work/p.pb.gz"
+[ -s p.pb.gz ] || fail "no profile beside a word of 5000 characters"
+expect_equal "lines for a word of 5000 characters" 1 "$(grep -c . errors)"
+run_with "cpu,file=/$long"
+[ -s errors ] || fail "a path of 5000 characters is not mentioned"
+run_with "cpu,file=$work/$(printf '%300s' '' | tr ' ' y)"
+expect_contains "messages for a name of 300 characters" errors "could not be written"
+run_with "$(printf 'cpu,\001\377\033[2J%%s%%n,file=%s/p.pb.gz' "$work")"
+run_with "$(printf 'x,%.0s' $(seq 2000))cpu,file=$work/many.pb.gz"
+[ -s many.pb.gz ] || fail "no profile after 2000 bad words"
+rm -f ./*
+
+# The frequency, 100 Hz if none is given; the last word counts.
+run_with "cpu,file=$work/p.pb.gz"
+raw p.pb.gz
+grep -qx 'Period: 10000000' p.pb.gz.raw || fail "the default is not 100 Hz"
+run_with "cpu:20,cpu:500,file=$work/q.pb.gz,file=$work/p.pb.gz"
+raw p.pb.gz
+grep -qx 'Period: 2000000' p.pb.gz.raw || fail "cpu:500 is not 2 ms"
+expect_no_file q.pb.gz
+
+# Names in the template.
+run_with "cpu,file=$work/%e.%k.%n.100%%"
+[ -s ends.cpu.1.100% ] || fail "no ends.cpu.1.100% in: $(ls)"
+run_with "cpu,file=$work/%p.pid"
+find . -name '*.pid' | grep -Eqx '\./[0-9]+\.pid' || fail "no number in: $(ls)"
+run_with "cpu,file=$work/%t.time"
+find . -name '*.time' | grep -Eqx '\./[0-9]{10,}\.time' || fail "no time in: $(ls)"
+
+# Messages where they are wanted.
+run_with "log=$work/messages,nonsense,cpu,file=$work/p.pb.gz"
+expect_equal "messages on stderr beside a log" "" "$(cat errors)"
+expect_contains "log" messages "'nonsense'"
+
+# symbolize=none leaves names to the reader.
+run_with "cpu:1000,symbolize=none,file=$work/p.pb.gz"
+go tool pprof -symbolize=none -raw p.pb.gz >p.raw 2>/dev/null
+! grep -q 'last_work' p.raw || fail "symbolize=none has names"
+# duration: no sample after that time. The program works 60 ms, the profile is 1 ms.
+run_with "cpu:1000,duration=1ms,file=$work/p.pb.gz"
+raw p.pb.gz
+[ "$(weight p.pb.gz.raw)" -lt 30 ] || fail "duration=1ms did not end: $(weight p.pb.gz.raw)"
+
+# gperftools' names.
+run_alone CPUPROFILE="$work/g.pb.gz" CPUPROFILE_FREQUENCY=250
+raw g.pb.gz
+grep -qx 'Period: 4000000' g.pb.gz.raw || fail "CPUPROFILE_FREQUENCY=250 is not 4 ms"
+run_alone CPUPROFILE= CPUPROFILE_FREQUENCY=250
+expect_equal "messages" "" "$(cat errors)"
+run_alone CPUPROFILE="$work/g.pb.gz" CPUPROFILE_FREQUENCY=lots
+expect_contains "messages" errors CPUPROFILE_FREQUENCY
+raw g.pb.gz
+echo ok

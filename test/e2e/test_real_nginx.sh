@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_real_nginx.sh: a master and a worker by fork, titles written over argv, ended by SIGQUIT.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go nginx
+[ -x /usr/bin/python3 ] || skip "no /usr/bin/python3 to ask it"
+
+user=
+[ "$(id -u)" != 0 ] || user="user $(id -un);"
+cat >nginx.conf <<CONF
+daemon off; $user worker_processes 1; error_log $work/errors.log; pid $work/pid;
+events { worker_connections 64; }
+http {
+    access_log off;
+    client_body_temp_path $work/a; proxy_temp_path $work/b; fastcgi_temp_path $work/c;
+    uwsgi_temp_path $work/d; scgi_temp_path $work/e;
+    gzip on; gzip_types *; gzip_min_length 1; gzip_comp_level 9;
+    server { listen unix:$work/socket; root $work; }
+}
+CONF
+seq 20000 >page
+nginx -t -c "$work/nginx.conf" 2>/dev/null || skip "nginx does not take this configuration"
+mkdir profiles
+env LIBPPROF="cpu:1000,subprocesses,file=$work/profiles/%e.%p.pb.gz" LD_PRELOAD="$library" \
+    nginx -c "$work/nginx.conf" 2>messages &
+server=$!
+started="$started $server"
+wait_until test -S socket
+/usr/bin/python3 - <<'PYTHON'
+import socket
+for _ in range(60):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect("socket")
+    s.sendall(b"GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n")
+    answer = b""
+    while True:
+        part = s.recv(65536)
+        if not part:
+            break
+        answer += part
+    assert answer.startswith(b"HTTP/1.1 200"), answer[:80]
+PYTHON
+kill -QUIT $server
+ended=0
+wait $server || ended=$?
+expect_equal "status of nginx after SIGQUIT" 0 "$ended"
+worked=0
+for file in profiles/*.pb.gz; do
+    expect_whole "$file"
+    [ "$(weight "$file.raw")" -lt 50 ] || worked=$((worked + 1))
+done
+expect_equal "profiles with work, of: $(ls profiles)" 1 $worked
+expect_equal "profiles named after the program, not its title" 2 "$(find profiles -name 'nginx.*.pb.gz' | wc -l)"
+echo ok

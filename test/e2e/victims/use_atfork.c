@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * use_atfork.c WAY: libraries that do things around fork, and a loader that is busy meanwhile.
+ *
+ *   join      a handler of pthread_atfork, registered before ours, waits for a thread to end
+ * (OpenBLAS) loader    fork while other threads load and unload libraries and walk the list of them
+ */
+#include "burn.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STATUS = 42 };
+
+static pthread_t worker;
+static atomic_int worker_stop, worker_runs;
+
+static void *work_entry(void *unused)
+{
+    while (!atomic_load(&worker_stop)) {
+        work_a_little();
+    }
+    return unused;
+}
+
+static void stop_worker(void)
+{
+    if (atomic_exchange(&worker_runs, 0)) {
+        atomic_store(&worker_stop, 1);
+        pthread_join(worker, NULL);
+    }
+}
+
+/* Before any constructor, ours among them. */
+static void register_early(void)
+{
+    pthread_atfork(stop_worker, NULL, NULL);
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*const register_first)(void) = register_early;
+
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int join(void)
+{
+    for (int i = 0; i < 20; i++) {
+        atomic_store(&worker_stop, 0);
+        atomic_store(&worker_runs, 1);
+        pthread_create(&worker, NULL, work_entry, NULL);
+        burn_ms(5);
+        pid_t child = fork();
+        if (child == 0) {
+            _exit(7);
+        }
+        if (wait_for(child) != 7) {
+            return 1;
+        }
+    }
+    return STATUS;
+}
+
+static void *load_entry(void *unused)
+{
+    for (;;) {
+        void *handle = dlopen("libm.so.6", RTLD_NOW);
+        if (handle != NULL) {
+            dlclose(handle);
+        }
+    }
+    return unused;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)info;
+    (void)context;
+    return size == 0;
+}
+
+static void *walk_entry(void *unused)
+{
+    for (;;) {
+        dl_iterate_phdr(look, NULL);
+    }
+    return unused;
+}
+
+static int loader(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, load_entry, NULL);
+    pthread_create(&thread, NULL, walk_entry, NULL);
+    for (int i = 0; i < 150; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            burn_ms(2);
+            _exit(7);
+        }
+        if (wait_for(child) != 7) {
+            return 1;
+        }
+    }
+    _exit(STATUS); /* not exit(): the loader's threads go on */
+}
+
+int main(int argc, char **argv)
+{
+    return argc > 1 && strcmp(argv[1], "loader") == 0 ? loader() : join();
+}

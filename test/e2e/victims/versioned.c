@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * versioned.c: asks for the versions of functions that libraries built today and ten years ago ask
+ * for, whichever the linker would choose. All of them must come to our hooks.
+ */
+#include "burn.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+void *versioned_entry(void *unused)
+{
+    burn_ms(100);
+    return unused;
+}
+
+extern int create_now(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+extern int create_then(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+__asm__(".symver create_now, pthread_create@GLIBC_2.34");
+__asm__(".symver create_then, pthread_create@GLIBC_2.2.5");
+
+int main(void)
+{
+    pthread_t now;
+    pthread_t then;
+    if (create_now(&now, NULL, versioned_entry, NULL) != 0 ||
+        create_then(&then, NULL, versioned_entry, NULL) != 0) {
+        return 1;
+    }
+    pthread_join(now, NULL);
+    pthread_join(then, NULL);
+    return 0;
+}
