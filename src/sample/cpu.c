@@ -26,6 +26,8 @@
  * frames. */
 static const size_t counts_bytes = 64u << 20;
 
+static const size_t least_counts_bytes = 1u << 20;
+
 enum {
     COUNTS_SHARE = 20 /* one part in so many of a limited address space */
 };
@@ -80,8 +82,9 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns)
         return error;
     }
     pp_modules_refresh();
+    size_t bytes = pp_address_space_share(counts_bytes, COUNTS_SHARE);
     pp_stack_counts *counts =
-        pp_stack_counts_new(pp_address_space_share(counts_bytes, COUNTS_SHARE));
+        pp_stack_counts_new(bytes > least_counts_bytes ? bytes : least_counts_bytes);
     if (counts == NULL) {
         return -ENOMEM;
     }

@@ -30,9 +30,6 @@ struct pp_stack_counts {
 
 pp_stack_counts *pp_stack_counts_new(size_t bytes)
 {
-    if (bytes < SMALLEST) {
-        bytes = SMALLEST;
-    }
     for (; bytes >= SMALLEST; bytes /= 2) {
         pp_stack_counts *counts = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -317,7 +317,7 @@ static void random_arithmetic_agrees_with_a_plain_evaluator(void **state)
         size_t depth = 0;
         while (size < 48 || depth != 1) {
             if (depth < 2 || (size < 40 && depth < 5 && pp_random_below(&seed, 2) == 0)) {
-                int8_t number = (int8_t)pp_random_below(&seed, 256);
+                int64_t number = (int64_t)pp_random_below(&seed, 256) - 128;
                 bytes[size++] = OP_CONST1S;
                 bytes[size++] = (uint8_t)number;
                 numbers[depth++] = number;

@@ -51,7 +51,7 @@ static void the_epoch_rests_while_nothing_is_loaded(void **state)
     for (int i = 0; i < 1000; i++) {
         free(malloc((size_t)i * 100));
         tzset();
-        dlsym(RTLD_DEFAULT, "no such symbol");
+        assert_null(dlsym(RTLD_DEFAULT, "no such symbol"));
         assert_int_equal(pp_loader_epoch(), epoch);
     }
     pp_modules_refresh(); /* may drop a counter that was one by accident, once */

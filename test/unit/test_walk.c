@@ -54,7 +54,7 @@ enum { DEPTH = 256 };
 #define CODE(name, cfi)                                                                            \
     __asm__(".text\n.p2align 4\n" #name ":\n.cfi_startproc\n" cfi                                  \
             ".rept 8\ncall *%rax\n.endr\n.cfi_endproc\n");                                         \
-    extern const char name[]
+    extern const char(name)[]
 
 CODE(code_leaf, "");
 CODE(code_frame, ".cfi_def_cfa_offset 32\n.cfi_offset rbp, -16\n.cfi_offset rbx, -24\n");
@@ -914,7 +914,7 @@ static void use_the_library(void)
     snprintf(text, 100, "%d %s %5.2f %p", 42, "text", 3.25, (void *)text);
     memset(text, 'x', sizeof text - 1);
     memcpy(copy, text, sizeof text);
-    sink += (int)strlen(copy) + strcmp(text, copy) + memcmp(text, copy, sizeof text);
+    sink += (int)strlen(copy) + (strcmp(text, copy) == 0) + (memcmp(text, copy, sizeof text) == 0);
     sink += (int)strtod("1.5e10", NULL);
     qsort(numbers, 5, sizeof *numbers, compare_numbers);
     free(malloc(1000));
