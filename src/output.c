@@ -184,6 +184,9 @@ static bool is_written_in_place(const char *path)
     if (lstat(path, &status) != 0 || S_ISREG(status.st_mode)) {
         return false;
     }
+    if (status.st_uid != geteuid() && status.st_uid != 0) {
+        return false; /* somebody else's, put where our name is easy to guess: taken over by the rename */
+    }
     if (!S_ISLNK(status.st_mode)) {
         return true;
     }

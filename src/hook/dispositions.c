@@ -6,10 +6,10 @@
  *
  *   SIGTERM, SIGINT   where the host wants the default action stands our handler, which writes the
  *                     profile and then ends the process in the same way. Python, for one, asks
- * whether SIGINT is at SIG_DFL before it makes Ctrl-C a KeyboardInterrupt. SIGPROF           once
- * the sampler has it, the host's action is kept aside and gets the signals that are not ours.
- * Programs that put "clean up and die" on every signal that can end them (sort, vim) would die of
- * the first sample otherwise.
+ *                     whether SIGINT is at SIG_DFL before it makes Ctrl-C a KeyboardInterrupt.
+ *   SIGPROF           once the sampler has it, the host's action is kept aside and gets the signals
+ *                     that are not ours. Programs that put "clean up and die" on every signal that
+ *                     can end them (sort, vim) would die of the first sample otherwise.
  *
  * Zone: HOOK. Both may be called from the host's signal handlers.
  * Locks: none.

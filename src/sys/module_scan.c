@@ -72,6 +72,21 @@ static bool loader_state_sought;
 
 /* ---- one object ---- */
 
+/* This library itself: linked with -z nodelete. (Of others the flag is not believed: it is there before
+ * a dlopen that may still fail.) */
+static bool is_ours(const struct dl_phdr_info *info)
+{
+    uintptr_t here = (uintptr_t)pp_modules_refresh;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && here >= start && here - start < segment->p_memsz) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_vdso(const struct dl_phdr_info *info)
 {
     uintptr_t image = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
@@ -114,8 +129,6 @@ static void read_dynamic(object *o)
             o->strings = (const char *)dynamic_address(info, d->d_un.d_ptr);
         } else if (d->d_tag == DT_SONAME) {
             soname = d->d_un.d_val;
-        } else if (d->d_tag == DT_FLAGS_1 && (d->d_un.d_val & DF_1_NODELETE)) {
-            o->permanent = true;
         }
     }
     if (o->strings != NULL && soname != 0) {
@@ -230,7 +243,7 @@ static object *find_name(scan *s, const name_table *table, const char *name)
     return NULL;
 }
 
-/* What the program and the NODELETE objects need cannot be unloaded either. */
+/* What the program and this library need cannot be unloaded either. */
 static void mark_permanent(scan *s)
 {
     name_table table;
@@ -242,7 +255,7 @@ static void mark_permanent(scan *s)
     size_t tail = 0;
     s->objects[0].permanent = true; /* dl_iterate_phdr reports the program first */
     for (size_t i = 0; i < s->count; i++) {
-        if (is_vdso(s->objects[i].info)) {
+        if (is_vdso(s->objects[i].info) || is_ours(s->objects[i].info)) {
             s->objects[i].permanent = true;
         }
         if (s->objects[i].permanent) {
@@ -295,7 +308,7 @@ static int compare_modules(const void *a, const void *b, void *context)
     return (x > y) - (x < y);
 }
 
-static void publish_table(const scan *s)
+static bool publish_table(const scan *s)
 {
     size_t count = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -307,7 +320,7 @@ static void publish_table(const scan *s)
     pp_module_table *table =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED) {
-        return; /* the old one is still right for what is permanent */
+        return false; /* the old one is still right for what is permanent */
     }
     table->bytes = bytes;
     for (size_t i = 0; i < s->count; i++) {
@@ -325,6 +338,7 @@ static void publish_table(const scan *s)
     }
     pp_sort(table->module, table->count, sizeof(pp_module), compare_modules, NULL);
     pp_modules_publish(table);
+    return true;
 }
 
 /* ---- the seen list ---- */
@@ -448,11 +462,13 @@ static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
     dl_iterate_phdr(collect, s); /* the loader's lock is recursive */
     if (!s->unchanged && !s->failed) {
         mark_permanent(s);
-        publish_table(s);
+        bool published = publish_table(s);
         remember_objects(s);
         calibrate_epoch(s);
-        last_loads = s->loads;
-        last_unloads = s->unloads;
+        if (published) {
+            last_loads = s->loads;
+            last_unloads = s->unloads;
+        }
     }
     return 1;
 }

@@ -12,7 +12,7 @@
  *                               \-> seen  --> pp_modules_mappings (NORMAL, fatal-signal writer)
  *
  * "Permanent" objects cannot be unloaded: the program, what it needs directly or indirectly (its
- * DT_NEEDED closure), this library, the vDSO, and objects marked NODELETE.
+ * DT_NEEDED closure), this library, and the vDSO.
  *
  * Zone: SIGNAL for find; refresh is NORMAL (module_scan.c), mappings serves the fatal-signal writer
  * too (module_mappings.c). Locks: refresh holds the table's lock inside the loader's lock

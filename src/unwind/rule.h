@@ -10,8 +10,8 @@
  *   cfa    = register + offset                 nearly always rsp or rbp
  *          | *(register + offset) + addend     DRAP realignment, libcrypto's assembler
  *            (either with + index * scale)     libcrypto's Montgomery multiplication
- *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register |
- * lost return = *(cfa - 8), or one of the same forms
+ *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register | lost
+ *   return = *(cfa - 8), or one of the same forms
  *
  * Zone: SIGNAL (data only).
  * Locks: none.

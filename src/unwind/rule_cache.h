@@ -2,19 +2,18 @@
  *
  * rule_cache.h: the rules of PCs seen before, shared by all threads, read without locks.
  *
- * One 8-byte entry a PC, in a direct-mapped table. The high bits of the PC are kept as the tag, and
- * its low bits, mixed with high ones, choose the entry: index and tag together identify the PC
- * exactly.
+ * One 8-byte entry a PC, in a direct-mapped table. The low bits of the key (the return address, see
+ * pp_cache_key) choose the entry, its high bits are kept as the tag: together they are the key.
  *
- *    pc              [           tag 33          ][ low 14 ]    index = low ^ (pc >> 15)
+ *    key             [           tag 33          ][index 14]
  *    entry           [           tag 33          ][base 3][generation 6][fp 5][bx 5][offset 12]
  *                     63                        31
  *
  *   base        what the CFA stands on: rsp, rbp or rbx; or one of signal, end, other
  *   offset      CFA minus base, in words
- *   fp, bx      0: unchanged; n: saved at CFA - 8 - 8n, so that even 0 names a word that may be
- * read (the return address), and the walk can choose without a branch generation  0: the module is
- * permanent; else when the rule was computed
+ *   fp, bx      31: unchanged; n: saved at CFA - 256 + 8n, so that 31 too names a word that may be
+ *               read (the return address), and the walk can choose without a branch
+ *   generation  0: the module is permanent; else when the rule was computed
  *
  * A rule that does not fit is kept whole in a second, smaller table, one sequence lock a slot.
  *
