@@ -185,6 +185,25 @@ expect_at_least() { # WHAT LEAST FOUND
         fail "$1: expected at least $2, found $3"
 }
 
+# What a thread used is known exactly; which function used it is known from the kernel's ticks. Where many
+# others want the processor, or a hypervisor takes it away, ticks come late by tens of milliseconds, up to a hundred, and
+# what was due goes to whatever runs then. So totals are compared closely, shares of functions loosely.
+
+# expect_share NAME MS FOUND: a function that used MS (150 or more) must have been seen for some of it.
+expect_share() { expect_at_least "weight of $1, which used $2 ms" "$(percent "$2" 10)" "$3"; }
+
+# attempts N FUNCTION: until it has succeeded once; for what chance may spoil, but not always.
+attempts() {
+    attempts_left=$1
+    while [ "$attempts_left" -gt 1 ]; do
+        if ("$2") 2>attempt.errors; then
+            return 0
+        fi
+        attempts_left=$((attempts_left - 1))
+    done
+    "$2"
+}
+
 # percent TOTAL N: N percent of the total.
 percent() { awk -v total="$1" -v n="$2" 'BEGIN { printf "%.1f\n", total * n / 100 }'; }
 

@@ -15,8 +15,8 @@ run_child() { # OPTIONS WAY
 # Whether the parent's profile is that of the parent, before and after the child.
 parent_profile() { # WAY FILE
     raw "$2"
-    expect_near "parent's work before the child of $1" 60 "$(weight_with "$2.raw" parent_before)" 30
-    expect_near "parent's work after the child of $1" 60 "$(weight_with "$2.raw" parent_after)" 30
+    expect_share "parent_before with $1" 150 "$(weight_with "$2.raw" parent_before)"
+    expect_share "parent_after with $1" 150 "$(weight_with "$2.raw" parent_after)"
     expect_equal "child's work in the parent's profile" 0 "$(weight_with "$2.raw" child_work)"
 }
 
@@ -49,7 +49,7 @@ children_profiles() { # WAY PROFILES PROFILES-WITH-CHILD_WORK
     done
     expect_equal "parents' profiles of $1" 1 $parents
     expect_equal "children's profiles of $1 with their work" "$3" $with_work
-    expect_near "parent's work after the child of $1" 60 "$(weight_with "$1.raw" parent_after)" 30
+    expect_share "parent_after with $1" 150 "$(weight_with "$1.raw" parent_after)"
 }
 children_profiles fork 2 1
 children_profiles fork-_exit 2 1

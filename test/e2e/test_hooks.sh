@@ -19,7 +19,7 @@ done
 expect_equal "status of versioned" 0 "$(status record "$work/v.pb.gz" "$victims/versioned")"
 raw v.pb.gz
 # Two threads: each has its entry as the only function of the program's own.
-expect_near "weight of versioned_entry" 200 "$(weight_with v.pb.gz.raw versioned_entry start_thread)" 20
+expect_near "weight of versioned_entry" 200 "$(weight_with v.pb.gz.raw versioned_entry)" 20
 # A thread that came through the hook has its account from its first nanosecond, one that was found
 # later has not: its weight would be short by some of the quarter of a second between two looks.
 

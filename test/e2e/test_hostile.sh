@@ -28,8 +28,8 @@ run_way() {
 expect_complete() { # WAY
     raw "profiles/hostile.$1.pb.gz"
     for work_name in work_before work_after; do
-        expect_near "weight of $work_name with $1" 100 \
-            "$(weight_with "profiles/hostile.$1.pb.gz.raw" $work_name main)" 30
+        expect_share "$work_name with $1" 150 \
+            "$(weight_with "profiles/hostile.$1.pb.gz.raw" $work_name main)"
     done
 }
 for way in close-all chdir undumpable environment title no-threads; do

@@ -21,12 +21,12 @@ extern char **environ;
 
 void parent_before(void)
 {
-    burn_ms(60);
+    burn_ms(150);
 }
 
 void parent_after(void)
 {
-    burn_ms(60);
+    burn_ms(150);
 }
 
 void child_work(void)

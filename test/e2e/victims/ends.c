@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ends.c WAY: burns 60 ms in `last_work` and ends the process in that way. The exit status is 42
+ * ends.c WAY: burns 200 ms in `last_work` and ends the process in that way. The exit status is 42
  * where there is one to choose. The ways that wait for a signal first print "ready".
  */
 #include "burn.h"
@@ -18,7 +18,7 @@ enum { STATUS = 42 };
 
 void last_work(void)
 {
-    burn_ms(60);
+    burn_ms(200);
 }
 
 static void ready(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * hostile.c WAY: does to itself what servers do: closes every descriptor, changes its root or its
- * user, overwrites its title. Works 100 ms before and after, ends with status 42.
+ * user, overwrites its title. Works 150 ms before and after, ends with status 42.
  */
 #include "burn.h"
 
@@ -21,12 +21,12 @@ extern char **environ;
 
 void work_before(void)
 {
-    burn_ms(100);
+    burn_ms(150);
 }
 
 void work_after(void)
 {
-    burn_ms(100);
+    burn_ms(150);
 }
 
 static void close_all(void)

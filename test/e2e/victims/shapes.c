@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shapes.c: stacks that are hard to walk. Each chain burns 100 ms at its leaf, and each function of
+ * shapes.c: stacks that are hard to walk. Each chain burns 200 ms at its leaf, and each function of
  * it must be seen.
  *
  *   deep recursion        700 frames, below the limit of what is kept; and 5000, above it
@@ -20,7 +20,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define CHAIN_MS 100
+#define CHAIN_MS 200
 
 static double used;
 

@@ -18,7 +18,7 @@ double used;
 
 extern "C" void cxx_leaf()
 {
-    used = burn_ms(100);
+    used = burn_ms(200);
 }
 
 struct Shape {
@@ -40,7 +40,7 @@ extern "C" void virtual_caller(Shape *shape)
     shape->draw();
 }
 
-/* Throws and catches through three frames until 100 ms are over: time is spent in the C++ runtime.
+/* Throws and catches through three frames until 200 ms are over: time is spent in the C++ runtime.
  */
 extern "C" void thrower(int depth)
 {
@@ -54,7 +54,7 @@ extern "C" void thrower(int depth)
 extern "C" void catch_caller()
 {
     double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
-    for (used = 0; used < 100; used = clock_ms(CLOCK_THREAD_CPUTIME_ID) - start) {
+    for (used = 0; used < 200; used = clock_ms(CLOCK_THREAD_CPUTIME_ID) - start) {
         for (int i = 0; i < 50; i++) {
             try {
                 thrower(3);
