@@ -56,7 +56,8 @@ PPROF_API pprof_writer pprof_writer_stdio(FILE *file);
 enum {
     PPROF_ENGINE_AUTO = 0,  /* today: TIMER */
     PPROF_ENGINE_TIMER = 1, /* one POSIX timer on the CPU clock of each thread */
-    PPROF_ENGINE_PERF = 2   /* perf_event task-clock; -ENOTSUP in this version */
+    PPROF_ENGINE_PERF = 2   /* and a perf event on its task clock, for 1 to 10 kHz; where the kernel
+                               refuses that: TIMER, and the profile's comments say so */
 };
 
 enum {
@@ -68,7 +69,7 @@ enum {
  * size    sizeof(pprof_cpu_options), so that fields can be added later; 0 is -EINVAL
  * hz      samples per second of CPU time and thread, 1 to 1 000 000; 0 means 100.
  *         Outside that range: -EINVAL.
- * engine  PPROF_ENGINE_*; an unknown one is -EINVAL, one that this build lacks -ENOTSUP
+ * engine  PPROF_ENGINE_*; an unknown one is -EINVAL
  * format  PPROF_FORMAT_*
  */
 typedef struct pprof_cpu_options {

@@ -73,7 +73,8 @@ static int check(pp_cpu_request *request)
     if (request->hz == 0) {
         request->hz = DEFAULT_HZ;
     }
-    if (request->hz < MIN_HZ || request->hz > MAX_HZ ||
+    if (request->hz < MIN_HZ || request->hz > MAX_HZ || request->engine < PPROF_ENGINE_AUTO ||
+        request->engine > PPROF_ENGINE_PERF ||
         (request->format != PPROF_FORMAT_PROTO && request->format != PPROF_FORMAT_LEGACY) ||
         (!request->to_file && request->writer.write == NULL)) {
         return -EINVAL;
@@ -94,7 +95,8 @@ static int start(const pp_cpu_request *request)
     if (running) {
         error = -EBUSY;
     } else {
-        error = pp_cpu_start(ns_per_s / (uint64_t)wanted.hz, wanted.duration_ns);
+        error = pp_cpu_start(ns_per_s / (uint64_t)wanted.hz, wanted.duration_ns,
+                             wanted.engine == PPROF_ENGINE_PERF ? PP_CPU_PERF : PP_CPU_TIMERS);
     }
     if (error == 0) {
         current = wanted;

@@ -18,6 +18,7 @@
 /* What a profile becomes when it stops. */
 typedef struct pp_cpu_request {
     int hz;
+    int engine;           /* PPROF_ENGINE_* */
     int format;           /* PPROF_FORMAT_* */
     uint64_t duration_ns; /* 0 = until the stop */
     pp_symbolize symbolize;

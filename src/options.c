@@ -102,14 +102,18 @@ static int take_file(pp_options *options, const char *value)
 
 static int take_engine(pp_options *options, const char *value)
 {
-    (void)options;
-    if (value == NULL) {
-        return -EINVAL;
+    static const struct {
+        const char *name;
+        int engine;
+    } engines[] = {
+        {"auto", PPROF_ENGINE_AUTO}, {"timer", PPROF_ENGINE_TIMER}, {"perf", PPROF_ENGINE_PERF}};
+    for (size_t i = 0; value != NULL && i < sizeof engines / sizeof *engines; i++) {
+        if (strcmp(value, engines[i].name) == 0) {
+            options->cpu_request.engine = engines[i].engine;
+            return 0;
+        }
     }
-    if (strcmp(value, "perf") == 0) {
-        return -ENOTSUP;
-    }
-    return strcmp(value, "auto") == 0 || strcmp(value, "timer") == 0 ? 0 : -EINVAL;
+    return -EINVAL;
 }
 
 static int take_symbolize(pp_options *options, const char *value)

@@ -34,16 +34,8 @@ int pprof_start_cpu_profile_opts(pprof_writer writer, const pprof_cpu_options *o
         if (options->size < sizeof *options) {
             return -EINVAL;
         }
-        switch (options->engine) {
-        case PPROF_ENGINE_AUTO:
-        case PPROF_ENGINE_TIMER:
-            break;
-        case PPROF_ENGINE_PERF:
-            return -ENOTSUP;
-        default:
-            return -EINVAL;
-        }
         request.hz = options->hz;
+        request.engine = options->engine;
         request.format = options->format;
     }
     return pp_cpu_control_start(&request);

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_COMMENTS = 8 };
+enum { MAX_COMMENTS = 10 };
 
 typedef struct collector {
     pp_profile_sample *samples;
@@ -118,6 +118,12 @@ static void add_part(pp_text *text, uint64_t count, const char *what)
     }
 }
 
+/* "perf" as soon as one thread had an event. */
+static const char *engine_name(const pp_cpu_result *r)
+{
+    return r->events_armed > 0 ? "perf" : "timer";
+}
+
 /* "timer engine; of 6351 samples 6349 have whole stacks, 2 were settled at the end" */
 static void comment_on_stacks(comments *c, const pp_cpu_result *r)
 {
@@ -126,7 +132,9 @@ static void comment_on_stacks(comments *c, const pp_cpu_result *r)
         total += r->stops[i];
     }
     pp_text text = PP_TEXT_INIT;
-    pp_text_add(&text, "libpprof: timer engine; of ");
+    pp_text_add(&text, "libpprof: ");
+    pp_text_add(&text, engine_name(r));
+    pp_text_add(&text, " engine; of ");
     pp_text_add_number(&text, total);
     pp_text_add(&text, " samples taken ");
     pp_text_add_number(&text, r->stops[PP_STOP_END] - r->guessed_whole);
@@ -151,6 +159,23 @@ static void comment_on_count(comments *c, uint64_t count, const char *what)
     }
 }
 
+/* "engine perf refused to 4 threads (Too many open files): sampled by timers" */
+static void comment_on_perf(comments *c, const pp_cpu_result *r)
+{
+    if (r->perf_wanted && r->events_refused > 0) {
+        const char *reason = strerrordesc_np(-r->event_error);
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: engine perf was refused to ");
+        pp_text_add_number(&text, r->events_refused);
+        pp_text_add(&text, " threads (perf_event_open: ");
+        pp_text_add(&text, reason != NULL ? reason : "unknown error");
+        pp_text_add(&text, "), they were sampled by timers");
+        add_comment(c, &text);
+    }
+    comment_on_count(c, r->events_closed,
+                     " perf events lost, the program closed their descriptors: timers went on");
+}
+
 static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *profile)
 {
     comments c = {.arena = arena};
@@ -159,6 +184,7 @@ static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *pro
         return -ENOMEM;
     }
     comment_on_stacks(&c, r);
+    comment_on_perf(&c, r);
     comment_on_count(&c, r->lost, " samples lost: the table of stacks was full");
     comment_on_count(&c, r->lost_not_delivered,
                      " samples lost: a thread blocked SIGPROF, or the program handles it itself");

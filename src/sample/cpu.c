@@ -8,6 +8,7 @@
  */
 #include "sample/cpu.h"
 
+#include "sample/cpu_perf.h"
 #include "sample/cpu_signal.h"
 #include "sample/cpu_timers.h"
 #include "sample/scratch.h"
@@ -34,6 +35,11 @@ enum {
 
 static const uint64_t patience_of_failed_start_ns = 1000000000;
 
+static const pp_cpu_engine *const engines[] = {
+    [PP_CPU_TIMERS] = &pp_cpu_engine_timers,
+    [PP_CPU_PERF] = &pp_cpu_engine_perf,
+};
+
 static int64_t start_time_ns;
 static uint64_t start_monotonic_ns;
 
@@ -54,6 +60,7 @@ static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *cou
     pp_cpu.guessed_whole = pp_cpu.lost_table_full = pp_cpu.lost_no_scratch = 0;
     pp_cpu.lost_not_delivered = pp_cpu.settled = 0;
     pp_cpu.threads_armed = pp_cpu.threads_unarmed = 0;
+    pp_cpu.events_armed = pp_cpu.events_refused = pp_cpu.events_closed = 0;
     pp_cpu.number = number != 0 ? number : 1;
     pp_cpu.period_ns = period_ns;
     pp_cpu.deadline_ns = 0;
@@ -65,7 +72,7 @@ static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *cou
     __atomic_store_n(&pp_cpu.active, true, __ATOMIC_SEQ_CST);
 }
 
-int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns)
+int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice choice)
 {
     pp_sandbox sandbox = pp_sandbox_probe();
     if (sandbox == PP_SANDBOX_REFUSES) {
@@ -89,6 +96,8 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns)
         return -ENOMEM;
     }
     pp_cpu_signal_open();
+    pp_cpu.engine = engines[choice];
+    pp_cpu_perf_reserve(choice == PP_CPU_PERF ? pp_sandbox_probe_perf() : 0);
     begin(period_ns, duration_ns, counts);
     if (pp_cpu_timers_arm_all() == 0) {
         pp_cpu_result none;
@@ -132,6 +141,11 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
         .settled = pp_cpu.settled,
         .threads_armed = pp_cpu.threads_armed,
         .threads_unarmed = pp_cpu.threads_unarmed,
+        .perf_wanted = pp_cpu.engine == &pp_cpu_engine_perf,
+        .event_error = pp_cpu.event_error,
+        .events_armed = pp_cpu.events_armed,
+        .events_refused = pp_cpu.events_refused,
+        .events_closed = pp_cpu.events_closed,
         .handler_replaced = !pp_cpu_signal_installed(),
         .handlers_in_flight = !quiet,
     };

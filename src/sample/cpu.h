@@ -26,16 +26,22 @@ typedef struct pp_cpu_result {
     uint64_t lost_not_delivered; /* in the counts, as lost samples */
     uint64_t settled;
     uint64_t threads_armed, threads_unarmed;
+    bool perf_wanted; /* the engine `perf` was asked for; what became of it: */
+    int event_error;  /* why events were refused, -errno */
+    uint64_t events_armed, events_refused, events_closed;
     bool handler_replaced;   /* the host installed its own SIGPROF handler meanwhile */
     bool handlers_in_flight; /* one did not come back: the counts must not be unmapped */
 } pp_cpu_result;
 
+typedef enum pp_cpu_engine_choice { PP_CPU_TIMERS, PP_CPU_PERF } pp_cpu_engine_choice;
+
 /*
  * Starts sampling every thread at one sample in `period_ns` of its CPU time; `duration_ns` after
- * which samples are no longer taken, 0 = until the stop. 0, -ENOMEM, -EAGAIN (no timer could be
+ * which samples are no longer taken, 0 = until the stop. PP_CPU_PERF is a wish: threads whose perf
+ * event is refused are sampled by timers. 0, -ENOMEM, -EAGAIN (no timer could be
  * armed), -EPERM (a seccomp filter is in the way).
  */
-int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns);
+int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice choice);
 
 /* Stops sampling; `patience_ns` is how long to wait for handlers on other threads. */
 void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result);

@@ -3,8 +3,9 @@
  * cpu_session.h: what the rooms of the CPU sampler share: the running session and its threads.
  *
  *   cpu.c         NORMAL   starts, stops, turns counts into a profile
- *   cpu_timers.c  SIGNAL   one POSIX timer a thread: arm, find new threads, settle at exit
- *   cpu_signal.c  SIGNAL   the handler: unwind, count
+ *   cpu_timers.c  SIGNAL   the threads, and the engine `timer`: one POSIX timer each; settles at
+ * exit cpu_perf.c    SIGNAL   the engine `perf`: a perf event beside the timer cpu_signal.c  SIGNAL
+ * the handler: unwind, count
  *
  * A session lives from start to stop. A handler announces itself in `in_flight` before it looks at
  * `active`; the stop clears `active` and waits for `in_flight`, so that the tables are quiet when
@@ -14,8 +15,8 @@
  * first_ns is uniform in (0, period] after the thread's start. Each cut is one unit of weight, so
  * the expected weight of a thread is its CPU time over the period, without bias for short threads.
  * The kernel looks at ticks only: cuts that it noticed late arrive as overruns, cuts that it did
- * not notice before the thread ended are settled from the thread's CPU clock. docs/SAMPLING.md has
- * the proof.
+ * not notice before the thread ended are settled from the thread's CPU clock. Under the engine
+ * `perf` the weight of every sample is read from that clock. docs/SAMPLING.md has the proof.
  *
  * Zone: SIGNAL (data).
  * Locks: pp_cpu_threads.lock (cpu_timers.c) guards the list of slots; a slot's `counted` and `last`
@@ -28,28 +29,42 @@
 #include "store/stack_counts.h"
 #include "unwind/walk.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* A thread with its timer. Slots are never unmapped: a late signal still points to one. */
 typedef struct pp_cpu_slot {
-    int tid;          /* 0 = free */
-    int timer;        /* the kernel's id, -1 = none */
-    uint32_t session; /* the session that armed it */
-    uint32_t next;    /* index + 1 of the next slot of the hash chain, or of the free list */
-    uint32_t scan;    /* number of the last scan that met the thread */
-    uint32_t reserved;
+    int tid;           /* 0 = free */
+    int timer;         /* the kernel's id, -1 = none */
+    uint32_t session;  /* the session that armed it */
+    uint32_t next;     /* index + 1 of the next slot of the hash chain, or of the free list */
+    uint32_t scan;     /* number of the last scan that met the thread */
+    int event;         /* the descriptor of its perf event, < 0: none; cpu_perf.c */
     uint64_t first_ns; /* on the thread's CPU clock: when the first sample is due */
     uint64_t counted;  /* weight recorded so far */
     uintptr_t entry;   /* start routine of the thread, 0 = unknown */
+    uint64_t event_id; /* the kernel's number of the event: descriptors may change hands */
     pp_stack_entry *last;
 } pp_cpu_slot;
+
+/* How the threads get their signals; one engine serves a whole session. Zone: SIGNAL. */
+typedef struct pp_cpu_engine {
+    const char *name;
+    /* First sample at first_ns, then one a period. 0 or -errno (-ESRCH: the thread has ended), and
+     * then nothing is left behind. Both under the lock of cpu_timers.c. */
+    int (*arm)(pp_cpu_slot *slot);
+    void (*disarm)(pp_cpu_slot *slot);
+    /* The weight that a signal of the engine's stands for; 0 = no sample. In flight. */
+    uint64_t (*on_signal)(pp_cpu_slot *slot, const siginfo_t *info);
+} pp_cpu_engine;
 
 /* Defined in cpu_signal.c. Written while no handler is in flight, except the counters. */
 typedef struct pp_cpu_session {
     bool active;
     uint32_t number;
     uint64_t in_flight;
+    const pp_cpu_engine *engine;
     uint64_t period_ns;
     uint64_t deadline_ns; /* monotonic; samples after it are dropped; 0 = none */
     pp_stack_counts *counts;
@@ -63,9 +78,20 @@ typedef struct pp_cpu_session {
     /* Threads. */
     uint64_t threads_armed;
     uint64_t threads_unarmed; /* timer_create refused: RLIMIT_SIGPENDING */
+    /* The engine `perf`; the other one leaves them 0. */
+    bool events_off; /* refused for good */
+    int event_error; /* why an event was refused, -errno */
+    uint64_t events_armed, events_refused;
+    uint64_t events_closed; /* the descriptor was gone: the host closed it */
 } pp_cpu_session;
 
 extern pp_cpu_session pp_cpu;
+
+/* How many samples of the slot's thread are due when its CPU clock shows `cpu_ns`. */
+static inline uint64_t pp_cpu_due(const pp_cpu_slot *slot, uint64_t cpu_ns)
+{
+    return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu.period_ns + 1;
+}
 
 /* Adds a stack with its weight, or counts it as lost. The caller is in flight. Zone: SIGNAL. */
 pp_stack_entry *pp_cpu_count(const uintptr_t *pcs, uint32_t depth, uint64_t weight);

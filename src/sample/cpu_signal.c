@@ -15,6 +15,7 @@
 
 #include "arch/system_call.h"
 #include "base/compiler.h"
+#include "sample/cpu_perf.h"
 #include "sample/cpu_session.h"
 #include "sample/cpu_timers.h"
 #include "sample/scratch.h"
@@ -94,14 +95,17 @@ static void take_sample(pp_cpu_slot *slot, uint64_t weight, const void *context)
     }
 }
 
-static void on_timer(pp_cpu_slot *slot, int overrun, const void *context)
+static void on_our_signal(pp_cpu_slot *slot, const siginfo_t *info, const void *context)
 {
     __atomic_add_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pp_cpu.active, __ATOMIC_SEQ_CST) &&
         __atomic_load_n(&slot->session, __ATOMIC_ACQUIRE) == pp_cpu.number) {
         uint64_t now_ns = monotonic_ns();
         if (pp_cpu.deadline_ns == 0 || now_ns < pp_cpu.deadline_ns) {
-            take_sample(slot, 1 + (uint64_t)(overrun > 0 ? overrun : 0), context);
+            uint64_t weight = pp_cpu.engine->on_signal(slot, info);
+            if (weight > 0) {
+                take_sample(slot, weight, context);
+            }
             look_for_new_threads(now_ns);
         }
     }
@@ -117,6 +121,9 @@ PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
     if (host->sa_flags & SA_SIGINFO) {
         host->sa_sigaction(signal, info, context);
     } else if (host->sa_handler == SIG_DFL) {
+        if (pp_cpu_perf_may_have_sent(info)) {
+            return; /* a sample lost, not a reason to die */
+        }
         const uint64_t all_zero[4] = {0}; /* the kernel's struct sigaction: SIG_DFL, no flags */
         pp_system_call(SYS_rt_sigaction, SIGPROF, all_zero, NULL, sizeof(uint64_t));
         /* Blocked while we are in its handler: it strikes on return. */
@@ -143,8 +150,11 @@ void pp_cpu_signal_host_action(const struct sigaction *action, struct sigaction 
 static void on_sigprof(int signal, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
+    pp_cpu_slot *slot = NULL;
     if (info->si_code == SI_TIMER && pp_cpu_timers_owns(info->si_value.sival_ptr)) {
-        on_timer(info->si_value.sival_ptr, info->si_overrun, context);
+        on_our_signal(info->si_value.sival_ptr, info, context);
+    } else if (pp_cpu_perf_owns(info, &slot)) {
+        on_our_signal(slot, info, context);
     } else {
         pass_on(signal, info, context);
     }

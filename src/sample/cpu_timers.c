@@ -13,6 +13,7 @@
 #include "sample/cpu_timers.h"
 
 #include "arch/system_call.h"
+#include "sample/cpu_perf.h"
 #include "sys/lock.h"
 #include "base/random.h"
 #include "sys/address_space.h"
@@ -45,6 +46,7 @@ static uint32_t slot_count, slots_used; /* reserved; ever given out */
 static uint32_t free_list;
 static uint32_t chains[CHAINS];
 static uint32_t timer_cap, timers;
+static uint32_t armed; /* threads */
 static uint32_t scan_number;
 static uint64_t random_state;
 static bool frozen;
@@ -116,7 +118,8 @@ static pp_cpu_slot *new_slot(int tid)
         return NULL;
     }
     uint32_t *chain = &chains[(unsigned)tid % CHAINS];
-    *slot = (pp_cpu_slot){.tid = tid, .timer = -1, .next = *chain, .scan = scan_number};
+    *slot =
+        (pp_cpu_slot){.tid = tid, .timer = -1, .event = -1, .next = *chain, .scan = scan_number};
     *chain = (uint32_t)(slot - slots) + 1;
     return slot;
 }
@@ -180,19 +183,50 @@ static void delete_timer(pp_cpu_slot *slot)
     }
 }
 
-/* Gives the slot a timer. -ESRCH: the thread has ended meanwhile. */
-static int arm_slot(pp_cpu_slot *slot)
+static int arm_timer(pp_cpu_slot *slot)
 {
     int error = create_timer(slot);
     if (error == 0) {
         error = set_timer(slot);
     }
-    if (error == 0) {
-        pp_cpu.threads_armed++;
-        return 0;
+    if (error != 0) {
+        delete_timer(slot);
     }
-    delete_timer(slot);
     return error == -EINVAL ? -ESRCH : error;
+}
+
+static uint64_t on_timer_signal(pp_cpu_slot *slot, const siginfo_t *info)
+{
+    (void)slot;
+    return 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
+}
+
+const pp_cpu_engine pp_cpu_engine_timers = {
+    .name = "timer", .arm = arm_timer, .disarm = delete_timer, .on_signal = on_timer_signal};
+
+/* ---- threads ---- */
+
+static bool is_armed(const pp_cpu_slot *slot)
+{
+    return slot->timer >= 0 || slot->event >= 0;
+}
+
+/* -ESRCH: the thread has ended meanwhile. */
+static int arm_slot(pp_cpu_slot *slot)
+{
+    int error = pp_cpu.engine->arm(slot);
+    if (error == 0) {
+        armed++;
+        pp_cpu.threads_armed++;
+    }
+    return error;
+}
+
+static void disarm(pp_cpu_slot *slot)
+{
+    armed -= is_armed(slot);
+    pp_cpu.engine->disarm(slot);
+    free_slot(slot);
 }
 
 /*
@@ -220,16 +254,11 @@ static void arm(int tid, uint64_t base_ns, uintptr_t entry)
 
 /* ---- accounts ---- */
 
-static uint64_t due(const pp_cpu_slot *slot, uint64_t cpu_ns)
-{
-    return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu.period_ns + 1;
-}
-
 /* Records what was due and never counted: on the thread's entry, or for want of it on its last
  * stack. */
 static void settle(const pp_cpu_slot *slot, uint64_t cpu_ns, bool at_thread_end)
 {
-    uint64_t owed = due(slot, cpu_ns);
+    uint64_t owed = pp_cpu_due(slot, cpu_ns);
     if (slot->session != pp_cpu.number || owed <= slot->counted || pp_cpu.deadline_ns != 0) {
         return;
     }
@@ -267,7 +296,7 @@ static void visit_task(int tid, void *context)
     pp_cpu_slot *slot = find_slot(tid);
     if (slot != NULL) {
         slot->scan = scan_number;
-        if (slot->timer < 0 && arm_slot(slot) == 0) {
+        if (!is_armed(slot) && arm_slot(slot) == 0) {
             pp_cpu.threads_unarmed--;
             s->added++;
         }
@@ -275,9 +304,9 @@ static void visit_task(int tid, void *context)
     }
     int64_t now = pp_task_cpu_ns(tid);
     if (now >= 0) {
-        uint64_t armed = pp_cpu.threads_armed;
+        uint32_t before = armed;
         arm(tid, (uint64_t)now, 0);
-        s->added += pp_cpu.threads_armed != armed;
+        s->added += armed != before;
     }
 }
 
@@ -287,8 +316,7 @@ static void drop_unlisted(void)
 {
     for (uint32_t i = 0; i < slots_used; i++) {
         if (slots[i].tid != 0 && slots[i].scan != scan_number) {
-            delete_timer(&slots[i]);
-            free_slot(&slots[i]);
+            disarm(&slots[i]);
         }
     }
 }
@@ -358,14 +386,14 @@ unsigned pp_cpu_timers_arm_all(void)
             arm(tid, (uint64_t)pp_task_cpu_ns(tid), 0);
         }
     }
-    unsigned armed = timers;
+    unsigned all = armed;
     leave(&old);
-    return armed;
+    return all;
 }
 
 void pp_cpu_timers_look_again(void)
 {
-    if (__atomic_load_n(&frozen, __ATOMIC_RELAXED) || pp_tasks_count() == timers) {
+    if (__atomic_load_n(&frozen, __ATOMIC_RELAXED) || pp_tasks_count() == armed) {
         return;
     }
     if (pp_lock_try(&lock, pp_task_self())) {
@@ -393,9 +421,8 @@ void pp_cpu_timers_thread_begin(uintptr_t entry)
         int tid = pp_task_self();
         pp_cpu_slot *slot = find_slot(tid);
         if (slot != NULL) { /* a scan was faster, or a thread of this number ended unseen */
-            pp_cpu.threads_unarmed -= slot->timer < 0;
-            delete_timer(slot);
-            free_slot(slot);
+            pp_cpu.threads_unarmed -= !is_armed(slot);
+            disarm(slot);
         }
         arm(tid, 0, entry);
     }
@@ -420,11 +447,9 @@ void pp_cpu_timers_thread_end(void)
             settle(slot, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, true);
         }
         __atomic_sub_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
-        delete_timer(slot);
-        free_slot(slot);
+        disarm(slot);
     }
-    old |= pp_signal_bit(
-        SIGPROF); /* a signal that the timer has sent already finds no slot any more */
+    old |= pp_signal_bit(SIGPROF); /* a signal that was sent already finds no slot any more */
     leave(&old);
 }
 
@@ -443,8 +468,7 @@ void pp_cpu_timers_disarm_all(uint64_t patience_ns)
         if (now >= 0) {
             settle(slot, (uint64_t)now, false);
         }
-        delete_timer(slot);
-        free_slot(slot);
+        disarm(slot);
     }
     leave(&old);
 }
@@ -453,10 +477,14 @@ void pp_cpu_timers_after_fork_in_child(void)
 {
     memset(chains, 0, sizeof chains);
     if (slots != NULL) {
+        for (uint32_t i = 0; i < slots_used; i++) {
+            pp_cpu_perf_after_fork_in_child(&slots[i]);
+        }
         memset(slots, 0, slots_used * sizeof *slots);
     }
     free_list = 0;
     slots_used = 0;
     timers = 0;
+    armed = 0;
     pp_lock_release(&lock);
 }

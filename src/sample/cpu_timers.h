@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_timers.h: one POSIX timer on the CPU clock of each thread.
+ * cpu_timers.h: the threads that are sampled, and the engine `timer`: one POSIX timer on the CPU
+ * clock of each.
  *
  * Zone: SIGNAL (system calls and a try-lock), except where NORMAL is written.
  * Locks: its own, see cpu_session.h.
@@ -17,10 +18,14 @@
  */
 int pp_cpu_timers_reserve(void);
 
+/* Weight 1 + overrun. */
+extern const pp_cpu_engine pp_cpu_engine_timers;
+
 /* Whether a signal's value is one of our slots. */
 bool pp_cpu_timers_owns(const void *value);
 
-/* Arms every thread of the process that has no timer yet. NORMAL. Returns how many are armed. */
+/* Arms every thread of the process that is not armed yet, as the session's engine does. NORMAL.
+ * Returns how many are armed. */
 unsigned pp_cpu_timers_arm_all(void);
 
 /* The same from the signal handler, if threads appeared that did not come through the hook; gives
@@ -30,15 +35,15 @@ void pp_cpu_timers_look_again(void);
 /* The calling thread begins: `entry` is its start routine. NORMAL, in the new thread. */
 void pp_cpu_timers_thread_begin(uintptr_t entry);
 
-/* The calling thread ends: settles its account and deletes its timer. NORMAL. SIGPROF stays
+/* The calling thread ends: settles its account and disarms it. NORMAL. SIGPROF stays
  * blocked. */
 void pp_cpu_timers_thread_end(void);
 
-/* Settles all accounts and deletes all timers; does nothing if the lock is not to be had within
+/* Settles all accounts and disarms all threads; does nothing if the lock is not to be had within
  * `patience_ns`. No handler may be in flight. NORMAL, and the fatal-signal writer. */
 void pp_cpu_timers_disarm_all(uint64_t patience_ns);
 
-/* Forgets all timers without touching them: they are the parent's. */
+/* Forgets all timers without touching them: they are the parent's. Closes what was inherited. */
 void pp_cpu_timers_after_fork_in_child(void);
 
 /* Set once the host is confined by seccomp in a way that may kill for a new system call. */

@@ -14,12 +14,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -73,6 +75,41 @@ static bool try_copy(void)
                           0) == (long)sizeof to;
 }
 
+/* The calls of sample/cpu_perf.c, on descriptors that nobody else sees: the child has its own. */
+static int try_perf(void)
+{
+    struct perf_event_attr event;
+    struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = pp_task_self()};
+    uint64_t word = 0;
+    memset(&event, 0, sizeof event);
+    event.size = sizeof event;
+    event.type = PERF_TYPE_SOFTWARE;
+    event.config = PERF_COUNT_SW_TASK_CLOCK;
+    event.sample_period = 1000000000;
+    event.disabled = 1;
+    event.exclude_kernel = 1;
+    event.exclude_hv = 1;
+    long fd = pp_system_call(SYS_perf_event_open, &event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0) {
+        return (int)fd;
+    }
+    const long results[] = {
+        pp_system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 0) < 0 ? -EPERM : 0,
+        pp_system_call(SYS_fcntl, fd, F_SETOWN_EX, &owner),
+        pp_system_call(SYS_fcntl, fd, F_GETOWN_EX, &owner),
+        pp_system_call(SYS_fcntl, fd, F_SETSIG, SIGPROF),
+        pp_system_call(SYS_fcntl, fd, F_GETSIG) < 0 ? -EPERM : 0,
+        pp_system_call(SYS_fcntl, fd, F_SETFL, O_NONBLOCK | O_ASYNC),
+        pp_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &word),
+    };
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        if (results[i] != 0) {
+            return (int)results[i];
+        }
+    }
+    return 0;
+}
+
 /* Everything else that a profile needs on the host's threads (docs/SYSTEM_CALLS.md), in forms that
  * change nothing: what counts is to be alive after it. */
 static void try_the_rest(void)
@@ -112,17 +149,20 @@ static void ignore_task(int tid, void *context)
 
 /* In the child, on the parent's memory: each test writes down that it was survived. */
 typedef struct trial {
-    bool with_copy;
+    enum { TRY_TIMER, TRY_COPY, TRY_PERF } what;
     bool survived;
     bool timer, copy;
+    int perf;
 } trial;
 
 static int run_trial(void *argument)
 {
     trial *t = argument;
     char buffer[1024] __attribute__((aligned(16)));
-    if (t->with_copy) {
+    if (t->what == TRY_COPY) {
         t->copy = try_copy();
+    } else if (t->what == TRY_PERF) {
+        t->perf = try_perf();
     } else {
         t->timer = try_timer();
         pp_tasks_count();
@@ -161,11 +201,11 @@ static pp_sandbox probe(void)
     if (!is_filtered()) {
         return PP_SANDBOX_NONE;
     }
-    trial timer = {.with_copy = false};
+    trial timer = {.what = TRY_TIMER};
     if (!in_child(&timer) || !timer.survived || !timer.timer) {
         return PP_SANDBOX_REFUSES;
     }
-    trial copy = {.with_copy = true};
+    trial copy = {.what = TRY_COPY};
     if (!in_child(&copy) || !copy.survived || !copy.copy) {
         return PP_SANDBOX_NO_COPY;
     }
@@ -181,4 +221,19 @@ pp_sandbox pp_sandbox_probe(void)
         __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
     }
     return (pp_sandbox)known;
+}
+
+int pp_sandbox_probe_perf(void)
+{
+    static int answer = 1;
+    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    if (known > 0) {
+        trial perf = {.what = TRY_PERF};
+        known = 0;
+        if (is_filtered()) {
+            known = in_child(&perf) && perf.survived ? perf.perf : -EPERM;
+        }
+        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+    }
+    return known;
 }

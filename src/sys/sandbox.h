@@ -23,4 +23,7 @@ typedef enum pp_sandbox {
 /* Asked once a process; the answer is remembered. */
 pp_sandbox pp_sandbox_probe(void);
 
+/* The same for perf events: 0 without a filter or under one that lets them through, else -errno. */
+int pp_sandbox_probe_perf(void);
+
 #endif

@@ -113,8 +113,14 @@ static void symbolize_takes_a_degree(void **state)
 static void engine_takes_a_name(void **state)
 {
     (void)state;
-    assert_good("engine=auto");
+    assert_good("");
+    assert_int_equal(options.cpu_request.engine, PPROF_ENGINE_AUTO);
     assert_good("engine=timer");
+    assert_int_equal(options.cpu_request.engine, PPROF_ENGINE_TIMER);
+    assert_good("engine=perf");
+    assert_int_equal(options.cpu_request.engine, PPROF_ENGINE_PERF);
+    assert_good("engine=perf,engine=auto");
+    assert_int_equal(options.cpu_request.engine, PPROF_ENGINE_AUTO);
     assert_bad("engine=", -EINVAL, "bad value");
     assert_bad("engine", -EINVAL, "bad value");
     assert_bad("engine=itimer", -EINVAL, "engine=itimer");
@@ -247,11 +253,11 @@ static void unknown_words_do_not_stop_the_others(void **state)
 static void the_first_error_is_kept(void **state)
 {
     (void)state;
-    parse("engine=perf,nonsense,cpu");
+    parse("symbolize=lines,nonsense,cpu");
     assert_int_equal(options.error, -ENOTSUP);
     assert_true(options.cpu);
     const char *log = said();
-    assert_non_null(strstr(log, "engine=perf"));
+    assert_non_null(strstr(log, "symbolize=lines"));
     assert_non_null(strstr(log, "nonsense"));
 }
 

@@ -58,6 +58,8 @@ static const struct {
     {"rt_sigprocmask", SYS_rt_sigprocmask},
     {"getrandom", SYS_getrandom},
     {"madvise", SYS_madvise},
+    {"perf_event_open", SYS_perf_event_open},
+    {"ioctl", SYS_ioctl},
 };
 
 /* Calls that are in `list` get `hit`, all others `miss`. */

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_perf.c: one perf event a thread.
+ *
+ *   perf_event_open(task clock, exclude_kernel) -> a high descriptor -> F_SETOWN_EX: this thread,
+ *   F_SETSIG: SIGPROF, O_ASYNC -> one overflow, random (POLL_HUP) -> the handler sets the period
+ *                                                              -> overflows (POLL_IN), ...
+ *
+ * No ring buffer is mapped: the signal is all that is wanted of an overflow, so nothing is charged
+ * to RLIMIT_MEMLOCK.
+ *
+ * Overflows inside the kernel are left out (exclude_kernel). A signal that is raised there would
+ * end a blocking write early, one that is raised in user code is delivered before the next call
+ * begins. The time that a thread spends in the kernel is not lost for that: the weight of a sample
+ * is what has become due on the thread's CPU clock since the last one (cpu_session.h, Accounting),
+ * and the timers, which signal on the way out of the kernel, go on beside the events.
+ *
+ * A descriptor can be closed by the host at any time (close_range, daemon), and its number may then
+ * be a file of the host. So before it is used it must prove to be ours: SIGPROF to this thread, and
+ * the number that the kernel gave to the event. A thread that lost its event still has its timer.
+ *
+ * Zone: SIGNAL.
+ * Locks: the caller's, see cpu_perf.h.
+ * Owns: the events.
+ */
+#include "sample/cpu_perf.h"
+
+#include "arch/system_call.h"
+#include "sample/cpu_timers.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum {
+    /* Numbers from here on are not used: the kernel copies the table of descriptors at each fork.
+     */
+    MAX_DESCRIPTOR = 1 << 15,
+    /* Above what select() can name, and above what most programs ever open. */
+    FIRST_DESCRIPTOR = 3072,
+    MIN_EVENT_PERIOD_NS = 100 * 1000, /* 10 kHz: more costs more than it tells */
+    MIN_DELAY_NS = 10 * 1000,         /* the kernel's own limit */
+    REFUSED = -2                      /* a slot's event: counted already */
+};
+
+static uint32_t first_descriptor, event_cap, events;
+
+/* Entries stay when their descriptor is closed: a late signal of it is still ours. */
+static pp_cpu_slot *by_descriptor[MAX_DESCRIPTOR];
+
+void pp_cpu_perf_reserve(int refused)
+{
+    struct rlimit files = {0};
+    getrlimit(RLIMIT_NOFILE, &files);
+    uint64_t limit = files.rlim_cur < MAX_DESCRIPTOR ? files.rlim_cur : MAX_DESCRIPTOR;
+    event_cap = (uint32_t)(limit / 4);
+    first_descriptor = (uint32_t)(limit - event_cap);
+    if (first_descriptor > FIRST_DESCRIPTOR) {
+        first_descriptor = FIRST_DESCRIPTOR;
+    }
+    pp_cpu.events_off = refused != 0;
+    pp_cpu.event_error = refused;
+}
+
+/* ---- one event ---- */
+
+static bool read_id(int fd, uint64_t *id)
+{
+    return pp_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_ID, id) == 0;
+}
+
+/* The owner is 0 once the thread is gone, or in another process id namespace. */
+static bool is_ours(const pp_cpu_slot *slot)
+{
+    struct f_owner_ex owner = {.type = F_OWNER_PGRP};
+    uint64_t id = 0;
+    return pp_system_call(SYS_fcntl, slot->event, F_GETSIG) == SIGPROF &&
+           pp_system_call(SYS_fcntl, slot->event, F_GETOWN_EX, &owner) == 0 &&
+           owner.type == F_OWNER_TID && (owner.pid == slot->tid || owner.pid == 0) &&
+           read_id(slot->event, &id) && id == slot->event_id;
+}
+
+static uint64_t event_period_ns(void)
+{
+    return pp_cpu.period_ns > MIN_EVENT_PERIOD_NS ? pp_cpu.period_ns : MIN_EVENT_PERIOD_NS;
+}
+
+/*
+ * The first overflow comes a quarter of a period after the first sample is due, and so do those
+ * that follow: at the due time itself, the two clocks' jitter would make weights of 0 and 2.
+ */
+static uint64_t first_delay_ns(const pp_cpu_slot *slot)
+{
+    int64_t now = pp_task_cpu_ns(slot->tid);
+    uint64_t at_ns = slot->first_ns + event_period_ns() / 4;
+    uint64_t now_ns = now > 0 ? (uint64_t)now : 0;
+    return at_ns > now_ns + MIN_DELAY_NS ? at_ns - now_ns : MIN_DELAY_NS;
+}
+
+/*
+ * Moves the event to a number that is out of the host's way; the new one, or -errno. `*id` tells
+ * whether the host, which may close anything at any time, has put a file of its own in between.
+ */
+static int move_up(int low, uint64_t *id)
+{
+    uint64_t low_id = 0;
+    bool known = read_id(low, &low_id);
+    long high = pp_system_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, first_descriptor);
+    if (known && (high < 0 || (read_id((int)high, id) && *id == low_id))) {
+        pp_system_call(SYS_close, low);
+    } else if (high >= 0) {
+        pp_system_call(SYS_close, high);
+        high = -EBADF;
+    }
+    if (high >= MAX_DESCRIPTOR) {
+        pp_system_call(SYS_close, high);
+        high = -EMFILE;
+    }
+    return high == -EINVAL ? -EMFILE : (int)high; /* the limit is below the first of our numbers */
+}
+
+static long direct_signals(const pp_cpu_slot *slot, int fd)
+{
+    struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = slot->tid};
+    long error = pp_system_call(SYS_fcntl, fd, F_SETOWN_EX, &owner);
+    if (error == 0) {
+        error = pp_system_call(SYS_fcntl, fd, F_SETSIG, SIGPROF);
+    }
+    if (error == 0) {
+        error = pp_system_call(SYS_fcntl, fd, F_SETFL, O_ASYNC | O_NONBLOCK);
+    }
+    return error;
+}
+
+/*
+ * It starts with one overflow after a time of its own, and stops: should the signal be blocked, the
+ * thread does not pay for a period that may be short.
+ */
+static int open_event(pp_cpu_slot *slot)
+{
+    struct perf_event_attr event;
+    memset(&event, 0, sizeof event);
+    event.size = sizeof event;
+    event.type = PERF_TYPE_SOFTWARE;
+    event.config = PERF_COUNT_SW_TASK_CLOCK;
+    event.sample_period = first_delay_ns(slot);
+    event.disabled = 1;
+    event.exclude_kernel = 1;
+    event.exclude_hv = 1;
+    if (events >= event_cap) {
+        return -EMFILE;
+    }
+    long low = pp_system_call(SYS_perf_event_open, &event, slot->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (low < 0) {
+        return (int)low;
+    }
+    uint64_t id = 0;
+    int fd = move_up((int)low, &id);
+    if (fd < 0) {
+        return fd;
+    }
+    slot->event_id = id;
+    __atomic_store_n(&slot->event, fd, __ATOMIC_RELAXED);
+    __atomic_store_n(&by_descriptor[fd], slot, __ATOMIC_RELEASE);
+    long error = direct_signals(slot, fd);
+    if (error == 0) {
+        error = pp_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_REFRESH, 1);
+    }
+    if (error != 0) {
+        pp_system_call(SYS_close, fd);
+        slot->event = -1;
+        return (int)error;
+    }
+    events++;
+    return 0;
+}
+
+/* After the first overflow: from now on at the period. */
+static void keep_going(const pp_cpu_slot *slot)
+{
+    uint64_t period_ns = event_period_ns();
+    if (is_ours(slot)) {
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_PERIOD, &period_ns);
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_ENABLE, 0);
+    }
+}
+
+/* ---- the engine ---- */
+
+/* Whether another thread's event would be refused for the same reason. */
+static bool is_final(int error)
+{
+    return error != -EMFILE && error != -ENFILE && error != -ENOMEM && error != -EBADF &&
+           error != -EBUSY && error != -EAGAIN;
+}
+
+static int arm(pp_cpu_slot *slot)
+{
+    int timer_error = pp_cpu_engine_timers.arm(slot);
+    int event_error = pp_cpu.events_off ? pp_cpu.event_error : open_event(slot);
+    if (event_error == 0) {
+        pp_cpu.events_armed++;
+        return 0;
+    }
+    if (event_error != -ESRCH) { /* that one: the thread has ended meanwhile */
+        pp_cpu.events_refused += slot->event != REFUSED;
+        slot->event = REFUSED;
+        pp_cpu.event_error = event_error;
+        pp_cpu.events_off = is_final(event_error);
+    }
+    return timer_error;
+}
+
+static void disarm(pp_cpu_slot *slot)
+{
+    pp_cpu_engine_timers.disarm(slot);
+    if (slot->event < 0) {
+        return;
+    }
+    if (is_ours(slot)) {
+        /* A child of the host may hold a copy, which would keep the event alive. */
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_DISABLE, 0);
+        pp_system_call(SYS_close, slot->event);
+    } else {
+        pp_cpu.events_closed++;
+    }
+    slot->event = -1;
+    events--;
+}
+
+/* Whichever signal comes first takes what is due: often nothing is left for the other. */
+static uint64_t on_signal(pp_cpu_slot *slot, const siginfo_t *info)
+{
+    if (info->si_code != SI_TIMER) {
+        if (slot->tid != pp_task_self() || slot->event != info->si_fd) {
+            return 0; /* late, of an event whose number is another thread's now */
+        }
+        if (info->si_code == POLL_HUP) {
+            keep_going(slot);
+        }
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    uint64_t due = pp_cpu_due(slot, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+    return due > slot->counted ? due - slot->counted : 0;
+}
+
+const pp_cpu_engine pp_cpu_engine_perf = {
+    .name = "perf", .arm = arm, .disarm = disarm, .on_signal = on_signal};
+
+bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot)
+{
+    if (info->si_code < POLL_IN || info->si_code > POLL_HUP || info->si_fd < 0 ||
+        info->si_fd >= MAX_DESCRIPTOR) {
+        return false;
+    }
+    *slot = __atomic_load_n(&by_descriptor[info->si_fd], __ATOMIC_ACQUIRE);
+    return *slot != NULL;
+}
+
+bool pp_cpu_perf_may_have_sent(const siginfo_t *info)
+{
+    return info->si_code == SI_USER && info->si_pid == 0 &&
+           __atomic_load_n(&events, __ATOMIC_RELAXED) > 0;
+}
+
+void pp_cpu_perf_after_fork_in_child(pp_cpu_slot *slot)
+{
+    if (slot->tid != 0 && slot->event >= 0) {
+        if (is_ours(slot)) {
+            pp_system_call(SYS_close, slot->event);
+        }
+        by_descriptor[slot->event] = NULL;
+    }
+    events = 0;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * perf_guest.c: what the engine `perf` must not disturb, and must account for.
+ *
+ *   perf_guest threads     4 threads, in user code and in the kernel; prints the CPU time
+ *   perf_guest writes      4 MB writes into a pipe; prints those that were short or failed
+ *   perf_guest closes      works, closes all descriptors, fills their numbers with files of its
+ * own, works again, forks, starts a thread; prints what became of the files perf_guest crowded
+ * works where no descriptor is left, in a thread perf_guest deaf        works with all signals
+ * blocked perf_guest kernel      hardly ever leaves the kernel
+ */
+#include "burn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { THREADS = 4, BLOCK = 4 << 20, WRITES = 150, LAST_NUMBER = 3400 };
+
+/* ---- threads ---- */
+
+static void *use_both(void *unused)
+{
+    int zero = open("/dev/zero", O_RDONLY);
+    char *block = malloc(BLOCK);
+    double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
+    while (clock_ms(CLOCK_THREAD_CPUTIME_ID) - start < 600) {
+        burn_ms(5);
+        if (read(zero, block, BLOCK) != BLOCK) {
+            abort();
+        }
+    }
+    free(block);
+    close(zero);
+    return unused;
+}
+
+static int threads(void)
+{
+    pthread_t thread[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&thread[i], NULL, use_both, NULL);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    report("process", process_ms());
+    return 0;
+}
+
+/* ---- writes ---- */
+
+static void *read_pipe(void *fd)
+{
+    char *block = malloc(BLOCK);
+    while (read(*(int *)fd, block, BLOCK) > 0) {
+    }
+    free(block);
+    return NULL;
+}
+
+static int writes(void)
+{
+    int ends[2];
+    int shortened = 0;
+    int failed = 0;
+    pthread_t reader;
+    char *block = malloc(BLOCK);
+    if (pipe(ends) != 0) {
+        return 2;
+    }
+    pthread_create(&reader, NULL, read_pipe, &ends[0]);
+    for (int i = 0; i < WRITES; i++) {
+        memset(block, i, BLOCK); /* user code, where the samples fall due */
+        ssize_t written = write(ends[1], block, BLOCK);
+        failed += written < 0;
+        shortened += written >= 0 && written != BLOCK;
+    }
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    free(block);
+    printf("of %d writes %d short, %d failed\n", WRITES, shortened, failed);
+    return 0;
+}
+
+/* ---- closes ---- */
+
+void work_before(void)
+{
+    burn_ms(200);
+}
+
+void work_after(void)
+{
+    burn_ms(200);
+}
+
+void *work_in_thread(void *unused)
+{
+    burn_ms(200);
+    return unused;
+}
+
+static int count_ours(const struct stat *expected)
+{
+    int count = 0;
+    for (int fd = 3; fd <= LAST_NUMBER; fd++) {
+        struct stat now;
+        count += fstat(fd, &now) == 0 && now.st_ino == expected->st_ino &&
+                 now.st_dev == expected->st_dev &&
+                 (fcntl(fd, F_GETFL) & (O_ASYNC | O_APPEND)) == O_APPEND;
+    }
+    return count;
+}
+
+static int closes(void)
+{
+    struct stat file;
+    pthread_t thread;
+    char name[] = "fileXXXXXX";
+    int status = 0;
+    work_before();
+    close_range(3, ~0U, 0);
+    int fd = mkostemp(name, O_APPEND);
+    unlink(name);
+    fstat(fd, &file);
+    for (int number = 3; number <= LAST_NUMBER; number++) {
+        if (number != fd && dup2(fd, number) < 0) {
+            return 2;
+        }
+    }
+    work_after();
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(count_ours(&file) == LAST_NUMBER - 2 ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    pthread_create(&thread, NULL, work_in_thread, NULL);
+    pthread_join(thread, NULL);
+    printf("%d of %d files are still there, in the child %s\n", count_ours(&file), LAST_NUMBER - 2,
+           status == 0 ? "too" : "not");
+    return 0;
+}
+
+/* ---- crowded ---- */
+
+static int crowded(void)
+{
+    pthread_t thread;
+    while (dup(1) >= 0) {
+    }
+    pthread_create(&thread, NULL, work_in_thread, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
+/* ---- deaf, kernel ---- */
+
+static void *work_deaf(void *unused)
+{
+    const unsigned long all = ~0UL;
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof all); /* past libc and its hooks */
+    burn_ms(300);
+    return unused;
+}
+
+static int deaf(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, work_deaf, NULL);
+    pthread_join(thread, NULL);
+    report("process", process_ms());
+    return 0;
+}
+
+void stay_in_kernel(void)
+{
+    int zero = open("/dev/zero", O_RDONLY);
+    char *block = malloc(BLOCK);
+    double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
+    while (clock_ms(CLOCK_THREAD_CPUTIME_ID) - start < 500) {
+        for (int i = 0; i < 16; i++) {
+            if (read(zero, block, BLOCK) != BLOCK) {
+                abort();
+            }
+        }
+    }
+    free(block);
+    close(zero);
+}
+
+static int kernel(void)
+{
+    stay_in_kernel();
+    report("process", process_ms());
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(void);
+    } modes[] = {{"threads", threads}, {"writes", writes}, {"closes", closes},
+                 {"crowded", crowded}, {"deaf", deaf},     {"kernel", kernel}};
+    for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++) {
+        if (strcmp(argv[1], modes[i].name) == 0) {
+            return modes[i].run();
+        }
+    }
+    return 99;
+}
