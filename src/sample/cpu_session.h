@@ -3,9 +3,9 @@
  * cpu_session.h: what the rooms of the CPU sampler share: the running session and its threads.
  *
  *   cpu.c         NORMAL   starts, stops, turns counts into a profile
- *   cpu_timers.c  SIGNAL   the threads, and the engine `timer`: one POSIX timer each; settles at
- * exit cpu_perf.c    SIGNAL   the engine `perf`: a perf event beside the timer cpu_signal.c  SIGNAL
- * the handler: unwind, count
+ *   cpu_timers.c  SIGNAL   the threads, and the engine `timer`: one POSIX timer each; settles at exit
+ *   cpu_perf.c    SIGNAL   the engine `perf`: a perf event beside the timer
+ *   cpu_signal.c  SIGNAL   the handler: unwind, count
  *
  * A session lives from start to stop. A handler announces itself in `in_flight` before it looks at
  * `active`; the stop clears `active` and waits for `in_flight`, so that the tables are quiet when
