@@ -19,12 +19,14 @@
 #include <sys/mman.h>
 
 enum {
+    INTERPRETER_MAX = 1 << 20, /* ld.so is a quarter of that */
     MAX_RETIRED =
         8 /* beyond that they are left in place: a few KiB each, and hardly ever reached */
 };
 
 static pp_module_table *current;
 static unsigned readers;
+static uintptr_t interpreter; /* AT_BASE */
 static pp_module_table *retired[MAX_RETIRED];
 
 /* Since glibc 2.35; NULL with an older libc. */
@@ -75,6 +77,19 @@ static bool ask_loader(uintptr_t pc, pp_module *module)
                           .cfi_hi = (uintptr_t)object.dlfo_map_end,
                           .eh_frame_hdr = (uintptr_t)object.dlfo_eh_frame};
     return true;
+}
+
+bool pp_modules_is_interpreter(uintptr_t pc)
+{
+    pp_module module;
+    uintptr_t base = __atomic_load_n(&interpreter, __ATOMIC_RELAXED);
+    return base != 0 && pc >= base && pc - base < INTERPRETER_MAX && pp_modules_find(pc, &module) &&
+           module.code_lo >= base;
+}
+
+void pp_modules_set_interpreter(uintptr_t base)
+{
+    __atomic_store_n(&interpreter, base, __ATOMIC_RELAXED);
 }
 
 bool pp_modules_find(uintptr_t pc, pp_module *module)

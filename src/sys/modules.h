@@ -42,6 +42,12 @@ typedef struct pp_module_table {
     pp_module module[];
 } pp_module_table;
 
+/*
+ * Zone: SIGNAL. Whether `pc` belongs to the program interpreter (ld.so). Its entry code, below which there
+ * is nothing, has no CFI.
+ */
+bool pp_modules_is_interpreter(uintptr_t pc);
+
 /* Zone: SIGNAL. Finds the object whose code contains `pc`; false if there is none now. */
 bool pp_modules_find(uintptr_t pc, pp_module *module);
 
@@ -61,7 +67,8 @@ void pp_modules_init(void);
 /* Around fork: the child of a process with several threads does not ask the loader any more. */
 void pp_modules_before_fork(void);
 void pp_modules_after_fork_in_child(void);
-void pp_modules_forget_readers(void); /* part of it, in modules.c */
+void pp_modules_set_interpreter(uintptr_t base); /* part of init, in modules.c */
+void pp_modules_forget_readers(void);            /* part of it, in modules.c */
 
 /*
  * The executable mappings for a profile, ascending except that [0] is the main binary: all objects

@@ -244,6 +244,9 @@ PP_COLD_PATH static verdict leave_without_rule(frame *f, bool *guessed)
     if (!f->exact && is_signal_restorer(f->pc)) {
         return leave_signal_frame(f); /* a restorer without CFI, as musl's */
     }
+    if (!f->exact && pp_modules_is_interpreter(lookup_pc(f))) {
+        return STOP_END; /* _dl_start_user, which called constructors */
+    }
     if (f->exact && f->pc < NULL_PAGE && leave_plain_leaf(f, &result)) {
         return result;
     }

@@ -270,11 +270,11 @@ entry_addresses() {
 # ---- programs that are not ours ----
 
 # expect_whole FILE: at least 99 % of the weight lies in stacks that reach the program's entry or a
-# thread's (all but two samples, where that is less), and no reader has anything to complain about.
+# thread's (all but two samples of less than 200), and no reader has anything to complain about.
 expect_whole() {
     raw "$1"
     whole_least=$(awk -v total="$(weight "$1.raw")" \
-        'BEGIN { least = total < 200 && total > 0 ? 100 - 201 / total : 99; print least < 0 ? 0 : least }')
+        'BEGIN { print total < 20 ? 0 : total < 200 ? 100 - 201 / total : 99 }')
     expect_at_least "percent of whole stacks in $1, $(comments "$1.raw")" "$whole_least" \
         "$(whole_percent "$1.raw")"
     for report in -top -traces; do

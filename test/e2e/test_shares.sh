@@ -8,7 +8,7 @@
 need go
 
 check() {
-    record "$work/p.pb.gz" "$victims/shares" >spent
+    record "$work/p.pb.gz" "$victims/shares" >spent || : >failed
     raw p.pb.gz
     profile=$work/p.pb.gz.raw
     total=$(awk '$1 == "process" { print $2 }' spent)
@@ -21,6 +21,7 @@ check() {
     expect_near "weight of sleeper" 0 "$(weight_with "$profile" sleeper)" 20
 }
 attempts 4 check
+expect_no_file failed # no attempt may end badly
 profile=$work/p.pb.gz.raw
 total=$(awk '$1 == "process" { print $2 }' spent)
 expect_equal "weight of never_called" 0 "$(weight_with "$profile" never_called)"
