@@ -15,6 +15,7 @@
 #include "output.h"
 #include "profile/cpu_profile.h"
 #include "sample/cpu.h"
+#include "sys/clock.h"
 #include "sys/log.h"
 #include "sys/modules.h"
 #include "sys/write_signals.h"
@@ -26,7 +27,6 @@
 
 enum { MIN_HZ = 1, MAX_HZ = 1000000, DEFAULT_HZ = 100 };
 
-static const uint64_t ns_per_s = 1000000000;
 static const uint64_t patience_ns = 2000000000;      /* for handlers that are under way */
 static const uint64_t end_patience_ns = 5000000000;  /* for another thread that writes a profile */
 static const uint64_t fatal_write_ns = 1000000000;   /* for a FIFO whose reader stalls */
@@ -35,13 +35,6 @@ static const uint64_t fatal_patience_ns = 200000000; /* the same when the proces
 static pp_lock session_lock;
 static bool running;
 static pp_cpu_request current;
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static int take_session(void)
 {
@@ -58,9 +51,9 @@ static int take_session_within(uint64_t limit_ns)
 {
     const struct timespec pause = {.tv_nsec = 200000};
     int self = pp_task_self();
-    uint64_t give_up_ns = monotonic_ns() + limit_ns;
+    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + limit_ns;
     while (!pp_lock_try(&session_lock, self)) {
-        if (pp_lock_held_by(&session_lock, self) || monotonic_ns() >= give_up_ns) {
+        if (pp_lock_held_by(&session_lock, self) || pp_clock_ns(CLOCK_MONOTONIC) >= give_up_ns) {
             return -EBUSY;
         }
         pp_system_call(SYS_nanosleep, &pause, NULL);
@@ -95,7 +88,7 @@ static int start(const pp_cpu_request *request)
     if (running) {
         error = -EBUSY;
     } else {
-        error = pp_cpu_start(ns_per_s / (uint64_t)wanted.hz, wanted.duration_ns,
+        error = pp_cpu_start(PP_NS_PER_S / (uint64_t)wanted.hz, wanted.duration_ns,
                              wanted.engine == PPROF_ENGINE_PERF ? PP_CPU_PERF : PP_CPU_TIMERS);
     }
     if (error == 0) {

@@ -9,6 +9,7 @@
 #include "output.h"
 
 #include "arch/system_call.h"
+#include "sys/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -132,7 +132,6 @@ int pp_output_has_template(void)
 
 static void expand(builder *b, char what, const char *kind)
 {
-    struct timespec now;
     switch (what) {
     case 'e':
         add_text(b, program);
@@ -144,8 +143,7 @@ static void expand(builder *b, char what, const char *kind)
         add_text(b, kind);
         break;
     case 't':
-        clock_gettime(CLOCK_REALTIME, &now);
-        add_number(b, (uint64_t)now.tv_sec);
+        add_number(b, pp_clock_ns(CLOCK_REALTIME) / PP_NS_PER_S);
         break;
     case 'n':
         add_number(b, counter);
@@ -242,17 +240,10 @@ int pp_output_open(pp_output *output, const char *kind)
     return is_written_in_place(output->path) ? open_in_place(output) : open_temporary(output);
 }
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Waits until the file takes more; -ETIMEDOUT when the patience is used up. */
 static int wait_until_writable(const pp_output *output)
 {
-    uint64_t now_ns = monotonic_ns();
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
     if (now_ns >= output->give_up_ns) {
         return -ETIMEDOUT;
     }
@@ -286,7 +277,7 @@ static int write_all(void *context, const void *data, size_t length)
 
 pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns)
 {
-    output->give_up_ns = monotonic_ns() + patience_ns;
+    output->give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     return (pprof_writer){.write = write_all, .ctx = output};
 }
 

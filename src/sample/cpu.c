@@ -13,6 +13,7 @@
 #include "sample/cpu_timers.h"
 #include "sample/scratch.h"
 #include "sys/address_space.h"
+#include "sys/clock.h"
 #include "sys/modules.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
@@ -21,7 +22,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 
 /* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30
  * frames. */
@@ -43,19 +43,12 @@ static const pp_cpu_engine *const engines[] = {
 static int64_t start_time_ns;
 static uint64_t start_monotonic_ns;
 
-static uint64_t read_clock(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Session numbers are never 0: that is what a free slot has. */
 static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *counts)
 {
     uint32_t number = pp_cpu.number + 1;
-    start_time_ns = (int64_t)read_clock(CLOCK_REALTIME);
-    start_monotonic_ns = read_clock(CLOCK_MONOTONIC);
+    start_time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
+    start_monotonic_ns = pp_clock_ns(CLOCK_MONOTONIC);
     memset(pp_cpu.stops, 0, sizeof pp_cpu.stops);
     pp_cpu.guessed_whole = pp_cpu.lost_table_full = pp_cpu.lost_no_scratch = 0;
     pp_cpu.lost_not_delivered = pp_cpu.settled = 0;
@@ -111,9 +104,9 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice 
 /* True once no handler is between its announcement and its end. */
 static bool wait_for_handlers(uint64_t patience_ns)
 {
-    uint64_t give_up_ns = read_clock(CLOCK_MONOTONIC) + patience_ns;
+    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     while (__atomic_load_n(&pp_cpu.in_flight, __ATOMIC_SEQ_CST) != 0) {
-        if (read_clock(CLOCK_MONOTONIC) >= give_up_ns) {
+        if (pp_clock_ns(CLOCK_MONOTONIC) >= give_up_ns) {
             return false;
         }
         sched_yield();
@@ -124,7 +117,7 @@ static bool wait_for_handlers(uint64_t patience_ns)
 void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
 {
     __atomic_store_n(&pp_cpu.active, false, __ATOMIC_SEQ_CST);
-    uint64_t end_ns = read_clock(CLOCK_MONOTONIC);
+    uint64_t end_ns = pp_clock_ns(CLOCK_MONOTONIC);
     if (pp_cpu.deadline_ns != 0 && end_ns > pp_cpu.deadline_ns) {
         end_ns = pp_cpu.deadline_ns;
     }

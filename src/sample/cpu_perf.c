@@ -27,6 +27,7 @@
 
 #include "arch/system_call.h"
 #include "sample/cpu_timers.h"
+#include "sys/clock.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -35,7 +36,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum {
     /* Numbers from here on are not used: the kernel copies the table of descriptors at each fork.
@@ -244,9 +244,7 @@ static uint64_t on_signal(pp_cpu_slot *slot, const siginfo_t *info)
             keep_going(slot);
         }
     }
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    uint64_t due = pp_cpu_due(slot, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+    uint64_t due = pp_cpu_due(slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID));
     return due > slot->counted ? due - slot->counted : 0;
 }
 

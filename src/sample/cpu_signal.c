@@ -19,12 +19,12 @@
 #include "sample/cpu_session.h"
 #include "sample/cpu_timers.h"
 #include "sample/scratch.h"
+#include "sys/clock.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
 
 enum {
     HOST_ACTIONS = 8,
@@ -55,13 +55,6 @@ pp_stack_entry *pp_cpu_count(const uintptr_t *pcs, uint32_t depth, uint64_t weig
         __atomic_add_fetch(&pp_cpu.lost_table_full, weight, __ATOMIC_RELAXED);
     }
     return entry;
-}
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static void look_for_new_threads(uint64_t now_ns)
@@ -100,7 +93,7 @@ static void on_our_signal(pp_cpu_slot *slot, const siginfo_t *info, const void *
     __atomic_add_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&pp_cpu.active, __ATOMIC_SEQ_CST) &&
         __atomic_load_n(&slot->session, __ATOMIC_ACQUIRE) == pp_cpu.number) {
-        uint64_t now_ns = monotonic_ns();
+        uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
         if (pp_cpu.deadline_ns == 0 || now_ns < pp_cpu.deadline_ns) {
             uint64_t weight = pp_cpu.engine->on_signal(slot, info);
             if (weight > 0) {

@@ -17,6 +17,7 @@
 #include "sys/lock.h"
 #include "base/random.h"
 #include "sys/address_space.h"
+#include "sys/clock.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
@@ -80,9 +81,8 @@ int pp_cpu_timers_reserve(void)
     if (getrlimit(RLIMIT_SIGPENDING, &pending) == 0 && pending.rlim_cur / 4 < cap) {
         cap = pending.rlim_cur / 4;
     }
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    random_state = (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)memory;
+    random_state =
+        pp_clock_ns(CLOCK_MONOTONIC) ^ (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)memory;
     slot_count = count;
     timer_cap = (uint32_t)cap;
     slots = memory;
@@ -163,8 +163,8 @@ static int create_timer(pp_cpu_slot *slot)
 
 static struct timespec timespec_of(uint64_t ns)
 {
-    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
-                             .tv_nsec = (long)(ns % 1000000000)};
+    return (struct timespec){.tv_sec = (time_t)(ns / PP_NS_PER_S),
+                             .tv_nsec = (long)(ns % PP_NS_PER_S)};
 }
 
 static int set_timer(const pp_cpu_slot *slot)
@@ -344,20 +344,13 @@ static void enter(pp_signal_mask *old)
     pp_lock_take(&lock, pp_task_self());
 }
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static bool enter_within(uint64_t patience_ns, pp_signal_mask *old)
 {
     int self = pp_task_self();
-    uint64_t give_up_ns = monotonic_ns() + patience_ns;
+    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     pp_signals_block(old);
     while (!pp_lock_try(&lock, self)) {
-        if (pp_lock_held_by(&lock, self) || monotonic_ns() >= give_up_ns) {
+        if (pp_lock_held_by(&lock, self) || pp_clock_ns(CLOCK_MONOTONIC) >= give_up_ns) {
             pp_signals_restore(old);
             return false;
         }
@@ -442,9 +435,7 @@ void pp_cpu_timers_thread_end(void)
          */
         __atomic_add_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&pp_cpu.active, __ATOMIC_SEQ_CST)) {
-            struct timespec now;
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-            settle(slot, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, true);
+            settle(slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
         }
         __atomic_sub_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
         disarm(slot);

@@ -9,6 +9,7 @@
 #include "sys/tasks.h"
 
 #include "arch/system_call.h"
+#include "sys/clock.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -64,9 +65,6 @@ int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context
 
 int64_t pp_task_cpu_ns(int tid)
 {
-    struct timespec now;
-    if (clock_gettime(pp_task_cpu_clock(tid), &now) != 0) {
-        return -1;
-    }
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    uint64_t ns = 0;
+    return pp_clock_read(pp_task_cpu_clock(tid), &ns) ? (int64_t)ns : -1;
 }
