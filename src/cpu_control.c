@@ -8,7 +8,6 @@
  */
 #include "cpu_control.h"
 
-#include "arch/system_call.h"
 #include "sys/lock.h"
 #include "encode/legacy_cpu.h"
 #include "encode/proto.h"
@@ -23,7 +22,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <time.h>
 
 enum { MIN_HZ = 1, MAX_HZ = 1000000, DEFAULT_HZ = 100 };
 
@@ -49,16 +47,7 @@ static int take_session(void)
 /* The process ends: whoever has the session may be about to finish, or may never come back. */
 static int take_session_within(uint64_t limit_ns)
 {
-    const struct timespec pause = {.tv_nsec = 200000};
-    int self = pp_task_self();
-    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + limit_ns;
-    while (!pp_lock_try(&session_lock, self)) {
-        if (pp_lock_held_by(&session_lock, self) || pp_clock_ns(CLOCK_MONOTONIC) >= give_up_ns) {
-            return -EBUSY;
-        }
-        pp_system_call(SYS_nanosleep, &pause, NULL);
-    }
-    return 0;
+    return pp_lock_take_within(&session_lock, pp_task_self(), limit_ns) ? 0 : -EBUSY;
 }
 
 static int check(pp_cpu_request *request)

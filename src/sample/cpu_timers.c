@@ -346,17 +346,12 @@ static void enter(pp_signal_mask *old)
 
 static bool enter_within(uint64_t patience_ns, pp_signal_mask *old)
 {
-    int self = pp_task_self();
-    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     pp_signals_block(old);
-    while (!pp_lock_try(&lock, self)) {
-        if (pp_lock_held_by(&lock, self) || pp_clock_ns(CLOCK_MONOTONIC) >= give_up_ns) {
-            pp_signals_restore(old);
-            return false;
-        }
-        pp_system_call(SYS_sched_yield);
+    bool taken = pp_lock_take_within(&lock, pp_task_self(), patience_ns);
+    if (!taken) {
+        pp_signals_restore(old);
     }
-    return true;
+    return taken;
 }
 
 static void leave(const pp_signal_mask *old)

@@ -6,17 +6,21 @@
  * would be for ever. pthread's mutexes are not used: they are among the things that the library
  * hooks.
  *
- * Zone: SIGNAL for try and unlock; lock waits (bare system calls: no cancellation point) and
- * belongs to NORMAL code that has blocked the signals whose handlers take the same lock. Locks:
- * this is one. Order: profile session > thread timers > module table. Owns: nothing.
+ * Zone: SIGNAL for try, held_by and release. The two that wait (bare system calls: no cancellation
+ *       point) belong to NORMAL code that has blocked the signals whose handlers take the same
+ *       lock; the one with a limit serves the fatal-signal writer too.
+ * Locks: this is one. Order: profile session > thread timers > module table.
+ * Owns: nothing.
  */
 #ifndef PP_SYS_LOCK_H
 #define PP_SYS_LOCK_H
 
 #include "arch/system_call.h"
+#include "sys/clock.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 typedef struct pp_lock {
@@ -30,21 +34,43 @@ static inline bool pp_lock_try(pp_lock *lock, int self)
                                        __ATOMIC_RELAXED);
 }
 
-static inline void pp_lock_take(pp_lock *lock, int self)
-{
-    const struct timespec pause = {.tv_nsec = 50000};
-    for (unsigned attempt = 0; !pp_lock_try(lock, self); attempt++) {
-        if (attempt < 64) {
-            pp_system_call(SYS_sched_yield); /* the holder is in the middle of a few system calls */
-        } else {
-            pp_system_call(SYS_nanosleep, &pause, NULL); /* or it writes a profile */
-        }
-    }
-}
-
 static inline bool pp_lock_held_by(const pp_lock *lock, int self)
 {
     return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self;
+}
+
+/* Between two attempts, of which `attempt` were made before. */
+static inline void pp_lock_pause(unsigned attempt)
+{
+    const struct timespec pause = {.tv_nsec = 50000};
+    if (attempt < 64) {
+        pp_system_call(SYS_sched_yield); /* the holder is in the middle of a few system calls */
+    } else {
+        pp_system_call(SYS_nanosleep, &pause, NULL); /* or it writes a profile */
+    }
+}
+
+static inline void pp_lock_take(pp_lock *lock, int self)
+{
+    for (unsigned attempt = 0; !pp_lock_try(lock, self); attempt++) {
+        pp_lock_pause(attempt);
+    }
+}
+
+/*
+ * False if the lock is not to be had within `limit_ns`, at once if `self` holds it already. For
+ * where the holder may never come back: the process is about to end, or the holder waits for us.
+ */
+static inline bool pp_lock_take_within(pp_lock *lock, int self, uint64_t limit_ns)
+{
+    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + limit_ns;
+    for (unsigned attempt = 0; !pp_lock_try(lock, self); attempt++) {
+        if (pp_lock_held_by(lock, self) || pp_clock_ns(CLOCK_MONOTONIC) >= give_up_ns) {
+            return false;
+        }
+        pp_lock_pause(attempt);
+    }
+    return true;
 }
 
 static inline void pp_lock_release(pp_lock *lock)

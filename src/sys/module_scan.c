@@ -10,13 +10,12 @@
  *
  * Zone: NORMAL.
  * Locks: scan_lock, taken before the loader's own lock; given up on after a while rather than
- * waited for without end, since a host may call us from inside a dl_iterate_phdr callback. Owns:
- * the entries of the seen list.
+ *        waited for without end, since a host may call us from inside a dl_iterate_phdr callback.
+ * Owns: the entries of the seen list.
  */
 #include "sys/modules.h"
 
 #include "sys/lock.h"
-#include "arch/system_call.h"
 #include "base/sort.h"
 #include "sys/build_id.h"
 #include "sys/loader.h"
@@ -31,11 +30,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    PAGE = 4096,
-    LOCK_ATTEMPTS = 10000, /* sched_yield each: a second or so on a loaded machine */
-    MAX_SEEN = 1 << 16
-};
+enum { PAGE = 4096, MAX_SEEN = 1 << 16 };
 
 /* One loaded object while a scan runs. */
 typedef struct object {
@@ -55,6 +50,7 @@ typedef struct scan {
 } scan;
 
 static pp_lock scan_lock;
+static const uint64_t scan_patience_ns = 250000000; /* a scan takes milliseconds */
 /*
  * glibc's fork does not wait until other threads have left dl_iterate_phdr or dlopen. In the child
  * of such a moment the loader's lock has an owner that does not exist, and asking the loader would
@@ -491,25 +487,13 @@ void pp_modules_init(void)
     dl_iterate_phdr(calibrate_from_first, NULL);
 }
 
-static bool take_scan_lock(void)
-{
-    int self = pp_task_self();
-    for (int attempts = 0; !pp_lock_try(&scan_lock, self); attempts++) {
-        if (pp_lock_held_by(&scan_lock, self) || attempts == LOCK_ATTEMPTS) {
-            return false;
-        }
-        pp_system_call(SYS_sched_yield);
-    }
-    return true;
-}
-
 void pp_modules_refresh(void)
 {
     if (loader_suspect) {
         return;
     }
     find_loader_state();
-    if (!take_scan_lock()) {
+    if (!pp_lock_take_within(&scan_lock, pp_task_self(), scan_patience_ns)) {
         return;
     }
     scan s = {.arena = PP_ARENA_INIT};
