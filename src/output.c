@@ -10,11 +10,10 @@
 
 #include "arch/system_call.h"
 #include "sys/clock.h"
+#include "sys/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -240,45 +239,16 @@ int pp_output_open(pp_output *output, const char *kind)
     return is_written_in_place(output->path) ? open_in_place(output) : open_temporary(output);
 }
 
-/* Waits until the file takes more; -ETIMEDOUT when the patience is used up. */
-static int wait_until_writable(const pp_output *output)
-{
-    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    if (now_ns >= output->give_up_ns) {
-        return -ETIMEDOUT;
-    }
-    uint64_t left_ms = (output->give_up_ns - now_ns) / 1000000 + 1;
-    struct pollfd wanted = {.fd = output->fd, .events = POLLOUT};
-    return poll(&wanted, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX) < 0 && errno != EINTR
-               ? -errno
-               : 0;
-}
-
-static int write_all(void *context, const void *data, size_t length)
+static int write_piece(void *context, const void *data, size_t length)
 {
     const pp_output *output = context;
-    const char *at = data;
-    while (length > 0) {
-        ssize_t written = write(output->fd, at, length);
-        if (written > 0) {
-            at += written;
-            length -= (size_t)written;
-        } else if (written < 0 && errno == EAGAIN) {
-            int error = wait_until_writable(output);
-            if (error != 0) {
-                return error;
-            }
-        } else if (written == 0 || errno != EINTR) {
-            return written == 0 ? -EIO : -errno;
-        }
-    }
-    return 0;
+    return pp_write_all(output->fd, data, length, output->give_up_ns);
 }
 
 pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns)
 {
     output->give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    return (pprof_writer){.write = write_all, .ctx = output};
+    return (pprof_writer){.write = write_piece, .ctx = output};
 }
 
 int pp_output_close(pp_output *output, int error)
