@@ -9,6 +9,7 @@
 #include "output.h"
 
 #include "arch/system_call.h"
+#include "base/text.h"
 #include "sys/clock.h"
 #include "sys/write_all.h"
 
@@ -72,14 +73,8 @@ static void add_text(builder *b, const char *text)
 
 static void add_number(builder *b, uint64_t number)
 {
-    char digits[21];
-    size_t at = sizeof digits - 1;
-    digits[at] = '\0';
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    add_text(b, &digits[at]);
+    char digits[PP_DECIMAL_BYTES];
+    add_text(b, pp_decimal(number, digits));
 }
 
 static bool template_is_valid(const char *name)

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c: appending to a fixed buffer.
+ * text.c: appending to a fixed buffer, and numbers as text.
  *
  * Zone: SIGNAL.
  * Locks: none.
  * Owns: nothing.
  */
 #include "base/text.h"
+
+const char *pp_decimal(uint64_t number, char buffer[PP_DECIMAL_BYTES])
+{
+    char *at = &buffer[PP_DECIMAL_BYTES - 1];
+    *at = '\0';
+    do {
+        *--at = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    return at;
+}
 
 void pp_text_add(pp_text *text, const char *more)
 {
@@ -18,12 +29,6 @@ void pp_text_add(pp_text *text, const char *more)
 
 void pp_text_add_number(pp_text *text, uint64_t number)
 {
-    char digits[21]; /* 2^64 has 20 */
-    size_t at = sizeof digits - 1;
-    digits[at] = '\0';
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    pp_text_add(text, &digits[at]);
+    char digits[PP_DECIMAL_BYTES];
+    pp_text_add(text, pp_decimal(number, digits));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.h: short messages put together in a fixed buffer, where stdio may not be used.
+ * text.h: short messages put together in a fixed buffer, and numbers, where stdio may not be used.
  *
  * What does not fit is cut off; the text is always NUL-terminated.
  *
@@ -14,7 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PP_TEXT_CAPACITY = 512 };
+enum {
+    PP_TEXT_CAPACITY = 512,
+    PP_DECIMAL_BYTES = 21 /* 2^64 has 20 digits */
+};
 
 typedef struct pp_text {
     size_t length;
@@ -28,6 +31,9 @@ typedef struct pp_text {
             0                                                                                      \
         }                                                                                          \
     }
+
+/* The decimal digits of `number`, in the last bytes of `buffer` and NUL-terminated. */
+const char *pp_decimal(uint64_t number, char buffer[PP_DECIMAL_BYTES]);
 
 void pp_text_add(pp_text *text, const char *more);
 void pp_text_add_number(pp_text *text, uint64_t number);
