@@ -50,7 +50,6 @@ static uint32_t timer_cap, timers;
 static uint32_t armed; /* threads */
 static uint32_t scan_number;
 static uint64_t random_state;
-static bool frozen;
 static char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
 
 /* ---- slots ---- */
@@ -381,7 +380,7 @@ unsigned pp_cpu_timers_arm_all(void)
 
 void pp_cpu_timers_look_again(void)
 {
-    if (__atomic_load_n(&frozen, __ATOMIC_RELAXED) || pp_tasks_count() == armed) {
+    if (pp_tasks_count() == armed) {
         return;
     }
     if (pp_lock_try(&lock, pp_task_self())) {
@@ -390,17 +389,11 @@ void pp_cpu_timers_look_again(void)
     }
 }
 
-void pp_cpu_timers_freeze(void)
-{
-    __atomic_store_n(&frozen, true, __ATOMIC_RELAXED);
-}
-
 /* ---- one thread ---- */
 
 void pp_cpu_timers_thread_begin(uintptr_t entry)
 {
-    if (!__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE) ||
-        __atomic_load_n(&frozen, __ATOMIC_RELAXED)) {
+    if (!__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE)) {
         return;
     }
     pp_signal_mask old = 0;

@@ -46,7 +46,4 @@ void pp_cpu_timers_disarm_all(uint64_t patience_ns);
 /* Forgets all timers without touching them: they are the parent's. Closes what was inherited. */
 void pp_cpu_timers_after_fork_in_child(void);
 
-/* Set once the host is confined by seccomp in a way that may kill for a new system call. */
-void pp_cpu_timers_freeze(void);
-
 #endif
