@@ -38,6 +38,7 @@ typedef struct object {
     const char *soname;
     const char *strings;
     const ElfW(Dyn) * dynamic;
+    bool vdso;
     bool permanent;
 } object;
 
@@ -68,31 +69,35 @@ static bool loader_state_sought;
 
 /* ---- one object ---- */
 
-/* This library itself: linked with -z nodelete. (Of others the flag is not believed: it is there before
- * a dlopen that may still fail.) */
-static bool is_ours(const struct dl_phdr_info *info)
+/* The loaded segment that holds `vaddr`, an address before relocation; NULL if there is none. */
+static const ElfW(Phdr) * segment_of(const struct dl_phdr_info *info, uintptr_t vaddr)
 {
-    uintptr_t here = (uintptr_t)pp_modules_refresh;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type == PT_LOAD && here >= start && here - start < segment->p_memsz) {
-            return true;
+        if (segment->p_type == PT_LOAD && vaddr >= segment->p_vaddr &&
+            vaddr - segment->p_vaddr < segment->p_memsz) {
+            return segment;
         }
     }
-    return false;
+    return NULL;
+}
+
+static bool contains(const struct dl_phdr_info *info, uintptr_t address)
+{
+    return segment_of(info, address - info->dlpi_addr) != NULL;
+}
+
+/* This library itself: linked with -z nodelete. (Of others the flag is not believed: it is there
+ * before a dlopen that may still fail.) */
+static bool is_ours(const struct dl_phdr_info *info)
+{
+    return contains(info, (uintptr_t)pp_modules_refresh);
 }
 
 static bool is_vdso(const struct dl_phdr_info *info)
 {
     uintptr_t image = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
-    for (int i = 0; image != 0 && i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        if (segment->p_type == PT_LOAD && info->dlpi_addr + segment->p_vaddr == image) {
-            return true;
-        }
-    }
-    return false;
+    return image != 0 && contains(info, image);
 }
 
 static const ElfW(Phdr) * find_segment(const struct dl_phdr_info *info, uint32_t type)
@@ -163,7 +168,7 @@ static int collect(struct dl_phdr_info *info, size_t size, void *context)
     }
     memcpy(copy, info, size < sizeof *copy ? size : sizeof *copy);
     object *o = &s->objects[s->count++];
-    *o = (object){.info = copy};
+    *o = (object){.info = copy, .vdso = is_vdso(copy)};
     read_dynamic(o);
     return 0;
 }
@@ -251,7 +256,7 @@ static void mark_permanent(scan *s)
     size_t tail = 0;
     s->objects[0].permanent = true; /* dl_iterate_phdr reports the program first */
     for (size_t i = 0; i < s->count; i++) {
-        if (is_vdso(s->objects[i].info) || is_ours(s->objects[i].info)) {
+        if (s->objects[i].vdso || is_ours(s->objects[i].info)) {
             s->objects[i].permanent = true;
         }
         if (s->objects[i].permanent) {
@@ -284,15 +289,11 @@ static void describe_cfi(const object *o, pp_module *module)
 {
     const struct dl_phdr_info *info = o->info;
     const ElfW(Phdr) *header = find_segment(info, PT_GNU_EH_FRAME);
-    for (int i = 0; header != NULL && i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        if (segment->p_type == PT_LOAD && header->p_vaddr >= segment->p_vaddr &&
-            header->p_vaddr - segment->p_vaddr < segment->p_memsz) {
-            module->cfi_lo = info->dlpi_addr + segment->p_vaddr;
-            module->cfi_hi = module->cfi_lo + segment->p_memsz;
-            module->eh_frame_hdr = info->dlpi_addr + header->p_vaddr;
-            return;
-        }
+    const ElfW(Phdr) *segment = header != NULL ? segment_of(info, header->p_vaddr) : NULL;
+    if (segment != NULL) {
+        module->cfi_lo = info->dlpi_addr + segment->p_vaddr;
+        module->cfi_hi = module->cfi_lo + segment->p_memsz;
+        module->eh_frame_hdr = info->dlpi_addr + header->p_vaddr;
     }
 }
 
@@ -339,12 +340,14 @@ static bool publish_table(const scan *s)
 
 /* ---- the seen list ---- */
 
+static const char vdso_name[] = "[vdso]";
+
 static const char *object_path(const object *o, bool main_program)
 {
     char buffer[PATH_MAX];
     const char *name = o->info->dlpi_name;
-    if (is_vdso(o->info)) {
-        return "[vdso]";
+    if (o->vdso) {
+        return vdso_name;
     }
     if (main_program) {
         static const char deleted[] = " (deleted)";
@@ -390,12 +393,11 @@ static void remember_segment(const object *o, const ElfW(Phdr) * segment, bool m
         .limit = (info->dlpi_addr + segment->p_vaddr + segment->p_memsz + PAGE - 1) & page_mask,
         .offset = segment->p_offset & page_mask,
         .bias = info->dlpi_addr,
-        .in_memory = is_vdso(info),
+        .in_memory = o->vdso,
     };
     pp_elf_build_id(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, mapping.build_id,
                     &mapping.build_id_size);
-    if (seen_count == MAX_SEEN ||
-        already_seen(&mapping, is_vdso(info) ? "[vdso]" : info->dlpi_name)) {
+    if (seen_count == MAX_SEEN || already_seen(&mapping, o->vdso ? vdso_name : info->dlpi_name)) {
         return;
     }
     pp_seen *entry = pp_arena_alloc(&seen_arena, sizeof *entry);
