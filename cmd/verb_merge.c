@@ -4,8 +4,8 @@
  */
 #include "verbs.h"
 
-#include "message.h"
 #include "command_line.h"
+#include "message.h"
 #include "pool.h"
 #include "profile_file.h"
 #include "profile_merge.h"

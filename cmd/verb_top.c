@@ -4,8 +4,8 @@
  */
 #include "verbs.h"
 
-#include "message.h"
 #include "command_line.h"
+#include "message.h"
 #include "profile_model.h"
 #include "regex.h"
 #include "report.h"

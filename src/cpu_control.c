@@ -8,17 +8,17 @@
  */
 #include "cpu_control.h"
 
-#include "sys/lock.h"
 #include "encode/legacy_cpu.h"
 #include "encode/proto.h"
 #include "output.h"
 #include "profile/cpu_profile.h"
 #include "sample/cpu.h"
 #include "sys/clock.h"
+#include "sys/lock.h"
 #include "sys/log.h"
 #include "sys/modules.h"
-#include "sys/write_signals.h"
 #include "sys/tasks.h"
+#include "sys/write_signals.h"
 
 #include <errno.h>
 #include <pthread.h>

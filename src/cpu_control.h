@@ -10,6 +10,7 @@
 #define PP_CPU_CONTROL_H
 
 #include "profile/model.h"
+
 #include "pprof.h"
 
 #include <stdbool.h>

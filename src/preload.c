@@ -10,12 +10,13 @@
  * Locks: none of its own.
  * Owns: the options that the process was started with.
  */
+#include "preload.h"
+
 #include "cpu_control.h"
 #include "hook/process.h"
 #include "hook/threads.h"
 #include "options.h"
 #include "output.h"
-#include "preload.h"
 #include "sample/cpu.h"
 #include "sys/log.h"
 #include "sys/modules.h"

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "profile/model.h"
+
 #include "pprof.h"
 
 /* value[0] of each sample is its count; profile->period is in nanoseconds. Returns 0, the writer's

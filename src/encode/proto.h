@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "profile/model.h"
+
 #include "pprof.h"
 
 /*

@@ -17,9 +17,9 @@
 #include "hook/threads.h"
 
 #include "arch/stubs.h"
-#include "sys/lock.h"
 #include "hook/real.h"
 #include "sample/thread.h"
+#include "sys/lock.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 

@@ -13,11 +13,11 @@
 #include "sample/cpu_timers.h"
 
 #include "arch/system_call.h"
-#include "sample/cpu_perf.h"
-#include "sys/lock.h"
 #include "base/random.h"
+#include "sample/cpu_perf.h"
 #include "sys/address_space.h"
 #include "sys/clock.h"
+#include "sys/lock.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 

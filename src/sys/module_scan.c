@@ -15,10 +15,10 @@
  */
 #include "sys/modules.h"
 
-#include "sys/lock.h"
 #include "base/sort.h"
 #include "sys/build_id.h"
 #include "sys/loader.h"
+#include "sys/lock.h"
 #include "sys/modules_seen.h"
 #include "sys/tasks.h"
 
