@@ -94,8 +94,8 @@ void bench_median_bounds(const double *sorted, size_t count, double *low, double
         *low = *high = 0;
         return;
     }
-    /* The normal approximation of Binomial(count, 1/2). Of few values the bounds are the extremes.
-     */
+    /* The normal approximation of Binomial(count, 1/2).
+     * Of few values the bounds are the extremes. */
     double n = (double)count;
     double rank = floor((n - 1.96 * sqrt(n)) / 2);
     size_t skip = rank > 0 ? (size_t)rank : 0;

@@ -3,8 +3,9 @@
  * unwind.c: what one frame of a stack walk costs, beside the peers.
  *
  *   changing   each walk meets a stack that no walk has met before, of functions that all have:
- * what a profiler of a busy program does. One walk a measurement. repeated   the same stack again
- * and again: what a profiler of a tight loop, or of malloc, does. Many walks a measurement.
+ *              what a profiler of a busy program does. One walk a measurement.
+ *   repeated   the same stack again and again: what a profiler of a tight loop, or of malloc, does.
+ *              Many walks a measurement.
  *
  * Walkers take turns, a block of walks each, for many rounds; a block gives its median, and the
  * result is the median of the blocks. The clock's own cost, measured in the same round with a

@@ -19,8 +19,8 @@ struct pp_error {
     char text[1024];
 };
 
-/* Writes the sentence, cut if it is too long, and returns -1, so that `return pp_fail(...)` works.
- */
+/* Writes the sentence, cut if it is too long, and returns -1,
+ * so that `return pp_fail(...)` works. */
 int pp_fail(struct pp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "cpprof: SENTENCE" on stderr. */

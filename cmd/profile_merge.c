@@ -558,8 +558,7 @@ int pp_profile_merge(struct pp_profile *const *sources, size_t count, struct pp_
     return 0;
 }
 
-/* ---- Difference --------------------------------------------------------------------------------
- */
+/* ---- Difference ---------------------------------------------------------------------------- */
 
 static struct pp_profile *compact(struct pp_profile *profile)
 {

@@ -36,8 +36,8 @@ static bool label_after(const struct pp_profile *profile, const struct pp_label 
     return strcmp(pp_profile_text(profile, left->key), pp_profile_text(profile, right->key)) > 0;
 }
 
-/* Merges the sorted runs [0, middle) and [middle, count), through `spare`, keeping ties in order.
- */
+/* Merges the sorted runs [0, middle) and [middle, count), through `spare`,
+ * keeping ties in order. */
 static void merge_runs(const struct pp_profile *profile, struct pp_label *labels, uint32_t middle,
                        uint32_t count, struct pp_label *spare)
 {

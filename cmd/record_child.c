@@ -165,8 +165,8 @@ static void pass_on(const struct pp_child *child, const siginfo_t *info)
         kill(child->pid, info->si_signo);
 }
 
-/* Stops cpprof by the same signal, so that the shell says the same; returns when it is continued.
- */
+/* Stops cpprof by the same signal, so that the shell says the same;
+ * returns when it is continued. */
 static void stop_alike(int number)
 {
     struct sigaction standard, inherited;

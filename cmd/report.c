@@ -122,8 +122,8 @@ static int64_t fraction_of(int64_t value, double fraction)
     return pp_measure_abs(pp_measure_truncate((double)value * fraction));
 }
 
-/* Builds the graph again over the first `count` nodes of its order; *kept becomes the set of them.
- */
+/* Builds the graph again over the first `count` nodes of its order and says in `kept` which they
+ * are. */
 static void rebuild(struct pp_report *report, uint32_t count, bool **kept)
 {
     struct pp_graph *graph = &report->graph;
@@ -136,8 +136,8 @@ static void rebuild(struct pp_report *report, uint32_t count, bool **kept)
     pp_graph_init(graph, &report->frames, report->value_index, *kept, false);
 }
 
-/* Moves the frames whose cum value reaches the limit to the front of the order; returns how many.
- */
+/* Moves the frames whose cum value reaches the limit to the front of the order;
+ * returns how many. */
 static uint32_t partition(struct pp_graph *graph, int64_t least)
 {
     uint32_t kept = 0;

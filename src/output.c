@@ -177,7 +177,7 @@ static bool is_written_in_place(const char *path)
         return false;
     }
     if (status.st_uid != geteuid() && status.st_uid != 0) {
-        return false; /* somebody else's, put where our name is easy to guess: taken over by the rename */
+        return false; /* somebody who guessed our name: the rename takes it over */
     }
     if (!S_ISLNK(status.st_mode)) {
         return true;

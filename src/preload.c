@@ -79,8 +79,7 @@ static void before_unload(void)
     }
 }
 
-/* seccomp(2) is also used to ask what is available: only a running profile has something to lose.
- */
+/* The new filter may kill for what stopping, naming and writing need. */
 static void before_confinement(void)
 {
     if (started && pp_cpu_control_stop(true, false) == 0) {

@@ -12,8 +12,8 @@
 #define pp_likely(condition)   __builtin_expect(!!(condition), 1)
 #define pp_unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* Reads words of other functions' stack frames or races on purpose: not for ASan's or TSan's eyes.
- */
+/* Reads words of other functions' stack frames or races on purpose:
+ * not for ASan's or TSan's eyes. */
 #define PP_RAW_MEMORY __attribute__((no_sanitize("address", "thread", "undefined")))
 
 /* Kept out of a hot loop, so that the loop keeps its registers. */

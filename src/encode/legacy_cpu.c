@@ -6,10 +6,10 @@
  *   - they subtract 1 from every address but the first. So the leaf is written as the instruction
  *     itself, one below the model's return-like address, and callers as they are;
  *   - they take a second frame that nearly all samples share for the signal handler's and remove
- * it, twice over. Where that frame is a real one (a program with one hot call site) it is written
- *     three times, and they are left with one;
+ *     it, twice over. Where that frame is a real one (a program with one hot call site) it is
+ *     written three times, and they are left with one;
  *   - they take a first caller that equals the leaf after the subtraction for a copy of it and
- * remove it once. A real one (a recursive call just returned from) is written twice.
+ *     remove it once. A real one (a recursive call just returned from) is written twice.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
  * Locks: none.

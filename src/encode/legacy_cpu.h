@@ -10,6 +10,8 @@
  * Every field is a native word. Format: docs/cpuprofile-fileformat of gperftools.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio; stack below 4 KiB).
+ * Locks: none.
+ * Owns: nothing; its memory goes with the arena.
  */
 #ifndef PP_ENCODE_LEGACY_CPU_H
 #define PP_ENCODE_LEGACY_CPU_H

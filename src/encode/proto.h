@@ -3,7 +3,9 @@
  * proto.h: writes a profile as gzipped profile.proto.
  *
  * Zone: NORMAL, and the fatal-signal writer: it calls neither malloc nor stdio nor the loader, and
- * keeps its stack below 4 KiB.
+ *       keeps its stack below 4 KiB.
+ * Locks: none.
+ * Owns: nothing; its memory goes with the arena.
  */
 #ifndef PP_ENCODE_PROTO_H
 #define PP_ENCODE_PROTO_H
@@ -14,10 +16,9 @@
 #include "pprof.h"
 
 /*
- * Encodes `profile` as the contract's section 5 says (format: profile.proto of google/pprof) and
- * hands the gzip stream to `writer` in pieces. All working memory comes from `arena`. Returns 0,
- * the writer's first error, or -ENOMEM (then nothing was written if it happened before the first
- * piece).
+ * Encodes `profile` (format: profile.proto of google/pprof) and hands the gzip stream to `writer`
+ * in pieces. All working memory comes from `arena`. Returns 0, the writer's first error, or -ENOMEM
+ * (then nothing was written if it happened before the first piece).
  */
 int pp_proto_encode(const pp_profile *profile, pp_arena *arena, pprof_writer writer);
 

@@ -4,8 +4,7 @@
  *
  *   varint             7 bits a byte, low bits first, 0x80 = more follows
  *   field, a number    varint(field << 3 | 0) varint(value)
- *   field, bytes       varint(field << 3 | 2) varint(size) bytes      text, messages, packed
- * numbers
+ *   field, bytes       varint(field << 3 | 2) varint(size) bytes; text, messages, packed numbers
  *
  * A nested message is written in place: pp_wire_open() leaves one byte for its size, which is
  * enough below 128 bytes; pp_wire_close() makes room if it was not. (Format: protobuf.dev,

@@ -14,11 +14,13 @@
 #include <stdbool.h>
 
 /*
- * before_fork         in the forking thread, then one of the next two; all signals are blocked
- * meanwhile at_end              before exit, _exit, _Exit, quick_exit end the process (false), or a
- * fatal signal does (true: on whatever thread, at whatever point). Never called in a child of
- * vfork, whose memory is the parent's. before_unload       before dlclose before_confinement before
- * the host puts itself under a seccomp filter
+ * before_fork           in the forking thread; all signals are blocked until fork is over
+ * after_fork_in_child   in the child, which has this one thread
+ * before_unload         before dlclose
+ * before_confinement    before the host puts itself under a seccomp filter
+ * at_end                before exit, _exit, _Exit, quick_exit end the process (false), or a fatal
+ *                       signal does (true: on whatever thread, at whatever point). Never called in
+ *                       a child of vfork, whose memory is the parent's.
  */
 typedef struct pp_process_events {
     void (*before_fork)(void);

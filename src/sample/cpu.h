@@ -3,7 +3,7 @@
  * cpu.h: the CPU profile of the process: start, stop, and what was collected.
  *
  * Zone: NORMAL. pp_cpu_stop also serves the fatal-signal writer.
- * Locks: callers are serialised by the session lock of pprof.c.
+ * Locks: callers are serialised by the session lock of cpu_control.c.
  * Owns: the running session (cpu_session.h).
  */
 #ifndef PP_SAMPLE_CPU_H

@@ -38,8 +38,8 @@
 #include <sys/resource.h>
 
 enum {
-    /* Numbers from here on are not used: the kernel copies the table of descriptors at each fork.
-     */
+    /* Numbers from here on are not used: the kernel copies the table of descriptors at
+     * each fork. */
     MAX_DESCRIPTOR = 1 << 15,
     /* Above what select() can name, and above what most programs ever open. */
     FIRST_DESCRIPTOR = 3072,

@@ -3,7 +3,7 @@
  * cpu_session.h: what the rooms of the CPU sampler share: the running session and its threads.
  *
  *   cpu.c         NORMAL   starts, stops, turns counts into a profile
- *   cpu_timers.c  SIGNAL   the threads, and the engine `timer`: one POSIX timer each; settles at exit
+ *   cpu_timers.c  SIGNAL   the threads, the engine `timer`: one POSIX timer each; settles at exit
  *   cpu_perf.c    SIGNAL   the engine `perf`: a perf event beside the timer
  *   cpu_signal.c  SIGNAL   the handler: unwind, count
  *
@@ -19,7 +19,7 @@
  * `perf` the weight of every sample is read from that clock. docs/SAMPLING.md has the proof.
  *
  * Zone: SIGNAL (data).
- * Locks: pp_cpu_threads.lock (cpu_timers.c) guards the list of slots; a slot's `counted` and `last`
+ * Locks: `lock` of cpu_timers.c guards the list of slots; a slot's `counted` and `last`
  *        are written by the slot's own thread.
  * Owns: nothing; the variables are defined in the files named beside them.
  */

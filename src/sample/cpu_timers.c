@@ -309,8 +309,8 @@ static void visit_task(int tid, void *context)
     }
 }
 
-/* Slots whose thread is no longer listed ended without telling us (raw clone, or exit by syscall).
- */
+/* Slots whose thread is no longer listed ended without telling us (raw clone, or
+ * exit by syscall). */
 static void drop_unlisted(void)
 {
     for (uint32_t i = 0; i < slots_used; i++) {
@@ -419,8 +419,8 @@ void pp_cpu_timers_thread_end(void)
     enter(&old);
     pp_cpu_slot *slot = find_slot(pp_task_self());
     if (slot != NULL) {
-        /* In flight like a handler, so that a stop that runs now waits before it reads the table.
-         */
+        /* In flight like a handler, so that a stop that runs now waits before it reads
+         * the table. */
         __atomic_add_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&pp_cpu.active, __ATOMIC_SEQ_CST)) {
             settle(slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);

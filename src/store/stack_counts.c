@@ -4,8 +4,8 @@
  *
  * Zone: SIGNAL (new and free, which map memory, are called by NORMAL code).
  * Locks: none. Insertion: the entry is written whole, then linked by compare-and-swap; the loser of
- * a race searches the chain again and, if the winner brought the same stack, adds to that. Owns:
- * the mapping of each table.
+ *        a race searches the chain again and, if the winner brought the same stack, adds to that.
+ * Owns: the mapping of each table.
  */
 #include "store/stack_counts.h"
 

@@ -66,8 +66,8 @@ bool pp_elf_file_build_id(const pp_elf *elf, uint8_t build_id[PP_BUILD_ID_MAX],
 /* The first symbol table of `type` (SHT_SYMTAB or SHT_DYNSYM) that is not empty; false if none. */
 bool pp_elf_symbols_by_section(const pp_elf *elf, uint32_t type, pp_elf_symbols *symbols);
 
-/* The dynamic symbols as the loader finds them, by PT_DYNAMIC: for images without section headers.
- */
+/* The dynamic symbols as the loader finds them, by PT_DYNAMIC: for images without
+ * section headers. */
 bool pp_elf_symbols_by_dynamic(const pp_elf *elf, pp_elf_symbols *symbols);
 
 /* The address range that section `index` has in the file's own addresses; false if none. */

@@ -10,6 +10,8 @@
  * whose build id is no longer the mapping's is not used. [vdso] is read from memory.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close; no malloc, no locks).
+ * Locks: none.
+ * Owns: nothing; the names live in the caller's arena.
  */
 #ifndef PP_SYMBOL_NAMES_H
 #define PP_SYMBOL_NAMES_H

@@ -12,7 +12,7 @@
  * _rtld_global that has the reported value is a candidate. A word that is a candidate by accident
  * can only make the epoch change too often; it is dropped at the next refresh at which it differs.
  *
- * Zone: SIGNAL for pp_loader_epoch; pp_loader_learn is NORMAL and lives in sys/module_scan.c.
+ * Zone: SIGNAL; pp_loader_calibrate is called by NORMAL code (sys/module_scan.c).
  * Locks: none.
  * Owns: the list of candidates.
  */
@@ -26,12 +26,12 @@
 /* A number that differs from its earlier values once anything was loaded or unloaded since. */
 uint64_t pp_loader_epoch(void);
 
-/* Whether the epoch means anything yet: false until the first calibration that found the counters.
- */
+/* Whether the epoch means anything yet: false until the first calibration that found
+ * the counters. */
 bool pp_loader_epoch_is_known(void);
 
-/* Counts a change that the library saw itself (dlclose hook); enough where the loader is unknown.
- */
+/* Counts a change that the library saw itself (dlclose hook); enough where the loader is
+ * unknown. */
 void pp_loader_note_change(void);
 
 /*

@@ -450,8 +450,8 @@ static void calibrate_epoch(const scan *s)
                         (uint32_t)(s->loads - s->unloads));
 }
 
-/* All that needs the objects to stay loaded happens inside the loader's lock: in the last callback.
- */
+/* All that needs the objects to stay loaded happens inside the loader's lock: in the
+ * last callback. */
 static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)info;

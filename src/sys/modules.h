@@ -15,8 +15,9 @@
  * DT_NEEDED closure), this library, and the vDSO.
  *
  * Zone: SIGNAL for find; refresh is NORMAL (module_scan.c), mappings serves the fatal-signal writer
- * too (module_mappings.c). Locks: refresh holds the table's lock inside the loader's lock
- * (dl_iterate_phdr). Owns: the table and the list of objects seen.
+ *       too (module_mappings.c).
+ * Locks: refresh takes scan_lock (module_scan.c), then the loader's own (dl_iterate_phdr).
+ * Owns: the table and the list of objects seen.
  */
 #ifndef PP_SYS_MODULES_H
 #define PP_SYS_MODULES_H
@@ -43,8 +44,8 @@ typedef struct pp_module_table {
 } pp_module_table;
 
 /*
- * Zone: SIGNAL. Whether `pc` belongs to the program interpreter (ld.so). Its entry code, below which there
- * is nothing, has no CFI.
+ * Zone: SIGNAL. Whether `pc` belongs to the program interpreter (ld.so). Its entry code, below
+ * which there is nothing, has no CFI.
  */
 bool pp_modules_is_interpreter(uintptr_t pc);
 

@@ -714,8 +714,8 @@ static void any_byte_may_be_wrong(void **state)
     }
 }
 
-/* A program that never reaches the PC, in an FDE of a megabyte, takes bounded time and is no rule.
- */
+/* A program that never reaches the PC, in an FDE of a megabyte, takes bounded time and
+ * is no rule. */
 static void endless_programs_end(void **state)
 {
     (void)state;

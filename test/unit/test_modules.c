@@ -313,8 +313,8 @@ static void the_loader_is_not_locked_out(void **state)
     alarm(0);
 }
 
-/* The child inherits the loader's lock as taken by a thread that it does not have: it must not ask.
- */
+/* The child inherits the loader's lock as taken by a thread that it does not have:
+ * it must not ask. */
 static void a_child_forked_beside_a_scan_works(void **state)
 {
     (void)state;

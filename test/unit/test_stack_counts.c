@@ -197,8 +197,8 @@ static pp_stack_counts *shared;
 static pthread_barrier_t barrier;
 static uint64_t lost;
 
-/* All threads record the same stacks in the same order, so that they meet at the insertion of each.
- */
+/* All threads record the same stacks in the same order, so that they meet at the
+ * insertion of each. */
 static void *hammer(void *context)
 {
     uint64_t weight = (uintptr_t)context;

@@ -3,10 +3,10 @@
  * test_walk.c: stacks that are known, walked.
  *
  *   arrays        as stacks, with return addresses into code that is never executed and whose
- * call-frame information is written here by hand real stacks   compared with the return addresses
- * that the frames themselves report every step    a trap after each instruction of some work; the
- * part of the stack above the work must be found from wherever it is: prologues, PLT stubs, lazy
- * binding, the loader
+ *                 call-frame information is written here by hand
+ *   real stacks   compared with the return addresses that the frames themselves report
+ *   every step    a trap after each instruction of some work; the part of the stack above the work
+ *                 must be found from wherever it is: prologues, PLT stubs, lazy binding, the loader
  */
 #include <setjmp.h>
 #include <stdarg.h>

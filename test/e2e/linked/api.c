@@ -167,8 +167,8 @@ static void case_options(void)
     free(m.data);
 }
 
-/* A writer that fails at its first, second, ... call: that error comes back, and no call after it.
- */
+/* A writer that fails at its first, second, ... call: that error comes back, and no call
+ * after it. */
 static void case_failing_writer(void)
 {
     int needed = 0;

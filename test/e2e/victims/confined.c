@@ -2,10 +2,11 @@
  *
  * confined.c: seccomp filters.
  *
- *   confined before refuse|kill CALLS -- COMMAND...   runs the command under a filter that answers
- * these calls with EPERM, or kills confined during prctl|syscall|listed              works,
- * installs a filter, works again, starts a thread that works, and ends with status 42. The filter
- * kills whatever the rest of this program does not need.
+ *   confined before refuse|kill CALLS -- COMMAND...
+ *       runs the command under a filter that answers these calls with EPERM, or kills
+ *   confined during prctl|syscall|listed
+ *       works, installs a filter, works again, starts a thread that works, and ends with status 42;
+ *       the filter kills whatever the rest of this program does not need
  *
  * CALLS is a comma-separated list of numbers or names known here.
  */

@@ -5,9 +5,10 @@
  *   perf_guest threads     4 threads, in user code and in the kernel; prints the CPU time
  *   perf_guest writes      4 MB writes into a pipe; prints those that were short or failed
  *   perf_guest closes      works, closes all descriptors, fills their numbers with files of its
- * own, works again, forks, starts a thread; prints what became of the files perf_guest crowded
- * works where no descriptor is left, in a thread perf_guest deaf        works with all signals
- * blocked perf_guest kernel      hardly ever leaves the kernel
+ *                          own, works again, forks, starts a thread; prints what became of these
+ *   perf_guest crowded     works where no descriptor is left, in a thread
+ *   perf_guest deaf        works with all signals blocked
+ *   perf_guest kernel      hardly ever leaves the kernel
  */
 #include "burn.h"
 

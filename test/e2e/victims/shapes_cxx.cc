@@ -40,8 +40,8 @@ extern "C" void virtual_caller(Shape *shape)
     shape->draw();
 }
 
-/* Throws and catches through three frames until 200 ms are over: time is spent in the C++ runtime.
- */
+/* Throws and catches through three frames until 200 ms are over: time is spent in
+ * the C++ runtime. */
 extern "C" void thrower(int depth)
 {
     if (depth == 0) {

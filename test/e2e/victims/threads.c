@@ -44,8 +44,8 @@ void *early_entry(void *unused)
     return unused;
 }
 
-/* A thread that no library knows of: found by looking. 600 ms, since it may take 250 to be found.
- */
+/* A thread that no library knows of: found by looking. 600 ms, since it may take 250
+ * to be found. */
 int raw_entry(void *unused)
 {
     (void)unused;

@@ -3,7 +3,8 @@
  * use_atfork.c WAY: libraries that do things around fork, and a loader that is busy meanwhile.
  *
  *   join      a handler of pthread_atfork, registered before ours, waits for a thread to end
- * (OpenBLAS) loader    fork while other threads load and unload libraries and walk the list of them
+ *             (OpenBLAS)
+ *   loader    fork while other threads load and unload libraries and walk the list of them
  */
 #include "burn.h"
 
