@@ -128,21 +128,29 @@ int pp_child_start(struct pp_child *child, char *const *argv, char *const *envir
 
 /* ---- While it runs ------------------------------------------------------------------------- */
 
-static bool is_stopped(pid_t pid)
+char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES])
 {
-    char path[64], line[512];
-    const char *state;
+    char path[64];
+    char *name_end;
     FILE *file;
     bool read;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     file = fopen(path, "re");
     if (!file)
-        return false;
-    read = fgets(line, sizeof(line), file) != NULL;
+        return NULL;
+    read = fgets(line, PP_CHILD_STAT_BYTES, file) != NULL;
     fclose(file);
-    state = read ? strrchr(line, ')') : NULL; /* the name before it may hold anything */
-    return state && state[1] == ' ' && state[2] == 'T';
+    name_end = read ? strrchr(line, ')') : NULL;
+    return name_end ? name_end + 1 : NULL;
+}
+
+static bool is_stopped(pid_t pid)
+{
+    char line[PP_CHILD_STAT_BYTES];
+    const char *state = pp_child_stat(pid, line);
+
+    return state && state[0] == ' ' && state[1] == 'T';
 }
 
 /*

@@ -37,6 +37,12 @@ typedef void pp_child_watcher(void *ctx, const struct pp_child *child, enum pp_c
 int pp_child_start(struct pp_child *child, char *const *argv, char *const *environment,
                    struct pp_error *error);
 
+enum { PP_CHILD_STAT_BYTES = 1024 };
+
+/* What /proc/PID/stat says behind the name, which is in parentheses and may hold anything: " S ..."
+ * from the third field on. NULL if it cannot be read. */
+char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES]);
+
 /* Waits for its end. `watcher` may be NULL. */
 void pp_child_wait(struct pp_child *child, pp_child_watcher *watcher, void *ctx);
 

@@ -41,26 +41,17 @@ static double seconds_since(const struct timespec *start)
 }
 
 /* Fields 14 to 17 of /proc/PID/stat, in clock ticks: user and system time, then the same of the
- * children that were waited for. The second field is a name in parentheses that may hold anything.
- * -1 if it cannot be read. */
+ * children that were waited for. -1 if it cannot be read. */
 static double cpu_seconds(pid_t pid, bool with_children)
 {
     enum { FIRST_BEHIND_NAME = 3, USER_TIME = 14, SYSTEM_TIME = 15, CHILDREN_END = 17 };
     int last = with_children ? CHILDREN_END : SYSTEM_TIME;
-    char path[64], line[1024];
+    char line[PP_CHILD_STAT_BYTES];
     unsigned long ticks = 0;
     char *word, *rest;
-    FILE *file;
-    bool read;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    file = fopen(path, "re");
-    if (!file)
-        return -1;
-    read = fgets(line, sizeof(line), file) != NULL;
-    fclose(file);
-    word = read ? strrchr(line, ')') : NULL;
-    word = word ? strtok_r(word + 1, " ", &rest) : NULL;
+    word = pp_child_stat(pid, line);
+    word = word ? strtok_r(word, " ", &rest) : NULL;
     for (int field = FIRST_BEHIND_NAME; word && field <= last; field++) {
         if (field >= USER_TIME)
             ticks += strtoul(word, NULL, 10);
