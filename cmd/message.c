@@ -17,28 +17,32 @@ int pp_fail(struct pp_error *error, const char *format, ...)
     return -1;
 }
 
+static void say(const char *format, va_list arguments)
+{
+    fputs("cpprof: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
 void pp_complain(const char *format, ...)
 {
     va_list arguments;
 
-    fputs("cpprof: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    say(format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
 }
 
 int pp_bad_usage(const char *verb, const char *format, ...)
 {
     va_list arguments;
 
-    fputs("cpprof: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    say(format, arguments);
     va_end(arguments);
     if (verb)
-        fprintf(stderr, "\ncpprof: see `cpprof help %s`\n", verb);
+        fprintf(stderr, "cpprof: see `cpprof help %s`\n", verb);
     else
-        fputs("\ncpprof: see `cpprof help`\n", stderr);
+        fputs("cpprof: see `cpprof help`\n", stderr);
     return PP_EXIT_BAD_USAGE;
 }
