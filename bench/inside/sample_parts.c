@@ -30,16 +30,17 @@ static void time_parts(int number, siginfo_t *info, void *context)
 {
     (void)number, (void)info;
     uintptr_t pcs[ROOM];
-    pp_walk walk = {.pcs = pcs, .capacity = DEPTH};
+    static pp_walk_space space;
+    pp_walk walk = {.pcs = pcs, .space = &space, .capacity = DEPTH, .wants_hash = true};
     pp_walk_from_context(context, &walk);
-    pp_stack_counts_record(counts, pcs, walk.depth, 1);
+    pp_stack_counts_record(counts, pcs, walk.depth, walk.hash, 1);
     uint64_t start_ns = bench_now_ns();
     for (unsigned i = 0; i < BATCH; i++) {
         pp_walk_from_context(context, &walk);
     }
     uint64_t walked_ns = bench_now_ns();
     for (unsigned i = 0; i < BATCH; i++) {
-        pp_stack_counts_record(counts, pcs, walk.depth, 1);
+        pp_stack_counts_record(counts, pcs, walk.depth, walk.hash, 1);
     }
     uint64_t recorded_ns = bench_now_ns();
     walk_ns = (double)(walked_ns - start_ns) / BATCH;

@@ -18,6 +18,7 @@
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
 #include "unwind/rule_cache.h"
+#include "unwind/stack_memo.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -165,6 +166,7 @@ void pp_cpu_after_fork_in_child(void)
     pp_cpu_signal_after_fork_in_child();
     pp_scratch_after_fork_in_child();
     pp_rule_cache_after_fork_in_child();
+    pp_memo_after_fork_in_child();
     pp_cpu_timers_after_fork_in_child();
     pp_modules_after_fork_in_child();
 }

@@ -15,6 +15,7 @@
 
 #include "arch/system_call.h"
 #include "base/compiler.h"
+#include "base/stack_hash.h"
 #include "sample/cpu_perf.h"
 #include "sample/cpu_session.h"
 #include "sample/cpu_timers.h"
@@ -48,13 +49,18 @@ __attribute__((visibility("default"), noinline, used)) void pprof_lost_samples(v
     __asm__ volatile("" ::: "memory");
 }
 
-pp_stack_entry *pp_cpu_count(const uintptr_t *pcs, uint32_t depth, uint64_t weight)
+static pp_stack_entry *count(const uintptr_t *pcs, uint32_t depth, uint64_t hash, uint64_t weight)
 {
-    pp_stack_entry *entry = pp_stack_counts_record(pp_cpu.counts, pcs, depth, weight);
+    pp_stack_entry *entry = pp_stack_counts_record(pp_cpu.counts, pcs, depth, hash, weight);
     if (entry == NULL) {
         __atomic_add_fetch(&pp_cpu.lost_table_full, weight, __ATOMIC_RELAXED);
     }
     return entry;
+}
+
+pp_stack_entry *pp_cpu_count(const uintptr_t *pcs, uint32_t depth, uint64_t weight)
+{
+    return count(pcs, depth, pp_stack_hash(pcs, depth), weight);
 }
 
 static void look_for_new_threads(uint64_t now_ns)
@@ -70,15 +76,18 @@ static void look_for_new_threads(uint64_t now_ns)
 static void take_sample(pp_cpu_slot *slot, uint64_t weight, const void *context)
 {
     slot->counted += weight;
-    uintptr_t *pcs = pp_scratch_take();
-    if (pcs == NULL) {
+    pp_scratch *scratch = pp_scratch_take();
+    if (scratch == NULL) {
         __atomic_add_fetch(&pp_cpu.lost_no_scratch, weight, __ATOMIC_RELAXED);
         return;
     }
-    pp_walk walk = {.pcs = pcs, .capacity = PP_SCRATCH_DEPTH};
+    pp_walk walk = {.pcs = scratch->pcs,
+                    .space = &scratch->space,
+                    .capacity = PP_SCRATCH_DEPTH,
+                    .wants_hash = true};
     pp_walk_from_context(context, &walk);
-    pp_stack_entry *entry = pp_cpu_count(pcs, walk.depth, weight);
-    pp_scratch_give(pcs);
+    pp_stack_entry *entry = count(scratch->pcs, walk.depth, walk.hash, weight);
+    pp_scratch_give(scratch);
     if (entry != NULL) {
         slot->last = entry;
     }

@@ -15,25 +15,25 @@ enum {
     BUFFERS = 64 /* one bit each in a word: 64 threads inside a handler at one moment */
 };
 
-static uintptr_t buffers[BUFFERS][PP_SCRATCH_DEPTH];
+static pp_scratch buffers[BUFFERS];
 static uint64_t taken;
 
-uintptr_t *pp_scratch_take(void)
+pp_scratch *pp_scratch_take(void)
 {
     uint64_t now = __atomic_load_n(&taken, __ATOMIC_RELAXED);
     while (~now != 0) {
         unsigned index = (unsigned)__builtin_ctzll(~now);
         if (__atomic_compare_exchange_n(&taken, &now, now | UINT64_C(1) << index, true,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            return buffers[index];
+            return &buffers[index];
         }
     }
     return NULL;
 }
 
-void pp_scratch_give(uintptr_t *buffer)
+void pp_scratch_give(const pp_scratch *buffer)
 {
-    unsigned index = (unsigned)((buffer - buffers[0]) / PP_SCRATCH_DEPTH);
+    unsigned index = (unsigned)(buffer - buffers);
     __atomic_and_fetch(&taken, ~(UINT64_C(1) << index), __ATOMIC_RELEASE);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scratch.h: buffers for stacks that are being walked.
+ * scratch.h: room for walks: the stack that is found, and what the walk works in.
  *
  * A signal handler has no room for a thousand frames on a stack that may be small. It borrows one
  * of a fixed set of buffers for the length of a walk. Only threads that are in a handler at this
@@ -13,6 +13,8 @@
 #ifndef PP_SAMPLE_SCRATCH_H
 #define PP_SAMPLE_SCRATCH_H
 
+#include "unwind/walk_space.h"
+
 #include <stdint.h>
 
 enum {
@@ -20,9 +22,14 @@ enum {
         1024 /* frames; deeper stacks are truncated at the root and counted as such */
 };
 
-/* A buffer for PP_SCRATCH_DEPTH addresses, or NULL if all are in use. */
-uintptr_t *pp_scratch_take(void);
-void pp_scratch_give(uintptr_t *buffer);
+typedef struct pp_scratch {
+    pp_walk_space space;
+    uintptr_t pcs[PP_SCRATCH_DEPTH];
+} pp_scratch;
+
+/* A buffer, or NULL if all are in use. */
+pp_scratch *pp_scratch_take(void);
+void pp_scratch_give(const pp_scratch *buffer);
 
 /* In the child of fork: whoever held a buffer does not exist. */
 void pp_scratch_after_fork_in_child(void);

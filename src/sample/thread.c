@@ -10,6 +10,7 @@
 
 #include "sample/cpu_signal.h"
 #include "sample/cpu_timers.h"
+#include "unwind/stack_memo.h"
 #include "unwind/stack_memory.h"
 
 void pp_thread_declare_stack(uintptr_t limit, uintptr_t top)
@@ -32,4 +33,5 @@ bool pp_thread_believes_prof_blocked(void)
 void pp_thread_end(void)
 {
     pp_cpu_timers_thread_end();
+    pp_memo_thread_end();
 }

@@ -50,16 +50,6 @@ void pp_stack_counts_free(pp_stack_counts *counts)
     }
 }
 
-static uint64_t hash_stack(const uintptr_t *pcs, uint32_t depth)
-{
-    uint64_t hash = depth;
-    for (uint32_t i = 0; i < depth; i++) {
-        hash = (hash ^ pcs[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
 static pp_stack_entry *entry_at(const pp_stack_counts *counts, uint32_t offset)
 {
     return (pp_stack_entry *)((uintptr_t)counts + (uintptr_t)offset * WORD);
@@ -101,9 +91,8 @@ static uint32_t allocate(pp_stack_counts *counts, uint64_t hash, const uintptr_t
 }
 
 pp_stack_entry *pp_stack_counts_record(pp_stack_counts *counts, const uintptr_t *pcs,
-                                       uint32_t depth, uint64_t weight)
+                                       uint32_t depth, uint64_t hash, uint64_t weight)
 {
-    uint64_t hash = hash_stack(pcs, depth);
     uint32_t *head = &counts->heads[hash % CHAINS];
     uint32_t first = __atomic_load_n(head, __ATOMIC_ACQUIRE);
     uint32_t mine = 0;

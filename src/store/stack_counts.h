@@ -41,11 +41,11 @@ pp_stack_counts *pp_stack_counts_new(size_t bytes);
 void pp_stack_counts_free(pp_stack_counts *counts);
 
 /*
- * Adds `weight` to the count of the stack. Returns its entry, or NULL if the table is full (then
+ * Adds `weight` to the count of the stack, whose pp_stack_hash() is `hash`. Returns its entry, or NULL if the table is full (then
  * nothing was counted). Zone: SIGNAL.
  */
 pp_stack_entry *pp_stack_counts_record(pp_stack_counts *counts, const uintptr_t *pcs,
-                                       uint32_t depth, uint64_t weight);
+                                       uint32_t depth, uint64_t hash, uint64_t weight);
 
 /* Calls back for each stack, in no particular order. */
 typedef void pp_stack_visit(const pp_stack_entry *entry, void *context);

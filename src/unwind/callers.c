@@ -15,8 +15,6 @@
 
 #include "pprof.h"
 
-#include <errno.h>
-
 PP_STUB_WITH_CALLER(pprof_callers, pp_callers_from);
 
 /* Jumped to from the stub alone. */
@@ -26,13 +24,13 @@ size_t pp_callers_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, 
 __attribute__((visibility("hidden"), used)) PP_RAW_MEMORY size_t
 pp_callers_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr_t fp, uintptr_t bx)
 {
-    int saved_errno = errno;
     uintptr_t return_address = *(const uintptr_t *)sp;
     uint32_t room = capacity < UINT32_MAX ? (uint32_t)capacity : UINT32_MAX;
-    pp_walk walk = {.pcs = pcs, .capacity = room, .skip = skip > 0 ? (uint32_t)skip : 0};
+    pp_walk_space space;
+    pp_walk walk = {
+        .pcs = pcs, .space = &space, .capacity = room, .skip = skip > 0 ? (uint32_t)skip : 0};
     if (room > 0) {
         pp_walk_from_caller(return_address, sp + sizeof(uintptr_t), fp, bx, &walk);
     }
-    errno = saved_errno;
     return walk.depth;
 }

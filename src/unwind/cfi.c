@@ -69,7 +69,8 @@ enum {
 enum {
     SAVED_ROWS = 4, /* nesting of remember_state: 1 in all of glibc, libcrypto, GCC, Python, gdb */
     MAX_INSTRUCTIONS = 1 << 16,
-    TABLE_ENTRY_SIZE = 8 /* two sdata4 */
+    TABLE_ENTRY_SIZE = 8, /* two sdata4 */
+    BLOCK_ENTRIES = PP_BLOCK_BYTES / TABLE_ENTRY_SIZE
 };
 
 /* One row of the unwind table: what the CFA program has built up so far. */
@@ -87,21 +88,30 @@ typedef struct row {
 typedef struct cie {
     uint64_t code_align;
     int64_t data_align;
-    uintptr_t program, end;
     uint8_t pointer_encoding;
     bool has_augmentation_data;
     bool signal_frame;
 } cie;
 
 typedef struct machine {
-    const cie *info;
     uintptr_t location; /* where the current row begins to hold */
     uintptr_t target;
     row current, initial;
     row saved[SAVED_ROWS];
     unsigned saved_count;
     bool failed;
+    cie info;
 } machine;
+
+/* What pp_cfi_space holds. One block serves the table and then the FDE, the other the CIE, so that
+ * each is copied once. */
+typedef struct work {
+    machine machine;
+    pp_cursor cursor, cie_cursor;
+    pp_block block, cie_block;
+} work;
+
+_Static_assert(sizeof(work) <= sizeof(pp_cfi_space), "the space is large enough");
 
 /* ---- pointers ---- */
 
@@ -160,30 +170,31 @@ typedef struct table {
     uint64_t count;
 } table;
 
-static bool open_table(const pp_image *image, table *t)
+static bool open_table(work *w, const pp_image *image, table *t)
 {
-    pp_cursor cursor;
-    pp_cursor_init(&cursor, image, image->header, image->hi);
-    uint8_t version = pp_cursor_u8(&cursor);
-    uint8_t frame_encoding = pp_cursor_u8(&cursor);
-    uint8_t count_encoding = pp_cursor_u8(&cursor);
-    uint8_t table_encoding = pp_cursor_u8(&cursor);
-    if (cursor.failed || version != 1 || count_encoding == ENC_OMIT ||
+    pp_cursor *cursor = &w->cursor;
+    pp_cursor_init(cursor, image, &w->block, image->header, image->hi);
+    uint8_t version = pp_cursor_u8(cursor);
+    uint8_t frame_encoding = pp_cursor_u8(cursor);
+    uint8_t count_encoding = pp_cursor_u8(cursor);
+    uint8_t table_encoding = pp_cursor_u8(cursor);
+    if (cursor->failed || version != 1 || count_encoding == ENC_OMIT ||
         table_encoding != (ENC_DATAREL | ENC_SDATA4)) {
         return false;
     }
-    read_pointer(&cursor, frame_encoding & (uint8_t)(~ENC_INDIRECT), image->header);
-    t->count = read_pointer(&cursor, count_encoding, image->header);
-    t->entries = cursor.at;
-    return !cursor.failed && t->count > 0 &&
+    read_pointer(cursor, frame_encoding & (uint8_t)(~ENC_INDIRECT), image->header);
+    t->count = read_pointer(cursor, count_encoding, image->header);
+    t->entries = cursor->at;
+    return !cursor->failed && t->count > 0 &&
            t->count <= (image->hi - t->entries) / TABLE_ENTRY_SIZE;
 }
 
-static bool read_entry(const pp_image *image, const table *t, uint64_t index, uintptr_t *start,
-                       uintptr_t *fde)
+static bool read_entry(work *w, const pp_image *image, const table *t, uint64_t index,
+                       uintptr_t *start, uintptr_t *fde)
 {
     int32_t entry[2];
-    if (!pp_image_copy(image, t->entries + index * TABLE_ENTRY_SIZE, entry, sizeof entry)) {
+    if (!pp_image_copy(image, &w->block, t->entries + index * TABLE_ENTRY_SIZE, entry,
+                       sizeof entry)) {
         return false;
     }
     *start = image->header + (uintptr_t)(intptr_t)entry[0];
@@ -191,29 +202,82 @@ static bool read_entry(const pp_image *image, const table *t, uint64_t index, ui
     return true;
 }
 
+/* Part of the table: the entries [low, high), of addresses from `from` up to `to`. */
+typedef struct part {
+    uint64_t low, high;
+    uintptr_t from, to;
+} part;
+
+/* Where `pc` would be if functions were spread evenly: the first of a block of entries around it. */
+static uint64_t guess(const part *p, uintptr_t pc, bool evenly)
+{
+    uint64_t count = p->high - p->low;
+    uint64_t ahead = count / 2;
+    if (evenly && pc > p->from && pc < p->to) {
+        ahead = (uint64_t)((unsigned __int128)count * (pc - p->from) / (p->to - p->from));
+    }
+    uint64_t first = p->low + (ahead > BLOCK_ENTRIES / 2 ? ahead - BLOCK_ENTRIES / 2 : 0);
+    return first + BLOCK_ENTRIES > p->high ? p->high - BLOCK_ENTRIES : first;
+}
+
+/*
+ * For a removable image, where each look is a system call: narrows the search down to the entries of
+ * one block, which is loaded. Interpolation first, by the addresses known so far, since functions
+ * are of similar density; every second step halves, so that it ends.
+ */
+static bool narrow(work *w, const pp_image *image, const table *t, uintptr_t pc, part *p)
+{
+    for (bool evenly = true; p->high - p->low > BLOCK_ENTRIES; evenly = !evenly) {
+        uint64_t first = guess(p, pc, evenly);
+        uint64_t last = first + BLOCK_ENTRIES - 1;
+        uintptr_t first_start = 0;
+        uintptr_t last_start = 0;
+        uintptr_t fde = 0;
+        if (!pp_image_load(image, &w->block, t->entries + first * TABLE_ENTRY_SIZE) ||
+            !read_entry(w, image, t, first, &first_start, &fde) ||
+            !read_entry(w, image, t, last, &last_start, &fde)) {
+            return false;
+        }
+        if (pc < first_start) {
+            p->high = first > p->low ? first : p->low + 1;
+            p->to = first_start;
+        } else if (pc >= last_start) {
+            p->low = last;
+            p->from = last_start;
+        } else {
+            p->low = first;
+            p->high = last;
+            return true; /* in the block */
+        }
+    }
+    return pp_image_load(image, &w->block, t->entries + p->low * TABLE_ENTRY_SIZE);
+}
+
 /* The FDE with the greatest start that is <= pc. */
-static bool find_fde(const pp_image *image, uintptr_t pc, uintptr_t *fde)
+static bool find_fde(work *w, const pp_image *image, uintptr_t pc, uintptr_t *fde)
 {
     table t;
-    if (image->header == 0 || !open_table(image, &t)) {
+    if (image->header == 0 || !open_table(w, image, &t)) {
         return false;
     }
-    uint64_t low = 0;
-    uint64_t high = t.count;
+    part p = {.high = t.count, .from = image->code_lo, .to = image->code_hi};
     uintptr_t start = 0;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
+    if (!image->permanent && !narrow(w, image, &t, pc, &p)) {
+        return false;
+    }
+    while (p.high - p.low > 1) {
+        uint64_t middle = p.low + (p.high - p.low) / 2;
         uintptr_t middle_fde = 0;
-        if (!read_entry(image, &t, middle, &start, &middle_fde)) {
+        if (!read_entry(w, image, &t, middle, &start, &middle_fde)) {
             return false;
         }
         if (start <= pc) {
-            low = middle;
+            p.low = middle;
         } else {
-            high = middle;
+            p.high = middle;
         }
     }
-    return read_entry(image, &t, low, &start, fde) && start <= pc;
+    return read_entry(w, image, &t, p.low, &start, fde) && start <= pc;
 }
 
 /* ---- CIE and FDE ---- */
@@ -222,9 +286,9 @@ static bool find_fde(const pp_image *image, uintptr_t pc, uintptr_t *fde)
  * Reads the length field of an entry; the cursor is then bounded by the entry's end. What follows,
  * the CIE's id or its distance, has four bytes in .eh_frame also where the length has twelve.
  */
-static bool open_entry(pp_cursor *cursor, const pp_image *image, uintptr_t at)
+static bool open_entry(pp_cursor *cursor, const pp_image *image, pp_block *block, uintptr_t at)
 {
-    pp_cursor_init(cursor, image, at, image->hi);
+    pp_cursor_init(cursor, image, block, at, image->hi);
     uint64_t length = pp_cursor_fixed(cursor, 4);
     if (length == UINT32_MAX) {
         length = pp_cursor_fixed(cursor, 8);
@@ -271,55 +335,56 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, cie *info)
     return true;
 }
 
-static bool read_cie(const pp_image *image, uintptr_t at, cie *info)
+static bool read_cie(work *w, const pp_image *image, uintptr_t at)
 {
-    pp_cursor cursor;
-    if (!open_entry(&cursor, image, at) || pp_cursor_fixed(&cursor, 4) != 0) {
+    pp_cursor *cursor = &w->cie_cursor;
+    cie *info = &w->machine.info;
+    if (!open_entry(cursor, image, &w->cie_block, at) || pp_cursor_fixed(cursor, 4) != 0) {
         return false;
     }
-    uint8_t version = pp_cursor_u8(&cursor);
+    uint8_t version = pp_cursor_u8(cursor);
     if (version != 1 && version != 3) {
         return false;
     }
     char letters[8];
     unsigned length = 0;
-    while ((letters[length] = (char)pp_cursor_u8(&cursor)) != '\0') {
+    while ((letters[length] = (char)pp_cursor_u8(cursor)) != '\0') {
         if (++length == sizeof letters) {
             return false;
         }
     }
     *info = (cie){.pointer_encoding = ENC_ABSPTR};
-    info->code_align = pp_cursor_uleb(&cursor);
-    info->data_align = pp_cursor_sleb(&cursor);
-    uint64_t return_register = version == 1 ? pp_cursor_u8(&cursor) : pp_cursor_uleb(&cursor);
-    if (cursor.failed || return_register != PP_REG_RA ||
-        !read_augmentation(&cursor, letters, info)) {
+    info->code_align = pp_cursor_uleb(cursor);
+    info->data_align = pp_cursor_sleb(cursor);
+    uint64_t return_register = version == 1 ? pp_cursor_u8(cursor) : pp_cursor_uleb(cursor);
+    if (cursor->failed || return_register != PP_REG_RA ||
+        !read_augmentation(cursor, letters, info)) {
         return false;
     }
-    info->program = cursor.at;
-    info->end = cursor.end;
     return true;
 }
 
-/* Leaves the cursor at the FDE's own program; false if the FDE does not cover `pc`. */
-static bool read_fde(const pp_image *image, uintptr_t at, uintptr_t pc, pp_cursor *cursor,
-                     cie *info, uintptr_t *start)
+/* Leaves both cursors at the programs; false if the FDE does not cover `pc`. */
+static bool read_fde(work *w, const pp_image *image, uintptr_t at, uintptr_t pc)
 {
-    if (!open_entry(cursor, image, at)) {
+    pp_cursor *cursor = &w->cursor;
+    const cie *info = &w->machine.info;
+    if (!open_entry(cursor, image, &w->block, at)) {
         return false;
     }
     uintptr_t pointer_at = cursor->at;
     uint64_t back = pp_cursor_fixed(cursor, 4);
     if (cursor->failed || back == 0 || back > pointer_at - image->lo ||
-        !read_cie(image, pointer_at - (uintptr_t)back, info)) {
+        !read_cie(w, image, pointer_at - (uintptr_t)back)) {
         return false;
     }
-    *start = (uintptr_t)read_pointer(cursor, info->pointer_encoding, image->header);
+    uintptr_t start = (uintptr_t)read_pointer(cursor, info->pointer_encoding, image->header);
     uint64_t range = read_pointer(cursor, info->pointer_encoding & ENC_FORMAT, 0);
     if (info->has_augmentation_data) {
         pp_cursor_skip(cursor, pp_cursor_uleb(cursor));
     }
-    return !cursor->failed && pc >= *start && pc - *start < range;
+    w->machine.location = start;
+    return !cursor->failed && pc >= start && pc - start < range;
 }
 
 /* ---- CFA programs ---- */
@@ -354,7 +419,7 @@ static void set_place(machine *m, uint64_t reg, pp_where_kind kind, int64_t offs
 
 static int64_t scaled(const machine *m, int64_t factored)
 {
-    return (int64_t)((uint64_t)factored * (uint64_t)m->info->data_align);
+    return (int64_t)((uint64_t)factored * (uint64_t)m->info.data_align);
 }
 
 static void define_cfa(machine *m, uint64_t reg, int64_t offset)
@@ -436,7 +501,7 @@ static void move_to_register(machine *m, uint64_t reg, uint64_t holder)
 
 static void advance(machine *m, uint64_t delta)
 {
-    m->location += (uintptr_t)(delta * m->info->code_align);
+    m->location += (uintptr_t)(delta * m->info.code_align);
 }
 
 static void save_row(machine *m)
@@ -548,7 +613,7 @@ static void run_operation(machine *m, uint8_t op, pp_cursor *cursor)
     case CFA_GNU_WINDOW_SAVE:
         break;
     case CFA_SET_LOC:
-        m->location = (uintptr_t)read_pointer(cursor, m->info->pointer_encoding, 0);
+        m->location = (uintptr_t)read_pointer(cursor, m->info.pointer_encoding, 0);
         break;
     case CFA_ADVANCE_LOC1:
         advance(m, pp_cursor_u8(cursor));
@@ -623,38 +688,32 @@ static void rule_from_row(const row *r, pp_rule *rule)
     rule->ra = r->ra;
 }
 
-void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_rule *rule)
+void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
 {
-    pp_cursor cursor;
-    cie info;
+    work *w = (work *)space;
     uintptr_t fde = 0;
-    uintptr_t start = 0;
     *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image->permanent};
-    if (!find_fde(image, pc, &fde) || !read_fde(image, fde, pc, &cursor, &info, &start)) {
+    pp_block_clear(&w->block);
+    pp_block_clear(&w->cie_block);
+    if (!find_fde(w, image, pc, &fde) || !read_fde(w, image, fde, pc)) {
         return;
     }
-    if (info.signal_frame) {
+    machine *m = &w->machine;
+    if (m->info.signal_frame) {
         rule->kind = PP_RULE_SIGNAL;
         return;
     }
-    machine m;
-    m.info = &info;
-    m.location = start;
-    m.target = pc;
-    m.saved_count = 0;
-    m.failed = false;
-    m.current = (row){.fp = {.kind = PP_WHERE_SAME},
-                      .bx = {.kind = PP_WHERE_SAME},
-                      .ra = {.kind = PP_WHERE_CFA, .offset = -8}};
-    m.initial = m.current; /* should the CIE's own program restore something */
-    uintptr_t program = cursor.at;
-    uintptr_t end = cursor.end;
-    pp_cursor_init(&cursor, image, info.program, info.end); /* one cursor for both: it is large */
-    run_program(&m, &cursor);
-    m.initial = m.current;
-    pp_cursor_init(&cursor, image, program, end);
-    run_program(&m, &cursor);
-    if (!m.failed) {
-        rule_from_row(&m.current, rule);
+    m->target = pc;
+    m->saved_count = 0;
+    m->failed = false;
+    m->current = (row){.fp = {.kind = PP_WHERE_SAME},
+                       .bx = {.kind = PP_WHERE_SAME},
+                       .ra = {.kind = PP_WHERE_CFA, .offset = -8}};
+    m->initial = m->current; /* should the CIE's own program restore something */
+    run_program(m, &w->cie_cursor);
+    m->initial = m->current;
+    run_program(m, &w->cursor);
+    if (!m->failed) {
+        rule_from_row(&m->current, rule);
     }
 }

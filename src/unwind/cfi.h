@@ -19,10 +19,15 @@
 #include "unwind/image.h"
 #include "unwind/rule.h"
 
+/* What pp_cfi_rule() works in; needs no initialisation. */
+typedef struct pp_cfi_space {
+    uint64_t words[192];
+} pp_cfi_space;
+
 /*
  * The rule for the instruction at `pc` (for a caller: of its call, the return address minus 1) from
  * the CFI of `image`. kind PP_RULE_NONE if the image has no CFI for it, or CFI that cannot be used.
  */
-void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_rule *rule);
+void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule);
 
 #endif

@@ -13,7 +13,27 @@
 
 #include <string.h>
 
-bool pp_image_copy(const pp_image *image, uintptr_t at, void *to, size_t size)
+bool pp_image_load(const pp_image *image, pp_block *block, uintptr_t at)
+{
+    if (image->permanent) {
+        return true;
+    }
+    size_t size = image->hi - at < PP_BLOCK_BYTES ? image->hi - at : PP_BLOCK_BYTES;
+    pp_block_clear(block);
+    if (!pp_safe_copy(block->bytes, at, size)) {
+        return false;
+    }
+    block->lo = at;
+    block->hi = at + size;
+    return true;
+}
+
+static bool holds(const pp_block *block, uintptr_t at, size_t size)
+{
+    return at >= block->lo && at < block->hi && block->hi - at >= size;
+}
+
+bool pp_image_copy(const pp_image *image, pp_block *block, uintptr_t at, void *to, size_t size)
 {
     if (at < image->lo || at > image->hi || size > image->hi - at) {
         return false;
@@ -22,31 +42,21 @@ bool pp_image_copy(const pp_image *image, uintptr_t at, void *to, size_t size)
         memcpy(to, (const void *)at, size);
         return true;
     }
-    return pp_safe_copy(to, at, size);
-}
-
-void pp_cursor_init(pp_cursor *cursor, const pp_image *image, uintptr_t at, uintptr_t end)
-{
-    cursor->image = image;
-    cursor->at = at;
-    cursor->end = end < image->hi ? end : image->hi;
-    cursor->window_lo = cursor->window_hi = 0;
-    cursor->failed = at < image->lo || at > cursor->end;
-}
-
-/* Refills the window of a removable image so that it begins at the cursor. */
-PP_COLD_PATH static bool refill(pp_cursor *cursor)
-{
-    size_t size = cursor->end - cursor->at;
-    if (size > sizeof cursor->window) {
-        size = sizeof cursor->window;
-    }
-    if (!pp_safe_copy(cursor->window, cursor->at, size)) {
+    if (!holds(block, at, size) && !pp_image_load(image, block, at)) {
         return false;
     }
-    cursor->window_lo = cursor->at;
-    cursor->window_hi = cursor->at + size;
+    memcpy(to, block->bytes + (at - block->lo), size);
     return true;
+}
+
+void pp_cursor_init(pp_cursor *cursor, const pp_image *image, pp_block *block, uintptr_t at,
+                    uintptr_t end)
+{
+    cursor->image = image;
+    cursor->block = block;
+    cursor->at = at;
+    cursor->end = end < image->hi ? end : image->hi;
+    cursor->failed = at < image->lo || at > cursor->end;
 }
 
 uint8_t pp_cursor_u8(pp_cursor *cursor)
@@ -58,13 +68,12 @@ uint8_t pp_cursor_u8(pp_cursor *cursor)
     if (pp_likely(cursor->image->permanent)) {
         return *(const uint8_t *)cursor->at++;
     }
-    if (cursor->at < cursor->window_lo || cursor->at >= cursor->window_hi) {
-        if (!refill(cursor)) {
-            cursor->failed = true;
-            return 0;
-        }
+    if (!holds(cursor->block, cursor->at, 1) &&
+        !pp_image_load(cursor->image, cursor->block, cursor->at)) {
+        cursor->failed = true;
+        return 0;
     }
-    return cursor->window[cursor->at++ - cursor->window_lo];
+    return cursor->block->bytes[cursor->at++ - cursor->block->lo];
 }
 
 uint64_t pp_cursor_fixed(pp_cursor *cursor, unsigned size)

@@ -20,6 +20,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { PP_BLOCK_BYTES = 512 };
+
+/* A copied part of a removable image. A copy costs a system call, whatever its size. */
+typedef struct pp_block {
+    uintptr_t lo, hi; /* what it holds */
+    uint8_t bytes[PP_BLOCK_BYTES];
+} pp_block;
+
 typedef struct pp_image {
     uintptr_t lo, hi;           /* readable bounds */
     uintptr_t header;           /* .eh_frame_hdr, within the bounds; 0 = the module has none */
@@ -30,20 +38,31 @@ typedef struct pp_image {
 /* A sequential reader. After a failed read `failed` is set, every further read gives 0. */
 typedef struct pp_cursor {
     const pp_image *image;
+    pp_block *block; /* of a removable image; may be shared by cursors that are used by turns */
     uintptr_t at, end;
-    uintptr_t window_lo, window_hi; /* the part of a removable image that `window` holds */
     bool failed;
-    uint8_t window[32];
 } pp_cursor;
 
-void pp_cursor_init(pp_cursor *cursor, const pp_image *image, uintptr_t at, uintptr_t end);
+/* Before the first use of a block. */
+static inline void pp_block_clear(pp_block *block)
+{
+    block->lo = block->hi = 0;
+}
+
+void pp_cursor_init(pp_cursor *cursor, const pp_image *image, pp_block *block, uintptr_t at,
+                    uintptr_t end);
 uint8_t pp_cursor_u8(pp_cursor *cursor);
 uint64_t pp_cursor_fixed(pp_cursor *cursor, unsigned size); /* little-endian, size <= 8 */
 uint64_t pp_cursor_uleb(pp_cursor *cursor);
 int64_t pp_cursor_sleb(pp_cursor *cursor);
 void pp_cursor_skip(pp_cursor *cursor, uint64_t size);
 
-/* Copies [at, at + size) of the image; false if it is out of bounds or gone. */
-bool pp_image_copy(const pp_image *image, uintptr_t at, void *to, size_t size);
+/* Makes `block` hold what follows `at`, as much as fits; false if the image is gone. Nothing to do for
+ * a permanent image. */
+bool pp_image_load(const pp_image *image, pp_block *block, uintptr_t at);
+
+/* Copies [at, at + size) of the image, which fits into a block; false if it is out of bounds or gone.
+ */
+bool pp_image_copy(const pp_image *image, pp_block *block, uintptr_t at, void *to, size_t size);
 
 #endif

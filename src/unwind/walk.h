@@ -9,6 +9,8 @@
 #ifndef PP_UNWIND_WALK_H
 #define PP_UNWIND_WALK_H
 
+#include "unwind/walk_space.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,12 +24,16 @@ typedef enum pp_stop {
 } pp_stop;
 
 typedef struct pp_walk {
-    uintptr_t *pcs;    /* in: room for the stack, leaf-most first, return-like (model.h) */
-    uint32_t capacity; /* in */
-    uint32_t skip;     /* in: leaf-most frames not to be stored */
-    uint32_t depth;    /* out */
-    pp_stop stop;      /* out */
-    bool guessed;      /* out: a frame without CFI was passed by its frame pointer, or the like */
+    uintptr_t *pcs;       /* in: room for the stack, leaf-most first, return-like (model.h) */
+    pp_walk_space *space; /* in: to work in */
+    uint32_t capacity;    /* in */
+    uint32_t skip;        /* in: leaf-most frames not to be stored */
+    bool without_memo;    /* in: every frame is to be found anew */
+    bool wants_hash;      /* in */
+    bool guessed;   /* out: a frame without CFI was passed by its frame pointer, or the like */
+    pp_stop stop;   /* out */
+    uint32_t depth; /* out */
+    uint64_t hash;  /* out, if wanted: pp_stack_hash() of what was stored */
 } pp_walk;
 
 /* Walks from where a signal interrupted the calling thread; `context` is the handler's ucontext_t.

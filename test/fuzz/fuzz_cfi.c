@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static pp_cfi_space space;
+
 enum { HEADER_BYTES = 12, ENTRY_BYTES = 8, MAX_FUNCTIONS = 8 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -62,11 +64,11 @@ static void ask(pp_image image, uintptr_t pc, int by_copies)
 {
     pp_rule rule, copied;
     image.permanent = true;
-    pp_cfi_rule(&image, pc, &rule);
+    pp_cfi_rule(&image, pc, &space, &rule);
     check_rule(&rule);
     if (by_copies) {
         image.permanent = false;
-        pp_cfi_rule(&image, pc, &copied);
+        pp_cfi_rule(&image, pc, &space, &copied);
         if (!same_rule(&rule, &copied))
             abort();
     }

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+static pp_cfi_space space;
+
 enum {
     /* CFA operations, DWARF 5 section 7.24. */
     NOP = 0x00,
@@ -85,7 +87,7 @@ static pp_rule rule_at(const cfi_options *options, cfi_bytes program, uintptr_t 
     cfi_begin(&image, memory, options, 1, (cfi_bytes){NULL, 0});
     cfi_add(&image, program);
     pp_image whole = cfi_whole(&image);
-    pp_cfi_rule(&whole, cfi_code(&image, 0) + offset, &rule);
+    pp_cfi_rule(&whole, cfi_code(&image, 0) + offset, &space, &rule);
     return rule;
 }
 
@@ -254,10 +256,10 @@ static void restore_means_what_the_cie_said(void **state)
     cfi_add(&image, CFI(OFFSET(RBP, 2), OFFSET(RBX, 3), OFFSET(RIP, 4), ADVANCE(1), RESTORE(RBP),
                         RESTORE_EXTENDED, RBX, RESTORE_EXTENDED, RIP));
     pp_image whole = cfi_whole(&image);
-    pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
     assert_where(rule.fp, PP_WHERE_CFA, 0, -16);
     assert_where(rule.ra, PP_WHERE_CFA, 0, -32);
-    pp_cfi_rule(&whole, cfi_code(&image, 0) + 1, &rule);
+    pp_cfi_rule(&whole, cfi_code(&image, 0) + 1, &space, &rule);
     assert_where(rule.fp, PP_WHERE_CFA, 0, -40);
     assert_where(rule.bx, PP_WHERE_SAME, 0, 0);
     assert_where(rule.ra, PP_WHERE_CFA, 0, -8);
@@ -270,7 +272,7 @@ static void restore_in_the_cie_itself_is_harmless(void **state)
     cfi_begin(&image, memory, NULL, 1, CFI(RESTORE(RBP), RESTORE(RBX)));
     cfi_add(&image, CFI(NOP));
     pp_image whole = cfi_whole(&image);
-    pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
     assert_cfa(rule, RSP, 8);
     assert_where(rule.fp, PP_WHERE_SAME, 0, 0);
 }
@@ -578,19 +580,19 @@ static void every_function_is_found_and_no_gap(void **state)
         for (size_t i = 0; i < functions; i++) {
             uintptr_t start = cfi_code(&image, i);
             pp_rule rule;
-            pp_cfi_rule(&whole, start, &rule);
+            pp_cfi_rule(&whole, start, &space, &rule);
             assert_cfa(rule, RSP, 8 + (int)i);
-            pp_cfi_rule(&whole, start + CFI_RANGE - 1, &rule);
+            pp_cfi_rule(&whole, start + CFI_RANGE - 1, &space, &rule);
             assert_cfa(rule, RSP, 8 + (int)i);
-            pp_cfi_rule(&whole, start + CFI_RANGE, &rule);
+            pp_cfi_rule(&whole, start + CFI_RANGE, &space, &rule);
             assert_int_equal(rule.kind, PP_RULE_NONE);
-            pp_cfi_rule(&whole, start - 1, &rule);
+            pp_cfi_rule(&whole, start - 1, &space, &rule);
             assert_int_equal(rule.kind, PP_RULE_NONE);
         }
         pp_rule rule;
-        pp_cfi_rule(&whole, 0, &rule);
+        pp_cfi_rule(&whole, 0, &space, &rule);
         assert_int_equal(rule.kind, PP_RULE_NONE);
-        pp_cfi_rule(&whole, UINTPTR_MAX, &rule);
+        pp_cfi_rule(&whole, UINTPTR_MAX, &space, &rule);
         assert_int_equal(rule.kind, PP_RULE_NONE);
     }
 }
@@ -608,20 +610,20 @@ static void headers_of_another_kind_make_no_rule(void **state)
         assert_cfa(rule, RSP, 8);
         memory[changes[i].at] = changes[i].value;
         pp_image whole = cfi_whole(&image);
-        pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+        pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
         assert_int_equal(rule.kind, PP_RULE_NONE);
     }
     pp_rule rule = rule_at(NULL, CFI(NOP), 0);
     pp_image none = cfi_whole(&image);
     none.header = 0;
-    pp_cfi_rule(&none, cfi_code(&image, 0), &rule);
+    pp_cfi_rule(&none, cfi_code(&image, 0), &space, &rule);
     assert_int_equal(rule.kind, PP_RULE_NONE);
     cfi_patch(&image, 8, UINT32_MAX, 4); /* more entries than there are bytes */
     pp_image whole = cfi_whole(&image);
-    pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
     assert_int_equal(rule.kind, PP_RULE_NONE);
     cfi_patch(&image, 8, 0, 4);
-    pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
     assert_int_equal(rule.kind, PP_RULE_NONE);
 }
 
@@ -659,7 +661,7 @@ static void ask_everything(const pp_image *target, const cfi_image *like)
     for (size_t function = 0; function < like->functions; function++) {
         for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
             pp_rule rule;
-            pp_cfi_rule(target, cfi_code(&moved, function) + offsets[i], &rule);
+            pp_cfi_rule(target, cfi_code(&moved, function) + offsets[i], &space, &rule);
             assert_well_formed(&rule);
         }
     }
@@ -733,7 +735,7 @@ static void endless_programs_end(void **state)
     memcpy(bytes + fde, &length, sizeof length);
     pp_image whole = cfi_cut(&large, SIZE);
     pp_rule rule;
-    pp_cfi_rule(&whole, cfi_code(&large, 0), &rule);
+    pp_cfi_rule(&whole, cfi_code(&large, 0), &space, &rule);
     assert_int_equal(rule.kind, PP_RULE_NONE);
     free(bytes);
 }
@@ -766,8 +768,8 @@ static void removable_images_are_read_alike(void **state)
     for (size_t function = 0; function < image.functions; function++) {
         for (uintptr_t offset = 0; offset < 24; offset++) {
             pp_rule a, b;
-            pp_cfi_rule(&in_place, cfi_code(&image, function) + offset, &a);
-            pp_cfi_rule(&copied, cfi_code(&image, function) + offset, &b);
+            pp_cfi_rule(&in_place, cfi_code(&image, function) + offset, &space, &a);
+            pp_cfi_rule(&copied, cfi_code(&image, function) + offset, &space, &b);
             assert_true(a.permanent);
             assert_false(b.permanent);
             assert_same_rule(&a, &b);
@@ -786,10 +788,10 @@ static void images_that_are_gone_are_survived(void **state)
     pp_image whole = cfi_whole(&image);
     whole.permanent = false;
     pp_rule rule;
-    pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
     assert_cfa(rule, RSP, 8);
     munmap(page, CFI_IMAGE_BYTES);
-    pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
     assert_int_equal(rule.kind, PP_RULE_NONE);
 }
 

@@ -70,7 +70,7 @@ static pp_value reduce_bytes(const uint8_t *bytes, size_t size, bool start_with_
     pp_image image = {.lo = (uintptr_t)bytes, .hi = (uintptr_t)bytes + size, .permanent = true};
     pp_cursor cursor;
     pp_value value = {.kind = PP_VALUE_NUMBER, .offset = 0x5555};
-    pp_cursor_init(&cursor, &image, image.lo, image.hi);
+    pp_cursor_init(&cursor, &image, NULL, image.lo, image.hi);
     if (!pp_expression_reduce(&cursor, size, PC, start_with_cfa, &value))
         return (pp_value){.kind = NOTHING};
     assert_int_equal(cursor.at, image.hi);
@@ -255,17 +255,17 @@ static void operands_end_with_the_expression(void **state)
     for (size_t size = 1; size < 5; size++) {
         pp_cursor cursor;
         pp_value value;
-        pp_cursor_init(&cursor, &image, image.lo, image.hi);
+        pp_cursor_init(&cursor, &image, NULL, image.lo, image.hi);
         assert_false(pp_expression_reduce(&cursor, size, PC, false, &value));
         assert_int_equal(cursor.at, image.lo + size); /* the program goes on behind it */
         assert_false(cursor.failed);
     }
     pp_cursor cursor;
     pp_value value;
-    pp_cursor_init(&cursor, &image, image.lo, image.hi);
+    pp_cursor_init(&cursor, &image, NULL, image.lo, image.hi);
     assert_false(pp_expression_reduce(&cursor, sizeof bytes + 1, PC, false, &value));
     assert_true(cursor.failed);
-    pp_cursor_init(&cursor, &image, image.lo, image.hi);
+    pp_cursor_init(&cursor, &image, NULL, image.lo, image.hi);
     assert_false(pp_expression_reduce(&cursor, UINT64_MAX, PC, false, &value));
     assert_true(cursor.failed);
 }

@@ -20,16 +20,16 @@ enum { BUFFERS = 64, THREADS = 8, ROUNDS = 20000 };
 static void all_buffers_can_be_had_and_no_more(void **state)
 {
     (void)state;
-    uintptr_t *taken[BUFFERS];
+    pp_scratch *taken[BUFFERS];
     for (int i = 0; i < BUFFERS; i++) {
         taken[i] = pp_scratch_take();
         assert_non_null(taken[i]);
-        memset(taken[i], i, PP_SCRATCH_DEPTH * sizeof *taken[i]);
+        memset(taken[i], i, sizeof *taken[i]);
     }
     assert_null(pp_scratch_take());
     for (int i = 0; i < BUFFERS; i++) {
         const uint8_t *bytes = (const uint8_t *)taken[i];
-        for (size_t j = 0; j < PP_SCRATCH_DEPTH * sizeof *taken[i]; j++)
+        for (size_t j = 0; j < sizeof *taken[i]; j++)
             assert_int_equal(bytes[j], i); /* nobody else wrote here */
     }
     pp_scratch_give(taken[17]);
@@ -47,15 +47,15 @@ static void *borrow(void *context)
 {
     unsigned long disturbed = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        uintptr_t *buffer = pp_scratch_take();
+        pp_scratch *buffer = pp_scratch_take();
         if (buffer == NULL) {
             disturbed++;
             continue;
         }
-        buffer[0] = (uintptr_t)context;
-        buffer[PP_SCRATCH_DEPTH - 1] = (uintptr_t)context + (uintptr_t)i;
-        disturbed += buffer[0] != (uintptr_t)context ||
-                     buffer[PP_SCRATCH_DEPTH - 1] != (uintptr_t)context + (uintptr_t)i;
+        buffer->pcs[0] = (uintptr_t)context;
+        buffer->pcs[PP_SCRATCH_DEPTH - 1] = (uintptr_t)context + (uintptr_t)i;
+        disturbed += buffer->pcs[0] != (uintptr_t)context ||
+                     buffer->pcs[PP_SCRATCH_DEPTH - 1] != (uintptr_t)context + (uintptr_t)i;
         pp_scratch_give(buffer);
     }
     return (void *)disturbed;

@@ -12,10 +12,17 @@
 
 #include "mmap_fault.h"
 #include "base/random.h"
+#include "base/stack_hash.h"
 #include "store/stack_counts.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+
+static pp_stack_entry *record(pp_stack_counts *counts, const uintptr_t *pcs, uint32_t depth,
+                              uint64_t weight)
+{
+    return pp_stack_counts_record(counts, pcs, depth, pp_stack_hash(pcs, depth), weight);
+}
 
 enum {
     BYTES = 4 << 20,
@@ -91,7 +98,7 @@ static void counts_are_those_of_a_naive_twin(void **state)
         uint32_t n = (uint32_t)pp_random_below(&seed, STACKS);
         uint64_t weight = 1 + pp_random_below(&seed, 1000);
         uint32_t depth = make_stack(n, pcs);
-        pp_stack_entry *entry = pp_stack_counts_record(counts, pcs, depth, weight);
+        pp_stack_entry *entry = record(counts, pcs, depth, weight);
         assert_non_null(entry);
         assert_int_equal(entry->depth, depth);
         assert_memory_equal(entry->pc, pcs, depth * sizeof *pcs);
@@ -123,8 +130,8 @@ static void the_empty_stack_is_a_stack(void **state)
     (void)state;
     pp_stack_counts *counts = pp_stack_counts_new(BYTES);
     const uintptr_t unused = 0;
-    pp_stack_entry *first = pp_stack_counts_record(counts, &unused, 0, 3);
-    pp_stack_entry *second = pp_stack_counts_record(counts, &unused, 0, 4);
+    pp_stack_entry *first = record(counts, &unused, 0, 3);
+    pp_stack_entry *second = record(counts, &unused, 0, 4);
     assert_non_null(first);
     assert_ptr_equal(first, second);
     assert_int_equal(first->count, 7);
@@ -146,7 +153,7 @@ static void a_full_table_keeps_what_it_has(void **state)
     assert_non_null(counts);
     for (uintptr_t i = 1; i <= 10000; i++) {
         pcs[0] = i;
-        if (pp_stack_counts_record(counts, pcs, MAX_DEPTH, 1) != NULL)
+        if (record(counts, pcs, MAX_DEPTH, 1) != NULL)
             recorded++;
         else
             refused++;
@@ -156,7 +163,7 @@ static void a_full_table_keeps_what_it_has(void **state)
     /* A smaller stack may still fit; one that is known is counted. */
     pcs[0] = 1;
     for (int i = 0; i < 1000; i++)
-        assert_non_null(pp_stack_counts_record(counts, pcs, MAX_DEPTH, 5));
+        assert_non_null(record(counts, pcs, MAX_DEPTH, 5));
     uint64_t sum = 0;
     pp_stack_counts_each(counts, sum_counts, &sum);
     assert_int_equal(sum, recorded + 5000);
@@ -178,7 +185,7 @@ static void a_smaller_table_is_better_than_none(void **state)
     pp_stack_counts *counts = pp_stack_counts_new((size_t)1 << 50);
     assert_non_null(counts);
     uintptr_t pc = 1;
-    assert_non_null(pp_stack_counts_record(counts, &pc, 1, 1));
+    assert_non_null(record(counts, &pc, 1, 1));
     pp_stack_counts_free(counts);
 }
 
@@ -207,7 +214,7 @@ static void *hammer(void *context)
     for (int round = 0; round < 20; round++) {
         for (uint32_t n = 0; n < STACKS; n++) {
             uint32_t depth = make_stack(n, pcs);
-            if (pp_stack_counts_record(shared, pcs, depth, weight) == NULL)
+            if (record(shared, pcs, depth, weight) == NULL)
                 __atomic_add_fetch(&lost, weight, __ATOMIC_RELAXED);
         }
     }
@@ -250,7 +257,7 @@ static void find_colliding_stacks(void)
     pp_stack_counts *counts = pp_stack_counts_new(64 << 20);
     size_t found = 0;
     for (uintptr_t pc = 1; found < COLLIDING; pc++) {
-        const pp_stack_entry *entry = pp_stack_counts_record(counts, &pc, 1, 1);
+        const pp_stack_entry *entry = record(counts, &pc, 1, 1);
         assert_non_null(entry);
         if ((entry->hash & LOW_BITS) == 0)
             colliding[found++] = pc;
@@ -263,7 +270,7 @@ static void *insert_colliding(void *context)
 {
     pthread_barrier_wait(&barrier);
     for (size_t i = (uintptr_t)context; i < COLLIDING; i += THREADS) {
-        if (pp_stack_counts_record(shared, &colliding[i], 1, 1) == NULL)
+        if (record(shared, &colliding[i], 1, 1) == NULL)
             __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
     }
     pthread_barrier_wait(&barrier);
@@ -299,7 +306,7 @@ static void *fill(void *context)
     pthread_barrier_wait(&barrier);
     for (uintptr_t i = 0; i < 2000; i++) {
         pcs[1] = i;
-        if (pp_stack_counts_record(shared, pcs, 100, 1) == NULL)
+        if (record(shared, pcs, 100, 1) == NULL)
             __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
     }
     return NULL;

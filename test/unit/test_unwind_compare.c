@@ -35,6 +35,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static pp_cfi_space space;
+
 /* ---- the functions of libdw and libelf that are used ---- */
 
 static struct {
@@ -330,7 +332,7 @@ typedef struct subject {
 static void compare_at(subject *s, Dwarf_Frame *frame, bool signal_frame, uint64_t pc)
 {
     pp_rule rule;
-    pp_cfi_rule(&s->image, s->bias + pc, &rule);
+    pp_cfi_rule(&s->image, s->bias + pc, &space, &rule);
     /* PC-relative expressions see the address in the file on one side and in memory on the other;
      * the difference is a multiple of the page size, and they look at the low bits. */
     disagreement d = compare_rule(frame, signal_frame, &rule, s->bias + pc);

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * frame.c: from one frame to its caller, by whatever rule.
+ *
+ * A frame knows pc, sp, fp (rbp) and bx (rbx): nearly every CFA of a caller stands on one of these.
+ * At a leaf, and where a signal interrupted somebody, all registers are known, and a rule may use
+ * any of them.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "unwind/frame.h"
+
+#include "base/compiler.h"
+#include "sys/modules.h"
+#include "sys/safe_read.h"
+#include "unwind/rule_cache.h"
+
+static const uintptr_t WORD = 8;
+
+enum {
+    NULL_PAGE = 4096 /* a jump through a null pointer, or near it, ends up here */
+};
+
+/*
+ * A register as the frame sees it; false if it is not known at this frame.
+ *
+ * A caller's CFA stands on a call-clobbered register only in assembler whose callee is known to
+ * leave it alone (libcrypto's AES-GCM: rax across _aesni_ctr32_ghash_6x). CFI says nothing of it
+ * then, so it still has the value that it had at the leaf, as libgcc and gdb assume too.
+ */
+static bool register_value(const pp_frame *f, unsigned reg, uintptr_t *value)
+{
+    switch (reg) {
+    case PP_REG_SP:
+        *value = f->sp;
+        return true;
+    case PP_REG_FP:
+        *value = f->fp;
+        return f->fp != 0;
+    case PP_REG_BX:
+        *value = f->bx;
+        return f->bx != 0;
+    default:
+        break;
+    }
+    if (f->full == NULL || reg >= PP_REG_COUNT || (!f->exact && !(PP_CALL_CLOBBERED >> reg & 1))) {
+        return false;
+    }
+    *value = f->full->r[reg];
+    return true;
+}
+
+/* Moves to the caller; the caller's PC is a return address. */
+static pp_verdict enter_caller(pp_frame *f, uintptr_t pc, uintptr_t sp)
+{
+    f->pc = pc;
+    f->sp = sp;
+    f->exact = false;
+    return pc == 0 ? PP_ENDS : PP_GO_ON;
+}
+
+/* ---- big rules ---- */
+
+static pp_verdict read_word(pp_frame *f, uintptr_t base, int32_t offset, uintptr_t *value)
+{
+    return pp_stack_read(&f->window, base + (uintptr_t)(intptr_t)offset, value) ? PP_GO_ON
+                                                                                : PP_CANNOT_BE_READ;
+}
+
+/* The value that the register `own` of this frame has in the caller; PP_HAS_NO_RULE if nobody knows.
+ */
+static pp_verdict recover(pp_frame *f, const pp_where *where, unsigned own, uintptr_t cfa,
+                          uintptr_t *value)
+{
+    uintptr_t base = 0;
+    switch (where->kind) {
+    case PP_WHERE_SAME:
+        return register_value(f, own, value) ? PP_GO_ON : PP_HAS_NO_RULE;
+    case PP_WHERE_CFA:
+        return read_word(f, cfa, where->offset, value);
+    case PP_WHERE_MEMORY:
+        return register_value(f, where->reg, &base) ? read_word(f, base, where->offset, value)
+                                                    : PP_HAS_NO_RULE;
+    case PP_WHERE_CFA_VALUE:
+        *value = cfa + (uintptr_t)(intptr_t)where->offset;
+        return PP_GO_ON;
+    case PP_WHERE_REGISTER:
+        return register_value(f, where->reg, value) ? PP_GO_ON : PP_HAS_NO_RULE;
+    default:
+        return PP_HAS_NO_RULE;
+    }
+}
+
+PP_COLD_PATH static pp_verdict apply_big(pp_frame *f, const pp_rule *rule)
+{
+    uintptr_t base = 0;
+    if (!register_value(f, rule->cfa_reg, &base)) {
+        return PP_HAS_NO_RULE;
+    }
+    uintptr_t cfa = base + (uintptr_t)(intptr_t)rule->cfa_offset;
+    if (rule->cfa_scale != 0) {
+        uintptr_t index = 0;
+        if (!register_value(f, rule->cfa_index, &index)) {
+            return PP_HAS_NO_RULE;
+        }
+        cfa += index * rule->cfa_scale;
+    }
+    if (rule->cfa_read) {
+        if (!pp_stack_read(&f->window, cfa, &cfa)) {
+            return PP_CANNOT_BE_READ;
+        }
+        cfa += (uintptr_t)(intptr_t)rule->cfa_addend;
+    }
+    uintptr_t pc = 0;
+    uintptr_t fp = 0;
+    uintptr_t bx = 0;
+    pp_verdict pc_found = recover(f, &rule->ra, PP_REG_RA, cfa, &pc);
+    pp_verdict fp_found = recover(f, &rule->fp, PP_REG_FP, cfa, &fp);
+    pp_verdict bx_found = recover(f, &rule->bx, PP_REG_BX, cfa, &bx);
+    if (pc_found != PP_GO_ON) {
+        return pc_found;
+    }
+    if (fp_found == PP_CANNOT_BE_READ || bx_found == PP_CANNOT_BE_READ) {
+        return PP_CANNOT_BE_READ; /* as a one-word rule would: the walk must not depend on the cache */
+    }
+    f->fp = fp_found == PP_GO_ON ? fp : 0;
+    f->bx = bx_found == PP_GO_ON ? bx : 0;
+    return enter_caller(f, pc, cfa);
+}
+
+/* ---- signal frames ---- */
+
+/* Takes all registers from the ucontext_t that the kernel left at SP. */
+PP_COLD_PATH static pp_verdict leave_signal_frame(pp_frame *f)
+{
+    pp_registers *registers = &f->space->registers;
+    for (int i = 0; i < PP_REG_COUNT; i++) {
+        if (!pp_stack_read(&f->window, pp_signal_frame_slot(f->sp, i), &registers->r[i])) {
+            return PP_CANNOT_BE_READ;
+        }
+    }
+    f->full = registers;
+    f->pc = f->full->r[PP_REG_RA];
+    f->sp = f->full->r[PP_REG_SP];
+    f->fp = f->full->r[PP_REG_FP];
+    f->bx = f->full->r[PP_REG_BX];
+    f->exact = true;
+    pp_stack_window_open(&f->window, f->sp);
+    return PP_GO_ON;
+}
+
+static bool is_signal_restorer(uintptr_t pc)
+{
+    uint8_t code[sizeof pp_signal_restorer];
+    if (!pp_safe_copy(code, pc, sizeof code)) {
+        return false;
+    }
+    for (unsigned i = 0; i < sizeof code; i++) {
+        if (code[i] != pp_signal_restorer[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- code without rules ---- */
+
+static bool is_return_address(uintptr_t pc)
+{
+    uint8_t code[PP_CALL_BYTES];
+    pp_module module;
+    return pp_modules_find(pc - 1, &module) && pp_safe_copy(code, pc - sizeof code, sizeof code) &&
+           pp_ends_with_call(code);
+}
+
+/*
+ * A leaf whose return address is still at SP, or a word above it: a call through a null or wild
+ * pointer, the first instructions of assembler without CFI (the _init of every library).
+ */
+static bool leave_plain_leaf(pp_frame *f, pp_verdict *result)
+{
+    for (unsigned words = 0; f->exact && words < 2; words++) {
+        uintptr_t at = f->sp + words * WORD;
+        uintptr_t pc = 0;
+        if (pp_stack_read(&f->window, at, &pc) && is_return_address(pc)) {
+            *result = enter_caller(f, pc, at + WORD);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Follows the frame pointer, if it points to where one could be. */
+static bool follow_frame_pointer(pp_frame *f, pp_verdict *result)
+{
+    uintptr_t fp = 0;
+    uintptr_t pc = 0;
+    if (f->fp <= f->sp || f->fp % WORD != 0 || !pp_stack_read(&f->window, f->fp, &fp) ||
+        !pp_stack_read(&f->window, f->fp + WORD, &pc)) {
+        return false;
+    }
+    uintptr_t sp = f->fp + 2 * WORD;
+    f->fp = fp;
+    f->bx = 0; /* saved somewhere, or not */
+    *result = enter_caller(f, pc, sp);
+    return true;
+}
+
+PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
+{
+    pp_verdict result = PP_HAS_NO_RULE;
+    pp_module module;
+    if (!f->exact && is_signal_restorer(f->pc)) {
+        return leave_signal_frame(f); /* a restorer without CFI, as musl's */
+    }
+    if (!f->exact && pp_modules_is_interpreter(pp_frame_instruction(f))) {
+        return PP_ENDS; /* _dl_start_user, which called constructors */
+    }
+    if (f->exact && f->pc < NULL_PAGE && leave_plain_leaf(f, &result)) {
+        return result;
+    }
+    f->guessed = true;
+    bool in_module = pp_modules_find(pp_frame_instruction(f), &module);
+    if (in_module && leave_plain_leaf(f, &result)) {
+        return result;
+    }
+    if (follow_frame_pointer(f, &result)) {
+        return result;
+    }
+    if (!in_module && leave_plain_leaf(f, &result)) {
+        return result;
+    }
+    return PP_HAS_NO_RULE;
+}
+
+/* ---- misses ---- */
+
+PP_COLD_PATH static void compute_rule(uintptr_t pc, pp_rule *rule, pp_cfi_space *space)
+{
+    pp_module module;
+    *rule = (pp_rule){.kind = PP_RULE_NONE};
+    if (!pp_modules_find(pc, &module)) {
+        return;
+    }
+    pp_image image = {.lo = module.cfi_lo,
+                      .hi = module.cfi_hi,
+                      .header = module.eh_frame_hdr,
+                      .code_lo = module.code_lo,
+                      .code_hi = module.code_hi,
+                      .permanent = module.permanent};
+    pp_cfi_rule(&image, pc, space, rule);
+}
+
+static pp_verdict apply_rule(pp_frame *f, const pp_rule *rule)
+{
+    switch (rule->kind) {
+    case PP_RULE_FRAME:
+        return apply_big(f, rule);
+    case PP_RULE_SIGNAL:
+        return leave_signal_frame(f);
+    case PP_RULE_END:
+        return PP_ENDS;
+    default:
+        return leave_without_rule(f);
+    }
+}
+
+/* Everything that is not a one-word rule found in the cache. */
+PP_COLD_PATH static pp_verdict step_slowly(pp_frame *f, uint64_t entry)
+{
+    pp_rule *rule = &f->space->rule;
+    uintptr_t pc = pp_frame_instruction(f);
+    if (entry != 0) {
+        switch (pp_cache_base(entry)) {
+        case PP_BASE_SIGNAL:
+            return leave_signal_frame(f);
+        case PP_BASE_END:
+            return PP_ENDS;
+        default:
+            break;
+        }
+        if (pp_cache_offset(entry) == 0) {
+            return leave_without_rule(f);
+        }
+        if (pp_rule_cache_big(pc, f->generation, rule)) {
+            return apply_big(f, rule);
+        }
+    }
+    if (pc >> PP_ADDRESS_BITS != 0) {
+        return leave_without_rule(f); /* vsyscall, or nonsense */
+    }
+    compute_rule(pc, rule, &f->space->cfi);
+    pp_rule_cache_publish(pc, rule, f->epoch, f->generation);
+    return apply_rule(f, rule);
+}
+
+/* The CFA by a one-word rule; false if the entry is none, or stands on a register that is not
+ * known. */
+static bool fast_cfa(const pp_frame *f, uint64_t entry, uintptr_t *cfa)
+{
+    uintptr_t offset = pp_cache_offset(entry);
+    if (entry == 0) {
+        return false;
+    }
+    switch (pp_cache_base(entry)) {
+    case PP_BASE_SP:
+        *cfa = f->sp + offset;
+        return true;
+    case PP_BASE_FP:
+        *cfa = f->fp + offset;
+        return f->fp != 0;
+    case PP_BASE_BX:
+        *cfa = f->bx + offset;
+        return f->bx != 0;
+    default:
+        return false;
+    }
+}
+
+static pp_verdict step_fast(pp_frame *f, uint64_t entry, uintptr_t cfa)
+{
+    uintptr_t pc = 0;
+    if (!pp_stack_read(&f->window, cfa - WORD, &pc)) {
+        return PP_CANNOT_BE_READ;
+    }
+    unsigned fp_place = pp_cache_fp(entry);
+    if (fp_place != PP_CACHE_UNCHANGED &&
+        !pp_stack_read(&f->window, pp_cache_save_address(cfa, fp_place), &f->fp)) {
+        return PP_CANNOT_BE_READ;
+    }
+    unsigned bx_place = pp_cache_bx(entry);
+    if (bx_place != PP_CACHE_UNCHANGED &&
+        !pp_stack_read(&f->window, pp_cache_save_address(cfa, bx_place), &f->bx)) {
+        return PP_CANNOT_BE_READ;
+    }
+    return enter_caller(f, pc, cfa);
+}
+
+pp_verdict pp_frame_leave(pp_frame *f)
+{
+    uintptr_t callee_sp = f->sp;
+    uintptr_t cfa = 0;
+    uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);
+    pp_verdict v = fast_cfa(f, entry, &cfa) ? step_fast(f, entry, cfa) : step_slowly(f, entry);
+    if (v == PP_GO_ON && f->sp <= callee_sp && !f->exact) {
+        return PP_CANNOT_BE_READ; /* a caller's frame lies above its callee's */
+    }
+    return v;
+}

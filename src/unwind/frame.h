@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * frame.h: one frame of a walk that is going on, and the step to its caller.
+ *
+ * The walk's loop (walk.c) takes the frames with one-word rules by itself; everything else is done
+ * here, one frame at a time:
+ *
+ *   one-word rule on rbx, or at a leaf   -> 1 to 3 loads
+ *   big rule                             -> reads, register moves
+ *   miss                                 -> module, CFI program, publish, then as above
+ *   no CFI                               -> frame pointer, marked as a guess
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_UNWIND_FRAME_H
+#define PP_UNWIND_FRAME_H
+
+#include "unwind/stack_memory.h"
+#include "unwind/walk_space.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum pp_verdict {
+    PP_GO_ON,
+    PP_ENDS,          /* the outermost frame */
+    PP_HAS_NO_RULE,   /* nobody knows the caller */
+    PP_CANNOT_BE_READ /* the stack is not what the rule says it is */
+} pp_verdict;
+
+typedef struct pp_frame {
+    uintptr_t pc, sp;
+    uintptr_t fp, bx;         /* 0 = not known: no frame hangs on a register that is 0 */
+    bool exact;               /* pc is the instruction itself, not a return address */
+    bool guessed;             /* some frame so far was passed without CFI */
+    const pp_registers *full; /* all registers of the last exact frame, NULL if there was none */
+    pp_walk_space *space;
+    pp_stack_window window;
+    uint64_t epoch; /* of the loader when the walk began */
+    unsigned generation;
+} pp_frame;
+
+/* Moves `f` to its caller. */
+pp_verdict pp_frame_leave(pp_frame *f);
+
+/* The address of the instruction that the frame is in. */
+static inline uintptr_t pp_frame_instruction(const pp_frame *f)
+{
+    return f->exact ? f->pc : f->pc - 1;
+}
+
+/* The frame's PC as a stack keeps it: return-like, so that readers subtract 1 from all alike. */
+static inline uintptr_t pp_frame_stored_pc(const pp_frame *f)
+{
+    return f->exact ? f->pc + 1 : f->pc;
+}
+
+#endif

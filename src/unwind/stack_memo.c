@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stack_memo.c: following remembered frames, and keeping the ring in order (drawing in the header).
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: the memos; the calling thread's pointer to its own.
+ */
+#include "unwind/stack_memo.h"
+
+#include "base/stack_hash.h"
+#include "unwind/rule_cache.h"
+
+enum {
+    WORD = sizeof(uintptr_t),
+    BITS = 64,
+    PATIENCE = 64 /* walks refused in a row before an owner is taken for gone */
+};
+
+static pp_memo memos[PP_MEMO_THREADS];
+static uint64_t taken[PP_MEMO_THREADS / BITS]; /* a bit each */
+static PP_TLS pp_memo *mine;
+static PP_TLS bool thread_ended;
+
+_Static_assert(sizeof(pp_memo) <= 8192 - 512, "8 KiB a thread, its timer and labels included");
+
+/* ---- whose memo ---- */
+
+PP_COLD_PATH static pp_memo *claim(void)
+{
+    for (unsigned word = 0; word < PP_MEMO_THREADS / BITS && !thread_ended; word++) {
+        uint64_t now = __atomic_load_n(&taken[word], __ATOMIC_RELAXED);
+        while (~now != 0) {
+            unsigned bit = (unsigned)__builtin_ctzll(~now);
+            if (__atomic_compare_exchange_n(&taken[word], &now, now | UINT64_C(1) << bit, true,
+                                            __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+                pp_memo *memo = &memos[word * BITS + bit];
+                memo->count = 0;
+                memo->busy = 0;
+                mine = memo;
+                return memo;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void give_back(const pp_memo *memo)
+{
+    size_t index = (size_t)(memo - memos);
+    __atomic_and_fetch(&taken[index / BITS], ~(UINT64_C(1) << index % BITS), __ATOMIC_RELEASE);
+}
+
+void pp_memo_thread_end(void)
+{
+    pp_memo *memo = mine;
+    thread_ended = true;
+    mine = NULL;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (memo != NULL) {
+        give_back(memo);
+    }
+}
+
+void pp_memo_after_fork_in_child(void)
+{
+    for (unsigned word = 0; word < PP_MEMO_THREADS / BITS; word++) {
+        taken[word] = 0;
+    }
+    if (mine != NULL) {
+        size_t index = (size_t)(mine - memos);
+        taken[index / BITS] = UINT64_C(1) << index % BITS;
+    }
+}
+
+/* Whether the memo is free for a walk at `here`; an owner further up the stack is still at it. */
+static bool is_free(pp_memo *memo, uintptr_t here)
+{
+    if (pp_likely(memo->busy == 0)) {
+        return true;
+    }
+    if (here < memo->busy && ++memo->refused < PATIENCE) {
+        return false;
+    }
+    memo->count = 0; /* left in the middle of something */
+    return true;
+}
+
+void pp_memo_open(pp_memo_use *use, uint64_t epoch)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    pp_memo *memo = mine != NULL ? mine : claim();
+    *use = (pp_memo_use){0};
+    if (memo == NULL || !is_free(memo, here)) {
+        return;
+    }
+    memo->busy = here;
+    memo->refused = 0;
+    use->turn = ++memo->turn;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (memo->epoch != epoch) {
+        memo->epoch = epoch;
+        memo->count = 0;
+    }
+    use->memo = memo;
+    use->old_lo = PP_MEMO_FRAMES + memo->first;
+    use->old_hi = use->old_lo + memo->count;
+    use->new_lo = use->new_hi = use->old_hi - PP_MEMO_FRAMES;
+}
+
+/* ---- the ring ---- */
+
+static void move(pp_memo *memo, uint32_t to, uint32_t from)
+{
+    pp_memo_frame *m = pp_memo_at(memo, to);
+    *m = *pp_memo_at(memo, from);
+    *pp_memo_slot(memo, m->sp) = (uint8_t)(to % PP_MEMO_FRAMES);
+}
+
+/* Makes the frames from `joined` to `end` the continuation of the new ones, by moving whichever are
+ * fewer. */
+static void join(pp_memo_use *use, uint32_t end)
+{
+    uint32_t written = use->new_hi - use->new_lo;
+    uint32_t agreed = end - use->joined;
+    if (written <= agreed) {
+        for (uint32_t i = 1; i <= written; i++) {
+            move(use->memo, use->joined - i, use->new_hi - i);
+        }
+        use->new_lo = use->joined - written;
+        use->new_hi = end;
+    } else {
+        for (uint32_t i = 0; i < agreed; i++) {
+            move(use->memo, use->new_hi + i, use->joined + i);
+        }
+        use->new_hi += agreed;
+    }
+    use->following = false;
+}
+
+/* ---- following ---- */
+
+/* The position of the remembered frame that equals `f`, a caller's. */
+static bool find(const pp_memo_use *use, const pp_frame *f, uint32_t *position)
+{
+    uint32_t place = *pp_memo_slot(use->memo, f->sp);
+    uint32_t first = use->old_lo % PP_MEMO_FRAMES;
+    uint32_t at = use->old_lo + (place >= first ? place - first : place + PP_MEMO_FRAMES - first);
+    const pp_memo_frame *m = &use->memo->frame[place];
+    *position = at;
+    return at >= use->new_hi && at < use->old_hi && m->pc == f->pc && m->sp == f->sp &&
+           m->fp == f->fp && m->bx == f->bx && m->kind != PP_MEMO_EXACT;
+}
+
+PP_RAW_MEMORY static inline uintptr_t word_at(uintptr_t address)
+{
+    return *(const volatile uintptr_t *)address;
+}
+
+/* Follows `limit` steps at most from `m`, all of whose frames lie in a row; returns how many agree. */
+PP_RAW_MEMORY static inline __attribute__((always_inline)) size_t
+follow_row(const pp_memo_frame *m, const pp_memo_frame *after_first, const pp_stack_window *window,
+           uintptr_t *out, size_t limit)
+{
+    const uintptr_t lowest = window->cfa_lo + 1;
+    const uintptr_t span = window->cfa_hi - window->cfa_lo;
+    const pp_memo_frame *next = after_first;
+    uintptr_t pc = m->pc;
+    size_t left = 0;
+    for (; left < limit; left++) {
+        uintptr_t cfa = *(const volatile uintptr_t *)&next->sp;
+        if (pp_unlikely(cfa - lowest >= span)) {
+            break;
+        }
+        uintptr_t next_pc = next->pc;
+        uintptr_t changed = word_at(cfa - WORD) ^ next_pc;
+        changed |= word_at(pp_cache_save_address(cfa, m->fp_place)) ^ m->fp_word;
+        changed |= word_at(pp_cache_save_address(cfa, m->bx_place)) ^ m->bx_word;
+        if (pp_unlikely(changed != 0)) {
+            break;
+        }
+        out[left] = pc;
+        pc = next_pc;
+        m = next++;
+    }
+    return left;
+}
+
+/*
+ * From the frame at `position` along at most `limit` steps that agree; stores the frames that were
+ * left. Returns how many. A CFA is loaded once and checked: should a nested walk have overwritten the
+ * memo, what is read from the stack still lies within the window. An open frame never agrees.
+ */
+static size_t follow_steps(pp_memo *memo, uint32_t position, const pp_stack_window *window,
+                           uintptr_t *out, size_t limit)
+{
+    uint32_t place = position % PP_MEMO_FRAMES;
+    const pp_memo_frame *m = &memo->frame[place];
+    size_t row = PP_MEMO_FRAMES - 1 - place; /* steps up to the ring's last place */
+    size_t left = follow_row(m, m + 1, window, out, limit < row ? limit : row);
+    if (left == row && left < limit) {
+        m = &memo->frame[PP_MEMO_FRAMES - 1];
+        left += follow_row(m, memo->frame, window, out + left, limit - left);
+    }
+    return left;
+}
+
+/* Whether a step that was open, since its rule was not in the cache, would be none any more. */
+static bool has_become_step(const pp_memo_frame *m, const pp_frame *f)
+{
+    uint64_t entry = pp_rule_cache_lookup(m->pc - 1, f->generation);
+    return m->kind == PP_MEMO_OPEN && entry != 0 && pp_cache_is_usual(entry, m->pc);
+}
+
+size_t pp_memo_follow(pp_memo_use *use, pp_frame *f, uintptr_t *out, size_t room)
+{
+    if (!use->following) {
+        if (!find(use, f, &use->joined)) {
+            return 0;
+        }
+        use->following = true;
+        use->at = use->joined;
+    }
+    size_t steps = use->old_hi - 1 - use->at;
+    size_t left = follow_steps(use->memo, use->at, &f->window, out, steps < room ? steps : room);
+    use->at += (uint32_t)left;
+    const pp_memo_frame *m = pp_memo_at(use->memo, use->at);
+    if (left != 0) {
+        f->pc = m->pc;
+        f->sp = m->sp;
+        f->fp = m->fp;
+        f->bx = m->bx;
+    }
+    if (left < room && (m->kind == PP_MEMO_STEP || has_become_step(m, f))) {
+        join(use, use->at); /* the next step has changed, or was never taken */
+    }
+    return left;
+}
+
+/* ---- open steps ---- */
+
+void pp_memo_before_step(pp_memo_use *use, const pp_frame *f)
+{
+    if (use->memo == NULL || use->following || use->cut) {
+        return;
+    }
+    if (pp_memo_room(use) == 0) {
+        use->cut = true;
+        return;
+    }
+    pp_memo_frame *m = pp_memo_at(use->memo, use->new_hi++);
+    pp_memo_write(use->memo, m, pp_frame_stored_pc(f), f->sp, f->fp, f->bx,
+                  f->exact ? PP_MEMO_EXACT : PP_MEMO_OPEN);
+    m->fp_place = m->bx_place = PP_CACHE_UNCHANGED; /* one word that is two numbers: never agrees */
+    m->fp_word = 0;
+    m->bx_word = 1;
+}
+
+void pp_memo_after_step(pp_memo_use *use, const pp_frame *f, bool ended)
+{
+    if (!use->following) {
+        return;
+    }
+    bool is_last = use->at + 1 == use->old_hi;
+    if (ended || is_last) {
+        if (!ended || !is_last) {
+            join(use, use->at + 1);
+        }
+        return;
+    }
+    const pp_memo_frame *m = pp_memo_at(use->memo, use->at + 1);
+    if (m->pc == pp_frame_stored_pc(f) && m->sp == f->sp && m->fp == f->fp && m->bx == f->bx &&
+        (m->kind == PP_MEMO_EXACT) == f->exact) {
+        use->at++;
+    } else {
+        join(use, use->at + 1);
+    }
+}
+
+/* ---- the end of a walk ---- */
+
+static void hash_new_frames(pp_memo *memo)
+{
+    uint32_t left = memo->count - memo->hashed;
+    uint64_t hash =
+        memo->hashed > 0 ? pp_memo_at(memo, memo->first + left)->hash : PP_STACK_HASH_ROOT;
+    while (left > 0) {
+        pp_memo_frame *m = pp_memo_at(memo, memo->first + --left);
+        hash = m->pc != 0 ? pp_stack_hash_extend(hash, m->pc) : PP_STACK_HASH_ROOT;
+        m->hash = hash;
+    }
+    memo->hashed = memo->count;
+}
+
+bool pp_memo_close(pp_memo_use *use, bool ended, uint32_t skip, uint64_t *hash)
+{
+    pp_memo *memo = use->memo;
+    if (memo == NULL) {
+        return true;
+    }
+    uint32_t hashed = 0;
+    bool whole = ended && !use->cut;
+    if (use->following) {
+        uint32_t agreed = use->old_hi - use->joined;
+        hashed = memo->hashed < agreed ? memo->hashed : agreed;
+        whole = whole && use->at + 1 == use->old_hi;
+        join(use, use->old_hi);
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    bool undisturbed = memo->turn == use->turn;
+    memo->first = use->new_lo % PP_MEMO_FRAMES;
+    memo->count = undisturbed ? use->new_hi - use->new_lo : 0;
+    memo->hashed = hashed;
+    if (undisturbed && whole && hash != NULL && skip < memo->count) {
+        hash_new_frames(memo);
+        *hash = pp_memo_at(memo, memo->first + skip)->hash;
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    memo->busy = 0;
+    return undisturbed;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stack_memo.h: what the last walk of a thread found, to be checked instead of found again.
+ *
+ * A walk is a chain: each frame's return address must be loaded before the rule of the next can be
+ * looked up. But most of a thread's stack is what it was a moment ago. The memo keeps each frame of
+ * the last walk: its state on arrival, and where the words lie that its rule made the walk read.
+ *
+ *    state = (pc, sp, rbp, rbx) of a caller      step = its rule's places of rbp and rbx
+ *
+ *    next state = function of (state, rules, the words at cfa - 8 and at the places)
+ *
+ * When a walk arrives at a remembered state, the words that lead from there to the next remembered
+ * state are compared with what they were: loads that do not wait for each other. As long as they
+ * agree, the walk is where it would have come to. Exact, since
+ *   - the rules are the same: a memo of another loader epoch is forgotten;
+ *   - every word read is compared: frames that used anything else (signal frames, big rules, guesses
+ *     without CFI) are `open`: the walk takes them step by step, each time;
+ *   - fp or bx of 0 stands for "not known" everywhere.
+ * What is remembered therefore never has to be true; it only has to agree when it is looked at.
+ *
+ * Frames lie in a ring. The walk writes new frames behind the old ones, over the leaf-most of them,
+ * which it has passed by then:
+ *
+ *        new_lo     new_hi                       joined          old_hi
+ *    ....[new frames)......[ old, passed ........[ old, agreeing )....      (112 in the ring)
+ *
+ * and when it is over, what is new and what agreed are moved together. The hash of a stack is built
+ * from its root up (base/stack_hash.h), so that the hash of the agreeing part is kept too.
+ *
+ * A memo belongs to a thread. A handler that interrupts a walk does without; if one takes over a
+ * memo whose owner seemed to be gone (longjmp out of a handler) and is not, the owner notices by
+ * `turn` and walks again without it.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: the memos of up to 256 threads (.bss, touched when used); 9 bytes of initial-exec TLS.
+ */
+#ifndef PP_UNWIND_STACK_MEMO_H
+#define PP_UNWIND_STACK_MEMO_H
+
+#include "base/compiler.h"
+#include "unwind/frame.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PP_MEMO_FRAMES = 112, /* the leaf-most ones of a deeper stack */
+    PP_MEMO_SLOTS = 256,  /* of the index; a power of two */
+    PP_MEMO_THREADS = 256
+};
+
+typedef enum pp_memo_kind {
+    PP_MEMO_STEP, /* left by a one-word rule */
+    PP_MEMO_OPEN, /* left in another way */
+    PP_MEMO_EXACT /* likewise, and the frame is an interrupted one: pc is the instruction + 1 */
+} pp_memo_kind;
+
+typedef struct pp_memo_frame {
+    uintptr_t pc; /* 0: the end, behind the outermost frame */
+    uintptr_t sp, fp, bx;
+    uintptr_t fp_word, bx_word; /* what lay where the rule says that fp and bx were saved */
+    uint64_t hash;              /* of the stack from the root to here, if among the `hashed` */
+    uint8_t fp_place, bx_place; /* of the rule (rule_cache.h) */
+    uint8_t kind;
+} pp_memo_frame;
+
+typedef struct pp_memo {
+    uint64_t epoch;
+    uintptr_t busy; /* where on the stack the walk is that uses the memo; 0 = nobody */
+    uint32_t turn;  /* counts walks */
+    uint32_t refused;
+    uint32_t first, count;        /* the frames of the last walk, leaf-most first */
+    uint32_t hashed;              /* the root-most that have a hash */
+    uint8_t where[PP_MEMO_SLOTS]; /* sp -> place in the ring; may be wrong */
+    pp_memo_frame frame[PP_MEMO_FRAMES] __attribute__((aligned(64)));
+} pp_memo;
+
+/* One walk's use of a memo. Positions are counted on across the ring's end; old_hi is the highest. */
+typedef struct pp_memo_use {
+    pp_memo *memo; /* NULL: without, or no longer */
+    uint32_t turn;
+    uint32_t new_lo, new_hi;
+    uint32_t old_lo, old_hi;
+    uint32_t joined, at; /* if following: since where, and where now */
+    bool following;      /* the walk is at the remembered frame `at` */
+    bool cut;            /* there are more frames than the memo has room for */
+} pp_memo_use;
+
+static inline pp_memo_frame *pp_memo_at(pp_memo *memo, uint32_t position)
+{
+    return &memo->frame[position % PP_MEMO_FRAMES];
+}
+
+/* CFAs are multiples of 16 (System V ABI). */
+static inline uint8_t *pp_memo_slot(pp_memo *memo, uintptr_t sp)
+{
+    return &memo->where[(sp / 16) % PP_MEMO_SLOTS];
+}
+
+/* Whether it is worth asking pp_memo_follow() for this frame. */
+static inline bool pp_memo_may_know(pp_memo *memo, uintptr_t pc, uintptr_t sp)
+{
+    const pp_memo_frame *m = &memo->frame[*pp_memo_slot(memo, sp)];
+    return ((m->sp ^ sp) | (m->pc ^ pc)) == 0;
+}
+
+static inline pp_memo_frame *pp_memo_next(pp_memo *memo, pp_memo_frame *m)
+{
+    return m != memo->frame + (PP_MEMO_FRAMES - 1) ? m + 1 : memo->frame;
+}
+
+/* How many frames there is room for. */
+static inline uint32_t pp_memo_room(const pp_memo_use *use)
+{
+    return PP_MEMO_FRAMES - (use->new_hi - use->new_lo);
+}
+
+/* Fills in a frame; what a step has besides is up to the caller. */
+static inline void pp_memo_write(pp_memo *memo, pp_memo_frame *m, uintptr_t pc, uintptr_t sp,
+                                 uintptr_t fp, uintptr_t bx, pp_memo_kind kind)
+{
+    m->pc = pc;
+    m->sp = sp;
+    m->fp = fp;
+    m->bx = bx;
+    m->kind = (uint8_t)kind;
+    *pp_memo_slot(memo, sp) = (uint8_t)(m - memo->frame);
+}
+
+/* Begins a walk at `epoch` with the calling thread's memo, if it can be had. */
+void pp_memo_open(pp_memo_use *use, uint64_t epoch);
+
+/*
+ * If `f`, a caller's frame, is remembered, takes every step that is remembered and still agrees: `f`
+ * is moved, the frames left are stored from `out` on, at most `room`. Returns how many. f->pc is 0
+ * if the end of the stack was reached. Afterwards use->following tells whether the next step is an
+ * open one.
+ */
+size_t pp_memo_follow(pp_memo_use *use, pp_frame *f, uintptr_t *out, size_t room);
+
+/* Before a step that is not one of one-word rules: `f` is the frame that will be left. */
+void pp_memo_before_step(pp_memo_use *use, const pp_frame *f);
+/* After it: `f` is where it led to, or `ended` if it led nowhere. */
+void pp_memo_after_step(pp_memo_use *use, const pp_frame *f, bool ended);
+
+/*
+ * Ends a walk, which has come to the stack's end if `ended`. False if another walk has used the memo
+ * meanwhile: what this one has found is void. If `hash` is not NULL and the memo holds the whole
+ * stack, stores the hash of it without the leaf-most `skip` frames there, else leaves it alone.
+ */
+bool pp_memo_close(pp_memo_use *use, bool ended, uint32_t skip, uint64_t *hash);
+
+/* The calling thread is about to end: its memo is given to others. */
+void pp_memo_thread_end(void);
+
+/* In the child of fork: other threads' memos are free. */
+void pp_memo_after_fork_in_child(void);
+
+#endif

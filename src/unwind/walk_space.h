@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * walk_space.h: what a walk needs to work in, apart from a few words of stack.
+ *
+ * A signal handler may run on a stack of a few KiB. Registers, the state of a CFA program and the
+ * bytes that were copied for it are kept in memory that the caller of the walk provides: the CPU
+ * handler has it beside its scratch buffer, others on their stack. Needs no initialisation.
+ *
+ * Zone: SIGNAL (data only).
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_UNWIND_WALK_SPACE_H
+#define PP_UNWIND_WALK_SPACE_H
+
+#include "arch/registers.h"
+#include "unwind/cfi.h"
+
+typedef struct pp_walk_space {
+    pp_registers registers; /* of the frame that a signal interrupted */
+    pp_rule rule;
+    pp_cfi_space cfi;
+} pp_walk_space;
+
+#endif
