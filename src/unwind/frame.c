@@ -122,9 +122,12 @@ PP_COLD_PATH static pp_verdict apply_big(pp_frame *f, const pp_rule *rule)
     if (pc_found != PP_GO_ON) {
         return pc_found;
     }
-    if (fp_found == PP_CANNOT_BE_READ || bx_found == PP_CANNOT_BE_READ) {
-        return PP_CANNOT_BE_READ; /* as a one-word rule would: the walk must not depend on the cache */
+    if ((fp_found == PP_CANNOT_BE_READ && rule->fp.kind == PP_WHERE_CFA) ||
+        (bx_found == PP_CANNOT_BE_READ && rule->bx.kind == PP_WHERE_CFA)) {
+        return PP_CANNOT_BE_READ; /* as by a one-word rule: the walk must not depend on the cache */
     }
+    /* Elsewhere it may be nothing: GCC leaves rbp's rule at *rbp when it has been restored already, in
+     * the last two instructions of functions that realign the stack. Then the register is lost. */
     f->fp = fp_found == PP_GO_ON ? fp : 0;
     f->bx = bx_found == PP_GO_ON ? bx : 0;
     return enter_caller(f, pc, cfa);
@@ -147,7 +150,6 @@ PP_COLD_PATH static pp_verdict leave_signal_frame(pp_frame *f)
     f->fp = f->full->r[PP_REG_FP];
     f->bx = f->full->r[PP_REG_BX];
     f->exact = true;
-    pp_stack_window_open(&f->window, f->sp);
     return PP_GO_ON;
 }
 
@@ -197,7 +199,7 @@ static bool follow_frame_pointer(pp_frame *f, pp_verdict *result)
 {
     uintptr_t fp = 0;
     uintptr_t pc = 0;
-    if (f->fp <= f->sp || f->fp % WORD != 0 || !pp_stack_read(&f->window, f->fp, &fp) ||
+    if (f->fp < f->sp || f->fp % WORD != 0 || !pp_stack_read(&f->window, f->fp, &fp) ||
         !pp_stack_read(&f->window, f->fp + WORD, &pc)) {
         return false;
     }
@@ -215,8 +217,8 @@ PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
     if (!f->exact && is_signal_restorer(f->pc)) {
         return leave_signal_frame(f); /* a restorer without CFI, as musl's */
     }
-    if (!f->exact && pp_modules_is_interpreter(pp_frame_instruction(f))) {
-        return PP_ENDS; /* _dl_start_user, which called constructors */
+    if (pp_modules_is_interpreter(pp_frame_instruction(f))) {
+        return PP_ENDS; /* _dl_start_user, which calls constructors and jumps to the program */
     }
     if (f->exact && f->pc < NULL_PAGE && leave_plain_leaf(f, &result)) {
         return result;
@@ -237,20 +239,44 @@ PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
 
 /* ---- misses ---- */
 
-PP_COLD_PATH static void compute_rule(uintptr_t pc, pp_rule *rule, pp_cfi_space *space)
+static bool find_image(uintptr_t pc, pp_image *image)
 {
     pp_module module;
-    *rule = (pp_rule){.kind = PP_RULE_NONE};
     if (!pp_modules_find(pc, &module)) {
-        return;
+        return false;
     }
-    pp_image image = {.lo = module.cfi_lo,
-                      .hi = module.cfi_hi,
-                      .header = module.eh_frame_hdr,
-                      .code_lo = module.code_lo,
-                      .code_hi = module.code_hi,
-                      .permanent = module.permanent};
-    pp_cfi_rule(&image, pc, space, rule);
+    *image = (pp_image){.lo = module.cfi_lo,
+                        .hi = module.cfi_hi,
+                        .header = module.eh_frame_hdr,
+                        .code_lo = module.code_lo,
+                        .code_hi = module.code_hi,
+                        .permanent = module.permanent};
+    return true;
+}
+
+/*
+ * A return address that no call has left behind: makecontext() puts the first byte of a trampoline
+ * there, and what lies in front of it is no code of that function. Believed only if it says that the
+ * stack ends.
+ */
+static bool ends_at(const pp_image *image, uintptr_t return_address, pp_walk_space *space)
+{
+    pp_cfi_rule(image, return_address, &space->cfi, &space->rule);
+    return space->rule.kind == PP_RULE_END;
+}
+
+/* Leaves the rule in the frame's space. */
+PP_COLD_PATH static void compute_rule(const pp_frame *f)
+{
+    pp_rule *rule = &f->space->rule;
+    pp_image image;
+    *rule = (pp_rule){.kind = PP_RULE_NONE};
+    if (find_image(pp_frame_instruction(f), &image)) {
+        pp_cfi_rule(&image, pp_frame_instruction(f), &f->space->cfi, rule);
+        if (rule->kind == PP_RULE_NONE && !f->exact && !ends_at(&image, f->pc, f->space)) {
+            *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image.permanent};
+        }
+    }
 }
 
 static pp_verdict apply_rule(pp_frame *f, const pp_rule *rule)
@@ -291,7 +317,7 @@ PP_COLD_PATH static pp_verdict step_slowly(pp_frame *f, uint64_t entry)
     if (pc >> PP_ADDRESS_BITS != 0) {
         return leave_without_rule(f); /* vsyscall, or nonsense */
     }
-    compute_rule(pc, rule, &f->space->cfi);
+    compute_rule(f);
     pp_rule_cache_publish(pc, rule, f->epoch, f->generation);
     return apply_rule(f, rule);
 }
@@ -340,12 +366,13 @@ static pp_verdict step_fast(pp_frame *f, uint64_t entry, uintptr_t cfa)
 
 pp_verdict pp_frame_leave(pp_frame *f)
 {
-    uintptr_t callee_sp = f->sp;
+    /* A caller's frame lies above its callee's; a leaf may have left its own already (longjmp). */
+    uintptr_t lowest_sp = f->exact ? f->sp : f->sp + 1;
     uintptr_t cfa = 0;
     uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);
     pp_verdict v = fast_cfa(f, entry, &cfa) ? step_fast(f, entry, cfa) : step_slowly(f, entry);
-    if (v == PP_GO_ON && f->sp <= callee_sp && !f->exact) {
-        return PP_CANNOT_BE_READ; /* a caller's frame lies above its callee's */
+    if (v == PP_GO_ON && f->sp < lowest_sp && !f->exact) {
+        return PP_CANNOT_BE_READ;
     }
     return v;
 }

@@ -10,10 +10,14 @@
 
 #include "sys/safe_read.h"
 
+#include <string.h>
+
 enum {
     PAGE = 4096,
     WORD = sizeof(uintptr_t),
-    RED_ZONE = 128 /* System V ABI, AMD64: leaf functions keep data below SP */
+    /* How far beyond the window the next frame of the same stack may lie: the kernel's signal frame
+     * has 3 KiB (11 with AMX), large frames are rarer than stacks that lie side by side. */
+    MAX_GROWTH = 16 * PAGE
 };
 
 typedef struct own_stack {
@@ -31,65 +35,69 @@ void pp_stack_declare(uintptr_t limit, uintptr_t top)
     own.top = top;
 }
 
-/* Words from `mapped` on are there, though the window for single reads may begin higher. */
-static void allow_cfas(pp_stack_window *window, uintptr_t mapped, uintptr_t hi)
+static void show(pp_stack_window *window, uintptr_t lo, uintptr_t hi)
 {
-    uintptr_t lowest = mapped + PP_STACK_WORDS_BELOW_CFA * WORD;
+    uintptr_t lowest = lo + PP_STACK_WORDS_BELOW_CFA * WORD;
+    window->lo = lo;
+    window->span = hi - lo - (WORD - 1);
     window->cfa_lo = lowest <= hi ? lowest : UINTPTR_MAX;
     window->cfa_hi = lowest <= hi ? hi : 0;
 }
 
-static void show(pp_stack_window *window, uintptr_t lo, uintptr_t hi)
+void pp_stack_window_open(pp_stack_window *window, pp_stack_copy *copy)
 {
-    window->lo = lo;
-    window->span = hi - lo - (WORD - 1);
-    allow_cfas(window, lo, hi);
-}
-
-static bool on_own_stack(uintptr_t address)
-{
-    return address >= own.limit && address < own.top;
-}
-
-void pp_stack_window_open(pp_stack_window *window, uintptr_t sp)
-{
-    *window = (pp_stack_window){.floor = UINTPTR_MAX, .cfa_lo = UINTPTR_MAX};
-    if (on_own_stack(sp)) {
-        uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-        uintptr_t floor = (sp - RED_ZONE) & ~(uintptr_t)(WORD - 1);
-        window->floor = floor > own.limit ? floor : own.limit;
-        show(window, window->floor, own.top);
-        if (on_own_stack(here) && here < sp) {
-            allow_cfas(window, here, own.top); /* we run below SP: all in between is mapped */
-        }
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    copy->lo = copy->hi = 0;
+    window->copy = copy;
+    if (here >= own.limit && here < own.top) {
+        show(window, here, own.top);
+    } else {
+        show(window, here, (here | (PAGE - 1)) + 1);
     }
 }
 
-/* Grows the window by the page, or moves it there if the page is not its neighbour. */
-static void add_page(pp_stack_window *window, uintptr_t page)
+/* Whether the window now holds `address`, on a stack whose upper end is not known. */
+static bool grow(pp_stack_window *window, uintptr_t address)
 {
     uintptr_t hi = window->lo + window->span + (WORD - 1);
-    if (window->span != 0 && page == hi) {
-        show(window, window->lo, hi + PAGE);
-    } else if (window->span != 0 && page + PAGE == window->lo) {
-        show(window, page, hi);
-    } else {
-        show(window, page, page + PAGE);
+    uintptr_t wanted = (address | (PAGE - 1)) + 1;
+    if (hi == own.top || address < hi || address - hi >= MAX_GROWTH) {
+        return false;
     }
+    for (; hi != wanted; hi += PAGE) {
+        if (!pp_page_readable(hi)) {
+            return false;
+        }
+        show(window, window->lo, hi + PAGE);
+    }
+    return true;
 }
 
-PP_COLD_PATH bool pp_stack_window_reach(pp_stack_window *window, uintptr_t address)
+static bool copy_word(pp_stack_copy *copy, uintptr_t address, uintptr_t *word)
+{
+    if (address < copy->lo || address >= copy->hi) {
+        uintptr_t to_page_end = PAGE - address % PAGE;
+        uintptr_t size = to_page_end < PP_STACK_COPY_BYTES ? to_page_end : PP_STACK_COPY_BYTES;
+        copy->lo = copy->hi = 0;
+        if (!pp_safe_copy(copy->bytes, address, size)) {
+            return false;
+        }
+        copy->lo = address;
+        copy->hi = address + size;
+    }
+    memcpy(word, copy->bytes + (address - copy->lo), WORD);
+    return true;
+}
+
+PP_COLD_PATH PP_RAW_MEMORY bool pp_stack_read_beyond(pp_stack_window *window, uintptr_t address,
+                                                     uintptr_t *word)
 {
     if (address % WORD != 0) {
         return false;
     }
-    if (address >= window->floor && address < own.top) {
-        show(window, window->floor, own.top); /* back on the own stack, from an alternate one */
+    if (grow(window, address)) {
+        *word = *(const volatile uintptr_t *)address;
         return true;
     }
-    if (!pp_page_readable(address)) {
-        return false;
-    }
-    add_page(window, address & ~(uintptr_t)(PAGE - 1));
-    return true;
+    return copy_word(window->copy, address, word);
 }

@@ -2,15 +2,17 @@
  *
  * stack_memory.h: reading words of a stack without ever faulting.
  *
- * A walk reads through a window of addresses that are known to be mapped. While the stack pointer
- * is within the thread's own stack, whose ends are known from the thread's start, the window is the
- * whole used part of it and a read costs one comparison. On any other stack (sigaltstack,
- * coroutines, threads that were not started through the hook) pages are asked for one by one as the
- * walk reaches them, and the answer is forgotten after the walk: such a stack may be unmapped at
- * any time.
+ * Nothing that a walk reads may be missing, and what another thread can take away may be missing a
+ * moment after it was asked for. Only one stack cannot go: the one we are running on, from our own
+ * frame upwards. That is the window, in which words are read in place. Its upper end is known for a
+ * thread's own stack, from the thread's start; on any other stack that we run on (a signal stack, a
+ * coroutine's) the window grows by the page as the walk gets there, each one asked for.
  *
- *   own stack   limit ........ sp - red zone [########## window ##########) top
- *   other                      [page][page][page] .. grows with the walk
+ *   own stack     limit .......... our frame [######### window #########) top
+ *   another       ................ our frame [## page ## page ## ..    grows with the walk
+ *
+ * Words elsewhere (the stack below a signal stack, wherever a wild rbp points to) are copied by the
+ * kernel, which fails where a load would fault.
  *
  * Zone: SIGNAL.
  * Locks: none.
@@ -27,12 +29,21 @@
 /* Below the CFA of a one-word rule lie the return address and up to 32 words that it can name. */
 #define PP_STACK_WORDS_BELOW_CFA ((uintptr_t)33)
 
+enum { PP_STACK_COPY_BYTES = 256 };
+
+/* Words of a stack that we do not run on. */
+typedef struct pp_stack_copy {
+    uintptr_t lo, hi; /* what it holds */
+    uint8_t bytes[PP_STACK_COPY_BYTES];
+} pp_stack_copy;
+
 typedef struct pp_stack_window {
     uintptr_t lo;
-    uintptr_t span;  /* words at lo .. lo + span - 1 can be read whole; 0 = nothing known yet */
-    uintptr_t floor; /* the lowest address of the own stack that this walk may read */
-    /* All words below a CFA in (cfa_lo, cfa_hi] can be read. (UINTPTR_MAX, 0) if there is none. */
+    uintptr_t span; /* words at lo .. lo + span - 1 can be read whole */
+    /* All words below a CFA in (cfa_lo, cfa_hi] can be read in place. (UINTPTR_MAX, 0) if there is
+     * none. */
     uintptr_t cfa_lo, cfa_hi;
+    pp_stack_copy *copy;
 } pp_stack_window;
 
 /*
@@ -42,18 +53,17 @@ typedef struct pp_stack_window {
  */
 void pp_stack_declare(uintptr_t limit, uintptr_t top);
 
-void pp_stack_window_open(pp_stack_window *window, uintptr_t sp);
+/* Opens a window upon the stack that the caller runs on; `copy` needs no initialisation. */
+void pp_stack_window_open(pp_stack_window *window, pp_stack_copy *copy);
 
-/* Makes `address` readable through the window if it can be. */
-bool pp_stack_window_reach(pp_stack_window *window, uintptr_t address);
+/* A word outside of the window, which grows if it can. */
+bool pp_stack_read_beyond(pp_stack_window *window, uintptr_t address, uintptr_t *word);
 
 PP_RAW_MEMORY static inline bool pp_stack_read(pp_stack_window *window, uintptr_t address,
                                                uintptr_t *word)
 {
     if (pp_unlikely(address - window->lo >= window->span)) {
-        if (!pp_stack_window_reach(window, address)) {
-            return false;
-        }
+        return pp_stack_read_beyond(window, address, word);
     }
     *word = *(const volatile uintptr_t *)address;
     return true;

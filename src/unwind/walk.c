@@ -183,7 +183,7 @@ static bool walk_frames(pp_frame *f, pp_walk *walk)
     if (!walk->without_memo && f->generation != PP_GENERATION_UNKNOWN) {
         pp_memo_open(&use, f->epoch);
     }
-    pp_stack_window_open(&f->window, f->sp);
+    pp_stack_window_open(&f->window, &f->space->stack);
     while (v == PP_GO_ON && out.at < out.end) {
         if (!f->exact && out.skip == 0 && f->sp >= f->window.cfa_lo) {
             v = walk_callers(f, &out, &use);

@@ -15,10 +15,12 @@
 
 #include "arch/registers.h"
 #include "unwind/cfi.h"
+#include "unwind/stack_memory.h"
 
 typedef struct pp_walk_space {
     pp_registers registers; /* of the frame that a signal interrupted */
     pp_rule rule;
+    pp_stack_copy stack;
     pp_cfi_space cfi;
 } pp_walk_space;
 

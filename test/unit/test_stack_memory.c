@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stack_memory.c: what a walk may read of a stack: its own up to the last word and never
- * beyond, any other page by page, and nothing that is not there.
+ * test_stack_memory.c: what a walk may read of a stack: the one it runs on in place, up to the last
+ * word and never beyond, any other as a copy, and nothing that is not there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,50 +13,157 @@
 
 #include "unwind/stack_memory.h"
 
+#include <stdbool.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
-enum { PAGE = 4096, PAGES = 8, WORDS = PAGE / 8 };
+enum { PAGE = 4096, PAGES = 16, WORDS = PAGE / 8 };
 
-/* Pages 0 and 7 are forbidden; the words of the others hold their own addresses. */
-static uintptr_t *pages[PAGES];
+/* The first and the last page are forbidden; the others are a stack to run on. */
+static char *memory;
 static uintptr_t lo, hi; /* of what can be read */
 
 static int map_pages(void **state)
 {
     (void)state;
-    char *memory =
-        mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return -1;
-    for (int i = 0; i < PAGES; i++) {
-        pages[i] = (uintptr_t *)(memory + i * PAGE);
-        for (int j = 0; j < WORDS; j++)
-            pages[i][j] = (uintptr_t)&pages[i][j];
-    }
-    lo = (uintptr_t)pages[1];
-    hi = (uintptr_t)pages[PAGES - 1];
-    return mprotect(pages[0], PAGE, PROT_NONE) | mprotect(pages[PAGES - 1], PAGE, PROT_NONE);
+    lo = (uintptr_t)memory + PAGE;
+    hi = (uintptr_t)memory + (PAGES - 1) * PAGE;
+    return mprotect(memory, PAGE, PROT_NONE) |
+           mprotect(memory + (PAGES - 1) * PAGE, PAGE, PROT_NONE);
 }
 
-static int declare_nothing(void **state)
+/* What a function found that ran on the pages; judged on the usual stack. */
+typedef struct findings {
+    pp_stack_window opened, later;
+    unsigned wrong;
+    bool beyond;
+} findings;
+
+static findings found;
+static ucontext_t here_again;
+
+/* Every cookie was put there by us, so that a copy of other bytes is noticed. */
+static uintptr_t cookie_at(uintptr_t address)
 {
-    (void)state;
-    pp_stack_declare(0, 0);
-    return 0;
+    return address ^ UINT64_C(0x5a5a000000000000);
 }
 
-static pp_stack_window open_at(uintptr_t sp)
-{
-    pp_stack_window window;
-    pp_stack_window_open(&window, sp);
-    return window;
-}
-
-static void assert_readable(pp_stack_window *window, uintptr_t address)
+static bool reads_itself(pp_stack_window *window, uintptr_t address)
 {
     uintptr_t word = 0;
-    assert_true(pp_stack_read(window, address, &word));
-    assert_int_equal(word, address);
+    return pp_stack_read(window, address, &word) && word == *(const volatile uintptr_t *)address;
+}
+
+static void run_on_pages(void (*function)(void), uintptr_t top)
+{
+    ucontext_t context;
+    memset(&found, 0, sizeof found);
+    for (uintptr_t address = lo; address < hi; address += 8)
+        *(uintptr_t *)address = cookie_at(address);
+    assert_int_equal(getcontext(&context), 0);
+    context.uc_stack.ss_sp = (void *)lo;
+    context.uc_stack.ss_size = top - lo;
+    context.uc_link = &here_again;
+    makecontext(&context, function, 0);
+    assert_int_equal(swapcontext(&here_again, &context), 0);
+    pp_stack_declare(0, 0);
+}
+
+static uintptr_t end_of(const pp_stack_window *window)
+{
+    return window->lo + window->span + 7;
+}
+
+/* ---- the stack that we run on ---- */
+
+static void look_at_own_stack(void)
+{
+    pp_stack_copy copy;
+    pp_stack_window window;
+    uintptr_t word = 0;
+    pp_stack_declare(lo, hi);
+    pp_stack_window_open(&window, &copy);
+    found.opened = window;
+    for (uintptr_t address = (window.lo | 7) + 1; address < hi; address += 8)
+        found.wrong += !reads_itself(&window, address);
+    found.beyond = pp_stack_read(&window, hi, &word) || pp_stack_read(&window, hi - 4, &word);
+    found.later = window;
+}
+
+static void own_stack_is_one_window_from_our_frame_to_its_top(void **state)
+{
+    (void)state;
+    run_on_pages(look_at_own_stack, hi);
+    assert_in_range(found.opened.lo, lo, hi);
+    assert_int_equal(end_of(&found.opened), hi);
+    assert_int_equal(found.opened.cfa_hi, hi);
+    assert_int_equal(found.opened.cfa_lo, found.opened.lo + 33 * 8);
+    assert_int_equal(found.wrong, 0);
+    assert_false(found.beyond);
+    assert_memory_equal(&found.later, &found.opened, sizeof found.opened); /* nothing was asked */
+}
+
+static void look_upwards(void)
+{
+    pp_stack_copy copy;
+    pp_stack_window window;
+    uintptr_t word = 0;
+    pp_stack_declare(0, 0);
+    pp_stack_window_open(&window, &copy);
+    found.opened = window;
+    for (uintptr_t address = (window.lo | 7) + 1; address < hi; address += 8)
+        found.wrong += !reads_itself(&window, address);
+    found.beyond = pp_stack_read(&window, hi, &word);
+    found.later = window;
+}
+
+static void an_unknown_stack_grows_by_the_page_up_to_what_is_not_there(void **state)
+{
+    (void)state;
+    run_on_pages(look_upwards, hi - 5 * PAGE);
+    assert_int_equal(end_of(&found.opened), (found.opened.lo | (PAGE - 1)) + 1);
+    assert_int_equal(found.wrong, 0);
+    assert_false(found.beyond);
+    assert_int_equal(found.later.lo, found.opened.lo);
+    assert_int_equal(end_of(&found.later), hi);
+    assert_int_equal(found.later.cfa_hi, hi);
+}
+
+static void look_downwards(void)
+{
+    pp_stack_copy copy;
+    pp_stack_window window;
+    uintptr_t word = 0;
+    pp_stack_window_open(&window, &copy);
+    found.opened = window;
+    for (uintptr_t address = lo; address < lo + PAGE; address += 8)
+        found.wrong += !pp_stack_read(&window, address, &word) || word != cookie_at(address);
+    found.beyond = pp_stack_read(&window, lo - 8, &word);
+    found.later = window;
+}
+
+static void what_lies_below_our_frame_is_copied(void **state)
+{
+    (void)state;
+    run_on_pages(look_downwards, hi);
+    assert_int_equal(found.wrong, 0);
+    assert_false(found.beyond);
+    assert_int_equal(found.later.lo, found.opened.lo);
+    assert_int_equal(found.later.span, found.opened.span);
+}
+
+/* ---- others ---- */
+
+static pp_stack_copy copy_here;
+
+static pp_stack_window open_here(void)
+{
+    pp_stack_window window;
+    pp_stack_window_open(&window, &copy_here);
+    return window;
 }
 
 static void assert_unreadable(pp_stack_window *window, uintptr_t address)
@@ -66,83 +173,37 @@ static void assert_unreadable(pp_stack_window *window, uintptr_t address)
     assert_int_equal(word, 0x5a5a);
 }
 
-static void own_stack_is_one_window(void **state)
+static void assert_holds(pp_stack_window *window, uintptr_t address, uintptr_t value)
 {
-    (void)state;
-    uintptr_t sp = (uintptr_t)&pages[2][100];
-    pp_stack_declare(lo, hi);
-    pp_stack_window window = open_at(sp);
-    assert_int_equal(window.lo, sp - 128); /* the red zone */
-    assert_int_equal(window.lo + window.span + 7, hi);
-    for (uintptr_t address = sp - 128; address < hi; address += 8)
-        assert_readable(&window, address);
-    assert_int_equal(window.lo, sp - 128); /* nothing was asked */
-    assert_unreadable(&window, hi);
+    uintptr_t word = ~value;
+    assert_true(pp_stack_read(window, address, &word));
+    assert_int_equal(word, value);
 }
 
-static void own_stack_ends_with_its_last_whole_word(void **state)
+static void every_word_of_another_stack_is_copied(void **state)
 {
     (void)state;
-    pp_stack_declare(lo, hi);
-    pp_stack_window window = open_at(lo + 512);
-    uintptr_t word = 0;
-    for (uintptr_t address = hi - 7; address < hi + 8; address++)
-        assert_unreadable(&window, address);
-    assert_true(pp_stack_read(&window, hi - 9, &word)); /* odd, but whole */
-    assert_readable(&window, hi - 8);
-}
-
-static void window_does_not_reach_below_the_limit(void **state)
-{
-    (void)state;
-    pp_stack_declare(lo, hi);
-    pp_stack_window window = open_at(lo + 8);
-    assert_int_equal(window.lo, lo);
-    assert_readable(&window, lo);
-    assert_unreadable(&window, lo - 8);
-}
-
-static void another_stack_is_read_page_by_page(void **state)
-{
-    (void)state;
-    uintptr_t sp = (uintptr_t)&pages[2][WORDS - 2];
-    pp_stack_window window = open_at(sp);
-    assert_int_equal(window.span, 0);
-    assert_readable(&window, sp);
-    assert_int_equal(window.lo, pages[2]);
-    assert_readable(&window, sp + 16); /* the neighbour joins */
-    assert_int_equal(window.lo, pages[2]);
-    assert_int_equal(window.lo + window.span + 7, pages[4]);
-    assert_readable(&window, (uintptr_t)&pages[1][5]); /* and the one below */
-    assert_int_equal(window.lo, pages[1]);
-    assert_readable(&window, (uintptr_t)&pages[5][5]); /* a distant one replaces them */
-    assert_int_equal(window.lo, pages[5]);
-    assert_int_equal(window.lo + window.span + 7, pages[6]);
-    assert_unreadable(&window, hi);
-    assert_unreadable(&window, lo - 8);
-    assert_readable(&window, (uintptr_t)&pages[5][5]);
-}
-
-static void every_word_of_another_stack_can_be_read(void **state)
-{
-    (void)state;
-    pp_stack_window window = open_at(lo);
+    pp_stack_window window = open_here();
+    const pp_stack_window opened = window;
     for (uintptr_t address = lo; address < hi; address += 8)
-        assert_readable(&window, address);
+        *(uintptr_t *)address = cookie_at(address);
+    for (uintptr_t address = lo; address < hi; address += 8)
+        assert_holds(&window, address, cookie_at(address));
     assert_unreadable(&window, hi);
-    window = open_at(hi - 8);
     for (uintptr_t address = hi - 8; address >= lo; address -= 8)
-        assert_readable(&window, address);
+        assert_holds(&window, address, cookie_at(address));
     assert_unreadable(&window, lo - 8);
+    assert_memory_equal(&window, &opened, sizeof opened); /* nothing of it in place */
 }
 
-static void words_across_the_edge_are_refused(void **state)
+static void odd_addresses_elsewhere_are_refused(void **state)
 {
     (void)state;
+    pp_stack_window window = open_here();
+    *(uintptr_t *)(hi - 64) = 7;
     for (uintptr_t odd = 1; odd < 8; odd++) {
-        pp_stack_window window = open_at(hi - 64);
-        assert_unreadable(&window, hi - 64 + odd); /* not known yet, and not aligned */
-        assert_readable(&window, hi - 8);
+        assert_unreadable(&window, hi - 64 + odd);
+        assert_holds(&window, hi - 64, 7);
         assert_unreadable(&window, hi - 8 + odd);
     }
 }
@@ -159,71 +220,40 @@ static void addresses_without_memory_are_refused(void **state)
                                         0xffffffffff600000,
                                         UINTPTR_MAX - 7,
                                         UINTPTR_MAX};
-    for (int declared = 0; declared <= 1; declared++) {
-        pp_stack_declare(declared ? lo : 0, declared ? hi : 0);
-        for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
-            pp_stack_window window = open_at(lo + 256);
-            assert_unreadable(&window, nowhere[i]);
-            assert_readable(&window, lo + 256);
-        }
+    *(uintptr_t *)(lo + 256) = 9;
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        pp_stack_window window = open_here();
+        assert_unreadable(&window, nowhere[i]);
+        assert_holds(&window, lo + 256, 9);
     }
 }
 
-static void own_stack_is_found_again_after_a_look_elsewhere(void **state)
-{
-    (void)state;
-    uintptr_t sp = (uintptr_t)&pages[4][8];
-    uintptr_t *other = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(other, MAP_FAILED);
-    other[3] = (uintptr_t)&other[3];
-    pp_stack_declare((uintptr_t)pages[4], hi);
-    pp_stack_window window = open_at(sp);
-    assert_readable(&window, (uintptr_t)&other[3]);
-    assert_readable(&window, sp);
-    assert_int_equal(window.lo + window.span + 7, hi);
-    /* Below the red zone there may be nothing: that is asked for. */
-    assert_readable(&window, (uintptr_t)&pages[2][0]);
-    assert_unreadable(&window, lo - 8);
-    munmap(other, PAGE);
-}
-
-static void pages_that_went_are_not_remembered_by_the_next_walk(void **state)
+static void a_copy_is_not_kept_for_the_next_walk(void **state)
 {
     (void)state;
     uintptr_t *other = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(other, MAP_FAILED);
-    other[3] = (uintptr_t)&other[3];
-    pp_stack_window window = open_at((uintptr_t)other);
-    assert_readable(&window, (uintptr_t)&other[3]);
+    other[3] = 11;
+    pp_stack_window window = open_here();
+    assert_holds(&window, (uintptr_t)&other[3], 11);
+    other[3] = 12;
+    window = open_here();
+    assert_holds(&window, (uintptr_t)&other[3], 12);
     munmap(other, PAGE);
-    window = open_at((uintptr_t)other);
+    window = open_here();
     assert_unreadable(&window, (uintptr_t)&other[3]);
-}
-
-static void an_empty_declaration_is_no_stack(void **state)
-{
-    (void)state;
-    pp_stack_declare(lo, hi);
-    pp_stack_declare(0, 0);
-    assert_int_equal(open_at(lo + 64).span, 0);
-    assert_int_equal(open_at(0).span, 0);
-    assert_int_equal(open_at(UINTPTR_MAX).span, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(own_stack_is_one_window, declare_nothing),
-        cmocka_unit_test_setup(own_stack_ends_with_its_last_whole_word, declare_nothing),
-        cmocka_unit_test_setup(window_does_not_reach_below_the_limit, declare_nothing),
-        cmocka_unit_test_setup(another_stack_is_read_page_by_page, declare_nothing),
-        cmocka_unit_test_setup(every_word_of_another_stack_can_be_read, declare_nothing),
-        cmocka_unit_test_setup(words_across_the_edge_are_refused, declare_nothing),
-        cmocka_unit_test_setup(addresses_without_memory_are_refused, declare_nothing),
-        cmocka_unit_test_setup(own_stack_is_found_again_after_a_look_elsewhere, declare_nothing),
-        cmocka_unit_test_setup(pages_that_went_are_not_remembered_by_the_next_walk,
-                               declare_nothing),
-        cmocka_unit_test_setup(an_empty_declaration_is_no_stack, declare_nothing),
+        cmocka_unit_test(own_stack_is_one_window_from_our_frame_to_its_top),
+        cmocka_unit_test(an_unknown_stack_grows_by_the_page_up_to_what_is_not_there),
+        cmocka_unit_test(what_lies_below_our_frame_is_copied),
+        cmocka_unit_test(every_word_of_another_stack_is_copied),
+        cmocka_unit_test(odd_addresses_elsewhere_are_refused),
+        cmocka_unit_test(addresses_without_memory_are_refused),
+        cmocka_unit_test(a_copy_is_not_kept_for_the_next_walk),
     };
     return cmocka_run_group_tests(tests, map_pages, NULL);
 }
