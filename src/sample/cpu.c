@@ -17,6 +17,7 @@
 #include "sys/modules.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
+#include "unwind/copies.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stack_memo.h"
 
@@ -167,6 +168,7 @@ void pp_cpu_after_fork_in_child(void)
     pp_scratch_after_fork_in_child();
     pp_rule_cache_after_fork_in_child();
     pp_memo_after_fork_in_child();
+    pp_copies_after_fork_in_child();
     pp_cpu_timers_after_fork_in_child();
     pp_modules_after_fork_in_child();
 }

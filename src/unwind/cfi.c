@@ -70,7 +70,7 @@ enum {
     SAVED_ROWS = 4, /* nesting of remember_state: 1 in all of glibc, libcrypto, GCC, Python, gdb */
     MAX_INSTRUCTIONS = 1 << 16,
     TABLE_ENTRY_SIZE = 8, /* two sdata4 */
-    BLOCK_ENTRIES = PP_BLOCK_BYTES / TABLE_ENTRY_SIZE
+    CHUNK_ENTRIES = PP_CHUNK_BYTES / TABLE_ENTRY_SIZE
 };
 
 /* One row of the unwind table: what the CFA program has built up so far. */
@@ -103,12 +103,12 @@ typedef struct machine {
     cie info;
 } machine;
 
-/* What pp_cfi_space holds. One block serves the table and then the FDE, the other the CIE, so that
+/* What pp_cfi_space holds. One chunk serves the table and then the FDE, the other the CIE, so that
  * each is copied once. */
 typedef struct work {
     machine machine;
     pp_cursor cursor, cie_cursor;
-    pp_block block, cie_block;
+    pp_chunk chunk, cie_chunk;
 } work;
 
 _Static_assert(sizeof(work) <= sizeof(pp_cfi_space), "the space is large enough");
@@ -173,7 +173,7 @@ typedef struct table {
 static bool open_table(work *w, const pp_image *image, table *t)
 {
     pp_cursor *cursor = &w->cursor;
-    pp_cursor_init(cursor, image, &w->block, image->header, image->hi);
+    pp_cursor_init(cursor, image, &w->chunk, image->header, image->hi);
     uint8_t version = pp_cursor_u8(cursor);
     uint8_t frame_encoding = pp_cursor_u8(cursor);
     uint8_t count_encoding = pp_cursor_u8(cursor);
@@ -193,7 +193,7 @@ static bool read_entry(work *w, const pp_image *image, const table *t, uint64_t 
                        uintptr_t *start, uintptr_t *fde)
 {
     int32_t entry[2];
-    if (!pp_image_copy(image, &w->block, t->entries + index * TABLE_ENTRY_SIZE, entry,
+    if (!pp_image_copy(image, &w->chunk, t->entries + index * TABLE_ENTRY_SIZE, entry,
                        sizeof entry)) {
         return false;
     }
@@ -208,33 +208,46 @@ typedef struct part {
     uintptr_t from, to;
 } part;
 
-/* Where `pc` would be if functions were spread evenly: the first of a block of entries around it. */
+/* The index where `pc` would be if functions were spread evenly, or the middle. */
 static uint64_t guess(const part *p, uintptr_t pc, bool evenly)
 {
     uint64_t count = p->high - p->low;
-    uint64_t ahead = count / 2;
     if (evenly && pc > p->from && pc < p->to) {
-        ahead = (uint64_t)((unsigned __int128)count * (pc - p->from) / (p->to - p->from));
+        return p->low + (uint64_t)((unsigned __int128)count * (pc - p->from) / (p->to - p->from));
     }
-    uint64_t first = p->low + (ahead > BLOCK_ENTRIES / 2 ? ahead - BLOCK_ENTRIES / 2 : 0);
-    return first + BLOCK_ENTRIES > p->high ? p->high - BLOCK_ENTRIES : first;
+    return p->low + count / 2;
+}
+
+/* The entries of the part that share a chunk with the one at `index`, but for those cut in two. */
+static void entries_beside(const table *t, const part *p, uint64_t index, uint64_t *first,
+                           uint64_t *last)
+{
+    uintptr_t begin = pp_chunk_begin(t->entries + index * TABLE_ENTRY_SIZE);
+    uintptr_t end = begin + PP_CHUNK_BYTES;
+    uint64_t ahead = begin > t->entries ? (begin - t->entries - 1) / TABLE_ENTRY_SIZE + 1 : 0;
+    uint64_t behind = (end - t->entries) / TABLE_ENTRY_SIZE; /* index >= 0 lies before the end */
+    *first = ahead > p->low ? ahead : p->low;
+    *last = (behind < p->high ? behind : p->high) - 1;
+    if (*first > index || *last < index) {
+        *first = *last = index; /* is itself cut in two */
+    }
 }
 
 /*
- * For a removable image, where each look is a system call: narrows the search down to the entries of
- * one block, which is loaded. Interpolation first, by the addresses known so far, since functions
- * are of similar density; every second step halves, so that it ends.
+ * For a removable image, where each look may be a system call: narrows the search down to entries
+ * that lie in one chunk. Interpolation first, by the addresses known so far, since functions are of
+ * similar density; every second step halves, so that it ends.
  */
 static bool narrow(work *w, const pp_image *image, const table *t, uintptr_t pc, part *p)
 {
-    for (bool evenly = true; p->high - p->low > BLOCK_ENTRIES; evenly = !evenly) {
-        uint64_t first = guess(p, pc, evenly);
-        uint64_t last = first + BLOCK_ENTRIES - 1;
+    for (bool evenly = true; p->high - p->low > CHUNK_ENTRIES / 2; evenly = !evenly) {
+        uint64_t first = 0;
+        uint64_t last = 0;
         uintptr_t first_start = 0;
         uintptr_t last_start = 0;
         uintptr_t fde = 0;
-        if (!pp_image_load(image, &w->block, t->entries + first * TABLE_ENTRY_SIZE) ||
-            !read_entry(w, image, t, first, &first_start, &fde) ||
+        entries_beside(t, p, guess(p, pc, evenly), &first, &last);
+        if (!read_entry(w, image, t, first, &first_start, &fde) ||
             !read_entry(w, image, t, last, &last_start, &fde)) {
             return false;
         }
@@ -247,10 +260,10 @@ static bool narrow(work *w, const pp_image *image, const table *t, uintptr_t pc,
         } else {
             p->low = first;
             p->high = last;
-            return true; /* in the block */
+            break;
         }
     }
-    return pp_image_load(image, &w->block, t->entries + p->low * TABLE_ENTRY_SIZE);
+    return true;
 }
 
 /* The FDE with the greatest start that is <= pc. */
@@ -286,9 +299,9 @@ static bool find_fde(work *w, const pp_image *image, uintptr_t pc, uintptr_t *fd
  * Reads the length field of an entry; the cursor is then bounded by the entry's end. What follows,
  * the CIE's id or its distance, has four bytes in .eh_frame also where the length has twelve.
  */
-static bool open_entry(pp_cursor *cursor, const pp_image *image, pp_block *block, uintptr_t at)
+static bool open_entry(pp_cursor *cursor, const pp_image *image, pp_chunk *chunk, uintptr_t at)
 {
-    pp_cursor_init(cursor, image, block, at, image->hi);
+    pp_cursor_init(cursor, image, chunk, at, image->hi);
     uint64_t length = pp_cursor_fixed(cursor, 4);
     if (length == UINT32_MAX) {
         length = pp_cursor_fixed(cursor, 8);
@@ -339,7 +352,7 @@ static bool read_cie(work *w, const pp_image *image, uintptr_t at)
 {
     pp_cursor *cursor = &w->cie_cursor;
     cie *info = &w->machine.info;
-    if (!open_entry(cursor, image, &w->cie_block, at) || pp_cursor_fixed(cursor, 4) != 0) {
+    if (!open_entry(cursor, image, &w->cie_chunk, at) || pp_cursor_fixed(cursor, 4) != 0) {
         return false;
     }
     uint8_t version = pp_cursor_u8(cursor);
@@ -369,7 +382,7 @@ static bool read_fde(work *w, const pp_image *image, uintptr_t at, uintptr_t pc)
 {
     pp_cursor *cursor = &w->cursor;
     const cie *info = &w->machine.info;
-    if (!open_entry(cursor, image, &w->block, at)) {
+    if (!open_entry(cursor, image, &w->chunk, at)) {
         return false;
     }
     uintptr_t pointer_at = cursor->at;
@@ -693,8 +706,8 @@ void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_ru
     work *w = (work *)space;
     uintptr_t fde = 0;
     *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image->permanent};
-    pp_block_clear(&w->block);
-    pp_block_clear(&w->cie_block);
+    pp_chunk_clear(&w->chunk);
+    pp_chunk_clear(&w->cie_chunk);
     if (!find_fde(w, image, pc, &fde) || !read_fde(w, image, fde, pc)) {
         return;
     }

@@ -239,7 +239,7 @@ PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
 
 /* ---- misses ---- */
 
-static bool find_image(uintptr_t pc, pp_image *image)
+static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *image)
 {
     pp_module module;
     if (!pp_modules_find(pc, &module)) {
@@ -250,7 +250,9 @@ static bool find_image(uintptr_t pc, pp_image *image)
                         .header = module.eh_frame_hdr,
                         .code_lo = module.code_lo,
                         .code_hi = module.code_hi,
-                        .permanent = module.permanent};
+                        .permanent = module.permanent,
+                        .keep = f->generation != PP_GENERATION_UNKNOWN,
+                        .epoch = f->epoch};
     return true;
 }
 
@@ -271,7 +273,7 @@ PP_COLD_PATH static void compute_rule(const pp_frame *f)
     pp_rule *rule = &f->space->rule;
     pp_image image;
     *rule = (pp_rule){.kind = PP_RULE_NONE};
-    if (find_image(pp_frame_instruction(f), &image)) {
+    if (find_image(f, pp_frame_instruction(f), &image)) {
         pp_cfi_rule(&image, pp_frame_instruction(f), &f->space->cfi, rule);
         if (rule->kind == PP_RULE_NONE && !f->exact && !ends_at(&image, f->pc, f->space)) {
             *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image.permanent};

@@ -13,27 +13,50 @@
 
 #include <string.h>
 
-bool pp_image_load(const pp_image *image, pp_block *block, uintptr_t at)
+/* Makes `chunk` hold the byte at `at`, which lies within a removable image. */
+PP_COLD_PATH static bool load(const pp_image *image, pp_chunk *chunk, uintptr_t at)
 {
-    if (image->permanent) {
-        return true;
+    uintptr_t begin = pp_chunk_begin(at);
+    if (image->keep && pp_copies_find(begin, image->epoch, chunk)) {
+        return at >= chunk->lo && at < chunk->hi;
     }
-    size_t size = image->hi - at < PP_BLOCK_BYTES ? image->hi - at : PP_BLOCK_BYTES;
-    pp_block_clear(block);
-    if (!pp_safe_copy(block->bytes, at, size)) {
+    uintptr_t end = begin + PP_CHUNK_BYTES;
+    uintptr_t lo = begin > image->lo ? begin : image->lo;
+    uintptr_t hi = end < image->hi ? end : image->hi;
+    pp_chunk_clear(chunk);
+    if (!pp_safe_copy(chunk->bytes, lo, hi - lo)) {
         return false;
     }
-    block->lo = at;
-    block->hi = at + size;
+    chunk->lo = lo;
+    chunk->hi = hi;
+    if (image->keep) {
+        pp_copies_keep(begin, image->epoch, chunk);
+    }
     return true;
 }
 
-static bool holds(const pp_block *block, uintptr_t at, size_t size)
+static bool holds(const pp_chunk *chunk, uintptr_t at)
 {
-    return at >= block->lo && at < block->hi && block->hi - at >= size;
+    return at >= chunk->lo && at < chunk->hi;
 }
 
-bool pp_image_copy(const pp_image *image, pp_block *block, uintptr_t at, void *to, size_t size)
+static bool copy_by_chunks(const pp_image *image, pp_chunk *chunk, uintptr_t at, uint8_t *to,
+                           size_t size)
+{
+    while (size > 0) {
+        if (!holds(chunk, at) && !load(image, chunk, at)) {
+            return false;
+        }
+        size_t part = chunk->hi - at < size ? chunk->hi - at : size;
+        memcpy(to, chunk->bytes + (at - chunk->lo), part);
+        at += part;
+        to += part;
+        size -= part;
+    }
+    return true;
+}
+
+bool pp_image_copy(const pp_image *image, pp_chunk *chunk, uintptr_t at, void *to, size_t size)
 {
     if (at < image->lo || at > image->hi || size > image->hi - at) {
         return false;
@@ -42,18 +65,14 @@ bool pp_image_copy(const pp_image *image, pp_block *block, uintptr_t at, void *t
         memcpy(to, (const void *)at, size);
         return true;
     }
-    if (!holds(block, at, size) && !pp_image_load(image, block, at)) {
-        return false;
-    }
-    memcpy(to, block->bytes + (at - block->lo), size);
-    return true;
+    return copy_by_chunks(image, chunk, at, to, size);
 }
 
-void pp_cursor_init(pp_cursor *cursor, const pp_image *image, pp_block *block, uintptr_t at,
+void pp_cursor_init(pp_cursor *cursor, const pp_image *image, pp_chunk *chunk, uintptr_t at,
                     uintptr_t end)
 {
     cursor->image = image;
-    cursor->block = block;
+    cursor->chunk = chunk;
     cursor->at = at;
     cursor->end = end < image->hi ? end : image->hi;
     cursor->failed = at < image->lo || at > cursor->end;
@@ -68,12 +87,11 @@ uint8_t pp_cursor_u8(pp_cursor *cursor)
     if (pp_likely(cursor->image->permanent)) {
         return *(const uint8_t *)cursor->at++;
     }
-    if (!holds(cursor->block, cursor->at, 1) &&
-        !pp_image_load(cursor->image, cursor->block, cursor->at)) {
+    if (!holds(cursor->chunk, cursor->at) && !load(cursor->image, cursor->chunk, cursor->at)) {
         cursor->failed = true;
         return 0;
     }
-    return cursor->block->bytes[cursor->at++ - cursor->block->lo];
+    return cursor->chunk->bytes[cursor->at++ - cursor->chunk->lo];
 }
 
 uint64_t pp_cursor_fixed(pp_cursor *cursor, unsigned size)

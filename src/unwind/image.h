@@ -16,40 +16,36 @@
 #ifndef PP_UNWIND_IMAGE_H
 #define PP_UNWIND_IMAGE_H
 
+#include "unwind/copies.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { PP_BLOCK_BYTES = 512 };
-
-/* A copied part of a removable image. A copy costs a system call, whatever its size. */
-typedef struct pp_block {
-    uintptr_t lo, hi; /* what it holds */
-    uint8_t bytes[PP_BLOCK_BYTES];
-} pp_block;
 
 typedef struct pp_image {
     uintptr_t lo, hi;           /* readable bounds */
     uintptr_t header;           /* .eh_frame_hdr, within the bounds; 0 = the module has none */
     uintptr_t code_lo, code_hi; /* addresses that the module's code may have */
     bool permanent;             /* may be read in place */
+    bool keep;                  /* copies may be kept, and used by walks of the same epoch */
+    uint64_t epoch;             /* of the loader, when the walk began */
 } pp_image;
 
 /* A sequential reader. After a failed read `failed` is set, every further read gives 0. */
 typedef struct pp_cursor {
     const pp_image *image;
-    pp_block *block; /* of a removable image; may be shared by cursors that are used by turns */
+    pp_chunk *chunk; /* of a removable image; may be shared by cursors that are used by turns */
     uintptr_t at, end;
     bool failed;
 } pp_cursor;
 
-/* Before the first use of a block. */
-static inline void pp_block_clear(pp_block *block)
+/* Before the first use of a chunk. */
+static inline void pp_chunk_clear(pp_chunk *chunk)
 {
-    block->lo = block->hi = 0;
+    chunk->lo = chunk->hi = 0;
 }
 
-void pp_cursor_init(pp_cursor *cursor, const pp_image *image, pp_block *block, uintptr_t at,
+void pp_cursor_init(pp_cursor *cursor, const pp_image *image, pp_chunk *chunk, uintptr_t at,
                     uintptr_t end);
 uint8_t pp_cursor_u8(pp_cursor *cursor);
 uint64_t pp_cursor_fixed(pp_cursor *cursor, unsigned size); /* little-endian, size <= 8 */
@@ -57,12 +53,7 @@ uint64_t pp_cursor_uleb(pp_cursor *cursor);
 int64_t pp_cursor_sleb(pp_cursor *cursor);
 void pp_cursor_skip(pp_cursor *cursor, uint64_t size);
 
-/* Makes `block` hold what follows `at`, as much as fits; false if the image is gone. Nothing to do for
- * a permanent image. */
-bool pp_image_load(const pp_image *image, pp_block *block, uintptr_t at);
-
-/* Copies [at, at + size) of the image, which fits into a block; false if it is out of bounds or gone.
- */
-bool pp_image_copy(const pp_image *image, pp_block *block, uintptr_t at, void *to, size_t size);
+/* Copies [at, at + size) of the image; false if it is out of bounds or gone. */
+bool pp_image_copy(const pp_image *image, pp_chunk *chunk, uintptr_t at, void *to, size_t size);
 
 #endif

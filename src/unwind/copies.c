@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * copies.c: the slots of copied chunks.
+ *
+ * Zone: SIGNAL.
+ * Locks: one sequence lock a slot, only tried.
+ * Owns: the slots.
+ */
+#include "unwind/copies.h"
+
+#include "base/compiler.h"
+#include "sys/loader.h"
+
+#include <string.h>
+
+enum { SLOTS = 96 };
+
+/* Odd sequence: being written. */
+typedef struct slot {
+    uint32_t sequence;
+    uintptr_t begin; /* 0 = empty */
+    uint64_t epoch;
+    pp_chunk chunk;
+} slot;
+
+static slot slots[SLOTS];
+
+static slot *slot_of(uintptr_t begin)
+{
+    return &slots[begin / PP_CHUNK_BYTES % SLOTS];
+}
+
+PP_RAW_MEMORY bool pp_copies_find(uintptr_t begin, uint64_t epoch, pp_chunk *chunk)
+{
+    const slot *s = slot_of(begin);
+    uint32_t before = __atomic_load_n(&s->sequence, __ATOMIC_ACQUIRE);
+    if ((before & 1) || s->begin != begin || s->epoch != epoch) {
+        return false;
+    }
+    memcpy(chunk, &s->chunk, sizeof *chunk);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&s->sequence, __ATOMIC_RELAXED) == before;
+}
+
+PP_RAW_MEMORY void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chunk *chunk)
+{
+    slot *s = slot_of(begin);
+    uint32_t sequence = __atomic_load_n(&s->sequence, __ATOMIC_RELAXED);
+    if (pp_loader_epoch() != epoch || (sequence & 1) ||
+        !__atomic_compare_exchange_n(&s->sequence, &sequence, sequence + 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED)) {
+        return;
+    }
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    s->begin = begin;
+    s->epoch = epoch;
+    memcpy(&s->chunk, chunk, sizeof *chunk);
+    __atomic_store_n(&s->sequence, sequence + 2, __ATOMIC_RELEASE);
+}
+
+void pp_copies_after_fork_in_child(void)
+{
+    for (size_t i = 0; i < SLOTS; i++) {
+        if (slots[i].sequence & 1) {
+            slots[i].begin = 0;
+            slots[i].sequence++;
+        }
+    }
+}
+
+void pp_copies_clear(void)
+{
+    memset(slots, 0, sizeof slots);
+}
