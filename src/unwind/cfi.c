@@ -11,6 +11,7 @@
 #include "arch/registers.h"
 #include "base/compiler.h"
 #include "unwind/expression.h"
+#include "unwind/rebase.h"
 
 #include <string.h>
 
@@ -80,8 +81,11 @@ typedef struct row {
     uint8_t cfa_reg;
     uint8_t cfa_index;
     uint8_t cfa_scale;
-    bool cfa_read;
-    bool cfa_valid;
+    bool cfa_read : 1;
+    bool cfa_valid : 1;
+    uint8_t sp_kind; /* pp_where_kind; nearly always "the CFA" (cfa + 0), so it is kept small */
+    uint8_t sp_reg;
+    int16_t sp_offset;
     pp_where fp, bx, ra;
 } row;
 
@@ -402,32 +406,36 @@ static bool read_fde(work *w, const pp_image *image, uintptr_t at, uintptr_t pc)
 
 /* ---- CFA programs ---- */
 
-/* The register's place in a row, or NULL if nobody's CFA stands on it. */
-static pp_where *place_of(row *r, uint64_t reg)
+/* Registers that no caller's frame is found by are left out. */
+static void put_place(row *r, uint64_t reg, pp_where where)
 {
     switch (reg) {
     case PP_REG_FP:
-        return &r->fp;
+        r->fp = where;
+        break;
     case PP_REG_BX:
-        return &r->bx;
+        r->bx = where;
+        break;
     case PP_REG_RA:
-        return &r->ra;
+        r->ra = where;
+        break;
+    case PP_REG_SP:
+        r->sp_kind = where.offset == (int16_t)where.offset ? where.kind : PP_WHERE_BEYOND;
+        r->sp_reg = where.reg;
+        r->sp_offset = (int16_t)where.offset;
+        break;
     default:
-        return NULL;
+        break;
     }
 }
 
 static void set_place(machine *m, uint64_t reg, pp_where_kind kind, int64_t offset)
 {
-    pp_where *place = place_of(&m->current, reg);
-    if (place == NULL) {
-        return;
+    pp_where where = {.kind = PP_WHERE_BEYOND};
+    if (offset == (int32_t)offset) {
+        where = (pp_where){.kind = (uint8_t)kind, .offset = (int32_t)offset};
     }
-    if (offset != (int32_t)offset) {
-        *place = (pp_where){.kind = PP_WHERE_LOST};
-        return;
-    }
-    *place = (pp_where){.kind = (uint8_t)kind, .offset = (int32_t)offset};
+    put_place(&m->current, reg, where);
 }
 
 static int64_t scaled(const machine *m, int64_t factored)
@@ -470,11 +478,7 @@ static void place_by_expression(machine *m, pp_cursor *cursor, bool is_value)
     uint64_t reg = pp_cursor_uleb(cursor);
     uint64_t size = pp_cursor_uleb(cursor);
     bool reduced = pp_expression_reduce(cursor, size, m->target, true, &value);
-    pp_where *place = place_of(&m->current, reg);
-    if (place == NULL) {
-        return;
-    }
-    pp_where where = {.kind = PP_WHERE_LOST};
+    pp_where where = {.kind = PP_WHERE_BEYOND};
     reduced = reduced && value.scale == 0;
     if (reduced && value.kind == PP_VALUE_REGISTER) {
         bool on_cfa = value.reg == PP_REG_CFA;
@@ -484,7 +488,7 @@ static void place_by_expression(machine *m, pp_cursor *cursor, bool is_value)
             where.kind = is_value ? PP_WHERE_CFA_VALUE : PP_WHERE_CFA;
         } else if (!is_value) {
             where.kind = PP_WHERE_MEMORY;
-        } else if (where.offset == 0) {
+        } else if (where.offset == 0 || reg == PP_REG_SP) {
             where.kind = PP_WHERE_REGISTER;
         }
     } else if (reduced && value.kind == PP_VALUE_READ && is_value && value.addend == 0) {
@@ -492,24 +496,42 @@ static void place_by_expression(machine *m, pp_cursor *cursor, bool is_value)
         where.reg = value.reg;
         where.kind = value.reg == PP_REG_CFA ? PP_WHERE_CFA : PP_WHERE_MEMORY;
     }
-    *place = where;
+    put_place(&m->current, reg, where);
+}
+
+static pp_where sp_place(const row *r)
+{
+    return (pp_where){.kind = r->sp_kind, .reg = r->sp_reg, .offset = r->sp_offset};
 }
 
 static void restore_place(machine *m, uint64_t reg)
 {
-    pp_where *place = place_of(&m->current, reg);
-    if (place != NULL) {
-        *place = *place_of(&m->initial, reg);
+    const row *initial = &m->initial;
+    switch (reg) {
+    case PP_REG_FP:
+        put_place(&m->current, reg, initial->fp);
+        break;
+    case PP_REG_BX:
+        put_place(&m->current, reg, initial->bx);
+        break;
+    case PP_REG_RA:
+        put_place(&m->current, reg, initial->ra);
+        break;
+    case PP_REG_SP:
+        put_place(&m->current, reg, sp_place(initial));
+        break;
+    default:
+        break;
     }
 }
 
 static void move_to_register(machine *m, uint64_t reg, uint64_t holder)
 {
-    pp_where *place = place_of(&m->current, reg);
-    if (place != NULL) {
-        *place = holder < PP_REG_RA ? (pp_where){.kind = PP_WHERE_REGISTER, .reg = (uint8_t)holder}
-                                    : (pp_where){.kind = PP_WHERE_LOST};
+    pp_where where = {.kind = PP_WHERE_BEYOND};
+    if (holder < PP_REG_RA) {
+        where = (pp_where){.kind = PP_WHERE_REGISTER, .reg = (uint8_t)holder};
     }
+    put_place(&m->current, reg, where);
 }
 
 static void advance(machine *m, uint64_t delta)
@@ -686,10 +708,9 @@ static void rule_from_row(const row *r, pp_rule *rule)
         rule->kind = PP_RULE_END;
         return;
     }
-    if (!r->cfa_valid) {
+    if (!r->cfa_valid || r->ra.kind == PP_WHERE_BEYOND) {
         return;
     }
-    rule->kind = PP_RULE_FRAME;
     rule->cfa_reg = r->cfa_reg;
     rule->cfa_offset = r->cfa_offset;
     rule->cfa_index = r->cfa_index;
@@ -699,6 +720,11 @@ static void rule_from_row(const row *r, pp_rule *rule)
     rule->fp = r->fp;
     rule->bx = r->bx;
     rule->ra = r->ra;
+    pp_where sp = sp_place(r);
+    bool is_cfa = sp.kind == PP_WHERE_CFA_VALUE && sp.offset == 0;
+    if (is_cfa || pp_rule_rebase(rule, &sp)) {
+        rule->kind = PP_RULE_FRAME;
+    }
 }
 
 void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
@@ -719,7 +745,8 @@ void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_ru
     m->target = pc;
     m->saved_count = 0;
     m->failed = false;
-    m->current = (row){.fp = {.kind = PP_WHERE_SAME},
+    m->current = (row){.sp_kind = PP_WHERE_CFA_VALUE,
+                       .fp = {.kind = PP_WHERE_SAME},
                        .bx = {.kind = PP_WHERE_SAME},
                        .ra = {.kind = PP_WHERE_CFA, .offset = -8}};
     m->initial = m->current; /* should the CIE's own program restore something */

@@ -13,6 +13,10 @@
  *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register | lost
  *   return = *(cfa - 8), or one of the same forms
  *
+ * The caller's SP is the CFA. Where CFI says otherwise (__longjmp, setcontext, coroutine switches in
+ * assembler, the Haskell run-time), the rule is rewritten so that it is: `cfa` here is what the
+ * caller's SP will be, and the places count from there.
+ *
  * Zone: SIGNAL (data only).
  * Locks: none.
  * Owns: nothing.
@@ -36,7 +40,8 @@ typedef enum pp_where_kind {
     PP_WHERE_MEMORY,    /* *(reg + offset), registers of the frame itself */
     PP_WHERE_CFA_VALUE, /* cfa + offset, no memory read */
     PP_WHERE_REGISTER,  /* moved to register reg */
-    PP_WHERE_LOST       /* undefined, or a form that is not supported */
+    PP_WHERE_LOST,      /* undefined: nobody can know it */
+    PP_WHERE_BEYOND     /* the CFI knows it, by a form that has no place here */
 } pp_where_kind;
 
 typedef struct pp_where {

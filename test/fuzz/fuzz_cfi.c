@@ -6,7 +6,8 @@
  * The rule of each PC at which a table entry begins is asked for, and of some behind it. A rule
  * must be one that the walk can apply, and must be the same when the module is read by safe copies.
  *
- * Sources: src/unwind/cfi.c src/unwind/expression.c src/unwind/image.c src/sys/safe_read.c
+ * Sources: src/unwind/cfi.c src/unwind/expression.c src/unwind/image.c src/unwind/rebase.c
+ *          src/sys/safe_read.c
  * Seeds: images as test/unit/cfi_image.h assembles them.
  */
 #include "unwind/cfi.h"
@@ -24,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_where(const pp_where *where)
 {
-    if (where->kind > PP_WHERE_LOST)
+    if (where->kind > PP_WHERE_BEYOND)
         abort();
     if ((where->kind == PP_WHERE_MEMORY || where->kind == PP_WHERE_REGISTER) &&
         where->reg >= PP_REG_RA)
@@ -37,7 +38,7 @@ static void check_rule(const pp_rule *rule)
         abort();
     if (rule->kind != PP_RULE_FRAME)
         return;
-    if (rule->cfa_reg >= PP_REG_RA || rule->ra.kind == PP_WHERE_LOST ||
+    if (rule->cfa_reg >= PP_REG_RA || rule->ra.kind >= PP_WHERE_LOST ||
         (rule->cfa_scale != 0 && rule->cfa_index >= PP_REG_RA))
         abort();
     check_where(&rule->fp);

@@ -109,7 +109,7 @@ static void assert_where_(pp_where where, int kind, int reg, int offset, const c
     assert_equal_(where.kind, kind, file, line);
     if (kind == PP_WHERE_MEMORY || kind == PP_WHERE_REGISTER)
         assert_equal_(where.reg, reg, file, line);
-    if (kind != PP_WHERE_SAME && kind != PP_WHERE_LOST && kind != PP_WHERE_REGISTER)
+    if (kind == PP_WHERE_CFA || kind == PP_WHERE_CFA_VALUE || kind == PP_WHERE_MEMORY)
         assert_equal_(where.offset, offset, file, line);
 }
 
@@ -318,11 +318,11 @@ static void registers_are_placed_in_every_way(void **state)
                  16);
     assert_where(rule_at(NULL, CFI(REGISTER, RBP, RDX), 0).fp, PP_WHERE_REGISTER, RDX, 0);
     assert_where(rule_at(NULL, CFI(REGISTER, RIP, RDI), 0).ra, PP_WHERE_REGISTER, RDI, 0);
-    assert_where(rule_at(NULL, CFI(REGISTER, RBP, 40), 0).fp, PP_WHERE_LOST, 0, 0);
+    assert_where(rule_at(NULL, CFI(REGISTER, RBP, 40), 0).fp, PP_WHERE_BEYOND, 0, 0);
     assert_where(rule_at(NULL, CFI(UNDEFINED, RBP), 0).fp, PP_WHERE_LOST, 0, 0);
     assert_where(rule_at(NULL, CFI(OFFSET(RBP, 2), SAME_VALUE, RBP), 0).fp, PP_WHERE_SAME, 0, 0);
     assert_where(rule_at(NULL, CFI(OFFSET_EXTENDED, RBP, 0x80, 0x80, 0x80, 0x80, 0x02), 0).fp,
-                 PP_WHERE_LOST, 0, 0);
+                 PP_WHERE_BEYOND, 0, 0);
 }
 
 static void other_registers_do_not_matter(void **state)
@@ -345,6 +345,120 @@ static void undefined_return_address_is_the_end(void **state)
     assert_int_equal(rule_at(NULL, CFI(UNDEFINED, RIP), 0).kind, PP_RULE_END);
     assert_int_equal(rule_at(NULL, CFI(ADVANCE(4), UNDEFINED, RIP), 3).kind, PP_RULE_FRAME);
     assert_int_equal(rule_at(NULL, CFI(ADVANCE(4), UNDEFINED, RIP), 4).kind, PP_RULE_END);
+}
+
+/* "Nobody calls this" and "the caller is where no rule can say" are different things. */
+static void return_address_beyond_the_rules_is_not_the_end(void **state)
+{
+    (void)state;
+    assert_int_equal(rule_at(NULL, CFI(EXPRESSION, RIP, 4, BREG(RDX), 0, LIT(2), OP_MUL), 0).kind,
+                     PP_RULE_NONE);
+    assert_int_equal(rule_at(NULL, CFI(REGISTER, RIP, 40), 0).kind, PP_RULE_NONE);
+    assert_int_equal(rule_at(NULL, CFI(OFFSET_EXTENDED, RIP, 0x80, 0x80, 0x80, 0x80, 0x02), 0).kind,
+                     PP_RULE_NONE);
+    assert_int_equal(
+        rule_at(NULL, CFI(REGISTER, RIP, 40, ADVANCE(1), RESTORE_EXTENDED, RIP), 1).kind,
+        PP_RULE_FRAME);
+}
+
+/* ---- callers whose SP is not the CFA: `cfa` of the rule is that SP ---- */
+
+static void jump_to_another_frame_takes_its_stack_pointer(void **state)
+{
+    (void)state;
+    /* __longjmp: rdi is the jmp_buf, rsp in r8, rbp in r9, rip in rdx, rbx in the buffer. */
+    pp_rule rule = rule_at(NULL,
+                           CFI(DEF_CFA, RDI, 8, REGISTER, RSP, 8, REGISTER, RBP, 9, REGISTER, RIP,
+                               RDX, OFFSET(RBX, 2)),
+                           0);
+    assert_cfa(rule, 8, 0);
+    assert_where(rule.ra, PP_WHERE_REGISTER, RDX, 0);
+    assert_where(rule.fp, PP_WHERE_REGISTER, 9, 0);
+    assert_where(rule.bx, PP_WHERE_MEMORY, RDI, -8);
+}
+
+static void context_in_memory_has_the_stack_pointer_too(void **state)
+{
+    (void)state;
+    /* setcontext: rdi is the ucontext_t. */
+    pp_rule rule =
+        rule_at(NULL,
+                CFI(DEF_CFA, RDI, 0, OFFSET_EXTENDED_SF, RSP, MINUS - 20, OFFSET_EXTENDED_SF, RBP,
+                    MINUS - 15, OFFSET_EXTENDED_SF, RIP, MINUS - 21),
+                0);
+    assert_int_equal(rule.kind, PP_RULE_FRAME);
+    assert_true(rule.cfa_read);
+    assert_int_equal(rule.cfa_reg, RDI);
+    assert_int_equal(rule.cfa_offset, 160);
+    assert_int_equal(rule.cfa_addend, 0);
+    assert_where(rule.ra, PP_WHERE_MEMORY, RDI, 168);
+    assert_where(rule.fp, PP_WHERE_MEMORY, RDI, 120);
+    assert_where(rule.bx, PP_WHERE_SAME, 0, 0);
+    /* A context whose address is itself read cannot hold the return address too. */
+    assert_int_equal(
+        rule_at(NULL, CFI(DEF_CFA_EXPRESSION, 3, BREG(RSP), 8, OP_DEREF, REGISTER, RSP, RDX), 0)
+            .kind,
+        PP_RULE_NONE);
+}
+
+static void stack_pointer_may_lie_above_the_cfa(void **state)
+{
+    (void)state;
+    pp_rule rule = rule_at(NULL, CFI(OFFSET(RBP, 2), VAL_OFFSET_SF, RSP, MINUS - 4), 0);
+    assert_cfa(rule, RSP, 40);
+    assert_where(rule.ra, PP_WHERE_CFA, 0, -40);
+    assert_where(rule.fp, PP_WHERE_CFA, 0, -48);
+    /* The Haskell run-time's way to say it. */
+    rule = rule_at(NULL,
+                   CFI(DEF_CFA, RSP, 0, VAL_EXPRESSION, RSP, 3, BREG(RSP), 0xb8, 0x01,
+                       OFFSET_EXTENDED_SF, RBX, MINUS - 20, OFFSET_EXTENDED_SF, RIP, MINUS - 22),
+                   0);
+    assert_cfa(rule, RSP, 184);
+    assert_where(rule.ra, PP_WHERE_MEMORY, RSP, 176);
+    assert_where(rule.bx, PP_WHERE_MEMORY, RSP, 160);
+    /* The CFA was read from memory: so is the SP beside it. */
+    rule = rule_at(
+        NULL,
+        CFI(DEF_CFA_EXPRESSION, 3, BREG(RBP), MINUS - 8, OP_DEREF, VAL_OFFSET_SF, RSP, MINUS - 1),
+        0);
+    assert_int_equal(rule.kind, PP_RULE_FRAME);
+    assert_true(rule.cfa_read);
+    assert_int_equal(rule.cfa_offset, -8);
+    assert_int_equal(rule.cfa_addend, 8);
+    assert_where(rule.ra, PP_WHERE_CFA, 0, -16);
+    /* In rsp as it is. */
+    rule = rule_at(NULL, CFI(SAME_VALUE, RSP), 0);
+    assert_cfa(rule, RSP, 0);
+    assert_where(rule.ra, PP_WHERE_MEMORY, RSP, 0);
+}
+
+static void stack_pointer_is_remembered_and_restored(void **state)
+{
+    (void)state;
+    cfi_bytes program =
+        CFI(REMEMBER_STATE, VAL_OFFSET_SF, RSP, MINUS - 4, ADVANCE(1), RESTORE_STATE, ADVANCE(1),
+            VAL_OFFSET_SF, RSP, MINUS - 2, ADVANCE(1), RESTORE(RSP));
+    assert_cfa(rule_at(NULL, program, 0), RSP, 40);
+    assert_cfa(rule_at(NULL, program, 1), RSP, 8);
+    assert_cfa(rule_at(NULL, program, 2), RSP, 24);
+    assert_cfa(rule_at(NULL, program, 3), RSP, 8);
+}
+
+static void stack_pointer_that_nobody_knows_makes_no_rule(void **state)
+{
+    (void)state;
+    assert_int_equal(rule_at(NULL, CFI(UNDEFINED, RSP), 0).kind, PP_RULE_NONE);
+    assert_int_equal(rule_at(NULL, CFI(REGISTER, RSP, 40), 0).kind, PP_RULE_NONE);
+    assert_int_equal(
+        rule_at(NULL, CFI(VAL_EXPRESSION, RSP, 4, BREG(RDX), 0, LIT(2), OP_MUL), 0).kind,
+        PP_RULE_NONE);
+    assert_int_equal(rule_at(NULL, CFI(VAL_OFFSET, RSP, 0x80, 0x80, 0x80, 0x01), 0).kind,
+                     PP_RULE_NONE);
+    const cfi_options unscaled = {.data_align = 1};
+    assert_int_equal(
+        rule_at(&unscaled, CFI(DEF_CFA, RSP, 0xff, 0xff, 0xff, 0xff, 0x07, VAL_OFFSET, RSP, 1), 0)
+            .kind,
+        PP_RULE_NONE); /* 2^31 - 1 and one more */
 }
 
 static void operations_without_meaning_here_are_passed_over(void **state)
@@ -434,13 +548,13 @@ static void expressions_place_registers(void **state)
     rule = rule_at(NULL, CFI(VAL_EXPRESSION, RBP, 2, BREG(RDX), 0), 0);
     assert_where(rule.fp, PP_WHERE_REGISTER, RDX, 0);
     rule = rule_at(NULL, CFI(VAL_EXPRESSION, RBP, 2, BREG(RDX), 8), 0);
-    assert_where(rule.fp, PP_WHERE_LOST, 0, 0);
+    assert_where(rule.fp, PP_WHERE_BEYOND, 0, 0);
     rule = rule_at(NULL, CFI(VAL_EXPRESSION, RBP, 3, BREG(RDX), 8, OP_DEREF), 0);
     assert_where(rule.fp, PP_WHERE_MEMORY, RDX, 8);
     rule = rule_at(NULL, CFI(VAL_EXPRESSION, RBP, 3, OP_PLUS_UCONST, 8, OP_DEREF), 0);
     assert_where(rule.fp, PP_WHERE_CFA, 0, 8);
     rule = rule_at(NULL, CFI(EXPRESSION, RBP, 1, LIT(5)), 0);
-    assert_where(rule.fp, PP_WHERE_LOST, 0, 0);
+    assert_where(rule.fp, PP_WHERE_BEYOND, 0, 0);
 }
 
 static void expression_that_does_not_reduce_costs_its_register_only(void **state)
@@ -449,7 +563,7 @@ static void expression_that_does_not_reduce_costs_its_register_only(void **state
     pp_rule rule =
         rule_at(NULL, CFI(EXPRESSION, RBP, 4, BREG(RDX), 0, LIT(2), OP_MUL, OFFSET(RBX, 2)), 0);
     assert_cfa(rule, RSP, 8);
-    assert_where(rule.fp, PP_WHERE_LOST, 0, 0);
+    assert_where(rule.fp, PP_WHERE_BEYOND, 0, 0);
     assert_where(rule.bx, PP_WHERE_CFA, 0, -16);
     rule = rule_at(NULL, CFI(DEF_CFA_EXPRESSION, 4, BREG(RDX), 0, LIT(2), OP_MUL), 0);
     assert_int_equal(rule.kind, PP_RULE_NONE);
@@ -647,8 +761,8 @@ static void assert_well_formed(const pp_rule *rule)
     assert_in_range(rule->kind, PP_RULE_FRAME, PP_RULE_NONE);
     if (rule->kind == PP_RULE_FRAME) {
         assert_in_range(rule->cfa_reg, 0, 15);
-        assert_in_range(rule->fp.kind, PP_WHERE_SAME, PP_WHERE_LOST);
-        assert_in_range(rule->bx.kind, PP_WHERE_SAME, PP_WHERE_LOST);
+        assert_in_range(rule->fp.kind, PP_WHERE_SAME, PP_WHERE_BEYOND);
+        assert_in_range(rule->bx.kind, PP_WHERE_SAME, PP_WHERE_BEYOND);
         assert_in_range(rule->ra.kind, PP_WHERE_SAME, PP_WHERE_REGISTER);
     }
 }
@@ -825,6 +939,12 @@ int main(void)
         cmocka_unit_test(registers_are_placed_in_every_way),
         cmocka_unit_test(other_registers_do_not_matter),
         cmocka_unit_test(undefined_return_address_is_the_end),
+        cmocka_unit_test(return_address_beyond_the_rules_is_not_the_end),
+        cmocka_unit_test(jump_to_another_frame_takes_its_stack_pointer),
+        cmocka_unit_test(context_in_memory_has_the_stack_pointer_too),
+        cmocka_unit_test(stack_pointer_may_lie_above_the_cfa),
+        cmocka_unit_test(stack_pointer_is_remembered_and_restored),
+        cmocka_unit_test(stack_pointer_that_nobody_knows_makes_no_rule),
         cmocka_unit_test(operations_without_meaning_here_are_passed_over),
         cmocka_unit_test(unknown_operations_make_no_rule),
         cmocka_unit_test(plt_rule_depends_on_the_place_in_the_entry),

@@ -5,8 +5,8 @@
  * For every row of every FDE, at its first PC and the one behind it, both are asked for the rule.
  * The two speak different languages (ours is a pp_rule, theirs a list of DWARF operations), so both
  * answers are run on the same made-up machine: registers with known values, memory whose words are
- * a hash of their address. They agree if the CFA, and what the caller will find in rbp, rbx and
- * rip, are the same numbers.
+ * a hash of their address. They agree if what the caller will find in rsp (nearly always the CFA),
+ * rbp, rbx and rip are the same numbers.
  *
  * libdw is loaded at run time; without it, or without its header, the test is skipped.
  */
@@ -256,7 +256,7 @@ typedef enum disagreement {
     ONLY_THEY_HAVE_A_RULE,
     ONLY_WE_HAVE_A_RULE,
     SIGNAL_FRAME_DIFFERS,
-    CFA_DIFFERS,
+    RSP_DIFFERS,
     RIP_DIFFERS,
     RBP_DIFFERS,
     RBX_DIFFERS,
@@ -269,7 +269,7 @@ static const char *const names[DISAGREEMENTS] = {
     "only they have a rule",
     "only we have a rule",
     "signal frame differs",
-    "CFA differs",
+    "rsp differs",
     "rip differs",
     "rbp differs",
     "rbx differs",
@@ -303,14 +303,15 @@ static disagreement compare_rule(Dwarf_Frame *frame, bool signal_frame, const pp
     if (!cfa.known) {
         return ONLY_WE_HAVE_A_RULE;
     }
-    if (our_cfa(rule, pc) != cfa.value) {
-        return CFA_DIFFERS;
+    uint64_t sp = our_cfa(rule, pc);
+    if (!same(their_register(frame, PP_REG_SP, pc, cfa.value), (answer){true, sp})) {
+        return RSP_DIFFERS;
     }
-    if (!same(rip, our_register(&rule->ra, PP_REG_RA, pc, cfa.value))) {
+    if (!same(rip, our_register(&rule->ra, PP_REG_RA, pc, sp))) {
         return RIP_DIFFERS;
     }
     if (!same(their_register(frame, PP_REG_FP, pc, cfa.value),
-              our_register(&rule->fp, PP_REG_FP, pc, cfa.value))) {
+              our_register(&rule->fp, PP_REG_FP, pc, sp))) {
         return RBP_DIFFERS;
     }
     answer rbx = their_register(frame, PP_REG_BX, pc, cfa.value);
@@ -318,7 +319,7 @@ static disagreement compare_rule(Dwarf_Frame *frame, bool signal_frame, const pp
         return AGREED; /* elfutils' x86-64 defaults leave out rbx: never mentioned is "undefined"
                           there */
     }
-    return same(rbx, our_register(&rule->bx, PP_REG_BX, pc, cfa.value)) ? AGREED : RBX_DIFFERS;
+    return same(rbx, our_register(&rule->bx, PP_REG_BX, pc, sp)) ? AGREED : RBX_DIFFERS;
 }
 
 /* A library as both see it. */

@@ -948,6 +948,39 @@ static void the_loader_at_work_is_walked(void **state)
     step_and_check(load_a_converter);
 }
 
+static jmp_buf jump_target;
+static ucontext_t resume_point;
+
+KEPT_WHOLE static void jump_back(void)
+{
+    longjmp(jump_target, 1);
+}
+
+KEPT_WHOLE static void jump_from_deeper(void)
+{
+    void (*volatile next)(void) = jump_back;
+    next();
+    sink++;
+}
+
+/* The CFI of longjmp and setcontext names registers, and memory, from which rsp will come. */
+static void jump_to_other_frames(void)
+{
+    static volatile int resumed;
+    if (setjmp(jump_target) == 0)
+        jump_from_deeper();
+    resumed = 0;
+    getcontext(&resume_point);
+    if (resumed++ == 0)
+        setcontext(&resume_point);
+}
+
+static void jumps_to_other_frames_are_walked(void **state)
+{
+    (void)state;
+    step_and_check(jump_to_other_frames);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -990,6 +1023,7 @@ int main(void)
         cmocka_unit_test(lazy_binding_is_walked),
         cmocka_unit_test(the_library_is_walked),
         cmocka_unit_test(the_loader_at_work_is_walked),
+        cmocka_unit_test(jumps_to_other_frames_are_walked),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
