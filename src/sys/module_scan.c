@@ -19,6 +19,7 @@
 #include "sys/build_id.h"
 #include "sys/loader.h"
 #include "sys/lock.h"
+#include "sys/module_cfi.h"
 #include "sys/modules_seen.h"
 #include "sys/tasks.h"
 
@@ -285,18 +286,6 @@ static bool is_code(const ElfW(Phdr) * segment)
     return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) && segment->p_memsz > 0;
 }
 
-static void describe_cfi(const object *o, pp_module *module)
-{
-    const struct dl_phdr_info *info = o->info;
-    const ElfW(Phdr) *header = find_segment(info, PT_GNU_EH_FRAME);
-    const ElfW(Phdr) *segment = header != NULL ? segment_of(info, header->p_vaddr) : NULL;
-    if (segment != NULL) {
-        module->cfi_lo = info->dlpi_addr + segment->p_vaddr;
-        module->cfi_hi = module->cfi_lo + segment->p_memsz;
-        module->eh_frame_hdr = info->dlpi_addr + header->p_vaddr;
-    }
-}
-
 static int compare_modules(const void *a, const void *b, void *context)
 {
     (void)context;
@@ -329,7 +318,8 @@ static bool publish_table(const scan *s)
                 module->code_lo = o->info->dlpi_addr + segment->p_vaddr;
                 module->code_hi = module->code_lo + segment->p_memsz;
                 module->permanent = o->permanent;
-                describe_cfi(o, module);
+                pp_module_cfi_describe(o->info, i == 0 ? "/proc/self/exe" : o->info->dlpi_name,
+                                       module);
             }
         }
     }

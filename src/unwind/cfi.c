@@ -29,6 +29,7 @@ enum {
     ENC_FORMAT = 0x0f,
     ENC_PCREL = 0x10,
     ENC_DATAREL = 0x30,
+    ENC_ALIGNED = 0x50, /* alone: an absolute address at the next multiple of its size */
     ENC_BASE = 0x70,
     ENC_INDIRECT = 0x80,
     ENC_OMIT = 0xff
@@ -68,6 +69,7 @@ enum {
 };
 
 enum {
+    MAX_SCANNED = 1 << 15, /* entries of an .eh_frame without table: a millisecond */
     SAVED_ROWS = 4, /* nesting of remember_state: 1 in all of glibc, libcrypto, GCC, Python, gdb */
     MAX_INSTRUCTIONS = 1 << 16,
     TABLE_ENTRY_SIZE = 8, /* two sdata4 */
@@ -113,6 +115,7 @@ typedef struct work {
     machine machine;
     pp_cursor cursor, cie_cursor;
     pp_chunk chunk, cie_chunk;
+    uintptr_t cie_at, cie_program, cie_end; /* the CIE in `machine.info`; 0 = none */
 } work;
 
 _Static_assert(sizeof(work) <= sizeof(pp_cfi_space), "the space is large enough");
@@ -121,6 +124,10 @@ _Static_assert(sizeof(work) <= sizeof(pp_cfi_space), "the space is large enough"
 
 static uint64_t read_pointer(pp_cursor *cursor, uint8_t encoding, uintptr_t data_base)
 {
+    if (encoding == ENC_ALIGNED) {
+        pp_cursor_skip(cursor, -cursor->at % sizeof(uintptr_t));
+        return pp_cursor_fixed(cursor, sizeof(uintptr_t));
+    }
     uintptr_t here = cursor->at;
     uint64_t value = 0;
     switch (encoding & ENC_FORMAT) {
@@ -163,6 +170,12 @@ static uint64_t read_pointer(pp_cursor *cursor, uint8_t encoding, uintptr_t data
     default:
         cursor->failed = true;
         break;
+    }
+    uintptr_t target = 0;
+    if ((encoding & ENC_INDIRECT) && value != 0) {
+        cursor->failed |= !pp_image_copy(cursor->image, cursor->chunk, (uintptr_t)value, &target,
+                                         sizeof target);
+        value = target;
     }
     return value;
 }
@@ -336,7 +349,7 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, cie *info)
             info->pointer_encoding = pp_cursor_u8(cursor);
         } else if (*letter == 'P') {
             uint8_t encoding = pp_cursor_u8(cursor);
-            read_pointer(cursor, encoding & (uint8_t)(~(ENC_INDIRECT | ENC_BASE)), 0);
+            read_pointer(cursor, encoding == ENC_ALIGNED ? encoding : encoding & ENC_FORMAT, 0);
         } else if (*letter == 'L') {
             pp_cursor_u8(cursor);
         } else if (*letter == 'S') {
@@ -352,7 +365,7 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, cie *info)
     return true;
 }
 
-static bool read_cie(work *w, const pp_image *image, uintptr_t at)
+static bool parse_cie(work *w, const pp_image *image, uintptr_t at)
 {
     pp_cursor *cursor = &w->cie_cursor;
     cie *info = &w->machine.info;
@@ -378,30 +391,109 @@ static bool read_cie(work *w, const pp_image *image, uintptr_t at)
         !read_augmentation(cursor, letters, info)) {
         return false;
     }
+    w->cie_at = at;
+    w->cie_program = cursor->at;
+    w->cie_end = cursor->end;
     return true;
+}
+
+/* Leaves cie_cursor at the CIE's program. Most FDEs have the CIE of the one before. */
+static bool read_cie(work *w, const pp_image *image, uintptr_t at)
+{
+    if (at == w->cie_at) {
+        pp_cursor_init(&w->cie_cursor, image, &w->cie_chunk, w->cie_program, w->cie_end);
+        return true;
+    }
+    w->cie_at = 0;
+    return parse_cie(w, image, at);
+}
+
+/* Leaves the cursor behind the pointer to the CIE. */
+static bool open_fde(work *w, const pp_image *image, uintptr_t at, uintptr_t *cie_at)
+{
+    pp_cursor *cursor = &w->cursor;
+    if (!open_entry(cursor, image, &w->chunk, at)) {
+        return false;
+    }
+    uintptr_t pointer_at = cursor->at;
+    uint64_t back = pp_cursor_fixed(cursor, 4);
+    if (cursor->failed || back == 0 || back > pointer_at - image->lo) {
+        return false;
+    }
+    *cie_at = pointer_at - (uintptr_t)back;
+    return true;
+}
+
+/* The code of an FDE; false if it does not cover `pc`. */
+static bool read_range(work *w, uintptr_t pc)
+{
+    pp_cursor *cursor = &w->cursor;
+    uint8_t encoding = w->machine.info.pointer_encoding;
+    uintptr_t start = (uintptr_t)read_pointer(cursor, encoding, cursor->image->header);
+    uint64_t range = read_pointer(cursor, encoding & ENC_FORMAT, 0);
+    w->machine.location = start;
+    return !cursor->failed && pc >= start && pc - start < range;
 }
 
 /* Leaves both cursors at the programs; false if the FDE does not cover `pc`. */
 static bool read_fde(work *w, const pp_image *image, uintptr_t at, uintptr_t pc)
 {
     pp_cursor *cursor = &w->cursor;
-    const cie *info = &w->machine.info;
-    if (!open_entry(cursor, image, &w->chunk, at)) {
+    uintptr_t cie_at = 0;
+    if (!open_fde(w, image, at, &cie_at) || !read_cie(w, image, cie_at) || !read_range(w, pc)) {
         return false;
     }
-    uintptr_t pointer_at = cursor->at;
-    uint64_t back = pp_cursor_fixed(cursor, 4);
-    if (cursor->failed || back == 0 || back > pointer_at - image->lo ||
-        !read_cie(w, image, pointer_at - (uintptr_t)back)) {
-        return false;
-    }
-    uintptr_t start = (uintptr_t)read_pointer(cursor, info->pointer_encoding, image->header);
-    uint64_t range = read_pointer(cursor, info->pointer_encoding & ENC_FORMAT, 0);
-    if (info->has_augmentation_data) {
+    if (w->machine.info.has_augmentation_data) {
         pp_cursor_skip(cursor, pp_cursor_uleb(cursor));
     }
-    w->machine.location = start;
-    return !cursor->failed && pc >= start && pc - start < range;
+    return !cursor->failed;
+}
+
+/* ---- .eh_frame without a table ---- */
+
+/*
+ * Where .eh_frame begins, if there is no table of it that open_table() takes: a linker that could not
+ * read some of it leaves the table out, others may encode it in their own way, and an image without
+ * header is given by .eh_frame itself. 0 if there is a table, or nothing.
+ */
+PP_COLD_PATH static uintptr_t frames_without_table(work *w, const pp_image *image)
+{
+    pp_cursor *cursor = &w->cursor;
+    pp_cursor_init(cursor, image, &w->chunk, image->header, image->hi);
+    if (pp_cursor_u8(cursor) != 1) {
+        return image->header; /* the length of a CIE, a multiple of 4 */
+    }
+    uint8_t frame_encoding = pp_cursor_u8(cursor);
+    uint8_t count_encoding = pp_cursor_u8(cursor);
+    uint8_t table_encoding = pp_cursor_u8(cursor);
+    bool has_table = count_encoding != ENC_OMIT && table_encoding == (ENC_DATAREL | ENC_SDATA4);
+    if (has_table || frame_encoding == ENC_OMIT) {
+        return 0;
+    }
+    uintptr_t frames =
+        (uintptr_t)read_pointer(cursor, frame_encoding, image->header);
+    return cursor->failed ? 0 : frames;
+}
+
+/* Entry after entry. What cannot be read as an FDE is passed over by its length. */
+PP_COLD_PATH static bool scan_frames(work *w, const pp_image *image, uintptr_t pc, uintptr_t *fde)
+{
+    if (image->header == 0 || !image->permanent) { /* copying it all would take too long */
+        return false;
+    }
+    uintptr_t at = frames_without_table(w, image);
+    for (unsigned i = 0; i < MAX_SCANNED && at >= image->lo && at < image->hi; i++) {
+        uintptr_t cie_at = 0;
+        if (open_fde(w, image, at, &cie_at) && read_cie(w, image, cie_at) && read_range(w, pc)) {
+            *fde = at;
+            return true;
+        }
+        if (w->cursor.end <= at || w->cursor.end == image->hi) {
+            return false; /* the end mark, or nothing that can be read */
+        }
+        at = w->cursor.end;
+    }
+    return false;
 }
 
 /* ---- CFA programs ---- */
@@ -730,11 +822,19 @@ static void rule_from_row(const row *r, pp_rule *rule)
 void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
 {
     work *w = (work *)space;
-    uintptr_t fde = 0;
-    *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image->permanent};
     pp_chunk_clear(&w->chunk);
     pp_chunk_clear(&w->cie_chunk);
-    if (!find_fde(w, image, pc, &fde) || !read_fde(w, image, fde, pc)) {
+    w->cie_at = 0;
+    pp_cfi_next_rule(image, pc, space, rule);
+}
+
+void pp_cfi_next_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
+{
+    work *w = (work *)space;
+    uintptr_t fde = 0;
+    *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image->permanent};
+    if ((!find_fde(w, image, pc, &fde) && !scan_frames(w, image, pc, &fde)) ||
+        !read_fde(w, image, fde, pc)) {
         return;
     }
     machine *m = &w->machine;

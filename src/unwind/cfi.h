@@ -30,4 +30,8 @@ typedef struct pp_cfi_space {
  */
 void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule);
 
+/* Likewise, in a space that has served before, in the same walk: no module of the walk's frames can
+ * have changed since, and what was read of them is used again. */
+void pp_cfi_next_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule);
+
 #endif

@@ -35,6 +35,7 @@ typedef struct pp_frame {
     uintptr_t fp, bx;         /* 0 = not known: no frame hangs on a register that is 0 */
     bool exact;               /* pc is the instruction itself, not a return address */
     bool guessed;             /* some frame so far was passed without CFI */
+    bool missed;              /* some rule so far was computed: the space has been used */
     const pp_registers *full; /* all registers of the last exact frame, NULL if there was none */
     pp_walk_space *space;
     pp_stack_window window;

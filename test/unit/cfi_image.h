@@ -19,7 +19,8 @@ enum {
     CFI_IMAGE_BYTES = 4096,
     CFI_CODE_DISTANCE = 0x10000,
     CFI_HEADER_BYTES = 12,
-    CFI_RANGE = 0x100 /* of each function */
+    CFI_INDIRECT_AT = CFI_HEADER_BYTES, /* the first entry's place: for images that do without */
+    CFI_RANGE = 0x100                   /* of each function */
 };
 
 /* A CFA program, or an augmentation's data, as a literal. */
@@ -118,6 +119,14 @@ static inline void cfi_put_pointer(cfi_image *image, uint64_t value, bool relati
         encoding = CFI_PCREL_SDATA4;
     else if (encoding == CFI_ABSPTR)
         encoding = 0;
+    if (encoding == 0x50) { /* aligned */
+        while (cfi_here(image) % 8 != 0)
+            image->size++;
+        cfi_put(image, value, 8);
+        return;
+    }
+    if (relative && (encoding & 0x80)) /* indirect: a word that the test has to write */
+        value = (uintptr_t)image->bytes + CFI_INDIRECT_AT;
     if (relative && (encoding & 0x70) == 0x10)
         value -= here;
     if (relative && (encoding & 0x70) == 0x30)
@@ -208,6 +217,14 @@ static inline pp_image cfi_cut(const cfi_image *image, size_t size)
 static inline pp_image cfi_whole(const cfi_image *image)
 {
     return cfi_cut(image, image->size + 4); /* the terminator */
+}
+
+/* The same for a module without .eh_frame_hdr. */
+static inline pp_image cfi_without_header(const cfi_image *image)
+{
+    pp_image whole = cfi_whole(image);
+    whole.header += image->cie;
+    return whole;
 }
 
 #endif

@@ -613,6 +613,7 @@ static void addresses_are_read_in_every_encoding(void **state)
         0x1b,       0x13, 0x1c, 0x14, 0x10, /* relative to themselves */
         0x3b,       0x33, 0x3c,             /* relative to the header */
         0x01,       0x09, 0x11, 0x31,       /* LEB128 */
+        0x50,                               /* 8 bytes, aligned */
     };
     for (size_t i = 0; i < sizeof encodings; i++) {
         const cfi_options options = {.encoding = encodings[i]};
@@ -621,10 +622,28 @@ static void addresses_are_read_in_every_encoding(void **state)
     }
 }
 
+static void addresses_may_be_indirect(void **state)
+{
+    (void)state;
+    static const uint8_t encodings[] = {0x9b, 0x9c, 0x80};
+    for (size_t i = 0; i < sizeof encodings; i++) {
+        const cfi_options options = {.encoding = encodings[i]};
+        pp_rule rule = rule_at(&options, CFI(ADVANCE(1), DEF_CFA_OFFSET, 16), 1);
+        assert_int_equal(rule.kind, PP_RULE_NONE); /* the word is a table entry still */
+        cfi_patch(&image, CFI_INDIRECT_AT, cfi_code(&image, 0), 8);
+        pp_image whole = cfi_without_header(&image);
+        pp_cfi_rule(&whole, cfi_code(&image, 0) + 1, &rule);
+        assert_cfa(rule, RSP, 16);
+        whole.lo += CFI_INDIRECT_AT + 1; /* a word that cannot be read whole */
+        pp_cfi_rule(&whole, cfi_code(&image, 0) + 1, &rule);
+        assert_int_equal(rule.kind, PP_RULE_NONE);
+    }
+}
+
 static void unknown_encodings_make_no_rule(void **state)
 {
     (void)state;
-    static const uint8_t encodings[] = {0x05, 0x0f, 0x20 | 0x0b, 0x40 | 0x0b, 0x50, 0xff};
+    static const uint8_t encodings[] = {0x05, 0x0f, 0x20 | 0x0b, 0x40 | 0x0b, 0x5b, 0xff};
     for (size_t i = 0; i < sizeof encodings; i++) {
         const cfi_options options = {.encoding = encodings[i]};
         assert_int_equal(rule_at(&options, CFI(NOP), 0).kind, PP_RULE_NONE);
@@ -717,8 +736,7 @@ static void headers_of_another_kind_make_no_rule(void **state)
     static const struct {
         size_t at;
         uint8_t value;
-    } changes[] = {{0, 0},    {0, 2},    {1, 0x5b}, {2, 0xff},
-                   {2, 0x05}, {3, 0xff}, {3, 0x1b}, {3, 0x3c}};
+    } changes[] = {{0, 0}, {0, 2}, {1, 0x5b}, {2, 0x05}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         pp_rule rule = rule_at(NULL, CFI(NOP), 0);
         assert_cfa(rule, RSP, 8);
@@ -739,6 +757,105 @@ static void headers_of_another_kind_make_no_rule(void **state)
     cfi_patch(&image, 8, 0, 4);
     pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
     assert_int_equal(rule.kind, PP_RULE_NONE);
+}
+
+/* ---- no table ---- */
+
+static void make_functions(size_t functions)
+{
+    cfi_begin(&image, memory, NULL, functions, (cfi_bytes){NULL, 0});
+    for (size_t i = 0; i < functions; i++)
+        cfi_add(&image, CFI(DEF_CFA_OFFSET, (uint8_t)(8 + i)));
+}
+
+static void assert_all_are_found(const pp_image *whole)
+{
+    pp_rule rule;
+    for (size_t i = 0; i < image.functions; i++) {
+        uintptr_t start = cfi_code(&image, i);
+        pp_cfi_rule(whole, start, &rule);
+        assert_cfa(rule, RSP, 8 + (int)i);
+        pp_cfi_rule(whole, start + CFI_RANGE - 1, &rule);
+        assert_cfa(rule, RSP, 8 + (int)i);
+        pp_cfi_rule(whole, start + CFI_RANGE, &rule);
+        assert_int_equal(rule.kind, PP_RULE_NONE);
+    }
+}
+
+static void frames_without_a_header_are_found_in_place_only(void **state)
+{
+    (void)state;
+    make_functions(20);
+    pp_image whole = cfi_without_header(&image);
+    assert_all_are_found(&whole);
+    /* Of a module that may go away, each entry would cost a system call. */
+    pp_rule rule;
+    whole.permanent = false;
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+    assert_int_equal(rule.kind, PP_RULE_NONE);
+}
+
+static void tables_that_are_missing_or_encoded_otherwise_are_done_without(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t at;
+        uint8_t value;
+    } changes[] = {{2, 0xff}, {3, 0xff}, {3, 0x1b}, {3, 0x3c}, {3, 0x33}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        make_functions(20);
+        memory[changes[i].at] = changes[i].value;
+        memset(memory + CFI_HEADER_BYTES, 0xee, 20 * 8);
+        pp_image whole = cfi_whole(&image);
+        assert_all_are_found(&whole);
+        memory[1] = 0xff; /* nor is it said where .eh_frame is */
+        pp_rule rule;
+        pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+        assert_int_equal(rule.kind, PP_RULE_NONE);
+    }
+}
+
+static void entries_that_cannot_be_read_are_passed_over(void **state)
+{
+    (void)state;
+    cfi_begin(&image, memory, NULL, 1, (cfi_bytes){NULL, 0});
+    size_t content = cfi_open(&image);
+    cfi_put_bytes(&image, CFI(0, 0, 0, 0, 77)); /* a CIE of a version to come */
+    cfi_close(&image, content);
+    content = cfi_open(&image);
+    cfi_put_bytes(&image, CFI(0xff, 0xff, 0xff, 0x7f, 1, 2, 3, 4)); /* an FDE without CIE */
+    cfi_close(&image, content);
+    cfi_add(&image, CFI(DEF_CFA_OFFSET, 8));
+    pp_image whole = cfi_without_header(&image);
+    assert_all_are_found(&whole);
+}
+
+/* The last of many thousand entries is not looked for: a handler's time is bounded. */
+static void endless_frames_end(void **state)
+{
+    (void)state;
+    enum { ENTRIES = (1 << 15) + 10, ENTRY = 8 };
+    make_functions(1);
+    const uint8_t filler[ENTRY] = {4, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f};
+    size_t fde = image.size;
+    for (int few = 0; few <= 1; few++) {
+        size_t fillers = few ? 10 : ENTRIES;
+        uint8_t *bytes = calloc(1, fillers * ENTRY + CFI_IMAGE_BYTES);
+        for (size_t i = 0; i < fillers; i++)
+            memcpy(bytes + i * ENTRY, filler, ENTRY);
+        uint8_t *frames = bytes + fillers * ENTRY;
+        memcpy(frames, memory + image.cie, fde - image.cie);
+        /* The function moved along with the image, since the FDE counts from itself. */
+        uintptr_t code = cfi_code(&image, 0) - (uintptr_t)(memory + image.cie) + (uintptr_t)frames;
+        pp_image whole = {.lo = (uintptr_t)bytes,
+                          .hi = (uintptr_t)frames + (fde - image.cie) + 4,
+                          .header = (uintptr_t)bytes,
+                          .permanent = true};
+        pp_rule rule;
+        pp_cfi_rule(&whole, code, &rule);
+        assert_int_equal(rule.kind, few ? PP_RULE_FRAME : PP_RULE_NONE);
+        free(bytes);
+    }
 }
 
 /* ---- corrupt images, and images that go away ---- */
@@ -808,6 +925,8 @@ static void images_cut_off_anywhere_are_survived(void **state)
         for (size_t size = 0; size <= image.size; size++) {
             pp_image cut = at_the_guard(&image, size);
             ask_everything(&cut, &image);
+            cut.header += image.cie;
+            ask_everything(&cut, &image);
         }
     }
 }
@@ -823,6 +942,8 @@ static void any_byte_may_be_wrong(void **state)
                 uint8_t right = memory[at];
                 memory[at] = values[i];
                 pp_image corrupt = at_the_guard(&image, image.size);
+                ask_everything(&corrupt, &image);
+                corrupt.header += image.cie;
                 ask_everything(&corrupt, &image);
                 memory[at] = right;
             }
@@ -956,6 +1077,7 @@ int main(void)
         cmocka_unit_test(signal_frames_are_marked),
         cmocka_unit_test(long_lengths_are_read),
         cmocka_unit_test(addresses_are_read_in_every_encoding),
+        cmocka_unit_test(addresses_may_be_indirect),
         cmocka_unit_test(unknown_encodings_make_no_rule),
         cmocka_unit_test(augmentations_are_skipped_by_their_size),
         cmocka_unit_test(augmentations_of_the_stone_age_make_no_rule),
@@ -963,6 +1085,10 @@ int main(void)
         cmocka_unit_test(data_alignment_scales_offsets),
         cmocka_unit_test(every_function_is_found_and_no_gap),
         cmocka_unit_test(headers_of_another_kind_make_no_rule),
+        cmocka_unit_test(frames_without_a_header_are_found_in_place_only),
+        cmocka_unit_test(tables_that_are_missing_or_encoded_otherwise_are_done_without),
+        cmocka_unit_test(entries_that_cannot_be_read_are_passed_over),
+        cmocka_unit_test(endless_frames_end),
         cmocka_unit_test(images_cut_off_anywhere_are_survived),
         cmocka_unit_test(any_byte_may_be_wrong),
         cmocka_unit_test(endless_programs_end),

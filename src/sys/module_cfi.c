@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * module_cfi.c: finds .eh_frame_hdr, or else .eh_frame.
+ *
+ * Zone: NORMAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "sys/module_cfi.h"
+
+#include "arch/system_call.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    MAX_SECTIONS = 4096,     /* a linked object has 40 */
+    MAX_PROGRAM_HEADERS = 64 /* and a dozen of these */
+};
+
+/* ---- with a header ---- */
+
+/* The segment that holds all of [address, address + size), by the addresses in the file. */
+static const ElfW(Phdr) *
+    segment_of(const struct dl_phdr_info *info, ElfW(Addr) address, ElfW(Xword) size)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) &&
+            address >= segment->p_vaddr && size <= segment->p_filesz &&
+            address - segment->p_vaddr <= segment->p_filesz - size) {
+            return segment;
+        }
+    }
+    return NULL;
+}
+
+static void set_range(const struct dl_phdr_info *info, const ElfW(Phdr) * segment,
+                      pp_module *module)
+{
+    module->cfi_lo = info->dlpi_addr + segment->p_vaddr;
+    module->cfi_hi = module->cfi_lo + segment->p_memsz;
+}
+
+/* From the lowest segment's begin to the highest one's end: a range with holes. */
+static void set_range_of_all(const struct dl_phdr_info *info, pp_module *module)
+{
+    module->cfi_lo = UINTPTR_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD) {
+            uintptr_t lo = info->dlpi_addr + segment->p_vaddr;
+            module->cfi_lo = lo < module->cfi_lo ? lo : module->cfi_lo;
+            module->cfi_hi = lo + segment->p_memsz;
+        }
+    }
+    module->permanent = false;
+}
+
+/*
+ * Whether what the header points to is in its own segment. Linkers write the pointer as a distance
+ * of four bytes (pcrel sdata4, LSB Core 5.0, table 10-2 and 10-3); of any other form it is not known.
+ */
+static bool frames_are_beside(const struct dl_phdr_info *info, const ElfW(Phdr) * segment,
+                              const uint8_t *header)
+{
+    static const uint8_t relative_of_four_bytes = 0x1b;
+    int32_t distance = 0;
+    memcpy(&distance, header + 4, sizeof distance);
+    uintptr_t frames = (uintptr_t)header + 4 + (uintptr_t)(intptr_t)distance;
+    uintptr_t lo = info->dlpi_addr + segment->p_vaddr;
+    return header[1] == relative_of_four_bytes && frames >= lo && frames - lo < segment->p_memsz;
+}
+
+static void describe_by_header(const struct dl_phdr_info *info, const ElfW(Phdr) * header,
+                               pp_module *module)
+{
+    enum { LEAST = 8 }; /* four bytes that say how it is encoded, and where .eh_frame is */
+    const ElfW(Phdr) *segment = segment_of(info, header->p_vaddr, LEAST);
+    if (segment == NULL) {
+        return;
+    }
+    module->eh_frame_hdr = info->dlpi_addr + header->p_vaddr;
+    if (frames_are_beside(info, segment, (const uint8_t *)module->eh_frame_hdr)) {
+        set_range(info, segment, module);
+    } else {
+        set_range_of_all(info, module);
+    }
+}
+
+/* ---- without ---- */
+
+static bool read_at(long fd, void *to, size_t size, uint64_t offset)
+{
+    return pp_system_call(SYS_pread64, fd, to, size, offset) == (long)size;
+}
+
+/* The file that was loaded, not one that has taken its name since. */
+static bool is_file_of(long fd, const struct dl_phdr_info *info, ElfW(Ehdr) * file)
+{
+    ElfW(Phdr) headers[MAX_PROGRAM_HEADERS];
+    size_t size = info->dlpi_phnum * sizeof *headers;
+    return read_at(fd, file, sizeof *file, 0) && memcmp(file->e_ident, ELFMAG, SELFMAG) == 0 &&
+           file->e_phentsize == sizeof *headers && file->e_phnum == info->dlpi_phnum &&
+           info->dlpi_phnum <= MAX_PROGRAM_HEADERS && read_at(fd, headers, size, file->e_phoff) &&
+           memcmp(headers, info->dlpi_phdr, size) == 0;
+}
+
+static bool read_section(long fd, const ElfW(Ehdr) * file, unsigned index, ElfW(Shdr) * section)
+{
+    return read_at(fd, section, sizeof *section, file->e_shoff + (uint64_t)index * sizeof *section);
+}
+
+static bool find_section(long fd, const ElfW(Ehdr) * file, ElfW(Shdr) * section)
+{
+    static const char wanted[] = ".eh_frame";
+    char name[sizeof wanted];
+    ElfW(Shdr) names;
+    if (file->e_shentsize != sizeof *section || file->e_shnum > MAX_SECTIONS ||
+        !read_section(fd, file, file->e_shstrndx, &names)) {
+        return false;
+    }
+    for (unsigned i = 1; i < file->e_shnum && read_section(fd, file, i, section); i++) {
+        if ((section->sh_flags & SHF_ALLOC) && section->sh_name < names.sh_size &&
+            read_at(fd, name, sizeof name, names.sh_offset + section->sh_name) &&
+            memcmp(name, wanted, sizeof wanted) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void describe_by_section(const struct dl_phdr_info *info, const char *path,
+                                pp_module *module)
+{
+    enum { LEAST = 16 }; /* an end mark alone is no information */
+    ElfW(Ehdr) file;
+    ElfW(Shdr) section;
+    long fd = pp_system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        return;
+    }
+    if (is_file_of(fd, info, &file) && find_section(fd, &file, &section) &&
+        section.sh_size >= LEAST && segment_of(info, section.sh_addr, section.sh_size) != NULL) {
+        module->eh_frame_hdr = module->cfi_lo = info->dlpi_addr + section.sh_addr;
+        module->cfi_hi = module->cfi_lo + section.sh_size;
+    }
+    pp_system_call(SYS_close, fd);
+}
+
+void pp_module_cfi_describe(const struct dl_phdr_info *info, const char *path, pp_module *module)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) {
+            describe_by_header(info, &info->dlpi_phdr[i], module);
+            return;
+        }
+    }
+    describe_by_section(info, path, module);
+}
