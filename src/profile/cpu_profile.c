@@ -148,6 +148,29 @@ static void comment_on_stacks(comments *c, const pp_cpu_result *r)
     add_comment(c, &text);
 }
 
+/* "/usr/lib/libx.so", or what there is to say of code that no file holds. */
+static const char *module_of(const pp_profile *profile, uintptr_t pc)
+{
+    for (size_t i = 0; i < profile->mapping_count; i++) {
+        const pp_mapping *m = &profile->mappings[i];
+        if (pc - 1 >= m->start && pc - 1 < m->limit && m->path[0] != '\0') {
+            return m->path;
+        }
+    }
+    return "code that no file holds";
+}
+
+/* "code without unwind information was first met in /usr/lib/libx.so" */
+static void comment_on_module(comments *c, const pp_cpu_result *r, const pp_profile *profile)
+{
+    if (r->first_without_rule != 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: code without unwind information was first met in ");
+        pp_text_add(&text, module_of(profile, r->first_without_rule));
+        add_comment(c, &text);
+    }
+}
+
 static void comment_on_count(comments *c, uint64_t count, const char *what)
 {
     if (count > 0) {
@@ -184,6 +207,7 @@ static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *pro
         return -ENOMEM;
     }
     comment_on_stacks(&c, r);
+    comment_on_module(&c, r, profile);
     comment_on_perf(&c, r);
     comment_on_count(&c, r->lost, " samples lost: the table of stacks was full");
     comment_on_count(&c, r->lost_not_delivered,
@@ -209,9 +233,6 @@ int pp_cpu_profile_build(const pp_cpu_result *result, pp_arena *arena, pp_profil
         .symbolize = PP_SYMBOLIZE_NAMES,
     };
     int error = collect_samples(result, arena, profile);
-    if (error == 0) {
-        error = add_comments(result, arena, profile);
-    }
     if (error != 0) {
         return error;
     }
@@ -223,5 +244,5 @@ int pp_cpu_profile_build(const pp_cpu_result *result, pp_arena *arena, pp_profil
     }
     profile->mappings = mappings; /* without /proc/self/maps: the objects alone */
     profile->mapping_count = count;
-    return 0;
+    return add_comments(result, arena, profile);
 }

@@ -52,6 +52,7 @@ static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *cou
     start_time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
     start_monotonic_ns = pp_clock_ns(CLOCK_MONOTONIC);
     memset(pp_cpu.stops, 0, sizeof pp_cpu.stops);
+    pp_cpu.first_without_rule = 0;
     pp_cpu.guessed_whole = pp_cpu.lost_table_full = pp_cpu.lost_no_scratch = 0;
     pp_cpu.lost_not_delivered = pp_cpu.settled = 0;
     pp_cpu.threads_armed = pp_cpu.threads_unarmed = 0;
@@ -131,6 +132,7 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
         .time_ns = start_time_ns,
         .duration_ns = (int64_t)(end_ns - start_monotonic_ns),
         .guessed_whole = pp_cpu.guessed_whole,
+        .first_without_rule = pp_cpu.first_without_rule,
         .lost = pp_cpu.lost_table_full + pp_cpu.lost_no_scratch,
         .lost_not_delivered = pp_cpu.lost_not_delivered,
         .settled = pp_cpu.settled,

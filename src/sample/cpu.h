@@ -21,9 +21,10 @@ typedef struct pp_cpu_result {
     int64_t time_ns; /* wall clock at the start */
     int64_t duration_ns;
     uint64_t stops[PP_STOP_COUNT];
-    uint64_t guessed_whole;      /* of the whole ones: a frame was passed by a guess */
-    uint64_t lost;               /* not in the counts: table full, no scratch */
-    uint64_t lost_not_delivered; /* in the counts, as lost samples */
+    uint64_t guessed_whole;       /* of the whole ones: a frame was passed by a guess */
+    uintptr_t first_without_rule; /* where the first PP_STOP_NO_RULE was, return-like; 0 = none */
+    uint64_t lost;                /* not in the counts: table full, no scratch */
+    uint64_t lost_not_delivered;  /* in the counts, as lost samples */
     uint64_t settled;
     uint64_t threads_armed, threads_unarmed;
     bool perf_wanted; /* the engine `perf` was asked for; what became of it: */

@@ -70,7 +70,8 @@ typedef struct pp_cpu_session {
     pp_stack_counts *counts;
     /* What became of the samples, in weight. */
     uint64_t stops[PP_STOP_COUNT];
-    uint64_t guessed_whole; /* of the whole ones: a frame was passed by a guess */
+    uint64_t guessed_whole;       /* of the whole ones: a frame was passed by a guess */
+    uintptr_t first_without_rule; /* where the first PP_STOP_NO_RULE was, return-like; 0 = none */
     uint64_t lost_table_full;
     uint64_t lost_no_scratch;
     uint64_t lost_not_delivered; /* SIGPROF was blocked, or somebody else's handler took it */

@@ -73,6 +73,20 @@ static void look_for_new_threads(uint64_t now_ns)
     }
 }
 
+/* For the profile's comment: which module is to blame. */
+static void note_stop(const pp_walk *walk, uint64_t weight)
+{
+    uintptr_t none = 0;
+    __atomic_add_fetch(&pp_cpu.stops[walk->stop], weight, __ATOMIC_RELAXED);
+    if (walk->guessed && walk->stop == PP_STOP_END) {
+        __atomic_add_fetch(&pp_cpu.guessed_whole, weight, __ATOMIC_RELAXED);
+    }
+    if (walk->stop == PP_STOP_NO_RULE && walk->depth > 0) {
+        __atomic_compare_exchange_n(&pp_cpu.first_without_rule, &none, walk->pcs[walk->depth - 1],
+                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
+}
+
 static void take_sample(pp_cpu_slot *slot, uint64_t weight, const void *context)
 {
     slot->counted += weight;
@@ -87,13 +101,10 @@ static void take_sample(pp_cpu_slot *slot, uint64_t weight, const void *context)
                     .wants_hash = true};
     pp_walk_from_context(context, &walk);
     pp_stack_entry *entry = count(scratch->pcs, walk.depth, walk.hash, weight);
+    note_stop(&walk, weight);
     pp_scratch_give(scratch);
     if (entry != NULL) {
         slot->last = entry;
-    }
-    __atomic_add_fetch(&pp_cpu.stops[walk.stop], weight, __ATOMIC_RELAXED);
-    if (walk.guessed && walk.stop == PP_STOP_END) {
-        __atomic_add_fetch(&pp_cpu.guessed_whole, weight, __ATOMIC_RELAXED);
     }
 }
 

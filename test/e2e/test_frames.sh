@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_frames.sh: programs whose call-frame information is in unusual places, or not there.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go readelf
+
+section() { LC_ALL=C readelf -SW "$victims/$1" | grep -F " $2 "; }
+
+# record_victim NAME: its profile, and what it spent in $spent.
+record_victim() {
+    record "$work/$1.pb.gz" "$victims/$1" >"$1.spent" || fail "$1 ended badly"
+    raw "$1.pb.gz"
+    profile=$work/$1.pb.gz.raw
+    spent=$(awk '$1 == "main" { print $2 }' "$1.spent")
+}
+
+expect_whole_chain() { # NAME
+    record_victim "$1"
+    expect_share "the chain of $1" "$spent" "$(weight_with "$profile" frames_leaf frames_middle \
+        frames_middle frames_middle frames_middle main __libc_start_call_main)"
+    expect_equal "percent of whole stacks of $1" 100.00 "$(whole_percent "$profile")"
+    ! comments "$profile" | grep -q 'without unwind information' ||
+        fail "$1: $(comments "$profile")"
+}
+
+check() {
+    expect_whole_chain frames_no_header
+    expect_whole_chain frames_split
+
+    # The leaf's caller can be guessed; beyond that nothing is made up.
+    record_victim frames_debug_only
+    expect_share "work_a_little" "$spent" "$(weight_with "$profile" work_a_little)"
+    expect_equal "weight with callers that nobody can know" 0 \
+        "$(weight_with "$profile" work_a_little __libc_start_call_main)"
+    comments "$profile" | grep -Eq ', [0-9]+ end in code without unwind information' ||
+        fail "the comments do not say how the stacks end: $(comments "$profile")"
+    comments "$profile" | grep -Fqx \
+        "libpprof: code without unwind information was first met in $victims/frames_debug_only" ||
+        fail "the comments do not say where: $(comments "$profile")"
+}
+
+[ -z "$(section frames_no_header .eh_frame_hdr)" ] || skip "the linker makes a header all the same"
+section frames_split .eh_frame | grep -q ' WA ' || skip "the linker makes .eh_frame read-only"
+[ -n "$(section frames_debug_only .debug_frame)" ] || skip "the compiler makes no .debug_frame"
+attempts 3 check
+echo ok
