@@ -56,9 +56,20 @@ static const uint8_t pp_signal_restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00,
 /* The longest call instruction that pp_ends_with_call() knows. */
 #define PP_CALL_BYTES 7
 
+/* The length of ff /2 with this ModRM byte, and behind it perhaps a SIB byte (Intel SDM, volume 2,
+ * tables 2-2 and 2-3). */
+static inline unsigned pp_indirect_call_length(uint8_t modrm, uint8_t sib)
+{
+    unsigned mod = modrm >> 6;
+    bool has_sib = mod != 3 && (modrm & 7) == 4;
+    bool has_no_base = mod == 0 && (has_sib ? (sib & 7) == 5 : (modrm & 7) == 5);
+    unsigned displacement = mod == 1 ? 1 : mod == 2 || has_no_base ? 4 : 0;
+    return 2 + has_sib + displacement;
+}
+
 /*
  * Whether the PP_CALL_BYTES bytes in front of a possible return address end in a call: e8 rel32, or
- * ff /2 with a register or any addressing mode without prefix (Intel SDM, volume 2, CALL).
+ * ff /2 with a register or any addressing mode; prefixes lie in front (Intel SDM, volume 2, CALL).
  */
 static inline bool pp_ends_with_call(const uint8_t code[PP_CALL_BYTES])
 {
@@ -67,8 +78,10 @@ static inline bool pp_ends_with_call(const uint8_t code[PP_CALL_BYTES])
         return true;
     }
     for (unsigned i = 0; i < sizeof lengths_of_ff; i++) {
-        const uint8_t *at = code + PP_CALL_BYTES - lengths_of_ff[i];
-        if (at[0] == 0xff && (at[1] & 0x38) == 0x10) {
+        unsigned length = lengths_of_ff[i];
+        const uint8_t *at = code + PP_CALL_BYTES - length;
+        if (at[0] == 0xff && (at[1] & 0x38) == 0x10 &&
+            pp_indirect_call_length(at[1], length > 2 ? at[2] : 0) == length) {
             return true;
         }
     }
