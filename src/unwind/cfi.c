@@ -173,8 +173,8 @@ static uint64_t read_pointer(pp_cursor *cursor, uint8_t encoding, uintptr_t data
     }
     uintptr_t target = 0;
     if ((encoding & ENC_INDIRECT) && value != 0) {
-        cursor->failed |= !pp_image_copy(cursor->image, cursor->chunk, (uintptr_t)value, &target,
-                                         sizeof target);
+        cursor->failed |=
+            !pp_image_copy(cursor->image, cursor->chunk, (uintptr_t)value, &target, sizeof target);
         value = target;
     }
     return value;
@@ -470,8 +470,7 @@ PP_COLD_PATH static uintptr_t frames_without_table(work *w, const pp_image *imag
     if (has_table || frame_encoding == ENC_OMIT) {
         return 0;
     }
-    uintptr_t frames =
-        (uintptr_t)read_pointer(cursor, frame_encoding, image->header);
+    uintptr_t frames = (uintptr_t)read_pointer(cursor, frame_encoding, image->header);
     return cursor->failed ? 0 : frames;
 }
 

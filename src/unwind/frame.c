@@ -263,18 +263,20 @@ static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *image)
  */
 static bool ends_at(const pp_image *image, uintptr_t return_address, pp_walk_space *space)
 {
-    pp_cfi_rule(image, return_address, &space->cfi, &space->rule);
+    pp_cfi_next_rule(image, return_address, &space->cfi, &space->rule);
     return space->rule.kind == PP_RULE_END;
 }
 
 /* Leaves the rule in the frame's space. */
-PP_COLD_PATH static void compute_rule(const pp_frame *f)
+PP_COLD_PATH static void compute_rule(pp_frame *f)
 {
     pp_rule *rule = &f->space->rule;
     pp_image image;
     *rule = (pp_rule){.kind = PP_RULE_NONE};
     if (find_image(f, pp_frame_instruction(f), &image)) {
-        pp_cfi_rule(&image, pp_frame_instruction(f), &f->space->cfi, rule);
+        (f->missed ? pp_cfi_next_rule : pp_cfi_rule)(&image, pp_frame_instruction(f),
+                                                     &f->space->cfi, rule);
+        f->missed = true;
         if (rule->kind == PP_RULE_NONE && !f->exact && !ends_at(&image, f->pc, f->space)) {
             *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image.permanent};
         }

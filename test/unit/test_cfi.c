@@ -632,10 +632,10 @@ static void addresses_may_be_indirect(void **state)
         assert_int_equal(rule.kind, PP_RULE_NONE); /* the word is a table entry still */
         cfi_patch(&image, CFI_INDIRECT_AT, cfi_code(&image, 0), 8);
         pp_image whole = cfi_without_header(&image);
-        pp_cfi_rule(&whole, cfi_code(&image, 0) + 1, &rule);
+        pp_cfi_rule(&whole, cfi_code(&image, 0) + 1, &space, &rule);
         assert_cfa(rule, RSP, 16);
         whole.lo += CFI_INDIRECT_AT + 1; /* a word that cannot be read whole */
-        pp_cfi_rule(&whole, cfi_code(&image, 0) + 1, &rule);
+        pp_cfi_rule(&whole, cfi_code(&image, 0) + 1, &space, &rule);
         assert_int_equal(rule.kind, PP_RULE_NONE);
     }
 }
@@ -773,11 +773,11 @@ static void assert_all_are_found(const pp_image *whole)
     pp_rule rule;
     for (size_t i = 0; i < image.functions; i++) {
         uintptr_t start = cfi_code(&image, i);
-        pp_cfi_rule(whole, start, &rule);
+        pp_cfi_rule(whole, start, &space, &rule);
         assert_cfa(rule, RSP, 8 + (int)i);
-        pp_cfi_rule(whole, start + CFI_RANGE - 1, &rule);
+        pp_cfi_rule(whole, start + CFI_RANGE - 1, &space, &rule);
         assert_cfa(rule, RSP, 8 + (int)i);
-        pp_cfi_rule(whole, start + CFI_RANGE, &rule);
+        pp_cfi_rule(whole, start + CFI_RANGE, &space, &rule);
         assert_int_equal(rule.kind, PP_RULE_NONE);
     }
 }
@@ -791,7 +791,7 @@ static void frames_without_a_header_are_found_in_place_only(void **state)
     /* Of a module that may go away, each entry would cost a system call. */
     pp_rule rule;
     whole.permanent = false;
-    pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
     assert_int_equal(rule.kind, PP_RULE_NONE);
 }
 
@@ -810,7 +810,7 @@ static void tables_that_are_missing_or_encoded_otherwise_are_done_without(void *
         assert_all_are_found(&whole);
         memory[1] = 0xff; /* nor is it said where .eh_frame is */
         pp_rule rule;
-        pp_cfi_rule(&whole, cfi_code(&image, 0), &rule);
+        pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
         assert_int_equal(rule.kind, PP_RULE_NONE);
     }
 }
@@ -852,7 +852,7 @@ static void endless_frames_end(void **state)
                           .header = (uintptr_t)bytes,
                           .permanent = true};
         pp_rule rule;
-        pp_cfi_rule(&whole, code, &rule);
+        pp_cfi_rule(&whole, code, &space, &rule);
         assert_int_equal(rule.kind, few ? PP_RULE_FRAME : PP_RULE_NONE);
         free(bytes);
     }
