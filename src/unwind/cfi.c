@@ -229,8 +229,10 @@ typedef struct part {
 static uint64_t guess(const part *p, uintptr_t pc, bool evenly)
 {
     uint64_t count = p->high - p->low;
-    if (evenly && pc > p->from && pc < p->to) {
-        return p->low + (uint64_t)((unsigned __int128)count * (pc - p->from) / (p->to - p->from));
+    uint64_t product = 0;
+    if (evenly && pc > p->from && pc < p->to &&
+        !__builtin_mul_overflow(count, pc - p->from, &product)) {
+        return p->low + product / (p->to - p->from);
     }
     return p->low + count / 2;
 }

@@ -16,6 +16,7 @@
 #include "sys/modules.h"
 #include "sys/safe_read.h"
 #include "unwind/rule_cache.h"
+#include "unwind/walk_space.h"
 
 static const uintptr_t WORD = 8;
 
@@ -239,7 +240,8 @@ PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
 
 /* ---- misses ---- */
 
-static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *image)
+/* Kept out of its caller, whose frame is below the CFI reader's. */
+PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *image)
 {
     pp_module module;
     if (!pp_modules_find(pc, &module)) {
@@ -261,25 +263,29 @@ static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *image)
  * there, and what lies in front of it is no code of that function. Believed only if it says that the
  * stack ends.
  */
-static bool ends_at(const pp_image *image, uintptr_t return_address, pp_walk_space *space)
+static bool ends_at(pp_walk_space *space, uintptr_t return_address)
 {
-    pp_cfi_next_rule(image, return_address, &space->cfi, &space->rule);
+    pp_cfi_next_rule(&space->image, return_address, &space->cfi, &space->rule);
     return space->rule.kind == PP_RULE_END;
 }
 
 /* Leaves the rule in the frame's space. */
 PP_COLD_PATH static void compute_rule(pp_frame *f)
 {
-    pp_rule *rule = &f->space->rule;
-    pp_image image;
-    *rule = (pp_rule){.kind = PP_RULE_NONE};
-    if (find_image(f, pp_frame_instruction(f), &image)) {
-        (f->missed ? pp_cfi_next_rule : pp_cfi_rule)(&image, pp_frame_instruction(f),
-                                                     &f->space->cfi, rule);
+    pp_walk_space *space = f->space;
+    uintptr_t pc = pp_frame_instruction(f);
+    space->rule = (pp_rule){.kind = PP_RULE_NONE};
+    if (!find_image(f, pc, &space->image)) {
+        return;
+    }
+    if (!f->missed) {
         f->missed = true;
-        if (rule->kind == PP_RULE_NONE && !f->exact && !ends_at(&image, f->pc, f->space)) {
-            *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image.permanent};
-        }
+        pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
+    } else {
+        pp_cfi_next_rule(&space->image, pc, &space->cfi, &space->rule);
+    }
+    if (space->rule.kind == PP_RULE_NONE && !f->exact && !ends_at(space, f->pc)) {
+        space->rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = space->image.permanent};
     }
 }
 

@@ -17,8 +17,8 @@
 #ifndef PP_UNWIND_FRAME_H
 #define PP_UNWIND_FRAME_H
 
+#include "arch/registers.h"
 #include "unwind/stack_memory.h"
-#include "unwind/walk_space.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +30,8 @@ typedef enum pp_verdict {
     PP_CANNOT_BE_READ /* the stack is not what the rule says it is */
 } pp_verdict;
 
+struct pp_walk_space;
+
 typedef struct pp_frame {
     uintptr_t pc, sp;
     uintptr_t fp, bx;         /* 0 = not known: no frame hangs on a register that is 0 */
@@ -37,7 +39,7 @@ typedef struct pp_frame {
     bool guessed;             /* some frame so far was passed without CFI */
     bool missed;              /* some rule so far was computed: the space has been used */
     const pp_registers *full; /* all registers of the last exact frame, NULL if there was none */
-    pp_walk_space *space;
+    struct pp_walk_space *space;
     pp_stack_window window;
     uint64_t epoch; /* of the loader when the walk began */
     unsigned generation;

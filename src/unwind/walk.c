@@ -208,38 +208,42 @@ static bool walk_frames(pp_frame *f, pp_walk *walk)
     return valid;
 }
 
-static void start_at_context(const void *context, pp_walk_space *space, pp_frame *f)
+static pp_frame *start_at_context(const void *context, pp_walk_space *space)
 {
     pp_registers *registers = &space->registers;
     pp_registers_from_context(registers, context);
-    *f = (pp_frame){.pc = registers->r[PP_REG_RA],
-                    .sp = registers->r[PP_REG_SP],
-                    .fp = registers->r[PP_REG_FP],
-                    .bx = registers->r[PP_REG_BX],
-                    .exact = true,
-                    .full = registers,
-                    .space = space};
+    space->frame = (pp_frame){.pc = registers->r[PP_REG_RA],
+                              .sp = registers->r[PP_REG_SP],
+                              .fp = registers->r[PP_REG_FP],
+                              .bx = registers->r[PP_REG_BX],
+                              .exact = true,
+                              .full = registers,
+                              .space = space};
+    return &space->frame;
 }
 
 /* A walk that was disturbed is made again, without what disturbed it. */
 void pp_walk_from_context(const void *context, pp_walk *walk)
 {
-    pp_frame f;
-    start_at_context(context, walk->space, &f);
-    if (pp_unlikely(!walk_frames(&f, walk))) {
+    if (pp_unlikely(!walk_frames(start_at_context(context, walk->space), walk))) {
         walk->without_memo = true;
-        start_at_context(context, walk->space, &f);
-        walk_frames(&f, walk);
+        walk_frames(start_at_context(context, walk->space), walk);
     }
+}
+
+static pp_frame *start_at_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
+                                 pp_walk_space *space)
+{
+    space->frame = (pp_frame){.pc = return_address, .sp = sp, .fp = fp, .bx = bx, .space = space};
+    return &space->frame;
 }
 
 void pp_walk_from_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
                          pp_walk *walk)
 {
-    pp_frame f = {.pc = return_address, .sp = sp, .fp = fp, .bx = bx, .space = walk->space};
-    if (pp_unlikely(!walk_frames(&f, walk))) {
+    pp_walk_space *space = walk->space;
+    if (pp_unlikely(!walk_frames(start_at_caller(return_address, sp, fp, bx, space), walk))) {
         walk->without_memo = true;
-        f = (pp_frame){.pc = return_address, .sp = sp, .fp = fp, .bx = bx, .space = walk->space};
-        walk_frames(&f, walk);
+        walk_frames(start_at_caller(return_address, sp, fp, bx, space), walk);
     }
 }

@@ -15,12 +15,15 @@
 
 #include "arch/registers.h"
 #include "unwind/cfi.h"
+#include "unwind/frame.h"
 #include "unwind/stack_memory.h"
 
 typedef struct pp_walk_space {
+    pp_frame frame;         /* where the walk is */
     pp_registers registers; /* of the frame that a signal interrupted */
     pp_rule rule;
     pp_stack_copy stack;
+    pp_image image; /* the module of the rule that is being computed */
     pp_cfi_space cfi;
 } pp_walk_space;
 
