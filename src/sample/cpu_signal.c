@@ -95,13 +95,14 @@ static void take_sample(pp_cpu_slot *slot, uint64_t weight, const void *context)
         __atomic_add_fetch(&pp_cpu.lost_no_scratch, weight, __ATOMIC_RELAXED);
         return;
     }
-    pp_walk walk = {.pcs = scratch->pcs,
-                    .space = &scratch->space,
-                    .capacity = PP_SCRATCH_DEPTH,
-                    .wants_hash = true};
-    pp_walk_from_context(context, &walk);
-    pp_stack_entry *entry = count(scratch->pcs, walk.depth, walk.hash, weight);
-    note_stop(&walk, weight);
+    pp_walk *walk = &scratch->walk;
+    *walk = (pp_walk){.pcs = scratch->pcs,
+                      .space = &scratch->space,
+                      .capacity = PP_SCRATCH_DEPTH,
+                      .wants_hash = true};
+    pp_walk_from_context(context, walk);
+    pp_stack_entry *entry = count(scratch->pcs, walk->depth, walk->hash, weight);
+    note_stop(walk, weight);
     pp_scratch_give(scratch);
     if (entry != NULL) {
         slot->last = entry;

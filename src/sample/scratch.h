@@ -13,7 +13,7 @@
 #ifndef PP_SAMPLE_SCRATCH_H
 #define PP_SAMPLE_SCRATCH_H
 
-#include "unwind/walk_space.h"
+#include "unwind/walk.h"
 
 #include <stdint.h>
 
@@ -24,6 +24,7 @@ enum {
 
 typedef struct pp_scratch {
     pp_walk_space space;
+    pp_walk walk;
     uintptr_t pcs[PP_SCRATCH_DEPTH];
 } pp_scratch;
 

@@ -107,6 +107,7 @@ typedef struct machine {
     unsigned saved_count;
     bool failed;
     cie info;
+    pp_expression_stack expression;
 } machine;
 
 /* What pp_cfi_space holds. One chunk serves the table and then the FDE, the other the CIE, so that
@@ -286,7 +287,7 @@ static bool narrow(work *w, const pp_image *image, const table *t, uintptr_t pc,
 }
 
 /* The FDE with the greatest start that is <= pc. */
-static bool find_fde(work *w, const pp_image *image, uintptr_t pc, uintptr_t *fde)
+PP_COLD_PATH static bool find_fde(work *w, const pp_image *image, uintptr_t pc, uintptr_t *fde)
 {
     table t;
     if (image->header == 0 || !open_table(w, image, &t)) {
@@ -438,7 +439,7 @@ static bool read_range(work *w, uintptr_t pc)
 }
 
 /* Leaves both cursors at the programs; false if the FDE does not cover `pc`. */
-static bool read_fde(work *w, const pp_image *image, uintptr_t at, uintptr_t pc)
+PP_COLD_PATH static bool read_fde(work *w, const pp_image *image, uintptr_t at, uintptr_t pc)
 {
     pp_cursor *cursor = &w->cursor;
     uintptr_t cie_at = 0;
@@ -552,7 +553,7 @@ static void define_cfa_by_expression(machine *m, pp_cursor *cursor)
     row *r = &m->current;
     pp_value value;
     uint64_t size = pp_cursor_uleb(cursor);
-    r->cfa_valid = pp_expression_reduce(cursor, size, m->target, false, &value) &&
+    r->cfa_valid = pp_expression_reduce(&m->expression, cursor, size, m->target, false, &value) &&
                    value.kind != PP_VALUE_NUMBER;
     if (r->cfa_valid) {
         r->cfa_reg = value.reg;
@@ -570,7 +571,7 @@ static void place_by_expression(machine *m, pp_cursor *cursor, bool is_value)
     pp_value value;
     uint64_t reg = pp_cursor_uleb(cursor);
     uint64_t size = pp_cursor_uleb(cursor);
-    bool reduced = pp_expression_reduce(cursor, size, m->target, true, &value);
+    bool reduced = pp_expression_reduce(&m->expression, cursor, size, m->target, true, &value);
     pp_where where = {.kind = PP_WHERE_BEYOND};
     reduced = reduced && value.scale == 0;
     if (reduced && value.kind == PP_VALUE_REGISTER) {

@@ -50,19 +50,11 @@ enum {
     OP_NOP = 0x96
 };
 
-enum {
-    STACK_DEPTH = 6 /* the deepest expression in the wild, the PLT's, needs 3 */
-};
-
-typedef struct stack {
-    pp_value value[STACK_DEPTH];
-    unsigned depth;
-    bool failed;
-} stack;
+typedef pp_expression_stack stack;
 
 static void push(stack *s, pp_value value)
 {
-    if (s->depth == STACK_DEPTH) {
+    if (s->depth == PP_EXPRESSION_DEPTH) {
         s->failed = true;
         return;
     }
@@ -339,24 +331,25 @@ static void step(stack *s, uint8_t op, pp_cursor *cursor, uintptr_t pc)
     }
 }
 
-bool pp_expression_reduce(pp_cursor *cursor, uint64_t size, uintptr_t pc, bool start_with_cfa,
-                          pp_value *result)
+bool pp_expression_reduce(pp_expression_stack *s, pp_cursor *cursor, uint64_t size, uintptr_t pc,
+                          bool start_with_cfa, pp_value *result)
 {
-    stack s = {.depth = 0};
+    s->depth = 0;
+    s->failed = false;
     if (cursor->failed || size > cursor->end - cursor->at) {
         cursor->failed = true;
         return false;
     }
     uintptr_t end = cursor->at + (uintptr_t)size;
     if (start_with_cfa) {
-        push(&s, (pp_value){.kind = PP_VALUE_REGISTER, .reg = PP_REG_CFA});
+        push(s, (pp_value){.kind = PP_VALUE_REGISTER, .reg = PP_REG_CFA});
     }
-    while (cursor->at < end && !s.failed && !cursor->failed) {
-        step(&s, pp_cursor_u8(cursor), cursor, pc);
+    while (cursor->at < end && !s->failed && !cursor->failed) {
+        step(s, pp_cursor_u8(cursor), cursor, pc);
     }
-    bool reduced = !s.failed && !cursor->failed && cursor->at == end && s.depth > 0;
+    bool reduced = !s->failed && !cursor->failed && cursor->at == end && s->depth > 0;
     if (reduced) {
-        *result = s.value[s.depth - 1];
+        *result = s->value[s->depth - 1];
         reduced = result->kind != PP_VALUE_PRODUCT &&
                   (result->offset == (int32_t)result->offset || result->kind == PP_VALUE_NUMBER);
     }

@@ -48,12 +48,23 @@ typedef struct pp_value {
     uint8_t scale; /* 0 = no index */
 } pp_value;
 
+enum {
+    PP_EXPRESSION_DEPTH = 6 /* the deepest expression in the wild, the PLT's, needs 3 */
+};
+
+/* The stack of an evaluation, which would be large on a signal handler's. Needs no initialisation. */
+typedef struct pp_expression_stack {
+    pp_value value[PP_EXPRESSION_DEPTH];
+    unsigned depth;
+    bool failed;
+} pp_expression_stack;
+
 /*
  * Evaluates the `size` bytes of a DWARF expression at the cursor (DWARF 5, section 2.5), for the
  * instruction at `pc`. With `start_with_cfa` the CFA is pushed first (section 6.4.2.3,
  * DW_CFA_expression). The cursor is left behind the expression. False if it does not reduce.
  */
-bool pp_expression_reduce(pp_cursor *cursor, uint64_t size, uintptr_t pc, bool start_with_cfa,
-                          pp_value *result);
+bool pp_expression_reduce(pp_expression_stack *stack, pp_cursor *cursor, uint64_t size,
+                          uintptr_t pc, bool start_with_cfa, pp_value *result);
 
 #endif

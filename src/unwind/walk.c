@@ -175,33 +175,36 @@ static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
 /* Returns false if the memo was disturbed. */
 static bool walk_frames(pp_frame *f, pp_walk *walk)
 {
-    pp_memo_use use = {.memo = NULL};
+    pp_memo_use *use = &f->space->memo_use;
     pp_verdict v = PP_GO_ON;
     sink out = {.at = walk->pcs, .end = walk->pcs + walk->capacity, .skip = walk->skip};
     f->epoch = pp_loader_epoch();
     f->generation = pp_rule_cache_generation(f->epoch);
     if (!walk->without_memo && f->generation != PP_GENERATION_UNKNOWN) {
-        pp_memo_open(&use, f->epoch);
+        pp_memo_open(use, f->epoch);
+    } else {
+        use->memo = NULL;
+        use->following = false;
     }
     pp_stack_window_open(&f->window, &f->space->stack);
     while (v == PP_GO_ON && out.at < out.end) {
         if (!f->exact && out.skip == 0 && f->sp >= f->window.cfa_lo) {
-            v = walk_callers(f, &out, &use);
+            v = walk_callers(f, &out, use);
             if (v != PP_GO_ON || out.at == out.end) {
                 break;
             }
         }
         store(&out, pp_frame_stored_pc(f));
-        pp_memo_before_step(&use, f);
+        pp_memo_before_step(use, f);
         v = pp_frame_leave(f);
-        pp_memo_after_step(&use, f, v != PP_GO_ON);
+        pp_memo_after_step(use, f, v != PP_GO_ON);
     }
     walk->depth = (uint32_t)(out.at - walk->pcs);
     walk->stop = stop_of(v);
     walk->guessed = f->guessed;
     walk->hash = 0;
     bool valid =
-        pp_memo_close(&use, v != PP_GO_ON, walk->skip, walk->wants_hash ? &walk->hash : NULL);
+        pp_memo_close(use, v != PP_GO_ON, walk->skip, walk->wants_hash ? &walk->hash : NULL);
     if (walk->wants_hash && walk->hash == 0) {
         walk->hash = pp_stack_hash(walk->pcs, walk->depth);
     }

@@ -16,10 +16,12 @@
 #include "arch/registers.h"
 #include "unwind/cfi.h"
 #include "unwind/frame.h"
+#include "unwind/stack_memo.h"
 #include "unwind/stack_memory.h"
 
 typedef struct pp_walk_space {
-    pp_frame frame;         /* where the walk is */
+    pp_frame frame; /* where the walk is */
+    pp_memo_use memo_use;
     pp_registers registers; /* of the frame that a signal interrupted */
     pp_rule rule;
     pp_stack_copy stack;

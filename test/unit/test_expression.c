@@ -14,6 +14,8 @@
 #include "base/random.h"
 #include "unwind/expression.h"
 
+static pp_expression_stack expression_stack;
+
 enum {
     OP_ADDR = 0x03,
     OP_DEREF = 0x06,
@@ -71,7 +73,7 @@ static pp_value reduce_bytes(const uint8_t *bytes, size_t size, bool start_with_
     pp_cursor cursor;
     pp_value value = {.kind = PP_VALUE_NUMBER, .offset = 0x5555};
     pp_cursor_init(&cursor, &image, NULL, image.lo, image.hi);
-    if (!pp_expression_reduce(&cursor, size, PC, start_with_cfa, &value))
+    if (!pp_expression_reduce(&expression_stack, &cursor, size, PC, start_with_cfa, &value))
         return (pp_value){.kind = NOTHING};
     assert_int_equal(cursor.at, image.hi);
     return value;
@@ -256,17 +258,18 @@ static void operands_end_with_the_expression(void **state)
         pp_cursor cursor;
         pp_value value;
         pp_cursor_init(&cursor, &image, NULL, image.lo, image.hi);
-        assert_false(pp_expression_reduce(&cursor, size, PC, false, &value));
+        assert_false(pp_expression_reduce(&expression_stack, &cursor, size, PC, false, &value));
         assert_int_equal(cursor.at, image.lo + size); /* the program goes on behind it */
         assert_false(cursor.failed);
     }
     pp_cursor cursor;
     pp_value value;
     pp_cursor_init(&cursor, &image, NULL, image.lo, image.hi);
-    assert_false(pp_expression_reduce(&cursor, sizeof bytes + 1, PC, false, &value));
+    assert_false(
+        pp_expression_reduce(&expression_stack, &cursor, sizeof bytes + 1, PC, false, &value));
     assert_true(cursor.failed);
     pp_cursor_init(&cursor, &image, NULL, image.lo, image.hi);
-    assert_false(pp_expression_reduce(&cursor, UINT64_MAX, PC, false, &value));
+    assert_false(pp_expression_reduce(&expression_stack, &cursor, UINT64_MAX, PC, false, &value));
     assert_true(cursor.failed);
 }
 
