@@ -110,13 +110,21 @@ typedef struct machine {
     pp_expression_stack expression;
 } machine;
 
-/* What pp_cfi_space holds. One chunk serves the table and then the FDE, the other the CIE, so that
- * each is copied once. */
+/* .eh_frame_hdr, once its header has been read. */
+typedef struct table {
+    uintptr_t entries;
+    uint64_t count;
+} table;
+
+/* What pp_cfi_space holds. Each of the three has a chunk of its own, which
+ * the next rule often finds its own in. */
 typedef struct work {
     machine machine;
     pp_cursor cursor, cie_cursor;
-    pp_chunk chunk, cie_chunk;
+    pp_chunk table_chunk, chunk, cie_chunk;
     uintptr_t cie_at, cie_program, cie_end; /* the CIE in `machine.info`; 0 = none */
+    uintptr_t table_of;                     /* the header of `table`; 0 = none */
+    table table;
 } work;
 
 _Static_assert(sizeof(work) <= sizeof(pp_cfi_space), "the space is large enough");
@@ -156,7 +164,7 @@ static uint64_t read_pointer(pp_cursor *cursor, uint8_t encoding, uintptr_t data
         value = (uint64_t)(int64_t)(int32_t)pp_cursor_fixed(cursor, 4);
         break;
     default:
-        cursor->failed = true;
+        pp_cursor_fail(cursor);
         return 0;
     }
     switch (encoding & ENC_BASE) {
@@ -169,13 +177,16 @@ static uint64_t read_pointer(pp_cursor *cursor, uint8_t encoding, uintptr_t data
         value += data_base;
         break;
     default:
-        cursor->failed = true;
+        pp_cursor_fail(cursor);
         break;
     }
     uintptr_t target = 0;
     if ((encoding & ENC_INDIRECT) && value != 0) {
-        cursor->failed |=
-            !pp_image_copy(cursor->image, cursor->chunk, (uintptr_t)value, &target, sizeof target);
+        if (!pp_image_copy(cursor->image, cursor->chunk, (uintptr_t)value, &target,
+                           sizeof target)) {
+            pp_cursor_fail(cursor);
+        }
+        pp_cursor_move(cursor, cursor->at);
         value = target;
     }
     return value;
@@ -183,15 +194,10 @@ static uint64_t read_pointer(pp_cursor *cursor, uint8_t encoding, uintptr_t data
 
 /* ---- .eh_frame_hdr ---- */
 
-typedef struct table {
-    uintptr_t entries;
-    uint64_t count;
-} table;
-
-static bool open_table(work *w, const pp_image *image, table *t)
+static bool parse_header(work *w, const pp_image *image, table *t)
 {
     pp_cursor *cursor = &w->cursor;
-    pp_cursor_init(cursor, image, &w->chunk, image->header, image->hi);
+    pp_cursor_init(cursor, image, &w->table_chunk, image->header, image->hi);
     uint8_t version = pp_cursor_u8(cursor);
     uint8_t frame_encoding = pp_cursor_u8(cursor);
     uint8_t count_encoding = pp_cursor_u8(cursor);
@@ -207,11 +213,23 @@ static bool open_table(work *w, const pp_image *image, table *t)
            t->count <= (image->hi - t->entries) / TABLE_ENTRY_SIZE;
 }
 
-static bool read_entry(work *w, const pp_image *image, const table *t, uint64_t index,
-                       uintptr_t *start, uintptr_t *fde)
+/* Leaves the table in w->table. */
+static bool open_table(work *w, const pp_image *image)
+{
+    if (image->header == 0) {
+        return false;
+    }
+    if (w->table_of != image->header) {
+        w->table_of = parse_header(w, image, &w->table) ? image->header : 0;
+    }
+    return w->table_of != 0;
+}
+
+static bool read_entry(work *w, const pp_image *image, uint64_t index, uintptr_t *start,
+                       uintptr_t *fde)
 {
     int32_t entry[2];
-    if (!pp_image_copy(image, &w->chunk, t->entries + index * TABLE_ENTRY_SIZE, entry,
+    if (!pp_image_copy(image, &w->table_chunk, w->table.entries + index * TABLE_ENTRY_SIZE, entry,
                        sizeof entry)) {
         return false;
     }
@@ -258,7 +276,7 @@ static void entries_beside(const table *t, const part *p, uint64_t index, uint64
  * that lie in one chunk. Interpolation first, by the addresses known so far, since functions are of
  * similar density; every second step halves, so that it ends.
  */
-static bool narrow(work *w, const pp_image *image, const table *t, uintptr_t pc, part *p)
+static bool narrow(work *w, const pp_image *image, uintptr_t pc, part *p)
 {
     for (bool evenly = true; p->high - p->low > CHUNK_ENTRIES / 2; evenly = !evenly) {
         uint64_t first = 0;
@@ -266,9 +284,9 @@ static bool narrow(work *w, const pp_image *image, const table *t, uintptr_t pc,
         uintptr_t first_start = 0;
         uintptr_t last_start = 0;
         uintptr_t fde = 0;
-        entries_beside(t, p, guess(p, pc, evenly), &first, &last);
-        if (!read_entry(w, image, t, first, &first_start, &fde) ||
-            !read_entry(w, image, t, last, &last_start, &fde)) {
+        entries_beside(&w->table, p, guess(p, pc, evenly), &first, &last);
+        if (!read_entry(w, image, first, &first_start, &fde) ||
+            !read_entry(w, image, last, &last_start, &fde)) {
             return false;
         }
         if (pc < first_start) {
@@ -289,19 +307,18 @@ static bool narrow(work *w, const pp_image *image, const table *t, uintptr_t pc,
 /* The FDE with the greatest start that is <= pc. */
 PP_COLD_PATH static bool find_fde(work *w, const pp_image *image, uintptr_t pc, uintptr_t *fde)
 {
-    table t;
-    if (image->header == 0 || !open_table(w, image, &t)) {
+    if (!open_table(w, image)) {
         return false;
     }
-    part p = {.high = t.count, .from = image->code_lo, .to = image->code_hi};
+    part p = {.high = w->table.count, .from = image->code_lo, .to = image->code_hi};
     uintptr_t start = 0;
-    if (!image->permanent && !narrow(w, image, &t, pc, &p)) {
+    if (!image->permanent && !narrow(w, image, pc, &p)) {
         return false;
     }
     while (p.high - p.low > 1) {
         uint64_t middle = p.low + (p.high - p.low) / 2;
         uintptr_t middle_fde = 0;
-        if (!read_entry(w, image, &t, middle, &start, &middle_fde)) {
+        if (!read_entry(w, image, middle, &start, &middle_fde)) {
             return false;
         }
         if (start <= pc) {
@@ -310,7 +327,7 @@ PP_COLD_PATH static bool find_fde(work *w, const pp_image *image, uintptr_t pc, 
             p.high = middle;
         }
     }
-    return read_entry(w, image, &t, p.low, &start, fde) && start <= pc;
+    return read_entry(w, image, p.low, &start, fde) && start <= pc;
 }
 
 /* ---- CIE and FDE ---- */
@@ -329,7 +346,7 @@ static bool open_entry(pp_cursor *cursor, const pp_image *image, pp_chunk *chunk
     if (cursor->failed || length == 0 || length > image->hi - cursor->at) {
         return false;
     }
-    cursor->end = cursor->at + (uintptr_t)length;
+    pp_cursor_set_end(cursor, cursor->at + (uintptr_t)length);
     return true;
 }
 
@@ -364,7 +381,7 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, cie *info)
     if (cursor->failed || cursor->at > end) {
         return false;
     }
-    cursor->at = end;
+    pp_cursor_move(cursor, end);
     return true;
 }
 
@@ -824,9 +841,11 @@ static void rule_from_row(const row *r, pp_rule *rule)
 void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
 {
     work *w = (work *)space;
+    pp_chunk_clear(&w->table_chunk);
     pp_chunk_clear(&w->chunk);
     pp_chunk_clear(&w->cie_chunk);
     w->cie_at = 0;
+    w->table_of = 0;
     pp_cfi_next_rule(image, pc, space, rule);
 }
 

@@ -21,7 +21,7 @@
 
 /* What pp_cfi_rule() works in; needs no initialisation. */
 typedef struct pp_cfi_space {
-    uint64_t words[216];
+    uint64_t words[288];
 } pp_cfi_space;
 
 /*

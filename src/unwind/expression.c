@@ -337,7 +337,7 @@ bool pp_expression_reduce(pp_expression_stack *s, pp_cursor *cursor, uint64_t si
     s->depth = 0;
     s->failed = false;
     if (cursor->failed || size > cursor->end - cursor->at) {
-        cursor->failed = true;
+        pp_cursor_fail(cursor);
         return false;
     }
     uintptr_t end = cursor->at + (uintptr_t)size;
@@ -354,7 +354,7 @@ bool pp_expression_reduce(pp_expression_stack *s, pp_cursor *cursor, uint64_t si
                   (result->offset == (int32_t)result->offset || result->kind == PP_VALUE_NUMBER);
     }
     if (!cursor->failed) {
-        cursor->at = end; /* the program goes on behind an expression that was refused */
+        pp_cursor_move(cursor, end); /* the program goes on behind an expression that was refused */
     }
     return reduced;
 }

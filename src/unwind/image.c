@@ -75,23 +75,24 @@ void pp_cursor_init(pp_cursor *cursor, const pp_image *image, pp_chunk *chunk, u
     cursor->chunk = chunk;
     cursor->at = at;
     cursor->end = end < image->hi ? end : image->hi;
+    cursor->ready = 0;
     cursor->failed = at < image->lo || at > cursor->end;
 }
 
-uint8_t pp_cursor_u8(pp_cursor *cursor)
+bool pp_cursor_refill(pp_cursor *cursor)
 {
-    if (pp_unlikely(cursor->failed || cursor->at >= cursor->end)) {
-        cursor->failed = true;
-        return 0;
+    const pp_image *image = cursor->image;
+    pp_chunk *chunk = cursor->chunk;
+    uintptr_t at = cursor->at;
+    if (cursor->failed || at >= cursor->end ||
+        (!image->permanent && !holds(chunk, at) && !load(image, chunk, at))) {
+        pp_cursor_fail(cursor);
+        return false;
     }
-    if (pp_likely(cursor->image->permanent)) {
-        return *(const uint8_t *)cursor->at++;
-    }
-    if (!holds(cursor->chunk, cursor->at) && !load(cursor->image, cursor->chunk, cursor->at)) {
-        cursor->failed = true;
-        return 0;
-    }
-    return cursor->chunk->bytes[cursor->at++ - cursor->chunk->lo];
+    uintptr_t hi = image->permanent || chunk->hi > cursor->end ? cursor->end : chunk->hi;
+    cursor->bytes = image->permanent ? (const uint8_t *)at : chunk->bytes + (at - chunk->lo);
+    cursor->ready = hi - at;
+    return true;
 }
 
 uint64_t pp_cursor_fixed(pp_cursor *cursor, unsigned size)
@@ -113,7 +114,7 @@ uint64_t pp_cursor_uleb(pp_cursor *cursor)
             return value;
         }
     }
-    cursor->failed = true; /* longer than any 64-bit number */
+    pp_cursor_fail(cursor); /* longer than any 64-bit number */
     return 0;
 }
 
@@ -138,8 +139,8 @@ int64_t pp_cursor_sleb(pp_cursor *cursor)
 void pp_cursor_skip(pp_cursor *cursor, uint64_t size)
 {
     if (cursor->failed || size > cursor->end - cursor->at) {
-        cursor->failed = true;
+        pp_cursor_fail(cursor);
         return;
     }
-    cursor->at += (uintptr_t)size;
+    pp_cursor_move(cursor, cursor->at + (uintptr_t)size);
 }

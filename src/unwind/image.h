@@ -16,6 +16,7 @@
 #ifndef PP_UNWIND_IMAGE_H
 #define PP_UNWIND_IMAGE_H
 
+#include "base/compiler.h"
 #include "unwind/copies.h"
 
 #include <stdbool.h>
@@ -36,6 +37,8 @@ typedef struct pp_cursor {
     const pp_image *image;
     pp_chunk *chunk; /* of a removable image; may be shared by cursors that are used by turns */
     uintptr_t at, end;
+    const uint8_t *bytes; /* the byte at `at`, in place or in the chunk */
+    size_t ready;         /* how many can be read there */
     bool failed;
 } pp_cursor;
 
@@ -47,7 +50,39 @@ static inline void pp_chunk_clear(pp_chunk *chunk)
 
 void pp_cursor_init(pp_cursor *cursor, const pp_image *image, pp_chunk *chunk, uintptr_t at,
                     uintptr_t end);
-uint8_t pp_cursor_u8(pp_cursor *cursor);
+
+static inline void pp_cursor_fail(pp_cursor *cursor)
+{
+    cursor->failed = true;
+    cursor->ready = 0;
+}
+
+/* Goes on at `at`. Also for a cursor whose chunk another has given new content. */
+static inline void pp_cursor_move(pp_cursor *cursor, uintptr_t at)
+{
+    cursor->at = at;
+    cursor->ready = 0;
+}
+
+static inline void pp_cursor_set_end(pp_cursor *cursor, uintptr_t end)
+{
+    cursor->end = end;
+    cursor->ready = 0;
+}
+
+/* Makes at least one byte ready, if there is one. */
+bool pp_cursor_refill(pp_cursor *cursor);
+
+static inline uint8_t pp_cursor_u8(pp_cursor *cursor)
+{
+    if (pp_unlikely(cursor->ready == 0) && !pp_cursor_refill(cursor)) {
+        return 0;
+    }
+    cursor->ready--;
+    cursor->at++;
+    return *cursor->bytes++;
+}
+
 uint64_t pp_cursor_fixed(pp_cursor *cursor, unsigned size); /* little-endian, size <= 8 */
 uint64_t pp_cursor_uleb(pp_cursor *cursor);
 int64_t pp_cursor_sleb(pp_cursor *cursor);
