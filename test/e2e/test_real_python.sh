@@ -30,7 +30,8 @@ threads = [threading.Thread(target=work) for _ in range(4)]
 for t in threads: t.start()
 for t in threads: t.join()
 PYTHON
-same_as_without python 100 $python work.py
+# The floor says that it was sampled at all: a fast machine needs less than a second for it.
+same_as_without python 40 $python work.py
 same_as_without status 1 $python -c 'import sys; sum(i * i for i in range(300000)); sys.exit(17)'
 expect_equal "status" 17 "$same_found"
 # shellcheck disable=SC2016 # for the inner shell
