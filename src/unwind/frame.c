@@ -179,6 +179,18 @@ static bool is_return_address(uintptr_t pc)
 }
 
 /*
+ * Whether a frame may return to `pc`. In a module there is a call in front of it. Generated code need
+ * not have one (the Java interpreter pushes the address and jumps), but it can be read.
+ */
+static bool may_return_to(uintptr_t pc)
+{
+    uint8_t code[PP_CALL_BYTES];
+    pp_module module;
+    return pp_safe_copy(code, pc - sizeof code, sizeof code) &&
+           (pp_ends_with_call(code) || !pp_modules_find(pc, &module));
+}
+
+/*
  * A leaf whose return address is still at SP, or a word above it: a call through a null or wild
  * pointer, the first instructions of assembler without CFI (the _init of every library).
  */
@@ -201,7 +213,7 @@ static bool follow_frame_pointer(pp_frame *f, pp_verdict *result)
     uintptr_t fp = 0;
     uintptr_t pc = 0;
     if (f->fp < f->sp || f->fp % WORD != 0 || !pp_stack_read(&f->window, f->fp, &fp) ||
-        !pp_stack_read(&f->window, f->fp + WORD, &pc)) {
+        !pp_stack_read(&f->window, f->fp + WORD, &pc) || (pc != 0 && !may_return_to(pc))) {
         return false;
     }
     uintptr_t sp = f->fp + 2 * WORD;
@@ -258,17 +270,6 @@ PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *i
     return true;
 }
 
-/*
- * A return address that no call has left behind: makecontext() puts the first byte of a trampoline
- * there, and what lies in front of it is no code of that function. Believed only if it says that the
- * stack ends.
- */
-static bool ends_at(pp_walk_space *space, uintptr_t return_address)
-{
-    pp_cfi_next_rule(&space->image, return_address, &space->cfi, &space->rule);
-    return space->rule.kind == PP_RULE_END;
-}
-
 /* Leaves the rule in the frame's space. */
 PP_COLD_PATH static void compute_rule(pp_frame *f)
 {
@@ -284,9 +285,36 @@ PP_COLD_PATH static void compute_rule(pp_frame *f)
     } else {
         pp_cfi_next_rule(&space->image, pc, &space->cfi, &space->rule);
     }
-    if (space->rule.kind == PP_RULE_NONE && !f->exact && !ends_at(space, f->pc)) {
-        space->rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = space->image.permanent};
+}
+
+PP_COLD_PATH static void learn_rule(pp_frame *f)
+{
+    compute_rule(f);
+    pp_rule_cache_publish(pp_frame_instruction(f), &f->space->rule, f->epoch, f->generation);
+}
+
+/* In code of a module, but not behind a call. */
+PP_COLD_PATH static bool is_no_return_address(uintptr_t pc)
+{
+    uint8_t code[PP_CALL_BYTES];
+    pp_module module;
+    return pp_modules_find(pc, &module) && pp_safe_copy(code, pc - sizeof code, sizeof code) &&
+           !pp_ends_with_call(code);
+}
+
+bool pp_frame_was_put_there(pp_frame *f)
+{
+    uintptr_t pc = pp_frame_instruction(f);
+    if (f->exact || pc >> PP_ADDRESS_BITS != 0) {
+        return false;
     }
+    uint64_t entry = pp_rule_cache_lookup(pc, f->generation);
+    if (entry == 0) {
+        learn_rule(f);
+        return f->space->rule.kind == PP_RULE_NONE && is_no_return_address(f->pc);
+    }
+    return pp_cache_base(entry) == PP_BASE_OTHER && pp_cache_offset(entry) == 0 &&
+           is_no_return_address(f->pc);
 }
 
 static pp_verdict apply_rule(pp_frame *f, const pp_rule *rule)
@@ -327,8 +355,7 @@ PP_COLD_PATH static pp_verdict step_slowly(pp_frame *f, uint64_t entry)
     if (pc >> PP_ADDRESS_BITS != 0) {
         return leave_without_rule(f); /* vsyscall, or nonsense */
     }
-    compute_rule(f);
-    pp_rule_cache_publish(pc, rule, f->epoch, f->generation);
+    learn_rule(f);
     return apply_rule(f, rule);
 }
 

@@ -48,6 +48,13 @@ typedef struct pp_frame {
 /* Moves `f` to its caller. */
 pp_verdict pp_frame_leave(pp_frame *f);
 
+/*
+ * Whether the frame, a caller's, is one whose address no call has left on the stack: who makes a stack
+ * puts the address of a function at its beginning (__start_context of makecontext, `finish` of
+ * Boost.Context). There is nothing below.
+ */
+bool pp_frame_was_put_there(pp_frame *f);
+
 /* The address of the instruction that the frame is in. */
 static inline uintptr_t pp_frame_instruction(const pp_frame *f)
 {

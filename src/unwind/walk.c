@@ -194,9 +194,13 @@ static bool walk_frames(pp_frame *f, pp_walk *walk)
                 break;
             }
         }
+        if (pp_frame_was_put_there(f)) {
+            f->exact = f->guessed = true;
+            v = PP_ENDS;
+        }
         store(&out, pp_frame_stored_pc(f));
         pp_memo_before_step(use, f);
-        v = pp_frame_leave(f);
+        v = v == PP_GO_ON ? pp_frame_leave(f) : v;
         pp_memo_after_step(use, f, v != PP_GO_ON);
     }
     walk->depth = (uint32_t)(out.at - walk->pcs);
