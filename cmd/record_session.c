@@ -187,9 +187,10 @@ static char *option_list(const struct pp_session *session)
 
     if (options->duration_ms)
         snprintf(duration, sizeof(duration), ",duration=%ldms", options->duration_ms);
-    if (asprintf(&list, "LIBPPROF=%s%scpu:%ld,file=%s/%%p.%%e.%%n%s%s%s",
+    if (asprintf(&list, "LIBPPROF=%s%scpu:%ld,file=%s/%%p.%%e.%%n%s%s%s%s%s",
                  inherited ? inherited : "", inherited && *inherited ? "," : "", options->hz,
-                 folder, SUFFIX, options->subprocesses ? ",subprocesses" : "", duration) < 0) {
+                 folder, SUFFIX, options->subprocesses ? ",subprocesses" : "", duration,
+                 options->engine ? ",engine=" : "", options->engine ? options->engine : "") < 0) {
         pp_complain("out of memory");
         exit(PP_EXIT_BAD_INPUT);
     }

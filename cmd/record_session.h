@@ -20,7 +20,8 @@ struct pp_profile;
 struct pp_record_options {
     const char *output;
     long hz;
-    long duration_ms; /* 0: until the end */
+    long duration_ms;   /* 0: until the end */
+    const char *engine; /* NULL: whatever the library takes */
     bool subprocesses;
 };
 

@@ -24,7 +24,8 @@
 #include <string.h>
 
 const char pp_help_record[] =
-    "usage: cpprof record [-e cpu] [-F HZ] [-d SECONDS] [-o FILE] [--subprocesses] -- COMMAND...\n"
+    "usage: cpprof record [-e cpu] [-F HZ] [-d SECONDS] [-o FILE] [--engine=auto|timer|perf]\n"
+    "                     [--subprocesses] -- COMMAND...\n"
     "\n"
     "Runs COMMAND with libpprof preloaded and writes a profile of where it spent its CPU time.\n"
     "\n"
@@ -32,6 +33,8 @@ const char pp_help_record[] =
     "  -F HZ           samples per second of CPU time, 1 to 1000000 (100)\n"
     "  -d SECONDS      stop recording after so long; COMMAND goes on to its end\n"
     "  -o FILE         where to write the profile (cpprof.pb.gz)\n"
+    "  --engine=ENGINE timer: a stack at most at each tick of the kernel, whatever HZ is (auto is\n"
+    "                  the same); perf: also perf events, for a stack each at 1000 to 10000 HZ\n"
     "  --subprocesses  also record the processes that COMMAND starts, added up in one profile\n"
     "\n"
     "cpprof ends with COMMAND's exit status, or by the signal that ended it. On a terminal it\n"
@@ -95,6 +98,20 @@ static int check_duration(struct record *record)
     return 0;
 }
 
+/* The words of the library's own option. */
+static int check_engine(const char *engine)
+{
+    static const char *const engines[] = {"auto", "timer", "perf"};
+
+    if (!engine)
+        return 0;
+    for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
+        if (strcmp(engine, engines[i]) == 0)
+            return 0;
+    return pp_bad_usage("record", "record: --engine: expected auto, timer or perf, found '%s'",
+                        engine);
+}
+
 static bool looks_like_url(const char *text)
 {
     return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
@@ -107,6 +124,8 @@ static int check(struct record *record)
 
     if (status == 0)
         status = check_duration(record);
+    if (status == 0)
+        status = check_engine(record->options.engine);
     if (status)
         return status;
     if (record->process)
@@ -133,6 +152,7 @@ static int parse(struct record *record, int argc, char **argv)
         {'d', "duration", NULL, PP_OPTION_TEXT, &record->duration, 0, 0},
         {'o', "output", NULL, PP_OPTION_TEXT, &options->output, 0, 0},
         {'p', "pid", NULL, PP_OPTION_TEXT, &record->process, 0, 0},
+        {0, "engine", NULL, PP_OPTION_TEXT, &options->engine, 0, 0},
         {0, "subprocesses", NULL, PP_OPTION_FLAG, &options->subprocesses, 0, 0},
         {0},
     };
@@ -179,6 +199,17 @@ static void print_next_steps(const char *output)
     fputc('\n', stderr);
 }
 
+/* What the library has to say beside the count of its samples: losses, refusals. */
+static void print_troubles(const struct pp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->comment_count; i++) {
+        const char *comment = pp_profile_text(profile, profile->comments[i]);
+
+        if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " engine; of "))
+            fprintf(stderr, "%s\n", comment);
+    }
+}
+
 static void print_top(struct pp_profile *profile, const struct record *record)
 {
     const struct pp_report_options options = {.node_count = SUMMARY_ROWS};
@@ -213,6 +244,7 @@ static void summarize(struct pp_profile *profile, const struct pp_session *sessi
 
     pp_complain("wrote %s (%u process%s)", record->options.output, session->processes,
                 session->processes == 1 ? "" : "es");
+    print_troubles(profile);
     if (pp_profile_merge(&profile, 1, &compact, &error) == 0) {
         print_top(compact, record);
         pp_profile_free(compact);

@@ -69,6 +69,9 @@ grep -q "LIBPPROF=log=stderr,cpu:997,file=.*,subprocesses,duration=2500ms$" note
     fail "options: $(cat note)"
 grep -qx "LD_PRELOAD=$LIBPPROF_LIBRARY:libc.so.6" note || fail "preload: $(cat note)"
 
+LIBPPROF=engine=timer status 0 "$cpprof" record --engine=perf -F 10000 "$victim" state
+grep -q "LIBPPROF=engine=timer,cpu:10000,file=.*,engine=perf$" note || fail "options: $(cat note)"
+
 # Places whose names mean something in an option list.
 mkdir "a,b c%d:e"
 status 0 "$cpprof" record -o "a,b c%d:e/p.pb.gz" "$victim" state
@@ -219,6 +222,9 @@ says "not in this version"
 status 2 "$cpprof" record -F 0 true
 says "expected a number from 1 to 1000000, found '0'"
 status 2 "$cpprof" record -F 1000001 true
+status 2 "$cpprof" record --engine=ptrace true
+says "--engine: expected auto, timer or perf, found 'ptrace'"
+status 2 "$cpprof" record --engine= true
 status 2 "$cpprof" record -d x true
 says "-d: expected a number of seconds"
 status 2 "$cpprof" record -d 0 true

@@ -35,6 +35,22 @@ first_row one.pb.gz | grep -q "burn_more$" || fail "one process: $("$cpprof" top
 grep -q "processes)" err || fail "subprocesses: $(cat err)"
 first_row many.pb.gz | grep -q "burn_more$" || fail "subprocesses: $("$cpprof" top many.pb.gz)"
 
+# What came of the engine stands in the profile; a refusal is told at once.
+"$cpprof" record -F 2000 --engine=timer -o timer.pb.gz "$victim" burn 0.3 2>err || fail "timer: $(cat err)"
+"$cpprof" top timer.pb.gz | grep -q "^libpprof: timer engine; of" || fail "$("$cpprof" top timer.pb.gz)"
+"$cpprof" record -F 2000 --engine=perf -o perf.pb.gz "$victim" burn 0.3 2>err || fail "perf: $(cat err)"
+refusal="^libpprof: engine perf was refused to 1 threads (perf_event_open: "
+if ! "$cpprof" top perf.pb.gz | grep -q "^libpprof: perf engine; of"; then
+    grep -q "$refusal" err || fail "perf, refused here: $(cat err)"
+fi
+confined="$BUILD/test/victims/confined before refuse perf_event_open --"
+if $confined true; then
+    $confined "$cpprof" record -F 2000 --engine=perf -o no.pb.gz "$victim" burn 0.3 2>err ||
+        fail "perf under a filter: $(cat err)"
+    grep -q "$refusal" err || fail "perf under a filter: $(cat err)"
+    "$cpprof" top no.pb.gz | grep -q "$refusal" || fail "perf under a filter: $("$cpprof" top no.pb.gz)"
+fi
+
 if command -v go >/dev/null; then
     for profile in one many; do
         go tool pprof -top $profile.pb.gz >theirs 2>err || fail "go tool pprof: $(cat err)"
