@@ -5,6 +5,7 @@
 #
 #   total    burn in 1, 2, 4 and 16 threads, at 100 and 1000 Hz: profile / getrusage, in percent
 #   short    200 threads a second of 3 ms each
+#   perf     both at 10 kHz by the engine `perf`, and what was lost, in percent of the same
 #   split    two functions that are each half of the work, many runs at 100 Hz: what the profile says
 #            minus what the thread's CPU clock says of the first, in percentage points:
 #              mean     over the runs
@@ -49,6 +50,25 @@ for hz in 100 1000; do
         percent "cpu_accuracy.short_threads_${hz}hz.$profiler"
     done
 done
+
+# perf NAME COMMAND...: the same at 10 kHz by perf events.
+perf() {
+    perf_name=$1
+    shift
+    profiled pprof_perf 10000 "$@" >"$WORK/stdout"
+    if comments | grep -q 'engine perf was refused'; then
+        echo "# $(comments | grep 'engine perf was refused')"
+        return
+    fi
+    percent "cpu_accuracy.${perf_name}_10000hz.pprof"
+    awk -v name="cpu_accuracy.${perf_name}_10000hz_lost.pprof" -v lost="$(lost_ns)" -v used="$used" \
+        'BEGIN { printf "%s %.4g %% # %.0f samples\n", name, lost / used * 100, lost / 100000 }'
+}
+
+for threads in $counts; do
+    perf "perf_${threads}_threads" "$PROGRAMS/burn" "$threads" $burn_s
+done
+perf perf_short_threads "$PROGRAMS/short_threads" 200 3 $short_s
 
 # One line a run: what the profile says of the left half, and what it was, in percent. Addresses of the
 # same length compare as strings.

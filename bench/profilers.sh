@@ -5,6 +5,7 @@
 # environment each needs, and what a profile adds up to.
 #
 #   pprof                    libpprof
+#   pprof_perf               libpprof with engine=perf, only where it is asked for by this name
 #   gperftools               its default: one ITIMER_PROF for the process
 #   gperftools_per_thread    its CPUPROFILE_PER_THREAD_TIMERS=1
 #
@@ -32,6 +33,7 @@ profilers() {
 environment() {
     case $1 in
     pprof) echo "LD_PRELOAD=$LIBRARY LIBPPROF=cpu:$2,file=$3" ;;
+    pprof_perf) echo "LD_PRELOAD=$LIBRARY LIBPPROF=cpu:$2,engine=perf,file=$3" ;;
     gperftools) echo "LD_PRELOAD=libprofiler.so.0 CPUPROFILE=$3 CPUPROFILE_FREQUENCY=$2" ;;
     gperftools_per_thread)
         echo "LD_PRELOAD=libprofiler.so.0 CPUPROFILE=$3 CPUPROFILE_FREQUENCY=$2" \
@@ -53,7 +55,7 @@ profiled() {
     }
 }
 
-# samples: "NANOSECONDS LEAF-ADDRESS" of each sample of $WORK/profile.
+# samples: "NANOSECONDS LEAF-ADDRESS LEAF-NAME" of each sample of $WORK/profile.
 samples() {
     go tool pprof -symbolize=none -raw "$WORK/profile" 2>/dev/null | awk '
         /^Samples:/   { part = "samples"; next }
@@ -64,11 +66,24 @@ samples() {
             value[count] = $2 + 0
             leaf[count] = $3
         }
-        part == "locations" && $1 ~ /^[0-9]+:$/ { address[$1 + 0] = $2 }
+        part == "locations" && $1 ~ /^[0-9]+:$/ {
+            address[$1 + 0] = $2
+            name[$1 + 0] = $3 ~ /^M=/ ? $4 : $3
+        }
         END {
             for (i = 1; i <= count; i++)
-                print value[i], address[leaf[i] + 0]
+                print value[i], address[leaf[i] + 0], name[leaf[i] + 0]
         }'
+}
+
+# lost_ns: the part of it that has no stack, but the name pprof_lost_samples.
+lost_ns() {
+    samples | awk '$3 == "pprof_lost_samples" { sum += $1 } END { printf "%.0f\n", sum }'
+}
+
+# comments: what the profiler has to say of $WORK/profile, a line each.
+comments() {
+    go tool pprof -symbolize=none -comments "$WORK/profile" 2>/dev/null
 }
 
 # profile_ns: the CPU time that $WORK/profile accounts for.

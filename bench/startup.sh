@@ -5,7 +5,8 @@
 # wait, and megabytes of maximum resident set.
 #
 #   true             /bin/true
-#   many_libraries   a program that is linked to a hundred small shared libraries
+#   many_libraries   a program that is linked to 500 small shared libraries
+#   large_library    one that is linked to a library of 200 000 functions
 #
 #   idle             preloaded, not asked for anything
 #   cpu              a CPU profile from start to end, written to a file
@@ -41,3 +42,4 @@ startup_pairs() {
 
 startup_pairs true /bin/true
 startup_pairs many_libraries "$PROGRAMS/many_libraries"
+startup_pairs large_library "$PROGRAMS/large_library"

@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# many_libraries.sh CC COUNT FOLDER: builds FOLDER/many_libraries, a program that calls one function in
-# each of COUNT small shared libraries (FOLDER/libraries/), and does nothing else.
+# many_libraries.sh CC COUNT FOLDER: builds two programs that call a function in each library that they
+# are linked to, and do nothing else:
+#
+#   FOLDER/many_libraries   COUNT small shared libraries (FOLDER/libraries/)
+#   FOLDER/large_library    one of 200 000 functions: 7 MB of unwind information, 8 MB of symbols
 
 set -eu
 cc=$1
@@ -43,3 +46,29 @@ while [ "$i" -lt "$count" ]; do
 done
 # shellcheck disable=SC2086 # a list of options
 $cc -O1 -o "$folder/many_libraries" main.c -L. $links -Wl,-rpath,"$folder/libraries"
+
+# Its functions are local, so that it is the file that is large, not the loader's work.
+cat >large.S <<'S'
+        .macro  function
+function_\@:
+        .cfi_startproc
+        pushq   %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        popq    %rbp
+        .cfi_def_cfa_offset 8
+        ret
+        .cfi_endproc
+        .type   function_\@, @function
+        .size   function_\@, . - function_\@
+        .endm
+        .text
+        .rept   200000
+        function
+        .endr
+        .section .note.GNU-stack, "", @progbits
+S
+$cc -c -o large.o large.S
+$cc -O1 -shared -fPIC -DFUNCTION=library_0 -o libbench_large.so library.c large.o
+echo 'int library_0(int argument); int main(void) { return library_0(0) != 1; }' >large_main.c
+$cc -O1 -o "$folder/large_library" large_main.c -L. -lbench_large -Wl,-rpath,"$folder/libraries"
