@@ -18,6 +18,7 @@
 #include "options.h"
 #include "output.h"
 #include "sample/cpu.h"
+#include "sample/cpu_perf.h"
 #include "sys/log.h"
 #include "sys/modules.h"
 
@@ -88,6 +89,7 @@ static void before_confinement(void)
         pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
         pp_log(&text);
     }
+    pp_cpu_perf_confine();
 }
 
 static void at_end(bool fatal_signal)

@@ -144,6 +144,7 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 void pp_hook_process_init(const pp_process_events *wanted)
 {
     pp_hook_dispositions_init();
+    pp_hook_exec_init();
     pp_real(&real_dlclose, "dlclose");
     pp_hook_sandbox_init();
     pp_hook_sigwait_init();

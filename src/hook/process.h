@@ -46,6 +46,7 @@ void pp_hook_sandbox_init(void);
 void pp_hook_sigwait_init(void);
 void pp_hook_masks_init(void);
 void pp_hook_dispositions_init(void);
+void pp_hook_exec_init(void);
 void pp_hook_before_confinement(void);
 
 /* False in a child of vfork or of a raw clone, whose memory may be the parent's. */

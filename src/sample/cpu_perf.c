@@ -49,6 +49,7 @@ enum {
 };
 
 static uint32_t first_descriptor, event_cap, events;
+static bool used;
 
 /* Entries stay when their descriptor is closed: a late signal of it is still ours. */
 static pp_cpu_slot *by_descriptor[MAX_DESCRIPTOR];
@@ -165,6 +166,7 @@ static int open_event(pp_cpu_slot *slot)
         return fd;
     }
     slot->event_id = id;
+    __atomic_store_n(&used, true, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->event, fd, __ATOMIC_RELAXED);
     __atomic_store_n(&by_descriptor[fd], slot, __ATOMIC_RELEASE);
     long error = direct_signals(slot, fd);
@@ -251,10 +253,14 @@ static uint64_t on_signal(pp_cpu_slot *slot, const siginfo_t *info)
 const pp_cpu_engine pp_cpu_engine_perf = {
     .name = "perf", .arm = arm, .disarm = disarm, .on_signal = on_signal};
 
+static bool is_of_a_descriptor(const siginfo_t *info)
+{
+    return info->si_code >= POLL_IN && info->si_code <= POLL_HUP;
+}
+
 bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot)
 {
-    if (info->si_code < POLL_IN || info->si_code > POLL_HUP || info->si_fd < 0 ||
-        info->si_fd >= MAX_DESCRIPTOR) {
+    if (!is_of_a_descriptor(info) || info->si_fd < 0 || info->si_fd >= MAX_DESCRIPTOR) {
         return false;
     }
     *slot = __atomic_load_n(&by_descriptor[info->si_fd], __ATOMIC_ACQUIRE);
@@ -263,8 +269,54 @@ bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot)
 
 bool pp_cpu_perf_may_have_sent(const siginfo_t *info)
 {
-    return info->si_code == SI_USER && info->si_pid == 0 &&
-           __atomic_load_n(&events, __ATOMIC_RELAXED) > 0;
+    return is_of_a_descriptor(info) || (info->si_code == SI_USER && info->si_pid == 0 &&
+                                        __atomic_load_n(&events, __ATOMIC_RELAXED) > 0);
+}
+
+/* ---- exec ---- */
+
+bool pp_cpu_perf_was_used(void)
+{
+    return __atomic_load_n(&used, __ATOMIC_RELAXED);
+}
+
+void pp_cpu_perf_confine(void)
+{
+    __atomic_store_n(&used, false, __ATOMIC_RELAXED);
+}
+
+/* What the timers have pending is taken as well: the next sample has its weight. */
+static void take_pending_back(void)
+{
+    const uint64_t prof = UINT64_C(1) << (SIGPROF - 1);
+    const struct timespec at_once = {0};
+    pp_cpu_slot *slot = NULL;
+    siginfo_t info = {0};
+    bool others = false;
+    while (pp_system_call(SYS_rt_sigtimedwait, &prof, &info, &at_once, sizeof prof) == SIGPROF) {
+        others =
+            others || !(pp_cpu_perf_owns(&info, &slot) || pp_cpu_perf_may_have_sent(&info) ||
+                        (info.si_code == SI_TIMER && pp_cpu_timers_owns(info.si_value.sival_ptr)));
+    }
+    if (others) {
+        pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_task_self(), SIGPROF);
+    }
+}
+
+void pp_cpu_perf_pause(const pp_cpu_slot *slot)
+{
+    if (slot != NULL && slot->event >= 0 && is_ours(slot)) {
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_DISABLE, 0);
+    }
+    take_pending_back();
+}
+
+/* As at its start: one overflow, then more (POLL_HUP). */
+void pp_cpu_perf_resume(const pp_cpu_slot *slot)
+{
+    if (slot != NULL && slot->event >= 0 && is_ours(slot)) {
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_REFRESH, 1);
+    }
 }
 
 void pp_cpu_perf_after_fork_in_child(pp_cpu_slot *slot)
@@ -276,4 +328,5 @@ void pp_cpu_perf_after_fork_in_child(pp_cpu_slot *slot)
         by_descriptor[slot->event] = NULL;
     }
     events = 0;
+    used = false;
 }

@@ -35,10 +35,25 @@ void pp_cpu_perf_reserve(int refused);
 bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot);
 
 /*
- * Whether the signal may be an event's that arrived without its sender: the kernel sends it bare
+ * Whether the signal may be an event's though it is not one of ours: of an event that the program had
+ * which executed this one; or one that arrived without its sender, since the kernel sends it bare
  * where it finds no memory for that. It looks like one from outside of the process id namespace.
  */
 bool pp_cpu_perf_may_have_sent(const siginfo_t *info);
+
+/* Whether a thread of this process has or had an event, and nothing has been heard of a filter for
+ * system calls since. */
+bool pp_cpu_perf_was_used(void);
+
+/* The host puts itself under such a filter: nothing is done around an exec any more. */
+void pp_cpu_perf_confine(void);
+
+/*
+ * Stops the event of the calling thread (`slot` may be NULL) and takes back its signal if that is
+ * pending; starts it again. All signals are blocked.
+ */
+void pp_cpu_perf_pause(const pp_cpu_slot *slot);
+void pp_cpu_perf_resume(const pp_cpu_slot *slot);
 
 /* In the child of fork: closes its copies of the parent's descriptors. */
 void pp_cpu_perf_after_fork_in_child(pp_cpu_slot *slot);

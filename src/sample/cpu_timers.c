@@ -38,7 +38,8 @@ enum {
     MAX_ROUNDS = 8, /* of listing threads while new ones appear */
     /* CPU time without a sample after which the signal cannot have been just late: ticks come every
      * 1 to 10 ms of it. */
-    UNDELIVERED_NS = 100 * 1000 * 1000
+    UNDELIVERED_NS = 100 * 1000 * 1000,
+    EXEC_PATIENCE_NS = 500 * 1000 * 1000
 };
 
 static pp_lock lock;
@@ -430,6 +431,27 @@ void pp_cpu_timers_thread_end(void)
     }
     old |= pp_signal_bit(SIGPROF); /* a signal that was sent already finds no slot any more */
     leave(&old);
+}
+
+/* What a perf event may need before and after an exec, done to the calling thread's slot. */
+static void around_exec(void (*what)(const pp_cpu_slot *slot))
+{
+    pp_signal_mask old = 0;
+    if (!pp_cpu_perf_was_used() || !enter_within(EXEC_PATIENCE_NS, &old)) {
+        return;
+    }
+    what(find_slot(pp_task_self()));
+    leave(&old);
+}
+
+void pp_cpu_timers_before_exec(void)
+{
+    around_exec(pp_cpu_perf_pause);
+}
+
+void pp_cpu_timers_after_failed_exec(void)
+{
+    around_exec(pp_cpu_perf_resume);
 }
 
 void pp_cpu_timers_disarm_all(uint64_t patience_ns)

@@ -43,6 +43,13 @@ void pp_cpu_timers_thread_end(void);
  * `patience_ns`. No handler may be in flight. NORMAL, and the fatal-signal writer. */
 void pp_cpu_timers_disarm_all(uint64_t patience_ns);
 
+/*
+ * The calling thread is about to execute another program: of its perf event nothing may be pending
+ * then. Back from a call that failed, the event goes on. HOOK: gives up if the lock is not to be had.
+ */
+void pp_cpu_timers_before_exec(void);
+void pp_cpu_timers_after_failed_exec(void);
+
 /* Forgets all timers without touching them: they are the parent's. Closes what was inherited. */
 void pp_cpu_timers_after_fork_in_child(void);
 

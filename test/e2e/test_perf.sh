@@ -99,6 +99,16 @@ for how in refuse kill; do
     done
 done
 
+# ---- exec ----
+
+# An event's signal that is pending must not wait for the program that is executed. One that no hook
+# can take back is known for what it is, if the library is in that program too.
+for way in execve execv execvp execvpe execl execlp execle fexecve execveat; do
+    expect_equal "status after $way" 42 "$(status perf "$work/exec.pb.gz" "$guest" $way)"
+done
+expect_equal "status after a system call" 42 \
+    "$(status perf "$work/exec.pb.gz,subprocesses" "$guest" syscall)"
+
 # ---- children ----
 
 preload "cpu:10000,engine=perf,subprocesses,file=$work/child.%e.%p.pb.gz" \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_cpu_perf.c: the descriptor of a perf event: where it lies, how it is known again, and that
- * a file of the host's under its number is left alone.
+ * a file of the host's under its number is left alone; its signal, where an exec would leave it to
+ * another program.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -173,6 +174,64 @@ static void refusals_leave_the_timer(void **state)
     pp_cpu_engine_perf.disarm(&slot);
 }
 
+static bool is_pending(void)
+{
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, SIGPROF) == 1;
+}
+
+/* Until the signal is pending, or for so much CPU time. */
+static void burn(int64_t ns)
+{
+    int64_t end = pp_task_cpu_ns(pp_task_self()) + ns;
+    while (!is_pending() && pp_task_cpu_ns(pp_task_self()) < end) {
+    }
+}
+
+static void nothing_is_pending_over_exec(void **state)
+{
+    (void)state;
+    enum { MS = 1000 * 1000, LONG = 2000 * MS };
+    sigset_t prof;
+    sigset_t before;
+    sigemptyset(&prof);
+    sigaddset(&prof, SIGPROF);
+    sigprocmask(SIG_BLOCK, &prof, &before);
+    NEEDS_AN_EVENT();
+    pp_cpu_engine_timers.disarm(&slot);
+    pp_cpu_engine_perf.disarm(&slot);
+    slot.first_ns = 0; /* due at once */
+    pp_cpu.period_ns = MS;
+    assert_int_equal(pp_cpu_engine_perf.arm(&slot), 0);
+    pp_cpu_engine_timers.disarm(&slot);
+    assert_true(pp_cpu_perf_was_used());
+
+    burn(LONG);
+    assert_true(is_pending());
+    pp_cpu_perf_pause(&slot);
+    assert_false(is_pending());
+    burn(20 * MS);
+    assert_false(is_pending());
+    pp_cpu_perf_resume(&slot); /* the exec failed */
+    burn(LONG);
+    assert_true(is_pending());
+
+    /* The host's own stays, whether or not the thread has an event. */
+    pp_cpu_perf_pause(&slot);
+    raise(SIGPROF);
+    pp_cpu_perf_pause(&slot);
+    assert_true(is_pending());
+    pp_cpu_perf_pause(NULL);
+    assert_true(is_pending());
+
+    signal(SIGPROF, SIG_IGN);
+    signal(SIGPROF, SIG_DFL);
+    assert_false(is_pending());
+    pp_cpu_engine_perf.disarm(&slot);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +240,7 @@ int main(void)
         cmocka_unit_test_setup(a_file_of_the_host_is_left_alone, set_up),
         cmocka_unit_test_setup(a_child_closes_its_copy, set_up),
         cmocka_unit_test_setup(refusals_leave_the_timer, set_up),
+        cmocka_unit_test_setup(nothing_is_pending_over_exec, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

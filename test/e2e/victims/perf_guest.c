@@ -9,6 +9,8 @@
  *   perf_guest crowded     works where no descriptor is left, in a thread
  *   perf_guest deaf        works with all signals blocked
  *   perf_guest kernel      hardly ever leaves the kernel
+ *   perf_guest WAY         works with all signals blocked, and executes itself in that way, an exec
+ *                          function or "syscall", to open them again; the status is 42
  */
 #include "burn.h"
 
@@ -205,6 +207,66 @@ static int kernel(void)
     return 0;
 }
 
+/* ---- exec ---- */
+
+static const char self[] = "/proc/self/exe";
+static char *const arguments[] = {"guest", "executed", "a b", NULL};
+static char *const environment[] = {"GUEST=1", NULL};
+
+/* Where functions that search look; one that takes no environment gets ours, whatever it is. */
+static int execute(const char *way, const char *path)
+{
+    if (strcmp(way, "execve") == 0) {
+        return execve(path, arguments, environment);
+    }
+    if (strcmp(way, "execv") == 0) {
+        return execv(path, arguments);
+    }
+    if (strcmp(way, "execvp") == 0) {
+        return execvp(path, arguments);
+    }
+    if (strcmp(way, "execvpe") == 0) {
+        return execvpe(path, arguments, environment);
+    }
+    if (strcmp(way, "execl") == 0) {
+        return execl(path, "guest", "executed", "a b", (char *)NULL);
+    }
+    if (strcmp(way, "execlp") == 0) {
+        return execlp(path, "guest", "executed", "a b", (char *)NULL);
+    }
+    if (strcmp(way, "execle") == 0) {
+        return execle(path, "guest", "executed", "a b", (char *)NULL, environment);
+    }
+    if (strcmp(way, "fexecve") == 0) {
+        return fexecve(open(path, O_RDONLY | O_CLOEXEC), arguments, environment);
+    }
+    if (strcmp(way, "execveat") == 0) {
+        return execveat(AT_FDCWD, path, arguments, environment, 0);
+    }
+    return (int)syscall(SYS_execve, path, arguments, environ); /* no hook sees this one */
+}
+
+static int opens_signals(int argc, char **argv)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    return argc == 3 && strcmp(argv[2], "a b") == 0 ? 42 : 98;
+}
+
+static int executes(const char *way)
+{
+    const unsigned long all = ~0UL;
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof all);
+    burn_ms(30);
+    if (execute(way, "/nowhere/no-such-program") != -1) {
+        return 97;
+    }
+    burn_ms(30);
+    execute(way, self);
+    return 96;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -217,5 +279,8 @@ int main(int argc, char **argv)
             return modes[i].run();
         }
     }
-    return 99;
+    if (argc > 1 && strcmp(argv[1], "executed") == 0) {
+        return opens_signals(argc, argv);
+    }
+    return argc > 1 ? executes(argv[1]) : 99;
 }
