@@ -218,6 +218,11 @@ static int arm(pp_cpu_slot *slot)
     return timer_error;
 }
 
+void pp_cpu_perf_recount(const pp_cpu_slot *slot)
+{
+    pp_cpu.events_refused -= slot->event == REFUSED;
+}
+
 static void disarm(pp_cpu_slot *slot)
 {
     pp_cpu_engine_timers.disarm(slot);

@@ -41,6 +41,9 @@ bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot);
  */
 bool pp_cpu_perf_may_have_sent(const siginfo_t *info);
 
+/* The slot's thread is about to be armed anew: a refusal is not counted twice. */
+void pp_cpu_perf_recount(const pp_cpu_slot *slot);
+
 /* Whether a thread of this process has or had an event, and nothing has been heard of a filter for
  * system calls since. */
 bool pp_cpu_perf_was_used(void);

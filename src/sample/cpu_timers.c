@@ -404,6 +404,7 @@ void pp_cpu_timers_thread_begin(uintptr_t entry)
         pp_cpu_slot *slot = find_slot(tid);
         if (slot != NULL) { /* a scan was faster, or a thread of this number ended unseen */
             pp_cpu.threads_unarmed -= !is_armed(slot);
+            pp_cpu_perf_recount(slot);
             disarm(slot);
         }
         arm(tid, 0, entry);

@@ -85,6 +85,36 @@ comments crowded.pb.gz.raw >comments
 expect_contains "comments" comments \
     "engine perf was refused to 1 threads (perf_event_open: Too many open files)"
 
+# What the kernel says by itself: perf_event_paranoid refuses all, a lack of memory whoever asks.
+if strace -o /dev/null -e trace=none true 2>/dev/null; then
+    for refusal in "EACCES Permission denied" "ENOMEM Cannot allocate memory"; do
+        strace -f -o /dev/null -e trace=perf_event_open -e signal=none \
+            -e inject=perf_event_open:error="${refusal%% *}" env LD_PRELOAD="$library" \
+            LIBPPROF="cpu:10000,engine=perf,file=$work/refused.pb.gz" "$guest" threads >spent
+        raw refused.pb.gz
+        comments refused.pb.gz.raw >comments
+        expect_contains "comments" comments "libpprof: timer engine; of "
+        expect_contains "comments" comments \
+            "engine perf was refused to 5 threads (perf_event_open: ${refusal#* }), they were sampled by timers"
+        expect_near "weight of 4 threads" "$(spent process)" "$(weight refused.pb.gz.raw)" \
+            "$(percent "$(spent process)" 1.5)"
+    done
+fi
+
+# Nobody in particular, without a byte of locked memory.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && command -v prlimit >/dev/null &&
+    [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+    chmod 777 .
+    setpriv --reuid=424243 --regid=424243 --clear-groups prlimit --memlock=0 env LD_PRELOAD="$library" \
+        LIBPPROF="cpu:10000,engine=perf,file=$work/nobody.pb.gz" "$guest" threads >spent
+    raw nobody.pb.gz
+    comments nobody.pb.gz.raw >comments
+    expect_contains "comments" comments "libpprof: perf engine; of "
+    ! grep refused comments >&2 || fail "engine perf was refused without locked memory"
+    expect_near "weight of 4 threads" "$(spent process)" "$(weight nobody.pb.gz.raw)" \
+        "$(percent "$(spent process)" 1.5)"
+fi
+
 for how in refuse kill; do
     for call in perf_event_open ioctl; do
         "$victims/confined" before $how $call -- "$guest" kernel >/dev/null 2>&1 || continue

@@ -3,7 +3,8 @@
  * perf_guest.c: what the engine `perf` must not disturb, and must account for.
  *
  *   perf_guest threads     4 threads, in user code and in the kernel; prints the CPU time
- *   perf_guest writes      4 MB writes into a pipe; prints those that were short or failed
+ *   perf_guest writes [N]  4 MB writes into a pipe and sockets; prints those that were short or
+ *                          failed
  *   perf_guest closes      works, closes all descriptors, fills their numbers with files of its
  *                          own, works again, forks, starts a thread; prints what became of these
  *   perf_guest crowded     works where no descriptor is left, in a thread
@@ -16,17 +17,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 4, BLOCK = 4 << 20, WRITES = 150, LAST_NUMBER = 3400 };
+enum { THREADS = 4, BLOCK = 4 << 20, WRITES = 60, LAST_NUMBER = 3400 };
+
+static int write_count = WRITES;
 
 /* ---- threads ---- */
 
@@ -70,27 +75,60 @@ static void *read_pipe(void *fd)
     return NULL;
 }
 
-static int writes(void)
+/* Blocking writes of 4 MB, each as long as hundreds of samples. */
+static void write_blocks(const char *what, int to, int from)
 {
-    int ends[2];
     int shortened = 0;
     int failed = 0;
     pthread_t reader;
     char *block = malloc(BLOCK);
-    if (pipe(ends) != 0) {
-        return 2;
-    }
-    pthread_create(&reader, NULL, read_pipe, &ends[0]);
-    for (int i = 0; i < WRITES; i++) {
+    pthread_create(&reader, NULL, read_pipe, &from);
+    for (int i = 0; i < write_count; i++) {
         memset(block, i, BLOCK); /* user code, where the samples fall due */
-        ssize_t written = write(ends[1], block, BLOCK);
+        ssize_t written = write(to, block, BLOCK);
         failed += written < 0;
         shortened += written >= 0 && written != BLOCK;
     }
-    close(ends[1]);
+    close(to);
     pthread_join(reader, NULL);
+    close(from);
     free(block);
-    printf("of %d writes %d short, %d failed\n", WRITES, shortened, failed);
+    printf("%s: of %d writes %d short, %d failed\n", what, write_count, shortened, failed);
+}
+
+/* A connection over the loopback device. */
+static int open_connection(int ends[2])
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    ends[1] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, 1) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &length) != 0 ||
+        connect(ends[1], (struct sockaddr *)&address, length) != 0) {
+        return -1;
+    }
+    ends[0] = accept(listener, NULL, NULL);
+    close(listener);
+    return ends[0] < 0 ? -1 : 0;
+}
+
+static int writes(void)
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
+        return 2;
+    }
+    write_blocks("pipe", ends[1], ends[0]);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+        return 2;
+    }
+    write_blocks("socket", ends[1], ends[0]);
+    if (open_connection(ends) == 0) { /* else there is no loopback device */
+        write_blocks("connection", ends[1], ends[0]);
+    }
     return 0;
 }
 
@@ -274,6 +312,9 @@ int main(int argc, char **argv)
         int (*run)(void);
     } modes[] = {{"threads", threads}, {"writes", writes}, {"closes", closes},
                  {"crowded", crowded}, {"deaf", deaf},     {"kernel", kernel}};
+    if (argc > 2 && strcmp(argv[1], "writes") == 0) {
+        write_count = atoi(argv[2]);
+    }
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++) {
         if (strcmp(argv[1], modes[i].name) == 0) {
             return modes[i].run();
