@@ -48,7 +48,7 @@ static uint32_t slot_count, slots_used; /* reserved; ever given out */
 static uint32_t free_list;
 static uint32_t chains[CHAINS];
 static uint32_t timer_cap, timers;
-static uint32_t armed; /* threads */
+static uint32_t armed; /* threads; written under the lock, read without it */
 static uint32_t scan_number;
 static uint64_t random_state;
 static char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
@@ -216,7 +216,7 @@ static int arm_slot(pp_cpu_slot *slot)
 {
     int error = pp_cpu.engine->arm(slot);
     if (error == 0) {
-        armed++;
+        __atomic_store_n(&armed, armed + 1, __ATOMIC_RELAXED);
         pp_cpu.threads_armed++;
     }
     return error;
@@ -224,7 +224,7 @@ static int arm_slot(pp_cpu_slot *slot)
 
 static void disarm(pp_cpu_slot *slot)
 {
-    armed -= is_armed(slot);
+    __atomic_store_n(&armed, armed - is_armed(slot), __ATOMIC_RELAXED);
     pp_cpu.engine->disarm(slot);
     free_slot(slot);
 }
@@ -381,7 +381,7 @@ unsigned pp_cpu_timers_arm_all(void)
 
 void pp_cpu_timers_look_again(void)
 {
-    if (pp_tasks_count() == armed) {
+    if (pp_tasks_count() == __atomic_load_n(&armed, __ATOMIC_RELAXED)) {
         return;
     }
     if (pp_lock_try(&lock, pp_task_self())) {

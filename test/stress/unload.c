@@ -31,6 +31,7 @@
 #include <netdb.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ static __thread place here __attribute__((tls_model("initial-exec")));
 static const char *folder;
 static unsigned libraries;
 static bool stale;
-static volatile bool stop, checking;
+static atomic_bool stop, checking;
 static unsigned long loads, reuses;
 
 /* glibc's, in no header. */
