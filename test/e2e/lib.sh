@@ -284,12 +284,11 @@ expect_whole() {
     done
 }
 
-# same_as_without NAME LEAST COMMAND...: status and output are the same with the library as without; the
-# profile NAME.pb.gz has at least LEAST samples and is whole.
-same_as_without() {
+# same_run NAME COMMAND...: status and output are the same with the library as without; the profile is
+# NAME.pb.gz.
+same_run() {
     same_name=$1
-    same_least=$2
-    shift 2
+    shift
     same_plain=0
     "$@" >"$same_name.plain" 2>"$same_name.plain.err" || same_plain=$?
     same_found=0
@@ -297,6 +296,14 @@ same_as_without() {
     expect_equal "status of $same_name" "$same_plain" "$same_found"
     cmp "$same_name.plain" "$same_name.out" >&2 || fail "$same_name has another output"
     expect_equal "messages of $same_name" "$(cat "$same_name.plain.err")" "$(cat "$same_name.out.err")"
+}
+
+# same_as_without NAME LEAST COMMAND...: the same, and the profile has at least LEAST samples and is whole.
+same_as_without() {
+    same_name=$1
+    same_least=$2
+    shift 2
+    same_run "$same_name" "$@"
     expect_whole "$same_name.pb.gz"
     expect_at_least "weight of $same_name" "$same_least" "$(weight "$same_name.pb.gz.raw")"
 }
