@@ -24,17 +24,20 @@
 #include "unwind/walk.h"
 
 #include <alloca.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <iconv.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -690,6 +693,44 @@ static void signals_in_signals_are_passed(void **state)
     sigaction(SIGUSR2, &old_outer, NULL);
 }
 
+static const int autodisarm = (int)(1U << 31); /* SS_AUTODISARM, Linux 4.7; libc does not name it */
+static stack_t second_stack;
+
+/* On the first alternate stack: the next signal goes to the second. */
+static void raise_from_alternate_stack(int signal)
+{
+    (void)signal;
+    assert_int_equal(sigaltstack(&second_stack, NULL), 0);
+    descend(3, raise_and_compare);
+}
+
+/* The kernel forgets an alternate stack while it is in use, so that a handler may name another: three
+ * stacks, in no order of addresses. */
+static void signals_on_several_alternate_stacks_are_passed(void **state)
+{
+    (void)state;
+    skip_without_real_signals();
+    enum { SIZE = 256 * 1024 };
+    char *stacks = malloc(2 * SIZE);
+    struct sigaction inner = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction outer = {.sa_handler = raise_from_alternate_stack, .sa_flags = SA_ONSTACK};
+    struct sigaction old_inner, old_outer;
+    stack_t old_stack;
+    sigaction(SIGUSR1, &inner, &old_inner);
+    sigaction(SIGUSR2, &outer, &old_outer);
+    for (int order = 0; order < 2; order++) {
+        stack_t first = {.ss_sp = stacks + order * SIZE, .ss_size = SIZE, .ss_flags = autodisarm};
+        second_stack = first;
+        second_stack.ss_sp = stacks + (1 - order) * SIZE;
+        assert_int_equal(sigaltstack(&first, order == 0 ? &old_stack : NULL), 0);
+        raise(SIGUSR2);
+    }
+    sigaltstack(&old_stack, NULL);
+    sigaction(SIGUSR1, &old_inner, NULL);
+    sigaction(SIGUSR2, &old_outer, NULL);
+    free(stacks);
+}
+
 static sigjmp_buf after_crash;
 
 static void on_crash(int signal, siginfo_t *info, void *context)
@@ -753,6 +794,36 @@ static void a_thread_ends_where_it_was_cloned(void **state)
     /* walk_here, descend three times, run_thread, and a few of the C library */
     assert_in_range(from_context.walk.depth, 6, 10);
     assert_true(lies_in(from_context.pcs[4], (void *)(uintptr_t)run_thread, 4096));
+}
+
+static int run_process(void *context)
+{
+    getcontext(context);
+    from_context.walk = (pp_walk){.pcs = from_context.pcs, .capacity = DEPTH};
+    pp_walk_from_context(context, &from_context.walk);
+    return 0;
+}
+
+/* clone(2) as it is: memory shared, a stack from malloc, below which there is nothing. */
+static void a_process_ends_where_it_was_cloned(void **state)
+{
+    (void)state;
+    enum { SIZE = 64 * 1024 };
+    static ucontext_t context;
+    int status = -1;
+    char *stack = malloc(SIZE);
+    skip_without_real_signals();
+    pid_t child = clone(run_process, stack + SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, &context);
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    free(stack);
+    assert_int_equal(from_context.walk.stop, PP_STOP_END);
+    assert_false(from_context.walk.guessed);
+    assert_in_range(from_context.walk.depth, 2, 3); /* us, clone */
+    assert_true(lies_in(from_context.pcs[0], (void *)(uintptr_t)run_process, 4096));
+    assert_true(lies_in(from_context.pcs[from_context.walk.depth - 1],
+                        (void *)(uintptr_t)dlsym(RTLD_DEFAULT, "clone"), 4096));
 }
 
 static void the_main_thread_ends_at_its_start(void **state)
@@ -1016,8 +1087,10 @@ int main(void)
         cmocka_unit_test(signal_frames_are_passed),
         cmocka_unit_test(signal_frames_on_an_alternate_stack_are_passed),
         cmocka_unit_test(signals_in_signals_are_passed),
+        cmocka_unit_test(signals_on_several_alternate_stacks_are_passed),
         cmocka_unit_test(a_real_call_through_null_is_walked),
         cmocka_unit_test(a_thread_ends_where_it_was_cloned),
+        cmocka_unit_test(a_process_ends_where_it_was_cloned),
         cmocka_unit_test(the_main_thread_ends_at_its_start),
         cmocka_unit_test(prologues_and_epilogues_are_walked),
         cmocka_unit_test(lazy_binding_is_walked),
