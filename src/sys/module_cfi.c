@@ -24,7 +24,7 @@ enum {
 
 /* The segment that holds all of [address, address + size), by the addresses in the file. */
 static const ElfW(Phdr) *
-    segment_of(const struct dl_phdr_info *info, ElfW(Addr) address, ElfW(Xword) size)
+    segment_of(const struct dl_phdr_info *info, uint64_t address, uint64_t size)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -100,7 +100,7 @@ static bool read_at(long fd, void *to, size_t size, uint64_t offset)
 /* The file that was loaded, not one that has taken its name since. */
 static bool is_file_of(long fd, const struct dl_phdr_info *info, ElfW(Ehdr) * file)
 {
-    ElfW(Phdr) headers[MAX_PROGRAM_HEADERS];
+    ElfW(Phdr) headers[MAX_PROGRAM_HEADERS] = {0};
     size_t size = info->dlpi_phnum * sizeof *headers;
     return read_at(fd, file, sizeof *file, 0) && memcmp(file->e_ident, ELFMAG, SELFMAG) == 0 &&
            file->e_phentsize == sizeof *headers && file->e_phnum == info->dlpi_phnum &&
@@ -116,8 +116,8 @@ static bool read_section(long fd, const ElfW(Ehdr) * file, unsigned index, ElfW(
 static bool find_section(long fd, const ElfW(Ehdr) * file, ElfW(Shdr) * section)
 {
     static const char wanted[] = ".eh_frame";
-    char name[sizeof wanted];
-    ElfW(Shdr) names;
+    char name[sizeof wanted] = "";
+    ElfW(Shdr) names = {0};
     if (file->e_shentsize != sizeof *section || file->e_shnum > MAX_SECTIONS ||
         !read_section(fd, file, file->e_shstrndx, &names)) {
         return false;
@@ -136,8 +136,8 @@ static void describe_by_section(const struct dl_phdr_info *info, const char *pat
                                 pp_module *module)
 {
     enum { LEAST = 16 }; /* an end mark alone is no information */
-    ElfW(Ehdr) file;
-    ElfW(Shdr) section;
+    ElfW(Ehdr) file = {0};
+    ElfW(Shdr) section = {0};
     long fd = pp_system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
         return;

@@ -4,10 +4,11 @@
  * it.
  *
  * The rule of each PC at which a table entry begins is asked for, and of some behind it. A rule
- * must be one that the walk can apply, and must be the same when the module is read by safe copies.
+ * must be one that the walk can apply, and must be the same when the module is read by safe copies
+ * (unless there is no table: then it is read in place only).
  *
  * Sources: src/unwind/cfi.c src/unwind/expression.c src/unwind/image.c src/unwind/rebase.c
- *          src/sys/safe_read.c
+ * Sources: src/unwind/copies.c src/sys/safe_read.c src/sys/loader.c
  * Seeds: images as test/unit/cfi_image.h assembles them.
  */
 #include "unwind/cfi.h"
@@ -19,7 +20,12 @@
 
 static pp_cfi_space space;
 
-enum { HEADER_BYTES = 12, ENTRY_BYTES = 8, MAX_FUNCTIONS = 8 };
+enum {
+    HEADER_BYTES = 12,
+    ENTRY_BYTES = 8,
+    MAX_FUNCTIONS = 8,
+    CODE_DISTANCE = 0x10000 /* where the seeds have their first function */
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -85,13 +91,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uintptr_t lo = (uintptr_t)bytes;
     pp_image image = {
         .lo = lo, .hi = lo + size, .header = lo, .code_lo = 0, .code_hi = UINTPTR_MAX};
-    for (size_t i = 0; i < MAX_FUNCTIONS; i++) {
+    int has_table = size >= 4 && bytes[0] == 1 && bytes[2] != 0xff && bytes[3] == 0x3b;
+    for (size_t i = 0; i <= MAX_FUNCTIONS; i++) {
         size_t at = HEADER_BYTES + i * ENTRY_BYTES;
-        int32_t start = 0;
-        if (at + sizeof start <= size)
+        int32_t start = CODE_DISTANCE;
+        if (at + sizeof start <= size && i < MAX_FUNCTIONS)
             memcpy(&start, bytes + at, sizeof start);
         for (size_t j = 0; j < sizeof offsets / sizeof *offsets; j++)
-            ask(image, lo + (uintptr_t)(intptr_t)start + offsets[j], j == 2);
+            ask(image, lo + (uintptr_t)(intptr_t)start + offsets[j], has_table && j == 2);
     }
     free(bytes);
     return 0;
