@@ -138,7 +138,8 @@ static void describe_by_section(const struct dl_phdr_info *info, const char *pat
     enum { LEAST = 16 }; /* an end mark alone is no information */
     ElfW(Ehdr) file = {0};
     ElfW(Shdr) section = {0};
-    long fd = pp_system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    long fd =
+        pp_system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         return;
     }
