@@ -95,7 +95,7 @@ void pp_modules_set_interpreter(uintptr_t base)
 bool pp_modules_find(uintptr_t pc, pp_module *module)
 {
     bool found = search_current(pc, module);
-    if (found && module->permanent) {
+    if (found && module->stays) {
         return true;
     }
     if (_dl_find_object != NULL) {

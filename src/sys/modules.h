@@ -35,6 +35,7 @@ typedef struct pp_module {
     uintptr_t cfi_lo, cfi_hi;   /* the segment that holds it, or the whole object */
     uintptr_t eh_frame_hdr;     /* or .eh_frame, if it has no header; 0 = none */
     bool permanent;             /* cannot be unloaded, and has its CFI in one piece */
+    bool stays;                 /* cannot be unloaded */
 } pp_module;
 
 typedef struct pp_module_table {
