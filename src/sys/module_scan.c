@@ -474,7 +474,7 @@ static int calibrate_from_first(struct dl_phdr_info *info, size_t size, void *co
 
 void pp_modules_init(void)
 {
-    pp_modules_set_interpreter((uintptr_t)getauxval(AT_BASE));
+    pp_modules_set_entries((uintptr_t)getauxval(AT_BASE), (uintptr_t)getauxval(AT_ENTRY));
     find_loader_state();
     dl_iterate_phdr(calibrate_from_first, NULL);
 }

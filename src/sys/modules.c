@@ -20,6 +20,7 @@
 
 enum {
     INTERPRETER_MAX = 1 << 20, /* ld.so is a quarter of that */
+    ENTRY_BYTES = 48,          /* _start: glibc's has 34 to 48, musl's less */
     MAX_RETIRED =
         8 /* beyond that they are left in place: a few KiB each, and hardly ever reached */
 };
@@ -27,6 +28,7 @@ enum {
 static pp_module_table *current;
 static unsigned readers;
 static uintptr_t interpreter; /* AT_BASE */
+static uintptr_t entry;       /* AT_ENTRY */
 static pp_module_table *retired[MAX_RETIRED];
 
 /* Since glibc 2.35; NULL with an older libc. */
@@ -79,17 +81,22 @@ static bool ask_loader(uintptr_t pc, pp_module *module)
     return true;
 }
 
-bool pp_modules_is_interpreter(uintptr_t pc)
+bool pp_modules_is_entry_code(uintptr_t pc)
 {
     pp_module module;
     uintptr_t base = __atomic_load_n(&interpreter, __ATOMIC_RELAXED);
+    uintptr_t start = __atomic_load_n(&entry, __ATOMIC_RELAXED);
+    if (start != 0 && pc >= start && pc - start < ENTRY_BYTES) {
+        return true;
+    }
     return base != 0 && pc >= base && pc - base < INTERPRETER_MAX && pp_modules_find(pc, &module) &&
            module.code_lo >= base;
 }
 
-void pp_modules_set_interpreter(uintptr_t base)
+void pp_modules_set_entries(uintptr_t base, uintptr_t start)
 {
     __atomic_store_n(&interpreter, base, __ATOMIC_RELAXED);
+    __atomic_store_n(&entry, start, __ATOMIC_RELAXED);
 }
 
 bool pp_modules_find(uintptr_t pc, pp_module *module)

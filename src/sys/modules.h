@@ -45,10 +45,11 @@ typedef struct pp_module_table {
 } pp_module_table;
 
 /*
- * Zone: SIGNAL. Whether `pc` belongs to the program interpreter (ld.so). Its entry code, below
- * which there is nothing, has no CFI.
+ * Zone: SIGNAL. Whether `pc` is where a stack begins: in the program interpreter (ld.so) or the first
+ * bytes of the program, _start. The former has no CFI for its entry code, nor has the latter from
+ * glibc before 2.18, musl and others.
  */
-bool pp_modules_is_interpreter(uintptr_t pc);
+bool pp_modules_is_entry_code(uintptr_t pc);
 
 /* Zone: SIGNAL. Finds the object whose code contains `pc`; false if there is none now. */
 bool pp_modules_find(uintptr_t pc, pp_module *module);
@@ -69,8 +70,8 @@ void pp_modules_init(void);
 /* Around fork: the child of a process with several threads does not ask the loader any more. */
 void pp_modules_before_fork(void);
 void pp_modules_after_fork_in_child(void);
-void pp_modules_set_interpreter(uintptr_t base); /* part of init, in modules.c */
-void pp_modules_forget_readers(void);            /* part of it, in modules.c */
+void pp_modules_set_entries(uintptr_t base, uintptr_t start); /* part of init, in modules.c */
+void pp_modules_forget_readers(void);                         /* part of it, in modules.c */
 
 /*
  * The executable mappings for a profile, ascending except that [0] is the main binary: all objects

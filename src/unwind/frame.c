@@ -230,8 +230,8 @@ PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
     if (!f->exact && is_signal_restorer(f->pc)) {
         return leave_signal_frame(f); /* a restorer without CFI, as musl's */
     }
-    if (pp_modules_is_interpreter(pp_frame_instruction(f))) {
-        return PP_ENDS; /* _dl_start_user, which calls constructors and jumps to the program */
+    if (pp_modules_is_entry_code(pp_frame_instruction(f))) {
+        return PP_ENDS; /* _start, or _dl_start_user, which calls constructors and jumps to it */
     }
     if (f->exact && f->pc < NULL_PAGE && leave_plain_leaf(f, &result)) {
         return result;

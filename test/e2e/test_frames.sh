@@ -28,6 +28,7 @@ expect_whole_chain() { # NAME
 check() {
     expect_whole_chain frames_no_header
     expect_whole_chain frames_split
+    expect_whole_chain frames_plain_start
 
     # The leaf's caller can be guessed; beyond that nothing is made up.
     record_victim frames_debug_only
