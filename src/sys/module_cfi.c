@@ -37,55 +37,31 @@ static const ElfW(Phdr) *
     return NULL;
 }
 
-static void set_range(const struct dl_phdr_info *info, const ElfW(Phdr) * segment,
-                      pp_module *module)
-{
-    module->cfi_lo = info->dlpi_addr + segment->p_vaddr;
-    module->cfi_hi = module->cfi_lo + segment->p_memsz;
-}
-
-/* From the lowest segment's begin to the highest one's end: a range with holes. */
+/* From the lowest segment's begin to the highest one's end. */
 static void set_range_of_all(const struct dl_phdr_info *info, pp_module *module)
 {
-    module->cfi_lo = UINTPTR_MAX;
+    module->all_lo = UINTPTR_MAX;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type == PT_LOAD) {
             uintptr_t lo = info->dlpi_addr + segment->p_vaddr;
-            module->cfi_lo = lo < module->cfi_lo ? lo : module->cfi_lo;
-            module->cfi_hi = lo + segment->p_memsz;
+            module->all_lo = lo < module->all_lo ? lo : module->all_lo;
+            module->all_hi = lo + segment->p_memsz;
         }
     }
-    module->permanent = false;
 }
 
-/*
- * Whether what the header points to is in its own segment. Linkers write the pointer as a distance
- * of four bytes (pcrel sdata4, LSB Core 5.0, table 10-2 and 10-3); of any other form it is not known.
- */
-static bool frames_are_beside(const struct dl_phdr_info *info, const ElfW(Phdr) * segment,
-                              const uint8_t *header)
-{
-    static const uint8_t relative_of_four_bytes = 0x1b;
-    int32_t distance = 0;
-    memcpy(&distance, header + 4, sizeof distance);
-    uintptr_t frames = (uintptr_t)header + 4 + (uintptr_t)(intptr_t)distance;
-    uintptr_t lo = info->dlpi_addr + segment->p_vaddr;
-    return header[1] == relative_of_four_bytes && frames >= lo && frames - lo < segment->p_memsz;
-}
-
+/* Where .eh_frame itself is stands in the header. That is not read: it would touch a page of each
+ * object when a profile starts, for a few that are not as usual. */
 static void describe_by_header(const struct dl_phdr_info *info, const ElfW(Phdr) * header,
                                pp_module *module)
 {
     enum { LEAST = 8 }; /* four bytes that say how it is encoded, and where .eh_frame is */
     const ElfW(Phdr) *segment = segment_of(info, header->p_vaddr, LEAST);
-    if (segment == NULL) {
-        return;
-    }
-    module->eh_frame_hdr = info->dlpi_addr + header->p_vaddr;
-    if (frames_are_beside(info, segment, (const uint8_t *)module->eh_frame_hdr)) {
-        set_range(info, segment, module);
-    } else {
+    if (segment != NULL) {
+        module->eh_frame_hdr = info->dlpi_addr + header->p_vaddr;
+        module->cfi_lo = info->dlpi_addr + segment->p_vaddr;
+        module->cfi_hi = module->cfi_lo + segment->p_memsz;
         set_range_of_all(info, module);
     }
 }

@@ -317,7 +317,7 @@ static bool publish_table(const scan *s)
                 pp_module *module = &table->module[table->count++];
                 module->code_lo = o->info->dlpi_addr + segment->p_vaddr;
                 module->code_hi = module->code_lo + segment->p_memsz;
-                module->permanent = module->stays = o->permanent;
+                module->permanent = o->permanent;
                 pp_module_cfi_describe(o->info, i == 0 ? "/proc/self/exe" : o->info->dlpi_name,
                                        module);
             }

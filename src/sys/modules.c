@@ -102,7 +102,7 @@ void pp_modules_set_entries(uintptr_t base, uintptr_t start)
 bool pp_modules_find(uintptr_t pc, pp_module *module)
 {
     bool found = search_current(pc, module);
-    if (found && module->stays) {
+    if (found && module->permanent) {
         return true;
     }
     if (_dl_find_object != NULL) {

@@ -32,10 +32,10 @@
 /* The CFI of one object, as far as the unwinder needs it. */
 typedef struct pp_module {
     uintptr_t code_lo, code_hi; /* one executable segment */
-    uintptr_t cfi_lo, cfi_hi;   /* the segment that holds it, or the whole object */
+    uintptr_t cfi_lo, cfi_hi;   /* the segment that holds .eh_frame_hdr, or .eh_frame itself */
+    uintptr_t all_lo, all_hi;   /* all segments, with what holes there are; 0 = as cfi_lo, cfi_hi */
     uintptr_t eh_frame_hdr;     /* or .eh_frame, if it has no header; 0 = none */
-    bool permanent;             /* cannot be unloaded, and has its CFI in one piece */
-    bool stays;                 /* cannot be unloaded */
+    bool permanent;             /* cannot be unloaded */
 } pp_module;
 
 typedef struct pp_module_table {

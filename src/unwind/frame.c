@@ -264,10 +264,22 @@ PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *i
                         .header = module.eh_frame_hdr,
                         .code_lo = module.code_lo,
                         .code_hi = module.code_hi,
+                        .all_lo = module.all_lo,
+                        .all_hi = module.all_hi,
                         .permanent = module.permanent,
                         .keep = f->generation != PP_GENERATION_UNKNOWN,
                         .epoch = f->epoch};
     return true;
+}
+
+/* .eh_frame may lie in another segment than its header (sys/module_cfi.h). */
+static bool widen(pp_image *image)
+{
+    bool wider = image->all_hi != 0 && (image->all_lo < image->lo || image->all_hi > image->hi);
+    image->lo = image->all_lo;
+    image->hi = image->all_hi;
+    image->permanent = false;
+    return wider;
 }
 
 /* Leaves the rule in the frame's space. */
@@ -284,6 +296,10 @@ PP_COLD_PATH static void compute_rule(pp_frame *f)
         pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
     } else {
         pp_cfi_next_rule(&space->image, pc, &space->cfi, &space->rule);
+    }
+    if (space->rule.kind == PP_RULE_NONE && space->image.permanent && widen(&space->image)) {
+        pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
+        f->missed = false; /* what the space holds is of other bounds */
     }
 }
 

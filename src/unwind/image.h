@@ -27,6 +27,7 @@ typedef struct pp_image {
     uintptr_t lo, hi;           /* readable bounds */
     uintptr_t header;           /* .eh_frame_hdr, within the bounds; 0 = the module has none */
     uintptr_t code_lo, code_hi; /* addresses that the module's code may have */
+    uintptr_t all_lo, all_hi;   /* bounds with holes, to be looked at by copies alone; 0 = none */
     bool permanent;             /* may be read in place */
     bool keep;                  /* copies may be kept, and used by walks of the same epoch */
     uint64_t epoch;             /* of the loader, when the walk began */

@@ -47,17 +47,6 @@ static pp_module describe(size_t count, const char *path)
     return module;
 }
 
-/* An object whose header, encoded so, points to `frames`. */
-static pp_module describe_frames_at(uint8_t encoding, int32_t frames)
-{
-    const uint8_t start[] = {1, encoding, 0x03, 0x3b};
-    int32_t distance = frames - (HEADER + 4);
-    memcpy(headers, usual_headers, sizeof headers);
-    memcpy(memory + HEADER, start, sizeof start);
-    memcpy(memory + HEADER + 4, &distance, sizeof distance);
-    return describe(3, "/none");
-}
-
 static void assert_range(const pp_module *module, uintptr_t lo, uintptr_t hi)
 {
     assert_int_equal(module->cfi_lo, (uintptr_t)memory + lo);
@@ -71,32 +60,16 @@ static void assert_nothing(const pp_module *module)
     assert_int_equal(module->cfi_hi, 0);
 }
 
-static void frames_in_one_segment_are_read_in_place(void **state)
+static void the_segment_of_the_header_is_the_range_and_all_segments_the_wider_one(void **state)
 {
     (void)state;
-    pp_module module = describe_frames_at(0x1b, 0x900);
+    memcpy(headers, usual_headers, sizeof headers);
+    pp_module module = describe(3, "/none");
     assert_int_equal(module.eh_frame_hdr, (uintptr_t)memory + HEADER);
     assert_range(&module, 0, SEGMENT);
+    assert_int_equal(module.all_lo, (uintptr_t)memory);
+    assert_int_equal(module.all_hi, (uintptr_t)memory + DATA + SEGMENT);
     assert_true(module.permanent);
-    module = describe_frames_at(0x1b, 0); /* in front of their header */
-    assert_range(&module, 0, SEGMENT);
-    assert_true(module.permanent);
-}
-
-static void frames_beyond_a_hole_are_not(void **state)
-{
-    (void)state;
-    static const int32_t places[] = {DATA, DATA + 64, SEGMENT, -8};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        pp_module module = describe_frames_at(0x1b, places[i]);
-        assert_int_equal(module.eh_frame_hdr, (uintptr_t)memory + HEADER);
-        assert_range(&module, 0, DATA + SEGMENT);
-        assert_false(module.permanent);
-    }
-    /* Nobody knows where these are. */
-    pp_module module = describe_frames_at(0x03, 0x900);
-    assert_range(&module, 0, DATA + SEGMENT);
-    assert_false(module.permanent);
 }
 
 static void header_that_is_not_loaded_is_none(void **state)
@@ -235,8 +208,7 @@ static void sections_that_are_not_loaded_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_in_one_segment_are_read_in_place),
-        cmocka_unit_test(frames_beyond_a_hole_are_not),
+        cmocka_unit_test(the_segment_of_the_header_is_the_range_and_all_segments_the_wider_one),
         cmocka_unit_test(header_that_is_not_loaded_is_none),
         cmocka_unit_test(frames_are_found_through_the_file),
         cmocka_unit_test(another_file_is_not_believed),
