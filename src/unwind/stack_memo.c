@@ -9,12 +9,13 @@
 #include "unwind/stack_memo.h"
 
 #include "base/stack_hash.h"
+#include "sys/safe_read.h"
 #include "unwind/rule_cache.h"
 
 enum {
     WORD = sizeof(uintptr_t),
     BITS = 64,
-    PATIENCE = 64 /* walks refused in a row before an owner is taken for gone */
+    PATIENCE = 64 /* walks refused between two looks at whether the owner is still there */
 };
 
 static pp_memo memos[PP_MEMO_THREADS];
@@ -26,6 +27,12 @@ _Static_assert(sizeof(pp_memo) <= 8192 - 512, "8 KiB a thread, its timer and lab
 
 /* ---- whose memo ---- */
 
+static void give_back(const pp_memo *memo)
+{
+    size_t index = (size_t)(memo - memos);
+    __atomic_and_fetch(&taken[index / BITS], ~(UINT64_C(1) << index % BITS), __ATOMIC_RELEASE);
+}
+
 PP_COLD_PATH static pp_memo *claim(void)
 {
     for (unsigned word = 0; word < PP_MEMO_THREADS / BITS && !thread_ended; word++) {
@@ -35,20 +42,19 @@ PP_COLD_PATH static pp_memo *claim(void)
             if (__atomic_compare_exchange_n(&taken[word], &now, now | UINT64_C(1) << bit, true,
                                             __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
                 pp_memo *memo = &memos[word * BITS + bit];
+                pp_memo *already = NULL;
                 memo->count = 0;
                 memo->busy = 0;
-                mine = memo;
-                return memo;
+                if (__atomic_compare_exchange_n(&mine, &already, memo, false, __ATOMIC_RELAXED,
+                                                __ATOMIC_RELAXED)) {
+                    return memo;
+                }
+                give_back(memo); /* a handler was quicker */
+                return already;
             }
         }
     }
     return NULL;
-}
-
-static void give_back(const pp_memo *memo)
-{
-    size_t index = (size_t)(memo - memos);
-    __atomic_and_fetch(&taken[index / BITS], ~(UINT64_C(1) << index % BITS), __ATOMIC_RELEASE);
 }
 
 void pp_memo_thread_end(void)
@@ -73,38 +79,43 @@ void pp_memo_after_fork_in_child(void)
     }
 }
 
-/* Whether the memo is free for a walk at `here`; an owner further up the stack is still at it. */
-static bool is_free(pp_memo *memo, uintptr_t here)
+/* ---- whose turn ---- */
+
+/* What a walk whose pp_memo_use is at `address` has there; hardly anything else looks like it. */
+static uintptr_t mark_of(const pp_memo *memo, uintptr_t address)
 {
-    if (pp_likely(memo->busy == 0)) {
-        return true;
-    }
-    if (here < memo->busy && ++memo->refused < PATIENCE) {
-        return false;
-    }
-    memo->count = 0; /* left in the middle of something */
-    return true;
+    return (uintptr_t)memo ^ address ^ (uintptr_t)0x6d656d6f2e757365;
+}
+
+/* The stack it was on may have been unmapped since. */
+PP_COLD_PATH static bool is_in_use(pp_memo *memo)
+{
+    uintptr_t busy = memo->busy;
+    uintptr_t mark = 0;
+    return memo->refused++ % PATIENCE != 0 ||
+           (pp_safe_copy(&mark, busy + offsetof(pp_memo_use, mark), sizeof mark) &&
+            mark == mark_of(memo, busy));
 }
 
 void pp_memo_open(pp_memo_use *use, uint64_t epoch)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     pp_memo *memo = mine != NULL ? mine : claim();
-    *use = (pp_memo_use){0};
-    if (memo == NULL || !is_free(memo, here)) {
+    *use = (pp_memo_use){0}; /* its mark, too, should an abandoned walk have been here */
+    if (memo == NULL || (pp_unlikely(memo->busy != 0) && is_in_use(memo))) {
         return;
     }
-    memo->busy = here;
-    memo->refused = 0;
-    use->turn = ++memo->turn;
+    *(volatile uintptr_t *)&use->mark = mark_of(memo, (uintptr_t)use);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (memo->epoch != epoch) {
-        memo->epoch = epoch;
-        memo->count = 0;
-    }
+    memo->busy = (uintptr_t)use;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint32_t count = memo->epoch == epoch ? memo->count : 0;
+    memo->count = 0; /* nobody must see what an abandoned walk leaves behind */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    memo->epoch = epoch;
+    memo->refused = 0;
     use->memo = memo;
     use->old_lo = PP_MEMO_FRAMES + memo->first;
-    use->old_hi = use->old_lo + memo->count;
+    use->old_hi = use->old_lo + count;
     use->new_lo = use->new_hi = use->old_hi - PP_MEMO_FRAMES;
 }
 
@@ -149,7 +160,8 @@ static bool find(const pp_memo_use *use, const pp_frame *f, uint32_t *position)
     const pp_memo_frame *m = &use->memo->frame[place];
     *position = at;
     return at >= use->new_hi && at < use->old_hi && m->pc == f->pc && m->sp == f->sp &&
-           m->fp == f->fp && m->bx == f->bx && m->kind != PP_MEMO_EXACT;
+           m->fp == f->fp && m->bx == f->bx && m->kind != PP_MEMO_EXACT &&
+           f->pc != 0; /* not the end */
 }
 
 PP_RAW_MEMORY static inline uintptr_t word_at(uintptr_t address)
@@ -168,7 +180,7 @@ follow_row(const pp_memo_frame *m, const pp_memo_frame *after_first, const pp_st
     uintptr_t pc = m->pc;
     size_t left = 0;
     for (; left < limit; left++) {
-        uintptr_t cfa = *(const volatile uintptr_t *)&next->sp;
+        uintptr_t cfa = next->sp;
         if (pp_unlikely(cfa - lowest >= span)) {
             break;
         }
@@ -186,11 +198,8 @@ follow_row(const pp_memo_frame *m, const pp_memo_frame *after_first, const pp_st
     return left;
 }
 
-/*
- * From the frame at `position` along at most `limit` steps that agree; stores the frames that were
- * left. Returns how many. A CFA is loaded once and checked: should a nested walk have overwritten the
- * memo, what is read from the stack still lies within the window. An open frame never agrees.
- */
+/* From the frame at `position` along at most `limit` steps that agree; stores the frames that were
+ * left. Returns how many. An open frame never agrees. */
 static size_t follow_steps(pp_memo *memo, uint32_t position, const pp_stack_window *window,
                            uintptr_t *out, size_t limit)
 {
@@ -239,12 +248,24 @@ size_t pp_memo_follow(pp_memo_use *use, pp_frame *f, uintptr_t *out, size_t room
 
 /* ---- open steps ---- */
 
+static bool is_open_frame(const pp_memo_frame *m, const pp_frame *f)
+{
+    return m->kind == (f->exact ? PP_MEMO_EXACT : PP_MEMO_OPEN) && m->pc == pp_frame_stored_pc(f);
+}
+
 void pp_memo_before_step(pp_memo_use *use, const pp_frame *f)
 {
-    if (use->memo == NULL || use->following || use->cut) {
+    if (use->memo == NULL || use->cut) {
         return;
     }
-    if (pp_memo_room(use) == 0) {
+    if (use->following) {
+        if (is_open_frame(pp_memo_at(use->memo, use->at), f)) {
+            return;
+        }
+        join(use, use->at); /* the window was another one: this time the step is open */
+    }
+    bool begins_at_zero = pp_frame_stored_pc(f) == 0 && !f->exact && use->new_lo == use->new_hi;
+    if (pp_memo_room(use) == 0 || begins_at_zero) { /* a pc of 0 would be taken for the end */
         use->cut = true;
         return;
     }
@@ -279,24 +300,25 @@ void pp_memo_after_step(pp_memo_use *use, const pp_frame *f, bool ended)
 
 /* ---- the end of a walk ---- */
 
-static void hash_new_frames(pp_memo *memo)
+static void hash_new_frames(pp_memo *memo, uint32_t count)
 {
-    uint32_t left = memo->count - memo->hashed;
+    uint32_t left = count - memo->hashed;
     uint64_t hash =
         memo->hashed > 0 ? pp_memo_at(memo, memo->first + left)->hash : PP_STACK_HASH_ROOT;
     while (left > 0) {
         pp_memo_frame *m = pp_memo_at(memo, memo->first + --left);
-        hash = m->pc != 0 ? pp_stack_hash_extend(hash, m->pc) : PP_STACK_HASH_ROOT;
+        bool is_end = m->pc == 0 && m->kind != PP_MEMO_EXACT;
+        hash = is_end ? PP_STACK_HASH_ROOT : pp_stack_hash_extend(hash, m->pc);
         m->hash = hash;
     }
-    memo->hashed = memo->count;
+    memo->hashed = count;
 }
 
-bool pp_memo_close(pp_memo_use *use, bool ended, uint32_t skip, uint64_t *hash)
+void pp_memo_close(pp_memo_use *use, bool ended, uint32_t skip, uint64_t *hash)
 {
     pp_memo *memo = use->memo;
     if (memo == NULL) {
-        return true;
+        return;
     }
     uint32_t hashed = 0;
     bool whole = ended && !use->cut;
@@ -306,16 +328,15 @@ bool pp_memo_close(pp_memo_use *use, bool ended, uint32_t skip, uint64_t *hash)
         whole = whole && use->at + 1 == use->old_hi;
         join(use, use->old_hi);
     }
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    bool undisturbed = memo->turn == use->turn;
+    uint32_t count = use->new_hi - use->new_lo;
     memo->first = use->new_lo % PP_MEMO_FRAMES;
-    memo->count = undisturbed ? use->new_hi - use->new_lo : 0;
     memo->hashed = hashed;
-    if (undisturbed && whole && hash != NULL && skip < memo->count) {
-        hash_new_frames(memo);
+    if (whole && hash != NULL && skip < count) {
+        hash_new_frames(memo, count);
         *hash = pp_memo_at(memo, memo->first + skip)->hash;
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    memo->count = count;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     memo->busy = 0;
-    return undisturbed;
 }

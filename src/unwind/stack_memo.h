@@ -28,9 +28,10 @@
  * and when it is over, what is new and what agreed are moved together. The hash of a stack is built
  * from its root up (base/stack_hash.h), so that the hash of the agreeing part is kept too.
  *
- * A memo belongs to a thread. A handler that interrupts a walk does without; if one takes over a
- * memo whose owner seemed to be gone (longjmp out of a handler) and is not, the owner notices by
- * `turn` and walks again without it.
+ * A memo belongs to a thread, and to one walk of it at a time: a handler that interrupts the walk does
+ * without. A walk that was left by longjmp never gives the memo back. It is known to be gone when its
+ * pp_memo_use has been overwritten, not before: an alternate stack may lie anywhere, so that nothing
+ * follows from where SP is. During a walk the memo is empty, whatever happens to the walk.
  *
  * Zone: SIGNAL.
  * Locks: none.
@@ -69,19 +70,18 @@ typedef struct pp_memo_frame {
 
 typedef struct pp_memo {
     uint64_t epoch;
-    uintptr_t busy; /* where on the stack the walk is that uses the memo; 0 = nobody */
-    uint32_t turn;  /* counts walks */
-    uint32_t refused;
-    uint32_t first, count;        /* the frames of the last walk, leaf-most first */
-    uint32_t hashed;              /* the root-most that have a hash */
+    uintptr_t busy;        /* the pp_memo_use of the walk that has the memo; 0 = nobody */
+    uint32_t refused;      /* walks, since the last that could have it */
+    uint32_t first, count; /* the frames of the last walk, leaf-most first; none during one */
+    uint32_t hashed;       /* the root-most that have a hash */
     uint8_t where[PP_MEMO_SLOTS]; /* sp -> place in the ring; may be wrong */
     pp_memo_frame frame[PP_MEMO_FRAMES] __attribute__((aligned(64)));
 } pp_memo;
 
 /* One walk's use of a memo. Positions are counted on across the ring's end; old_hi is the highest. */
 typedef struct pp_memo_use {
-    pp_memo *memo; /* NULL: without, or no longer */
-    uint32_t turn;
+    pp_memo *memo;  /* NULL: without */
+    uintptr_t mark; /* tells whoever looks at memo->busy that the walk goes on */
     uint32_t new_lo, new_hi;
     uint32_t old_lo, old_hi;
     uint32_t joined, at; /* if following: since where, and where now */
@@ -147,11 +147,11 @@ void pp_memo_before_step(pp_memo_use *use, const pp_frame *f);
 void pp_memo_after_step(pp_memo_use *use, const pp_frame *f, bool ended);
 
 /*
- * Ends a walk, which has come to the stack's end if `ended`. False if another walk has used the memo
- * meanwhile: what this one has found is void. If `hash` is not NULL and the memo holds the whole
- * stack, stores the hash of it without the leaf-most `skip` frames there, else leaves it alone.
+ * Ends a walk, which has come to the stack's end if `ended`. If `hash` is not NULL and the memo holds
+ * the whole stack, stores the hash of it without the leaf-most `skip` frames there, else leaves it
+ * alone.
  */
-bool pp_memo_close(pp_memo_use *use, bool ended, uint32_t skip, uint64_t *hash);
+void pp_memo_close(pp_memo_use *use, bool ended, uint32_t skip, uint64_t *hash);
 
 /* The calling thread is about to end: its memo is given to others. */
 void pp_memo_thread_end(void);

@@ -154,8 +154,9 @@ static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
     const uintptr_t *before;
     do {
         if (use->memo != NULL && !use->cut) {
-            out->at += pp_memo_follow(use, f, out->at, (size_t)(out->end - out->at));
-            if (f->pc == 0) {
+            size_t left = pp_memo_follow(use, f, out->at, (size_t)(out->end - out->at));
+            out->at += left;
+            if (left != 0 && f->pc == 0) {
                 return PP_ENDS;
             }
             if (use->following || out->at == out->end) {
@@ -172,8 +173,7 @@ static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
     return PP_GO_ON;
 }
 
-/* Returns false if the memo was disturbed. */
-static bool walk_frames(pp_frame *f, pp_walk *walk)
+static void walk_frames(pp_frame *f, pp_walk *walk)
 {
     pp_memo_use *use = &f->space->memo_use;
     pp_verdict v = PP_GO_ON;
@@ -183,8 +183,7 @@ static bool walk_frames(pp_frame *f, pp_walk *walk)
     if (!walk->without_memo && f->generation != PP_GENERATION_UNKNOWN) {
         pp_memo_open(use, f->epoch);
     } else {
-        use->memo = NULL;
-        use->following = false;
+        *use = (pp_memo_use){.memo = NULL};
     }
     pp_stack_window_open(&f->window, &f->space->stack);
     while (v == PP_GO_ON && out.at < out.end) {
@@ -207,12 +206,10 @@ static bool walk_frames(pp_frame *f, pp_walk *walk)
     walk->stop = stop_of(v);
     walk->guessed = f->guessed;
     walk->hash = 0;
-    bool valid =
-        pp_memo_close(use, v != PP_GO_ON, walk->skip, walk->wants_hash ? &walk->hash : NULL);
+    pp_memo_close(use, v != PP_GO_ON, walk->skip, walk->wants_hash ? &walk->hash : NULL);
     if (walk->wants_hash && walk->hash == 0) {
         walk->hash = pp_stack_hash(walk->pcs, walk->depth);
     }
-    return valid;
 }
 
 static pp_frame *start_at_context(const void *context, pp_walk_space *space)
@@ -229,13 +226,9 @@ static pp_frame *start_at_context(const void *context, pp_walk_space *space)
     return &space->frame;
 }
 
-/* A walk that was disturbed is made again, without what disturbed it. */
 void pp_walk_from_context(const void *context, pp_walk *walk)
 {
-    if (pp_unlikely(!walk_frames(start_at_context(context, walk->space), walk))) {
-        walk->without_memo = true;
-        walk_frames(start_at_context(context, walk->space), walk);
-    }
+    walk_frames(start_at_context(context, walk->space), walk);
 }
 
 static pp_frame *start_at_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
@@ -248,9 +241,5 @@ static pp_frame *start_at_caller(uintptr_t return_address, uintptr_t sp, uintptr
 void pp_walk_from_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
                          pp_walk *walk)
 {
-    pp_walk_space *space = walk->space;
-    if (pp_unlikely(!walk_frames(start_at_caller(return_address, sp, fp, bx, space), walk))) {
-        walk->without_memo = true;
-        walk_frames(start_at_caller(return_address, sp, fp, bx, space), walk);
-    }
+    walk_frames(start_at_caller(return_address, sp, fp, bx, walk->space), walk);
 }
