@@ -81,3 +81,19 @@ double report_modules(FILE *out)
     print_row(out, "all", &all);
     return percent(all.agreed, all.compared);
 }
+
+bool report_append(const char *path)
+{
+    FILE *file = fopen(path, "ae");
+    if (file == NULL) {
+        return false;
+    }
+    for (const place_record *r = places_next(NULL); r != NULL; r = places_next(r)) {
+        place where = places_of_record(r);
+        if (r->compared > 0 && places_is_file(where)) {
+            fprintf(file, "%s %lx %d\n", places_module(where.module)->path,
+                    (unsigned long)where.address, r->disagreed > 0);
+        }
+    }
+    return fclose(file) == 0;
+}

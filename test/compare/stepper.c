@@ -22,6 +22,7 @@
  * Owns: nothing.
  */
 #include "classes.h"
+#include "judge.h"
 #include "places.h"
 #include "report.h"
 #include "second_opinion.h"
@@ -41,309 +42,32 @@
 #include <unistd.h>
 
 enum {
-    FIRST_VISITS = 3,
     QUIET_CALLS = 10,         /* without a first visit, before a function is run at full speed */
     QUIET_CALLS_AT_START = 2, /* the same while there is no agent yet */
-    STEPPED_ANYWAY = 32,      /* one of so many calls */
-    SECOND_SAMPLE = 16,       /* libunwind is asked at one of so many new PCs */
-    SECOND_PER_PLACE = 8,     /* and so often at most at a PC where we are wrong */
-    MAX_POSTPONED = 256,
-    LANDING = 1,     /* its place in the chain of what was in flight */
-    BELOW_SP = 1024, /* the red zone and a little of what a signal frame takes */
-    ROOM_FOR_HANDLER = 16384,
-    TEXT_SIZE = 4096,
-    FRAMES_SHOWN = 3
+    STEPPED_ANYWAY = 32       /* one of so many calls */
 };
 
 static struct {
-    const char *agent, *known;
+    const char *agent, *known, *append;
     double least;
     unsigned long long max_steps;
     bool all, from_entry;
 } options = {.least = 0};
 
-/* A walk whose truth is known only when the flight lands. */
-typedef struct postponed_walk {
-    uint64_t pc;
-    compare_answer ours;
-    uint64_t callers[COMPARE_DEPTH], second[COMPARE_DEPTH];
-    size_t callers_depth, second_depth;
-    bool whole;
-} postponed_walk;
+static unsigned long long steps, run_calls;
 
-static compare_shared *shared;
-static shadow truth;
-static postponed_walk postponed[MAX_POSTPONED];
-static unsigned postponed_count;
-static unsigned long long steps, run_calls, news;
-
-static bool stack_bounds(uint64_t sp, uint64_t *lo, uint64_t *hi)
-{
-    return places_mapping(tracee_the.pid, sp, lo, hi);
-}
-
-static const shadow_memory memory = {tracee_read_word, stack_bounds};
+static const shadow_memory memory = {tracee_read_word, judge_stack_bounds};
 
 static shadow_point here(void)
 {
     return (shadow_point){tracee_the.now.rip, tracee_the.now.rsp};
 }
 
-/* ---- examples ---- */
-
-static void add_frames(char *text, size_t room, const char *whose, const uint64_t *pcs,
-                       size_t depth, size_t at)
-{
-    size_t used = strlen(text);
-    used += (size_t)snprintf(text + used, room - used, "      %-10s", whose);
-    for (size_t i = at > 1 ? at - 2 : 0; i < at + FRAMES_SHOWN && used + 256 < room; i++) {
-        if (i >= depth) {
-            used += (size_t)snprintf(text + used, room - used, " [%zu] end", i);
-            break;
-        }
-        uint64_t offset = 0;
-        place where = places_find(tracee_the.pid, pcs[i] - 1);
-        const char *path = places_module(where.module)->path;
-        const char *slash = strrchr(path, '/');
-        const char *symbol = places_symbol(where, &offset);
-        used +=
-            (size_t)snprintf(text + used, room - used, " [%zu] %.40s:0x%lx", i,
-                             slash != NULL ? slash + 1 : path, (unsigned long)where.address + 1);
-        if (symbol[0] != '\0') {
-            used += (size_t)snprintf(text + used, room - used, " %.60s+%lu", symbol,
-                                     (unsigned long)offset + 1);
-        }
-    }
-    snprintf(text + used, room - used, "\n");
-}
-
-static const char *example(const compare_answer *ours, const chain *right, const chain *second,
-                           size_t at)
-{
-    static char text[TEXT_SIZE];
-    char whose[32];
-    text[0] = '\0';
-    add_frames(text, sizeof text, "machine", right->pcs, right->depth, at);
-    snprintf(whose, sizeof whose, "ours(%u)", ours->stop);
-    add_frames(text, sizeof text, whose, ours->pcs, ours->depth, at);
-    if (second->depth > 0) {
-        add_frames(text, sizeof text, "libunwind", second->pcs, second->depth, at);
-    }
-    return text;
-}
-
-/* ---- comparisons ---- */
-
-/* On the program's own stack if there is room, like a signal's handler. */
-static bool ask_agent(uint64_t ways)
-{
-    const uint64_t elsewhere = 1u << COMPARE_ELSEWHERE;
-    uint64_t sp = tracee_the.now.rsp;
-    uint64_t lo = 0;
-    uint64_t hi = 0;
-    uint64_t at = shared->stack_top;
-    if (stack_bounds(sp, &lo, &hi) && sp - lo >= ROOM_FOR_HANDLER) {
-        at = (sp - BELOW_SP) & ~UINT64_C(15);
-    }
-    return tracee_ask(shared, ways & ~elsewhere, at) &&
-           (!(ways & elsewhere) || tracee_ask(shared, elsewhere, shared->stack_top));
-}
-
-/* The loader tells of a library when it has relocated it; resolvers of IFUNCs run before that. */
-static bool is_in_no_module(uint64_t pc)
-{
-    shared->place = pc;
-    bool answered = ask_agent(0);
-    shared->place = 0;
-    return answered && shared->place_is_known == 0;
-}
-
-static void note(place_record *record, disagreement kind, const compare_answer *ours,
-                 const chain *right, const chain *second, size_t at)
-{
-    uint64_t culprit = at > 0 ? right->pcs[at - 1] - 1 : right->pcs[0] - 1;
-    opinion said = kind == OTHER_STOP || kind == WAYS_DIFFER
-                       ? OPINION_NONE
-                       : classes_opinion(second, ours, right, at);
-    place where = places_find(tracee_the.pid, culprit);
-    if (places_is_file(where) && is_in_no_module(culprit)) {
-        kind = IN_NO_MODULE;
-    } else if (truth.flight == SHADOW_LANDED && at == LANDING + 1) {
-        kind = AT_A_LANDING;
-    }
-    unsigned number = classes_note(where, kind, said);
-    if (classes_example(number) == NULL) {
-        classes_set_example(number, example(ours, right, second, at));
-    }
-    record->disagreed++;
-    if (record->first_class == 0) {
-        record->first_class = number + 1;
-    }
-}
-
-static void judge(place_record *record, const compare_answer *ours, const chain *right,
-                  const chain *second)
-{
-    size_t at = 0;
-    disagreement kind = classes_compare(ours, right, &at);
-    record->compared++;
-    record->guessed |= ours->guessed != 0;
-    if (kind != AGREED) {
-        note(record, kind, ours, right, second, at);
-    }
-    if (second->depth > 0 && record->second_asked < UINT8_MAX) {
-        compare_answer theirs = {.depth = (uint32_t)second->depth};
-        memcpy(theirs.pcs, second->pcs, second->depth * sizeof *second->pcs);
-        disagreement theirs_kind = classes_compare(&theirs, right, &at);
-        record->second_asked++;
-        if (theirs_kind == AGREED || theirs_kind == OTHER_STOP) {
-            record->second_agreed++;
-        }
-    }
-}
-
-static bool same_answer(const compare_answer *a, const compare_answer *b)
-{
-    return a->depth == b->depth && a->stop == b->stop && a->guessed == b->guessed &&
-           a->hash == b->hash && memcmp(a->pcs, b->pcs, a->depth * sizeof *a->pcs) == 0;
-}
-
-/* All ways to walk give the same; the one from the caller has all but the leaf. */
-static void judge_ways(place_record *record, uint64_t ways, const chain *right)
-{
-    const compare_answer *warm = &shared->answer[COMPARE_WARM];
-    const chain first = {warm->pcs, warm->depth, true};
-    const chain none = {0};
-    size_t at = 0;
-    for (unsigned way = COMPARE_AGAIN; way < COMPARE_WAYS; way++) {
-        if (way != COMPARE_FROM_CALLER && (ways >> way & 1) &&
-            !same_answer(&shared->answer[way], warm)) {
-            classes_compare(&shared->answer[way], &first, &at);
-            note(record, WAYS_DIFFER, &shared->answer[way], &first, &none, at);
-        }
-    }
-    if (ways >> COMPARE_FROM_CALLER & 1) {
-        const compare_answer *ours = &shared->answer[COMPARE_FROM_CALLER];
-        const chain callers = {right->pcs + 1, right->depth - 1, right->whole};
-        disagreement kind = classes_compare(ours, &callers, &at);
-        if (kind != AGREED) {
-            note(record, kind, ours, &callers, &none, at);
-        }
-    }
-}
-
-/* The chain from the leaf on, at an instruction that is not in flight. */
-static chain chain_here(const place_record *record, uint64_t pcs[COMPARE_DEPTH])
-{
-    chain right = {.pcs = pcs};
-    uint64_t word = 0;
-    const shadow_entry *top = shadow_top(&truth);
-    pcs[0] = tracee_the.now.rip + 1;
-    size_t from = 1;
-    if (record->instruction.kind == INSTRUCTION_RETURN &&
-        (top == NULL || top->slot != tracee_the.now.rsp) &&
-        tracee_read_word(tracee_the.now.rsp, &word)) {
-        pcs[from++] = word; /* a jump, by a return to what was pushed by hand */
-    }
-    right.depth = from + shadow_callers(&truth, pcs + from, COMPARE_DEPTH - from, &right.whole);
-    if (record->instruction.kind == INSTRUCTION_RETURN && from == 1 && right.depth > 1 &&
-        tracee_read_word(tracee_the.now.rsp, &word)) {
-        pcs[1] = word; /* the same as was pushed, nearly always */
-    }
-    return right;
-}
-
-static uint64_t ways_wanted(const place_record *record)
-{
-    uint64_t ways = 1u << COMPARE_WARM;
-    const shadow_entry *top = shadow_top(&truth);
-    if (record->compared < FIRST_VISITS) {
-        ways |= 1u << COMPARE_AGAIN | 1u << COMPARE_WITHOUT_MEMO | 1u << COMPARE_ELSEWHERE;
-    }
-    if (record->compared == 0) {
-        ways |= 1u << COMPARE_COLD;
-    }
-    if (top != NULL && !top->interrupted && top->slot == tracee_the.now.rsp &&
-        truth.flight != SHADOW_IN_FLIGHT && record->instruction.kind != INSTRUCTION_RETURN) {
-        ways |= 1u << COMPARE_FROM_CALLER;
-    }
-    return ways;
-}
-
-static void postpone(const compare_answer *ours, const uint64_t *second, size_t second_depth)
-{
-    if (postponed_count < MAX_POSTPONED) {
-        postponed_walk *p = &postponed[postponed_count++];
-        p->pc = tracee_the.now.rip;
-        p->ours = *ours;
-        p->callers_depth = shadow_callers(&truth, p->callers, COMPARE_DEPTH, &p->whole);
-        p->second_depth = second_depth;
-        memcpy(p->second, second, second_depth * sizeof *second);
-    }
-}
-
-/* Walks at the instruction that the program has stopped at, and compares. */
-static bool compare_here(place_record *record)
-{
-    static uint64_t right_pcs[COMPARE_DEPTH];
-    static uint64_t second_pcs[COMPARE_DEPTH];
-    const compare_answer *ours = &shared->answer[COMPARE_WARM];
-    uint64_t ways = ways_wanted(record);
-    bool in_flight = truth.flight == SHADOW_IN_FLIGHT;
-    size_t at = 0;
-    news += record->compared < FIRST_VISITS;
-    if (!ask_agent(ways)) {
-        return false;
-    }
-    chain right = chain_here(record, right_pcs);
-    chain second = {second_pcs, 0, false};
-    bool asked = record->compared == 0 && tracee_the.now.rip * 2654435761u % SECOND_SAMPLE == 0;
-    bool wrong = in_flight || classes_compare(ours, &right, &at) != AGREED;
-    if (asked || (wrong && record->second_asked < SECOND_PER_PLACE)) {
-        second.depth =
-            second_opinion_walk(tracee_the.pid, &tracee_the.now, second_pcs, COMPARE_DEPTH);
-    }
-    judge_ways(record, ways, &right);
-    if (in_flight) {
-        postpone(ours, second_pcs, second.depth);
-    } else {
-        judge(record, ours, &right, &second);
-    }
-    return true;
-}
-
-/* The flight is over: what was in flight is judged by where it landed. */
-static void judge_postponed(void)
-{
-    static uint64_t pcs[COMPARE_DEPTH + 2];
-    for (unsigned i = 0; i < postponed_count; i++) {
-        postponed_walk *p = &postponed[i];
-        chain right = {.pcs = pcs};
-        chain second = {p->second, p->second_depth, false};
-        size_t from = 1;
-        pcs[0] = p->pc + 1;
-        if (truth.flight == SHADOW_ABANDONED) {
-            memcpy(pcs + from, p->callers, p->callers_depth * sizeof *pcs);
-            right.depth = from + p->callers_depth;
-            right.whole = p->whole;
-        } else {
-            if (truth.flight == SHADOW_LANDED) {
-                pcs[from++] = truth.landing;
-            }
-            right.depth =
-                from + shadow_callers(&truth, pcs + from, COMPARE_DEPTH - from, &right.whole);
-        }
-        judge(places_record(places_find(tracee_the.pid, p->pc)), &p->ours, &right, &second);
-    }
-    postponed_count = 0;
-    truth.flight = SHADOW_GROUNDED;
-}
-
 /* ---- stepping ---- */
 
 static bool is_due(const place_record *record)
 {
-    return record->visits <= FIRST_VISITS || (record->visits & (record->visits - 1)) == 0;
+    return record->visits <= JUDGE_FIRST_VISITS || (record->visits & (record->visits - 1)) == 0;
 }
 
 static void learn_instruction(place_record *record, bool in_file)
@@ -394,13 +118,13 @@ static void begin_program(void)
     uint64_t hi = 0;
     places_stale();
     second_opinion_forget();
-    postponed_count = 0;
-    memset(shared, 0, sizeof *shared);
+    judge_forget();
+    memset(judge_state.shared, 0, sizeof *judge_state.shared);
     if (options.from_entry) {
         tracee_run_to(tracee_program_entry(), 0);
     }
-    stack_bounds(tracee_the.now.rsp, &lo, &hi);
-    shadow_begin(&truth, tracee_the.now.rsp, lo, hi);
+    judge_stack_bounds(tracee_the.now.rsp, &lo, &hi);
+    shadow_begin(&judge_state.truth, tracee_the.now.rsp, lo, hi);
 }
 
 /* A call was just executed: runs the function at full speed if there is nothing new in it. */
@@ -408,9 +132,9 @@ static tracee_event run_if_quiet(shadow_entry entry)
 {
     place where = places_find(tracee_the.pid, tracee_the.now.rip);
     const place_record *function = places_record(where);
-    bool seen = shared->ready == 0
+    bool seen = judge_state.shared->ready == 0
                     ? function->quiet >= QUIET_CALLS_AT_START
-                    : function->quiet >= QUIET_CALLS && function->compared >= FIRST_VISITS;
+                    : function->quiet >= QUIET_CALLS && function->compared >= JUDGE_FIRST_VISITS;
     if (options.all || !seen || ++run_calls % STEPPED_ANYWAY == 0) {
         return TRACEE_STEPPED;
     }
@@ -418,7 +142,7 @@ static tracee_event run_if_quiet(shadow_entry entry)
     if (event == TRACEE_STEPPED) {
         places_stale();
         second_opinion_forget();
-        shadow_resume_at(&truth, tracee_the.now.rsp, &memory);
+        shadow_resume_at(&judge_state.truth, tracee_the.now.rsp, &memory);
     }
     return event;
 }
@@ -427,7 +151,7 @@ static void note_return(const shadow_entry *entry)
 {
     if (entry->callee != 0) {
         place_record *function = places_record(places_find(tracee_the.pid, entry->callee));
-        bool quiet = entry->mark == news;
+        bool quiet = entry->mark == judge_state.news;
         function->quiet = (uint8_t)(!quiet ? 0 : function->quiet + (function->quiet < UINT8_MAX));
     }
 }
@@ -439,29 +163,29 @@ static tracee_event follow(instruction executed, uint64_t system_call, shadow_po
     shadow_point interrupted;
     uint64_t restorer = 0;
     if (entered_handler(signal, before.sp, &interrupted, &restorer)) {
-        shadow_signal(&truth, interrupted, here(), restorer, &memory);
+        shadow_signal(&judge_state.truth, interrupted, here(), restorer, &memory);
         judge_postponed();
         return TRACEE_STEPPED;
     }
     if (executed.kind == INSTRUCTION_SYSTEM_CALL) {
         note_system_call(system_call);
         if (system_call == SYS_rt_sigreturn) {
-            shadow_signal_return(&truth, here(), &memory);
+            shadow_signal_return(&judge_state.truth, here(), &memory);
             return TRACEE_STEPPED;
         }
     }
-    const shadow_entry *top = shadow_top(&truth);
+    const shadow_entry *top = shadow_top(&judge_state.truth);
     shadow_entry returned = top != NULL ? *top : (shadow_entry){0};
-    shadow_step(&truth, executed, before, here(), &memory);
-    if (truth.flight > SHADOW_IN_FLIGHT) {
+    shadow_step(&judge_state.truth, executed, before, here(), &memory);
+    if (judge_state.truth.flight > SHADOW_IN_FLIGHT) {
         judge_postponed();
     }
     if (executed.kind == INSTRUCTION_RETURN && returned.slot == before.sp) {
         note_return(&returned);
-    } else if (executed.kind == INSTRUCTION_CALL && shadow_top(&truth) != NULL &&
-               shadow_top(&truth)->callee == tracee_the.now.rip) {
-        shadow_mark(&truth, news);
-        return run_if_quiet(*shadow_top(&truth));
+    } else if (executed.kind == INSTRUCTION_CALL && shadow_top(&judge_state.truth) != NULL &&
+               shadow_top(&judge_state.truth)->callee == tracee_the.now.rip) {
+        shadow_mark(&judge_state.truth, judge_state.news);
+        return run_if_quiet(*shadow_top(&judge_state.truth));
     }
     return TRACEE_STEPPED;
 }
@@ -474,9 +198,9 @@ static bool step_program(void)
         place where = places_find(tracee_the.pid, before.pc);
         place_record *record = places_record(where);
         learn_instruction(record, places_is_file(where));
-        if (shared->ready != 0) {
+        if (judge_state.shared->ready != 0) {
             record->visits++;
-            if (is_due(record) && signal == 0 && !compare_here(record)) {
+            if (is_due(record) && signal == 0 && !judge_here(record)) {
                 return false;
             }
         }
@@ -521,11 +245,12 @@ static compare_shared *make_shared(char *path)
 
 static void usage(void)
 {
-    fputs("usage: unwind_stepper --agent FILE [--known FILE] [--least PERCENT] [--steps N]\n"
-          "                      [--all] [--from-entry] -- COMMAND...\n"
+    fputs("usage: unwind_stepper --agent FILE [--known FILE] [--least PERCENT] [--append FILE]\n"
+          "                      [--steps N] [--all] [--from-entry] -- COMMAND...\n"
           "  --agent FILE     unwind_agent.so\n"
           "  --known FILE     the classes of disagreement that are explained\n"
           "  --least PERCENT  of PCs that have to agree, else the status is 1\n"
+          "  --append FILE    one line more for each PC: module, address, whether it was wrong\n"
           "  --steps N        kills the program after so many steps\n"
           "  --all            steps through everything, however often it was seen\n"
           "  --from-entry     not the loader and the constructors, only what follows\n",
@@ -536,13 +261,10 @@ static void usage(void)
 static void read_options(int argc, char **argv)
 {
     static const struct option table[] = {
-        {"agent", required_argument, NULL, 'a'},
-        {"known", required_argument, NULL, 'k'},
-        {"least", required_argument, NULL, 'l'},
-        {"steps", required_argument, NULL, 's'},
-        {"all", no_argument, NULL, 'A'},
-        {"from-entry", no_argument, NULL, 'e'},
-        {NULL, 0, NULL, 0},
+        {"agent", required_argument, NULL, 'a'},  {"known", required_argument, NULL, 'k'},
+        {"least", required_argument, NULL, 'l'},  {"steps", required_argument, NULL, 's'},
+        {"append", required_argument, NULL, 'p'}, {"all", no_argument, NULL, 'A'},
+        {"from-entry", no_argument, NULL, 'e'},   {NULL, 0, NULL, 0},
     };
     int option = 0;
     while ((option = getopt_long(argc, argv, "+", table, NULL)) != -1) {
@@ -555,6 +277,9 @@ static void read_options(int argc, char **argv)
             break;
         case 'l':
             options.least = strtod(optarg, NULL);
+            break;
+        case 'p':
+            options.append = optarg;
             break;
         case 's':
             options.max_steps = strtoull(optarg, NULL, 10);
@@ -577,9 +302,12 @@ static void read_options(int argc, char **argv)
 static int report(double seconds)
 {
     double agreed = report_modules(stdout);
+    if (options.append != NULL && !report_append(options.append)) {
+        fprintf(stderr, "compare: cannot write to %s\n", options.append);
+    }
     printf("\n%llu steps in %.0f s; %lu returns to other places than were pushed, "
            "%lu switches of stack; the program's status is 0x%x\n\n",
-           steps, seconds, truth.odd_returns, truth.stack_switches,
+           steps, seconds, judge_state.truth.odd_returns, judge_state.truth.stack_switches,
            (unsigned)tracee_the.exit_status);
     unsigned unexplained = classes_report(stdout);
     if (unexplained > 0) {
@@ -600,7 +328,7 @@ int main(int argc, char **argv)
     if (options.known != NULL && !classes_read_known(options.known)) {
         return 2;
     }
-    shared = make_shared(path);
+    judge_state.shared = make_shared(path);
     clock_gettime(CLOCK_MONOTONIC, &from);
     if (!tracee_start(argv + optind, options.agent, path)) {
         fprintf(stderr, "compare: %s could not be started under ptrace\n", argv[optind]);
