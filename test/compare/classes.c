@@ -49,6 +49,11 @@ const char *classes_kind_name(disagreement kind)
 
 /* ---- one comparison ---- */
 
+static bool same_frame(const chain *truth, size_t i, uint64_t pc)
+{
+    return truth->pcs[i] == pc || (i != 0 && i == truth->by_jump && truth->pcs[i] + 1 == pc);
+}
+
 static disagreement kind_at(const compare_answer *ours, const chain *truth, size_t i)
 {
     if (i == ours->depth) {
@@ -69,7 +74,7 @@ static disagreement kind_at(const compare_answer *ours, const chain *truth, size
 disagreement classes_compare(const compare_answer *ours, const chain *truth, size_t *at)
 {
     size_t i = 0;
-    while (i < ours->depth && i < truth->depth && ours->pcs[i] == truth->pcs[i]) {
+    while (i < ours->depth && i < truth->depth && same_frame(truth, i, ours->pcs[i])) {
         i++;
     }
     *at = i;
@@ -97,7 +102,7 @@ opinion classes_opinion(const chain *second, const compare_answer *ours, const c
         return OPINION_NONE;
     }
     for (size_t i = 0; i < at; i++) {
-        if (pc_or_zero(second->pcs, second->depth, i) != truth->pcs[i]) {
+        if (!same_frame(truth, i, pc_or_zero(second->pcs, second->depth, i))) {
             return OPINION_THIRD;
         }
     }

@@ -41,6 +41,9 @@ typedef struct chain {
     const uint64_t *pcs;
     size_t depth;
     bool whole;
+    /* The frame that control comes to by a jump, not back to from a call; 0 = none. A walk may give
+     * its PC plus 1, as of an instruction. */
+    size_t by_jump;
 } chain;
 
 /* Compares the walk's frames with the truth; *at is the first index that differs. */

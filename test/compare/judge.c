@@ -126,7 +126,7 @@ static bool same_answer(const compare_answer *a, const compare_answer *b)
 static void judge_ways(place_record *record, uint64_t ways, const chain *right)
 {
     const compare_answer *warm = &judge_state.shared->answer[COMPARE_WARM];
-    const chain first = {warm->pcs, warm->depth, true};
+    const chain first = {warm->pcs, warm->depth, true, 0};
     const chain none = {0};
     size_t at = 0;
     for (unsigned way = COMPARE_AGAIN; way < COMPARE_WAYS; way++) {
@@ -138,7 +138,7 @@ static void judge_ways(place_record *record, uint64_t ways, const chain *right)
     }
     if (ways >> COMPARE_FROM_CALLER & 1) {
         const compare_answer *ours = &judge_state.shared->answer[COMPARE_FROM_CALLER];
-        const chain callers = {right->pcs + 1, right->depth - 1, right->whole};
+        const chain callers = {right->pcs + 1, right->depth - 1, right->whole, 0};
         disagreement kind = classes_compare(ours, &callers, &at);
         if (kind != AGREED) {
             note(record, kind, ours, &callers, &none, at);
@@ -157,7 +157,8 @@ static chain chain_here(const place_record *record, uint64_t pcs[COMPARE_DEPTH])
     if (record->instruction.kind == INSTRUCTION_RETURN &&
         (top == NULL || top->slot != tracee_the.now.rsp) &&
         tracee_read_word(tracee_the.now.rsp, &word)) {
-        pcs[from++] = word; /* a jump, by a return to what was pushed by hand */
+        right.by_jump = from; /* by a return to what was pushed by hand */
+        pcs[from++] = word;
     }
     right.depth =
         from + shadow_callers(&judge_state.truth, pcs + from, COMPARE_DEPTH - from, &right.whole);
@@ -211,7 +212,7 @@ bool judge_here(place_record *record)
         return false;
     }
     chain right = chain_here(record, right_pcs);
-    chain second = {second_pcs, 0, false};
+    chain second = {.pcs = second_pcs};
     bool asked = record->compared == 0 && tracee_the.now.rip * 2654435761u % SECOND_SAMPLE == 0;
     bool wrong = in_flight || classes_compare(ours, &right, &at) != AGREED;
     if (asked || (wrong && record->second_asked < SECOND_PER_PLACE)) {
@@ -233,7 +234,7 @@ void judge_postponed(void)
     for (unsigned i = 0; i < postponed_count; i++) {
         postponed_walk *p = &postponed[i];
         chain right = {.pcs = pcs};
-        chain second = {p->second, p->second_depth, false};
+        chain second = {.pcs = p->second, .depth = p->second_depth};
         size_t from = 1;
         pcs[0] = p->pc + 1;
         if (judge_state.truth.flight == SHADOW_ABANDONED) {
@@ -242,6 +243,7 @@ void judge_postponed(void)
             right.whole = p->whole;
         } else {
             if (judge_state.truth.flight == SHADOW_LANDED) {
+                right.by_jump = from;
                 pcs[from++] = judge_state.truth.landing;
             }
             right.depth = from + shadow_callers(&judge_state.truth, pcs + from,

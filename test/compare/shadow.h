@@ -20,11 +20,12 @@
  *   entered without a call: _start of the loader, then _start of the program.
  * - On a stack that the program switched to by itself the entries below the switch are not known.
  *   There the chain must be the beginning of the walk, which may have a few frames more.
- * - At a return instruction the caller is the word at SP, since the machine goes there next.
+ * - At a return instruction the caller is the word at SP, since the machine goes there next. If no
+ *   call has pushed it, it is the PC of an instruction, and counts as itself or as its PC plus 1.
  * - In flight: an instruction that is no return raised SP above a slot. Where control belongs is
  *   then known from where it lands: at the target of the next return or indirect jump, which is the
- *   caller's PC all the way (longjmp, the end of _Unwind_RaiseException, swapcontext); or, if a
- *   single return address was popped and is pushed again, at that one (vfork).
+ *   caller's PC all the way (longjmp, the end of _Unwind_RaiseException, swapcontext), again as
+ *   itself or plus 1; or, if a single return address was popped and is pushed again, at that one (vfork).
  *
  * Zone: tests.
  * Locks: none.
