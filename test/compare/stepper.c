@@ -14,8 +14,9 @@
  * visit is then run at full speed, from a call to its return, but for every 32nd time (--all: it is
  * not); a single step costs a few microseconds, under a hypervisor up to 30.
  *
- * Exit status: 0 if the program ended, the share of agreeing PCs is --least and every class of
- * disagreement is known; 1 if not; 2 if something does not work; 77 if ptrace(2) is refused.
+ * SIGINT and SIGTERM end the program and print what has been seen until then. Exit status: 0 if the
+ * share of agreeing PCs is --least and every class of disagreement is known; 1 if not; 2 if something
+ * does not work; 77 if ptrace(2) is refused.
  *
  * Zone: tests.
  * Locks: none.
@@ -31,6 +32,7 @@
 
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +192,13 @@ static tracee_event follow(instruction executed, uint64_t system_call, shadow_po
     return TRACEE_STEPPED;
 }
 
+/* Enough: what has been seen so far is reported. */
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    kill(tracee_the.pid, SIGKILL);
+}
+
 static bool step_program(void)
 {
     while (options.max_steps == 0 || steps < options.max_steps) {
@@ -335,6 +344,9 @@ int main(int argc, char **argv)
         unlink(path);
         return WIFEXITED(tracee_the.exit_status) ? WEXITSTATUS(tracee_the.exit_status) : 2;
     }
+    const struct sigaction stop = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGTERM, &stop, NULL);
     begin_program();
     bool done = step_program();
     unlink(path);
