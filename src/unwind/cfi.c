@@ -72,6 +72,8 @@ enum {
     MAX_SCANNED = 1 << 15, /* entries of an .eh_frame without table: a millisecond */
     SAVED_ROWS = 4, /* nesting of remember_state: 1 in all of glibc, libcrypto, GCC, Python, gdb */
     MAX_INSTRUCTIONS = 1 << 16,
+    MAX_PADDING = 8, /* of an entry, to the next multiple of the word */
+    WORD = 8,
     TABLE_ENTRY_SIZE = 8, /* two sdata4 */
     CHUNK_ENTRIES = PP_CHUNK_BYTES / TABLE_ENTRY_SIZE
 };
@@ -838,6 +840,18 @@ static void rule_from_row(const row *r, pp_rule *rule)
     }
 }
 
+/* Whether the FDE's program was nothing but padding: no longer than that, and without effect. */
+static void note_silence(const machine *m, uintptr_t start, uintptr_t size, pp_rule *rule)
+{
+    const row *r = &m->current;
+    uintptr_t done = m->target - start;
+    if (size < MAX_PADDING && m->location == start && done < UINT16_MAX && !r->cfa_read &&
+        r->cfa_reg == PP_REG_SP && r->cfa_offset == WORD && r->fp.kind == PP_WHERE_SAME &&
+        r->bx.kind == PP_WHERE_SAME && r->ra.kind == PP_WHERE_CFA) {
+        rule->silent = (uint16_t)(done + 1);
+    }
+}
+
 void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
 {
     work *w = (work *)space;
@@ -873,8 +887,11 @@ void pp_cfi_next_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, 
     m->initial = m->current; /* should the CIE's own program restore something */
     run_program(m, &w->cie_cursor);
     m->initial = m->current;
+    uintptr_t start = m->location;
+    uintptr_t program = w->cursor.at;
     run_program(m, &w->cursor);
     if (!m->failed) {
         rule_from_row(&m->current, rule);
+        note_silence(m, start, w->cursor.end - program, rule);
     }
 }

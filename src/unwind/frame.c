@@ -15,6 +15,7 @@
 #include "base/compiler.h"
 #include "sys/modules.h"
 #include "sys/safe_read.h"
+#include "unwind/pushes.h"
 #include "unwind/rule_cache.h"
 #include "unwind/walk_space.h"
 
@@ -282,6 +283,14 @@ static bool widen(pp_image *image)
     return wider;
 }
 
+/* Whether what lies at SP looks like the return address of a leaf that has pushed nothing. */
+PP_COLD_PATH static bool returns_into_module(pp_frame *f)
+{
+    pp_module module;
+    uintptr_t word = 0;
+    return pp_stack_read(&f->window, f->sp, &word) && pp_modules_find(word - 1, &module);
+}
+
 /* Leaves the rule in the frame's space. */
 PP_COLD_PATH static void compute_rule(pp_frame *f)
 {
@@ -300,6 +309,9 @@ PP_COLD_PATH static void compute_rule(pp_frame *f)
     if (space->rule.kind == PP_RULE_NONE && space->image.permanent && widen(&space->image)) {
         pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
         f->missed = false; /* what the space holds is of other bounds */
+    }
+    if (space->rule.silent > 1 && f->exact && !returns_into_module(f)) {
+        pp_pushes_apply(pc, &space->rule);
     }
 }
 

@@ -59,6 +59,8 @@ typedef struct pp_rule {
     uint8_t cfa_scale; /* 0 = no index */
     bool cfa_read;
     bool permanent; /* of a module that cannot be unloaded */
+    uint16_t
+        silent; /* CFI says nothing of the function: 1 + bytes of it in front of the PC; else 0 */
     pp_where fp, bx, ra;
 } pp_rule;
 
