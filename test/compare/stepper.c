@@ -9,10 +9,11 @@
  *   agent.c in the program --> pp_walk_from_context ---> our frames        > compared --> report
  *   libunwind-ptrace, where the two differ, and at random --> its frames  /
  *
- * An instruction is compared at its first three visits and at every power of two from there on.
- * What "agree" means stands in shadow.h. Code that has been stepped through often without a first
- * visit is then run at full speed, from a call to its return, but for every 32nd time (--all: it is
- * not); a single step costs a few microseconds, under a hypervisor up to 30.
+ * An instruction is compared at its first three visits, at every power of two from there on, and at
+ * one visit of 128 at random. What "agree" means stands in shadow.h. Code that has been stepped
+ * through often without a first visit is then run at full speed, from a call to its return, but for
+ * every 31st time (--all: it is not); a single step costs a few microseconds, under a hypervisor up
+ * to 30.
  *
  * SIGINT and SIGTERM end the program and print what has been seen until then. Exit status: 0 if the
  * share of agreeing PCs is --least and every class of disagreement is known; 1 if not; 2 if something
@@ -46,7 +47,8 @@
 enum {
     QUIET_CALLS = 10,         /* without a first visit, before a function is run at full speed */
     QUIET_CALLS_AT_START = 2, /* the same while there is no agent yet */
-    STEPPED_ANYWAY = 32       /* one of so many calls */
+    STEPPED_ANYWAY = 31,      /* one of so many calls */
+    COMPARED_ANYWAY = 128     /* one of so many steps, at random */
 };
 
 static struct {
@@ -67,9 +69,13 @@ static shadow_point here(void)
 
 /* ---- stepping ---- */
 
+/* At random too: the memo is then of a stack of long ago, as between two samples of a profile. */
 static bool is_due(const place_record *record)
 {
-    return record->visits <= JUDGE_FIRST_VISITS || (record->visits & (record->visits - 1)) == 0;
+    static uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (state >> 33) % COMPARED_ANYWAY == 0 || record->visits <= JUDGE_FIRST_VISITS ||
+           (record->visits & (record->visits - 1)) == 0;
 }
 
 static void learn_instruction(place_record *record, bool in_file)

@@ -3,6 +3,7 @@
  * shapes.c: stacks that are hard to walk, few instructions each, to be single-stepped.
  *
  *   plain         recursion, callbacks from libc, tail calls, a leaf with a red zone
+ *   alike         two stacks that differ in a saved register alone, again and again
  *   frames        alloca, a VLA, a realigned frame of unknown size (DRAP), a huge one
  *   non-local     setjmp/longjmp, siglongjmp out of a handler, a call through a null pointer
  *   signals       on the same and on an alternate stack, nested, and one that interrupts a system call
@@ -68,6 +69,45 @@ KEPT void plain(void)
     sink += recurse(40, 7) + tail(9);
     qsort(letters, sizeof letters - 1, 1, compare);
     sink += bsearch("q", letters, sizeof letters - 1, 1, compare) != NULL;
+}
+
+/* ---- alike ---- */
+
+/*
+ * Two stacks that share everything near the leaf but for one saved register: `shifted` has the same
+ * SP and the same return address in both, and stands elsewhere. Each stack lies where the other one
+ * was before.
+ */
+__attribute__((noinline, noclone, optimize("no-omit-frame-pointer"))) static unsigned long
+framed(unsigned long value)
+{
+    return leaf(value, 1) + leaf(value, 2);
+}
+
+__attribute__((noinline, noclone)) static unsigned long shifted(size_t size)
+{
+    char *area = alloca(size);
+    sink += (uintptr_t)area;
+    return framed(size) + 1;
+}
+
+__attribute__((noinline, noclone)) static unsigned long from_above(void)
+{
+    return shifted(1024 + 256) + 1;
+}
+
+__attribute__((noinline, noclone)) static unsigned long from_below(void)
+{
+    char area[256];
+    sink += (uintptr_t)area;
+    return shifted(1024) + 2;
+}
+
+KEPT void alike(void)
+{
+    for (unsigned i = 0; i < 2000; i++) {
+        sink += (i & 1) != 0 ? from_above() : from_below();
+    }
 }
 
 /* ---- frames ---- */
@@ -298,6 +338,7 @@ int main(void)
     stack_t signal_stack = {.ss_sp = stack_of_its_own(), .ss_size = STACK_SIZE};
     sigaltstack(&signal_stack, NULL);
     plain();
+    alike();
     frames();
     non_local();
     signals();
