@@ -64,7 +64,7 @@ static inline uintptr_t pp_frame_instruction(const pp_frame *f)
 /* The frame's PC as a stack keeps it: return-like, so that readers subtract 1 from all alike. */
 static inline uintptr_t pp_frame_stored_pc(const pp_frame *f)
 {
-    return f->exact ? f->pc + 1 : f->pc;
+    return f->exact ? f->pc + (f->pc != UINTPTR_MAX) : f->pc;
 }
 
 #endif
