@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 300
+#
+# test_stacks.sh: stacks that are full, foreign, crooked, or gone the next moment: the program ends as
+# it does without us, by the same status or the same signal, and where it comes to its end there is a
+# profile.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go timeout prlimit
+
+stacks=$victims/stacks
+
+for way in $("$stacks"); do
+    limits=
+    if [ "$way" = deep ]; then # on a stack as large as the address space
+        limits="prlimit --stack=unlimited"
+        $limits true 2>/dev/null || continue
+    fi
+    plain=$(status $limits "$stacks" "$way" 2>"$way.plain.err")
+    [ "$plain" != 77 ] || continue
+    found=$(status timeout -s KILL 60 $limits env LIBPPROF="cpu:1000,file=$work/$way.pb.gz" \
+        LD_PRELOAD="$library" "$stacks" "$way" 2>"$way.err")
+    expect_equal "status of $way" "$plain" "$found"
+    expect_equal "messages of $way" "$(cat "$way.plain.err")" "$(cat "$way.err")"
+    case $way in
+    overflow-default | overflow-both)
+        expect_equal "status of $way, which SIGSEGV ends" 139 "$found"
+        ;;
+    *)
+        expect_equal "status of $way" 42 "$found"
+        raw "$way.pb.gz"
+        ;;
+    esac
+done
+
+# What the handler of a full stack does is seen from the handler to where the stack was full.
+expect_share "handle_fault" 60 "$(weight_with overflow-handled.pb.gz.raw burn_ms handle_fault)"
+expect_at_least "weight of recurse_and_burn" 20 \
+    "$(weight_with raised-limit.pb.gz.raw recurse_and_burn recurse_and_burn)"
+expect_at_least "weight on a stack that grows" 20 \
+    "$(weight_with grows-down.pb.gz.raw recurse_and_burn burn_inside)"
+echo ok
