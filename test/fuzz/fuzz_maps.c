@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_maps.c: any text as /proc/self/maps.
+ * fuzz_maps.c: any text as /proc/self/maps; and once, the real one.
  *
  * Sources: src/sys/maps.c src/base/arena.c
  * Seeds: lines as the kernel writes them.
@@ -12,8 +12,33 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Read whole, whatever its size, and every line of it understood. */
+static void read_the_real_one(void)
+{
+    pp_arena arena = {NULL, false};
+    pp_map_line line;
+    char *text = NULL;
+    size_t length = 0;
+    size_t lines = 0;
+    size_t understood = 0;
+    if (pp_maps_text(&arena, &text, &length) != 0 || strlen(text) != length)
+        abort();
+    for (size_t i = 0; i < length; i++)
+        lines += text[i] == '\n';
+    for (char *at = text; pp_maps_next(&at, &line); understood++) {
+    }
+    if (understood != lines || lines == 0)
+        abort();
+    pp_arena_release(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static int started;
+    if (!started) {
+        started = 1;
+        read_the_real_one();
+    }
     char *text = malloc(size + 1); /* exactly as long */
     memcpy(text, data, size);
     text[size] = '\0';
