@@ -51,7 +51,7 @@ static uintptr_t cookie_at(uintptr_t address)
     return address ^ UINT64_C(0x5a5a000000000000);
 }
 
-static bool reads_itself(pp_stack_window *window, uintptr_t address)
+PP_RAW_MEMORY static bool reads_itself(pp_stack_window *window, uintptr_t address)
 {
     uintptr_t word = 0;
     return pp_stack_read(window, address, &word) && word == *(const volatile uintptr_t *)address;
