@@ -48,10 +48,12 @@ __asm__(".text\n"
         "jmp 1b\n");
 void dig_without_cfi(void);
 
+static double fault_ms = 60;
+
 void handle_fault(int number)
 {
     (void)number;
-    burn_ms(60);
+    burn_ms(fault_ms);
     _exit(STATUS);
 }
 
@@ -87,6 +89,7 @@ static void overflow_by_default(void)
 
 static void overflow_handled(void)
 {
+    fault_ms = 200;
     handle_on_alternate_stack(handle_fault, 64 * KIB);
     recurse_for_ever(0);
 }
@@ -170,7 +173,7 @@ int recurse_and_burn(int depth)
     volatile char frame[4000];
     frame[depth % 4000] = 1;
     if (depth == 0) {
-        burn_ms(60);
+        burn_ms(150);
         return 0;
     }
     return recurse_and_burn(depth - 1) + frame[0];
