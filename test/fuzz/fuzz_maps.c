@@ -9,15 +9,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Read whole, whatever its size, and every line of it understood. */
 static void read_the_real_one(void)
 {
+    enum { PAGE = 4096, PAGES = 3000 };
     pp_arena arena = {NULL, false};
     pp_map_line line;
     char *text = NULL;
+    char *pages = mmap(NULL, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (size_t i = 0; pages != MAP_FAILED && i < PAGES; i += 2)
+        mprotect(pages + i * PAGE, PAGE, PROT_NONE); /* many lines, more than the first buffer */
     size_t length = 0;
     size_t lines = 0;
     size_t understood = 0;
@@ -30,6 +35,7 @@ static void read_the_real_one(void)
     if (understood != lines || lines == 0)
         abort();
     pp_arena_release(&arena);
+    munmap(pages, PAGES * PAGE);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
