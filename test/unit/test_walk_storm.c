@@ -450,8 +450,8 @@ static void *change_pages(void *unused)
             mprotect(page, PAGE, PROT_READ | PROT_WRITE);
         } else {
             munmap(page, PAGE);
-            mmap(page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                 0);
+            (void)mmap(page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                       -1, 0);
         }
     }
     return unused;
