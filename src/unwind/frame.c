@@ -83,8 +83,11 @@ static pp_verdict recover(pp_frame *f, const pp_where *where, unsigned own, uint
     case PP_WHERE_CFA:
         return read_word(f, cfa, where->offset, value);
     case PP_WHERE_MEMORY:
-        return register_value(f, where->reg, &base) ? read_word(f, base, where->offset, value)
-                                                    : PP_HAS_NO_RULE;
+        if (!register_value(f, where->reg, &base)) {
+            return PP_HAS_NO_RULE;
+        }
+        base += (uintptr_t)(intptr_t)where->offset;
+        return pp_stack_peek(&f->window, base, value) ? PP_GO_ON : PP_CANNOT_BE_READ;
     case PP_WHERE_CFA_VALUE:
         *value = cfa + (uintptr_t)(intptr_t)where->offset;
         return PP_GO_ON;
@@ -110,7 +113,7 @@ PP_COLD_PATH static pp_verdict apply_big(pp_frame *f, const pp_rule *rule)
         cfa += index * rule->cfa_scale;
     }
     if (rule->cfa_read) {
-        if (!pp_stack_read(&f->window, cfa, &cfa)) {
+        if (!pp_stack_peek(&f->window, cfa, &cfa)) {
             return PP_CANNOT_BE_READ;
         }
         cfa += (uintptr_t)(intptr_t)rule->cfa_addend;
@@ -193,14 +196,14 @@ static bool may_return_to(uintptr_t pc)
 
 /*
  * A leaf whose return address is still at SP, or a word above it: a call through a null or wild
- * pointer, the first instructions of assembler without CFI (the _init of every library).
+ * pointer, assembler without CFI (the _init of every library).
  */
-static bool leave_plain_leaf(pp_frame *f, pp_verdict *result)
+static bool leave_by_sp(pp_frame *f, pp_verdict *result)
 {
-    for (unsigned words = 0; f->exact && words < 2; words++) {
+    for (unsigned words = 0; words < 2; words++) {
         uintptr_t at = f->sp + words * WORD;
         uintptr_t pc = 0;
-        if (pp_stack_read(&f->window, at, &pc) && is_return_address(pc)) {
+        if (pp_stack_peek(&f->window, at, &pc) && is_return_address(pc)) {
             *result = enter_caller(f, pc, at + WORD);
             return true;
         }
@@ -213,8 +216,8 @@ static bool follow_frame_pointer(pp_frame *f, pp_verdict *result)
 {
     uintptr_t fp = 0;
     uintptr_t pc = 0;
-    if (f->fp < f->sp || f->fp % WORD != 0 || !pp_stack_read(&f->window, f->fp, &fp) ||
-        !pp_stack_read(&f->window, f->fp + WORD, &pc) || (pc != 0 && !may_return_to(pc))) {
+    if (f->fp < f->sp || f->fp % WORD != 0 || !pp_stack_peek(&f->window, f->fp, &fp) ||
+        !pp_stack_peek(&f->window, f->fp + WORD, &pc) || (pc != 0 && !may_return_to(pc))) {
         return false;
     }
     uintptr_t sp = f->fp + 2 * WORD;
@@ -234,19 +237,19 @@ PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
     if (pp_modules_is_entry_code(pp_frame_instruction(f))) {
         return PP_ENDS; /* _start, or _dl_start_user, which calls constructors and jumps to it */
     }
-    if (f->exact && f->pc < NULL_PAGE && leave_plain_leaf(f, &result)) {
+    if (f->exact && f->pc < NULL_PAGE && leave_by_sp(f, &result)) {
         return result;
     }
     f->guessed = true;
     bool in_module = pp_modules_find(pp_frame_instruction(f), &module);
-    if (in_module && leave_plain_leaf(f, &result)) {
+    if (in_module && f->exact && leave_by_sp(f, &result)) {
         return result;
     }
     if (follow_frame_pointer(f, &result)) {
         return result;
     }
-    if (!in_module && leave_plain_leaf(f, &result)) {
-        return result;
+    if ((in_module || f->exact) && leave_by_sp(f, &result)) {
+        return result; /* also a caller: the _init of libcrypto calls a function */
     }
     return PP_HAS_NO_RULE;
 }

@@ -101,3 +101,12 @@ PP_COLD_PATH PP_RAW_MEMORY bool pp_stack_read_beyond(pp_stack_window *window, ui
     }
     return copy_word(window->copy, address, word);
 }
+
+PP_RAW_MEMORY bool pp_stack_peek(const pp_stack_window *window, uintptr_t address, uintptr_t *word)
+{
+    if (address - window->lo < window->span) {
+        *word = *(const volatile uintptr_t *)address;
+        return true;
+    }
+    return address % WORD == 0 && copy_word(window->copy, address, word);
+}

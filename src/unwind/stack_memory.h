@@ -59,6 +59,12 @@ void pp_stack_window_open(pp_stack_window *window, pp_stack_copy *copy);
 /* A word outside of the window, which grows if it can. */
 bool pp_stack_read_beyond(pp_stack_window *window, uintptr_t address, uintptr_t *word);
 
+/*
+ * A word that may lie anywhere: where a guess leads to, or a rule through memory. The window does not
+ * grow for it, since what lies beside the stack may be another thread's to unmap.
+ */
+bool pp_stack_peek(const pp_stack_window *window, uintptr_t address, uintptr_t *word);
+
 PP_RAW_MEMORY static inline bool pp_stack_read(pp_stack_window *window, uintptr_t address,
                                                uintptr_t *word)
 {
