@@ -102,6 +102,43 @@ PPROF_API int pprof_start_cpu_profile_opts(pprof_writer writer, const pprof_cpu_
  */
 PPROF_API int pprof_stop_cpu_profile(void);
 
+/* ---- Named profiles [runtime/pprof Profile, Lookup] ---------------------------------------- */
+
+typedef struct pprof_profile pprof_profile;
+
+/*
+ * The profile of that name, or NULL. Built in: "heap" and "allocs", the same samples seen from what
+ * is in use now or from all that was ever allocated. A profile is never freed. Thread-safe.
+ */
+PPROF_API pprof_profile *pprof_lookup(const char *name);
+
+/* Its name; NULL for NULL. Thread-safe; async-signal-safe. */
+PPROF_API const char *pprof_profile_name(const pprof_profile *profile);
+
+/*
+ * Writes a snapshot of the profile. debug 0: gzipped profile.proto. The program is not stopped; what
+ * happens meanwhile may or may not be in it. Errors: -EINVAL for a NULL profile or a writer without
+ * write(); -ENOTSUP for another debug; -ENOMEM; the writer's first error. Callable from any thread,
+ * several at a time; not async-signal-safe.
+ */
+PPROF_API int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug);
+
+/* ---- Heap [runtime/pprof WriteHeapProfile, runtime MemProfileRate] -------------------------- */
+
+/* pprof_profile_write() of "heap" as profile.proto. */
+PPROF_API int pprof_write_heap_profile(pprof_writer writer);
+
+/*
+ * Sets how many bytes are allocated between two samples on the average: 1 takes every block, 0
+ * turns sampling off, a negative number changes nothing. Returns what was set before. Each sample
+ * remembers its rate, so that profiles stay right when it changes. In the calling thread it holds at
+ * once, in another one as soon as that has allocated 128 KiB more.
+ *
+ * A program that is linked to libpprof begins with 524288, one that it is preloaded into with 0;
+ * where the environment has LIBPPROF, what that says. Thread-safe.
+ */
+PPROF_API int64_t pprof_set_mem_profile_rate(int64_t bytes);
+
 /* ---- Stacks [runtime.Callers] -------------------------------------------------------------- */
 
 /*

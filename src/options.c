@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "output.h"
+#include "sample/heap.h"
 #include "sys/log.h"
 
 #include <errno.h>
@@ -94,6 +95,16 @@ static int take_cpu(pp_options *options, const char *value)
     return 0;
 }
 
+static int take_heap(pp_options *options, const char *value)
+{
+    if (!pp_heap_rate_of_text(value, value != NULL ? strlen(value) : 0,
+                              &options->heap_request.rate)) {
+        return -EINVAL;
+    }
+    options->heap = true;
+    return 0;
+}
+
 static int take_file(pp_options *options, const char *value)
 {
     (void)options;
@@ -121,13 +132,13 @@ static int take_symbolize(pp_options *options, const char *value)
     if (value == NULL) {
         return -EINVAL;
     }
+    pp_symbolize symbolize = PP_SYMBOLIZE_NAMES;
     if (strcmp(value, "none") == 0) {
-        options->cpu_request.symbolize = PP_SYMBOLIZE_NONE;
-    } else if (strcmp(value, "names") == 0) {
-        options->cpu_request.symbolize = PP_SYMBOLIZE_NAMES;
-    } else {
+        symbolize = PP_SYMBOLIZE_NONE;
+    } else if (strcmp(value, "names") != 0) {
         return strcmp(value, "lines") == 0 ? -ENOTSUP : -EINVAL;
     }
+    options->cpu_request.symbolize = options->heap_request.symbolize = symbolize;
     return 0;
 }
 
@@ -174,13 +185,13 @@ static int take_later(pp_options *options, const char *value)
 
 static const option table[] = {
     {"cpu", take_cpu, "cpu or cpu:HZ, HZ from 1 to 1000000"},
+    {"heap", take_heap, "heap or heap:BYTES, 0 for off, 1 for every block, 512k"},
     {"file", take_file, "file=PATH, with %e %p %k %t %n %%"},
     {"engine", take_engine, "engine=auto, timer or perf"},
     {"symbolize", take_symbolize, "symbolize=none, names or lines"},
     {"log", take_log, "log=PATH or log=stderr"},
     {"subprocesses", take_subprocesses, "subprocesses, without a value"},
     {"duration", take_duration, "duration=30s, or ms, m, h"},
-    {"heap", take_later, NULL},
     {"block", take_later, NULL},
     {"mutex", take_later, NULL},
     {"thread", take_later, NULL},
@@ -247,7 +258,10 @@ static void take_word(pp_options *options, char *word)
 
 void pp_options_init(pp_options *options)
 {
-    *options = (pp_options){.cpu_request = {.to_file = true, .symbolize = PP_SYMBOLIZE_NAMES}};
+    *options = (pp_options){
+        .cpu_request = {.to_file = true, .symbolize = PP_SYMBOLIZE_NAMES},
+        .heap_request = {.rate = PP_HEAP_RATE_DEFAULT, .symbolize = PP_SYMBOLIZE_NAMES},
+    };
 }
 
 void pp_options_parse(pp_options *options, const char *text)

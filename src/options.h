@@ -10,13 +10,16 @@
 #define PP_OPTIONS_H
 
 #include "cpu_control.h"
+#include "heap_control.h"
 
 #include <stdbool.h>
 
 typedef struct pp_options {
     bool cpu;          /* a CPU profile is wanted */
     bool subprocesses; /* children are profiled as well */
+    bool heap;         /* a heap profile is wanted */
     pp_cpu_request cpu_request;
+    pp_heap_request heap_request;
     int error; /* the first one that was met */
 } pp_options;
 

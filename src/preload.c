@@ -13,12 +13,14 @@
 #include "preload.h"
 
 #include "cpu_control.h"
+#include "heap_control.h"
 #include "hook/process.h"
 #include "hook/threads.h"
 #include "options.h"
 #include "output.h"
 #include "sample/cpu.h"
 #include "sample/cpu_perf.h"
+#include "sys/linked.h"
 #include "sys/log.h"
 #include "sys/modules.h"
 
@@ -46,11 +48,16 @@ static const char *advice_on(int error)
     }
 }
 
-static int start(void)
+static void need_template(void)
 {
     if (!pp_output_has_template()) {
         pp_output_set_template(default_template);
     }
+}
+
+static int start(void)
+{
+    need_template();
     int error = pp_cpu_control_start(&options.cpu_request);
     if (error != 0) {
         pp_log_error("the CPU profile", " could not be started", error, advice_on(error));
@@ -61,10 +68,18 @@ static int start(void)
     return error;
 }
 
+static int start_heap(void)
+{
+    need_template();
+    pp_hook_fatal_signals();
+    return pp_heap_control_start(&options.heap_request);
+}
+
 static void after_fork_in_child(void)
 {
     pp_hook_threads_after_fork();
     pp_cpu_control_after_fork();
+    pp_heap_control_after_fork(options.subprocesses);
     if (started && options.subprocesses) {
         start();
     } else {
@@ -75,7 +90,7 @@ static void after_fork_in_child(void)
 /* The module list is brought up to date while the library is still there. */
 static void before_unload(void)
 {
-    if (__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED)) {
+    if (__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED) || pp_heap_control_is_on()) {
         pp_modules_refresh();
     }
 }
@@ -83,8 +98,12 @@ static void before_unload(void)
 /* The new filter may kill for what stopping, naming and writing need. */
 static void before_confinement(void)
 {
+    bool written = pp_heap_control_confine();
     if (started && pp_cpu_control_stop(true, false) == 0) {
         started = false;
+        written = true;
+    }
+    if (written) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
         pp_log(&text);
@@ -97,6 +116,7 @@ static void at_end(bool fatal_signal)
     if (started) {
         pp_cpu_control_stop(true, fatal_signal);
     }
+    pp_heap_control_end(fatal_signal);
 }
 
 /* ---- the environment of programs that this one executes ---- */
@@ -174,6 +194,11 @@ __attribute__((constructor)) static void at_load(void)
         options.error = 0; /* a typo must not keep the rest from working */
     }
     pp_options_from_gperftools(&options);
+    if (options.heap) {
+        start_heap();
+    } else {
+        pp_heap_control_default(text == NULL && pp_is_linked());
+    }
     if (options.cpu) {
         start();
     }
@@ -194,11 +219,15 @@ int pprof_configure(const char *text)
     }
     pp_options wanted = options;
     wanted.error = 0;
-    wanted.cpu = false;
+    wanted.cpu = wanted.heap = false;
     pp_options_parse(&wanted, text);
     bool start_cpu = wanted.cpu;
     int error = wanted.error;
     options = wanted;
+    if (wanted.heap) {
+        int heap_error = start_heap();
+        error = error != 0 ? error : heap_error;
+    }
     if (start_cpu) {
         int start_error = start();
         error = error != 0 ? error : start_error;

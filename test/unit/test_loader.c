@@ -64,6 +64,9 @@ static void opening_and_closing_change_the_epoch(void **state)
 {
     (void)state;
     const char *name = spare_library();
+    void *first = dlopen(name, RTLD_NOW);
+    pp_modules_refresh(); /* drops counters that were ones by accident: it runs in dlclose, too */
+    dlclose(first);
     uint64_t before = pp_loader_epoch();
     void *library = dlopen(name, RTLD_NOW);
     uint64_t open = pp_loader_epoch();

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * malloc_list.h: every function that allocates or frees and that is hooked, a line each.
+ *
+ *   X(NAME, SHAPE)
+ *
+ *   SHAPE       arguments                                        takes
+ *   MALLOC      size                                             the countdown, in the entry itself
+ *   REALLOC     block, size                                      likewise, and asks the filter
+ *   FREE        block                                            the filter, in the entry itself
+ *   ALLOC0      size ...                                         as MALLOC, through the target
+ *   ALLOC1      something, size ...
+ *   CALLOC      count, size
+ *   POSIX       where to, alignment, size; 0 is success
+ *   RESIZE      block, size ...                                  as REALLOC
+ *   IN_PLACE    block, size, extra, flags; new size              always the slow path
+ *   RELEASE     block ...                                        as FREE
+ *
+ * "Through the target": the entry jumps to where the hook's target says. That is the real function
+ * itself where it allocates by calling malloc, which is hooked as well (operator new of libstdc++),
+ * so that nothing is counted twice; and the counting code where it does not (operator new of
+ * jemalloc, tcmalloc and mimalloc, which never calls a malloc that could be hooked).
+ *
+ * Read by C (hook/) and by the assembler beside it.
+ *
+ * Zone: HOOK (no code).
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ARCH_MALLOC_LIST_H
+#define PP_ARCH_MALLOC_LIST_H
+
+/* libc's, looked up together. reallocarray and malloc_usable_size are written out in C and arch/. */
+#define PP_MALLOC_LIST_LIBC(X)                                                                     \
+    X(malloc, MALLOC)                                                                              \
+    X(free, FREE)                                                                                  \
+    X(calloc, CALLOC)                                                                              \
+    X(realloc, REALLOC)                                                                            \
+    X(posix_memalign, POSIX)                                                                       \
+    X(aligned_alloc, ALLOC1)                                                                       \
+    X(memalign, ALLOC1)                                                                            \
+    X(valloc, ALLOC0)                                                                              \
+    X(pvalloc, ALLOC0)
+
+/* operator new, new[], delete, delete[]: plain, nothrow, aligned, aligned nothrow; sized deletes. */
+#define PP_MALLOC_LIST_CXX(X)                                                                      \
+    X(_Znwm, ALLOC0)                                                                               \
+    X(_Znam, ALLOC0)                                                                               \
+    X(_ZnwmRKSt9nothrow_t, ALLOC0)                                                                 \
+    X(_ZnamRKSt9nothrow_t, ALLOC0)                                                                 \
+    X(_ZnwmSt11align_val_t, ALLOC0)                                                                \
+    X(_ZnamSt11align_val_t, ALLOC0)                                                                \
+    X(_ZnwmSt11align_val_tRKSt9nothrow_t, ALLOC0)                                                  \
+    X(_ZnamSt11align_val_tRKSt9nothrow_t, ALLOC0)                                                  \
+    X(_ZdlPv, RELEASE)                                                                             \
+    X(_ZdaPv, RELEASE)                                                                             \
+    X(_ZdlPvm, RELEASE)                                                                            \
+    X(_ZdaPvm, RELEASE)                                                                            \
+    X(_ZdlPvRKSt9nothrow_t, RELEASE)                                                               \
+    X(_ZdaPvRKSt9nothrow_t, RELEASE)                                                               \
+    X(_ZdlPvSt11align_val_t, RELEASE)                                                              \
+    X(_ZdaPvSt11align_val_t, RELEASE)                                                              \
+    X(_ZdlPvmSt11align_val_t, RELEASE)                                                             \
+    X(_ZdaPvmSt11align_val_t, RELEASE)                                                             \
+    X(_ZdlPvSt11align_val_tRKSt9nothrow_t, RELEASE)                                                \
+    X(_ZdaPvSt11align_val_tRKSt9nothrow_t, RELEASE)
+
+/* C23; jemalloc's own, with and without prefix; tcmalloc's own. Looked up when first called. */
+#define PP_MALLOC_LIST_OTHERS(X)                                                                   \
+    X(free_sized, RELEASE)                                                                         \
+    X(free_aligned_sized, RELEASE)                                                                 \
+    X(mallocx, ALLOC0)                                                                             \
+    X(rallocx, RESIZE)                                                                             \
+    X(xallocx, IN_PLACE)                                                                           \
+    X(dallocx, RELEASE)                                                                            \
+    X(sdallocx, RELEASE)                                                                           \
+    X(je_malloc, ALLOC0)                                                                           \
+    X(je_calloc, CALLOC)                                                                           \
+    X(je_realloc, RESIZE)                                                                          \
+    X(je_free, RELEASE)                                                                            \
+    X(je_posix_memalign, POSIX)                                                                    \
+    X(je_aligned_alloc, ALLOC1)                                                                    \
+    X(je_memalign, ALLOC1)                                                                         \
+    X(je_valloc, ALLOC0)                                                                           \
+    X(je_mallocx, ALLOC0)                                                                          \
+    X(je_rallocx, RESIZE)                                                                          \
+    X(je_xallocx, IN_PLACE)                                                                        \
+    X(je_dallocx, RELEASE)                                                                         \
+    X(je_sdallocx, RELEASE)                                                                        \
+    X(tc_malloc, ALLOC0)                                                                           \
+    X(tc_malloc_skip_new_handler, ALLOC0)                                                          \
+    X(tc_calloc, CALLOC)                                                                           \
+    X(tc_realloc, RESIZE)                                                                          \
+    X(tc_free, RELEASE)                                                                            \
+    X(tc_cfree, RELEASE)                                                                           \
+    X(tc_free_sized, RELEASE)                                                                      \
+    X(tc_posix_memalign, POSIX)                                                                    \
+    X(tc_memalign, ALLOC1)                                                                         \
+    X(tc_valloc, ALLOC0)                                                                           \
+    X(tc_pvalloc, ALLOC0)                                                                          \
+    X(tc_new, ALLOC0)                                                                              \
+    X(tc_newarray, ALLOC0)                                                                         \
+    X(tc_new_nothrow, ALLOC0)                                                                      \
+    X(tc_newarray_nothrow, ALLOC0)                                                                 \
+    X(tc_new_aligned, ALLOC0)                                                                      \
+    X(tc_newarray_aligned, ALLOC0)                                                                 \
+    X(tc_new_aligned_nothrow, ALLOC0)                                                              \
+    X(tc_newarray_aligned_nothrow, ALLOC0)                                                         \
+    X(tc_delete, RELEASE)                                                                          \
+    X(tc_deletearray, RELEASE)                                                                     \
+    X(tc_delete_sized, RELEASE)                                                                    \
+    X(tc_deletearray_sized, RELEASE)                                                               \
+    X(tc_delete_nothrow, RELEASE)                                                                  \
+    X(tc_deletearray_nothrow, RELEASE)                                                             \
+    X(tc_delete_aligned, RELEASE)                                                                  \
+    X(tc_deletearray_aligned, RELEASE)                                                             \
+    X(tc_delete_sized_aligned, RELEASE)                                                            \
+    X(tc_deletearray_sized_aligned, RELEASE)                                                       \
+    X(tc_delete_aligned_nothrow, RELEASE)                                                          \
+    X(tc_deletearray_aligned_nothrow, RELEASE)
+
+#define PP_MALLOC_LIST(X)                                                                          \
+    PP_MALLOC_LIST_LIBC(X)                                                                         \
+    PP_MALLOC_LIST_CXX(X)                                                                          \
+    PP_MALLOC_LIST_OTHERS(X)
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86_64_malloc.S: the entries of the hooked allocation functions.
+ *
+ * What happens at nearly every call is decided here, in a few instructions that touch no register
+ * that carries an argument, so that the real function is reached by a jump and returns to the
+ * program directly. The rest goes to hook/malloc.c.
+ *
+ *   NAME            what the program calls: for MALLOC, REALLOC and FREE the counting code itself,
+ *                   else a jump to where the hook's target says
+ *   pp_count_NAME   the counting code
+ *   pp_slow_NAME    the way to hook/malloc.c; also where a hook leads that was not resolved yet
+ *
+ * malloc: 5 instructions more than the real one; free: 9.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#if defined(__x86_64__)
+
+#include "arch/malloc_list.h"
+
+/* pp_malloc_hook (hook/malloc_hook.h): offsets of its first two members. */
+#define REAL   0
+#define TARGET 8
+/* pp_live_filter_table (store/live_filter.h). */
+#define FILTER_COUNTS 64
+
+        .text
+
+.macro function name
+        .type \name, @function
+        .p2align 4
+\name:
+        .cfi_startproc
+        endbr64
+.endm
+
+.macro end name
+        .cfi_endproc
+        .size \name, . - \name
+.endm
+
+/* The exported symbol, and another for the same place by which the library itself refers to it. */
+.macro export name
+        .globl \name
+        .hidden pp_entry_\name
+        .globl pp_entry_\name
+        .set pp_entry_\name, \name
+.endm
+
+.macro local name
+        .hidden \name
+        .globl \name
+.endm
+
+/* Takes \size bytes off the countdown and goes on to the real function, or, where they use it up,
+ * to the slow path with nothing changed. */
+.macro count_down size, scratch, name
+        mov     pp_heap_countdown@gottpoff(%rip), %r11
+        mov     %fs:(%r11), \scratch
+        sub     \size, \scratch
+        jbe     pp_slow_\name
+        mov     \scratch, %fs:(%r11)
+        jmp     *pp_malloc_hook_\name+REAL(%rip)
+.endm
+
+/* To the slow path if the block in rdi may be a sampled one. */
+.macro ask_filter name
+        mov     %rdi, %rax
+        mov     %rdi, %r10
+        shr     $20, %rax
+        shr     $4, %r10
+        xor     %r10, %rax
+        mov     pp_live_filter(%rip), %r10
+        and     (%r10), %rax
+        cmpb    $0, FILTER_COUNTS(%r10,%rax)
+        jne     pp_slow_\name
+.endm
+
+.macro slow_path name, to
+        local pp_slow_\name
+        function pp_slow_\name
+        lea     pp_malloc_hook_\name(%rip), %rax
+        jmp     \to
+        end pp_slow_\name
+.endm
+
+.macro through_target name
+        export \name
+        function \name
+        jmp     *pp_malloc_hook_\name+TARGET(%rip)
+        end \name
+        local pp_count_\name
+        function pp_count_\name
+.endm
+
+.macro MALLOC name
+        export \name
+        function \name
+        count_down %rdi, %rax, \name
+        end \name
+        local pp_count_\name
+        .set pp_count_\name, \name
+        slow_path \name, pp_malloc_to_alloc
+.endm
+
+.macro ALLOC0 name
+        through_target \name
+        count_down %rdi, %rax, \name
+        end pp_count_\name
+        slow_path \name, pp_malloc_to_alloc
+.endm
+
+.macro ALLOC1 name
+        through_target \name
+        count_down %rsi, %rax, \name
+        end pp_count_\name
+        slow_path \name, pp_malloc_to_alloc
+.endm
+
+.macro POSIX name
+        through_target \name
+        count_down %rdx, %rax, \name
+        end pp_count_\name
+        slow_path \name, pp_malloc_to_alloc
+.endm
+
+.macro CALLOC name
+        through_target \name
+        mov     %rdi, %rax
+        mul     %rsi
+        jo      pp_slow_\name
+        count_down %rax, %rcx, \name
+        end pp_count_\name
+        slow_path \name, pp_malloc_to_alloc
+.endm
+
+.macro REALLOC name
+        export \name
+        function \name
+        ask_filter \name
+        count_down %rsi, %rax, \name
+        end \name
+        local pp_count_\name
+        .set pp_count_\name, \name
+        slow_path \name, pp_malloc_to_alloc
+.endm
+
+.macro RESIZE name
+        through_target \name
+        ask_filter \name
+        count_down %rsi, %rax, \name
+        end pp_count_\name
+        slow_path \name, pp_malloc_to_alloc
+.endm
+
+.macro IN_PLACE name
+        through_target \name
+        jmp     pp_slow_\name
+        end pp_count_\name
+        slow_path \name, pp_malloc_to_alloc
+.endm
+
+.macro FREE name
+        export \name
+        function \name
+        ask_filter \name
+        jmp     *pp_malloc_hook_\name+REAL(%rip)
+        end \name
+        local pp_count_\name
+        .set pp_count_\name, \name
+        slow_path \name, pp_malloc_to_free
+.endm
+
+.macro RELEASE name
+        through_target \name
+        ask_filter \name
+        jmp     *pp_malloc_hook_\name+REAL(%rip)
+        end pp_count_\name
+        slow_path \name, pp_malloc_to_free
+.endm
+
+#define STUB(name, shape) shape name ;
+PP_MALLOC_LIST(STUB)
+
+/* realloc(block, count * size), in every allocator. */
+        export reallocarray
+        function reallocarray
+        mov     %rsi, %rax
+        mul     %rdx
+        jo      pp_malloc_too_large
+        mov     %rax, %rsi
+        jmp     pp_entry_realloc
+        end reallocarray
+
+/* rax: the hook. Builds a pp_malloc_call (hook/malloc_hook.h), from low to high: four arguments,
+ * the hook, rbx, rbp, and the return address that is there already. */
+        function pp_malloc_to_alloc
+        push    %rbp
+        .cfi_adjust_cfa_offset 8
+        push    %rbx
+        .cfi_adjust_cfa_offset 8
+        push    %rax
+        .cfi_adjust_cfa_offset 8
+        push    %rcx
+        .cfi_adjust_cfa_offset 8
+        push    %rdx
+        .cfi_adjust_cfa_offset 8
+        push    %rsi
+        .cfi_adjust_cfa_offset 8
+        push    %rdi
+        .cfi_adjust_cfa_offset 8
+        mov     %rsp, %rdi
+        call    pp_malloc_slow_alloc
+        add     $56, %rsp
+        .cfi_adjust_cfa_offset -56
+        ret
+        end pp_malloc_to_alloc
+
+/* rax: the hook. Asks where to go on with the arguments as they are. */
+        function pp_malloc_to_free
+        push    %rdi
+        .cfi_adjust_cfa_offset 8
+        push    %rsi
+        .cfi_adjust_cfa_offset 8
+        push    %rdx
+        .cfi_adjust_cfa_offset 8
+        mov     %rax, %rsi
+        mov     24(%rsp), %rdx
+        call    pp_malloc_slow_free
+        pop     %rdx
+        .cfi_adjust_cfa_offset -8
+        pop     %rsi
+        .cfi_adjust_cfa_offset -8
+        pop     %rdi
+        .cfi_adjust_cfa_offset -8
+        jmp     *%rax
+        end pp_malloc_to_free
+
+#else
+#error "libpprof has no malloc entries for this architecture yet: add src/arch/<name>_malloc.S"
+#endif
+
+        .section .note.GNU-stack, "", @progbits

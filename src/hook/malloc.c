@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * malloc.c: the slow path of the allocation hooks: what is sampled, what frees a sampled block.
+ *
+ *   entry (arch/) --> pp_malloc_slow_alloc --> due? --no--> real function
+ *                                               |yes
+ *                                               v
+ *                                     real function --> pp_heap_record
+ *
+ *   entry (arch/) --> pp_malloc_slow_free --> pp_heap_detach --> the entry jumps to the real one
+ *
+ * A record is taken out before the real function can give the address to somebody else.
+ *
+ * The guard keeps what the real function itself allocates through a hook from being counted a second
+ * time. It is no flag, since operator new may leave by an exception: it says where on the stack the
+ * guarded call stands, and whose it is, so that one that has gone is told from one that is there.
+ *
+ * Zone: HOOK. errno is the real function's.
+ * Locks: none.
+ * Owns: the guard (16 bytes of TLS).
+ */
+#include "hook/malloc.h"
+
+#include "base/compiler.h"
+#include "hook/malloc_hook.h"
+#include "hook/real.h"
+#include "sample/heap.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef struct guard {
+    const pp_malloc_call *call; /* NULL = none */
+    uintptr_t return_address;   /* what it has as long as it is there */
+} guard;
+
+static PP_TLS guard guarded;
+static bool rate_known;
+
+/* Jumped to from the entries. */
+uintptr_t pp_malloc_slow_alloc(pp_malloc_call *call);
+pp_malloc_function *pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller);
+uintptr_t pp_malloc_too_large(void);
+
+static uintptr_t call_real(const pp_malloc_call *call)
+{
+    return call->hook->real(call->argument[0], call->argument[1], call->argument[2],
+                            call->argument[3]);
+}
+
+/* ---- sampling ---- */
+
+PP_RAW_MEMORY static bool is_inside_guarded(const pp_malloc_call *call)
+{
+    return call < guarded.call && guarded.call->return_address == guarded.return_address;
+}
+
+/* The first allocation of all asks what is wanted: it may come before any constructor. */
+PP_COLD_PATH static void ask_for_rate(void)
+{
+    int64_t rate = 0;
+    if (pp_malloc_first_rate(&rate)) {
+        pp_malloc_rate_is_known();
+        pp_heap_set_rate(rate);
+    }
+}
+
+void pp_malloc_rate_is_known(void)
+{
+    __atomic_store_n(&rate_known, true, __ATOMIC_RELAXED);
+}
+
+static uint64_t rate_if_due(const pp_malloc_call *call, uint64_t size)
+{
+    if (!__atomic_load_n(&rate_known, __ATOMIC_RELAXED)) {
+        ask_for_rate();
+    }
+    return is_inside_guarded(call) ? 0 : pp_heap_due(size);
+}
+
+static uintptr_t call_guarded(const pp_malloc_call *call)
+{
+    guard before = guarded;
+    guarded = (guard){call, call->return_address};
+    uintptr_t result = call_real(call);
+    guarded = before;
+    return result;
+}
+
+static void record(const pp_malloc_call *call, uintptr_t block, uint64_t size, uint64_t rate)
+{
+    pp_heap_caller caller = {.leaf = (uintptr_t)call->hook->entry,
+                             .return_address = call->return_address,
+                             .sp = (uintptr_t)(call + 1),
+                             .fp = call->fp,
+                             .bx = call->bx};
+    pp_heap_record(block, size, rate, &caller);
+}
+
+/* ---- new blocks ---- */
+
+/* False if nobody can have so much: the real function says so. */
+static bool size_wanted(const pp_malloc_call *call, uint64_t *size)
+{
+    const uintptr_t *argument = call->argument;
+    switch (call->hook->shape) {
+    case PP_SHAPE_MALLOC:
+    case PP_SHAPE_ALLOC0:
+        *size = argument[0];
+        break;
+    case PP_SHAPE_CALLOC:
+        if (__builtin_mul_overflow(argument[0], argument[1], size)) {
+            return false;
+        }
+        break;
+    case PP_SHAPE_POSIX:
+        *size = argument[2];
+        break;
+    default:
+        *size = argument[1];
+        break;
+    }
+    return *size <= PTRDIFF_MAX;
+}
+
+static uintptr_t allocate(const pp_malloc_call *call)
+{
+    uint64_t size = 0;
+    uint64_t rate = size_wanted(call, &size) ? rate_if_due(call, size) : 0;
+    if (rate == 0) {
+        return call_real(call);
+    }
+    uintptr_t result = call_guarded(call);
+    uintptr_t block = result;
+    if (call->hook->shape == PP_SHAPE_POSIX) {
+        block = result == 0 ? *(uintptr_t *)call->argument[0] : 0;
+    }
+    if (block != 0) {
+        record(call, block, size, rate);
+    }
+    return result;
+}
+
+/* ---- blocks of another size ---- */
+
+static uintptr_t resize_bootstrap(const pp_malloc_call *call, uint64_t size)
+{
+    const void *old = (const void *)call->argument[0];
+    size_t kept = pp_malloc_bootstrap_size(call->argument[0]);
+    void *block = (void *)pp_malloc_hook_malloc.real(size, 0, 0, 0);
+    if (block != NULL) {
+        memcpy(block, old, kept < size ? kept : size);
+    }
+    return (uintptr_t)block;
+}
+
+/* Whether the old block is gone. realloc(block, 0) may free and return NULL. */
+static bool has_resized(const pp_malloc_call *call, uintptr_t result)
+{
+    uintptr_t size = call->argument[1];
+    return call->hook->shape == PP_SHAPE_IN_PLACE ? result >= size && result != 0
+                                                  : result != 0 || size == 0;
+}
+
+static uintptr_t resize(const pp_malloc_call *call)
+{
+    uintptr_t old = call->argument[0];
+    uint64_t size = 0;
+    bool possible = size_wanted(call, &size);
+    uint64_t before = old != 0 ? pp_heap_detach(old) : 0;
+    if (before == PP_HEAP_FOREIGN) {
+        return resize_bootstrap(call, size);
+    }
+    uint64_t rate = possible ? rate_if_due(call, size) : 0;
+    uintptr_t result = call_guarded(call);
+    if (!has_resized(call, result)) {
+        if (before != 0) {
+            pp_heap_reattach(old, before);
+        }
+        return result;
+    }
+    if (before != 0) {
+        pp_heap_freed(before);
+    }
+    uintptr_t block = call->hook->shape == PP_SHAPE_IN_PLACE ? old : result;
+    if (rate != 0 && result != 0) {
+        record(call, block, size, rate);
+    }
+    return result;
+}
+
+/* ---- calls that come while the loader is asked ---- */
+
+static uintptr_t serve_early(const pp_malloc_call *call)
+{
+    uint64_t size = 0;
+    void *block = NULL;
+    if (!size_wanted(call, &size)) {
+        return 0;
+    }
+    switch (call->hook->shape) {
+    case PP_SHAPE_ALLOC1:
+        return (uintptr_t)pp_malloc_bootstrap(size, call->argument[0]);
+    case PP_SHAPE_POSIX:
+        block = pp_malloc_bootstrap(size, call->argument[1]);
+        *(void **)call->argument[0] = block;
+        return block != NULL ? 0 : ENOMEM;
+    case PP_SHAPE_IN_PLACE:
+        return 0;
+    case PP_SHAPE_REALLOC:
+    case PP_SHAPE_RESIZE:
+        block = pp_malloc_bootstrap(size, 0);
+        if (block != NULL && pp_malloc_is_bootstrap(call->argument[0])) {
+            size_t kept = pp_malloc_bootstrap_size(call->argument[0]);
+            memcpy(block, (const void *)call->argument[0], kept < size ? kept : size);
+        }
+        return (uintptr_t)block;
+    default:
+        return (uintptr_t)pp_malloc_bootstrap(size, 0);
+    }
+}
+
+static uintptr_t do_nothing(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+{
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)d;
+    return 0;
+}
+
+/* ---- entered from arch/ ---- */
+
+__attribute__((visibility("hidden"), used)) uintptr_t pp_malloc_slow_alloc(pp_malloc_call *call)
+{
+    if (!pp_malloc_resolve(call->hook, call->return_address)) {
+        return serve_early(call);
+    }
+    if (call->hook->passes) {
+        return call_real(call);
+    }
+    switch (call->hook->shape) {
+    case PP_SHAPE_REALLOC:
+    case PP_SHAPE_RESIZE:
+    case PP_SHAPE_IN_PLACE:
+        return resize(call);
+    default:
+        return allocate(call);
+    }
+}
+
+/* Returns where the entry has to go on. */
+__attribute__((visibility("hidden"), used)) pp_malloc_function *
+pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller)
+{
+    uint64_t before = block != 0 ? pp_heap_detach(block) : 0;
+    if (before == PP_HEAP_FOREIGN) {
+        return do_nothing;
+    }
+    if (before != 0) {
+        pp_heap_freed(before);
+    }
+    return pp_malloc_resolve(hook, caller) ? hook->real : do_nothing;
+}
+
+__attribute__((visibility("hidden"), used)) uintptr_t pp_malloc_too_large(void)
+{
+    errno = ENOMEM;
+    return 0;
+}
+
+/* ---- asking for the size ---- */
+
+typedef size_t usable_size_function(void *);
+static void *real_usable_size;
+
+__attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
+{
+    if (pp_malloc_is_bootstrap((uintptr_t)block)) {
+        return pp_malloc_bootstrap_size((uintptr_t)block);
+    }
+    usable_size_function *real =
+        (usable_size_function *)pp_real(&real_usable_size, "malloc_usable_size");
+    return real != NULL ? real(block) : 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * malloc.h: the allocation hooks, as the rest of the library sees them.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_HOOK_MALLOC_H
+#define PP_HOOK_MALLOC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Defined above this room (src/heap_early.c), because it is decided there: the rate to begin with.
+ * False if that cannot be told yet; then it is asked again. Called inside the program's malloc,
+ * maybe before the constructors of libc and of this library. Zone: HOOK.
+ */
+bool pp_malloc_first_rate(int64_t *rate);
+
+/* Somebody has set the rate: pp_malloc_first_rate() is not asked any more. */
+void pp_malloc_rate_is_known(void);
+
+/* Whether the program's calls of malloc come to our hooks; not so where it brings its own. */
+bool pp_malloc_is_hooked(void);
+
+#endif

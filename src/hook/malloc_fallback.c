@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * malloc_fallback.c: functions that only some allocators have, in terms of those that all have.
+ *
+ * We export jemalloc's and tcmalloc's own functions, so that they exist in every program that we are
+ * loaded into. Somebody who finds mallocx by a weak reference and calls it must get memory, whatever
+ * allocator there is; likewise C23's free_sized, and operator new where no C++ runtime can be found.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "hook/malloc_hook.h"
+
+#include <string.h>
+
+enum {
+    LOG_ALIGNMENT_MASK = 63, /* MALLOCX_LG_ALIGN of <jemalloc/jemalloc.h> */
+    ZERO = 64                /* MALLOCX_ZERO */
+};
+
+static uintptr_t call(const pp_malloc_hook *hook, uintptr_t a, uintptr_t b)
+{
+    return hook->resolved ? hook->real(a, b, 0, 0) : 0;
+}
+
+static uintptr_t aligned_as(uintptr_t flags)
+{
+    return (uintptr_t)1 << (flags & LOG_ALIGNMENT_MASK);
+}
+
+static uintptr_t alloc_with_flags(uintptr_t size, uintptr_t flags, uintptr_t c, uintptr_t d)
+{
+    (void)c;
+    (void)d;
+    uintptr_t block = aligned_as(flags) > sizeof(max_align_t)
+                          ? call(&pp_malloc_hook_memalign, aligned_as(flags), size)
+                          : call(&pp_malloc_hook_malloc, size, 0);
+    if (block != 0 && flags & ZERO) {
+        memset((void *)block, 0, size);
+    }
+    return block;
+}
+
+static uintptr_t resize_with_flags(uintptr_t block, uintptr_t size, uintptr_t flags, uintptr_t d)
+{
+    (void)d;
+    return flags & ZERO ? 0 : call(&pp_malloc_hook_realloc, block, size); /* as if out of memory */
+}
+
+/* "Not resized": the size that there is. */
+static uintptr_t resize_in_place(uintptr_t block, uintptr_t size, uintptr_t extra, uintptr_t flags)
+{
+    (void)block;
+    (void)size;
+    (void)extra;
+    (void)flags;
+    return 0;
+}
+
+static uintptr_t aligned_new(uintptr_t size, uintptr_t alignment, uintptr_t c, uintptr_t d)
+{
+    (void)c;
+    (void)d;
+    return call(&pp_malloc_hook_memalign, alignment, size);
+}
+
+typedef struct stand_in {
+    const char *name;
+    pp_malloc_function *function;      /* this one, or */
+    const pp_malloc_hook *replacement; /* the real function of this hook */
+} stand_in;
+
+static const stand_in stand_ins[] = {
+    {"mallocx", alloc_with_flags, NULL},
+    {"rallocx", resize_with_flags, NULL},
+    {"xallocx", resize_in_place, NULL},
+    {"je_mallocx", alloc_with_flags, NULL},
+    {"je_rallocx", resize_with_flags, NULL},
+    {"je_xallocx", resize_in_place, NULL},
+    {"_ZnwmSt11align_val_t", aligned_new, NULL},
+    {"_ZnamSt11align_val_t", aligned_new, NULL},
+    {"_ZnwmSt11align_val_tRKSt9nothrow_t", aligned_new, NULL},
+    {"_ZnamSt11align_val_tRKSt9nothrow_t", aligned_new, NULL},
+    {"tc_new_aligned", aligned_new, NULL},
+    {"tc_newarray_aligned", aligned_new, NULL},
+    {"tc_new_aligned_nothrow", aligned_new, NULL},
+    {"tc_newarray_aligned_nothrow", aligned_new, NULL},
+    {"je_valloc", NULL, &pp_malloc_hook_valloc},
+    {"tc_valloc", NULL, &pp_malloc_hook_valloc},
+    {"tc_pvalloc", NULL, &pp_malloc_hook_pvalloc},
+    {"je_memalign", NULL, &pp_malloc_hook_memalign},
+    {"tc_memalign", NULL, &pp_malloc_hook_memalign},
+    {"je_aligned_alloc", NULL, &pp_malloc_hook_aligned_alloc},
+};
+
+static const pp_malloc_hook *of_the_same_shape(pp_malloc_shape shape)
+{
+    switch (shape) {
+    case PP_SHAPE_ALLOC0:
+        return &pp_malloc_hook_malloc;
+    case PP_SHAPE_CALLOC:
+        return &pp_malloc_hook_calloc;
+    case PP_SHAPE_POSIX:
+        return &pp_malloc_hook_posix_memalign;
+    case PP_SHAPE_RESIZE:
+        return &pp_malloc_hook_realloc;
+    case PP_SHAPE_RELEASE:
+        return &pp_malloc_hook_free;
+    default:
+        return NULL;
+    }
+}
+
+pp_malloc_function *pp_malloc_fallback(const pp_malloc_hook *hook)
+{
+    const pp_malloc_hook *replacement = of_the_same_shape(hook->shape);
+    for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++) {
+        if (strcmp(stand_ins[i].name, hook->name) == 0) {
+            if (stand_ins[i].function != NULL) {
+                return stand_ins[i].function;
+            }
+            replacement = stand_ins[i].replacement;
+        }
+    }
+    return replacement != NULL && replacement->resolved ? replacement->real : NULL;
+}

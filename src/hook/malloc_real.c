@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * malloc_real.c: where the allocator is that the program would have without us.
+ *
+ * Looked for in this order:
+ *
+ *   1. the next definition behind ours (RTLD_NEXT): whatever was preloaded or linked after us
+ *   2. in what the caller was linked to: a plugin that was loaded together with its own C++ runtime,
+ *      which nobody else can see
+ *   3. libc, by name
+ *   4. a stand-in (malloc_fallback.c)
+ *
+ * What is found in the main program is not taken: a definition there stands before ours, so that we
+ * would not have been called; it is a PLT entry, which leads back to us.
+ *
+ * Hooks are resolved when they are first called, libc's together, so that no call is too early. The
+ * loader may allocate while it is asked; such calls find the thread busy and are served from
+ * malloc_bootstrap.c.
+ *
+ * Zone: HOOK.
+ * Locks: none here; the loader's own.
+ * Owns: the hooks.
+ */
+#include "hook/malloc_hook.h"
+
+#include "base/compiler.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/auxv.h>
+
+#define DECLARE_CODE(symbol, shape_name)                                                           \
+    extern pp_malloc_function pp_entry_##symbol;                                                   \
+    extern pp_malloc_function pp_count_##symbol;                                                   \
+    extern pp_malloc_function pp_slow_##symbol;
+PP_MALLOC_LIST(DECLARE_CODE)
+
+#define DEFINE_HOOK(symbol, shape_name)                                                            \
+    pp_malloc_hook pp_malloc_hook_##symbol = {                                                     \
+        .real = pp_slow_##symbol,                                                                  \
+        .target = pp_slow_##symbol,                                                                \
+        .counting = pp_count_##symbol,                                                             \
+        .entry = pp_entry_##symbol,                                                                \
+        .name = #symbol,                                                                           \
+        .shape = PP_SHAPE_##shape_name,                                                            \
+    };
+PP_MALLOC_LIST(DEFINE_HOOK)
+
+#define ADDRESS_OF_HOOK(symbol, shape_name) &pp_malloc_hook_##symbol,
+static pp_malloc_hook *const libc_hooks[] = {PP_MALLOC_LIST_LIBC(ADDRESS_OF_HOOK)};
+static pp_malloc_hook *const cxx_hooks[] = {PP_MALLOC_LIST_CXX(ADDRESS_OF_HOOK)};
+
+static const char libc_name[] = "libc.so.6";
+
+static PP_TLS bool resolving;
+
+/* ---- where things are ---- */
+
+extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+
+/* Something that tells loaded objects apart; 0 for what belongs to none. */
+static uintptr_t object_of(uintptr_t address)
+{
+    struct dl_find_object found;
+    if (_dl_find_object != NULL) {
+        return _dl_find_object((void *)address, &found) == 0 ? (uintptr_t)found.dlfo_map_start : 0;
+    }
+    Dl_info info;
+    return dladdr((void *)address, &info) != 0 ? (uintptr_t)info.dli_fbase : 0;
+}
+
+static bool is_usable(const pp_malloc_hook *hook, void *found)
+{
+    static uintptr_t main_object;
+    if (found == NULL || found == (void *)(uintptr_t)hook->entry) {
+        return false;
+    }
+    if (main_object == 0) {
+        main_object = object_of((uintptr_t)getauxval(AT_PHDR));
+    }
+    return object_of((uintptr_t)found) != main_object;
+}
+
+/* The symbol as the object at `address` would see it by itself. The object is kept: we hold on to
+ * what we found. */
+static void *find_from(uintptr_t address, const char *name)
+{
+    Dl_info info;
+    if (dladdr((void *)address, &info) == 0 || info.dli_fname == NULL) {
+        return NULL;
+    }
+    void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    return handle != NULL ? dlsym(handle, name) : NULL;
+}
+
+static void *find_in_libc(const char *name)
+{
+    void *handle = dlopen(libc_name, RTLD_LAZY | RTLD_NOLOAD);
+    return handle != NULL ? dlsym(handle, name) : NULL;
+}
+
+/* ---- hooks ---- */
+
+static void adopt(pp_malloc_hook *hook, void *found)
+{
+    pp_malloc_function *real = (pp_malloc_function *)found;
+    const pp_malloc_hook *below = &pp_malloc_hook_malloc;
+    hook->passes = false;
+    for (size_t i = 0; i < sizeof cxx_hooks / sizeof *cxx_hooks; i++) {
+        if (cxx_hooks[i] == hook && below->resolved) {
+            hook->passes = object_of((uintptr_t)real) != object_of((uintptr_t)below->real);
+        }
+    }
+    __atomic_store_n(&hook->real, real, __ATOMIC_RELEASE);
+    __atomic_store_n(&hook->target, hook->passes ? real : hook->counting, __ATOMIC_RELEASE);
+    __atomic_store_n(&hook->resolved, true, __ATOMIC_RELEASE);
+}
+
+static bool resolve_next(pp_malloc_hook *hook)
+{
+    void *found = dlsym(RTLD_NEXT, hook->name);
+    if (!is_usable(hook, found)) {
+        return false;
+    }
+    adopt(hook, found);
+    return true;
+}
+
+static void resolve_libc(void)
+{
+    for (size_t i = 0; i < sizeof libc_hooks / sizeof *libc_hooks; i++) {
+        if (!libc_hooks[i]->resolved && !resolve_next(libc_hooks[i])) {
+            void *found = find_in_libc(libc_hooks[i]->name);
+            if (is_usable(libc_hooks[i], found)) {
+                adopt(libc_hooks[i], found);
+            }
+        }
+    }
+}
+
+static void resolve_other(pp_malloc_hook *hook, uintptr_t caller)
+{
+    if (resolve_next(hook)) {
+        return;
+    }
+    void *found = find_from(caller, hook->name);
+    if (!is_usable(hook, found)) {
+        found = (void *)(uintptr_t)pp_malloc_fallback(hook);
+    }
+    if (found != NULL) {
+        adopt(hook, found);
+    }
+}
+
+bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
+{
+    if (__atomic_load_n(&hook->resolved, __ATOMIC_ACQUIRE)) {
+        return true;
+    }
+    if (resolving) {
+        return false;
+    }
+    int saved_errno = errno;
+    resolving = true;
+    if (!pp_malloc_hook_malloc.resolved) {
+        resolve_libc();
+    }
+    if (!hook->resolved) {
+        resolve_other(hook, caller);
+    }
+    resolving = false;
+    errno = saved_errno;
+    return hook->resolved;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_buckets.h: what was allocated and freed, for each stack, block size, rate and set of labels.
+ *
+ * Two tries of hashes, which need neither locks nor rehashing however large they grow: the two
+ * highest bits of a hash choose one of four children, the next two bits one of its children, and so
+ * on. An entry is linked by one compare-and-swap into a place that was empty, and stays for ever.
+ *
+ *   stack roots[hash]  -> stack  -+-> stack           stack:  pc[depth]
+ *                                 +-> stack
+ *   bucket roots[hash] -> bucket -+-> bucket          bucket: stack, size, rate, labels, counts
+ *                                 +-> bucket
+ *   newest -> bucket -> bucket -> ...                 all buckets, for a snapshot
+ *
+ * Sizes. Buckets are told apart by the exact block size. Programs that allocate blocks of every
+ * size at one place (strings, network buffers) would make a bucket for each: a stack that has
+ * EXACT_SIZES of them puts further sizes into classes, eight to each doubling, whose number is
+ * bounded. The counts of bytes stay exact there.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: stacks and buckets, for ever.
+ */
+#ifndef PP_STORE_HEAP_BUCKETS_H
+#define PP_STORE_HEAP_BUCKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pp_heap_stack {
+    struct pp_heap_stack *child[4];
+    uint64_t hash;
+    uint32_t depth;
+    uint32_t sizes; /* buckets that have this stack */
+    uintptr_t pc[]; /* return-like, leaf-most first (profile/model.h) */
+} pp_heap_stack;
+
+typedef struct pp_heap_bucket {
+    struct pp_heap_bucket *child[4];
+    struct pp_heap_bucket *next; /* the one that was made before it */
+    const pp_heap_stack *stack;
+    uint64_t size;      /* of the blocks, or the least of its class */
+    uint32_t is_class;  /* blocks of size .. 1.125 size - 1 */
+    uint32_t shift;     /* of the part of the size above the least */
+    uint64_t rate;      /* at which its samples were taken */
+    const void *labels; /* of the thread, later; NULL today */
+    /* Raw samples. Allocations are counted before, frees after the block can be found. */
+    uint64_t alloc_objects, alloc_bytes;
+    uint64_t free_objects, free_bytes;
+} pp_heap_bucket;
+
+/* What a snapshot reads from a bucket; never more freed than allocated. */
+typedef struct pp_heap_counts {
+    uint64_t alloc_objects, alloc_bytes;
+    uint64_t free_objects, free_bytes;
+} pp_heap_counts;
+
+/*
+ * A block of a bucket in one word, which is all that has to be remembered of a live block:
+ *
+ *   63 ........ 48 47 ..................... 0
+ *   size above the   address of the bucket       0 = no block
+ *   bucket's >> shift
+ */
+typedef uint64_t pp_heap_block;
+
+/* The block for a sample; 0 if the kernel refuses memory. `depth` is at least 1. */
+pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t size, uint64_t rate,
+                                 const void *labels);
+
+/* Counts an allocation, undoes that (the block could not be remembered), counts a free. */
+void pp_heap_block_allocated(pp_heap_block block);
+void pp_heap_block_forgotten(pp_heap_block block);
+void pp_heap_block_freed(pp_heap_block block);
+
+/* The newest bucket; the others follow by `next`. NULL if there is none. */
+const pp_heap_bucket *pp_heap_buckets_newest(void);
+void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts);
+
+#endif

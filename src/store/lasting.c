@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lasting.c: chunks from the kernel, cut from front to back (drawing in the header).
+ *
+ * Zone: HOOK (bare mmap and munmap).
+ * Locks: none.
+ * Owns: the chunks.
+ */
+#include "store/lasting.h"
+
+#include "arch/system_call.h"
+
+#include <stdbool.h>
+#include <sys/mman.h>
+
+enum {
+    ALIGNMENT = 16,
+    CHUNK_MIN = 128 * 1024,     /* a few hundred buckets: most programs need one or two */
+    CHUNK_MAX = 2 * 1024 * 1024 /* untouched pages cost nothing but address space */
+};
+
+struct pp_lasting_chunk {
+    uint64_t size;
+    uint64_t used; /* from the start of the chunk; may run past the end */
+};
+
+static const uintptr_t last_errno = 4095; /* the kernel answers -1 to -4095 for errors */
+
+void *pp_lasting_map(size_t bytes)
+{
+    long at = pp_system_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return (uintptr_t)at >= -last_errno ? NULL : (void *)at;
+}
+
+void pp_lasting_unmap(void *memory, size_t bytes)
+{
+    pp_system_call(SYS_munmap, memory, bytes);
+}
+
+static struct pp_lasting_chunk *map_chunk(const struct pp_lasting_chunk *full)
+{
+    uint64_t size = full == NULL ? CHUNK_MIN : full->size * 2;
+    for (size = size < CHUNK_MAX ? size : CHUNK_MAX; size >= CHUNK_MIN; size /= 2) {
+        struct pp_lasting_chunk *chunk = pp_lasting_map(size);
+        if (chunk != NULL) {
+            chunk->size = size;
+            chunk->used = sizeof *chunk;
+            return chunk;
+        }
+    }
+    return NULL;
+}
+
+void *pp_lasting_alloc(pp_lasting *memory, size_t bytes)
+{
+    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    struct pp_lasting_chunk *chunk = __atomic_load_n(&memory->newest, __ATOMIC_ACQUIRE);
+    for (;;) {
+        if (chunk != NULL) {
+            uint64_t at = __atomic_fetch_add(&chunk->used, bytes, __ATOMIC_RELAXED);
+            if (at + bytes <= chunk->size) {
+                return (char *)chunk + at;
+            }
+        }
+        struct pp_lasting_chunk *next = map_chunk(chunk);
+        if (next == NULL) {
+            return NULL;
+        }
+        if (__atomic_compare_exchange_n(&memory->newest, &chunk, next, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+            chunk = next;
+        } else {
+            pp_lasting_unmap(next, next->size);
+        }
+    }
+}

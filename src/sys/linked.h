@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * linked.h: whether somebody linked this library, or it was only preloaded.
+ *
+ * Zone: NORMAL.
+ * Locks: the loader's.
+ * Owns: nothing.
+ */
+#ifndef PP_SYS_LINKED_H
+#define PP_SYS_LINKED_H
+
+#include <stdbool.h>
+
+/* True if the program or one of its libraries was linked to libpprof.so or libpprof.a. */
+bool pp_is_linked(void);
+
+#endif
