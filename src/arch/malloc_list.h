@@ -15,11 +15,18 @@
  *   RESIZE      block, size ...                                  as REALLOC
  *   IN_PLACE    block, size, extra, flags; new size              always the slow path
  *   RELEASE     block ...                                        as FREE
+ *   NEW         size ...                                         as ALLOC0, or by way of malloc
+ *   DELETE      block ...                                        as RELEASE, or by way of free
  *
- * "Through the target": the entry jumps to where the hook's target says. That is the real function
- * itself where it allocates by calling malloc, which is hooked as well (operator new of libstdc++),
- * so that nothing is counted twice; and the counting code where it does not (operator new of
- * jemalloc, tcmalloc and mimalloc, which never calls a malloc that could be hooked).
+ * "Through the target": the entry jumps to where the hook's target says. That is
+ *
+ *   the counting code    where the function is the allocator's own: operator new of jemalloc,
+ *                        tcmalloc and mimalloc never calls a malloc that could be hooked
+ *   the real function    where it allocates by calling malloc, which is hooked as well, so that
+ *                        nothing is counted twice
+ *   the direct code      where it is operator new or delete of libstdc++ or libc++, of which it is
+ *                        known that they only call malloc and free: these are called right away,
+ *                        and the real operator new only if malloc fails
  *
  * Read by C (hook/) and by the assembler beside it.
  *
@@ -44,20 +51,20 @@
 
 /* operator new, new[], delete, delete[]: plain, nothrow, aligned, aligned nothrow; sized deletes. */
 #define PP_MALLOC_LIST_CXX(X)                                                                      \
-    X(_Znwm, ALLOC0)                                                                               \
-    X(_Znam, ALLOC0)                                                                               \
-    X(_ZnwmRKSt9nothrow_t, ALLOC0)                                                                 \
-    X(_ZnamRKSt9nothrow_t, ALLOC0)                                                                 \
+    X(_Znwm, NEW)                                                                                  \
+    X(_Znam, NEW)                                                                                  \
+    X(_ZnwmRKSt9nothrow_t, NEW)                                                                    \
+    X(_ZnamRKSt9nothrow_t, NEW)                                                                    \
     X(_ZnwmSt11align_val_t, ALLOC0)                                                                \
     X(_ZnamSt11align_val_t, ALLOC0)                                                                \
     X(_ZnwmSt11align_val_tRKSt9nothrow_t, ALLOC0)                                                  \
     X(_ZnamSt11align_val_tRKSt9nothrow_t, ALLOC0)                                                  \
-    X(_ZdlPv, RELEASE)                                                                             \
-    X(_ZdaPv, RELEASE)                                                                             \
-    X(_ZdlPvm, RELEASE)                                                                            \
-    X(_ZdaPvm, RELEASE)                                                                            \
-    X(_ZdlPvRKSt9nothrow_t, RELEASE)                                                               \
-    X(_ZdaPvRKSt9nothrow_t, RELEASE)                                                               \
+    X(_ZdlPv, DELETE)                                                                              \
+    X(_ZdaPv, DELETE)                                                                              \
+    X(_ZdlPvm, DELETE)                                                                             \
+    X(_ZdaPvm, DELETE)                                                                             \
+    X(_ZdlPvRKSt9nothrow_t, DELETE)                                                                \
+    X(_ZdaPvRKSt9nothrow_t, DELETE)                                                                \
     X(_ZdlPvSt11align_val_t, RELEASE)                                                              \
     X(_ZdaPvSt11align_val_t, RELEASE)                                                              \
     X(_ZdlPvmSt11align_val_t, RELEASE)                                                             \

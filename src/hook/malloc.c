@@ -81,9 +81,11 @@ static uint64_t rate_if_due(const pp_malloc_call *call, uint64_t size)
 static uintptr_t call_guarded(const pp_malloc_call *call)
 {
     guard before = guarded;
+    uint64_t countdown = pp_heap_countdown;
     guarded = (guard){call, call->return_address};
     uintptr_t result = call_real(call);
     guarded = before;
+    pp_heap_countdown = countdown; /* without what was taken off by the entries of inner calls */
     return result;
 }
 
@@ -106,6 +108,7 @@ static bool size_wanted(const pp_malloc_call *call, uint64_t *size)
     switch (call->hook->shape) {
     case PP_SHAPE_MALLOC:
     case PP_SHAPE_ALLOC0:
+    case PP_SHAPE_NEW:
         *size = argument[0];
         break;
     case PP_SHAPE_CALLOC:

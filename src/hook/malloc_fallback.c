@@ -98,6 +98,7 @@ static const pp_malloc_hook *of_the_same_shape(pp_malloc_shape shape)
 {
     switch (shape) {
     case PP_SHAPE_ALLOC0:
+    case PP_SHAPE_NEW:
         return &pp_malloc_hook_malloc;
     case PP_SHAPE_CALLOC:
         return &pp_malloc_hook_calloc;
@@ -106,6 +107,7 @@ static const pp_malloc_hook *of_the_same_shape(pp_malloc_shape shape)
     case PP_SHAPE_RESIZE:
         return &pp_malloc_hook_realloc;
     case PP_SHAPE_RELEASE:
+    case PP_SHAPE_DELETE:
         return &pp_malloc_hook_free;
     default:
         return NULL;

@@ -31,7 +31,9 @@ typedef enum pp_malloc_shape {
     PP_SHAPE_POSIX,
     PP_SHAPE_RESIZE,
     PP_SHAPE_IN_PLACE,
-    PP_SHAPE_RELEASE
+    PP_SHAPE_RELEASE,
+    PP_SHAPE_NEW,
+    PP_SHAPE_DELETE
 } pp_malloc_shape;
 
 /* Any function of up to four words; what it returns fills one. */
@@ -43,8 +45,9 @@ typedef uintptr_t pp_malloc_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t)
  */
 typedef struct pp_malloc_hook {
     pp_malloc_function *real;
-    pp_malloc_function *target; /* real where that calls another hooked function, else counting */
+    pp_malloc_function *target; /* real, counting or direct: see arch/malloc_list.h */
     pp_malloc_function *counting;
+    pp_malloc_function *direct; /* NULL but for NEW and DELETE */
     pp_malloc_function *entry; /* what the program calls; the leaf of its stacks */
     const char *name;
     pp_malloc_shape shape;

@@ -27,11 +27,29 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/auxv.h>
+
+/* Only those of NEW and DELETE exist. */
+#define DIRECT_NONE(symbol) NULL
+#define DIRECT_CODE(symbol) pp_direct_##symbol
+#define DIRECT_MALLOC       DIRECT_NONE
+#define DIRECT_FREE         DIRECT_NONE
+#define DIRECT_CALLOC       DIRECT_NONE
+#define DIRECT_REALLOC      DIRECT_NONE
+#define DIRECT_POSIX        DIRECT_NONE
+#define DIRECT_ALLOC0       DIRECT_NONE
+#define DIRECT_ALLOC1       DIRECT_NONE
+#define DIRECT_RESIZE       DIRECT_NONE
+#define DIRECT_IN_PLACE     DIRECT_NONE
+#define DIRECT_RELEASE      DIRECT_NONE
+#define DIRECT_NEW          DIRECT_CODE
+#define DIRECT_DELETE       DIRECT_CODE
 
 #define DECLARE_CODE(symbol, shape_name)                                                           \
     extern pp_malloc_function pp_entry_##symbol;                                                   \
     extern pp_malloc_function pp_count_##symbol;                                                   \
+    extern pp_malloc_function pp_direct_##symbol;                                                  \
     extern pp_malloc_function pp_slow_##symbol;
 PP_MALLOC_LIST(DECLARE_CODE)
 
@@ -40,6 +58,7 @@ PP_MALLOC_LIST(DECLARE_CODE)
         .real = pp_slow_##symbol,                                                                  \
         .target = pp_slow_##symbol,                                                                \
         .counting = pp_count_##symbol,                                                             \
+        .direct = DIRECT_##shape_name(symbol),                                                     \
         .entry = pp_entry_##symbol,                                                                \
         .name = #symbol,                                                                           \
         .shape = PP_SHAPE_##shape_name,                                                            \
@@ -101,18 +120,75 @@ static void *find_in_libc(const char *name)
 
 /* ---- hooks ---- */
 
+static bool is_cxx(const pp_malloc_hook *hook)
+{
+    for (size_t i = 0; i < sizeof cxx_hooks / sizeof *cxx_hooks; i++) {
+        if (cxx_hooks[i] == hook) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the program's calls come to our entry: nobody before us brings his own. */
+static bool is_first(const pp_malloc_hook *hook)
+{
+    return dlsym(RTLD_DEFAULT, hook->name) == (void *)(uintptr_t)hook->entry;
+}
+
+/* libstdc++ and libc++: operator new calls malloc until a new_handler gives up. */
+static bool is_known_runtime(pp_malloc_function *real)
+{
+    static const char *const names[] = {"libstdc++.so.", "libc++.so.", "libc++abi.so."};
+    Dl_info info;
+    if (dladdr((void *)(uintptr_t)real, &info) == 0 || info.dli_fname == NULL) {
+        return false;
+    }
+    const char *slash = strrchr(info.dli_fname, '/');
+    const char *file = slash != NULL ? slash + 1 : info.dli_fname;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strncmp(file, names[i], strlen(names[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A program that replaces some of these functions may rely on it that the others call them. */
+static bool nobody_replaces_any(void)
+{
+    static enum { UNKNOWN, YES, NO } answer;
+    if (answer == UNKNOWN) {
+        bool all = is_first(&pp_malloc_hook_malloc) && is_first(&pp_malloc_hook_free);
+        for (size_t i = 0; i < sizeof cxx_hooks / sizeof *cxx_hooks; i++) {
+            all = all && (cxx_hooks[i]->direct == NULL || is_first(cxx_hooks[i]));
+        }
+        answer = all ? YES : NO;
+    }
+    return answer == YES;
+}
+
+static pp_malloc_function *choose_target(pp_malloc_hook *hook, pp_malloc_function *real)
+{
+    pp_malloc_function *allocator = pp_malloc_hook_malloc.real;
+    hook->passes = false;
+    if (!is_cxx(hook) || !pp_malloc_hook_malloc.resolved ||
+        object_of((uintptr_t)real) == object_of((uintptr_t)allocator)) {
+        return hook->counting;
+    }
+    if (hook->direct != NULL && nobody_replaces_any() && is_known_runtime(real)) {
+        return hook->direct;
+    }
+    hook->passes = true;
+    return real;
+}
+
 static void adopt(pp_malloc_hook *hook, void *found)
 {
     pp_malloc_function *real = (pp_malloc_function *)found;
-    const pp_malloc_hook *below = &pp_malloc_hook_malloc;
-    hook->passes = false;
-    for (size_t i = 0; i < sizeof cxx_hooks / sizeof *cxx_hooks; i++) {
-        if (cxx_hooks[i] == hook && below->resolved) {
-            hook->passes = object_of((uintptr_t)real) != object_of((uintptr_t)below->real);
-        }
-    }
+    pp_malloc_function *target = choose_target(hook, real);
     __atomic_store_n(&hook->real, real, __ATOMIC_RELEASE);
-    __atomic_store_n(&hook->target, hook->passes ? real : hook->counting, __ATOMIC_RELEASE);
+    __atomic_store_n(&hook->target, target, __ATOMIC_RELEASE);
     __atomic_store_n(&hook->resolved, true, __ATOMIC_RELEASE);
 }
 

@@ -105,6 +105,7 @@ int64_t pp_heap_rate(void)
 
 int64_t pp_heap_set_rate(int64_t rate)
 {
+    pp_live_table_init();
     int64_t before = __atomic_exchange_n(&wanted_rate, rate, __ATOMIC_RELAXED);
     __atomic_add_fetch(&wanted_generation, 1, __ATOMIC_RELEASE);
     pp_heap_countdown = 0;
