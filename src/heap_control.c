@@ -10,7 +10,6 @@
 
 #include "arch/system_call.h"
 #include "encode/proto.h"
-#include "hook/malloc.h"
 #include "output.h"
 #include "sample/heap.h"
 #include "sys/lock.h"
@@ -33,7 +32,6 @@ static pp_lock writing;
 
 void pp_heap_control_default(bool on)
 {
-    pp_malloc_rate_is_known();
     pp_heap_set_rate(on ? PP_HEAP_RATE_DEFAULT : 0);
 }
 
@@ -41,7 +39,6 @@ int pp_heap_control_start(const pp_heap_request *request)
 {
     current = *request;
     file_wanted = true;
-    pp_malloc_rate_is_known();
     pp_heap_set_rate(request->rate);
     pp_modules_refresh();
     return 0;

@@ -9,7 +9,6 @@
 #include "pprof.h"
 
 #include "heap_control.h"
-#include "hook/malloc.h"
 #include "preload.h"
 #include "sample/heap.h"
 
@@ -79,6 +78,5 @@ int64_t pprof_set_mem_profile_rate(int64_t bytes)
     if (bytes < 0) {
         return pp_heap_rate();
     }
-    pp_malloc_rate_is_known();
     return pp_heap_set_rate(bytes);
 }

@@ -15,6 +15,9 @@ static const double half_root_2 = 0.70710678118654752440;
 static const double two_to_minus_53 = 1.0 / 9007199254740992.0;
 static const double longest = 4611686018427387904.0; /* 2^62: sums of a few stay below 2^64 */
 
+static const double odd_reciprocals[] = {1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11,
+                                         1. / 9,  1. / 7,  1. / 5,  1. / 3,  1.};
+
 enum {
     EXPONENT_SHIFT = 52,
     EXPONENT_MASK = 0x7ff,
@@ -41,8 +44,8 @@ double pp_minus_ln(double u)
     double s = (1 - m) / (1 + m);
     double square = s * s;
     double sum = 0;
-    for (int n = 19; n >= 1; n -= 2) {
-        sum = sum * square + 1.0 / n;
+    for (unsigned i = 0; i < sizeof odd_reciprocals / sizeof *odd_reciprocals; i++) {
+        sum = sum * square + odd_reciprocals[i];
     }
     return 2 * s * sum - k * ln_2;
 }

@@ -35,7 +35,6 @@ typedef struct guard {
 } guard;
 
 static PP_TLS guard guarded;
-static bool rate_known;
 
 /* Jumped to from the entries. */
 uintptr_t pp_malloc_slow_alloc(pp_malloc_call *call);
@@ -60,19 +59,13 @@ PP_COLD_PATH static void ask_for_rate(void)
 {
     int64_t rate = 0;
     if (pp_malloc_first_rate(&rate)) {
-        pp_malloc_rate_is_known();
         pp_heap_set_rate(rate);
     }
 }
 
-void pp_malloc_rate_is_known(void)
-{
-    __atomic_store_n(&rate_known, true, __ATOMIC_RELAXED);
-}
-
 static uint64_t rate_if_due(const pp_malloc_call *call, uint64_t size)
 {
-    if (!__atomic_load_n(&rate_known, __ATOMIC_RELAXED)) {
+    if (pp_unlikely(!pp_heap_rate_is_known())) {
         ask_for_rate();
     }
     return is_inside_guarded(call) ? 0 : pp_heap_due(size);

@@ -19,10 +19,4 @@
  */
 bool pp_malloc_first_rate(int64_t *rate);
 
-/* Somebody has set the rate: pp_malloc_first_rate() is not asked any more. */
-void pp_malloc_rate_is_known(void);
-
-/* Whether the program's calls of malloc come to our hooks; not so where it brings its own. */
-bool pp_malloc_is_hooked(void);
-
 #endif

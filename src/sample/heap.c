@@ -21,7 +21,8 @@
 enum {
     /* Frames of a stack, the hook included. Stacks are kept for ever, one for each way into the
      * allocator: a deep recursion must not leave kilobytes behind for each depth it has reached. */
-    DEPTH = 256
+    DEPTH = 256,
+    FIRST_GENERATION = 1 /* a new thread has 0 */
 };
 
 PP_TLS uint64_t pp_heap_countdown;
@@ -37,13 +38,13 @@ static PP_TLS interval thread;
 
 /* The generation is written last: a thread that sees it sees the rate. */
 static int64_t wanted_rate;
-static uint32_t wanted_generation = 1;
+static uint32_t wanted_generation = FIRST_GENERATION;
 
 static pp_heap_facts facts;
 
 /* ---- when ---- */
 
-static void seed(void)
+static void seed_by_clock(void)
 {
     static uint64_t threads;
     struct timespec now;
@@ -51,6 +52,13 @@ static void seed(void)
     uint64_t state = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 32 ^ (uintptr_t)&thread;
     state += __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED) << 48;
     thread.random = pp_random_next(&state) | 1;
+}
+
+void pp_heap_seed(uint64_t seed)
+{
+    thread.random = seed | 1;
+    thread.generation = 0;
+    pp_heap_countdown = 0;
 }
 
 static void set_distance(uint64_t bytes)
@@ -72,7 +80,7 @@ static void draw(void)
 PP_COLD_PATH static void adopt_rate(uint32_t generation)
 {
     if (thread.random == 0) {
-        seed();
+        seed_by_clock();
     }
     thread.generation = generation;
     thread.rate = (uint64_t)__atomic_load_n(&wanted_rate, __ATOMIC_RELAXED);
@@ -110,6 +118,11 @@ int64_t pp_heap_set_rate(int64_t rate)
     __atomic_add_fetch(&wanted_generation, 1, __ATOMIC_RELEASE);
     pp_heap_countdown = 0;
     return before;
+}
+
+bool pp_heap_rate_is_known(void)
+{
+    return __atomic_load_n(&wanted_generation, __ATOMIC_RELAXED) != FIRST_GENERATION;
 }
 
 /* ---- what ---- */

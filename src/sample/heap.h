@@ -78,6 +78,11 @@ bool pp_heap_remember(uintptr_t address);
 int64_t pp_heap_rate(void);
 /* Returns the previous one. Takes effect at once on the calling thread. */
 int64_t pp_heap_set_rate(int64_t rate);
+/* Whether it was ever set; it is 0 before. */
+bool pp_heap_rate_is_known(void);
+
+/* The calling thread's intervals from now on follow from `seed` alone, for tests. */
+void pp_heap_seed(uint64_t seed);
 
 /* What the profile says beside the counts. */
 typedef struct pp_heap_facts {
