@@ -29,6 +29,7 @@ enum {
 
 static char template[PP_OUTPUT_PATH_MAX];
 static unsigned counter;
+static bool several_kinds;
 static char program[PROGRAM_BYTES];
 
 /* Copied early: the name lies in argv, which servers overwrite with a title. */
@@ -148,12 +149,45 @@ static void expand(builder *b, char what, const char *kind)
     }
 }
 
+void pp_output_distinguish_kinds(void)
+{
+    several_kinds = true;
+}
+
+/* Where the kind has to be put that the template does not mention; NULL if nowhere. */
+static const char *place_of_kind(void)
+{
+    static const char suffix[] = ".pb.gz";
+    size_t length = strlen(template);
+    if (!several_kinds || strncmp(template, "/dev/", 5) == 0 ||
+        strncmp(template, "/proc/", 6) == 0) {
+        return NULL;
+    }
+    for (const char *c = template; *c != '\0'; c++) {
+        if (*c == '%' && *++c == 'k') {
+            return NULL;
+        }
+    }
+    const char *end = template + length;
+    bool ends_with_suffix =
+        length > sizeof suffix && strcmp(end - (sizeof suffix - 1), suffix) == 0;
+    return ends_with_suffix ? end - (sizeof suffix - 1) : end;
+}
+
 static bool make_path(pp_output *output, const char *kind)
 {
     builder b = {.data = output->path, .capacity = sizeof output->path};
+    const char *kind_at = place_of_kind();
     output->path[0] = '\0';
     counter++;
-    for (const char *c = template; *c != '\0'; c++) {
+    for (const char *c = template;; c++) {
+        if (c == kind_at) {
+            add_char(&b, '.');
+            add_text(&b, kind);
+        }
+        if (*c == '\0') {
+            break;
+        }
         if (*c == '%') {
             expand(&b, *++c, kind);
         } else {

@@ -27,6 +27,12 @@ int pp_output_set_template(const char *name);
 /* Whether a template was set. */
 int pp_output_has_template(void);
 
+/*
+ * Profiles of several kinds will be written: where the template has no %k, the kind goes in front of
+ * its ".pb.gz", or behind its end. Devices and open files keep their names.
+ */
+void pp_output_distinguish_kinds(void);
+
 enum { PP_OUTPUT_PATH_MAX = 4096 };
 
 typedef struct pp_output {

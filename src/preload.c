@@ -194,6 +194,9 @@ __attribute__((constructor)) static void at_load(void)
         options.error = 0; /* a typo must not keep the rest from working */
     }
     pp_options_from_gperftools(&options);
+    if (options.cpu && options.heap) {
+        pp_output_distinguish_kinds();
+    }
     if (options.heap) {
         start_heap();
     } else {
@@ -224,6 +227,9 @@ int pprof_configure(const char *text)
     bool start_cpu = wanted.cpu;
     int error = wanted.error;
     options = wanted;
+    if (wanted.cpu && wanted.heap) {
+        pp_output_distinguish_kinds();
+    }
     if (wanted.heap) {
         int heap_error = start_heap();
         error = error != 0 ? error : heap_error;

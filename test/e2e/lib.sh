@@ -307,3 +307,65 @@ same_as_without() {
     expect_whole "$same_name.pb.gz"
     expect_at_least "weight of $same_name" "$same_least" "$(weight "$same_name.pb.gz.raw")"
 }
+
+# ---- reading heap profiles ----
+
+# blocks RAW: a line for each sample: blocks and bytes allocated, blocks and bytes in use, the size of
+# the label, then a tab and the function names, leaf first, tab-separated.
+blocks() {
+    awk '
+        /^Samples:/   { part = 1; next }
+        /^Locations/  { part = 2; next }
+        /^Mappings/   { part = 3; next }
+        part == 1 && /^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+:/ {
+            n++
+            line = $0; sub(/:.*/, "", line); gsub(/ +/, " ", line); sub(/^ /, "", line)
+            numbers[n] = line
+            sub(/^[^:]*: ?/, ""); ids[n] = $0; size[n] = "-"
+            next
+        }
+        part == 1 && /bytes:\[/ {
+            line = $0; sub(/.*bytes:\[/, "", line); sub(/[^0-9].*/, "", line); size[n] = line
+        }
+        part == 2 && /^ *[0-9]+: 0x/ {
+            id = $1; sub(/:/, "", id); address = $2
+            line = $0
+            sub(/^ *[0-9]+: 0x[0-9a-f]+ (M=[0-9]+ )?/, "", line)
+            sub(/ [^ ]*:[0-9]+(:[0-9]+)? s=-?[0-9]+.*$/, "", line)
+            sub(/ +$/, "", line)
+            name[id] = line == "" ? address : line
+        }
+        END {
+            for (i = 1; i <= n; i++) {
+                depth = split(ids[i], list, " ")
+                text = numbers[i] " " size[i]
+                for (k = 1; k <= depth; k++) text = text "\t" name[list[k]]
+                print text
+            }
+        }' "$1"
+}
+
+# blocks_of RAW NAME...: "BLOCKS BYTES BLOCKS_IN_USE BYTES_IN_USE" of the stacks that have these
+# functions, leaf first, in this order. Without a name: of all.
+blocks_of() {
+    blocks_raw=$1
+    shift
+    blocks "$blocks_raw" | awk -F '\t' -v wanted="$*" '
+        BEGIN { count = split(wanted, want, " ") }
+        {
+            next_one = 1
+            for (i = 2; i <= NF && next_one <= count; i++) if ($i == want[next_one]) next_one++
+            if (next_one > count) { split($1, v, " "); for (k = 1; k <= 4; k++) sum[k] += v[k] }
+        }
+        END { printf "%.0f %.0f %.0f %.0f\n", sum[1], sum[2], sum[3], sum[4] }'
+}
+
+# leaves_of RAW NAME: the leaf functions of the stacks that have this function, sorted.
+leaves_of() {
+    blocks "$1" | awk -F '\t' -v name="$2" '
+        { for (i = 2; i <= NF; i++) if ($i == name) { print $2; next } }' | sort -u | tr '\n' ' ' |
+        sed 's/ $//'
+}
+
+# field N TEXT
+field() { echo "$2" | cut -d ' ' -f "$1"; }
