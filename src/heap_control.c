@@ -40,7 +40,6 @@ int pp_heap_control_start(const pp_heap_request *request)
     current = *request;
     file_wanted = true;
     pp_heap_set_rate(request->rate);
-    pp_modules_refresh();
     return 0;
 }
 

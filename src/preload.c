@@ -20,9 +20,12 @@
 #include "output.h"
 #include "sample/cpu.h"
 #include "sample/cpu_perf.h"
+#include "sample/heap.h"
 #include "sys/linked.h"
 #include "sys/log.h"
 #include "sys/modules.h"
+#include "sys/safe_read.h"
+#include "sys/sandbox.h"
 
 #include "pprof.h"
 
@@ -68,11 +71,51 @@ static int start(void)
     return error;
 }
 
+/* Walks read code by a system call that a sandbox may forbid. */
+static void prepare_walks(void)
+{
+    if (pp_sandbox_probe() != PP_SANDBOX_NONE) {
+        pp_safe_read_forbid_copy();
+    }
+}
+
+/* Not where the program brings its own malloc, or another library that does stands before us. */
+static bool sees_allocations(void)
+{
+    enum { COUNTDOWN = 1000 };
+    void *(*volatile allocate)(size_t) = malloc; /* the compiler knows what malloc does not touch */
+    pp_heap_countdown = COUNTDOWN;
+    free(allocate(1));
+    bool seen = pp_heap_countdown != COUNTDOWN;
+    pp_heap_countdown = 0;
+    return seen;
+}
+
 static int start_heap(void)
 {
     need_template();
+    prepare_walks();
+    pp_modules_refresh();
     pp_hook_fatal_signals();
-    return pp_heap_control_start(&options.heap_request);
+    int error = pp_heap_control_start(&options.heap_request);
+    if (error == 0 && !sees_allocations()) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text,
+                    "the heap profile will be empty: the program's malloc is not the one that "
+                    "libpprof stands before; preload libpprof first, or link it first");
+        pp_log(&text);
+    }
+    return error;
+}
+
+/* Without being asked for: in programs that are linked to us, as in Go. */
+static void start_default(bool options_given)
+{
+    bool on = !options_given && pp_is_linked();
+    if (on) {
+        prepare_walks();
+    }
+    pp_heap_control_default(on);
 }
 
 static void after_fork_in_child(void)
@@ -200,7 +243,7 @@ __attribute__((constructor)) static void at_load(void)
     if (options.heap) {
         start_heap();
     } else {
-        pp_heap_control_default(text == NULL && pp_is_linked());
+        start_default(text != NULL);
     }
     if (options.cpu) {
         start();

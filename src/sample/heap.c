@@ -10,6 +10,7 @@
 
 #include "base/exponential.h"
 #include "base/random.h"
+#include "base/stack_hash.h"
 #include "sample/scratch.h"
 #include "store/heap_buckets.h"
 #include "store/live_filter.h"
@@ -148,19 +149,23 @@ PP_COLD_PATH static void lose(uint64_t size, uint64_t rate)
 
 static pp_heap_block find_block(uint64_t size, uint64_t rate, const pp_heap_caller *caller)
 {
-    uintptr_t *pcs = pp_scratch_take();
-    if (pcs == NULL) {
+    pp_scratch *scratch = pp_scratch_take();
+    if (scratch == NULL) {
         return 0;
     }
+    uintptr_t *pcs = scratch->pcs;
     pcs[0] = caller->leaf + 1; /* as if it had called something (profile/model.h) */
-    pp_walk walk = {.pcs = pcs + 1, .capacity = DEPTH - 1};
-    pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, &walk);
-    pp_heap_block block = pp_heap_block_find(pcs, walk.depth + 1, size, rate, NULL);
-    pp_scratch_give(pcs);
-    __atomic_add_fetch(&facts.stops[walk.stop], 1, __ATOMIC_RELAXED);
-    if (walk.guessed && walk.stop == PP_STOP_END) {
+    pp_walk *walk = &scratch->walk;
+    *walk = (pp_walk){
+        .pcs = pcs + 1, .space = &scratch->space, .capacity = DEPTH - 1, .wants_hash = true};
+    pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, walk);
+    uint64_t hash = pp_stack_hash_extend(walk->hash, pcs[0]);
+    pp_heap_block block = pp_heap_block_find(pcs, walk->depth + 1, hash, size, rate, NULL);
+    __atomic_add_fetch(&facts.stops[walk->stop], 1, __ATOMIC_RELAXED);
+    if (walk->guessed && walk->stop == PP_STOP_END) {
         __atomic_add_fetch(&facts.guessed_whole, 1, __ATOMIC_RELAXED);
     }
+    pp_scratch_give(scratch);
     return block;
 }
 

@@ -31,26 +31,6 @@ static pp_lasting memory = PP_LASTING_INIT;
 
 /* ---- stacks ---- */
 
-/* Two lanes, so that one multiplication need not wait for the other. */
-static uint64_t hash_stack(const uintptr_t *pcs, uint32_t depth)
-{
-    uint64_t a = depth;
-    uint64_t b = multiplier;
-    uint32_t i = 0;
-    for (; i + 1 < depth; i += 2) {
-        a = (a ^ pcs[i]) * multiplier;
-        b = (b ^ pcs[i + 1]) * multiplier;
-        a ^= a >> 29;
-        b ^= b >> 31;
-    }
-    if (i < depth) {
-        a = (a ^ pcs[i]) * multiplier;
-        a ^= a >> 29;
-    }
-    uint64_t hash = (a ^ (b >> 32) ^ (b << 32)) * multiplier;
-    return hash ^ hash >> 32;
-}
-
 static bool is_stack(const pp_heap_stack *stack, uint64_t hash, const uintptr_t *pcs,
                      uint32_t depth)
 {
@@ -69,9 +49,8 @@ static pp_heap_stack *new_stack(uint64_t hash, const uintptr_t *pcs, uint32_t de
     return stack;
 }
 
-static pp_heap_stack *find_stack(const uintptr_t *pcs, uint32_t depth)
+static pp_heap_stack *find_stack(const uintptr_t *pcs, uint32_t depth, uint64_t hash)
 {
-    uint64_t hash = hash_stack(pcs, depth);
     pp_heap_stack **place = &stack_roots[hash & ((1 << ROOT_BITS) - 1)];
     pp_heap_stack *mine = NULL; /* stays unused if somebody brings the same stack first */
     for (uint64_t path = hash;; path <<= CHILD_BITS) {
@@ -179,10 +158,10 @@ static pp_heap_bucket *find_bucket(const key *k, bool make)
     }
 }
 
-pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t size, uint64_t rate,
-                                 const void *labels)
+pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash, uint64_t size,
+                                 uint64_t rate, const void *labels)
 {
-    key k = {.stack = find_stack(pcs, depth), .size = size, .rate = rate, .labels = labels};
+    key k = {.stack = find_stack(pcs, depth, hash), .size = size, .rate = rate, .labels = labels};
     if (k.stack == NULL) {
         return 0;
     }

@@ -65,9 +65,10 @@ typedef struct pp_heap_counts {
  */
 typedef uint64_t pp_heap_block;
 
-/* The block for a sample; 0 if the kernel refuses memory. `depth` is at least 1. */
-pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t size, uint64_t rate,
-                                 const void *labels);
+/* The block for a sample of a stack whose pp_stack_hash() is `hash`; 0 if the kernel refuses memory.
+ */
+pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash, uint64_t size,
+                                 uint64_t rate, const void *labels);
 
 /* Counts an allocation, undoes that (the block could not be remembered), counts a free. */
 void pp_heap_block_allocated(pp_heap_block block);

@@ -368,4 +368,5 @@ leaves_of() {
 }
 
 # field N TEXT
+# A number, or "3-" for the third and all behind it.
 field() { echo "$2" | cut -d ' ' -f "$1"; }

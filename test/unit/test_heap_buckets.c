@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "base/stack_hash.h"
 #include "sample/heap.h"
 #include "store/heap_buckets.h"
 
@@ -34,10 +35,17 @@ static uint32_t make_stack(uintptr_t number, uintptr_t pcs[8])
     return 8;
 }
 
+static pp_heap_block find_stack(const uintptr_t *pcs, uint32_t depth, uint64_t size, uint64_t rate,
+                                const void *labels)
+{
+    return pp_heap_block_find(pcs, depth, pp_stack_hash(pcs, depth), size, rate, labels);
+}
+
 static pp_heap_block find(uintptr_t number, uint64_t size)
 {
     uintptr_t pcs[8];
-    return pp_heap_block_find(pcs, make_stack(number, pcs), size, RATE, NULL);
+    uint32_t depth = make_stack(number, pcs);
+    return find_stack(pcs, depth, size, RATE, NULL);
 }
 
 static int prepare(void **state)
@@ -57,9 +65,9 @@ static void equal_keys_are_one_bucket(void **state)
     assert_int_equal(find(1, 100), block);
     assert_int_not_equal(find(1, 101), block);
     assert_int_not_equal(find(2, 100), block);
-    assert_int_not_equal(pp_heap_block_find(pcs, depth - 1, 100, RATE, NULL), block);
-    assert_int_not_equal(pp_heap_block_find(pcs, depth, 100, RATE + 1, NULL), block);
-    assert_int_not_equal(pp_heap_block_find(pcs, depth, 100, RATE, pcs), block);
+    assert_int_not_equal(find_stack(pcs, depth - 1, 100, RATE, NULL), block);
+    assert_int_not_equal(find_stack(pcs, depth, 100, RATE + 1, NULL), block);
+    assert_int_not_equal(find_stack(pcs, depth, 100, RATE, pcs), block);
     assert_int_equal(bucket_of(block)->size, 100);
     assert_int_equal(bucket_of(block)->rate, RATE);
     assert_memory_equal(bucket_of(block)->stack->pc, pcs, depth * sizeof *pcs);
