@@ -11,6 +11,7 @@
 #include "heap_control.h"
 #include "preload.h"
 #include "sample/heap.h"
+#include "sys/modules.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -62,6 +63,7 @@ int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug)
     }
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pp_modules_refresh();
     int error = profile->write_proto(writer);
     pthread_setcancelstate(cancel_state, NULL);
     return error;
