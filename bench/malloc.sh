@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# malloc: what the allocation hooks cost, beside other allocators and other profilers of the heap. The
+# workloads are described in malloc.c.
+#
+#   off, on      glibc's allocator with libpprof: preloaded and not asked for anything; at 512 KiB
+#   over_*       the same under jemalloc
+#   ratio        the time over that of the same allocator without a profiler; the median over rounds, in
+#                each of which all variants run once, every second round in reverse
+
+set -eu
+
+PATH=$PATH:/sbin
+find_library() { ldconfig -p | sed -n "s|.*$1.* => ||p" | head -n 1; }
+jemalloc=$(find_library 'libjemalloc\.so\.2')
+tcmalloc=$(find_library 'libtcmalloc\.so\.4')
+[ -n "$jemalloc" ] || echo "# not installed: jemalloc (libjemalloc.so.2)"
+[ -n "$tcmalloc" ] || echo "# not installed: tcmalloc (libtcmalloc.so.4)"
+heaptrack=$(find /usr/lib /usr/local/lib -name libheaptrack_preload.so 2>/dev/null | head -n 1)
+[ -n "$heaptrack" ] || echo "# not installed: heaptrack (libheaptrack_preload.so)"
+
+case $BENCH in
+quick) rounds=3 ;;
+*) rounds=15 ;;
+esac
+workloads="pair ring big_ring two_threads calloc realloc cxx"
+
+# run_variant NAME VARIABLE=VALUE...: appends "NAME WORKLOAD NANOSECONDS".
+run_variant() {
+    variant=$1
+    shift
+    env "$@" "$PROGRAMS/malloc" $workloads 2>>"$WORK/malloc.errors" | sed "s/^/$variant /" \
+        >>"$WORK/malloc.times"
+}
+
+variants="glibc.bare glibc.off glibc.on"
+[ -z "$jemalloc" ] || variants="$variants jemalloc.bare jemalloc.own jemalloc.off jemalloc.on"
+[ -z "$tcmalloc" ] || variants="$variants tcmalloc.bare tcmalloc.own"
+
+variant_environment() {
+    on="LIBPPROF=heap,file=$WORK/malloc.pb.gz"
+    case $1 in
+    glibc.bare) echo "NONE=" ;;
+    glibc.off) echo "LD_PRELOAD=$LIBRARY" ;;
+    glibc.on) echo "LD_PRELOAD=$LIBRARY $on" ;;
+    jemalloc.bare) echo "LD_PRELOAD=$jemalloc" ;;
+    jemalloc.own) echo "LD_PRELOAD=$jemalloc MALLOC_CONF=prof:true,lg_prof_sample:19" ;;
+    jemalloc.off) echo "LD_PRELOAD=$LIBRARY:$jemalloc" ;;
+    jemalloc.on) echo "LD_PRELOAD=$LIBRARY:$jemalloc $on" ;;
+    tcmalloc.bare) echo "LD_PRELOAD=$tcmalloc" ;;
+    tcmalloc.own) echo "LD_PRELOAD=$tcmalloc TCMALLOC_SAMPLE_PARAMETER=524288" ;;
+    esac
+}
+
+round=0
+: >"$WORK/malloc.times"
+while [ $round -lt $rounds ]; do
+    order=$variants
+    if [ $((round % 2)) -eq 1 ]; then
+        order=$(echo "$variants" | tr ' ' '\n' | sed '1!G;h;$!d' | tr '\n' ' ')
+    fi
+    for variant in $order; do
+        # shellcheck disable=SC2046 # words without blanks
+        run_variant "$variant" $(variant_environment "$variant")
+    done
+    round=$((round + 1))
+done
+
+# What each block costs that is sampled, and heaptrack, which takes every one: a few runs are enough.
+all_workloads=$workloads
+workloads="sampled"
+for _ in 1 2 3; do
+    run_variant glibc.bare NONE=
+    run_variant glibc.every "LD_PRELOAD=$LIBRARY" "LIBPPROF=heap:1,file=$WORK/malloc.pb.gz"
+done
+if [ -n "$heaptrack" ]; then
+    workloads="pair ring"
+    for _ in 1 2 3; do
+        run_variant heaptrack.own "LD_PRELOAD=$heaptrack" "DUMP_HEAPTRACK_OUTPUT=/dev/null"
+    done
+fi
+workloads=$all_workloads
+
+# shellcheck disable=SC2016 # awk's $
+awk '
+    function sort(list, count,    i, k, x) {
+        for (i = 2; i <= count; i++) {
+            x = list[i]
+            for (k = i - 1; k >= 1 && list[k] > x; k--) list[k + 1] = list[k]
+            list[k + 1] = x
+        }
+    }
+    function median(list, count) {
+        sort(list, count)
+        return count % 2 ? list[(count + 1) / 2] : (list[count / 2] + list[count / 2 + 1]) / 2
+    }
+    # Median of the ratios of a variant to another, round by round; the middle half beside it.
+    function ratio(name, who, variant, base, workload,    i, n, list) {
+        n = count[variant, workload]
+        if (n == 0 || count[base, workload] < n) return
+        for (i = 1; i <= n; i++) list[i] = time[variant, workload, i] / time[base, workload, i]
+        printf "malloc.%s_%s.%s %.3f x", workload, name, who, median(list, n)
+        printf " # %.3f .. %.3f\n", list[int(n / 4) + 1], list[n - int(n / 4)]
+    }
+    function ns(who, variant, workload,    i, n, list) {
+        n = count[variant, workload]
+        if (n == 0) return
+        for (i = 1; i <= n; i++) list[i] = time[variant, workload, i]
+        printf "malloc.%s_ns.%s %.2f ns\n", workload, who, median(list, n)
+    }
+    {
+        n = ++count[$1, $2]
+        time[$1, $2, n] = $3
+        if (!($2 in seen)) { seen[$2]; order[++workloads] = $2 }
+    }
+    END {
+        for (w = 1; w <= workloads; w++) {
+            name = order[w]
+            if (name == "sampled") continue
+            ratio("off", "pprof", "glibc.off", "glibc.bare", name)
+            ratio("on", "pprof", "glibc.on", "glibc.bare", name)
+            ratio("on", "jemalloc", "jemalloc.own", "jemalloc.bare", name)
+            ratio("on", "tcmalloc", "tcmalloc.own", "tcmalloc.bare", name)
+            ratio("under_jemalloc_off", "pprof", "jemalloc.off", "jemalloc.bare", name)
+            ratio("under_jemalloc_on", "pprof", "jemalloc.on", "jemalloc.bare", name)
+            ratio("under_jemalloc_on", "jemalloc", "jemalloc.own", "jemalloc.bare", name)
+            ns("glibc", "glibc.bare", name)
+            ns("pprof", "glibc.on", name)
+            ns("jemalloc", "jemalloc.own", name)
+            ns("tcmalloc", "tcmalloc.own", name)
+            ns("heaptrack", "heaptrack.own", name)
+        }
+        n = count["glibc.every", "sampled"]
+        for (i = 1; i <= n; i++)
+            list[i] = time["glibc.every", "sampled", i] - time["glibc.bare", "sampled", i]
+        if (n > 0) printf "malloc.sampled_20_frames.pprof %.0f ns\n", median(list, n)
+    }' "$WORK/malloc.times"
