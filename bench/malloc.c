@@ -36,8 +36,8 @@ enum {
 };
 
 /* operator new and delete of whatever C++ runtime or allocator there is. */
-void *_Znwm(size_t size);
-void _ZdlPvm(void *block, size_t size);
+void *operator_new(size_t size) __asm__("_Znwm");
+void operator_delete(void *block, size_t size) __asm__("_ZdlPvm");
 
 static void *volatile sink;
 static unsigned short sizes[SIZES];
@@ -73,8 +73,8 @@ static void pairs(unsigned calls)
 static void cxx_pairs(unsigned calls)
 {
     for (unsigned i = 0; i < calls; i++) {
-        sink = _Znwm(64);
-        _ZdlPvm(sink, 64);
+        sink = operator_new(64);
+        operator_delete(sink, 64);
     }
 }
 

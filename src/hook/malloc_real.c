@@ -66,8 +66,8 @@ PP_MALLOC_LIST(DECLARE_CODE)
 PP_MALLOC_LIST(DEFINE_HOOK)
 
 #define ADDRESS_OF_HOOK(symbol, shape_name) &pp_malloc_hook_##symbol,
-static pp_malloc_hook *const libc_hooks[] = {PP_MALLOC_LIST_LIBC(ADDRESS_OF_HOOK)};
-static pp_malloc_hook *const cxx_hooks[] = {PP_MALLOC_LIST_CXX(ADDRESS_OF_HOOK)};
+static pp_malloc_hook *const libc_hooks[] = {PP_MALLOC_LIST_LIBC(ADDRESS_OF_HOOK) NULL};
+static pp_malloc_hook *const cxx_hooks[] = {PP_MALLOC_LIST_CXX(ADDRESS_OF_HOOK) NULL};
 
 static const char libc_name[] = "libc.so.6";
 
@@ -122,7 +122,7 @@ static void *find_in_libc(const char *name)
 
 static bool is_cxx(const pp_malloc_hook *hook)
 {
-    for (size_t i = 0; i < sizeof cxx_hooks / sizeof *cxx_hooks; i++) {
+    for (size_t i = 0; cxx_hooks[i] != NULL; i++) {
         if (cxx_hooks[i] == hook) {
             return true;
         }
@@ -160,7 +160,7 @@ static bool nobody_replaces_any(void)
     static enum { UNKNOWN, YES, NO } answer;
     if (answer == UNKNOWN) {
         bool all = is_first(&pp_malloc_hook_malloc) && is_first(&pp_malloc_hook_free);
-        for (size_t i = 0; i < sizeof cxx_hooks / sizeof *cxx_hooks; i++) {
+        for (size_t i = 0; cxx_hooks[i] != NULL; i++) {
             all = all && (cxx_hooks[i]->direct == NULL || is_first(cxx_hooks[i]));
         }
         answer = all ? YES : NO;
@@ -204,7 +204,7 @@ static bool resolve_next(pp_malloc_hook *hook)
 
 static void resolve_libc(void)
 {
-    for (size_t i = 0; i < sizeof libc_hooks / sizeof *libc_hooks; i++) {
+    for (size_t i = 0; libc_hooks[i] != NULL; i++) {
         if (!libc_hooks[i]->resolved && !resolve_next(libc_hooks[i])) {
             void *found = find_in_libc(libc_hooks[i]->name);
             if (is_usable(libc_hooks[i], found)) {

@@ -92,7 +92,7 @@ typedef struct pp_heap_facts {
     uint64_t lost_samples;
 } pp_heap_facts;
 
-void pp_heap_facts_read(pp_heap_facts *facts);
+void pp_heap_facts_read(pp_heap_facts *read);
 
 /* In the child of fork. What was recorded before stays: the blocks are the child's, too. */
 void pp_heap_after_fork_in_child(void);

@@ -35,6 +35,9 @@ static bool needs_us(const struct dl_phdr_info *object, const ElfW(Dyn) * dynami
             texts = entry->d_un.d_ptr;
         }
     }
+    if (texts == 0) {
+        return false;
+    }
     /* The loader has made it an address, except in objects whose dynamic section is read-only. */
     if (!contains(object, texts)) {
         texts += object->dlpi_addr;
