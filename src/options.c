@@ -291,13 +291,34 @@ static void take_variable(pp_options *options, const char *variable, take_functi
     }
 }
 
+static bool is_set(const char *variable)
+{
+    const char *value = secure_getenv(variable);
+    return value != NULL && *value != '\0';
+}
+
+/* A prefix there, to which a number and ".heap" are added. */
+static int take_file_prefix(pp_options *options, const char *value)
+{
+    char name[MAX_WORD];
+    size_t length = strlen(value);
+    if (length + sizeof ".%k" > sizeof name) {
+        return -ENAMETOOLONG;
+    }
+    memcpy(name, value, length);
+    memcpy(name + length, ".%k", sizeof ".%k");
+    return take_file(options, name);
+}
+
 void pp_options_from_gperftools(pp_options *options)
 {
-    const char *file = secure_getenv("CPUPROFILE");
-    if (file == NULL || *file == '\0') {
-        return;
+    if (is_set("HEAPPROFILE")) {
+        take_variable(options, "HEAPPROFILE", take_file_prefix);
+        options->heap = true;
     }
-    take_variable(options, "CPUPROFILE", take_file);
-    options->cpu = true;
-    take_variable(options, "CPUPROFILE_FREQUENCY", take_cpu);
+    if (is_set("CPUPROFILE")) {
+        take_variable(options, "CPUPROFILE", take_file);
+        options->cpu = true;
+        take_variable(options, "CPUPROFILE_FREQUENCY", take_cpu);
+    }
 }

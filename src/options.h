@@ -33,7 +33,8 @@ void pp_options_init(pp_options *options);
  */
 void pp_options_parse(pp_options *options, const char *text);
 
-/* The variables that users of gperftools know: CPUPROFILE, CPUPROFILE_FREQUENCY. */
+/* The variables that users of gperftools know: CPUPROFILE, CPUPROFILE_FREQUENCY,
+ * HEAPPROFILE. */
 void pp_options_from_gperftools(pp_options *options);
 
 #endif

@@ -84,6 +84,7 @@ static bool sees_allocations(void)
 {
     enum { COUNTDOWN = 1000 };
     void *(*volatile allocate)(size_t) = malloc; /* the compiler knows what malloc does not touch */
+    pp_heap_set_rate(0); /* this one is not the program's */
     pp_heap_countdown = COUNTDOWN;
     free(allocate(1));
     bool seen = pp_heap_countdown != COUNTDOWN;
@@ -97,8 +98,9 @@ static int start_heap(void)
     prepare_walks();
     pp_modules_refresh();
     pp_hook_fatal_signals();
+    bool seen = sees_allocations();
     int error = pp_heap_control_start(&options.heap_request);
-    if (error == 0 && !sees_allocations()) {
+    if (!seen) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text,
                     "the heap profile will be empty: the program's malloc is not the one that "

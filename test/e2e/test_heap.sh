@@ -88,6 +88,12 @@ LD_PRELOAD=$library "$victims/heap" shares
 preload "cpu,file=$work/%k.pb.gz" "$victims/heap" shares
 expect_equal "files" "cpu.pb.gz" "$(echo ./*.pb.gz | sed 's|\./||g')"
 
+# As users of gperftools ask for it.
+rm -f ./*.pb.gz
+env HEAPPROFILE="$work/prefix" LD_PRELOAD="$library" "$victims/heap" shares
+raw prefix.heap
+rm -f prefix.heap*
+
 # Beside the CPU profile, each in its own file, also where the name does not tell them apart.
 rm -f ./*.pb.gz
 preload "cpu:1000,heap:1k,file=$work/%k.pb.gz" "$victims/heap" shares
