@@ -229,14 +229,15 @@
 #define STUB(name, shape) shape name ;
 PP_MALLOC_LIST(STUB)
 
-/* realloc(block, count * size), in every allocator. */
+/* realloc(block, count * size), in every allocator. The program's own realloc, which is not ours where
+ * an allocator stands before us that has no reallocarray (jemalloc, tcmalloc). */
         export reallocarray
         function reallocarray
         mov     %rsi, %rax
         mul     %rdx
         jo      pp_malloc_too_large
         mov     %rax, %rsi
-        jmp     pp_entry_realloc
+        jmp     *realloc@GOTPCREL(%rip)
         end reallocarray
 
 /* rax: the hook. Builds a pp_malloc_call (hook/malloc_hook.h), from low to high: four arguments,
