@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 600
+#
+# test_heap_guest.sh: programs that are hard on an allocator, with every block sampled, with some, and
+# with sampling off; with libc's allocator and, where they are installed, with jemalloc, tcmalloc and
+# mimalloc before and behind the library. What they print and their status is as without it.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need cc timeout
+
+cat >unseen.c <<'C'
+#include <stdlib.h>
+void *get(size_t size) { return malloc(size); }
+void *resize(void *block, size_t size) { return realloc(block, size); }
+void give(void *block) { free(block); }
+C
+cc -O1 -fPIC -shared -o unseen.so unseen.c
+
+allocator() { # NAME: its path, nothing if it is not installed
+    ldconfig -p | awk -v name="lib$1.so" 'index($1, name) == 1 { print $NF; exit }'
+}
+export PATH="$PATH:/sbin:/usr/sbin"
+allocators="libc $(allocator jemalloc) $(allocator tcmalloc_minimal) $(allocator mimalloc)"
+
+# as_without NAME RATE COMMAND...: with $other, before and behind.
+as_without() {
+    run_name=$1
+    run_rate=$2
+    shift 2
+    plain=$(status env LD_PRELOAD="$other" timeout -s KILL 60 "$@" 2>/dev/null >"$run_name.plain")
+    for list in "$library $other" "$other $library"; do
+        found=$(status env LD_PRELOAD="$list" LIBPPROF="heap:$run_rate,file=$work/heap.pb.gz" \
+            timeout -s KILL 60 "$@" 2>"$run_name.errors" >"$run_name.found")
+        expect_equal "status of $run_name, rate $run_rate, $list: $(cat "$run_name.errors")" \
+            "$plain" "$found"
+        cmp "$run_name.plain" "$run_name.found" >&2 || fail "output of $run_name, rate $run_rate, $list"
+        [ -n "$other" ] || break
+    done
+}
+
+for allocator in $allocators; do
+    other=
+    plainly=
+    quietly=
+    [ "$allocator" = libc ] || { other=$allocator; plainly=plain; }
+    case $allocator in *mimalloc*) quietly=quietly ;; esac
+    for rate in 0 1 4k; do
+        # shellcheck disable=SC2086 # no argument if empty
+        as_without arguments $rate "$victims/heap_arguments" $plainly
+        # shellcheck disable=SC2086
+        as_without new $rate "$victims/heap_new" $quietly
+    done
+    for mode in signals constructor threads fork vfork limit coroutines deep; do
+        as_without $mode 1 "$victims/heap_guest" $mode
+        expect_contains "$mode with $allocator" $mode.found "$mode ok"
+    done
+done
+
+# A library with a malloc of its own breaks with every other allocator, with and without us.
+other=
+as_without deepbind 1 "$victims/heap_guest" deepbind "$work/unseen.so"
+expect_contains "deepbind" deepbind.found "deepbind ok"
+echo ok
