@@ -108,7 +108,8 @@ typedef struct pprof_profile pprof_profile;
 
 /*
  * The profile of that name, or NULL. Built in: "heap" and "allocs", the same samples seen from what
- * is in use now or from all that was ever allocated. A profile is never freed. Thread-safe.
+ * is in use now or from all that was ever allocated; with the option `peak` also "peak": "heap" as it
+ * was when the most was in use (within 5 %). A profile is never freed. Thread-safe.
  */
 PPROF_API pprof_profile *pprof_lookup(const char *name);
 

@@ -12,6 +12,7 @@
 #include "encode/proto.h"
 #include "output.h"
 #include "sample/heap.h"
+#include "store/heap_peak.h"
 #include "sys/lock.h"
 #include "sys/log.h"
 #include "sys/modules.h"
@@ -39,6 +40,9 @@ int pp_heap_control_start(const pp_heap_request *request)
 {
     current = *request;
     file_wanted = true;
+    if (request->peak) {
+        pp_heap_peak_start();
+    }
     pp_heap_set_rate(request->rate);
     return 0;
 }
@@ -61,17 +65,17 @@ int pp_heap_control_write(pp_heap_view view, pprof_writer writer)
     return error;
 }
 
-static void write_file(bool fatal)
+static void write_file(const char *kind, pp_heap_view view, bool fatal)
 {
     /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
     static pp_output output;
     pp_write_signals held;
     pp_write_signals_hold(&held);
-    int error = pp_output_open(&output, "heap");
+    int error = pp_output_open(&output, kind);
     if (error == 0) {
         pprof_writer writer =
             pp_output_writer(&output, fatal ? fatal_patience_ns : write_patience_ns);
-        error = pp_output_close(&output, pp_heap_control_write(PP_HEAP_INUSE, writer));
+        error = pp_output_close(&output, pp_heap_control_write(view, writer));
     }
     pp_write_signals_release(&held);
     if (error != 0) {
@@ -104,7 +108,10 @@ void pp_heap_control_end(bool fatal)
             if (!fatal) {
                 pp_modules_refresh();
             }
-            write_file(fatal);
+            write_file("heap", PP_HEAP_INUSE, fatal);
+            if (current.peak) {
+                write_file("peak", PP_HEAP_PEAK, fatal);
+            }
             file_wanted = false;
         }
         pp_lock_release(&writing);

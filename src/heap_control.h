@@ -21,6 +21,7 @@
 typedef struct pp_heap_request {
     int64_t rate;
     pp_symbolize symbolize;
+    bool peak; /* what was in use at most is kept, and written beside the profile */
 } pp_heap_request;
 
 /*

@@ -105,6 +105,13 @@ static int take_heap(pp_options *options, const char *value)
     return 0;
 }
 
+/* Without `heap` it means that, too. */
+static int take_peak(pp_options *options, const char *value)
+{
+    options->heap = options->heap_request.peak = true;
+    return value == NULL ? 0 : -EINVAL;
+}
+
 static int take_file(pp_options *options, const char *value)
 {
     (void)options;
@@ -186,6 +193,7 @@ static int take_later(pp_options *options, const char *value)
 static const option table[] = {
     {"cpu", take_cpu, "cpu or cpu:HZ, HZ from 1 to 1000000"},
     {"heap", take_heap, "heap or heap:BYTES, 0 for off, 1 for every block, 512k"},
+    {"peak", take_peak, "peak, without a value"},
     {"file", take_file, "file=PATH, with %e %p %k %t %n %%"},
     {"engine", take_engine, "engine=auto, timer or perf"},
     {"symbolize", take_symbolize, "symbolize=none, names or lines"},
@@ -200,7 +208,6 @@ static const option table[] = {
     {"signal", take_later, NULL},
     {"interval", take_later, NULL},
     {"push", take_later, NULL},
-    {"peak", take_later, NULL},
 };
 
 static const option *find_option(const char *name)

@@ -239,7 +239,7 @@ __attribute__((constructor)) static void at_load(void)
         options.error = 0; /* a typo must not keep the rest from working */
     }
     pp_options_from_gperftools(&options);
-    if (options.cpu && options.heap) {
+    if ((options.cpu && options.heap) || options.heap_request.peak) {
         pp_output_distinguish_kinds();
     }
     if (options.heap) {
@@ -272,7 +272,7 @@ int pprof_configure(const char *text)
     bool start_cpu = wanted.cpu;
     int error = wanted.error;
     options = wanted;
-    if (wanted.cpu && wanted.heap) {
+    if ((wanted.cpu && wanted.heap) || wanted.heap_request.peak) {
         pp_output_distinguish_kinds();
     }
     if (wanted.heap) {

@@ -11,6 +11,7 @@
 #include "heap_control.h"
 #include "preload.h"
 #include "sample/heap.h"
+#include "store/heap_peak.h"
 #include "sys/modules.h"
 
 #include <errno.h>
@@ -32,16 +33,23 @@ static int write_allocs(pprof_writer writer)
     return pp_heap_control_write(PP_HEAP_ALLOCS, writer);
 }
 
+static int write_peak(pprof_writer writer)
+{
+    return pp_heap_control_write(PP_HEAP_PEAK, writer);
+}
+
 static pprof_profile built_in[] = {
     {"allocs", write_allocs},
     {"heap", write_heap},
+    {"peak", write_peak},
 };
 
 pprof_profile *pprof_lookup(const char *name)
 {
     pp_preload_link();
     for (size_t i = 0; name != NULL && i < sizeof built_in / sizeof *built_in; i++) {
-        if (strcmp(built_in[i].name, name) == 0) {
+        if (strcmp(built_in[i].name, name) == 0 &&
+            (built_in[i].write_proto != write_peak || pp_heap_peak_wanted)) {
             return &built_in[i];
         }
     }

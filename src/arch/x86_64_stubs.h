@@ -9,6 +9,8 @@
 #ifndef PP_ARCH_X86_64_STUBS_H
 #define PP_ARCH_X86_64_STUBS_H
 
+#include <stdint.h>
+
 /*
  * Defines the function `name(a, b, c)` as a jump to `target(a, b, c, sp, fp, bx)`, where sp is the
  * stack pointer on entry (it points to the return address) and fp and bx are the caller's rbp and
@@ -26,6 +28,56 @@
             "jmp " #target "\n"                                                                    \
             ".cfi_endproc\n"                                                                       \
             ".size " #name ", . - " #name "\n")
+
+/*
+ * Defines the function `name` (weak, and `entry` for the same place within the library), whose up to
+ * six arguments and registers go to target(const pp_stub_call *) and whose result is that one's.
+ */
+typedef struct pp_stub_call {
+    uintptr_t argument[6];
+    uintptr_t bx, fp; /* the caller's */
+    uintptr_t unused;
+    uintptr_t return_address; /* behind it begins the caller's frame */
+} pp_stub_call;
+
+#define PP_STUB_CALL(name, entry, target)                                                          \
+    __asm__(".text\n"                                                                              \
+            ".weak " name "\n"                                                                     \
+            ".type " name ", @function\n"                                                          \
+            ".hidden " entry "\n"                                                                  \
+            ".globl " entry "\n" name ":\n" entry ":\n"                                            \
+            ".cfi_startproc\n"                                                                     \
+            "endbr64\n"                                                                            \
+            "sub $8, %rsp\n"                                                                       \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "push %rbp\n"                                                                          \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "push %rbx\n"                                                                          \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "push %r9\n"                                                                           \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "push %r8\n"                                                                           \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "push %rcx\n"                                                                          \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "push %rdx\n"                                                                          \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "push %rsi\n"                                                                          \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "push %rdi\n"                                                                          \
+            ".cfi_adjust_cfa_offset 8\n"                                                           \
+            "mov %rsp, %rdi\n"                                                                     \
+            "call " target "\n"                                                                    \
+            "add $72, %rsp\n"                                                                      \
+            ".cfi_adjust_cfa_offset -72\n"                                                         \
+            "ret\n"                                                                                \
+            ".cfi_endproc\n"                                                                       \
+            ".size " name ", . - " name "\n")
+
+/* Another name for it. */
+#define PP_STUB_ALIAS(name, other)                                                                 \
+    __asm__(".weak " name "\n"                                                                     \
+            ".set " name ", " other "\n")
 
 /*
  * Defines the thread start routine `name(arg)`: calls `prepare(arg)`, which returns a struct of two

@@ -12,9 +12,10 @@
  */
 #include "base/arena.h"
 
+#include "base/memory.h"
+
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
     ALIGNMENT = 16,
@@ -38,10 +39,9 @@ static size_t round_up(size_t size, size_t unit)
 
 static struct pp_arena_chunk *map_chunk(size_t capacity)
 {
-    void *memory = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
+    struct pp_arena_chunk *chunk = pp_memory_map(capacity);
+    if (chunk == NULL)
         return NULL;
-    struct pp_arena_chunk *chunk = memory;
     chunk->capacity = capacity;
     chunk->used = sizeof(*chunk);
     return chunk;
@@ -120,7 +120,7 @@ void pp_arena_release(pp_arena *arena)
     struct pp_arena_chunk *chunk = arena->chunks;
     while (chunk != NULL) {
         struct pp_arena_chunk *next = chunk->next;
-        munmap(chunk, chunk->capacity);
+        pp_memory_unmap(chunk, chunk->capacity);
         chunk = next;
     }
     arena->chunks = NULL;

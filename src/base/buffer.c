@@ -8,8 +8,9 @@
  */
 #include "base/buffer.h"
 
+#include "base/memory.h"
+
 #include <string.h>
-#include <sys/mman.h>
 
 enum { CAPACITY_MIN = 64 * 1024 /* a small profile, uncompressed */ };
 
@@ -23,10 +24,10 @@ static bool grow(pp_buffer *buffer, size_t needed)
     }
     void *memory;
     if (buffer->data == NULL)
-        memory = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memory = pp_memory_map(capacity);
     else
-        memory = mremap(buffer->data, buffer->capacity, capacity, MREMAP_MAYMOVE);
-    if (memory == MAP_FAILED)
+        memory = pp_memory_resize(buffer->data, buffer->capacity, capacity);
+    if (memory == NULL)
         return false;
     buffer->data = memory;
     buffer->capacity = capacity;
@@ -61,6 +62,6 @@ void pp_buffer_append(pp_buffer *buffer, const void *data, size_t size)
 void pp_buffer_release(pp_buffer *buffer)
 {
     if (buffer->data != NULL)
-        munmap(buffer->data, buffer->capacity);
+        pp_memory_unmap(buffer->data, buffer->capacity);
     *buffer = (pp_buffer)PP_BUFFER_INIT;
 }

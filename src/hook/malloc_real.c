@@ -24,6 +24,7 @@
 #include "hook/malloc_hook.h"
 
 #include "base/compiler.h"
+#include "hook/malloc_mappings.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -228,6 +229,13 @@ static void resolve_other(pp_malloc_hook *hook, uintptr_t caller)
     }
 }
 
+bool pp_malloc_is_allocators(uintptr_t address)
+{
+    const pp_malloc_hook *allocator = &pp_malloc_hook_malloc;
+    return __atomic_load_n(&allocator->resolved, __ATOMIC_ACQUIRE) &&
+           object_of(address) == object_of((uintptr_t)allocator->real);
+}
+
 bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
 {
     if (__atomic_load_n(&hook->resolved, __ATOMIC_ACQUIRE)) {
@@ -239,6 +247,7 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
     int saved_errno = errno;
     resolving = true;
     if (!pp_malloc_hook_malloc.resolved) {
+        pp_malloc_mappings_resolve(); /* the allocator may map memory when it is first called */
         resolve_libc();
     }
     if (!hook->resolved) {

@@ -17,6 +17,7 @@
 #include "hook/threads.h"
 
 #include "arch/stubs.h"
+#include "base/memory.h"
 #include "hook/real.h"
 #include "sample/thread.h"
 #include "sys/lock.h"
@@ -29,7 +30,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <threads.h>
 #include <unistd.h>
@@ -72,9 +72,8 @@ static bool end_key_made;
 
 static void fill_free_list(void)
 {
-    launch *slab =
-        mmap(NULL, SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (slab == MAP_FAILED) {
+    launch *slab = pp_memory_map(SLAB_BYTES);
+    if (slab == NULL) {
         return;
     }
     for (size_t i = 0; i < SLAB_BYTES / sizeof *slab; i++) {

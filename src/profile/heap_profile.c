@@ -14,6 +14,7 @@
 #include "sample/heap.h"
 #include "sample/cpu_session.h"
 #include "store/heap_buckets.h"
+#include "store/heap_peak.h"
 #include "sys/modules.h"
 
 #include <errno.h>
@@ -56,18 +57,28 @@ static void scale(uint64_t objects, uint64_t bytes, uint64_t rate, int64_t *bloc
     *space = rounded((double)bytes * each);
 }
 
-static void fill_row(row *r, const pp_heap_bucket *bucket)
+/* What is gone of mappings that are not whole weighs as much as they do. */
+static int64_t scale_trimmed(const pp_heap_bucket *bucket, const pp_heap_counts *counts)
 {
-    pp_heap_counts counts;
-    pp_heap_bucket_counts(bucket, &counts);
+    if (counts->trimmed_bytes == 0) {
+        return 0;
+    }
+    double whole = (double)(counts->alloc_bytes - counts->free_bytes) /
+                   (double)(counts->alloc_objects - counts->free_objects);
+    return rounded((double)counts->trimmed_bytes * pp_blocks_per_sample(whole, bucket->rate));
+}
+
+static void fill_row(row *r, const pp_heap_bucket *bucket, const pp_heap_counts *counts)
+{
     r->stack = bucket->stack;
     r->size = bucket->size;
-    r->alloc_objects = counts.alloc_objects;
-    r->alloc_bytes = counts.alloc_bytes;
-    scale(counts.alloc_objects, counts.alloc_bytes, bucket->rate, &r->value[ALLOC_OBJECTS],
+    r->alloc_objects = counts->alloc_objects;
+    r->alloc_bytes = counts->alloc_bytes;
+    scale(counts->alloc_objects, counts->alloc_bytes, bucket->rate, &r->value[ALLOC_OBJECTS],
           &r->value[ALLOC_SPACE]);
-    scale(counts.alloc_objects - counts.free_objects, counts.alloc_bytes - counts.free_bytes,
+    scale(counts->alloc_objects - counts->free_objects, counts->alloc_bytes - counts->free_bytes,
           bucket->rate, &r->value[INUSE_OBJECTS], &r->value[INUSE_SPACE]);
+    r->value[INUSE_SPACE] -= scale_trimmed(bucket, counts);
 }
 
 /* ---- order ---- */
@@ -145,7 +156,7 @@ static void merge_rates(rows *all)
     all->count = kept;
 }
 
-static bool collect_rows(rows *all, pp_arena *arena)
+static bool collect_current(rows *all, pp_arena *arena)
 {
     const pp_heap_bucket *newest = pp_heap_buckets_newest();
     size_t capacity = 0;
@@ -157,9 +168,34 @@ static bool collect_rows(rows *all, pp_arena *arena)
         return false;
     }
     for (const pp_heap_bucket *b = newest; b != NULL; b = b->next) {
+        pp_heap_counts counts;
+        pp_heap_bucket_counts(b, &counts);
         row *r = &all->list[all->count];
-        fill_row(r, b);
+        fill_row(r, b, &counts);
         all->count += r->alloc_objects > 0;
+    }
+    return true;
+}
+
+static bool collect_peak(rows *all, pp_arena *arena)
+{
+    pp_heap_peak_copy copy;
+    pp_heap_peak_take(&copy);
+    all->list = pp_arena_array(arena, copy.count + 1, sizeof *all->list);
+    if (all->list != NULL) {
+        for (size_t i = 0; i < copy.count; i++) {
+            fill_row(&all->list[i], copy.entries[i].bucket, &copy.entries[i].counts);
+        }
+        all->count = copy.count;
+    }
+    pp_heap_peak_give(&copy);
+    return all->list != NULL;
+}
+
+static bool collect_rows(pp_heap_view view, rows *all, pp_arena *arena)
+{
+    if (!(view == PP_HEAP_PEAK ? collect_peak(all, arena) : collect_current(all, arena))) {
+        return false;
     }
     if (!sort_rows(all, by_place, arena)) {
         return false;
@@ -274,7 +310,7 @@ int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profil
                         {"alloc_space", "bytes"},
                         {"inuse_objects", "count"},
                         {"inuse_space", "bytes"}},
-        .default_sample_type = view == PP_HEAP_INUSE ? "inuse_space" : "alloc_space",
+        .default_sample_type = view == PP_HEAP_ALLOCS ? "alloc_space" : "inuse_space",
         .period_type = {"space", "bytes"},
         .period = pp_heap_rate(),
         .time_ns = wall_clock_ns(),
@@ -282,8 +318,8 @@ int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profil
     };
     pp_heap_facts facts;
     pp_heap_facts_read(&facts);
-    rows all = {.first_value = view == PP_HEAP_INUSE ? INUSE_SPACE : ALLOC_SPACE};
-    if (!collect_rows(&all, arena)) {
+    rows all = {.first_value = view == PP_HEAP_ALLOCS ? ALLOC_SPACE : INUSE_SPACE};
+    if (!collect_rows(view, &all, arena)) {
         return -ENOMEM;
     }
     int error = fill_samples(&all, &facts, arena, profile);

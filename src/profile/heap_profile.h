@@ -17,6 +17,7 @@
 
 typedef enum pp_heap_view {
     PP_HEAP_INUSE, /* the profile "heap" */
+    PP_HEAP_PEAK,  /* the profile "peak": "heap" as it was when the most was in use */
     PP_HEAP_ALLOCS /* the profile "allocs": the same, seen from the other side first */
 } pp_heap_view;
 

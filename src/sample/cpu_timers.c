@@ -13,6 +13,7 @@
 #include "sample/cpu_timers.h"
 
 #include "arch/system_call.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "sample/cpu_perf.h"
 #include "sys/address_space.h"
@@ -24,7 +25,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,19 +61,18 @@ int pp_cpu_timers_reserve(void)
         return 0;
     }
     uint32_t count = MAX_SLOTS;
-    void *memory = MAP_FAILED;
+    void *memory = NULL;
     while (count > MIN_SLOTS &&
            pp_address_space_share(count * sizeof *slots, SLOTS_SHARE) < count * sizeof *slots) {
         count /= 2;
     }
-    for (; count >= MIN_SLOTS && memory == MAP_FAILED; count /= 2) {
-        memory = mmap(NULL, count * sizeof(pp_cpu_slot), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory != MAP_FAILED) {
+    for (; count >= MIN_SLOTS && memory == NULL; count /= 2) {
+        memory = pp_memory_map(count * sizeof(pp_cpu_slot));
+        if (memory != NULL) {
             break;
         }
     }
-    if (memory == MAP_FAILED) {
+    if (memory == NULL) {
         return -ENOMEM;
     }
     struct rlimit pending;

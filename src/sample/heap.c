@@ -11,8 +11,10 @@
 #include "base/exponential.h"
 #include "base/random.h"
 #include "base/stack_hash.h"
+#include "sample/heap_mappings.h"
 #include "sample/scratch.h"
 #include "store/heap_buckets.h"
+#include "store/heap_peak.h"
 #include "store/live_filter.h"
 #include "store/live_table.h"
 
@@ -139,7 +141,7 @@ static void add_double(double *sum, double value)
         !__atomic_compare_exchange(sum, &before, &after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
-PP_COLD_PATH static void lose(uint64_t size, uint64_t rate)
+PP_COLD_PATH void pp_heap_lose(uint64_t size, uint64_t rate)
 {
     double blocks = pp_blocks_per_sample((double)size, rate);
     add_double(&facts.lost_objects, blocks);
@@ -147,20 +149,27 @@ PP_COLD_PATH static void lose(uint64_t size, uint64_t rate)
     __atomic_add_fetch(&facts.lost_samples, 1, __ATOMIC_RELAXED);
 }
 
-static pp_heap_block find_block(uint64_t size, uint64_t rate, const pp_heap_caller *caller)
+pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
+                                 const pp_heap_caller *caller)
 {
     pp_scratch *scratch = pp_scratch_take();
     if (scratch == NULL) {
         return 0;
     }
     uintptr_t *pcs = scratch->pcs;
-    pcs[0] = caller->leaf + 1; /* as if it had called something (profile/model.h) */
+    unsigned depth = 0;
+    if (kind != 0) {
+        pcs[depth++] = kind + 1; /* as if it had called something (profile/model.h) */
+    }
+    pcs[depth++] = caller->leaf + 1;
     pp_walk *walk = &scratch->walk;
-    *walk = (pp_walk){
-        .pcs = pcs + 1, .space = &scratch->space, .capacity = DEPTH - 1, .wants_hash = true};
+    *walk = (pp_walk){.pcs = pcs + depth,
+                      .space = &scratch->space,
+                      .capacity = DEPTH - depth,
+                      .wants_hash = true};
     pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, walk);
     uint64_t hash = pp_stack_hash_extend(walk->hash, pcs[0]);
-    pp_heap_block block = pp_heap_block_find(pcs, walk->depth + 1, hash, size, rate, NULL);
+    pp_heap_block block = pp_heap_block_find(pcs, walk->depth + depth, hash, size, rate, NULL);
     __atomic_add_fetch(&facts.stops[walk->stop], 1, __ATOMIC_RELAXED);
     if (walk->guessed && walk->stop == PP_STOP_END) {
         __atomic_add_fetch(&facts.guessed_whole, 1, __ATOMIC_RELAXED);
@@ -181,15 +190,17 @@ static void forget_stale(uintptr_t address)
 void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_heap_caller *caller)
 {
     int saved_errno = errno;
-    pp_heap_block block = find_block(size, rate, caller);
+    pp_heap_block block = pp_heap_find_block(0, size, rate, caller);
     if (block == 0) {
-        lose(size, rate);
+        pp_heap_lose(size, rate);
     } else {
         forget_stale(address);
         pp_heap_block_allocated(block);
         if (!pp_live_table_insert(address, block)) {
             pp_heap_block_forgotten(block);
-            lose(size, rate);
+            pp_heap_lose(size, rate);
+        } else if (pp_heap_peak_wanted) {
+            pp_heap_peak_add((int64_t)pp_heap_block_estimate(block));
         }
     }
     errno = saved_errno;
@@ -208,6 +219,9 @@ void pp_heap_freed(uint64_t record)
 {
     if (record != PP_HEAP_FOREIGN) {
         pp_heap_block_freed(record);
+        if (pp_heap_peak_wanted) {
+            pp_heap_peak_add(-(int64_t)pp_heap_block_estimate(record));
+        }
     }
 }
 
@@ -240,4 +254,9 @@ void pp_heap_facts_read(pp_heap_facts *read)
 void pp_heap_after_fork_in_child(void)
 {
     pp_live_table_after_fork_in_child();
+    pp_heap_peak_after_fork_in_child();
+    pp_heap_mappings_after_fork_in_child();
+    thread.random = 0; /* not the intervals of the parent, and of its other children */
+    thread.generation = 0;
+    pp_heap_countdown = 0;
 }

@@ -25,6 +25,7 @@
 #define PP_SAMPLE_HEAP_H
 
 #include "base/compiler.h"
+#include "store/heap_buckets.h"
 #include "unwind/walk.h"
 
 #include <stdbool.h>
@@ -83,6 +84,15 @@ bool pp_heap_rate_is_known(void);
 
 /* The calling thread's intervals from now on follow from `seed` alone, for tests. */
 void pp_heap_seed(uint64_t seed);
+
+/*
+ * For the other kinds of allocations (heap_mappings.c): a sample's block by its stack, with the
+ * address of the function `kind` in front if that is not 0; and what becomes of one that cannot be
+ * stored.
+ */
+pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
+                                 const pp_heap_caller *caller);
+void pp_heap_lose(uint64_t size, uint64_t rate);
 
 /* What the profile says beside the counts. */
 typedef struct pp_heap_facts {

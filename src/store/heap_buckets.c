@@ -8,6 +8,7 @@
  */
 #include "store/heap_buckets.h"
 
+#include "base/exponential.h"
 #include "store/lasting.h"
 
 #include <string.h>
@@ -207,6 +208,17 @@ void pp_heap_block_freed(pp_heap_block block)
     __atomic_add_fetch(&bucket->free_objects, 1, __ATOMIC_RELEASE);
 }
 
+void pp_heap_block_trimmed(pp_heap_block block, int64_t bytes)
+{
+    __atomic_add_fetch(&bucket_of(block)->trimmed_bytes, (uint64_t)bytes, __ATOMIC_RELAXED);
+}
+
+double pp_heap_block_estimate(pp_heap_block block)
+{
+    double size = (double)size_of(block);
+    return size * pp_blocks_per_sample(size, bucket_of(block)->rate);
+}
+
 const pp_heap_bucket *pp_heap_buckets_newest(void)
 {
     return __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
@@ -241,4 +253,6 @@ void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts)
     uint64_t live = counts->alloc_objects - counts->free_objects;
     uint64_t held = counts->alloc_bytes - counts->free_bytes;
     counts->free_bytes = counts->alloc_bytes - clamp(held, live * least, live * most);
+    uint64_t trimmed = __atomic_load_n(&bucket->trimmed_bytes, __ATOMIC_RELAXED);
+    counts->trimmed_bytes = clamp(trimmed, 0, counts->alloc_bytes - counts->free_bytes);
 }

@@ -48,12 +48,14 @@ typedef struct pp_heap_bucket {
     /* Raw samples. Allocations are counted before, frees after the block can be found. */
     uint64_t alloc_objects, alloc_bytes;
     uint64_t free_objects, free_bytes;
+    uint64_t trimmed_bytes; /* of mappings in use that are not whole any more */
 } pp_heap_bucket;
 
 /* What a snapshot reads from a bucket; never more freed than allocated. */
 typedef struct pp_heap_counts {
     uint64_t alloc_objects, alloc_bytes;
     uint64_t free_objects, free_bytes;
+    uint64_t trimmed_bytes; /* no more than what is not free */
 } pp_heap_counts;
 
 /*
@@ -74,6 +76,12 @@ pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t 
 void pp_heap_block_allocated(pp_heap_block block);
 void pp_heap_block_forgotten(pp_heap_block block);
 void pp_heap_block_freed(pp_heap_block block);
+
+/* A part of the block, a mapping, is gone; less than nothing: it does not count any more. */
+void pp_heap_block_trimmed(pp_heap_block block, int64_t bytes);
+
+/* What the block stands for, in bytes. */
+double pp_heap_block_estimate(pp_heap_block block);
 
 /* The newest bucket; the others follow by `next`. NULL if there is none. */
 const pp_heap_bucket *pp_heap_buckets_newest(void);

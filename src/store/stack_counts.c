@@ -10,9 +10,9 @@
 #include "store/stack_counts.h"
 
 #include "base/compiler.h"
+#include "base/memory.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
     CHAINS = 1 << 14, /* 64 KiB of heads; 100 000 distinct stacks are 6 to a chain */
@@ -31,9 +31,8 @@ struct pp_stack_counts {
 pp_stack_counts *pp_stack_counts_new(size_t bytes)
 {
     for (; bytes >= SMALLEST; bytes /= 2) {
-        pp_stack_counts *counts = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (counts != MAP_FAILED) {
+        pp_stack_counts *counts = pp_memory_map(bytes);
+        if (counts != NULL) {
             counts->bytes = bytes;
             counts->used_words = sizeof *counts / WORD;
             counts->limit_words = bytes / WORD;
@@ -46,7 +45,7 @@ pp_stack_counts *pp_stack_counts_new(size_t bytes)
 void pp_stack_counts_free(pp_stack_counts *counts)
 {
     if (counts != NULL) {
-        munmap(counts, counts->bytes);
+        pp_memory_unmap(counts, counts->bytes);
     }
 }
 

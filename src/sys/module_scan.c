@@ -15,6 +15,7 @@
  */
 #include "sys/modules.h"
 
+#include "base/memory.h"
 #include "base/sort.h"
 #include "sys/build_id.h"
 #include "sys/loader.h"
@@ -28,7 +29,6 @@
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, MAX_SEEN = 1 << 16 };
@@ -303,9 +303,8 @@ static bool publish_table(const scan *s)
         }
     }
     size_t bytes = sizeof(pp_module_table) + count * sizeof(pp_module);
-    pp_module_table *table =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (table == MAP_FAILED) {
+    pp_module_table *table = pp_memory_map(bytes);
+    if (table == NULL) {
         return false; /* the old one is still right for what is permanent */
     }
     table->bytes = bytes;

@@ -13,10 +13,10 @@
 #include "sys/modules.h"
 
 #include "base/compiler.h"
+#include "base/memory.h"
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/mman.h>
 
 enum {
     INTERPRETER_MAX = 1 << 20, /* ld.so is a quarter of that */
@@ -114,7 +114,7 @@ bool pp_modules_find(uintptr_t pc, pp_module *module)
 static void release(pp_module_table *table)
 {
     if (table != NULL) {
-        munmap(table, table->bytes);
+        pp_memory_unmap(table, table->bytes);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "sys/sandbox.h"
 
 #include "arch/system_call.h"
+#include "base/memory.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
@@ -177,9 +178,8 @@ static int run_trial(void *argument)
 /* False if there is no child to be had. */
 static bool in_child(trial *t)
 {
-    char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (stack == MAP_FAILED) {
+    char *stack = pp_memory_map(STACK_BYTES);
+    if (stack == NULL) {
         return false;
     }
     int saved_errno = errno;
@@ -192,7 +192,7 @@ static bool in_child(trial *t)
     }
     pp_signals_restore(&old);
     errno = saved_errno;
-    munmap(stack, STACK_BYTES);
+    pp_memory_unmap(stack, STACK_BYTES);
     return child > 0;
 }
 
