@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_real_nginx_heap.sh: the heap profiles of a master and a worker by fork, ended by SIGQUIT.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go nginx
+[ -x /usr/bin/python3 ] || skip "no /usr/bin/python3 to ask it"
+
+user=
+[ "$(id -u)" != 0 ] || user="user $(id -un);"
+cat >nginx.conf <<CONF
+daemon off; $user worker_processes 1; error_log $work/errors.log; pid $work/pid;
+events { worker_connections 64; }
+http {
+    access_log off;
+    client_body_temp_path $work/a; proxy_temp_path $work/b; fastcgi_temp_path $work/c;
+    uwsgi_temp_path $work/d; scgi_temp_path $work/e;
+    gzip on; gzip_types *; gzip_min_length 1; gzip_comp_level 9;
+    server { listen unix:$work/socket; root $work; }
+}
+CONF
+seq 20000 >page
+nginx -t -c "$work/nginx.conf" 2>/dev/null || skip "nginx does not take this configuration"
+mkdir profiles
+env LIBPPROF="heap:1,subprocesses,file=$work/profiles/%e.%p.pb.gz" LD_PRELOAD="$library" \
+    nginx -c "$work/nginx.conf" 2>messages &
+server=$!
+started="$started $server"
+wait_until test -S socket
+/usr/bin/python3 - <<'PYTHON'
+import socket
+for _ in range(60):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect("socket")
+    s.sendall(b"GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAccept-Encoding: gzip\r\n\r\n")
+    answer = b""
+    while True:
+        part = s.recv(65536)
+        if not part:
+            break
+        answer += part
+    assert answer.startswith(b"HTTP/1.1 200"), answer[:80]
+PYTHON
+kill -QUIT $server
+ended=0
+wait $server || ended=$?
+expect_equal "status of nginx after SIGQUIT" 0 "$ended"
+# The worker's pools and gzip's windows, by name or, in a stripped nginx, by zlib's functions.
+count=0
+for file in profiles/*.pb.gz; do
+    raw "$file"
+    ! grep -q lost "$file.raw" || fail "lost samples in $file"
+    [ "$(field 1 "$(blocks_of "$file.raw")")" -lt 100 ] || count=$((count + 1))
+done
+expect_equal "profiles with more than 100 blocks, of: $(ls profiles)" 2 $count
+expect_at_least "blocks of the worker" 600 "$(for file in profiles/*.raw; do
+    field 1 "$(blocks_of "$file" malloc)"
+done | sort -n | tail -n 1)"
+echo ok
