@@ -32,7 +32,9 @@ static uint32_t newest;
 
 void pp_live_filter_init(void)
 {
-    __atomic_store_n(&first.table.mask, PP_LIVE_FILTER_BYTES_MIN - 1, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&first.table.mask, __ATOMIC_RELAXED) == 0) {
+        __atomic_store_n(&first.table.mask, PP_LIVE_FILTER_BYTES_MIN - 1, __ATOMIC_RELEASE);
+    }
 }
 
 void pp_live_filter_add(pp_live_filter_table *filter, uintptr_t address)
