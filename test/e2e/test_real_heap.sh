@@ -92,5 +92,5 @@ git -C repository -c user.name=a -c user.email=a@b commit -qm "all of it"
 same_with_heap git git -C repository log -p --stat
 same_with_heap repack git -C repository fsck --full
 
-same_with_heap cxx "$victims/heap_cxx"
+same_with_heap maps "$victims/heap_maps"
 echo ok

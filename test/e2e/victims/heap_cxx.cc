@@ -1,62 +1,172 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_cxx.cc: maps, strings and exceptions in large numbers, from several threads; prints a sum.
- * Flags: -std=c++17
+ * heap_cxx.cc: operator new and delete in every form, a named function for each; exceptions thrown by
+ * operator new, new_handlers, a std::map of strings.
+ *
+ * usage: heap_cxx [throw]     throw: operator new fails, too (not every allocator survives that)
+ *
+ * Flags: -std=c++17 -fno-builtin
  */
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <map>
-#include <memory>
-#include <stdexcept>
+#include <new>
 #include <string>
-#include <thread>
 #include <vector>
 
-using table = std::map<std::string, std::vector<int>>;
+enum { BLOCKS = 1000 };
 
-static int throw_deep(int depth, const std::string &text)
-{
-    auto held = std::make_shared<std::string>(text + std::to_string(depth));
-    if (depth == 0) {
-        throw std::runtime_error(*held + ": at the bottom of it");
-    }
-    return throw_deep(depth - 1, *held) + 1;
-}
+struct alignas(64) wide {
+    char bytes[4096];
+};
 
-static void fill_table(table &t, int from, int to)
+static void *volatile sink;
+
+extern "C" {
+
+void by_new(void)
 {
-    for (int i = from; i < to; i++) {
-        t["key number " + std::to_string(i * 7919 % 100003)].push_back(i);
-        if (i % 5 == 0) {
-            t.erase(t.begin());
-        }
-        if (i % 50 == 0) {
-            try {
-                throw_deep(8, "error");
-            } catch (const std::exception &e) {
-                t[e.what()].push_back(i);
-            }
-        }
+    for (int i = 0; i < BLOCKS; i++) {
+        sink = ::operator new(1000);
     }
 }
 
-int main()
+void by_new_array(void)
 {
-    std::vector<table> tables(4);
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; i++) {
-        threads.emplace_back([&, i] { fill_table(tables[(size_t)i], i * 1000, i * 1000 + 20000); });
+    for (int i = 0; i < BLOCKS; i++) {
+        sink = new char[2000];
     }
-    for (auto &t : threads) {
-        t.join();
+}
+
+void by_new_nothrow(void)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        sink = new (std::nothrow) char[500];
+        sink = ::operator new(500, std::nothrow);
     }
-    unsigned long sum = 0;
-    for (const auto &t : tables) {
-        for (const auto &[key, values] : t) {
-            for (int value : values) {
-                sum = sum * 31 + key.size() + (unsigned)value;
-            }
+}
+
+void by_new_aligned(void)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        sink = new wide;
+        sink = new wide[1];
+        if (reinterpret_cast<uintptr_t>(sink) % 64 != 0) {
+            exit(3);
         }
     }
-    printf("%lu\n", sum);
+}
+
+void by_new_aligned_nothrow(void)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        sink = new (std::nothrow) wide;
+        sink = new (std::nothrow) wide[1];
+    }
+}
+
+void freed_by_delete(void)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        sink = ::operator new(100);
+        ::operator delete(sink);
+        sink = ::operator new(100);
+        ::operator delete(sink, std::size_t(100));
+        sink = ::operator new[](100);
+        ::operator delete[](sink);
+        sink = ::operator new[](100);
+        ::operator delete[](sink, std::size_t(100));
+        sink = ::operator new(100, std::nothrow);
+        ::operator delete(sink, std::nothrow);
+        sink = ::operator new[](100, std::nothrow);
+        ::operator delete[](sink, std::nothrow);
+    }
+}
+
+void freed_by_delete_aligned(void)
+{
+    const std::align_val_t line = std::align_val_t(64);
+    for (int i = 0; i < BLOCKS; i++) {
+        sink = ::operator new(128, line);
+        ::operator delete(sink, line);
+        sink = ::operator new(128, line);
+        ::operator delete(sink, std::size_t(128), line);
+        sink = ::operator new[](128, line);
+        ::operator delete[](sink, line);
+        sink = ::operator new[](128, line);
+        ::operator delete[](sink, std::size_t(128), line);
+        sink = ::operator new(128, line, std::nothrow);
+        ::operator delete(sink, line, std::nothrow);
+        sink = ::operator new[](128, line, std::nothrow);
+        ::operator delete[](sink, line, std::nothrow);
+    }
+}
+
+void by_map(void)
+{
+    std::map<std::string, std::vector<int>> map;
+    for (int i = 0; i < BLOCKS; i++) {
+        map[std::to_string(i) + " is a number, and this is a long text"].resize(i);
+    }
+    if (map.size() != BLOCKS) {
+        exit(3);
+    }
+}
+}
+
+/* ---- failing ---- */
+
+static int handled;
+
+static void handler()
+{
+    if (++handled == 3) {
+        std::set_new_handler(nullptr);
+    }
+}
+
+static void fail()
+{
+    volatile std::size_t huge = PTRDIFF_MAX - 4096;
+    int thrown = 0;
+    for (int i = 0; i < 100; i++) {
+        try {
+            sink = ::operator new(huge);
+        } catch (const std::bad_alloc &) {
+            thrown++;
+        }
+        try {
+            sink = ::operator new[](huge);
+        } catch (const std::bad_alloc &) {
+            thrown++;
+        }
+        if (::operator new(huge, std::nothrow) != nullptr) {
+            exit(3);
+        }
+    }
+    std::set_new_handler(handler);
+    try {
+        sink = ::operator new(huge);
+    } catch (const std::bad_alloc &) {
+        thrown++;
+    }
+    std::printf("thrown %d, handled %d\n", thrown, handled);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && std::strcmp(argv[1], "throw") == 0) {
+        fail();
+    }
+    by_new();
+    by_new_array();
+    by_new_nothrow();
+    by_new_aligned();
+    by_new_aligned_nothrow();
+    freed_by_delete();
+    freed_by_delete_aligned();
+    by_map();
     return 0;
 }
