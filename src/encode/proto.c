@@ -19,12 +19,11 @@
 #include "encode/proto.h"
 
 #include "base/buffer.h"
-#include "base/sort.h"
 #include "encode/gzip.h"
+#include "encode/location_names.h"
 #include "encode/location_table.h"
 #include "encode/string_table.h"
 #include "encode/wire.h"
-#include "symbol/names.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -77,12 +76,6 @@ static const char deleted_suffix[] = " (deleted)"; /* what the kernel appends in
 static const char unknown_mapping[] = "[unknown]"; /* brackets: readers do not look for a file */
 static const char replacement[] = "\xef\xbf\xbd";  /* U+FFFD, for what is no UTF-8 */
 
-/* A key to sort by and where it came from. */
-typedef struct order {
-    uintptr_t key;
-    uint32_t index;
-} order;
-
 typedef struct encoder {
     const pp_profile *profile;
     pp_arena *arena;
@@ -90,9 +83,8 @@ typedef struct encoder {
     pp_string_table strings;
     pp_string_table functions; /* index = function id */
     pp_location_table locations;
-    bool *has_functions; /* of each mapping: all of its locations have a name */
-    uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
-    bool failed;         /* sticky: no memory for one of the arrays above */
+    pp_location_names names;
+    bool failed; /* sticky: no memory for one of the arrays above */
 } encoder;
 
 static bool has_failed(const encoder *e)
@@ -162,101 +154,25 @@ static void encode_samples(encoder *e)
     }
 }
 
-/* ---- Locations: their mappings and names --------------------------------------------------- */
+/* ---- Locations and functions --------------------------------------------------------------- */
 
-static int compare_order(const void *left, const void *right, void *context)
+/* Numbers the functions in the order of their addresses. */
+static void name_locations(encoder *e)
 {
-    (void)context;
-    const order *a = left;
-    const order *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
-static order *sorted_locations(encoder *e)
-{
-    uint32_t count = e->locations.count;
-    order *sorted = pp_arena_array(e->arena, count, sizeof(*sorted));
-    if (sorted == NULL)
-        return NULL;
-    for (uint32_t i = 0; i < count; i++)
-        sorted[i] = (order){e->locations.locations[i].address, i};
-    pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
-    return sorted;
-}
-
-static order *sorted_mappings(encoder *e)
-{
-    size_t count = e->profile->mapping_count;
-    order *sorted = pp_arena_array(e->arena, count, sizeof(*sorted));
-    if (sorted == NULL)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = (order){e->profile->mappings[i].start, (uint32_t)i};
-    pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
-    return sorted;
-}
-
-/* Names the run of `count` locations of one mapping, which `run` gives in ascending order. */
-static void name_run(encoder *e, const pp_mapping *mapping, bool *all_named, const order *run,
-                     size_t count)
-{
-    uintptr_t *addresses = pp_arena_array(e->arena, count, sizeof(*addresses));
-    pp_symbol *symbols = pp_arena_array(e->arena, count, sizeof(*symbols));
-    if (addresses == NULL || symbols == NULL) {
+    if (pp_location_names_find(e->profile, &e->locations, e->arena, &e->names) != 0) {
         e->failed = true;
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        addresses[i] = run[i].key;
-    *all_named = pp_symbols_resolve(mapping, addresses, count, symbols, e->arena) == count;
-
     const char *last_name = NULL; /* neighbours share a function, and then the text of its name */
     uint32_t last_id = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (symbols[i].name != NULL && symbols[i].name != last_name) {
-            last_name = symbols[i].name;
-            last_id = pp_string_table_index(&e->functions, last_name, strlen(last_name));
+    for (uint32_t i = 0; i < e->locations.count; i++) {
+        uint32_t index = e->names.ascending[i];
+        const char *name = e->names.symbols[index].name;
+        if (name != NULL && name != last_name) {
+            last_name = name;
+            last_id = pp_string_table_index(&e->functions, name, strlen(name));
         }
-        e->locations.locations[run[i].index].function = symbols[i].name != NULL ? last_id : 0;
-    }
-}
-
-/* Walks locations and mappings side by side, both in ascending order, and handles the locations of
- * one mapping together. */
-static void place_locations(encoder *e)
-{
-    size_t mapping_count = e->profile->mapping_count;
-    uint32_t location_count = e->locations.count;
-    order *mappings = sorted_mappings(e);
-    order *sorted = sorted_locations(e);
-    e->has_functions = pp_arena_array(e->arena, mapping_count, sizeof(*e->has_functions));
-    if (mappings == NULL || sorted == NULL || e->has_functions == NULL) {
-        e->failed = true;
-        return;
-    }
-
-    size_t next = 0; /* the first mapping that starts above the address */
-    for (uint32_t i = 0, end; i < location_count; i = end) {
-        while (next < mapping_count && mappings[next].key <= sorted[i].key)
-            next++;
-        uint32_t index = next == 0 ? 0 : mappings[next - 1].index;
-        const pp_mapping *mapping = next == 0 ? NULL : &e->profile->mappings[index];
-        if (mapping != NULL && sorted[i].key >= mapping->limit)
-            mapping = NULL;
-
-        uintptr_t limit = next < mapping_count ? mappings[next].key : UINTPTR_MAX;
-        if (mapping != NULL && mapping->limit < limit)
-            limit = mapping->limit;
-        if (mapping == NULL && e->unknown_id == 0)
-            e->unknown_id = (uint32_t)mapping_count + 1;
-        uint32_t mapping_id = mapping != NULL ? index + 1 : e->unknown_id;
-        for (end = i; end < location_count && (end == i || sorted[end].key < limit); end++)
-            e->locations.locations[sorted[end].index].mapping = mapping_id;
-
-        if (mapping != NULL && e->profile->symbolize != PP_SYMBOLIZE_NONE)
-            name_run(e, mapping, &e->has_functions[index], sorted + i, end - i);
+        e->locations.locations[index].function = name != NULL ? last_id : 0;
     }
 }
 
@@ -343,12 +259,12 @@ static void encode_mappings(encoder *e)
         pp_wire_number_if(&e->out, MAPPING_FILE_OFFSET, mapping->offset);
         pp_wire_number_if(&e->out, MAPPING_FILENAME, filename_index(e, mapping));
         pp_wire_number_if(&e->out, MAPPING_BUILD_ID, build_id_index(e, mapping));
-        pp_wire_number_if(&e->out, MAPPING_HAS_FUNCTIONS, e->has_functions[i]);
+        pp_wire_number_if(&e->out, MAPPING_HAS_FUNCTIONS, e->names.has_functions[i]);
         pp_wire_close(&e->out, message);
     }
-    if (e->unknown_id != 0) {
+    if (e->names.unknown_id != 0) {
         size_t message = pp_wire_open(&e->out, PROFILE_MAPPING);
-        pp_wire_number(&e->out, MAPPING_ID, e->unknown_id);
+        pp_wire_number(&e->out, MAPPING_ID, e->names.unknown_id);
         pp_wire_number(&e->out, MAPPING_FILENAME, text_index(e, unknown_mapping));
         pp_wire_close(&e->out, message);
     }
@@ -421,7 +337,7 @@ static void encode_message(encoder *e)
     encode_samples(e);
     if (has_failed(e))
         return;
-    place_locations(e);
+    name_locations(e);
     if (has_failed(e))
         return;
     encode_mappings(e);

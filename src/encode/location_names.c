@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * location_names.c: locations and mappings, side by side in ascending order.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "encode/location_names.h"
+
+#include "base/sort.h"
+
+#include <errno.h>
+
+/* A key to sort by and where it came from. */
+typedef struct order {
+    uintptr_t key;
+    uint32_t index;
+} order;
+
+typedef struct finder {
+    const pp_profile *profile;
+    pp_location_table *table;
+    pp_arena *arena;
+    pp_location_names *names;
+    const order *mappings;  /* ascending */
+    const order *locations; /* ascending */
+} finder;
+
+static int compare_order(const void *left, const void *right, void *context)
+{
+    (void)context;
+    const order *a = left;
+    const order *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static const order *sorted_locations(const finder *f)
+{
+    uint32_t count = f->table->count;
+    order *sorted = pp_arena_array(f->arena, count, sizeof(*sorted));
+    if (sorted == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = (order){f->table->locations[i].address, i};
+    pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
+    return sorted;
+}
+
+static const order *sorted_mappings(const finder *f)
+{
+    size_t count = f->profile->mapping_count;
+    order *sorted = pp_arena_array(f->arena, count, sizeof(*sorted));
+    if (sorted == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (order){f->profile->mappings[i].start, (uint32_t)i};
+    pp_sort(sorted, count, sizeof(*sorted), compare_order, NULL);
+    return sorted;
+}
+
+/* Names the locations first .. end - 1, which lie in one mapping. */
+static bool name_run(const finder *f, uint32_t mapping, uint32_t first, uint32_t end)
+{
+    uint32_t count = end - first;
+    uintptr_t *addresses = pp_arena_array(f->arena, count, sizeof(*addresses));
+    pp_symbol *symbols = pp_arena_array(f->arena, count, sizeof(*symbols));
+    if (addresses == NULL || symbols == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        addresses[i] = f->locations[first + i].key;
+    f->names->has_functions[mapping] = pp_symbols_resolve(&f->profile->mappings[mapping], addresses,
+                                                          count, symbols, f->arena) == count;
+    for (uint32_t i = 0; i < count; i++)
+        f->names->symbols[f->locations[first + i].index] = symbols[i];
+    return true;
+}
+
+/* Handles the locations of one mapping together, or those between two mappings. */
+static bool place_all(const finder *f)
+{
+    const pp_profile *profile = f->profile;
+    size_t mapping_count = profile->mapping_count;
+    uint32_t location_count = f->table->count;
+    size_t next = 0; /* the first mapping that starts above the address */
+    for (uint32_t i = 0, end; i < location_count; i = end) {
+        while (next < mapping_count && f->mappings[next].key <= f->locations[i].key)
+            next++;
+        uint32_t index = next == 0 ? 0 : f->mappings[next - 1].index;
+        const pp_mapping *mapping = next == 0 ? NULL : &profile->mappings[index];
+        if (mapping != NULL && f->locations[i].key >= mapping->limit)
+            mapping = NULL;
+
+        uintptr_t limit = next < mapping_count ? f->mappings[next].key : UINTPTR_MAX;
+        if (mapping != NULL && mapping->limit < limit)
+            limit = mapping->limit;
+        if (mapping == NULL && f->names->unknown_id == 0)
+            f->names->unknown_id = (uint32_t)mapping_count + 1;
+        uint32_t mapping_id = mapping != NULL ? index + 1 : f->names->unknown_id;
+        for (end = i; end < location_count && (end == i || f->locations[end].key < limit); end++)
+            f->table->locations[f->locations[end].index].mapping = mapping_id;
+
+        if (mapping != NULL && profile->symbolize != PP_SYMBOLIZE_NONE &&
+            !name_run(f, index, i, end))
+            return false;
+    }
+    return true;
+}
+
+int pp_location_names_find(const pp_profile *profile, pp_location_table *table, pp_arena *arena,
+                           pp_location_names *names)
+{
+    finder f = {.profile = profile, .table = table, .arena = arena, .names = names};
+    *names = (pp_location_names){0};
+    names->ascending = pp_arena_array(arena, table->count, sizeof(*names->ascending));
+    names->symbols = pp_arena_array(arena, table->count, sizeof(*names->symbols));
+    names->has_functions =
+        pp_arena_array(arena, profile->mapping_count, sizeof(*names->has_functions));
+    f.mappings = sorted_mappings(&f);
+    f.locations = sorted_locations(&f);
+    if (names->ascending == NULL || names->symbols == NULL || names->has_functions == NULL ||
+        f.mappings == NULL || f.locations == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < table->count; i++)
+        names->ascending[i] = f.locations[i].index;
+    return place_all(&f) ? 0 : -ENOMEM;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * location_names.h: the mapping and the function of every location, found for all of them at once.
+ *
+ * Locations and mappings are sorted by address and walked side by side, so that each mapping's
+ * symbol table is read once, for those of its addresses that occur.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing: its memory goes with the arena.
+ */
+#ifndef PP_ENCODE_LOCATION_NAMES_H
+#define PP_ENCODE_LOCATION_NAMES_H
+
+#include "encode/location_table.h"
+#include "profile/model.h"
+#include "symbol/names.h"
+
+typedef struct pp_location_names {
+    uint32_t *ascending; /* indices of the locations, by address */
+    pp_symbol *symbols;  /* of the location with the same index; without a name: unknown */
+    bool *has_functions; /* of each mapping: all of its locations have a name */
+    uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
+} pp_location_names;
+
+/*
+ * Places the locations of `table` in the profile's mappings (sets location.mapping: index + 1) and,
+ * unless profile->symbolize is NONE, names them. 0 or -ENOMEM.
+ */
+int pp_location_names_find(const pp_profile *profile, pp_location_table *table, pp_arena *arena,
+                           pp_location_names *names);
+
+#endif
