@@ -19,6 +19,17 @@ const char *pp_decimal(uint64_t number, char buffer[PP_DECIMAL_BYTES])
     return at;
 }
 
+const char *pp_hex(uint64_t number, char buffer[PP_HEX_BYTES])
+{
+    char *at = &buffer[PP_HEX_BYTES - 1];
+    *at = '\0';
+    do {
+        *--at = "0123456789abcdef"[number & 15];
+        number >>= 4;
+    } while (number != 0);
+    return at;
+}
+
 void pp_text_add(pp_text *text, const char *more)
 {
     while (*more != '\0' && text->length + 1 < PP_TEXT_CAPACITY) {

@@ -16,7 +16,8 @@
 
 enum {
     PP_TEXT_CAPACITY = 512,
-    PP_DECIMAL_BYTES = 21 /* 2^64 has 20 digits */
+    PP_DECIMAL_BYTES = 21, /* 2^64 has 20 digits */
+    PP_HEX_BYTES = 17
 };
 
 typedef struct pp_text {
@@ -34,6 +35,9 @@ typedef struct pp_text {
 
 /* The decimal digits of `number`, in the last bytes of `buffer` and NUL-terminated. */
 const char *pp_decimal(uint64_t number, char buffer[PP_DECIMAL_BYTES]);
+
+/* The same in lowercase hexadecimal, without 0x. */
+const char *pp_hex(uint64_t number, char buffer[PP_HEX_BYTES]);
 
 void pp_text_add(pp_text *text, const char *more);
 void pp_text_add_number(pp_text *text, uint64_t number);

@@ -49,7 +49,41 @@ static bool stderr_is_same(void)
            now.st_ino == stderr_then.st_ino && now.st_rdev == stderr_then.st_rdev;
 }
 
-static void put(int fd, const pp_text *text)
+static void put(int fd, const char *lines, size_t length)
+{
+    pp_write_signals held; /* a reader that has gone away must not kill the host */
+    pp_write_signals_hold(&held);
+    while (length > 0) {
+        long done = pp_system_call(SYS_write, fd, lines, length);
+        if (done <= 0 && done != -EINTR) {
+            break;
+        }
+        lines += done > 0 ? done : 0;
+        length -= done > 0 ? (size_t)done : 0;
+    }
+    pp_write_signals_release(&held);
+}
+
+void pp_log_lines(const char *lines, size_t length)
+{
+    int saved_errno = errno;
+    if (log_path[0] != '\0') {
+        int fd = (int)pp_system_call(SYS_openat, AT_FDCWD, log_path,
+                                     O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            put(fd, lines, length);
+            pp_system_call(SYS_close, fd);
+            errno = saved_errno;
+            return;
+        }
+    }
+    if (stderr_is_same()) {
+        put(STDERR_FILENO, lines, length);
+    }
+    errno = saved_errno;
+}
+
+void pp_log(const pp_text *text)
 {
     pp_text line = PP_TEXT_INIT;
     pp_text_add(&line, "libpprof: ");
@@ -58,29 +92,7 @@ static void put(int fd, const pp_text *text)
         line.length = sizeof line.data - 2;
     }
     line.data[line.length++] = '\n';
-    pp_write_signals held; /* a reader that has gone away must not kill the host */
-    pp_write_signals_hold(&held);
-    pp_system_call(SYS_write, fd, line.data, line.length);
-    pp_write_signals_release(&held);
-}
-
-void pp_log(const pp_text *text)
-{
-    int saved_errno = errno;
-    if (log_path[0] != '\0') {
-        int fd = (int)pp_system_call(SYS_openat, AT_FDCWD, log_path,
-                                     O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd >= 0) {
-            put(fd, text);
-            pp_system_call(SYS_close, fd);
-            errno = saved_errno;
-            return;
-        }
-    }
-    if (stderr_is_same()) {
-        put(STDERR_FILENO, text);
-    }
-    errno = saved_errno;
+    pp_log_lines(line.data, line.length);
 }
 
 void pp_log_error(const char *what, const char *subject, int error, const char *advice)

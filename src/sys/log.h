@@ -14,6 +14,8 @@
 
 #include "base/text.h"
 
+#include <stddef.h>
+
 /* Remembers what stderr is. Called once when the library is loaded. */
 void pp_log_init(void);
 
@@ -22,6 +24,9 @@ int pp_log_set_path(const char *path);
 
 /* Writes "libpprof: ", the text and a newline. */
 void pp_log(const pp_text *text);
+
+/* Writes whole lines as they are, in one write if the file takes them at once. */
+void pp_log_lines(const char *lines, size_t length);
 
 /* "what subject: name of the error; advice". advice may be NULL. */
 void pp_log_error(const char *what, const char *subject, int error, const char *advice);
