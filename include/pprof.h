@@ -8,6 +8,7 @@
 #ifndef PPROF_H
 #define PPROF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -117,14 +118,29 @@ PPROF_API pprof_profile *pprof_lookup(const char *name);
 PPROF_API const char *pprof_profile_name(const pprof_profile *profile);
 
 /*
- * Writes a snapshot of the profile. debug 0: gzipped profile.proto. The program is not stopped; what
- * happens meanwhile may or may not be in it. Errors: -EINVAL for a NULL profile or a writer without
- * write(); -ENOTSUP for another debug; -ENOMEM; the writer's first error. Callable from any thread,
- * several at a time; not async-signal-safe.
+ * How many entries it has now [Profile.Count]: for "heap" and "allocs" the sites where something was
+ * sampled, those where it was all freed included, as pprof_mem_profile() counts them. 0 for NULL.
+ * Callable from any thread; not async-signal-safe.
+ */
+PPROF_API size_t pprof_profile_count(pprof_profile *profile);
+
+/* For pprof_profile_write(): the text form of 2011 and 2016, addresses only. */
+#define PPROF_DEBUG_BARE (-1)
+
+/*
+ * Writes a snapshot of the profile [Profile.WriteTo].
+ *
+ *   debug 0                  gzipped profile.proto
+ *   debug 1 and above        text, with the function of each address in a comment
+ *   PPROF_DEBUG_BARE         the same text without these comments
+ *
+ * The program is not stopped; what happens meanwhile may or may not be in it. Errors: -EINVAL for a
+ * NULL profile, a writer without write() or another debug; -ENOMEM; the writer's first error.
+ * Callable from any thread, several at a time; not async-signal-safe.
  */
 PPROF_API int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug);
 
-/* ---- Heap [runtime/pprof WriteHeapProfile, runtime MemProfileRate] -------------------------- */
+/* ---- Heap [runtime/pprof WriteHeapProfile, runtime MemProfile, MemProfileRate] -------------- */
 
 /* pprof_profile_write() of "heap" as profile.proto. */
 PPROF_API int pprof_write_heap_profile(pprof_writer writer);
@@ -139,6 +155,96 @@ PPROF_API int pprof_write_heap_profile(pprof_writer writer);
  * where the environment has LIBPPROF, what that says. Thread-safe.
  */
 PPROF_API int64_t pprof_set_mem_profile_rate(int64_t bytes);
+
+/* ---- Records [runtime MemProfileRecord, StackRecord] ---------------------------------------- */
+
+/* Frames of a record; leaf-most ones are kept. */
+#define PPROF_MAX_STACK 128
+
+/* Return addresses, leaf-most first: each is one past the instruction that it stands for, the
+ * allocator's function at the leaf included. Beyond `depth` they are 0. */
+typedef struct pprof_stack {
+    uint32_t depth;
+    uintptr_t pc[PPROF_MAX_STACK];
+} pprof_stack;
+
+/*
+ * What was allocated and freed so far at one place, by blocks of one size (or of one class of
+ * sizes, where a place has very many). These are the samples as they were taken, not estimates of
+ * what the program did.
+ */
+typedef struct pprof_mem_record {
+    int64_t alloc_bytes, free_bytes;
+    int64_t alloc_objects, free_objects;
+    pprof_stack stack;
+} pprof_mem_record;
+
+/* alloc_bytes - free_bytes, and the same of objects. Async-signal-safe. */
+PPROF_API int64_t pprof_mem_record_inuse_bytes(const pprof_mem_record *r);
+PPROF_API int64_t pprof_mem_record_inuse_objects(const pprof_mem_record *r);
+
+/*
+ * The records of the heap [runtime.MemProfile]. Stores how many there are in *n. If `capacity` is at
+ * least that, fills in the first *n of `records`, those with most bytes in use first, and returns
+ * true; else touches none and returns false. So call it twice, with some room to spare for places
+ * that are new the second time. Where cycles of a collector are counted (below), records are as old
+ * as the last one that was published.
+ *
+ * inuse_zero: also places where everything was freed. False, with 0 in *n, also if the kernel
+ * refuses memory. Callable from any thread; not async-signal-safe.
+ */
+PPROF_API bool pprof_mem_profile(pprof_mem_record *records, size_t capacity, size_t *n,
+                                 bool inuse_zero);
+
+/* ---- Heaps that libpprof does not hook [runtime/mprof: Malloc, Free, NextCycle, ...] --------- */
+
+/*
+ * A custom allocator (a pool, an arena) or a garbage collector tells of its objects; they are in the
+ * same profiles as malloc's, in records of their own. What it takes from malloc itself is in there
+ * as well. All of these functions are lock-free, allocate nothing from the host, preserve errno,
+ * and may be called by any thread, while others are stopped, and inside signal handlers that did
+ * not interrupt one of them.
+ */
+
+/*
+ * `object` of `size` bytes was given out. Samples by itself, at the rate above, and costs a few
+ * instructions when none is due. The stack begins at the caller. NULL is ignored. The address must
+ * be given out once only until it is freed.
+ */
+PPROF_API void pprof_heap_record_alloc(void *object, size_t size);
+
+/* `object` is freed by the program, or swept by a collector. To be called before it can be given
+ * out again. An object that was not sampled, or NULL, is ignored. */
+PPROF_API void pprof_heap_record_free(void *object);
+PPROF_API void pprof_heap_record_sweep(void *object);
+
+/*
+ * Cycles of a collector. It frees late: counted as they come, objects that are dead but not yet
+ * swept would look alive, and a profile would show too much of what was allocated last. So there
+ * are cycles, C being the current one:
+ *
+ *   allocations and pprof_heap_record_free()   count for cycle C+2
+ *   pprof_heap_record_sweep()                  counts for cycle C+1
+ *
+ * and a profile shows what was published: all cycles up to C. Without any of the calls below, every
+ * reader publishes everything, which is right for allocators that free at once.
+ *
+ * next        at the end of marking, also while the world is stopped: C becomes C+1. If flush was not
+ *             called since the last next, does that first.
+ * flush       when the world goes on: publishes cycle C. A reader does it, too, if it comes before.
+ * post_sweep  when everything was swept: publishes cycle C+1, which is complete now, without
+ *             advancing: what was in use when marking ended is seen at once.
+ */
+PPROF_API void pprof_heap_cycle_next(void);
+PPROF_API void pprof_heap_cycle_flush(void);
+PPROF_API void pprof_heap_cycle_post_sweep(void);
+
+/*
+ * How to run the collector, NULL for none: called where a profile is asked for with a collection
+ * before it. With the option alloctrace each of its cycles is logged as tracegc. It runs on the
+ * thread that asks. Thread-safe.
+ */
+PPROF_API void pprof_set_collector(void (*collect)(void));
 
 /* ---- Stacks [runtime.Callers] -------------------------------------------------------------- */
 

@@ -178,6 +178,12 @@ static int take_subprocesses(pp_options *options, const char *value)
     return value == NULL ? 0 : -EINVAL;
 }
 
+static int take_alloctrace(pp_options *options, const char *value)
+{
+    options->alloctrace |= value == NULL;
+    return value == NULL ? 0 : -EINVAL;
+}
+
 static int take_duration(pp_options *options, const char *value)
 {
     return parse_duration(value, &options->cpu_request.duration_ns) ? 0 : -EINVAL;
@@ -200,10 +206,10 @@ static const option table[] = {
     {"log", take_log, "log=PATH or log=stderr"},
     {"subprocesses", take_subprocesses, "subprocesses, without a value"},
     {"duration", take_duration, "duration=30s, or ms, m, h"},
+    {"alloctrace", take_alloctrace, "alloctrace, without a value"},
     {"block", take_later, NULL},
     {"mutex", take_later, NULL},
     {"thread", take_later, NULL},
-    {"alloctrace", take_later, NULL},
     {"http", take_later, NULL},
     {"signal", take_later, NULL},
     {"interval", take_later, NULL},

@@ -18,6 +18,7 @@ typedef struct pp_options {
     bool cpu;          /* a CPU profile is wanted */
     bool subprocesses; /* children are profiled as well */
     bool heap;         /* a heap profile is wanted */
+    bool alloctrace;   /* every allocation is to be logged */
     pp_cpu_request cpu_request;
     pp_heap_request heap_request;
     int error; /* the first one that was met */

@@ -12,12 +12,14 @@
  */
 #include "preload.h"
 
+#include "alloctrace_names.h"
 #include "cpu_control.h"
 #include "heap_control.h"
 #include "hook/process.h"
 #include "hook/threads.h"
 #include "options.h"
 #include "output.h"
+#include "sample/alloctrace.h"
 #include "sample/cpu.h"
 #include "sample/cpu_perf.h"
 #include "sample/heap.h"
@@ -120,11 +122,18 @@ static void start_default(bool options_given)
     pp_heap_control_default(on);
 }
 
+static void start_alloctrace(void)
+{
+    pp_modules_refresh();
+    pp_alloctrace_begin(options.heap_request.symbolize);
+}
+
 static void after_fork_in_child(void)
 {
     pp_hook_threads_after_fork();
     pp_cpu_control_after_fork();
     pp_heap_control_after_fork(options.subprocesses);
+    pp_alloctrace_after_fork_in_child(options.subprocesses);
     if (started && options.subprocesses) {
         start();
     } else {
@@ -144,6 +153,7 @@ static void before_unload(void)
 static void before_confinement(void)
 {
     bool written = pp_heap_control_confine();
+    written |= pp_alloctrace_stop();
     if (started && pp_cpu_control_stop(true, false) == 0) {
         started = false;
         written = true;
@@ -250,6 +260,9 @@ __attribute__((constructor)) static void at_load(void)
     if (options.cpu) {
         start();
     }
+    if (options.alloctrace) {
+        start_alloctrace();
+    }
     if (!options.subprocesses) {
         leave_children_alone();
     }
@@ -267,7 +280,7 @@ int pprof_configure(const char *text)
     }
     pp_options wanted = options;
     wanted.error = 0;
-    wanted.cpu = wanted.heap = false;
+    wanted.cpu = wanted.heap = wanted.alloctrace = false;
     pp_options_parse(&wanted, text);
     bool start_cpu = wanted.cpu;
     int error = wanted.error;
@@ -278,6 +291,9 @@ int pprof_configure(const char *text)
     if (wanted.heap) {
         int heap_error = start_heap();
         error = error != 0 ? error : heap_error;
+    }
+    if (wanted.alloctrace) {
+        start_alloctrace();
     }
     if (start_cpu) {
         int start_error = start();

@@ -24,6 +24,7 @@
 #include "base/compiler.h"
 #include "hook/malloc_hook.h"
 #include "hook/real.h"
+#include "sample/alloctrace.h"
 #include "sample/heap.h"
 
 #include <errno.h>
@@ -35,6 +36,8 @@ typedef struct guard {
 } guard;
 
 static PP_TLS guard guarded;
+
+size_t malloc_usable_size(void *block);
 
 /* Jumped to from the entries. */
 uintptr_t pp_malloc_slow_alloc(pp_malloc_call *call);
@@ -92,6 +95,31 @@ static void record(const pp_malloc_call *call, uintptr_t block, uint64_t size, u
     pp_heap_record(block, size, rate, &caller);
 }
 
+/* ---- the trace ---- */
+
+static size_t size_set_aside(const pp_malloc_hook *hook, uintptr_t block)
+{
+    /* libc cannot tell the size of a block of another allocator. */
+    bool prefixed = hook->name[0] == 'j' && hook->name[1] == 'e' && hook->name[2] == '_';
+    return prefixed ? 0 : malloc_usable_size((void *)block);
+}
+
+PP_COLD_PATH static void trace_free(const pp_malloc_hook *hook, uintptr_t block, uintptr_t caller)
+{
+    pp_alloctrace_free(block, size_set_aside(hook, block), caller);
+}
+
+PP_COLD_PATH static void trace_allocation(const pp_malloc_call *call, uintptr_t block,
+                                          uint64_t size)
+{
+    pp_alloctrace_allocation(block, size, call->hook->name, call->return_address);
+}
+
+static bool is_traced(const pp_malloc_call *call)
+{
+    return pp_unlikely(pp_alloctrace_is_on()) && !is_inside_guarded(call);
+}
+
 /* ---- new blocks ---- */
 
 /* False if nobody can have so much: the real function says so. */
@@ -123,7 +151,8 @@ static uintptr_t allocate(const pp_malloc_call *call)
 {
     uint64_t size = 0;
     uint64_t rate = size_wanted(call, &size) ? rate_if_due(call, size) : 0;
-    if (rate == 0) {
+    bool traced = is_traced(call);
+    if (rate == 0 && !traced) {
         return call_real(call);
     }
     uintptr_t result = call_guarded(call);
@@ -131,7 +160,10 @@ static uintptr_t allocate(const pp_malloc_call *call)
     if (call->hook->shape == PP_SHAPE_POSIX) {
         block = result == 0 ? *(uintptr_t *)call->argument[0] : 0;
     }
-    if (block != 0) {
+    if (block != 0 && traced) {
+        trace_allocation(call, block, size);
+    }
+    if (block != 0 && rate != 0) {
         record(call, block, size, rate);
     }
     return result;
@@ -168,8 +200,16 @@ static uintptr_t resize(const pp_malloc_call *call)
         return resize_bootstrap(call, size);
     }
     uint64_t rate = possible ? rate_if_due(call, size) : 0;
+    bool traced = is_traced(call);
+    uint64_t size_before = traced && old != 0 ? size_set_aside(call->hook, old) : 0;
+    if (traced && old != 0) {
+        pp_alloctrace_free(old, size_before, call->return_address);
+    }
     uintptr_t result = call_guarded(call);
     if (!has_resized(call, result)) {
+        if (traced && old != 0) {
+            trace_allocation(call, old, size_before);
+        }
         if (before != 0) {
             pp_heap_reattach(old, before);
         }
@@ -179,6 +219,9 @@ static uintptr_t resize(const pp_malloc_call *call)
         pp_heap_freed(before);
     }
     uintptr_t block = call->hook->shape == PP_SHAPE_IN_PLACE ? old : result;
+    if (traced && result != 0) {
+        trace_allocation(call, block, size);
+    }
     if (rate != 0 && result != 0) {
         record(call, block, size, rate);
     }
@@ -255,6 +298,9 @@ pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller)
     }
     if (before != 0) {
         pp_heap_freed(before);
+    }
+    if (block != 0 && pp_unlikely(pp_alloctrace_is_on())) {
+        trace_free(hook, block, caller);
     }
     return pp_malloc_resolve(hook, caller) ? hook->real : do_nothing;
 }

@@ -11,6 +11,7 @@
 #include "base/exponential.h"
 #include "base/random.h"
 #include "base/stack_hash.h"
+#include "sample/heap_cycles.h"
 #include "sample/heap_mappings.h"
 #include "sample/scratch.h"
 #include "store/heap_buckets.h"
@@ -43,6 +44,9 @@ static PP_TLS interval thread;
 static int64_t wanted_rate;
 static uint32_t wanted_generation = FIRST_GENERATION;
 
+/* A thread comes by at least once in so many bytes. */
+static uint64_t look_bytes = PP_HEAP_LOOK_BYTES;
+
 static pp_heap_facts facts;
 
 /* ---- when ---- */
@@ -66,7 +70,7 @@ void pp_heap_seed(uint64_t seed)
 
 static void set_distance(uint64_t bytes)
 {
-    uint64_t countdown = bytes < PP_HEAP_LOOK_BYTES ? bytes : PP_HEAP_LOOK_BYTES;
+    uint64_t countdown = bytes < look_bytes ? bytes : look_bytes;
     thread.rest = bytes - countdown;
     pp_heap_countdown = countdown;
 }
@@ -97,7 +101,7 @@ uint64_t pp_heap_due(uint64_t size)
         adopt_rate(generation);
     }
     if (thread.rate == 0) {
-        pp_heap_countdown = PP_HEAP_LOOK_BYTES;
+        pp_heap_countdown = look_bytes;
         return 0;
     }
     uint64_t distance = pp_heap_countdown + thread.rest;
@@ -128,6 +132,13 @@ bool pp_heap_rate_is_known(void)
     return __atomic_load_n(&wanted_generation, __ATOMIC_RELAXED) != FIRST_GENERATION;
 }
 
+void pp_heap_look_at_all(void)
+{
+    __atomic_store_n(&look_bytes, 0, __ATOMIC_RELAXED);
+    pp_heap_set_rate(pp_heap_rate()); /* countdowns of the time before end soon */
+    pp_live_filter_pass_all();
+}
+
 /* ---- what ---- */
 
 static void add_double(double *sum, double value)
@@ -150,7 +161,7 @@ PP_COLD_PATH void pp_heap_lose(uint64_t size, uint64_t rate)
 }
 
 pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
-                                 const pp_heap_caller *caller)
+                                 const pp_heap_caller *caller, pp_heap_block_finder *find)
 {
     pp_scratch *scratch = pp_scratch_take();
     if (scratch == NULL) {
@@ -161,15 +172,20 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
     if (kind != 0) {
         pcs[depth++] = kind + 1; /* as if it had called something (profile/model.h) */
     }
-    pcs[depth++] = caller->leaf + 1;
+    if (caller->leaf != 0) {
+        pcs[depth++] = caller->leaf + 1;
+    }
     pp_walk *walk = &scratch->walk;
     *walk = (pp_walk){.pcs = pcs + depth,
                       .space = &scratch->space,
                       .capacity = DEPTH - depth,
                       .wants_hash = true};
     pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, walk);
-    uint64_t hash = pp_stack_hash_extend(walk->hash, pcs[0]);
-    pp_heap_block block = pp_heap_block_find(pcs, walk->depth + depth, hash, size, rate, NULL);
+    uint64_t hash = walk->hash;
+    for (unsigned i = depth; i-- > 0;) {
+        hash = pp_stack_hash_extend(hash, pcs[i]);
+    }
+    pp_heap_block block = find(pcs, walk->depth + depth, hash, size, rate, NULL);
     __atomic_add_fetch(&facts.stops[walk->stop], 1, __ATOMIC_RELAXED);
     if (walk->guessed && walk->stop == PP_STOP_END) {
         __atomic_add_fetch(&facts.guessed_whole, 1, __ATOMIC_RELAXED);
@@ -190,7 +206,7 @@ static void forget_stale(uintptr_t address)
 void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_heap_caller *caller)
 {
     int saved_errno = errno;
-    pp_heap_block block = pp_heap_find_block(0, size, rate, caller);
+    pp_heap_block block = pp_heap_find_block(0, size, rate, caller, pp_heap_block_find);
     if (block == 0) {
         pp_heap_lose(size, rate);
     } else {
@@ -254,6 +270,7 @@ void pp_heap_facts_read(pp_heap_facts *read)
 void pp_heap_after_fork_in_child(void)
 {
     pp_live_table_after_fork_in_child();
+    pp_heap_cycles_after_fork_in_child();
     pp_heap_peak_after_fork_in_child();
     pp_heap_mappings_after_fork_in_child();
     thread.random = 0; /* not the intervals of the parent, and of its other children */

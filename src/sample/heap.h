@@ -50,14 +50,31 @@ extern PP_TLS uint64_t pp_heap_countdown;
  */
 uint64_t pp_heap_due(uint64_t size);
 
+/*
+ * From now on every allocation is due to be looked at, and every block may be a sampled one: the
+ * hooks see each call (sample/alloctrace.h). What is sampled stays the same.
+ */
+void pp_heap_look_at_all(void);
+
 /* Where the program called the allocator: what pp_walk_from_caller() takes, and the hook itself. */
 typedef struct pp_heap_caller {
-    uintptr_t leaf; /* address of the hooked function */
+    uintptr_t leaf; /* address of the hooked function; 0 = the stack begins at the return address */
     uintptr_t return_address, sp, fp, bx;
 } pp_heap_caller;
 
 /* Records the sample. What cannot be stored is counted as lost. Preserves errno. */
 void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_heap_caller *caller);
+
+/*
+ * Its parts, for other heaps and other kinds of allocations (heap_cycles.h, heap_mappings.c): walks the
+ * stack, puts the address of the function `kind` in front of it if that is not 0, and has the block
+ * found for it; 0 if that is not possible. Counts a sample that could not be stored.
+ */
+typedef pp_heap_block pp_heap_block_finder(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
+                                           uint64_t size, uint64_t rate, const void *labels);
+pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
+                                 const pp_heap_caller *caller, pp_heap_block_finder *find);
+void pp_heap_lose(uint64_t size, uint64_t rate);
 
 /*
  * What a block that is about to be freed or resized was recorded as: 0 for none, then neither of
@@ -84,15 +101,6 @@ bool pp_heap_rate_is_known(void);
 
 /* The calling thread's intervals from now on follow from `seed` alone, for tests. */
 void pp_heap_seed(uint64_t seed);
-
-/*
- * For the other kinds of allocations (heap_mappings.c): a sample's block by its stack, with the
- * address of the function `kind` in front if that is not 0; and what becomes of one that cannot be
- * stored.
- */
-pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
-                                 const pp_heap_caller *caller);
-void pp_heap_lose(uint64_t size, uint64_t rate);
 
 /* What the profile says beside the counts. */
 typedef struct pp_heap_facts {

@@ -63,7 +63,7 @@ void pp_heap_mapped(uintptr_t start, uint64_t size, bool of_file, uint64_t rate,
 {
     int saved_errno = errno;
     uintptr_t kind = of_file ? (uintptr_t)pprof_file_mapping : 0;
-    pp_heap_block block = pp_heap_find_block(kind, size, rate, caller);
+    pp_heap_block block = pp_heap_find_block(kind, size, rate, caller, pp_heap_block_find);
     if (block == 0) {
         pp_heap_lose(size, rate);
     } else {

@@ -28,7 +28,23 @@ static const uint64_t address_mask = (UINT64_C(1) << EXTRA_SHIFT) - 1;
 static pp_heap_stack *stack_roots[1 << ROOT_BITS];
 static pp_heap_bucket *bucket_roots[1 << ROOT_BITS];
 static pp_heap_bucket *newest;
+static pp_heap_bucket *newest_collected;
 static pp_lasting memory = PP_LASTING_INIT;
+static uint64_t bytes_used;
+
+static void *allocate(size_t size)
+{
+    void *memory_of_it = pp_lasting_alloc(&memory, size);
+    if (memory_of_it != NULL) {
+        __atomic_add_fetch(&bytes_used, size, __ATOMIC_RELAXED);
+    }
+    return memory_of_it;
+}
+
+size_t pp_heap_buckets_bytes(void)
+{
+    return __atomic_load_n(&bytes_used, __ATOMIC_RELAXED);
+}
 
 /* ---- stacks ---- */
 
@@ -41,7 +57,7 @@ static bool is_stack(const pp_heap_stack *stack, uint64_t hash, const uintptr_t 
 
 static pp_heap_stack *new_stack(uint64_t hash, const uintptr_t *pcs, uint32_t depth)
 {
-    pp_heap_stack *stack = pp_lasting_alloc(&memory, sizeof *stack + depth * sizeof *pcs);
+    pp_heap_stack *stack = allocate(sizeof *stack + depth * sizeof *pcs);
     if (stack != NULL) {
         stack->hash = hash;
         stack->depth = depth;
@@ -76,7 +92,8 @@ typedef struct key {
     pp_heap_stack *stack;
     uint64_t size, rate;
     const void *labels;
-    uint32_t is_class, shift;
+    uint32_t shift;
+    bool is_class, is_collected;
 } key;
 
 /* Replaces the size by that of its class; returns what was above it, in units of 2^shift. */
@@ -86,7 +103,7 @@ static uint64_t enter_class(key *k)
     unsigned width_bits = doubling > CLASS_BITS ? doubling - CLASS_BITS : 0;
     uint64_t above = k->size & ((UINT64_C(1) << width_bits) - 1);
     k->size -= above;
-    k->is_class = 1;
+    k->is_class = true;
     k->shift = width_bits > EXTRA_BITS ? width_bits - EXTRA_BITS : 0;
     return above >> k->shift;
 }
@@ -97,25 +114,29 @@ static uint64_t hash_key(const key *k)
 {
     uint64_t hash = (k->stack->hash ^ k->size) * multiplier;
     hash ^= hash >> 32;
-    hash = (hash ^ k->rate ^ (uintptr_t)k->labels ^ k->is_class) * multiplier;
+    hash = (hash ^ k->rate ^ (uintptr_t)k->labels ^ k->is_class ^ (uint64_t)k->is_collected << 1) *
+           multiplier;
     return hash ^ hash >> 29;
 }
 
 static bool is_bucket(const pp_heap_bucket *bucket, const key *k)
 {
     return bucket->stack == k->stack && bucket->size == k->size && bucket->rate == k->rate &&
-           bucket->labels == k->labels && bucket->is_class == k->is_class;
+           bucket->labels == k->labels && bucket->is_class == k->is_class &&
+           bucket->is_collected == k->is_collected;
 }
 
 static pp_heap_bucket *new_bucket(const key *k)
 {
-    pp_heap_bucket *bucket = pp_lasting_alloc(&memory, sizeof *bucket);
+    size_t future = k->is_collected ? PP_HEAP_CYCLES * sizeof(pp_heap_cycle) : 0;
+    pp_heap_bucket *bucket = allocate(sizeof *bucket + future);
     if (bucket != NULL) {
         bucket->stack = k->stack;
         bucket->size = k->size;
         bucket->rate = k->rate;
         bucket->labels = k->labels;
         bucket->is_class = k->is_class;
+        bucket->is_collected = k->is_collected;
         bucket->shift = k->shift;
     }
     return bucket;
@@ -123,8 +144,9 @@ static pp_heap_bucket *new_bucket(const key *k)
 
 static void show_bucket(pp_heap_bucket *bucket)
 {
-    bucket->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&newest, &bucket->next, bucket, true, __ATOMIC_RELEASE,
+    pp_heap_bucket **list = bucket->is_collected ? &newest_collected : &newest;
+    bucket->next = __atomic_load_n(list, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(list, &bucket->next, bucket, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED)) {
     }
 }
@@ -159,21 +181,34 @@ static pp_heap_bucket *find_bucket(const key *k, bool make)
     }
 }
 
+static pp_heap_block find_block(key *k)
+{
+    if (k->stack == NULL) {
+        return 0;
+    }
+    bool room = __atomic_load_n(&k->stack->sizes, __ATOMIC_RELAXED) < EXACT_SIZES;
+    pp_heap_bucket *bucket = find_bucket(k, room);
+    uint64_t extra = 0;
+    if (bucket == NULL && !room) {
+        extra = enter_class(k);
+        bucket = find_bucket(k, true);
+    }
+    return bucket != NULL ? (uintptr_t)bucket | extra << EXTRA_SHIFT : 0;
+}
+
 pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash, uint64_t size,
                                  uint64_t rate, const void *labels)
 {
     key k = {.stack = find_stack(pcs, depth, hash), .size = size, .rate = rate, .labels = labels};
-    if (k.stack == NULL) {
-        return 0;
-    }
-    bool room = __atomic_load_n(&k.stack->sizes, __ATOMIC_RELAXED) < EXACT_SIZES;
-    pp_heap_bucket *bucket = find_bucket(&k, room);
-    uint64_t extra = 0;
-    if (bucket == NULL && !room) {
-        extra = enter_class(&k);
-        bucket = find_bucket(&k, true);
-    }
-    return bucket != NULL ? (uintptr_t)bucket | extra << EXTRA_SHIFT : 0;
+    return find_block(&k);
+}
+
+pp_heap_block pp_heap_block_find_collected(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
+                                           uint64_t size, uint64_t rate, const void *labels)
+{
+    key k = {.stack = find_stack(pcs, depth, hash), .size = size, .rate = rate, .labels = labels};
+    k.is_collected = true;
+    return find_block(&k);
 }
 
 static pp_heap_bucket *bucket_of(pp_heap_block block)
@@ -181,7 +216,7 @@ static pp_heap_bucket *bucket_of(pp_heap_block block)
     return (pp_heap_bucket *)(uintptr_t)(block & address_mask);
 }
 
-static uint64_t size_of(pp_heap_block block)
+uint64_t pp_heap_block_size(pp_heap_block block)
 {
     const pp_heap_bucket *bucket = bucket_of(block);
     return bucket->size + (block >> EXTRA_SHIFT << bucket->shift);
@@ -191,20 +226,20 @@ void pp_heap_block_allocated(pp_heap_block block)
 {
     pp_heap_bucket *bucket = bucket_of(block);
     __atomic_add_fetch(&bucket->alloc_objects, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&bucket->alloc_bytes, size_of(block), __ATOMIC_RELAXED);
+    __atomic_add_fetch(&bucket->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
 }
 
 void pp_heap_block_forgotten(pp_heap_block block)
 {
     pp_heap_bucket *bucket = bucket_of(block);
     __atomic_sub_fetch(&bucket->alloc_objects, 1, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&bucket->alloc_bytes, size_of(block), __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&bucket->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
 }
 
 void pp_heap_block_freed(pp_heap_block block)
 {
     pp_heap_bucket *bucket = bucket_of(block);
-    __atomic_add_fetch(&bucket->free_bytes, size_of(block), __ATOMIC_RELEASE);
+    __atomic_add_fetch(&bucket->free_bytes, pp_heap_block_size(block), __ATOMIC_RELEASE);
     __atomic_add_fetch(&bucket->free_objects, 1, __ATOMIC_RELEASE);
 }
 
@@ -222,6 +257,56 @@ double pp_heap_block_estimate(pp_heap_block block)
 const pp_heap_bucket *pp_heap_buckets_newest(void)
 {
     return __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+}
+
+/* ---- collected heaps ---- */
+
+pp_heap_bucket *pp_heap_buckets_newest_collected(void)
+{
+    return __atomic_load_n(&newest_collected, __ATOMIC_ACQUIRE);
+}
+
+void pp_heap_block_allocated_in(pp_heap_block block, unsigned index)
+{
+    pp_heap_cycle *cycle = &bucket_of(block)->future[index];
+    __atomic_add_fetch(&cycle->alloc_objects, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&cycle->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
+}
+
+/* Published meanwhile or not: the sum comes out right, modulo 2^64. */
+void pp_heap_block_forgotten_in(pp_heap_block block, unsigned index)
+{
+    pp_heap_cycle *cycle = &bucket_of(block)->future[index];
+    __atomic_sub_fetch(&cycle->alloc_objects, 1, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&cycle->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
+}
+
+void pp_heap_block_freed_in(pp_heap_block block, unsigned index)
+{
+    pp_heap_cycle *cycle = &bucket_of(block)->future[index];
+    __atomic_add_fetch(&cycle->free_bytes, pp_heap_block_size(block), __ATOMIC_RELEASE);
+    __atomic_add_fetch(&cycle->free_objects, 1, __ATOMIC_RELEASE);
+}
+
+static void move_count(uint64_t *from, uint64_t *to)
+{
+    if (__atomic_load_n(from, __ATOMIC_RELAXED) != 0) {
+        __atomic_add_fetch(to, __atomic_exchange_n(from, 0, __ATOMIC_ACQ_REL), __ATOMIC_RELEASE);
+    }
+}
+
+/* Frees are taken out first and shown last: nothing is seen freed that was not seen allocated. */
+void pp_heap_bucket_publish(pp_heap_bucket *bucket, unsigned index)
+{
+    pp_heap_cycle *cycle = &bucket->future[index];
+    uint64_t free_objects = __atomic_exchange_n(&cycle->free_objects, 0, __ATOMIC_ACQ_REL);
+    uint64_t free_bytes = __atomic_exchange_n(&cycle->free_bytes, 0, __ATOMIC_ACQ_REL);
+    move_count(&cycle->alloc_objects, &bucket->alloc_objects);
+    move_count(&cycle->alloc_bytes, &bucket->alloc_bytes);
+    if (free_objects != 0 || free_bytes != 0) {
+        __atomic_add_fetch(&bucket->free_bytes, free_bytes, __ATOMIC_RELEASE);
+        __atomic_add_fetch(&bucket->free_objects, free_objects, __ATOMIC_RELEASE);
+    }
 }
 
 /* ---- reading ---- */

@@ -10,12 +10,16 @@
  *                                 +-> stack
  *   bucket roots[hash] -> bucket -+-> bucket          bucket: stack, size, rate, labels, counts
  *                                 +-> bucket
- *   newest -> bucket -> bucket -> ...                 all buckets, for a snapshot
+ *   newest -> bucket -> bucket -> ...                 all buckets, for a snapshot; two lists
  *
  * Sizes. Buckets are told apart by the exact block size. Programs that allocate blocks of every
  * size at one place (strings, network buffers) would make a bucket for each: a stack that has
  * EXACT_SIZES of them puts further sizes into classes, eight to each doubling, whose number is
  * bounded. The counts of bytes stay exact there.
+ *
+ * Collected heaps. Blocks of a heap that the program tells of (sample/heap_cycles.h) have buckets of
+ * their own, in the same trie but in a list of their own. What happens there is counted in one of
+ * three cycles first, and is added to the bucket's own counts when that cycle is published.
  *
  * Zone: HOOK.
  * Locks: none.
@@ -36,19 +40,29 @@ typedef struct pp_heap_stack {
     uintptr_t pc[]; /* return-like, leaf-most first (profile/model.h) */
 } pp_heap_stack;
 
+/* What was counted in one cycle of a collector, and is not published yet. */
+typedef struct pp_heap_cycle {
+    uint64_t alloc_objects, alloc_bytes;
+    uint64_t free_objects, free_bytes;
+} pp_heap_cycle;
+
+enum { PP_HEAP_CYCLES = 3 };
+
 typedef struct pp_heap_bucket {
     struct pp_heap_bucket *child[4];
     struct pp_heap_bucket *next; /* the one that was made before it */
     const pp_heap_stack *stack;
-    uint64_t size;      /* of the blocks, or the least of its class */
-    uint32_t is_class;  /* blocks of size .. 1.125 size - 1 */
-    uint32_t shift;     /* of the part of the size above the least */
-    uint64_t rate;      /* at which its samples were taken */
-    const void *labels; /* of the thread, later; NULL today */
+    uint64_t size;         /* of the blocks, or the least of its class */
+    uint16_t is_class;     /* blocks of size .. 1.125 size - 1 */
+    uint16_t is_collected; /* of a heap that the program describes: see below */
+    uint32_t shift;        /* of the part of the size above the least */
+    uint64_t rate;         /* at which its samples were taken */
+    const void *labels;    /* of the thread, later; NULL today */
     /* Raw samples. Allocations are counted before, frees after the block can be found. */
     uint64_t alloc_objects, alloc_bytes;
     uint64_t free_objects, free_bytes;
     uint64_t trimmed_bytes; /* of mappings in use that are not whole any more */
+    pp_heap_cycle future[]; /* PP_HEAP_CYCLES of them where is_collected, else none */
 } pp_heap_bucket;
 
 /* What a snapshot reads from a bucket; never more freed than allocated. */
@@ -72,6 +86,10 @@ typedef uint64_t pp_heap_block;
 pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash, uint64_t size,
                                  uint64_t rate, const void *labels);
 
+/* The same in a bucket of a collected heap. */
+pp_heap_block pp_heap_block_find_collected(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
+                                           uint64_t size, uint64_t rate, const void *labels);
+
 /* Counts an allocation, undoes that (the block could not be remembered), counts a free. */
 void pp_heap_block_allocated(pp_heap_block block);
 void pp_heap_block_forgotten(pp_heap_block block);
@@ -82,9 +100,20 @@ void pp_heap_block_trimmed(pp_heap_block block, int64_t bytes);
 
 /* What the block stands for, in bytes. */
 double pp_heap_block_estimate(pp_heap_block block);
+uint64_t pp_heap_block_size(pp_heap_block block);
+
+/* The same for a block of a collected heap, in the cycle number `index` (0 to PP_HEAP_CYCLES - 1). */
+void pp_heap_block_allocated_in(pp_heap_block block, unsigned index);
+void pp_heap_block_forgotten_in(pp_heap_block block, unsigned index);
+void pp_heap_block_freed_in(pp_heap_block block, unsigned index);
+
+/* Moves what was counted in that cycle to the bucket's own counts. Any number at a time. */
+void pp_heap_bucket_publish(pp_heap_bucket *bucket, unsigned index);
 
 /* The newest bucket; the others follow by `next`. NULL if there is none. */
 const pp_heap_bucket *pp_heap_buckets_newest(void);
+pp_heap_bucket *pp_heap_buckets_newest_collected(void); /* the same for collected heaps */
+size_t pp_heap_buckets_bytes(void);                     /* what stacks and buckets take */
 void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "arch/system_call.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 enum {
@@ -29,6 +30,7 @@ pp_live_filter_table *pp_live_filter = &first.table;
 
 static pp_live_filter_table *generations[GENERATIONS] = {&first.table};
 static uint32_t newest;
+static bool passes_all;
 
 void pp_live_filter_init(void)
 {
@@ -53,6 +55,16 @@ void pp_live_filter_sub(pp_live_filter_table *filter, uintptr_t address)
     while (now != STUCK && now != 0 &&
            !__atomic_compare_exchange_n(count, &now, (uint8_t)(now - 1), true, __ATOMIC_SEQ_CST,
                                         __ATOMIC_RELAXED)) {
+    }
+}
+
+/* A count that is stuck says yes for ever. */
+void pp_live_filter_pass_all(void)
+{
+    __atomic_store_n(&passes_all, true, __ATOMIC_SEQ_CST);
+    memset(first.count, STUCK, sizeof first.count);
+    for (uint32_t i = 1; i <= __atomic_load_n(&newest, __ATOMIC_SEQ_CST); i++) {
+        memset(generations[i]->count, STUCK, generations[i]->mask + 1);
     }
 }
 
@@ -91,6 +103,9 @@ pp_live_filter_table *pp_live_filter_begin_growth(void)
     filter->generation = next;
     generations[next] = filter;
     __atomic_store_n(&newest, next, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&passes_all, __ATOMIC_SEQ_CST)) {
+        memset(filter->count, STUCK, bytes);
+    }
     return filter;
 }
 

@@ -66,6 +66,9 @@ void pp_live_filter_init(void);
 void pp_live_filter_add(pp_live_filter_table *filter, uintptr_t address);
 void pp_live_filter_sub(pp_live_filter_table *filter, uintptr_t address);
 
+/* From now on every address may belong to a sampled block. */
+void pp_live_filter_pass_all(void);
+
 /* The filter of a generation: the one in use, the one being made; NULL for those that retired. */
 pp_live_filter_table *pp_live_filter_of(uint32_t generation);
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * alloctrace_names.c: functions and modules of addresses, in the middle of the program's malloc.
+ *
+ * It stands here because the sampler that writes the trace knows nothing of symbols. What it calls
+ * is what also writes a profile in a fatal signal's handler: no malloc, no stdio, no lock.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (files are opened and read; memory is mapped).
+ * Locks: none; called with the trace's lock held.
+ * Owns: the texts of the last call.
+ */
+#include "alloctrace_names.h"
+
+#include "base/sort.h"
+#include "sample/alloctrace.h"
+#include "symbol/names.h"
+#include "sys/modules.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <string.h>
+
+static pp_arena texts = PP_ARENA_INIT;
+
+static int by_address(const void *a, const void *b, void *context)
+{
+    (void)context;
+    const pp_trace_place *x = a;
+    const pp_trace_place *y = b;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* All places from `places` on that lie in the mapping; how many there are. */
+static size_t name_run(const pp_mapping *mapping, pp_trace_place *places, size_t count)
+{
+    size_t run = 0;
+    while (run < count && places[run].address < mapping->limit) {
+        run++;
+    }
+    uintptr_t *addresses = pp_arena_array(&texts, run, sizeof *addresses);
+    pp_symbol *symbols = pp_arena_array(&texts, run, sizeof *symbols);
+    if (addresses == NULL || symbols == NULL) {
+        return run;
+    }
+    for (size_t i = 0; i < run; i++) {
+        addresses[i] = places[i].address;
+    }
+    pp_symbols_resolve(mapping, addresses, run, symbols, &texts);
+    for (size_t i = 0; i < run; i++) {
+        places[i].function = symbols[i].name;
+        places[i].offset = symbols[i].name != NULL ? places[i].address - symbols[i].entry : 0;
+        places[i].module = mapping->path != NULL && *mapping->path != '\0' ? mapping->path : NULL;
+        places[i].module_offset = places[i].address - mapping->bias;
+    }
+    return run;
+}
+
+static const pp_mapping *mapping_of(const pp_mapping *mappings, size_t count, uintptr_t address)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (address >= mappings[i].start && address < mappings[i].limit) {
+            return &mappings[i];
+        }
+    }
+    return NULL;
+}
+
+static void name_places(pp_trace_place *places, size_t count)
+{
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pp_mapping *mappings = NULL;
+    size_t mapping_count = 0;
+    pp_arena_release(&texts);
+    pp_modules_mappings(&texts, &mappings, &mapping_count);
+    pp_sort(places, count, sizeof *places, by_address, NULL);
+    for (size_t i = 0; i < count;) {
+        const pp_mapping *mapping = mapping_of(mappings, mapping_count, places[i].address);
+        i += mapping != NULL ? name_run(mapping, places + i, count - i) : 1;
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+void pp_alloctrace_begin(pp_symbolize symbolize)
+{
+    malloc_usable_size(NULL); /* finds the real one, which cannot be done in the middle of a free */
+    pp_alloctrace_start(symbolize != PP_SYMBOLIZE_NONE ? name_places : NULL);
+}

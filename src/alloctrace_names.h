@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * alloctrace_names.h: the option alloctrace: begins the trace, and names the code in it.
+ *
+ * Zone: NORMAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ALLOCTRACE_NAMES_H
+#define PP_ALLOCTRACE_NAMES_H
+
+#include "profile/model.h"
+
+/* Traces every allocation and free from now on; with function names if `symbolize` says so. */
+void pp_alloctrace_begin(pp_symbolize symbolize);
+
+#endif

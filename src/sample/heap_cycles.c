@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_cycles.c: the three cycles of a collected heap, and the public functions that drive them.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: the number of the cycle; the program's collector.
+ */
+#include "sample/heap_cycles.h"
+
+#include "arch/stubs.h"
+#include "arch/system_call.h"
+#include "sample/alloctrace.h"
+#include "sample/heap.h"
+#include "store/heap_buckets.h"
+#include "store/live_table.h"
+#include "sys/clock.h"
+
+#include "pprof.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+enum {
+    CYCLE_AFTER_NEXT = 2, /* where allocations and frees by hand are counted */
+    CYCLE_NEXT = 1,       /* where frees by a sweep are counted */
+    READER_ATTEMPTS = 200
+};
+
+/*
+ * The key of a block in the table of live blocks. A pool's first object may begin where the block
+ * begins that malloc gave to the pool: the two are told apart by a bit that no address has.
+ */
+static const uintptr_t described = (uintptr_t)1 << 56;
+
+/* cycle << 1 | whether the current cycle has been published */
+static uint32_t state;
+static uint64_t cycles_ended, cycles_forced;
+static uint64_t last_cycle_end_ns;
+
+static uint64_t publishing_begun, publishing_done;
+
+static void (*collector)(void);
+
+/* ---- cycles ---- */
+
+uint32_t pp_heap_cycle_current(void)
+{
+    return __atomic_load_n(&state, __ATOMIC_ACQUIRE) >> 1;
+}
+
+static unsigned index_of(uint32_t cycles_ahead)
+{
+    return (pp_heap_cycle_current() + cycles_ahead) % PP_HEAP_CYCLES;
+}
+
+static bool is_driven(void)
+{
+    return __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) != 0;
+}
+
+static void publish(unsigned index)
+{
+    __atomic_add_fetch(&publishing_begun, 1, __ATOMIC_SEQ_CST);
+    for (pp_heap_bucket *b = pp_heap_buckets_newest_collected(); b != NULL; b = b->next) {
+        pp_heap_bucket_publish(b, index);
+    }
+    __atomic_add_fetch(&publishing_done, 1, __ATOMIC_SEQ_CST);
+}
+
+void pprof_heap_cycle_flush(void)
+{
+    uint32_t before = __atomic_fetch_or(&state, 1, __ATOMIC_ACQ_REL);
+    if (!(before & 1)) {
+        publish((before >> 1) % PP_HEAP_CYCLES);
+    }
+}
+
+void pprof_heap_cycle_next(void)
+{
+    pprof_heap_cycle_flush(); /* its place in the ring is the one of C+3 */
+    uint32_t before = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    uint32_t after = 0;
+    do {
+        after = ((before >> 1) + 1) % PP_HEAP_CYCLE_WRAP << 1;
+    } while (!__atomic_compare_exchange_n(&state, &before, after, true, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE));
+    __atomic_store_n(&last_cycle_end_ns, pp_clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
+    __atomic_add_fetch(&cycles_ended, 1, __ATOMIC_RELEASE);
+    if (pp_alloctrace_is_on() && __atomic_load_n(&collector, __ATOMIC_RELAXED) != NULL) {
+        pp_alloctrace_collection((uintptr_t)__builtin_return_address(0));
+    }
+}
+
+void pprof_heap_cycle_post_sweep(void)
+{
+    publish(index_of(CYCLE_NEXT));
+}
+
+/* ---- readers ---- */
+
+void pp_heap_cycles_publish_for_reader(void)
+{
+    if (pp_heap_buckets_newest_collected() == NULL) {
+        return;
+    }
+    if (is_driven()) {
+        publish(index_of(0)); /* between next and flush */
+        return;
+    }
+    for (unsigned i = 0; i < PP_HEAP_CYCLES; i++) {
+        publish(i);
+    }
+}
+
+void pp_heap_cycles_read_begin(pp_heap_cycles_ticket *ticket)
+{
+    ticket->published = __atomic_load_n(&publishing_done, __ATOMIC_SEQ_CST);
+}
+
+bool pp_heap_cycles_read_again(pp_heap_cycles_ticket *ticket)
+{
+    if (__atomic_load_n(&publishing_begun, __ATOMIC_SEQ_CST) == ticket->published ||
+        ++ticket->attempts == READER_ATTEMPTS) {
+        return false;
+    }
+    pp_system_call(SYS_sched_yield);
+    return true;
+}
+
+/* ---- blocks ---- */
+
+static void forget_stale(uintptr_t key)
+{
+    pp_heap_block block = pp_heap_detach(key);
+    if (block != 0) {
+        pp_heap_block_freed_in(block, index_of(CYCLE_AFTER_NEXT));
+    }
+}
+
+static void record(uintptr_t object, uint64_t size, uint64_t rate, const pp_heap_caller *caller)
+{
+    int saved_errno = errno;
+    unsigned index = index_of(CYCLE_AFTER_NEXT);
+    pp_heap_block block = pp_heap_find_block(0, size, rate, caller, pp_heap_block_find_collected);
+    if (block == 0) {
+        pp_heap_lose(size, rate);
+    } else {
+        forget_stale(object | described);
+        pp_heap_block_allocated_in(block, index);
+        if (!pp_live_table_insert(object | described, block)) {
+            pp_heap_block_forgotten_in(block, index);
+            pp_heap_lose(size, rate);
+        }
+    }
+    errno = saved_errno;
+}
+
+PP_STUB_WITH_CALLER(pprof_heap_record_alloc, pp_heap_record_alloc_from);
+
+/* Jumped to from the stub alone. The third argument is not its. */
+void pp_heap_record_alloc_from(void *object, size_t size, uintptr_t unused, uintptr_t sp,
+                               uintptr_t fp, uintptr_t bx);
+
+__attribute__((visibility("hidden"), used)) PP_RAW_MEMORY void
+pp_heap_record_alloc_from(void *object, size_t size, uintptr_t unused, uintptr_t sp, uintptr_t fp,
+                          uintptr_t bx)
+{
+    (void)unused;
+    if (pp_likely(size < pp_heap_countdown)) {
+        pp_heap_countdown -= size;
+        return;
+    }
+    uint64_t rate = pp_heap_due(size);
+    if (object == NULL || (rate == 0 && !pp_alloctrace_is_on())) {
+        return;
+    }
+    pp_heap_caller caller = {
+        .return_address = *(const uintptr_t *)sp, .sp = sp + sizeof(uintptr_t), .fp = fp, .bx = bx};
+    if (pp_alloctrace_is_on()) {
+        pp_alloctrace_allocation((uintptr_t)object, size, "pprof_heap_record_alloc",
+                                 caller.return_address);
+    }
+    if (rate != 0) {
+        record((uintptr_t)object, size, rate, &caller);
+    }
+}
+
+static void release(void *object, uint32_t cycles_ahead, uintptr_t return_address)
+{
+    if (object == NULL) {
+        return;
+    }
+    pp_heap_block block = pp_heap_detach((uintptr_t)object | described);
+    if (block != 0) {
+        pp_heap_block_freed_in(block, index_of(cycles_ahead));
+    }
+    if (pp_alloctrace_is_on()) {
+        uint64_t size = block != 0 ? pp_heap_block_size(block) : 0;
+        pp_alloctrace_free((uintptr_t)object, size, return_address);
+    }
+}
+
+void pprof_heap_record_free(void *object)
+{
+    release(object, CYCLE_AFTER_NEXT, (uintptr_t)__builtin_return_address(0));
+}
+
+void pprof_heap_record_sweep(void *object)
+{
+    release(object, CYCLE_NEXT, (uintptr_t)__builtin_return_address(0));
+}
+
+/* ---- the collector ---- */
+
+void pprof_set_collector(void (*collect)(void))
+{
+    __atomic_store_n(&collector, collect, __ATOMIC_RELEASE);
+}
+
+bool pp_heap_collect(void)
+{
+    void (*collect)(void) = __atomic_load_n(&collector, __ATOMIC_ACQUIRE);
+    if (collect == NULL) {
+        return false;
+    }
+    uint64_t before = __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE);
+    collect();
+    uint64_t ended = __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) - before;
+    __atomic_add_fetch(&cycles_forced, ended != 0, __ATOMIC_RELAXED);
+    if (ended == 0 && pp_alloctrace_is_on()) {
+        pp_alloctrace_collection((uintptr_t)__builtin_return_address(0));
+    }
+    return true;
+}
+
+void pp_heap_collector_read(pp_heap_collector *read)
+{
+    read->exists = __atomic_load_n(&collector, __ATOMIC_RELAXED) != NULL;
+    read->cycles_ended = __atomic_load_n(&cycles_ended, __ATOMIC_RELAXED);
+    read->cycles_forced = __atomic_load_n(&cycles_forced, __ATOMIC_RELAXED);
+    read->last_cycle_end_ns = __atomic_load_n(&last_cycle_end_ns, __ATOMIC_RELAXED);
+}
+
+/* Another thread may have been publishing. */
+void pp_heap_cycles_after_fork_in_child(void)
+{
+    publishing_begun = publishing_done;
+}
