@@ -52,6 +52,11 @@ bool pp_heap_control_is_on(void)
     return pp_heap_rate() != 0;
 }
 
+pp_symbolize pp_heap_control_symbolize(void)
+{
+    return current.symbolize;
+}
+
 int pp_heap_control_write(pp_heap_view view, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;

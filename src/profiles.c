@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiles.c: the profiles that have a name, and the public functions of the heap.
+ * profiles.c: the profiles that have a name: {name, count, write} of each.
  *
  * Zone: NORMAL.
  * Locks: none of its own.
@@ -9,8 +9,8 @@
 #include "pprof.h"
 
 #include "heap_control.h"
+#include "heap_text.h"
 #include "preload.h"
-#include "sample/heap.h"
 #include "store/heap_peak.h"
 #include "sys/modules.h"
 
@@ -20,28 +20,42 @@
 
 struct pprof_profile {
     const char *name;
-    int (*write_proto)(pprof_writer writer);
+    size_t (*count)(void);
+    int (*write)(pprof_writer writer, int debug);
 };
 
-static int write_heap(pprof_writer writer)
+static size_t count_heap(void)
 {
-    return pp_heap_control_write(PP_HEAP_INUSE, writer);
+    size_t records = 0;
+    pprof_mem_profile(NULL, 0, &records, true);
+    return records;
 }
 
-static int write_allocs(pprof_writer writer)
+static int write_view(pp_heap_view view, pprof_writer writer, int debug)
 {
-    return pp_heap_control_write(PP_HEAP_ALLOCS, writer);
+    return debug == 0 ? pp_heap_control_write(view, writer)
+                      : pp_heap_text_write(debug == PPROF_DEBUG_BARE, writer);
 }
 
-static int write_peak(pprof_writer writer)
+static int write_heap(pprof_writer writer, int debug)
 {
-    return pp_heap_control_write(PP_HEAP_PEAK, writer);
+    return write_view(PP_HEAP_INUSE, writer, debug);
+}
+
+static int write_allocs(pprof_writer writer, int debug)
+{
+    return write_view(PP_HEAP_ALLOCS, writer, debug);
+}
+
+static int write_peak(pprof_writer writer, int debug)
+{
+    return debug == 0 ? pp_heap_control_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
 }
 
 static pprof_profile built_in[] = {
-    {"allocs", write_allocs},
-    {"heap", write_heap},
-    {"peak", write_peak},
+    {"allocs", count_heap, write_allocs},
+    {"heap", count_heap, write_heap},
+    {"peak", count_heap, write_peak},
 };
 
 pprof_profile *pprof_lookup(const char *name)
@@ -61,18 +75,20 @@ const char *pprof_profile_name(const pprof_profile *profile)
     return profile != NULL ? profile->name : NULL;
 }
 
+size_t pprof_profile_count(pprof_profile *profile)
+{
+    return profile != NULL ? profile->count() : 0;
+}
+
 int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug)
 {
-    if (profile == NULL || writer.write == NULL) {
+    if (profile == NULL || writer.write == NULL || debug < PPROF_DEBUG_BARE) {
         return -EINVAL;
-    }
-    if (debug != 0) {
-        return -ENOTSUP;
     }
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pp_modules_refresh();
-    int error = profile->write_proto(writer);
+    int error = profile->write(writer, debug);
     pthread_setcancelstate(cancel_state, NULL);
     return error;
 }
@@ -80,13 +96,4 @@ int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug)
 int pprof_write_heap_profile(pprof_writer writer)
 {
     return pprof_profile_write(pprof_lookup("heap"), writer, 0);
-}
-
-int64_t pprof_set_mem_profile_rate(int64_t bytes)
-{
-    pp_preload_link();
-    if (bytes < 0) {
-        return pp_heap_rate();
-    }
-    return pp_heap_set_rate(bytes);
 }

@@ -13,6 +13,7 @@
 #define PP_PROFILE_HEAP_PROFILE_H
 
 #include "base/arena.h"
+#include "profile/heap_rows.h"
 #include "profile/model.h"
 
 typedef enum pp_heap_view {
@@ -28,5 +29,9 @@ typedef enum pp_heap_view {
  * pseudo-frame pprof_lost_samples. 0 or -ENOMEM.
  */
 int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profile);
+
+/* The same from rows that were read already, whose values are taken as they are. */
+int pp_heap_profile_of_rows(const pp_heap_rows *rows, pp_heap_view view, pp_arena *arena,
+                            pp_profile *profile);
 
 #endif

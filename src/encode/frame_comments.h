@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * frame_comments.h: the lines of a text profile that say which function each address is in
+ * [runtime/pprof.printStackRecord].
+ *
+ *   #\t0xPC\tname+0xOFF\tmodule
+ *
+ * PC is that of the call, one below what stands in the row. Columns are aligned by tabs of eight, for
+ * as many neighbouring lines as have the column [text/tabwriter]. Where the name is unknown the
+ * address stands alone. An empty line follows.
+ *
+ * Allocators' entries are left out as long as no other frame was shown, thread roots everywhere; if
+ * nothing would be left, everything is shown.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing: its memory goes with the arena.
+ */
+#ifndef PP_ENCODE_FRAME_COMMENTS_H
+#define PP_ENCODE_FRAME_COMMENTS_H
+
+#include "encode/location_names.h"
+#include "encode/text_stream.h"
+
+#include <stdbool.h>
+
+typedef struct pp_frame_comments {
+    const pp_profile *profile;
+    pp_location_table locations;
+    pp_location_names names;
+    bool hide_allocators; /* else the roots alone */
+} pp_frame_comments;
+
+/* Finds the names of all frames of the profile's samples. 0 or -ENOMEM. */
+int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profile,
+                           bool hide_allocators, pp_arena *arena);
+
+/* Writes the lines of one sample of the profile, and the empty one. */
+void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sample *sample,
+                             pp_text_stream *out);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text_stream.h: text on its way to a writer, in pieces of some size.
+ *
+ * The error is sticky: after a failure everything is ignored, and the owner looks at the result of
+ * finish once.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: its buffer, until finish.
+ */
+#ifndef PP_ENCODE_TEXT_STREAM_H
+#define PP_ENCODE_TEXT_STREAM_H
+
+#include "base/buffer.h"
+#include "pprof.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pp_text_stream {
+    pp_buffer buffer;
+    pprof_writer writer;
+    int error;
+} pp_text_stream;
+
+void pp_text_stream_init(pp_text_stream *stream, pprof_writer writer);
+
+void pp_text_stream_bytes(pp_text_stream *stream, const char *bytes, size_t length);
+void pp_text_stream_add(pp_text_stream *stream, const char *text);
+void pp_text_stream_number(pp_text_stream *stream, int64_t number);
+void pp_text_stream_unsigned(pp_text_stream *stream, uint64_t number);
+void pp_text_stream_hex(pp_text_stream *stream, uint64_t number); /* with 0x in front */
+
+/* Nothing is written any more; `error` is what finish returns, unless there was one before. */
+void pp_text_stream_fail(pp_text_stream *stream, int error);
+
+/* Writes the rest and gives the buffer back. 0, -ENOMEM or the writer's first error. */
+int pp_text_stream_finish(pp_text_stream *stream);
+
+#endif

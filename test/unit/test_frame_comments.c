@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_frame_comments.c: the lines of frames: columns as Go's tabwriter makes them, hidden frames.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "elf_image.h"
+#include "encode/frame_comments.h"
+#include "memory_writer.h"
+
+enum { DEPTH_MAX = 16 };
+
+static elf_image image;
+static memory_writer sink;
+
+typedef struct frame {
+    const char *name; /* NULL: an address outside of the image */
+    uintptr_t offset; /* of the call */
+} frame;
+
+/* What is written for a stack of these frames, leaf first, with 0xP for each address. */
+static const char *lines_of(const frame *frames, uint32_t depth, bool hide_allocators)
+{
+    image_symbol symbols[DEPTH_MAX];
+    uintptr_t pcs[DEPTH_MAX];
+    unsigned functions = 0;
+    uintptr_t entry = TEXT_START; /* they stand one behind the other */
+    uintptr_t bias = (uintptr_t)image.bytes;
+    for (uint32_t i = 0; i < depth; i++) {
+        if (frames[i].name == NULL) {
+            pcs[i] = 0x1000 + i + 1;
+            continue;
+        }
+        uintptr_t size = frames[i].offset + 1;
+        symbols[functions++] =
+            (image_symbol){frames[i].name, entry, size, STB_GLOBAL, STT_FUNC, TEXT};
+        pcs[i] = bias + entry + frames[i].offset + 1;
+        entry += size;
+    }
+    elf_image_make(&image, &(image_options){.table_type = SHT_SYMTAB}, symbols, functions);
+    const pp_mapping mapping = {.start = bias,
+                                .limit = bias + TEXT_LIMIT,
+                                .bias = bias,
+                                .path = "/lib/module",
+                                .in_memory = true};
+    const pp_profile_sample sample = {.pc = pcs, .depth = depth};
+    const pp_profile profile = {.samples = &sample,
+                                .sample_count = 1,
+                                .mappings = &mapping,
+                                .mapping_count = 1,
+                                .symbolize = PP_SYMBOLIZE_NAMES};
+    pp_arena arena = PP_ARENA_INIT;
+    pp_frame_comments comments;
+    pp_text_stream out;
+    memory_writer_reset(&sink);
+    pp_text_stream_init(&out, memory_writer_of(&sink));
+    assert_int_equal(pp_frame_comments_init(&comments, &profile, hide_allocators, &arena), 0);
+    pp_frame_comments_write(&comments, &sample, &out);
+    assert_int_equal(pp_text_stream_finish(&out), 0);
+    pp_arena_release(&arena);
+    sink.data[sink.size] = '\0';
+    return (const char *)sink.data;
+}
+
+/* The text with every address replaced by 0xP: where the image lies is not known beforehand. */
+static const char *without_addresses(const char *text)
+{
+    static char result[4096];
+    char *to = result;
+    while (*text != '\0') {
+        if (strncmp(text, "#\t0x", 4) == 0) {
+            memcpy(to, "#\t0xP", 5);
+            to += 5;
+            text += 4 + strspn(text + 4, "0123456789abcdef");
+        } else {
+            *to++ = *text++;
+        }
+    }
+    *to = '\0';
+    return result;
+}
+
+#define LINES(hide, ...)                                                                           \
+    without_addresses(lines_of((const frame[]){__VA_ARGS__},                                       \
+                               sizeof((const frame[]){__VA_ARGS__}) / sizeof(frame), hide))
+
+/* As Go 1.19 writes these names and offsets. */
+static void columns_are_go_s(void **state)
+{
+    (void)state;
+    assert_string_equal(LINES(true, {"compress/flate.NewWriter", 0x2e},
+                              {"compress/gzip.(*Writer).Write", 0x2d8},
+                              {"runtime/pprof.(*profileBuilder).build", 0x364},
+                              {"runtime/pprof.printCountProfile", 0x5a4},
+                              {"runtime/pprof.writeRuntimeProfile", 0x164}, {"main.w", 0x6e}),
+                        "#\t0xP\tcompress/flate.NewWriter+0x2e\t\t\t/lib/module\n"
+                        "#\t0xP\tcompress/gzip.(*Writer).Write+0x2d8\t\t/lib/module\n"
+                        "#\t0xP\truntime/pprof.(*profileBuilder).build+0x364\t/lib/module\n"
+                        "#\t0xP\truntime/pprof.printCountProfile+0x5a4\t\t/lib/module\n"
+                        "#\t0xP\truntime/pprof.writeRuntimeProfile+0x164\t\t/lib/module\n"
+                        "#\t0xP\tmain.w+0x6e\t\t\t\t\t/lib/module\n\n");
+    assert_string_equal(LINES(true, {"fmt.glob..func1", 0x24}, {"sync.(*Pool).Get", 0xb1},
+                              {"fmt.newPrinter", 0x24}, {"fmt.Sprint", 0x27}),
+                        "#\t0xP\tfmt.glob..func1+0x24\t/lib/module\n"
+                        "#\t0xP\tsync.(*Pool).Get+0xb1\t/lib/module\n"
+                        "#\t0xP\tfmt.newPrinter+0x24\t/lib/module\n"
+                        "#\t0xP\tfmt.Sprint+0x27\t\t/lib/module\n\n");
+}
+
+/* A width that is a multiple of eight needs a tab more; characters count, not bytes. */
+static void a_cell_is_one_wider_than_its_text(void **state)
+{
+    (void)state;
+    assert_string_equal(LINES(true, {"abc", 0x10}, {"abcd", 0x10}),
+                        "#\t0xP\tabc+0x10\t/lib/module\n"
+                        "#\t0xP\tabcd+0x10\t/lib/module\n\n");
+    assert_string_equal(LINES(true, {"ab", 0x10}, {"a", 0x1}), "#\t0xP\tab+0x10\t/lib/module\n"
+                                                               "#\t0xP\ta+0x1\t/lib/module\n\n");
+    assert_string_equal(LINES(true, {"\xc3\xa4\xc3\xb6\xc3\xbc", 0x1}, {"a", 0x1}),
+                        "#\t0xP\t\xc3\xa4\xc3\xb6\xc3\xbc+0x1\t/lib/module\n"
+                        "#\t0xP\ta+0x1\t/lib/module\n\n");
+}
+
+/* An address without a name has no second column and ends the columns of the lines above it. */
+static void unknown_addresses_stand_alone(void **state)
+{
+    (void)state;
+    assert_string_equal(LINES(true, {"short", 0x1}, {NULL, 0}, {"a_function_with_a_long_name", 0x1},
+                              {"short_too", 0x1}, {NULL, 0}),
+                        "#\t0xP\tshort+0x1\t/lib/module\n"
+                        "#\t0xP\n"
+                        "#\t0xP\ta_function_with_a_long_name+0x1\t/lib/module\n"
+                        "#\t0xP\tshort_too+0x1\t\t\t/lib/module\n"
+                        "#\t0xP\n\n");
+}
+
+static void addresses_are_those_of_calls(void **state)
+{
+    (void)state;
+    const frame one[] = {{"function", 0x7f}};
+    char expected[64];
+    const char *text = lines_of(one, 1, true);
+    snprintf(expected, sizeof expected, "#\t0x%lx\tfunction+0x7f\t",
+             (unsigned long)image.bytes + TEXT_START + 0x7f);
+    assert_memory_equal(text, expected, strlen(expected));
+}
+
+static void allocators_at_the_leaf_and_roots_are_hidden(void **state)
+{
+    (void)state;
+    assert_string_equal(LINES(true, {"malloc", 0}, {"_Znwm", 0x1c}, {"grow", 0x1}, {"realloc", 0x2},
+                              {"main", 0x3}, {"_start", 0x21}),
+                        "#\t0xP\tgrow+0x1\t/lib/module\n"
+                        "#\t0xP\trealloc+0x2\t/lib/module\n"
+                        "#\t0xP\tmain+0x3\t/lib/module\n\n");
+    assert_string_equal(
+        LINES(true, {"malloc", 0}, {"work", 0x1}, {"start_thread", 0x2}, {"clone3", 0x3}),
+        "#\t0xP\twork+0x1\t/lib/module\n\n");
+    assert_string_equal(LINES(false, {"malloc", 0}, {"main", 0x3}, {"_start", 0x21}),
+                        "#\t0xP\tmalloc+0x0\t/lib/module\n"
+                        "#\t0xP\tmain+0x3\t/lib/module\n\n");
+}
+
+static void if_nothing_is_left_everything_is_shown(void **state)
+{
+    (void)state;
+    assert_string_equal(LINES(true, {"calloc", 0}, {"start_thread", 0x2}, {"clone", 0x3}),
+                        "#\t0xP\tcalloc+0x0\t\t/lib/module\n"
+                        "#\t0xP\tstart_thread+0x2\t/lib/module\n"
+                        "#\t0xP\tclone+0x3\t\t/lib/module\n\n");
+    /* An unknown address is something: the second pass is not needed. */
+    assert_string_equal(LINES(true, {"malloc", 0}, {NULL, 0}, {"_start", 0x3}), "#\t0xP\n\n");
+}
+
+static void no_frames_no_lines(void **state)
+{
+    (void)state;
+    const frame none[1] = {{NULL, 0}};
+    assert_string_equal(lines_of(none, 0, true), "\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_go_s),
+        cmocka_unit_test(a_cell_is_one_wider_than_its_text),
+        cmocka_unit_test(unknown_addresses_stand_alone),
+        cmocka_unit_test(addresses_are_those_of_calls),
+        cmocka_unit_test(allocators_at_the_leaf_and_roots_are_hidden),
+        cmocka_unit_test(if_nothing_is_left_everything_is_shown),
+        cmocka_unit_test(no_frames_no_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_heap_cycles.c: what a described heap shows, and when: without cycles, and with them, across the
+ * wrap of their number.
+ *
+ * Buckets stay for ever, so each test has a block size of its own, by which it knows its records.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof.h"
+#include "sample/heap.h"
+#include "sample/heap_cycles.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { THREADS = 4, ROUNDS = 20000 };
+
+/* Addresses of objects that do not exist: they are compared, never looked into. */
+static void *object(uintptr_t number)
+{
+    return (void *)(0x10000000 + number * 16);
+}
+
+static void alloc(uintptr_t number, size_t size)
+{
+    pprof_heap_record_alloc(object(number), size);
+}
+
+typedef struct counts {
+    int64_t allocated, in_use;
+} counts;
+
+/* Of the records of blocks of that size. */
+static counts counts_of(size_t size)
+{
+    static pprof_mem_record records[512];
+    size_t n = 0;
+    counts sum = {0, 0};
+    assert_true(pprof_mem_profile(records, sizeof records / sizeof *records, &n, true));
+    for (size_t i = 0; i < n; i++) {
+        const pprof_mem_record *r = &records[i];
+        assert_in_range(r->free_objects, 0, r->alloc_objects);
+        assert_in_range(r->free_bytes, 0, r->alloc_bytes);
+        if (r->alloc_bytes / r->alloc_objects == (int64_t)size) {
+            assert_int_equal(r->alloc_bytes, r->alloc_objects * (int64_t)size);
+            sum.allocated += r->alloc_objects;
+            sum.in_use += pprof_mem_record_inuse_objects(r);
+        }
+    }
+    return sum;
+}
+
+static void assert_counts(size_t size, int64_t allocated, int64_t in_use)
+{
+    counts found = counts_of(size);
+    if (found.allocated != allocated || found.in_use != in_use)
+        fail_msg("size %zu: %ld allocated and %ld in use, not %ld and %ld", size,
+                 (long)found.allocated, (long)found.in_use, (long)allocated, (long)in_use);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    pprof_set_mem_profile_rate(1);
+    return 0;
+}
+
+/* ---- before anybody has ended a cycle ---- */
+
+static void without_cycles_everything_is_shown(void **state)
+{
+    (void)state;
+    for (uintptr_t i = 0; i < 10; i++)
+        alloc(i, 1001);
+    assert_counts(1001, 10, 10);
+    for (uintptr_t i = 0; i < 4; i++)
+        pprof_heap_record_free(object(i));
+    for (uintptr_t i = 4; i < 7; i++)
+        pprof_heap_record_sweep(object(i));
+    assert_counts(1001, 10, 3);
+    for (uintptr_t i = 7; i < 10; i++)
+        pprof_heap_record_free(object(i));
+    assert_counts(1001, 10, 0);
+}
+
+static void flush_alone_is_no_cycle(void **state)
+{
+    (void)state;
+    uint32_t before = pp_heap_cycle_current();
+    pprof_heap_cycle_flush();
+    pprof_heap_cycle_post_sweep();
+    alloc(1, 1003);
+    assert_counts(1003, 1, 1);
+    pprof_heap_record_free(object(1));
+    assert_counts(1003, 1, 0);
+    assert_int_equal(pp_heap_cycle_current(), before);
+}
+
+static void nothing_is_ignored(void **state)
+{
+    (void)state;
+    pprof_heap_record_alloc(NULL, 1005);
+    pprof_heap_record_free(NULL);
+    pprof_heap_record_sweep(NULL);
+    pprof_heap_record_free(object(77777));
+    pprof_heap_record_sweep(object(77777));
+    assert_counts(1005, 0, 0);
+}
+
+/* A free that was missed: the address is given out again. */
+static void reuse_heals_a_missed_free(void **state)
+{
+    (void)state;
+    alloc(1, 1007);
+    alloc(1, 1007);
+    assert_counts(1007, 2, 1);
+    pprof_heap_record_free(object(1));
+    pprof_heap_record_free(object(1));
+    assert_counts(1007, 2, 0);
+}
+
+/* The first object of a pool may lie where the block lies that malloc gave to the pool. */
+static void an_address_of_malloc_is_another_one(void **state)
+{
+    (void)state;
+    void *block = malloc(1009);
+    counts before = counts_of(1009);
+    pprof_heap_record_alloc(block, 1011);
+    assert_counts(1009, before.allocated, before.in_use);
+    assert_counts(1011, 1, 1);
+    pprof_heap_record_free(block);
+    assert_counts(1009, before.allocated, before.in_use);
+    assert_counts(1011, 1, 0);
+    pprof_heap_record_alloc(block, 1011);
+    void *same = object(((uintptr_t)block - (uintptr_t)object(0)) / 16);
+    free(block);
+    assert_counts(1011, 2, 1);
+    pprof_heap_record_free(same);
+    assert_counts(1011, 2, 0);
+}
+
+static void the_stack_begins_at_the_caller(void **state)
+{
+    (void)state;
+    pprof_mem_record records[512];
+    size_t n = 0;
+    alloc(3, 1013);
+    assert_true(pprof_mem_profile(records, 512, &n, false));
+    for (size_t i = 0; i < n; i++) {
+        if (records[i].alloc_bytes == 1013) {
+            uintptr_t pc = records[i].stack.pc[0];
+            uintptr_t function = (uintptr_t)alloc; /* inlined or not, in this file */
+            assert_in_range(pc, function - 0x10000, function + 0x10000);
+            assert_in_range(records[i].stack.depth, 2, PPROF_MAX_STACK);
+            return;
+        }
+    }
+    fail_msg("no record");
+}
+
+typedef struct worker {
+    uintptr_t first;
+    size_t size;
+} worker;
+
+static void *churn(void *context)
+{
+    const worker *w = context;
+    pprof_set_mem_profile_rate(1);
+    for (uintptr_t i = 0; i < ROUNDS; i++) {
+        alloc(w->first + i, w->size);
+        if (i % 2 == 0)
+            pprof_heap_record_free(object(w->first + i));
+    }
+    return NULL;
+}
+
+static void run_threads(size_t size)
+{
+    pthread_t threads[THREADS];
+    worker workers[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++) {
+        workers[i] = (worker){1000000 + i * ROUNDS, size};
+        assert_int_equal(pthread_create(&threads[i], NULL, churn, &workers[i]), 0);
+    }
+    for (int i = 0; i < 100; i++)
+        counts_of(size); /* publishes meanwhile, and looks at each record */
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void release_odd(void)
+{
+    for (uintptr_t i = 1; i < (uintptr_t)THREADS * ROUNDS; i += 2)
+        pprof_heap_record_free(object(1000000 + i));
+}
+
+static void threads_lose_nothing(void **state)
+{
+    (void)state;
+    run_threads(1015);
+    assert_counts(1015, THREADS * ROUNDS, THREADS * ROUNDS / 2);
+    release_odd();
+    assert_counts(1015, THREADS * ROUNDS, 0);
+}
+
+/* ---- with cycles: from here on they are driven ---- */
+
+static void end_cycle(void)
+{
+    pprof_heap_cycle_next();
+    pprof_heap_cycle_flush();
+}
+
+static void what_was_before_the_first_cycle_is_kept(void **state)
+{
+    (void)state;
+    alloc(1, 2001);
+    assert_counts(2001, 1, 1);
+    end_cycle();
+    assert_counts(2001, 1, 1);
+    pprof_heap_record_free(object(1));
+    end_cycle();
+    end_cycle();
+    assert_counts(2001, 1, 0);
+}
+
+static void an_allocation_is_shown_two_cycles_later(void **state)
+{
+    (void)state;
+    alloc(1, 2003);
+    assert_counts(2003, 0, 0);
+    end_cycle();
+    assert_counts(2003, 0, 0);
+    end_cycle();
+    assert_counts(2003, 1, 1);
+}
+
+static void a_free_is_shown_with_allocations_of_its_time(void **state)
+{
+    (void)state;
+    alloc(1, 2005);
+    end_cycle();
+    pprof_heap_record_free(object(1)); /* C+2, one later than the allocation */
+    end_cycle();
+    assert_counts(2005, 1, 1);
+    end_cycle();
+    assert_counts(2005, 1, 0);
+}
+
+static void a_sweep_is_shown_with_allocations_before_the_mark(void **state)
+{
+    (void)state;
+    alloc(1, 2007);
+    alloc(2, 2007);
+    end_cycle();
+    pprof_heap_record_sweep(object(1)); /* C+1, the cycle of the allocation */
+    assert_counts(2007, 0, 0);
+    end_cycle();
+    assert_counts(2007, 2, 1);
+}
+
+static void post_sweep_shows_the_mark_without_advancing(void **state)
+{
+    (void)state;
+    alloc(1, 2009);
+    alloc(2, 2009);
+    end_cycle();
+    alloc(3, 2009); /* after the mark */
+    pprof_heap_record_sweep(object(1));
+    uint32_t before = pp_heap_cycle_current();
+    pprof_heap_cycle_post_sweep();
+    assert_int_equal(pp_heap_cycle_current(), before);
+    assert_counts(2009, 2, 1);
+    end_cycle();
+    pprof_heap_cycle_post_sweep();
+    assert_counts(2009, 3, 2);
+    pprof_heap_record_sweep(object(2));
+    pprof_heap_record_sweep(object(3));
+    end_cycle();
+    assert_counts(2009, 3, 0);
+}
+
+/* Between next and flush a reader publishes what is due; the flush then finds nothing. */
+static void a_reader_need_not_wait_for_flush(void **state)
+{
+    (void)state;
+    alloc(1, 2011);
+    end_cycle();
+    pprof_heap_cycle_next();
+    assert_counts(2011, 1, 1);
+    pprof_heap_cycle_flush();
+    pprof_heap_cycle_flush();
+    assert_counts(2011, 1, 1);
+}
+
+static void next_without_flush_flushes(void **state)
+{
+    (void)state;
+    alloc(1, 2013);
+    for (int i = 0; i < 7; i++)
+        pprof_heap_cycle_next(); /* would bring its place in the ring round twice */
+    assert_counts(2013, 1, 1);
+    for (uintptr_t i = 0; i < 20; i++) {
+        alloc(100 + i, 2013);
+        pprof_heap_cycle_next();
+    }
+    end_cycle();
+    end_cycle();
+    assert_counts(2013, 21, 21);
+}
+
+static void the_number_of_the_cycle_wraps(void **state)
+{
+    (void)state;
+    assert_int_equal(PP_HEAP_CYCLE_WRAP % 3, 0);
+    while (pp_heap_cycle_current() != PP_HEAP_CYCLE_WRAP - 4)
+        pprof_heap_cycle_next();
+    /* One allocation and one sweep in each cycle, over the wrap. */
+    for (int64_t i = 0; i < 9; i++) {
+        alloc(200 + (uintptr_t)i, 2015);
+        if (i > 0)
+            pprof_heap_record_sweep(object(200 + (uintptr_t)i - 1));
+        /* All but the last two cycles; each sweep belongs to the cycle of its allocation. */
+        assert_counts(2015, i < 2 ? 0 : i - 1, 0);
+        end_cycle();
+    }
+    assert_int_equal(pp_heap_cycle_current(), 5);
+    pprof_heap_record_sweep(object(208));
+    end_cycle();
+    end_cycle();
+    assert_counts(2015, 9, 0);
+}
+
+static void threads_lose_nothing_while_cycles_go_by(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    worker workers[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++) {
+        workers[i] = (worker){1000000 + i * ROUNDS, 2017};
+        assert_int_equal(pthread_create(&threads[i], NULL, churn, &workers[i]), 0);
+    }
+    for (int i = 0; i < 300; i++) {
+        end_cycle();
+        counts_of(2017);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    end_cycle();
+    end_cycle();
+    end_cycle();
+    assert_counts(2017, THREADS * ROUNDS, THREADS * ROUNDS / 2);
+    release_odd();
+    end_cycle();
+    end_cycle();
+    end_cycle();
+    assert_counts(2017, THREADS * ROUNDS, 0);
+}
+
+/* ---- the collector ---- */
+
+static int collections;
+
+static void collect(void)
+{
+    collections++;
+    end_cycle();
+}
+
+static void the_collector_is_called(void **state)
+{
+    (void)state;
+    pp_heap_collector before;
+    pp_heap_collector after;
+    assert_false(pp_heap_collect());
+    pprof_set_collector(collect);
+    pp_heap_collector_read(&before);
+    assert_true(before.exists);
+    assert_true(pp_heap_collect());
+    assert_int_equal(collections, 1);
+    pp_heap_collector_read(&after);
+    assert_int_equal(after.cycles_ended, before.cycles_ended + 1);
+    assert_int_equal(after.cycles_forced, before.cycles_forced + 1);
+    assert_true(after.last_cycle_end_ns > before.last_cycle_end_ns);
+    pprof_set_collector(NULL);
+    assert_false(pp_heap_collect());
+    assert_int_equal(collections, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_cycles_everything_is_shown),
+        cmocka_unit_test(flush_alone_is_no_cycle),
+        cmocka_unit_test(nothing_is_ignored),
+        cmocka_unit_test(reuse_heals_a_missed_free),
+        cmocka_unit_test(an_address_of_malloc_is_another_one),
+        cmocka_unit_test(the_stack_begins_at_the_caller),
+        cmocka_unit_test(threads_lose_nothing),
+        cmocka_unit_test(what_was_before_the_first_cycle_is_kept),
+        cmocka_unit_test(an_allocation_is_shown_two_cycles_later),
+        cmocka_unit_test(a_free_is_shown_with_allocations_of_its_time),
+        cmocka_unit_test(a_sweep_is_shown_with_allocations_before_the_mark),
+        cmocka_unit_test(post_sweep_shows_the_mark_without_advancing),
+        cmocka_unit_test(a_reader_need_not_wait_for_flush),
+        cmocka_unit_test(next_without_flush_flushes),
+        cmocka_unit_test(the_number_of_the_cycle_wraps),
+        cmocka_unit_test(threads_lose_nothing_while_cycles_go_by),
+        cmocka_unit_test(the_collector_is_called),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_heap_rows.c: rows from made-up buckets: raw or scaled, their order, one rate and several.
+ *
+ * Buckets stay for ever: each test adds to what the ones before it left.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/exponential.h"
+#include "base/stack_hash.h"
+#include "pprof.h"
+#include "profile/heap_rows.h"
+#include "sample/heap.h"
+#include "store/heap_buckets.h"
+
+#include <stdlib.h>
+
+enum { RATE = 1000, OTHER_RATE = 50 };
+
+static pp_arena arena = PP_ARENA_INIT;
+
+/* `allocated` blocks of a site, `freed` of them freed. */
+static void add(uintptr_t site, uint64_t size, uint64_t rate, unsigned allocated, unsigned freed)
+{
+    uintptr_t pcs[3] = {0x10 + site, 0x20 + site, 0x30};
+    pp_heap_block block = pp_heap_block_find(pcs, 3, pp_stack_hash(pcs, 3), size, rate, NULL);
+    assert_int_not_equal(block, 0);
+    for (unsigned i = 0; i < allocated; i++)
+        pp_heap_block_allocated(block);
+    for (unsigned i = 0; i < freed; i++)
+        pp_heap_block_freed(block);
+}
+
+static pp_heap_rows read_rows(pp_heap_scaling scaling, int first)
+{
+    pp_heap_rows rows;
+    pp_arena_release(&arena);
+    assert_int_equal(pp_heap_rows_read(scaling, first, &arena, &rows), 0);
+    return rows;
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    pp_heap_set_rate(0); /* the program's own allocations */
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    pp_arena_release(&arena);
+    return 0;
+}
+
+static void nothing_is_no_rows(void **state)
+{
+    (void)state;
+    pp_heap_set_rate(4321);
+    pp_heap_rows rows = read_rows(PP_HEAP_EITHER, PP_HEAP_INUSE_SPACE);
+    pp_heap_set_rate(0);
+    assert_int_equal(rows.count, 0);
+    assert_false(rows.scaled);
+    assert_int_equal(rows.rate, 4321);
+    size_t n = 5;
+    assert_true(pprof_mem_profile(NULL, 0, &n, true));
+    assert_int_equal(n, 0);
+}
+
+static void raw_rows_are_the_samples(void **state)
+{
+    (void)state;
+    add(1, 100, RATE, 5, 2);
+    add(2, 7, RATE, 4, 4);
+    add(3, 1000, RATE, 1, 0);
+    pp_heap_rows rows = read_rows(PP_HEAP_EITHER, PP_HEAP_INUSE_SPACE);
+    assert_false(rows.scaled);
+    assert_int_equal(rows.rate, RATE); /* of the samples, whatever it is now */
+    assert_int_equal(rows.count, 3);
+    const int64_t expected[3][PP_HEAP_VALUES] = {
+        {1, 1000, 1, 1000}, {5, 500, 3, 300}, {4, 28, 0, 0}};
+    for (size_t i = 0; i < 3; i++)
+        assert_memory_equal(rows.list[i].value, expected[i], sizeof expected[i]);
+}
+
+static void scaled_rows_are_estimates(void **state)
+{
+    (void)state;
+    pp_heap_rows rows = read_rows(PP_HEAP_SCALED, PP_HEAP_ALLOC_OBJECTS);
+    assert_true(rows.scaled);
+    assert_int_equal(rows.count, 3);
+    assert_int_equal(rows.list[0].size, 7);
+    double each = pp_blocks_per_sample(7, RATE); /* about 143 */
+    assert_int_equal(rows.list[0].value[PP_HEAP_ALLOC_OBJECTS], (int64_t)(4 * each + 0.5));
+    assert_int_equal(rows.list[0].value[PP_HEAP_ALLOC_SPACE], (int64_t)(28 * each + 0.5));
+    assert_int_equal(rows.list[0].value[PP_HEAP_INUSE_OBJECTS], 0);
+    assert_int_equal(rows.list[0].value[PP_HEAP_INUSE_SPACE], 0);
+    each = pp_blocks_per_sample(100, RATE); /* about 10.5 */
+    assert_int_equal(rows.list[1].value[PP_HEAP_INUSE_OBJECTS], (int64_t)(3 * each + 0.5));
+}
+
+static void ties_are_ordered_by_stack_then_size(void **state)
+{
+    (void)state;
+    add(9, 40, RATE, 3, 3);
+    add(6, 50, RATE, 3, 3);
+    add(6, 20, RATE, 3, 3);
+    add(6, 30, RATE, 3, 3);
+    pp_heap_rows rows = read_rows(PP_HEAP_RAW, PP_HEAP_INUSE_SPACE);
+    assert_int_equal(rows.count, 7);
+    const uint64_t sizes[] = {7, 20, 30, 50, 40}; /* sites 2, 6, 6, 6, 9: nothing is in use */
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(rows.list[2 + i].size, sizes[i]);
+}
+
+static void sites_without_samples_are_left_out(void **state)
+{
+    (void)state;
+    add(20, 12345, RATE, 0, 0);
+    pp_heap_rows rows = read_rows(PP_HEAP_RAW, PP_HEAP_INUSE_SPACE);
+    assert_int_equal(rows.count, 7);
+}
+
+static void fill_records(pprof_mem_record *records, size_t count)
+{
+    memset(records, 0x5a, count * sizeof *records);
+}
+
+static void records_are_all_or_nothing(void **state)
+{
+    (void)state;
+    static pprof_mem_record records[8];
+    static pprof_mem_record untouched[8];
+    size_t n = 0;
+    fill_records(records, 8);
+    fill_records(untouched, 8);
+    assert_false(pprof_mem_profile(NULL, 0, &n, true));
+    assert_int_equal(n, 7);
+    assert_false(pprof_mem_profile(records, 6, &n, true));
+    assert_int_equal(n, 7);
+    assert_memory_equal(records, untouched, sizeof records);
+    assert_true(pprof_mem_profile(records, 7, &n, true));
+    assert_int_equal(n, 7);
+    assert_memory_equal(&records[7], &untouched[7], sizeof records[7]);
+
+    assert_int_equal(records[1].alloc_objects, 5);
+    assert_int_equal(records[1].alloc_bytes, 500);
+    assert_int_equal(records[1].free_objects, 2);
+    assert_int_equal(records[1].free_bytes, 200);
+    assert_int_equal(pprof_mem_record_inuse_objects(&records[1]), 3);
+    assert_int_equal(pprof_mem_record_inuse_bytes(&records[1]), 300);
+    assert_int_equal(records[1].stack.depth, 3);
+    assert_int_equal(records[1].stack.pc[0], 0x11);
+    assert_int_equal(records[1].stack.pc[2], 0x30);
+    assert_int_equal(records[1].stack.pc[3], 0);
+    assert_int_equal(records[1].stack.pc[PPROF_MAX_STACK - 1], 0);
+}
+
+static void records_without_what_was_freed(void **state)
+{
+    (void)state;
+    static pprof_mem_record records[8];
+    size_t n = 0;
+    assert_false(pprof_mem_profile(records, 1, &n, false));
+    assert_int_equal(n, 2);
+    assert_true(pprof_mem_profile(records, 8, &n, false));
+    assert_int_equal(n, 2);
+    for (size_t i = 0; i < n; i++)
+        assert_true(pprof_mem_record_inuse_bytes(&records[i]) > 0);
+    pprof_profile *heap = pprof_lookup("heap");
+    assert_int_equal(pprof_profile_count(heap), 7);
+    assert_int_equal(pprof_profile_count(pprof_lookup("allocs")), 7);
+    assert_int_equal(pprof_profile_count(NULL), 0);
+}
+
+static void several_rates_are_scaled_and_merged(void **state)
+{
+    (void)state;
+    add(1, 100, OTHER_RATE, 10, 0);
+    pp_heap_rows raw = read_rows(PP_HEAP_RAW, PP_HEAP_INUSE_SPACE);
+    assert_int_equal(raw.count, 8);
+    pp_heap_rows rows = read_rows(PP_HEAP_EITHER, PP_HEAP_INUSE_SPACE);
+    assert_true(rows.scaled);
+    assert_int_equal(rows.count, 7);
+    for (size_t i = 0; i < rows.count; i++) {
+        if (rows.list[i].size == 100) {
+            double at_rate = pp_blocks_per_sample(100, RATE);
+            double at_other = pp_blocks_per_sample(100, OTHER_RATE);
+            assert_int_equal(rows.list[i].value[PP_HEAP_ALLOC_OBJECTS],
+                             (int64_t)(5 * at_rate + 0.5) + (int64_t)(10 * at_other + 0.5));
+            assert_int_equal(rows.list[i].value[PP_HEAP_INUSE_SPACE],
+                             (int64_t)(300 * at_rate + 0.5) + (int64_t)(1000 * at_other + 0.5));
+            assert_int_equal(rows.list[i].alloc_objects, 15);
+            return;
+        }
+    }
+    fail_msg("no row of site 1");
+}
+
+/* Records keep the leaf-most frames of a deep stack. */
+static void deep_stacks_are_cut_at_the_root(void **state)
+{
+    (void)state;
+    static pprof_mem_record records[16];
+    uintptr_t pcs[PPROF_MAX_STACK + 50];
+    size_t n = 0;
+    for (uint32_t i = 0; i < PPROF_MAX_STACK + 50; i++)
+        pcs[i] = 0x5000 + i;
+    pp_heap_block_allocated(pp_heap_block_find(pcs, PPROF_MAX_STACK + 50, 5, 1 << 20, RATE, NULL));
+    assert_true(pprof_mem_profile(records, 16, &n, true));
+    assert_int_equal(records[0].alloc_bytes, 1 << 20);
+    assert_int_equal(records[0].stack.depth, PPROF_MAX_STACK);
+    assert_int_equal(records[0].stack.pc[0], 0x5000);
+    assert_int_equal(records[0].stack.pc[PPROF_MAX_STACK - 1], 0x5000 + PPROF_MAX_STACK - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_no_rows),
+        cmocka_unit_test(raw_rows_are_the_samples),
+        cmocka_unit_test(scaled_rows_are_estimates),
+        cmocka_unit_test(ties_are_ordered_by_stack_then_size),
+        cmocka_unit_test(sites_without_samples_are_left_out),
+        cmocka_unit_test(records_are_all_or_nothing),
+        cmocka_unit_test(records_without_what_was_freed),
+        cmocka_unit_test(several_rates_are_scaled_and_merged),
+        cmocka_unit_test(deep_stacks_are_cut_at_the_root),
+    };
+    return cmocka_run_group_tests(tests, prepare, finish);
+}
