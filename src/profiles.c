@@ -63,7 +63,7 @@ pprof_profile *pprof_lookup(const char *name)
     pp_preload_link();
     for (size_t i = 0; name != NULL && i < sizeof built_in / sizeof *built_in; i++) {
         if (strcmp(built_in[i].name, name) == 0 &&
-            (built_in[i].write_proto != write_peak || pp_heap_peak_wanted)) {
+            (built_in[i].write != write_peak || pp_heap_peak_wanted)) {
             return &built_in[i];
         }
     }

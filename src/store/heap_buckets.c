@@ -250,7 +250,7 @@ void pp_heap_block_trimmed(pp_heap_block block, int64_t bytes)
 
 double pp_heap_block_estimate(pp_heap_block block)
 {
-    double size = (double)size_of(block);
+    double size = (double)pp_heap_block_size(block);
     return size * pp_blocks_per_sample(size, bucket_of(block)->rate);
 }
 

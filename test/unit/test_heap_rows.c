@@ -41,7 +41,7 @@ static pp_heap_rows read_rows(pp_heap_scaling scaling, int first)
 {
     pp_heap_rows rows;
     pp_arena_release(&arena);
-    assert_int_equal(pp_heap_rows_read(scaling, first, &arena, &rows), 0);
+    assert_int_equal(pp_heap_rows_read(PP_HEAP_NOW, scaling, first, &arena, &rows), 0);
     return rows;
 }
 
