@@ -26,6 +26,7 @@
 #include "hook/real.h"
 #include "sample/alloctrace.h"
 #include "sample/heap.h"
+#include "sys/safe_read.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,9 +53,20 @@ static uintptr_t call_real(const pp_malloc_call *call)
 
 /* ---- sampling ---- */
 
-PP_RAW_MEMORY static bool is_inside_guarded(const pp_malloc_call *call)
+/* Read with care: the stack of a call that was left by an exception may be unmapped by now. */
+static bool is_inside_guarded(const pp_malloc_call *call)
 {
-    return call < guarded.call && guarded.call->return_address == guarded.return_address;
+    uintptr_t there = 0;
+    if (pp_likely(guarded.call == NULL)) {
+        return false;
+    }
+    if (call < guarded.call &&
+        pp_safe_copy(&there, (uintptr_t)&guarded.call->return_address, sizeof there) &&
+        there == guarded.return_address) {
+        return true;
+    }
+    guarded.call = NULL;
+    return false;
 }
 
 /* The first allocation of all asks what is wanted: it may come before any constructor. */

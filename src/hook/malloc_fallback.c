@@ -12,6 +12,7 @@
  */
 #include "hook/malloc_hook.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 enum {
@@ -58,11 +59,71 @@ static uintptr_t resize_in_place(uintptr_t block, uintptr_t size, uintptr_t extr
     return 0;
 }
 
-static uintptr_t aligned_new(uintptr_t size, uintptr_t alignment, uintptr_t c, uintptr_t d)
+/* operator new of a program whose C++ runtime is linked in statically: our definition kept the
+ * linker from taking the runtime's. Where the program has these, they are visible to us. */
+typedef void new_handler(void);
+extern new_handler *get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
+extern void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
+
+/* The same by the C++ ABI (Itanium, 2.4), for programs that have no use for the function above. */
+extern void *__cxa_allocate_exception(size_t) __attribute__((weak));
+extern void __cxa_throw(void *, const void *, void (*)(void *)) __attribute__((weak));
+extern const char bad_alloc_type[] __asm__("_ZTISt9bad_alloc") __attribute__((weak));
+extern const uintptr_t bad_alloc_table[] __asm__("_ZTVSt9bad_alloc") __attribute__((weak));
+extern void destroy_bad_alloc(void *) __asm__("_ZNSt9bad_allocD1Ev") __attribute__((weak));
+
+static void throw_by_abi(void)
+{
+    const void *const type = bad_alloc_type;
+    const uintptr_t *const table = bad_alloc_table;
+    if (__cxa_allocate_exception != NULL && __cxa_throw != NULL && type != NULL && table != NULL) {
+        const uintptr_t **thrown = __cxa_allocate_exception(sizeof *thrown);
+        *thrown = table + 2; /* behind the offset to the top and the type */
+        __cxa_throw((void *)thrown, type, destroy_bad_alloc);
+    }
+}
+
+/* Whether there may be memory now. Throws if not, where that is possible. */
+static bool may_try_again(void)
+{
+    new_handler *handler = get_new_handler != NULL ? get_new_handler() : NULL;
+    if (handler != NULL) {
+        handler();
+        return true;
+    }
+    if (throw_bad_alloc != NULL) {
+        throw_bad_alloc();
+    }
+    throw_by_abi();
+    return false;
+}
+
+static uintptr_t plain_new(uintptr_t size, uintptr_t b, uintptr_t c, uintptr_t d)
+{
+    uintptr_t block = 0;
+    (void)b;
+    (void)c;
+    (void)d;
+    do {
+        block = call(&pp_malloc_hook_malloc, size, 0);
+    } while (block == 0 && may_try_again());
+    return block;
+}
+
+static uintptr_t aligned_new_nothrow(uintptr_t size, uintptr_t alignment, uintptr_t c, uintptr_t d)
 {
     (void)c;
     (void)d;
     return call(&pp_malloc_hook_memalign, alignment, size);
+}
+
+static uintptr_t aligned_new(uintptr_t size, uintptr_t alignment, uintptr_t c, uintptr_t d)
+{
+    uintptr_t block = 0;
+    do {
+        block = aligned_new_nothrow(size, alignment, c, d);
+    } while (block == 0 && may_try_again());
+    return block;
 }
 
 typedef struct stand_in {
@@ -80,12 +141,16 @@ static const stand_in stand_ins[] = {
     {"je_xallocx", resize_in_place, NULL},
     {"_ZnwmSt11align_val_t", aligned_new, NULL},
     {"_ZnamSt11align_val_t", aligned_new, NULL},
-    {"_ZnwmSt11align_val_tRKSt9nothrow_t", aligned_new, NULL},
-    {"_ZnamSt11align_val_tRKSt9nothrow_t", aligned_new, NULL},
+    {"_ZnwmSt11align_val_tRKSt9nothrow_t", aligned_new_nothrow, NULL},
+    {"_ZnamSt11align_val_tRKSt9nothrow_t", aligned_new_nothrow, NULL},
+    {"_Znwm", plain_new, NULL},
+    {"_Znam", plain_new, NULL},
+    {"tc_new", plain_new, NULL},
+    {"tc_newarray", plain_new, NULL},
     {"tc_new_aligned", aligned_new, NULL},
     {"tc_newarray_aligned", aligned_new, NULL},
-    {"tc_new_aligned_nothrow", aligned_new, NULL},
-    {"tc_newarray_aligned_nothrow", aligned_new, NULL},
+    {"tc_new_aligned_nothrow", aligned_new_nothrow, NULL},
+    {"tc_newarray_aligned_nothrow", aligned_new_nothrow, NULL},
     {"je_valloc", NULL, &pp_malloc_hook_valloc},
     {"tc_valloc", NULL, &pp_malloc_hook_valloc},
     {"tc_pvalloc", NULL, &pp_malloc_hook_pvalloc},
@@ -114,6 +179,16 @@ static const pp_malloc_hook *of_the_same_shape(pp_malloc_shape shape)
     }
 }
 
+/* What the program itself would call: an allocator that stands before us has its own blocks. */
+static pp_malloc_function *first_definition(const pp_malloc_hook *hook)
+{
+    void *first = dlsym(RTLD_DEFAULT, hook->name);
+    if (first != NULL && first != (void *)(uintptr_t)hook->entry) {
+        return (pp_malloc_function *)first;
+    }
+    return hook->resolved ? hook->real : NULL;
+}
+
 pp_malloc_function *pp_malloc_fallback(const pp_malloc_hook *hook)
 {
     const pp_malloc_hook *replacement = of_the_same_shape(hook->shape);
@@ -125,5 +200,5 @@ pp_malloc_function *pp_malloc_fallback(const pp_malloc_hook *hook)
             replacement = stand_ins[i].replacement;
         }
     }
-    return replacement != NULL && replacement->resolved ? replacement->real : NULL;
+    return replacement != NULL ? first_definition(replacement) : NULL;
 }

@@ -215,6 +215,17 @@ static void resolve_libc(void)
     }
 }
 
+/* With libc's: the child of a fork whose parent had a thread in the loader must not be the first to
+ * ask, since the loader's lock is never released in it. */
+static void resolve_cxx(void)
+{
+    for (size_t i = 0; cxx_hooks[i] != NULL; i++) {
+        if (!cxx_hooks[i]->resolved && !resolve_next(cxx_hooks[i]) && i == 0) {
+            return; /* no operator new: a C program */
+        }
+    }
+}
+
 static void resolve_other(pp_malloc_hook *hook, uintptr_t caller)
 {
     if (resolve_next(hook)) {
@@ -249,6 +260,7 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
     if (!pp_malloc_hook_malloc.resolved) {
         pp_malloc_mappings_resolve(); /* the allocator may map memory when it is first called */
         resolve_libc();
+        resolve_cxx();
     }
     if (!hook->resolved) {
         resolve_other(hook, caller);

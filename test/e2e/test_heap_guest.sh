@@ -7,7 +7,7 @@
 # mimalloc before and behind the library. What they print and their status is as without it.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need cc timeout
+need cc c++ timeout
 
 cat >unseen.c <<'C'
 #include <stdlib.h>
@@ -50,12 +50,24 @@ for allocator in $allocators; do
         as_without arguments $rate "$victims/heap_arguments" $plainly
         # shellcheck disable=SC2086
         as_without new $rate "$victims/heap_new" $quietly
+        [ -n "$quietly" ] || as_without left $rate "$victims/heap_new_left"
     done
     for mode in signals constructor threads fork vfork limit coroutines deep; do
         as_without $mode 1 "$victims/heap_guest" $mode
         expect_contains "$mode with $allocator" $mode.found "$mode ok"
     done
 done
+
+# A program that has its C++ runtime in itself: the linker took our operator new for it.
+other=
+if c++ -std=c++17 -fno-builtin -w -static-libstdc++ -o static_runtime \
+    "$SRC/test/e2e/victims/heap_new.cc" -L"$BUILD/lib" -lpprof -Wl,-rpath,"$BUILD/lib" 2>static.errors; then
+    # The stand-in for nothrow forms cannot catch what a new_handler throws: it does not call it.
+    "$victims/heap_new" | sed '/nothrow/s/handler.*//' >new.plain
+    env LIBPPROF="heap:1,file=$work/heap.pb.gz" ./static_runtime >new.raw || fail "static runtime: $?"
+    sed '/nothrow/s/handler.*//' new.raw >new.found
+    cmp new.plain new.found >&2 || fail "output with a static C++ runtime"
+fi
 
 # A library with a malloc of its own breaks with every other allocator, with and without us.
 other=
