@@ -83,6 +83,11 @@ static void throw_by_abi(void)
     }
 }
 
+bool pp_malloc_has_cxx_runtime(void)
+{
+    return get_new_handler != NULL;
+}
+
 /* Whether there may be memory now. Throws if not, where that is possible. */
 static bool may_try_again(void)
 {

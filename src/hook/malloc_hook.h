@@ -48,7 +48,7 @@ typedef struct pp_malloc_hook {
     pp_malloc_function *target; /* real, counting or direct: see arch/malloc_list.h */
     pp_malloc_function *counting;
     pp_malloc_function *direct; /* NULL but for NEW and DELETE */
-    pp_malloc_function *entry; /* what the program calls; the leaf of its stacks */
+    pp_malloc_function *entry;  /* what the program calls; the leaf of its stacks */
     const char *name;
     pp_malloc_shape shape;
     bool resolved;
@@ -78,6 +78,10 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller);
 void *pp_malloc_bootstrap(size_t size, size_t alignment);
 bool pp_malloc_is_bootstrap(uintptr_t address);
 size_t pp_malloc_bootstrap_size(uintptr_t address);
+
+/* Whether the program was loaded with a C++ runtime: asked without the loader, whose "no" costs it an
+ * allocation. */
+bool pp_malloc_has_cxx_runtime(void);
 
 /* Stands in for a function that does not exist here; NULL if there is nothing like it. */
 pp_malloc_function *pp_malloc_fallback(const pp_malloc_hook *hook);

@@ -219,9 +219,9 @@ static void resolve_libc(void)
  * ask, since the loader's lock is never released in it. */
 static void resolve_cxx(void)
 {
-    for (size_t i = 0; cxx_hooks[i] != NULL; i++) {
-        if (!cxx_hooks[i]->resolved && !resolve_next(cxx_hooks[i]) && i == 0) {
-            return; /* no operator new: a C program */
+    for (size_t i = 0; pp_malloc_has_cxx_runtime() && cxx_hooks[i] != NULL; i++) {
+        if (!cxx_hooks[i]->resolved) {
+            resolve_next(cxx_hooks[i]);
         }
     }
 }
