@@ -86,7 +86,7 @@ static bool sees_allocations(void)
 {
     enum { COUNTDOWN = 1000 };
     void *(*volatile allocate)(size_t) = malloc; /* the compiler knows what malloc does not touch */
-    pp_heap_set_rate(0); /* this one is not the program's */
+    pp_heap_set_rate(0);                         /* this one is not the program's */
     pp_heap_countdown = COUNTDOWN;
     free(allocate(1));
     bool seen = pp_heap_countdown != COUNTDOWN;

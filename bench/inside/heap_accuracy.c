@@ -82,7 +82,7 @@ static void measure(size_t index, unsigned run_count)
 
 int main(int argc, char **argv)
 {
-    unsigned run_count = argc > 1 ? (unsigned)atoi(argv[1]) : bench_quick() ? 6 : 30;
+    unsigned run_count = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : bench_quick() ? 6 : 30;
     if (run_count < 2) {
         bench_fail("usage: heap_accuracy [RUNS]");
     }

@@ -23,8 +23,8 @@
 
 enum { TURNS = 16, LEAST_BLOCKS = TURNS };
 
-static const uint64_t sizes[HEAP_TRUTH_SITES] = {
-    16, 24, 100, 256, 1000, 4096, 16 * 1024, 50000, 64 * 1024, 256 << 10, 1 << 20, 4 << 20};
+static const uint64_t sizes[HEAP_TRUTH_SITES] = {16,    24,    100,   256,    1000,    4096,
+                                                 16384, 50000, 65536, 262144, 1048576, 4194304};
 
 const char *const heap_truth_value_names[HEAP_TRUTH_VALUES] = {"alloc_objects", "alloc_bytes",
                                                                "inuse_objects", "inuse_bytes"};

@@ -18,6 +18,7 @@ void *pp_memory_map(size_t bytes)
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     pp_memory_is_calling = false;
+    /* cppcheck-suppress memleak; it is returned */
     return memory != MAP_FAILED ? memory : NULL;
 }
 

@@ -66,8 +66,9 @@ extern new_handler *get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __at
 extern void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
 
 /* The same by the C++ ABI (Itanium, 2.4), for programs that have no use for the function above. */
-extern void *__cxa_allocate_exception(size_t) __attribute__((weak));
-extern void __cxa_throw(void *, const void *, void (*)(void *)) __attribute__((weak));
+extern void *allocate_exception(size_t) __asm__("__cxa_allocate_exception") __attribute__((weak));
+extern void throw_exception(void *, const void *, void (*)(void *)) __asm__("__cxa_throw")
+    __attribute__((weak));
 extern const char bad_alloc_type[] __asm__("_ZTISt9bad_alloc") __attribute__((weak));
 extern const uintptr_t bad_alloc_table[] __asm__("_ZTVSt9bad_alloc") __attribute__((weak));
 extern void destroy_bad_alloc(void *) __asm__("_ZNSt9bad_allocD1Ev") __attribute__((weak));
@@ -76,10 +77,10 @@ static void throw_by_abi(void)
 {
     const void *const type = bad_alloc_type;
     const uintptr_t *const table = bad_alloc_table;
-    if (__cxa_allocate_exception != NULL && __cxa_throw != NULL && type != NULL && table != NULL) {
-        const uintptr_t **thrown = __cxa_allocate_exception(sizeof *thrown);
+    if (allocate_exception != NULL && throw_exception != NULL && type != NULL && table != NULL) {
+        const uintptr_t **thrown = allocate_exception(sizeof *thrown);
         *thrown = table + 2; /* behind the offset to the top and the type */
-        __cxa_throw((void *)thrown, type, destroy_bad_alloc);
+        throw_exception((void *)thrown, type, destroy_bad_alloc);
     }
 }
 

@@ -48,22 +48,31 @@ static void ask_sizes(bool plain)
 }
 
 /* A block must survive a realloc that fails. */
+static void ask_too_much(char *block, size_t size)
+{
+    errno = 0;
+    char *larger = realloc(block, size);
+    if (larger != NULL) {
+        puts("realloc of too much");
+        exit(1);
+    }
+    printf("realloc(%zx): errno %d, kept %d\n", size, errno, block[99]);
+}
+
 static void ask_resizes(void)
 {
     char *block = malloc(100);
     memset(block, 7, 100);
-    errno = 0;
-    void *larger = realloc(block, SIZE_MAX);
-    printf("realloc: %d, errno %d, kept %d\n", larger != NULL, errno, block[99]);
-    errno = 0;
-    larger = realloc(block, PTRDIFF_MAX);
-    printf("realloc: %d, errno %d, kept %d\n", larger != NULL, errno, block[99]);
-    errno = 0;
-    larger = reallocarray(block, SIZE_MAX / 2 + 1, 2);
-    printf("reallocarray: %d, kept %d\n", larger != NULL, block[99]);
-    block = reallocarray(block, 10, 100);
-    printf("reallocarray: kept %d, room %d\n", block[99], malloc_usable_size(block) >= 1000);
-    free(block);
+    ask_too_much(block, SIZE_MAX);
+    ask_too_much(block, PTRDIFF_MAX);
+    if (reallocarray(block, SIZE_MAX / 2 + 1, 2) != NULL) {
+        puts("reallocarray of too much");
+        exit(1);
+    }
+    printf("reallocarray: kept %d\n", block[99]);
+    char *larger = reallocarray(block, 10, 100);
+    printf("reallocarray: kept %d, room %d\n", larger[99], malloc_usable_size(larger) >= 1000);
+    free(larger);
     void *none = realloc(malloc(10), 0);
     printf("realloc to 0: %d\n", none != NULL);
     free(none);

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { K = 1024 };
+static const size_t K = 1024;
 
 static char *map(size_t kib, int protection, int flags, int fd)
 {
@@ -31,6 +31,14 @@ static char *map(size_t kib, int protection, int flags, int fd)
 static char *map_memory(size_t kib)
 {
     return map(kib, PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1);
+}
+
+static void map_at(char *place, size_t kib)
+{
+    if (mmap(place, kib * K, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0) != place) {
+        exit(1);
+    }
 }
 
 static void keep_whole(void)
@@ -62,15 +70,14 @@ static void grow(void)
 static void replace(void)
 {
     char *memory = map_memory(4096);
-    mmap(memory + 1024 * K, 1024 * K, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    map_at(memory + 1024 * K, 1024);
 }
 
 static void map_file(void)
 {
     char name[] = "mapped.XXXXXX";
     int fd = mkstemp(name);
-    if (fd < 0 || ftruncate(fd, 2048 * K) != 0) {
+    if (fd < 0 || ftruncate(fd, (off_t)(2048 * K)) != 0) {
         exit(1);
     }
     map(2048, PROT_READ, 0, fd);
@@ -91,9 +98,8 @@ static void unmap_all(void)
     /* Several at once, and what is not mapped between them. */
     char *both = map_memory(8192);
     munmap(both, 8192 * K);
-    mmap(both, 2048 * K, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    mmap(both + 4096 * K, 2048 * K, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-         -1, 0);
+    map_at(both, 2048);
+    map_at(both + 4096 * K, 2048);
     munmap(both, 8192 * K);
 }
 

@@ -43,6 +43,7 @@ int main()
 {
     std::vector<table> tables(4);
     std::vector<std::thread> threads;
+    threads.reserve(tables.size());
     for (int i = 0; i < 4; i++) {
         threads.emplace_back([&, i] { fill_table(tables[(size_t)i], i * 1000, i * 1000 + 20000); });
     }

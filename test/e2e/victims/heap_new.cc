@@ -2,7 +2,7 @@
  *
  * heap_new.cc: operator new and delete in every form: what is too large, the new handler, nothrow,
  * alignment, sized delete. Prints what happened.
- * Flags: -std=c++17 -fno-builtin -Wno-alloc-size-larger-than
+ * Flags: -std=c++17 -fsized-deallocation -fno-builtin -Wno-alloc-size-larger-than
  */
 #include <cstdint>
 #include <cstdio>

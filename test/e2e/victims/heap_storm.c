@@ -27,9 +27,13 @@ static long resident_kib(void)
 {
     long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%*d %ld", &pages) != 1) {
+    char line[128];
+    char *second = NULL;
+    if (file == NULL || fgets(line, sizeof line, file) == NULL ||
+        (second = strchr(line, ' ')) == NULL) {
         exit(1);
     }
+    pages = strtol(second, NULL, 10);
     fclose(file);
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
@@ -112,7 +116,7 @@ static void run_churn(uint64_t blocks)
 int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "storm") == 0) {
-        unsigned threads = (unsigned)atoi(argv[2]);
+        unsigned threads = (unsigned)strtoul(argv[2], NULL, 10);
         if (threads == 0 || threads > MAX_THREADS) {
             return 2;
         }
