@@ -226,20 +226,26 @@ void pp_heap_block_allocated(pp_heap_block block)
 {
     pp_heap_bucket *bucket = bucket_of(block);
     __atomic_add_fetch(&bucket->alloc_objects, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&bucket->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
+    if (bucket->is_class) {
+        __atomic_add_fetch(&bucket->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
+    }
 }
 
 void pp_heap_block_forgotten(pp_heap_block block)
 {
     pp_heap_bucket *bucket = bucket_of(block);
     __atomic_sub_fetch(&bucket->alloc_objects, 1, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&bucket->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
+    if (bucket->is_class) {
+        __atomic_sub_fetch(&bucket->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
+    }
 }
 
 void pp_heap_block_freed(pp_heap_block block)
 {
     pp_heap_bucket *bucket = bucket_of(block);
-    __atomic_add_fetch(&bucket->free_bytes, pp_heap_block_size(block), __ATOMIC_RELEASE);
+    if (bucket->is_class) {
+        __atomic_add_fetch(&bucket->free_bytes, pp_heap_block_size(block), __ATOMIC_RELEASE);
+    }
     __atomic_add_fetch(&bucket->free_objects, 1, __ATOMIC_RELEASE);
 }
 
