@@ -6,10 +6,11 @@
  * a load or two. The filter has a counter for each hash of an address: how many sampled blocks that
  * are alive have that hash.
  *
- *   pp_live_filter -> [ mask | count[mask + 1] ]       hash = (address >> 4 ^ address >> 20) & mask
+ *   pp_live_filter -> [ mask | count[mask + 1] ]       hash = (address ^ address >> 16) >> 8 & mask
  *
- * The hash keeps neighbours together: a program that works in one place of its heap touches few
- * lines of the filter. The upper half folds in what would repeat every mebibyte.
+ * The hash keeps neighbours together: 16 KiB of the heap lie in a line of the filter. The upper
+ * half folds in what would repeat every 16 MiB, and gives page-aligned blocks all bytes to choose
+ * from.
  *
  * The architecture's entry stubs (arch/x86_64_malloc_stubs.h) read it, so the layout and the hash
  * stand there a second time.
@@ -30,9 +31,8 @@
 #include <stdint.h>
 
 /*
- * The smallest filter. Measured with bench/run malloc (docs/SAMPLING.md has the table): of 16, 64
- * and 256 KiB the middle one is not slower than the smallest at any heap size that it serves, and
- * the largest costs more in cache than it saves in look-ups.
+ * The smallest filter. Measured (docs/SAMPLING.md has the table): a ring of 4096 blocks costs the
+ * same with 16, 64 and 256 KiB; with two million blocks, 2000 of them sampled, 16 KiB is slower.
  */
 #define PP_LIVE_FILTER_BYTES_MIN (64u * 1024)
 
