@@ -49,7 +49,7 @@ extern pp_live_filter_table *pp_live_filter;
 
 static inline size_t pp_live_filter_hash(const pp_live_filter_table *filter, uintptr_t address)
 {
-    return (address ^ address >> 16) >> 8 & filter->mask;
+    return (address ^ address >> 16) >> 8 & __atomic_load_n(&filter->mask, __ATOMIC_RELAXED);
 }
 
 static inline bool pp_live_filter_may_have(uintptr_t address)

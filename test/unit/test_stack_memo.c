@@ -26,7 +26,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { RANDOM_WALKS = 60000 };
 #else
-enum { RANDOM_WALKS = 1000000 };
+enum { RANDOM_WALKS = 300000 };
 #endif
 
 enum { WORDS = 16384, ALT_WORDS = 4096 };
