@@ -245,6 +245,27 @@ PPROF_API void pprof_heap_cycle_post_sweep(void);
  * thread that asks. Thread-safe.
  */
 PPROF_API void pprof_set_collector(void (*collect)(void));
+/* ---- Contention [runtime SetBlockProfileRate, SetMutexProfileFraction] ---------------------- */
+
+/*
+ * Block profile: where threads wait for locks, conditions, semaphores, barriers and other threads.
+ * Waits of at least that many nanoseconds are all recorded, shorter ones with the probability
+ * wait / rate, and then count for as many as they stand for. 1 = every event; 0 = off (the default);
+ * a negative number changes nothing. Returns what was set before, -1 if there is no memory.
+ * Thread-safe; not async-signal-safe.
+ */
+PPROF_API int64_t pprof_set_block_profile_rate(int64_t nanoseconds);
+
+/*
+ * Mutex profile: the stacks that released a lock for which others waited, charged with the time
+ * that they waited. One release in `fraction` is recorded, and counts for as many. 1 = every one; 0 =
+ * off (the default); a negative number changes nothing. Returns what was set before, -1 if there is
+ * no memory. Thread-safe; not async-signal-safe.
+ */
+PPROF_API int64_t pprof_set_mutex_profile_fraction(int64_t fraction);
+
+/* The unit of the delays in records and texts: 1e9, they are in nanoseconds. Async-signal-safe. */
+PPROF_API int64_t pprof_cycles_per_second(void);
 
 /* ---- Stacks [runtime.Callers] -------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
  *               |                        ^
  *               +------------------------+   offsets, in words, from the start of the mapping
  *
- *   entry: next, depth, hash, count, pc[depth]
+ *   entry: next, depth, hash, count, amount, pc[depth]
  *
  * Zone: SIGNAL for record; the rest NORMAL.
  * Locks: none.
@@ -30,6 +30,7 @@ typedef struct pp_stack_entry {
     uint32_t depth;
     uint64_t hash;
     uint64_t count;
+    uint64_t amount; /* a second number, for whoever wants to add one */
     uintptr_t pc[];
 } pp_stack_entry;
 

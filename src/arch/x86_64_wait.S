@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86_64_wait.S: the entries of the hooked locks, conditions and semaphores.
+ *
+ *   NAME            what the program calls: a jump to where the hook's target says, which is the
+ *                   real function while nothing is counted
+ *   pp_count_NAME   the look at the lock word; on to the real function if nobody is in the way
+ *   pp_slow_NAME    the way to hook/waits.c; also where a hook leads that was not resolved yet
+ *
+ * The look needs no care for the kind of a mutex: a lock word of 0 is free for each of them.
+ * glibc: struct __pthread_mutex_s begins with the lock word (0 free, 1 taken, 2 taken and perhaps
+ * waited for; an owner's id for robust and priority-inheriting ones); __readers of a rwlock, too,
+ * with WRPHASE 1 and WRLOCKED 2; a spin lock is 1 when free.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#if defined(__x86_64__)
+
+#include "arch/wait_list.h"
+
+/* pp_wait_hook (hook/waits.h): offsets of its first two members. */
+#define REAL   0
+#define TARGET 8
+/* PP_CONTENTION_HASHES - 1 (sample/contention.h) */
+#define HASH_MASK 4095
+
+        .text
+
+.macro function name
+        .type \name, @function
+        .p2align 4
+\name:
+        .cfi_startproc
+.endm
+
+.macro end name
+        .cfi_endproc
+        .size \name, . - \name
+.endm
+
+.macro local name
+        .hidden \name
+        .globl \name
+.endm
+
+/* The exported symbol, and another for the same place by which the library itself refers to it. */
+.macro entry name
+        .globl \name
+        .hidden pp_entry_\name
+        .globl pp_entry_\name
+        .set pp_entry_\name, \name
+        function \name
+        endbr64
+        jmp     *pp_wait_hook_\name+TARGET(%rip)
+        end \name
+        local pp_slow_\name
+        function pp_slow_\name
+        lea     pp_wait_hook_\name(%rip), %rax
+        jmp     pp_wait_to_c
+        end pp_slow_\name
+.endm
+
+/* rax: the hash of the object in rdi, as pp_contention_hash() has it. */
+.macro hash
+        mov     %rdi, %rax
+        mov     %rdi, %r11
+        shr     $4, %rax
+        shr     $16, %r11
+        xor     %r11, %rax
+        and     $HASH_MASK, %eax
+.endm
+
+.macro unless_hot name
+        hash
+        lea     pp_contention_hot(%rip), %r11
+        cmpb    $0, (%r11,%rax)
+        jne     pp_slow_\name
+        jmp     *pp_wait_hook_\name+REAL(%rip)
+.endm
+
+.macro count name
+        local pp_count_\name
+        function pp_count_\name
+.endm
+
+.macro MUTEX name
+        entry   \name
+        count   \name
+        cmpl    $0, (%rdi)
+        jne     pp_slow_\name
+        unless_hot \name
+        end     pp_count_\name
+.endm
+
+.macro MTX name
+        MUTEX \name
+.endm
+
+.macro WRLOCK name
+        MUTEX \name
+.endm
+
+.macro RDLOCK name
+        entry   \name
+        count   \name
+        testl   $3, (%rdi)
+        jne     pp_slow_\name
+        unless_hot \name
+        end     pp_count_\name
+.endm
+
+.macro SPIN name
+        entry   \name
+        count   \name
+        cmpl    $1, (%rdi)
+        jne     pp_slow_\name
+        unless_hot \name
+        end     pp_count_\name
+.endm
+
+.macro UNMUTEX name
+        entry   \name
+        count   \name
+        cmpl    $1, (%rdi)
+        jne     pp_slow_\name
+        jmp     *pp_wait_hook_\name+REAL(%rip)
+        end     pp_count_\name
+.endm
+
+.macro UNLOCK name
+        entry   \name
+        count   \name
+        hash
+        lea     pp_contention_listed(%rip), %r11
+        cmpw    $0, (%r11,%rax,2)
+        jne     pp_slow_\name
+        jmp     *pp_wait_hook_\name+REAL(%rip)
+        end     pp_count_\name
+.endm
+
+.macro always name
+        entry   \name
+        local   pp_count_\name
+        .set    pp_count_\name, pp_slow_\name
+.endm
+
+.macro COND name
+        always \name
+.endm
+
+.macro SEM name
+        always \name
+.endm
+
+.macro EVENT name
+        always \name
+.endm
+
+#define STUB(name, shape, try) shape name ;
+PP_WAIT_LIST(STUB)
+
+/* rax: the hook. Builds a pp_wait_call (hook/waits.h), from low to high: four arguments, the hook,
+ * rbx, rbp, and the return address that is there already. */
+        function pp_wait_to_c
+        push    %rbp
+        .cfi_adjust_cfa_offset 8
+        push    %rbx
+        .cfi_adjust_cfa_offset 8
+        push    %rax
+        .cfi_adjust_cfa_offset 8
+        push    %rcx
+        .cfi_adjust_cfa_offset 8
+        push    %rdx
+        .cfi_adjust_cfa_offset 8
+        push    %rsi
+        .cfi_adjust_cfa_offset 8
+        push    %rdi
+        .cfi_adjust_cfa_offset 8
+        mov     %rsp, %rdi
+        call    pp_wait_slow
+        add     $56, %rsp
+        .cfi_adjust_cfa_offset -56
+        ret
+        end pp_wait_to_c
+
+#else
+#error "libpprof has no lock entries for this architecture yet: add src/arch/<name>_wait.S"
+#endif
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits.h: the hooks of what threads wait for: locks, conditions, semaphores, other threads.
+ *
+ *   program -> entry (arch/) -> target -> real function                   nothing is counted
+ *                                      -> look -> real function            nobody in the way
+ *                                              -> pp_wait_slow -> try, wait, record
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: the hooks.
+ */
+#ifndef PP_HOOK_WAITS_H
+#define PP_HOOK_WAITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum pp_wait_shape {
+    PP_WAIT_MUTEX,
+    PP_WAIT_MTX,
+    PP_WAIT_RDLOCK,
+    PP_WAIT_WRLOCK,
+    PP_WAIT_SPIN,
+    PP_WAIT_UNMUTEX,
+    PP_WAIT_UNLOCK,
+    PP_WAIT_COND,
+    PP_WAIT_SEM,
+    PP_WAIT_EVENT
+} pp_wait_shape;
+
+typedef long pp_wait_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+
+/* The first two members are known to the entries. */
+typedef struct pp_wait_hook {
+    pp_wait_function *real;
+    pp_wait_function *target; /* where the entry goes */
+    pp_wait_function *counting;
+    pp_wait_function *entry; /* what the program calls: the leaf of the stacks */
+    pp_wait_function *try;   /* takes without waiting; NULL = there is none */
+    const char *name, *try_name;
+    pp_wait_shape shape;
+    bool resolved;
+} pp_wait_hook;
+
+/* What the entry has put on the stack. */
+typedef struct pp_wait_call {
+    uintptr_t argument[4];
+    pp_wait_hook *hook;
+    uintptr_t bx, fp;
+    uintptr_t return_address;
+} pp_wait_call;
+
+/* Whether hooks count, in all threads from now on. Zone: NORMAL. */
+void pp_hook_waits_count(bool on);
+
+/* ---- within this room ---- */
+
+/* False if the function does not exist. */
+bool pp_wait_resolve(pp_wait_hook *hook);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits_real.c: the functions that the hooks of waits.c stand in front of.
+ *
+ * Each is looked up when it is first called: a search at load would grow with the number of
+ * libraries. The loader may lock while it is asked (an allocator's mutex, in its malloc); such calls
+ * find the thread busy and go to libc's internal names, which are there for the basic ones.
+ *
+ * Zone: HOOK.
+ * Locks: none here; the loader's own.
+ * Owns: the hooks.
+ */
+#include "hook/waits.h"
+
+#include "arch/wait_list.h"
+#include "base/compiler.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define DECLARE_CODE(symbol, shape_name, try_symbol)                                               \
+    extern pp_wait_function pp_entry_##symbol;                                                     \
+    extern pp_wait_function pp_count_##symbol;                                                     \
+    extern pp_wait_function pp_slow_##symbol;
+PP_WAIT_LIST(DECLARE_CODE)
+
+#define DEFINE_HOOK(symbol, shape_name, try_symbol)                                                \
+    pp_wait_hook pp_wait_hook_##symbol = {                                                         \
+        .real = pp_slow_##symbol,                                                                  \
+        .target = pp_slow_##symbol,                                                                \
+        .counting = pp_count_##symbol,                                                             \
+        .entry = pp_entry_##symbol,                                                                \
+        .name = #symbol,                                                                           \
+        .try_name = #try_symbol,                                                                   \
+        .shape = PP_WAIT_##shape_name,                                                             \
+    };
+PP_WAIT_LIST(DEFINE_HOOK)
+
+#define ADDRESS_OF_HOOK(symbol, shape_name, try_symbol) &pp_wait_hook_##symbol,
+static pp_wait_hook *const hooks[] = {PP_WAIT_LIST(ADDRESS_OF_HOOK)};
+static const size_t hook_count = sizeof hooks / sizeof *hooks;
+
+/* libc's own names for some of them. */
+extern pp_wait_function __pthread_mutex_lock __attribute__((weak));
+extern pp_wait_function __pthread_mutex_unlock __attribute__((weak));
+extern pp_wait_function __pthread_rwlock_rdlock __attribute__((weak));
+extern pp_wait_function __pthread_rwlock_wrlock __attribute__((weak));
+extern pp_wait_function __pthread_rwlock_unlock __attribute__((weak));
+
+typedef struct internal {
+    const pp_wait_hook *hook;
+    pp_wait_function *function;
+} internal;
+
+static bool counting;
+static PP_TLS bool resolving;
+
+static pp_wait_function *find_internal(const pp_wait_hook *hook)
+{
+    const internal internals[] = {
+        {&pp_wait_hook_pthread_mutex_lock, __pthread_mutex_lock},
+        {&pp_wait_hook_pthread_mutex_unlock, __pthread_mutex_unlock},
+        {&pp_wait_hook_pthread_rwlock_rdlock, __pthread_rwlock_rdlock},
+        {&pp_wait_hook_pthread_rwlock_wrlock, __pthread_rwlock_wrlock},
+        {&pp_wait_hook_pthread_rwlock_unlock, __pthread_rwlock_unlock},
+    };
+    for (size_t i = 0; i < sizeof internals / sizeof *internals; i++) {
+        if (internals[i].hook == hook) {
+            return internals[i].function;
+        }
+    }
+    return NULL;
+}
+
+/* Conditions had another layout before glibc 2.3.2, and the old functions still are there. */
+static void *find(const char *name)
+{
+    void *found = NULL;
+    if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0) {
+        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    }
+    return found != NULL ? found : dlsym(RTLD_NEXT, name);
+}
+
+static void aim(pp_wait_hook *hook)
+{
+    bool count = __atomic_load_n(&counting, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&hook->target, count ? hook->counting : hook->real, __ATOMIC_RELEASE);
+}
+
+bool pp_wait_resolve(pp_wait_hook *hook)
+{
+    if (__atomic_load_n(&hook->resolved, __ATOMIC_ACQUIRE)) {
+        return true;
+    }
+    if (resolving) {
+        pp_wait_function *function = find_internal(hook);
+        if (function == NULL) {
+            return false;
+        }
+        hook->real = function; /* for this call; looked up again at the next */
+        return true;
+    }
+    int saved_errno = errno;
+    resolving = true;
+    pp_wait_function *real = (pp_wait_function *)find(hook->name);
+    if (strcmp(hook->try_name, "none") != 0) {
+        hook->try = (pp_wait_function *)find(hook->try_name);
+    }
+    resolving = false;
+    errno = saved_errno;
+    if (real == NULL) {
+        return false;
+    }
+    __atomic_store_n(&hook->real, real, __ATOMIC_RELEASE);
+    __atomic_store_n(&hook->resolved, true, __ATOMIC_RELEASE);
+    aim(hook);
+    return true;
+}
+
+void pp_hook_waits_count(bool on)
+{
+    __atomic_store_n(&counting, on, __ATOMIC_SEQ_CST);
+    for (size_t i = 0; i < hook_count; i++) {
+        if (__atomic_load_n(&hooks[i]->resolved, __ATOMIC_ACQUIRE)) {
+            aim(hooks[i]);
+        }
+    }
+}
