@@ -8,8 +8,8 @@
  */
 #include "profile/cpu_profile.h"
 
-#include "base/sort.h"
 #include "base/text.h"
+#include "profile/samples.h"
 #include "sys/modules.h"
 
 #include <errno.h>
@@ -18,8 +18,7 @@
 enum { MAX_COMMENTS = 10 };
 
 typedef struct collector {
-    pp_profile_sample *samples;
-    size_t count, capacity;
+    pp_samples samples;
     int64_t period_ns;
 } collector;
 
@@ -31,9 +30,12 @@ static void count_entry(const pp_stack_entry *entry, void *context)
 
 static void add_sample(collector *c, const uintptr_t *pcs, uint32_t depth, uint64_t weight)
 {
-    if (c->count < c->capacity && weight > 0) {
-        c->samples[c->count++] = (pp_profile_sample){
-            .pc = pcs, .depth = depth, .value = {(int64_t)weight, (int64_t)weight * c->period_ns}};
+    if (weight > 0) {
+        pp_samples_add(
+            &c->samples,
+            &(pp_profile_sample){.pc = pcs,
+                                 .depth = depth,
+                                 .value = {(int64_t)weight, (int64_t)weight * c->period_ns}});
     }
 }
 
@@ -42,56 +44,19 @@ static void add_entry(const pp_stack_entry *entry, void *context)
     add_sample(context, entry->pc, entry->depth, entry->count);
 }
 
-static int compare_samples(const void *a, const void *b, void *context)
-{
-    const pp_profile_sample *all = context;
-    const pp_profile_sample *x = &all[*(const uint32_t *)a];
-    const pp_profile_sample *y = &all[*(const uint32_t *)b];
-    if (x->value[0] != y->value[0]) {
-        return x->value[0] > y->value[0] ? -1 : 1;
-    }
-    for (uint32_t i = 0; i < x->depth && i < y->depth; i++) {
-        if (x->pc[i] != y->pc[i]) {
-            return x->pc[i] < y->pc[i] ? -1 : 1;
-        }
-    }
-    return (x->depth > y->depth) - (x->depth < y->depth);
-}
-
-/* By way of indices: an item of the sort has to be small. */
-static pp_profile_sample *sort_samples(pp_profile_sample *samples, size_t count, pp_arena *arena)
-{
-    uint32_t *order = pp_arena_array(arena, count + 1, sizeof *order);
-    pp_profile_sample *sorted = pp_arena_array(arena, count + 1, sizeof *sorted);
-    if (order == NULL || sorted == NULL) {
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        order[i] = (uint32_t)i;
-    }
-    pp_sort(order, count, sizeof *order, compare_samples, samples);
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = samples[order[i]];
-    }
-    return sorted;
-}
-
 static int collect_samples(const pp_cpu_result *result, pp_arena *arena, pp_profile *profile)
 {
     size_t stacks = 0;
     pp_stack_counts_each(result->counts, count_entry, &stacks);
-    collector c = {.capacity = stacks + 1, .period_ns = (int64_t)result->period_ns};
-    c.samples = pp_arena_array(arena, c.capacity, sizeof *c.samples);
+    collector c = {.period_ns = (int64_t)result->period_ns};
     uintptr_t *lost = pp_arena_array(arena, 1, sizeof *lost);
-    if (c.samples == NULL || lost == NULL) {
+    if (pp_samples_init(&c.samples, stacks + 1, arena) != 0 || lost == NULL) {
         return -ENOMEM;
     }
     pp_stack_counts_each(result->counts, add_entry, &c);
     *lost = (uintptr_t)pprof_lost_samples + 1;
     add_sample(&c, lost, 1, result->lost);
-    profile->samples = sort_samples(c.samples, c.count, arena);
-    profile->sample_count = c.count;
-    return profile->samples != NULL ? 0 : -ENOMEM;
+    return pp_samples_give(&c.samples, 0, arena, profile);
 }
 
 /* ---- comments ---- */

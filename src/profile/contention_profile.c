@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contention_profile.c: from stacks that waited, or made wait, to samples.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: see the header.
+ * Owns: nothing.
+ */
+#include "profile/contention_profile.h"
+
+#include "base/text.h"
+#include "profile/samples.h"
+#include "sample/contention.h"
+#include "sys/clock.h"
+#include "sys/modules.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { CONTENTIONS, DELAY, VALUES };
+
+enum {
+    MAX_WAITING = 4096, /* waits that go on; more than that are not shown */
+    MAX_COMMENTS = 3
+};
+
+static const pp_sample_label is_waiting = {.key = "state", .text = "waiting"};
+
+typedef struct collector {
+    pp_samples samples;
+    pp_arena *arena;
+    uint64_t now_ns;
+    size_t waiting;
+} collector;
+
+static void count_entry(const pp_stack_entry *entry, void *context)
+{
+    (void)entry;
+    ++*(size_t *)context;
+}
+
+/* Whole events, at least one: max(1, floor), as the seed's records have it. */
+static int64_t whole_events(uint64_t count)
+{
+    uint64_t events = count / PP_CONTENTION_EVENT;
+    return events > 0 ? (int64_t)events : 1;
+}
+
+static void add_entry(const pp_stack_entry *entry, void *context)
+{
+    collector *c = context;
+    uint64_t delay_ns = __atomic_load_n(&entry->amount, __ATOMIC_RELAXED);
+    pp_samples_add(&c->samples,
+                   &(pp_profile_sample){.pc = entry->pc,
+                                        .depth = entry->depth,
+                                        .value = {whole_events(entry->count), (int64_t)delay_ns}});
+}
+
+static void add_waiting(const uintptr_t *pcs, uint32_t depth, uint64_t since_ns, void *context)
+{
+    collector *c = context;
+    uintptr_t *copy = pp_arena_array(c->arena, depth, sizeof *copy);
+    if (copy == NULL || c->waiting == MAX_WAITING) {
+        return;
+    }
+    c->waiting++;
+    memcpy(copy, pcs, depth * sizeof *copy);
+    int64_t delay_ns = c->now_ns > since_ns ? (int64_t)(c->now_ns - since_ns) : 0;
+    pp_samples_add(&c->samples, &(pp_profile_sample){.pc = copy,
+                                                     .depth = depth,
+                                                     .label_count = 1,
+                                                     .labels = &is_waiting,
+                                                     .value = {1, delay_ns}});
+}
+
+static int collect(pp_contention_view view, bool with_waiting, pp_arena *arena, pp_profile *profile)
+{
+    const pp_stack_counts *table =
+        view == PP_CONTENTION_BLOCK ? pp_contention_blocked() : pp_contention_held_up();
+    collector c = {.arena = arena, .now_ns = pp_clock_ns(CLOCK_MONOTONIC)};
+    size_t stacks = 0;
+    if (table != NULL) {
+        pp_stack_counts_each(table, count_entry, &stacks);
+    }
+    if (pp_samples_init(&c.samples, stacks + (with_waiting ? MAX_WAITING : 0), arena) != 0) {
+        return -ENOMEM;
+    }
+    if (table != NULL) {
+        pp_stack_counts_each(table, add_entry, &c);
+    }
+    if (with_waiting && view == PP_CONTENTION_BLOCK) {
+        pp_contention_each_waiting(add_waiting, &c);
+    }
+    return pp_samples_give(&c.samples, DELAY, arena, profile);
+}
+
+/* ---- comments ---- */
+
+static void add_count(const char **list, size_t *count, uint64_t number, const char *what,
+                      pp_arena *arena)
+{
+    if (number > 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
+        pp_text_add_number(&text, number);
+        pp_text_add(&text, what);
+        list[(*count)++] = pp_arena_text(arena, text.data, text.length);
+    }
+}
+
+static int add_comments(pp_contention_view view, pp_arena *arena, pp_profile *profile)
+{
+    pp_contention_facts facts;
+    const char **list = pp_arena_array(arena, MAX_COMMENTS, sizeof *list);
+    size_t count = 0;
+    if (list == NULL) {
+        return -ENOMEM;
+    }
+    pp_contention_facts_read(&facts);
+    if (view == PP_CONTENTION_BLOCK) {
+        add_count(list, &count, facts.lost_waits, " waits could not be recorded", arena);
+    } else {
+        add_count(list, &count, facts.lost_releases, " releases could not be recorded", arena);
+        if (pp_contention_mutex_fraction() > 1) {
+            add_count(list, &count, (uint64_t)pp_contention_mutex_fraction(),
+                      " is the fraction: values are scaled up by it", arena);
+        }
+    }
+    profile->comments = list;
+    profile->comment_count = count;
+    return arena->failed ? -ENOMEM : 0;
+}
+
+int pp_contention_profile_build(pp_contention_view view, bool with_waiting, pp_arena *arena,
+                                pp_profile *profile)
+{
+    pp_mapping *mappings = NULL;
+    *profile = (pp_profile){
+        .sample_type_count = VALUES,
+        .sample_type = {{"contentions", "count"}, {"delay", "nanoseconds"}},
+        .period_type = {"contentions", "count"},
+        .period = 1,
+        .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
+        .symbolize = PP_SYMBOLIZE_NAMES,
+    };
+    int error = collect(view, with_waiting, arena, profile);
+    if (error == 0) {
+        error = pp_modules_mappings(arena, &mappings, &profile->mapping_count);
+        profile->mappings = mappings;
+    }
+    /* An error of the maps leaves the objects that are known. */
+    error = error == -ENOMEM ? error : 0;
+    return error != 0 ? error : add_comments(view, arena, profile);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * samples.c: gathering and sorting of samples.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "profile/samples.h"
+
+#include "base/sort.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+typedef struct order {
+    const pp_profile_sample *list;
+    unsigned by;
+} order;
+
+int pp_samples_init(pp_samples *samples, size_t capacity, pp_arena *arena)
+{
+    samples->count = 0;
+    samples->capacity = capacity;
+    samples->list = pp_arena_array(arena, capacity + 1, sizeof *samples->list);
+    return samples->list != NULL ? 0 : -ENOMEM;
+}
+
+void pp_samples_add(pp_samples *samples, const pp_profile_sample *sample)
+{
+    if (samples->count < samples->capacity) {
+        samples->list[samples->count++] = *sample;
+    }
+}
+
+static int compare(const void *a, const void *b, void *context)
+{
+    const order *o = context;
+    const pp_profile_sample *x = &o->list[*(const uint32_t *)a];
+    const pp_profile_sample *y = &o->list[*(const uint32_t *)b];
+    if (x->value[o->by] != y->value[o->by]) {
+        return x->value[o->by] > y->value[o->by] ? -1 : 1;
+    }
+    for (uint32_t i = 0; i < x->depth && i < y->depth; i++) {
+        if (x->pc[i] != y->pc[i]) {
+            return x->pc[i] < y->pc[i] ? -1 : 1;
+        }
+    }
+    return (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+/* By way of indices: an item of the sort has to be small. */
+int pp_samples_give(const pp_samples *samples, unsigned by, pp_arena *arena, pp_profile *profile)
+{
+    uint32_t *indices = pp_arena_array(arena, samples->count + 1, sizeof *indices);
+    pp_profile_sample *sorted = pp_arena_array(arena, samples->count + 1, sizeof *sorted);
+    order by_value = {.list = samples->list, .by = by};
+    if (indices == NULL || sorted == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < samples->count; i++) {
+        indices[i] = (uint32_t)i;
+    }
+    pp_sort(indices, samples->count, sizeof *indices, compare, &by_value);
+    for (size_t i = 0; i < samples->count; i++) {
+        sorted[i] = samples->list[indices[i]];
+    }
+    profile->samples = sorted;
+    profile->sample_count = samples->count;
+    return 0;
+}
