@@ -20,6 +20,7 @@
 #include "options.h"
 #include "output.h"
 #include "sample/alloctrace.h"
+#include "sample/contention.h"
 #include "sample/cpu.h"
 #include "sample/cpu_perf.h"
 #include "sample/heap.h"
@@ -131,6 +132,7 @@ static void start_alloctrace(void)
 static void after_fork_in_child(void)
 {
     pp_hook_threads_after_fork();
+    pp_contention_after_fork_in_child();
     pp_cpu_control_after_fork();
     pp_heap_control_after_fork(options.subprocesses);
     pp_alloctrace_after_fork_in_child(options.subprocesses);

@@ -8,6 +8,7 @@
  */
 #include "sample/thread.h"
 
+#include "sample/contention.h"
 #include "sample/cpu_signal.h"
 #include "sample/cpu_timers.h"
 #include "unwind/stack_memo.h"
@@ -33,5 +34,6 @@ bool pp_thread_believes_prof_blocked(void)
 void pp_thread_end(void)
 {
     pp_cpu_timers_thread_end();
+    pp_contention_thread_end();
     pp_memo_thread_end();
 }
