@@ -20,11 +20,16 @@
 
 #include "arch/wait_list.h"
 
+#include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
+
 /* pp_wait_hook (hook/waits.h): offsets of its first two members. */
 #define REAL   0
 #define TARGET 8
 /* PP_CONTENTION_HASHES - 1 (sample/contention.h) */
 #define HASH_MASK 4095
+/* of struct __pthread_mutex_s (glibc): __kind, and the adaptive one of them */
+#define KIND     16
+#define ADAPTIVE 3
 
         .text
 
@@ -52,7 +57,7 @@
         .globl pp_entry_\name
         .set pp_entry_\name, \name
         function \name
-        endbr64
+        _CET_ENDBR
         jmp     *pp_wait_hook_\name+TARGET(%rip)
         end \name
         local pp_slow_\name
@@ -120,23 +125,30 @@
         end     pp_count_\name
 .endm
 
+.macro unless_listed name
+        hash
+        lea     pp_contention_listed(%rip), %r11
+        cmpw    $0, (%r11,%rax,2)
+        jne     pp_slow_\name
+        jmp     *pp_wait_hook_\name+REAL(%rip)
+.endm
+
 .macro UNMUTEX name
         entry   \name
         count   \name
         cmpl    $1, (%rdi)
         jne     pp_slow_\name
+        cmpb    $ADAPTIVE, KIND(%rdi)
+        je      1f
         jmp     *pp_wait_hook_\name+REAL(%rip)
+1:      unless_listed \name
         end     pp_count_\name
 .endm
 
 .macro UNLOCK name
         entry   \name
         count   \name
-        hash
-        lea     pp_contention_listed(%rip), %r11
-        cmpw    $0, (%r11,%rax,2)
-        jne     pp_slow_\name
-        jmp     *pp_wait_hook_\name+REAL(%rip)
+        unless_listed \name
         end     pp_count_\name
 .endm
 
@@ -154,11 +166,19 @@
         always \name
 .endm
 
+.macro JOIN name
+        always \name
+.endm
+
+.macro BARRIER name
+        always \name
+.endm
+
 .macro EVENT name
         always \name
 .endm
 
-#define STUB(name, shape, try) shape name ;
+#define STUB(name, shape, try, limit) shape name ;
 PP_WAIT_LIST(STUB)
 
 /* rax: the hook. Builds a pp_wait_call (hook/waits.h), from low to high: four arguments, the hook,

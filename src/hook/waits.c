@@ -20,6 +20,7 @@
 
 #include "base/compiler.h"
 #include "sample/contention.h"
+#include "sys/clock.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -37,8 +38,27 @@ long pp_wait_slow(const pp_wait_call *call);
 
 static long call_real(const pp_wait_call *call)
 {
-    return call->hook->real(call->argument[0], call->argument[1], call->argument[2],
-                            call->argument[3]);
+    pp_wait_function *real = __atomic_load_n(&call->hook->real, __ATOMIC_RELAXED);
+    return real(call->argument[0], call->argument[1], call->argument[2], call->argument[3]);
+}
+
+/* What the real function refuses before it looks whether it has to wait, a try would not. */
+static bool may_try(const pp_wait_call *call)
+{
+    if (call->hook->try == NULL || call->hook->limit == PP_WAIT_EVER) {
+        return call->hook->try != NULL;
+    }
+    bool on_clock = call->hook->limit == PP_WAIT_CLOCK;
+    const struct timespec *until =
+        (const struct timespec *)call->argument[on_clock ? 2 : 1]; /* glibc wants one */
+    clockid_t clock = on_clock ? (clockid_t)call->argument[1] : CLOCK_REALTIME;
+    return until != NULL && until->tv_nsec >= 0 && until->tv_nsec < PP_NS_PER_S &&
+           (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC);
+}
+
+static long try_real(const pp_wait_call *call)
+{
+    return call->hook->try(call->argument[0], call->argument[1], 0, 0);
 }
 
 static pp_contention_caller caller_of(const pp_wait_call *call)
@@ -57,10 +77,9 @@ static const struct __pthread_mutex_s *mutex_of(uintptr_t mutex)
     return &((const pthread_mutex_t *)mutex)->__data;
 }
 
-static bool may_be_locked_again(const struct __pthread_mutex_s *mutex)
+static int type_of(const struct __pthread_mutex_s *mutex)
 {
-    int type = mutex->__kind & KIND_TYPE;
-    return type == PTHREAD_MUTEX_RECURSIVE_NP || type == PTHREAD_MUTEX_ERRORCHECK_NP;
+    return mutex->__kind & KIND_TYPE;
 }
 
 static bool is_owner(const struct __pthread_mutex_s *mutex)
@@ -96,41 +115,84 @@ static long wait_cancellably(const pp_wait_call *call, uintptr_t object)
     return result;
 }
 
-/* `busy`: what the try says of something that is taken. */
-static long lock(const pp_wait_call *call, long busy)
-{
-    if (call->hook->try == NULL) {
-        return wait_for_lock(call);
-    }
-    long result = call->hook->try(call->argument[0], 0, 0, 0);
-    if ((int)result == busy) {
-        return wait_for_lock(call);
-    }
-    pp_contention_cool(call->argument[0]);
-    return result;
-}
-
+/* A recursive one is taken once more by the try, too. */
 static long lock_mutex(const pp_wait_call *call, long busy)
 {
-    const struct __pthread_mutex_s *mutex = mutex_of(call->argument[0]);
-    if (may_be_locked_again(mutex) && is_owner(mutex)) {
+    if (!may_try(call)) {
         return call_real(call);
     }
-    return lock(call, busy);
+    const struct __pthread_mutex_s *mutex = mutex_of(call->argument[0]);
+    long result = try_real(call);
+    if ((int)result != busy) {
+        pp_contention_cool(call->argument[0]);
+        return result;
+    }
+    bool refuses = type_of(mutex) == PTHREAD_MUTEX_ERRORCHECK_NP && is_owner(mutex);
+    return refuses ? call_real(call) : wait_for_lock(call);
 }
 
+static long lock_rwlock(const pp_wait_call *call)
+{
+    const pthread_rwlock_t *rwlock = (const pthread_rwlock_t *)call->argument[0];
+    if (!may_try(call)) {
+        return call_real(call);
+    }
+    long result = try_real(call);
+    if ((int)result != EBUSY) {
+        pp_contention_cool(call->argument[0]);
+        return result;
+    }
+    int writer = __atomic_load_n(&rwlock->__data.__cur_writer, __ATOMIC_RELAXED);
+    return writer == pp_task_self() ? call_real(call) : wait_for_lock(call); /* EDEADLK */
+}
+
+static long lock_spin(const pp_wait_call *call)
+{
+    if (may_try(call) && (int)try_real(call) == 0) {
+        pp_contention_cool(call->argument[0]);
+        return 0;
+    }
+    return wait_for_lock(call);
+}
+
+/* A cancellation point also when it does not wait. */
 static long wait_for_semaphore(const pp_wait_call *call)
 {
-    if (call->hook->try == NULL) {
-        return wait_cancellably(call, call->argument[0]);
+    if (!may_try(call)) {
+        return call_real(call);
     }
     int saved_errno = errno;
-    pthread_testcancel(); /* sem_wait is a cancellation point also when it does not wait */
-    if (call->hook->try(call->argument[0], 0, 0, 0) == 0) {
+    pthread_testcancel();
+    if ((int)try_real(call) == 0) {
         return 0;
     }
     errno = saved_errno;
     return wait_cancellably(call, call->argument[0]);
+}
+
+static long wait_for_thread(const pp_wait_call *call)
+{
+    if (may_try(call)) {
+        long result = try_real(call);
+        if ((int)result != EBUSY) {
+            return result; /* glibc's is no cancellation point then */
+        }
+    }
+    return wait_cancellably(call, call->argument[0]);
+}
+
+/* The last one to come does not wait. */
+static long wait_for_others(const pp_wait_call *call)
+{
+    pp_contention_caller caller = caller_of(call);
+    pp_wait wait = pp_wait_begin(call->argument[0], false, &caller);
+    long result = call_real(call);
+    if ((int)result == PTHREAD_BARRIER_SERIAL_THREAD) {
+        pp_wait_cancel(wait);
+    } else {
+        pp_wait_end(wait);
+    }
+    return result;
 }
 
 /* ---- releasing ---- */
@@ -150,7 +212,7 @@ static long unlock(const pp_wait_call *call)
 /* Releases nothing: an inner unlock of a recursive one, or a refusal of one that checks. */
 static bool stays_locked(const struct __pthread_mutex_s *mutex)
 {
-    switch (mutex->__kind & KIND_TYPE) {
+    switch (type_of(mutex)) {
     case PTHREAD_MUTEX_RECURSIVE_NP:
         return mutex->__count > 1;
     case PTHREAD_MUTEX_ERRORCHECK_NP:
@@ -169,7 +231,8 @@ static long unlock_mutex(const pp_wait_call *call)
 static long wait_for_condition(const pp_wait_call *call)
 {
     pp_release release;
-    if (pp_release_begin(call->argument[1], &release)) {
+    if (!stays_locked(mutex_of(call->argument[1])) &&
+        pp_release_begin(call->argument[1], &release)) {
         pp_contention_caller caller = caller_of(call);
         pp_release_record(&release, &caller);
     }
@@ -212,8 +275,9 @@ __attribute__((visibility("hidden"), used)) long pp_wait_slow(const pp_wait_call
         return lock_mutex(call, thrd_busy);
     case PP_WAIT_RDLOCK:
     case PP_WAIT_WRLOCK:
+        return lock_rwlock(call);
     case PP_WAIT_SPIN:
-        return lock(call, EBUSY);
+        return lock_spin(call);
     case PP_WAIT_UNMUTEX:
         return unlock_mutex(call);
     case PP_WAIT_UNLOCK:
@@ -222,6 +286,10 @@ __attribute__((visibility("hidden"), used)) long pp_wait_slow(const pp_wait_call
         return wait_for_condition(call);
     case PP_WAIT_SEM:
         return wait_for_semaphore(call);
+    case PP_WAIT_JOIN:
+        return wait_for_thread(call);
+    case PP_WAIT_BARRIER:
+        return wait_for_others(call);
     default:
         return wait_cancellably(call, call->argument[0]);
     }

@@ -26,8 +26,12 @@ typedef enum pp_wait_shape {
     PP_WAIT_UNLOCK,
     PP_WAIT_COND,
     PP_WAIT_SEM,
+    PP_WAIT_JOIN,
+    PP_WAIT_BARRIER,
     PP_WAIT_EVENT
 } pp_wait_shape;
+
+typedef enum pp_wait_limit { PP_WAIT_EVER, PP_WAIT_UNTIL, PP_WAIT_CLOCK } pp_wait_limit;
 
 typedef long pp_wait_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
@@ -40,6 +44,7 @@ typedef struct pp_wait_hook {
     pp_wait_function *try;   /* takes without waiting; NULL = there is none */
     const char *name, *try_name;
     pp_wait_shape shape;
+    pp_wait_limit limit;
     bool resolved;
 } pp_wait_hook;
 

@@ -20,13 +20,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#define DECLARE_CODE(symbol, shape_name, try_symbol)                                               \
+#define DECLARE_CODE(symbol, shape_name, try_symbol, limit_name)                                   \
     extern pp_wait_function pp_entry_##symbol;                                                     \
     extern pp_wait_function pp_count_##symbol;                                                     \
     extern pp_wait_function pp_slow_##symbol;
 PP_WAIT_LIST(DECLARE_CODE)
 
-#define DEFINE_HOOK(symbol, shape_name, try_symbol)                                                \
+#define DEFINE_HOOK(symbol, shape_name, try_symbol, limit_name)                                    \
     pp_wait_hook pp_wait_hook_##symbol = {                                                         \
         .real = pp_slow_##symbol,                                                                  \
         .target = pp_slow_##symbol,                                                                \
@@ -35,10 +35,11 @@ PP_WAIT_LIST(DECLARE_CODE)
         .name = #symbol,                                                                           \
         .try_name = #try_symbol,                                                                   \
         .shape = PP_WAIT_##shape_name,                                                             \
+        .limit = PP_WAIT_##limit_name,                                                             \
     };
 PP_WAIT_LIST(DEFINE_HOOK)
 
-#define ADDRESS_OF_HOOK(symbol, shape_name, try_symbol) &pp_wait_hook_##symbol,
+#define ADDRESS_OF_HOOK(symbol, shape_name, try_symbol, limit_name) &pp_wait_hook_##symbol,
 static pp_wait_hook *const hooks[] = {PP_WAIT_LIST(ADDRESS_OF_HOOK)};
 static const size_t hook_count = sizeof hooks / sizeof *hooks;
 
@@ -100,14 +101,15 @@ bool pp_wait_resolve(pp_wait_hook *hook)
         if (function == NULL) {
             return false;
         }
-        hook->real = function; /* for this call; looked up again at the next */
+        /* For this call; looked up again at the next. */
+        __atomic_store_n(&hook->real, function, __ATOMIC_RELAXED);
         return true;
     }
     int saved_errno = errno;
     resolving = true;
     pp_wait_function *real = (pp_wait_function *)find(hook->name);
     if (strcmp(hook->try_name, "none") != 0) {
-        hook->try = (pp_wait_function *)find(hook->try_name);
+        __atomic_store_n(&hook->try, (pp_wait_function *)find(hook->try_name), __ATOMIC_RELAXED);
     }
     resolving = false;
     errno = saved_errno;

@@ -20,7 +20,7 @@
 enum { CONTENTIONS, DELAY, VALUES };
 
 enum {
-    MAX_WAITING = 4096, /* waits that go on; more than that are not shown */
+    SLACK = 1024, /* stacks that come while the profile is taken */
     MAX_COMMENTS = 3
 };
 
@@ -30,7 +30,6 @@ typedef struct collector {
     pp_samples samples;
     pp_arena *arena;
     uint64_t now_ns;
-    size_t waiting;
 } collector;
 
 static void count_entry(const pp_stack_entry *entry, void *context)
@@ -60,10 +59,9 @@ static void add_waiting(const uintptr_t *pcs, uint32_t depth, uint64_t since_ns,
 {
     collector *c = context;
     uintptr_t *copy = pp_arena_array(c->arena, depth, sizeof *copy);
-    if (copy == NULL || c->waiting == MAX_WAITING) {
+    if (copy == NULL) {
         return;
     }
-    c->waiting++;
     memcpy(copy, pcs, depth * sizeof *copy);
     int64_t delay_ns = c->now_ns > since_ns ? (int64_t)(c->now_ns - since_ns) : 0;
     pp_samples_add(&c->samples, &(pp_profile_sample){.pc = copy,
@@ -78,17 +76,19 @@ static int collect(pp_contention_view view, bool with_waiting, pp_arena *arena, 
     const pp_stack_counts *table =
         view == PP_CONTENTION_BLOCK ? pp_contention_blocked() : pp_contention_held_up();
     collector c = {.arena = arena, .now_ns = pp_clock_ns(CLOCK_MONOTONIC)};
-    size_t stacks = 0;
+    size_t stacks = SLACK;
+    with_waiting = with_waiting && view == PP_CONTENTION_BLOCK;
     if (table != NULL) {
         pp_stack_counts_each(table, count_entry, &stacks);
     }
-    if (pp_samples_init(&c.samples, stacks + (with_waiting ? MAX_WAITING : 0), arena) != 0) {
+    if (pp_samples_init(&c.samples, stacks + (with_waiting ? pp_contention_count_waiting() : 0),
+                        arena) != 0) {
         return -ENOMEM;
     }
     if (table != NULL) {
         pp_stack_counts_each(table, add_entry, &c);
     }
-    if (with_waiting && view == PP_CONTENTION_BLOCK) {
+    if (with_waiting) {
         pp_contention_each_waiting(add_waiting, &c);
     }
     return pp_samples_give(&c.samples, DELAY, arena, profile);
@@ -121,6 +121,8 @@ static int add_comments(pp_contention_view view, pp_arena *arena, pp_profile *pr
         add_count(list, &count, facts.lost_waits, " waits could not be recorded", arena);
     } else {
         add_count(list, &count, facts.lost_releases, " releases could not be recorded", arena);
+        add_count(list, &count, facts.uncharged_waits, " waits could not be charged in full",
+                  arena);
         if (pp_contention_mutex_fraction() > 1) {
             add_count(list, &count, (uint64_t)pp_contention_mutex_fraction(),
                       " is the fraction: values are scaled up by it", arena);

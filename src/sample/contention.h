@@ -7,26 +7,25 @@
  * releases it looks at the list before.
  *
  *   waiter   ..lock..[ begin .................................. got it, end ]
- *                    first                                  |rest|
+ *                    since                                  |rest|
  *   holder           .......[looks: sums the waits][releases][walks its stack, records]
  *
  * Each nanosecond of a wait is charged once: up to a release to the one that releases (all waiters'
  * clocks start again there), and what remains after the last release, the waking up, to that same
- * holder. Its stack is not known yet when it releases, so waiter and holder share a `charge`, and
- * whoever is last writes what the waiter added to it. Holders' delays and lock waits are thereby the
- * same sum. A waiter that met no holder (it came between a holder's look and its release) charges
- * pprof_unseen_holder().
+ * holder (contended.h). Holders' delays and lock waits are thereby the same sum. A waiter that met
+ * no holder (it came between a holder's look and its release) charges pprof_unseen_holder().
  *
  * [runtime/mprof: blockevent, mutexevent, saveblockevent]
  *
  * Zone: HOOK. Nothing allocates, errno is preserved.
- * Locks: one for each list, by who holds it (a handler that interrupted its own thread in there goes
- *        without); held for a few loads and stores.
- * Owns: lists, waiters, charges (.bss); the two tables of stacks; 40 bytes of TLS.
+ * Locks: those of contended.h.
+ * Owns: the two tables of stacks; 24 bytes of TLS.
  */
 #ifndef PP_SAMPLE_CONTENTION_H
 #define PP_SAMPLE_CONTENTION_H
 
+#include "sample/contended.h"
+#include "sample/waiters.h"
 #include "store/stack_counts.h"
 #include "unwind/walk.h"
 
@@ -34,18 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    PP_CONTENTION_HASH_BITS = 12,
-    PP_CONTENTION_HASHES = 1 << PP_CONTENTION_HASH_BITS,
-    /* Counts are kept in parts of an event: a short wait stands for rate / wait of them. */
-    PP_CONTENTION_EVENT = 1 << 20
-};
-
-/* Where the program called the hooked function: what pp_walk_from_caller() takes, and the hook. */
-typedef struct pp_contention_caller {
-    uintptr_t leaf; /* the hooked function's address */
-    uintptr_t return_address, sp, fp, bx;
-} pp_contention_caller;
+/* Counts are kept in parts of an event: a short wait stands for rate / wait of them. */
+enum { PP_CONTENTION_EVENT = 1 << 20 };
 
 /* ---- read by the entry stubs (arch/) ---- */
 
@@ -54,14 +43,7 @@ extern uint8_t pp_contention_hot[PP_CONTENTION_HASHES];
 /* How many waiters are listed for this hash. */
 extern uint16_t pp_contention_listed[PP_CONTENTION_HASHES];
 
-static inline size_t pp_contention_hash(uintptr_t object)
-{
-    return (object >> 4 ^ object >> 16) & (PP_CONTENTION_HASHES - 1);
-}
-
 /* ---- waiting ---- */
-
-typedef struct pp_waiter pp_waiter;
 
 /* A wait of the calling thread; waiter is NULL if it cannot be recorded. */
 typedef struct pp_wait {
@@ -78,12 +60,13 @@ pp_wait pp_wait_begin(uintptr_t object, bool held, const pp_contention_caller *c
 /* It has it, or has given up. */
 void pp_wait_end(pp_wait wait);
 
+/* It did not have to wait after all: no event. */
+void pp_wait_cancel(pp_wait wait);
+
 /* Something with a hot hash was free: counts down until the entry stubs need not look twice. */
 void pp_contention_cool(uintptr_t object);
 
 /* ---- releasing ---- */
-
-typedef struct pp_charge pp_charge;
 
 typedef struct pp_release {
     uint64_t waited_ns; /* by all waiters, since they last were charged for */
@@ -117,16 +100,21 @@ typedef void pp_waiting_visit(const uintptr_t *pcs, uint32_t depth, uint64_t sin
                               void *context);
 /* Zone: NORMAL. */
 void pp_contention_each_waiting(pp_waiting_visit *visit, void *context);
+/* How many there may be. */
+size_t pp_contention_count_waiting(void);
 
 typedef struct pp_contention_facts {
-    uint64_t lost_waits; /* no waiter, charge or room was to be had; or a handler inside the list */
+    uint64_t lost_waits; /* no waiter or room was to be had */
     uint64_t lost_releases;
+    uint64_t uncharged_waits; /* in whole or in part */
     uint64_t stops[PP_STOP_COUNT];
 } pp_contention_facts;
 
 void pp_contention_facts_read(pp_contention_facts *facts);
 
-/* The calling thread is about to end. */
+/* The calling thread begins, and its end will be told. */
+void pp_contention_thread_begin(void);
+/* It is about to end. */
 void pp_contention_thread_end(void);
 /* In the child of fork: whoever waited does not exist. */
 void pp_contention_after_fork_in_child(void);

@@ -23,6 +23,7 @@ void pp_thread_begin(uintptr_t entry, bool prof_blocked)
 {
     pp_cpu_signal_set_host_blocks(prof_blocked);
     pp_cpu_signal_open();
+    pp_contention_thread_begin();
     pp_cpu_timers_thread_begin(entry);
 }
 

@@ -3,118 +3,17 @@
  * test_contention.c: who is charged for waits that are scripted: nobody goes on before the list says
  * that the others wait. No time is asserted, only sums that must be equal.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "pprof.h"
-#include "sample/contention.h"
+#include "contention_script.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { WAITERS = 5 };
-
-/* ---- what the tables have gained since a moment ---- */
-
-/* A function in a section of its own: the linker says where that begins and ends. */
-#define KNOWN(name)                                                                                \
-    extern const char __start_in_##name[], __stop_in_##name[];                                     \
-    static const known name##_code = {__start_in_##name, __stop_in_##name};                        \
-    __attribute__((noinline, section("in_" #name)))
-
-typedef struct known {
-    const char *start, *stop;
-} known;
-
-static bool is_within(uintptr_t pc, const known *function)
-{
-    return pc - 1 >= (uintptr_t)function->start && pc - 1 < (uintptr_t)function->stop;
-}
-
-typedef struct totals {
-    uint64_t count, amount;
-    const known *function; /* only entries with this frame; NULL = all */
-    const void *leaf;      /* likewise: the hooked function, by its address */
-} totals;
-
-static void add_entry(const pp_stack_entry *entry, void *context)
-{
-    totals *t = context;
-    bool wanted = t->function == NULL;
-    for (uint32_t i = 0; i < entry->depth && !wanted; i++)
-        wanted = is_within(entry->pc[i], t->function);
-    if (wanted && (t->leaf == NULL || entry->pc[0] - 1 == (uintptr_t)t->leaf)) {
-        t->count += entry->count;
-        t->amount += entry->amount;
-    }
-}
-
-static totals total(const pp_stack_counts *table, const known *function, const void *leaf)
-{
-    totals t = {.function = function, .leaf = leaf};
-    if (table != NULL)
-        pp_stack_counts_each(table, add_entry, &t);
-    t.count /= PP_CONTENTION_EVENT;
-    return t;
-}
-
-static totals blocked_in(const known *function, const void *leaf)
-{
-    return total(pp_contention_blocked(), function, leaf);
-}
-
-static totals held_up_by(const known *function, const void *leaf)
-{
-    return total(pp_contention_held_up(), function, leaf);
-}
-
-static int count_everything(void **state)
-{
-    (void)state;
-    pprof_set_block_profile_rate(1);
-    pprof_set_mutex_profile_fraction(1);
-    return 0;
-}
-
-/* ---- threads in step ---- */
-
-static uint16_t listed_for(const void *object)
-{
-    return __atomic_load_n(&pp_contention_listed[pp_contention_hash((uintptr_t)object)],
-                           __ATOMIC_ACQUIRE);
-}
-
-static void until_listed(const void *object, unsigned count)
-{
-    while (listed_for(object) != count)
-        sched_yield();
-}
-
-static void start(pthread_t *threads, unsigned count, void *(*function)(void *), void *argument)
-{
-    for (unsigned i = 0; i < count; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, function, argument), 0);
-}
-
-static void join(const pthread_t *threads, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-}
 
 /* ---- mutexes ---- */
 

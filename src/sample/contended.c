@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contended.c: lists of objects that are waited for, and charges.
+ *
+ * Zone: HOOK.
+ * Locks: one a list.
+ * Owns: all of it.
+ */
+#include "sample/contended.h"
+
+#include "arch/system_call.h"
+#include "base/compiler.h"
+#include "sample/slots.h"
+#include "sys/clock.h"
+#include "sys/lock.h"
+
+#include <string.h>
+
+enum {
+    LISTS = 1024,
+    RECORD_WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD,
+    /* One for each record, and one for each thread that is about to record its stack. */
+    CHARGES = 2 * PP_CONTENDED_MAX,
+    CHARGE_WORDS = CHARGES / PP_SLOTS_A_WORD,
+    SPINS = 100,
+    GIVE_UP_NS = PP_NS_PER_S
+};
+
+struct pp_charge {
+    uint32_t refs;
+    uint64_t scale;
+    uint64_t extra_ns; /* added by waiters, not yet in the table */
+    pp_stack_entry *entry;
+};
+
+struct pp_contended {
+    pp_contended *next;
+    uintptr_t object;
+    uint64_t serial; /* of this use of the record, within the list */
+    uint32_t waiters;
+    bool chosen;        /* the last release was */
+    uint64_t since_sum; /* of all waiters, modulo 2^64 */
+    uint64_t releases, released_ns;
+    pp_charge *charge; /* of who released last */
+};
+
+typedef struct list {
+    uintptr_t owner; /* thread pointer of who works on it; 0 = nobody; 1 = it never came back */
+    pp_contended *first;
+    uint64_t serials;
+} __attribute__((aligned(64))) list;
+
+static const uintptr_t lost_owner = 1;
+
+static list lists[LISTS];
+static pp_contended records[PP_CONTENDED_MAX];
+static uint64_t records_taken[RECORD_WORDS];
+static pp_charge charges[CHARGES];
+static uint64_t charges_taken[CHARGE_WORDS];
+static uint64_t uncharged;
+
+/* ---- charges ---- */
+
+static pp_charge *take_charge(uint64_t scale)
+{
+    int index = pp_slot_take(charges_taken, CHARGE_WORDS);
+    if (index < 0) {
+        return NULL;
+    }
+    pp_charge *charge = &charges[index];
+    *charge = (pp_charge){.refs = 2, .scale = scale}; /* the holder's, and the record's */
+    return charge;
+}
+
+static void drop_charge(pp_charge *charge)
+{
+    if (charge == NULL || __atomic_sub_fetch(&charge->refs, 1, __ATOMIC_ACQ_REL) != 0) {
+        return;
+    }
+    uint64_t extra_ns = __atomic_load_n(&charge->extra_ns, __ATOMIC_RELAXED);
+    if (charge->entry != NULL && extra_ns != 0) {
+        __atomic_add_fetch(&charge->entry->amount, extra_ns * charge->scale, __ATOMIC_RELAXED);
+    }
+    pp_slot_give(charges_taken, (size_t)(charge - charges));
+}
+
+void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry)
+{
+    if (charge != NULL) {
+        charge->entry = entry;
+        drop_charge(charge);
+    }
+}
+
+/* ---- lists ---- */
+
+static list *list_of(uintptr_t object)
+{
+    return &lists[pp_contention_hash(object) % LISTS];
+}
+
+static bool try_enter(list *l, uintptr_t self, uintptr_t *owner)
+{
+    *owner = 0;
+    return __atomic_compare_exchange_n(&l->owner, owner, self, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+/* Whoever is in there was interrupted, or has lost its processor. */
+PP_COLD_PATH static bool enter_patiently(list *l, uintptr_t self)
+{
+    uintptr_t owner = 0;
+    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + GIVE_UP_NS;
+    for (unsigned attempt = 0; !try_enter(l, self, &owner); attempt++) {
+        if (owner == self || owner == lost_owner) {
+            return false;
+        }
+        if (pp_clock_ns(CLOCK_MONOTONIC) > give_up_ns) {
+            __atomic_compare_exchange_n(&l->owner, &owner, lost_owner, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED);
+            return false;
+        }
+        pp_lock_pause(attempt);
+    }
+    return true;
+}
+
+static bool enter(list *l)
+{
+    uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+    uintptr_t owner = 0;
+    for (unsigned attempt = 0; attempt < SPINS; attempt++) {
+        if (try_enter(l, self, &owner)) {
+            return true;
+        }
+        if (owner == self || owner == lost_owner) {
+            return false;
+        }
+        __builtin_ia32_pause();
+    }
+    return enter_patiently(l, self);
+}
+
+/* It was believed lost, and others have come and gone without: the records are no longer right. */
+PP_COLD_PATH static void begin_anew(list *l)
+{
+    while (l->first != NULL) {
+        pp_contended *gone = l->first;
+        l->first = gone->next;
+        gone->object = 0;
+        drop_charge(gone->charge);
+        pp_slot_give(records_taken, (size_t)(gone - records));
+    }
+    __atomic_store_n(&l->owner, 0, __ATOMIC_RELEASE);
+}
+
+static void leave(list *l)
+{
+    uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+    if (!__atomic_compare_exchange_n(&l->owner, &self, 0, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_RELAXED)) {
+        begin_anew(l);
+    }
+}
+
+static pp_contended *find(const list *l, uintptr_t object)
+{
+    pp_contended *record = l->first;
+    while (record != NULL && record->object != object) {
+        record = record->next;
+    }
+    return record;
+}
+
+static pp_contended *add_record(list *l, uintptr_t object)
+{
+    int index = pp_slot_take(records_taken, RECORD_WORDS);
+    if (index < 0) {
+        return NULL;
+    }
+    pp_contended *record = &records[index];
+    *record = (pp_contended){.next = l->first, .object = object, .serial = ++l->serials};
+    l->first = record;
+    return record;
+}
+
+static void remove_record(list *l, pp_contended *record)
+{
+    pp_contended **at = &l->first;
+    while (*at != record) {
+        at = &(*at)->next;
+    }
+    *at = record->next;
+    record->object = 0;
+    pp_slot_give(records_taken, (size_t)(record - records));
+}
+
+static void count_uncharged(void)
+{
+    __atomic_add_fetch(&uncharged, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- waiting ---- */
+
+bool pp_contended_join(uintptr_t object, pp_place *place)
+{
+    list *l = list_of(object);
+    if (!enter(l)) {
+        count_uncharged();
+        return false;
+    }
+    pp_contended *record = find(l, object);
+    if (record == NULL) {
+        record = add_record(l, object);
+    }
+    if (record != NULL) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        record->waiters++;
+        record->since_sum += now_ns;
+        *place = (pp_place){.at = record,
+                            .object = object,
+                            .serial = record->serial,
+                            .releases = record->releases,
+                            .since_ns = now_ns};
+    }
+    leave(l);
+    if (record == NULL) {
+        count_uncharged();
+    }
+    return record != NULL;
+}
+
+static bool is_same(const pp_place *place)
+{
+    return place->at->object == place->object && place->at->serial == place->serial;
+}
+
+/* Returns the charge that the record held, if it is the last one to go. */
+static pp_charge *go(list *l, const pp_place *place, uint64_t now_ns, uint64_t *unseen_ns)
+{
+    pp_contended *record = place->at;
+    bool met_holder = record->releases != place->releases;
+    uint64_t since_ns = met_holder ? record->released_ns : place->since_ns;
+    if (!met_holder) {
+        *unseen_ns = now_ns - since_ns;
+    } else if (record->charge != NULL) {
+        __atomic_add_fetch(&record->charge->extra_ns, now_ns - since_ns, __ATOMIC_RELAXED);
+    } else if (record->chosen) {
+        count_uncharged();
+    }
+    record->since_sum -= since_ns;
+    if (--record->waiters > 0) {
+        return NULL;
+    }
+    pp_charge *last = record->charge;
+    remove_record(l, record);
+    return last;
+}
+
+uint64_t pp_contended_leave(pp_place *place, uint64_t *unseen_ns)
+{
+    *unseen_ns = 0;
+    if (place->at == NULL) {
+        return pp_clock_ns(CLOCK_MONOTONIC);
+    }
+    list *l = list_of(place->object);
+    if (!enter(l)) {
+        count_uncharged();
+        place->at = NULL;
+        return pp_clock_ns(CLOCK_MONOTONIC);
+    }
+    pp_charge *charge = NULL;
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    if (is_same(place)) {
+        charge = go(l, place, now_ns, unseen_ns);
+    } else {
+        count_uncharged();
+    }
+    place->at = NULL;
+    leave(l);
+    drop_charge(charge);
+    return now_ns;
+}
+
+/* ---- releasing ---- */
+
+bool pp_contended_release(uintptr_t object, uint64_t scale, uint64_t *waited_ns, pp_charge **charge)
+{
+    list *l = list_of(object);
+    *charge = NULL;
+    if (__atomic_load_n(&l->first, __ATOMIC_RELAXED) == NULL || !enter(l)) {
+        return false;
+    }
+    pp_charge *before = NULL;
+    pp_contended *record = find(l, object);
+    if (record != NULL) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        *waited_ns = record->waiters * now_ns - record->since_sum;
+        *charge = scale > 0 ? take_charge(scale) : NULL;
+        before = record->charge;
+        record->charge = *charge;
+        record->chosen = scale > 0;
+        record->since_sum = record->waiters * now_ns;
+        record->released_ns = now_ns;
+        record->releases++;
+    }
+    leave(l);
+    drop_charge(before);
+    return record != NULL;
+}
+
+uint64_t pp_contended_uncharged(void)
+{
+    return __atomic_load_n(&uncharged, __ATOMIC_RELAXED);
+}
+
+/* A charge that is dropped after all, by a handler's return, must not be given twice. */
+void pp_contended_after_fork_in_child(void)
+{
+    for (size_t i = 0; (i = pp_slot_next(charges_taken, CHARGE_WORDS, i)) < CHARGES; i++) {
+        charges[i].refs = 0;
+    }
+    for (size_t i = 0; (i = pp_slot_next(records_taken, RECORD_WORDS, i)) < PP_CONTENDED_MAX; i++) {
+        records[i].object = 0;
+    }
+    memset(lists, 0, sizeof lists);
+    memset(records_taken, 0, sizeof records_taken);
+    memset(charges_taken, 0, sizeof charges_taken);
+}

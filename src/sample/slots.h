@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * slots.h: which of a fixed number of things are in use: a bit for each.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_SAMPLE_SLOTS_H
+#define PP_SAMPLE_SLOTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PP_SLOTS_A_WORD = 64 };
+
+/* The index of a bit that was clear, which is set now, or -1. */
+static inline int pp_slot_take(uint64_t *words, size_t count)
+{
+    for (size_t word = 0; word < count; word++) {
+        uint64_t now = __atomic_load_n(&words[word], __ATOMIC_RELAXED);
+        while (~now != 0) {
+            unsigned bit = (unsigned)__builtin_ctzll(~now);
+            if (__atomic_compare_exchange_n(&words[word], &now, now | UINT64_C(1) << bit, true,
+                                            __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+                return (int)(word * PP_SLOTS_A_WORD + bit);
+            }
+        }
+    }
+    return -1;
+}
+
+static inline void pp_slot_give(uint64_t *words, size_t index)
+{
+    __atomic_and_fetch(&words[index / PP_SLOTS_A_WORD], ~(UINT64_C(1) << index % PP_SLOTS_A_WORD),
+                       __ATOMIC_RELEASE);
+}
+
+/* The first index from `from` on whose bit is set, or `count` words' end. */
+static inline size_t pp_slot_next(const uint64_t *words, size_t count, size_t from)
+{
+    while (from < count * PP_SLOTS_A_WORD) {
+        uint64_t rest = __atomic_load_n(&words[from / PP_SLOTS_A_WORD], __ATOMIC_RELAXED) >>
+                        from % PP_SLOTS_A_WORD;
+        if (rest != 0) {
+            return from + (size_t)__builtin_ctzll(rest);
+        }
+        from += PP_SLOTS_A_WORD - from % PP_SLOTS_A_WORD;
+    }
+    return from;
+}
+
+#endif
