@@ -75,14 +75,16 @@ static pp_wait_function *find_internal(const pp_wait_hook *hook)
     return NULL;
 }
 
-/* Conditions had another layout before glibc 2.3.2, and the old functions still are there. */
+/* Conditions had another layout before glibc 2.3.2; the old functions still are there, and old
+ * loaders find them first. Whatever else stands behind us is taken as it is. */
 static void *find(const char *name)
 {
-    void *found = NULL;
-    if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0) {
-        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    void *found = dlsym(RTLD_NEXT, name);
+    if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0 &&
+        found == dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5")) {
+        return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
     }
-    return found != NULL ? found : dlsym(RTLD_NEXT, name);
+    return found;
 }
 
 static void aim(pp_wait_hook *hook)

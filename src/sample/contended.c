@@ -141,12 +141,18 @@ static bool enter(list *l)
     return enter_patiently(l, self);
 }
 
+/* The head is looked at from outside. */
+static void set_next(pp_contended **next, pp_contended *record)
+{
+    __atomic_store_n(next, record, __ATOMIC_RELAXED);
+}
+
 /* It was believed lost, and others have come and gone without: the records are no longer right. */
 PP_COLD_PATH static void begin_anew(list *l)
 {
     while (l->first != NULL) {
         pp_contended *gone = l->first;
-        l->first = gone->next;
+        set_next(&l->first, gone->next);
         gone->object = 0;
         drop_charge(gone->charge);
         pp_slot_give(records_taken, (size_t)(gone - records));
@@ -180,7 +186,7 @@ static pp_contended *add_record(list *l, uintptr_t object)
     }
     pp_contended *record = &records[index];
     *record = (pp_contended){.next = l->first, .object = object, .serial = ++l->serials};
-    l->first = record;
+    set_next(&l->first, record);
     return record;
 }
 
@@ -190,7 +196,7 @@ static void remove_record(list *l, pp_contended *record)
     while (*at != record) {
         at = &(*at)->next;
     }
-    *at = record->next;
+    set_next(at, record->next);
     record->object = 0;
     pp_slot_give(records_taken, (size_t)(record - records));
 }

@@ -21,6 +21,14 @@
 #include <sched.h>
 #include <stdbool.h>
 
+/* ThreadSanitizer knows no C11 threads, holds signals back, loses its place when a wait is cancelled, and takes a refusal
+ * for an error of the caller. */
+#ifdef __SANITIZE_THREAD__
+#define NOT_UNDER_TSAN() skip()
+#else
+#define NOT_UNDER_TSAN() ((void)0)
+#endif
+
 /* ---- what the tables have gained since a moment ---- */
 
 /* A function in a section of its own: the linker says where that begins and ends. */

@@ -127,6 +127,7 @@ static pthread_mutex_t made(int type, int robust)
 static void an_owner_does_not_wait_for_itself(void **state)
 {
     (void)state;
+    NOT_UNDER_TSAN();
     totals waits = blocked_in(NULL, NULL);
     pthread_mutex_t recursive = made(PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_STALLED);
     pthread_mutex_t checking = made(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED);
@@ -298,6 +299,7 @@ static void *waits_for_ever(void *unused)
 static void a_wait_that_goes_on_is_seen_and_a_cancelled_one_is_not(void **state)
 {
     (void)state;
+    NOT_UNDER_TSAN();
     pthread_t thread;
     void *result = NULL;
     sem_init(&semaphore, 0, 0);
@@ -334,6 +336,7 @@ static void *jumps_out_of_a_wait(void *unused)
 static void a_wait_that_was_jumped_out_of_is_forgotten(void **state)
 {
     (void)state;
+    NOT_UNDER_TSAN();
     pthread_t thread;
     sem_init(&semaphore, 0, 0);
     signal(SIGUSR1, jump_out);
@@ -363,6 +366,7 @@ static int locks_c11(void *unused)
 static void c11_locks_count_too(void **state)
 {
     (void)state;
+    NOT_UNDER_TSAN();
     thrd_t thread;
     totals waits = blocked_in(NULL, (void *)mtx_lock);
     totals delays = held_up_by(NULL, (void *)mtx_unlock);

@@ -407,6 +407,7 @@ static void interrupt_a_wait(bool stack_above)
 static void a_handler_may_wait_in_the_middle_of_a_wait(void **state)
 {
     (void)state;
+    NOT_UNDER_TSAN();
     struct sigaction action = {.sa_handler = waits_in_handler, .sa_flags = SA_ONSTACK};
     sigaction(SIGUSR1, &action, NULL);
     interrupt_a_wait(true);
