@@ -110,7 +110,8 @@ typedef struct pprof_profile pprof_profile;
 /*
  * The profile of that name, or NULL. Built in: "heap" and "allocs", the same samples seen from what
  * is in use now or from all that was ever allocated; with the option `peak` also "peak": "heap" as it
- * was when the most was in use (within 5 %). A profile is never freed. Thread-safe.
+ * was when the most was in use (within 5 %); "block" and "mutex", where threads wait, and who makes
+ * them wait. A profile is never freed. Thread-safe.
  */
 PPROF_API pprof_profile *pprof_lookup(const char *name);
 
@@ -119,7 +120,8 @@ PPROF_API const char *pprof_profile_name(const pprof_profile *profile);
 
 /*
  * How many entries it has now [Profile.Count]: for "heap" and "allocs" the sites where something was
- * sampled, those where it was all freed included, as pprof_mem_profile() counts them. 0 for NULL.
+ * sampled, those where it was all freed included, as pprof_mem_profile() counts them; for "block" and
+ * "mutex" the records. 0 for NULL.
  * Callable from any thread; not async-signal-safe.
  */
 PPROF_API size_t pprof_profile_count(pprof_profile *profile);
@@ -196,6 +198,46 @@ PPROF_API int64_t pprof_mem_record_inuse_objects(const pprof_mem_record *r);
 PPROF_API bool pprof_mem_profile(pprof_mem_record *records, size_t capacity, size_t *n,
                                  bool inuse_zero);
 
+/* ---- Contention [runtime SetBlockProfileRate, SetMutexProfileFraction] ---------------------- */
+
+/*
+ * Block profile: where threads wait for locks, conditions, semaphores, barriers and other threads.
+ * Waits of at least that many nanoseconds are all recorded, shorter ones with the probability
+ * wait / rate, and then count for as many as they stand for. 1 = every event; 0 = off (the default);
+ * a negative number changes nothing. Returns what was set before, -1 if there is no memory.
+ * Thread-safe; not async-signal-safe.
+ */
+PPROF_API int64_t pprof_set_block_profile_rate(int64_t nanoseconds);
+
+/*
+ * Mutex profile: the stacks that released a lock for which others waited, charged with the time
+ * that they waited. One release in `fraction` is recorded, and counts for as many. 1 = every one; 0 =
+ * off (the default); a negative number changes nothing. Returns what was set before, -1 if there is
+ * no memory. Thread-safe; not async-signal-safe.
+ */
+PPROF_API int64_t pprof_set_mutex_profile_fraction(int64_t fraction);
+
+/* The unit of the delays in records and texts: 1e9, they are in nanoseconds. Async-signal-safe. */
+PPROF_API int64_t pprof_cycles_per_second(void);
+
+/*
+ * What was recorded at one stack, the hooked function first. Block: `count` waits, `cycles` (in units
+ * of 1 / pprof_cycles_per_second() seconds) waited, estimates where the rate is above 1. Mutex: `count`
+ * releases, `cycles` that others waited for them, scaled up by the fraction.
+ */
+typedef struct pprof_block_record {
+    int64_t count, cycles;
+    pprof_stack stack;
+} pprof_block_record;
+
+/*
+ * The records [runtime.BlockProfile, MutexProfile], those with most cycles first, in the manner of
+ * pprof_mem_profile(). Waits that go on are not among them. Callable from any thread; not
+ * async-signal-safe.
+ */
+PPROF_API bool pprof_block_profile(pprof_block_record *records, size_t capacity, size_t *n);
+PPROF_API bool pprof_mutex_profile(pprof_block_record *records, size_t capacity, size_t *n);
+
 /* ---- Heaps that libpprof does not hook [runtime/mprof: Malloc, Free, NextCycle, ...] --------- */
 
 /*
@@ -245,27 +287,6 @@ PPROF_API void pprof_heap_cycle_post_sweep(void);
  * thread that asks. Thread-safe.
  */
 PPROF_API void pprof_set_collector(void (*collect)(void));
-/* ---- Contention [runtime SetBlockProfileRate, SetMutexProfileFraction] ---------------------- */
-
-/*
- * Block profile: where threads wait for locks, conditions, semaphores, barriers and other threads.
- * Waits of at least that many nanoseconds are all recorded, shorter ones with the probability
- * wait / rate, and then count for as many as they stand for. 1 = every event; 0 = off (the default);
- * a negative number changes nothing. Returns what was set before, -1 if there is no memory.
- * Thread-safe; not async-signal-safe.
- */
-PPROF_API int64_t pprof_set_block_profile_rate(int64_t nanoseconds);
-
-/*
- * Mutex profile: the stacks that released a lock for which others waited, charged with the time
- * that they waited. One release in `fraction` is recorded, and counts for as many. 1 = every one; 0 =
- * off (the default); a negative number changes nothing. Returns what was set before, -1 if there is
- * no memory. Thread-safe; not async-signal-safe.
- */
-PPROF_API int64_t pprof_set_mutex_profile_fraction(int64_t fraction);
-
-/* The unit of the delays in records and texts: 1e9, they are in nanoseconds. Async-signal-safe. */
-PPROF_API int64_t pprof_cycles_per_second(void);
 
 /* ---- Stacks [runtime.Callers] -------------------------------------------------------------- */
 

@@ -1,50 +1,105 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_control.c: the public rates of the block and mutex profiles.
+ * contention_control.c: rates, snapshot, encode, write.
  *
- * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none of its own.
+ * Owns: the request.
  */
+#include "contention_control.h"
+
+#include "encode/proto.h"
+#include "end_file.h"
 #include "hook/waits.h"
-#include "preload.h"
 #include "sample/contention.h"
-#include "sys/modules.h"
 
-#include "pprof.h"
+#include <errno.h>
 
-static void aim_hooks(void)
+static pp_symbolize symbolize = PP_SYMBOLIZE_NAMES;
+
+pp_symbolize pp_contention_control_symbolize(void)
 {
-    bool on = pp_contention_block_rate() > 0 || pp_contention_mutex_fraction() > 0;
-    if (on) {
-        pp_modules_refresh();
-    }
-    pp_hook_waits_count(on);
+    return symbolize;
 }
 
-int64_t pprof_set_block_profile_rate(int64_t nanoseconds)
+static int write_block(pprof_writer writer)
 {
-    pp_preload_link();
-    if (nanoseconds < 0) {
-        return pp_contention_block_rate();
-    }
-    int64_t before = pp_contention_set_block_rate(nanoseconds);
-    aim_hooks();
-    return before;
+    return pp_contention_control_write(PP_CONTENTION_BLOCK, writer);
 }
 
-int64_t pprof_set_mutex_profile_fraction(int64_t fraction)
+static int write_mutex(pprof_writer writer)
 {
-    pp_preload_link();
-    if (fraction < 0) {
-        return pp_contention_mutex_fraction();
-    }
-    int64_t before = pp_contention_set_mutex_fraction(fraction);
-    aim_hooks();
-    return before;
+    return pp_contention_control_write(PP_CONTENTION_MUTEX, writer);
 }
 
-int64_t pprof_cycles_per_second(void)
+enum { BLOCK, MUTEX, FILES };
+static pp_end_file files[FILES] = {{"block", write_block, false}, {"mutex", write_mutex, false}};
+
+/* ---- rates ---- */
+
+bool pp_contention_control_is_on(void)
 {
-    return 1000000000; /* the clock counts nanoseconds */
+    return pp_contention_block_rate() > 0 || pp_contention_mutex_fraction() > 0;
+}
+
+void pp_contention_control_aim(void)
+{
+    pp_hook_waits_count(pp_contention_control_is_on());
+}
+
+int pp_contention_control_start(const pp_contention_request *request)
+{
+    int error = 0;
+    symbolize = request->symbolize;
+    if (request->block_rate > 0) {
+        files[BLOCK].wanted = pp_contention_set_block_rate(request->block_rate) >= 0;
+        error = files[BLOCK].wanted ? error : -ENOMEM;
+    }
+    if (request->mutex_fraction > 0) {
+        files[MUTEX].wanted = pp_contention_set_mutex_fraction(request->mutex_fraction) >= 0;
+        error = files[MUTEX].wanted ? error : -ENOMEM;
+    }
+    pp_contention_control_aim();
+    return error;
+}
+
+/* ---- writing ---- */
+
+int pp_contention_control_write(pp_contention_view view, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_profile profile;
+    int error = pp_contention_profile_build(view, true, &arena, &profile);
+    if (error == 0) {
+        profile.symbolize = symbolize;
+        error = pp_proto_encode(&profile, &arena, writer);
+    }
+    pp_arena_release(&arena);
+    return error;
+}
+
+/* ---- the end ---- */
+
+void pp_contention_control_end(bool fatal)
+{
+    pp_end_files_write(files, FILES, fatal);
+}
+
+bool pp_contention_control_confine(void)
+{
+    bool wanted = files[BLOCK].wanted || files[MUTEX].wanted;
+    pp_contention_control_end(false);
+    pp_contention_set_block_rate(0);
+    pp_contention_set_mutex_fraction(0);
+    pp_contention_control_aim();
+    return wanted;
+}
+
+void pp_contention_control_after_fork(bool keep_files)
+{
+    pp_contention_after_fork_in_child();
+    pp_end_files_after_fork();
+    for (unsigned i = 0; i < FILES; i++) {
+        files[i].wanted = files[i].wanted && keep_files;
+    }
 }

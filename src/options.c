@@ -112,6 +112,27 @@ static int take_peak(pp_options *options, const char *value)
     return value == NULL ? 0 : -EINVAL;
 }
 
+/* A number above 0; 1 if there is none. */
+static int take_rate(const char *value, int64_t *rate)
+{
+    int64_t number = 1;
+    if (value != NULL && (!parse_number(value, &number) || number < 1)) {
+        return -EINVAL;
+    }
+    *rate = number;
+    return 0;
+}
+
+static int take_block(pp_options *options, const char *value)
+{
+    return take_rate(value, &options->contention_request.block_rate);
+}
+
+static int take_mutex(pp_options *options, const char *value)
+{
+    return take_rate(value, &options->contention_request.mutex_fraction);
+}
+
 static int take_file(pp_options *options, const char *value)
 {
     (void)options;
@@ -146,6 +167,7 @@ static int take_symbolize(pp_options *options, const char *value)
         return strcmp(value, "lines") == 0 ? -ENOTSUP : -EINVAL;
     }
     options->cpu_request.symbolize = options->heap_request.symbolize = symbolize;
+    options->contention_request.symbolize = symbolize;
     return 0;
 }
 
@@ -200,6 +222,8 @@ static const option table[] = {
     {"cpu", take_cpu, "cpu or cpu:HZ, HZ from 1 to 1000000"},
     {"heap", take_heap, "heap or heap:BYTES, 0 for off, 1 for every block, 512k"},
     {"peak", take_peak, "peak, without a value"},
+    {"block", take_block, "block or block:NS, 1 for every wait"},
+    {"mutex", take_mutex, "mutex or mutex:N, one release in N"},
     {"file", take_file, "file=PATH, with %e %p %k %t %n %%"},
     {"engine", take_engine, "engine=auto, timer or perf"},
     {"symbolize", take_symbolize, "symbolize=none, names or lines"},
@@ -207,8 +231,6 @@ static const option table[] = {
     {"subprocesses", take_subprocesses, "subprocesses, without a value"},
     {"duration", take_duration, "duration=30s, or ms, m, h"},
     {"alloctrace", take_alloctrace, "alloctrace, without a value"},
-    {"block", take_later, NULL},
-    {"mutex", take_later, NULL},
     {"thread", take_later, NULL},
     {"http", take_later, NULL},
     {"signal", take_later, NULL},
@@ -274,6 +296,7 @@ void pp_options_init(pp_options *options)
     *options = (pp_options){
         .cpu_request = {.to_file = true, .symbolize = PP_SYMBOLIZE_NAMES},
         .heap_request = {.rate = PP_HEAP_RATE_DEFAULT, .symbolize = PP_SYMBOLIZE_NAMES},
+        .contention_request = {.symbolize = PP_SYMBOLIZE_NAMES},
     };
 }
 

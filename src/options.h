@@ -9,6 +9,7 @@
 #ifndef PP_OPTIONS_H
 #define PP_OPTIONS_H
 
+#include "contention_control.h"
 #include "cpu_control.h"
 #include "heap_control.h"
 
@@ -21,7 +22,8 @@ typedef struct pp_options {
     bool alloctrace;   /* every allocation is to be logged */
     pp_cpu_request cpu_request;
     pp_heap_request heap_request;
-    int error; /* the first one that was met */
+    pp_contention_request contention_request; /* of what is wanted */
+    int error;                                /* the first one that was met */
 } pp_options;
 
 /* What holds when nothing is said. */

@@ -13,6 +13,7 @@
 #include "preload.h"
 
 #include "alloctrace_names.h"
+#include "contention_control.h"
 #include "cpu_control.h"
 #include "heap_control.h"
 #include "hook/process.h"
@@ -20,7 +21,6 @@
 #include "options.h"
 #include "output.h"
 #include "sample/alloctrace.h"
-#include "sample/contention.h"
 #include "sample/cpu.h"
 #include "sample/cpu_perf.h"
 #include "sample/heap.h"
@@ -113,6 +113,36 @@ static int start_heap(void)
     return error;
 }
 
+static bool wants_contention(const pp_options *wanted)
+{
+    return wanted->contention_request.block_rate > 0 ||
+           wanted->contention_request.mutex_fraction > 0;
+}
+
+static int start_contention(void)
+{
+    need_template();
+    prepare_walks();
+    pp_modules_refresh();
+    pp_hook_fatal_signals();
+    int error = pp_contention_control_start(&options.contention_request);
+    if (error != 0) {
+        pp_log_error("the block and mutex profiles", " could not be started", error, NULL);
+    }
+    return error;
+}
+
+/* Each kind gets a file of its own. */
+static void distinguish_kinds(const pp_options *wanted)
+{
+    int kinds = wanted->cpu + wanted->heap + wanted->heap_request.peak +
+                (wanted->contention_request.block_rate > 0) +
+                (wanted->contention_request.mutex_fraction > 0);
+    if (kinds > 1) {
+        pp_output_distinguish_kinds();
+    }
+}
+
 /* Without being asked for: in programs that are linked to us, as in Go. */
 static void start_default(bool options_given)
 {
@@ -132,7 +162,7 @@ static void start_alloctrace(void)
 static void after_fork_in_child(void)
 {
     pp_hook_threads_after_fork();
-    pp_contention_after_fork_in_child();
+    pp_contention_control_after_fork(options.subprocesses);
     pp_cpu_control_after_fork();
     pp_heap_control_after_fork(options.subprocesses);
     pp_alloctrace_after_fork_in_child(options.subprocesses);
@@ -146,7 +176,8 @@ static void after_fork_in_child(void)
 /* The module list is brought up to date while the library is still there. */
 static void before_unload(void)
 {
-    if (__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED) || pp_heap_control_is_on()) {
+    if (__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED) || pp_heap_control_is_on() ||
+        pp_contention_control_is_on()) {
         pp_modules_refresh();
     }
 }
@@ -155,6 +186,7 @@ static void before_unload(void)
 static void before_confinement(void)
 {
     bool written = pp_heap_control_confine();
+    written |= pp_contention_control_confine();
     written |= pp_alloctrace_stop();
     if (started && pp_cpu_control_stop(true, false) == 0) {
         started = false;
@@ -174,6 +206,7 @@ static void at_end(bool fatal_signal)
         pp_cpu_control_stop(true, fatal_signal);
     }
     pp_heap_control_end(fatal_signal);
+    pp_contention_control_end(fatal_signal);
 }
 
 /* ---- the environment of programs that this one executes ---- */
@@ -251,13 +284,14 @@ __attribute__((constructor)) static void at_load(void)
         options.error = 0; /* a typo must not keep the rest from working */
     }
     pp_options_from_gperftools(&options);
-    if ((options.cpu && options.heap) || options.heap_request.peak) {
-        pp_output_distinguish_kinds();
-    }
+    distinguish_kinds(&options);
     if (options.heap) {
         start_heap();
     } else {
         start_default(text != NULL);
+    }
+    if (wants_contention(&options)) {
+        start_contention();
     }
     if (options.cpu) {
         start();
@@ -283,16 +317,19 @@ int pprof_configure(const char *text)
     pp_options wanted = options;
     wanted.error = 0;
     wanted.cpu = wanted.heap = wanted.alloctrace = false;
+    wanted.contention_request.block_rate = wanted.contention_request.mutex_fraction = 0;
     pp_options_parse(&wanted, text);
     bool start_cpu = wanted.cpu;
     int error = wanted.error;
     options = wanted;
-    if ((wanted.cpu && wanted.heap) || wanted.heap_request.peak) {
-        pp_output_distinguish_kinds();
-    }
+    distinguish_kinds(&wanted);
     if (wanted.heap) {
         int heap_error = start_heap();
         error = error != 0 ? error : heap_error;
+    }
+    if (wants_contention(&wanted)) {
+        int contention_error = start_contention();
+        error = error != 0 ? error : contention_error;
     }
     if (wanted.alloctrace) {
         start_alloctrace();

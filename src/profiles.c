@@ -8,6 +8,8 @@
  */
 #include "pprof.h"
 
+#include "contention_control.h"
+#include "contention_text.h"
 #include "heap_control.h"
 #include "heap_text.h"
 #include "preload.h"
@@ -52,9 +54,39 @@ static int write_peak(pprof_writer writer, int debug)
     return debug == 0 ? pp_heap_control_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
 }
 
+static size_t count_block(void)
+{
+    size_t records = 0;
+    pprof_block_profile(NULL, 0, &records);
+    return records;
+}
+
+static size_t count_mutex(void)
+{
+    size_t records = 0;
+    pprof_mutex_profile(NULL, 0, &records);
+    return records;
+}
+
+static int write_contention(pp_contention_view view, pprof_writer writer, int debug)
+{
+    return debug == 0 ? pp_contention_control_write(view, writer)
+                      : pp_contention_text_write(view, debug == PPROF_DEBUG_BARE, writer);
+}
+
+static int write_block(pprof_writer writer, int debug)
+{
+    return write_contention(PP_CONTENTION_BLOCK, writer, debug);
+}
+
+static int write_mutex(pprof_writer writer, int debug)
+{
+    return write_contention(PP_CONTENTION_MUTEX, writer, debug);
+}
+
 static pprof_profile built_in[] = {
-    {"allocs", count_heap, write_allocs},
-    {"heap", count_heap, write_heap},
+    {"allocs", count_heap, write_allocs}, {"block", count_block, write_block},
+    {"heap", count_heap, write_heap},     {"mutex", count_mutex, write_mutex},
     {"peak", count_heap, write_peak},
 };
 

@@ -17,8 +17,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { CONTENTIONS, DELAY, VALUES };
-
 enum {
     SLACK = 1024, /* stacks that come while the profile is taken */
     MAX_COMMENTS = 3
@@ -71,7 +69,8 @@ static void add_waiting(const uintptr_t *pcs, uint32_t depth, uint64_t since_ns,
                                                      .value = {1, delay_ns}});
 }
 
-static int collect(pp_contention_view view, bool with_waiting, pp_arena *arena, pp_profile *profile)
+int pp_contention_samples(pp_contention_view view, bool with_waiting, pp_arena *arena,
+                          pp_profile *profile)
 {
     const pp_stack_counts *table =
         view == PP_CONTENTION_BLOCK ? pp_contention_blocked() : pp_contention_held_up();
@@ -91,7 +90,7 @@ static int collect(pp_contention_view view, bool with_waiting, pp_arena *arena, 
     if (with_waiting) {
         pp_contention_each_waiting(add_waiting, &c);
     }
-    return pp_samples_give(&c.samples, DELAY, arena, profile);
+    return pp_samples_give(&c.samples, PP_CONTENTION_DELAY, arena, profile);
 }
 
 /* ---- comments ---- */
@@ -101,7 +100,6 @@ static void add_count(const char **list, size_t *count, uint64_t number, const c
 {
     if (number > 0) {
         pp_text text = PP_TEXT_INIT;
-        pp_text_add(&text, "libpprof: ");
         pp_text_add_number(&text, number);
         pp_text_add(&text, what);
         list[(*count)++] = pp_arena_text(arena, text.data, text.length);
@@ -138,14 +136,14 @@ int pp_contention_profile_build(pp_contention_view view, bool with_waiting, pp_a
 {
     pp_mapping *mappings = NULL;
     *profile = (pp_profile){
-        .sample_type_count = VALUES,
+        .sample_type_count = PP_CONTENTION_VALUES,
         .sample_type = {{"contentions", "count"}, {"delay", "nanoseconds"}},
         .period_type = {"contentions", "count"},
         .period = 1,
         .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
         .symbolize = PP_SYMBOLIZE_NAMES,
     };
-    int error = collect(view, with_waiting, arena, profile);
+    int error = pp_contention_samples(view, with_waiting, arena, profile);
     if (error == 0) {
         error = pp_modules_mappings(arena, &mappings, &profile->mapping_count);
         profile->mappings = mappings;

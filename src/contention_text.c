@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contention_text.c: snapshot, encode, write.
+ *
+ * Zone: NORMAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "contention_text.h"
+
+#include "contention_control.h"
+#include "encode/legacy_contention.h"
+
+int pp_contention_text_write(pp_contention_view view, bool bare, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_profile profile;
+    int error = pp_contention_profile_build(view, false, &arena, &profile);
+    if (error == 0) {
+        profile.symbolize = pp_contention_control_symbolize();
+        error = pp_legacy_contention_encode(&profile, view, bare, &arena, writer);
+    }
+    pp_arena_release(&arena);
+    return error;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * legacy_contention.c: header, rows, maps (layout in legacy_contention.h).
+ *
+ * Zone: NORMAL (no malloc, no stdio).
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "encode/legacy_contention.h"
+
+#include "encode/frame_comments.h"
+#include "sys/clock.h"
+#include "sys/maps.h"
+
+#include <errno.h>
+
+static const char placeholder[] = " 0x1"; /* an empty stack: readers need an address */
+
+static void write_header(pp_text_stream *out, const pp_profile *profile, pp_contention_view view)
+{
+    bool mutex = view == PP_CONTENTION_MUTEX;
+    pp_text_stream_add(out, mutex ? "--- mutex:\n" : "--- contention:\n");
+    pp_text_stream_add(out, "cycles/second=");
+    pp_text_stream_number(out, PP_NS_PER_S);
+    pp_text_stream_add(out, mutex ? "\nsampling period=1\n" : "\n");
+    for (size_t i = 0; i < profile->comment_count; i++) {
+        pp_text_stream_add(out, "# ");
+        pp_text_stream_add(out, profile->comments[i]);
+        pp_text_stream_add(out, "\n");
+    }
+}
+
+static void write_row(pp_text_stream *out, const pp_profile_sample *sample)
+{
+    pp_text_stream_number(out, sample->value[PP_CONTENTION_DELAY]);
+    pp_text_stream_add(out, " ");
+    pp_text_stream_number(out, sample->value[PP_CONTENTION_COUNT]);
+    pp_text_stream_add(out, " @");
+    for (uint32_t i = 0; i < sample->depth; i++) {
+        pp_text_stream_add(out, " ");
+        pp_text_stream_hex(out, sample->pc[i]);
+    }
+    pp_text_stream_add(out, sample->depth == 0 ? placeholder : "");
+    pp_text_stream_add(out, "\n");
+}
+
+static int write_rows(pp_text_stream *out, const pp_profile *profile, bool bare, pp_arena *arena)
+{
+    pp_frame_comments comments;
+    int error = bare ? 0 : pp_frame_comments_init(&comments, profile, false, arena);
+    for (size_t i = 0; error == 0 && out->error == 0 && i < profile->sample_count; i++) {
+        write_row(out, &profile->samples[i]);
+        if (!bare)
+            pp_frame_comments_write(&comments, &profile->samples[i], out);
+    }
+    return error;
+}
+
+int pp_legacy_contention_encode(const pp_profile *profile, pp_contention_view view, bool bare,
+                                pp_arena *arena, pprof_writer writer)
+{
+    pp_text_stream out;
+    pp_text_stream_init(&out, writer);
+    char *maps = NULL;
+    size_t maps_length = 0;
+    int maps_error = pp_maps_text(arena, &maps, &maps_length);
+    write_header(&out, profile, view);
+    int error = write_rows(&out, profile, bare, arena);
+    if (error != 0)
+        pp_text_stream_fail(&out, error);
+    pp_text_stream_add(&out, "\n--- Memory map: ---\n");
+    if (maps_error == 0)
+        pp_text_stream_bytes(&out, maps, maps_length);
+    int write_error = pp_text_stream_finish(&out);
+    return write_error != 0 ? write_error : maps_error;
+}
