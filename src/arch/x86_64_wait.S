@@ -6,6 +6,7 @@
  *                   real function while nothing is counted
  *   pp_count_NAME   the look at the lock word; on to the real function if nobody is in the way
  *   pp_slow_NAME    the way to hook/waits.c; also where a hook leads that was not resolved yet
+ *   syscall         the way to hook/futex.c
  *
  * The look needs no care for the kind of a mutex: a lock word of 0 is free for each of them.
  * glibc: struct __pthread_mutex_s begins with the lock word (0 free, 1 taken, 2 taken and perhaps
@@ -204,6 +205,49 @@ PP_WAIT_LIST(STUB)
         .cfi_adjust_cfa_offset -56
         ret
         end pp_wait_to_c
+
+/* syscall(): what may be a wait for a futex goes to hook/futex.c while hooks count, with a
+ * pp_futex_call (there): the number, five arguments, rbx, rbp; everything else to hook/sandbox.c. */
+#define SYS_FUTEX       202
+#define SYS_FUTEX_WAITV 449
+
+        .globl syscall
+        .hidden pp_entry_syscall
+        .globl pp_entry_syscall
+        .set pp_entry_syscall, syscall
+        function syscall
+        _CET_ENDBR
+        cmp     $SYS_FUTEX, %edi
+        je      1f
+        cmp     $SYS_FUTEX_WAITV, %edi
+        je      1f
+2:      jmp     pp_hook_syscall
+1:      cmpb    $0, pp_hook_waits_counted(%rip)
+        je      2b
+        push    %rbp
+        .cfi_adjust_cfa_offset 8
+        push    %rbx
+        .cfi_adjust_cfa_offset 8
+        push    %r9
+        .cfi_adjust_cfa_offset 8
+        push    %r8
+        .cfi_adjust_cfa_offset 8
+        push    %rcx
+        .cfi_adjust_cfa_offset 8
+        push    %rdx
+        .cfi_adjust_cfa_offset 8
+        push    %rsi
+        .cfi_adjust_cfa_offset 8
+        push    %rdi
+        .cfi_adjust_cfa_offset 8
+        mov     %rsp, %rdi
+        sub     $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        call    pp_futex_slow
+        add     $72, %rsp
+        .cfi_adjust_cfa_offset -72
+        ret
+        end syscall
 
 #else
 #error "libpprof has no lock entries for this architecture yet: add src/arch/<name>_wait.S"

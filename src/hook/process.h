@@ -43,6 +43,10 @@ void pp_hook_fatal_signals(void);
 /* ---- within this room ---- */
 
 void pp_hook_sandbox_init(void);
+
+/* libc's syscall(), unless the host confines itself by it. */
+long pp_hook_syscall(long number, long a, long b, long c, long d, long e, long f);
+
 void pp_hook_sigwait_init(void);
 void pp_hook_masks_init(void);
 void pp_hook_dispositions_init(void);

@@ -33,12 +33,11 @@ typedef int prctl_function(int, long, long, long, long);
 static void *real_syscall;
 static void *real_prctl;
 
-long pp_hook_syscall(long number, long a, long b, long c, long d, long e,
-                     long f) __asm__("syscall");
 int pp_hook_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
 
-__attribute__((visibility("default"))) long pp_hook_syscall(long number, long a, long b, long c,
-                                                            long d, long e, long f)
+/* The symbol's entry is in arch/ (hook/futex.c). */
+__attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, long a, long b,
+                                                                 long c, long d, long e, long f)
 {
     word_function *real = (word_function *)pp_real(&real_syscall, "syscall");
     if (real == NULL) {

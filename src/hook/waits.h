@@ -59,6 +59,9 @@ typedef struct pp_wait_call {
 /* Whether hooks count, in all threads from now on. Zone: NORMAL. */
 void pp_hook_waits_count(bool on);
 
+/* Whether they do. Read by the entry of syscall(). */
+extern bool pp_hook_waits_counted;
+
 /* ---- within this room ---- */
 
 /* False if the function does not exist. */

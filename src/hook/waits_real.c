@@ -55,7 +55,8 @@ typedef struct internal {
     pp_wait_function *function;
 } internal;
 
-static bool counting;
+bool pp_hook_waits_counted;
+
 static PP_TLS bool resolving;
 
 static pp_wait_function *find_internal(const pp_wait_hook *hook)
@@ -89,7 +90,7 @@ static void *find(const char *name)
 
 static void aim(pp_wait_hook *hook)
 {
-    bool count = __atomic_load_n(&counting, __ATOMIC_ACQUIRE);
+    bool count = __atomic_load_n(&pp_hook_waits_counted, __ATOMIC_ACQUIRE);
     __atomic_store_n(&hook->target, count ? hook->counting : hook->real, __ATOMIC_RELEASE);
 }
 
@@ -126,7 +127,7 @@ bool pp_wait_resolve(pp_wait_hook *hook)
 
 void pp_hook_waits_count(bool on)
 {
-    __atomic_store_n(&counting, on, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&pp_hook_waits_counted, on, __ATOMIC_SEQ_CST);
     for (size_t i = 0; i < hook_count; i++) {
         if (__atomic_load_n(&hooks[i]->resolved, __ATOMIC_ACQUIRE)) {
             aim(hooks[i]);

@@ -100,6 +100,7 @@ static void add_count(const char **list, size_t *count, uint64_t number, const c
 {
     if (number > 0) {
         pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
         pp_text_add_number(&text, number);
         pp_text_add(&text, what);
         list[(*count)++] = pp_arena_text(arena, text.data, text.length);

@@ -7,10 +7,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -305,6 +307,45 @@ static void a_semaphore_is_an_event_if_it_is_not_free(void **state)
     assert_int_equal(errno, EINVAL);
 }
 
+/* ---- futex by way of syscall() ---- */
+
+static uint32_t futex_word;
+
+static long futex(int operation, uint32_t value, uint32_t bits)
+{
+    return syscall(SYS_futex, &futex_word, operation, value, NULL, NULL, bits);
+}
+
+KNOWN(waits_for_futex)
+static void *waits_for_futex(void *unused)
+{
+    (void)unused;
+    /* The seventh argument: 0 would be EINVAL. */
+    while (futex(FUTEX_WAIT_BITSET_PRIVATE, 0, 4) != 0)
+        assert_int_equal(errno, EINTR);
+    return NULL;
+}
+
+static void a_wait_for_a_futex_is_an_event_where_it_was_made(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    totals before = blocked_in(&waits_for_futex_code, (void *)syscall);
+    start(&thread, 1, waits_for_futex, NULL);
+    while (futex(FUTEX_WAKE_BITSET_PRIVATE, 1, 4) != 1)
+        sched_yield();
+    join(&thread, 1);
+    assert_int_equal(blocked_in(&waits_for_futex_code, (void *)syscall).count - before.count, 1);
+    /* What does not wait is none. */
+    totals all = blocked_in(NULL, NULL);
+    errno = 0;
+    assert_int_equal(futex(FUTEX_WAIT_PRIVATE, 1, 0), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(futex(FUTEX_WAKE_PRIVATE, 1, 0), 0);
+    assert_int_equal(syscall(SYS_getpid), getpid());
+    assert_int_equal(blocked_in(NULL, NULL).amount, all.amount);
+}
+
 /* ---- a mutex that is gone right after it was unlocked ---- */
 
 static void *takes_it_and_unmaps_it(void *page)
@@ -455,6 +496,7 @@ int main(void)
         cmocka_unit_test_setup(the_last_one_at_a_barrier_does_not_wait, count_everything),
         cmocka_unit_test_setup(a_join_is_an_event_if_the_thread_still_runs, count_everything),
         cmocka_unit_test_setup(a_semaphore_is_an_event_if_it_is_not_free, count_everything),
+        cmocka_unit_test_setup(a_wait_for_a_futex_is_an_event_where_it_was_made, count_everything),
         cmocka_unit_test_setup(a_mutex_is_not_touched_once_it_is_unlocked, count_everything),
         cmocka_unit_test_setup(a_handler_may_wait_in_the_middle_of_a_wait, count_everything),
         cmocka_unit_test_setup(more_waits_than_there_is_room_for_are_counted_as_lost,
