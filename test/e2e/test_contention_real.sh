@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_contention_real.sh: programs and libraries with locks of their own: the same results with the block and
+# mutex profiles as without, and stacks that name who waits.
+# timeout: 300
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go
+
+# same NAME COMMAND...: output and status, with and without.
+same() {
+    same_name=$1
+    shift
+    same_plain=0
+    "$@" >"$same_name.plain" 2>"$same_name.plain.err" || same_plain=$?
+    [ "$same_plain" -ne 77 ] || return 77
+    same_found=0
+    preload "block,mutex,file=$work/$same_name.%k.pb.gz" "$@" >"$same_name.out" 2>"$same_name.err" ||
+        same_found=$?
+    expect_equal "status of $same_name" "$same_plain" "$same_found"
+    cmp "$same_name.plain" "$same_name.out" >&2 || fail "$same_name has another output"
+    expect_equal "messages of $same_name" "$(cat "$same_name.plain.err")" "$(cat "$same_name.err")"
+    raw "$same_name.block.pb.gz"
+    raw "$same_name.mutex.pb.gz"
+    waits=$same_name.block.pb.gz.raw
+    holders=$same_name.mutex.pb.gz.raw
+}
+
+# At least this many percent of the contentions reach the start of a thread or of the program.
+expect_roots() { expect_at_least "percent of whole stacks in $1" 99 "$(whole_percent "$1")"; }
+
+waits_in() { # FUNCTION...: one of them was waited in
+    for function in "$@"; do
+        [ "$(weight_with "$waits" "$function")" -eq 0 ] || return 0
+    done
+    fail "no wait in $* in $waits: $(stacks "$waits" | head -n 20)"
+}
+
+# ---- C++: a pool of threads ----
+
+same pool "$victims/contention_pool"
+expect_roots "$waits"
+waits_in pthread_cond_wait
+waits_in pthread_join
+expect_at_least "waits for the start" 1 "$(weight_with "$waits" syscall wait_for_start)"
+stacks "$waits" | grep -q 'pool::take_job' || fail "nobody waits for jobs: $(stacks "$waits" | head)"
+
+for allocator in libjemalloc.so.2 libtcmalloc_minimal.so.4; do
+    if LD_PRELOAD=$allocator "$victims/contention_pool" 2>&1 >allocator.out | grep -q .; then
+        continue # not installed
+    fi
+    preload_library=$library
+    library="$library $allocator"
+    same "pool_$allocator" "$victims/contention_pool"
+    library=$preload_library
+    waits_in pthread_cond_wait
+done
+
+# ---- libraries ----
+
+for name in sqlite glib; do
+    if same $name "$victims/contention_libraries" $name; then
+        expect_roots "$waits"
+        case $name in
+        sqlite) waits_in pthread_mutex_lock ;;
+        glib) stacks "$waits" | grep -q 'syscall.*take_numbers\|pthread_cond_wait.*take_numbers' || fail "nobody waits in g_async_queue_pop" ;;
+        esac
+    else
+        echo "no $name here"
+    fi
+done
+
+# ---- programs ----
+
+if command -v xz >/dev/null; then
+    seq 1 400000 >numbers
+    same xz xz -T 4 --block-size=256KiB -c numbers
+    waits_in pthread_cond_wait pthread_cond_timedwait
+    cp xz.plain numbers.xz
+    same unxz xz -d -T 4 -c numbers.xz
+fi
+if command -v sqlite3 >/dev/null; then
+    same sqlite3 sqlite3 :memory: "with recursive c(n) as (select 1 union all select n + 1 from c where n < 50000) select sum(n) from c"
+fi
+if python=$(command -v /usr/bin/python3); then
+    cat >threads.py <<'PY'
+import threading, queue
+q = queue.Queue(10)
+total = []
+def work():
+    s = 0
+    while (n := q.get()) is not None:
+        s += n
+    total.append(s)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for t in threads: t.start()
+for n in range(5000): q.put(n)
+for t in threads: q.put(None)
+for t in threads: t.join()
+print(sum(total))
+PY
+    same python "$python" threads.py
+    waits_in sem_wait sem_timedwait sem_clockwait pthread_cond_wait pthread_cond_timedwait
+fi
