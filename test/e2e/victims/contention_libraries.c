@@ -5,9 +5,11 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { THREADS = 4, ROWS = 2000 };
 
@@ -34,10 +36,14 @@ static void run(void *(*function)(void *))
 
 static void *database;
 static int (*exec)(void *, const char *, void *, void *, char **);
+static void *connection_mutex;
+static void (*enter)(void *), (*leave)(void *);
+static unsigned arrived;
 
 static void *insert_rows(void *first)
 {
     char text[200];
+    __atomic_add_fetch(&arrived, 1, __ATOMIC_RELEASE);
     for (long i = (long)first; i < ROWS; i += THREADS) {
         snprintf(text, sizeof text, "insert into t values (%ld, hex(%ld * %ld))", i, i, i);
         if (exec(database, text, NULL, NULL, NULL) != 0)
@@ -63,6 +69,19 @@ static int use_sqlite(void)
     if (open_v2(":memory:", &database, 2 | 4 | 0x10000, NULL) != 0) /* read, write; serialized */
         return 1;
     exec(database, "create table t (n integer primary key, h text)", NULL, NULL, NULL);
+    void *(*mutex_of)(void *) = need("sqlite3_db_mutex");
+    enter = need("sqlite3_mutex_enter");
+    leave = need("sqlite3_mutex_leave");
+    connection_mutex = mutex_of(database);
+    pthread_t holder;
+    enter(connection_mutex);
+    pthread_create(&holder, NULL, insert_rows, (void *)0);
+    while (__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) == 0)
+        sched_yield();
+    usleep(50000); /* it waits now, or the test looks again */
+    leave(connection_mutex);
+    pthread_join(holder, NULL);
+    exec(database, "delete from t", NULL, NULL, NULL);
     run(insert_rows);
     return exec(database, "select count(*), sum(length(h)) from t", (void *)print_row, NULL, NULL);
 }

@@ -31,14 +31,26 @@ class pool
     int take_job()
     {
         std::unique_lock<std::mutex> guard(lock);
+        idle++;
         not_empty.wait(guard, [this] { return !jobs.empty(); });
+        idle--;
         int job = jobs.front();
         jobs.pop_front();
         return job;
     }
 
-  private:
+      void wait_for_idle(int count)
+    {
+        for (;; std::this_thread::yield()) {
+            std::lock_guard<std::mutex> guard(lock);
+            if (idle == count)
+                return;
+        }
+    }
+
+private:
     std::mutex lock;
+    int idle = 0;
     std::condition_variable not_empty;
     std::deque<int> jobs;
 };
@@ -86,6 +98,7 @@ int main()
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ready = 1;
     ready.notify_all();
+    jobs.wait_for_idle(WORKERS);
     for (int i = 0; i < JOBS; i++)
         jobs.put(i);
     for (int i = 0; i < WORKERS; i++)
