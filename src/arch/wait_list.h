@@ -32,35 +32,35 @@
 #ifndef PP_ARCH_WAIT_LIST_H
 #define PP_ARCH_WAIT_LIST_H
 
-#define PP_WAIT_LIST(X)                                                                             \
-    X(pthread_mutex_lock, MUTEX, pthread_mutex_trylock, EVER)                                       \
-    X(pthread_mutex_timedlock, MUTEX, pthread_mutex_trylock, UNTIL)                                 \
-    X(pthread_mutex_clocklock, MUTEX, pthread_mutex_trylock, CLOCK)                                 \
-    X(pthread_mutex_unlock, UNMUTEX, none, EVER)                                                    \
-    X(mtx_lock, MTX, mtx_trylock, EVER)                                                             \
-    X(mtx_timedlock, MTX, mtx_trylock, UNTIL)                                                       \
-    X(mtx_unlock, UNMUTEX, none, EVER)                                                              \
-    X(pthread_rwlock_rdlock, RDLOCK, pthread_rwlock_tryrdlock, EVER)                                \
-    X(pthread_rwlock_timedrdlock, RDLOCK, pthread_rwlock_tryrdlock, UNTIL)                          \
-    X(pthread_rwlock_clockrdlock, RDLOCK, pthread_rwlock_tryrdlock, CLOCK)                          \
-    X(pthread_rwlock_wrlock, WRLOCK, pthread_rwlock_trywrlock, EVER)                                \
-    X(pthread_rwlock_timedwrlock, WRLOCK, pthread_rwlock_trywrlock, UNTIL)                          \
-    X(pthread_rwlock_clockwrlock, WRLOCK, pthread_rwlock_trywrlock, CLOCK)                          \
-    X(pthread_rwlock_unlock, UNLOCK, none, EVER)                                                    \
-    X(pthread_spin_lock, SPIN, pthread_spin_trylock, EVER)                                          \
-    X(pthread_spin_unlock, UNLOCK, none, EVER)                                                      \
-    X(pthread_cond_wait, COND, none, EVER)                                                          \
-    X(pthread_cond_timedwait, COND, none, UNTIL)                                                    \
-    X(pthread_cond_clockwait, COND, none, CLOCK)                                                    \
-    X(cnd_wait, COND, none, EVER)                                                                   \
-    X(cnd_timedwait, COND, none, UNTIL)                                                             \
-    X(sem_wait, SEM, sem_trywait, EVER)                                                             \
-    X(sem_timedwait, SEM, sem_trywait, UNTIL)                                                       \
-    X(sem_clockwait, SEM, sem_trywait, CLOCK)                                                       \
-    X(pthread_barrier_wait, BARRIER, none, EVER)                                                    \
-    X(pthread_join, JOIN, pthread_tryjoin_np, EVER)                                                 \
-    X(pthread_timedjoin_np, JOIN, pthread_tryjoin_np, EVER)                                         \
-    X(pthread_clockjoin_np, JOIN, pthread_tryjoin_np, EVER)                                         \
+#define PP_WAIT_LIST(X)                                                                            \
+    X(pthread_mutex_lock, MUTEX, pthread_mutex_trylock, EVER)                                      \
+    X(pthread_mutex_timedlock, MUTEX, pthread_mutex_trylock, UNTIL)                                \
+    X(pthread_mutex_clocklock, MUTEX, pthread_mutex_trylock, CLOCK)                                \
+    X(pthread_mutex_unlock, UNMUTEX, none, EVER)                                                   \
+    X(mtx_lock, MTX, mtx_trylock, EVER)                                                            \
+    X(mtx_timedlock, MTX, mtx_trylock, UNTIL)                                                      \
+    X(mtx_unlock, UNMUTEX, none, EVER)                                                             \
+    X(pthread_rwlock_rdlock, RDLOCK, pthread_rwlock_tryrdlock, EVER)                               \
+    X(pthread_rwlock_timedrdlock, RDLOCK, pthread_rwlock_tryrdlock, UNTIL)                         \
+    X(pthread_rwlock_clockrdlock, RDLOCK, pthread_rwlock_tryrdlock, CLOCK)                         \
+    X(pthread_rwlock_wrlock, WRLOCK, pthread_rwlock_trywrlock, EVER)                               \
+    X(pthread_rwlock_timedwrlock, WRLOCK, pthread_rwlock_trywrlock, UNTIL)                         \
+    X(pthread_rwlock_clockwrlock, WRLOCK, pthread_rwlock_trywrlock, CLOCK)                         \
+    X(pthread_rwlock_unlock, UNLOCK, none, EVER)                                                   \
+    X(pthread_spin_lock, SPIN, pthread_spin_trylock, EVER)                                         \
+    X(pthread_spin_unlock, UNLOCK, none, EVER)                                                     \
+    X(pthread_cond_wait, COND, none, EVER)                                                         \
+    X(pthread_cond_timedwait, COND, none, UNTIL)                                                   \
+    X(pthread_cond_clockwait, COND, none, CLOCK)                                                   \
+    X(cnd_wait, COND, none, EVER)                                                                  \
+    X(cnd_timedwait, COND, none, UNTIL)                                                            \
+    X(sem_wait, SEM, sem_trywait, EVER)                                                            \
+    X(sem_timedwait, SEM, sem_trywait, UNTIL)                                                      \
+    X(sem_clockwait, SEM, sem_trywait, CLOCK)                                                      \
+    X(pthread_barrier_wait, BARRIER, none, EVER)                                                   \
+    X(pthread_join, JOIN, pthread_tryjoin_np, EVER)                                                \
+    X(pthread_timedjoin_np, JOIN, pthread_tryjoin_np, EVER)                                        \
+    X(pthread_clockjoin_np, JOIN, pthread_tryjoin_np, EVER)                                        \
     X(thrd_join, EVENT, none, EVER)
 
 #endif

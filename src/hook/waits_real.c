@@ -41,14 +41,17 @@ PP_WAIT_LIST(DEFINE_HOOK)
 
 #define ADDRESS_OF_HOOK(symbol, shape_name, try_symbol, limit_name) &pp_wait_hook_##symbol,
 static pp_wait_hook *const hooks[] = {PP_WAIT_LIST(ADDRESS_OF_HOOK)};
-static const size_t hook_count = sizeof hooks / sizeof *hooks;
+
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum */
+#define COUNT_HOOK(symbol, shape_name, try_symbol, limit_name) +1
+enum { HOOKS = 0 PP_WAIT_LIST(COUNT_HOOK) };
 
 /* libc's own names for some of them. */
-extern pp_wait_function __pthread_mutex_lock __attribute__((weak));
-extern pp_wait_function __pthread_mutex_unlock __attribute__((weak));
-extern pp_wait_function __pthread_rwlock_rdlock __attribute__((weak));
-extern pp_wait_function __pthread_rwlock_wrlock __attribute__((weak));
-extern pp_wait_function __pthread_rwlock_unlock __attribute__((weak));
+extern pp_wait_function libc_mutex_lock __asm__("__pthread_mutex_lock") __attribute__((weak));
+extern pp_wait_function libc_mutex_unlock __asm__("__pthread_mutex_unlock") __attribute__((weak));
+extern pp_wait_function libc_rwlock_rdlock __asm__("__pthread_rwlock_rdlock") __attribute__((weak));
+extern pp_wait_function libc_rwlock_wrlock __asm__("__pthread_rwlock_wrlock") __attribute__((weak));
+extern pp_wait_function libc_rwlock_unlock __asm__("__pthread_rwlock_unlock") __attribute__((weak));
 
 typedef struct internal {
     const pp_wait_hook *hook;
@@ -62,11 +65,11 @@ static PP_TLS bool resolving;
 static pp_wait_function *find_internal(const pp_wait_hook *hook)
 {
     const internal internals[] = {
-        {&pp_wait_hook_pthread_mutex_lock, __pthread_mutex_lock},
-        {&pp_wait_hook_pthread_mutex_unlock, __pthread_mutex_unlock},
-        {&pp_wait_hook_pthread_rwlock_rdlock, __pthread_rwlock_rdlock},
-        {&pp_wait_hook_pthread_rwlock_wrlock, __pthread_rwlock_wrlock},
-        {&pp_wait_hook_pthread_rwlock_unlock, __pthread_rwlock_unlock},
+        {&pp_wait_hook_pthread_mutex_lock, libc_mutex_lock},
+        {&pp_wait_hook_pthread_mutex_unlock, libc_mutex_unlock},
+        {&pp_wait_hook_pthread_rwlock_rdlock, libc_rwlock_rdlock},
+        {&pp_wait_hook_pthread_rwlock_wrlock, libc_rwlock_wrlock},
+        {&pp_wait_hook_pthread_rwlock_unlock, libc_rwlock_unlock},
     };
     for (size_t i = 0; i < sizeof internals / sizeof *internals; i++) {
         if (internals[i].hook == hook) {
@@ -128,7 +131,7 @@ bool pp_wait_resolve(pp_wait_hook *hook)
 void pp_hook_waits_count(bool on)
 {
     __atomic_store_n(&pp_hook_waits_counted, on, __ATOMIC_SEQ_CST);
-    for (size_t i = 0; i < hook_count; i++) {
+    for (size_t i = 0; i < HOOKS; i++) {
         if (__atomic_load_n(&hooks[i]->resolved, __ATOMIC_ACQUIRE)) {
             aim(hooks[i]);
         }

@@ -110,7 +110,7 @@ typedef struct pp_contention_facts {
     uint64_t stops[PP_STOP_COUNT];
 } pp_contention_facts;
 
-void pp_contention_facts_read(pp_contention_facts *facts);
+void pp_contention_facts_read(pp_contention_facts *read);
 
 /* The calling thread begins, and its end will be told. */
 void pp_contention_thread_begin(void);

@@ -42,8 +42,12 @@ static void write_form(const char *folder, const char *profile, int debug, const
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.%s", folder, profile, suffix);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0) {
+        printf("%s: not opened\n", path);
+        return;
+    }
     int error = pprof_profile_write(pprof_lookup(profile), pprof_writer_fd(fd), debug);
-    if (fd < 0 || error != 0)
+    if (error != 0)
         printf("%s: error %d\n", path, error);
     close(fd);
 }

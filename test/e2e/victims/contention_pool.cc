@@ -39,7 +39,7 @@ class pool
         return job;
     }
 
-      void wait_for_idle(int count)
+    void wait_for_idle(int count)
     {
         for (;; std::this_thread::yield()) {
             std::lock_guard<std::mutex> guard(lock);
@@ -48,7 +48,7 @@ class pool
         }
     }
 
-private:
+  private:
     std::mutex lock;
     int idle = 0;
     std::condition_variable not_empty;
