@@ -200,8 +200,9 @@ follow_row(const pp_memo_frame *m, const pp_memo_frame *after_first, const pp_st
 
 /* From the frame at `position` along at most `limit` steps that agree; stores the frames that were
  * left. Returns how many. An open frame never agrees. */
-static size_t follow_steps(pp_memo *memo, uint32_t position, const pp_stack_window *window,
-                           uintptr_t *out, size_t limit)
+PP_RAW_MEMORY static size_t follow_steps(pp_memo *memo, uint32_t position,
+                                         const pp_stack_window *window, uintptr_t *out,
+                                         size_t limit)
 {
     uint32_t place = position % PP_MEMO_FRAMES;
     const pp_memo_frame *m = &memo->frame[place];

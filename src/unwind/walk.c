@@ -121,12 +121,13 @@ run_frames(pp_frame *f, sink *out, pp_memo *memo, pp_memo_use *use, size_t limit
     return v;
 }
 
-static __attribute__((noinline)) pp_verdict run_plain(pp_frame *f, sink *out)
+PP_RAW_MEMORY static __attribute__((noinline)) pp_verdict run_plain(pp_frame *f, sink *out)
 {
     return run_frames(f, out, NULL, NULL, SIZE_MAX);
 }
 
-static __attribute__((noinline)) pp_verdict run_recording(pp_frame *f, sink *out, pp_memo_use *use)
+PP_RAW_MEMORY static __attribute__((noinline)) pp_verdict run_recording(pp_frame *f, sink *out,
+                                                                        pp_memo_use *use)
 {
     return run_frames(f, out, use->memo, use, pp_memo_room(use));
 }
