@@ -26,7 +26,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { RANDOM_WALKS = 60000 };
 #else
-enum { RANDOM_WALKS = 300000 };
+enum { RANDOM_WALKS = 500000 };
 #endif
 
 enum { WORDS = 16384, ALT_WORDS = 4096 };
@@ -695,9 +695,9 @@ static void random_walks_on_a_stack_without_a_known_end(void **state)
     (void)state;
     pp_stack_declare(0, 0);
     m = on_array(array, WORDS, false);
-    shake(&m, 3, RANDOM_WALKS / 64);
+    shake(&m, 3, RANDOM_WALKS / 128);
     m = on_array(array, WORDS, true);
-    shake(&m, 4, RANDOM_WALKS / 64);
+    shake(&m, 4, RANDOM_WALKS / 128);
 }
 
 static void random_walks_on_a_stack_that_is_copied(void **state)
@@ -708,7 +708,7 @@ static void random_walks_on_a_stack_that_is_copied(void **state)
     shake(&m, 5, RANDOM_WALKS / 256);
     m.alt_lo = array;
     m.alt_hi = array + WORDS;
-    shake(&m, 6, RANDOM_WALKS / 64);
+    shake(&m, 6, RANDOM_WALKS / 128);
 }
 
 static int start_test(void **state)
