@@ -306,7 +306,7 @@ void pp_options_parse(pp_options *options, const char *text)
     while (*text != '\0') {
         size_t length = strcspn(text, ",");
         if (length < sizeof word) {
-            memcpy(word, text, length);
+            memcpy(word, text, length + 1); /* with the comma or the end */
             word[length] = '\0';
             take_word(options, word);
         } else {

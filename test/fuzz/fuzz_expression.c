@@ -250,11 +250,12 @@ static bool reduce(const uint8_t *bytes, size_t size, bool permanent, bool with_
     pp_image image = {
         .lo = (uintptr_t)bytes, .hi = (uintptr_t)bytes + size, .permanent = permanent};
     static pp_chunk chunk;
+    static pp_expression_stack stack;
     pp_cursor cursor;
     pp_chunk_clear(&chunk);
     pp_cursor_init(&cursor, &image, &chunk, image.lo, image.hi);
     memset(value, 0, sizeof *value);
-    bool reduced = pp_expression_reduce(&cursor, size, PC, with_cfa, value);
+    bool reduced = pp_expression_reduce(&stack, &cursor, size, PC, with_cfa, value);
     if (!cursor.failed && cursor.at != image.hi)
         abort();
     if (reduced && cursor.failed)

@@ -357,7 +357,7 @@ static void change_something(question *q)
         if (below(16) == 0)
             r[pp_greg_of_register[below(PP_REG_COUNT)]] = (greg_t)random_word();
         if (below(16) == 0) /* a step up or down the same stack */
-            r[REG_RSP] += 8 * (greg_t)below(9) - 32;
+            r[REG_RSP] = (greg_t)((uintptr_t)r[REG_RSP] + 8 * below(9) - 32);
         if (below(8) == 0)
             q->caller = !q->caller;
     }
