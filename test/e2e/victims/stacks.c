@@ -213,9 +213,17 @@ static void run_on(char *memory, size_t size)
     swapcontext(&outside, &inside);
 }
 
+/* With room below: in a hole between two libraries it could not grow. The kernel keeps others away. */
 static void grows_down(void)
 {
-    char *memory = map_pages(64 * KIB, MAP_GROWSDOWN | MAP_STACK);
+    size_t room = 16 * MIB;
+    char *place = map_pages(room, 0) + room - 64 * KIB;
+    munmap(place - (room - 64 * KIB), room);
+    char *memory =
+        mmap(place, 64 * KIB, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_STACK | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory != place)
+        exit(77);
     run_on(memory, 64 * KIB);
 }
 
