@@ -341,7 +341,7 @@ static int take_file_prefix(pp_options *options, const char *value)
     if (length + sizeof ".%k" > sizeof name) {
         return -ENAMETOOLONG;
     }
-    memcpy(name, value, length);
+    memcpy(name, value, length + 1);
     memcpy(name + length, ".%k", sizeof ".%k");
     return take_file(options, name);
 }
