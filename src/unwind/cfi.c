@@ -266,9 +266,10 @@ static void entries_beside(const table *t, const part *p, uint64_t index, uint64
     uintptr_t end = begin + PP_CHUNK_BYTES;
     uint64_t ahead = begin > t->entries ? (begin - t->entries - 1) / TABLE_ENTRY_SIZE + 1 : 0;
     uint64_t behind = (end - t->entries) / TABLE_ENTRY_SIZE; /* index >= 0 lies before the end */
+    uint64_t stop = behind < p->high ? behind : p->high;
     *first = ahead > p->low ? ahead : p->low;
-    *last = (behind < p->high ? behind : p->high) - 1;
-    if (*first > index || *last < index) {
+    *last = stop - 1;
+    if (*first > index || index >= stop) {
         *first = *last = index; /* is itself cut in two */
     }
 }
