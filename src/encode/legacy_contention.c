@@ -14,8 +14,6 @@
 
 #include <errno.h>
 
-static const char placeholder[] = " 0x1"; /* an empty stack: readers need an address */
-
 static void write_header(pp_text_stream *out, const pp_profile *profile, pp_contention_view view)
 {
     bool mutex = view == PP_CONTENTION_MUTEX;
@@ -36,11 +34,7 @@ static void write_row(pp_text_stream *out, const pp_profile_sample *sample)
     pp_text_stream_add(out, " ");
     pp_text_stream_number(out, sample->value[PP_CONTENTION_COUNT]);
     pp_text_stream_add(out, " @");
-    for (uint32_t i = 0; i < sample->depth; i++) {
-        pp_text_stream_add(out, " ");
-        pp_text_stream_hex(out, sample->pc[i]);
-    }
-    pp_text_stream_add(out, sample->depth == 0 ? placeholder : "");
+    pp_text_stream_stack(out, sample->pc, sample->depth);
     pp_text_stream_add(out, "\n");
 }
 

@@ -14,8 +14,6 @@
 
 #include <errno.h>
 
-static const char placeholder[] = " 0x1"; /* an empty stack: readers need an address */
-
 /* ---- rows ---- */
 
 static void write_values(pp_text_stream *out, const int64_t value[PP_HEAP_VALUES])
@@ -51,11 +49,7 @@ static void write_header(pp_text_stream *out, const pp_heap_text *text)
 static void write_row(pp_text_stream *out, const pp_profile_sample *sample)
 {
     write_values(out, sample->value);
-    for (uint32_t i = 0; i < sample->depth; i++) {
-        pp_text_stream_add(out, " ");
-        pp_text_stream_hex(out, sample->pc[i]);
-    }
-    pp_text_stream_add(out, sample->depth == 0 ? placeholder : "");
+    pp_text_stream_stack(out, sample->pc, sample->depth);
     pp_text_stream_add(out, "\n");
 }
 

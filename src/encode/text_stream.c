@@ -20,6 +20,15 @@ void pp_text_stream_init(pp_text_stream *stream, pprof_writer writer)
     *stream = (pp_text_stream){.buffer = PP_BUFFER_INIT, .writer = writer};
 }
 
+void pp_text_stream_stack(pp_text_stream *stream, const uintptr_t *pcs, uint32_t depth)
+{
+    for (uint32_t i = 0; i < depth; i++) {
+        pp_text_stream_add(stream, " ");
+        pp_text_stream_hex(stream, pcs[i]);
+    }
+    pp_text_stream_add(stream, depth == 0 ? " 0x1" : "");
+}
+
 void pp_text_stream_fail(pp_text_stream *stream, int error)
 {
     stream->error = stream->error != 0 ? stream->error : error;

@@ -9,10 +9,10 @@
 #include "profile/contention_profile.h"
 
 #include "base/text.h"
+#include "profile/mappings.h"
 #include "profile/samples.h"
 #include "sample/contention.h"
 #include "sys/clock.h"
-#include "sys/modules.h"
 
 #include <errno.h>
 #include <string.h>
@@ -135,7 +135,6 @@ static int add_comments(pp_contention_view view, pp_arena *arena, pp_profile *pr
 int pp_contention_profile_build(pp_contention_view view, bool with_waiting, pp_arena *arena,
                                 pp_profile *profile)
 {
-    pp_mapping *mappings = NULL;
     *profile = (pp_profile){
         .sample_type_count = PP_CONTENTION_VALUES,
         .sample_type = {{"contentions", "count"}, {"delay", "nanoseconds"}},
@@ -146,10 +145,7 @@ int pp_contention_profile_build(pp_contention_view view, bool with_waiting, pp_a
     };
     int error = pp_contention_samples(view, with_waiting, arena, profile);
     if (error == 0) {
-        error = pp_modules_mappings(arena, &mappings, &profile->mapping_count);
-        profile->mappings = mappings;
+        error = pp_profile_add_mappings(arena, profile);
     }
-    /* An error of the maps leaves the objects that are known. */
-    error = error == -ENOMEM ? error : 0;
-    return error != 0 ? error : add_comments(view, arena, profile);
+    return error == 0 ? add_comments(view, arena, profile) : error;
 }

@@ -9,8 +9,8 @@
 #include "profile/cpu_profile.h"
 
 #include "base/text.h"
+#include "profile/mappings.h"
 #include "profile/samples.h"
-#include "sys/modules.h"
 
 #include <errno.h>
 #include <string.h>
@@ -198,16 +198,8 @@ int pp_cpu_profile_build(const pp_cpu_result *result, pp_arena *arena, pp_profil
         .symbolize = PP_SYMBOLIZE_NAMES,
     };
     int error = collect_samples(result, arena, profile);
-    if (error != 0) {
-        return error;
+    if (error == 0) {
+        error = pp_profile_add_mappings(arena, profile);
     }
-    pp_mapping *mappings = NULL;
-    size_t count = 0;
-    error = pp_modules_mappings(arena, &mappings, &count);
-    if (error == -ENOMEM) {
-        return error;
-    }
-    profile->mappings = mappings; /* without /proc/self/maps: the objects alone */
-    profile->mapping_count = count;
-    return add_comments(result, arena, profile);
+    return error == 0 ? add_comments(result, arena, profile) : error;
 }

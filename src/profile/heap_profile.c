@@ -10,14 +10,14 @@
 
 #include "base/text.h"
 #include "profile/heap_rows.h"
+#include "profile/mappings.h"
 #include "sample/heap.h"
 #include "sample/cpu_session.h"
 #include "store/heap_buckets.h"
-#include "sys/modules.h"
+#include "sys/clock.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 enum { MAX_COMMENTS = 3 };
 
@@ -117,13 +117,6 @@ static int add_comments(const pp_heap_facts *facts, pp_arena *arena, pp_profile 
     return arena->failed ? -ENOMEM : 0;
 }
 
-static int64_t wall_clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 int pp_heap_profile_of_rows(const pp_heap_rows *rows, pp_heap_view view, pp_arena *arena,
                             pp_profile *profile)
 {
@@ -136,7 +129,7 @@ int pp_heap_profile_of_rows(const pp_heap_rows *rows, pp_heap_view view, pp_aren
         .default_sample_type = view == PP_HEAP_ALLOCS ? "alloc_space" : "inuse_space",
         .period_type = {"space", "bytes"},
         .period = pp_heap_rate(),
-        .time_ns = wall_clock_ns(),
+        .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
         .symbolize = PP_SYMBOLIZE_NAMES,
     };
     pp_heap_facts facts;
@@ -145,18 +138,7 @@ int pp_heap_profile_of_rows(const pp_heap_rows *rows, pp_heap_view view, pp_aren
     if (error == 0) {
         error = add_comments(&facts, arena, profile);
     }
-    if (error != 0) {
-        return error;
-    }
-    pp_mapping *mappings = NULL;
-    size_t count = 0;
-    error = pp_modules_mappings(arena, &mappings, &count);
-    if (error == -ENOMEM) {
-        return error;
-    }
-    profile->mappings = mappings; /* without /proc/self/maps: the objects alone */
-    profile->mapping_count = count;
-    return 0;
+    return error == 0 ? pp_profile_add_mappings(arena, profile) : error;
 }
 
 int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profile)

@@ -10,6 +10,7 @@
 
 #include "base/exponential.h"
 #include "base/sort.h"
+#include "base/stack_order.h"
 #include "sample/heap.h"
 #include "sample/heap_cycles.h"
 #include "store/heap_buckets.h"
@@ -121,12 +122,7 @@ static int read_peak(pp_arena *arena, pp_heap_rows *rows)
 
 static int compare_stacks(const pp_heap_stack *x, const pp_heap_stack *y)
 {
-    for (uint32_t i = 0; i < x->depth && i < y->depth; i++) {
-        if (x->pc[i] != y->pc[i]) {
-            return x->pc[i] < y->pc[i] ? -1 : 1;
-        }
-    }
-    return (x->depth > y->depth) - (x->depth < y->depth);
+    return pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
 }
 
 static int compare_places(const pp_heap_row *x, const pp_heap_row *y)

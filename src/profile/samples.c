@@ -9,6 +9,7 @@
 #include "profile/samples.h"
 
 #include "base/sort.h"
+#include "base/stack_order.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -41,12 +42,7 @@ static int compare(const void *a, const void *b, void *context)
     if (x->value[o->by] != y->value[o->by]) {
         return x->value[o->by] > y->value[o->by] ? -1 : 1;
     }
-    for (uint32_t i = 0; i < x->depth && i < y->depth; i++) {
-        if (x->pc[i] != y->pc[i]) {
-            return x->pc[i] < y->pc[i] ? -1 : 1;
-        }
-    }
-    return (x->depth > y->depth) - (x->depth < y->depth);
+    return pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
 }
 
 /* By way of indices: an item of the sort has to be small. */

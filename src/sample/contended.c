@@ -10,7 +10,7 @@
 
 #include "arch/system_call.h"
 #include "base/compiler.h"
-#include "sample/slots.h"
+#include "base/slots.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 

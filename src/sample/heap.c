@@ -18,9 +18,9 @@
 #include "store/heap_peak.h"
 #include "store/live_filter.h"
 #include "store/live_table.h"
+#include "sys/clock.h"
 
 #include <errno.h>
-#include <time.h>
 
 enum {
     /* Frames of a stack, the hook included. Stacks are kept for ever, one for each way into the
@@ -54,9 +54,7 @@ static pp_heap_facts facts;
 static void seed_by_clock(void)
 {
     static uint64_t threads;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t state = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 32 ^ (uintptr_t)&thread;
+    uint64_t state = pp_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)&thread;
     state += __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED) << 48;
     thread.random = pp_random_next(&state) | 1;
 }

@@ -8,6 +8,8 @@
  */
 #include "sample/scratch.h"
 
+#include "base/slots.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,21 +22,13 @@ static uint64_t taken;
 
 pp_scratch *pp_scratch_take(void)
 {
-    uint64_t now = __atomic_load_n(&taken, __ATOMIC_RELAXED);
-    while (~now != 0) {
-        unsigned index = (unsigned)__builtin_ctzll(~now);
-        if (__atomic_compare_exchange_n(&taken, &now, now | UINT64_C(1) << index, true,
-                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            return &buffers[index];
-        }
-    }
-    return NULL;
+    int index = pp_slot_take(&taken, 1);
+    return index >= 0 ? &buffers[index] : NULL;
 }
 
 void pp_scratch_give(const pp_scratch *buffer)
 {
-    unsigned index = (unsigned)(buffer - buffers);
-    __atomic_and_fetch(&taken, ~(UINT64_C(1) << index), __ATOMIC_RELEASE);
+    pp_slot_give(&taken, (size_t)(buffer - buffers));
 }
 
 void pp_scratch_after_fork_in_child(void)

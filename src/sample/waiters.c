@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 #include "sample/contention.h"
-#include "sample/slots.h"
+#include "base/slots.h"
 #include "sys/left_frame.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
  * half folds in what would repeat every 16 MiB, and gives page-aligned blocks all bytes to choose
  * from.
  *
- * The architecture's entry stubs (arch/x86_64_malloc_stubs.h) read it, so the layout and the hash
+ * The architecture's entry stubs (arch/x86_64_malloc.S) read it, so the layout and the hash
  * stand there a second time.
  *
  * Growing. A filter that has become too full is replaced by one of twice the size while blocks come

@@ -8,18 +8,18 @@
  */
 #include "unwind/stack_memo.h"
 
+#include "base/slots.h"
 #include "base/stack_hash.h"
 #include "sys/safe_read.h"
 #include "unwind/rule_cache.h"
 
 enum {
     WORD = sizeof(uintptr_t),
-    BITS = 64,
     PATIENCE = 64 /* walks refused between two looks at whether the owner is still there */
 };
 
 static pp_memo memos[PP_MEMO_THREADS];
-static uint64_t taken[PP_MEMO_THREADS / BITS]; /* a bit each */
+static uint64_t taken[PP_MEMO_THREADS / PP_SLOTS_A_WORD]; /* a bit each */
 static PP_TLS pp_memo *mine;
 static PP_TLS bool thread_ended;
 
@@ -29,32 +29,25 @@ _Static_assert(sizeof(pp_memo) <= 8192 - 512, "8 KiB a thread, its timer and lab
 
 static void give_back(const pp_memo *memo)
 {
-    size_t index = (size_t)(memo - memos);
-    __atomic_and_fetch(&taken[index / BITS], ~(UINT64_C(1) << index % BITS), __ATOMIC_RELEASE);
+    pp_slot_give(taken, (size_t)(memo - memos));
 }
 
 PP_COLD_PATH static pp_memo *claim(void)
 {
-    for (unsigned word = 0; word < PP_MEMO_THREADS / BITS && !thread_ended; word++) {
-        uint64_t now = __atomic_load_n(&taken[word], __ATOMIC_RELAXED);
-        while (~now != 0) {
-            unsigned bit = (unsigned)__builtin_ctzll(~now);
-            if (__atomic_compare_exchange_n(&taken[word], &now, now | UINT64_C(1) << bit, true,
-                                            __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-                pp_memo *memo = &memos[word * BITS + bit];
-                pp_memo *already = NULL;
-                memo->count = 0;
-                memo->busy = 0;
-                if (__atomic_compare_exchange_n(&mine, &already, memo, false, __ATOMIC_RELAXED,
-                                                __ATOMIC_RELAXED)) {
-                    return memo;
-                }
-                give_back(memo); /* a handler was quicker */
-                return already;
-            }
-        }
+    int index = thread_ended ? -1 : pp_slot_take(taken, PP_MEMO_THREADS / PP_SLOTS_A_WORD);
+    if (index < 0) {
+        return NULL;
     }
-    return NULL;
+    pp_memo *memo = &memos[index];
+    pp_memo *already = NULL;
+    memo->count = 0;
+    memo->busy = 0;
+    if (__atomic_compare_exchange_n(&mine, &already, memo, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED)) {
+        return memo;
+    }
+    give_back(memo); /* a handler was quicker */
+    return already;
 }
 
 void pp_memo_thread_end(void)
@@ -70,12 +63,12 @@ void pp_memo_thread_end(void)
 
 void pp_memo_after_fork_in_child(void)
 {
-    for (unsigned word = 0; word < PP_MEMO_THREADS / BITS; word++) {
+    for (unsigned word = 0; word < PP_MEMO_THREADS / PP_SLOTS_A_WORD; word++) {
         taken[word] = 0;
     }
     if (mine != NULL) {
         size_t index = (size_t)(mine - memos);
-        taken[index / BITS] = UINT64_C(1) << index % BITS;
+        taken[index / PP_SLOTS_A_WORD] = UINT64_C(1) << index % PP_SLOTS_A_WORD;
     }
 }
 

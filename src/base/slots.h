@@ -6,8 +6,8 @@
  * Locks: none.
  * Owns: nothing.
  */
-#ifndef PP_SAMPLE_SLOTS_H
-#define PP_SAMPLE_SLOTS_H
+#ifndef PP_BASE_SLOTS_H
+#define PP_BASE_SLOTS_H
 
 #include <stddef.h>
 #include <stdint.h>

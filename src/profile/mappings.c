@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mappings.c: see the header.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "profile/mappings.h"
+
+#include "sys/modules.h"
+
+#include <errno.h>
+
+int pp_profile_add_mappings(pp_arena *arena, pp_profile *profile)
+{
+    pp_mapping *mappings = NULL;
+    size_t count = 0;
+    int error = pp_modules_mappings(arena, &mappings, &count);
+    if (error == -ENOMEM) {
+        return error;
+    }
+    profile->mappings = mappings;
+    profile->mapping_count = count;
+    return 0;
+}
