@@ -207,10 +207,10 @@ static double run(const char *name)
         return two_threads();
     }
     if (strcmp(name, "calloc") == 0) {
-        return measure(huge_calloc, 10, batches());
+        return measure(huge_calloc, 1, batches() / 8);
     }
     if (strcmp(name, "realloc") == 0) {
-        return measure(growth, 1, batches());
+        return measure(growth, 1, batches() / 8);
     }
     if (strcmp(name, "cxx") == 0) {
         return measure(cxx_pairs, 2000, batches());

@@ -7,7 +7,9 @@
 #   off, on      glibc's allocator with libpprof: preloaded and not asked for anything; at 512 KiB
 #   over_*       the same under jemalloc
 #   ratio        the time over that of the same allocator without a profiler; the median over rounds, in
-#                each of which all variants run once, every second round in reverse
+#                each of which all variants run once, every second round in reverse. Each workload is a
+#                process of its own: a heap that another one has filled answers calloc differently, and
+#                where code and blocks come to lie differs between processes more than within one.
 
 set -eu
 
@@ -21,16 +23,16 @@ heaptrack=$(find /usr/lib /usr/local/lib -name libheaptrack_preload.so 2>/dev/nu
 [ -n "$heaptrack" ] || echo "# not installed: heaptrack (libheaptrack_preload.so)"
 
 case $BENCH in
-quick) rounds=3 ;;
-*) rounds=15 ;;
+quick) rounds=5 big_rounds=3 ;;
+*) rounds=61 big_rounds=15 ;;
 esac
-workloads="pair ring big_ring two_threads calloc realloc cxx"
 
-# run_variant NAME VARIABLE=VALUE...: appends "NAME WORKLOAD NANOSECONDS".
+# run_variant WORKLOAD NAME VARIABLE=VALUE...: appends "NAME WORKLOAD NANOSECONDS".
 run_variant() {
-    variant=$1
-    shift
-    env "$@" "$PROGRAMS/malloc" $workloads 2>>"$WORK/malloc.errors" | sed "s/^/$variant /" \
+    workload=$1
+    variant=$2
+    shift 2
+    env "$@" "$PROGRAMS/malloc" "$workload" 2>>"$WORK/malloc.errors" | sed "s/^/$variant /" \
         >>"$WORK/malloc.times"
 }
 
@@ -53,48 +55,42 @@ variant_environment() {
     esac
 }
 
-round=0
-: >"$WORK/malloc.times"
-while [ $round -lt $rounds ]; do
-    order=$variants
-    if [ $((round % 2)) -eq 1 ]; then
-        order=$(echo "$variants" | tr ' ' '\n' | sed '1!G;h;$!d' | tr '\n' ' ')
-    fi
-    for variant in $order; do
-        # shellcheck disable=SC2046 # words without blanks
-        run_variant "$variant" $(variant_environment "$variant")
+# run_rounds ROUNDS WORKLOAD
+run_rounds() {
+    round=0
+    while [ $round -lt "$1" ]; do
+        order=$variants
+        if [ $((round % 2)) -eq 1 ]; then
+            order=$(echo "$variants" | tr ' ' '\n' | sed '1!G;h;$!d' | tr '\n' ' ')
+        fi
+        for variant in $order; do
+            # shellcheck disable=SC2046 # words without blanks
+            run_variant "$2" "$variant" $(variant_environment "$variant")
+        done
+        round=$((round + 1))
     done
-    round=$((round + 1))
+}
+
+: >"$WORK/malloc.times"
+for workload in pair cxx ring two_threads; do
+    run_rounds "$rounds" "$workload"
+done
+for workload in big_ring calloc realloc; do
+    run_rounds "$big_rounds" "$workload"
 done
 
 # What each block costs that is sampled, and heaptrack, which takes every one: a few runs are enough.
-all_workloads=$workloads
-workloads="sampled"
 for _ in 1 2 3; do
-    run_variant glibc.bare NONE=
-    run_variant glibc.every "LD_PRELOAD=$LIBRARY" "LIBPPROF=heap:1,file=$WORK/malloc.pb.gz"
+    run_variant sampled glibc.bare NONE=
+    run_variant sampled glibc.every "LD_PRELOAD=$LIBRARY" "LIBPPROF=heap:1,file=$WORK/malloc.pb.gz"
+    if [ -n "$heaptrack" ]; then
+        run_variant pair heaptrack.own "LD_PRELOAD=$heaptrack" "DUMP_HEAPTRACK_OUTPUT=/dev/null"
+        run_variant ring heaptrack.own "LD_PRELOAD=$heaptrack" "DUMP_HEAPTRACK_OUTPUT=/dev/null"
+    fi
 done
-if [ -n "$heaptrack" ]; then
-    workloads="pair ring"
-    for _ in 1 2 3; do
-        run_variant heaptrack.own "LD_PRELOAD=$heaptrack" "DUMP_HEAPTRACK_OUTPUT=/dev/null"
-    done
-fi
-workloads=$all_workloads
 
 # shellcheck disable=SC2016 # awk's $
-awk '
-    function sort(list, count,    i, k, x) {
-        for (i = 2; i <= count; i++) {
-            x = list[i]
-            for (k = i - 1; k >= 1 && list[k] > x; k--) list[k + 1] = list[k]
-            list[k + 1] = x
-        }
-    }
-    function median(list, count) {
-        sort(list, count)
-        return count % 2 ? list[(count + 1) / 2] : (list[count / 2] + list[count / 2 + 1]) / 2
-    }
+awk "$(cat "$(dirname "$0")/statistics.awk")"'
     # Median of the ratios of a variant to another, round by round; the middle half beside it.
     function ratio(name, who, variant, base, workload,    i, n, list) {
         n = count[variant, workload]

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * mutex.c: what the block and mutex profiles cost locks: bare, hooked but off, on.
+ * mutex.c: what the block and mutex profiles cost locks that threads fight for.
  *
  * One process, linked against libpprof.so. "Bare" calls libc's functions by their addresses, as a
  * program without the library would by its GOT; the others call by the name, which leads to the
- * hooks. The three take turns, block by block.
+ * hooks. The two take turns.
  *
- *   pair        lock and unlock, nobody else there; ratio to bare
  *   contended   threads that hold a lock for some microseconds and do as much work without it;
  *               throughput, ratio to bare
  */
@@ -20,9 +19,6 @@
 #include <string.h>
 
 enum {
-    PAIRS = 20000,
-    ROUNDS = 60,
-    QUICK_ROUNDS = 15,
     CONTENDED_ROUNDS = 31,
     QUICK_CONTENDED_ROUNDS = 7,
     WORK = 2000, /* steps of a generator: some 2 us */
@@ -53,48 +49,13 @@ static lock_function *real(const char *name)
     return (lock_function *)dlsym(libc, name);
 }
 
-/* ---- pairs ---- */
-
-static __attribute__((noinline)) double time_pairs(const functions *f, void *object)
-{
-    uint64_t start_ns = bench_now_ns();
-    for (unsigned i = 0; i < PAIRS; i++) {
-        f->lock(object);
-        f->unlock(object);
-    }
-    return (double)(bench_now_ns() - start_ns) / PAIRS;
-}
+/* ---- contended ---- */
 
 static void count(bool on, int64_t fraction)
 {
     pprof_set_block_profile_rate(on ? 1 : 0);
     pprof_set_mutex_profile_fraction(on ? fraction : 0);
 }
-
-static void measure_pairs(const subject *s)
-{
-    static double bare[ROUNDS], off[ROUNDS], on[ROUNDS], off_ratio[ROUNDS], on_ratio[ROUNDS];
-    char name[128];
-    unsigned rounds = bench_quick() ? QUICK_ROUNDS : ROUNDS;
-    for (unsigned i = 0; i < rounds; i++) {
-        count(false, 1);
-        bare[i] = time_pairs(&s->bare, s->object);
-        off[i] = time_pairs(&s->hooked, s->object);
-        count(true, 1);
-        on[i] = time_pairs(&s->hooked, s->object);
-        off_ratio[i] = off[i] / bare[i];
-        on_ratio[i] = on[i] / bare[i];
-    }
-    count(false, 1);
-    snprintf(name, sizeof name, "mutex.%s_pair.glibc", s->name);
-    bench_print(name, bench_median(bare, rounds), "ns");
-    snprintf(name, sizeof name, "mutex.%s_pair_off.pprof", s->name);
-    bench_print(name, bench_median(off_ratio, rounds), "x");
-    snprintf(name, sizeof name, "mutex.%s_pair_on.pprof", s->name);
-    bench_print(name, bench_median(on_ratio, rounds), "x");
-}
-
-/* ---- contended ---- */
 
 typedef struct worker {
     pthread_t thread;
@@ -189,9 +150,6 @@ int main(void)
     };
     if (subjects[0].bare.lock == subjects[0].hooked.lock) {
         bench_fail("pthread_mutex_lock is not hooked");
-    }
-    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
-        measure_pairs(&subjects[i]);
     }
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i += 2) {
         for (unsigned threads = 2; threads <= 8; threads += 6) {
