@@ -23,6 +23,7 @@
 #include "encode/location_names.h"
 #include "encode/location_table.h"
 #include "encode/string_table.h"
+#include "encode/utf8.h"
 #include "encode/wire.h"
 
 #include <errno.h>
@@ -272,32 +273,11 @@ static void encode_mappings(encoder *e)
 
 /* ---- Texts --------------------------------------------------------------------------------- */
 
-/* How many bytes at `text` are one character in valid UTF-8 (Unicode 15, table 3-7); 0 = none. */
-static size_t utf8_length(const uint8_t *text, size_t length)
-{
-    uint8_t lead = text[0];
-    if (lead < 0x80)
-        return 1;
-    size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (lead < 0xc2 || lead > 0xf4 || size > length)
-        return 0;
-    /* The second byte's range excludes overlong forms, surrogates and what is above U+10FFFF. */
-    uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    if (text[1] < low || text[1] > high)
-        return 0;
-    for (size_t i = 2; i < size; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    return size;
-}
-
 static size_t valid_prefix(const uint8_t *text, size_t length)
 {
     size_t valid = 0;
     while (valid < length) {
-        size_t size = utf8_length(text + valid, length - valid);
+        size_t size = pp_utf8_length(text + valid, length - valid);
         if (size == 0)
             break;
         valid += size;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * quoted.h: a text in double quotes, as Go's %q writes it: on one line, in printable characters, and
+ * never ambiguous.
+ *
+ *   "            \"            control characters   \a \b \t \n \v \f \r, others \x1b
+ *   \            \\            no valid UTF-8       \xff, a byte at a time
+ *   what prints  as it is      what does not print  \u00a0 \U0001f3fb
+ *
+ * Spaces other than " ", characters that direct the text's flow, and those of private use do not print.
+ * (Characters that Unicode has not assigned do here; Go's tables escape them.)
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ENCODE_QUOTED_H
+#define PP_ENCODE_QUOTED_H
+
+#include "encode/text_stream.h"
+
+void pp_text_stream_quoted(pp_text_stream *stream, const char *text);
+
+#endif
