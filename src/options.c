@@ -167,7 +167,7 @@ static int take_symbolize(pp_options *options, const char *value)
         return strcmp(value, "lines") == 0 ? -ENOTSUP : -EINVAL;
     }
     options->cpu_request.symbolize = options->heap_request.symbolize = symbolize;
-    options->contention_request.symbolize = symbolize;
+    options->contention_request.symbolize = options->symbolize = symbolize;
     return 0;
 }
 
@@ -297,6 +297,7 @@ void pp_options_init(pp_options *options)
         .cpu_request = {.to_file = true, .symbolize = PP_SYMBOLIZE_NAMES},
         .heap_request = {.rate = PP_HEAP_RATE_DEFAULT, .symbolize = PP_SYMBOLIZE_NAMES},
         .contention_request = {.symbolize = PP_SYMBOLIZE_NAMES},
+        .symbolize = PP_SYMBOLIZE_NAMES,
     };
 }
 

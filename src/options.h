@@ -23,6 +23,7 @@ typedef struct pp_options {
     pp_cpu_request cpu_request;
     pp_heap_request heap_request;
     pp_contention_request contention_request; /* of what is wanted */
+    pp_symbolize symbolize;                   /* of all other profiles */
     int error;                                /* the first one that was met */
 } pp_options;
 

@@ -14,6 +14,7 @@
 
 #include "alloctrace_names.h"
 #include "contention_control.h"
+#include "count_control.h"
 #include "cpu_control.h"
 #include "heap_control.h"
 #include "hook/process.h"
@@ -285,6 +286,7 @@ __attribute__((constructor)) static void at_load(void)
     }
     pp_options_from_gperftools(&options);
     distinguish_kinds(&options);
+    pp_count_control_set_symbolize(options.symbolize);
     if (options.heap) {
         start_heap();
     } else {
@@ -323,6 +325,7 @@ int pprof_configure(const char *text)
     int error = wanted.error;
     options = wanted;
     distinguish_kinds(&wanted);
+    pp_count_control_set_symbolize(options.symbolize);
     if (wanted.heap) {
         int heap_error = start_heap();
         error = error != 0 ? error : heap_error;

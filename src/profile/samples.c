@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct order {
     const pp_profile_sample *list;
@@ -34,6 +35,26 @@ void pp_samples_add(pp_samples *samples, const pp_profile_sample *sample)
     }
 }
 
+static int compare_texts(const char *x, const char *y)
+{
+    return x != NULL && y != NULL ? strcmp(x, y) : (x != NULL) - (y != NULL);
+}
+
+static int compare_labels(const pp_profile_sample *x, const pp_profile_sample *y)
+{
+    for (uint32_t i = 0; i < x->label_count && i < y->label_count; i++) {
+        int by_text = compare_texts(x->labels[i].key, y->labels[i].key);
+        by_text = by_text != 0 ? by_text : compare_texts(x->labels[i].text, y->labels[i].text);
+        if (by_text != 0) {
+            return by_text;
+        }
+        if (x->labels[i].number != y->labels[i].number) {
+            return x->labels[i].number < y->labels[i].number ? -1 : 1;
+        }
+    }
+    return (x->label_count > y->label_count) - (x->label_count < y->label_count);
+}
+
 static int compare(const void *a, const void *b, void *context)
 {
     const order *o = context;
@@ -42,7 +63,8 @@ static int compare(const void *a, const void *b, void *context)
     if (x->value[o->by] != y->value[o->by]) {
         return x->value[o->by] > y->value[o->by] ? -1 : 1;
     }
-    return pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
+    int by_stack = pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
+    return by_stack != 0 ? by_stack : compare_labels(x, y);
 }
 
 /* By way of indices: an item of the sort has to be small. */

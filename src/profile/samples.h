@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * samples.h: the samples of a profile, gathered and put into the order that every reader gets: by a
- * value, descending, ties by stack.
+ * value, descending, ties by stack, then by labels.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.

@@ -119,9 +119,9 @@ stacks() {
         /^Samples:/   { part = 1; next }
         /^Locations/  { part = 2; next }
         /^Mappings/   { part = 3; next }
-        part == 1 && /^ *[0-9]+ +[0-9]+:/ {
-            weights[++n] = $1
-            sub(/^ *[0-9]+ +[0-9]+: ?/, "")
+        part == 1 && /^ *[0-9]+( +[0-9]+)?:/ {
+            weights[++n] = $1; sub(/:$/, "", weights[n])
+            sub(/^ *[0-9]+( +[0-9]+)?: ?/, "")
             ids[n] = $0
         }
         part == 2 && /^ *[0-9]+: 0x/ {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * count_control.h: writing of profiles that only count, for all who keep one.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: how addresses are named.
+ */
+#ifndef PP_COUNT_CONTROL_H
+#define PP_COUNT_CONTROL_H
+
+#include "profile/count_profile.h"
+#include "profile/model.h"
+#include "pprof.h"
+
+#include <stddef.h>
+
+/* How addresses are named: what LIBPPROF and pprof_configure() say. */
+void pp_count_control_set_symbolize(pp_symbolize wanted);
+
+/*
+ * Groups rows with equal stacks and labels, most frequent first, ties by stack, then by labels, and
+ * writes them as the profile `name`. debug 0: profile.proto. 1 and above: text with symbols.
+ * PPROF_DEBUG_BARE: text of addresses only, as of a time that knew no labels: rows are grouped by
+ * stack alone. 0, -ENOMEM, or the writer's first error.
+ */
+int pp_count_write(const char *name, const pp_count_row *rows, size_t rows_count, int debug,
+                   pprof_writer writer);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * legacy_count.c: header, rows, maps (layout in legacy_count.h).
+ *
+ * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "encode/legacy_count.h"
+
+#include "encode/frame_comments.h"
+#include "encode/quoted.h"
+#include "sys/maps.h"
+
+static void write_header(pp_text_stream *out, const pp_profile *profile)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < profile->sample_count; i++)
+        total += profile->samples[i].value[0];
+    pp_text_stream_add(out, profile->sample_type[0].type);
+    pp_text_stream_add(out, " profile: total ");
+    pp_text_stream_number(out, total);
+    pp_text_stream_add(out, "\n");
+    for (size_t i = 0; i < profile->comment_count; i++) {
+        pp_text_stream_add(out, "# ");
+        pp_text_stream_add(out, profile->comments[i]);
+        pp_text_stream_add(out, "\n");
+    }
+}
+
+static void write_row(pp_text_stream *out, const pp_profile_sample *sample)
+{
+    pp_text_stream_number(out, sample->value[0]);
+    pp_text_stream_add(out, " @");
+    pp_text_stream_stack(out, sample->pc, sample->depth);
+    pp_text_stream_add(out, "\n");
+}
+
+/* Numeric labels are for profile.proto alone. */
+static void write_labels(pp_text_stream *out, const pp_profile_sample *sample)
+{
+    const char *before = "# labels: {";
+    for (uint32_t i = 0; i < sample->label_count; i++) {
+        if (sample->labels[i].text == NULL)
+            continue;
+        pp_text_stream_add(out, before);
+        pp_text_stream_quoted(out, sample->labels[i].key);
+        pp_text_stream_add(out, ":");
+        pp_text_stream_quoted(out, sample->labels[i].text);
+        before = ", ";
+    }
+    if (before[0] == ',')
+        pp_text_stream_add(out, "}\n");
+}
+
+static int write_rows(pp_text_stream *out, const pp_profile *profile, bool bare, pp_arena *arena)
+{
+    pp_frame_comments comments;
+    int error = bare ? 0 : pp_frame_comments_init(&comments, profile, true, arena);
+    for (size_t i = 0; error == 0 && out->error == 0 && i < profile->sample_count; i++) {
+        write_row(out, &profile->samples[i]);
+        if (!bare) {
+            write_labels(out, &profile->samples[i]);
+            pp_frame_comments_write(&comments, &profile->samples[i], out);
+        }
+    }
+    return error;
+}
+
+int pp_legacy_count_encode(const pp_profile *profile, bool bare, pp_arena *arena,
+                           pprof_writer writer)
+{
+    pp_text_stream out;
+    pp_text_stream_init(&out, writer);
+    char *maps = NULL;
+    size_t maps_length = 0;
+    int maps_error = pp_maps_text(arena, &maps, &maps_length);
+    write_header(&out, profile);
+    int error = write_rows(&out, profile, bare, arena);
+    if (error != 0)
+        pp_text_stream_fail(&out, error);
+    pp_text_stream_add(&out, "\n--- Memory map: ---\n");
+    if (maps_error == 0)
+        pp_text_stream_bytes(&out, maps, maps_length);
+    int write_error = pp_text_stream_finish(&out);
+    return write_error != 0 ? write_error : maps_error;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_count_profile.c: which rows become one sample, and the order of samples.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mmap_fault.h"
+#include "profile/count_profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static pp_arena arena = PP_ARENA_INIT;
+
+static pp_profile build(const pp_count_row *rows, size_t count)
+{
+    pp_profile profile;
+    assert_int_equal(pp_count_profile_build("x.y", rows, count, true, &arena, &profile), 0);
+    return profile;
+}
+
+static int release(void **state)
+{
+    (void)state;
+    pp_arena_release(&arena);
+    return 0;
+}
+
+static void assert_sample(const pp_profile *profile, size_t index, int64_t count,
+                          const uintptr_t *pc, uint32_t depth)
+{
+    assert_in_range(index, 0, profile->sample_count - 1);
+    const pp_profile_sample *sample = &profile->samples[index];
+    assert_int_equal(sample->value[0], count);
+    assert_int_equal(sample->depth, depth);
+    assert_memory_equal(sample->pc, pc, depth * sizeof *pc);
+}
+
+static void one_type_is_named_after_the_profile(void **state)
+{
+    (void)state;
+    const pp_profile profile = build(NULL, 0);
+    assert_int_equal(profile.sample_count, 0);
+    assert_int_equal(profile.sample_type_count, 1);
+    assert_string_equal(profile.sample_type[0].type, "x.y");
+    assert_string_equal(profile.sample_type[0].unit, "count");
+    assert_string_equal(profile.period_type.type, "x.y");
+    assert_string_equal(profile.period_type.unit, "count");
+    assert_int_equal(profile.period, 1);
+    assert_int_equal(profile.duration_ns, 0);
+    assert_true(profile.time_ns > 0);
+    assert_true(profile.mapping_count > 0);
+}
+
+/* The same stack, be it the same object or a copy. */
+static void equal_stacks_are_one_sample(void **state)
+{
+    (void)state;
+    static const uintptr_t one[] = {0x10, 0x20, 0x30};
+    static const uintptr_t copy[] = {0x10, 0x20, 0x30};
+    static const uintptr_t other[] = {0x10, 0x20, 0x31};
+    const pp_count_row rows[] = {{one, 3, NULL, 1},  {other, 3, NULL, 1}, {copy, 3, NULL, 2},
+                                 {one, 2, NULL, 10}, {one, 3, NULL, 4},   {copy, 2, NULL, 10}};
+    const pp_profile profile = build(rows, 6);
+    assert_int_equal(profile.sample_count, 3);
+    assert_sample(&profile, 0, 20, one, 2);
+    assert_sample(&profile, 1, 7, one, 3);
+    assert_sample(&profile, 2, 1, other, 3);
+}
+
+/* Readers want an address: 0, which is 1 where it is return-like. */
+static void empty_stacks_are_one_sample(void **state)
+{
+    (void)state;
+    static const uintptr_t one[] = {0x10};
+    const pp_count_row rows[] = {{NULL, 0, NULL, 1}, {one, 1, NULL, 1}, {one, 0, NULL, 1}};
+    const pp_profile profile = build(rows, 3);
+    assert_int_equal(profile.sample_count, 2);
+    assert_sample(&profile, 0, 2, (const uintptr_t[]){1}, 1);
+}
+
+static void order_is_by_count_and_then_by_stack(void **state)
+{
+    (void)state;
+    static const uintptr_t a[] = {0x10, 0x20};
+    static const uintptr_t b[] = {0x9, 0x30};
+    static const uintptr_t c[] = {0x10, 0x20, 0x5};
+    static const uintptr_t d[] = {0x10, 0x1f, 0x5};
+    const pp_count_row rows[] = {
+        {a, 2, NULL, 1}, {c, 3, NULL, 1}, {b, 2, NULL, 1}, {d, 3, NULL, 1}, {c, 3, NULL, 1}};
+    const pp_profile profile = build(rows, 5);
+    assert_int_equal(profile.sample_count, 4);
+    assert_sample(&profile, 0, 2, c, 3);
+    assert_sample(&profile, 1, 1, b, 2);
+    assert_sample(&profile, 2, 1, d, 3);
+    assert_sample(&profile, 3, 1, a, 2);
+}
+
+/* Far more stacks than the cache of objects holds, each a few times, in an order that evicts them. */
+static void many_stacks_keep_their_counts(void **state)
+{
+    (void)state;
+    enum { STACKS = 20000, TIMES = 3 };
+    uintptr_t(*stacks)[2] = malloc(STACKS * sizeof *stacks);
+    pp_count_row *rows = malloc((size_t)STACKS * TIMES * sizeof *rows);
+    for (size_t i = 0; i < STACKS; i++) {
+        stacks[i][0] = 0x1000 + i % 7;
+        stacks[i][1] = 0x2000 + i;
+    }
+    for (size_t i = 0; i < (size_t)STACKS * TIMES; i++) {
+        size_t stack = i * 7919 % STACKS;
+        rows[i] = (pp_count_row){stacks[stack], 2, NULL, (int64_t)stack + 1};
+    }
+    const pp_profile profile = build(rows, (size_t)STACKS * TIMES);
+    assert_int_equal(profile.sample_count, STACKS);
+    for (size_t i = 0; i < STACKS; i++) {
+        size_t stack = STACKS - 1 - i;
+        assert_sample(&profile, i, TIMES * ((int64_t)stack + 1), stacks[stack], 2);
+    }
+    free(stacks);
+    free(rows);
+}
+
+static void without_memory_it_says_so(void **state)
+{
+    (void)state;
+    needs_mmap_fault();
+    static const uintptr_t one[] = {0x10, 0x20, 0x30};
+    const pp_count_row rows[] = {{one, 3, NULL, 1}};
+    bool succeeded = false;
+    for (long allowed = 0; !succeeded; allowed++) {
+        assert_in_range(allowed, 0, 1000);
+        pp_profile profile;
+        mappings_left = allowed;
+        int error = pp_count_profile_build("x.y", rows, 1, true, &arena, &profile);
+        mappings_left = LONG_MAX;
+        pp_arena_release(&arena);
+        succeeded = error == 0;
+        if (!succeeded) {
+            assert_int_equal(error, -ENOMEM);
+        }
+    }
+    assert_int_equal(mappings_live, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(one_type_is_named_after_the_profile, release),
+        cmocka_unit_test_teardown(equal_stacks_are_one_sample, release),
+        cmocka_unit_test_teardown(empty_stacks_are_one_sample, release),
+        cmocka_unit_test_teardown(order_is_by_count_and_then_by_stack, release),
+        cmocka_unit_test_teardown(many_stacks_keep_their_counts, release),
+        cmocka_unit_test(without_memory_it_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
