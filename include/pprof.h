@@ -288,6 +288,74 @@ PPROF_API void pprof_heap_cycle_post_sweep(void);
  */
 PPROF_API void pprof_set_collector(void (*collect)(void));
 
+/* ---- Labels [pprof.Do, WithLabels, Labels, SetGoroutineLabels, Label, ForLabels] ------------- */
+
+/*
+ * A set of labels, {key: value}, that never changes: what the samples of a thread are marked with
+ * while the thread has it, so that a profile can be split by them (go tool pprof -tags, -tagfocus). A
+ * new thread has its creator's.
+ *
+ * A set exists as long as somebody holds a reference to it: the program, a thread that has it, a
+ * profile that shows it. Its memory is used again after that; sets come cheap enough to make one for
+ * each request. Except where it is said, the functions below are thread-safe and async-signal-safe,
+ * and they take no lock.
+ */
+typedef struct pprof_labels pprof_labels;
+
+/*
+ * The labels of `parent` (NULL: none) with `pairs` further ones: key_values[0] is a key,
+ * key_values[1] its value, and so on. There is one value for a key: the one that comes last, and the
+ * parent's only where there is no other. All texts are copied, and should be UTF-8; what is not is
+ * replaced when a profile is written. A label with an empty value is not shown there, nor is one
+ * whose key the profile uses itself ("bytes" of the heap's samples, "state" of waits that go on).
+ *
+ * Returns a set of which the caller holds the one reference. NULL with errno EINVAL: `key_values` or
+ * one of the texts is NULL, a key is empty, or all of it is more than 32 KiB; ENOMEM.
+ */
+PPROF_API pprof_labels *pprof_labels_new(const pprof_labels *parent, const char *const *key_values,
+                                         size_t pairs);
+
+/* One reference more, which is returned, and one less. NULL is ignored. */
+PPROF_API pprof_labels *pprof_labels_ref(pprof_labels *labels);
+PPROF_API void pprof_labels_unref(pprof_labels *labels);
+
+/*
+ * The calling thread has these labels from now on (NULL: none), and keeps a reference to them.
+ * Returns the set that it had before (or NULL), of which the caller holds that reference now:
+ *
+ *     pprof_labels *before = pprof_set_thread_labels(mine);
+ *     ...
+ *     pprof_labels_unref(pprof_set_thread_labels(before));
+ *     pprof_labels_unref(before);
+ *
+ * A signal handler may do so, too, if it restores what it found before it returns.
+ */
+PPROF_API pprof_labels *pprof_set_thread_labels(pprof_labels *labels);
+
+/* What the calling thread has, with a reference for the caller; NULL = none. To be handed to another
+ * thread together with a piece of work, or used as a parent. */
+PPROF_API pprof_labels *pprof_thread_labels(void);
+
+/* The value of that label, valid as long as the set is; NULL if there is none. */
+PPROF_API const char *pprof_label(const pprof_labels *labels, const char *key);
+
+/* Calls each(ctx, key, value) for all labels, in the order of their keys, until it returns false. */
+PPROF_API void pprof_for_labels(const pprof_labels *labels,
+                                bool (*each)(void *ctx, const char *key, const char *value),
+                                void *ctx);
+
+/*
+ * Calls function(arg) with these labels added to those that the calling thread has, and restores them
+ * after that. If the set cannot be made (as of pprof_labels_new), the function is called without.
+ *
+ * What is jumped out of by longjmp(), a C++ exception or pthread_exit() is not restored: the thread
+ * keeps the labels of the function, and a reference to its former set is lost, until a
+ * pprof_do() further up returns, or the program sets its labels itself. Use <pprof.hpp> in C++: its
+ * scopes are left in order. Not async-signal-safe.
+ */
+PPROF_API void pprof_do(const char *const *key_values, size_t pairs, void (*function)(void *arg),
+                        void *arg);
+
 /* ---- Stacks [runtime.Callers] -------------------------------------------------------------- */
 
 /*

@@ -53,7 +53,8 @@ typedef struct launch {
     } start;
     void *argument;
     size_t stack_size;
-    bool prof_blocked; /* what the creator believes of SIGPROF, and the new thread inherits */
+    bool prof_blocked;    /* what the creator believes of SIGPROF, and the new thread inherits */
+    pprof_labels *labels; /* likewise; a reference of this record's */
     struct launch *next;
 } launch;
 
@@ -138,12 +139,13 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
     call next = {l->start.address, l->argument};
     size_t stack_size = l->stack_size;
     bool prof_blocked = l->prof_blocked;
+    pprof_labels *labels = l->labels;
     give_launch(l);
     declare_stack(stack_size);
     if (end_key_made) {
         pthread_setspecific(end_key, (void *)1);
     }
-    pp_thread_begin(next.function, prof_blocked);
+    pp_thread_begin(next.function, prof_blocked, labels);
     return next;
 }
 
@@ -187,8 +189,16 @@ static launch *new_launch(uintptr_t start, void *argument, size_t stack_size)
         l->argument = argument;
         l->stack_size = stack_size;
         l->prof_blocked = pp_thread_believes_prof_blocked();
+        l->labels = pp_thread_labels();
     }
     return l;
+}
+
+/* The thread could not be created. */
+static void drop_launch(launch *l)
+{
+    pp_thread_drop_labels(l->labels);
+    give_launch(l);
 }
 
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -214,7 +224,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
     }
     int error = create(thread, attributes, pp_hook_thread_start, l);
     if (error != 0) {
-        give_launch(l);
+        drop_launch(l);
     }
     return error;
 }
@@ -235,7 +245,7 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
     /* The stub returns what the start routine leaves in the result register, whatever its type. */
     int error = create(thread, (thrd_start_t)(uintptr_t)pp_hook_thread_start, l);
     if (error != thrd_success) {
-        give_launch(l);
+        drop_launch(l);
     }
     return error;
 }

@@ -11,6 +11,7 @@
 #include "sample/contention.h"
 #include "sample/cpu_signal.h"
 #include "sample/cpu_timers.h"
+#include "store/labels.h"
 #include "unwind/stack_memo.h"
 #include "unwind/stack_memory.h"
 
@@ -19,8 +20,9 @@ void pp_thread_declare_stack(uintptr_t limit, uintptr_t top)
     pp_stack_declare(limit, top);
 }
 
-void pp_thread_begin(uintptr_t entry, bool prof_blocked)
+void pp_thread_begin(uintptr_t entry, bool prof_blocked, pprof_labels *labels)
 {
+    pp_labels_exchange(labels);
     pp_cpu_signal_set_host_blocks(prof_blocked);
     pp_cpu_signal_open();
     pp_contention_thread_begin();
@@ -32,9 +34,20 @@ bool pp_thread_believes_prof_blocked(void)
     return pp_cpu_signal_host_blocks();
 }
 
+pprof_labels *pp_thread_labels(void)
+{
+    return pp_labels_ref(pp_labels_current());
+}
+
+void pp_thread_drop_labels(pprof_labels *labels)
+{
+    pp_labels_unref(labels);
+}
+
 void pp_thread_end(void)
 {
     pp_cpu_timers_thread_end();
     pp_contention_thread_end();
     pp_memo_thread_end();
+    pp_labels_unref(pp_labels_exchange(NULL));
 }

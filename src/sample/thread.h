@@ -9,6 +9,8 @@
 #ifndef PP_SAMPLE_THREAD_H
 #define PP_SAMPLE_THREAD_H
 
+#include "pprof.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,12 +19,18 @@ void pp_thread_declare_stack(uintptr_t limit, uintptr_t top);
 
 /*
  * The calling thread is about to call its start routine `entry`. `prof_blocked`: its creator
- * believes SIGPROF to be blocked, so this thread will too.
+ * believes SIGPROF to be blocked, so this thread will too. `labels`: those of its creator, of which the
+ * thread takes over a reference.
  */
-void pp_thread_begin(uintptr_t entry, bool prof_blocked);
+void pp_thread_begin(uintptr_t entry, bool prof_blocked, pprof_labels *labels);
 
 /* What the calling thread believes of SIGPROF although it is open to us. */
 bool pp_thread_believes_prof_blocked(void);
+
+/* A reference to the calling thread's labels, for a thread that it creates; and what becomes of it if
+ * that is not created. */
+pprof_labels *pp_thread_labels(void);
+void pp_thread_drop_labels(pprof_labels *labels);
 
 /* The calling thread is about to end. */
 void pp_thread_end(void);

@@ -2,7 +2,7 @@
  *
  * lasting.c: chunks from the kernel, cut from front to back (drawing in the header).
  *
- * Zone: HOOK (bare mmap and munmap).
+ * Zone: SIGNAL (bare mmap and munmap).
  * Locks: none.
  * Owns: the chunks.
  */

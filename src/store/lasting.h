@@ -9,7 +9,7 @@
  *
  *   newest -> [header|used.......|free  ]      older chunks are full and known to nobody
  *
- * Zone: HOOK (bare mmap and munmap).
+ * Zone: SIGNAL (bare mmap and munmap).
  * Locks: none.
  * Owns: its chunks, for ever.
  */

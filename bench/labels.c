@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * labels.c: what labels cost the program: the thread's set is replaced, a set is made for a request.
+ *
+ *   switch    pprof_set_thread_labels() and the end of the reference that it returns
+ *   new       pprof_labels_new() of two labels on a parent that has one, and its end
+ *   do        pprof_do() with one label around an empty function
+ *   inherit   pprof_do() in another pprof_do() that has two labels
+ */
+#include "measure.h"
+
+#include <pprof.h>
+
+#include <stdio.h>
+
+enum { BLOCK = 10000, BLOCKS = 300, QUICK_BLOCKS = 50, SETS = 4 };
+
+static pprof_labels *sets[SETS];
+static const char *const one[] = {"path", "/index.html"};
+static const char *const two[] = {"path", "/index.html", "request", "8f14e45fceea167a"};
+
+static void switch_block(void)
+{
+    for (unsigned i = 0; i < BLOCK; i++) {
+        pprof_labels_unref(pprof_set_thread_labels(sets[i % SETS]));
+    }
+}
+
+static void new_block(void)
+{
+    for (unsigned i = 0; i < BLOCK; i++) {
+        pprof_labels_unref(pprof_labels_new(sets[0], two, 2));
+    }
+}
+
+static void nothing(void *unused)
+{
+    __asm__ volatile("" : : "r"(unused) : "memory");
+}
+
+static void do_block(void *unused)
+{
+    for (unsigned i = 0; i < BLOCK; i++) {
+        pprof_do(one, 1, nothing, unused);
+    }
+}
+
+static void plain_do_block(void)
+{
+    pprof_labels_unref(pprof_set_thread_labels(NULL));
+    do_block(NULL);
+}
+
+static void inherit_block(void)
+{
+    pprof_do(two, 2, do_block, NULL);
+}
+
+static void measure(const char *name, void (*block)(void))
+{
+    static double times[BLOCKS];
+    char full[64];
+    unsigned blocks = bench_quick() ? QUICK_BLOCKS : BLOCKS;
+    block();
+    for (unsigned i = 0; i < blocks; i++) {
+        uint64_t start_ns = bench_thread_cpu_ns();
+        block();
+        times[i] = (double)(bench_thread_cpu_ns() - start_ns) / BLOCK;
+    }
+    snprintf(full, sizeof full, "labels.%s.pprof", name);
+    bench_print(full, bench_median(times, blocks), "ns");
+}
+
+int main(void)
+{
+    for (unsigned i = 0; i < SETS; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "tenant-%u", i);
+        sets[i] = pprof_labels_new(NULL, (const char *const[]){"tenant", text}, 1);
+        if (sets[i] == NULL) {
+            bench_fail("no set could be made");
+        }
+    }
+    measure("switch", switch_block);
+    measure("new", new_block);
+    measure("do", plain_do_block);
+    measure("inherit", inherit_block);
+    return 0;
+}
