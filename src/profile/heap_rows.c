@@ -120,7 +120,7 @@ static int read_peak(pp_arena *arena, pp_heap_rows *rows)
 
 /* ---- order ---- */
 
-static int compare_stacks(const pp_heap_stack *x, const pp_heap_stack *y)
+static int compare_stacks(const pp_trie_stack *x, const pp_trie_stack *y)
 {
     return pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
 }

@@ -32,7 +32,7 @@ enum {
 };
 
 typedef struct pp_heap_row {
-    const struct pp_heap_stack *stack;   /* store/heap_buckets.h */
+    const struct pp_trie_stack *stack;   /* store/stack_trie.h */
     uint64_t size;                       /* of its blocks, or the least of a class of sizes */
     uint64_t rate;                       /* at which its samples were taken */
     uint64_t alloc_objects, alloc_bytes; /* raw, whatever `value` is */

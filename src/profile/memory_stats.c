@@ -10,6 +10,7 @@
 
 #include "store/heap_buckets.h"
 #include "store/live_table.h"
+#include "store/stack_trie.h"
 #include "sys/allocator.h"
 #include "sys/memory_use.h"
 
@@ -51,7 +52,7 @@ void pp_memory_stats_read(pp_memory_stats *stats)
     }
     stats->stack = pp_memory_stack_bytes();
     stats->peak_rss = pp_memory_peak_rss_bytes();
-    stats->own = pp_live_table_bytes() + pp_heap_buckets_bytes();
+    stats->own = pp_live_table_bytes() + pp_heap_buckets_bytes() + pp_stack_trie_bytes();
     pp_heap_collector_read(&stats->collector);
     for (unsigned i = 0; i < PP_SIZE_CLASSES; i++) {
         stats->by_size[i].size = size_of_class(i);

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_buckets.c: the tries of stacks and buckets (drawing in the header).
+ * heap_buckets.c: the trie of buckets (drawing in the header).
  *
  * Zone: HOOK.
  * Locks: none.
- * Owns: the roots; the memory of stacks and buckets.
+ * Owns: the roots; the memory of buckets.
  */
 #include "store/heap_buckets.h"
 
 #include "base/exponential.h"
 #include "store/lasting.h"
 
-#include <string.h>
-
 enum {
-    ROOT_BITS = 12, /* 32 KiB of roots each; only pages that are used cost memory */
+    ROOT_BITS = 12, /* 32 KiB of roots; only pages that are used cost memory */
     CHILD_BITS = 2,
     EXACT_SIZES = 64, /* then classes: a site with fewer sizes shows each of them */
     CLASS_BITS = 3,   /* eight classes to a doubling: blocks of one differ by 12.5 % */
@@ -25,7 +23,6 @@ enum {
 static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
 static const uint64_t address_mask = (UINT64_C(1) << EXTRA_SHIFT) - 1;
 
-static pp_heap_stack *stack_roots[1 << ROOT_BITS];
 static pp_heap_bucket *bucket_roots[1 << ROOT_BITS];
 static pp_heap_bucket *newest;
 static pp_heap_bucket *newest_collected;
@@ -46,50 +43,10 @@ size_t pp_heap_buckets_bytes(void)
     return __atomic_load_n(&bytes_used, __ATOMIC_RELAXED);
 }
 
-/* ---- stacks ---- */
-
-static bool is_stack(const pp_heap_stack *stack, uint64_t hash, const uintptr_t *pcs,
-                     uint32_t depth)
-{
-    return stack->hash == hash && stack->depth == depth &&
-           memcmp(stack->pc, pcs, depth * sizeof *pcs) == 0;
-}
-
-static pp_heap_stack *new_stack(uint64_t hash, const uintptr_t *pcs, uint32_t depth)
-{
-    pp_heap_stack *stack = allocate(sizeof *stack + depth * sizeof *pcs);
-    if (stack != NULL) {
-        stack->hash = hash;
-        stack->depth = depth;
-        memcpy(stack->pc, pcs, depth * sizeof *pcs);
-    }
-    return stack;
-}
-
-static pp_heap_stack *find_stack(const uintptr_t *pcs, uint32_t depth, uint64_t hash)
-{
-    pp_heap_stack **place = &stack_roots[hash & ((1 << ROOT_BITS) - 1)];
-    pp_heap_stack *mine = NULL; /* stays unused if somebody brings the same stack first */
-    for (uint64_t path = hash;; path <<= CHILD_BITS) {
-        pp_heap_stack *stack = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-        if (stack == NULL) {
-            mine = mine != NULL ? mine : new_stack(hash, pcs, depth);
-            if (mine == NULL || __atomic_compare_exchange_n(place, &stack, mine, false,
-                                                            __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
-                return mine;
-            }
-        }
-        if (is_stack(stack, hash, pcs, depth)) {
-            return stack;
-        }
-        place = &stack->child[path >> (64 - CHILD_BITS)];
-    }
-}
-
 /* ---- sizes ---- */
 
 typedef struct key {
-    pp_heap_stack *stack;
+    pp_trie_stack *stack;
     uint64_t size, rate;
     const void *labels;
     uint32_t shift;
@@ -199,14 +156,20 @@ static pp_heap_block find_block(key *k)
 pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash, uint64_t size,
                                  uint64_t rate, const void *labels)
 {
-    key k = {.stack = find_stack(pcs, depth, hash), .size = size, .rate = rate, .labels = labels};
+    key k = {.stack = pp_stack_trie_find(pcs, depth, hash),
+             .size = size,
+             .rate = rate,
+             .labels = labels};
     return find_block(&k);
 }
 
 pp_heap_block pp_heap_block_find_collected(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
                                            uint64_t size, uint64_t rate, const void *labels)
 {
-    key k = {.stack = find_stack(pcs, depth, hash), .size = size, .rate = rate, .labels = labels};
+    key k = {.stack = pp_stack_trie_find(pcs, depth, hash),
+             .size = size,
+             .rate = rate,
+             .labels = labels};
     k.is_collected = true;
     return find_block(&k);
 }

@@ -2,15 +2,12 @@
  *
  * heap_buckets.h: what was allocated and freed, for each stack, block size, rate and set of labels.
  *
- * Two tries of hashes, which need neither locks nor rehashing however large they grow: the two
- * highest bits of a hash choose one of four children, the next two bits one of its children, and so
- * on. An entry is linked by one compare-and-swap into a place that was empty, and stays for ever.
+ * A trie of hashes, as that of the stacks (stack_trie.h): buckets are found by the hash of their stack
+ * and of what else tells them apart, and stay for ever.
  *
- *   stack roots[hash]  -> stack  -+-> stack           stack:  pc[depth]
- *                                 +-> stack
- *   bucket roots[hash] -> bucket -+-> bucket          bucket: stack, size, rate, labels, counts
- *                                 +-> bucket
- *   newest -> bucket -> bucket -> ...                 all buckets, for a snapshot; two lists
+ *   roots[hash] -> bucket -+-> bucket           bucket: stack, size, rate, labels, counts
+ *                          +-> bucket
+ *   newest -> bucket -> bucket -> ...           all buckets, for a snapshot; two lists
  *
  * Sizes. Buckets are told apart by the exact block size. Programs that allocate blocks of every
  * size at one place (strings, network buffers) would make a bucket for each: a stack that has
@@ -23,22 +20,16 @@
  *
  * Zone: HOOK.
  * Locks: none.
- * Owns: stacks and buckets, for ever.
+ * Owns: buckets, for ever.
  */
 #ifndef PP_STORE_HEAP_BUCKETS_H
 #define PP_STORE_HEAP_BUCKETS_H
 
+#include "store/stack_trie.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-typedef struct pp_heap_stack {
-    struct pp_heap_stack *child[4];
-    uint64_t hash;
-    uint32_t depth;
-    uint32_t sizes; /* buckets that have this stack */
-    uintptr_t pc[]; /* return-like, leaf-most first (profile/model.h) */
-} pp_heap_stack;
 
 /* What was counted in one cycle of a collector, and is not published yet. */
 typedef struct pp_heap_cycle {
@@ -51,7 +42,7 @@ enum { PP_HEAP_CYCLES = 3 };
 typedef struct pp_heap_bucket {
     struct pp_heap_bucket *child[4];
     struct pp_heap_bucket *next; /* the one that was made before it */
-    const pp_heap_stack *stack;
+    const pp_trie_stack *stack;
     uint64_t size;         /* of the blocks, or the least of its class */
     uint16_t is_class;     /* blocks of size .. 1.125 size - 1 */
     uint16_t is_collected; /* of a heap that the program describes: see below */
@@ -113,7 +104,7 @@ void pp_heap_bucket_publish(pp_heap_bucket *bucket, unsigned index);
 /* The newest bucket; the others follow by `next`. NULL if there is none. */
 const pp_heap_bucket *pp_heap_buckets_newest(void);
 pp_heap_bucket *pp_heap_buckets_newest_collected(void); /* the same for collected heaps */
-size_t pp_heap_buckets_bytes(void);                     /* what stacks and buckets take */
+size_t pp_heap_buckets_bytes(void);                     /* what they take, without stacks */
 void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts);
 
 #endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stack_trie.h: every stack once, for as long as the process lives.
+ *
+ * A trie of hashes, which needs neither locks nor rehashing however large it grows: the two highest
+ * bits of a hash choose one of four children, the next two bits one of its children, and so on. A
+ * stack is linked by one compare-and-swap into a place that was empty, and stays for ever.
+ *
+ *   roots[hash] -> stack -+-> stack           stack:  pc[depth]
+ *                         +-> stack
+ *
+ * Buckets of the heap and the values of named profiles point into it. It grows with the number of
+ * different stacks that were recorded, not with what is recorded at them.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: the stacks, for ever.
+ */
+#ifndef PP_STORE_STACK_TRIE_H
+#define PP_STORE_STACK_TRIE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pp_trie_stack {
+    struct pp_trie_stack *child[4];
+    uint64_t hash;
+    uint32_t depth;
+    uint32_t sizes; /* buckets of the heap that have this stack */
+    uintptr_t pc[]; /* return-like, leaf-most first (profile/model.h) */
+} pp_trie_stack;
+
+/* The stack whose pp_stack_hash() is `hash`, entered if it is new; NULL if the kernel refuses memory. */
+pp_trie_stack *pp_stack_trie_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash);
+
+/* What they all take. */
+size_t pp_stack_trie_bytes(void);
+
+#endif
