@@ -72,7 +72,7 @@ refuses src/sys/maps.h '#include "unwind/walk.h"' 'sys must not include "unwind/
 refuses src/arch/arch.h '#  include "sys/maps.h"' 'arch must not include "sys/maps.h"'
 refuses src/unwind/walk.h '#include "store/stacks.h"' 'unwind must not include "store/stacks.h"'
 refuses src/store/stacks.h '#include "unwind/walk.h"' \
-    'store must not include "unwind/walk.h" (store -> unwind): store may see arch base'
+    'store must not include "unwind/walk.h" (store -> unwind): store may see sys arch base'
 refuses src/sample/cpu.h '#include "profile/model.h"' 'sample must not include "profile/model.h"'
 refuses src/hook/thread.c '#include "unwind/walk.h"' 'hook must not include "unwind/walk.h"'
 refuses src/symbol/names.h '#include "profile/model.h"' 'symbol must not include "profile/model.h"'
