@@ -103,9 +103,22 @@ PPROF_API int pprof_start_cpu_profile_opts(pprof_writer writer, const pprof_cpu_
  */
 PPROF_API int pprof_stop_cpu_profile(void);
 
-/* ---- Named profiles [runtime/pprof Profile, Lookup] ---------------------------------------- */
+/* ---- Named profiles [runtime/pprof Profile, NewProfile, Lookup, Profiles] ------------------- */
 
 typedef struct pprof_profile pprof_profile;
+
+/*
+ * Makes a profile of the program's own: of the stacks that led to whatever is counted there, open
+ * connections, sessions, objects of a kind. The name is copied. "/" and "." are allowed, and names like
+ * "import/path.connections" keep those of different libraries apart. The profile is never freed.
+ *
+ * NULL and errno: EINVAL for NULL, an empty name, or one with white space or control characters;
+ * ENAMETOOLONG (1023 bytes are allowed); EEXIST if there is a profile of that name, if it is that of a
+ * built-in one, or what the HTTP server answers in another way (profile, cmdline, symbol, flame, trace,
+ * growth, contention, delta_...); ENOMEM.
+ * Callable from any thread; not async-signal-safe.
+ */
+PPROF_API pprof_profile *pprof_new_profile(const char *name);
 
 /*
  * The profile of that name, or NULL. Built in: "heap" and "allocs", the same samples seen from what
@@ -115,16 +128,40 @@ typedef struct pprof_profile pprof_profile;
  */
 PPROF_API pprof_profile *pprof_lookup(const char *name);
 
+/*
+ * Stores the profiles that there are in `profiles`, sorted by name, at most `capacity` of them, and
+ * returns how many there are. Thread-safe.
+ */
+PPROF_API size_t pprof_profiles(pprof_profile **profiles, size_t capacity);
+
 /* Its name; NULL for NULL. Thread-safe; async-signal-safe. */
 PPROF_API const char *pprof_profile_name(const pprof_profile *profile);
 
 /*
  * How many entries it has now [Profile.Count]: for "heap" and "allocs" the sites where something was
  * sampled, those where it was all freed included, as pprof_mem_profile() counts them; for "block" and
- * "mutex" the records. 0 for NULL.
+ * "mutex" the records; for a profile of the program's own the values in it. 0 for NULL.
  * Callable from any thread; not async-signal-safe.
  */
 PPROF_API size_t pprof_profile_count(pprof_profile *profile);
+
+/*
+ * Adds `value` to a profile of the program's own, with the calling thread's stack and labels
+ * [Profile.Add]. A value is an address, or any other word, NULL too: it is compared, and never looked
+ * into. skip 0 begins the stack at the caller, 1 at the caller's caller, and so on (pprof_callers());
+ * if that leaves nothing of it, the function pprof_lost_profile_event stands for it.
+ *
+ * Errors: -EEXIST if the value is in there already (which leaves it as it was); -EPERM for a profile
+ * that is built in; -EINVAL for NULL; -ENOMEM. Callable from any thread, in an allocator too: nothing
+ * is allocated with malloc. Not async-signal-safe.
+ */
+PPROF_API int pprof_profile_add(pprof_profile *profile, const void *value, int skip);
+
+/*
+ * Takes `value` out [Profile.Remove]. 0, also if it was not in there; -EPERM for a profile that is
+ * built in; -EINVAL for NULL. As above: any thread, no malloc, not async-signal-safe.
+ */
+PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
 
 /* For pprof_profile_write(): the text form of 2011 and 2016, addresses only. */
 #define PPROF_DEBUG_BARE (-1)

@@ -16,6 +16,7 @@
 #include "contention_control.h"
 #include "count_control.h"
 #include "cpu_control.h"
+#include "custom_profiles.h"
 #include "heap_control.h"
 #include "hook/process.h"
 #include "hook/threads.h"
@@ -76,7 +77,7 @@ static int start(void)
 }
 
 /* Walks read code by a system call that a sandbox may forbid. */
-static void prepare_walks(void)
+void pp_preload_prepare_walks(void)
 {
     if (pp_sandbox_probe() != PP_SANDBOX_NONE) {
         pp_safe_read_forbid_copy();
@@ -99,7 +100,7 @@ static bool sees_allocations(void)
 static int start_heap(void)
 {
     need_template();
-    prepare_walks();
+    pp_preload_prepare_walks();
     pp_modules_refresh();
     pp_hook_fatal_signals();
     bool seen = sees_allocations();
@@ -123,7 +124,7 @@ static bool wants_contention(const pp_options *wanted)
 static int start_contention(void)
 {
     need_template();
-    prepare_walks();
+    pp_preload_prepare_walks();
     pp_modules_refresh();
     pp_hook_fatal_signals();
     int error = pp_contention_control_start(&options.contention_request);
@@ -149,7 +150,7 @@ static void start_default(bool options_given)
 {
     bool on = !options_given && pp_is_linked();
     if (on) {
-        prepare_walks();
+        pp_preload_prepare_walks();
     }
     pp_heap_control_default(on);
 }
@@ -167,6 +168,7 @@ static void after_fork_in_child(void)
     pp_cpu_control_after_fork();
     pp_heap_control_after_fork(options.subprocesses);
     pp_alloctrace_after_fork_in_child(options.subprocesses);
+    pp_custom_profiles_after_fork_in_child();
     if (started && options.subprocesses) {
         start();
     } else {
@@ -178,7 +180,7 @@ static void after_fork_in_child(void)
 static void before_unload(void)
 {
     if (__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED) || pp_heap_control_is_on() ||
-        pp_contention_control_is_on()) {
+        pp_contention_control_is_on() || pp_custom_profiles_first() != NULL) {
         pp_modules_refresh();
     }
 }

@@ -13,4 +13,7 @@
  * to this gets the constructor, the hooks and the end of the process. */
 void pp_preload_link(void);
 
+/* Before the first walk that nobody asked for in LIBPPROF: in a sandbox, walks do without what it forbids. */
+void pp_preload_prepare_walks(void);
+
 #endif

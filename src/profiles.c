@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiles.c: the profiles that have a name: {name, count, write} of each.
+ * profiles.c: the profiles that have a name: {name, count, write} of each. Those that are built in
+ * are listed here; the program's own are in custom_profiles.c.
  *
  * Zone: NORMAL.
  * Locks: none of its own.
@@ -10,9 +11,13 @@
 
 #include "contention_control.h"
 #include "contention_text.h"
+#include "count_control.h"
+#include "custom_profiles.h"
 #include "heap_control.h"
 #include "heap_text.h"
 #include "preload.h"
+#include "profile/value_rows.h"
+#include "profile_names.h"
 #include "store/heap_peak.h"
 #include "sys/modules.h"
 
@@ -20,11 +25,7 @@
 #include <pthread.h>
 #include <string.h>
 
-struct pprof_profile {
-    const char *name;
-    size_t (*count)(void);
-    int (*write)(pprof_writer writer, int debug);
-};
+/* ---- built in ---- */
 
 static size_t count_heap(void)
 {
@@ -52,6 +53,11 @@ static int write_allocs(pprof_writer writer, int debug)
 static int write_peak(pprof_writer writer, int debug)
 {
     return debug == 0 ? pp_heap_control_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
+}
+
+static bool peak_is_there(void)
+{
+    return pp_heap_peak_wanted;
 }
 
 static size_t count_block(void)
@@ -84,23 +90,85 @@ static int write_mutex(pprof_writer writer, int debug)
     return write_contention(PP_CONTENTION_MUTEX, writer, debug);
 }
 
+/* By name. */
 static pprof_profile built_in[] = {
-    {"allocs", count_heap, write_allocs}, {"block", count_block, write_block},
-    {"heap", count_heap, write_heap},     {"mutex", count_mutex, write_mutex},
-    {"peak", count_heap, write_peak},
+    {.name = "allocs", .count = count_heap, .write = write_allocs},
+    {.name = "block", .count = count_block, .write = write_block},
+    {.name = "heap", .count = count_heap, .write = write_heap},
+    {.name = "mutex", .count = count_mutex, .write = write_mutex},
+    {.name = "peak", .count = count_heap, .write = write_peak, .is_there = peak_is_there},
 };
+
+enum { BUILT_IN = sizeof built_in / sizeof *built_in };
+
+static bool is_there(const pprof_profile *profile)
+{
+    return profile->is_there == NULL || profile->is_there();
+}
+
+/* ---- the registry ---- */
+
+pprof_profile *pprof_new_profile(const char *name)
+{
+    pp_preload_link();
+    int error = pp_profile_name_check(name);
+    pprof_profile *profile = NULL;
+    if (error == 0) {
+        pp_preload_prepare_walks();
+        pp_modules_refresh();
+        profile = pp_custom_profile_new(name, &error);
+    }
+    if (profile == NULL) {
+        errno = -error;
+    }
+    return profile;
+}
 
 pprof_profile *pprof_lookup(const char *name)
 {
     pp_preload_link();
-    for (size_t i = 0; name != NULL && i < sizeof built_in / sizeof *built_in; i++) {
-        if (strcmp(built_in[i].name, name) == 0 &&
-            (built_in[i].write != write_peak || pp_heap_peak_wanted)) {
-            return &built_in[i];
+    if (name == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < BUILT_IN; i++) {
+        if (strcmp(built_in[i].name, name) == 0) {
+            return is_there(&built_in[i]) ? &built_in[i] : NULL;
         }
     }
-    return NULL;
+    return pp_custom_profile_find(name);
 }
+
+/* The first built-in one from index *i on that is there; NULL behind the last. */
+static pprof_profile *next_built_in(size_t *i)
+{
+    while (*i < BUILT_IN && !is_there(&built_in[*i])) {
+        ++*i;
+    }
+    return *i < BUILT_IN ? &built_in[*i] : NULL;
+}
+
+size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
+{
+    pp_preload_link();
+    size_t count = 0;
+    size_t i = 0;
+    pprof_profile *custom = pp_custom_profiles_first();
+    for (pprof_profile *p = next_built_in(&i); p != NULL || custom != NULL; count++) {
+        bool is_custom = p == NULL || (custom != NULL && strcmp(custom->name, p->name) < 0);
+        if (profiles != NULL && count < capacity) {
+            profiles[count] = is_custom ? custom : p;
+        }
+        if (is_custom) {
+            custom = __atomic_load_n(&custom->next, __ATOMIC_ACQUIRE);
+        } else {
+            i++;
+            p = next_built_in(&i);
+        }
+    }
+    return count;
+}
+
+/* ---- what they hold ---- */
 
 const char *pprof_profile_name(const pprof_profile *profile)
 {
@@ -109,7 +177,22 @@ const char *pprof_profile_name(const pprof_profile *profile)
 
 size_t pprof_profile_count(pprof_profile *profile)
 {
-    return profile != NULL ? profile->count() : 0;
+    if (profile == NULL) {
+        return 0;
+    }
+    return profile->count != NULL ? profile->count() : pp_value_table_count(profile->values);
+}
+
+static int write_values(const pprof_profile *profile, pprof_writer writer, int debug)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_value_rows rows = {.count = 0};
+    int error = pp_value_rows_read(profile->values, &arena, &rows);
+    if (error == 0) {
+        error = pp_count_write(profile->name, rows.list, rows.count, debug, writer);
+    }
+    pp_arena_release(&arena);
+    return error;
 }
 
 int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug)
@@ -120,7 +203,8 @@ int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug)
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pp_modules_refresh();
-    int error = profile->write(writer, debug);
+    int error = profile->write != NULL ? profile->write(writer, debug)
+                                       : write_values(profile, writer, debug);
     pthread_setcancelstate(cancel_state, NULL);
     return error;
 }

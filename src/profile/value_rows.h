@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * value_rows.h: the values of a named profile, counted by stack and set of labels.
+ *
+ * Zone: NORMAL.
+ * Locks: those of the table, for the length of one pass over it.
+ * Owns: nothing; everything is in the arena.
+ */
+#ifndef PP_PROFILE_VALUE_ROWS_H
+#define PP_PROFILE_VALUE_ROWS_H
+
+#include "base/arena.h"
+#include "profile/count_profile.h"
+#include "store/value_table.h"
+
+typedef struct pp_value_rows {
+    pp_count_row *list; /* in no particular order; the stacks are those of the trie */
+    size_t count;
+} pp_value_rows;
+
+/* As they are at one moment. 0 or -ENOMEM. */
+int pp_value_rows_read(pp_value_table *table, pp_arena *arena, pp_value_rows *rows);
+
+#endif

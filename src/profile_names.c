@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_names.c: a list of words.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "profile_names.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const taken[] = {
+    /* built in */
+    "allocs", "block", "fd", "goroutine", "heap", "mutex", "peak", "thread", "threadcreate",
+    /* paths of the HTTP server, some of them Go's */
+    "cmdline", "contention", "flame", "growth", "profile", "symbol", "trace"};
+
+static const char taken_prefix[] = "delta_"; /* and paths that begin so */
+
+int pp_profile_name_check(const char *name)
+{
+    if (name == NULL || *name == '\0') {
+        return -EINVAL;
+    }
+    size_t length = strlen(name);
+    if (length > PP_PROFILE_NAME_MAX) {
+        return -ENAMETOOLONG;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)name[i] <= ' ' || name[i] == '\x7f') {
+            return -EINVAL;
+        }
+    }
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        if (strcmp(name, taken[i]) == 0) {
+            return -EEXIST;
+        }
+    }
+    return strncmp(name, taken_prefix, strlen(taken_prefix)) == 0 ? -EEXIST : 0;
+}
