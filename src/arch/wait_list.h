@@ -23,6 +23,10 @@
  * wait: EVER (there is none), UNTIL (second argument), CLOCK (third one, of the clock that is the
  * second).
  *
+ * PP_WAIT_OLD_LIST: functions of which libc keeps an old version beside the present one, for programs
+ * that are linked to it. Before glibc 2.3.2 a condition was a pointer; each version must come to its
+ * own (x86_64_wait_old.S).
+ *
  * Read by C (hook/) and by the assembler beside it.
  *
  * Zone: HOOK (no code).
@@ -62,5 +66,9 @@
     X(pthread_timedjoin_np, JOIN, pthread_tryjoin_np, EVER)                                        \
     X(pthread_clockjoin_np, JOIN, pthread_tryjoin_np, EVER)                                        \
     X(thrd_join, EVENT, none, EVER)
+
+#define PP_WAIT_OLD_LIST(X)                                                                        \
+    X(pthread_cond_wait, COND, none, EVER)                                                         \
+    X(pthread_cond_timedwait, COND, none, UNTIL)
 
 #endif

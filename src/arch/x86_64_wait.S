@@ -184,6 +184,7 @@ PP_WAIT_LIST(STUB)
 
 /* rax: the hook. Builds a pp_wait_call (hook/waits.h), from low to high: four arguments, the hook,
  * rbx, rbp, and the return address that is there already. */
+        local   pp_wait_to_c
         function pp_wait_to_c
         push    %rbp
         .cfi_adjust_cfa_offset 8

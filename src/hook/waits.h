@@ -43,6 +43,7 @@ typedef struct pp_wait_hook {
     pp_wait_function *entry; /* what the program calls: the leaf of the stacks */
     pp_wait_function *try;   /* takes without waiting; NULL = there is none */
     const char *name, *try_name;
+    const char *version; /* of the real function; NULL = the present one */
     pp_wait_shape shape;
     pp_wait_limit limit;
     bool resolved;

@@ -26,25 +26,37 @@
     extern pp_wait_function pp_slow_##symbol;
 PP_WAIT_LIST(DECLARE_CODE)
 
-#define DEFINE_HOOK(symbol, shape_name, try_symbol, limit_name)                                    \
+#define DECLARE_OLD_CODE(symbol, shape_name, try_symbol, limit_name)                               \
+    DECLARE_CODE(old_##symbol, shape_name, try_symbol, limit_name)
+PP_WAIT_OLD_LIST(DECLARE_OLD_CODE)
+
+#define DEFINE_VERSION(symbol, name_string, version_string, shape_name, try_symbol, limit_name)    \
     pp_wait_hook pp_wait_hook_##symbol = {                                                         \
         .real = pp_slow_##symbol,                                                                  \
         .target = pp_slow_##symbol,                                                                \
         .counting = pp_count_##symbol,                                                             \
         .entry = pp_entry_##symbol,                                                                \
-        .name = #symbol,                                                                           \
+        .name = (name_string),                                                                     \
+        .version = (version_string),                                                               \
         .try_name = #try_symbol,                                                                   \
         .shape = PP_WAIT_##shape_name,                                                             \
         .limit = PP_WAIT_##limit_name,                                                             \
     };
+#define DEFINE_HOOK(symbol, shape, try, limit)                                                     \
+    DEFINE_VERSION(symbol, #symbol, NULL, shape, try, limit)
 PP_WAIT_LIST(DEFINE_HOOK)
 
-#define ADDRESS_OF_HOOK(symbol, shape_name, try_symbol, limit_name) &pp_wait_hook_##symbol,
-static pp_wait_hook *const hooks[] = {PP_WAIT_LIST(ADDRESS_OF_HOOK)};
+#define OLD_VERSION "GLIBC_2.2.5"
+#define DEFINE_OLD_HOOK(symbol, shape, try, limit)                                                 \
+    DEFINE_VERSION(old_##symbol, #symbol, OLD_VERSION, shape, try, limit)
+PP_WAIT_OLD_LIST(DEFINE_OLD_HOOK)
 
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum */
-#define COUNT_HOOK(symbol, shape_name, try_symbol, limit_name) +1
-enum { HOOKS = 0 PP_WAIT_LIST(COUNT_HOOK) };
+#define ADDRESS_OF_HOOK(symbol, shape, try, limit)     &pp_wait_hook_##symbol,
+#define ADDRESS_OF_OLD_HOOK(symbol, shape, try, limit) &pp_wait_hook_old_##symbol,
+static pp_wait_hook *const hooks[] = {PP_WAIT_LIST(ADDRESS_OF_HOOK)
+                                          PP_WAIT_OLD_LIST(ADDRESS_OF_OLD_HOOK)};
+
+enum { HOOKS = sizeof hooks / sizeof *hooks };
 
 /* libc's own names for some of them. */
 extern pp_wait_function libc_mutex_lock __asm__("__pthread_mutex_lock") __attribute__((weak));
@@ -79,13 +91,15 @@ static pp_wait_function *find_internal(const pp_wait_hook *hook)
     return NULL;
 }
 
-/* Conditions had another layout before glibc 2.3.2; the old functions still are there, and old
- * loaders find them first. Whatever else stands behind us is taken as it is. */
-static void *find(const char *name)
+/* Old loaders find the old version first. Whatever else stands behind us is taken as it is. */
+static void *find(const char *name, const char *version)
 {
+    if (version != NULL) {
+        return dlvsym(RTLD_NEXT, name, version);
+    }
     void *found = dlsym(RTLD_NEXT, name);
     if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0 &&
-        found == dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5")) {
+        found == dlvsym(RTLD_NEXT, name, OLD_VERSION)) {
         return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
     }
     return found;
@@ -113,9 +127,10 @@ bool pp_wait_resolve(pp_wait_hook *hook)
     }
     int saved_errno = errno;
     resolving = true;
-    pp_wait_function *real = (pp_wait_function *)find(hook->name);
+    pp_wait_function *real = (pp_wait_function *)find(hook->name, hook->version);
     if (strcmp(hook->try_name, "none") != 0) {
-        __atomic_store_n(&hook->try, (pp_wait_function *)find(hook->try_name), __ATOMIC_RELAXED);
+        __atomic_store_n(&hook->try, (pp_wait_function *)find(hook->try_name, NULL),
+                         __ATOMIC_RELAXED);
     }
     resolving = false;
     errno = saved_errno;

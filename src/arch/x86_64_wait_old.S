@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86_64_wait_old.S: the entries of hooked functions of which libc has an old version, too, for programs
+ * that were linked before glibc 2.3.2: theirs work on other structures and must not come to the
+ * entries of x86_64_wait.S.
+ *
+ * These are the only names of ours with a version, libc's own; versions.map gives the present
+ * functions theirs. As in libc, who asks for no version at all is given the old one.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#if defined(__x86_64__)
+
+#include "arch/wait_list.h"
+
+#include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
+
+/* pp_wait_hook (hook/waits.h): the offset of its second member. */
+#define TARGET 8
+
+        .text
+
+.macro function name
+        .globl \name
+        .type \name, @function
+        .p2align 4
+\name:
+        .cfi_startproc
+.endm
+
+.macro end name
+        .cfi_endproc
+        .size \name, . - \name
+.endm
+
+/* These are always counted the slow way. */
+.macro COND name
+        function pp_old_\name
+        _CET_ENDBR
+        jmp     *pp_wait_hook_old_\name+TARGET(%rip)
+        end pp_old_\name
+        .hidden pp_entry_old_\name
+        .globl pp_entry_old_\name
+        .set pp_entry_old_\name, pp_old_\name
+        .symver pp_old_\name, \name@GLIBC_2.2.5, remove
+        .hidden pp_slow_old_\name
+        function pp_slow_old_\name
+        lea     pp_wait_hook_old_\name(%rip), %rax
+        jmp     pp_wait_to_c
+        end pp_slow_old_\name
+        .hidden pp_count_old_\name
+        .globl pp_count_old_\name
+        .set pp_count_old_\name, pp_slow_old_\name
+.endm
+
+#define STUB(name, shape, try, limit) shape name ;
+PP_WAIT_OLD_LIST(STUB)
+
+#endif
+
+        .section .note.GNU-stack, "", @progbits
