@@ -19,6 +19,7 @@
 #include "arch/stubs.h"
 #include "base/memory.h"
 #include "hook/real.h"
+#include "hook/waits.h"
 #include "sample/thread.h"
 #include "sys/lock.h"
 #include "sys/signal_mask.h"
@@ -218,6 +219,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
     if (create == NULL) {
         return EAGAIN;
     }
+    pp_hook_waits_prepare_for_threads();
     launch *l = new_launch((uintptr_t)start, argument, stack_size_of(attributes));
     if (l == NULL) { /* the thread runs all the same, only unknown to us until the next look */
         return create(thread, attributes, start, argument);
@@ -238,6 +240,7 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
     if (create == NULL) {
         return thrd_error;
     }
+    pp_hook_waits_prepare_for_threads();
     launch *l = new_launch((uintptr_t)start, argument, stack_size_of(NULL));
     if (l == NULL) {
         return create(thread, start, argument);

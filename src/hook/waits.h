@@ -60,6 +60,13 @@ typedef struct pp_wait_call {
 /* Whether hooks count, in all threads from now on. Zone: NORMAL. */
 void pp_hook_waits_count(bool on);
 
+/*
+ * A second thread is about to be created: all hooks are resolved now, on the thread that has all
+ * locks that anybody has. Later, the loader's lock may belong to a thread that waits for the one that
+ * would resolve (a library's constructor that waits for its own threads). Zone: NORMAL.
+ */
+void pp_hook_waits_prepare_for_threads(void);
+
 /* Whether they do. Read by the entry of syscall(). */
 extern bool pp_hook_waits_counted;
 

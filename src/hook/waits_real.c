@@ -2,8 +2,8 @@
  *
  * waits_real.c: the functions that the hooks of waits.c stand in front of.
  *
- * Each is looked up when it is first called: a search at load would grow with the number of
- * libraries. The loader may lock while it is asked (an allocator's mutex, in its malloc); such calls
+ * Each is looked up when it is first called, or, all of them, before there is a second thread: a
+ * search at load would grow with the number of libraries. The loader may lock while it is asked (an allocator's mutex, in its malloc); such calls
  * find the thread busy and go to libc's internal names, which are there for the basic ones.
  *
  * Zone: HOOK.
@@ -150,5 +150,16 @@ void pp_hook_waits_count(bool on)
         if (__atomic_load_n(&hooks[i]->resolved, __ATOMIC_ACQUIRE)) {
             aim(hooks[i]);
         }
+    }
+}
+
+void pp_hook_waits_prepare_for_threads(void)
+{
+    static bool done;
+    if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) {
+        return;
+    }
+    for (size_t i = 0; i < HOOKS; i++) {
+        pp_wait_resolve(hooks[i]);
     }
 }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # test_hooks.sh: what stands between the program and libc: versioned symbols come to our hooks, a
-# cancelled thread ends where it would end without us, fork does not wait for what waits for fork.
+# cancelled thread ends where it would end without us, fork does not wait for what waits for fork, locks
+# do not wait for the loader.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need go timeout readelf
+need cc go timeout readelf
 
 readelf -W --dyn-syms "$victims/versioned" >symbols
 expect_contains "symbols" symbols "pthread_create@GLIBC_2.34"
@@ -31,6 +32,13 @@ for way in join loader; do
             "$victims/use_atfork" $way)"
         rm -r profiles
     done
+done
+
+echo 'extern void in_constructor(void); __attribute__((constructor)) void begin(void) { in_constructor(); }' >slow.c
+cc -shared -fPIC -o slow.so slow.c
+for options in file=/dev/null block:1,mutex:1,file=/dev/null; do
+    expect_equal "status of loader_lock with $options" 42 "$(status timeout -s KILL 60 env \
+        LIBPPROF="$options" LD_PRELOAD="$library" "$victims/loader_lock" ./slow.so)"
 done
 
 expect_equal "status of cancelled" 42 "$(status "$victims/cancelled" | tail -n 1)"
