@@ -136,24 +136,37 @@ static int make_folder(struct pp_session *session, const char *parent, const cha
     return -1;
 }
 
-static int place_folder(struct pp_session *session, struct pp_error *error)
+/* Whether it can be written; *apart: the folder cannot stand beside it. NULL if not. */
+static char *check_output(const char *output, bool *apart, struct pp_error *error)
 {
-    const char *output = session->options->output;
-    const char *temporary = getenv("TMPDIR");
     struct stat info;
     bool exists = stat(output, &info) == 0;
-    char *parent;
-    int status;
+    char *parent = NULL;
 
     if (exists && S_ISDIR(info.st_mode))
-        return pp_fail(error, "%s: expected the name of a file to write, found a directory",
-                       output);
-    if (exists && access(output, W_OK) < 0)
-        return pp_fail(error, "%s: cannot write: %s", output, strerror(errno));
-    parent = output_folder(output);
-    if (!parent)
-        return pp_fail(error, "%s: cannot write there: %s", output, strerror(errno));
-    if ((exists && !S_ISREG(info.st_mode)) || !can_be_an_option(parent))
+        pp_fail(error, "%s: expected the name of a file to write, found a directory", output);
+    else if (exists && access(output, W_OK) < 0)
+        pp_fail(error, "%s: cannot write: %s", output, strerror(errno));
+    else if (!(parent = output_folder(output)))
+        pp_fail(error, "%s: cannot write there: %s", output, strerror(errno));
+    *apart = parent && ((exists && !S_ISREG(info.st_mode)) || !can_be_an_option(parent));
+    return parent;
+}
+
+static int place_folder(struct pp_session *session, struct pp_error *error)
+{
+    const char *temporary = getenv("TMPDIR");
+    bool apart = false;
+    char *parent = NULL;
+    int status;
+
+    for (size_t i = session->options->kinds.count; i-- > 0;) {
+        free(parent);
+        parent = check_output(session->outputs[i], &apart, error);
+        if (!parent)
+            return -1;
+    }
+    if (apart)
         status = make_folder(session, temporary && *temporary ? temporary : "/tmp",
                              "; set TMPDIR to another one", error);
     else
@@ -182,18 +195,20 @@ static char *option_list(const struct pp_session *session)
     const struct pp_record_options *options = session->options;
     const char *inherited = getenv("LIBPPROF");
     char *folder = escape_percents(session->folder);
+    char *kinds = pp_record_kinds_words(&options->kinds, options->hz);
     char duration[64] = "";
     char *list;
 
     if (options->duration_ms)
         snprintf(duration, sizeof(duration), ",duration=%ldms", options->duration_ms);
-    if (asprintf(&list, "LIBPPROF=%s%scpu:%ld,file=%s/%%p.%%e.%%n%s%s%s%s%s",
-                 inherited ? inherited : "", inherited && *inherited ? "," : "", options->hz,
-                 folder, SUFFIX, options->subprocesses ? ",subprocesses" : "", duration,
+    if (asprintf(&list, "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%e.%%n%s%s%s%s%s",
+                 inherited ? inherited : "", inherited && *inherited ? "," : "", kinds, folder,
+                 SUFFIX, options->subprocesses ? ",subprocesses" : "", duration,
                  options->engine ? ",engine=" : "", options->engine ? options->engine : "") < 0) {
         pp_complain("out of memory");
         exit(PP_EXIT_BAD_INPUT);
     }
+    free(kinds);
     free(folder);
     return list;
 }
@@ -249,6 +264,8 @@ int pp_session_open(struct pp_session *session, const struct pp_record_options *
 {
     memset(session, 0, sizeof(*session));
     session->options = options;
+    for (size_t i = 0; i < options->kinds.count; i++)
+        session->outputs[i] = pp_record_kind_output(&options->kinds, i, options->output);
     if (find_library(session, error) < 0 || place_folder(session, error) < 0 ||
         make_preloadable(session, error) < 0) {
         pp_session_close(session);
@@ -260,13 +277,14 @@ int pp_session_open(struct pp_session *session, const struct pp_record_options *
 
 /* ---- The profiles -------------------------------------------------------------------------- */
 
-static bool is_profile_of(const char *name, pid_t command)
+static bool is_profile_of(const char *name, const char *kind, pid_t command)
 {
-    size_t length = strlen(name);
+    size_t length = strlen(name), kind_length = strlen(kind);
     char *end;
     long process = strtol(name, &end, 10);
 
-    if (end == name || *end != '.' || length < sizeof(SUFFIX) ||
+    if (end == name || *end != '.' || strncmp(end + 1, kind, kind_length) != 0 ||
+        end[1 + kind_length] != '.' || length < sizeof(SUFFIX) ||
         strcmp(name + length - (sizeof(SUFFIX) - 1), SUFFIX) != 0)
         return false;
     return command == 0 || process == command;
@@ -278,7 +296,8 @@ struct file_list {
 };
 
 /* Sorted, so that the same processes give the same profile. */
-static void list_profiles(const struct pp_session *session, pid_t command, struct file_list *list)
+static void list_profiles(const struct pp_session *session, const char *kind, pid_t command,
+                          struct file_list *list)
 {
     struct dirent **entries;
     int count = scandir(session->folder, &entries, NULL, alphasort);
@@ -286,7 +305,7 @@ static void list_profiles(const struct pp_session *session, pid_t command, struc
     list->count = 0;
     list->paths = pp_heap_alloc(count > 0 ? (size_t)count : 0, sizeof(char *));
     for (int i = 0; i < count; i++) {
-        if (is_profile_of(entries[i]->d_name, command))
+        if (is_profile_of(entries[i]->d_name, kind, command))
             list->paths[list->count++] = join("%s/%s", session->folder, entries[i]->d_name);
         free(entries[i]);
     }
@@ -352,10 +371,11 @@ static size_t read_profiles(const struct file_list *list, struct pp_profile **pr
     return count;
 }
 
-int pp_session_collect(struct pp_session *session, pid_t command, struct pp_profile **out,
-                       struct pp_error *error)
+int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
+                       struct pp_profile **out, struct pp_error *error)
 {
     const struct pp_record_options *options = session->options;
+    const char *output = session->outputs[kind];
     struct pp_profile **profiles;
     struct file_list list;
     const char *path = NULL;
@@ -363,18 +383,19 @@ int pp_session_collect(struct pp_session *session, pid_t command, struct pp_prof
     int status = 0;
 
     *out = NULL;
-    list_profiles(session, options->subprocesses ? 0 : command, &list);
+    list_profiles(session, options->kinds.list[kind].name, options->subprocesses ? 0 : command,
+                  &list);
     profiles = pp_heap_alloc(list.count, sizeof(struct pp_profile *));
     count = read_profiles(&list, profiles, &path);
     session->processes = (unsigned)count;
     if (count == 1) {
-        status = put_one(path, options->output, error);
+        status = put_one(path, output, error);
         if (status == 0) {
             *out = profiles[0];
             profiles[0] = NULL;
         }
     } else if (count > 1) {
-        status = merge_and_put(profiles, count, options->output, out, error);
+        status = merge_and_put(profiles, count, output, out, error);
     }
     for (size_t i = 0; i < count; i++)
         pp_profile_free(profiles[i]);
@@ -408,6 +429,8 @@ void pp_session_close(struct pp_session *session)
     if (session->folder)
         remove_folder(session->folder);
     free_environment(session);
+    for (size_t i = 0; i < PP_RECORD_KINDS_MAX; i++)
+        free(session->outputs[i]);
     free(session->folder);
     free(session->library);
     memset(session, 0, sizeof(*session));

@@ -8,31 +8,37 @@
 
 #include "command_line.h"
 #include "message.h"
-#include "pool.h"
-#include "profile_filter.h"
-#include "profile_merge.h"
 #include "profile_model.h"
 #include "record_child.h"
 #include "record_diagnose.h"
 #include "record_progress.h"
 #include "record_session.h"
-#include "report.h"
+#include "record_summary.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char pp_help_record[] =
-    "usage: cpprof record [-e cpu] [-F HZ] [-d SECONDS] [-o FILE] [--engine=auto|timer|perf]\n"
-    "                     [--subprocesses] -- COMMAND...\n"
+    "usage: cpprof record [-e KIND[,KIND...]] [-F HZ] [-d SECONDS] [-o FILE]\n"
+    "                     [--engine=auto|timer|perf] [--subprocesses] -- COMMAND...\n"
     "\n"
-    "Runs COMMAND with libpprof preloaded and writes a profile of where it spent its CPU time.\n"
+    "Runs COMMAND with libpprof preloaded and writes profiles of it, by default of where it spent\n"
+    "its CPU time.\n"
     "\n"
-    "  -e EVENTS       what to record: cpu (the only one in this version)\n"
+    "  -e KINDS        what to record, a file each (cpu):\n"
+    "                    cpu          where CPU time was spent\n"
+    "                    heap[:BYTES] where memory was allocated, and what is in use at the end;\n"
+    "                                 one block is sampled in BYTES (512k; 1: every block)\n"
+    "                    block[:NS]   where threads waited; all waits of NS nanoseconds or more "
+    "(1)\n"
+    "                    mutex[:N]    who made them wait; one release in N (1)\n"
     "  -F HZ           samples per second of CPU time, 1 to 1000000 (100)\n"
-    "  -d SECONDS      stop recording after so long; COMMAND goes on to its end\n"
-    "  -o FILE         where to write the profile (cpprof.pb.gz)\n"
+    "  -d SECONDS      stop sampling CPU time after so long; COMMAND goes on to its end, and so "
+    "do\n"
+    "                  the other kinds\n"
+    "  -o FILE         where to write the profile (cpprof.pb.gz); %k in FILE stands for the kind.\n"
+    "                  With several kinds and no %k: cpprof.cpu.pb.gz, cpprof.heap.pb.gz, ...\n"
     "  --engine=ENGINE timer: a stack at most at each tick of the kernel, whatever HZ is (auto is\n"
     "                  the same); perf: also perf events, for a stack each at 1000 to 10000 HZ\n"
     "  --subprocesses  also record the processes that COMMAND starts, added up in one profile\n"
@@ -45,7 +51,6 @@ const char pp_help_record[] =
 #define DEFAULT_HZ     100
 #define MAX_HZ         1000000
 #define MAX_SECONDS    1e9
-#define SUMMARY_ROWS   10
 
 struct record {
     struct pp_record_options options;
@@ -54,32 +59,6 @@ struct record {
 };
 
 /* ---- Options ------------------------------------------------------------------------------- */
-
-static bool is_word(const char *word, const char *text, size_t length)
-{
-    return strlen(word) == length && strncmp(word, text, length) == 0;
-}
-
-static int check_events(const char *events)
-{
-    static const char *const later[] = {"heap", "block", "mutex", "thread"};
-    const char *at = events;
-
-    for (;;) {
-        size_t length = strcspn(at, ",");
-
-        for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-            if (is_word(later[i], at, length))
-                return pp_bad_usage("record", "record: -e %s: not in this version; only cpu is",
-                                    later[i]);
-        if (!is_word("cpu", at, length))
-            return pp_bad_usage("record", "record: -e: expected cpu, found '%.*s'", (int)length,
-                                at);
-        if (!at[length])
-            return 0;
-        at += length + 1;
-    }
-}
 
 static int check_duration(struct record *record)
 {
@@ -120,7 +99,7 @@ static bool looks_like_url(const char *text)
 static int check(struct record *record)
 {
     const char *command = record->command[0];
-    int status = check_events(record->events);
+    int status = pp_record_kinds_parse(record->events, &record->options.kinds);
 
     if (status == 0)
         status = check_duration(record);
@@ -167,109 +146,29 @@ static int parse(struct record *record, int argc, char **argv)
     return check(record);
 }
 
-/* ---- Summary ------------------------------------------------------------------------------- */
-
-/* A word that a shell takes as it is; what else it may hold goes between quotes. */
-static void print_quoted(const char *word)
-{
-    bool plain = *word != '\0';
-
-    for (const char *at = word; *at; at++)
-        plain = plain && (isalnum((unsigned char)*at) || strchr("/._-+,:@%=", *at));
-    if (plain) {
-        fputs(word, stderr);
-        return;
-    }
-    fputc('\'', stderr);
-    for (; *word; word++) {
-        if (*word == '\'')
-            fputs("'\\''", stderr);
-        else
-            fputc(*word, stderr);
-    }
-    fputc('\'', stderr);
-}
-
-static void print_next_steps(const char *output)
-{
-    fputs("\nNext: cpprof top --cum ", stderr);
-    print_quoted(output);
-    fputs("\n      go tool pprof -http=: ", stderr);
-    print_quoted(output);
-    fputc('\n', stderr);
-}
-
-/* What the library has to say beside the count of its samples: losses, refusals. */
-static void print_troubles(const struct pp_profile *profile)
-{
-    for (uint32_t i = 0; i < profile->comment_count; i++) {
-        const char *comment = pp_profile_text(profile, profile->comments[i]);
-
-        if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " engine; of "))
-            fprintf(stderr, "%s\n", comment);
-    }
-}
-
-static void print_top(struct pp_profile *profile, const struct record *record)
-{
-    const struct pp_report_options options = {.node_count = SUMMARY_ROWS};
-    struct pp_report report;
-    struct pp_error error;
-
-    pp_profile_demangle(profile);
-    pp_profile_prune(profile);
-    if (pp_report_init(&report, profile, &options, &error) < 0) {
-        pp_complain("%s: %s", record->options.output, error.text);
-        return;
-    }
-    if (report.total == 0) {
-        pp_complain(
-            "no samples: the command used less CPU time than the %g ms between two of them; "
-            "try -F %ld",
-            1000.0 / (double)record->options.hz,
-            record->options.hz < MAX_HZ / 10 ? record->options.hz * 10 : MAX_HZ);
-    } else {
-        pp_report_print_summary(&report, stderr);
-        pp_report_print_rows(&report, stderr);
-        print_next_steps(record->options.output);
-    }
-    pp_report_release(&report);
-}
-
-static void summarize(struct pp_profile *profile, const struct pp_session *session,
-                      const struct record *record)
-{
-    struct pp_profile *compact;
-    struct pp_error error;
-
-    pp_complain("wrote %s (%u process%s)", record->options.output, session->processes,
-                session->processes == 1 ? "" : "es");
-    print_troubles(profile);
-    if (pp_profile_merge(&profile, 1, &compact, &error) == 0) {
-        print_top(compact, record);
-        pp_profile_free(compact);
-    }
-}
-
 /* ---- Flow ---------------------------------------------------------------------------------- */
 
 static void collect(struct pp_session *session, const struct record *record,
                     const struct pp_child *child)
 {
+    struct pp_record_summary summary = {.session = session};
     struct pp_profile *profile;
     struct pp_error error;
 
-    if (pp_session_collect(session, child->pid, &profile, &error) < 0) {
-        pp_complain("%s", error.text);
-        return;
+    for (size_t i = 0; i < record->options.kinds.count; i++) {
+        if (pp_session_collect(session, i, child->pid, &profile, &error) < 0) {
+            pp_complain("%s", error.text);
+            summary.failed = true;
+        } else if (profile) {
+            pp_record_summarize(&summary, i, profile);
+        }
+        pp_profile_free(profile);
     }
-    if (profile) {
-        summarize(profile, session, record);
-    } else {
+    if (summary.written == 0 && !summary.failed) {
         pp_diagnose_ended(record->command[0], child, record->options.subprocesses, &error);
         pp_complain("no profile was written: %s", error.text);
     }
-    pp_profile_free(profile);
+    pp_record_print_next(&summary);
 }
 
 static int run(const struct record *record, struct pp_session *session, struct pp_child *child)

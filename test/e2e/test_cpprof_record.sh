@@ -56,7 +56,7 @@ says "Next: cpprof top --cum cpprof.pb.gz"
 says "go tool pprof -http=: cpprof.pb.gz"
 cmp -s cpprof.pb.gz "$STUB_PROFILE" || fail "the profile is not what the process wrote"
 left_over "record"
-grep -qx "LIBPPROF=cpu:100,file=$work/.cpprof-[A-Za-z0-9]*/%p.%e.%n.pb.gz" note ||
+grep -qx "LIBPPROF=cpu:100,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%e.%n.pb.gz" note ||
     fail "options: $(cat note)"
 grep -qx "LD_PRELOAD=$LIBPPROF_LIBRARY" note || fail "preload: $(cat note)"
 
@@ -88,6 +88,41 @@ status 0 "$cpprof" record -o link "$victim" state
 status 0 "$cpprof" record -o /dev/null "$victim" state
 [ -c /dev/null ] || fail "/dev/null was replaced"
 left_over "names"
+
+# ---- several kinds
+
+# The stub writes the same profile for each.
+status 0 "$cpprof" record -e heap:64k,cpu,block:1000,mutex -F 50 -o kinds.pb.gz "$victim" state
+grep -qx "LIBPPROF=heap:64k,cpu:50,block:1000,mutex,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%e.%n.pb.gz" note ||
+    fail "options: $(cat note)"
+for kind in cpu heap block mutex; do
+    cmp -s kinds.$kind.pb.gz "$STUB_PROFILE" || fail "no kinds.$kind.pb.gz"
+    says "wrote kinds.$kind.pb.gz (1 process)"
+done
+[ ! -e kinds.pb.gz ] || fail "a profile of no kind"
+says "Next: cpprof top --cum kinds.heap.pb.gz"
+says "      cpprof top --cum kinds.mutex.pb.gz"
+says "      go tool pprof -http=: kinds.heap.pb.gz"
+[ "$(grep -c ' main.hog1$' err)" = 4 ] || fail "not four tops: $(cat err)"
+
+status 0 "$cpprof" record -e cpu,heap "$victim" state
+cmp -s cpprof.heap.pb.gz "$STUB_PROFILE" || fail "the default name"
+status 0 "$cpprof" record -e mutex -o alone.pb.gz "$victim" state
+cmp -s alone.pb.gz "$STUB_PROFILE" || fail "one kind: its name"
+mkdir in.heap in.block
+status 0 "$cpprof" record -e heap,block -o "in.%k/%k-of-%e.pb" "$victim" state
+cmp -s in.heap/heap-of-%e.pb "$STUB_PROFILE" || fail "%k: $(find . -name '*-of-*')"
+cmp -s in.block/block-of-%e.pb "$STUB_PROFILE" || fail "%k: $(find . -name '*-of-*')"
+status 0 "$cpprof" record -e heap,block -o bare "$victim" state
+{ [ -e bare.heap ] && [ -e bare.block ]; } || fail "a name without a suffix"
+status 0 "$cpprof" record -e heap,cpu -o /dev/null "$victim" state
+[ -c /dev/null ] || fail "/dev/null was replaced"
+mkdir taken.heap.pb.gz
+status 1 "$cpprof" record -e cpu,heap -o taken.pb.gz "$victim" state
+says "taken.heap.pb.gz: expected the name of a file to write, found a directory"
+STUB_SILENT=1 status 0 "$cpprof" record -e cpu,heap "$victim" state
+[ "$(grep -c 'no profile was written' err)" = 1 ] || fail "one sentence for two kinds: $(cat err)"
+left_over "kinds"
 
 # ---- several processes
 
@@ -211,8 +246,15 @@ says "found a directory"
 
 status 2 "$cpprof" record
 says "expected a COMMAND"
-status 2 "$cpprof" record -e heap true
-says "-e heap: not in this version"
+status 2 "$cpprof" record -e cpu,thread true
+says "-e thread: not in this version"
+status 2 "$cpprof" record -e heap:big true
+says "expected a number behind heap:, found 'big'"
+status 2 "$cpprof" record -e block:1k true
+status 2 "$cpprof" record -e mutex: true
+status 2 "$cpprof" record -e cpu:100 true
+says "cpu takes its rate from -F, found '100'"
+status 2 "$cpprof" record -e cpu, true
 status 2 "$cpprof" record -e cpu,bogus true
 says "found 'bogus'"
 status 2 "$cpprof" record -p 1

@@ -3,7 +3,7 @@
  * stub.c: stands in for libpprof.so in the tests of `cpprof record`.
  *
  * Loaded into a process, it writes down the options that it got and, at the end of the process,
- * copies $STUB_PROFILE to where the options want the profile. $STUB_SILENT: writes nothing.
+ * copies $STUB_PROFILE to where the options want the profile of each kind. $STUB_SILENT: writes nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,32 +12,43 @@
 #include <string.h>
 #include <unistd.h>
 
-static char target[4096];
+static const char *const kinds[] = {"cpu", "heap", "block", "mutex"};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static void append(const char *text)
-{
-    size_t length = strlen(target);
+static char targets[KINDS][4096]; /* "" where the kind is not wanted */
 
-    snprintf(target + length, sizeof(target) - length, "%s", text);
-}
-
-static void expand(const char *path)
+static void expand(char *target, const char *path, const char *kind)
 {
     char number[16], letter[2] = "";
 
+    snprintf(number, sizeof(number), "%d", (int)getpid());
     for (; *path && *path != ','; path++) {
-        if (*path != '%') {
-            letter[0] = *path;
-            append(letter);
-            continue;
+        const char *text = letter;
+        size_t length = strlen(target);
+
+        letter[0] = *path;
+        if (*path == '%') {
+            path++;
+            text = *path == 'p'   ? number
+                   : *path == 'e' ? program_invocation_short_name
+                   : *path == 'k' ? kind
+                   : *path == 'n' ? "1"
+                                  : "%";
         }
-        path++;
-        snprintf(number, sizeof(number), "%d", (int)getpid());
-        append(*path == 'p'   ? number
-               : *path == 'e' ? program_invocation_short_name
-               : *path == 'n' ? "1"
-                              : "%");
+        snprintf(target + length, sizeof(targets[0]) - length, "%s", text);
     }
+}
+
+/* Whether one of the words is `kind`, with or without a value. */
+static int is_wanted(const char *options, const char *kind)
+{
+    for (size_t length; *options; options += length + (options[length] == ',')) {
+        length = strcspn(options, ",");
+        if (strcspn(options, ",:") == strlen(kind) &&
+            strncmp(options, kind, strlen(kind)) == 0)
+            return 1;
+    }
+    return 0;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -50,26 +61,32 @@ __attribute__((constructor)) static void begin(void)
         fclose(out);
     }
     file = options ? strstr(options, "file=") : NULL;
-    if (file)
-        expand(file + 5);
+    for (int i = 0; file && i < KINDS; i++)
+        if (is_wanted(options, kinds[i]))
+            expand(targets[i], file + 5, kinds[i]);
     if (options && !strstr(options, "subprocesses"))
         unsetenv("LD_PRELOAD");
 }
 
-__attribute__((destructor)) static void end(void)
+static void copy(const char *profile, const char *target)
 {
-    const char *profile = getenv("STUB_PROFILE");
     char buffer[65536];
     ssize_t length;
-    int in, out;
+    int in = open(profile, O_RDONLY | O_CLOEXEC);
+    int out = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-    if (!profile || !*target || getenv("STUB_SILENT"))
-        return;
-    in = open(profile, O_RDONLY | O_CLOEXEC);
-    out = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     while ((length = read(in, buffer, sizeof(buffer))) > 0)
         if (write(out, buffer, (size_t)length) != length)
             abort();
     close(in);
     close(out);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    const char *profile = getenv("STUB_PROFILE");
+
+    for (int i = 0; profile && !getenv("STUB_SILENT") && i < KINDS; i++)
+        if (*targets[i])
+            copy(profile, targets[i]);
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_kinds.h: the kinds of profiles that `cpprof record -e` names, and where each goes.
+ */
+#ifndef CPPROF_RECORD_KINDS_H
+#define CPPROF_RECORD_KINDS_H
+
+#include <stddef.h>
+
+enum { PP_RECORD_KINDS_MAX = 4 };
+
+struct pp_record_kind {
+    const char *name;  /* as the library calls it: cpu, heap, block, mutex */
+    const char *empty; /* why there may be no sample in it */
+    char rate[16];     /* what was typed behind a colon, or "" */
+};
+
+/* In the order in which they were named, each once. */
+struct pp_record_kinds {
+    size_t count;
+    struct pp_record_kind list[PP_RECORD_KINDS_MAX];
+};
+
+/* Returns 0, or the exit status after a complaint. */
+int pp_record_kinds_parse(const char *events, struct pp_record_kinds *kinds);
+
+/* "cpu:100,heap": the words for the library's options; to be freed. */
+char *pp_record_kinds_words(const struct pp_record_kinds *kinds, long hz);
+
+/*
+ * The file for a kind; to be freed. "%k" in `output` stands for it. Without, if there are several
+ * kinds, it goes before the suffix (.pb.gz, .pb, .gz), or to the end; not for what is in /dev or /proc.
+ */
+char *pp_record_kind_output(const struct pp_record_kinds *kinds, size_t index, const char *output);
+
+#endif

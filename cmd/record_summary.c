@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_summary.c: see record_summary.h.
+ */
+#include "record_summary.h"
+
+#include "message.h"
+#include "profile_filter.h"
+#include "profile_merge.h"
+#include "profile_model.h"
+#include "record_session.h"
+#include "report.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SUMMARY_ROWS 10
+#define MAX_HZ       1000000
+
+/* A word that a shell takes as it is; what else it may hold goes between quotes. */
+static void print_quoted(const char *word)
+{
+    bool plain = *word != '\0';
+
+    for (const char *at = word; *at; at++)
+        plain = plain && (isalnum((unsigned char)*at) || strchr("/._-+,:@%=", *at));
+    if (plain) {
+        fputs(word, stderr);
+        return;
+    }
+    fputc('\'', stderr);
+    for (; *word; word++) {
+        if (*word == '\'')
+            fputs("'\\''", stderr);
+        else
+            fputc(*word, stderr);
+    }
+    fputc('\'', stderr);
+}
+
+void pp_record_print_next(const struct pp_record_summary *summary)
+{
+    const struct pp_session *session = summary->session;
+    const char *first = NULL;
+
+    for (size_t i = 0; i < session->options->kinds.count; i++) {
+        if (!summary->shown[i])
+            continue;
+        fputs(first ? "      cpprof top --cum " : "\nNext: cpprof top --cum ", stderr);
+        print_quoted(session->outputs[i]);
+        fputc('\n', stderr);
+        first = first ? first : session->outputs[i];
+    }
+    if (first) {
+        fputs("      go tool pprof -http=: ", stderr);
+        print_quoted(first);
+        fputc('\n', stderr);
+    }
+}
+
+/* What the library has to say beside the count of its samples: losses, refusals. */
+static void print_troubles(const struct pp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->comment_count; i++) {
+        const char *comment = pp_profile_text(profile, profile->comments[i]);
+
+        if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " engine; of ") &&
+            !strstr(comment, " blocks sampled "))
+            fprintf(stderr, "%s\n", comment);
+    }
+}
+
+static void print_absence(const struct pp_record_summary *summary, size_t kind)
+{
+    const struct pp_record_options *options = summary->session->options;
+    const char *why = options->kinds.list[kind].empty;
+
+    if (why) {
+        pp_complain("no samples: %s", why);
+        return;
+    }
+    pp_complain("no samples: the command used less CPU time than the %g ms between two of them; "
+                "try -F %ld",
+                1000.0 / (double)options->hz,
+                options->hz < MAX_HZ / 10 ? options->hz * 10 : MAX_HZ);
+}
+
+/* Of what is in use at the end there may be nothing, although there were samples. */
+static int init_report(struct pp_report *report, struct pp_profile *profile,
+                       struct pp_report_options *options, bool is_heap)
+{
+    struct pp_error error;
+    int status = pp_report_init(report, profile, options, &error);
+
+    if (status == 0 && report->total == 0 && is_heap) {
+        pp_report_release(report);
+        options->sample = "alloc_space";
+        status = pp_report_init(report, profile, options, &error);
+    }
+    if (status < 0)
+        pp_complain("%s", error.text);
+    return status;
+}
+
+static void print_top(struct pp_record_summary *summary, size_t kind, struct pp_profile *profile)
+{
+    const char *name = summary->session->options->kinds.list[kind].name;
+    /* Of all but CPU time the leaves are the hooked functions: malloc, pthread_mutex_lock. */
+    struct pp_report_options options = {.node_count = SUMMARY_ROWS,
+                                        .by_cum = strcmp(name, "cpu") != 0};
+    struct pp_report report;
+
+    pp_profile_demangle(profile);
+    pp_profile_prune(profile);
+    if (init_report(&report, profile, &options, strcmp(name, "heap") == 0) < 0)
+        return;
+    if (report.total == 0) {
+        print_absence(summary, kind);
+    } else {
+        if (strcmp(name, "cpu") != 0)
+            fprintf(stderr, "Type: %s\n", report.sample_type);
+        pp_report_print_summary(&report, stderr);
+        pp_report_print_rows(&report, stderr);
+        summary->shown[kind] = true;
+    }
+    pp_report_release(&report);
+}
+
+void pp_record_summarize(struct pp_record_summary *summary, size_t kind, struct pp_profile *profile)
+{
+    const struct pp_session *session = summary->session;
+    struct pp_profile *compact;
+    struct pp_error error;
+
+    pp_complain("wrote %s (%u process%s)", session->outputs[kind], session->processes,
+                session->processes == 1 ? "" : "es");
+    summary->written++;
+    print_troubles(profile);
+    if (pp_profile_merge(&profile, 1, &compact, &error) == 0) {
+        print_top(summary, kind, compact);
+        pp_profile_free(compact);
+    }
+}

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_record_kinds.sh: `cpprof record -e cpu,heap,block,mutex` with the real library: a file for each,
+# with the functions that it should name, also of several processes; a kind that was not asked for is not
+# recorded.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need cc go
+cpprof=$BUILD/bin/cpprof
+
+"$cpprof" record -e cpu,heap:1,block,mutex -F 1000 -o all.pb.gz "$victims/contention" 50 >out 2>err || fail "$(cat err)"
+for kind in cpu heap block mutex; do
+    raw all.$kind.pb.gz
+    expect_contains "summary" err "wrote all.$kind.pb.gz (1 process)"
+    expect_contains "summary" err "cpprof top --cum all.$kind.pb.gz"
+done
+expect_equal "types" "inuse_space delay delay" "$(sed -n 's/^Type: //p' err | tr '\n' ' ' | sed 's/ $//')"
+expect_at_least "CPU time" 1 "$(weight all.cpu.pb.gz.raw)"
+expect_at_least "blocks of threads" 1 "$(blocks_of all.heap.pb.gz.raw holds_mutex main | cut -d " " -f 1)"
+expect_at_least "waits in the writer's way" 1 "$(weight_with all.block.pb.gz.raw pthread_rwlock_wrlock)"
+expect_at_least "releases by holds_mutex" 1 "$(weight_directly all.mutex.pb.gz.raw pthread_mutex_unlock holds_mutex)"
+sed '1,/wrote all.mutex/d' err | grep -q ' holds_mutex$' || fail "holds_mutex is not among the ten: $(cat err)"
+
+# Everything is freed at the end: what was allocated is shown.
+cat >frees.c <<'EOC'
+#include <stdlib.h>
+void *volatile block;
+__attribute__((noinline)) void takes(void) { block = malloc(3 << 20); }
+int main(void) { takes(); free(block); return 0; }
+EOC
+cc -O1 -o frees frees.c
+"$cpprof" record -e heap:1 -o frees.pb.gz ./frees 2>err || fail "$(cat err)"
+expect_contains "summary" err "Type: alloc_space"
+grep -q 'MB  *100%  takes$' err || fail "takes is not among the ten: $(cat err)"
+
+"$cpprof" record -e mutex -o none.pb.gz true 2>err || fail "$(cat err)"
+expect_contains "summary" err "no samples: no thread of the command had to wait for a lock"
+! grep -q Next err || fail "next steps for nothing: $(cat err)"
+"$cpprof" record -e heap:1,block --subprocesses -o two.pb.gz sh -c './frees; ./frees; exit 0' 2>err || fail "$(cat err)"
+raw two.heap.pb.gz
+expect_equal "allocations of two processes" "2 6291456 0 0" "$(blocks_of two.heap.pb.gz.raw malloc takes)"
+[ -e two.block.pb.gz ] || fail "no file without waits"
+expect_no_file two.cpu.pb.gz
+expect_no_file two.pb.gz
+echo ok

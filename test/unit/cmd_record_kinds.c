@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_record_kinds.c: what `cpprof record -e` names, and the names of files.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "message.h"
+#include "record_kinds.h"
+
+#include <stdlib.h>
+
+static void expect_words(const char *events, const char *words)
+{
+    struct pp_record_kinds kinds;
+
+    assert_int_equal(pp_record_kinds_parse(events, &kinds), 0);
+    char *found = pp_record_kinds_words(&kinds, 100);
+    assert_string_equal(found, words);
+    free(found);
+}
+
+static void expect_refusal(const char *events)
+{
+    struct pp_record_kinds kinds;
+
+    assert_int_equal(pp_record_kinds_parse(events, &kinds), PP_EXIT_BAD_USAGE);
+}
+
+static void words(void **state)
+{
+    (void)state;
+    expect_words("cpu", "cpu:100");
+    expect_words("mutex,heap", "mutex,heap");
+    expect_words("heap:1", "heap:1");
+    expect_words("heap:64K,block:1000,mutex:10,cpu", "heap:64K,block:1000,mutex:10,cpu:100");
+    expect_words("heap,cpu,heap:2m", "heap:2m,cpu:100"); /* each once, the last rate */
+    expect_words("block:999999999999999", "block:999999999999999");
+}
+
+static void refusals(void **state)
+{
+    static const char *const events[] = {
+        "",         ",",        "cpu,",      "cpu,,heap",
+        "cpus",     "cp",       "thread",    "cpu:100",
+        "heap:",    "heap:k",   "heap:0",    "heap:x",
+        "block:-1", "block:1k", "mutex:1:2", "block:9999999999999999"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+        expect_refusal(events[i]);
+}
+
+static void expect_output(const char *events, const char *output, const char *path)
+{
+    struct pp_record_kinds kinds;
+
+    assert_int_equal(pp_record_kinds_parse(events, &kinds), 0);
+    char *found = pp_record_kind_output(&kinds, kinds.count - 1, output);
+    assert_string_equal(found, path);
+    free(found);
+}
+
+static void outputs(void **state)
+{
+    (void)state;
+    expect_output("heap", "p.pb.gz", "p.pb.gz");
+    expect_output("heap", "%k", "heap");
+    expect_output("cpu,heap", "p.pb.gz", "p.heap.pb.gz");
+    expect_output("cpu,heap", "p.pb", "p.heap.pb");
+    expect_output("cpu,heap", "p.gz", "p.heap.gz");
+    expect_output("cpu,heap", "p.q", "p.q.heap");
+    expect_output("cpu,heap", "d.pb/p", "d.pb/p.heap");
+    expect_output("cpu,heap", "d/.pb.gz", "d/.pb.heap.gz");
+    expect_output("cpu,heap", "%k/%k%%x", "heap/heap%%x");
+    expect_output("cpu,heap", "100%.pb.gz", "100%.heap.pb.gz");
+    expect_output("cpu,heap", "/dev/null", "/dev/null");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(outputs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
