@@ -56,7 +56,9 @@ PP_WAIT_OLD_LIST(DEFINE_OLD_HOOK)
 static pp_wait_hook *const hooks[] = {PP_WAIT_LIST(ADDRESS_OF_HOOK)
                                           PP_WAIT_OLD_LIST(ADDRESS_OF_OLD_HOOK)};
 
-enum { HOOKS = sizeof hooks / sizeof *hooks };
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum */
+#define COUNT_HOOK(symbol, shape, try, limit) +1
+enum { HOOKS = 0 PP_WAIT_LIST(COUNT_HOOK) PP_WAIT_OLD_LIST(COUNT_HOOK) };
 
 /* libc's own names for some of them. */
 extern pp_wait_function libc_mutex_lock __asm__("__pthread_mutex_lock") __attribute__((weak));
@@ -91,15 +93,27 @@ static pp_wait_function *find_internal(const pp_wait_hook *hook)
     return NULL;
 }
 
-/* Old loaders find the old version first. Whatever else stands behind us is taken as it is. */
+static bool has_old_version(const char *name)
+{
+#define NAME_OF_OLD(symbol, shape, try, limit) #symbol,
+    static const char *const names[] = {PP_WAIT_OLD_LIST(NAME_OF_OLD)};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Old loaders find the old version first. Whatever else stands behind us is taken as it is. Nothing
+ * is looked for in vain: the loader would allocate to say so. */
 static void *find(const char *name, const char *version)
 {
     if (version != NULL) {
         return dlvsym(RTLD_NEXT, name, version);
     }
     void *found = dlsym(RTLD_NEXT, name);
-    if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0 &&
-        found == dlvsym(RTLD_NEXT, name, OLD_VERSION)) {
+    if (has_old_version(name) && found == dlvsym(RTLD_NEXT, name, OLD_VERSION)) {
         return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
     }
     return found;
