@@ -170,5 +170,5 @@ void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sampl
         in_block = f.name != NULL;
         pp_text_stream_add(out, "\n");
     }
-    pp_text_stream_add(out, "\n");
+    pp_text_stream_add(out, sample->depth == 0 ? "#\t0x0\n\n" : "\n");
 }

@@ -109,11 +109,12 @@ static void encode_value_type(encoder *e, uint32_t field, const pp_value_type *t
     pp_wire_close(&e->out, message);
 }
 
+/* Readers drop a sample without a location, and its values with it: an empty stack has the address 0. */
 static void encode_stack(encoder *e, const pp_profile_sample *sample)
 {
-    if (sample->depth == 0)
-        return;
     size_t packed = pp_wire_open(&e->out, SAMPLE_LOCATION_ID);
+    if (sample->depth == 0)
+        pp_wire_varint(&e->out, pp_location_table_id(&e->locations, 0));
     uint8_t *at = pp_buffer_reserve(&e->out, (size_t)sample->depth * PP_VARINT_MAX);
     if (at == NULL)
         return;

@@ -47,28 +47,52 @@ static char short_escape(uint32_t character)
     return to[at != NULL ? (size_t)(at - from) : sizeof to - 1];
 }
 
-static void add_hex(pp_text_stream *stream, const char *prefix, uint32_t number, unsigned digits)
+/* A text in front of a hexadecimal number. */
+static size_t put_hex(char *to, const char *prefix, uint32_t number, unsigned digits)
 {
-    char hex[8];
+    size_t length = strlen(prefix);
+    memcpy(to, prefix, length);
     for (unsigned i = 0; i < digits; i++) {
-        hex[i] = "0123456789abcdef"[number >> (4 * (digits - 1 - i)) & 15];
+        to[length++] = "0123456789abcdef"[number >> (4 * (digits - 1 - i)) & 15];
     }
-    pp_text_stream_add(stream, prefix);
-    pp_text_stream_bytes(stream, hex, digits);
+    return length;
 }
 
-static void add_escaped(pp_text_stream *stream, uint32_t character)
+static size_t put_escaped(char *to, uint32_t character)
 {
     char letter = short_escape(character);
     if (letter != '\0') {
-        pp_text_stream_bytes(stream, (const char[]){'\\', letter}, 2);
-    } else if (character < 0x80) {
-        add_hex(stream, "\\x", character, 2);
-    } else if (character < 0x10000) {
-        add_hex(stream, "\\u", character, 4);
-    } else {
-        add_hex(stream, "\\U", character, 8);
+        to[0] = '\\';
+        to[1] = letter;
+        return 2;
     }
+    if (character < 0x80) {
+        return put_hex(to, "\\x", character, 2);
+    }
+    return character < 0x10000 ? put_hex(to, "\\u", character, 4)
+                               : put_hex(to, "\\U", character, 8);
+}
+
+enum { QUOTED_MAX = 10 }; /* bytes that stand for one character */
+
+/* What stands for the first character of `*text`, of which `*left` bytes are left; goes past it. */
+static size_t quote_one(const char **text, size_t *left, char to[QUOTED_MAX])
+{
+    const uint8_t *bytes = (const uint8_t *)*text;
+    size_t size = pp_utf8_length(bytes, *left);
+    uint32_t character = size > 0 ? pp_utf8_character(bytes, size) : bytes[0];
+    size_t length = size;
+    if (size == 0) {
+        length = put_hex(to, "\\x", character, 2);
+        size = 1;
+    } else if (is_printable(character) && short_escape(character) == '\0') {
+        memcpy(to, *text, size);
+    } else {
+        length = put_escaped(to, character);
+    }
+    *text += size;
+    *left -= size;
+    return length;
 }
 
 void pp_text_stream_quoted(pp_text_stream *stream, const char *text)
@@ -76,19 +100,25 @@ void pp_text_stream_quoted(pp_text_stream *stream, const char *text)
     size_t left = strlen(text);
     pp_text_stream_add(stream, "\"");
     while (left > 0) {
-        const uint8_t *bytes = (const uint8_t *)text;
-        size_t size = pp_utf8_length(bytes, left);
-        uint32_t character = size > 0 ? pp_utf8_character(bytes, size) : bytes[0];
-        if (size == 0) {
-            add_hex(stream, "\\x", character, 2);
-            size = 1;
-        } else if (is_printable(character) && short_escape(character) == '\0') {
-            pp_text_stream_bytes(stream, text, size);
-        } else {
-            add_escaped(stream, character);
-        }
-        text += size;
-        left -= size;
+        char quoted[QUOTED_MAX];
+        size_t length = quote_one(&text, &left, quoted);
+        pp_text_stream_bytes(stream, quoted, length);
     }
     pp_text_stream_add(stream, "\"");
+}
+
+/* No character's quoted form begins with another's, so the first difference decides. */
+int pp_quoted_compare(const char *x, const char *y)
+{
+    size_t x_left = strlen(x);
+    size_t y_left = strlen(y);
+    int order = 0;
+    while (order == 0 && (x_left > 0 || y_left > 0)) {
+        char of_x[QUOTED_MAX] = "\"";
+        char of_y[QUOTED_MAX] = "\"";
+        size_t x_length = x_left > 0 ? quote_one(&x, &x_left, of_x) : 1;
+        size_t y_length = y_left > 0 ? quote_one(&y, &y_left, of_y) : 1;
+        order = memcmp(of_x, of_y, x_length < y_length ? x_length : y_length);
+    }
+    return order;
 }

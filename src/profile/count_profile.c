@@ -171,9 +171,6 @@ static int group_rows(grouping *g, const pp_count_row *rows, size_t row_count)
 
 /* ---- the model ---- */
 
-/* Readers drop a sample without an address, and its count with it. */
-static const uintptr_t no_stack[] = {1};
-
 static int add_samples(const grouping *g, pp_arena *arena, pp_profile *profile)
 {
     pp_samples samples;
@@ -182,10 +179,8 @@ static int add_samples(const grouping *g, pp_arena *arena, pp_profile *profile)
     }
     for (uint32_t i = 0; i < g->count; i++) {
         const group *from = &g->groups[i];
-        bool empty = from->row->depth == 0;
-        pp_profile_sample sample = {.pc = empty ? no_stack : from->row->pc,
-                                    .depth = empty ? 1 : from->row->depth,
-                                    .value = {from->count}};
+        pp_profile_sample sample = {
+            .pc = from->row->pc, .depth = from->row->depth, .value = {from->count}};
         if (g->with_labels && from->row->labels != NULL &&
             !add_labels(&sample, from->row->labels, arena)) {
             return -ENOMEM;

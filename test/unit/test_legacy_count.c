@@ -76,9 +76,25 @@ static void with_comments(void **state)
                   "#\t0x1100\n"
                   "\n"
                   "1 @ 0x1\n"
+                  "#\t0x0\n"
                   "\n"
                   "\n"
                   "--- Memory map: ---\n");
+}
+
+static void labels_are_in_the_order_of_their_quoted_keys(void **state)
+{
+    (void)state;
+    static const pp_sample_label by_key[] = {
+        {.key = "a", .text = "1"}, {.key = "a!", .text = "2"}, {.key = "b", .text = "3"}};
+    const pp_profile_sample sample = {
+        .pc = two, .depth = 1, .value = {1}, .labels = by_key, .label_count = 3};
+    pp_profile profile = profile_of_samples();
+    profile.samples = &sample;
+    profile.sample_count = 1;
+    assert_begins(encode(&profile, false), "example.conn profile: total 1\n"
+                                           "1 @ 0x1101\n"
+                                           "# labels: {\"a!\":\"2\", \"a\":\"1\", \"b\":\"3\"}\n");
 }
 
 static void bare(void **state)
@@ -166,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_comments),
+        cmocka_unit_test(labels_are_in_the_order_of_their_quoted_keys),
         cmocka_unit_test(bare),
         cmocka_unit_test(comments_stand_below_the_header),
         cmocka_unit_test(an_empty_profile),

@@ -119,6 +119,7 @@ static void with_comments(void **state)
                          "#\t0x1100\n"
                          "\n"
                          "1: 9 [1: 9] @ 0x1\n"
+                         "#\t0x0\n"
                          "\n"
                          "\n"
                          "# runtime.MemStats\n");

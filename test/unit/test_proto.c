@@ -339,13 +339,14 @@ static void stacks_and_locations(void **state)
     assert_memory_equal(ids, first, sizeof(first));
     assert_int_equal(packed(&d.items[2][1], 1, ids, 8), 4);
     assert_memory_equal(ids, second, sizeof(second));
-    assert_int_equal(packed(&d.items[2][2], 1, ids, 8), 0);
+    assert_int_equal(packed(&d.items[2][2], 1, ids, 8), 1); /* the empty one */
+    assert_int_equal(ids[0], 9);
 
-    const uint64_t addresses[] = {0x400123, 0x7f0000001010, 0x4001ff, 0x200007,
-                                  0x999998, 0x4002ff,       0x40ffff, 0x410000};
-    const uint64_t mapping_ids[] = {1, 2, 1, 3, 4, 1, 1, 4};
-    assert_int_equal(d.count[4], 8);
-    for (size_t i = 0; i < 8; i++) {
+    const uint64_t addresses[] = {0x400123, 0x7f0000001010, 0x4001ff, 0x200007, 0x999998,
+                                  0x4002ff, 0x40ffff,       0x410000, 0};
+    const uint64_t mapping_ids[] = {1, 2, 1, 3, 4, 1, 1, 4, 4};
+    assert_int_equal(d.count[4], 9);
+    for (size_t i = 0; i < 9; i++) {
         assert_int_equal(d.items[4][i].number[3], addresses[i]);
         assert_int_equal(d.items[4][i].number[2], mapping_ids[i]);
     }

@@ -73,6 +73,30 @@ static void bytes_that_are_no_character_are_shown_singly(void **state)
     assert_string_equal(quoted("\xed\xa0\x80"), "\"\\xed\\xa0\\x80\""); /* a surrogate */
 }
 
+static void assert_order(const char *first, const char *second)
+{
+    char one[64];
+    strcpy(one, quoted(first));
+    assert_true(strcmp(one, quoted(second)) < 0);
+    assert_true(pp_quoted_compare(first, second) < 0);
+    assert_true(pp_quoted_compare(second, first) > 0);
+    assert_int_equal(pp_quoted_compare(first, first), 0);
+}
+
+static void texts_compare_as_their_quoted_forms_do(void **state)
+{
+    (void)state;
+    assert_order("a", "b");
+    assert_order("a", "aa");
+    assert_order("", "a");
+    assert_order("a!", "a"); /* the quote is behind the exclamation mark */
+    assert_order("Z", "\n"); /* a backslash is behind capitals, before small letters */
+    assert_order("\n", "a");
+    assert_order("\x02", "\x01\x1b" + 1); /* \x02 before \x1b */
+    assert_order("\"", "\\");
+    assert_order("\xff", "\xc3\xa4"); /* \xff as text is before what prints */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -82,6 +106,7 @@ int main(void)
         cmocka_unit_test(what_prints_stays),
         cmocka_unit_test(what_does_not_print_is_numbered),
         cmocka_unit_test(bytes_that_are_no_character_are_shown_singly),
+        cmocka_unit_test(texts_compare_as_their_quoted_forms_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
