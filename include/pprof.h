@@ -415,6 +415,27 @@ PPROF_API size_t pprof_callers(int skip, uintptr_t *pcs, size_t capacity);
  */
 PPROF_API int pprof_configure(const char *options);
 
+/*
+ * Takes the flags that ask for profiles out of the arguments of main(), as `go test` has them:
+ *
+ *   -cpuprofile FILE     -memprofile FILE        -blockprofile FILE        -mutexprofile FILE
+ *                        -memprofilerate BYTES   -blockprofilerate NS      -mutexprofilefraction N
+ *
+ * with one or two dashes, and = or a space before the value; up to an argument "--", which stays, with
+ * all that follows. The others close ranks, *argc is what is left, argv[*argc] is NULL. To be called
+ * before the program looks at its arguments itself.
+ *
+ * Profiles begin at once, and are written to these files (names without a meaning for %) when the
+ * process ends, whichever way. -memprofile is the profile "allocs", with what is in use in it as well;
+ * its rate is the present one unless -memprofilerate is above 0. The others' rates are 1, everything.
+ * Of a flag that is there twice the last one holds; an empty FILE asks for nothing.
+ *
+ * Returns 0, or the first error, which is also on the log: -EINVAL (no value, no number; that flag is
+ * taken out and ignored, the others apply), -EPERM in a setuid program (all are taken out and ignored),
+ * -ENAMETOOLONG, or what starting a profile returned, such as -EBUSY. Not async-signal-safe.
+ */
+PPROF_API int pprof_parse_flags(int *argc, char **argv);
+
 /* ---- Version ------------------------------------------------------------------------------- */
 
 /* major * 10000 + minor * 100 + patch, of the library that is loaded. */

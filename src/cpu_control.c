@@ -167,6 +167,11 @@ int pp_cpu_control_stop(bool only_file, bool fatal)
     return error;
 }
 
+bool pp_cpu_control_is_running(void)
+{
+    return __atomic_load_n(&running, __ATOMIC_RELAXED);
+}
+
 void pp_cpu_control_after_fork(void)
 {
     pp_cpu_after_fork_in_child();

@@ -37,6 +37,9 @@ int pp_cpu_control_start(const pp_cpu_request *request);
  */
 int pp_cpu_control_stop(bool only_file, bool fatal);
 
+/* Whether one runs, whoever started it. */
+bool pp_cpu_control_is_running(void);
+
 /* In the child of fork: nothing runs here. */
 void pp_cpu_control_after_fork(void);
 

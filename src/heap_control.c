@@ -55,15 +55,20 @@ static int write_peak(pprof_writer writer)
     return pp_heap_control_write(PP_HEAP_PEAK, writer);
 }
 
-static pp_end_file files[] = {{"heap", write_inuse, false}, {"peak", write_peak, false}};
+static int write_allocs(pprof_writer writer)
+{
+    return pp_heap_control_write(PP_HEAP_ALLOCS, writer);
+}
 
-enum { FILES = sizeof files / sizeof *files };
+enum { HEAP, ALLOCS, PEAK, FILES };
+static pp_end_file files[FILES] = {
+    {"heap", write_inuse, false}, {"allocs", write_allocs, false}, {"peak", write_peak, false}};
 
 int pp_heap_control_start(const pp_heap_request *request)
 {
     current = *request;
-    files[0].wanted = true;
-    files[1].wanted = request->peak;
+    files[request->allocs ? ALLOCS : HEAP].wanted = true;
+    files[PEAK].wanted = request->peak;
     if (request->peak) {
         pp_heap_peak_start();
     }
@@ -78,7 +83,7 @@ void pp_heap_control_end(bool fatal)
 
 bool pp_heap_control_confine(void)
 {
-    bool wanted = files[0].wanted;
+    bool wanted = files[HEAP].wanted || files[ALLOCS].wanted;
     pp_heap_control_end(false);
     pp_heap_set_rate(0);
     return wanted;

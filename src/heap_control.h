@@ -22,6 +22,8 @@ typedef struct pp_heap_request {
     int64_t rate;
     pp_symbolize symbolize;
     bool peak; /* what was in use at most is kept, and written beside the profile */
+    bool
+        allocs; /* the file shows all that was allocated instead of what is in use, kind "allocs" */
 } pp_heap_request;
 
 /*

@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.
- * Owns: the template.
+ * Owns: the templates.
  */
 #include "output.h"
 
@@ -27,7 +27,16 @@ enum {
     MAX_TEMPORARY_NAMES = 100 /* left over from killed processes of the same number */
 };
 
+/* A kind that does not go where the others go. */
+typedef struct own_file {
+    const char *kind; /* NULL: free, and so are those behind it */
+    char template[PP_OUTPUT_PATH_MAX];
+} own_file;
+
+enum { OWN_FILES = 4 }; /* the flags of pprof_parse_flags() */
+
 static char template[PP_OUTPUT_PATH_MAX];
+static own_file own_files[OWN_FILES];
 static unsigned counter;
 static bool several_kinds;
 static char program[PROGRAM_BYTES];
@@ -91,33 +100,70 @@ static bool template_is_valid(const char *name)
     return true;
 }
 
-int pp_output_set_template(const char *name)
+/* As it is, in a template. */
+static void add_literally(builder *b, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        add_char(b, *text);
+        if (*text == '%') {
+            add_char(b, '%');
+        }
+    }
+}
+
+/* An absolute template in to[PP_OUTPUT_PATH_MAX], which is left alone on errors. */
+static int complete(char *to, const char *name, bool literally)
 {
     char absolute[PP_OUTPUT_PATH_MAX];
     builder b = {.data = absolute, .capacity = sizeof absolute};
     absolute[0] = '\0';
-    if (*name == '\0' || !template_is_valid(name)) {
-        return -EINVAL;
-    }
     if (*name != '/') {
         char folder[PP_OUTPUT_PATH_MAX];
         if (getcwd(folder, sizeof folder) == NULL) {
             return -errno;
         }
-        for (const char *c = folder; *c != '\0'; c++) {
-            add_char(&b, *c);
-            if (*c == '%') {
-                add_char(&b, '%');
-            }
-        }
+        add_literally(&b, folder);
         add_char(&b, '/');
     }
-    add_text(&b, name);
+    if (literally) {
+        add_literally(&b, name);
+    } else {
+        add_text(&b, name);
+    }
     if (b.overflow) {
         return -ENAMETOOLONG;
     }
-    memcpy(template, absolute, b.length + 1);
+    memcpy(to, absolute, b.length + 1);
     return 0;
+}
+
+int pp_output_set_template(const char *name)
+{
+    return *name == '\0' || !template_is_valid(name) ? -EINVAL : complete(template, name, false);
+}
+
+/* The entry of that kind, else a free one; NULL if there is neither. */
+static own_file *find_own(const char *kind)
+{
+    for (unsigned i = 0; i < OWN_FILES; i++) {
+        if (own_files[i].kind == NULL || strcmp(own_files[i].kind, kind) == 0) {
+            return &own_files[i];
+        }
+    }
+    return NULL;
+}
+
+int pp_output_set_file(const char *kind, const char *path)
+{
+    own_file *own = find_own(kind);
+    if (*path == '\0' || own == NULL) {
+        return *path == '\0' ? -EINVAL : -ENOSPC;
+    }
+    int error = complete(own->template, path, true);
+    if (error == 0) {
+        own->kind = kind;
+    }
+    return error;
 }
 
 int pp_output_has_template(void)
@@ -177,10 +223,12 @@ static const char *place_of_kind(void)
 static bool make_path(pp_output *output, const char *kind)
 {
     builder b = {.data = output->path, .capacity = sizeof output->path};
-    const char *kind_at = place_of_kind();
+    const own_file *own = find_own(kind);
+    bool is_own = own != NULL && own->kind != NULL;
+    const char *kind_at = is_own ? NULL : place_of_kind();
     output->path[0] = '\0';
     counter++;
-    for (const char *c = template;; c++) {
+    for (const char *c = is_own ? own->template : template;; c++) {
         if (c == kind_at) {
             add_char(&b, '.');
             add_text(&b, kind);

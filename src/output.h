@@ -24,6 +24,12 @@ void pp_output_init(void);
  */
 int pp_output_set_template(const char *name);
 
+/*
+ * Profiles of `kind` (a constant) go to this very file instead; a relative path is completed as
+ * above, and % means nothing. -EINVAL for an empty path, -ENAMETOOLONG, -ENOSPC for a fifth kind.
+ */
+int pp_output_set_file(const char *kind, const char *path);
+
 /* Whether a template was set. */
 int pp_output_has_template(void);
 

@@ -313,35 +313,46 @@ void pp_preload_link(void)
 {
 }
 
+void pp_preload_options(pp_options *wanted)
+{
+    *wanted = options;
+    wanted->error = 0;
+    wanted->cpu = wanted->heap = wanted->alloctrace = false;
+    wanted->heap_request.allocs = false;
+    wanted->contention_request.block_rate = wanted->contention_request.mutex_fraction = 0;
+}
+
+int pp_preload_apply(const pp_options *wanted)
+{
+    int error = wanted->error;
+    options = *wanted;
+    pp_count_control_set_symbolize(options.symbolize);
+    if (wanted->heap) {
+        int heap_error = start_heap();
+        error = error != 0 ? error : heap_error;
+    }
+    if (wants_contention(wanted)) {
+        int contention_error = start_contention();
+        error = error != 0 ? error : contention_error;
+    }
+    if (wanted->alloctrace) {
+        start_alloctrace();
+    }
+    if (wanted->cpu) {
+        int start_error = start();
+        error = error != 0 ? error : start_error;
+    }
+    return error;
+}
+
 int pprof_configure(const char *text)
 {
     if (text == NULL) {
         return -EINVAL;
     }
-    pp_options wanted = options;
-    wanted.error = 0;
-    wanted.cpu = wanted.heap = wanted.alloctrace = false;
-    wanted.contention_request.block_rate = wanted.contention_request.mutex_fraction = 0;
+    pp_options wanted;
+    pp_preload_options(&wanted);
     pp_options_parse(&wanted, text);
-    bool start_cpu = wanted.cpu;
-    int error = wanted.error;
-    options = wanted;
     distinguish_kinds(&wanted);
-    pp_count_control_set_symbolize(options.symbolize);
-    if (wanted.heap) {
-        int heap_error = start_heap();
-        error = error != 0 ? error : heap_error;
-    }
-    if (wants_contention(&wanted)) {
-        int contention_error = start_contention();
-        error = error != 0 ? error : contention_error;
-    }
-    if (wanted.alloctrace) {
-        start_alloctrace();
-    }
-    if (start_cpu) {
-        int start_error = start();
-        error = error != 0 ? error : start_error;
-    }
-    return error;
+    return pp_preload_apply(&wanted);
 }

@@ -47,11 +47,12 @@ static char short_escape(uint32_t character)
     return to[at != NULL ? (size_t)(at - from) : sizeof to - 1];
 }
 
-/* A text in front of a hexadecimal number. */
-static size_t put_hex(char *to, const char *prefix, uint32_t number, unsigned digits)
+/* A backslash, a letter, and the number. */
+static size_t put_hex(char *to, char letter, uint32_t number, unsigned digits)
 {
-    size_t length = strlen(prefix);
-    memcpy(to, prefix, length);
+    size_t length = 0;
+    to[length++] = '\\';
+    to[length++] = letter;
     for (unsigned i = 0; i < digits; i++) {
         to[length++] = "0123456789abcdef"[number >> (4 * (digits - 1 - i)) & 15];
     }
@@ -67,10 +68,9 @@ static size_t put_escaped(char *to, uint32_t character)
         return 2;
     }
     if (character < 0x80) {
-        return put_hex(to, "\\x", character, 2);
+        return put_hex(to, 'x', character, 2);
     }
-    return character < 0x10000 ? put_hex(to, "\\u", character, 4)
-                               : put_hex(to, "\\U", character, 8);
+    return character < 0x10000 ? put_hex(to, 'u', character, 4) : put_hex(to, 'U', character, 8);
 }
 
 enum { QUOTED_MAX = 10 }; /* bytes that stand for one character */
@@ -83,7 +83,7 @@ static size_t quote_one(const char **text, size_t *left, char to[QUOTED_MAX])
     uint32_t character = size > 0 ? pp_utf8_character(bytes, size) : bytes[0];
     size_t length = size;
     if (size == 0) {
-        length = put_hex(to, "\\x", character, 2);
+        length = put_hex(to, 'x', character, 2);
         size = 1;
     } else if (is_printable(character) && short_escape(character) == '\0') {
         memcpy(to, *text, size);

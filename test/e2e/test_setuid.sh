@@ -11,14 +11,16 @@ need setpriv cc
 chmod 755 .
 mkdir -m 777 open
 cat >host.c <<'C'
+#include <errno.h>
 #include <pprof.h>
-int main(void)
+int main(int argc, char **argv)
 {
+    int refused = pprof_parse_flags(&argc, argv) == -EPERM;
     volatile unsigned long sum = 0;
     for (unsigned long i = 0; i < 100000000; i++) {
         sum += i;
     }
-    return pprof_configure("") != 0;
+    return (pprof_configure("") != 0) + (refused ? 3 : 0);
 }
 C
 # The library inside: the loader ignores LD_PRELOAD and LD_LIBRARY_PATH for such a program.
@@ -30,9 +32,11 @@ as_nobody env LIBPPROF="cpu:1000,file=$work/open/plain.pb.gz" ./host
 [ -s open/plain.pb.gz ] || fail "an ordinary program that has the library inside is not profiled"
 chown 0:0 host
 chmod 4755 host
-[ "$(as_nobody ./host; echo $?)" = 0 ] || fail "the setuid program fails"
+expect_equal "status of the setuid program, whose flags are refused" 3 \
+    "$(status as_nobody ./host -cpuprofile="$work/open/flag.pb.gz")"
+expect_no_file open/flag.pb.gz
 as_nobody env LIBPPROF="cpu:1000,log=$work/open/log,file=$work/open/setuid.pb.gz" \
-    CPUPROFILE="$work/open/g.pb.gz" ./host
+    CPUPROFILE="$work/open/g.pb.gz" ./host || true
 expect_no_file open/setuid.pb.gz
 expect_no_file open/g.pb.gz
 expect_no_file open/log
