@@ -8,13 +8,9 @@
  */
 #include "encode/legacy_count.h"
 
-#include "base/sort.h"
 #include "encode/frame_comments.h"
 #include "encode/quoted.h"
 #include "sys/maps.h"
-
-#include <errno.h>
-#include <string.h>
 
 static void write_header(pp_text_stream *out, const pp_profile *profile)
 {
@@ -40,54 +36,37 @@ static void write_row(pp_text_stream *out, const pp_profile_sample *sample)
     pp_text_stream_add(out, "\n");
 }
 
-/* ---- labels ---- */
-
-static int by_quoted_key(const void *a, const void *b, void *context)
+/* What comes after `last` (NULL: the beginning) in the order of the quoted keys. Numeric labels are for
+ * profile.proto alone. Samples have a handful of labels. */
+static const pp_sample_label *next_label(const pp_profile_sample *sample,
+                                         const pp_sample_label *last)
 {
-    (void)context;
-    return pp_quoted_compare(((const pp_sample_label *)a)->key, ((const pp_sample_label *)b)->key);
-}
-
-/* In the order of their quoted keys, which nearly always is the one that they are in; NULL: no memory. */
-static const pp_sample_label *in_order(const pp_profile_sample *sample, pp_arena *arena)
-{
-    uint32_t sorted = 1;
-    while (sorted < sample->label_count &&
-           by_quoted_key(&sample->labels[sorted - 1], &sample->labels[sorted], NULL) <= 0)
-        sorted++;
-    if (sorted >= sample->label_count)
-        return sample->labels;
-    pp_sample_label *copy = pp_arena_array(arena, sample->label_count, sizeof *copy);
-    if (copy != NULL) {
-        memcpy(copy, sample->labels, sample->label_count * sizeof *copy);
-        pp_sort(copy, sample->label_count, sizeof *copy, by_quoted_key, NULL);
-    }
-    return copy;
-}
-
-/* Numeric labels are for profile.proto alone. */
-static void write_labels(pp_text_stream *out, const pp_profile_sample *sample, pp_arena *arena)
-{
-    const char *before = "# labels: {";
-    const pp_sample_label *labels = in_order(sample, arena);
-    if (labels == NULL && sample->label_count > 0) {
-        pp_text_stream_fail(out, -ENOMEM);
-        return;
-    }
+    const pp_sample_label *next = NULL;
     for (uint32_t i = 0; i < sample->label_count; i++) {
-        if (labels[i].text == NULL)
-            continue;
+        const pp_sample_label *label = &sample->labels[i];
+        if (label->text != NULL &&
+            (last == NULL || pp_quoted_compare(last->key, label->key) < 0) &&
+            (next == NULL || pp_quoted_compare(label->key, next->key) < 0))
+            next = label;
+    }
+    return next;
+}
+
+static void write_labels(pp_text_stream *out, const pp_profile_sample *sample)
+{
+    const pp_sample_label *label = next_label(sample, NULL);
+    const char *before = "# labels: {";
+    if (label == NULL)
+        return;
+    for (; label != NULL; label = next_label(sample, label)) {
         pp_text_stream_add(out, before);
-        pp_text_stream_quoted(out, labels[i].key);
+        pp_text_stream_quoted(out, label->key);
         pp_text_stream_add(out, ":");
-        pp_text_stream_quoted(out, labels[i].text);
+        pp_text_stream_quoted(out, label->text);
         before = ", ";
     }
-    if (before[0] == ',')
-        pp_text_stream_add(out, "}\n");
+    pp_text_stream_add(out, "}\n");
 }
-
-/* ---- all of it ---- */
 
 static int write_rows(pp_text_stream *out, const pp_profile *profile, bool bare, pp_arena *arena)
 {
@@ -96,7 +75,7 @@ static int write_rows(pp_text_stream *out, const pp_profile *profile, bool bare,
     for (size_t i = 0; error == 0 && out->error == 0 && i < profile->sample_count; i++) {
         write_row(out, &profile->samples[i]);
         if (!bare) {
-            write_labels(out, &profile->samples[i], arena);
+            write_labels(out, &profile->samples[i]);
             pp_frame_comments_write(&comments, &profile->samples[i], out);
         }
     }

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+enum { UTF8_MAX = 4 /* bytes of a character */ };
+
 typedef struct range {
     uint32_t first, last;
 } range;
@@ -47,78 +49,88 @@ static char short_escape(uint32_t character)
     return to[at != NULL ? (size_t)(at - from) : sizeof to - 1];
 }
 
-/* A backslash, a letter, and the number. */
-static size_t put_hex(char *to, char letter, uint32_t number, unsigned digits)
+typedef struct quoted {
+    char bytes[10]; /* \U0001f3fb */
+    size_t length;
+} quoted;
+
+static void put(quoted *to, const char *bytes, size_t length)
 {
-    size_t length = 0;
-    to[length++] = '\\';
-    to[length++] = letter;
-    for (unsigned i = 0; i < digits; i++) {
-        to[length++] = "0123456789abcdef"[number >> (4 * (digits - 1 - i)) & 15];
-    }
-    return length;
+    memcpy(to->bytes + to->length, bytes, length);
+    to->length += length;
 }
 
-static size_t put_escaped(char *to, uint32_t character)
+static void put_hex(quoted *to, const char *prefix, uint32_t number, unsigned digits)
+{
+    put(to, prefix, 2);
+    for (unsigned i = 0; i < digits; i++) {
+        put(to, &"0123456789abcdef"[number >> (4 * (digits - 1 - i)) & 15], 1);
+    }
+}
+
+static void put_escaped(quoted *to, uint32_t character)
 {
     char letter = short_escape(character);
     if (letter != '\0') {
-        to[0] = '\\';
-        to[1] = letter;
-        return 2;
+        put(to, (const char[]){'\\', letter}, 2);
+    } else if (character < 0x80) {
+        put_hex(to, "\\x", character, 2);
+    } else if (character < 0x10000) {
+        put_hex(to, "\\u", character, 4);
+    } else {
+        put_hex(to, "\\U", character, 8);
     }
-    if (character < 0x80) {
-        return put_hex(to, 'x', character, 2);
-    }
-    return character < 0x10000 ? put_hex(to, 'u', character, 4) : put_hex(to, 'U', character, 8);
 }
 
-enum { QUOTED_MAX = 10 }; /* bytes that stand for one character */
-
-/* What stands for the first character of `*text`, of which `*left` bytes are left; goes past it. */
-static size_t quote_one(const char **text, size_t *left, char to[QUOTED_MAX])
+/* The first character of the text, or the quote at its end; returns how many bytes of it that is. */
+static size_t quote_next(const char *text, quoted *to)
 {
-    const uint8_t *bytes = (const uint8_t *)*text;
-    size_t size = pp_utf8_length(bytes, *left);
-    uint32_t character = size > 0 ? pp_utf8_character(bytes, size) : bytes[0];
-    size_t length = size;
-    if (size == 0) {
-        length = put_hex(to, 'x', character, 2);
-        size = 1;
-    } else if (is_printable(character) && short_escape(character) == '\0') {
-        memcpy(to, *text, size);
-    } else {
-        length = put_escaped(to, character);
+    const uint8_t *bytes = (const uint8_t *)text;
+    to->length = 0;
+    if (*text == '\0') {
+        put(to, "\"", 1);
+        return 0;
     }
-    *text += size;
-    *left -= size;
-    return length;
+    size_t size = pp_utf8_length(bytes, strnlen(text, UTF8_MAX));
+    if (size == 0) {
+        put_hex(to, "\\x", bytes[0], 2);
+        return 1;
+    }
+    uint32_t character = pp_utf8_character(bytes, size);
+    if (is_printable(character) && short_escape(character) == '\0') {
+        put(to, text, size);
+    } else {
+        put_escaped(to, character);
+    }
+    return size;
 }
 
 void pp_text_stream_quoted(pp_text_stream *stream, const char *text)
 {
-    size_t left = strlen(text);
+    quoted next;
+    size_t size = 0;
     pp_text_stream_add(stream, "\"");
-    while (left > 0) {
-        char quoted[QUOTED_MAX];
-        size_t length = quote_one(&text, &left, quoted);
-        pp_text_stream_bytes(stream, quoted, length);
-    }
-    pp_text_stream_add(stream, "\"");
+    do {
+        size = quote_next(text, &next);
+        pp_text_stream_bytes(stream, next.bytes, next.length);
+        text += size;
+    } while (size > 0);
 }
 
-/* No character's quoted form begins with another's, so the first difference decides. */
+/* What is written for one character is never the beginning of what is written for another. */
 int pp_quoted_compare(const char *x, const char *y)
 {
-    size_t x_left = strlen(x);
-    size_t y_left = strlen(y);
-    int order = 0;
-    while (order == 0 && (x_left > 0 || y_left > 0)) {
-        char of_x[QUOTED_MAX] = "\"";
-        char of_y[QUOTED_MAX] = "\"";
-        size_t x_length = x_left > 0 ? quote_one(&x, &x_left, of_x) : 1;
-        size_t y_length = y_left > 0 ? quote_one(&y, &y_left, of_y) : 1;
-        order = memcmp(of_x, of_y, x_length < y_length ? x_length : y_length);
+    quoted a;
+    quoted b;
+    for (;;) {
+        size_t size = quote_next(x, &a);
+        y += quote_next(y, &b);
+        x += size;
+        if (a.length != b.length || memcmp(a.bytes, b.bytes, a.length) != 0) {
+            return memcmp(a.bytes, b.bytes, a.length < b.length ? a.length : b.length);
+        }
+        if (size == 0) {
+            return 0;
+        }
     }
-    return order;
 }

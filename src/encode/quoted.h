@@ -21,7 +21,7 @@
 
 void pp_text_stream_quoted(pp_text_stream *stream, const char *text);
 
-/* How the quoted forms compare, byte by byte: "a!" is before "a", since ! is before the quote. */
+/* How two quoted texts compare, byte by byte: less than, equal to or greater than 0. */
 int pp_quoted_compare(const char *x, const char *y);
 
 #endif

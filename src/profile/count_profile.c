@@ -16,7 +16,9 @@
 
 #include "base/stack_hash.h"
 #include "profile/mappings.h"
+#include "profile/sample_labels.h"
 #include "profile/samples.h"
+#include "store/labels.h"
 #include "sys/clock.h"
 
 #include <errno.h>
@@ -50,26 +52,6 @@ typedef struct grouping {
     uint32_t count;
     unsigned shift; /* 64 - log2(slots) */
 } grouping;
-
-/* ---- labels ---- */
-
-static uint64_t labels_hash(const pprof_labels *labels)
-{
-    return (uintptr_t)labels;
-}
-
-static bool labels_are_equal(const pprof_labels *x, const pprof_labels *y)
-{
-    return x == y;
-}
-
-static bool add_labels(pp_profile_sample *sample, const pprof_labels *labels, pp_arena *arena)
-{
-    (void)sample;
-    (void)labels;
-    (void)arena;
-    return true;
-}
 
 /* ---- grouping ---- */
 
@@ -107,7 +89,7 @@ static bool belongs(const grouping *g, const group *to, const pp_count_row *row,
 {
     return to->hash == hash && to->row->depth == row->depth &&
            (row->depth == 0 || memcmp(to->row->pc, row->pc, row->depth * sizeof *row->pc) == 0) &&
-           (!g->with_labels || labels_are_equal(to->row->labels, row->labels));
+           (!g->with_labels || pp_labels_equal(to->row->labels, row->labels));
 }
 
 /* The group's number + 1; 0: no memory. */
@@ -115,7 +97,7 @@ static uint32_t find_by_content(grouping *g, const pp_count_row *row)
 {
     uint64_t hash = pp_stack_hash(row->pc, row->depth);
     if (g->with_labels) {
-        hash ^= spread(labels_hash(row->labels));
+        hash ^= spread(pp_labels_hash(row->labels));
     }
     size_t mask = ((size_t)1 << (64 - g->shift)) - 1;
     size_t slot = spread(hash) >> g->shift;
@@ -181,8 +163,8 @@ static int add_samples(const grouping *g, pp_arena *arena, pp_profile *profile)
         const group *from = &g->groups[i];
         pp_profile_sample sample = {
             .pc = from->row->pc, .depth = from->row->depth, .value = {from->count}};
-        if (g->with_labels && from->row->labels != NULL &&
-            !add_labels(&sample, from->row->labels, arena)) {
+        if (g->with_labels &&
+            !pp_labels_to_sample_labels(from->row->labels, NULL, 0, arena, &sample)) {
             return -ENOMEM;
         }
         pp_samples_add(&samples, &sample);

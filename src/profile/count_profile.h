@@ -33,7 +33,7 @@ typedef struct pp_count_row {
 /*
  * Fills `profile` with one sample type, name/count, the most frequent samples first, ties by stack,
  * then by labels. `with_labels`: else rows with equal stacks are one sample whatever their labels.
- * Stacks, labels and the name must stay until the profile has been encoded. 0 or -ENOMEM.
+ * Stacks and the name must stay until the profile has been encoded. 0 or -ENOMEM.
  */
 int pp_count_profile_build(const char *name, const pp_count_row *rows, size_t row_count,
                            bool with_labels, pp_arena *arena, pp_profile *profile);

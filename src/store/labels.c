@@ -89,20 +89,15 @@ static uint64_t hash_of(const char *text, size_t size)
     return (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static char *texts_of(const pprof_labels *labels)
-{
-    return (char *)(uintptr_t)(labels->label + labels->count);
-}
-
 static void own_texts(pprof_labels *labels)
 {
-    char *end = texts_of(labels);
+    char *end = (char *)(labels->label + labels->count);
     for (uint32_t i = 0; i < labels->count; i++) {
         labels->label[i].key = copy_text(labels->label[i].key, &end);
         labels->label[i].value = copy_text(labels->label[i].value, &end);
     }
-    labels->text_bytes = (uint32_t)(end - texts_of(labels));
-    labels->hash = hash_of(texts_of(labels), labels->text_bytes);
+    labels->text_bytes = (uint32_t)(end - pp_labels_texts(labels));
+    labels->hash = hash_of(pp_labels_texts(labels), labels->text_bytes);
 }
 
 pprof_labels *pp_labels_new(const pprof_labels *parent, const char *const *key_values, size_t pairs,
@@ -190,6 +185,6 @@ int pp_labels_compare(const pprof_labels *a, const pprof_labels *b)
         return (int)!pp_labels_is_empty(a) - (int)!pp_labels_is_empty(b);
     }
     uint32_t shorter = a->text_bytes < b->text_bytes ? a->text_bytes : b->text_bytes;
-    int order = memcmp(texts_of(a), texts_of(b), shorter);
+    int order = memcmp(pp_labels_texts(a), pp_labels_texts(b), shorter);
     return order != 0 ? order : (a->text_bytes > b->text_bytes) - (a->text_bytes < b->text_bytes);
 }

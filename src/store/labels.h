@@ -107,6 +107,12 @@ pprof_labels *pp_labels_ref_of(pprof_labels *const *place);
 /* The value of that key; NULL = none. */
 const char *pp_labels_find(const pprof_labels *labels, const char *key);
 
+/* Their texts, labels->text_bytes of them (drawing above). */
+static inline const char *pp_labels_texts(const pprof_labels *labels)
+{
+    return (const char *)(labels->label + labels->count);
+}
+
 /* By their texts. NULL is as good as a set without labels. */
 bool pp_labels_equal(const pprof_labels *a, const pprof_labels *b);
 /* Less than, equal to or greater than 0. */

@@ -12,6 +12,7 @@
 
 #include "mmap_fault.h"
 #include "profile/count_profile.h"
+#include "store/labels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -127,6 +128,51 @@ static void many_stacks_keep_their_counts(void **state)
     free(rows);
 }
 
+static pprof_labels *label(const char *key, const char *value)
+{
+    int error = 0;
+    const char *const pair[] = {key, value};
+    pprof_labels *labels = pp_labels_new(NULL, pair, 1, &error);
+    assert_non_null(labels);
+    return labels;
+}
+
+/* Sets that say the same are the same, whoever made them. */
+static void rows_with_other_labels_are_other_samples(void **state)
+{
+    (void)state;
+    static const uintptr_t one[] = {0x10, 0x20};
+    pprof_labels *sets[] = {label("k", "x"), label("k", "y"), label("k", "x")};
+    const pp_count_row rows[] = {
+        {one, 2, NULL, 1}, {one, 2, sets[0], 4}, {one, 2, sets[1], 2}, {one, 2, sets[2], 5}};
+    const pp_profile profile = build(rows, 4);
+    assert_int_equal(profile.sample_count, 3);
+    assert_sample(&profile, 0, 9, one, 2);
+    assert_string_equal(profile.samples[0].labels[0].key, "k");
+    assert_string_equal(profile.samples[0].labels[0].text, "x");
+    assert_sample(&profile, 1, 2, one, 2);
+    assert_string_equal(profile.samples[1].labels[0].text, "y");
+    assert_sample(&profile, 2, 1, one, 2);
+    assert_int_equal(profile.samples[2].label_count, 0);
+    for (int i = 0; i < 3; i++) {
+        pp_labels_unref(sets[i]);
+    }
+}
+
+static void without_labels_they_are_one(void **state)
+{
+    (void)state;
+    static const uintptr_t one[] = {0x10, 0x20};
+    pprof_labels *set = label("k", "x");
+    const pp_count_row rows[] = {{one, 2, NULL, 1}, {one, 2, set, 4}};
+    pp_profile profile;
+    assert_int_equal(pp_count_profile_build("x.y", rows, 2, false, &arena, &profile), 0);
+    assert_int_equal(profile.sample_count, 1);
+    assert_sample(&profile, 0, 5, one, 2);
+    assert_int_equal(profile.samples[0].label_count, 0);
+    pp_labels_unref(set);
+}
+
 static void without_memory_it_says_so(void **state)
 {
     (void)state;
@@ -157,6 +203,8 @@ int main(void)
         cmocka_unit_test_teardown(empty_stacks_are_one_sample, release),
         cmocka_unit_test_teardown(order_is_by_count_and_then_by_stack, release),
         cmocka_unit_test_teardown(many_stacks_keep_their_counts, release),
+        cmocka_unit_test_teardown(rows_with_other_labels_are_other_samples, release),
+        cmocka_unit_test_teardown(without_labels_they_are_one, release),
         cmocka_unit_test(without_memory_it_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,19 +82,21 @@ static void with_comments(void **state)
                   "--- Memory map: ---\n");
 }
 
+/* In quotes "a!" comes before "a", and "a b" before both. */
 static void labels_are_in_the_order_of_their_quoted_keys(void **state)
 {
     (void)state;
-    static const pp_sample_label by_key[] = {
-        {.key = "a", .text = "1"}, {.key = "a!", .text = "2"}, {.key = "b", .text = "3"}};
+    static const pp_sample_label unordered[] = {
+        {.key = "a", .text = "1"}, {.key = "a b", .text = "2"}, {.key = "a!", .text = "3"}};
     const pp_profile_sample sample = {
-        .pc = two, .depth = 1, .value = {1}, .labels = by_key, .label_count = 3};
+        .pc = two, .depth = 1, .value = {1}, .labels = unordered, .label_count = 3};
     pp_profile profile = profile_of_samples();
     profile.samples = &sample;
     profile.sample_count = 1;
-    assert_begins(encode(&profile, false), "example.conn profile: total 1\n"
-                                           "1 @ 0x1101\n"
-                                           "# labels: {\"a!\":\"2\", \"a\":\"1\", \"b\":\"3\"}\n");
+    assert_begins(encode(&profile, false),
+                  "example.conn profile: total 1\n"
+                  "1 @ 0x1101\n"
+                  "# labels: {\"a b\":\"2\", \"a!\":\"3\", \"a\":\"1\"}\n");
 }
 
 static void bare(void **state)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sample_labels.h: from a set of labels to the labels of a sample.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing; everything is in the arena.
+ */
+#ifndef PP_PROFILE_SAMPLE_LABELS_H
+#define PP_PROFILE_SAMPLE_LABELS_H
+
+#include "base/arena.h"
+#include "profile/model.h"
+#include "store/labels.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Gives the sample the labels of the set (NULL: none), in the order of their keys, and then the `own`
+ * ones of the profile. A text among these goes before the set's of the same key: a reader expects one
+ * value. `own` must stay as long as the sample; the set is copied. False: no memory.
+ */
+bool pp_labels_to_sample_labels(const pprof_labels *labels, const pp_sample_label *own,
+                                uint32_t own_count, pp_arena *arena, pp_profile_sample *sample);
+
+#endif
