@@ -17,9 +17,10 @@
 enum {
     SHARD_BITS = 6,
     SHARDS = 1 << SHARD_BITS,
-    FIRST_SLOTS = 16,  /* within the shard: a profile of some hundred values is one mapping */
-    LEAST_SLOTS = 128, /* of a mapping: a page */
-    HOLDER = 1         /* who holds a lock: nobody asks */
+    FIRST_SLOTS = 16,        /* within the shard: a profile of some hundred values is one mapping */
+    LEAST_SLOTS = 128,       /* of a mapping: a page */
+    HOLDER = 1,              /* who holds a lock: nobody asks */
+    YIELD_ATTEMPTS = 64 + 16 /* of pp_lock_pause(): two milliseconds, sixteen looks of a sleeper */
 };
 
 typedef struct slots {
@@ -38,6 +39,8 @@ typedef struct shard {
 
 struct pp_value_table {
     shard shard[SHARDS];
+    pp_lock snapshot; /* one at a time */
+    uint32_t waiting; /* threads that want a shard which somebody else has */
 };
 
 /* Where a value was, between others: a search goes on behind it. */
@@ -168,6 +171,41 @@ static bool is_sparse(const shard *s)
     return !is_first(s) && s->count < s->slots->count / 16;
 }
 
+/* ---- locks ---- */
+
+PP_COLD_PATH static void wait_for(pp_value_table *table, shard *s)
+{
+    __atomic_add_fetch(&table->waiting, 1, __ATOMIC_RELAXED);
+    pp_lock_take(&s->lock, HOLDER);
+    __atomic_sub_fetch(&table->waiting, 1, __ATOMIC_RELAXED);
+}
+
+static void enter(pp_value_table *table, shard *s)
+{
+    if (pp_unlikely(!pp_lock_try(&s->lock, HOLDER))) {
+        wait_for(table, s);
+    }
+}
+
+/*
+ * Whoever waited for the end of the snapshot before gets in first: who writes one profile after the
+ * other would have the locks again before a sleeper has looked. Not for ever: among many threads
+ * there is always one that waits for another.
+ */
+static void enter_snapshot(pp_value_table *table)
+{
+    pp_lock_take(&table->snapshot, HOLDER);
+    for (unsigned attempt = 0; attempt < YIELD_ATTEMPTS; attempt++) {
+        if (__atomic_load_n(&table->waiting, __ATOMIC_RELAXED) == 0) {
+            break;
+        }
+        pp_lock_pause(attempt);
+    }
+    for (unsigned i = 0; i < SHARDS; i++) {
+        pp_lock_take(&table->shard[i].lock, HOLDER);
+    }
+}
+
 /* ---- what others call ---- */
 
 pp_value_table *pp_value_table_new(void)
@@ -208,7 +246,7 @@ int pp_value_table_add(pp_value_table *table, const pp_value *value)
 {
     uint64_t hash = hash_value(value->value);
     shard *s = shard_of(table, hash);
-    pp_lock_take(&s->lock, HOLDER);
+    enter(table, s);
     int error = add_to(s, hash, value);
     pp_lock_release(&s->lock);
     return error;
@@ -234,7 +272,7 @@ bool pp_value_table_remove(pp_value_table *table, uintptr_t value, pp_value *rem
 {
     uint64_t hash = hash_value(value);
     shard *s = shard_of(table, hash);
-    pp_lock_take(&s->lock, HOLDER);
+    enter(table, s);
     pp_value *slot = find_slot(s->slots, hash, value);
     bool found = is_value(slot);
     if (found) {
@@ -254,24 +292,29 @@ size_t pp_value_table_count(const pp_value_table *table)
     return count;
 }
 
+static void visit_shard(const shard *s, pp_value_visit *visit, void *context)
+{
+    const slots *list = s->slots;
+    for (uint64_t k = 0; k < list->count; k++) {
+        if (is_value(&list->slot[k])) {
+            visit(&list->slot[k], context);
+        }
+    }
+}
+
+/* What has been visited may change again: what has not, cannot. */
 bool pp_value_table_each(pp_value_table *table, size_t capacity, pp_value_visit *visit,
                          void *context)
 {
-    for (unsigned i = 0; i < SHARDS; i++) {
-        pp_lock_take(&table->shard[i].lock, HOLDER);
-    }
+    enter_snapshot(table);
     bool fits = pp_value_table_count(table) <= capacity;
-    for (unsigned i = 0; fits && i < SHARDS; i++) {
-        const slots *list = table->shard[i].slots;
-        for (uint64_t k = 0; k < list->count; k++) {
-            if (is_value(&list->slot[k])) {
-                visit(&list->slot[k], context);
-            }
-        }
-    }
     for (unsigned i = 0; i < SHARDS; i++) {
+        if (fits) {
+            visit_shard(&table->shard[i], visit, context);
+        }
         pp_lock_release(&table->shard[i].lock);
     }
+    pp_lock_release(&table->snapshot);
     return fits;
 }
 
@@ -280,7 +323,7 @@ size_t pp_value_table_bytes(pp_value_table *table)
     size_t bytes = sizeof *table;
     for (unsigned i = 0; i < SHARDS; i++) {
         shard *s = &table->shard[i];
-        pp_lock_take(&s->lock, HOLDER);
+        enter(table, s);
         bytes += is_first(s) ? 0 : slots_bytes(s->slots->count);
         pp_lock_release(&s->lock);
     }
@@ -289,6 +332,8 @@ size_t pp_value_table_bytes(pp_value_table *table)
 
 void pp_value_table_after_fork_in_child(pp_value_table *table)
 {
+    pp_lock_release(&table->snapshot);
+    table->waiting = 0;
     for (unsigned i = 0; i < SHARDS; i++) {
         shard *s = &table->shard[i];
         if (s->lock.owner == 0) {

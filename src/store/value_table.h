@@ -17,8 +17,10 @@
  * is how the child of fork finds what other threads have left.
  *
  * Zone: HOOK.
- * Locks: one for each shard, held for a look-up, for an array's replacement or for a snapshot. The
- *        snapshot takes all, in order. Signals stay open: not for handlers.
+ * Locks: one for each shard, held for a look-up, for an array's replacement or for a snapshot. A
+ *        snapshot takes all, in order, after the lock that only snapshots take, and gives up each as soon
+ *        as it has been read: what it has seen is the state in which it had them all. Signals stay
+ *        open: not for handlers.
  * Owns: the tables, for ever.
  */
 #ifndef PP_STORE_VALUE_TABLE_H
@@ -56,9 +58,9 @@ bool pp_value_table_remove(pp_value_table *table, uintptr_t value, pp_value *rem
 size_t pp_value_table_count(const pp_value_table *table);
 
 /*
- * Calls back for every value, as they are at one moment: nobody adds or removes meanwhile, so the
- * callback has to be quick, and must not come here. False, and no call was made, if there are more
- * than `capacity`.
+ * Calls back for every value, as they are at one moment: others wait meanwhile, so the callback has
+ * to be quick, and must not come here. False, and no call was made, if there are more than
+ * `capacity`. Before it begins, it lets those in who wait.
  */
 typedef void pp_value_visit(const pp_value *value, void *context);
 bool pp_value_table_each(pp_value_table *table, size_t capacity, pp_value_visit *visit,
