@@ -11,6 +11,7 @@
 #include "arch/stubs.h"
 #include "base/compiler.h"
 #include "base/stack_hash.h"
+#include "store/labels.h"
 #include "store/lasting.h"
 #include "unwind/walk.h"
 
@@ -105,6 +106,18 @@ __attribute__((visibility("default"), noinline, used)) void pprof_lost_profile_e
 
 PP_STUB_WITH_CALLER(pprof_profile_add, pp_profile_add_from);
 
+/* The reference goes with the value. */
+static int add_with_labels(pprof_profile *profile, pp_value *added)
+{
+    pprof_labels *current = pp_labels_current();
+    added->labels = pp_labels_is_empty(current) ? NULL : pp_labels_ref(current);
+    int error = pp_value_table_add(profile->values, added);
+    if (error != 0) {
+        pp_labels_unref(added->labels);
+    }
+    return error;
+}
+
 /* Jumped to from the stub alone. */
 int pp_profile_add_from(pprof_profile *profile, const void *value, int skip, uintptr_t sp,
                         uintptr_t fp, uintptr_t bx);
@@ -134,10 +147,7 @@ pp_profile_add_from(pprof_profile *profile, const void *value, int skip, uintptr
     }
     pp_value added = {.value = (uintptr_t)value,
                       .stack = pp_stack_trie_find(pcs, walk.depth, walk.hash)};
-    if (added.stack == NULL) {
-        return -ENOMEM;
-    }
-    return pp_value_table_add(profile->values, &added);
+    return added.stack != NULL ? add_with_labels(profile, &added) : -ENOMEM;
 }
 
 int pprof_profile_remove(pprof_profile *profile, const void *value)
@@ -149,6 +159,8 @@ int pprof_profile_remove(pprof_profile *profile, const void *value)
         return -EPERM;
     }
     pp_value removed;
-    pp_value_table_remove(profile->values, (uintptr_t)value, &removed);
+    if (pp_value_table_remove(profile->values, (uintptr_t)value, &removed)) {
+        pp_labels_unref(removed.labels);
+    }
     return 0;
 }

@@ -191,6 +191,7 @@ static int write_values(const pprof_profile *profile, pprof_writer writer, int d
     if (error == 0) {
         error = pp_count_write(profile->name, rows.list, rows.count, debug, writer);
     }
+    pp_value_rows_release(&rows);
     pp_arena_release(&arena);
     return error;
 }

@@ -13,6 +13,8 @@
  */
 #include "profile/value_rows.h"
 
+#include "store/labels.h"
+
 #include <errno.h>
 #include <stdint.h>
 
@@ -48,8 +50,10 @@ static void count_value(const pp_value *value, void *context)
         }
         place = (place + 1) & c->mask;
     }
-    rows->list[rows->count++] = (pp_count_row){
-        .pc = value->stack->pc, .depth = value->stack->depth, .labels = value->labels, .count = 1};
+    rows->list[rows->count++] = (pp_count_row){.pc = value->stack->pc,
+                                               .depth = value->stack->depth,
+                                               .labels = pp_labels_ref(value->labels),
+                                               .count = 1};
     c->index[place] = (uint32_t)rows->count;
 }
 
@@ -79,4 +83,12 @@ int pp_value_rows_read(pp_value_table *table, pp_arena *arena, pp_value_rows *ro
         error = count_at_most(table, values + values / 8 + slack, arena, rows);
     }
     return error;
+}
+
+void pp_value_rows_release(pp_value_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        pp_labels_unref(rows->list[i].labels);
+    }
+    rows->count = 0;
 }

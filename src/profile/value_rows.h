@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  * Locks: those of the table, for the length of one pass over it.
- * Owns: nothing; everything is in the arena.
+ * Owns: nothing; everything is in the arena, but for the references to labels.
  */
 #ifndef PP_PROFILE_VALUE_ROWS_H
 #define PP_PROFILE_VALUE_ROWS_H
@@ -14,11 +14,16 @@
 #include "store/value_table.h"
 
 typedef struct pp_value_rows {
-    pp_count_row *list; /* in no particular order; the stacks are those of the trie */
+    /* In no particular order. The stacks are those of the trie; to its labels each row has a
+     * reference, since the values may go at any time. */
+    pp_count_row *list;
     size_t count;
 } pp_value_rows;
 
 /* As they are at one moment. 0 or -ENOMEM. */
 int pp_value_rows_read(pp_value_table *table, pp_arena *arena, pp_value_rows *rows);
+
+/* Gives up the references. Also after an error. */
+void pp_value_rows_release(pp_value_rows *rows);
 
 #endif
