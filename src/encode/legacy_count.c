@@ -44,8 +44,7 @@ static const pp_sample_label *next_label(const pp_profile_sample *sample,
     const pp_sample_label *next = NULL;
     for (uint32_t i = 0; i < sample->label_count; i++) {
         const pp_sample_label *label = &sample->labels[i];
-        if (label->text != NULL &&
-            (last == NULL || pp_quoted_compare(last->key, label->key) < 0) &&
+        if (label->text != NULL && (last == NULL || pp_quoted_compare(last->key, label->key) < 0) &&
             (next == NULL || pp_quoted_compare(label->key, next->key) < 0))
             next = label;
     }

@@ -44,8 +44,7 @@ static int is_wanted(const char *options, const char *kind)
 {
     for (size_t length; *options; options += length + (options[length] == ',')) {
         length = strcspn(options, ",");
-        if (strcspn(options, ",:") == strlen(kind) &&
-            strncmp(options, kind, strlen(kind)) == 0)
+        if (strcspn(options, ",:") == strlen(kind) && strncmp(options, kind, strlen(kind)) == 0)
             return 1;
     }
     return 0;
