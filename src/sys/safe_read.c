@@ -17,7 +17,8 @@
 
 enum {
     PAGE = 4096, /* the smallest page size of Linux; larger ones only cost a few more checks */
-    KERNEL_SIGSET_SIZE = 8
+    KERNEL_SIGSET_SIZE = 8,
+    PART_PAGES = 8 /* that one call of pp_safe_copy_part() takes */
 };
 
 static bool copy_forbidden;
@@ -71,6 +72,43 @@ bool pp_safe_copy(void *to, uintptr_t from, size_t size)
     }
     copy_in_place(to, from, size);
     return true;
+}
+
+/* A page each, since the kernel promises whole elements only. */
+static size_t list_pages(struct iovec *pages, uintptr_t from, size_t size, size_t *listed)
+{
+    size_t count = 0;
+    *listed = 0;
+    while (*listed < size && count < PART_PAGES) {
+        uintptr_t at = from + *listed;
+        size_t to_page_end = PAGE - at % PAGE;
+        size_t left = size - *listed;
+        size_t part = to_page_end < left ? to_page_end : left;
+        pages[count++] = (struct iovec){(void *)at, part};
+        *listed += part;
+    }
+    return count;
+}
+
+size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)
+{
+    size_t copied = 0;
+    if (from + size < from || __atomic_load_n(&copy_forbidden, __ATOMIC_RELAXED)) {
+        return 0;
+    }
+    while (copied < size) {
+        struct iovec pages[PART_PAGES];
+        size_t listed = 0;
+        size_t count = list_pages(pages, from + copied, size - copied, &listed);
+        struct iovec local = {(char *)to + copied, listed};
+        long got = pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_getpid), &local, 1,
+                                  pages, count, 0);
+        copied += got > 0 ? (size_t)got : 0;
+        if (got != (long)listed) {
+            break;
+        }
+    }
+    return copied;
 }
 
 void pp_safe_read_forbid_copy(void)

@@ -24,6 +24,12 @@
 bool pp_safe_copy(void *to, uintptr_t from, size_t size);
 
 /*
+ * Copies as many bytes as can be read from `from` on, at most `size`, and returns how many. For what
+ * another thread may unmap at any moment: by process_vm_readv alone, nothing where that is refused.
+ */
+size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size);
+
+/*
  * Whether the page of `address` can be read now. Asks by rt_sigprocmask(2) with an invalid `how`:
  * the kernel fetches the new mask from `address` first, and then refuses, changing nothing.
  */

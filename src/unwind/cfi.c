@@ -853,24 +853,40 @@ static void note_silence(const machine *m, uintptr_t start, uintptr_t size, pp_r
     }
 }
 
-void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
+static void forget(work *w)
 {
-    work *w = (work *)space;
     pp_chunk_clear(&w->table_chunk);
     pp_chunk_clear(&w->chunk);
     pp_chunk_clear(&w->cie_chunk);
     w->cie_at = 0;
     w->table_of = 0;
+}
+
+static bool find_function(work *w, const pp_image *image, uintptr_t pc)
+{
+    uintptr_t fde = 0;
+    return (find_fde(w, image, pc, &fde) || scan_frames(w, image, pc, &fde)) &&
+           read_fde(w, image, fde, pc);
+}
+
+uintptr_t pp_cfi_function(const pp_image *image, uintptr_t pc, pp_cfi_space *space)
+{
+    work *w = (work *)space;
+    forget(w);
+    return find_function(w, image, pc) ? w->machine.location : 0;
+}
+
+void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
+{
+    forget((work *)space);
     pp_cfi_next_rule(image, pc, space, rule);
 }
 
 void pp_cfi_next_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
 {
     work *w = (work *)space;
-    uintptr_t fde = 0;
     *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image->permanent};
-    if ((!find_fde(w, image, pc, &fde) && !scan_frames(w, image, pc, &fde)) ||
-        !read_fde(w, image, fde, pc)) {
+    if (!find_function(w, image, pc)) {
         return;
     }
     machine *m = &w->machine;

@@ -34,4 +34,7 @@ void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_ru
  * have changed since, and what was read of them is used again. */
 void pp_cfi_next_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule);
 
+/* The first instruction of the function (or part of one) whose CFI covers `pc`; 0 if there is none. */
+uintptr_t pp_cfi_function(const pp_image *image, uintptr_t pc, pp_cfi_space *space);
+
 #endif

@@ -324,6 +324,18 @@ PP_COLD_PATH static void learn_rule(pp_frame *f)
     pp_rule_cache_publish(pp_frame_instruction(f), &f->space->rule, f->epoch, f->generation);
 }
 
+PP_COLD_PATH bool pp_frame_explain(pp_frame *f, uintptr_t *function)
+{
+    pp_walk_space *space = f->space;
+    compute_rule(f);
+    if (space->rule.kind != PP_RULE_FRAME) {
+        return false;
+    }
+    *function = pp_cfi_function(&space->image, pp_frame_instruction(f), &space->cfi);
+    f->missed = false; /* what the space held of the rule has made room */
+    return *function != 0;
+}
+
 /* In code of a module, but not behind a call. */
 PP_COLD_PATH static bool is_no_return_address(uintptr_t pc)
 {

@@ -49,6 +49,12 @@ typedef struct pp_frame {
 pp_verdict pp_frame_leave(pp_frame *f);
 
 /*
+ * Finds the frame's rule and the first instruction of its function anew, without the cache; the rule is
+ * left in the frame's space. False if there is none, or it is no PP_RULE_FRAME.
+ */
+bool pp_frame_explain(pp_frame *f, uintptr_t *function);
+
+/*
  * Whether the frame, a caller's, is one whose address no call has left on the stack: who makes a stack
  * puts the address of a function at its beginning (__start_context of makecontext, `finish` of
  * Boost.Context). There is nothing below.

@@ -49,11 +49,21 @@ void pp_stack_window_open(pp_stack_window *window, pp_stack_copy *copy)
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     copy->lo = copy->hi = 0;
     window->copy = copy;
+    window->image = NULL;
     if (here >= own.limit && here < own.top) {
         show(window, here, own.top);
     } else {
         show(window, here, (here | (PAGE - 1)) + 1);
     }
+}
+
+/* Nothing is read in place, and what lies beside the window's upper end is nowhere. */
+void pp_stack_window_open_other(pp_stack_window *window, const pp_stack_image *image,
+                                pp_stack_copy *copy)
+{
+    copy->lo = copy->hi = 0;
+    *window = (pp_stack_window){
+        .lo = UINTPTR_MAX - (WORD - 1), .cfa_lo = UINTPTR_MAX, .copy = copy, .image = image};
 }
 
 /* Whether the window now holds `address`, on a stack whose upper end is not known. */
@@ -73,13 +83,26 @@ static bool grow(pp_stack_window *window, uintptr_t address)
     return true;
 }
 
-static bool copy_word(pp_stack_copy *copy, uintptr_t address, uintptr_t *word)
+static bool fill_copy(const pp_stack_window *window, uintptr_t address, size_t size)
 {
+    uint8_t *bytes = window->copy->bytes;
+    return window->image == NULL ? pp_safe_copy(bytes, address, size)
+                                 : pp_safe_copy_part(bytes, address, size) == size;
+}
+
+static bool copy_word(const pp_stack_window *window, uintptr_t address, uintptr_t *word)
+{
+    pp_stack_copy *copy = window->copy;
+    const pp_stack_image *image = window->image;
+    if (image != NULL && address >= image->lo && address < image->hi) {
+        memcpy(word, image->bytes + (address - image->lo), WORD);
+        return true;
+    }
     if (address < copy->lo || address >= copy->hi) {
         uintptr_t to_page_end = PAGE - address % PAGE;
         uintptr_t size = to_page_end < PP_STACK_COPY_BYTES ? to_page_end : PP_STACK_COPY_BYTES;
         copy->lo = copy->hi = 0;
-        if (!pp_safe_copy(copy->bytes, address, size)) {
+        if (!fill_copy(window, address, size)) {
             return false;
         }
         copy->lo = address;
@@ -99,7 +122,7 @@ PP_COLD_PATH PP_RAW_MEMORY bool pp_stack_read_beyond(pp_stack_window *window, ui
         *word = *(const volatile uintptr_t *)address;
         return true;
     }
-    return copy_word(window->copy, address, word);
+    return copy_word(window, address, word);
 }
 
 PP_RAW_MEMORY bool pp_stack_peek(const pp_stack_window *window, uintptr_t address, uintptr_t *word)
@@ -108,5 +131,5 @@ PP_RAW_MEMORY bool pp_stack_peek(const pp_stack_window *window, uintptr_t addres
         *word = *(const volatile uintptr_t *)address;
         return true;
     }
-    return address % WORD == 0 && copy_word(window->copy, address, word);
+    return address % WORD == 0 && copy_word(window, address, word);
 }

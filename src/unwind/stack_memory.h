@@ -12,7 +12,8 @@
  *   another       ................ our frame [## page ## page ## ..    grows with the walk
  *
  * Words elsewhere (the stack below a signal stack, wherever a wild rbp points to) are copied by the
- * kernel, which fails where a load would fault.
+ * kernel, which fails where a load would fault. So are all words of another thread's stack: most of it
+ * at once, as an image.
  *
  * Zone: SIGNAL.
  * Locks: none.
@@ -37,6 +38,12 @@ typedef struct pp_stack_copy {
     uint8_t bytes[PP_STACK_COPY_BYTES];
 } pp_stack_copy;
 
+/* The leaf-most part of another thread's stack. */
+typedef struct pp_stack_image {
+    uintptr_t lo, hi; /* where it lies */
+    const uint8_t *bytes;
+} pp_stack_image;
+
 typedef struct pp_stack_window {
     uintptr_t lo;
     uintptr_t span; /* words at lo .. lo + span - 1 can be read whole */
@@ -44,6 +51,7 @@ typedef struct pp_stack_window {
      * none. */
     uintptr_t cfa_lo, cfa_hi;
     pp_stack_copy *copy;
+    const pp_stack_image *image; /* NULL on the caller's own thread */
 } pp_stack_window;
 
 /*
@@ -55,6 +63,10 @@ void pp_stack_declare(uintptr_t limit, uintptr_t top);
 
 /* Opens a window upon the stack that the caller runs on; `copy` needs no initialisation. */
 void pp_stack_window_open(pp_stack_window *window, pp_stack_copy *copy);
+
+/* Opens one upon the stack of another thread, which may be unmapped at any time. */
+void pp_stack_window_open_other(pp_stack_window *window, const pp_stack_image *image,
+                                pp_stack_copy *copy);
 
 /* A word outside of the window, which grows if it can. */
 bool pp_stack_read_beyond(pp_stack_window *window, uintptr_t address, uintptr_t *word);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * calls.h: chooses the architecture's reader of calls and prologues.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ARCH_CALLS_H
+#define PP_ARCH_CALLS_H
+
+#if defined(__x86_64__)
+#include "arch/x86_64_calls.h"
+#else
+#error "libpprof cannot read the calls of this architecture yet: add src/arch/<name>_calls.h"
+#endif
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86_64_calls.h: what a call instruction calls, where a jump leads, and how large a frame a prologue
+ * makes.
+ *
+ * Encodings: Intel SDM, volume 2, CALL, JMP, PUSH, MOV, SUB, ENDBR64.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ARCH_X86_64_CALLS_H
+#define PP_ARCH_X86_64_CALLS_H
+
+#include "arch/x86_64.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* What is known of the instruction in front of a return address; it may be several of these. */
+typedef struct pp_call_site {
+    uintptr_t target;  /* of a direct call; 0 = it is none */
+    uintptr_t pointer; /* the word that a call goes through, where that is known; 0 = it is not */
+    bool indirect;     /* a call through a register or through memory */
+} pp_call_site;
+
+static inline uintptr_t pp_code_relative(const uint8_t *displacement, uintptr_t next)
+{
+    int32_t relative = 0;
+    memcpy(&relative, displacement, sizeof relative);
+    return next + (uintptr_t)(intptr_t)relative;
+}
+
+/* `code`: the PP_CALL_BYTES bytes in front of the return address. */
+static inline pp_call_site pp_call_site_at(const uint8_t code[PP_CALL_BYTES],
+                                           uintptr_t return_address)
+{
+    pp_call_site site = {0, 0, false};
+    uint8_t bytes[PP_CALL_BYTES];
+    memcpy(bytes, code, sizeof bytes);
+    if (bytes[PP_CALL_BYTES - 5] == 0xe8) {
+        site.target = pp_code_relative(bytes + PP_CALL_BYTES - 4, return_address);
+        bytes[PP_CALL_BYTES - 5] = 0; /* is there another way to read it? */
+    }
+    site.indirect = pp_ends_with_call(bytes);
+    if (site.indirect && bytes[PP_CALL_BYTES - 6] == 0xff &&
+        bytes[PP_CALL_BYTES - 5] == 0x15) { /* call *d32(%rip) */
+        site.pointer = pp_code_relative(bytes + PP_CALL_BYTES - 4, return_address);
+    }
+    return site;
+}
+
+enum { PP_JUMP_BYTES = 16 };
+
+/* Where code at `at` does nothing but jump: through the word *pointer (an entry of the PLT), or to
+ * *target. False if it does something else. */
+static inline bool pp_jump_at(const uint8_t code[PP_JUMP_BYTES], uintptr_t at, uintptr_t *pointer,
+                              uintptr_t *target)
+{
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    size_t i = memcmp(code, endbr64, sizeof endbr64) == 0 ? sizeof endbr64 : 0;
+    i += code[i] == 0xf2; /* bnd */
+    *pointer = *target = 0;
+    if (code[i] == 0xff && code[i + 1] == 0x25) { /* jmp *d32(%rip) */
+        *pointer = pp_code_relative(code + i + 2, at + i + 6);
+        return true;
+    }
+    if (code[i] == 0xe9) { /* jmp d32 */
+        *target = pp_code_relative(code + i + 1, at + i + 5);
+        return true;
+    }
+    return false;
+}
+
+enum { PP_PROLOGUE_BYTES = 48 };
+
+/*
+ * How far the frame pointer lies above the stack pointer behind a prologue that sets it up:
+ *
+ *   endbr64; push %rbp; mov %rsp,%rbp; push ...; sub $size,%rsp
+ *
+ * False if the function does not begin like that. Later code may take more.
+ */
+static inline bool pp_prologue_size(const uint8_t code[PP_PROLOGUE_BYTES], uintptr_t *size)
+{
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    size_t i = memcmp(code, endbr64, sizeof endbr64) == 0 ? sizeof endbr64 : 0;
+    bool sets_frame_pointer = code[i] == 0x55 && code[i + 1] == 0x48 &&
+                              ((code[i + 2] == 0x89 && code[i + 3] == 0xe5) ||
+                               (code[i + 2] == 0x8b && code[i + 3] == 0xec));
+    *size = 0;
+    if (!sets_frame_pointer) {
+        return false;
+    }
+    for (i += 4; i + 8 < PP_PROLOGUE_BYTES; *size += 8) {
+        if (code[i] == 0x41 && code[i + 1] >= 0x50 && code[i + 1] <= 0x57) {
+            i += 2;
+        } else if (code[i] >= 0x50 && code[i] <= 0x57) {
+            i++;
+        } else {
+            break;
+        }
+    }
+    if (code[i] == 0x48 && code[i + 1] == 0x83 && code[i + 2] == 0xec) {
+        *size += code[i + 3] < 0x80 ? code[i + 3] : 0x80; /* sub $-128 is how 128 is added */
+    } else if (code[i] == 0x48 && code[i + 1] == 0x81 && code[i + 2] == 0xec) {
+        uint32_t more = 0;
+        memcpy(&more, code + i + 3, sizeof more);
+        *size += more < (1u << 30) ? more : 0;
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * frame_pointer.c: candidates, and what speaks for them.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "unwind/frame_pointer.h"
+
+#include "arch/calls.h"
+#include "base/compiler.h"
+#include "sys/modules.h"
+#include "sys/safe_read.h"
+#include "unwind/walk_space.h"
+
+#include <string.h>
+
+enum {
+    WORD = 8,
+    STACK_ALIGNMENT = 16,   /* of every CFA (System V ABI) */
+    SEARCH_BYTES = 1 << 16, /* how much one frame may take */
+    JUMPS = 3               /* from a call by way of stubs to the function */
+};
+
+/* What a call in front of a return address says of the function. */
+typedef enum evidence { ANOTHER, PERHAPS, THIS } evidence;
+
+/* ---- calls ---- */
+
+static bool read_pointer(uintptr_t at, uintptr_t *value)
+{
+    return pp_safe_copy(value, at, sizeof *value);
+}
+
+/* Whether a call of `target` ends up in `function`, also by way of the PLT. */
+static bool leads_to(uintptr_t target, uintptr_t function)
+{
+    for (unsigned i = 0; i < JUMPS && target != function; i++) {
+        uint8_t code[PP_JUMP_BYTES];
+        uintptr_t pointer = 0;
+        uintptr_t next = 0;
+        if (!pp_safe_copy(code, target, sizeof code) ||
+            !pp_jump_at(code, target, &pointer, &next) ||
+            (pointer != 0 && !read_pointer(pointer, &next))) {
+            return false;
+        }
+        target = next;
+    }
+    return target == function;
+}
+
+static evidence examine(uintptr_t return_address, uintptr_t function)
+{
+    uint8_t code[PP_CALL_BYTES];
+    uintptr_t target = 0;
+    pp_module module;
+    if (!pp_modules_find(return_address - 1, &module) ||
+        !pp_safe_copy(code, return_address - sizeof code, sizeof code)) {
+        return ANOTHER;
+    }
+    pp_call_site site = pp_call_site_at(code, return_address);
+    if (site.target != 0 && leads_to(site.target, function)) {
+        return THIS;
+    }
+    if (site.pointer != 0 && read_pointer(site.pointer, &target)) {
+        return leads_to(target, function) ? THIS : ANOTHER;
+    }
+    return site.indirect ? PERHAPS : ANOTHER;
+}
+
+/* Any call: a tail call may have led from the function that was called to this one. */
+static bool is_behind_call(uintptr_t return_address)
+{
+    uint8_t code[PP_CALL_BYTES];
+    pp_module module;
+    return pp_modules_find(return_address - 1, &module) &&
+           pp_safe_copy(code, return_address - sizeof code, sizeof code) && pp_ends_with_call(code);
+}
+
+/* ---- candidates ---- */
+
+/* Where the frame would return to if its frame pointer were `fp`; false if it cannot be. */
+static bool try_candidate(pp_frame *f, const pp_rule *rule, uintptr_t fp, uintptr_t *return_address)
+{
+    uintptr_t cfa = fp + (uintptr_t)(intptr_t)rule->cfa_offset;
+    if (rule->cfa_read) {
+        if (!pp_stack_peek(&f->window, cfa, &cfa)) {
+            return false;
+        }
+        cfa += (uintptr_t)(intptr_t)rule->cfa_addend;
+    }
+    return cfa > f->sp && cfa - f->sp < SEARCH_BYTES && cfa % STACK_ALIGNMENT == 0 &&
+           pp_stack_peek(&f->window, cfa - WORD, return_address) && *return_address != 0;
+}
+
+static void accept(pp_frame *f, pp_fp_place *place, uintptr_t fp, uintptr_t return_address)
+{
+    place->distance = fp - f->sp;
+    place->return_address = return_address;
+    f->fp = fp;
+}
+
+/* The first candidate for which there is evidence of that kind. */
+static bool search_for(pp_frame *f, pp_fp_place *place, evidence least)
+{
+    uintptr_t first = (f->sp + place->least + (WORD - 1)) & ~(uintptr_t)(WORD - 1);
+    uintptr_t last_seen = 0;
+    for (uintptr_t fp = first; fp - f->sp < SEARCH_BYTES; fp += WORD) {
+        uintptr_t return_address = 0;
+        if (!try_candidate(f, &place->rule, fp, &return_address) || return_address == last_seen) {
+            continue;
+        }
+        last_seen = return_address;
+        if (examine(return_address, place->function) >= least) {
+            accept(f, place, fp, return_address);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Right behind what the prologue took: whatever the call there looks like. */
+static bool is_where_prologue_says(pp_frame *f, pp_fp_place *place)
+{
+    uintptr_t fp = f->sp + place->least;
+    uintptr_t return_address = 0;
+    if (place->least == 0 || !try_candidate(f, &place->rule, fp, &return_address) ||
+        !is_behind_call(return_address)) {
+        return false;
+    }
+    accept(f, place, fp, return_address);
+    return true;
+}
+
+/* As the last time at this place. */
+static bool is_as_before(pp_frame *f, pp_fp_place *place)
+{
+    uintptr_t fp = f->sp + place->distance;
+    uintptr_t return_address = 0;
+    if (place->return_address == 0 || !try_candidate(f, &place->rule, fp, &return_address) ||
+        return_address != place->return_address) {
+        return false;
+    }
+    f->fp = fp;
+    return true;
+}
+
+/* ---- places ---- */
+
+static uintptr_t prologue_size(uintptr_t function)
+{
+    uint8_t code[PP_PROLOGUE_BYTES];
+    uintptr_t size = 0;
+    return pp_safe_copy_part(code, function, sizeof code) == sizeof code &&
+                   pp_prologue_size(code, &size)
+               ? size
+               : 0;
+}
+
+static void learn_place(pp_frame *f, pp_fp_place *place)
+{
+    *place = (pp_fp_place){.pc = f->pc};
+    if (pp_frame_explain(f, &place->function)) {
+        place->rule = f->space->rule;
+        place->least = prologue_size(place->function);
+    }
+}
+
+static bool stands_on_fp(const pp_rule *rule)
+{
+    return rule->kind == PP_RULE_FRAME && rule->cfa_reg == PP_REG_FP && rule->cfa_scale == 0 &&
+           rule->ra.kind == PP_WHERE_CFA && rule->ra.offset == -WORD;
+}
+
+PP_COLD_PATH bool pp_frame_pointer_find(pp_frame *f, pp_fp_search *search)
+{
+    pp_fp_place *place = &search->place[f->pc % PP_FP_PLACES];
+    if (f->fp != 0) {
+        return false;
+    }
+    if (place->pc != f->pc) {
+        learn_place(f, place);
+    }
+    return stands_on_fp(&place->rule) &&
+           (is_as_before(f, place) || is_where_prologue_says(f, place) ||
+            search_for(f, place, THIS) || search_for(f, place, PERHAPS));
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * function.c: a frame that stands nowhere, to ask what function it is in.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "unwind/function.h"
+
+#include "sys/loader.h"
+#include "unwind/frame.h"
+#include "unwind/rule_cache.h"
+#include "unwind/walk_space.h"
+
+uintptr_t pp_function_of(uintptr_t address)
+{
+    pp_walk_space space;
+    pp_frame *f = &space.frame;
+    uintptr_t function = 0;
+    *f = (pp_frame){.pc = address + 1, .space = &space, .epoch = pp_loader_epoch()};
+    f->generation = pp_rule_cache_generation(f->epoch);
+    return pp_frame_explain(f, &function) ? function : 0;
+}

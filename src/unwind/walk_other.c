@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * walk_other.c: copy, then frame after frame.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "unwind/walk_other.h"
+
+#include "sys/loader.h"
+#include "sys/safe_read.h"
+#include "unwind/rule_cache.h"
+
+static pp_stop stop_of(pp_verdict v)
+{
+    switch (v) {
+    case PP_GO_ON:
+        return PP_STOP_TRUNCATED;
+    case PP_ENDS:
+        return PP_STOP_END;
+    case PP_HAS_NO_RULE:
+        return PP_STOP_NO_RULE;
+    default:
+        return PP_STOP_BAD_READ;
+    }
+}
+
+static bool needs_frame_pointer(const pp_frame *f)
+{
+    uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);
+    return f->fp == 0 && entry != 0 && pp_cache_base(entry) == PP_BASE_FP;
+}
+
+static pp_verdict leave(pp_frame *f, pp_fp_search *search)
+{
+    if (needs_frame_pointer(f)) {
+        return pp_frame_pointer_find(f, search) ? pp_frame_leave(f) : PP_HAS_NO_RULE;
+    }
+    pp_verdict v = pp_frame_leave(f);
+    if (v == PP_HAS_NO_RULE && pp_frame_pointer_find(f, search)) {
+        v = pp_frame_leave(f);
+    }
+    return v;
+}
+
+static void copy_stack(pp_other_space *space, uintptr_t sp, pp_stack_image *image)
+{
+    uintptr_t lo = sp & ~(uintptr_t)15;
+    size_t copied = pp_safe_copy_part(space->image, lo, sizeof space->image);
+    *image = (pp_stack_image){lo, lo + (copied & ~(size_t)15), space->image};
+}
+
+void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *walk)
+{
+    pp_frame *f = &space->space.frame;
+    pp_stack_image image;
+    pp_verdict v = PP_GO_ON;
+    copy_stack(space, sp, &image);
+    *f = (pp_frame){.pc = pc, .sp = sp, .exact = true, .space = &space->space};
+    f->epoch = pp_loader_epoch();
+    f->generation = pp_rule_cache_generation(f->epoch);
+    pp_stack_window_open_other(&f->window, &image, &space->space.stack);
+    walk->depth = 0;
+    while (v == PP_GO_ON && walk->depth < walk->capacity) {
+        if (pp_frame_was_put_there(f)) {
+            f->exact = f->guessed = true;
+            v = PP_ENDS;
+        }
+        walk->pcs[walk->depth++] = pp_frame_stored_pc(f);
+        v = v == PP_GO_ON ? leave(f, &space->search) : v;
+    }
+    walk->stop = stop_of(v);
+    walk->guessed = f->guessed;
+}
