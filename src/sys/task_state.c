@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * task_state.c: small files of /proc, read whole.
+ *
+ * Formats: proc_pid_syscall(5), proc_pid_stat(5), proc_pid_comm(5).
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "sys/task_state.h"
+
+#include "arch/call_names.h"
+#include "arch/system_call.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { PATH_BYTES = 40, FILE_BYTES = 256 /* what is wanted of `stat` stands in front */ };
+
+int pp_task_open(void)
+{
+    return (int)pp_system_call(SYS_openat, AT_FDCWD, "/proc/self/task",
+                               O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+void pp_task_close(int folder)
+{
+    if (folder >= 0) {
+        pp_system_call(SYS_close, folder);
+    }
+}
+
+static void make_path(char path[PATH_BYTES], int tid, const char *file)
+{
+    char digits[PP_DECIMAL_BYTES];
+    const char *number = pp_decimal((uint64_t)tid, digits);
+    size_t length = 0;
+    while (*number != '\0') {
+        path[length++] = *number++;
+    }
+    path[length++] = '/';
+    while (*file != '\0' && length < PATH_BYTES - 1) {
+        path[length++] = *file++;
+    }
+    path[length] = '\0';
+}
+
+/* The beginning of a file, NUL-terminated; its length, or -errno. */
+static long read_file(int folder, int tid, const char *file, char text[FILE_BYTES])
+{
+    char path[PATH_BYTES];
+    make_path(path, tid, file);
+    long fd = pp_system_call(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return fd;
+    }
+    long got = pp_system_call(SYS_read, fd, text, FILE_BYTES - 1);
+    pp_system_call(SYS_close, fd);
+    text[got > 0 ? got : 0] = '\0';
+    return got;
+}
+
+/* ---- syscall ---- */
+
+static const char *skip_word(const char *text)
+{
+    while (*text != '\0' && *text != ' ' && *text != '\n') {
+        text++;
+    }
+    return *text == ' ' ? text + 1 : text;
+}
+
+static long parse_decimal(const char *text)
+{
+    long number = 0;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        number = number * 10 + (*text - '0');
+    }
+    return number;
+}
+
+/* "0x7ffe..." */
+static uintptr_t parse_hex(const char *text)
+{
+    uintptr_t number = 0;
+    if (text[0] != '0' || text[1] != 'x') {
+        return 0;
+    }
+    for (text += 2;; text++) {
+        if (*text >= '0' && *text <= '9') {
+            number = number * 16 + (uintptr_t)(*text - '0');
+        } else if (*text >= 'a' && *text <= 'f') {
+            number = number * 16 + (uintptr_t)(*text - 'a' + 10);
+        } else {
+            return number;
+        }
+    }
+}
+
+/* "NR 6 arguments SP PC", or "-1 SP PC". */
+static bool parse_place(const char *text, pp_task_place *place)
+{
+    enum { ARGUMENTS = 6 };
+    unsigned words = *text == '-' ? 1 : 1 + ARGUMENTS;
+    place->call = *text == '-' ? -1 : parse_decimal(text);
+    for (unsigned i = 0; i < words; i++) {
+        text = skip_word(text);
+    }
+    place->sp = parse_hex(text);
+    place->pc = parse_hex(skip_word(text));
+    return place->sp != 0 && place->pc != 0;
+}
+
+pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place)
+{
+    char text[FILE_BYTES];
+    long got = read_file(folder, tid, "syscall", text);
+    if (got == -EACCES || got == -EPERM) {
+        return PP_TASK_UNKNOWN;
+    }
+    if (got < 0) { /* gone, or a kernel without this file */
+        return pp_task_letter(folder, tid) == 0 ? PP_TASK_GONE : PP_TASK_UNKNOWN;
+    }
+    if (*text == 'r') {
+        return PP_TASK_RUNS;
+    }
+    return parse_place(text, place) ? PP_TASK_WAITS : PP_TASK_UNKNOWN;
+}
+
+/* ---- stat, comm ---- */
+
+/* The name in front may have blanks and brackets, but is short. */
+char pp_task_letter(int folder, int tid)
+{
+    char text[FILE_BYTES];
+    if (read_file(folder, tid, "stat", text) <= 0) {
+        return 0;
+    }
+    const char *end = strrchr(text, ')');
+    if (end == NULL || end[1] != ' ') {
+        return 0;
+    }
+    return end[2];
+}
+
+void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES])
+{
+    char text[FILE_BYTES];
+    size_t length = 0;
+    if (read_file(folder, tid, "comm", text) > 0) {
+        while (length < PP_TASK_NAME_BYTES - 1 && text[length] != '\0' && text[length] != '\n') {
+            length++;
+        }
+    }
+    memcpy(name, text, length);
+    name[length] = '\0';
+}
+
+/* ---- names of calls ---- */
+
+const char *pp_task_call_name(long call)
+{
+    for (size_t i = 0; i < sizeof pp_call_names / sizeof *pp_call_names; i++) {
+        if (pp_call_names[i].number == call) {
+            return pp_call_names[i].name;
+        }
+    }
+    return NULL;
+}
