@@ -56,6 +56,7 @@ typedef struct launch {
     size_t stack_size;
     bool prof_blocked;    /* what the creator believes of SIGPROF, and the new thread inherits */
     pprof_labels *labels; /* likewise; a reference of this record's */
+    pp_thread_creation creation;
     struct launch *next;
 } launch;
 
@@ -141,12 +142,13 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
     size_t stack_size = l->stack_size;
     bool prof_blocked = l->prof_blocked;
     pprof_labels *labels = l->labels;
+    pp_thread_creation creation = l->creation;
     give_launch(l);
     declare_stack(stack_size);
     if (end_key_made) {
         pthread_setspecific(end_key, (void *)1);
     }
-    pp_thread_begin(next.function, prof_blocked, labels);
+    pp_thread_begin(next.function, prof_blocked, labels, &creation);
     return next;
 }
 
@@ -182,10 +184,13 @@ static size_t stack_size_of(const pthread_attr_t *attributes)
     return size;
 }
 
-static launch *new_launch(uintptr_t start, void *argument, size_t stack_size)
+/* `leaf` is the hook that was called from `return_address`. */
+static launch *new_launch(uintptr_t start, void *argument, size_t stack_size, uintptr_t leaf,
+                          uintptr_t return_address)
 {
     launch *l = take_launch();
     if (l != NULL) {
+        l->creation = pp_thread_creation_take(leaf, return_address);
         l->start.address = start;
         l->argument = argument;
         l->stack_size = stack_size;
@@ -205,6 +210,12 @@ static void drop_launch(launch *l)
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int c11_create_function(thrd_t *, thrd_start_t, void *);
 
+/* Names that nothing can stand before, for the leaves of stacks. */
+extern __typeof__(pthread_create) own_create
+    __attribute__((alias("pthread_create"), visibility("hidden"), nothrow));
+extern __typeof__(thrd_create) own_c11_create
+    __attribute__((alias("thrd_create"), visibility("hidden")));
+
 static void *real_create;
 static void *real_c11_create;
 
@@ -220,7 +231,8 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
         return EAGAIN;
     }
     pp_hook_waits_prepare_for_threads();
-    launch *l = new_launch((uintptr_t)start, argument, stack_size_of(attributes));
+    launch *l = new_launch((uintptr_t)start, argument, stack_size_of(attributes),
+                           (uintptr_t)own_create, (uintptr_t)__builtin_return_address(0));
     if (l == NULL) { /* the thread runs all the same, only unknown to us until the next look */
         return create(thread, attributes, start, argument);
     }
@@ -241,7 +253,8 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
         return thrd_error;
     }
     pp_hook_waits_prepare_for_threads();
-    launch *l = new_launch((uintptr_t)start, argument, stack_size_of(NULL));
+    launch *l = new_launch((uintptr_t)start, argument, stack_size_of(NULL),
+                           (uintptr_t)own_c11_create, (uintptr_t)__builtin_return_address(0));
     if (l == NULL) {
         return create(thread, start, argument);
     }
@@ -275,6 +288,7 @@ void pp_hook_threads_init(void)
     pp_real(&real_create, "pthread_create");
     pp_real(&real_c11_create, "thrd_create");
     declare_main_stack();
+    pp_thread_was_there();
     end_key_made = pthread_key_create(&end_key, on_thread_end) == 0;
     if (end_key_made) {
         pthread_setspecific(end_key, (void *)1);

@@ -20,13 +20,20 @@ void pp_thread_declare_stack(uintptr_t limit, uintptr_t top)
     pp_stack_declare(limit, top);
 }
 
-void pp_thread_begin(uintptr_t entry, bool prof_blocked, pprof_labels *labels)
+void pp_thread_begin(uintptr_t entry, bool prof_blocked, pprof_labels *labels,
+                     const pp_thread_creation *creation)
 {
     pp_labels_exchange(labels);
+    pp_thread_creation_begin(entry, creation);
     pp_cpu_signal_set_host_blocks(prof_blocked);
     pp_cpu_signal_open();
     pp_contention_thread_begin();
     pp_cpu_timers_thread_begin(entry);
+}
+
+void pp_thread_was_there(void)
+{
+    pp_thread_creation_begin(0, &(pp_thread_creation){.stack = NULL});
 }
 
 bool pp_thread_believes_prof_blocked(void)
@@ -49,5 +56,6 @@ void pp_thread_end(void)
     pp_cpu_timers_thread_end();
     pp_contention_thread_end();
     pp_memo_thread_end();
+    pp_thread_creation_end(); /* nobody looks at its labels any more */
     pp_labels_unref(pp_labels_exchange(NULL));
 }

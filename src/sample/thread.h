@@ -9,6 +9,8 @@
 #ifndef PP_SAMPLE_THREAD_H
 #define PP_SAMPLE_THREAD_H
 
+#include "sample/thread_creation.h"
+
 #include "pprof.h"
 
 #include <stdbool.h>
@@ -22,7 +24,11 @@ void pp_thread_declare_stack(uintptr_t limit, uintptr_t top);
  * believes SIGPROF to be blocked, so this thread will too. `labels`: those of its creator, of which the
  * thread takes over a reference.
  */
-void pp_thread_begin(uintptr_t entry, bool prof_blocked, pprof_labels *labels);
+void pp_thread_begin(uintptr_t entry, bool prof_blocked, pprof_labels *labels,
+                     const pp_thread_creation *creation);
+
+/* The calling thread, which loads the library, was there before. */
+void pp_thread_was_there(void);
 
 /* What the calling thread believes of SIGPROF although it is open to us. */
 bool pp_thread_believes_prof_blocked(void);
