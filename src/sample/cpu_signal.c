@@ -8,7 +8,7 @@
  *            host's        nothing        counted as lost     counted as lost
  *
  * Zone: SIGNAL. No malloc, no locks waited for, < 1 KiB of stack; errno is preserved.
- * Locks: none.
+ * Locks: one for installing the handler.
  * Owns: the session's variables; the scratch buffers.
  */
 #include "sample/cpu_signal.h"
@@ -20,7 +20,9 @@
 #include "sample/cpu_session.h"
 #include "sample/cpu_timers.h"
 #include "sample/scratch.h"
+#include "sample/thread_answers.h"
 #include "sys/clock.h"
+#include "sys/lock.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
@@ -40,6 +42,7 @@ pp_cpu_session pp_cpu;
 static struct sigaction host_actions[HOST_ACTIONS];
 static unsigned host_action;
 static bool owned;
+static pp_lock installing;
 static PP_TLS bool host_blocks; /* the thread's host believes SIGPROF to be blocked */
 static uint64_t next_look_ns;
 
@@ -167,6 +170,8 @@ static void on_sigprof(int signal, siginfo_t *info, void *context)
     pp_cpu_slot *slot = NULL;
     if (info->si_code == SI_TIMER && pp_cpu_timers_owns(info->si_value.sival_ptr)) {
         on_our_signal(info->si_value.sival_ptr, info, context);
+    } else if (info->si_code == SI_TIMER && pp_answers_own(info->si_value.sival_ptr)) {
+        pp_answer_give(info->si_value.sival_ptr, context);
     } else if (pp_cpu_perf_owns(info, &slot)) {
         on_our_signal(slot, info, context);
     } else {
@@ -196,7 +201,7 @@ bool pp_cpu_signal_installed(void)
            now.handler == on_sigprof;
 }
 
-int pp_cpu_signal_install(void)
+static int install(void)
 {
     if (pp_cpu_signal_installed()) {
         return 0;
@@ -215,6 +220,18 @@ int pp_cpu_signal_install(void)
     }
     __atomic_store_n(&owned, true, __ATOMIC_RELEASE);
     return 0;
+}
+
+/* One at a time: who comes second must not take our handler for the host's. */
+int pp_cpu_signal_install(void)
+{
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    pp_lock_take(&installing, pp_task_self());
+    int error = install();
+    pp_lock_release(&installing);
+    pp_signals_restore(&old);
+    return error;
 }
 
 bool pp_cpu_signal_must_be_open(void)
@@ -246,6 +263,7 @@ void pp_cpu_signal_open(void)
 
 void pp_cpu_signal_after_fork_in_child(void)
 {
+    pp_lock_release(&installing);
     if (owned) {
         owned = false;
         sigaction(SIGPROF, &host_actions[host_action], NULL);
