@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -124,7 +125,8 @@ PPROF_API pprof_profile *pprof_new_profile(const char *name);
  * The profile of that name, or NULL. Built in: "heap" and "allocs", the same samples seen from what
  * is in use now or from all that was ever allocated; with the option `peak` also "peak": "heap" as it
  * was when the most was in use (within 5 %); "block" and "mutex", where threads wait, and who makes
- * them wait. A profile is never freed. Thread-safe.
+ * them wait; "thread" (also by the name "goroutine"), where each thread is now, and "threadcreate", where
+ * each was created. A profile is never freed. Thread-safe.
  */
 PPROF_API pprof_profile *pprof_lookup(const char *name);
 
@@ -392,6 +394,44 @@ PPROF_API void pprof_for_labels(const pprof_labels *labels,
  */
 PPROF_API void pprof_do(const char *const *key_values, size_t pairs, void (*function)(void *arg),
                         void *arg);
+
+/* ---- Threads [runtime.GoroutineProfile, ThreadCreateProfile, Stack] ------------------------- */
+
+/* A thread: its id (that of gettid(2)), its labels or NULL, and its stack. */
+typedef struct pprof_thread_record {
+    pid_t tid;
+    const pprof_labels *labels;
+    pprof_stack stack;
+} pprof_thread_record;
+
+/*
+ * The threads of the process and their stacks, the calling thread first, in the manner of
+ * pprof_mem_profile(); to be given back with pprof_thread_records_release(). Threads that have ended and
+ * libpprof's own are not among them.
+ *
+ * The program is not stopped. A thread that waits in the kernel is looked at from outside, and nothing is
+ * sent to it: no call of the program returns early. One that runs says itself where it is, within 50 ms,
+ * in a handler of SIGPROF. A stack that is not known to its end ends in pprof_missing_frames and, if that is
+ * known, the thread's start routine: where a thread blocks SIGPROF or gets no processor in that time,
+ * or where the kernel does not tell (after setuid()). Callable from any thread, several at a time; not
+ * async-signal-safe.
+ */
+PPROF_API bool pprof_thread_profile(pprof_thread_record *records, size_t capacity, size_t *n);
+
+/* Likewise where each of these threads was created; labels are NULL. Of the first thread the stack is
+ * pprof_first_thread, of one that was created past pthread_create() and thrd_create() it is
+ * pprof_unseen_creation. */
+PPROF_API bool pprof_threadcreate_profile(pprof_thread_record *records, size_t capacity, size_t *n);
+
+/* Gives back what `n` records hold; each holds a reference to its labels. NULL is ignored. */
+PPROF_API void pprof_thread_records_release(pprof_thread_record *records, size_t n);
+
+/*
+ * The stacks in full as text, of the calling thread or of `all`, the calling one first. Returns how many
+ * bytes were stored in `buffer`, at most `capacity`; what does not fit is cut off, and there is a NUL
+ * behind it if there is room. As for pprof_thread_profile().
+ */
+PPROF_API size_t pprof_stack_text(char *buffer, size_t capacity, bool all);
 
 /* ---- Stacks [runtime.Callers] -------------------------------------------------------------- */
 

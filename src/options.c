@@ -133,6 +133,12 @@ static int take_mutex(pp_options *options, const char *value)
     return take_rate(value, &options->contention_request.mutex_fraction);
 }
 
+static int take_thread(pp_options *options, const char *value)
+{
+    options->thread = true;
+    return value == NULL ? 0 : -EINVAL;
+}
+
 static int take_file(pp_options *options, const char *value)
 {
     (void)options;
@@ -224,6 +230,7 @@ static const option table[] = {
     {"peak", take_peak, "peak, without a value"},
     {"block", take_block, "block or block:NS, 1 for every wait"},
     {"mutex", take_mutex, "mutex or mutex:N, one release in N"},
+    {"thread", take_thread, "thread, without a value"},
     {"file", take_file, "file=PATH, with %e %p %k %t %n %%"},
     {"engine", take_engine, "engine=auto, timer or perf"},
     {"symbolize", take_symbolize, "symbolize=none, names or lines"},
@@ -231,7 +238,6 @@ static const option table[] = {
     {"subprocesses", take_subprocesses, "subprocesses, without a value"},
     {"duration", take_duration, "duration=30s, or ms, m, h"},
     {"alloctrace", take_alloctrace, "alloctrace, without a value"},
-    {"thread", take_later, NULL},
     {"http", take_later, NULL},
     {"signal", take_later, NULL},
     {"interval", take_later, NULL},

@@ -20,6 +20,7 @@ typedef struct pp_options {
     bool subprocesses; /* children are profiled as well */
     bool heap;         /* a heap profile is wanted */
     bool alloctrace;   /* every allocation is to be logged */
+    bool thread;       /* a profile of threads is wanted */
     pp_cpu_request cpu_request;
     pp_heap_request heap_request;
     pp_contention_request contention_request; /* of what is wanted */

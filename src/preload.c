@@ -31,6 +31,7 @@
 #include "sys/modules.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
+#include "thread_control.h"
 
 #include "pprof.h"
 
@@ -134,10 +135,18 @@ static int start_contention(void)
     return error;
 }
 
+static void start_thread_profile(void)
+{
+    need_template();
+    pp_modules_refresh();
+    pp_hook_fatal_signals();
+    pp_thread_control_start();
+}
+
 /* Each kind gets a file of its own. */
 static void distinguish_kinds(const pp_options *wanted)
 {
-    int kinds = wanted->cpu + wanted->heap + wanted->heap_request.peak +
+    int kinds = wanted->cpu + wanted->heap + wanted->heap_request.peak + wanted->thread +
                 (wanted->contention_request.block_rate > 0) +
                 (wanted->contention_request.mutex_fraction > 0);
     if (kinds > 1) {
@@ -165,6 +174,7 @@ static void after_fork_in_child(void)
 {
     pp_hook_threads_after_fork();
     pp_contention_control_after_fork(options.subprocesses);
+    pp_thread_control_after_fork(options.subprocesses);
     pp_cpu_control_after_fork();
     pp_heap_control_after_fork(options.subprocesses);
     pp_alloctrace_after_fork_in_child(options.subprocesses);
@@ -189,6 +199,7 @@ static void before_unload(void)
 static void before_confinement(void)
 {
     bool written = pp_heap_control_confine();
+    written |= pp_thread_control_confine();
     written |= pp_contention_control_confine();
     written |= pp_alloctrace_stop();
     if (started && pp_cpu_control_stop(true, false) == 0) {
@@ -205,6 +216,7 @@ static void before_confinement(void)
 
 static void at_end(bool fatal_signal)
 {
+    pp_thread_control_end(fatal_signal);
     if (started) {
         pp_cpu_control_stop(true, fatal_signal);
     }
@@ -289,6 +301,7 @@ __attribute__((constructor)) static void at_load(void)
     pp_options_from_gperftools(&options);
     distinguish_kinds(&options);
     pp_count_control_set_symbolize(options.symbolize);
+    pp_thread_control_set_symbolize(options.symbolize);
     if (options.heap) {
         start_heap();
     } else {
@@ -296,6 +309,9 @@ __attribute__((constructor)) static void at_load(void)
     }
     if (wants_contention(&options)) {
         start_contention();
+    }
+    if (options.thread) {
+        start_thread_profile();
     }
     if (options.cpu) {
         start();
@@ -317,7 +333,7 @@ void pp_preload_options(pp_options *wanted)
 {
     *wanted = options;
     wanted->error = 0;
-    wanted->cpu = wanted->heap = wanted->alloctrace = false;
+    wanted->cpu = wanted->heap = wanted->alloctrace = wanted->thread = false;
     wanted->heap_request.allocs = false;
     wanted->contention_request.block_rate = wanted->contention_request.mutex_fraction = 0;
 }
@@ -327,6 +343,7 @@ int pp_preload_apply(const pp_options *wanted)
     int error = wanted->error;
     options = *wanted;
     pp_count_control_set_symbolize(options.symbolize);
+    pp_thread_control_set_symbolize(options.symbolize);
     if (wanted->heap) {
         int heap_error = start_heap();
         error = error != 0 ? error : heap_error;
@@ -334,6 +351,9 @@ int pp_preload_apply(const pp_options *wanted)
     if (wants_contention(wanted)) {
         int contention_error = start_contention();
         error = error != 0 ? error : contention_error;
+    }
+    if (wanted->thread) {
+        start_thread_profile();
     }
     if (wanted->alloctrace) {
         start_alloctrace();

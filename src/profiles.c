@@ -20,6 +20,7 @@
 #include "profile_names.h"
 #include "store/heap_peak.h"
 #include "sys/modules.h"
+#include "thread_control.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -90,6 +91,16 @@ static int write_mutex(pprof_writer writer, int debug)
     return write_contention(PP_CONTENTION_MUTEX, writer, debug);
 }
 
+static int write_thread(pprof_writer writer, int debug)
+{
+    return pp_thread_control_write("thread", writer, debug);
+}
+
+static int write_goroutine(pprof_writer writer, int debug)
+{
+    return pp_thread_control_write("goroutine", writer, debug);
+}
+
 /* By name. */
 static pprof_profile built_in[] = {
     {.name = "allocs", .count = count_heap, .write = write_allocs},
@@ -97,9 +108,17 @@ static pprof_profile built_in[] = {
     {.name = "heap", .count = count_heap, .write = write_heap},
     {.name = "mutex", .count = count_mutex, .write = write_mutex},
     {.name = "peak", .count = count_heap, .write = write_peak, .is_there = peak_is_there},
+    {.name = "thread", .count = pp_thread_control_count, .write = write_thread},
+    {.name = "threadcreate",
+     .count = pp_threadcreate_control_count,
+     .write = pp_threadcreate_control_write},
 };
 
 enum { BUILT_IN = sizeof built_in / sizeof *built_in };
+
+/* Another name for "thread", for those who know no other; not listed. */
+static pprof_profile goroutine = {
+    .name = "goroutine", .count = pp_thread_control_count, .write = write_goroutine};
 
 static bool is_there(const pprof_profile *profile)
 {
@@ -135,7 +154,7 @@ pprof_profile *pprof_lookup(const char *name)
             return is_there(&built_in[i]) ? &built_in[i] : NULL;
         }
     }
-    return pp_custom_profile_find(name);
+    return strcmp(goroutine.name, name) == 0 ? &goroutine : pp_custom_profile_find(name);
 }
 
 /* The first built-in one from index *i on that is there; NULL behind the last. */

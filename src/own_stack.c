@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * own_stack.c: our own frames are told by the functions that they are in.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "own_stack.h"
+
+#include "unwind/function.h"
+
+#include "pprof.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { OWN_FRAMES = 12 /* between the program and here, at most */ };
+
+static bool is_entry(uintptr_t function)
+{
+    return function == (uintptr_t)pprof_profile_write || function == (uintptr_t)pprof_stack_text ||
+           function == (uintptr_t)pprof_thread_profile;
+}
+
+uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity)
+{
+    size_t depth = pprof_callers(0, pcs, capacity);
+    for (size_t i = 0; i < depth && i < OWN_FRAMES; i++) {
+        if (is_entry(pp_function_of(pcs[i] - 1))) {
+            depth -= i + 1;
+            memmove(pcs, pcs + i + 1, depth * sizeof *pcs);
+            break;
+        }
+    }
+    return (uint32_t)depth;
+}

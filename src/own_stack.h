@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * own_stack.h: the stack of the thread that asks for a profile, from where the program called us.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_OWN_STACK_H
+#define PP_OWN_STACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Stores the return addresses, leaf-most first; the first is in the function that called one of
+ * <pprof.h>. If none did (the process ends), all frames are there. Returns how many. */
+uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity);
+
+#endif
