@@ -15,6 +15,7 @@
 #include "sample/contention.h"
 #include "sys/clock.h"
 #include "sys/modules.h"
+#include "sys/sanitizers.h"
 
 #include <string.h>
 
@@ -74,6 +75,9 @@ static bool read_records(pp_contention_view view, pprof_block_record *records, s
     pp_profile profile = {.sample_count = 0};
     bool fits = pp_contention_samples(view, false, &arena, &profile) == 0 &&
                 capacity >= profile.sample_count && (records != NULL || profile.sample_count == 0);
+    if (fits) {
+        pp_sanitizers_write(records, profile.sample_count * sizeof *records);
+    }
     for (size_t i = 0; fits && i < profile.sample_count; i++) {
         fill_record(&records[i], &profile.samples[i]);
     }

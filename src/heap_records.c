@@ -13,6 +13,7 @@
 #include "profile/heap_rows.h"
 #include "sample/heap.h"
 #include "store/heap_buckets.h"
+#include "sys/sanitizers.h"
 
 #include <string.h>
 
@@ -64,6 +65,9 @@ bool pprof_mem_profile(pprof_mem_record *records, size_t capacity, size_t *n, bo
         count += inuse_zero || is_in_use(&rows.list[i]);
     }
     bool fits = read && capacity >= count && (records != NULL || count == 0);
+    if (fits) {
+        pp_sanitizers_write(records, count * sizeof *records);
+    }
     for (size_t i = 0; fits && i < rows.count; i++) {
         if (inuse_zero || is_in_use(&rows.list[i])) {
             fill_record(records++, &rows.list[i]);

@@ -11,6 +11,7 @@
  */
 #include "arch/stubs.h"
 #include "base/compiler.h"
+#include "sys/sanitizers.h"
 #include "unwind/walk.h"
 
 #include "pprof.h"
@@ -32,5 +33,6 @@ pp_callers_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr
     if (room > 0) {
         pp_walk_from_caller(return_address, sp + sizeof(uintptr_t), fp, bx, &walk);
     }
+    pp_sanitizers_write(pcs, walk.depth * sizeof *pcs);
     return walk.depth;
 }
