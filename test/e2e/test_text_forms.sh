@@ -12,8 +12,7 @@ form=$SRC/test/e2e/text_form.awk
 
 "$linked/generator" "$work" 2>errors || fail "the generator: $(cat errors)"
 expect_equal "messages" "" "$(cat errors)"
-profiles="heap allocs block mutex example.conn"
-[ ! -e goroutine.txt ] || profiles="$profiles goroutine threadcreate"
+profiles="heap allocs block mutex example.conn goroutine threadcreate"
 
 show() { # WHAT FILE: and the checks of text_form.awk
     awk -v show="$1" -f "$form" "$2" || fail "$2, see above"
@@ -23,18 +22,28 @@ show() { # WHAT FILE: and the checks of text_form.awk
 differences() {
     show "$1" "$golden/$2.txt" >of_go
     show "$1" "$2.txt" >of_ours
+    if [ "$1" = follows ]; then
+        LC_ALL=C sort -o of_go of_go
+        LC_ALL=C sort -o of_ours of_ours
+    fi
     diff of_go of_ours | sed -n '/^[<>]/p'
 }
 
 # ---- lines and their fields ----
 
 # The maps, for readers to find names by. Comments of our own speak of what was lost; there is none here.
-for name in block mutex example.conn; do
+for name in block mutex example.conn goroutine; do
     expect_equal "lines of $name that differ" "> --- Memory map: ---" "$(differences forms $name)"
     expect_equal "order of lines of $name that differs" \
-        "> <blank>  ->  <blank>
-> <blank>  ->  --- Memory map: ---" "$(differences follows $name | sed '/ <blank>  ->  N/d')"
+        "> <blank>  ->  --- Memory map: ---
+> <blank>  ->  <blank>" "$(differences follows $name | sed '/ <blank>  ->  N/d')"
 done
+
+# Go does not know where its threads were created.
+expect_equal "lines of threadcreate that differ" "\
+< #<TAB>X
+> #<TAB>X<TABS>NAME+X<TABS>PLACE
+> --- Memory map: ---" "$(differences forms threadcreate)"
 
 # What C has not is 0; what the versions of Go have between them is there; sizes as of 2011.
 for name in heap allocs; do
@@ -91,11 +100,15 @@ same_stacks allocs '^w \|^main $\|^worker $\|^$'
 same_stacks block '^main $' # where Go's profile of the CPU is stopped, it waits
 same_stacks mutex '^$'
 same_stacks example.conn '^$'
+same_stacks goroutine '^$'
 
 # Counts that the program determines; labels.
 numbers_and_labels() { show records "$1" | cut -f 1,2 | tr '\t\n' ' |'; }
-expect_equal "rows of example.conn" "$(numbers_and_labels "$golden/example.conn.txt")" \
-    "$(numbers_and_labels example.conn.txt)"
+for name in example.conn goroutine; do
+    expect_equal "rows of $name" "$(numbers_and_labels "$golden/$name.txt")" "$(numbers_and_labels $name.txt)"
+done
+expect_equal "rows of threadcreate" "7 pthread_create main|1 pprof_first_thread|" "$(show records threadcreate.txt |
+    sed 's/\t\t/ /; s/ __libc_.*//' | tr '\n' '|')"
 
 # 40 blocks of 1 MiB, 200 000 of 100 B, 200 000 of 2000 B that are freed; 4 standard errors.
 go tool pprof -raw heap.txt >heap.txt.raw 2>heap.err || fail "heap.txt: $(cat heap.err)"
@@ -113,6 +126,35 @@ for pair in "$lock_waits" "$releases"; do
 done
 expect_near "what the holders are charged with" "$(field 1 "$lock_waits")" "$(field 1 "$releases")" \
     "$(percent "$(field 1 "$lock_waits")" 2)"
+
+# ---- every stack in full ----
+
+# outline FILE: what its lines are. A C program does not know its functions' arguments.
+outline() {
+    sed -E 's/^goroutine [0-9]+ \[[a-z ]+\]:$/HEADER/; s/^thread [0-9]+ "generator" \[[a-z_0-9]+\]:$/HEADER/
+        s/^created by [a-zA-Z_.]+( in thread [0-9]+)?$/CREATOR/; s/^\t.+ \+0x[0-9a-f]+$/PLACE/
+        s/^[^ ]+\(.*\)$/FRAME/; s/^$/BLANK/' "$1"
+}
+
+# What follows what, and how often there is each, but for frames.
+outline_of() {
+    outline "$1" | awk 'NR > 1 && !(last $0 in seen) { seen[last $0]; print last " -> " $0 } { last = $0 }' | sort
+    outline "$1" | grep -vx 'FRAME\|PLACE' | sort | uniq -c
+    outline "$1" | sed -n '1p; $p'
+}
+outline_of "$golden/goroutine.debug2.txt" >of_go
+outline_of goroutine.debug2.txt >of_ours
+diff of_go of_ours >&2 || fail "full stacks are laid out in another way: Go's (<), ours (>)"
+
+# The functions of the program: the caller's come first; who created whom.
+functions_of() {
+    sed -nE 's/main\.main\.func2/waiter/; s/^(main\.)?(w|main|waiter)\(.*/\2/p
+        s/^created by (main\.)?main( in thread [0-9]+)?$/created by main/p' "$1" | tr '\n' ' '
+}
+expect_equal "functions in full stacks" "$(functions_of "$golden/goroutine.debug2.txt")" \
+    "$(functions_of goroutine.debug2.txt)"
+head -n 1 goroutine.debug2.txt | grep -q ' \[running\]:$' || fail "the caller does not run"
+expect_equal "states" 7 "$(grep -c ' \[read\]:$' goroutine.debug2.txt)"
 
 # ---- the same totals by way of profile.proto ----
 

@@ -94,8 +94,10 @@ void w(const char *name, int debug, const char *suffix)
 {
     char file[256];
     pprof_profile *profile = pprof_lookup(name);
-    if (profile == NULL)
-        return;
+    if (profile == NULL) {
+        fprintf(stderr, "there is no profile %s\n", name);
+        exit(1);
+    }
     snprintf(file, sizeof file, "%s.%s", name, suffix);
     int fd = create(file);
     int error = pprof_profile_write(profile, pprof_writer_fd(fd), debug);
@@ -143,14 +145,6 @@ void add_more(pprof_profile *profile)
         pprof_profile_add(profile, (const char *)&kept + i, 0);
 }
 
-static void start(pthread_t *thread, void *(*function)(void *), void *argument)
-{
-    if (pthread_create(thread, NULL, function, argument) != 0) {
-        fprintf(stderr, "no thread\n");
-        exit(1);
-    }
-}
-
 int main(int argc, char **argv)
 {
     static char numbers[WORKERS][2] = {"0", "1", "2"};
@@ -166,8 +160,10 @@ int main(int argc, char **argv)
     int fd = create("cpu.pb.gz");
     if (pprof_start_cpu_profile(pprof_writer_fd(fd)) != 0)
         return 1;
-    for (int i = 0; i < WORKERS; i++)
-        start(&workers[i], worker, numbers[i]);
+    for (int i = 0; i < WORKERS; i++) {
+        if (pthread_create(&workers[i], NULL, worker, numbers[i]) != 0)
+            return 1;
+    }
     for (volatile int i = 0; i < WORKERS; i++) /* one place: not unrolled */
         pthread_join(workers[i], NULL);
     if (pprof_stop_cpu_profile() != 0)
@@ -179,8 +175,10 @@ int main(int argc, char **argv)
     garbage(200000);
     pprof_set_block_profile_rate(0); /* the barrier is not in the program of Go */
     pthread_barrier_init(&ready, NULL, WAITERS + 1);
-    for (int i = 0; i < WAITERS; i++)
-        start(&waiters[i], waiter, NULL);
+    for (volatile int i = 0; i < WAITERS; i++) { /* likewise */
+        if (pthread_create(&waiters[i], NULL, waiter, NULL) != 0)
+            return 1;
+    }
     pthread_barrier_wait(&ready);
 
     pprof_profile *profile = pprof_new_profile("example.conn");
