@@ -28,6 +28,17 @@ expect_equal "what serve_requests has" "0 0" \
     "$(objects_of pool.pb.gz.raw pool_alloc serve_requests | cut -d ' ' -f 3-)"
 expect_equal "leaves of the pool's objects" "malloc pool_alloc" "$(leaves_of pool.pb.gz.raw pool_alloc)"
 
+# Connections that nobody closed: three of the client's, and the server's ends of them.
+expect_equal "what connections says" "6 connections are open
+0" "$(status "$examples/connections" connections.pb.gz)"
+raw connections.pb.gz
+connections=connections.pb.gz.raw
+expect_equal "type" "example.connections/count" "$(sed -n '/^Samples:/ { n; p; }' $connections)"
+expect_equal "open connections" 6 "$(weight $connections)"
+expect_equal "those that fetch_status forgot" 3 \
+    "$(weight_with $connections connect_to_server fetch_status main)"
+expect_equal "those of the server" 3 "$(weight_with $connections accept_connection serve)"
+
 [ -x "$examples/boehm" ] || { echo "ok (without libgc)"; exit 0; }
 
 # With the cycle: the heap as it was at the end of the last marking, in use and allocated. A
