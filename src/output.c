@@ -11,6 +11,7 @@
 #include "arch/system_call.h"
 #include "base/text.h"
 #include "sys/clock.h"
+#include "sys/own_files.h"
 #include "sys/write_all.h"
 
 #include <errno.h>
@@ -273,9 +274,9 @@ static int open_in_place(pp_output *output)
     output->in_place = 1;
     /* Without O_NONBLOCK a FIFO that nobody reads would hang the host's exit, here and while
      * writing. */
-    int fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = pp_own_open(output->path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (fd < 0) {
-        return -errno;
+        return fd;
     }
     output->fd = fd;
     return 0;
@@ -293,13 +294,12 @@ static int open_temporary(pp_output *output)
         if (b.overflow) {
             return -ENAMETOOLONG;
         }
-        output->fd =
-            open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        output->fd = pp_own_open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (output->fd >= 0) {
             return 0;
         }
-        if (errno != EEXIST) {
-            return -errno;
+        if (output->fd != -EEXIST) {
+            return output->fd;
         }
     }
     return -EEXIST;
@@ -330,8 +330,9 @@ pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns)
 
 int pp_output_close(pp_output *output, int error)
 {
-    if (output->fd >= 0 && close(output->fd) != 0 && error == 0 && errno != EINTR) {
-        error = -errno; /* a quota, or a network file system, may refuse as late as this */
+    int closed = output->fd >= 0 ? pp_own_close(output->fd) : 0;
+    if (closed != 0 && error == 0 && closed != -EINTR) {
+        error = closed; /* a quota, or a network file system, may refuse as late as this */
     }
     output->fd = -1;
     if (output->in_place || output->temporary[0] == '\0') {

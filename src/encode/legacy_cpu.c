@@ -17,6 +17,8 @@
  */
 #include "encode/legacy_cpu.h"
 
+#include "sys/own_files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -106,9 +108,9 @@ static void put_record(output *out, const pp_profile_sample *sample, uintptr_t s
 
 static int write_maps(output *out)
 {
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    int fd = pp_own_open("/proc/self/maps", O_RDONLY, 0);
     if (fd < 0)
-        return -errno;
+        return fd;
     int error = 0;
     while (out->error == 0) {
         ssize_t got = read(fd, out->window, WINDOW_WORDS * sizeof(*out->window));
@@ -121,7 +123,7 @@ static int write_maps(output *out)
             break;
         }
     }
-    close(fd);
+    pp_own_close(fd);
     return error;
 }
 

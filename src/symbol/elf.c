@@ -10,6 +10,7 @@
 #include "symbol/elf.h"
 
 #include "sys/build_id.h"
+#include "sys/own_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,9 +108,9 @@ int pp_elf_open(pp_elf *elf, const char *path)
         return -errno;
     if (!S_ISREG(status.st_mode))
         return -ENOEXEC;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = pp_own_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
-        return -errno;
+        return fd;
     *elf = (pp_elf){.fd = fd};
 
     int error = 0;
@@ -181,7 +182,7 @@ int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id, ui
 void pp_elf_close(pp_elf *elf)
 {
     if (elf->fd >= 0)
-        close(elf->fd);
+        pp_own_close(elf->fd);
     *elf = (pp_elf){.fd = -1};
 }
 

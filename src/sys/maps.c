@@ -9,6 +9,8 @@
  */
 #include "sys/maps.h"
 
+#include "sys/own_files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -49,12 +51,12 @@ static int read_all(int fd, pp_arena *arena, char **text, size_t *length)
 
 int pp_maps_text(pp_arena *arena, char **text, size_t *length)
 {
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    int fd = pp_own_open("/proc/self/maps", O_RDONLY, 0);
     if (fd < 0) {
-        return -errno;
+        return fd;
     }
     int error = read_all(fd, arena, text, length);
-    close(fd);
+    pp_own_close(fd);
     return error;
 }
 

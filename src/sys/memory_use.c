@@ -8,6 +8,8 @@
  */
 #include "sys/memory_use.h"
 
+#include "sys/own_files.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,12 +37,12 @@ uint64_t pp_memory_stack_bytes(void)
 {
     static const char key[] = "\nVmStk:";
     char text[STATUS_BYTES];
-    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    int fd = pp_own_open("/proc/self/status", O_RDONLY, 0);
     if (fd < 0) {
         return 0;
     }
     ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
+    pp_own_close(fd);
     text[got > 0 ? got : 0] = '\0';
     const char *at = strstr(text, key);
     return at != NULL ? number_at(at + sizeof key - 1) * KIB : 0;

@@ -10,6 +10,7 @@
 
 #include "arch/system_call.h"
 #include "base/memory.h"
+#include "sys/own_files.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
@@ -38,12 +39,12 @@ static bool is_filtered(void)
 {
     static const char key[] = "\nSeccomp:\t";
     char status[STATUS_BYTES];
-    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    int fd = pp_own_open("/proc/self/status", O_RDONLY, 0);
     if (fd < 0) {
         return false;
     }
     ssize_t got = read(fd, status, sizeof status - 1);
-    close(fd);
+    pp_own_close(fd);
     if (got <= 0) {
         return false;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tasks.c: /proc/self/task without opendir(), which allocates.
+ * tasks.c: /proc/self/task.
  *
  * Zone: SIGNAL.
  * Locks: none.
@@ -10,9 +10,8 @@
 
 #include "arch/system_call.h"
 #include "sys/clock.h"
+#include "sys/numbers.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 int pp_task_self(void)
@@ -31,36 +30,9 @@ unsigned pp_tasks_count(void)
     return (unsigned)status.st_nlink - 2; /* "." and ".." */
 }
 
-/* The number that a name consists of; 0 for "." and "..". */
-static int parse_tid(const char *name)
-{
-    int tid = 0;
-    for (; *name >= '0' && *name <= '9'; name++) {
-        tid = tid * 10 + (*name - '0');
-    }
-    return *name == '\0' ? tid : 0;
-}
-
 int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context)
 {
-    /* Not open() and close(): these are cancellation points, and we may be in a handler. */
-    long fd = pp_system_call(SYS_openat, AT_FDCWD, task_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) {
-        return (int)fd;
-    }
-    long got = 0;
-    while ((got = pp_system_call(SYS_getdents64, fd, buffer, size)) > 0) {
-        for (long at = 0; at < got;) {
-            const struct dirent64 *entry = (const void *)((const char *)buffer + at);
-            int tid = parse_tid(entry->d_name);
-            if (tid > 0) {
-                visit(tid, context);
-            }
-            at += entry->d_reclen;
-        }
-    }
-    pp_system_call(SYS_close, fd);
-    return (int)got;
+    return pp_numbers_each(task_folder, buffer, size, visit, context);
 }
 
 int64_t pp_task_cpu_ns(int tid)

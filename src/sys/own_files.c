@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * own_files.c: bare system calls, and a list.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: the list.
+ */
+#include "sys/own_files.h"
+
+#include "arch/system_call.h"
+
+#include <fcntl.h>
+
+enum { OPEN_MAX = 64 /* at a time; what goes beyond is opened, but not known */ };
+
+static int numbers[OPEN_MAX]; /* and one; 0 = free */
+
+static void replace(int from, int to)
+{
+    for (unsigned i = 0; i < OPEN_MAX; i++) {
+        int expected = from;
+        if (__atomic_compare_exchange_n(&numbers[i], &expected, to, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            return;
+        }
+    }
+}
+
+int pp_own_open(const char *path, int flags, unsigned mode)
+{
+    long fd = pp_system_call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+    if (fd >= 0) {
+        replace(0, (int)fd + 1);
+    }
+    return (int)fd;
+}
+
+int pp_own_close(int fd)
+{
+    replace(fd + 1, 0); /* before: behind that somebody else may have the number */
+    return (int)pp_system_call(SYS_close, fd);
+}
+
+bool pp_own_has(int fd)
+{
+    for (unsigned i = 0; i < OPEN_MAX; i++) {
+        if (__atomic_load_n(&numbers[i], __ATOMIC_RELAXED) == fd + 1) {
+            return true;
+        }
+    }
+    return false;
+}
