@@ -206,6 +206,12 @@ static int take_subprocesses(pp_options *options, const char *value)
     return value == NULL ? 0 : -EINVAL;
 }
 
+static int take_fd(pp_options *options, const char *value)
+{
+    options->fd |= value == NULL;
+    return value == NULL ? 0 : -EINVAL;
+}
+
 static int take_alloctrace(pp_options *options, const char *value)
 {
     options->alloctrace |= value == NULL;
@@ -231,6 +237,7 @@ static const option table[] = {
     {"block", take_block, "block or block:NS, 1 for every wait"},
     {"mutex", take_mutex, "mutex or mutex:N, one release in N"},
     {"thread", take_thread, "thread, without a value"},
+    {"fd", take_fd, "fd, without a value"},
     {"file", take_file, "file=PATH, with %e %p %k %t %n %%"},
     {"engine", take_engine, "engine=auto, timer or perf"},
     {"symbolize", take_symbolize, "symbolize=none, names or lines"},

@@ -19,6 +19,7 @@ typedef struct pp_options {
     bool cpu;          /* a CPU profile is wanted */
     bool subprocesses; /* children are profiled as well */
     bool heap;         /* a heap profile is wanted */
+    bool fd;           /* a profile of open descriptors is wanted */
     bool alloctrace;   /* every allocation is to be logged */
     bool thread;       /* a profile of threads is wanted */
     pp_cpu_request cpu_request;

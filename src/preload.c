@@ -17,6 +17,7 @@
 #include "count_control.h"
 #include "cpu_control.h"
 #include "custom_profiles.h"
+#include "fd_control.h"
 #include "heap_control.h"
 #include "hook/process.h"
 #include "hook/threads.h"
@@ -143,11 +144,20 @@ static void start_thread_profile(void)
     pp_thread_control_start();
 }
 
+static void start_fd(void)
+{
+    need_template();
+    pp_preload_prepare_walks();
+    pp_modules_refresh();
+    pp_hook_fatal_signals();
+    pp_fd_control_start();
+}
+
 /* Each kind gets a file of its own. */
 static void distinguish_kinds(const pp_options *wanted)
 {
-    int kinds = wanted->cpu + wanted->heap + wanted->heap_request.peak + wanted->thread +
-                (wanted->contention_request.block_rate > 0) +
+    int kinds = wanted->cpu + wanted->fd + wanted->heap + wanted->heap_request.peak +
+                wanted->thread + (wanted->contention_request.block_rate > 0) +
                 (wanted->contention_request.mutex_fraction > 0);
     if (kinds > 1) {
         pp_output_distinguish_kinds();
@@ -175,6 +185,7 @@ static void after_fork_in_child(void)
     pp_hook_threads_after_fork();
     pp_contention_control_after_fork(options.subprocesses);
     pp_thread_control_after_fork(options.subprocesses);
+    pp_fd_control_after_fork(options.subprocesses);
     pp_cpu_control_after_fork();
     pp_heap_control_after_fork(options.subprocesses);
     pp_alloctrace_after_fork_in_child(options.subprocesses);
@@ -190,7 +201,8 @@ static void after_fork_in_child(void)
 static void before_unload(void)
 {
     if (__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED) || pp_heap_control_is_on() ||
-        pp_contention_control_is_on() || pp_custom_profiles_first() != NULL) {
+        pp_contention_control_is_on() || pp_fd_control_is_on() ||
+        pp_custom_profiles_first() != NULL) {
         pp_modules_refresh();
     }
 }
@@ -201,6 +213,7 @@ static void before_confinement(void)
     bool written = pp_heap_control_confine();
     written |= pp_thread_control_confine();
     written |= pp_contention_control_confine();
+    written |= pp_fd_control_confine();
     written |= pp_alloctrace_stop();
     if (started && pp_cpu_control_stop(true, false) == 0) {
         started = false;
@@ -222,6 +235,7 @@ static void at_end(bool fatal_signal)
     }
     pp_heap_control_end(fatal_signal);
     pp_contention_control_end(fatal_signal);
+    pp_fd_control_end(fatal_signal);
 }
 
 /* ---- the environment of programs that this one executes ---- */
@@ -313,6 +327,9 @@ __attribute__((constructor)) static void at_load(void)
     if (options.thread) {
         start_thread_profile();
     }
+    if (options.fd) {
+        start_fd();
+    }
     if (options.cpu) {
         start();
     }
@@ -333,7 +350,7 @@ void pp_preload_options(pp_options *wanted)
 {
     *wanted = options;
     wanted->error = 0;
-    wanted->cpu = wanted->heap = wanted->alloctrace = wanted->thread = false;
+    wanted->cpu = wanted->heap = wanted->fd = wanted->alloctrace = wanted->thread = false;
     wanted->heap_request.allocs = false;
     wanted->contention_request.block_rate = wanted->contention_request.mutex_fraction = 0;
 }
@@ -354,6 +371,9 @@ int pp_preload_apply(const pp_options *wanted)
     }
     if (wanted->thread) {
         start_thread_profile();
+    }
+    if (wanted->fd) {
+        start_fd();
     }
     if (wanted->alloctrace) {
         start_alloctrace();

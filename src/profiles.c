@@ -13,6 +13,7 @@
 #include "contention_text.h"
 #include "count_control.h"
 #include "custom_profiles.h"
+#include "fd_control.h"
 #include "heap_control.h"
 #include "heap_text.h"
 #include "preload.h"
@@ -105,6 +106,10 @@ static int write_goroutine(pprof_writer writer, int debug)
 static pprof_profile built_in[] = {
     {.name = "allocs", .count = count_heap, .write = write_allocs},
     {.name = "block", .count = count_block, .write = write_block},
+    {.name = "fd",
+     .count = pp_fd_control_count,
+     .write = pp_fd_control_write,
+     .is_there = pp_fd_control_is_on},
     {.name = "heap", .count = count_heap, .write = write_heap},
     {.name = "mutex", .count = count_mutex, .write = write_mutex},
     {.name = "peak", .count = count_heap, .write = write_peak, .is_there = peak_is_there},

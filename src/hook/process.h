@@ -11,6 +11,7 @@
 #ifndef PP_HOOK_PROCESS_H
 #define PP_HOOK_PROCESS_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 /*
@@ -46,6 +47,9 @@ void pp_hook_sandbox_init(void);
 
 /* libc's syscall(), unless the host confines itself by it. */
 long pp_hook_syscall(long number, long a, long b, long c, long d, long e, long f);
+
+/* libc's signalfd(), without our SIGPROF. */
+int pp_hook_signalfd(int fd, const sigset_t *set, int flags);
 
 void pp_hook_sigwait_init(void);
 void pp_hook_masks_init(void);

@@ -90,9 +90,8 @@ sigtimedwait(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
     return real(without_ours(set, &copy), info, timeout);
 }
 
-__attribute__((visibility("default"))) int
-signalfd(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
-         int fd, const sigset_t *set, int flags)
+/* The symbol's entry is in arch/ (hook/descriptors.c). */
+int pp_hook_signalfd(int fd, const sigset_t *set, int flags)
 {
     sigset_t copy;
     signalfd_function *real = (signalfd_function *)pp_real(&real_signalfd, "signalfd");

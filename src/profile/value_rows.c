@@ -13,8 +13,6 @@
  */
 #include "profile/value_rows.h"
 
-#include "store/labels.h"
-
 #include <errno.h>
 #include <stdint.h>
 
@@ -83,12 +81,4 @@ int pp_value_rows_read(pp_value_table *table, pp_arena *arena, pp_value_rows *ro
         error = count_at_most(table, values + values / 8 + slack, arena, rows);
     }
     return error;
-}
-
-void pp_value_rows_release(pp_value_rows *rows)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        pp_labels_unref(rows->list[i].labels);
-    }
-    rows->count = 0;
 }

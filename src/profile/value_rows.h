@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "profile/count_profile.h"
+#include "store/labels.h"
 #include "store/value_table.h"
 
 typedef struct pp_value_rows {
@@ -24,6 +25,12 @@ typedef struct pp_value_rows {
 int pp_value_rows_read(pp_value_table *table, pp_arena *arena, pp_value_rows *rows);
 
 /* Gives up the references. Also after an error. */
-void pp_value_rows_release(pp_value_rows *rows);
+static inline void pp_value_rows_release(pp_value_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        pp_labels_unref(rows->list[i].labels);
+    }
+    rows->count = 0;
+}
 
 #endif

@@ -263,6 +263,15 @@ static bool is_of_a_descriptor(const siginfo_t *info)
     return info->si_code >= POLL_IN && info->si_code <= POLL_HUP;
 }
 
+bool pp_cpu_perf_has(int fd)
+{
+    const pp_cpu_slot *slot = NULL;
+    if (fd >= 0 && fd < MAX_DESCRIPTOR) {
+        slot = __atomic_load_n(&by_descriptor[fd], __ATOMIC_ACQUIRE);
+    }
+    return slot != NULL && __atomic_load_n(&slot->event, __ATOMIC_RELAXED) == fd;
+}
+
 bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot)
 {
     if (!is_of_a_descriptor(info) || info->si_fd < 0 || info->si_fd >= MAX_DESCRIPTOR) {

@@ -34,6 +34,9 @@ void pp_cpu_perf_reserve(int refused);
  */
 bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot);
 
+/* Whether the descriptor is that of an event of ours. */
+bool pp_cpu_perf_has(int fd);
+
 /*
  * Whether the signal may be an event's though it is not one of ours: of an event that the program had
  * which executed this one; or one that arrived without its sender, since the kernel sends it bare

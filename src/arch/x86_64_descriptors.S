@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86_64_descriptors.S: the entries of the hooked functions that open or close descriptors.
+ *
+ *   NAME                    what the program calls: a jump to where the hook's target says, which is
+ *                           the real function while nothing is recorded
+ *   pp_descriptor_slow_NAME the way to hook/descriptors.c; also where a hook leads that was not
+ *                           resolved yet
+ *
+ * Weak, so that a program that brings its own keeps it.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#if defined(__x86_64__)
+
+#include "arch/descriptor_list.h"
+
+#include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
+
+/* pp_descriptor_hook (hook/descriptors.h): offset of its second member. */
+#define TARGET 8
+
+        .text
+
+/* The exported symbol, and another for the same place by which the library itself refers to it. */
+#define ENTRY(name, shape, call) entry name ;
+.macro entry name
+        .weak   \name
+        .type   \name, @function
+        .hidden pp_descriptor_entry_\name
+        .globl  pp_descriptor_entry_\name
+        .p2align 4
+\name:
+pp_descriptor_entry_\name:
+        .cfi_startproc
+        _CET_ENDBR
+        jmp     *pp_descriptor_hook_\name+TARGET(%rip)
+        .cfi_endproc
+        .size   \name, . - \name
+        .hidden pp_descriptor_slow_\name
+        .globl  pp_descriptor_slow_\name
+        .type   pp_descriptor_slow_\name, @function
+pp_descriptor_slow_\name:
+        .cfi_startproc
+        lea     pp_descriptor_hook_\name(%rip), %rax
+        jmp     pp_descriptor_to_c
+        .cfi_endproc
+        .size   pp_descriptor_slow_\name, . - pp_descriptor_slow_\name
+.endm
+
+PP_DESCRIPTOR_LIST(ENTRY)
+
+/* rax: the hook. Builds a pp_descriptor_call (hook/descriptors.h), from low to high: six arguments,
+ * the hook, rbx, rbp, and the return address that is there already. */
+        .type   pp_descriptor_to_c, @function
+        .p2align 4
+pp_descriptor_to_c:
+        .cfi_startproc
+        push    %rbp
+        .cfi_adjust_cfa_offset 8
+        push    %rbx
+        .cfi_adjust_cfa_offset 8
+        push    %rax
+        .cfi_adjust_cfa_offset 8
+        push    %r9
+        .cfi_adjust_cfa_offset 8
+        push    %r8
+        .cfi_adjust_cfa_offset 8
+        push    %rcx
+        .cfi_adjust_cfa_offset 8
+        push    %rdx
+        .cfi_adjust_cfa_offset 8
+        push    %rsi
+        .cfi_adjust_cfa_offset 8
+        push    %rdi
+        .cfi_adjust_cfa_offset 8
+        mov     %rsp, %rdi
+        call    pp_descriptor_slow
+        add     $72, %rsp
+        .cfi_adjust_cfa_offset -72
+        ret
+        .cfi_endproc
+        .size   pp_descriptor_to_c, . - pp_descriptor_to_c
+
+#else
+#error "libpprof has no descriptor entries for this architecture yet: add src/arch/<name>_descriptors.S"
+#endif
+
+        .section .note.GNU-stack, "", @progbits
