@@ -102,7 +102,8 @@ static int encode(const pp_cpu_result *result, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
-    int error = pp_cpu_profile_build(result, &arena, &profile);
+    bool with_labels = current.format != PPROF_FORMAT_LEGACY; /* which has no place for them */
+    int error = pp_cpu_profile_build(result, with_labels, &arena, &profile);
     profile.symbolize = current.symbolize;
     if (error == 0) {
         error = current.format == PPROF_FORMAT_LEGACY

@@ -9,16 +9,20 @@
 #include "profile/cpu_profile.h"
 
 #include "base/text.h"
+#include "profile/label_shares.h"
 #include "profile/mappings.h"
+#include "profile/sample_labels.h"
 #include "profile/samples.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_COMMENTS = 10 };
+enum { MAX_COMMENTS = 12 };
 
 typedef struct collector {
     pp_samples samples;
+    pp_label_shares shares;
+    pp_arena *arena;
     int64_t period_ns;
 } collector;
 
@@ -28,35 +32,57 @@ static void count_entry(const pp_stack_entry *entry, void *context)
     ++*(size_t *)context;
 }
 
-static void add_sample(collector *c, const uintptr_t *pcs, uint32_t depth, uint64_t weight)
+static void add_sample(collector *c, const uintptr_t *pcs, uint32_t depth,
+                       const pprof_labels *labels, uint64_t weight)
 {
-    if (weight > 0) {
-        pp_samples_add(
-            &c->samples,
-            &(pp_profile_sample){.pc = pcs,
-                                 .depth = depth,
-                                 .value = {(int64_t)weight, (int64_t)weight * c->period_ns}});
+    if (weight == 0) {
+        return;
     }
+    pp_profile_sample sample = {
+        .pc = pcs, .depth = depth, .value = {(int64_t)weight, (int64_t)weight * c->period_ns}};
+    pp_labels_to_sample_labels(labels, NULL, 0, c->arena, &sample); /* or arena->failed */
+    pp_samples_add(&c->samples, &sample);
 }
 
 static void add_entry(const pp_stack_entry *entry, void *context)
 {
-    add_sample(context, entry->pc, entry->depth, entry->count);
+    collector *c = context;
+    uint64_t rest = entry->count;
+    size_t count = 0;
+    const pp_label_share *share = pp_label_shares_of(&c->shares, entry, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t weight = share[i].value[0] < rest ? share[i].value[0] : rest;
+        add_sample(c, entry->pc, entry->depth, share[i].labels, weight);
+        rest -= weight;
+    }
+    add_sample(c, entry->pc, entry->depth, NULL, rest);
 }
 
-static int collect_samples(const pp_cpu_result *result, pp_arena *arena, pp_profile *profile)
+static int fill_samples(collector *c, const pp_cpu_result *result, pp_profile *profile)
 {
     size_t stacks = 0;
     pp_stack_counts_each(result->counts, count_entry, &stacks);
-    collector c = {.period_ns = (int64_t)result->period_ns};
-    uintptr_t *lost = pp_arena_array(arena, 1, sizeof *lost);
-    if (pp_samples_init(&c.samples, stacks + 1, arena) != 0 || lost == NULL) {
+    uintptr_t *lost = pp_arena_array(c->arena, 1, sizeof *lost);
+    if (pp_samples_init(&c->samples, stacks + c->shares.count + 1, c->arena) != 0 || lost == NULL) {
         return -ENOMEM;
     }
-    pp_stack_counts_each(result->counts, add_entry, &c);
+    pp_stack_counts_each(result->counts, add_entry, c);
     *lost = (uintptr_t)pprof_lost_samples + 1;
-    add_sample(&c, lost, 1, result->lost);
-    return pp_samples_give(&c.samples, 0, arena, profile);
+    add_sample(c, lost, 1, NULL, result->lost);
+    int error = pp_samples_give(&c->samples, 0, c->arena, profile);
+    return c->arena->failed ? -ENOMEM : error;
+}
+
+static int collect_samples(const pp_cpu_result *result, bool with_labels, pp_arena *arena,
+                           pp_profile *profile)
+{
+    collector c = {.arena = arena, .period_ns = (int64_t)result->period_ns};
+    int error = pp_label_shares_read(with_labels ? result->labels : NULL, arena, &c.shares);
+    if (error == 0) {
+        error = fill_samples(&c, result, profile);
+        pp_label_shares_release(&c.shares);
+    }
+    return error;
 }
 
 /* ---- comments ---- */
@@ -181,12 +207,15 @@ static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *pro
                      " foreign SIGPROF handler was installed over the profiler's");
     comment_on_count(&c, r->threads_unarmed,
                      " threads were not sampled: no timer could be had (RLIMIT_SIGPENDING)");
+    comment_on_count(&c, pp_label_cells_folded(r->labels),
+                     " samples are shown without their labels: there were too many sets");
     profile->comments = c.list;
     profile->comment_count = c.count;
     return arena->failed ? -ENOMEM : 0;
 }
 
-int pp_cpu_profile_build(const pp_cpu_result *result, pp_arena *arena, pp_profile *profile)
+int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena *arena,
+                         pp_profile *profile)
 {
     *profile = (pp_profile){
         .sample_type_count = 2,
@@ -197,7 +226,7 @@ int pp_cpu_profile_build(const pp_cpu_result *result, pp_arena *arena, pp_profil
         .duration_ns = result->duration_ns,
         .symbolize = PP_SYMBOLIZE_NAMES,
     };
-    int error = collect_samples(result, arena, profile);
+    int error = collect_samples(result, with_labels, arena, profile);
     if (error == 0) {
         error = pp_profile_add_mappings(arena, profile);
     }

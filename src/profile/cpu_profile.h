@@ -14,9 +14,11 @@
 #include "sample/cpu.h"
 
 /*
- * Fills `profile`: samples by weight, descending, ties by stack; lost ones on the pseudo-frame
- * pprof_lost_samples; what went wrong in the comments. 0 or -ENOMEM.
+ * Fills `profile`: samples by weight, descending, ties by stack, then by labels (with_labels: else a
+ * stack is one sample); lost ones on the pseudo-frame pprof_lost_samples; what went wrong in the
+ * comments. 0 or -ENOMEM.
  */
-int pp_cpu_profile_build(const pp_cpu_result *result, pp_arena *arena, pp_profile *profile);
+int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena *arena,
+                         pp_profile *profile);
 
 #endif

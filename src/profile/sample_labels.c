@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-static bool has_text(const pp_sample_label *own, uint32_t own_count, const char *key)
+static bool has_key(const pp_sample_label *own, uint32_t own_count, const char *key)
 {
     for (uint32_t i = 0; i < own_count; i++) {
-        if (own[i].text != NULL && strcmp(own[i].key, key) == 0) {
+        if (strcmp(own[i].key, key) == 0) {
             return true;
         }
     }
@@ -38,7 +38,7 @@ bool pp_labels_to_sample_labels(const pprof_labels *labels, const pp_sample_labe
     for (uint32_t i = 0; i < labels->count; i++) {
         const char *key = texts;
         const char *value = key + strlen(key) + 1;
-        if (!has_text(own, own_count, key)) {
+        if (*value != '\0' && !has_key(own, own_count, key)) {
             list[count++] = (pp_sample_label){.key = key, .text = value};
         }
         texts += value - key + (ptrdiff_t)strlen(value) + 1;

@@ -46,7 +46,8 @@ static int64_t start_time_ns;
 static uint64_t start_monotonic_ns;
 
 /* Session numbers are never 0: that is what a free slot has. */
-static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *counts)
+static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *counts,
+                  pp_label_cells *labels)
 {
     uint32_t number = pp_cpu.number + 1;
     start_time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
@@ -65,6 +66,7 @@ static void begin(uint64_t period_ns, uint64_t duration_ns, pp_stack_counts *cou
         pp_cpu.deadline_ns = UINT64_MAX;
     }
     pp_cpu.counts = counts;
+    pp_cpu.labels = labels;
     __atomic_store_n(&pp_cpu.active, true, __ATOMIC_SEQ_CST);
 }
 
@@ -94,7 +96,7 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice 
     pp_cpu_signal_open();
     pp_cpu.engine = engines[choice];
     pp_cpu_perf_reserve(choice == PP_CPU_PERF ? pp_sandbox_probe_perf() : 0);
-    begin(period_ns, duration_ns, counts);
+    begin(period_ns, duration_ns, counts, pp_label_cells_new());
     if (pp_cpu_timers_arm_all() == 0) {
         pp_cpu_result none;
         pp_cpu_stop(patience_of_failed_start_ns, &none);
@@ -128,6 +130,7 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
     pp_cpu_timers_disarm_all(patience_ns);
     *result = (pp_cpu_result){
         .counts = pp_cpu.counts,
+        .labels = pp_cpu.labels,
         .period_ns = pp_cpu.period_ns,
         .time_ns = start_time_ns,
         .duration_ns = (int64_t)(end_ns - start_monotonic_ns),
@@ -148,24 +151,27 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
     };
     memcpy(result->stops, pp_cpu.stops, sizeof result->stops);
     pp_cpu.counts = NULL;
+    pp_cpu.labels = NULL;
 }
 
 void pp_cpu_result_release(pp_cpu_result *result)
 {
     if (!result->handlers_in_flight) {
         pp_stack_counts_free(result->counts);
+        pp_label_cells_free(result->labels);
     }
     result->counts = NULL;
+    result->labels = NULL;
 }
 
 void pp_cpu_after_fork_in_child(void)
 {
     pp_cpu.active = false;
     pp_cpu.in_flight = 0; /* handlers of the parent's threads */
-    if (pp_cpu.counts != NULL) {
-        pp_stack_counts_free(pp_cpu.counts);
-    }
+    pp_stack_counts_free(pp_cpu.counts);
+    pp_label_cells_free(pp_cpu.labels);
     pp_cpu.counts = NULL;
+    pp_cpu.labels = NULL;
     pp_cpu_signal_after_fork_in_child();
     pp_scratch_after_fork_in_child();
     pp_rule_cache_after_fork_in_child();

@@ -14,9 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A finished session; the counts are the caller's. */
+/* A finished session; the tables are the caller's. */
 typedef struct pp_cpu_result {
     pp_stack_counts *counts;
+    pp_label_cells *labels; /* may be NULL */
     uint64_t period_ns;
     int64_t time_ns; /* wall clock at the start */
     int64_t duration_ns;

@@ -26,6 +26,7 @@
 #ifndef PP_SAMPLE_CPU_SESSION_H
 #define PP_SAMPLE_CPU_SESSION_H
 
+#include "store/label_cells.h"
 #include "store/stack_counts.h"
 #include "unwind/walk.h"
 
@@ -46,6 +47,8 @@ typedef struct pp_cpu_slot {
     uintptr_t entry;   /* start routine of the thread, 0 = unknown */
     uint64_t event_id; /* the kernel's number of the event: descriptors may change hands */
     pp_stack_entry *last;
+    pp_label_cell
+        *last_cell; /* in use: what is settled at the end has the labels of the last sample */
 } pp_cpu_slot;
 
 /* How the threads get their signals; one engine serves a whole session. Zone: SIGNAL. */
@@ -68,6 +71,7 @@ typedef struct pp_cpu_session {
     uint64_t period_ns;
     uint64_t deadline_ns; /* monotonic; samples after it are dropped; 0 = none */
     pp_stack_counts *counts;
+    pp_label_cells *labels; /* whose owners are the entries of `counts`; NULL: no memory */
     /* What became of the samples, in weight. */
     uint64_t stops[PP_STOP_COUNT];
     uint64_t guessed_whole;       /* of the whole ones: a frame was passed by a guess */
@@ -94,8 +98,9 @@ static inline uint64_t pp_cpu_due(const pp_cpu_slot *slot, uint64_t cpu_ns)
     return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu.period_ns + 1;
 }
 
-/* Adds a stack with its weight, or counts it as lost. The caller is in flight. Zone: SIGNAL. */
-pp_stack_entry *pp_cpu_count(const uintptr_t *pcs, uint32_t depth, uint64_t weight);
+/* Adds a stack with its weight, or counts it as lost; the labels (NULL: none) are those of the thread.
+ * The caller is in flight. Zone: SIGNAL. */
+void pp_cpu_count(const uintptr_t *pcs, uint32_t depth, pprof_labels *labels, uint64_t weight);
 
 /* The function whose name stands for samples that were lost; never called. */
 void pprof_lost_samples(void);

@@ -21,6 +21,7 @@
 #include "sample/cpu_timers.h"
 #include "sample/scratch.h"
 #include "sample/thread_answers.h"
+#include "store/labels.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 #include "sys/signal_mask.h"
@@ -61,9 +62,21 @@ static pp_stack_entry *count(const uintptr_t *pcs, uint32_t depth, uint64_t hash
     return entry;
 }
 
-pp_stack_entry *pp_cpu_count(const uintptr_t *pcs, uint32_t depth, uint64_t weight)
+/* The part that a set of labels has of it; the cell is in use. */
+static pp_label_cell *count_labels(const pp_stack_entry *entry, pprof_labels *labels,
+                                   uint64_t weight)
 {
-    return count(pcs, depth, pp_stack_hash(pcs, depth), weight);
+    pp_label_cell *cell = pp_label_cell_take(pp_cpu.labels, entry, labels, weight);
+    pp_label_cell_add(cell, 0, weight);
+    return cell;
+}
+
+void pp_cpu_count(const uintptr_t *pcs, uint32_t depth, pprof_labels *labels, uint64_t weight)
+{
+    const pp_stack_entry *entry = count(pcs, depth, pp_stack_hash(pcs, depth), weight);
+    if (entry != NULL && labels != NULL) {
+        pp_label_cell_give(count_labels(entry, labels, weight));
+    }
 }
 
 static void look_for_new_threads(uint64_t now_ns)
@@ -90,6 +103,17 @@ static void note_stop(const pp_walk *walk, uint64_t weight)
     }
 }
 
+static void note_last(pp_cpu_slot *slot, pp_stack_entry *entry, uint64_t weight)
+{
+    pprof_labels *labels = pp_labels_current();
+    slot->last = entry;
+    if (labels != NULL || slot->last_cell != NULL) {
+        pp_label_cell *before = slot->last_cell;
+        slot->last_cell = count_labels(entry, labels, weight);
+        pp_label_cell_give(before);
+    }
+}
+
 static void take_sample(pp_cpu_slot *slot, uint64_t weight, const void *context)
 {
     slot->counted += weight;
@@ -108,7 +132,7 @@ static void take_sample(pp_cpu_slot *slot, uint64_t weight, const void *context)
     note_stop(walk, weight);
     pp_scratch_give(scratch);
     if (entry != NULL) {
-        slot->last = entry;
+        note_last(slot, entry, weight);
     }
 }
 

@@ -225,6 +225,8 @@ static void disarm(pp_cpu_slot *slot)
 {
     __atomic_store_n(&armed, armed - is_armed(slot), __ATOMIC_RELAXED);
     pp_cpu.engine->disarm(slot);
+    pp_label_cell_give(slot->last_cell);
+    slot->last_cell = NULL;
     free_slot(slot);
 }
 
@@ -265,18 +267,19 @@ static void settle(const pp_cpu_slot *slot, uint64_t cpu_ns, bool at_thread_end)
     uintptr_t stack[2] = {(uintptr_t)pprof_lost_samples + 1, slot->entry + 1};
     uint32_t entry_depth = slot->entry != 0 ? 1 : 0;
     if (rest * pp_cpu.period_ns > UNDELIVERED_NS) {
-        pp_cpu_count(stack, 1 + entry_depth, rest);
+        pp_cpu_count(stack, 1 + entry_depth, NULL, rest);
         __atomic_add_fetch(&pp_cpu.lost_not_delivered, rest, __ATOMIC_RELAXED);
         return;
     }
     __atomic_add_fetch(&pp_cpu.settled, rest, __ATOMIC_RELAXED);
     bool on_entry = entry_depth == 1 && (at_thread_end || slot->last == NULL);
     if (on_entry) {
-        pp_cpu_count(&stack[1], 1, rest);
+        pp_cpu_count(&stack[1], 1, at_thread_end ? pp_labels_current() : NULL, rest);
     } else if (slot->last != NULL) {
         __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
+        pp_label_cell_add(slot->last_cell, 0, rest);
     } else {
-        pp_cpu_count(stack, 1, rest);
+        pp_cpu_count(stack, 1, NULL, rest);
     }
 }
 

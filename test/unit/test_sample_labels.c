@@ -44,13 +44,13 @@ static void assert_label(const pp_profile_sample *sample, uint32_t index, const 
 static void labels_are_in_the_order_of_their_keys(void **state)
 {
     (void)state;
-    static const char *const pairs[] = {"tenant", "b", "path", "", "a", "1"};
+    static const char *const pairs[] = {"tenant", "b", "path", "/", "a", "1"};
     pprof_labels *labels = make(pairs, 3);
     pp_profile_sample sample = {0};
     assert_true(pp_labels_to_sample_labels(labels, NULL, 0, &arena, &sample));
     assert_int_equal(sample.label_count, 3);
     assert_label(&sample, 0, "a", "1");
-    assert_label(&sample, 1, "path", "");
+    assert_label(&sample, 1, "path", "/");
     assert_label(&sample, 2, "tenant", "b");
     pp_labels_unref(labels);
 }
@@ -86,18 +86,18 @@ static void no_labels_are_none(void **state)
 static void the_profile_s_own_come_last(void **state)
 {
     (void)state;
-    static const char *const pairs[] = {"z", "1", "bytes", "many"};
+    static const char *const pairs[] = {"z", "1", "a", "many"};
     pprof_labels *labels = make(pairs, 2);
     pp_profile_sample sample = {0};
     assert_true(pp_labels_to_sample_labels(labels, &bytes, 1, &arena, &sample));
-    assert_int_equal(sample.label_count, 3); /* a number and a text may have the same key */
-    assert_label(&sample, 0, "bytes", "many");
+    assert_int_equal(sample.label_count, 3);
+    assert_label(&sample, 0, "a", "many");
     assert_label(&sample, 1, "z", "1");
     assert_int_equal(sample.labels[2].number, 64);
     pp_labels_unref(labels);
 }
 
-static void a_text_of_the_profile_replaces_one_of_the_same_key(void **state)
+static void they_replace_those_of_the_same_key(void **state)
 {
     (void)state;
     static const char *const pairs[] = {"state", "new", "town", "x"};
@@ -107,6 +107,18 @@ static void a_text_of_the_profile_replaces_one_of_the_same_key(void **state)
     assert_int_equal(sample.label_count, 2);
     assert_label(&sample, 0, "town", "x");
     assert_label(&sample, 1, "state", "waiting");
+    pp_labels_unref(labels);
+}
+
+static void empty_values_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"a", "", "b", "1", "c", ""};
+    pprof_labels *labels = make(pairs, 3);
+    pp_profile_sample sample = {0};
+    assert_true(pp_labels_to_sample_labels(labels, NULL, 0, &arena, &sample));
+    assert_int_equal(sample.label_count, 1);
+    assert_label(&sample, 0, "b", "1");
     pp_labels_unref(labels);
 }
 
@@ -131,7 +143,8 @@ int main(void)
         cmocka_unit_test_teardown(they_outlive_the_set, release),
         cmocka_unit_test_teardown(no_labels_are_none, release),
         cmocka_unit_test_teardown(the_profile_s_own_come_last, release),
-        cmocka_unit_test_teardown(a_text_of_the_profile_replaces_one_of_the_same_key, release),
+        cmocka_unit_test_teardown(they_replace_those_of_the_same_key, release),
+        cmocka_unit_test_teardown(empty_values_are_left_out, release),
         cmocka_unit_test_teardown(without_memory_it_says_so, release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_labels.sh: what a thread does under labels is shown under these labels by go tool pprof.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go
+
+# spent NAME: milliseconds, as the victim says.
+spent() { awk -v name="$1" '$1 == name { print $2 }' spent; }
+
+# focused FILE TAG: the weight of what has this tag (key=value).
+focused() {
+    go tool pprof -raw -tagfocus="$2" "$1" >focused.raw 2>focused.err || fail "$(cat focused.err)"
+    weight focused.raw
+}
+
+# What a tick that was late gives to the next one: see lib.sh.
+near() { # NAME EXPECTED FOUND
+    expect_near "milliseconds of $1" "$2" "$3" "$(percent "$total" 8)"
+}
+
+check_cpu() {
+    "$linked/labels" cpu "$work/cpu.pb.gz" "$engine" >spent || : >failed
+    raw cpu.pb.gz
+    total=$(awk '$1 == "a" || $1 == "b" || $1 == "none" { sum += $2 } END { print sum }' spent)
+    near everybody "$total" "$(weight cpu.pb.gz.raw)"
+    near a "$(spent a)" "$(focused cpu.pb.gz tenant=^a$)"
+    near b "$(spent b)" "$(focused cpu.pb.gz tenant=^b$)"
+    near "the phase" "$(spent phase)" "$(focused cpu.pb.gz 'phase=two words')"
+    near "nobody" "$(spent none)" "$(($(weight cpu.pb.gz.raw) - $(focused cpu.pb.gz 'tenant=.')))"
+}
+
+for engine in timer perf; do
+    attempts 4 check_cpu
+    expect_no_file failed # no attempt may end badly
+    # Labels of the innermost set come with those that it was added to.
+    go tool pprof -raw cpu.pb.gz 2>/dev/null | grep 'phase:\[' | grep -vF 'tenant:[a]' &&
+        fail "a phase without its tenant"
+    go tool pprof -tags cpu.pb.gz >tags 2>/dev/null || fail "no tags"
+    expect_contains "the tags" tags "tenant: Total"
+    expect_contains "the tags" tags "phase: Total"
+    expect_contains "the tags" tags "two words"
+done
+echo ok
