@@ -69,7 +69,7 @@ int pp_contention_control_write(pp_contention_view view, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
-    int error = pp_contention_profile_build(view, true, &arena, &profile);
+    int error = pp_contention_profile_build(view, PP_CONTENTION_WAITING, &arena, &profile);
     if (error == 0) {
         profile.symbolize = symbolize;
         error = pp_proto_encode(&profile, &arena, writer);

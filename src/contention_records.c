@@ -73,7 +73,7 @@ static bool read_records(pp_contention_view view, pprof_block_record *records, s
     pp_preload_link();
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile = {.sample_count = 0};
-    bool fits = pp_contention_samples(view, false, &arena, &profile) == 0 &&
+    bool fits = pp_contention_samples(view, PP_CONTENTION_STACKS, &arena, &profile) == 0 &&
                 capacity >= profile.sample_count && (records != NULL || profile.sample_count == 0);
     if (fits) {
         pp_sanitizers_write(records, profile.sample_count * sizeof *records);

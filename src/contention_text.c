@@ -15,7 +15,7 @@ int pp_contention_text_write(pp_contention_view view, bool bare, pprof_writer wr
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
-    int error = pp_contention_profile_build(view, false, &arena, &profile);
+    int error = pp_contention_profile_build(view, PP_CONTENTION_STACKS, &arena, &profile);
     if (error == 0) {
         profile.symbolize = pp_contention_control_symbolize();
         error = pp_legacy_contention_encode(&profile, view, bare, &arena, writer);

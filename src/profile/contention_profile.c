@@ -9,7 +9,9 @@
 #include "profile/contention_profile.h"
 
 #include "base/text.h"
+#include "profile/label_shares.h"
 #include "profile/mappings.h"
+#include "profile/sample_labels.h"
 #include "profile/samples.h"
 #include "sample/contention.h"
 #include "sys/clock.h"
@@ -19,13 +21,14 @@
 
 enum {
     SLACK = 1024, /* stacks that come while the profile is taken */
-    MAX_COMMENTS = 3
+    MAX_COMMENTS = 4
 };
 
 static const pp_sample_label is_waiting = {.key = "state", .text = "waiting"};
 
 typedef struct collector {
     pp_samples samples;
+    pp_label_shares shares;
     pp_arena *arena;
     uint64_t now_ns;
 } collector;
@@ -43,17 +46,41 @@ static int64_t whole_events(uint64_t count)
     return events > 0 ? (int64_t)events : 1;
 }
 
+static void add_sample(collector *c, const pp_stack_entry *entry, const pprof_labels *labels,
+                       uint64_t count, uint64_t delay_ns)
+{
+    pp_profile_sample sample = {
+        .pc = entry->pc, .depth = entry->depth, .value = {whole_events(count), (int64_t)delay_ns}};
+    pp_labels_to_sample_labels(labels, NULL, 0, c->arena, &sample); /* or arena->failed */
+    pp_samples_add(&c->samples, &sample);
+}
+
+static uint64_t lesser(uint64_t x, uint64_t y)
+{
+    return x < y ? x : y;
+}
+
 static void add_entry(const pp_stack_entry *entry, void *context)
 {
     collector *c = context;
     uint64_t delay_ns = __atomic_load_n(&entry->amount, __ATOMIC_RELAXED);
-    pp_samples_add(&c->samples,
-                   &(pp_profile_sample){.pc = entry->pc,
-                                        .depth = entry->depth,
-                                        .value = {whole_events(entry->count), (int64_t)delay_ns}});
+    uint64_t events = __atomic_load_n(&entry->count, __ATOMIC_RELAXED);
+    size_t parts = 0;
+    const pp_label_share *share = pp_label_shares_of(&c->shares, entry, &parts);
+    for (size_t i = 0; i < parts; i++) {
+        uint64_t count = lesser(share[i].value[PP_CONTENTION_CELL_COUNT], events);
+        uint64_t amount = lesser(share[i].value[PP_CONTENTION_CELL_AMOUNT], delay_ns);
+        add_sample(c, entry, share[i].labels, count, amount);
+        events -= count;
+        delay_ns -= amount;
+    }
+    if (parts == 0 || events > 0 || delay_ns > 0) {
+        add_sample(c, entry, NULL, events, delay_ns);
+    }
 }
 
-static void add_waiting(const uintptr_t *pcs, uint32_t depth, uint64_t since_ns, void *context)
+static void add_waiting(const uintptr_t *pcs, uint32_t depth, const pprof_labels *labels,
+                        uint64_t since_ns, void *context)
 {
     collector *c = context;
     uintptr_t *copy = pp_arena_array(c->arena, depth, sizeof *copy);
@@ -62,35 +89,52 @@ static void add_waiting(const uintptr_t *pcs, uint32_t depth, uint64_t since_ns,
     }
     memcpy(copy, pcs, depth * sizeof *copy);
     int64_t delay_ns = c->now_ns > since_ns ? (int64_t)(c->now_ns - since_ns) : 0;
-    pp_samples_add(&c->samples, &(pp_profile_sample){.pc = copy,
-                                                     .depth = depth,
-                                                     .label_count = 1,
-                                                     .labels = &is_waiting,
-                                                     .value = {1, delay_ns}});
+    pp_profile_sample sample = {.pc = copy, .depth = depth, .value = {1, delay_ns}};
+    pp_labels_to_sample_labels(labels, &is_waiting, 1, c->arena, &sample);
+    pp_samples_add(&c->samples, &sample);
 }
 
-int pp_contention_samples(pp_contention_view view, bool with_waiting, pp_arena *arena,
+static int fill_samples(collector *c, const pp_stack_counts *table, bool with_waiting,
+                        pp_profile *profile)
+{
+    size_t room = SLACK + c->shares.count;
+    if (table != NULL) {
+        pp_stack_counts_each(table, count_entry, &room);
+    }
+    room += with_waiting ? pp_contention_count_waiting() : 0;
+    if (pp_samples_init(&c->samples, room, c->arena) != 0) {
+        return -ENOMEM;
+    }
+    if (table != NULL) {
+        pp_stack_counts_each(table, add_entry, c);
+    }
+    if (with_waiting) {
+        pp_contention_each_waiting(add_waiting, c);
+    }
+    int error = pp_samples_give(&c->samples, PP_CONTENTION_DELAY, c->arena, profile);
+    return c->arena->failed ? -ENOMEM : error;
+}
+
+static pp_label_cells *cells_of(pp_contention_view view)
+{
+    return view == PP_CONTENTION_BLOCK ? pp_contention_blocked_labels()
+                                       : pp_contention_held_up_labels();
+}
+
+int pp_contention_samples(pp_contention_view view, pp_contention_detail detail, pp_arena *arena,
                           pp_profile *profile)
 {
     const pp_stack_counts *table =
         view == PP_CONTENTION_BLOCK ? pp_contention_blocked() : pp_contention_held_up();
+    bool with_waiting = detail == PP_CONTENTION_WAITING && view == PP_CONTENTION_BLOCK;
     collector c = {.arena = arena, .now_ns = pp_clock_ns(CLOCK_MONOTONIC)};
-    size_t stacks = SLACK;
-    with_waiting = with_waiting && view == PP_CONTENTION_BLOCK;
-    if (table != NULL) {
-        pp_stack_counts_each(table, count_entry, &stacks);
+    int error = pp_label_shares_read(detail != PP_CONTENTION_STACKS ? cells_of(view) : NULL, arena,
+                                     &c.shares);
+    if (error == 0) {
+        error = fill_samples(&c, table, with_waiting, profile);
+        pp_label_shares_release(&c.shares);
     }
-    if (pp_samples_init(&c.samples, stacks + (with_waiting ? pp_contention_count_waiting() : 0),
-                        arena) != 0) {
-        return -ENOMEM;
-    }
-    if (table != NULL) {
-        pp_stack_counts_each(table, add_entry, &c);
-    }
-    if (with_waiting) {
-        pp_contention_each_waiting(add_waiting, &c);
-    }
-    return pp_samples_give(&c.samples, PP_CONTENTION_DELAY, arena, profile);
+    return error;
 }
 
 /* ---- comments ---- */
@@ -127,13 +171,15 @@ static int add_comments(pp_contention_view view, pp_arena *arena, pp_profile *pr
                       " is the fraction: values are scaled up by it", arena);
         }
     }
+    add_count(list, &count, pp_label_cells_folded(cells_of(view)) / PP_CONTENTION_EVENT,
+              " contentions are shown without their labels: there were too many sets", arena);
     profile->comments = list;
     profile->comment_count = count;
     return arena->failed ? -ENOMEM : 0;
 }
 
-int pp_contention_profile_build(pp_contention_view view, bool with_waiting, pp_arena *arena,
-                                pp_profile *profile)
+int pp_contention_profile_build(pp_contention_view view, pp_contention_detail detail,
+                                pp_arena *arena, pp_profile *profile)
 {
     *profile = (pp_profile){
         .sample_type_count = PP_CONTENTION_VALUES,
@@ -143,7 +189,7 @@ int pp_contention_profile_build(pp_contention_view view, bool with_waiting, pp_a
         .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
         .symbolize = PP_SYMBOLIZE_NAMES,
     };
-    int error = pp_contention_samples(view, with_waiting, arena, profile);
+    int error = pp_contention_samples(view, detail, arena, profile);
     if (error == 0) {
         error = pp_profile_add_mappings(arena, profile);
     }

@@ -31,6 +31,7 @@ struct pp_charge {
     uint64_t scale;
     uint64_t extra_ns; /* added by waiters, not yet in the table */
     pp_stack_entry *entry;
+    pp_label_cell *cell; /* in use */
 };
 
 struct pp_contended {
@@ -80,15 +81,20 @@ static void drop_charge(pp_charge *charge)
     uint64_t extra_ns = __atomic_load_n(&charge->extra_ns, __ATOMIC_RELAXED);
     if (charge->entry != NULL && extra_ns != 0) {
         __atomic_add_fetch(&charge->entry->amount, extra_ns * charge->scale, __ATOMIC_RELAXED);
+        pp_label_cell_add(charge->cell, PP_CONTENTION_CELL_AMOUNT, extra_ns * charge->scale);
     }
+    pp_label_cell_give(charge->cell);
     pp_slot_give(charges_taken, (size_t)(charge - charges));
 }
 
-void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry)
+void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry, pp_label_cell *cell)
 {
     if (charge != NULL) {
         charge->entry = entry;
+        charge->cell = cell;
         drop_charge(charge);
+    } else {
+        pp_label_cell_give(cell);
     }
 }
 
@@ -325,6 +331,8 @@ void pp_contended_after_fork_in_child(void)
 {
     for (size_t i = 0; (i = pp_slot_next(charges_taken, CHARGE_WORDS, i)) < CHARGES; i++) {
         charges[i].refs = 0;
+        pp_label_cell_give(charges[i].cell);
+        charges[i].cell = NULL;
     }
     for (size_t i = 0; (i = pp_slot_next(records_taken, RECORD_WORDS, i)) < PP_CONTENDED_MAX; i++) {
         records[i].object = 0;

@@ -23,6 +23,7 @@
 #ifndef PP_SAMPLE_CONTENDED_H
 #define PP_SAMPLE_CONTENDED_H
 
+#include "store/label_cells.h"
 #include "store/stack_counts.h"
 
 #include <stdbool.h>
@@ -69,8 +70,12 @@ uint64_t pp_contended_leave(pp_place *place, uint64_t *unseen_ns);
 bool pp_contended_release(uintptr_t object, uint64_t scale, uint64_t *waited_ns,
                           pp_charge **charge);
 
-/* The holder's stack is recorded (NULL: it could not be). */
-void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry);
+/* The values of a cell whose owner is an entry: the parts of its count and amount. */
+enum { PP_CONTENTION_CELL_COUNT, PP_CONTENTION_CELL_AMOUNT };
+
+/* The holder's stack is recorded (NULL: it could not be), `cell` is the part that its labels have of it
+ * (NULL: none), in use, and is given back. */
+void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry, pp_label_cell *cell);
 
 /* Waits of which a part could not be charged to anybody. */
 uint64_t pp_contended_uncharged(void);

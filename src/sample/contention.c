@@ -27,6 +27,7 @@ uint8_t pp_contention_hot[PP_CONTENTION_HASHES];
 
 static int64_t block_rate, mutex_fraction;
 static pp_stack_counts *blocked, *held_up;
+static pp_label_cells *blocked_labels, *held_up_labels; /* made when they are needed */
 static pp_contention_facts facts;
 
 static PP_TLS uint64_t random_state;
@@ -58,6 +59,20 @@ static pp_stack_entry *add(pp_stack_counts *table, const uintptr_t *pcs, uint32_
         __atomic_add_fetch(&entry->amount, amount, __ATOMIC_RELAXED);
     }
     return entry;
+}
+
+/* The part that the calling thread's labels have of it; the cell is in use. */
+static pp_label_cell *add_labels(pp_label_cells **table, const pp_stack_entry *entry,
+                                 uint64_t count, uint64_t amount)
+{
+    pprof_labels *labels = pp_labels_current();
+    if (labels == NULL || entry == NULL) {
+        return NULL;
+    }
+    pp_label_cell *cell = pp_label_cell_take(pp_label_cells_at(table), entry, labels, count);
+    pp_label_cell_add(cell, PP_CONTENTION_CELL_COUNT, count);
+    pp_label_cell_add(cell, PP_CONTENTION_CELL_AMOUNT, amount);
+    return cell;
 }
 
 /* A handler may have jumped out of a walk: what it worked in is still there. */
@@ -127,9 +142,11 @@ static void record_blocked(const pp_waiter *waiter, uint64_t wait_ns)
         count = (uint64_t)((double)rate / (double)wait_ns * PP_CONTENTION_EVENT);
         wait_ns = rate;
     }
-    if (record(blocked, &waiter->caller, count, wait_ns) == NULL) {
+    const pp_stack_entry *entry = record(blocked, &waiter->caller, count, wait_ns);
+    if (entry == NULL) {
         count_lost_wait();
     }
+    pp_label_cell_give(add_labels(&blocked_labels, entry, count, wait_ns));
 }
 
 static void charge_unseen(uint64_t ns)
@@ -216,12 +233,13 @@ bool pp_release_begin(uintptr_t object, pp_release *release)
 void pp_release_record(const pp_release *release, const pp_contention_caller *caller)
 {
     int saved_errno = errno;
-    pp_stack_entry *entry = record(held_up, caller, release->scale * PP_CONTENTION_EVENT,
-                                   release->waited_ns * release->scale);
+    uint64_t count = release->scale * PP_CONTENTION_EVENT;
+    uint64_t amount = release->waited_ns * release->scale;
+    pp_stack_entry *entry = record(held_up, caller, count, amount);
     if (entry == NULL) {
         __atomic_add_fetch(&facts.lost_releases, release->scale, __ATOMIC_RELAXED);
     }
-    pp_charge_settle(release->charge, entry);
+    pp_charge_settle(release->charge, entry, add_labels(&held_up_labels, entry, count, amount));
     errno = saved_errno;
 }
 
@@ -283,12 +301,23 @@ const pp_stack_counts *pp_contention_held_up(void)
     return __atomic_load_n(&held_up, __ATOMIC_ACQUIRE);
 }
 
+pp_label_cells *pp_contention_blocked_labels(void)
+{
+    return __atomic_load_n(&blocked_labels, __ATOMIC_ACQUIRE);
+}
+
+pp_label_cells *pp_contention_held_up_labels(void)
+{
+    return __atomic_load_n(&held_up_labels, __ATOMIC_ACQUIRE);
+}
+
 typedef struct waiting {
     pp_waiting_visit *visit;
     void *context;
 } waiting;
 
-/* Its frames stay where they are as long as it waits. */
+/* Its frames stay where they are as long as it waits, and so do its labels: the reference was to them,
+ * if it waits still. */
 static void visit_waiting(const pp_waiter *copy, const pp_waiter *waiter, void *context)
 {
     const waiting *w = context;
@@ -296,9 +325,14 @@ static void visit_waiting(const pp_waiter *copy, const pp_waiter *waiter, void *
     if (scratch == NULL) {
         return;
     }
+    bool labelled = copy->labels != NULL && pp_labels_try_ref(copy->labels);
     walk_from(&copy->caller, scratch, true);
     if (pp_waiter_still_waits(waiter, copy)) {
-        w->visit(scratch->pcs, scratch->walk.depth + 1, copy->since_ns, w->context);
+        w->visit(scratch->pcs, scratch->walk.depth + 1, labelled ? copy->labels : NULL,
+                 copy->since_ns, w->context);
+    }
+    if (labelled) {
+        pp_labels_unref(copy->labels);
     }
     pp_scratch_give(scratch);
 }

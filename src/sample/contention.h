@@ -19,7 +19,7 @@
  *
  * Zone: HOOK. Nothing allocates, errno is preserved.
  * Locks: those of contended.h.
- * Owns: the two tables of stacks; 24 bytes of TLS.
+ * Owns: the two tables of stacks, and those of labels; 24 bytes of TLS.
  */
 #ifndef PP_SAMPLE_CONTENTION_H
 #define PP_SAMPLE_CONTENTION_H
@@ -94,10 +94,13 @@ int64_t pp_contention_set_mutex_fraction(int64_t fraction);
 /* What was recorded: count in PP_CONTENTION_EVENT, amount in nanoseconds. NULL if never on. */
 const pp_stack_counts *pp_contention_blocked(void);
 const pp_stack_counts *pp_contention_held_up(void);
+/* What fell to labels: of who waited, or who released. NULL: nothing did. */
+pp_label_cells *pp_contention_blocked_labels(void);
+pp_label_cells *pp_contention_held_up_labels(void);
 
-/* A wait that goes on. `pcs` as in a stack_counts entry. */
-typedef void pp_waiting_visit(const uintptr_t *pcs, uint32_t depth, uint64_t since_ns,
-                              void *context);
+/* A wait that goes on. `pcs` as in a stack_counts entry; the labels (NULL: none) are the caller's. */
+typedef void pp_waiting_visit(const uintptr_t *pcs, uint32_t depth, const pprof_labels *labels,
+                              uint64_t since_ns, void *context);
 /* Zone: NORMAL. */
 void pp_contention_each_waiting(pp_waiting_visit *visit, void *context);
 /* How many there may be. */

@@ -87,6 +87,7 @@ pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller)
         waiter->object = object;
         waiter->place.at = NULL;
         waiter->caller = *caller;
+        waiter->labels = pp_labels_current();
         waiting = waiter;
     }
     return waiter;
@@ -126,6 +127,7 @@ PP_RAW_MEMORY static bool copy_if_shown(const pp_waiter *waiter, pp_waiter *copy
     copy->object = waiter->object;
     copy->since_ns = waiter->since_ns;
     copy->caller = waiter->caller;
+    copy->labels = waiter->labels;
     copy->serial = serial;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return pp_waiter_still_waits(waiter, copy);

@@ -18,6 +18,7 @@
 #define PP_SAMPLE_WAITERS_H
 
 #include "sample/contended.h"
+#include "store/labels.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,6 +36,7 @@ typedef struct pp_waiter {
     uint64_t since_ns;
     pp_place place;
     pp_contention_caller caller;
+    pprof_labels *labels; /* its thread's: valid as long as it waits */
 } pp_waiter;
 
 /* Takes a waiter for the calling thread; NULL if there is none left. It is not shown yet. */

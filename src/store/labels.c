@@ -136,7 +136,7 @@ void pp_labels_free(pprof_labels *labels)
 
 /* ---- other threads' ---- */
 
-static bool try_ref(pprof_labels *labels)
+bool pp_labels_try_ref(pprof_labels *labels)
 {
     uint32_t refs = __atomic_load_n(&labels->head.refs, __ATOMIC_RELAXED);
     while (refs != 0 && !__atomic_compare_exchange_n(&labels->head.refs, &refs, refs + 1, true,
@@ -152,7 +152,7 @@ pprof_labels *pp_labels_ref_of(pprof_labels *const *place)
         if (labels == NULL) {
             return NULL;
         }
-        if (!try_ref(labels)) {
+        if (!pp_labels_try_ref(labels)) {
             continue; /* it has another one by now */
         }
         if (__atomic_load_n(place, __ATOMIC_ACQUIRE) == labels) {

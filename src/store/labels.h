@@ -60,6 +60,10 @@ pprof_labels *pp_labels_new(const pprof_labels *parent, const char *const *key_v
 
 void pp_labels_free(pprof_labels *labels);
 
+/* Of a set that may be gone: false if it is. If true it may be another set by now, which the caller has
+ * to find out from where it had the pointer. */
+bool pp_labels_try_ref(pprof_labels *labels);
+
 /* Of a set that cannot go away meanwhile. */
 static inline pprof_labels *pp_labels_ref(pprof_labels *labels)
 {

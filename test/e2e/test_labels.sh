@@ -42,4 +42,24 @@ for engine in timer perf; do
     expect_contains "the tags" tags "phase: Total"
     expect_contains "the tags" tags "two words"
 done
+
+# Who waits, and who holds: each under its own labels.
+"$linked/labels" contention "$work" || fail "contention"
+raw block.pb.gz
+raw mutex.pb.gz
+focused block.pb.gz 'role=^waiter$' >number
+expect_equal "waits with labels" 5 "$(weight_with focused.raw pthread_mutex_lock waits_for_mutex)"
+expect_equal "all waits for the mutex" 10 \
+    "$(weight_with block.pb.gz.raw pthread_mutex_lock waits_for_mutex)"
+focused mutex.pb.gz 'role=^holder$' >number
+expect_equal "releases of the holder" 10 "$(weight_with focused.raw hold_up)"
+expect_equal "all releases" 10 "$(weight_with mutex.pb.gz.raw hold_up)"
+focused block.pb.gz 'state=^waiting$' >number
+expect_equal "waits that go on" 1 "$(weight_with focused.raw sem_wait waits_for_ever)"
+focused block.pb.gz 'role=^stuck$' >number
+expect_equal "waits that go on, by their label" 1 "$(weight_with focused.raw sem_wait waits_for_ever)"
+grep -q 'not this' block.pb.gz.raw && fail "two values for one key"
+for name in block mutex; do
+    grep -q 'role' $name.txt && fail "labels in the text of $name"
+done
 echo ok

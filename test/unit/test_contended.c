@@ -39,7 +39,7 @@ static void a_release_is_charged_for_all_that_wait(void **state)
         assert_true(pp_contended_join(object, &places[i]));
     assert_true(pp_contended_release(object, 1, &first_ns, &charge));
     assert_non_null(charge);
-    pp_charge_settle(charge, &entry);
+    pp_charge_settle(charge, &entry, NULL);
     assert_true(pp_contended_release(object, 1, &again_ns, &charge));
     for (int i = 0; i < SOME; i++) {
         uint64_t since_ns = places[i].since_ns;
@@ -47,7 +47,7 @@ static void a_release_is_charged_for_all_that_wait(void **state)
         assert_int_equal(unseen_ns, 0);
     }
     /* The second holder is slow: it settles when all are gone. */
-    pp_charge_settle(charge, &entry);
+    pp_charge_settle(charge, &entry, NULL);
     assert_int_equal(first_ns + again_ns + entry.amount, waits_ns);
     assert_false(pp_contended_release(object, 1, &again_ns, &charge));
 }
@@ -64,7 +64,7 @@ static void what_is_left_after_the_last_release_counts_as_often_as_that(void **s
     assert_true(pp_contended_join(object, &place));
     uint64_t since_ns = place.since_ns;
     assert_true(pp_contended_release(object, 7, &waited_ns, &charge));
-    pp_charge_settle(charge, &entry);
+    pp_charge_settle(charge, &entry, NULL);
     uint64_t wait_ns = pp_contended_leave(&place, &unseen_ns) - since_ns;
     assert_int_equal(entry.amount, (wait_ns - waited_ns) * 7);
 }
@@ -164,7 +164,7 @@ static void *stir(void *context)
         if (pp_random_below(&s->seed, 2) == 0) {
             if (pp_contended_release(object, 1, &ns, &charge)) {
                 s->charged_ns += ns;
-                pp_charge_settle(charge, &extras);
+                pp_charge_settle(charge, &extras, NULL);
             }
         } else {
             pp_place place;

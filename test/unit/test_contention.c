@@ -274,9 +274,10 @@ static void *waits_for_semaphore(void *unused)
 
 static unsigned still_waiting;
 
-static void see_waiting(const uintptr_t *pcs, uint32_t depth, uint64_t since_ns, void *function)
+static void see_waiting(const uintptr_t *pcs, uint32_t depth, const pprof_labels *labels,
+                        uint64_t since_ns, void *function)
 {
-    (void)since_ns;
+    (void)labels, (void)since_ns;
     for (uint32_t i = 0; i < depth; i++)
         still_waiting += is_within(pcs[i], function);
 }

@@ -399,9 +399,10 @@ static void *waits_on_alternate_stack(void *stack)
     return NULL;
 }
 
-static void see(const uintptr_t *pcs, uint32_t depth, uint64_t since_ns, void *seen)
+static void see(const uintptr_t *pcs, uint32_t depth, const pprof_labels *labels, uint64_t since_ns,
+                void *seen)
 {
-    (void)since_ns;
+    (void)labels, (void)since_ns;
     for (uint32_t i = 0; i < depth; i++)
         *(unsigned *)seen += is_within(pcs[i], &waits_in_handler_code);
 }

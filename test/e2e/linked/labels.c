@@ -2,7 +2,8 @@
  *
  * labels.c CASE [FILE]: work under labels, for every kind of profile; one case a run.
  *
- *   cpu FILE ENGINE    prints what each tenant used, in milliseconds
+ *   cpu FILE ENGINE          prints what each tenant used, in milliseconds
+ *   contention FOLDER        a holder and waiters, with labels and without: block and mutex.pb.gz, .txt
  */
 #include "../victims/burn.h"
 
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -95,10 +97,121 @@ static int cpu(const char *file, const char *engine)
     return 0;
 }
 
+/* ---- block and mutex ---- */
+
+enum { ROUNDS = 5 };
+
+static const char *const as_holder[] = {"role", "holder"};
+static const char *const as_waiter[] = {"role", "waiter"};
+static const char *const as_stuck[] = {"role", "stuck", "state", "not this"};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static sem_t never;
+static pid_t waiter_tid;
+
+static void write_profile(const char *folder, const char *name, const char *suffix, int debug)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.%s", folder, name, suffix);
+    int fd = open_file(path);
+    CHECK(pprof_profile_write(pprof_lookup(name), pprof_writer_fd(fd), debug) == 0);
+    close(fd);
+}
+
+static void until_asleep(const pid_t *tid)
+{
+    char path[64];
+    char state = 'R';
+    while (__atomic_load_n(tid, __ATOMIC_ACQUIRE) == 0) {
+    }
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)*tid);
+    while (state != 'S') {
+        FILE *file = fopen(path, "r");
+        CHECK(file != NULL && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+        fclose(file);
+    }
+}
+
+__attribute__((noinline)) void waits_for_mutex(void *unused)
+{
+    (void)unused;
+    __atomic_store_n(&waiter_tid, gettid(), __ATOMIC_RELEASE);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void *waits_with_labels(void *unused)
+{
+    pprof_do(as_waiter, 1, waits_for_mutex, NULL);
+    return unused;
+}
+
+static void *waits_without(void *unused)
+{
+    pprof_labels_unref(pprof_set_thread_labels(NULL));
+    waits_for_mutex(NULL);
+    return unused;
+}
+
+__attribute__((noinline)) void hold_up(void *(*who)(void *))
+{
+    pthread_t thread;
+    waiter_tid = 0;
+    pthread_mutex_lock(&mutex);
+    CHECK(pthread_create(&thread, NULL, who, NULL) == 0);
+    until_asleep(&waiter_tid);
+    pthread_mutex_unlock(&mutex);
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
+static void hold_up_all(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < ROUNDS; i++) {
+        hold_up(waits_with_labels);
+        hold_up(waits_without);
+    }
+}
+
+__attribute__((noinline)) void waits_for_ever(void *unused)
+{
+    (void)unused;
+    __atomic_store_n(&waiter_tid, gettid(), __ATOMIC_RELEASE);
+    sem_wait(&never);
+}
+
+static void *be_stuck(void *unused)
+{
+    pprof_do(as_stuck, 2, waits_for_ever, NULL);
+    return unused;
+}
+
+static int contention(const char *folder)
+{
+    pthread_t thread;
+    CHECK(sem_init(&never, 0, 0) == 0);
+    pprof_set_block_profile_rate(1);
+    pprof_set_mutex_profile_fraction(1);
+    pprof_do(as_holder, 1, hold_up_all, NULL);
+    waiter_tid = 0;
+    CHECK(pthread_create(&thread, NULL, be_stuck, NULL) == 0);
+    until_asleep(&waiter_tid);
+    write_profile(folder, "block", "pb.gz", 0);
+    write_profile(folder, "block", "txt", 1);
+    write_profile(folder, "mutex", "pb.gz", 0);
+    write_profile(folder, "mutex", "txt", 1);
+    sem_post(&never);
+    CHECK(pthread_join(thread, NULL) == 0);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "cpu") == 0) {
         return cpu(argv[2], argv[3]);
+    }
+    if (argc == 3 && strcmp(argv[1], "contention") == 0) {
+        return contention(argv[2]);
     }
     return 2;
 }
