@@ -1,0 +1,115 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: MIT
+#
+# both_ways.sh: runs other people's tests with and without the library, and compares. Included by the scripts
+# beside it, which `run` calls with $BUILD and $WORK (a folder of theirs, kept from run to run).
+#
+# A test is a program in a folder. What it prints is not looked at, its exit status is: 0 = passed. Where the
+# two differ each way is tried again, alone, for as many times as $AGAIN says: a test that fails at times by itself
+# may not fail more often with the library.
+set -eu
+
+: "${BUILD:?the build directory}" "${WORK:?a folder to work in}" "${here:?where this file is}"
+library=$BUILD/lib/libpprof.so.0
+JOBS=${JOBS:-$(nproc)}
+AGAIN=${AGAIN:-10}
+LIMIT=${LIMIT:-120} # seconds that a test may take
+OPTIONS=${OPTIONS:-block:1,mutex:1,file=/dev/null}
+
+# debian_source PACKAGE: its source, patched, in $WORK/PACKAGE. Nothing of the system's own lists is changed.
+debian_source() {
+    [ ! -d "$WORK/$1" ] || return 0
+    (
+        cd "$WORK"
+        # shellcheck source=/dev/null
+        . /etc/os-release
+        mkdir -p apt/parts apt/lists/partial
+        case $ID in
+        ubuntu) mirror=$MIRROR components="main universe" ;;
+        *) mirror=$MIRROR components=main ;;
+        esac
+        keys=/usr/share/keyrings/$ID-archive-keyring.gpg
+        for suite in "$VERSION_CODENAME" "$VERSION_CODENAME-updates"; do
+            echo "deb-src [signed-by=$keys] $mirror $suite $components"
+        done >apt/sources.list
+        set -- "$1" -o Dir::Etc::sourcelist="$PWD/apt/sources.list" -o Dir::Etc::sourceparts="$PWD/apt/parts" \
+            -o Dir::State::lists="$PWD/apt/lists" -o APT::Sandbox::User=root
+        package=$1
+        shift
+        apt-get "$@" -qq update
+        apt-get "$@" -qq source --download-only "$package"
+        dpkg-source --no-check -x "$package"_*.dsc "$package" >/dev/null
+    )
+}
+
+# run_test LOG COMMAND...: prints the exit status; in a folder of its own.
+run_test() {
+    run_test_log=$1
+    shift
+    run_test_folder=$(mktemp -d "$WORK/run.XXXXXX")
+    run_test_status=0
+    (cd "$run_test_folder" && exec timeout -k 5 "$LIMIT" "$@") >"$run_test_log" 2>&1 </dev/null || run_test_status=$?
+    chmod -R u+rwx "$run_test_folder"
+    rm -rf "$run_test_folder"
+    echo "$run_test_status"
+}
+
+# one_way plain|preload TEST: prints the exit status.
+one_way() {
+    one_way_log=$WORK/logs/$(echo "$2" | tr / _).$1
+    case $1 in
+    plain) run_test "$one_way_log" "$2" ;;
+    preload) run_test "$one_way_log" env LIBPPROF="$OPTIONS" LD_PRELOAD="$library" "$2" ;;
+    esac
+}
+
+# passes HOW TEST: how often it passes of $AGAIN times.
+passes() {
+    passes_count=0
+    passes_left=$AGAIN
+    while [ "$passes_left" -gt 0 ]; do
+        passes_left=$((passes_left - 1))
+        [ "$(one_way "$1" "$2")" -ne 0 ] || passes_count=$((passes_count + 1))
+    done
+    echo "$passes_count"
+}
+
+# both_ways LIST [KNOWN]: runs the programs whose paths are in LIST, $JOBS at a time, prints what differs and a
+# summary; fails if there is a test that passes less often with the library. KNOWN: names of tests that do, for a
+# reason that is documented; they are printed all the same.
+both_ways() {
+    mkdir -p "$WORK/logs"
+    export BUILD WORK LIMIT OPTIONS AGAIN
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    xargs -P "$JOBS" -I '{}' sh -c '
+        here=$1
+        . "$here/both_ways.sh"
+        plain=$(one_way plain "$2")
+        preload=$(one_way preload "$2")
+        echo "$2 $plain $preload"' sh "$here" '{}' <"$1" >"$WORK/results"
+    sort -o "$WORK/results" "$WORK/results"
+    [ "$(wc -l <"$WORK/results")" -eq "$(wc -l <"$1")" ] || {
+        echo "not all tests were run: see $WORK/results" >&2
+        return 1
+    }
+    worse=0
+    while read -r test plain preload; do
+        [ "$plain" -ne "$preload" ] || continue
+        plain_passes=$(passes plain "$test")
+        preload_passes=$(passes preload "$test")
+        verdict=same
+        if [ "$preload_passes" -lt "$plain_passes" ]; then
+            verdict=WORSE
+            case " ${2-} " in
+            *" ${test##*/} "*) verdict=known ;;
+            *) worse=$((worse + 1)) ;;
+            esac
+        fi
+        echo "$verdict: ${test##*/}: status $plain, with the library $preload; passes of $AGAIN: $plain_passes, $preload_passes"
+    done <"$WORK/results"
+    awk '{ run++; plain += $2 == 0; preload += $3 == 0 }
+        END { printf "%d run, %d pass without the library, %d with it (before trying again)\n", run, plain, preload }' \
+        "$WORK/results"
+    echo "$worse worse with the library"
+    [ "$worse" -eq 0 ]
+}
