@@ -146,7 +146,7 @@ static int inspect_elf(const struct program *program, struct pp_error *error)
     if (!loader[0])
         return pp_fail(error,
                        "%s is statically linked: no library can be preloaded into it; link it "
-                       "dynamically, or link libpprof.a into it",
+                       "dynamically, or link libpprof_static.a into it",
                        program->path);
 #if defined(__GLIBC__)
     if (strstr(loader, "ld-musl"))

@@ -109,9 +109,11 @@ static int start_heap(void)
     int error = pp_heap_control_start(&options.heap_request);
     if (!seen) {
         pp_text text = PP_TEXT_INIT;
-        pp_text_add(&text,
-                    "the heap profile will be empty: the program's malloc is not the one that "
-                    "libpprof stands before; preload libpprof first, or link it first");
+        pp_text_add(
+            &text,
+            "the heap profile will be empty: the program's malloc is not the one that "
+            "libpprof stands before; preload libpprof first, or link it first; a fully static "
+            "program has to be linked with the options in libpprof_static.wrap");
         pp_log(&text);
     }
     return error;

@@ -41,9 +41,16 @@
         .size \name, . - \name
 .endm
 
-/* The exported symbol, and another for the same place by which the library itself refers to it. */
+/* The exported symbol, and another for the same place by which the library itself refers to it. In
+ * libpprof_static.a the name belongs to libc; calls are led here by the linker's --wrap. */
 .macro export name
+#ifdef PP_MALLOC_WRAPPED
+        .hidden __wrap_\name
+        .globl __wrap_\name
+        .set __wrap_\name, \name
+#else
         .globl \name
+#endif
         .hidden pp_entry_\name
         .globl pp_entry_\name
         .set pp_entry_\name, \name
@@ -225,6 +232,9 @@
 .endm
 
 #define STUB(name, shape) shape name ;
+#ifdef PP_MALLOC_WRAPPED
+PP_MALLOC_LIST_LIBC(STUB)
+#else
 PP_MALLOC_LIST(STUB)
 
 /* realloc(block, count * size), in every allocator. The program's own realloc, which is not ours where
@@ -237,6 +247,7 @@ PP_MALLOC_LIST(STUB)
         mov     %rax, %rsi
         jmp     *realloc@GOTPCREL(%rip)
         end reallocarray
+#endif
 
 /* rax: the hook. Builds a pp_malloc_call (hook/malloc_hook.h), from low to high: four arguments,
  * the hook, rbx, rbp, and the return address that is there already. */

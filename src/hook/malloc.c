@@ -23,7 +23,6 @@
 
 #include "base/compiler.h"
 #include "hook/malloc_hook.h"
-#include "hook/real.h"
 #include "sample/alloctrace.h"
 #include "sample/heap.h"
 #include "sys/safe_read.h"
@@ -73,7 +72,7 @@ static bool is_inside_guarded(const pp_malloc_call *call)
 PP_COLD_PATH static void ask_for_rate(void)
 {
     int64_t rate = 0;
-    if (pp_malloc_first_rate(&rate)) {
+    if (!pp_malloc_is_too_early() && pp_malloc_first_rate(&rate)) {
         pp_heap_set_rate(rate);
     }
 }
@@ -321,19 +320,4 @@ __attribute__((visibility("hidden"), used)) uintptr_t pp_malloc_too_large(void)
 {
     errno = ENOMEM;
     return 0;
-}
-
-/* ---- asking for the size ---- */
-
-typedef size_t usable_size_function(void *);
-static void *real_usable_size;
-
-__attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
-{
-    if (pp_malloc_is_bootstrap((uintptr_t)block)) {
-        return pp_malloc_bootstrap_size((uintptr_t)block);
-    }
-    usable_size_function *real =
-        (usable_size_function *)pp_real(&real_usable_size, "malloc_usable_size");
-    return real != NULL ? real(block) : 0;
 }

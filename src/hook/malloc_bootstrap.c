@@ -14,6 +14,7 @@
  */
 #include "hook/malloc_hook.h"
 
+#include "hook/real.h"
 #include "sample/heap.h"
 
 enum {
@@ -48,4 +49,21 @@ bool pp_malloc_is_bootstrap(uintptr_t address)
 size_t pp_malloc_bootstrap_size(uintptr_t address)
 {
     return *(const size_t *)(address - sizeof(size_t));
+}
+
+/* ---- asking for the size ---- */
+
+size_t malloc_usable_size(void *block);
+
+typedef size_t usable_size_function(void *);
+static void *real_usable_size;
+
+__attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
+{
+    if (pp_malloc_is_bootstrap((uintptr_t)block)) {
+        return pp_malloc_bootstrap_size((uintptr_t)block);
+    }
+    usable_size_function *real =
+        (usable_size_function *)pp_real(&real_usable_size, "malloc_usable_size");
+    return real != NULL ? real(block) : 0;
 }

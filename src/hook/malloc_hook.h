@@ -83,6 +83,9 @@ size_t pp_malloc_bootstrap_size(uintptr_t address);
  * allocation. */
 bool pp_malloc_has_cxx_runtime(void);
 
+/* Whether libc itself is still being set up: nobody can walk a stack then. */
+bool pp_malloc_is_too_early(void);
+
 /* Stands in for a function that does not exist here; NULL if there is nothing like it. */
 pp_malloc_function *pp_malloc_fallback(const pp_malloc_hook *hook);
 

@@ -28,9 +28,9 @@
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "hook/malloc_hook.h"
+#include "hook/real.h"
 #include "sample/heap_mappings.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -61,9 +61,9 @@ PP_STUB_ALIAS("mmap64", "mmap");
 
 void pp_malloc_mappings_resolve(void)
 {
-    real_mmap = (mmap_function *)dlsym(RTLD_NEXT, "mmap");
-    real_munmap = (munmap_function *)dlsym(RTLD_NEXT, "munmap");
-    real_mremap = (mremap_function *)dlsym(RTLD_NEXT, "mremap");
+    real_mmap = (mmap_function *)pp_real_find("mmap");
+    real_munmap = (munmap_function *)pp_real_find("munmap");
+    real_mremap = (mremap_function *)pp_real_find("mremap");
 }
 
 static long with_errno(long result)

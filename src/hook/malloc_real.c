@@ -25,6 +25,7 @@
 
 #include "base/compiler.h"
 #include "hook/malloc_mappings.h"
+#include "hook/real.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -195,7 +196,7 @@ static void adopt(pp_malloc_hook *hook, void *found)
 
 static bool resolve_next(pp_malloc_hook *hook)
 {
-    void *found = dlsym(RTLD_NEXT, hook->name);
+    void *found = pp_real_find(hook->name);
     if (!is_usable(hook, found)) {
         return false;
     }
@@ -238,6 +239,12 @@ static void resolve_other(pp_malloc_hook *hook, uintptr_t caller)
     if (found != NULL) {
         adopt(hook, found);
     }
+}
+
+/* The loader has done that before anybody could call us. */
+bool pp_malloc_is_too_early(void)
+{
+    return false;
 }
 
 bool pp_malloc_is_allocators(uintptr_t address)

@@ -14,8 +14,8 @@
 
 #include "arch/wait_list.h"
 #include "base/compiler.h"
+#include "hook/real.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -110,11 +110,11 @@ static bool has_old_version(const char *name)
 static void *find(const char *name, const char *version)
 {
     if (version != NULL) {
-        return dlvsym(RTLD_NEXT, name, version);
+        return pp_real_find_version(name, version);
     }
-    void *found = dlsym(RTLD_NEXT, name);
-    if (has_old_version(name) && found == dlvsym(RTLD_NEXT, name, OLD_VERSION)) {
-        return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    void *found = pp_real_find(name);
+    if (has_old_version(name) && found == pp_real_find_version(name, OLD_VERSION)) {
+        return pp_real_find_version(name, "GLIBC_2.3.2");
     }
     return found;
 }

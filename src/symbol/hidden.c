@@ -28,7 +28,7 @@ static bool begins_with(const char *name, const char *prefix)
 
 bool pp_symbol_is_allocator(const char *name)
 {
-    static const char *const prefixes[] = {"je_", "tc_", "mi_", "__libc_"};
+    static const char *const prefixes[] = {"_rjem_", "je_", "tc_", "mi_", "__libc_"};
     static const char *const names[] = {
         "malloc",
         "calloc",

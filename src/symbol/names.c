@@ -130,11 +130,15 @@ static bool name_precedes(resolver *r, uint32_t left, uint32_t right)
 
 enum { RANK_NO_SIZE = 4 /* added to the rank of a symbol that does not know its size */ };
 
-/* A symbol that knows its size before one that does not, then global before weak before local. */
+/* A symbol that knows its size before one that does not, then global before weak before local, and last what
+ * is hidden, which the linker makes local except in fully static programs: names for inner use. */
 static uint8_t rank_of(const Elf64_Sym *symbol)
 {
     unsigned binding = ELF64_ST_BIND(symbol->st_info);
+    unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other);
     uint8_t rank = binding == STB_WEAK ? 1 : binding == STB_LOCAL ? 2 : 0;
+    if (binding != STB_LOCAL && (visibility == STV_HIDDEN || visibility == STV_INTERNAL))
+        rank = 3;
     return symbol->st_size == 0 ? (uint8_t)(rank + RANK_NO_SIZE) : rank;
 }
 

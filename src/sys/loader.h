@@ -12,7 +12,8 @@
  * _rtld_global that has the reported value is a candidate. A word that is a candidate by accident
  * can only make the epoch change too often; it is dropped at the next refresh at which it differs.
  *
- * Zone: SIGNAL; pp_loader_calibrate is called by NORMAL code (sys/module_scan.c).
+ * Zone: SIGNAL; pp_loader_calibrate and pp_loader_find_state are called by NORMAL code
+ *       (sys/module_scan.c).
  * Locks: none.
  * Owns: the list of candidates.
  */
@@ -40,5 +41,11 @@ void pp_loader_note_change(void);
  * that no longer agree. Callers are serialised by the module table's lock.
  */
 void pp_loader_calibrate(const void *object, size_t size, uint64_t loads, uint32_t loaded);
+
+/*
+ * The loader's private state: false if there is none. Takes the loader's lock. One of two files:
+ * loader_dynamic.c, and loader_static.c in libpprof_static.a.
+ */
+bool pp_loader_find_state(const void **object, size_t *size);
 
 #endif

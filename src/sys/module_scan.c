@@ -24,7 +24,6 @@
 #include "sys/modules_seen.h"
 #include "sys/tasks.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
 #include <string.h>
@@ -413,21 +412,16 @@ static void remember_objects(const scan *s)
 
 /* ---- refresh ---- */
 
-/*
- * dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr holds its second; dlopen and
- * dlclose take both, in this order. So this is done before the scan, and without any lock of ours.
- */
+/* Not during the scan, and without any lock of ours: the loader's own are taken in another order. */
 static void find_loader_state(void)
 {
-    Dl_info where;
-    ElfW(Sym) *symbol = NULL;
+    const void *state = NULL;
+    size_t size = 0;
     if (__atomic_load_n(&loader_state_sought, __ATOMIC_ACQUIRE)) {
         return;
     }
-    void *state = dlsym(RTLD_DEFAULT, "_rtld_global");
-    if (state != NULL && dladdr1(state, &where, (void **)&symbol, RTLD_DL_SYMENT) != 0 &&
-        symbol != NULL && where.dli_saddr == state) {
-        __atomic_store_n(&loader_state_size, symbol->st_size, __ATOMIC_RELAXED);
+    if (pp_loader_find_state(&state, &size)) {
+        __atomic_store_n(&loader_state_size, size, __ATOMIC_RELAXED);
         __atomic_store_n(&loader_state, state, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&loader_state_sought, true, __ATOMIC_RELEASE);

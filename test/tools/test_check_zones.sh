@@ -39,6 +39,7 @@ clean_tree() {
     printf '%s  a reason\n' memcpy __errno_location _GLOBAL_OFFSET_TABLE_ >tools/zones/signal.allow
     printf 'dlsym  once\n' >tools/zones/hook.allow
     : >tools/zones/exceptions.allow
+    : >tools/zones/static.allow
     printf 'malloc  the allocator may be broken\n' >tools/zones/fatal.deny
     printf 'pthread_create  a hook\n' >tools/zones/exports.allow
     printf 'libc.so.6  everybody has it\n' >tools/zones/needed.allow

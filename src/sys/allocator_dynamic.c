@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocator.c: mallinfo2() of glibc, where it is glibc that the program allocates from.
+ * allocator_dynamic.c: mallinfo2() of glibc, where it is glibc that the program allocates from.
  *
  * Zone: NORMAL.
  * Locks: none here.

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * allocator_static.c: mallinfo2() in a fully static program. It is there if libc's malloc is, which lies
+ * in the same file of libc.a, and not if the program brings its own.
+ *
+ * Zone: NORMAL.
+ * Locks: none here.
+ * Owns: nothing.
+ */
+#include "sys/allocator.h"
+
+#include <malloc.h>
+
+extern __typeof__(mallinfo2) mallinfo2 __attribute__((weak));
+
+bool pp_allocator_read(pp_allocator_use *use)
+{
+    if (mallinfo2 == NULL) {
+        return false;
+    }
+    struct mallinfo2 said = mallinfo2();
+    use->mapped = said.arena + said.hblkhd;
+    use->used = said.uordblks + said.hblkhd;
+    return use->used <= use->mapped;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * loader_dynamic.c: where the loader keeps its private state.
+ *
+ * Zone: NORMAL.
+ * Locks: dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr holds its second; dlopen and
+ *        dlclose take both, in this order.
+ * Owns: nothing.
+ */
+#include "sys/loader.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+bool pp_loader_find_state(const void **object, size_t *size)
+{
+    Dl_info where;
+    ElfW(Sym) *symbol = NULL;
+    void *state = dlsym(RTLD_DEFAULT, "_rtld_global");
+    if (state == NULL || dladdr1(state, &where, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
+        symbol == NULL || where.dli_saddr != state) {
+        return false;
+    }
+    *object = state;
+    *size = symbol->st_size;
+    return true;
+}

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 300
+#
+# test_static.sh: programs that are linked with -static and -static-pie, in C and in C++: what the library stands in
+# front of does what it should, and all kinds of profiles are right; the heap profile with the options of
+# libpprof_static.wrap, and refused without them. libpprof.a in such a program says what to link instead.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go cc c++
+archive=$BUILD/lib/libpprof_static.a
+wrap=-Wl,@$BUILD/lib/libpprof_static.wrap
+[ -e "$archive" ] || skip "libpprof_static.a was not built: there is no libc.a that it knows"
+
+# No pprof_ function is called in them: the library comes with what it hooks.
+build() { # COMPILER SOURCE FLAGS...
+    build_with=$1
+    build_source=$2
+    shift 2
+    rm -f program
+    $build_with -w -O1 -g -fno-inline -fno-optimize-sibling-calls -fomit-frame-pointer -D_GNU_SOURCE \
+        -I "$SRC/include" -o program "$SRC/test/e2e/static/$build_source" "$@" -lz 2>messages ||
+        fail "$build_source $*: $(cat messages)"
+    [ ! -s messages ] || fail "the linker complains: $(cat messages)"
+}
+
+run() { # OPTIONS: the program, quiet and successful with and without them
+    ./program >plain || fail "without options: $?"
+    LIBPPROF=$1 ./program >out 2>errors || fail "with $1: $? $(cat errors)"
+    cmp plain out || fail "another output with $1"
+}
+
+expect_cpu_and_waits() {
+    expect_whole cpu.pb.gz
+    for function in burn_in_main burn_in_thread; do
+        expect_share "$function" 200 "$(weight_with cpu.pb.gz.raw "$function")"
+    done
+    raw block.pb.gz
+    raw mutex.pb.gz
+    expect_at_least "waits in main" 1 "$(weight_with block.pb.gz.raw pthread_mutex_lock use_locks main)"
+}
+
+for how in -static -static-pie; do
+    build cc whole.c $how "$archive" "$wrap"
+    run "cpu:1000,heap:1,block,mutex,file=$work/%k.pb.gz"
+    expect_equal "messages" "" "$(cat errors)"
+    expect_cpu_and_waits
+    raw heap.pb.gz
+    expect_equal "kept blocks, $how" "1000 1000000 1000 1000000" "$(blocks_of heap.pb.gz.raw malloc keep_blocks main)"
+    expect_equal "freed blocks, $how" "1000 5000000 0 0" "$(blocks_of heap.pb.gz.raw malloc free_blocks main)"
+    expect_equal "resized blocks, $how" "1000 6000000 0 0" "$(blocks_of heap.pb.gz.raw realloc free_blocks main)"
+    rm -f ./*.pb.gz
+
+    build cc whole.c $how "$archive"
+    run "cpu:1000,heap:1,block,mutex,file=$work/%k.pb.gz"
+    expect_contains "the refusal" errors "has to be linked with the options in libpprof_static.wrap"
+    expect_cpu_and_waits
+    rm -f ./*.pb.gz
+
+    build c++ whole.cc $how "$archive" "$wrap"
+    run "heap:1,file=$work/%k.pb.gz"
+    raw heap.pb.gz
+    # A node and a text for each.
+    expect_equal "blocks of the map, $how" "20000 20000" \
+        "$(field 1,3 "$(blocks_of heap.pb.gz.raw keep_map main)" | awk '{ print $1 - 1, $2 - 1 }')"
+    rm -f ./*.pb.gz
+done
+
+build c++ whole.cc -static "$archive"
+run "cpu:1000,file=$work/cpu.pb.gz"
+
+cc -w -static -D_GNU_SOURCE -I "$SRC/include" -o program "$SRC/test/e2e/static/whole.c" "$BUILD/lib/libpprof.a" -lz \
+    2>/dev/null || skip "libpprof.a cannot be linked statically here"
+expect_equal "status of libpprof.a in a static program" 127 "$(status ./program 2>errors)"
+expect_contains "the message" errors "link libpprof_static.a instead"
+echo ok
