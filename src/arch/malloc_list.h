@@ -14,6 +14,8 @@
  *   POSIX       where to, alignment, size; 0 is success
  *   RESIZE      block, size ...                                  as REALLOC
  *   IN_PLACE    block, size, extra, flags; new size              always the slow path
+ *   CALLOC_IN   heap, count, size                                always the slow path
+ *   RESIZE_IN   heap, block, size ...                            always the slow path
  *   RELEASE     block ...                                        as FREE
  *   NEW         size ...                                         as ALLOC0, or by way of malloc
  *   DELETE      block ...                                        as RELEASE, or by way of free
@@ -72,7 +74,15 @@
     X(_ZdlPvSt11align_val_tRKSt9nothrow_t, RELEASE)                                                \
     X(_ZdaPvSt11align_val_tRKSt9nothrow_t, RELEASE)
 
-/* C23; jemalloc's own, with and without prefix; tcmalloc's own. Looked up when first called. */
+/*
+ * C23; jemalloc's own, without prefix, with its own and with that of Rust's tikv-jemallocator; tcmalloc's own;
+ * mimalloc's own. Looked up when first called.
+ *
+ * Of mimalloc's only those that none of the others hooked calls through the symbol table, where a block would be
+ * counted twice: most of its functions are made of others. So what is resized comes by one of the
+ * mi_heap_ functions, and mi_malloc_aligned and its kin, which operator new and aligned_alloc call,
+ * are not counted when the program calls them itself.
+ */
 #define PP_MALLOC_LIST_OTHERS(X)                                                                   \
     X(free_sized, RELEASE)                                                                         \
     X(free_aligned_sized, RELEASE)                                                                 \
@@ -94,6 +104,19 @@
     X(je_xallocx, IN_PLACE)                                                                        \
     X(je_dallocx, RELEASE)                                                                         \
     X(je_sdallocx, RELEASE)                                                                        \
+    X(_rjem_malloc, ALLOC0)                                                                        \
+    X(_rjem_calloc, CALLOC)                                                                        \
+    X(_rjem_realloc, RESIZE)                                                                       \
+    X(_rjem_free, RELEASE)                                                                         \
+    X(_rjem_posix_memalign, POSIX)                                                                 \
+    X(_rjem_aligned_alloc, ALLOC1)                                                                 \
+    X(_rjem_memalign, ALLOC1)                                                                      \
+    X(_rjem_valloc, ALLOC0)                                                                        \
+    X(_rjem_mallocx, ALLOC0)                                                                       \
+    X(_rjem_rallocx, RESIZE)                                                                       \
+    X(_rjem_xallocx, IN_PLACE)                                                                     \
+    X(_rjem_dallocx, RELEASE)                                                                      \
+    X(_rjem_sdallocx, RELEASE)                                                                     \
     X(tc_malloc, ALLOC0)                                                                           \
     X(tc_malloc_skip_new_handler, ALLOC0)                                                          \
     X(tc_calloc, CALLOC)                                                                           \
@@ -124,7 +147,29 @@
     X(tc_delete_sized_aligned, RELEASE)                                                            \
     X(tc_deletearray_sized_aligned, RELEASE)                                                       \
     X(tc_delete_aligned_nothrow, RELEASE)                                                          \
-    X(tc_deletearray_aligned_nothrow, RELEASE)
+    X(tc_deletearray_aligned_nothrow, RELEASE)                                                     \
+    X(mi_malloc, ALLOC0)                                                                           \
+    X(mi_malloc_small, ALLOC0)                                                                     \
+    X(mi_zalloc, ALLOC0)                                                                           \
+    X(mi_zalloc_small, ALLOC0)                                                                     \
+    X(mi_calloc, CALLOC)                                                                           \
+    X(mi_realloc, RESIZE)                                                                          \
+    X(mi_free, RELEASE)                                                                            \
+    X(mi_free_size, RELEASE)                                                                       \
+    X(mi_free_aligned, RELEASE)                                                                    \
+    X(mi_free_size_aligned, RELEASE)                                                               \
+    X(mi_cfree, RELEASE)                                                                           \
+    X(mi_new, ALLOC0)                                                                              \
+    X(mi_new_n, CALLOC)                                                                            \
+    X(mi_heap_malloc, ALLOC1)                                                                      \
+    X(mi_heap_zalloc, ALLOC1)                                                                      \
+    X(mi_heap_calloc, CALLOC_IN)                                                                   \
+    X(mi_heap_realloc, RESIZE_IN)                                                                  \
+    X(mi_heap_rezalloc, RESIZE_IN)                                                                 \
+    X(mi_heap_realloc_aligned, RESIZE_IN)                                                          \
+    X(mi_heap_realloc_aligned_at, RESIZE_IN)                                                       \
+    X(mi_heap_rezalloc_aligned, RESIZE_IN)                                                         \
+    X(mi_heap_rezalloc_aligned_at, RESIZE_IN)
 
 #define PP_MALLOC_LIST(X)                                                                          \
     PP_MALLOC_LIST_LIBC(X)                                                                         \

@@ -198,6 +198,14 @@
         slow_path \name, pp_malloc_to_alloc
 .endm
 
+.macro CALLOC_IN name
+        IN_PLACE \name
+.endm
+
+.macro RESIZE_IN name
+        IN_PLACE \name
+.endm
+
 .macro DELETE name
         export \name
         function \name

@@ -111,8 +111,13 @@ static void record(const pp_malloc_call *call, uintptr_t block, uint64_t size, u
 static size_t size_set_aside(const pp_malloc_hook *hook, uintptr_t block)
 {
     /* libc cannot tell the size of a block of another allocator. */
-    bool prefixed = hook->name[0] == 'j' && hook->name[1] == 'e' && hook->name[2] == '_';
-    return prefixed ? 0 : malloc_usable_size((void *)block);
+    static const char *const prefixes[] = {"je_", "_rjem_", "mi_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (strncmp(hook->name, prefixes[i], strlen(prefixes[i])) == 0) {
+            return 0;
+        }
+    }
+    return malloc_usable_size((void *)block);
 }
 
 PP_COLD_PATH static void trace_free(const pp_malloc_hook *hook, uintptr_t block, uintptr_t caller)
@@ -148,7 +153,13 @@ static bool size_wanted(const pp_malloc_call *call, uint64_t *size)
             return false;
         }
         break;
+    case PP_SHAPE_CALLOC_IN:
+        if (__builtin_mul_overflow(argument[1], argument[2], size)) {
+            return false;
+        }
+        break;
     case PP_SHAPE_POSIX:
+    case PP_SHAPE_RESIZE_IN:
         *size = argument[2];
         break;
     default:
@@ -182,10 +193,15 @@ static uintptr_t allocate(const pp_malloc_call *call)
 
 /* ---- blocks of another size ---- */
 
+static uintptr_t block_to_resize(const pp_malloc_call *call)
+{
+    return call->argument[call->hook->shape == PP_SHAPE_RESIZE_IN ? 1 : 0];
+}
+
 static uintptr_t resize_bootstrap(const pp_malloc_call *call, uint64_t size)
 {
-    const void *old = (const void *)call->argument[0];
-    size_t kept = pp_malloc_bootstrap_size(call->argument[0]);
+    const void *old = (const void *)block_to_resize(call);
+    size_t kept = pp_malloc_bootstrap_size((uintptr_t)old);
     void *block = (void *)pp_malloc_hook_malloc.real(size, 0, 0, 0);
     if (block != NULL) {
         memcpy(block, old, kept < size ? kept : size);
@@ -194,16 +210,15 @@ static uintptr_t resize_bootstrap(const pp_malloc_call *call, uint64_t size)
 }
 
 /* Whether the old block is gone. realloc(block, 0) may free and return NULL. */
-static bool has_resized(const pp_malloc_call *call, uintptr_t result)
+static bool has_resized(const pp_malloc_call *call, uintptr_t size, uintptr_t result)
 {
-    uintptr_t size = call->argument[1];
     return call->hook->shape == PP_SHAPE_IN_PLACE ? result >= size && result != 0
                                                   : result != 0 || size == 0;
 }
 
 static uintptr_t resize(const pp_malloc_call *call)
 {
-    uintptr_t old = call->argument[0];
+    uintptr_t old = block_to_resize(call);
     uint64_t size = 0;
     bool possible = size_wanted(call, &size);
     uint64_t before = old != 0 ? pp_heap_detach(old) : 0;
@@ -217,7 +232,7 @@ static uintptr_t resize(const pp_malloc_call *call)
         pp_alloctrace_free(old, size_before, call->return_address);
     }
     uintptr_t result = call_guarded(call);
-    if (!has_resized(call, result)) {
+    if (!has_resized(call, size, result)) {
         if (traced && old != 0) {
             trace_allocation(call, old, size_before);
         }
@@ -292,6 +307,7 @@ __attribute__((visibility("hidden"), used)) uintptr_t pp_malloc_slow_alloc(pp_ma
     switch (call->hook->shape) {
     case PP_SHAPE_REALLOC:
     case PP_SHAPE_RESIZE:
+    case PP_SHAPE_RESIZE_IN:
     case PP_SHAPE_IN_PLACE:
         return resize(call);
     default:

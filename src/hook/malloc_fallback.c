@@ -2,7 +2,7 @@
  *
  * malloc_fallback.c: functions that only some allocators have, in terms of those that all have.
  *
- * We export jemalloc's and tcmalloc's own functions, so that they exist in every program that we are
+ * We export jemalloc's, tcmalloc's and mimalloc's own functions, so that they exist in every program that we are
  * loaded into. Somebody who finds mallocx by a weak reference and calls it must get memory, whatever
  * allocator there is; likewise C23's free_sized, and operator new where no C++ runtime can be found.
  *
@@ -132,6 +132,14 @@ static uintptr_t aligned_new(uintptr_t size, uintptr_t alignment, uintptr_t c, u
     return block;
 }
 
+static uintptr_t zeroed_alloc(uintptr_t size, uintptr_t b, uintptr_t c, uintptr_t d)
+{
+    (void)b;
+    (void)c;
+    (void)d;
+    return call(&pp_malloc_hook_calloc, 1, size);
+}
+
 typedef struct stand_in {
     const char *name;
     pp_malloc_function *function;      /* this one, or */
@@ -145,6 +153,14 @@ static const stand_in stand_ins[] = {
     {"je_mallocx", alloc_with_flags, NULL},
     {"je_rallocx", resize_with_flags, NULL},
     {"je_xallocx", resize_in_place, NULL},
+    {"_rjem_mallocx", alloc_with_flags, NULL},
+    {"_rjem_rallocx", resize_with_flags, NULL},
+    {"_rjem_xallocx", resize_in_place, NULL},
+    {"_rjem_valloc", NULL, &pp_malloc_hook_valloc},
+    {"_rjem_memalign", NULL, &pp_malloc_hook_memalign},
+    {"_rjem_aligned_alloc", NULL, &pp_malloc_hook_aligned_alloc},
+    {"mi_zalloc", zeroed_alloc, NULL},
+    {"mi_zalloc_small", zeroed_alloc, NULL},
     {"_ZnwmSt11align_val_t", aligned_new, NULL},
     {"_ZnamSt11align_val_t", aligned_new, NULL},
     {"_ZnwmSt11align_val_tRKSt9nothrow_t", aligned_new_nothrow, NULL},

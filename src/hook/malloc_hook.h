@@ -31,6 +31,8 @@ typedef enum pp_malloc_shape {
     PP_SHAPE_POSIX,
     PP_SHAPE_RESIZE,
     PP_SHAPE_IN_PLACE,
+    PP_SHAPE_CALLOC_IN,
+    PP_SHAPE_RESIZE_IN,
     PP_SHAPE_RELEASE,
     PP_SHAPE_NEW,
     PP_SHAPE_DELETE

@@ -43,6 +43,16 @@ bool pp_symbol_is_allocator(const char *name)
         "rallocx",
         "xallocx",
         "malloc_skip_new_handler",
+        "malloc_small",
+        "zalloc",
+        "zalloc_small",
+        "new",
+        "new_n",
+        "heap_malloc",
+        "heap_zalloc",
+        "heap_calloc",
+        "heap_realloc",
+        "heap_rezalloc",
     };
     /* operator new and new[], in every form; tcmalloc's under names of its own */
     if (begins_with(name, "_Znw") || begins_with(name, "_Zna") || begins_with(name, "tc_new")) {

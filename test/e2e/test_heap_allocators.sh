@@ -61,6 +61,108 @@ check tcmalloc "$(find_library 'libtcmalloc\.so\.4')"
 check tcmalloc_minimal "$(find_library 'libtcmalloc_minimal\.so\.4')"
 check mimalloc "$(find_library 'libmimalloc\.so\.2')"
 
+# Programs that call an allocator by its own names. mimalloc's: linked to it, without any header of its.
+mimalloc=$(find_library 'libmimalloc\.so\.2')
+if [ -n "$mimalloc" ] && command -v cc >/dev/null; then
+    cat >own_names.c <<'C'
+#include <stddef.h>
+#include <string.h>
+void *mi_malloc(size_t), *mi_zalloc(size_t), *mi_calloc(size_t, size_t), *mi_realloc(void *, size_t);
+void *mi_rezalloc(void *, size_t), *mi_reallocn(void *, size_t, size_t), *mi_malloc_aligned(size_t, size_t);
+void *mi_heap_new(void), *mi_heap_malloc(void *, size_t), *mi_heap_calloc(void *, size_t, size_t);
+void *mi_heap_realloc(void *, void *, size_t);
+void mi_free(void *), mi_free_size(void *, size_t);
+void *aligned_alloc(size_t, size_t);
+static void *kept[7000];
+static int count;
+static void keep(void *block) { memset(block, 1, 100); kept[count++] = block; }
+void kept_blocks(void)
+{
+    void *heap = mi_heap_new();
+    for (int i = 0; i < 1000; i++) {
+        keep(mi_malloc(100));
+        keep(mi_zalloc(200));
+        keep(mi_calloc(3, 100));
+        keep(mi_heap_malloc(heap, 400));
+        keep(mi_heap_calloc(heap, 5, 100));
+        keep(mi_heap_realloc(heap, mi_heap_malloc(heap, 10), 600));
+    }
+}
+void resized_blocks(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        mi_free(mi_reallocn(mi_rezalloc(mi_realloc(mi_malloc(10), 2000), 3000), 4, 1000));
+        mi_free_size(mi_malloc(20), 20);
+    }
+}
+void aligned_blocks(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        kept[count++] = aligned_alloc(64, 640);
+    }
+}
+int main(void) { kept_blocks(); resized_blocks(); aligned_blocks(); return 0; }
+C
+    cc -O1 -fno-inline -fno-builtin -o own_names own_names.c "$mimalloc"
+    preload "heap:1,file=$work/own.pb.gz" ./own_names
+    raw own.pb.gz
+    expect_equal "blocks by mimalloc's own names" "7000 2110000 6000 2100000" "$(
+        # shellcheck disable=SC2046 # four numbers; the heap itself is a block that comes by mi_heap_malloc
+        set -- $(blocks_of own.pb.gz.raw kept_blocks main)
+        heap=$(blocks_of own.pb.gz.raw mi_heap_new_in_arena main)
+        echo "$(($1 - $(field 1 "$heap"))) $(($2 - $(field 2 "$heap"))) $(($3 - $(field 3 "$heap"))) $(($4 - $(field 4 "$heap")))"
+    )"
+    expect_equal "blocks that are resized by mimalloc's own names" "5000 9030000 0 0" \
+        "$(blocks_of own.pb.gz.raw resized_blocks main)"
+    expect_equal "blocks that are counted once" "1000 640000 1000 640000" \
+        "$(blocks_of own.pb.gz.raw aligned_blocks main)"
+
+    # mimalloc calls itself by these names: what is aligned must not be counted at several of them. (Each
+    # of the 2000 blocks of 4096 bytes is sampled with probability 1 - 1/e: standard deviation 34.)
+    env LD_PRELOAD="$library $mimalloc" LIBPPROF="heap:4k,file=$work/cxx.pb.gz" "$victims/heap_cxx"
+    raw cxx.pb.gz
+    for function in by_new_aligned by_new_aligned_nothrow; do
+        expect_near "blocks of $function at a rate of 4k" 2000 \
+            "$(field 1 "$(blocks_of cxx.pb.gz.raw "$function" main)")" 204
+    done
+fi
+
+# jemalloc as Rust has it, with a prefix: a library stands for it here.
+if command -v cc >/dev/null; then
+    cat >prefixed.c <<'C'
+#include <stddef.h>
+void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+void __libc_free(void *);
+void *_rjem_malloc(size_t size) { return __libc_malloc(size); }
+void *_rjem_calloc(size_t count, size_t size) { return __libc_calloc(count, size); }
+void *_rjem_realloc(void *block, size_t size) { return __libc_realloc(block, size); }
+void *_rjem_mallocx(size_t size, int flags) { return flags ? NULL : __libc_malloc(size); }
+void _rjem_sdallocx(void *block, size_t size, int flags) { (void)size, (void)flags; __libc_free(block); }
+C
+    cat >rust.c <<'C'
+#include <stddef.h>
+void *_rjem_malloc(size_t), *_rjem_calloc(size_t, size_t), *_rjem_realloc(void *, size_t);
+void *_rjem_mallocx(size_t, int);
+void _rjem_sdallocx(void *, size_t, int);
+static void *volatile last;
+void some_blocks(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        last = _rjem_malloc(100);
+        last = _rjem_calloc(2, 100);
+        _rjem_sdallocx(_rjem_realloc(_rjem_mallocx(300, 0), 400), 400, 0);
+    }
+}
+int main(void) { some_blocks(); return 0; }
+C
+    cc -O1 -shared -fPIC -o libprefixed.so prefixed.c
+    cc -O1 -fno-inline -o rust rust.c ./libprefixed.so
+    preload "heap:1,file=$work/rust.pb.gz" ./rust
+    raw rust.pb.gz
+    expect_equal "blocks with the prefix of Rust's jemalloc" "4000 1000000 2000 300000" \
+        "$(blocks_of rust.pb.gz.raw some_blocks main)"
+fi
+
 expect_equal "leaves of by_new" "operator new" "$(
     env LD_PRELOAD="$library" LIBPPROF="heap:1,file=$work/p.pb.gz" "$victims/heap_cxx"
     raw p.pb.gz
