@@ -32,21 +32,22 @@ static int64_t rounded(double value)
 }
 
 /* Never 0 blocks of some bytes: a block stands for at least itself. What is gone of blocks weighs as
- * much as they do. */
-static void scale(uint64_t rate, uint64_t trimmed, int64_t *objects, int64_t *bytes)
+ * much as they do. `blocks`: how many there are, where the mean size does not tell. */
+static void scale(uint64_t rate, uint64_t trimmed, double blocks, int64_t *objects, int64_t *bytes)
 {
     if (*objects > 0) {
         double size = ((double)*bytes + (double)trimmed) / (double)*objects;
         double each = pp_blocks_per_sample(size, rate);
-        *objects = rounded((double)*objects * each);
+        *objects = rounded(blocks > 0 ? blocks : (double)*objects * each);
         *bytes = rounded((double)*bytes * each);
     }
 }
 
 void pp_heap_row_scale(pp_heap_row *r)
 {
-    scale(r->rate, 0, &r->value[PP_HEAP_ALLOC_OBJECTS], &r->value[PP_HEAP_ALLOC_SPACE]);
-    scale(r->rate, r->trimmed_bytes, &r->value[PP_HEAP_INUSE_OBJECTS],
+    scale(r->rate, 0, r->alloc_blocks, &r->value[PP_HEAP_ALLOC_OBJECTS],
+          &r->value[PP_HEAP_ALLOC_SPACE]);
+    scale(r->rate, r->trimmed_bytes, r->inuse_blocks, &r->value[PP_HEAP_INUSE_OBJECTS],
           &r->value[PP_HEAP_INUSE_SPACE]);
 }
 
@@ -60,6 +61,9 @@ static void fill_row(pp_heap_row *r, const pp_heap_bucket *bucket, const pp_heap
                        .alloc_objects = counts->alloc_objects,
                        .alloc_bytes = counts->alloc_bytes,
                        .trimmed_bytes = counts->trimmed_bytes};
+    double of_weight = bucket->least_blocks / (double)(UINT64_C(1) << PP_HEAP_WEIGHT_BITS);
+    r->alloc_blocks = (double)counts->alloc_weight * of_weight;
+    r->inuse_blocks = (double)(counts->alloc_weight - counts->free_weight) * of_weight;
     r->value[PP_HEAP_ALLOC_OBJECTS] = (int64_t)counts->alloc_objects;
     r->value[PP_HEAP_ALLOC_SPACE] = (int64_t)counts->alloc_bytes;
     r->value[PP_HEAP_INUSE_OBJECTS] = (int64_t)(counts->alloc_objects - counts->free_objects);

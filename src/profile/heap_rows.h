@@ -37,6 +37,7 @@ typedef struct pp_heap_row {
     uint64_t rate;                       /* at which its samples were taken */
     uint64_t alloc_objects, alloc_bytes; /* raw, whatever `value` is */
     uint64_t trimmed_bytes;              /* raw: gone of mappings that are in use in part */
+    double alloc_blocks, inuse_blocks;   /* of a class: the estimates; 0 = by the size */
     int64_t value[PP_HEAP_VALUES];
 } pp_heap_row;
 

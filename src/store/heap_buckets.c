@@ -95,6 +95,7 @@ static pp_heap_bucket *new_bucket(const key *k)
         bucket->is_class = k->is_class;
         bucket->is_collected = k->is_collected;
         bucket->shift = k->shift;
+        bucket->least_blocks = pp_blocks_per_sample((double)k->size, k->rate);
     }
     return bucket;
 }
@@ -185,12 +186,22 @@ uint64_t pp_heap_block_size(pp_heap_block block)
     return bucket->size + (block >> EXTRA_SHIFT << bucket->shift);
 }
 
+/* The same at each call: what was added for a block is what is taken off. */
+static uint64_t weight_of(const pp_heap_bucket *bucket, uint64_t size)
+{
+    const double one = (double)(UINT64_C(1) << PP_HEAP_WEIGHT_BITS);
+    double blocks = pp_blocks_per_sample((double)size, bucket->rate);
+    return (uint64_t)(one * blocks / bucket->least_blocks + 0.5);
+}
+
 void pp_heap_block_allocated(pp_heap_block block)
 {
     pp_heap_bucket *bucket = bucket_of(block);
     __atomic_add_fetch(&bucket->alloc_objects, 1, __ATOMIC_RELAXED);
     if (bucket->is_class) {
-        __atomic_add_fetch(&bucket->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
+        uint64_t size = pp_heap_block_size(block);
+        __atomic_add_fetch(&bucket->alloc_bytes, size, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&bucket->alloc_weight, weight_of(bucket, size), __ATOMIC_RELAXED);
     }
 }
 
@@ -199,7 +210,9 @@ void pp_heap_block_forgotten(pp_heap_block block)
     pp_heap_bucket *bucket = bucket_of(block);
     __atomic_sub_fetch(&bucket->alloc_objects, 1, __ATOMIC_RELAXED);
     if (bucket->is_class) {
-        __atomic_sub_fetch(&bucket->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
+        uint64_t size = pp_heap_block_size(block);
+        __atomic_sub_fetch(&bucket->alloc_bytes, size, __ATOMIC_RELAXED);
+        __atomic_sub_fetch(&bucket->alloc_weight, weight_of(bucket, size), __ATOMIC_RELAXED);
     }
 }
 
@@ -207,7 +220,9 @@ void pp_heap_block_freed(pp_heap_block block)
 {
     pp_heap_bucket *bucket = bucket_of(block);
     if (bucket->is_class) {
-        __atomic_add_fetch(&bucket->free_bytes, pp_heap_block_size(block), __ATOMIC_RELEASE);
+        uint64_t size = pp_heap_block_size(block);
+        __atomic_add_fetch(&bucket->free_bytes, size, __ATOMIC_RELEASE);
+        __atomic_add_fetch(&bucket->free_weight, weight_of(bucket, size), __ATOMIC_RELEASE);
     }
     __atomic_add_fetch(&bucket->free_objects, 1, __ATOMIC_RELEASE);
 }
@@ -285,6 +300,20 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* After the numbers of blocks. A block of a class weighs between 8/9 and 1. */
+static void read_weights(const pp_heap_bucket *bucket, uint64_t free_weight, pp_heap_counts *counts)
+{
+    const uint64_t most = UINT64_C(1) << PP_HEAP_WEIGHT_BITS;
+    const uint64_t least = most - (most >> CLASS_BITS);
+    uint64_t live = counts->alloc_objects - counts->free_objects;
+    uint64_t alloc_weight = __atomic_load_n(&bucket->alloc_weight, __ATOMIC_RELAXED);
+    counts->alloc_weight =
+        clamp(alloc_weight, counts->alloc_objects * least, counts->alloc_objects * most);
+    free_weight = clamp(free_weight, counts->free_objects * least, counts->free_objects * most);
+    uint64_t held = counts->alloc_weight > free_weight ? counts->alloc_weight - free_weight : 0;
+    counts->free_weight = counts->alloc_weight - clamp(held, live * least, live * most);
+}
+
 /*
  * Frees are read before allocations, so that what is freed meanwhile can only be missed. Bytes are
  * held within what the number of blocks allows: they were read a moment apart.
@@ -295,6 +324,7 @@ void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts)
     uint64_t most = bucket->is_class ? least + (least >> CLASS_BITS) : least;
     counts->free_objects = __atomic_load_n(&bucket->free_objects, __ATOMIC_ACQUIRE);
     counts->free_bytes = __atomic_load_n(&bucket->free_bytes, __ATOMIC_ACQUIRE);
+    uint64_t free_weight = __atomic_load_n(&bucket->free_weight, __ATOMIC_ACQUIRE);
     counts->alloc_bytes = __atomic_load_n(&bucket->alloc_bytes, __ATOMIC_ACQUIRE);
     counts->alloc_objects = __atomic_load_n(&bucket->alloc_objects, __ATOMIC_ACQUIRE);
     if (counts->alloc_objects < counts->free_objects) {
@@ -307,6 +337,10 @@ void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts)
     uint64_t live = counts->alloc_objects - counts->free_objects;
     uint64_t held = counts->alloc_bytes - counts->free_bytes;
     counts->free_bytes = counts->alloc_bytes - clamp(held, live * least, live * most);
+    counts->alloc_weight = counts->free_weight = 0;
+    if (bucket->is_class && !bucket->is_collected) {
+        read_weights(bucket, free_weight, counts);
+    }
     uint64_t trimmed = __atomic_load_n(&bucket->trimmed_bytes, __ATOMIC_RELAXED);
     counts->trimmed_bytes = clamp(trimmed, 0, counts->alloc_bytes - counts->free_bytes);
 }

@@ -12,7 +12,10 @@
  * Sizes. Buckets are told apart by the exact block size. Programs that allocate blocks of every
  * size at one place (strings, network buffers) would make a bucket for each: a stack that has
  * EXACT_SIZES of them puts further sizes into classes, eight to each doubling, whose number is
- * bounded. The counts of bytes stay exact there.
+ * bounded. The counts of bytes stay exact there, and so does what the samples stand for: a small block of
+ * a class stands for more blocks than a large one, and the mean of the sizes would say less than both
+ * together (0.12 % less at worst). Each sample is counted with its weight: the blocks that it stands for, in
+ * units of those that one of the least size would.
  *
  * Collected heaps. Blocks of a heap that the program tells of (sample/heap_cycles.h) have buckets of
  * their own, in the same trie but in a list of their own. What happens there is counted in one of
@@ -37,7 +40,10 @@ typedef struct pp_heap_cycle {
     uint64_t free_objects, free_bytes;
 } pp_heap_cycle;
 
-enum { PP_HEAP_CYCLES = 3 };
+enum {
+    PP_HEAP_CYCLES = 3,
+    PP_HEAP_WEIGHT_BITS = 20 /* to a millionth; sums of 2^43 samples fit */
+};
 
 typedef struct pp_heap_bucket {
     struct pp_heap_bucket *child[4];
@@ -53,6 +59,9 @@ typedef struct pp_heap_bucket {
     uint64_t alloc_objects, alloc_bytes;
     uint64_t free_objects, free_bytes;
     uint64_t trimmed_bytes; /* of mappings in use that are not whole any more */
+    uint64_t alloc_weight,
+        free_weight;        /* of a class that is not collected; 2^PP_HEAP_WEIGHT_BITS each */
+    double least_blocks;    /* what a sample of the least size stands for */
     pp_heap_cycle future[]; /* PP_HEAP_CYCLES of them where is_collected, else none */
 } pp_heap_bucket;
 
@@ -61,6 +70,7 @@ typedef struct pp_heap_counts {
     uint64_t alloc_objects, alloc_bytes;
     uint64_t free_objects, free_bytes;
     uint64_t trimmed_bytes; /* no more than what is not free */
+    uint64_t alloc_weight, free_weight;
 } pp_heap_counts;
 
 /*

@@ -55,9 +55,9 @@ weather() {
     if [ "$rate" = 1 ]; then
         expect_equal "blocks at rate 1" "$blocks" "$1"
     else
-        # Five standard deviations; and the 0.12 % by which size classes 12.5 % wide are off.
+        # Five standard deviations.
         expect_near "blocks at rate $rate" "$blocks" "$1" "$(awk -v n="$blocks" -v harmonic="$harmonic" \
-            -v rate="${rate%k}" 'BEGIN { printf "%d", 5 * sqrt(n * rate * 1024 / harmonic) + 0.0012 * n }')"
+            -v rate="${rate%k}" 'BEGIN { printf "%d", 5 * sqrt(n * rate * 1024 / harmonic) }')"
     fi
     # In a storm the arenas of the allocator itself come and go.
     expect_at_least "KiB by which $4 may grow at rate $rate" "$grown" \

@@ -19,6 +19,7 @@
 #include "sample/heap.h"
 #include "store/heap_buckets.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { RATE = 1000, OTHER_RATE = 50 };
@@ -117,6 +118,43 @@ static void ties_are_ordered_by_stack_then_size(void **state)
     const uint64_t sizes[] = {7, 20, 30, 50, 40}; /* sites 2, 6, 6, 6, 9: nothing is in use */
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(rows.list[2 + i].size, sizes[i]);
+}
+
+/* The estimates of a site that was put into classes: those of its samples, one by one. */
+static void classes_stand_for_what_their_blocks_do(void **state)
+{
+    (void)state;
+    enum { SITE = 30, SIZES = 5000, TIMES = 20 };
+    double allocated = 0;
+    double in_use = 0;
+    for (uint64_t size = 1; size <= SIZES; size++) {
+        unsigned freed = size % 3 == 0 ? TIMES : 0;
+        add(SITE, size, RATE, TIMES, freed);
+        allocated += TIMES * pp_blocks_per_sample((double)size, RATE);
+        in_use += (TIMES - freed) * pp_blocks_per_sample((double)size, RATE);
+    }
+    pp_heap_rows rows = read_rows(PP_HEAP_SCALED, PP_HEAP_ALLOC_OBJECTS);
+    double found_allocated = 0;
+    double found_in_use = 0;
+    size_t of_site = 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        if (rows.list[i].stack->pc[0] == 0x10 + SITE) {
+            found_allocated += (double)rows.list[i].value[PP_HEAP_ALLOC_OBJECTS];
+            found_in_use += (double)rows.list[i].value[PP_HEAP_INUSE_OBJECTS];
+            of_site++;
+        }
+    }
+    assert_in_range(of_site, 64, 200);
+    double rounding = (double)of_site / 2;
+    assert_true(fabs(found_allocated - allocated) <= rounding + allocated / 1e6);
+    assert_true(fabs(found_in_use - in_use) <= rounding + in_use / 1e6);
+    for (uint64_t size = 1; size <= SIZES; size++)
+        add(SITE, size, RATE, 0, size % 3 == 0 ? 0 : TIMES);
+    rows = read_rows(PP_HEAP_SCALED, PP_HEAP_ALLOC_OBJECTS);
+    for (size_t i = 0; i < rows.count; i++) {
+        if (rows.list[i].stack->pc[0] == 0x10 + SITE)
+            assert_int_equal(rows.list[i].value[PP_HEAP_INUSE_OBJECTS], 0);
+    }
 }
 
 static void sites_without_samples_are_left_out(void **state)
@@ -232,6 +270,7 @@ int main(void)
         cmocka_unit_test(records_without_what_was_freed),
         cmocka_unit_test(several_rates_are_scaled_and_merged),
         cmocka_unit_test(deep_stacks_are_cut_at_the_root),
+        cmocka_unit_test(classes_stand_for_what_their_blocks_do),
     };
     return cmocka_run_group_tests(tests, prepare, finish);
 }
