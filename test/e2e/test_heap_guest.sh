@@ -4,7 +4,8 @@
 #
 # test_heap_guest.sh: programs that are hard on an allocator, with every block sampled, with some, and
 # with sampling off; with libc's allocator and, where they are installed, with jemalloc, tcmalloc and
-# mimalloc before and behind the library. What they print and their status is as without it.
+# mimalloc before and behind the library. What they print and their status is as without it. (What their
+# profiles say: test_heap_hostile.sh.)
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc c++ timeout

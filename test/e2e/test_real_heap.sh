@@ -53,6 +53,9 @@ echo 'select 1;' >>stats.sql
 most=$(sqlite3 :memory: <stats.sql | sed -n 's/^Memory Used: .*(max \([0-9]*\)).*/\1/p')
 found=$(field 4 "$(blocks_of sqlite.peak.pb.gz.raw)")
 expect_near "the most that sqlite had in use" "$most" "$found" "$(percent "$most" 6)"
+# It closes its database, and frees nearly all.
+expect_at_least "bytes in use by sqlite at the end below 100000" 0 \
+    "$((100000 - $(field 4 "$(blocks_of sqlite.heap.pb.gz.raw)")))"
 
 cat >work.py <<'PYTHON'
 import collections, json, re, sys, threading
@@ -64,13 +67,16 @@ threads = [threading.Thread(target=work) for _ in range(4)]
 for t in threads: t.start()
 for t in threads: t.join()
 big = bytearray(50 << 20)
-print(len(big))
+pointers = [None] * 1000000
+print(len(big), len(pointers))
 sys.exit(17)
 PYTHON
 same_with_heap python $python work.py
 expect_equal "status of python" 17 "$found"
 expect_at_least "what python had in use at the most" $((50 << 20)) \
     "$(field 4 "$(blocks_of python.peak.pb.gz.raw)")"
+expect_at_least "blocks of a million pointers" 1 \
+    "$(blocks python.heap.pb.gz.raw | awk '$5 == 8000000 { sum += $1 } END { print sum + 0 }')"
 
 cat >work.c <<'C'
 #include <stdio.h>
@@ -83,7 +89,9 @@ static struct node *add(struct node *n, int key) {
 }
 int main(void) { struct node *n = NULL; for (int i = 0; i < 1000; i++) n = add(n, i * 7919 % 1000); printf("%d\n", n->key); }
 C
-same_with_heap compiler cc -O2 -S -o - work.c
+cc -E -o work.i work.c
+same_with_heap compiler "$(cc -print-prog-name=cc1)" -quiet -fpreprocessed -O2 -o - work.i
+expect_at_least "blocks of the compiler" 1000 "$(field 1 "$(blocks_of compiler.heap.pb.gz.raw)")"
 
 git init -q repository
 cp work.* repository

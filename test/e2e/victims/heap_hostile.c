@@ -7,7 +7,6 @@
  *        heap_hostile fork N         forks while other threads allocate; children allocate, too
  *        heap_hostile signals        a handler that allocates, at any moment outside of malloc
  *        heap_hostile load LIBRARY   a library that is loaded with RTLD_DEEPBIND, and unloaded
- *        heap_hostile limit          no more address space: malloc fails, and says so
  *        heap_hostile rates          the rate changes while threads allocate
  *        heap_hostile churn          100 million blocks, one after the other; prints the growth of
  *                                    the resident set in kilobytes
@@ -25,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -189,19 +187,6 @@ static int load(const char *name)
     return 0;
 }
 
-/* ---- limits ---- */
-
-static int limit(void)
-{
-    struct rlimit space = {256 << 20, 256 << 20};
-    size_t blocks = 0;
-    setrlimit(RLIMIT_AS, &space);
-    while (malloc(10000) != NULL) {
-        blocks++;
-    }
-    return errno == ENOMEM && blocks > 1000 ? 0 : 1;
-}
-
 /* ---- rates ---- */
 
 static int rates(void)
@@ -276,9 +261,6 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "load") == 0) {
         return load(argv[2]);
-    }
-    if (strcmp(what, "limit") == 0) {
-        return limit();
     }
     if (strcmp(what, "rates") == 0) {
         return rates();
