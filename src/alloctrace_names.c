@@ -20,6 +20,9 @@
 #include <pthread.h>
 #include <string.h>
 
+/* Absent where a fully static program brings a malloc of its own without it. */
+extern __typeof__(malloc_usable_size) malloc_usable_size __attribute__((weak));
+
 static pp_arena texts = PP_ARENA_INIT;
 
 static int by_address(const void *a, const void *b, void *context)
@@ -83,6 +86,8 @@ static void name_places(pp_trace_place *places, size_t count)
 
 void pp_alloctrace_begin(pp_symbolize symbolize)
 {
-    malloc_usable_size(NULL); /* finds the real one, which cannot be done in the middle of a free */
+    if (malloc_usable_size != NULL) {
+        malloc_usable_size(NULL); /* finds the real one: impossible in the middle of a free */
+    }
     pp_alloctrace_start(symbolize != PP_SYMBOLIZE_NONE ? name_places : NULL);
 }

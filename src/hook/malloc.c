@@ -37,7 +37,8 @@ typedef struct guard {
 
 static PP_TLS guard guarded;
 
-size_t malloc_usable_size(void *block);
+/* Absent where a fully static program brings a malloc of its own without it. */
+size_t malloc_usable_size(void *block) __attribute__((weak));
 
 /* Jumped to from the entries. */
 uintptr_t pp_malloc_slow_alloc(pp_malloc_call *call);
@@ -117,7 +118,7 @@ static size_t size_set_aside(const pp_malloc_hook *hook, uintptr_t block)
             return 0;
         }
     }
-    return malloc_usable_size((void *)block);
+    return malloc_usable_size != NULL ? malloc_usable_size((void *)block) : 0;
 }
 
 PP_COLD_PATH static void trace_free(const pp_malloc_hook *hook, uintptr_t block, uintptr_t caller)

@@ -66,6 +66,24 @@ for how in -static -static-pie; do
     rm -f ./*.pb.gz
 done
 
+# A malloc that the program brings itself, without the options and with them.
+own=$SRC/test/e2e/static/own_malloc.c
+build cc whole.c -static "$own" "$archive"
+run "cpu:1000,file=$work/cpu.pb.gz"
+build cc whole.c -static "$own" "$archive" "$wrap"
+run "heap:1,file=$work/heap.pb.gz"
+raw heap.pb.gz
+expect_equal "kept blocks, own malloc" "1000 1000000 1000 1000000" \
+    "$(blocks_of heap.pb.gz.raw malloc keep_blocks main)"
+
+# The options in a program that calls no malloc: libc does.
+echo '#include <stdio.h>
+int main(void) { return puts("hello") < 0; }' >hello.c
+cc -static -o program hello.c "$archive" "$wrap" -lz 2>messages || fail "hello: $(cat messages)"
+run "heap:1,file=$work/hello.pb.gz"
+raw hello.pb.gz
+expect_equal "blocks of puts" 1 "$(field 1 "$(blocks_of hello.pb.gz.raw malloc puts main)")"
+
 build c++ whole.cc -static "$archive"
 run "cpu:1000,file=$work/cpu.pb.gz"
 
