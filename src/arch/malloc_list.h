@@ -30,7 +30,7 @@
  *                        known that they only call malloc and free: these are called right away,
  *                        and the real operator new only if malloc fails
  *
- * Read by C (hook/) and by the assembler beside it.
+ * Read by C (hook/, symbol/) and by the assembler beside it.
  *
  * Zone: HOOK (no code).
  * Locks: none.

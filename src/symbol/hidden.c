@@ -8,6 +8,8 @@
  */
 #include "symbol/hidden.h"
 
+#include "arch/malloc_list.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -26,45 +28,34 @@ static bool begins_with(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
+/* In one text, so that nothing has to be relocated: "malloc\0MALLOC\0free\0FREE\0..." */
+#define NAME_AND_SHAPE(name, shape) #name "\0" #shape "\0"
+static const char hooks[] = PP_MALLOC_LIST(NAME_AND_SHAPE);
+
+static bool only_frees(const char *shape)
+{
+    static const char *const shapes[] = {"FREE", "RELEASE", "DELETE"};
+    return is_one_of(shape, shapes, sizeof shapes / sizeof *shapes);
+}
+
 bool pp_symbol_is_allocator(const char *name)
 {
-    static const char *const prefixes[] = {"_rjem_", "je_", "tc_", "mi_", "__libc_"};
-    static const char *const names[] = {
-        "malloc",
-        "calloc",
-        "realloc",
-        "reallocarray",
-        "posix_memalign",
-        "aligned_alloc",
-        "memalign",
-        "valloc",
-        "pvalloc",
-        "mallocx",
-        "rallocx",
-        "xallocx",
-        "malloc_skip_new_handler",
-        "malloc_small",
-        "zalloc",
-        "zalloc_small",
-        "new",
-        "new_n",
-        "heap_malloc",
-        "heap_zalloc",
-        "heap_calloc",
-        "heap_realloc",
-        "heap_rezalloc",
-    };
-    /* operator new and new[], in every form; tcmalloc's under names of its own */
-    if (begins_with(name, "_Znw") || begins_with(name, "_Zna") || begins_with(name, "tc_new")) {
+    /* operator new and new[], in every form; what is called inside of libraries */
+    if (begins_with(name, "_Znw") || begins_with(name, "_Zna") ||
+        strcmp(name, "reallocarray") == 0) {
         return true;
     }
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (begins_with(name, prefixes[i])) {
-            name += strlen(prefixes[i]);
-            break;
-        }
+    if (begins_with(name, "__libc_")) {
+        name += strlen("__libc_");
     }
-    return is_one_of(name, names, sizeof names / sizeof *names);
+    for (const char *hook = hooks; *hook != '\0';) {
+        const char *shape = hook + strlen(hook) + 1;
+        if (strcmp(hook, name) == 0) {
+            return !only_frees(shape);
+        }
+        hook = shape + strlen(shape) + 1;
+    }
+    return false;
 }
 
 bool pp_symbol_is_thread_root(const char *name)
