@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -360,6 +361,19 @@ static int take_file_prefix(pp_options *options, const char *value)
     return take_file(options, name);
 }
 
+/* A number, as there. The profile waits for the signal, and its files are numbered. */
+static int take_signal(pp_options *options, const char *value)
+{
+    int64_t number = 0;
+    if (!parse_number(value, &number) || number < 1 || number > SIGRTMAX || number == SIGKILL ||
+        number == SIGSTOP || number == SIGPROF) {
+        return -EINVAL;
+    }
+    options->toggle_signal = (int)number;
+    options->cpu = false;
+    return pp_output_number_files("cpu");
+}
+
 void pp_options_from_gperftools(pp_options *options)
 {
     if (is_set("HEAPPROFILE")) {
@@ -370,5 +384,6 @@ void pp_options_from_gperftools(pp_options *options)
         take_variable(options, "CPUPROFILE", take_file);
         options->cpu = true;
         take_variable(options, "CPUPROFILE_FREQUENCY", take_cpu);
+        take_variable(options, "CPUPROFILESIGNAL", take_signal);
     }
 }

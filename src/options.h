@@ -26,6 +26,7 @@ typedef struct pp_options {
     pp_heap_request heap_request;
     pp_contention_request contention_request; /* of what is wanted */
     pp_symbolize symbolize;                   /* of all other profiles */
+    int toggle_signal;                        /* starts and stops the CPU profile; 0 = none */
     int error;                                /* the first one that was met */
 } pp_options;
 
@@ -40,7 +41,7 @@ void pp_options_init(pp_options *options);
 void pp_options_parse(pp_options *options, const char *text);
 
 /* The variables that users of gperftools know: CPUPROFILE, CPUPROFILE_FREQUENCY,
- * HEAPPROFILE. */
+ * CPUPROFILESIGNAL, HEAPPROFILE. */
 void pp_options_from_gperftools(pp_options *options);
 
 #endif

@@ -31,6 +31,8 @@ enum {
 /* A kind that does not go where the others go. */
 typedef struct own_file {
     const char *kind; /* NULL: free, and so are those behind it */
+    bool is_numbered;
+    unsigned next; /* its number */
     char template[PP_OUTPUT_PATH_MAX];
 } own_file;
 
@@ -167,6 +169,18 @@ int pp_output_set_file(const char *kind, const char *path)
     return error;
 }
 
+int pp_output_number_files(const char *kind)
+{
+    own_file *own = find_own(kind);
+    if (own == NULL) {
+        return -ENOSPC;
+    }
+    memcpy(own->template, template, sizeof template);
+    own->is_numbered = true;
+    own->kind = kind;
+    return 0;
+}
+
 int pp_output_has_template(void)
 {
     return template[0] != '\0';
@@ -224,7 +238,7 @@ static const char *place_of_kind(void)
 static bool make_path(pp_output *output, const char *kind)
 {
     builder b = {.data = output->path, .capacity = sizeof output->path};
-    const own_file *own = find_own(kind);
+    own_file *own = find_own(kind);
     bool is_own = own != NULL && own->kind != NULL;
     const char *kind_at = is_own ? NULL : place_of_kind();
     output->path[0] = '\0';
@@ -242,6 +256,10 @@ static bool make_path(pp_output *output, const char *kind)
         } else {
             add_char(&b, *c);
         }
+    }
+    if (is_own && own->is_numbered) {
+        add_char(&b, '.');
+        add_number(&b, own->next++);
     }
     return !b.overflow;
 }

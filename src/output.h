@@ -30,6 +30,10 @@ int pp_output_set_template(const char *name);
  */
 int pp_output_set_file(const char *kind, const char *path);
 
+/* Profiles of `kind` go to files of their own from now on, each another one: what the template says with
+ * ".0", ".1", ... behind it. -ENOSPC for a fifth kind. */
+int pp_output_number_files(const char *kind);
+
 /* Whether a template was set. */
 int pp_output_has_template(void);
 

@@ -33,6 +33,7 @@
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
 #include "thread_control.h"
+#include "toggle.h"
 
 #include "pprof.h"
 
@@ -97,6 +98,26 @@ static bool sees_allocations(void)
     bool seen = pp_heap_countdown != COUNTDOWN;
     pp_heap_countdown = 0;
     return seen;
+}
+
+static void toggle(void)
+{
+    if (started) {
+        pp_cpu_control_stop(true, false);
+        started = false;
+    } else {
+        start();
+    }
+}
+
+static void wait_for_signal(void)
+{
+    need_template();
+    int error = pp_toggle_begin(options.toggle_signal, toggle);
+    if (error != 0) {
+        pp_log_error("the signal that starts and stops the CPU profile", " is not waited for",
+                     error, NULL);
+    }
 }
 
 static int start_heap(void)
@@ -334,6 +355,9 @@ __attribute__((constructor)) static void at_load(void)
     }
     if (options.cpu) {
         start();
+    }
+    if (options.toggle_signal != 0) {
+        wait_for_signal();
     }
     if (options.alloctrace) {
         start_alloctrace();

@@ -21,6 +21,7 @@
 #include "profile_names.h"
 #include "store/heap_peak.h"
 #include "sys/modules.h"
+#include "sys/sanitizers.h"
 #include "thread_control.h"
 
 #include <errno.h>
@@ -180,6 +181,7 @@ size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
     for (pprof_profile *p = next_built_in(&i); p != NULL || custom != NULL; count++) {
         bool is_custom = p == NULL || (custom != NULL && strcmp(custom->name, p->name) < 0);
         if (profiles != NULL && count < capacity) {
+            pp_sanitizers_write(&profiles[count], sizeof *profiles);
             profiles[count] = is_custom ? custom : p;
         }
         if (is_custom) {

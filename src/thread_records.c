@@ -11,6 +11,7 @@
 
 #include "preload.h"
 #include "sys/modules.h"
+#include "sys/sanitizers.h"
 #include "thread_control.h"
 
 #include <errno.h>
@@ -53,6 +54,9 @@ static bool read_records(bool creation, pprof_thread_record *records, size_t cap
         count = threads.count;
     }
     fits = fits && capacity >= count;
+    if (fits) {
+        pp_sanitizers_write(records, count * sizeof *records);
+    }
     for (size_t i = 0; fits && i < count; i++) {
         fill_record(&records[i], &threads.rows[i], creation);
     }
@@ -107,6 +111,7 @@ static int write_to_room(void *ctx, const void *data, size_t length)
     room *r = ctx;
     size_t left = r->capacity - r->used;
     size_t part = length < left ? length : left;
+    pp_sanitizers_write(r->at + r->used, part);
     memcpy(r->at + r->used, data, part);
     r->used += part;
     return part == length ? 0 : -ENOSPC;

@@ -3,6 +3,7 @@
 #
 # test_options.sh: LIBPPROF and gperftools' variables: good ones work, bad ones are named once and do not
 # keep the others from working, and no text at all hurts the program.
+# timeout: 300
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go
@@ -88,4 +89,45 @@ expect_equal "messages" "" "$(cat errors)"
 run_alone CPUPROFILE="$work/g.pb.gz" CPUPROFILE_FREQUENCY=lots
 expect_contains "messages" errors CPUPROFILE_FREQUENCY
 raw g.pb.gz
+
+# CPUPROFILESIGNAL: the profile begins at one signal and ends at the next, each time into another file.
+milliseconds_of() { awk '{ print ($14 + $15) * 10 }' "/proc/$1/stat"; }
+has_used() { [ "$(milliseconds_of "$1")" -ge "$2" ]; }
+has_threads() { [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l)" = "$2" ]; }
+burns_for() { wait_until has_used "$burner" $(($(milliseconds_of "$burner") + $1)); }
+env CPUPROFILE="$work/s.pb.gz" CPUPROFILE_FREQUENCY=1000 CPUPROFILESIGNAL=12 LD_PRELOAD="$library" \
+    sh -c 'while :; do :; done' 2>errors &
+burner=$!
+started="$started $burner"
+wait_until has_threads $burner 2
+burns_for 100
+for number in 0 1; do
+    expect_no_file s.pb.gz.$number
+    begin=$(milliseconds_of $burner)
+    kill -USR2 $burner
+    burns_for 150
+    expect_no_file s.pb.gz.$number
+    kill -USR2 $burner
+    wait_until [ -s s.pb.gz.$number ]
+    echo $(($(milliseconds_of $burner) - begin + 20)) >most.$number
+    burns_for 100
+done
+kill -USR2 $burner
+burns_for 100
+kill -TERM $burner
+wait $burner || true
+expect_equal "messages" "" "$(cat errors)"
+for number in 0 1 2; do
+    raw s.pb.gz.$number
+done
+for number in 0 1; do
+    expect_at_least "weight of file $number" 75 "$(weight s.pb.gz.$number.raw)"
+    expect_at_least "what was used meanwhile, and the weight of file $number" \
+        "$(weight s.pb.gz.$number.raw)" "$(cat most.$number)"
+done
+expect_no_file s.pb.gz
+for bad in 27 USR2; do
+    run_alone CPUPROFILE="$work/g.pb.gz" CPUPROFILESIGNAL=$bad
+    expect_contains "messages" errors CPUPROFILESIGNAL
+done
 echo ok

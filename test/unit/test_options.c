@@ -282,6 +282,7 @@ static int clear_variables(void **state)
     (void)state;
     unsetenv("CPUPROFILE");
     unsetenv("CPUPROFILE_FREQUENCY");
+    unsetenv("CPUPROFILESIGNAL");
     return 0;
 }
 
@@ -313,6 +314,30 @@ static void empty_variables_ask_for_nothing(void **state)
     pp_options_from_gperftools(&options);
     assert_false(options.cpu);
     assert_string_equal(said(), "");
+}
+
+static void with_a_signal_the_profile_waits_and_its_files_are_numbered(void **state)
+{
+    (void)state;
+    static pp_output output;
+    setenv("CPUPROFILE", "/nowhere/prof", 1);
+    setenv("CPUPROFILESIGNAL", "12", 1);
+    pp_options_init(&options);
+    pp_options_from_gperftools(&options);
+    assert_false(options.cpu);
+    assert_int_equal(options.toggle_signal, 12);
+    for (int i = 0; i < 2; i++) {
+        pp_output_open(&output, "cpu");
+        assert_string_equal(output.path, i == 0 ? "/nowhere/prof.0" : "/nowhere/prof.1");
+    }
+    pp_output_open(&output, "heap");
+    assert_string_equal(output.path, "/nowhere/prof");
+    setenv("CPUPROFILESIGNAL", "9", 1);
+    pp_options_init(&options);
+    pp_options_from_gperftools(&options);
+    assert_true(options.cpu);
+    assert_int_equal(options.toggle_signal, 0);
+    assert_non_null(strstr(said(), "CPUPROFILESIGNAL"));
 }
 
 static void bad_variables_are_named(void **state)
@@ -362,6 +387,8 @@ int main(void)
         cmocka_unit_test_setup(variables_of_gperftools_are_known, clear_variables),
         cmocka_unit_test_setup(empty_variables_ask_for_nothing, clear_variables),
         cmocka_unit_test_setup_teardown(bad_variables_are_named, clear_variables, clear_variables),
+        cmocka_unit_test_setup_teardown(with_a_signal_the_profile_waits_and_its_files_are_numbered,
+                                        clear_variables, clear_variables),
     };
     return cmocka_run_group_tests(tests, open_log, remove_log);
 }

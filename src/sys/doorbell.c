@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * doorbell.c: a counter, and the kernel's queue for its address.
+ *
+ * Zone: SIGNAL (ringing; a thread of ours alone waits).
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "sys/doorbell.h"
+
+#include "arch/system_call.h"
+
+#include <linux/futex.h>
+#include <stddef.h>
+
+void pp_doorbell_ring(pp_doorbell *bell)
+{
+    __atomic_add_fetch(&bell->rings, 1, __ATOMIC_RELEASE);
+    pp_system_call(SYS_futex, &bell->rings, FUTEX_WAKE_PRIVATE, 1);
+}
+
+uint32_t pp_doorbell_wait(pp_doorbell *bell, uint32_t answered)
+{
+    uint32_t rings = __atomic_load_n(&bell->rings, __ATOMIC_ACQUIRE);
+    while (rings == answered) {
+        pp_system_call(SYS_futex, &bell->rings, FUTEX_WAIT_PRIVATE, rings, NULL);
+        rings = __atomic_load_n(&bell->rings, __ATOMIC_ACQUIRE);
+    }
+    return rings;
+}
