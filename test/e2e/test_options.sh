@@ -126,6 +126,10 @@ for number in 0 1; do
         "$(weight s.pb.gz.$number.raw)" "$(cat most.$number)"
 done
 expect_no_file s.pb.gz
+# The thread that waits is none of the program's.
+run_alone LIBPPROF=thread CPUPROFILE="$work/w.pb.gz" CPUPROFILESIGNAL=12
+raw w.pb.gz
+expect_equal "threads of the program" 1 "$(weight w.pb.gz.raw)"
 for bad in 27 USR2; do
     run_alone CPUPROFILE="$work/g.pb.gz" CPUPROFILESIGNAL=$bad
     expect_contains "messages" errors CPUPROFILESIGNAL
