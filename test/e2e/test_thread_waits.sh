@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_thread_waits.sh: profiles of a thousand threads that wait disturb none of them and have their stacks
+# (what is checked stands in linked/thread_waits.c); also in a process that has changed its user.
+#
+# timeout: 300
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+
+# waits NAME...: runs a program, shows what it said if it fails.
+waits() {
+    "$linked/$@" >out.txt 2>&1 || fail "$*: $(cat out.txt)"
+}
+
+for program in thread_waits thread_waits_unoptimized; do
+    waits "$program" 100
+    waits "$program" 10 closed
+done
+echo ok
