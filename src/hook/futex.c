@@ -66,7 +66,7 @@ __attribute__((visibility("hidden"), used)) long pp_futex_slow(const pp_futex_ca
                                    .sp = (uintptr_t)&call->last_argument,
                                    .fp = call->fp,
                                    .bx = call->bx};
-    pp_wait wait = pp_wait_begin((uintptr_t)call->argument[0], false, &caller);
+    pp_wait wait = pp_wait_begin((uintptr_t)call->argument[0], PP_WAIT_FOR_EVENT, &caller);
     long result = call_real(call);
     if (result == -1 && errno == EAGAIN) {
         pp_wait_cancel(wait); /* the value was another one already */

@@ -98,17 +98,17 @@ static void end_wait(void *wait)
 static long wait_for_lock(const pp_wait_call *call)
 {
     pp_contention_caller caller = caller_of(call);
-    pp_wait wait = pp_wait_begin(call->argument[0], true, &caller);
+    pp_wait wait = pp_wait_begin(call->argument[0], PP_WAIT_FOR_LOCK, &caller);
     long result = call_real(call);
     pp_wait_end(wait);
     return result;
 }
 
-static long wait_cancellably(const pp_wait_call *call, uintptr_t object)
+static long wait_cancellably(const pp_wait_call *call, pp_wait_for what)
 {
     long result = 0;
     pp_contention_caller caller = caller_of(call);
-    pp_wait wait = pp_wait_begin(object, false, &caller);
+    pp_wait wait = pp_wait_begin(call->argument[0], what, &caller);
     pthread_cleanup_push(end_wait, &wait);
     result = call_real(call);
     pthread_cleanup_pop(1);
@@ -167,7 +167,7 @@ static long wait_for_semaphore(const pp_wait_call *call)
         return 0;
     }
     errno = saved_errno;
-    return wait_cancellably(call, call->argument[0]);
+    return wait_cancellably(call, PP_WAIT_FOR_UNIT);
 }
 
 static long wait_for_thread(const pp_wait_call *call)
@@ -178,14 +178,14 @@ static long wait_for_thread(const pp_wait_call *call)
             return result; /* glibc's is no cancellation point then */
         }
     }
-    return wait_cancellably(call, call->argument[0]);
+    return wait_cancellably(call, PP_WAIT_FOR_EVENT);
 }
 
 /* The last one to come does not wait. */
 static long wait_for_others(const pp_wait_call *call)
 {
     pp_contention_caller caller = caller_of(call);
-    pp_wait wait = pp_wait_begin(call->argument[0], false, &caller);
+    pp_wait wait = pp_wait_begin(call->argument[0], PP_WAIT_FOR_EVENT, &caller);
     long result = call_real(call);
     if ((int)result == PTHREAD_BARRIER_SERIAL_THREAD) {
         pp_wait_cancel(wait);
@@ -236,7 +236,7 @@ static long wait_for_condition(const pp_wait_call *call)
         pp_contention_caller caller = caller_of(call);
         pp_release_record(&release, &caller);
     }
-    return wait_cancellably(call, call->argument[0]);
+    return wait_cancellably(call, PP_WAIT_FOR_EVENT);
 }
 
 /* ---- entered from arch/ ---- */
@@ -291,6 +291,6 @@ __attribute__((visibility("hidden"), used)) long pp_wait_slow(const pp_wait_call
     case PP_WAIT_BARRIER:
         return wait_for_others(call);
     default:
-        return wait_cancellably(call, call->argument[0]);
+        return wait_cancellably(call, PP_WAIT_FOR_EVENT);
     }
 }

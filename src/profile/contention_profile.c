@@ -63,8 +63,8 @@ static uint64_t lesser(uint64_t x, uint64_t y)
 static void add_entry(const pp_stack_entry *entry, void *context)
 {
     collector *c = context;
-    uint64_t delay_ns = __atomic_load_n(&entry->amount, __ATOMIC_RELAXED);
     uint64_t events = __atomic_load_n(&entry->count, __ATOMIC_RELAXED);
+    uint64_t delay_ns = __atomic_load_n(&entry->amount, __ATOMIC_RELAXED);
     size_t parts = 0;
     const pp_label_share *share = pp_label_shares_of(&c->shares, entry, &parts);
     for (size_t i = 0; i < parts; i++) {
@@ -74,7 +74,7 @@ static void add_entry(const pp_stack_entry *entry, void *context)
         events -= count;
         delay_ns -= amount;
     }
-    if (parts == 0 || events > 0 || delay_ns > 0) {
+    if (events > 0 || delay_ns > 0) {
         add_sample(c, entry, NULL, events, delay_ns);
     }
 }

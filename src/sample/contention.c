@@ -19,6 +19,7 @@
 
 enum {
     HOT = 200,             /* passes without a wait until a hash has cooled down */
+    WALK_EARLY_NS = 10000, /* see find_stack_early() */
     DEPTH = 128,           /* frames, the hooked function included; as many as a record has */
     TABLE_BYTES = 64 << 20 /* reserved; used as it fills */
 };
@@ -108,8 +109,9 @@ static void walk_from(const pp_contention_caller *caller, pp_scratch *scratch, b
     pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, walk);
 }
 
-static pp_stack_entry *record(pp_stack_counts *table, const pp_contention_caller *caller,
-                              uint64_t count, uint64_t amount)
+/* Of the caller's stack, counted `count` times; NULL if that cannot be. */
+static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_contention_caller *caller,
+                                  uint64_t count)
 {
     pp_scratch *scratch = take_scratch(caller->sp);
     if (scratch == NULL) {
@@ -118,9 +120,20 @@ static pp_stack_entry *record(pp_stack_counts *table, const pp_contention_caller
     walk_from(caller, scratch, false);
     const pp_walk *walk = &scratch->walk;
     __atomic_add_fetch(&facts.stops[walk->stop], 1, __ATOMIC_RELAXED);
-    pp_stack_entry *entry = add(table, scratch->pcs, walk->depth + 1,
-                                pp_stack_hash_extend(walk->hash, scratch->pcs[0]), count, amount);
+    pp_stack_entry *entry =
+        pp_stack_counts_record(table, scratch->pcs, walk->depth + 1,
+                               pp_stack_hash_extend(walk->hash, scratch->pcs[0]), count);
     give_scratch();
+    return entry;
+}
+
+static pp_stack_entry *record(pp_stack_counts *table, const pp_contention_caller *caller,
+                              uint64_t count, uint64_t amount)
+{
+    pp_stack_entry *entry = find_stack(table, caller, count);
+    if (entry != NULL) {
+        __atomic_add_fetch(&entry->amount, amount, __ATOMIC_RELAXED);
+    }
     return entry;
 }
 
@@ -131,7 +144,7 @@ static void count_lost_wait(void)
 
 /* The seed's rule: a wait shorter than the rate is recorded as one of the rate, with the probability
  * wait / rate, and counts for as many as it stands for. */
-static void record_blocked(const pp_waiter *waiter, uint64_t wait_ns)
+static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
 {
     uint64_t rate = (uint64_t)__atomic_load_n(&block_rate, __ATOMIC_RELAXED);
     uint64_t count = PP_CONTENTION_EVENT;
@@ -142,11 +155,29 @@ static void record_blocked(const pp_waiter *waiter, uint64_t wait_ns)
         count = (uint64_t)((double)rate / (double)wait_ns * PP_CONTENTION_EVENT);
         wait_ns = rate;
     }
-    const pp_stack_entry *entry = record(blocked, &waiter->caller, count, wait_ns);
-    if (entry == NULL) {
+    pp_stack_entry *entry = waiter->entry;
+    if (entry != NULL) {
+        __atomic_add_fetch(&entry->count, count, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&entry->amount, wait_ns, __ATOMIC_RELAXED);
+    } else if ((entry = record(blocked, &waiter->caller, count, wait_ns)) == NULL) {
         count_lost_wait();
     }
     pp_label_cell_give(add_labels(&blocked_labels, entry, count, wait_ns));
+}
+
+/*
+ * Who has waited for a lock has it, and would walk its stack while others wait for it. So it does
+ * that before it waits, when there is nothing better to do; not where most waits are not recorded.
+ * A thread whose lock is released in the meantime does not even have to sleep.
+ */
+static void find_stack_early(pp_waiter *waiter)
+{
+    int64_t rate = pp_contention_block_rate();
+    if (rate > 0 && rate <= WALK_EARLY_NS) {
+        int saved_errno = errno;
+        waiter->entry = find_stack(blocked, &waiter->caller, 0);
+        errno = saved_errno;
+    }
 }
 
 static void charge_unseen(uint64_t ns)
@@ -157,7 +188,7 @@ static void charge_unseen(uint64_t ns)
 
 /* ---- waiting ---- */
 
-pp_wait pp_wait_begin(uintptr_t object, bool held, const pp_contention_caller *caller)
+pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_caller *caller)
 {
     pp_waiter *waiter = pp_waiter_new(object, caller);
     if (waiter == NULL) {
@@ -165,11 +196,15 @@ pp_wait pp_wait_begin(uintptr_t object, bool held, const pp_contention_caller *c
         return (pp_wait){0};
     }
     __atomic_store_n(&pp_contention_hot[pp_contention_hash(object)], HOT, __ATOMIC_RELAXED);
-    bool joined =
-        held && pp_contention_mutex_fraction() > 0 && pp_contended_join(object, &waiter->place);
+    bool joined = what == PP_WAIT_FOR_LOCK && pp_contention_mutex_fraction() > 0 &&
+                  pp_contended_join(object, &waiter->place);
     waiter->since_ns = joined ? waiter->place.since_ns : pp_clock_ns(CLOCK_MONOTONIC);
     pp_waiter_show(waiter);
-    return (pp_wait){waiter, waiter->serial};
+    pp_wait wait = {waiter, waiter->serial};
+    if (what != PP_WAIT_FOR_EVENT) {
+        find_stack_early(waiter);
+    }
+    return wait;
 }
 
 static void end_wait(pp_wait wait, bool is_event)

@@ -51,11 +51,14 @@ typedef struct pp_wait {
     uint64_t serial;
 } pp_wait;
 
-/*
- * The calling thread is about to wait for `object`. `held`: for something that another thread holds
- * and will release through pp_release_begin().
- */
-pp_wait pp_wait_begin(uintptr_t object, bool held, const pp_contention_caller *caller);
+typedef enum pp_wait_for {
+    PP_WAIT_FOR_LOCK,  /* another thread holds it and will release it through pp_release_begin() */
+    PP_WAIT_FOR_UNIT,  /* of a semaphore: nobody is known to hold it, but others may want it next */
+    PP_WAIT_FOR_EVENT, /* others have nothing to wait for when it is over */
+} pp_wait_for;
+
+/* The calling thread is about to wait for `object`. */
+pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_caller *caller);
 
 /* It has it, or has given up. */
 void pp_wait_end(pp_wait wait);
@@ -91,7 +94,8 @@ int64_t pp_contention_set_mutex_fraction(int64_t fraction);
 
 /* ---- reading ---- */
 
-/* What was recorded: count in PP_CONTENTION_EVENT, amount in nanoseconds. NULL if never on. */
+/* What was recorded: count in PP_CONTENTION_EVENT, 0 = nothing yet; amount in nanoseconds. NULL if never
+ * on. */
 const pp_stack_counts *pp_contention_blocked(void);
 const pp_stack_counts *pp_contention_held_up(void);
 /* What fell to labels: of who waited, or who released. NULL: nothing did. */

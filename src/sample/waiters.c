@@ -86,6 +86,7 @@ pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller)
         waiter->outer = waiting;
         waiter->object = object;
         waiter->place.at = NULL;
+        waiter->entry = NULL;
         waiter->caller = *caller;
         waiter->labels = pp_labels_current();
         waiting = waiter;

@@ -19,6 +19,7 @@
 
 #include "sample/contended.h"
 #include "store/labels.h"
+#include "store/stack_counts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,6 +38,7 @@ typedef struct pp_waiter {
     pp_place place;
     pp_contention_caller caller;
     pprof_labels *labels; /* its thread's: valid as long as it waits */
+    pp_stack_entry *entry; /* of its stack; NULL = not known yet. Its own thread's affair. */
 } pp_waiter;
 
 /* Takes a waiter for the calling thread; NULL if there is none left. It is not shown yet. */

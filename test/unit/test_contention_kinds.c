@@ -471,7 +471,7 @@ static void more_waits_than_there_is_room_for_are_counted_as_lost(void **state)
         pp_contention_caller caller = {
             .leaf = (uintptr_t)more_waits_than_there_is_room_for_are_counted_as_lost,
             .sp = (uintptr_t)&caller - i};
-        list[i] = pp_wait_begin(0x1000 + i * 64, true, &caller);
+        list[i] = pp_wait_begin(0x1000 + i * 64, PP_WAIT_FOR_LOCK, &caller);
     }
     pp_contention_facts_read(&after);
     assert_in_range(after.lost_waits - before.lost_waits, MANY - PP_CONTENDED_MAX, MANY / 2);
