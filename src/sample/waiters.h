@@ -37,7 +37,7 @@ typedef struct pp_waiter {
     uint64_t since_ns;
     pp_place place;
     pp_contention_caller caller;
-    pprof_labels *labels; /* its thread's: valid as long as it waits */
+    pprof_labels *labels;  /* its thread's: valid as long as it waits */
     pp_stack_entry *entry; /* of its stack; NULL = not known yet. Its own thread's affair. */
 } pp_waiter;
 
