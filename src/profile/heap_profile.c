@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "profile/heap_rows.h"
 #include "profile/mappings.h"
+#include "profile/sample_labels.h"
 #include "sample/heap.h"
 #include "sample/cpu_session.h"
 #include "store/heap_buckets.h"
@@ -19,7 +20,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_COMMENTS = 3 };
+enum { MAX_COMMENTS = 4 };
 
 static int64_t rounded(double value)
 {
@@ -51,9 +52,11 @@ static int fill_samples(const pp_heap_rows *all, const pp_heap_facts *facts, pp_
         labels[i] = (pp_sample_label){.key = "bytes",
                                       .number = (int64_t)(r->alloc_bytes / r->alloc_objects),
                                       .unit = "bytes"};
-        samples[i] = (pp_profile_sample){
-            .pc = r->stack->pc, .depth = r->stack->depth, .label_count = 1, .labels = &labels[i]};
+        samples[i] = (pp_profile_sample){.pc = r->stack->pc, .depth = r->stack->depth};
         memcpy(samples[i].value, r->value, sizeof r->value);
+        if (!pp_labels_to_sample_labels(r->labels, &labels[i], 1, arena, &samples[i])) {
+            return -ENOMEM;
+        }
     }
     if (all->scaled && facts->lost_samples > 0) {
         fill_lost(&samples[count++], lost, facts);
@@ -113,6 +116,14 @@ static int add_comments(const pp_heap_facts *facts, pp_arena *arena, pp_profile 
         pp_text_add(&text, " samples lost: no memory for them; whether they are in use is unknown");
         list[profile->comment_count++] = finish(arena, &text);
     }
+    if (pp_label_cells_folded(pp_heap_buckets_labels()) > 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
+        pp_text_add_number(&text, pp_label_cells_folded(pp_heap_buckets_labels()));
+        pp_text_add(&text,
+                    " blocks sampled are shown without their labels: there were too many sets");
+        list[profile->comment_count++] = finish(arena, &text);
+    }
     profile->comments = list;
     return arena->failed ? -ENOMEM : 0;
 }
@@ -145,7 +156,11 @@ int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profil
 {
     pp_heap_rows rows;
     int first = view == PP_HEAP_ALLOCS ? PP_HEAP_ALLOC_SPACE : PP_HEAP_INUSE_SPACE;
-    pp_heap_moment moment = view == PP_HEAP_PEAK ? PP_HEAP_AT_PEAK : PP_HEAP_NOW;
+    pp_heap_moment moment = view == PP_HEAP_PEAK ? PP_HEAP_AT_PEAK : PP_HEAP_NOW_BY_LABELS;
     int error = pp_heap_rows_read(moment, PP_HEAP_SCALED, first, arena, &rows);
-    return error == 0 ? pp_heap_profile_of_rows(&rows, view, arena, profile) : error;
+    if (error == 0) {
+        error = pp_heap_profile_of_rows(&rows, view, arena, profile);
+        pp_heap_rows_release(&rows);
+    }
+    return error;
 }

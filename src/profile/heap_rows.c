@@ -11,6 +11,7 @@
 #include "base/exponential.h"
 #include "base/sort.h"
 #include "base/stack_order.h"
+#include "profile/heap_parts.h"
 #include "sample/heap.h"
 #include "sample/heap_cycles.h"
 #include "store/heap_buckets.h"
@@ -80,13 +81,28 @@ static size_t count_buckets(const pp_heap_bucket *b)
     return count;
 }
 
+static void add_row(pp_heap_rows *rows, const pp_heap_bucket *bucket, const pprof_labels *labels,
+                    const pp_heap_counts *counts)
+{
+    if (counts->alloc_objects > 0) {
+        fill_row(&rows->list[rows->count], bucket, counts);
+        rows->list[rows->count++].labels = labels;
+    }
+}
+
 static void read_list(const pp_heap_bucket *b, pp_heap_rows *rows)
 {
     for (; b != NULL; b = b->next) {
-        pp_heap_counts counts;
-        pp_heap_bucket_counts(b, &counts);
-        fill_row(&rows->list[rows->count], b, &counts);
-        rows->count += rows->list[rows->count].alloc_objects > 0;
+        pp_heap_counts rest;
+        size_t parts = 0;
+        const pp_label_share *share = pp_label_shares_of(&rows->shares, b, &parts);
+        pp_heap_bucket_counts(b, &rest);
+        for (size_t i = 0; i < parts; i++) {
+            pp_heap_counts part;
+            pp_heap_part_take(b, &share[i], &rest, &part);
+            add_row(rows, b, share[i].labels, &part);
+        }
+        add_row(rows, b, NULL, &rest);
     }
 }
 
@@ -95,7 +111,7 @@ static int read_buckets(pp_arena *arena, pp_heap_rows *rows)
     pp_heap_cycles_publish_for_reader();
     const pp_heap_bucket *hooked = pp_heap_buckets_newest();
     const pp_heap_bucket *described = pp_heap_buckets_newest_collected();
-    size_t capacity = count_buckets(hooked) + count_buckets(described);
+    size_t capacity = count_buckets(hooked) + count_buckets(described) + rows->shares.count;
     rows->list = pp_arena_array(arena, capacity + 1, sizeof *rows->list);
     if (rows->list == NULL) {
         return -ENOMEM;
@@ -132,7 +148,9 @@ static int compare_stacks(const pp_trie_stack *x, const pp_trie_stack *y)
 static int compare_places(const pp_heap_row *x, const pp_heap_row *y)
 {
     int by_stack = x->stack != y->stack ? compare_stacks(x->stack, y->stack) : 0;
-    return by_stack != 0 ? by_stack : (x->size > y->size) - (x->size < y->size);
+    int by_size = (x->size > y->size) - (x->size < y->size);
+    int by_both = by_stack != 0 ? by_stack : by_size;
+    return by_both != 0 ? by_both : pp_labels_compare(x->labels, y->labels);
 }
 
 static int by_place(const void *a, const void *b, void *context)
@@ -211,10 +229,21 @@ static bool one_rate_is_enough(pp_heap_rows *rows)
     return facts.lost_samples == 0;
 }
 
-int pp_heap_rows_read(pp_heap_moment moment, pp_heap_scaling scaling, int first, pp_arena *arena,
-                      pp_heap_rows *rows)
+static int scale_rows(pp_heap_rows *rows, int first, pp_arena *arena)
 {
-    *rows = (pp_heap_rows){0};
+    for (size_t i = 0; i < rows->count; i++) {
+        pp_heap_row_scale(&rows->list[i]);
+    }
+    int error = sort_rows(rows, first, by_place, arena);
+    if (error == 0) {
+        merge_rates(rows);
+    }
+    return error;
+}
+
+static int read_rows(pp_heap_moment moment, pp_heap_scaling scaling, int first, pp_arena *arena,
+                     pp_heap_rows *rows)
+{
     int error = moment == PP_HEAP_AT_PEAK ? read_peak(arena, rows) : read_buckets(arena, rows);
     if (error != 0) {
         return error;
@@ -222,14 +251,28 @@ int pp_heap_rows_read(pp_heap_moment moment, pp_heap_scaling scaling, int first,
     bool enough = one_rate_is_enough(rows);
     rows->scaled = scaling == PP_HEAP_SCALED || (scaling == PP_HEAP_EITHER && !enough);
     if (rows->scaled) {
-        for (size_t i = 0; i < rows->count; i++) {
-            pp_heap_row_scale(&rows->list[i]);
-        }
-        error = sort_rows(rows, first, by_place, arena);
-        if (error != 0) {
-            return error;
-        }
-        merge_rates(rows);
+        error = scale_rows(rows, first, arena);
     }
-    return sort_rows(rows, first, by_value, arena);
+    return error == 0 ? sort_rows(rows, first, by_value, arena) : error;
+}
+
+int pp_heap_rows_read(pp_heap_moment moment, pp_heap_scaling scaling, int first, pp_arena *arena,
+                      pp_heap_rows *rows)
+{
+    *rows = (pp_heap_rows){0};
+    bool by_labels = moment == PP_HEAP_NOW_BY_LABELS;
+    int error =
+        pp_label_shares_read(by_labels ? pp_heap_buckets_labels() : NULL, arena, &rows->shares);
+    if (error == 0) {
+        error = read_rows(moment, scaling, first, arena, rows);
+    }
+    if (error != 0) {
+        pp_heap_rows_release(rows);
+    }
+    return error;
+}
+
+void pp_heap_rows_release(const pp_heap_rows *rows)
+{
+    pp_label_shares_release(&rows->shares);
 }

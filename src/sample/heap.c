@@ -16,6 +16,7 @@
 #include "sample/scratch.h"
 #include "store/heap_buckets.h"
 #include "store/heap_peak.h"
+#include "store/labels.h"
 #include "store/live_filter.h"
 #include "store/live_table.h"
 #include "sys/clock.h"
@@ -183,7 +184,7 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
     for (unsigned i = depth; i-- > 0;) {
         hash = pp_stack_hash_extend(hash, pcs[i]);
     }
-    pp_heap_block block = find(pcs, walk->depth + depth, hash, size, rate, NULL);
+    pp_heap_block block = find(pcs, walk->depth + depth, hash, size, rate, pp_labels_current());
     __atomic_add_fetch(&facts.stops[walk->stop], 1, __ATOMIC_RELAXED);
     if (walk->guessed && walk->stop == PP_STOP_END) {
         __atomic_add_fetch(&facts.guessed_whole, 1, __ATOMIC_RELAXED);

@@ -71,7 +71,7 @@ void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_he
  * found for it; 0 if that is not possible. Counts a sample that could not be stored.
  */
 typedef pp_heap_block pp_heap_block_finder(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
-                                           uint64_t size, uint64_t rate, const void *labels);
+                                           uint64_t size, uint64_t rate, pprof_labels *labels);
 pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
                                  const pp_heap_caller *caller, pp_heap_block_finder *find);
 void pp_heap_lose(uint64_t size, uint64_t rate);

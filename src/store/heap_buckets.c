@@ -21,11 +21,13 @@ enum {
 };
 
 static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+static const uintptr_t is_cell = 1; /* in an address: buckets and cells are aligned */
 static const uint64_t address_mask = (UINT64_C(1) << EXTRA_SHIFT) - 1;
 
 static pp_heap_bucket *bucket_roots[1 << ROOT_BITS];
 static pp_heap_bucket *newest;
 static pp_heap_bucket *newest_collected;
+static pp_label_cells *cells; /* made when they are needed */
 static pp_lasting memory = PP_LASTING_INIT;
 static uint64_t bytes_used;
 
@@ -48,7 +50,6 @@ size_t pp_heap_buckets_bytes(void)
 typedef struct key {
     pp_trie_stack *stack;
     uint64_t size, rate;
-    const void *labels;
     uint32_t shift;
     bool is_class, is_collected;
 } key;
@@ -71,16 +72,14 @@ static uint64_t hash_key(const key *k)
 {
     uint64_t hash = (k->stack->hash ^ k->size) * multiplier;
     hash ^= hash >> 32;
-    hash = (hash ^ k->rate ^ (uintptr_t)k->labels ^ k->is_class ^ (uint64_t)k->is_collected << 1) *
-           multiplier;
+    hash = (hash ^ k->rate ^ k->is_class ^ (uint64_t)k->is_collected << 1) * multiplier;
     return hash ^ hash >> 29;
 }
 
 static bool is_bucket(const pp_heap_bucket *bucket, const key *k)
 {
     return bucket->stack == k->stack && bucket->size == k->size && bucket->rate == k->rate &&
-           bucket->labels == k->labels && bucket->is_class == k->is_class &&
-           bucket->is_collected == k->is_collected;
+           bucket->is_class == k->is_class && bucket->is_collected == k->is_collected;
 }
 
 static pp_heap_bucket *new_bucket(const key *k)
@@ -91,7 +90,6 @@ static pp_heap_bucket *new_bucket(const key *k)
         bucket->stack = k->stack;
         bucket->size = k->size;
         bucket->rate = k->rate;
-        bucket->labels = k->labels;
         bucket->is_class = k->is_class;
         bucket->is_collected = k->is_collected;
         bucket->shift = k->shift;
@@ -139,7 +137,7 @@ static pp_heap_bucket *find_bucket(const key *k, bool make)
     }
 }
 
-static pp_heap_block find_block(key *k)
+static pp_heap_block find_block(key *k, pprof_labels *labels)
 {
     if (k->stack == NULL) {
         return 0;
@@ -151,33 +149,49 @@ static pp_heap_block find_block(key *k)
         extra = enter_class(k);
         bucket = find_bucket(k, true);
     }
-    return bucket != NULL ? (uintptr_t)bucket | extra << EXTRA_SHIFT : 0;
+    if (bucket == NULL) {
+        return 0;
+    }
+    const pp_label_cell *cell = NULL;
+    if (labels != NULL) {
+        cell = pp_label_cell_take(pp_label_cells_at(&cells), bucket, labels, 1);
+    }
+    uintptr_t at = cell != NULL ? (uintptr_t)cell | is_cell : (uintptr_t)bucket;
+    return at | extra << EXTRA_SHIFT;
 }
 
 pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash, uint64_t size,
-                                 uint64_t rate, const void *labels)
+                                 uint64_t rate, pprof_labels *labels)
 {
-    key k = {.stack = pp_stack_trie_find(pcs, depth, hash),
-             .size = size,
-             .rate = rate,
-             .labels = labels};
-    return find_block(&k);
+    key k = {.stack = pp_stack_trie_find(pcs, depth, hash), .size = size, .rate = rate};
+    return find_block(&k, labels);
 }
 
 pp_heap_block pp_heap_block_find_collected(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
-                                           uint64_t size, uint64_t rate, const void *labels)
+                                           uint64_t size, uint64_t rate, pprof_labels *labels)
 {
+    (void)labels;
     key k = {.stack = pp_stack_trie_find(pcs, depth, hash),
              .size = size,
              .rate = rate,
-             .labels = labels};
-    k.is_collected = true;
-    return find_block(&k);
+             .is_collected = true};
+    return find_block(&k, NULL);
+}
+
+/* NULL: the block has no labels. */
+static pp_label_cell *cell_of(pp_heap_block block)
+{
+    uintptr_t at = block & address_mask & ~is_cell;
+    return block & is_cell ? (pp_label_cell *)at : NULL;
 }
 
 static pp_heap_bucket *bucket_of(pp_heap_block block)
 {
-    return (pp_heap_bucket *)(uintptr_t)(block & address_mask);
+    uintptr_t at = block & address_mask & ~is_cell;
+    if (block & is_cell) {
+        at = (uintptr_t)((const pp_label_cell *)at)->owner;
+    }
+    return (pp_heap_bucket *)at;
 }
 
 uint64_t pp_heap_block_size(pp_heap_block block)
@@ -194,42 +208,60 @@ static uint64_t weight_of(const pp_heap_bucket *bucket, uint64_t size)
     return (uint64_t)(one * blocks / bucket->least_blocks + 0.5);
 }
 
-void pp_heap_block_allocated(pp_heap_block block)
+/* `sign` is 1, or -1 modulo 2^64. */
+static void count_allocated(pp_heap_block block, uint64_t sign)
 {
     pp_heap_bucket *bucket = bucket_of(block);
-    __atomic_add_fetch(&bucket->alloc_objects, 1, __ATOMIC_RELAXED);
+    pp_label_cell *cell = cell_of(block);
+    __atomic_add_fetch(&bucket->alloc_objects, sign, __ATOMIC_RELAXED);
     if (bucket->is_class) {
         uint64_t size = pp_heap_block_size(block);
-        __atomic_add_fetch(&bucket->alloc_bytes, size, __ATOMIC_RELAXED);
-        __atomic_add_fetch(&bucket->alloc_weight, weight_of(bucket, size), __ATOMIC_RELAXED);
+        __atomic_add_fetch(&bucket->alloc_bytes, sign * size, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&bucket->alloc_weight, sign * weight_of(bucket, size), __ATOMIC_RELAXED);
     }
+    if (cell != NULL) {
+        pp_label_cell_add(cell, PP_HEAP_CELL_ALLOC_OBJECTS, sign);
+        pp_label_cell_add(cell, PP_HEAP_CELL_ALLOC_BYTES, sign * pp_heap_block_size(block));
+    }
+}
+
+void pp_heap_block_allocated(pp_heap_block block)
+{
+    count_allocated(block, 1);
 }
 
 void pp_heap_block_forgotten(pp_heap_block block)
 {
-    pp_heap_bucket *bucket = bucket_of(block);
-    __atomic_sub_fetch(&bucket->alloc_objects, 1, __ATOMIC_RELAXED);
-    if (bucket->is_class) {
-        uint64_t size = pp_heap_block_size(block);
-        __atomic_sub_fetch(&bucket->alloc_bytes, size, __ATOMIC_RELAXED);
-        __atomic_sub_fetch(&bucket->alloc_weight, weight_of(bucket, size), __ATOMIC_RELAXED);
-    }
+    count_allocated(block, UINT64_MAX);
+    pp_label_cell_give(cell_of(block));
 }
 
 void pp_heap_block_freed(pp_heap_block block)
 {
     pp_heap_bucket *bucket = bucket_of(block);
+    pp_label_cell *cell = cell_of(block);
     if (bucket->is_class) {
         uint64_t size = pp_heap_block_size(block);
         __atomic_add_fetch(&bucket->free_bytes, size, __ATOMIC_RELEASE);
         __atomic_add_fetch(&bucket->free_weight, weight_of(bucket, size), __ATOMIC_RELEASE);
     }
     __atomic_add_fetch(&bucket->free_objects, 1, __ATOMIC_RELEASE);
+    if (cell != NULL) {
+        pp_label_cell_add(cell, PP_HEAP_CELL_FREE_BYTES, pp_heap_block_size(block));
+        pp_label_cell_add(cell, PP_HEAP_CELL_FREE_OBJECTS, 1);
+        pp_label_cell_give(cell);
+    }
 }
 
 void pp_heap_block_trimmed(pp_heap_block block, int64_t bytes)
 {
     __atomic_add_fetch(&bucket_of(block)->trimmed_bytes, (uint64_t)bytes, __ATOMIC_RELAXED);
+    pp_label_cell_add(cell_of(block), PP_HEAP_CELL_TRIMMED_BYTES, (uint64_t)bytes);
+}
+
+pp_label_cells *pp_heap_buckets_labels(void)
+{
+    return __atomic_load_n(&cells, __ATOMIC_ACQUIRE);
 }
 
 double pp_heap_block_estimate(pp_heap_block block)
@@ -314,6 +346,11 @@ static void read_weights(const pp_heap_bucket *bucket, uint64_t free_weight, pp_
     counts->free_weight = counts->alloc_weight - clamp(held, live * least, live * most);
 }
 
+uint64_t pp_heap_bucket_largest(const pp_heap_bucket *bucket)
+{
+    return bucket->is_class ? bucket->size + (bucket->size >> CLASS_BITS) : bucket->size;
+}
+
 /*
  * Frees are read before allocations, so that what is freed meanwhile can only be missed. Bytes are
  * held within what the number of blocks allows: they were read a moment apart.
@@ -321,7 +358,7 @@ static void read_weights(const pp_heap_bucket *bucket, uint64_t free_weight, pp_
 void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts)
 {
     uint64_t least = bucket->size;
-    uint64_t most = bucket->is_class ? least + (least >> CLASS_BITS) : least;
+    uint64_t most = pp_heap_bucket_largest(bucket);
     counts->free_objects = __atomic_load_n(&bucket->free_objects, __ATOMIC_ACQUIRE);
     counts->free_bytes = __atomic_load_n(&bucket->free_bytes, __ATOMIC_ACQUIRE);
     uint64_t free_weight = __atomic_load_n(&bucket->free_weight, __ATOMIC_ACQUIRE);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_buckets.h: what was allocated and freed, for each stack, block size, rate and set of labels.
+ * heap_buckets.h: what was allocated and freed, for each stack, block size and rate, and of that
+ * for each set of labels.
  *
  * A trie of hashes, as that of the stacks (stack_trie.h): buckets are found by the hash of their stack
  * and of what else tells them apart, and stay for ever.
  *
- *   roots[hash] -> bucket -+-> bucket           bucket: stack, size, rate, labels, counts
+ *   roots[hash] -> bucket -+-> bucket           bucket: stack, size, rate, counts
  *                          +-> bucket
  *   newest -> bucket -> bucket -> ...           all buckets, for a snapshot; two lists
  *
@@ -17,9 +18,14 @@
  * together (0.12 % less at worst). Each sample is counted with its weight: the blocks that it stands for, in
  * units of those that one of the least size would.
  *
+ * Labels. A bucket counts all blocks. Those of a labelled thread are counted in a cell (label_cells.h)
+ * beside it, which is in use as long as one of them lives. Where no cell is to be had, a block goes
+ * without labels.
+ *
  * Collected heaps. Blocks of a heap that the program tells of (sample/heap_cycles.h) have buckets of
  * their own, in the same trie but in a list of their own. What happens there is counted in one of
- * three cycles first, and is added to the bucket's own counts when that cycle is published.
+ * three cycles first, and is added to the bucket's own counts when that cycle is published. They have no
+ * labels.
  *
  * Zone: HOOK.
  * Locks: none.
@@ -29,6 +35,8 @@
 #define PP_STORE_HEAP_BUCKETS_H
 
 #include "store/stack_trie.h"
+
+#include "store/label_cells.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,7 +62,6 @@ typedef struct pp_heap_bucket {
     uint16_t is_collected; /* of a heap that the program describes: see below */
     uint32_t shift;        /* of the part of the size above the least */
     uint64_t rate;         /* at which its samples were taken */
-    const void *labels;    /* of the thread, later; NULL today */
     /* Raw samples. Allocations are counted before, frees after the block can be found. */
     uint64_t alloc_objects, alloc_bytes;
     uint64_t free_objects, free_bytes;
@@ -76,20 +83,20 @@ typedef struct pp_heap_counts {
 /*
  * A block of a bucket in one word, which is all that has to be remembered of a live block:
  *
- *   63 ........ 48 47 ..................... 0
- *   size above the   address of the bucket       0 = no block
- *   bucket's >> shift
+ *   63 ........ 48 47 ......................... 0
+ *   size above the   address of the bucket, or       0 = no block
+ *   bucket's >> shift    that of a cell of its + 1
  */
 typedef uint64_t pp_heap_block;
 
 /* The block for a sample of a stack whose pp_stack_hash() is `hash`; 0 if the kernel refuses memory.
- */
+ * With labels it is for this one sample, which has to be freed or forgotten. */
 pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash, uint64_t size,
-                                 uint64_t rate, const void *labels);
+                                 uint64_t rate, pprof_labels *labels);
 
-/* The same in a bucket of a collected heap. */
+/* The same in a bucket of a collected heap; the labels are ignored. */
 pp_heap_block pp_heap_block_find_collected(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
-                                           uint64_t size, uint64_t rate, const void *labels);
+                                           uint64_t size, uint64_t rate, pprof_labels *labels);
 
 /* Counts an allocation, undoes that (the block could not be remembered), counts a free. */
 void pp_heap_block_allocated(pp_heap_block block);
@@ -116,5 +123,17 @@ const pp_heap_bucket *pp_heap_buckets_newest(void);
 pp_heap_bucket *pp_heap_buckets_newest_collected(void); /* the same for collected heaps */
 size_t pp_heap_buckets_bytes(void);                     /* what they take, without stacks */
 void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts);
+/* The size of its largest block. */
+uint64_t pp_heap_bucket_largest(const pp_heap_bucket *bucket);
+
+/* The parts of labels; owners are buckets. NULL: there are none. */
+enum {
+    PP_HEAP_CELL_ALLOC_OBJECTS,
+    PP_HEAP_CELL_ALLOC_BYTES,
+    PP_HEAP_CELL_FREE_OBJECTS, /* are read before the others */
+    PP_HEAP_CELL_FREE_BYTES,
+    PP_HEAP_CELL_TRIMMED_BYTES
+};
+pp_label_cells *pp_heap_buckets_labels(void);
 
 #endif

@@ -62,4 +62,18 @@ grep -q 'not this' block.pb.gz.raw && fail "two values for one key"
 for name in block mutex; do
     grep -q 'role' $name.txt && fail "labels in the text of $name"
 done
+
+# Who allocated; not who freed.
+in_use() { # TAG: objects in use at the site
+    go tool pprof -raw -tagfocus="$1" heap.pb.gz 2>/dev/null >focused.raw
+    awk '/^Samples:/ { part = 1 } /^Locations/ { part = 0 }
+        part && /^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+:/ { line = $0 }
+        part && /bytes:\[1000 / { split(line, v, " "); sum += v[3] } END { print sum + 0 }' focused.raw
+}
+"$linked/labels" heap "$work" || fail "heap"
+raw heap.pb.gz
+expect_equal "blocks of a in use" 25 "$(in_use 'tenant=^a$')"
+expect_equal "blocks of b in use" 50 "$(in_use 'tenant=^b$')"
+expect_equal "all blocks in use" 125 "$(in_use '1000b')"
+grep -q 'tenant' heap.txt && fail "labels in the text of heap"
 echo ok

@@ -36,7 +36,7 @@ static uint32_t make_stack(uintptr_t number, uintptr_t pcs[8])
 }
 
 static pp_heap_block find_stack(const uintptr_t *pcs, uint32_t depth, uint64_t size, uint64_t rate,
-                                const void *labels)
+                                pprof_labels *labels)
 {
     return pp_heap_block_find(pcs, depth, pp_stack_hash(pcs, depth), size, rate, labels);
 }
@@ -67,10 +67,44 @@ static void equal_keys_are_one_bucket(void **state)
     assert_int_not_equal(find(2, 100), block);
     assert_int_not_equal(find_stack(pcs, depth - 1, 100, RATE, NULL), block);
     assert_int_not_equal(find_stack(pcs, depth, 100, RATE + 1, NULL), block);
-    assert_int_not_equal(find_stack(pcs, depth, 100, RATE, pcs), block);
     assert_int_equal(bucket_of(block)->size, 100);
     assert_int_equal(bucket_of(block)->rate, RATE);
     assert_memory_equal(bucket_of(block)->stack->pc, pcs, depth * sizeof *pcs);
+}
+
+/* Counted in the bucket, and in a cell that is in use until the block is freed. */
+static void a_labelled_block_is_the_bucket_s_and_its_cell_s(void **state)
+{
+    (void)state;
+    uintptr_t pcs[8];
+    uint32_t depth = make_stack(50, pcs);
+    int error = 0;
+    static const char *const pair[] = {"k", "v"};
+    pprof_labels *labels = pp_labels_new(NULL, pair, 1, &error);
+    pp_heap_block plain = find(50, 96);
+    pp_heap_block first = find_stack(pcs, depth, 96, RATE, labels);
+    pp_heap_block second = find_stack(pcs, depth, 96, RATE, labels);
+    assert_int_not_equal(first, plain);
+    assert_int_equal(first, second);
+    assert_int_equal(pp_heap_block_size(first), 96);
+    assert_true(pp_heap_block_estimate(first) == pp_heap_block_estimate(plain));
+    pp_heap_block_allocated(plain);
+    pp_heap_block_allocated(first);
+    pp_heap_block_allocated(second);
+    pp_heap_block_freed(first);
+    pp_heap_block_forgotten(second);
+    pp_heap_counts counts;
+    pp_heap_bucket_counts(bucket_of(plain), &counts);
+    assert_int_equal(counts.alloc_objects, 2);
+    assert_int_equal(counts.free_objects, 1);
+    const pp_label_cell *cell = (const pp_label_cell *)(uintptr_t)(first & ~UINT64_C(1));
+    assert_ptr_equal(cell->owner, bucket_of(plain));
+    assert_int_equal(cell->users, 0);
+    assert_int_equal(cell->value[PP_HEAP_CELL_ALLOC_OBJECTS], 1);
+    assert_int_equal(cell->value[PP_HEAP_CELL_ALLOC_BYTES], 96);
+    assert_int_equal(cell->value[PP_HEAP_CELL_FREE_OBJECTS], 1);
+    assert_int_equal(cell->value[PP_HEAP_CELL_FREE_BYTES], 96);
+    pp_labels_unref(labels);
 }
 
 static void what_is_freed_is_taken_off(void **state)
@@ -214,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_keys_are_one_bucket),
+        cmocka_unit_test(a_labelled_block_is_the_bucket_s_and_its_cell_s),
         cmocka_unit_test(what_is_freed_is_taken_off),
         cmocka_unit_test(many_sizes_share_buckets),
         cmocka_unit_test(classes_are_narrow),

@@ -38,6 +38,26 @@ static void add(uintptr_t site, uint64_t size, uint64_t rate, unsigned allocated
         pp_heap_block_freed(block);
 }
 
+/* The same under labels, {who=`value`}. */
+static void add_labelled(uintptr_t site, uint64_t size, const char *value, unsigned allocated,
+                         unsigned freed)
+{
+    int error = 0;
+    const char *const pair[] = {"who", value};
+    pprof_labels *labels = pp_labels_new(NULL, pair, 1, &error);
+    uintptr_t pcs[3] = {0x10 + site, 0x20 + site, 0x30};
+    assert_non_null(labels);
+    for (unsigned i = 0; i < allocated; i++) {
+        pp_heap_block block = pp_heap_block_find(pcs, 3, pp_stack_hash(pcs, 3), size, 1, labels);
+        assert_int_equal(pp_heap_block_size(block), size);
+        pp_heap_block_allocated(block);
+        if (i < freed) {
+            pp_heap_block_freed(block);
+        }
+    }
+    pp_labels_unref(labels);
+}
+
 static pp_heap_rows read_rows(pp_heap_scaling scaling, int first)
 {
     pp_heap_rows rows;
@@ -258,6 +278,73 @@ static void deep_stacks_are_cut_at_the_root(void **state)
     assert_int_equal(records[0].stack.pc[PPROF_MAX_STACK - 1], 0x5000 + PPROF_MAX_STACK - 1);
 }
 
+static const pp_heap_row *find_row(const pp_heap_rows *rows, uint64_t size, const char *value)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const char *found = pp_labels_find(rows->list[i].labels, "who");
+        if (rows->list[i].size == size && (found == NULL) == (value == NULL) &&
+            (value == NULL || strcmp(found, value) == 0)) {
+            return &rows->list[i];
+        }
+    }
+    return NULL;
+}
+
+static void assert_objects(const pp_heap_row *row, int64_t allocated, int64_t in_use)
+{
+    assert_non_null(row);
+    assert_int_equal(row->value[PP_HEAP_ALLOC_OBJECTS], allocated);
+    assert_int_equal(row->value[PP_HEAP_ALLOC_SPACE], allocated * (int64_t)row->size);
+    assert_int_equal(row->value[PP_HEAP_INUSE_OBJECTS], in_use);
+    assert_int_equal(row->value[PP_HEAP_INUSE_SPACE], in_use * (int64_t)row->size);
+}
+
+static void labels_divide_a_row(void **state)
+{
+    (void)state;
+    enum { SIZE = 31337 };
+    pp_heap_rows rows;
+    add(0x7000, SIZE, 1, 3, 1);
+    add_labelled(0x7000, SIZE, "a", 5, 2);
+    add_labelled(0x7000, SIZE, "b", 4, 4);
+    add_labelled(0x7000, SIZE, "a", 1, 0);
+    pp_arena_release(&arena);
+    assert_int_equal(pp_heap_rows_read(PP_HEAP_NOW_BY_LABELS, PP_HEAP_SCALED, PP_HEAP_INUSE_SPACE,
+                                       &arena, &rows),
+                     0);
+    assert_objects(find_row(&rows, SIZE, NULL), 3, 2);
+    assert_objects(find_row(&rows, SIZE, "a"), 6, 4);
+    assert_objects(find_row(&rows, SIZE, "b"), 4, 0);
+    pp_heap_rows_release(&rows);
+    rows = read_rows(PP_HEAP_RAW, PP_HEAP_INUSE_SPACE);
+    assert_objects(find_row(&rows, SIZE, NULL), 13, 6);
+    assert_null(find_row(&rows, SIZE, "a"));
+}
+
+/* Whose blocks are alive keeps its cell, however many come and go. */
+static void live_blocks_keep_their_labels(void **state)
+{
+    (void)state;
+    enum { SIZE = 4711, REQUESTS = 2 * PP_LABEL_CELLS };
+    char value[16];
+    pp_heap_rows rows;
+    add_labelled(0x8000, SIZE, "alive", 1, 0);
+    for (unsigned i = 0; i < REQUESTS; i++) {
+        snprintf(value, sizeof value, "%u", i);
+        add_labelled(0x8000, SIZE, value, 1, 1);
+    }
+    pp_arena_release(&arena);
+    assert_int_equal(pp_heap_rows_read(PP_HEAP_NOW_BY_LABELS, PP_HEAP_SCALED, PP_HEAP_INUSE_SPACE,
+                                       &arena, &rows),
+                     0);
+    assert_objects(find_row(&rows, SIZE, "alive"), 1, 1);
+    assert_in_range(pp_label_cells_folded(pp_heap_buckets_labels()), REQUESTS - PP_LABEL_CELLS,
+                    REQUESTS);
+    pp_heap_rows_release(&rows);
+    rows = read_rows(PP_HEAP_RAW, PP_HEAP_INUSE_SPACE);
+    assert_objects(find_row(&rows, SIZE, NULL), REQUESTS + 1, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +358,8 @@ int main(void)
         cmocka_unit_test(several_rates_are_scaled_and_merged),
         cmocka_unit_test(deep_stacks_are_cut_at_the_root),
         cmocka_unit_test(classes_stand_for_what_their_blocks_do),
+        cmocka_unit_test(labels_divide_a_row),
+        cmocka_unit_test(live_blocks_keep_their_labels),
     };
     return cmocka_run_group_tests(tests, prepare, finish);
 }

@@ -3,6 +3,7 @@
  * labels.c CASE [FILE]: work under labels, for every kind of profile; one case a run.
  *
  *   cpu FILE ENGINE          prints what each tenant used, in milliseconds
+ *   heap FOLDER              blocks with labels and without: heap and allocs.pb.gz, heap.txt
  *   contention FOLDER        a holder and waiters, with labels and without: block and mutex.pb.gz, .txt
  */
 #include "../victims/burn.h"
@@ -205,6 +206,49 @@ static int contention(const char *folder)
     return 0;
 }
 
+/* ---- heap ---- */
+
+enum { BLOCKS = 100, BLOCK_BYTES = 1000 };
+
+static void *kept[3 * BLOCKS];
+static size_t kept_count;
+
+/* Keeps half of them; grows some, which may move. */
+__attribute__((noinline)) void allocate_blocks(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < BLOCKS; i++) {
+        void *block = malloc(BLOCK_BYTES);
+        if (i % 2 == 0) {
+            kept[kept_count++] = block;
+        } else {
+            free(block);
+        }
+    }
+}
+
+/* Blocks that others allocated, while this thread has other labels. */
+static void free_blocks(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < BLOCKS / 4; i++) {
+        free(kept[i]); /* the first ones are a's */
+    }
+}
+
+static int heap(const char *folder)
+{
+    pprof_set_mem_profile_rate(1);
+    pprof_do(tenant_a, 1, allocate_blocks, NULL);
+    pprof_do(tenant_b, 1, allocate_blocks, NULL);
+    allocate_blocks(NULL);
+    pprof_do(tenant_b, 1, free_blocks, NULL);
+    pprof_set_mem_profile_rate(0);
+    write_profile(folder, "heap", "pb.gz", 0);
+    write_profile(folder, "heap", "txt", 1);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "cpu") == 0) {
@@ -212,6 +256,9 @@ int main(int argc, char **argv)
     }
     if (argc == 3 && strcmp(argv[1], "contention") == 0) {
         return contention(argv[2]);
+    }
+    if (argc == 3 && strcmp(argv[1], "heap") == 0) {
+        return heap(argv[2]);
     }
     return 2;
 }
