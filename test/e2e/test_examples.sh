@@ -39,6 +39,19 @@ expect_equal "those that fetch_status forgot" 3 \
     "$(weight_with $connections connect_to_server fetch_status main)"
 expect_equal "those of the server" 3 "$(weight_with $connections accept_connection serve)"
 
+# A server's tenants: three quarters of the time, to a tenth, and labels that went to another thread.
+share_of() { # FILE TAG: percent of the weight
+    go tool pprof -raw -tagfocus="$2" "$1" >share.raw 2>/dev/null || fail "tagfocus $2"
+    awk -v part="$(weight share.raw)" -v all="$(weight "$1.raw")" 'BEGIN { print 100 * part / all }'
+}
+check_requests() {
+    expect_equal "status of requests" 0 "$(status "$examples/requests" requests.pb.gz | tail -n 1)"
+    raw requests.pb.gz
+    expect_near "percent of acme" 75 "$(share_of requests.pb.gz 'tenant=^acme$')" 10
+    expect_near "percent of search" 50 "$(share_of requests.pb.gz 'phase=^search$')" 10
+}
+attempts 4 check_requests
+
 [ -x "$examples/boehm" ] || { echo "ok (without libgc)"; exit 0; }
 
 # With the cycle: the heap as it was at the end of the last marking, in use and allocated. A
