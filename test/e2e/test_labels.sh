@@ -76,4 +76,26 @@ expect_equal "blocks of a in use" 25 "$(in_use 'tenant=^a$')"
 expect_equal "blocks of b in use" 50 "$(in_use 'tenant=^b$')"
 expect_equal "all blocks in use" 125 "$(in_use '1000b')"
 grep -q 'tenant' heap.txt && fail "labels in the text of heap"
+
+# A set for each of 300 000 requests: totals are exact, live blocks keep their labels, every sample
+# has one whole set, and memory has an end.
+"$linked/labels" storm "$work" >spent || fail "storm"
+raw cpu.pb.gz
+raw heap.pb.gz
+for name in cpu heap; do
+    awk '/request:|again:/ {
+        x = $0; sub(/.*request:\[/, "", x); sub(/\].*/, "", x)
+        y = $0; sub(/.*again:\[/, "", y); sub(/\].*/, "", y)
+        if (x != y) bad = 1
+        n++
+    } END { exit bad || n == 0 }' $name.pb.gz.raw || fail "a mixed set, or none, in $name"
+done
+expect_equal "requests that allocated, and blocks that are kept" "300000 300" \
+    "$(blocks heap.pb.gz.raw | awk -F '\t' 'index($0 "\t", "\tserve_request\t") {
+        split($1, v, " "); a += v[1]; u += v[3] } END { printf "%d %d\n", a, u }')"
+expect_equal "kept blocks with the label of their request" 300 "$(awk '
+    /^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+:/ { in_use = $3; next }
+    in_use > 0 && /request:\[[0-9]*000\]|request:\[0\]/ { sum += in_use } END { print sum }' heap.pb.gz.raw)"
+grep -q 'blocks sampled are shown without their labels' heap.pb.gz.raw || fail "no word of it"
+expect_near "mebibytes" 0 "$(spent mebibytes)" 60 # it takes 15
 echo ok

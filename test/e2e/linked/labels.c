@@ -4,6 +4,8 @@
  *
  *   cpu FILE ENGINE          prints what each tenant used, in milliseconds
  *   heap FOLDER              blocks with labels and without: heap and allocs.pb.gz, heap.txt
+ *   storm FOLDER             a set for each request on ten threads: cpu and heap.pb.gz; prints the
+ *                            largest size that the process had, in MiB
  *   contention FOLDER        a holder and waiters, with labels and without: block and mutex.pb.gz, .txt
  */
 #include "../victims/burn.h"
@@ -249,6 +251,66 @@ static int heap(const char *folder)
     return 0;
 }
 
+/* ---- a set for each request ---- */
+
+enum { THREADS = 10, REQUESTS = 30000, KEPT_EVERY = 1000, WORK_EVERY = 5 };
+
+void *kept_requests[THREADS * REQUESTS / KEPT_EVERY];
+
+/* One is kept, now and then. */
+__attribute__((noinline)) void serve_request(void *number)
+{
+    size_t request = *(const size_t *)number;
+    void *block = malloc(100);
+    if (request % WORK_EVERY == 0) {
+        work_a_little();
+    }
+    if (request % KEPT_EVERY == 0) {
+        kept_requests[request / KEPT_EVERY] = block;
+    } else {
+        free(block);
+    }
+}
+
+static void *serve_requests(void *first)
+{
+    for (size_t i = 0; i < REQUESTS; i++) {
+        char text[24];
+        size_t request = *(const size_t *)first + i;
+        snprintf(text, sizeof text, "%zu", request);
+        const char *const pairs[] = {"request", text, "again", text};
+        pprof_do(pairs, 2, serve_request, &request);
+    }
+    return NULL;
+}
+
+static int storm(const char *folder)
+{
+    char path[4096];
+    pthread_t threads[THREADS];
+    size_t firsts[THREADS];
+    struct rusage usage;
+    const pprof_cpu_options options = {.size = sizeof options, .hz = 1000};
+    snprintf(path, sizeof path, "%s/cpu.pb.gz", folder);
+    int fd = open_file(path);
+    CHECK(pprof_start_cpu_profile_opts(pprof_writer_fd(fd), &options) == 0);
+    pprof_set_mem_profile_rate(1);
+    for (size_t i = 0; i < THREADS; i++) {
+        firsts[i] = i * REQUESTS;
+        CHECK(pthread_create(&threads[i], NULL, serve_requests, &firsts[i]) == 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+    pprof_set_mem_profile_rate(0);
+    getrusage(RUSAGE_SELF, &usage);
+    CHECK(pprof_stop_cpu_profile() == 0);
+    close(fd);
+    write_profile(folder, "heap", "pb.gz", 0);
+    report("mebibytes", (double)usage.ru_maxrss / 1024);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "cpu") == 0) {
@@ -259,6 +321,9 @@ int main(int argc, char **argv)
     }
     if (argc == 3 && strcmp(argv[1], "heap") == 0) {
         return heap(argv[2]);
+    }
+    if (argc == 3 && strcmp(argv[1], "storm") == 0) {
+        return storm(argv[2]);
     }
     return 2;
 }
