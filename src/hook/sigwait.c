@@ -4,8 +4,8 @@
  *
  * A classic server blocks all signals everywhere and has one thread sigwait() for the full set, or
  * read a signalfd. That thread has a timer like any other; it must not be told of a signal that it
- * never heard of and treats as an error. So while a profile runs, SIGPROF is taken out of such
- * sets. A host that waits for SIGPROF alone means its own.
+ * never heard of and treats as an error. So while a profile runs, or threads are asked for their
+ * stacks, SIGPROF is taken out of such sets. A host that waits for SIGPROF alone means its own.
  *
  * Zone: HOOK. sigwait and its kin are cancellation points: nothing is held when they are called.
  * Locks: none.
@@ -15,6 +15,7 @@
 
 #include "hook/real.h"
 #include "sample/cpu_session.h"
+#include "sample/thread_answers.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -44,8 +45,8 @@ static bool is_alone(const sigset_t *set)
 /* The set to wait for: the host's, or *copy without SIGPROF. */
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
-    if (set == NULL || !__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED) ||
-        sigismember(set, SIGPROF) != 1 || is_alone(set)) {
+    bool in_use = __atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED) || pp_answers_are_awaited();
+    if (set == NULL || !in_use || sigismember(set, SIGPROF) != 1 || is_alone(set)) {
         return set;
     }
     *copy = *set;

@@ -61,6 +61,17 @@ static void free_those_left(void)
     }
 }
 
+bool pp_answers_have_room(void)
+{
+    free_those_left();
+    return __atomic_load_n(&taken, __ATOMIC_RELAXED) != UINT64_MAX;
+}
+
+bool pp_answers_are_awaited(void)
+{
+    return __atomic_load_n(&taken, __ATOMIC_RELAXED) != 0;
+}
+
 static bool arm(pp_answer *answer)
 {
     struct sigevent event;

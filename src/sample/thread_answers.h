@@ -28,7 +28,16 @@ typedef struct pp_answer pp_answer;
 /* Before the first question: takes over SIGPROF. 0 or -errno. NORMAL. */
 int pp_answers_prepare(void);
 
-/* Asks thread `tid`; NULL if it cannot be asked now. */
+/* Whether there is room for another question. */
+bool pp_answers_have_room(void);
+
+/* Whether somebody has been asked and not answered yet. */
+bool pp_answers_are_awaited(void);
+
+/*
+ * Asks thread `tid`; NULL if it cannot be asked now. One that blocks SIGPROF should not be asked: the signal
+ * would stay, and be there for whoever reads that thread's signals.
+ */
 pp_answer *pp_answer_ask(int tid);
 
 /* The stack, once there is one; NULL until then. */

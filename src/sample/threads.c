@@ -19,6 +19,7 @@
 #include "unwind/walk_other.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -276,7 +277,8 @@ static void look_for_answer(work *w, question *q)
         keep_walk(w, q->row, walk);
         q->row->state = PP_THREAD_RUNS;
         close_question(q);
-    } else if (q->answer == NULL) {
+    } else if (q->answer == NULL && pp_answers_have_room() &&
+               !pp_task_blocks(w->folder, q->row->tid, SIGPROF)) {
         q->answer = pp_answer_ask(q->row->tid);
     }
 }

@@ -18,7 +18,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { PATH_BYTES = 40, FILE_BYTES = 256 /* what is wanted of `stat` stands in front */ };
+enum { PATH_BYTES = 40, FILE_BYTES = 512 /* `stat` has 52 numbers, many of them small */ };
 
 int pp_task_open(void)
 {
@@ -132,18 +132,31 @@ pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place)
 
 /* ---- stat, comm ---- */
 
-/* The name in front may have blanks and brackets, but is short. */
+/* `stat` from its letter on, or "". The name in front of it may have blanks and brackets. */
+static const char *read_stat(int folder, int tid, char text[FILE_BYTES])
+{
+    if (read_file(folder, tid, "stat", text) <= 0) {
+        return "";
+    }
+    const char *end = strrchr(text, ')');
+    return end != NULL && end[1] == ' ' ? end + 2 : "";
+}
+
 char pp_task_letter(int folder, int tid)
 {
     char text[FILE_BYTES];
-    if (read_file(folder, tid, "stat", text) <= 0) {
-        return 0;
+    return *read_stat(folder, tid, text);
+}
+
+bool pp_task_blocks(int folder, int tid, int signal)
+{
+    enum { LETTER = 3, BLOCKED = 32 }; /* which words they are; this one has 31 signals */
+    char text[FILE_BYTES];
+    const char *word = read_stat(folder, tid, text);
+    for (unsigned i = LETTER; i < BLOCKED; i++) {
+        word = skip_word(word);
     }
-    const char *end = strrchr(text, ')');
-    if (end == NULL || end[1] != ' ') {
-        return 0;
-    }
-    return end[2];
+    return ((unsigned long)parse_decimal(word) >> (signal - 1) & 1) != 0;
 }
 
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES])

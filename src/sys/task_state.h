@@ -4,7 +4,7 @@
  *
  *   /proc/self/task/T/syscall   "running", or the call that it waits in, its arguments, SP and PC
  *   /proc/self/task/T/stat      a letter, where that file is closed to us (after a setuid(), or where
- *                               the process is not dumpable)
+ *                               the process is not dumpable); the signals that it blocks
  *   /proc/self/task/T/comm      its name
  *
  * Zone: SIGNAL (system calls alone).
@@ -42,6 +42,9 @@ pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place);
 /* The letter of /proc/self/task/T/stat: R runs, S sleeps, D sleeps deeply, T stopped, Z dead; 0 if the
  * thread is gone. */
 char pp_task_letter(int folder, int tid);
+
+/* Whether it blocks `signal`, one below 32. False if it is gone. */
+bool pp_task_blocks(int folder, int tid, int signal);
 
 /* Its name, "" if it is gone. */
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES]);
