@@ -41,8 +41,9 @@ __attribute__((noinline)) static void descend(unsigned frames, unsigned place);
         break;
 #define TEN(n)                                                                                     \
     PLACE(n##0)                                                                                    \
-    PLACE(n##1) PLACE(n##2) PLACE(n##3) PLACE(n##4) PLACE(n##5) PLACE(n##6) PLACE(n##7)            \
-        PLACE(n##8) PLACE(n##9)
+    PLACE(n##1)                                                                                    \
+    PLACE(n##2) PLACE(n##3) PLACE(n##4) PLACE(n##5) PLACE(n##6) PLACE(n##7) PLACE(n##8)            \
+        PLACE(n##9)
 
 /* Each place has a call of its own. */
 static void descend(unsigned frames, unsigned place)
