@@ -181,6 +181,7 @@ size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
     for (pprof_profile *p = next_built_in(&i); p != NULL || custom != NULL; count++) {
         bool is_custom = p == NULL || (custom != NULL && strcmp(custom->name, p->name) < 0);
         if (profiles != NULL && count < capacity) {
+            /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
             pp_sanitizers_write(&profiles[count], sizeof *profiles);
             profiles[count] = is_custom ? custom : p;
         }
