@@ -22,8 +22,13 @@
 static volatile unsigned long sink;
 
 struct Cleanup {
-    explicit Cleanup(unsigned long v) : value(v) {}
-    KEPT ~Cleanup() { sink = sink + value; }
+    explicit Cleanup(unsigned long v) : value(v)
+    {
+    }
+    KEPT ~Cleanup()
+    {
+        sink = sink + value;
+    }
     unsigned long value;
 };
 
@@ -33,7 +38,9 @@ struct Shape {
 };
 
 struct Square : Shape {
-    explicit Square(double s) : side(s) {}
+    explicit Square(double s) : side(s)
+    {
+    }
     KEPT double area() const override
     {
         if (side < 0) {
