@@ -126,7 +126,8 @@ PPROF_API pprof_profile *pprof_new_profile(const char *name);
  * is in use now or from all that was ever allocated; with the option `peak` also "peak": "heap" as it
  * was when the most was in use (within 5 %); "block" and "mutex", where threads wait, and who makes
  * them wait; "thread" (also by the name "goroutine"), where each thread is now, and "threadcreate", where
- * each was created. A profile is never freed. Thread-safe.
+ * each was created; with the option `fd` also "fd", where the descriptors that are open were opened. A
+ * profile is never freed. Thread-safe.
  */
 PPROF_API pprof_profile *pprof_lookup(const char *name);
 
