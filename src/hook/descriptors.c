@@ -23,10 +23,10 @@
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "hook/process.h"
+#include "hook/real.h"
 #include "sample/descriptors.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -82,7 +82,7 @@ static pp_descriptor_function *find(const pp_descriptor_hook *hook)
     if (hook == &pp_descriptor_hook_signalfd) {
         return (pp_descriptor_function *)(uintptr_t)pp_hook_signalfd;
     }
-    return (pp_descriptor_function *)dlsym(RTLD_NEXT, hook->name);
+    return (pp_descriptor_function *)pp_real_find(hook->name);
 }
 
 static pp_descriptor_function *resolve(pp_descriptor_hook *hook)
