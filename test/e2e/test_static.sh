@@ -37,7 +37,7 @@ expect_cpu_and_waits() {
     done
     raw block.pb.gz
     raw mutex.pb.gz
-    expect_at_least "waits in main" 1 "$(weight_with block.pb.gz.raw pthread_mutex_lock use_locks main)"
+    expect_at_least "waits in main" 1 "$(weight_with block.pb.gz.raw pthread_cond_timedwait use_locks main)"
 }
 
 for how in -static -static-pie; do
