@@ -38,12 +38,15 @@ waits_in() { # FUNCTION...: one of them was waited in
 
 # ---- C++: a pool of threads ----
 
-same pool "$victims/contention_pool"
-expect_roots "$waits"
-waits_in pthread_cond_wait
-waits_in pthread_join
-expect_at_least "waits for the start" 1 "$(weight_with "$waits" syscall wait_for_start)"
-stacks "$waits" | grep -q 'pool::take_job' || fail "nobody waits for jobs: $(stacks "$waits" | head)"
+use_pool() {
+    same pool "$victims/contention_pool"
+    expect_roots "$waits"
+    waits_in pthread_cond_wait
+    waits_in pthread_join
+    expect_at_least "waits for the start" 1 "$(weight_with "$waits" syscall wait_for_start)"
+    stacks "$waits" | grep -q 'pool::take_job' || fail "nobody waits for jobs: $(stacks "$waits" | head)"
+}
+attempts 5 use_pool
 
 for allocator in libjemalloc.so.2 libtcmalloc_minimal.so.4; do
     if LD_PRELOAD=$allocator "$victims/contention_pool" 2>&1 >allocator.out | grep -q .; then

@@ -74,8 +74,11 @@ static size_t look_in_cache(int job)
     return found != cache.end() ? found->second.size() : 0;
 }
 
+static std::atomic<int> arrived;
+
 static void wait_for_start()
 {
+    arrived++;
     ready.wait(0);
 }
 
@@ -95,7 +98,10 @@ int main()
     std::vector<std::thread> threads;
     for (int i = 0; i < WORKERS; i++)
         threads.emplace_back(work);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (arrived < WORKERS)
+        std::this_thread::yield();
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(20)); /* most wait now, or the test looks again */
     ready = 1;
     ready.notify_all();
     jobs.wait_for_idle(WORKERS);
