@@ -16,6 +16,7 @@
 #if defined(__x86_64__)
 
 #include "arch/descriptor_list.h"
+#include "arch/x86_64_asm.h"
 
 #include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
 
@@ -29,8 +30,7 @@
 .macro entry name
         .weak   \name
         .type   \name, @function
-        .hidden pp_descriptor_entry_\name
-        .globl  pp_descriptor_entry_\name
+        local   pp_descriptor_entry_\name
         .p2align 4
 \name:
 pp_descriptor_entry_\name:
@@ -39,8 +39,7 @@ pp_descriptor_entry_\name:
         jmp     *pp_descriptor_hook_\name+TARGET(%rip)
         .cfi_endproc
         .size   \name, . - \name
-        .hidden pp_descriptor_slow_\name
-        .globl  pp_descriptor_slow_\name
+        local   pp_descriptor_slow_\name
         .type   pp_descriptor_slow_\name, @function
 pp_descriptor_slow_\name:
         .cfi_startproc
@@ -54,35 +53,22 @@ PP_DESCRIPTOR_LIST(ENTRY)
 
 /* rax: the hook. Builds a pp_descriptor_call (hook/descriptors.h), from low to high: six arguments,
  * the hook, rbx, rbp, and the return address that is there already. */
-        .type   pp_descriptor_to_c, @function
-        .p2align 4
-pp_descriptor_to_c:
-        .cfi_startproc
-        push    %rbp
-        .cfi_adjust_cfa_offset 8
-        push    %rbx
-        .cfi_adjust_cfa_offset 8
-        push    %rax
-        .cfi_adjust_cfa_offset 8
-        push    %r9
-        .cfi_adjust_cfa_offset 8
-        push    %r8
-        .cfi_adjust_cfa_offset 8
-        push    %rcx
-        .cfi_adjust_cfa_offset 8
-        push    %rdx
-        .cfi_adjust_cfa_offset 8
-        push    %rsi
-        .cfi_adjust_cfa_offset 8
-        push    %rdi
-        .cfi_adjust_cfa_offset 8
+        function pp_descriptor_to_c
+        keep    rbp
+        keep    rbx
+        keep    rax
+        keep    r9
+        keep    r8
+        keep    rcx
+        keep    rdx
+        keep    rsi
+        keep    rdi
         mov     %rsp, %rdi
         call    pp_descriptor_slow
         add     $72, %rsp
         .cfi_adjust_cfa_offset -72
         ret
-        .cfi_endproc
-        .size   pp_descriptor_to_c, . - pp_descriptor_to_c
+        end pp_descriptor_to_c
 
 #else
 #error "libpprof has no descriptor entries for this architecture yet: add src/arch/<name>_descriptors.S"

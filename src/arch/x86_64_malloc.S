@@ -20,6 +20,7 @@
 #if defined(__x86_64__)
 
 #include "arch/malloc_list.h"
+#include "arch/x86_64_asm.h"
 
 /* pp_malloc_hook (hook/malloc_hook.h): offsets of its first two members. */
 #define REAL   0
@@ -28,18 +29,6 @@
 #define FILTER_COUNTS 64
 
         .text
-
-.macro function name
-        .type \name, @function
-        .p2align 5
-\name:
-        .cfi_startproc
-.endm
-
-.macro end name
-        .cfi_endproc
-        .size \name, . - \name
-.endm
 
 /* The exported symbol, and another for the same place by which the library itself refers to it. In
  * libpprof_static.a the name belongs to libc; calls are led here by the linker's --wrap. */
@@ -54,11 +43,6 @@
         .hidden pp_entry_\name
         .globl pp_entry_\name
         .set pp_entry_\name, \name
-.endm
-
-.macro local name
-        .hidden \name
-        .globl \name
 .endm
 
 .macro inner name
@@ -90,7 +74,7 @@
 
 .macro slow_path name, to
         local pp_slow_\name
-        function pp_slow_\name
+        function pp_slow_\name, 5
         lea     pp_malloc_hook_\name(%rip), %rax
         jmp     \to
         end pp_slow_\name
@@ -98,16 +82,16 @@
 
 .macro through_target name
         export \name
-        function \name
+        function \name, 5
         jmp     *pp_malloc_hook_\name+TARGET(%rip)
         end \name
         local pp_count_\name
-        function pp_count_\name
+        function pp_count_\name, 5
 .endm
 
 .macro MALLOC name
         export \name
-        function \name
+        function \name, 5
         count_down %rdi, \name
         end \name
         local pp_count_\name
@@ -148,7 +132,7 @@
 
 .macro REALLOC name
         export \name
-        function \name
+        function \name, 5
         ask_filter \name
         count_down %rsi, \name
         end \name
@@ -175,7 +159,7 @@
 /* Both in one symbol, so that a CPU profile shows the name that the program called. */
 .macro NEW name
         export \name
-        function \name
+        function \name, 5
         jmp     *pp_malloc_hook_\name+TARGET(%rip)
         inner   pp_count_\name
         count_down %rdi, \name
@@ -183,11 +167,9 @@
         mov     pp_heap_countdown@gottpoff(%rip), %r11
         sub     %rdi, %fs:(%r11)
         jbe     1f
-        push    %rdi
-        .cfi_adjust_cfa_offset 8
+        keep    rdi
         call    *pp_malloc_hook_malloc+REAL(%rip)
-        pop     %rdi
-        .cfi_adjust_cfa_offset -8
+        restore rdi
         test    %rax, %rax
         je      2f
         ret
@@ -208,7 +190,7 @@
 
 .macro DELETE name
         export \name
-        function \name
+        function \name, 5
         jmp     *pp_malloc_hook_\name+TARGET(%rip)
         inner   pp_count_\name
         ask_filter \name
@@ -222,7 +204,7 @@
 
 .macro FREE name
         export \name
-        function \name
+        function \name, 5
         ask_filter \name
         jmp     *pp_malloc_hook_\name+REAL(%rip)
         end \name
@@ -248,7 +230,7 @@ PP_MALLOC_LIST(STUB)
 /* realloc(block, count * size), in every allocator. The program's own realloc, which is not ours where
  * an allocator stands before us that has no reallocarray (jemalloc, tcmalloc). */
         export reallocarray
-        function reallocarray
+        function reallocarray, 5
         mov     %rsi, %rax
         mul     %rdx
         jo      pp_malloc_too_large
@@ -259,21 +241,14 @@ PP_MALLOC_LIST(STUB)
 
 /* rax: the hook. Builds a pp_malloc_call (hook/malloc_hook.h), from low to high: four arguments,
  * the hook, rbx, rbp, and the return address that is there already. */
-        function pp_malloc_to_alloc
-        push    %rbp
-        .cfi_adjust_cfa_offset 8
-        push    %rbx
-        .cfi_adjust_cfa_offset 8
-        push    %rax
-        .cfi_adjust_cfa_offset 8
-        push    %rcx
-        .cfi_adjust_cfa_offset 8
-        push    %rdx
-        .cfi_adjust_cfa_offset 8
-        push    %rsi
-        .cfi_adjust_cfa_offset 8
-        push    %rdi
-        .cfi_adjust_cfa_offset 8
+        function pp_malloc_to_alloc, 5
+        keep    rbp
+        keep    rbx
+        keep    rax
+        keep    rcx
+        keep    rdx
+        keep    rsi
+        keep    rdi
         mov     %rsp, %rdi
         call    pp_malloc_slow_alloc
         add     $56, %rsp
@@ -282,22 +257,16 @@ PP_MALLOC_LIST(STUB)
         end pp_malloc_to_alloc
 
 /* rax: the hook. Asks where to go on with the arguments as they are. */
-        function pp_malloc_to_free
-        push    %rdi
-        .cfi_adjust_cfa_offset 8
-        push    %rsi
-        .cfi_adjust_cfa_offset 8
-        push    %rdx
-        .cfi_adjust_cfa_offset 8
+        function pp_malloc_to_free, 5
+        keep    rdi
+        keep    rsi
+        keep    rdx
         mov     %rax, %rsi
         mov     24(%rsp), %rdx
         call    pp_malloc_slow_free
-        pop     %rdx
-        .cfi_adjust_cfa_offset -8
-        pop     %rsi
-        .cfi_adjust_cfa_offset -8
-        pop     %rdi
-        .cfi_adjust_cfa_offset -8
+        restore rdx
+        restore rsi
+        restore rdi
         jmp     *%rax
         end pp_malloc_to_free
 

@@ -20,6 +20,7 @@
 #if defined(__x86_64__)
 
 #include "arch/wait_list.h"
+#include "arch/x86_64_asm.h"
 
 #include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
 
@@ -34,28 +35,10 @@
 
         .text
 
-.macro function name
-        .type \name, @function
-        .p2align 4
-\name:
-        .cfi_startproc
-.endm
-
-.macro end name
-        .cfi_endproc
-        .size \name, . - \name
-.endm
-
-.macro local name
-        .hidden \name
-        .globl \name
-.endm
-
 /* The exported symbol, and another for the same place by which the library itself refers to it. */
 .macro entry name
         .globl \name
-        .hidden pp_entry_\name
-        .globl pp_entry_\name
+        local pp_entry_\name
         .set pp_entry_\name, \name
         function \name
         _CET_ENDBR
@@ -186,20 +169,13 @@ PP_WAIT_LIST(STUB)
  * rbx, rbp, and the return address that is there already. */
         local   pp_wait_to_c
         function pp_wait_to_c
-        push    %rbp
-        .cfi_adjust_cfa_offset 8
-        push    %rbx
-        .cfi_adjust_cfa_offset 8
-        push    %rax
-        .cfi_adjust_cfa_offset 8
-        push    %rcx
-        .cfi_adjust_cfa_offset 8
-        push    %rdx
-        .cfi_adjust_cfa_offset 8
-        push    %rsi
-        .cfi_adjust_cfa_offset 8
-        push    %rdi
-        .cfi_adjust_cfa_offset 8
+        keep    rbp
+        keep    rbx
+        keep    rax
+        keep    rcx
+        keep    rdx
+        keep    rsi
+        keep    rdi
         mov     %rsp, %rdi
         call    pp_wait_slow
         add     $56, %rsp
@@ -213,8 +189,7 @@ PP_WAIT_LIST(STUB)
 #define SYS_FUTEX_WAITV 449
 
         .globl syscall
-        .hidden pp_entry_syscall
-        .globl pp_entry_syscall
+        local pp_entry_syscall
         .set pp_entry_syscall, syscall
         function syscall
         _CET_ENDBR
@@ -225,22 +200,14 @@ PP_WAIT_LIST(STUB)
 2:      jmp     pp_hook_syscall
 1:      cmpb    $0, pp_hook_waits_counted(%rip)
         je      2b
-        push    %rbp
-        .cfi_adjust_cfa_offset 8
-        push    %rbx
-        .cfi_adjust_cfa_offset 8
-        push    %r9
-        .cfi_adjust_cfa_offset 8
-        push    %r8
-        .cfi_adjust_cfa_offset 8
-        push    %rcx
-        .cfi_adjust_cfa_offset 8
-        push    %rdx
-        .cfi_adjust_cfa_offset 8
-        push    %rsi
-        .cfi_adjust_cfa_offset 8
-        push    %rdi
-        .cfi_adjust_cfa_offset 8
+        keep    rbp
+        keep    rbx
+        keep    r9
+        keep    r8
+        keep    rcx
+        keep    rdx
+        keep    rsi
+        keep    rdi
         mov     %rsp, %rdi
         sub     $8, %rsp
         .cfi_adjust_cfa_offset 8

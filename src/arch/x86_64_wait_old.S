@@ -14,6 +14,7 @@
 #if defined(__x86_64__)
 
 #include "arch/wait_list.h"
+#include "arch/x86_64_asm.h"
 
 #include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
 
@@ -22,36 +23,22 @@
 
         .text
 
-.macro function name
-        .globl \name
-        .type \name, @function
-        .p2align 4
-\name:
-        .cfi_startproc
-.endm
-
-.macro end name
-        .cfi_endproc
-        .size \name, . - \name
-.endm
-
 /* These are always counted the slow way. */
 .macro COND name
+        .globl pp_old_\name
         function pp_old_\name
         _CET_ENDBR
         jmp     *pp_wait_hook_old_\name+TARGET(%rip)
         end pp_old_\name
-        .hidden pp_entry_old_\name
-        .globl pp_entry_old_\name
+        local pp_entry_old_\name
         .set pp_entry_old_\name, pp_old_\name
         .symver pp_old_\name, \name@GLIBC_2.2.5, remove
-        .hidden pp_slow_old_\name
+        local pp_slow_old_\name
         function pp_slow_old_\name
         lea     pp_wait_hook_old_\name(%rip), %rax
         jmp     pp_wait_to_c
         end pp_slow_old_\name
-        .hidden pp_count_old_\name
-        .globl pp_count_old_\name
+        local pp_count_old_\name
         .set pp_count_old_\name, pp_slow_old_\name
 .endm
 

@@ -172,3 +172,16 @@ void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sampl
     }
     pp_text_stream_add(out, sample->depth == 0 ? "#\t0x0\n\n" : "\n");
 }
+
+int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_row *row, bool bare,
+                       bool hide_allocators, pp_arena *arena)
+{
+    pp_frame_comments comments;
+    int error = bare ? 0 : pp_frame_comments_init(&comments, profile, hide_allocators, arena);
+    for (size_t i = 0; error == 0 && out->error == 0 && i < profile->sample_count; i++) {
+        row(out, &profile->samples[i]);
+        if (!bare)
+            pp_frame_comments_write(&comments, &profile->samples[i], out);
+    }
+    return error;
+}

@@ -39,4 +39,11 @@ int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profil
 void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sample *sample,
                              pp_text_stream *out);
 
+/* A row of a text; what comes between it and the lines of its frames, too. */
+typedef void pp_text_row(pp_text_stream *out, const pp_profile_sample *sample);
+
+/* Writes every sample of the profile: its row, and unless `bare` the lines of its frames. 0 or -ENOMEM. */
+int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_row *row, bool bare,
+                       bool hide_allocators, pp_arena *arena);
+
 #endif

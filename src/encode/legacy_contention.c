@@ -38,18 +38,6 @@ static void write_row(pp_text_stream *out, const pp_profile_sample *sample)
     pp_text_stream_add(out, "\n");
 }
 
-static int write_rows(pp_text_stream *out, const pp_profile *profile, bool bare, pp_arena *arena)
-{
-    pp_frame_comments comments;
-    int error = bare ? 0 : pp_frame_comments_init(&comments, profile, false, arena);
-    for (size_t i = 0; error == 0 && out->error == 0 && i < profile->sample_count; i++) {
-        write_row(out, &profile->samples[i]);
-        if (!bare)
-            pp_frame_comments_write(&comments, &profile->samples[i], out);
-    }
-    return error;
-}
-
 int pp_legacy_contention_encode(const pp_profile *profile, pp_contention_view view, bool bare,
                                 pp_arena *arena, pprof_writer writer)
 {
@@ -59,7 +47,7 @@ int pp_legacy_contention_encode(const pp_profile *profile, pp_contention_view vi
     size_t maps_length = 0;
     int maps_error = pp_maps_text(arena, &maps, &maps_length);
     write_header(&out, profile, view);
-    int error = write_rows(&out, profile, bare, arena);
+    int error = pp_text_rows_write(&out, profile, write_row, bare, false, arena);
     if (error != 0)
         pp_text_stream_fail(&out, error);
     pp_text_stream_add(&out, "\n--- Memory map: ---\n");

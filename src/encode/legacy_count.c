@@ -67,18 +67,10 @@ static void write_labels(pp_text_stream *out, const pp_profile_sample *sample)
     pp_text_stream_add(out, "}\n");
 }
 
-static int write_rows(pp_text_stream *out, const pp_profile *profile, bool bare, pp_arena *arena)
+static void write_row_and_labels(pp_text_stream *out, const pp_profile_sample *sample)
 {
-    pp_frame_comments comments;
-    int error = bare ? 0 : pp_frame_comments_init(&comments, profile, true, arena);
-    for (size_t i = 0; error == 0 && out->error == 0 && i < profile->sample_count; i++) {
-        write_row(out, &profile->samples[i]);
-        if (!bare) {
-            write_labels(out, &profile->samples[i]);
-            pp_frame_comments_write(&comments, &profile->samples[i], out);
-        }
-    }
-    return error;
+    write_row(out, sample);
+    write_labels(out, sample);
 }
 
 int pp_legacy_count_encode(const pp_profile *profile, bool bare, pp_arena *arena,
@@ -90,7 +82,8 @@ int pp_legacy_count_encode(const pp_profile *profile, bool bare, pp_arena *arena
     size_t maps_length = 0;
     int maps_error = pp_maps_text(arena, &maps, &maps_length);
     write_header(&out, profile);
-    int error = write_rows(&out, profile, bare, arena);
+    pp_text_row *row = bare ? write_row : write_row_and_labels;
+    int error = pp_text_rows_write(&out, profile, row, bare, true, arena);
     if (error != 0)
         pp_text_stream_fail(&out, error);
     pp_text_stream_add(&out, "\n--- Memory map: ---\n");

@@ -53,18 +53,6 @@ static void write_row(pp_text_stream *out, const pp_profile_sample *sample)
     pp_text_stream_add(out, "\n");
 }
 
-static int write_rows(pp_text_stream *out, const pp_profile *profile, bool bare, pp_arena *arena)
-{
-    pp_frame_comments comments;
-    int error = bare ? 0 : pp_frame_comments_init(&comments, profile, true, arena);
-    for (size_t i = 0; error == 0 && out->error == 0 && i < profile->sample_count; i++) {
-        write_row(out, &profile->samples[i]);
-        if (!bare)
-            pp_frame_comments_write(&comments, &profile->samples[i], out);
-    }
-    return error;
-}
-
 /* ---- statistics ---- */
 
 static void write_number(pp_text_stream *out, const char *name, uint64_t number)
@@ -175,7 +163,7 @@ int pp_legacy_heap_encode(const pp_heap_text *text, bool bare, pp_arena *arena, 
     size_t maps_length = 0;
     int maps_error = pp_maps_text(arena, &maps, &maps_length);
     write_header(&out, text);
-    int error = write_rows(&out, &text->profile, bare, arena);
+    int error = pp_text_rows_write(&out, &text->profile, write_row, bare, true, arena);
     if (error != 0)
         pp_text_stream_fail(&out, error);
     write_statistics(&out, &text->memory);

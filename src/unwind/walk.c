@@ -36,20 +36,6 @@ static void store(sink *out, uintptr_t pc)
     }
 }
 
-static pp_stop stop_of(pp_verdict v)
-{
-    switch (v) {
-    case PP_GO_ON:
-        return PP_STOP_TRUNCATED;
-    case PP_ENDS:
-        return PP_STOP_END;
-    case PP_HAS_NO_RULE:
-        return PP_STOP_NO_RULE;
-    default:
-        return PP_STOP_BAD_READ;
-    }
-}
-
 /*
  * Callers' frames with one-word rules on rsp or rbp, as many as come in a row: nearly all there
  * are. What counts is the chain pc -> entry -> cfa -> next pc, everything else is beside it, and
@@ -204,7 +190,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
         pp_memo_after_step(use, f, v != PP_GO_ON);
     }
     walk->depth = (uint32_t)(out.at - walk->pcs);
-    walk->stop = stop_of(v);
+    walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
     walk->hash = 0;
     pp_memo_close(use, v != PP_GO_ON, walk->skip, walk->wants_hash ? &walk->hash : NULL);

@@ -23,6 +23,21 @@ typedef enum pp_stop {
     PP_STOP_COUNT
 } pp_stop;
 
+/* Why a walk is over that has got this answer. */
+static inline pp_stop pp_stop_of(pp_verdict v)
+{
+    switch (v) {
+    case PP_GO_ON:
+        return PP_STOP_TRUNCATED;
+    case PP_ENDS:
+        return PP_STOP_END;
+    case PP_HAS_NO_RULE:
+        return PP_STOP_NO_RULE;
+    default:
+        return PP_STOP_BAD_READ;
+    }
+}
+
 typedef struct pp_walk {
     uintptr_t *pcs;       /* in: room for the stack, leaf-most first, return-like (model.h) */
     pp_walk_space *space; /* in: to work in */

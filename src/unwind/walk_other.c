@@ -12,20 +12,6 @@
 #include "sys/safe_read.h"
 #include "unwind/rule_cache.h"
 
-static pp_stop stop_of(pp_verdict v)
-{
-    switch (v) {
-    case PP_GO_ON:
-        return PP_STOP_TRUNCATED;
-    case PP_ENDS:
-        return PP_STOP_END;
-    case PP_HAS_NO_RULE:
-        return PP_STOP_NO_RULE;
-    default:
-        return PP_STOP_BAD_READ;
-    }
-}
-
 static bool needs_frame_pointer(const pp_frame *f)
 {
     uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);
@@ -70,6 +56,6 @@ void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *w
         walk->pcs[walk->depth++] = pp_frame_stored_pc(f);
         v = v == PP_GO_ON ? leave(f, &space->search) : v;
     }
-    walk->stop = stop_of(v);
+    walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
 }
