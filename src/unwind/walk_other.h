@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-enum { PP_OTHER_IMAGE_BYTES = 8192 };
+enum { PP_OTHER_IMAGE_BYTES = 4096 };
 
 /* Begins as zeros; may be used for many walks, until a module goes. */
 typedef struct pp_other_space {
