@@ -5,7 +5,7 @@
 # are linked to libjemalloc.so (its functions stand behind our hooks), and its unit tests, which have a
 # jemalloc of their own in them. A test's status is 0 for passed and 1 for skipped.
 : "${here:?run by test/distribution/run}"
-OPTIONS=${OPTIONS:-heap:1,file=/dev/null}
+OPTIONS=${OPTIONS:-heap:1,subprocesses,file=/dev/null} # the tests are executed by scripts
 # shellcheck source=test/distribution/both_ways.sh
 . "$here/both_ways.sh"
 
