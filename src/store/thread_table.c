@@ -51,9 +51,10 @@ static pp_thread_record *record_at(size_t index)
     return fresh + index % CHUNK;
 }
 
-/* Of a record's fields, written by one thread while others may be reading. */
-#define SHOW(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
-#define SEE(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
+/* Of a record's fields, written by one thread while others may be reading. Who sees a new one sees after
+ * that that the serial was made even before. */
+#define SHOW(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
+#define SEE(field)         __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
 
 pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
 {
@@ -65,7 +66,6 @@ pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
         }
         return NULL;
     }
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* the serial was made even before anything changes */
     SHOW(r->tid, content->tid);
     SHOW(r->creator, content->creator);
     SHOW(r->ours, content->ours);
@@ -127,7 +127,6 @@ static bool copy_record(const pp_thread_record *r, pp_thread_record *copy)
                                .entry = SEE(r->entry),
                                .creation = SEE(r->creation),
                                .place = SEE(r->place)};
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return SEE(r->serial) == serial;
 }
 
