@@ -16,7 +16,7 @@
 #if defined(__x86_64__)
 
 #include "arch/descriptor_list.h"
-#include "arch/x86_64_asm.h"
+#include "arch/x86_64_asm.inc"
 
 #include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
 

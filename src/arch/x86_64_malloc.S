@@ -20,7 +20,7 @@
 #if defined(__x86_64__)
 
 #include "arch/malloc_list.h"
-#include "arch/x86_64_asm.h"
+#include "arch/x86_64_asm.inc"
 
 /* pp_malloc_hook (hook/malloc_hook.h): offsets of its first two members. */
 #define REAL   0

@@ -10,11 +10,13 @@
 
 # waits NAME...: runs a program, shows what it said if it fails.
 waits() {
-    "$linked/$@" >out.txt 2>&1 || fail "$*: $(cat out.txt)"
+    program=$1
+    shift
+    "$linked/$program" "$@" >out.txt 2>&1 || fail "$program $*: $(cat out.txt)"
 }
 
-for program in thread_waits thread_waits_unoptimized; do
-    waits "$program" 100
-    waits "$program" 10 closed
+for name in thread_waits thread_waits_unoptimized; do
+    waits "$name" 100
+    waits "$name" 10 closed
 done
 echo ok
