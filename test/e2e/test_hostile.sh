@@ -28,7 +28,7 @@ run_way() {
 expect_complete() { # WAY
     raw "profiles/hostile.$1.pb.gz"
     for work_name in work_before work_after; do
-        expect_share "$work_name with $1" 150 \
+        expect_share "$work_name with $1" 300 \
             "$(weight_with "profiles/hostile.$1.pb.gz.raw" $work_name main)"
     done
 }

@@ -21,12 +21,12 @@ extern char **environ;
 
 void work_before(void)
 {
-    burn_ms(150);
+    burn_ms(300);
 }
 
 void work_after(void)
 {
-    burn_ms(150);
+    burn_ms(300);
 }
 
 static void close_all(void)
