@@ -12,6 +12,7 @@
 #include "base/compiler.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/uio.h>
 
@@ -50,6 +51,11 @@ PP_RAW_MEMORY static void copy_in_place(void *to, uintptr_t from, size_t size)
     }
 }
 
+static bool is_refusal(long result)
+{
+    return result == -ENOSYS || result == -EPERM || result == -EACCES;
+}
+
 bool pp_safe_copy(void *to, uintptr_t from, size_t size)
 {
     if (from + size < from) {
@@ -63,8 +69,8 @@ bool pp_safe_copy(void *to, uintptr_t from, size_t size)
         if (got >= 0 || got == -EFAULT) {
             return got == (long)size;
         }
-        if (got == -ENOSYS || got == -EPERM || got == -EACCES) {
-            __atomic_store_n(&copy_forbidden, true, __ATOMIC_RELAXED);
+        if (is_refusal(got)) {
+            pp_safe_read_forbid_copy();
         }
     }
     if (!pages_readable(from, size)) {
@@ -90,12 +96,9 @@ static size_t list_pages(struct iovec *pages, uintptr_t from, size_t size, size_
     return count;
 }
 
-size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)
+static size_t copy_part(void *to, uintptr_t from, size_t size)
 {
     size_t copied = 0;
-    if (from + size < from || __atomic_load_n(&copy_forbidden, __ATOMIC_RELAXED)) {
-        return 0;
-    }
     while (copied < size) {
         struct iovec pages[PART_PAGES];
         size_t listed = 0;
@@ -103,12 +106,42 @@ size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)
         struct iovec local = {(char *)to + copied, listed};
         long got = pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_getpid), &local, 1,
                                   pages, count, 0);
+        if (is_refusal(got)) {
+            pp_safe_read_forbid_copy();
+        }
         copied += got > 0 ? (size_t)got : 0;
         if (got != (long)listed) {
             break;
         }
     }
     return copied;
+}
+
+/* Not /proc/self: the first thread may have ended, and its memory with it. */
+static size_t read_part(void *to, uintptr_t from, size_t size)
+{
+    long memory =
+        pp_system_call(SYS_openat, AT_FDCWD, "/proc/thread-self/mem", O_RDONLY | O_CLOEXEC);
+    if (memory < 0) {
+        return 0;
+    }
+    long got = pp_system_call(SYS_pread64, memory, to, size, from);
+    pp_system_call(SYS_close, memory);
+    return got > 0 ? (size_t)got : 0;
+}
+
+size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)
+{
+    if (from + size < from) {
+        return 0;
+    }
+    if (!__atomic_load_n(&copy_forbidden, __ATOMIC_RELAXED)) {
+        size_t copied = copy_part(to, from, size);
+        if (!__atomic_load_n(&copy_forbidden, __ATOMIC_RELAXED)) {
+            return copied;
+        }
+    }
+    return read_part(to, from, size);
 }
 
 void pp_safe_read_forbid_copy(void)

@@ -25,7 +25,8 @@ bool pp_safe_copy(void *to, uintptr_t from, size_t size);
 
 /*
  * Copies as many bytes as can be read from `from` on, at most `size`, and returns how many. For what
- * another thread may unmap at any moment: by process_vm_readv alone, nothing where that is refused.
+ * another thread may unmap at any moment: by process_vm_readv; where that is refused, by /proc/thread-self/mem,
+ * which reads what cannot be read in place as well.
  */
 size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size);
 

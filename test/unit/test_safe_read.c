@@ -81,6 +81,32 @@ static void what_is_not_there_is_refused_whole(void **state)
     assert_refuses(at(2, 0), 3 * PAGE);
 }
 
+static void assert_copies_part(uintptr_t from, size_t size, size_t expected)
+{
+    static uint8_t to[PAGES * PAGE];
+    memset(to, 0, sizeof to);
+    assert_int_equal(pp_safe_copy_part(to, from, size), expected);
+    if (expected > 0) {
+        assert_memory_equal(to, (void *)from, expected);
+    }
+    assert_int_equal(to[expected], 0);
+}
+
+/* Nothing is mapped behind page 4. */
+static void what_is_there_in_front_is_copied_in_part(void **state)
+{
+    (void)state;
+    assert_copies_part(at(1, 0), 2 * PAGE, 2 * PAGE);
+    assert_copies_part(at(1, 13), 100, 100);
+    assert_copies_part(at(4, 0), PAGE + 1, PAGE);
+    assert_copies_part(at(4, 100), PAGE, PAGE - 100);
+    assert_copies_part(at(5, 0) - 1, 8, 1);
+    assert_copies_part(at(5, 0), 8, 0);
+    assert_copies_part(0, 8, 0);
+    assert_copies_part(UINTPTR_MAX - 8, 8, 0);
+    assert_copies_part(at(1, 0), SIZE_MAX, 0);
+}
+
 static void impossible_addresses_are_refused(void **state)
 {
     (void)state;
@@ -146,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_there_is_copied),
         cmocka_unit_test(what_is_not_there_is_refused_whole),
+        cmocka_unit_test(what_is_there_in_front_is_copied_in_part),
         cmocka_unit_test(impossible_addresses_are_refused),
         cmocka_unit_test(pages_are_told_apart),
         cmocka_unit_test(asking_changes_nothing),
@@ -153,6 +180,8 @@ int main(void)
         {"without_copy_what_is_there_is_copied", what_is_there_is_copied, NULL, NULL, NULL},
         {"without_copy_what_is_not_there_is_refused", what_is_not_there_is_refused_whole, NULL,
          NULL, NULL},
+        {"without_copy_what_is_there_is_copied_in_part", what_is_there_in_front_is_copied_in_part,
+         NULL, NULL, NULL},
         {"without_copy_impossible_addresses_are_refused", impossible_addresses_are_refused, NULL,
          NULL, NULL},
         {"without_copy_asking_changes_nothing", asking_changes_nothing, NULL, NULL, NULL},
