@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_thread_answers.c: a thread that computes answers, one that waits is left alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sample/thread_answers.h"
+
+#include "parked_thread.h"
+
+#include <ucontext.h>
+
+static parked_thread waits, computes = {.computes = true};
+
+static int start_threads(void **state)
+{
+    (void)state;
+    parked_start(&waits);
+    parked_start(&computes);
+    return pp_answers_prepare();
+}
+
+static int end_threads(void **state)
+{
+    (void)state;
+    return parked_end(&computes) && parked_end(&waits) ? 0 : -1;
+}
+
+static const pp_walk *wait_for(const pp_answer *answer)
+{
+    const pp_walk *walk = NULL;
+    while ((walk = pp_answer_look(answer)) == NULL) {
+        poll(NULL, 0, 1);
+    }
+    return walk;
+}
+
+static void who_computes_answers(void **state)
+{
+    (void)state;
+    enum { QUESTIONS = 5 };
+    pp_answer *of_waiter = pp_answer_ask(waits.tid);
+    assert_non_null(of_waiter);
+    for (unsigned i = 0; i < QUESTIONS; i++) {
+        pp_answer *answer = pp_answer_ask(computes.tid);
+        assert_non_null(answer);
+        assert_true(pp_answers_are_awaited());
+        const pp_walk *walk = wait_for(answer);
+        bool above = false;
+        for (uint32_t k = 0; k < walk->depth; k++) {
+            above = above || walk->pcs[k] == computes.returns_to[1];
+        }
+        assert_true(above);
+        assert_int_equal(walk->stop, PP_STOP_END);
+        pp_answer_close(answer);
+    }
+    assert_null(pp_answer_look(of_waiter)); /* all the time, nothing */
+    pp_answer_close(of_waiter);
+    assert_false(pp_answers_are_awaited());
+}
+
+static void room_is_limited_and_given_back(void **state)
+{
+    (void)state;
+    pp_answer *answers[PP_ANSWERS_MAX];
+    for (unsigned i = 0; i < PP_ANSWERS_MAX; i++) {
+        assert_true(pp_answers_have_room());
+        answers[i] = pp_answer_ask(waits.tid);
+        assert_non_null(answers[i]);
+        assert_true(pp_answers_own(answers[i]));
+    }
+    assert_false(pp_answers_have_room());
+    assert_null(pp_answer_ask(waits.tid));
+    for (unsigned i = 0; i < PP_ANSWERS_MAX; i++) {
+        pp_answer_close(answers[i]);
+    }
+    assert_true(pp_answers_have_room());
+    assert_false(pp_answers_own((char *)answers[0] + 1));
+    assert_false(pp_answers_own(NULL));
+    assert_false(pp_answers_own(answers));
+}
+
+/* A signal that is for somebody else, or comes after the question was given up. */
+static void others_cannot_answer(void **state)
+{
+    (void)state;
+    ucontext_t context;
+    assert_int_equal(getcontext(&context), 0);
+    pp_answer *answer = pp_answer_ask(waits.tid);
+    assert_non_null(answer);
+    pp_answer_give(answer, &context);
+    assert_null(pp_answer_look(answer));
+    pp_answer_close(answer);
+    answer = pp_answer_ask(gettid());
+    assert_non_null(answer);
+    pp_answer_close(answer);
+    pp_answer_give(answer, &context);
+    assert_false(pp_answers_are_awaited());
+    assert_true(pp_answers_have_room());
+}
+
+static void nobody_is_asked_who_is_not_there(void **state)
+{
+    (void)state;
+    assert_null(pp_answer_ask(1 << 30));
+    assert_false(pp_answers_are_awaited());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_computes_answers),
+        cmocka_unit_test(room_is_limited_and_given_back),
+        cmocka_unit_test(others_cannot_answer),
+        cmocka_unit_test(nobody_is_asked_who_is_not_there),
+    };
+    return cmocka_run_group_tests(tests, start_threads, end_threads);
+}
