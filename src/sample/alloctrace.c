@@ -16,9 +16,11 @@
 #include "arch/system_call.h"
 #include "base/text.h"
 #include "sample/heap.h"
+#include "sample/threads.h"
 #include "store/lasting.h"
 #include "sys/lock.h"
 #include "sys/log.h"
+#include "sys/sandbox.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
@@ -131,15 +133,22 @@ static void add_decimal(uint64_t number)
     add(pp_decimal(number, digits));
 }
 
+static void add_header(int tid, const char *name, const char *state)
+{
+    add("thread ");
+    add_decimal((uint64_t)tid);
+    add(" \"");
+    add(name);
+    add("\" [");
+    add(state);
+    add("]:\n");
+}
+
 static void add_thread(void)
 {
     char name[THREAD_NAME_BYTES + 1] = "";
     pp_system_call(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
-    add("thread ");
-    add_decimal((uint64_t)pp_task_self());
-    add(" \"");
-    add(name);
-    add("\" [running]:\n");
+    add_header(pp_task_self(), name, "running");
 }
 
 /* ---- names ---- */
@@ -218,6 +227,14 @@ static void add_frame(uintptr_t pc)
     add("\n");
 }
 
+static void add_frames(const uintptr_t *pcs, size_t depth)
+{
+    look_up(pcs, depth);
+    for (size_t i = 0; i < depth; i++) {
+        add_frame(pcs[i]);
+    }
+}
+
 static void add_stack(uintptr_t return_address)
 {
     size_t depth = pprof_callers(0, stack, PPROF_MAX_STACK);
@@ -226,9 +243,17 @@ static void add_stack(uintptr_t return_address)
         first++;
     }
     first = first < depth && first < OWN_FRAMES ? first : 0;
-    look_up(stack + first, depth - first);
-    for (size_t i = first; i < depth; i++) {
-        add_frame(stack[i]);
+    add_frames(stack + first, depth - first);
+}
+
+/* Of a snapshot, whose first row is the caller's. */
+static void add_others(const pp_threads *threads)
+{
+    for (size_t i = 1; i < threads->count; i++) {
+        const pp_thread_row *row = &threads->rows[i];
+        add("\n");
+        add_header(row->tid, row->name, pp_thread_state_text(row));
+        add_frames(row->pc, row->depth < PPROF_MAX_STACK ? row->depth : PPROF_MAX_STACK);
     }
 }
 
@@ -267,15 +292,33 @@ void pp_alloctrace_free(uintptr_t block, uint64_t size, uintptr_t return_address
     end(&h);
 }
 
+/* Before the lock is taken: some may wait for it, and are to be seen where they do. */
+static void look_at_others(pp_arena *arena, pp_threads *threads)
+{
+    bool refused = pp_sandbox_probe() == PP_SANDBOX_REFUSES;
+    const pp_threads_wish wish = {
+        .alone = refused, .with_stacks = true, .with_names = true, .may_ask = true};
+    threads->count = 0;
+    pp_threads_snapshot(&wish, arena, threads);
+}
+
 void pp_alloctrace_collection(uintptr_t return_address)
 {
     held h;
+    pp_arena arena = PP_ARENA_INIT;
+    pp_threads threads;
+    int saved_errno = errno;
+    look_at_others(&arena, &threads);
     begin(&h);
     add("tracegc()\n");
     add_thread();
     add_stack(return_address);
+    add_others(&threads);
     add("end tracegc\n\n");
     end(&h);
+    pp_threads_release(&threads);
+    pp_arena_release(&arena);
+    errno = saved_errno;
 }
 
 /* ---- start and fork ---- */

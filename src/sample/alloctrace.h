@@ -55,7 +55,7 @@ void pp_alloctrace_start(pp_trace_namer *namer);
 
 /*
  * One event each. `return_address` is the place in the program from which the allocator was called,
- * where the stack begins. Preserve errno.
+ * where the stack begins. Preserve errno. A collection shows all threads (NORMAL).
  */
 void pp_alloctrace_allocation(uintptr_t block, uint64_t size, const char *function,
                               uintptr_t return_address);

@@ -51,8 +51,10 @@ static pp_thread_record *record_at(size_t index)
     return fresh + index % CHUNK;
 }
 
-/* Of a record's fields, written by one thread while others may be reading. Who sees a new one sees after
- * that that the serial was made even before. */
+/*
+ * Of a record's fields, written by one thread while others may be reading: the serial became even before
+ * any of them changes, and is looked at again after all of them were read.
+ */
 #define SHOW(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 #define SEE(field)         __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
 

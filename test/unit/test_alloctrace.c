@@ -16,6 +16,8 @@
 #include "sys/log.h"
 #include "sys/tasks.h"
 
+#include "parked_thread.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -108,11 +110,24 @@ static void a_free(void **state)
 static void a_collection(void **state)
 {
     (void)state;
+    static const char end[] = "end tracegc\n\n";
+    char header[64];
+    parked_thread other = {.computes = false};
+    parked_start(&other);
+    pthread_setname_np(other.thread, "parked");
+    errno = EEXIST;
     pp_alloctrace_collection(0);
+    assert_int_equal(errno, EEXIST);
     read_log();
     assert_int_equal(strncmp(text, "tracegc()\nthread ", 17), 0);
-    static const char end[] = "end tracegc\n\n";
     assert_string_equal(text + strlen(text) - strlen(end), end);
+    snprintf(header, sizeof header, "\n\nthread %d \"parked\" [", other.tid);
+    const char *found = strstr(text, header);
+    assert_non_null(found);
+    assert_null(strstr(found + 2, "\nthread ")); /* each once */
+    snprintf(header, sizeof header, "\n\t0x%lx ", (unsigned long)other.returns_to[1]);
+    assert_non_null(strstr(found, header));
+    assert_true(parked_end(&other));
 }
 
 static void names_are_asked_for_once(void **state)
