@@ -17,6 +17,12 @@ for name in thread goroutine threadcreate; do
     expect_contains "type of $name" "$name.pb.gz.raw" "$name/count"
 done
 expect_equal "threads in poll" "$waiters" "$(weight_with thread.pb.gz.raw waits_in_poll waiter)"
+# with_kind RAW: the weight of samples that are labelled so
+with_kind() {
+    awk '/^ *[0-9]+: / { weight = $1 + 0 } /kind:\[waiter\]/ { sum += weight } END { print sum + 0 }' "$1"
+}
+expect_equal "labelled threads" "$waiters" "$(with_kind thread.pb.gz.raw)"
+expect_equal "labels of creations" 0 "$(with_kind threadcreate.pb.gz.raw)"
 expect_equal "poll is called" "$waiters" "$(weight_directly goroutine.pb.gz.raw __poll waits_in_poll waiter)"
 expect_equal "the caller" 1 "$(weight_with thread.pb.gz.raw write_profile main)"
 expect_equal "our own frames" 0 "$(weight_with thread.pb.gz.raw pprof_profile_write)"
@@ -37,6 +43,11 @@ for name in thread goroutine threadcreate; do
 done
 expect_contains "threads in poll" thread.txt "$waiters @ 0x"
 expect_contains "a symbol" thread.txt "	waits_in_poll+0x"
+for name in thread goroutine; do
+    expect_equal "labels in the text of $name" 1 "$(grep -cxF '# labels: {"kind":"waiter"}' "$name.txt")"
+    expect_equal "what they belong to in $name" "$waiters" \
+        "$(grep -xF -B 1 '# labels: {"kind":"waiter"}' "$name.txt" | awk 'NR == 1 { print $1 }')"
+done
 expect_equal "symbols in bare text" 0 "$(grep -c waits_in_poll bare.txt)"
 expect_contains "before there was a second" before.txt "thread profile: total $((threads - 1))"
 
