@@ -39,11 +39,10 @@ __attribute__((noinline)) static void descend(unsigned frames, unsigned place);
         descend(frames - 1, place);                                                                \
         __asm__ volatile("# " #n ::: "memory");                                                    \
         break;
+#define FIVE(a, b, c, d, e) PLACE(a) PLACE(b) PLACE(c) PLACE(d) PLACE(e)
 #define TEN(n)                                                                                     \
-    PLACE(n##0)                                                                                    \
-    PLACE(n##1)                                                                                    \
-    PLACE(n##2) PLACE(n##3) PLACE(n##4) PLACE(n##5) PLACE(n##6) PLACE(n##7) PLACE(n##8)            \
-        PLACE(n##9)
+    FIVE(n##0, n##1, n##2, n##3, n##4)                                                             \
+    FIVE(n##5, n##6, n##7, n##8, n##9)
 
 /* Each place has a call of its own. */
 static void descend(unsigned frames, unsigned place)

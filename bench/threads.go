@@ -12,6 +12,7 @@ import (
 	"sort"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 const (
@@ -46,13 +47,15 @@ func descend(depth, place int) {
 	}
 }
 
+// Getrusage would count in ticks.
 func threadCPU() time.Duration {
-	var usage syscall.Rusage
-	const thisThread = 1 // RUSAGE_THREAD
-	if err := syscall.Getrusage(thisThread, &usage); err != nil {
+	var now syscall.Timespec
+	const threadCPUTime = 3 // CLOCK_THREAD_CPUTIME_ID
+	if _, _, err := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, threadCPUTime,
+		uintptr(unsafe.Pointer(&now)), 0); err != 0 {
 		panic(err)
 	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	return time.Duration(now.Nano())
 }
 
 func one(debug int) float64 {

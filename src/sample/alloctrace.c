@@ -326,6 +326,7 @@ void pp_alloctrace_collection(uintptr_t return_address)
 void pp_alloctrace_start(pp_trace_namer *namer)
 {
     name_places = namer;
+    pp_sandbox_probe(); /* so that a collection finds the answer */
     __atomic_store_n(&pp_alloctrace_on, true, __ATOMIC_RELEASE);
     pp_heap_look_at_all();
 }

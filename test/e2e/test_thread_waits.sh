@@ -8,15 +8,15 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 
-# waits NAME...: runs a program, shows what it said if it fails.
+# waits NAME ARGUMENT...: runs a program, shows what it said if it fails.
 waits() {
-    program=$1
+    waits_program=$1
     shift
-    "$linked/$program" "$@" >out.txt 2>&1 || fail "$program $*: $(cat out.txt)"
+    "$linked/$waits_program" "$@" >out.txt 2>&1 || fail "$waits_program $*: $(cat out.txt)"
 }
 
-for name in thread_waits thread_waits_unoptimized; do
-    waits "$name" 100
-    waits "$name" 10 closed
+for program in thread_waits thread_waits_unoptimized; do
+    waits "$program" 100
+    waits "$program" 10 closed
 done
 echo ok
