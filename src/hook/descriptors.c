@@ -2,8 +2,10 @@
  *
  * descriptors.c: open(), socket(), close() and their like, for the fd profile.
  *
- * Each real function is looked up when it is first called: a search at load would grow with the number
- * of libraries. The call that comes from within that search (the loader wants memory of an allocator
+ * Each real function is looked up when it is first called, and the rest when the first thread is about
+ * to be created: a search at load would grow with the number of libraries, but where there are threads, a
+ * signal handler, the child of fork or whom a library's constructor waits for may not need the
+ * loader's lock. The call that comes from within that search (the loader wants memory of an allocator
  * that opens a file) is made as a bare system call.
  *
  * What is closed is taken out of the table before the real function runs: behind it another thread may
@@ -294,5 +296,12 @@ void pp_hook_descriptors_record(bool on)
         if (__atomic_load_n(&hooks[i]->real, __ATOMIC_SEQ_CST) != NULL) {
             aim(hooks[i]);
         }
+    }
+}
+
+void pp_hook_descriptors_prepare_for_threads(void)
+{
+    for (size_t i = 0; i < HOOKS; i++) {
+        resolve(hooks[i]);
     }
 }

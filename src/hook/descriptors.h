@@ -60,4 +60,7 @@ typedef struct pp_descriptor_call {
 /* Whether hooks record, in all threads from now on. */
 void pp_hook_descriptors_record(bool on);
 
+/* Before the first thread is created: from then on none of the hooks needs the loader. NORMAL. */
+void pp_hook_descriptors_prepare_for_threads(void);
+
 #endif

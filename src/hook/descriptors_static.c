@@ -19,6 +19,10 @@ void pp_hook_descriptors_record(bool on)
     (void)on;
 }
 
+void pp_hook_descriptors_prepare_for_threads(void)
+{
+}
+
 __attribute__((visibility("default"))) int
 signalfd(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
          int fd, const sigset_t *set, int flags)

@@ -18,6 +18,7 @@
 
 #include "arch/stubs.h"
 #include "base/memory.h"
+#include "hook/descriptors.h"
 #include "hook/real.h"
 #include "hook/waits.h"
 #include "sample/thread.h"
@@ -207,6 +208,16 @@ static void drop_launch(launch *l)
     give_launch(l);
 }
 
+/* Once, before the first thread. */
+static void prepare_hooks(void)
+{
+    static bool done;
+    if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) {
+        pp_hook_waits_prepare_for_threads();
+        pp_hook_descriptors_prepare_for_threads();
+    }
+}
+
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int c11_create_function(thrd_t *, thrd_start_t, void *);
 
@@ -230,7 +241,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
     if (create == NULL) {
         return EAGAIN;
     }
-    pp_hook_waits_prepare_for_threads();
+    prepare_hooks();
     launch *l = new_launch((uintptr_t)start, argument, stack_size_of(attributes),
                            (uintptr_t)own_create, (uintptr_t)__builtin_return_address(0));
     if (l == NULL) { /* the thread runs all the same, only unknown to us until the next look */
@@ -252,7 +263,7 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
     if (create == NULL) {
         return thrd_error;
     }
-    pp_hook_waits_prepare_for_threads();
+    prepare_hooks();
     launch *l = new_launch((uintptr_t)start, argument, stack_size_of(NULL),
                            (uintptr_t)own_c11_create, (uintptr_t)__builtin_return_address(0));
     if (l == NULL) {

@@ -169,10 +169,6 @@ void pp_hook_waits_count(bool on)
 
 void pp_hook_waits_prepare_for_threads(void)
 {
-    static bool done;
-    if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) {
-        return;
-    }
     for (size_t i = 0; i < HOOKS; i++) {
         pp_wait_resolve(hooks[i]);
     }

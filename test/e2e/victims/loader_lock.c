@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT
  * Flags: -rdynamic
  *
- * loader_lock.c: a library's constructor waits for a thread that uses every kind of lock for the first
- * time: none of them may need the loader, whose lock the constructor has.
+ * loader_lock.c: a library's constructor waits for a thread that uses every kind of lock, and opens and
+ * closes, for the first time; also in the child of fork. Nothing may need the loader, whose lock the
+ * constructor has.
  *
  * Usage: loader_lock LIBRARY, the constructor of which calls in_constructor(). Ends with 42.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 static bool loading, done;
 
@@ -28,6 +34,24 @@ void in_constructor(void)
 {
     __atomic_store_n(&loading, true, __ATOMIC_RELEASE);
     await(&done);
+}
+
+static void opens_and_closes(void)
+{
+    int ends[2];
+    close(open("/dev/null", O_RDONLY));
+    close(socket(AF_UNIX, SOCK_STREAM, 0));
+    if (pipe(ends) == 0) {
+        close(dup(ends[0]));
+        close(fcntl(ends[1], F_DUPFD_CLOEXEC, 0));
+        dup2(ends[0], ends[1]);
+        close(ends[0]);
+        close(ends[1]);
+    }
+    FILE *file = fopen("/dev/null", "r");
+    if (file != NULL) {
+        fclose(file);
+    }
 }
 
 static void *uses_all(void *unused)
@@ -62,6 +86,12 @@ static void *uses_all(void *unused)
     sem_wait(&semaphore);
     sem_timedwait(&semaphore, &past);
     pthread_barrier_wait(&barrier);
+    pid_t child = fork();
+    opens_and_closes();
+    if (child == 0) {
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
     __atomic_store_n(&done, true, __ATOMIC_RELEASE);
     return unused;
 }
