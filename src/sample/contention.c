@@ -168,7 +168,8 @@ static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
 /*
  * Who has waited for a lock has it, and would walk its stack while others wait for it. So it does
  * that before it waits, when there is nothing better to do; not where most waits are not recorded.
- * A thread whose lock is released in the meantime does not even have to sleep.
+ * Also before it is listed: until it sleeps the lock word says nothing of it, and a holder that
+ * released the lock meanwhile would not look for it.
  */
 static void find_stack_early(pp_waiter *waiter)
 {
@@ -196,15 +197,14 @@ pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_ca
         return (pp_wait){0};
     }
     __atomic_store_n(&pp_contention_hot[pp_contention_hash(object)], HOT, __ATOMIC_RELAXED);
+    if (what != PP_WAIT_FOR_EVENT) {
+        find_stack_early(waiter);
+    }
     bool joined = what == PP_WAIT_FOR_LOCK && pp_contention_mutex_fraction() > 0 &&
                   pp_contended_join(object, &waiter->place);
     waiter->since_ns = joined ? waiter->place.since_ns : pp_clock_ns(CLOCK_MONOTONIC);
     pp_waiter_show(waiter);
-    pp_wait wait = {waiter, waiter->serial};
-    if (what != PP_WAIT_FOR_EVENT) {
-        find_stack_early(waiter);
-    }
-    return wait;
+    return (pp_wait){waiter, waiter->serial};
 }
 
 static void end_wait(pp_wait wait, bool is_event)

@@ -2,7 +2,7 @@
  *
  * fuzz_maps.c: any text as /proc/self/maps; and once, the real one.
  *
- * Sources: src/sys/maps.c src/base/arena.c src/base/memory.c
+ * Sources: src/sys/maps.c src/sys/own_files.c src/base/arena.c src/base/memory.c
  * Seeds: lines as the kernel writes them.
  */
 #include "sys/maps.h"
