@@ -15,12 +15,15 @@
 static const struct kind {
     const char *name, *rate_ends; /* what may follow the digits of a rate; NULL: takes none */
     const char *empty;
+    const char *no_rate; /* why, where it takes none */
 } known[] = {
-    {"cpu", NULL, NULL},
+    {"cpu", NULL, NULL, "cpu takes its rate from -F"},
     {"heap", "kmgKMG",
-     "the command allocated too little to be sampled; try -e heap:1, which takes every block"},
-    {"block", "", "no thread of the command had to wait"},
-    {"mutex", "", "no thread of the command had to wait for a lock"},
+     "the command allocated too little to be sampled; try -e heap:1, which takes every block",
+     NULL},
+    {"block", "", "no thread of the command had to wait", NULL},
+    {"mutex", "", "no thread of the command had to wait for a lock", NULL},
+    {"thread", NULL, NULL, "thread has no rate"},
 };
 
 /* ---- Words --------------------------------------------------------------------------------- */
@@ -58,18 +61,16 @@ static int take(struct pp_record_kinds *kinds, const char *word, size_t length)
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (is_word(known[i].name, word, name_length))
             kind = &known[i];
-    if (!kind && is_word("thread", word, name_length))
-        return pp_bad_usage("record", "record: -e thread: not in this version");
     if (!kind)
         return pp_bad_usage("record",
-                            "record: -e: expected cpu, heap, block or mutex, found '%.*s'",
+                            "record: -e: expected cpu, heap, block, mutex or thread, found '%.*s'",
                             (int)length, word);
-    if (name_length < length && (!kind->rate_ends || rate_length >= sizeof(taken->rate) ||
-                                 !is_rate(rate, rate_length, kind->rate_ends)))
-        return pp_bad_usage("record",
-                            kind->rate_ends
-                                ? "record: -e: expected a number behind %s:, found '%.*s'"
-                                : "record: -e: %s takes its rate from -F, found '%.*s'",
+    if (name_length < length && !kind->rate_ends)
+        return pp_bad_usage("record", "record: -e: %s, found '%.*s'", kind->no_rate,
+                            (int)rate_length, rate);
+    if (name_length < length &&
+        (rate_length >= sizeof(taken->rate) || !is_rate(rate, rate_length, kind->rate_ends)))
+        return pp_bad_usage("record", "record: -e: expected a number behind %s:, found '%.*s'",
                             kind->name, (int)rate_length, rate);
     taken = find(kinds, kind->name);
     if (!taken)

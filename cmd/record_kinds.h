@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { PP_RECORD_KINDS_MAX = 4 };
+enum { PP_RECORD_KINDS_MAX = 5 };
 
 struct pp_record_kind {
     const char *name;  /* as the library calls it: cpu, heap, block, mutex */

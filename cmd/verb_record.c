@@ -33,6 +33,7 @@ const char pp_help_record[] =
     "                    block[:NS]   where threads waited; all waits of NS nanoseconds or more "
     "(1)\n"
     "                    mutex[:N]    who made them wait; one release in N (1)\n"
+    "                    thread       where each thread is at the end\n"
     "  -F HZ           samples per second of CPU time, 1 to 1000000 (100)\n"
     "  -d SECONDS      stop sampling CPU time after so long; COMMAND goes on to its end, and so "
     "do\n"

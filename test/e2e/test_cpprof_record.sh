@@ -92,10 +92,10 @@ left_over "names"
 # ---- several kinds
 
 # The stub writes the same profile for each.
-status 0 "$cpprof" record -e heap:64k,cpu,block:1000,mutex -F 50 -o kinds.pb.gz "$victim" state
-grep -qx "LIBPPROF=heap:64k,cpu:50,block:1000,mutex,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%e.%n.pb.gz" note ||
+status 0 "$cpprof" record -e heap:64k,cpu,block:1000,mutex,thread -F 50 -o kinds.pb.gz "$victim" state
+grep -qx "LIBPPROF=heap:64k,cpu:50,block:1000,mutex,thread,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%e.%n.pb.gz" note ||
     fail "options: $(cat note)"
-for kind in cpu heap block mutex; do
+for kind in cpu heap block mutex thread; do
     cmp -s kinds.$kind.pb.gz "$STUB_PROFILE" || fail "no kinds.$kind.pb.gz"
     says "wrote kinds.$kind.pb.gz (1 process)"
 done
@@ -103,7 +103,7 @@ done
 says "Next: cpprof top --cum kinds.heap.pb.gz"
 says "      cpprof top --cum kinds.mutex.pb.gz"
 says "      go tool pprof -http=: kinds.heap.pb.gz"
-[ "$(grep -c ' main.hog1$' err)" = 4 ] || fail "not four tops: $(cat err)"
+[ "$(grep -c ' main.hog1$' err)" = 5 ] || fail "not five tops: $(cat err)"
 
 status 0 "$cpprof" record -e cpu,heap "$victim" state
 cmp -s cpprof.heap.pb.gz "$STUB_PROFILE" || fail "the default name"
@@ -246,8 +246,8 @@ says "found a directory"
 
 status 2 "$cpprof" record
 says "expected a COMMAND"
-status 2 "$cpprof" record -e cpu,thread true
-says "-e thread: not in this version"
+status 2 "$cpprof" record -e cpu,thread:5 true
+says "thread has no rate, found '5'"
 status 2 "$cpprof" record -e heap:big true
 says "expected a number behind heap:, found 'big'"
 status 2 "$cpprof" record -e block:1k true

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const kinds[] = {"cpu", "heap", "block", "mutex"};
+static const char *const kinds[] = {"cpu", "heap", "block", "mutex", "thread"};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 static char targets[KINDS][4096]; /* "" where the kind is not wanted */
