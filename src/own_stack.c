@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_stack.c: our own frames are told by the functions that they are in.
+ * own_stack.c: our own frames are told by the functions that they are in, or by the module.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.
@@ -8,6 +8,7 @@
  */
 #include "own_stack.h"
 
+#include "sys/own_code.h"
 #include "unwind/function.h"
 
 #include "pprof.h"
@@ -33,5 +34,5 @@ uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity)
             break;
         }
     }
-    return (uint32_t)depth;
+    return pp_own_code_leave_out(pcs, (uint32_t)depth);
 }

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 /* Stores the return addresses, leaf-most first; the first is in the function that called one of
- * <pprof.h>. If none did (the process ends), all frames are there. Returns how many. */
+ * <pprof.h>. If none did (the process ends), ours are left out as far as they
+ * can be told (sys/own_code.h). Returns how many. */
 uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity);
 
 #endif

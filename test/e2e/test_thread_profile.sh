@@ -74,6 +74,18 @@ raw end.pb.gz
 expect_equal "threads at the end" 1 "$(weight end.pb.gz.raw)"
 expect_equal "where the process ends" 1 "$(weight_with end.pb.gz.raw exit)"
 
+# Our own frames are in no stack: neither those of a hook that waits nor those that write the profile.
+expect_equal "status" 42 "$(status env LD_PRELOAD="$library" \
+    LIBPPROF="block:1,thread,file=$work/waiting.%k.pb.gz" "$victims/ends_while_waiting")"
+raw waiting.thread.pb.gz
+expect_equal "stacks" "$(printf '1 loader\n1 pthread_cond_wait')" "$(
+    stacks waiting.thread.pb.gz.raw | awk -F '\t' '
+        { for (i = 2; i <= NF; i++) if ($i !~ /futex/) { print $1, $i ~ /^_dl_/ ? "loader" : $i; break } }' |
+        sort)"
+expect_equal "who waits" 1 "$(stacks waiting.thread.pb.gz.raw | awk -F '\t' '
+    { for (i = 2; i < NF; i++) n += $i == "pthread_cond_wait" && $(i + 1) == "wait_for_ever" }
+    END { print n }')"
+
 # ---- threads that run answer, if they get a processor in time ----
 
 # The second one blocks all signals, but ours was in use before, and stays open.

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * own_code.c: the linker says where a module begins and where its code ends.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "sys/own_code.h"
+
+#include <sys/auxv.h>
+
+/* Of the module that this is a part of.
+ * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static bool is_within(uintptr_t address)
+{
+    return address >= (uintptr_t)__ehdr_start && address < (uintptr_t)etext;
+}
+
+bool pp_own_code_has(uintptr_t pc)
+{
+    return is_within(pc) && !is_within((uintptr_t)getauxval(AT_PHDR));
+}
+
+uint32_t pp_own_code_leave_out(uintptr_t *pcs, uint32_t depth)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < depth; i++) {
+        if (!pp_own_code_has(pcs[i] - 1)) {
+            pcs[left++] = pcs[i];
+        }
+    }
+    return left;
+}
