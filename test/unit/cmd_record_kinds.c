@@ -44,7 +44,7 @@ static void refusals(void **state)
 {
     static const char *const events[] = {
         "",         ",",        "cpu,",      "cpu,,heap",
-        "cpus",     "cp",       "thread",    "cpu:100",
+        "cpus",     "cp",       "thread:1",  "cpu:100",
         "heap:",    "heap:k",   "heap:0",    "heap:x",
         "block:-1", "block:1k", "mutex:1:2", "block:9999999999999999"};
     (void)state;
