@@ -21,17 +21,10 @@ debian_source() {
     [ ! -d "$WORK/$1" ] || return 0
     (
         cd "$WORK"
-        # shellcheck source=/dev/null
-        . /etc/os-release
         mkdir -p apt/parts apt/lists/partial
-        case $ID in
-        ubuntu) mirror=$MIRROR components="main universe" ;;
-        *) mirror=$MIRROR components=main ;;
-        esac
-        keys=/usr/share/keyrings/$ID-archive-keyring.gpg
-        for suite in "$VERSION_CODENAME" "$VERSION_CODENAME-updates"; do
-            echo "deb-src [signed-by=$keys] $mirror $suite $components"
-        done >apt/sources.list
+        # Where binary packages come from, there are the sources. Keys: those of the system.
+        apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+            sort -u >apt/sources.list
         set -- "$1" -o Dir::Etc::sourcelist="$PWD/apt/sources.list" -o Dir::Etc::sourceparts="$PWD/apt/parts" \
             -o Dir::State::lists="$PWD/apt/lists" -o APT::Sandbox::User=root
         package=$1
