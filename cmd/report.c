@@ -258,8 +258,8 @@ static void print_file(const struct pp_report *report, FILE *out)
             end--;
         for (begin = end; begin > 0 && file[begin - 1] != '/';)
             begin--;
-        if (begin == end)
-            begin = end - 1; /* nothing but a slash */
+        if (begin == end && end > 0)
+            begin = end - 1; /* nothing but a slash; a name that begins with a NUL is empty */
         fprintf(out, "File: %.*s\n", (int)(end - begin), file + begin);
     }
     if (main_program->build_id)

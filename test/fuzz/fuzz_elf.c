@@ -4,7 +4,7 @@
  * asked. What is found in an image is found in a file with the same bytes.
  *
  * Sources: src/sys/build_id.c src/sys/own_files.c src/symbol/elf.c src/symbol/names.c src/base/arena.c
- *          src/base/memory.c
+ * Sources: src/base/memory.c
  * Seeds: images of every kind that test/unit/elf_image.h makes, with two bytes for the addresses.
  */
 #include "symbol/elf.h"
