@@ -185,12 +185,12 @@ expect_at_least() { # WHAT LEAST FOUND
         fail "$1: expected at least $2, found $3"
 }
 
-# What a thread used is known exactly; which function used it is known from the kernel's ticks. Where many
-# others want the processor, or a hypervisor takes it away, ticks come late by tens of milliseconds, up to a hundred, and
-# what was due goes to whatever runs then. So totals are compared closely, shares of functions loosely.
+# What a thread used is known exactly; which function used it is known from the kernel's ticks: to one tick
+# at each change from one function to another (4 ms at 250 Hz), if the thread does not avoid them: see
+# victims/burn.h. A hypervisor that takes the processor away makes ticks late.
 
-# expect_share NAME MS FOUND: a function that used MS (150 or more) must have been seen for some of it.
-expect_share() { expect_at_least "weight of $1, which used $2 ms" "$(percent "$2" 10)" "$3"; }
+# expect_share NAME MS FOUND: a function that used MS was seen for about that.
+expect_share() { expect_near "weight of $1" "$2" "$3" "$(percent "$2" 20)"; }
 
 # attempts N FUNCTION: until it has succeeded once; for what chance may spoil, but not always.
 attempts() {

@@ -9,19 +9,11 @@ need go timeout cc prlimit setpriv
 # A quarter of the pending signals is ours: with 24 of them six of thirteen threads have a timer, the
 # others are counted, each once, however often we look for new threads.
 cat >crowd.c <<'C'
+#include "burn.h"
 #include <pthread.h>
-#include <stdio.h>
-#include <time.h>
-static volatile unsigned long sink;
 static void *work_entry(void *unused)
 {
-    struct timespec now;
-    do {
-        for (int i = 0; i < 100000; i++) {
-            sink += (unsigned long)i;
-        }
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    } while (now.tv_sec == 0 && now.tv_nsec < 300000000);
+    burn_ms(300);
     return unused;
 }
 int main(void)
@@ -36,7 +28,7 @@ int main(void)
     return 42;
 }
 C
-cc -O1 -g -pthread -o crowd crowd.c
+cc -O1 -g -pthread -I "$SRC/test/e2e/victims" -o crowd crowd.c
 if [ "$(id -u)" = 0 ]; then
     chmod 777 .
     # The limit is shared by all processes of a user: this one has no others.

@@ -3,6 +3,7 @@
  * api.c CASE [FILE]: the calls of <pprof.h>, one case a run. Exit status 0 if all of its checks
  * hold; else the line is printed.
  */
+#include "../victims/burn.h"
 #include <pprof.h>
 
 #include <errno.h>
@@ -39,23 +40,9 @@ static int failures;
 
 /* ---- work, and writers ---- */
 
-static volatile unsigned long sink;
-
-static double thread_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
 void api_work(double ms)
 {
-    double end = thread_ms() + ms;
-    while (thread_ms() < end) {
-        for (unsigned long i = 0; i < 20000; i++) {
-            sink += i * sink + 1;
-        }
-    }
+    burn_ms(ms);
 }
 
 typedef struct memory {
@@ -400,14 +387,14 @@ enum { SOME = 16 };
 static size_t innermost(int skip, uintptr_t *pcs, size_t capacity)
 {
     size_t count = pprof_callers(skip, pcs, capacity);
-    sink += count;
+    burn_sink += count;
     return count;
 }
 
 static size_t middle(int skip, uintptr_t *pcs, size_t capacity)
 {
     size_t count = innermost(skip, pcs, capacity);
-    sink += count;
+    burn_sink += count;
     return count;
 }
 
@@ -417,7 +404,7 @@ static size_t outer(int skip, uintptr_t *pcs, size_t capacity)
 {
     here = (uintptr_t)__builtin_return_address(0);
     size_t count = middle(skip, pcs, capacity);
-    sink += count;
+    burn_sink += count;
     return count;
 }
 

@@ -3,6 +3,7 @@
  * flags.c [FLAG...] [ARGUMENT...]: prints what pprof_parse_flags() returns and leaves of the arguments,
  * each in brackets; then does something for every profile to show.
  */
+#include "../victims/burn.h"
 #include <pprof.h>
 
 #include <errno.h>
@@ -50,18 +51,9 @@ void allocates(void)
     }
 }
 
-static long cpu_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (long)t.tv_sec * 1000 + t.tv_nsec / MS;
-}
-
 void burns(void)
 {
-    long begin = cpu_ms();
-    while (cpu_ms() - begin < BURN_MS)
-        ;
+    burn_ms(BURN_MS);
 }
 
 int main(int argc, char **argv)

@@ -8,6 +8,7 @@
  *
  * Waits are shorter, and a channel is a pipe.
  */
+#include "../victims/burn.h"
 #include <pprof.h>
 
 #include <errno.h>
@@ -29,17 +30,11 @@ static int channel[2];
 static void *volatile kept[KEPT_MAX];
 static int kept_count;
 
-static long cpu_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (long)t.tv_sec * 1000 + t.tv_nsec / MS;
-}
-
 unsigned hog1(long ms)
 {
     volatile unsigned x = 0;
-    for (long end = cpu_ms() + ms; cpu_ms() < end;) {
+    struct burn b = burn_for((double)ms);
+    while (burn_on(&b)) {
         for (unsigned i = 0; i < 100000; i++)
             x = x + i * i;
     }
@@ -49,7 +44,8 @@ unsigned hog1(long ms)
 unsigned hog2(long ms)
 {
     volatile unsigned x = 1;
-    for (long end = cpu_ms() + ms; cpu_ms() < end;) {
+    struct burn b = burn_for((double)ms);
+    while (burn_on(&b)) {
         for (unsigned i = 0; i < 100000; i++)
             x = x ^ (i * 3);
     }

@@ -3,6 +3,7 @@
  * whole.c: a fully static program that calls what the library stands in front of, and says so if
  * anything does not do what it should. 1000 blocks of 1000 bytes stay, 1000 are resized and freed.
  */
+#include "../victims/burn.h"
 #include <pprof.h>
 
 #include <errno.h>
@@ -41,23 +42,14 @@ static void fail(const char *what, int line)
     exit(1);
 }
 
-static long cpu_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void burn_in_main(void)
 {
-    for (long start = cpu_ms(); cpu_ms() - start < BURN_MS;) {
-    }
+    burn_ms(BURN_MS);
 }
 
 void burn_in_thread(void)
 {
-    for (long start = cpu_ms(); cpu_ms() - start < BURN_MS;) {
-    }
+    burn_ms(BURN_MS);
 }
 
 void keep_blocks(void)

@@ -8,6 +8,7 @@
 #ifndef BURN_H
 #define BURN_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -29,16 +30,48 @@ static inline void work_a_little(void)
     }
 }
 
+/* How much of the calling thread's CPU time is still to be used. */
+struct burn {
+    double start; /* its CPU clock then */
+    double ms;
+    double ask; /* when the CPU clock is read next, by the monotonic clock */
+};
+
+static inline struct burn burn_for(double ms)
+{
+    return (struct burn){.start = clock_ms(CLOCK_THREAD_CPUTIME_ID), .ms = ms, .ask = 0};
+}
+
+static inline double burn_used(const struct burn *b)
+{
+    return clock_ms(CLOCK_THREAD_CPUTIME_ID) - b->start;
+}
+
+/* Whether there is still something to use: the condition of a loop whose body works a little.
+ *
+ * The CPU clock is read only when as much time has passed as is left, since less than that cannot
+ * have been used up before. Reading it lets the kernel see that the thread's slice is over, and if
+ * others want the processor they get it then: a thread that reads its CPU clock all the time gives
+ * the processor away just before each tick, and neither its timers nor its statistics see it run. */
+static inline bool burn_on(struct burn *b)
+{
+    double now = clock_ms(CLOCK_MONOTONIC);
+    if (now < b->ask) {
+        return true;
+    }
+    double left = b->ms - burn_used(b);
+    b->ask = now + left;
+    return left > 0;
+}
+
 /* Uses `ms` of the calling thread's CPU time and returns what it really was. */
 static inline double burn_ms(double ms)
 {
-    double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
-    double now = start;
-    while (now - start < ms) {
+    struct burn b = burn_for(ms);
+    while (burn_on(&b)) {
         work_a_little();
-        now = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     }
-    return now - start;
+    return burn_used(&b);
 }
 
 /* User and system time of the whole process. */

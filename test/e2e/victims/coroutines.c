@@ -243,16 +243,14 @@ void short_body(void)
 
 void *thread_of_short_lives(void *result)
 {
-    double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
-    double now = start;
-    for (size_t i = 0; now - start < 2 * MS; i++) {
+    struct burn b = burn_for(2 * MS);
+    for (size_t i = 0; burn_on(&b); i++) {
         size_t size = (size_t)(16 + i * 37 % 240) * 1024 / PAGE * PAGE;
         char *stack = map_stack(size);
         run_by_context(stack, size, short_body);
         unmap_stack(stack, size);
-        now = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     }
-    *(double *)result = now - start;
+    *(double *)result = burn_used(&b);
     return NULL;
 }
 

@@ -153,13 +153,12 @@ void memset_caller(void)
 {
     enum { BLOCK = 16 << 20 };
     char *block = malloc(BLOCK);
-    double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
-    used = 0;
-    while (used < CHAIN_MS) {
+    struct burn b = burn_for(CHAIN_MS);
+    while (burn_on(&b)) {
         memset(block, (int)burn_sink, BLOCK);
         burn_sink += (unsigned long)block[BLOCK / 2];
-        used = clock_ms(CLOCK_THREAD_CPUTIME_ID) - start;
     }
+    used = burn_used(&b);
     free(block);
 }
 

@@ -53,8 +53,8 @@ extern "C" void thrower(int depth)
 
 extern "C" void catch_caller()
 {
-    double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
-    for (used = 0; used < 200; used = clock_ms(CLOCK_THREAD_CPUTIME_ID) - start) {
+    struct burn b = burn_for(200);
+    while (burn_on(&b)) {
         for (int i = 0; i < 50; i++) {
             try {
                 thrower(3);
@@ -63,6 +63,7 @@ extern "C" void catch_caller()
             }
         }
     }
+    used = burn_used(&b);
 }
 
 struct WorkingDestructor {

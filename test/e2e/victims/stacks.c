@@ -364,8 +364,8 @@ static void frame_pointer_to_memory_that_goes(void)
     if (pthread_create(&thread, NULL, change_pages, NULL) != 0) {
         exit(77);
     }
-    double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
-    while (clock_ms(CLOCK_THREAD_CPUTIME_ID) - start < 250) {
+    struct burn b = burn_for(250);
+    while (burn_on(&b)) {
         spin_with(ROUNDS, memory + 32 * KIB, changing + 16);
     }
     __atomic_store_n(&over, true, __ATOMIC_RELAXED);
