@@ -43,10 +43,14 @@ weather() {
     grep 'whole stacks' "$1.pb.gz.raw"
     samples=$(weight "$1.pb.gz.raw")
     expect_at_least "samples" 1000 "$samples"
-    # "libpprof: timer engine; of N samples taken M have whole stacks"
+    # "libpprof: timer engine; of N samples taken M have whole stacks, K reached the end by a guess ...": the
+    # compiler's _init and its like have no unwind information, and each library that is loaded runs them on
+    # pages that are touched for the first time. On a busy machine that is one sample in a hundred.
     sed -n 's/.*of \([0-9]*\) samples taken \([0-9]*\) have whole.*/\1 \2/p' "$1.pb.gz.raw" >whole
     read -r taken whole <whole
-    expect_at_least "whole stacks" $((taken * 99 / 100)) "$whole"
+    guessed=$(sed -n 's/.* \([0-9]*\) reached the end by a guess.*/\1/p' "$1.pb.gz.raw")
+    expect_at_least "whole stacks" $((taken * 99 / 100)) $((whole + ${guessed:-0}))
+    expect_at_least "whole stacks without a guess" $((taken * 95 / 100)) "$whole"
     if grep -q 'lost' "$1.pb.gz.raw"; then
         fail "samples were lost: $(grep lost "$1.pb.gz.raw")"
     fi
