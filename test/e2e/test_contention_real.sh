@@ -3,7 +3,6 @@
 #
 # test_contention_real.sh: programs and libraries with locks of their own: the same results with the block and
 # mutex profiles as without, and stacks that name who waits.
-# timeout: 300
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

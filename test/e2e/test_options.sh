@@ -3,7 +3,6 @@
 #
 # test_options.sh: LIBPPROF and gperftools' variables: good ones work, bad ones are named once and do not
 # keep the others from working, and no text at all hurts the program.
-# timeout: 300
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go

@@ -3,7 +3,6 @@
 #
 # test_perf.sh: the engine `perf`: the totals of 4 threads at 10 kHz, of short threads and of the
 # kernel; no write cut short; a host that closes, fills or runs out of descriptors; refusals.
-# timeout: 240
 # shellcheck disable=SC3045 # ulimit: dash and bash have -n
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"

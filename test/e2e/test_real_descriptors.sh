@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# timeout: 300
 #
 # test_real_descriptors.sh: the fd profiles of programs that do not know of it: as many descriptors as they
 # have open, and the connections that are open are where they accept.

@@ -19,7 +19,8 @@ for algorithm in ecdsap384 dsa2048 rsa2048 ecdhp256; do
         2>&1 || echo $?)
     expect_equal "status of openssl speed $algorithm" "" "$speed_status"
     expect_whole $algorithm.pb.gz
-    expect_at_least "weight of $algorithm" 100 "$(weight $algorithm.pb.gz.raw)"
+    # A second of a busy machine is less than one of CPU time.
+    expect_at_least "weight of $algorithm" 20 "$(weight $algorithm.pb.gz.raw)"
 done
 record "$work/gcm.pb.gz" openssl speed -seconds 1 -bytes 4096 -evp aes-256-gcm >speed.out 2>&1 ||
     fail "openssl speed -evp aes-256-gcm"

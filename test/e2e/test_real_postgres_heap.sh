@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# timeout: 300
 #
 # test_real_postgres_heap.sh: a server of many processes, each with its heap profile: one for each backend,
 # all readable, answers right, clean shutdown.

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# timeout: 300
 #
 # test_real_redis_heap.sh: a server with jemalloc and threads, which counts its own memory: what the heap
 # profile says is in use is what INFO says, less what jemalloc rounds up.

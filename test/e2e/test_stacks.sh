@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# timeout: 300
 #
 # test_stacks.sh: stacks that are full, foreign, crooked, or gone the next moment: the program ends as
 # it does without us, by the same status or the same signal, and where it comes to its end there is a

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# timeout: 300
 #
 # test_static.sh: programs that are linked with -static and -static-pie, in C and in C++: what the library stands in
 # front of does what it should, and all kinds of profiles are right; the heap profile with the options of

@@ -3,7 +3,6 @@
 #
 # test_tests_and_benchmarks.sh: what docs/TESTS_AND_BENCHMARKS.md shows, done: its files, its commands,
 # in its order, against the library as it is installed.
-# timeout: 300
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go cc cmake ctest

@@ -4,7 +4,6 @@
 # test_thread_waits.sh: profiles of a thousand threads that wait disturb none of them and have their stacks
 # (what is checked stands in linked/thread_waits.c); also in a process that has changed its user.
 #
-# timeout: 300
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 

@@ -4,7 +4,6 @@
 # test_unwind_compare.sh: the walk of the stack is right at every instruction of small programs, as
 # far as test/compare/known.txt does not say why not (docs/UNWIND_AGREEMENT.md).
 #
-# timeout: 300
 . "$SRC/test/e2e/lib.sh"
 
 compare=$BUILD/test/compare
