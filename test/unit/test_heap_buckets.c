@@ -12,7 +12,6 @@
 
 #include "base/random.h"
 #include "base/stack_hash.h"
-#include "sample/heap.h"
 #include "store/heap_buckets.h"
 
 #include <pthread.h>
@@ -46,13 +45,6 @@ static pp_heap_block find(uintptr_t number, uint64_t size)
     uintptr_t pcs[8];
     uint32_t depth = make_stack(number, pcs);
     return find_stack(pcs, depth, size, RATE, NULL);
-}
-
-static int prepare(void **state)
-{
-    (void)state;
-    pp_heap_set_rate(0); /* the program's own allocations */
-    return 0;
 }
 
 static void equal_keys_are_one_bucket(void **state)
@@ -255,5 +247,5 @@ int main(void)
         cmocka_unit_test(many_stacks_have_a_bucket_each),
         cmocka_unit_test(threads_share_buckets),
     };
-    return cmocka_run_group_tests(tests, prepare, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,13 +66,6 @@ static pp_heap_rows read_rows(pp_heap_scaling scaling, int first)
     return rows;
 }
 
-static int prepare(void **state)
-{
-    (void)state;
-    pp_heap_set_rate(0); /* the program's own allocations */
-    return 0;
-}
-
 static int finish(void **state)
 {
     (void)state;
@@ -361,5 +354,5 @@ int main(void)
         cmocka_unit_test(labels_divide_a_row),
         cmocka_unit_test(live_blocks_keep_their_labels),
     };
-    return cmocka_run_group_tests(tests, prepare, finish);
+    return cmocka_run_group_tests(tests, NULL, finish);
 }
