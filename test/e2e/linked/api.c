@@ -4,6 +4,7 @@
  * hold; else the line is printed.
  */
 #include "../victims/burn.h"
+#include "check.h"
 #include <pprof.h>
 
 #include <errno.h>
@@ -17,26 +18,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static int failures;
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition);                      \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
-
-#define CHECK_IS(call, expected)                                                                   \
-    do {                                                                                           \
-        long found_ = (long)(call);                                                                \
-        if (found_ != (long)(expected)) {                                                          \
-            fprintf(stderr, "line %d: %s is %ld, not %ld\n", __LINE__, #call, found_,              \
-                    (long)(expected));                                                             \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 /* ---- work, and writers ---- */
 

@@ -4,22 +4,13 @@
  */
 #include <pprof.hpp>
 
+#include "check.h"
+
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 #include <thread>
-
-static int failures;
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            std::fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition);                 \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 static bool has(const pprof::labels &set, const char *key, const char *value)
 {

@@ -5,21 +5,11 @@
  */
 #include <pprof.h>
 
+#include "check.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK_IS(call, expected)                                                                   \
-    do {                                                                                           \
-        long found_ = (long)(call);                                                                \
-        if (found_ != (long)(expected)) {                                                          \
-            fprintf(stderr, "line %d: %s is %ld, not %ld\n", __LINE__, #call, found_,              \
-                    (long)(expected));                                                             \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 static pprof_profile *blocks; /* NULL: it does not */
 static unsigned long blocks_given;

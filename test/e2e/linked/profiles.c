@@ -5,6 +5,8 @@
  */
 #include <pprof.h>
 
+#include "check.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,26 +16,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int failures;
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition);                      \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
-
-#define CHECK_IS(call, expected)                                                                   \
-    do {                                                                                           \
-        long found_ = (long)(call);                                                                \
-        if (found_ != (long)(expected)) {                                                          \
-            fprintf(stderr, "line %d: %s is %ld, not %ld\n", __LINE__, #call, found_,              \
-                    (long)(expected));                                                             \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
 
 static const void *value_of(uintptr_t number)
 {
