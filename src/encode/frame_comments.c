@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame_comments.c: which frames are shown, and how wide their columns are.
+ * frame_comments.c: which frames are shown, and how wide their columns are; rows with them.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
  * Locks: none.
@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "symbol/hidden.h"
+#include "sys/maps.h"
 
 #include <errno.h>
 #include <string.h>
@@ -184,4 +185,20 @@ int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_r
             pp_frame_comments_write(&comments, &profile->samples[i], out);
     }
     return error;
+}
+
+int pp_text_rows_and_maps_finish(pp_text_stream *out, const pp_profile *profile, pp_text_row *row,
+                                 bool bare, bool hide_allocators, pp_arena *arena)
+{
+    char *maps = NULL;
+    size_t maps_length = 0;
+    int maps_error = pp_maps_text(arena, &maps, &maps_length);
+    int error = pp_text_rows_write(out, profile, row, bare, hide_allocators, arena);
+    if (error != 0)
+        pp_text_stream_fail(out, error);
+    pp_text_stream_add(out, "\n--- Memory map: ---\n");
+    if (maps_error == 0)
+        pp_text_stream_bytes(out, maps, maps_length);
+    int write_error = pp_text_stream_finish(out);
+    return write_error != 0 ? write_error : maps_error;
 }

@@ -10,9 +10,6 @@
 
 #include "encode/frame_comments.h"
 #include "sys/clock.h"
-#include "sys/maps.h"
-
-#include <errno.h>
 
 static void write_header(pp_text_stream *out, const pp_profile *profile, pp_contention_view view)
 {
@@ -43,16 +40,6 @@ int pp_legacy_contention_encode(const pp_profile *profile, pp_contention_view vi
 {
     pp_text_stream out;
     pp_text_stream_init(&out, writer);
-    char *maps = NULL;
-    size_t maps_length = 0;
-    int maps_error = pp_maps_text(arena, &maps, &maps_length);
     write_header(&out, profile, view);
-    int error = pp_text_rows_write(&out, profile, write_row, bare, false, arena);
-    if (error != 0)
-        pp_text_stream_fail(&out, error);
-    pp_text_stream_add(&out, "\n--- Memory map: ---\n");
-    if (maps_error == 0)
-        pp_text_stream_bytes(&out, maps, maps_length);
-    int write_error = pp_text_stream_finish(&out);
-    return write_error != 0 ? write_error : maps_error;
+    return pp_text_rows_and_maps_finish(&out, profile, write_row, bare, false, arena);
 }
