@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mmap_fault.h: lets a unit test refuse memory at the n-th mapping.
+ * mmap_fault.h: lets a unit test refuse memory at the n-th mapping, or at each in turn.
  *
  * The test program defines mmap and its like itself, in front of the libc's; the libc's own malloc
  * does not go through them. ThreadSanitizer needs those names for itself: under it, tests that
@@ -33,6 +33,28 @@ static inline void needs_mmap_fault(void)
 #endif
     mappings_left = LONG_MAX;
     mappings_live = 0;
+}
+
+/* What needs memory: 0 or -errno. Gives back all that it has mapped, either way. */
+typedef int mmap_attempt(void *context);
+
+/* Tries with all memory, then with no mapping, with one, with two, and so on up to one less than it needs: each
+ * time it has to say -ENOMEM. Nothing may stay mapped. Returns how many it needs. */
+static inline long mappings_needed(mmap_attempt *attempt, void *context)
+{
+    long before = mappings_live;
+    mappings_left = LONG_MAX;
+    assert_int_equal(attempt(context), 0);
+    assert_int_equal(mappings_live, before);
+    long needed = LONG_MAX - mappings_left;
+    for (long allowed = 0; allowed < needed; allowed++) {
+        mappings_left = allowed;
+        int error = attempt(context);
+        mappings_left = LONG_MAX;
+        assert_int_equal(error, -ENOMEM);
+        assert_int_equal(mappings_live, before);
+    }
+    return needed;
 }
 
 #ifndef __SANITIZE_THREAD__

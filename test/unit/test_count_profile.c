@@ -173,26 +173,22 @@ static void without_labels_they_are_one(void **state)
     pp_labels_unref(set);
 }
 
+static int build_one(void *unused)
+{
+    (void)unused;
+    static const uintptr_t one[] = {0x10, 0x20, 0x30};
+    const pp_count_row rows[] = {{one, 3, NULL, 1}};
+    pp_profile profile;
+    int error = pp_count_profile_build("x.y", rows, 1, true, &arena, &profile);
+    pp_arena_release(&arena);
+    return error;
+}
+
 static void without_memory_it_says_so(void **state)
 {
     (void)state;
     needs_mmap_fault();
-    static const uintptr_t one[] = {0x10, 0x20, 0x30};
-    const pp_count_row rows[] = {{one, 3, NULL, 1}};
-    bool succeeded = false;
-    for (long allowed = 0; !succeeded; allowed++) {
-        assert_in_range(allowed, 0, 1000);
-        pp_profile profile;
-        mappings_left = allowed;
-        int error = pp_count_profile_build("x.y", rows, 1, true, &arena, &profile);
-        mappings_left = LONG_MAX;
-        pp_arena_release(&arena);
-        succeeded = error == 0;
-        if (!succeeded) {
-            assert_int_equal(error, -ENOMEM);
-        }
-    }
-    assert_int_equal(mappings_live, 0);
+    assert_true(mappings_needed(build_one, NULL) > 0);
 }
 
 int main(void)
