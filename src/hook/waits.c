@@ -8,7 +8,7 @@
  *
  * Results, errno, cancellation points and the semantics of every kind of mutex are the real
  * functions'. A try answers EBUSY alone for "taken": whatever else it says (EOWNERDEAD: the lock is
- * held; EDEADLK, EINVAL, ENOTRECOVERABLE) is what the lock would have said.
+ * held; EDEADLK, EINVAL) is what the lock would have said. Robust mutexes are looked at instead.
  *
  * Cancelled waits (conditions, semaphores, joins) leave through pthread_cleanup_pop.
  *
@@ -24,13 +24,19 @@
 #include "sys/tasks.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <threads.h>
 
 enum {
-    KIND_TYPE = 3 /* of __kind: normal, recursive, error-checking, adaptive; above that robust (16),
-                     priority-inheriting (32), -protected (64), shared (128), elision (256, 512) */
+    /* of __kind: normal, recursive, error-checking, adaptive; above that robust (16),
+     * priority-inheriting (32), -protected (64), shared (128), elision (256, 512) */
+    KIND_TYPE = 3,
+    KIND_ROBUST = 16,
+    /* __owner of a robust mutex that was unlocked before it was made consistent */
+    OWNER_NOT_RECOVERABLE = INT_MAX - 1
 };
 
 /* Entered from arch/. */
@@ -115,6 +121,28 @@ static long wait_cancellably(const pp_wait_call *call, pp_wait_for what)
     return result;
 }
 
+/* No wait: free, left by an owner that died, not recoverable, taken or refused once more. */
+static bool is_waited_for(const struct __pthread_mutex_s *mutex)
+{
+    int word = __atomic_load_n(&mutex->__lock, __ATOMIC_RELAXED);
+    int owner = __atomic_load_n(&mutex->__owner, __ATOMIC_RELAXED);
+    bool deadlocks = type_of(mutex) != PTHREAD_MUTEX_RECURSIVE_NP &&
+                     type_of(mutex) != PTHREAD_MUTEX_ERRORCHECK_NP;
+    return word != 0 && (word & FUTEX_OWNER_DIED) == 0 && owner != OWNER_NOT_RECOVERABLE &&
+           (deadlocks || owner != pp_task_self());
+}
+
+/* A try of one that is not recoverable takes it, and leaves it taken, in glibc (2.36): it says
+ * ENOTRECOVERABLE once, and all other threads wait for ever. */
+static long lock_robust(const pp_wait_call *call)
+{
+    if (is_waited_for(mutex_of(call->argument[0]))) {
+        return wait_for_lock(call);
+    }
+    pp_contention_cool(call->argument[0]);
+    return call_real(call);
+}
+
 /* A recursive one is taken once more by the try, too. */
 static long lock_mutex(const pp_wait_call *call, long busy)
 {
@@ -122,6 +150,9 @@ static long lock_mutex(const pp_wait_call *call, long busy)
         return call_real(call);
     }
     const struct __pthread_mutex_s *mutex = mutex_of(call->argument[0]);
+    if (mutex->__kind & KIND_ROBUST) {
+        return lock_robust(call);
+    }
     long result = try_real(call);
     if ((int)result != busy) {
         pp_contention_cool(call->argument[0]);
@@ -155,14 +186,16 @@ static long lock_spin(const pp_wait_call *call)
     return wait_for_lock(call);
 }
 
-/* A cancellation point also when it does not wait. */
+/* A cancellation point also when it does not wait, but for sem_clockwait. */
 static long wait_for_semaphore(const pp_wait_call *call)
 {
     if (!may_try(call)) {
         return call_real(call);
     }
     int saved_errno = errno;
-    pthread_testcancel();
+    if (call->hook->limit != PP_WAIT_CLOCK) {
+        pthread_testcancel();
+    }
     if ((int)try_real(call) == 0) {
         return 0;
     }

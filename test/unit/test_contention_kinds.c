@@ -78,6 +78,49 @@ static void every_kind_of_mutex_charges_its_holder(void **state)
     }
 }
 
+static void *dies_with_it(void *unused)
+{
+    (void)unused;
+    assert_int_equal(pthread_mutex_lock(&mutex), 0);
+    return NULL;
+}
+
+static void *what_lock_says(void *unused)
+{
+    (void)unused;
+    return (void *)(intptr_t)pthread_mutex_lock(&mutex);
+}
+
+static void *what_timedlock_says(void *unused)
+{
+    (void)unused;
+    return (void *)(intptr_t)pthread_mutex_timedlock(&mutex, &past);
+}
+
+/* Whoever asks, and as often as it is asked. The timed ones come first: what waits for ever would
+ * hang the test. */
+static void a_mutex_that_is_not_recoverable_says_so_to_everybody(void **state)
+{
+    (void)state;
+    for (int protocol = PTHREAD_PRIO_NONE; protocol <= PTHREAD_PRIO_INHERIT; protocol++) {
+        make(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST, protocol, PTHREAD_PROCESS_PRIVATE);
+        pthread_t thread;
+        void *result = NULL;
+        pthread_create(&thread, NULL, dies_with_it, NULL);
+        pthread_join(thread, NULL);
+        totals waits = blocked_in(NULL, (void *)pthread_mutex_lock);
+        assert_int_equal(pthread_mutex_lock(&mutex), EOWNERDEAD);
+        assert_int_equal(pthread_mutex_unlock(&mutex), 0); /* not made consistent */
+        for (int i = 0; i < 4; i++) {
+            pthread_create(&thread, NULL, i < 2 ? what_timedlock_says : what_lock_says, NULL);
+            pthread_join(thread, &result);
+            assert_int_equal((intptr_t)result, ENOTRECOVERABLE);
+        }
+        assert_int_equal(blocked_in(NULL, (void *)pthread_mutex_lock).count, waits.count);
+        assert_int_equal(pthread_mutex_destroy(&mutex), 0);
+    }
+}
+
 typedef int mutex_function(pthread_mutex_t *);
 
 typedef struct functions {
@@ -148,6 +191,44 @@ static void holds_inner(void)
     until_listed(&outer, 1);
     pthread_mutex_unlock(&inner);
     join(threads, 2);
+}
+
+typedef int clockwait_function(sem_t *, clockid_t, const struct timespec *);
+
+typedef struct cancelled_wait {
+    sem_t semaphore;
+    clockwait_function *wait;
+} cancelled_wait;
+
+static void *waits_with_a_cancellation_pending(void *context)
+{
+    cancelled_wait *w = context;
+    struct timespec until = {.tv_sec = time(NULL) + 60};
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_cancel(pthread_self());
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    w->wait(&w->semaphore, CLOCK_REALTIME, &until);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    return NULL;
+}
+
+/* libc's sem_clockwait looks at the cancellation only if it waits. */
+static void a_semaphore_that_is_free_is_a_cancellation_point_where_it_is_without(void **state)
+{
+    (void)state;
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    clockwait_function *both[] = {sem_clockwait,
+                                  (clockwait_function *)dlsym(libc, "sem_clockwait")};
+    void *results[2];
+    for (int i = 0; i < 2; i++) {
+        cancelled_wait wait = {.wait = both[i]};
+        pthread_t thread;
+        assert_int_equal(sem_init(&wait.semaphore, 0, 1), 0);
+        pthread_create(&thread, NULL, waits_with_a_cancellation_pending, &wait);
+        pthread_join(thread, &results[i]);
+    }
+    assert_ptr_equal(results[0], results[1]);
+    dlclose(libc);
 }
 
 static void nested_locks_are_charged_each_to_its_holder(void **state)
@@ -489,6 +570,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(every_kind_of_mutex_charges_its_holder, count_everything),
         cmocka_unit_test_setup(a_priority_protecting_mutex_says_what_it_says_without,
+                               count_everything),
+        cmocka_unit_test_setup(a_mutex_that_is_not_recoverable_says_so_to_everybody,
+                               count_everything),
+        cmocka_unit_test_setup(a_semaphore_that_is_free_is_a_cancellation_point_where_it_is_without,
                                count_everything),
         cmocka_unit_test_setup(nested_locks_are_charged_each_to_its_holder, count_everything),
         cmocka_unit_test_setup(wrong_arguments_are_refused_before_anything_is_taken,
