@@ -109,7 +109,8 @@ static int take_heap(pp_options *options, const char *value)
 /* Without `heap` it means that, too. */
 static int take_peak(pp_options *options, const char *value)
 {
-    options->heap = options->heap_request.peak = true;
+    options->heap |= value == NULL;
+    options->heap_request.peak |= value == NULL;
     return value == NULL ? 0 : -EINVAL;
 }
 
@@ -136,7 +137,7 @@ static int take_mutex(pp_options *options, const char *value)
 
 static int take_thread(pp_options *options, const char *value)
 {
-    options->thread = true;
+    options->thread |= value == NULL;
     return value == NULL ? 0 : -EINVAL;
 }
 
@@ -203,7 +204,7 @@ static int take_log(pp_options *options, const char *value)
 
 static int take_subprocesses(pp_options *options, const char *value)
 {
-    options->subprocesses = true;
+    options->subprocesses |= value == NULL;
     return value == NULL ? 0 : -EINVAL;
 }
 
@@ -334,11 +335,16 @@ void pp_options_parse(pp_options *options, const char *text)
 static void take_variable(pp_options *options, const char *variable, take_function *take)
 {
     const char *value = secure_getenv(variable);
-    if (value != NULL && *value != '\0') {
-        int error = take(options, value);
-        if (error != 0) {
-            complain(options, variable, NULL, error);
-        }
+    int error = value != NULL && *value != '\0' ? take(options, value) : 0;
+    if (error != 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "bad value: variable '");
+        pp_text_add(&text, variable);
+        pp_text_add(&text, "=");
+        pp_text_add(&text, value);
+        pp_text_add(&text, "' is ignored");
+        pp_log(&text);
+        options->error = options->error != 0 ? options->error : error;
     }
 }
 
@@ -348,17 +354,25 @@ static bool is_set(const char *variable)
     return value != NULL && *value != '\0';
 }
 
-/* A prefix there, to which a number and ".heap" are added. */
-static int take_file_prefix(pp_options *options, const char *value)
+static int take_cpu_file(pp_options *options, const char *value)
 {
+    (void)options;
+    return pp_output_set_template_of("cpu", value);
+}
+
+/* A prefix there, to which a number and ".heap" are added. */
+static int take_heap_prefix(pp_options *options, const char *value)
+{
+    static const char suffix[] = ".heap";
     char name[MAX_WORD];
     size_t length = strlen(value);
-    if (length + sizeof ".%k" > sizeof name) {
+    (void)options;
+    if (length + sizeof suffix > sizeof name) {
         return -ENAMETOOLONG;
     }
-    memcpy(name, value, length + 1);
-    memcpy(name + length, ".%k", sizeof ".%k");
-    return take_file(options, name);
+    memcpy(name, value, length);
+    memcpy(name + length, suffix, sizeof suffix);
+    return pp_output_set_template_of("heap", name);
 }
 
 /* A number, as there. The profile waits for the signal, and its files are numbered. */
@@ -377,11 +391,11 @@ static int take_signal(pp_options *options, const char *value)
 void pp_options_from_gperftools(pp_options *options)
 {
     if (is_set("HEAPPROFILE")) {
-        take_variable(options, "HEAPPROFILE", take_file_prefix);
+        take_variable(options, "HEAPPROFILE", take_heap_prefix);
         options->heap = true;
     }
     if (is_set("CPUPROFILE")) {
-        take_variable(options, "CPUPROFILE", take_file);
+        take_variable(options, "CPUPROFILE", take_cpu_file);
         options->cpu = true;
         take_variable(options, "CPUPROFILE_FREQUENCY", take_cpu);
         take_variable(options, "CPUPROFILESIGNAL", take_signal);

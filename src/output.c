@@ -36,7 +36,7 @@ typedef struct own_file {
     char template[PP_OUTPUT_PATH_MAX];
 } own_file;
 
-enum { OWN_FILES = 4 }; /* the flags of pprof_parse_flags() */
+enum { OWN_FILES = 5 }; /* the flags of pprof_parse_flags(), and HEAPPROFILE */
 
 static char template[PP_OUTPUT_PATH_MAX];
 static own_file own_files[OWN_FILES];
@@ -156,17 +156,27 @@ static own_file *find_own(const char *kind)
     return NULL;
 }
 
-int pp_output_set_file(const char *kind, const char *path)
+static int set_own(const char *kind, const char *name, bool literally)
 {
     own_file *own = find_own(kind);
-    if (*path == '\0' || own == NULL) {
-        return *path == '\0' ? -EINVAL : -ENOSPC;
+    if (*name == '\0' || own == NULL) {
+        return *name == '\0' ? -EINVAL : -ENOSPC;
     }
-    int error = complete(own->template, path, true);
+    int error = complete(own->template, name, literally);
     if (error == 0) {
         own->kind = kind;
     }
     return error;
+}
+
+int pp_output_set_file(const char *kind, const char *path)
+{
+    return set_own(kind, path, true);
+}
+
+int pp_output_set_template_of(const char *kind, const char *name)
+{
+    return template_is_valid(name) ? set_own(kind, name, false) : -EINVAL;
 }
 
 int pp_output_number_files(const char *kind)
@@ -175,9 +185,11 @@ int pp_output_number_files(const char *kind)
     if (own == NULL) {
         return -ENOSPC;
     }
-    memcpy(own->template, template, sizeof template);
+    if (own->kind == NULL) {
+        memcpy(own->template, template, sizeof template);
+        own->kind = kind;
+    }
     own->is_numbered = true;
-    own->kind = kind;
     return 0;
 }
 

@@ -26,12 +26,15 @@ int pp_output_set_template(const char *name);
 
 /*
  * Profiles of `kind` (a constant) go to this very file instead; a relative path is completed as
- * above, and % means nothing. -EINVAL for an empty path, -ENAMETOOLONG, -ENOSPC for a fifth kind.
+ * above, and % means nothing. -EINVAL for an empty path, -ENAMETOOLONG, -ENOSPC for a sixth kind.
  */
 int pp_output_set_file(const char *kind, const char *path);
 
-/* Profiles of `kind` go to files of their own from now on, each another one: what the template says with
- * ".0", ".1", ... behind it. -ENOSPC for a fifth kind. */
+/* The same with a template; -EINVAL also for an unknown %. */
+int pp_output_set_template_of(const char *kind, const char *name);
+
+/* Profiles of `kind` go to files of their own from now on, each another one: what its template says, or
+ * else that of all, with ".0", ".1", ... behind it. -ENOSPC for a sixth kind. */
 int pp_output_number_files(const char *kind);
 
 /* Whether a template was set. */

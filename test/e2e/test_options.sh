@@ -89,6 +89,15 @@ run_alone CPUPROFILE="$work/g.pb.gz" CPUPROFILE_FREQUENCY=lots
 expect_contains "messages" errors CPUPROFILE_FREQUENCY
 raw g.pb.gz
 
+# Each variable is for its own kind alone.
+run_alone LIBPPROF=mutex,file="$work/all.%k" CPUPROFILE="$work/c.prof" HEAPPROFILE="$work/prefix"
+expect_equal "messages" "" "$(cat errors)"
+for file in all.mutex c.prof prefix.heap; do
+    raw $file
+done
+expect_no_file c.prof.cpu
+expect_no_file c.prof.heap
+
 # CPUPROFILESIGNAL: the profile begins at one signal and ends at the next, each time into another file.
 milliseconds_of() { awk '{ print ($14 + $15) * 10 }' "/proc/$1/stat"; }
 has_used() { [ "$(milliseconds_of "$1")" -ge "$2" ]; }
@@ -126,7 +135,7 @@ for number in 0 1; do
 done
 expect_no_file s.pb.gz
 # The thread that waits is none of the program's.
-run_alone LIBPPROF=thread CPUPROFILE="$work/w.pb.gz" CPUPROFILESIGNAL=12
+run_alone LIBPPROF=thread,file="$work/w.pb.gz" CPUPROFILE="$work/s.pb.gz" CPUPROFILESIGNAL=12
 raw w.pb.gz
 expect_equal "threads of the program" 1 "$(weight w.pb.gz.raw)"
 for bad in 27 USR2; do

@@ -166,6 +166,18 @@ static void subprocesses_takes_nothing(void **state)
     assert_bad("subprocesses=yes", -EINVAL, "without a value");
 }
 
+static void what_is_ignored_for_its_value_asks_for_nothing(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"thread:5", "fd:x", "peak=1", "subprocesses=yes",
+                                        "alloctrace:1"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        assert_bad(words[i], -EINVAL, "is ignored");
+        assert_false(options.thread || options.fd || options.heap || options.heap_request.peak ||
+                     options.subprocesses || options.alloctrace);
+    }
+}
+
 static void file_takes_a_template(void **state)
 {
     (void)state;
@@ -283,6 +295,7 @@ static int clear_variables(void **state)
     unsetenv("CPUPROFILE");
     unsetenv("CPUPROFILE_FREQUENCY");
     unsetenv("CPUPROFILESIGNAL");
+    unsetenv("HEAPPROFILE");
     return 0;
 }
 
@@ -330,8 +343,6 @@ static void with_a_signal_the_profile_waits_and_its_files_are_numbered(void **st
         pp_output_open(&output, "cpu");
         assert_string_equal(output.path, i == 0 ? "/nowhere/prof.0" : "/nowhere/prof.1");
     }
-    pp_output_open(&output, "heap");
-    assert_string_equal(output.path, "/nowhere/prof");
     setenv("CPUPROFILESIGNAL", "9", 1);
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
@@ -350,7 +361,27 @@ static void bad_variables_are_named(void **state)
     assert_true(options.cpu);
     assert_int_equal(options.cpu_request.hz, 0);
     assert_int_equal(options.error, -EINVAL);
-    assert_non_null(strstr(said(), "CPUPROFILE_FREQUENCY"));
+    assert_string_equal(said(),
+                        "libpprof: bad value: variable 'CPUPROFILE_FREQUENCY=fast' is ignored\n");
+}
+
+static void variables_are_for_their_kind_alone(void **state)
+{
+    (void)state;
+    static pp_output output;
+    static const char *const paths[][2] = {
+        {"cpu", "/nowhere/prof"}, {"heap", "/nowhere/prefix.heap"}, {"mutex", "/nowhere/mutex"}};
+    setenv("CPUPROFILE", "/nowhere/prof", 1);
+    setenv("HEAPPROFILE", "/nowhere/prefix", 1);
+    assert_good("mutex,file=/nowhere/%k");
+    pp_options_from_gperftools(&options);
+    assert_true(options.cpu);
+    assert_true(options.heap);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        pp_output_open(&output, paths[i][0]);
+        assert_string_equal(output.path, paths[i][1]);
+    }
+    assert_string_equal(said(), "");
 }
 
 static int open_log(void **state)
@@ -377,6 +408,7 @@ int main(void)
         cmocka_unit_test(engine_takes_a_name),
         cmocka_unit_test(duration_takes_a_time),
         cmocka_unit_test(subprocesses_takes_nothing),
+        cmocka_unit_test(what_is_ignored_for_its_value_asks_for_nothing),
         cmocka_unit_test(file_takes_a_template),
         cmocka_unit_test(log_takes_a_path_at_once),
         cmocka_unit_test(relative_log_paths_are_completed),
@@ -386,6 +418,8 @@ int main(void)
         cmocka_unit_test(endless_words_are_cut),
         cmocka_unit_test_setup(variables_of_gperftools_are_known, clear_variables),
         cmocka_unit_test_setup(empty_variables_ask_for_nothing, clear_variables),
+        cmocka_unit_test_setup_teardown(variables_are_for_their_kind_alone, clear_variables,
+                                        clear_variables),
         cmocka_unit_test_setup_teardown(bad_variables_are_named, clear_variables, clear_variables),
         cmocka_unit_test_setup_teardown(with_a_signal_the_profile_waits_and_its_files_are_numbered,
                                         clear_variables, clear_variables),
