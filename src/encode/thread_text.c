@@ -9,6 +9,7 @@
 #include "encode/thread_text.h"
 
 #include "encode/location_names.h"
+#include "encode/quoted.h"
 #include "encode/text_stream.h"
 
 #include <errno.h>
@@ -71,9 +72,9 @@ static void write_thread(dump *d, const pp_thread_text *t)
 {
     pp_text_stream_add(&d->out, "thread ");
     pp_text_stream_number(&d->out, t->tid);
-    pp_text_stream_add(&d->out, " \"");
-    pp_text_stream_add(&d->out, t->name);
-    pp_text_stream_add(&d->out, "\" [");
+    pp_text_stream_add(&d->out, " ");
+    pp_text_stream_quoted(&d->out, t->name);
+    pp_text_stream_add(&d->out, " [");
     pp_text_stream_add(&d->out, t->state);
     pp_text_stream_add(&d->out, "]:\n");
     for (uint32_t i = 0; i < t->depth; i++) {

@@ -159,15 +159,13 @@ bool pp_task_blocks(int folder, int tid, int signal)
     return ((unsigned long)parse_decimal(word) >> (signal - 1) & 1) != 0;
 }
 
+/* The file ends with a newline; so may the name, and have others in it. */
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES])
 {
     char text[FILE_BYTES];
-    size_t length = 0;
-    if (read_file(folder, tid, "comm", text) > 0) {
-        while (length < PP_TASK_NAME_BYTES - 1 && text[length] != '\0' && text[length] != '\n') {
-            length++;
-        }
-    }
+    long got = read_file(folder, tid, "comm", text);
+    size_t length = got > 0 ? (size_t)got - 1 : 0;
+    length = length < PP_TASK_NAME_BYTES - 1 ? length : PP_TASK_NAME_BYTES - 1;
     memcpy(name, text, length);
     name[length] = '\0';
 }
