@@ -173,8 +173,9 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  * Writes a snapshot of the profile [Profile.WriteTo].
  *
  *   debug 0                  gzipped profile.proto
- *   debug 1 and above        text, with the function of each address in a comment
- *   PPROF_DEBUG_BARE         the same text without these comments
+ *   debug 1 and above        text, with the function of each address in a comment; of "thread" from 2 on
+ *                            each stack in full, in the manner of pprof_stack_text()
+ *   PPROF_DEBUG_BARE         the text of debug 1 without these comments
  *
  * The program is not stopped; what happens meanwhile may or may not be in it. Errors: -EINVAL for a
  * NULL profile, a writer without write() or another debug; -ENOMEM; the writer's first error.
@@ -414,8 +415,9 @@ typedef struct pprof_thread_record {
  * sent to it: no call of the program returns early. One that runs says itself where it is, within 50 ms,
  * in a handler of SIGPROF. A stack that is not known to its end ends in pprof_missing_frames and, if that is
  * known, the thread's start routine: where a thread blocks SIGPROF or gets no processor in that time,
- * or where the kernel does not tell (after setuid()). Callable from any thread, several at a time; not
- * async-signal-safe.
+ * or where the kernel does not tell (after setuid()). Where no descriptor is left for /proc, or there is no
+ * /proc, those threads are listed that were seen when they were created. Callable from any thread, several
+ * at a time; not async-signal-safe.
  */
 PPROF_API bool pprof_thread_profile(pprof_thread_record *records, size_t capacity, size_t *n);
 

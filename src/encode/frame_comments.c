@@ -190,9 +190,9 @@ int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_r
 int pp_text_rows_and_maps_finish(pp_text_stream *out, const pp_profile *profile, pp_text_row *row,
                                  bool bare, bool hide_allocators, pp_arena *arena)
 {
-    char *maps = NULL;
+    const char *maps = NULL;
     size_t maps_length = 0;
-    int maps_error = pp_maps_text(arena, &maps, &maps_length);
+    int maps_error = pp_maps_text_if_any(arena, &maps, &maps_length);
     int error = pp_text_rows_write(out, profile, row, bare, hide_allocators, arena);
     if (error != 0)
         pp_text_stream_fail(out, error);

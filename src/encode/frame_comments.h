@@ -46,8 +46,8 @@ typedef void pp_text_row(pp_text_stream *out, const pp_profile_sample *sample);
 int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_row *row, bool bare,
                        bool hide_allocators, pp_arena *arena);
 
-/* The rows, what is mapped below them, and all that is not yet written: the end of a text. 0, -ENOMEM, the
- * writer's first error, or that of reading the maps. */
+/* The rows, what is mapped below them, and all that is not yet written: the end of a text. 0, -ENOMEM or the
+ * writer's first error. */
 int pp_text_rows_and_maps_finish(pp_text_stream *out, const pp_profile *profile, pp_text_row *row,
                                  bool bare, bool hide_allocators, pp_arena *arena);
 

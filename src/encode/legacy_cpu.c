@@ -13,15 +13,13 @@
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
  * Locks: none.
- * Owns: the descriptor of the maps, for the length of the call.
+ * Owns: nothing.
  */
 #include "encode/legacy_cpu.h"
 
-#include "sys/own_files.h"
+#include "sys/maps.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 enum {
     WINDOW_WORDS = 4096,
@@ -106,32 +104,13 @@ static void put_record(output *out, const pp_profile_sample *sample, uintptr_t s
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
-static int write_maps(output *out)
-{
-    int fd = pp_own_open("/proc/self/maps", O_RDONLY, 0);
-    if (fd < 0)
-        return fd;
-    int error = 0;
-    while (out->error == 0) {
-        ssize_t got = read(fd, out->window, WINDOW_WORDS * sizeof(*out->window));
-        if (got > 0) {
-            write_bytes(out, out->window, (size_t)got);
-        } else if (got == 0) {
-            break;
-        } else if (errno != EINTR) {
-            error = -errno;
-            break;
-        }
-    }
-    pp_own_close(fd);
-    return error;
-}
-
 int pp_legacy_cpu_encode(const pp_profile *profile, pp_arena *arena, pprof_writer writer)
 {
     output out = {.writer = writer};
+    const char *maps = NULL;
+    size_t maps_length = 0;
     out.window = pp_arena_array(arena, WINDOW_WORDS, sizeof(*out.window));
-    if (out.window == NULL)
+    if (out.window == NULL || pp_maps_text_if_any(arena, &maps, &maps_length) != 0)
         return -ENOMEM;
 
     uint64_t period_us = profile->period <= 0 ? 0 : ((uint64_t)profile->period + 500) / 1000;
@@ -147,6 +126,6 @@ int pp_legacy_cpu_encode(const pp_profile *profile, pp_arena *arena, pprof_write
     put_word(&out, 1);
     put_word(&out, 0);
     flush_words(&out);
-    int error = write_maps(&out);
-    return out.error != 0 ? out.error : error;
+    write_bytes(&out, maps, maps_length);
+    return out.error;
 }

@@ -159,9 +159,9 @@ int pp_legacy_heap_encode(const pp_heap_text *text, bool bare, pp_arena *arena, 
 {
     pp_text_stream out;
     pp_text_stream_init(&out, writer);
-    char *maps = NULL;
+    const char *maps = NULL;
     size_t maps_length = 0;
-    int maps_error = pp_maps_text(arena, &maps, &maps_length);
+    int maps_error = pp_maps_text_if_any(arena, &maps, &maps_length);
     write_header(&out, text);
     int error = pp_text_rows_write(&out, &text->profile, write_row, bare, true, arena);
     if (error != 0)

@@ -136,6 +136,28 @@ static int list_self(work *w)
     return 0;
 }
 
+/* Without a list of the kernel's: those that we saw created, and the first one. */
+static int list_known(work *w)
+{
+    int error = read_records(w);
+    w->capacity = w->record_count + 2;
+    w->threads->rows = pp_arena_array(w->arena, w->capacity, sizeof *w->threads->rows);
+    if (error != 0 || w->threads->rows == NULL) {
+        return -ENOMEM;
+    }
+    add_row(w, w->self);
+    if (w->self != getpid()) {
+        add_row(w, getpid());
+    }
+    for (size_t i = 0; i < w->record_count; i++) {
+        int tid = w->records[i].copy.tid;
+        if (tid != w->self && tid != getpid() && pp_task_cpu_ns(tid) >= 0) {
+            add_row(w, tid);
+        }
+    }
+    return 0;
+}
+
 static int list_threads(work *w)
 {
     char *directory = pp_arena_alloc(w->arena, DIRECTORY_BYTES);
@@ -404,9 +426,24 @@ static void drop_dead_first(work *w)
     }
 }
 
+static int list(work *w)
+{
+    if (w->wish->alone) {
+        return list_self(w);
+    }
+    return w->folder < 0 ? list_known(w) : list_threads(w);
+}
+
+static void mark_as_unseen(pp_threads *threads)
+{
+    for (size_t i = 1; i < threads->count; i++) {
+        threads->rows[i].state = PP_THREAD_IS_UNSEEN;
+    }
+}
+
 static int take(work *w)
 {
-    int error = w->wish->alone ? list_self(w) : list_threads(w);
+    int error = list(w);
     if (error == 0) {
         error = join_records(w);
     }
@@ -418,7 +455,9 @@ static int take(work *w)
     w->threads->rows[0].whole = true;
     pp_labels_unref(w->threads->rows[0].labels); /* there may be no record */
     w->threads->rows[0].labels = pp_labels_ref(pp_labels_current());
-    if (w->wish->with_stacks) {
+    if (w->folder < 0) {
+        mark_as_unseen(w->threads);
+    } else if (w->wish->with_stacks) {
         error = look_at_all(w);
     } else {
         drop_dead_first(w);
@@ -437,9 +476,6 @@ int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads
         return -ENOMEM;
     }
     w.folder = wish->alone ? -1 : pp_task_open();
-    if (w.folder < 0 && !wish->alone) {
-        return w.folder;
-    }
     int error = take(&w);
     pp_task_close(w.folder);
     return error;
@@ -453,16 +489,27 @@ void pp_threads_release(pp_threads *threads)
     threads->count = 0;
 }
 
+static size_t count_known(void)
+{
+    const pp_threads_wish wish = {.alone = false};
+    pp_arena arena = PP_ARENA_INIT;
+    pp_threads threads;
+    size_t count = pp_threads_snapshot(&wish, &arena, &threads) == 0 ? threads.count : 0;
+    pp_threads_release(&threads);
+    pp_arena_release(&arena);
+    return count;
+}
+
 size_t pp_threads_count(void)
 {
-    size_t count = pp_tasks_count();
     int folder = pp_task_open();
-    if (folder >= 0) {
-        count -= count > 0 && first_is_dead(folder);
-        pp_task_close(folder);
+    if (folder < 0) {
+        return count_known();
     }
-    size_t ours = pp_thread_table_count_ours();
-    return count > ours ? count - ours : 0;
+    size_t count = pp_tasks_count();
+    size_t left_out = pp_thread_table_count_ours() + first_is_dead(folder);
+    pp_task_close(folder);
+    return count > left_out ? count - left_out : 0;
 }
 
 /* ---- words ---- */
@@ -482,6 +529,8 @@ const char *pp_thread_state_text(const pp_thread_row *row)
         return "stopped";
     case PP_THREAD_IS_SILENT:
         return "unresponsive";
+    case PP_THREAD_IS_UNSEEN:
+        return "unknown";
     default:
         return "waiting";
     }

@@ -35,7 +35,8 @@ typedef enum pp_thread_state {
     PP_THREAD_WAITS,        /* for a page, or nobody knows for what */
     PP_THREAD_WAITS_DEEPLY, /* so that no signal could wake it */
     PP_THREAD_IS_STOPPED,
-    PP_THREAD_IS_SILENT /* runs, and has not answered in time */
+    PP_THREAD_IS_SILENT, /* runs, and has not answered in time */
+    PP_THREAD_IS_UNSEEN  /* no descriptor is left to look at it, or there is no /proc */
 } pp_thread_state;
 
 typedef struct pp_thread_row {
@@ -66,7 +67,11 @@ typedef struct pp_threads {
     size_t count;
 } pp_threads;
 
-/* 0 or -errno: -ENOMEM, or why threads cannot be listed. What is there has to be released in any case. */
+/*
+ * 0 or -errno: -ENOMEM, or why threads cannot be listed. What is there has to be released in any case.
+ * Without a descriptor or /proc it is a list of the threads that were seen when they were created, with
+ * the stack of the calling one alone.
+ */
 int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads *threads);
 void pp_threads_release(pp_threads *threads);
 

@@ -49,15 +49,34 @@ static int read_all(int fd, pp_arena *arena, char **text, size_t *length)
     return -ENOMEM;
 }
 
-int pp_maps_text(pp_arena *arena, char **text, size_t *length)
+static int read_file(const char *path, pp_arena *arena, char **text, size_t *length)
 {
-    int fd = pp_own_open("/proc/self/maps", O_RDONLY, 0);
+    int fd = pp_own_open(path, O_RDONLY, 0);
     if (fd < 0) {
         return fd;
     }
     int error = read_all(fd, arena, text, length);
     pp_own_close(fd);
     return error;
+}
+
+/* The process has the first thread's memory, which is none once that has ended before the others. */
+int pp_maps_text(pp_arena *arena, char **text, size_t *length)
+{
+    int error = read_file("/proc/self/maps", arena, text, length);
+    return error == 0 && *length == 0 ? read_file("/proc/thread-self/maps", arena, text, length)
+                                      : error;
+}
+
+int pp_maps_text_if_any(pp_arena *arena, const char **text, size_t *length)
+{
+    char *found = NULL;
+    int error = pp_maps_text(arena, &found, length);
+    if (error != 0) {
+        *length = 0;
+    }
+    *text = error == 0 ? found : "";
+    return error == -ENOMEM ? error : 0;
 }
 
 /* A hexadecimal number; *at moves behind it. False if there is no digit or too many. */

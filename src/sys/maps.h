@@ -25,6 +25,10 @@ typedef struct pp_map_line {
 /* The whole text of /proc/self/maps, NUL-terminated. 0 or -errno. */
 int pp_maps_text(pp_arena *arena, char **text, size_t *length);
 
+/* The same for those that do without if they have to: "" where no descriptor is left, or no /proc there.
+ * 0 or -ENOMEM. */
+int pp_maps_text_if_any(pp_arena *arena, const char **text, size_t *length);
+
 /*
  * Parses the line at *text and moves *text to the next one; the newline is overwritten with a NUL.
  * False at the end of the text. Lines that are not of the format are skipped.

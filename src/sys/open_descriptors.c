@@ -23,21 +23,31 @@ enum {
 typedef struct each {
     pp_descriptor_visit *visit;
     void *context;
+    bool any;
 } each;
 
 static void visit_foreign(int fd, void *context)
 {
-    const each *e = context;
+    each *e = context;
+    e->any = true;
     if (!pp_own_has(fd)) {
         e->visit(fd, e->context);
     }
 }
 
-void pp_open_descriptors_each(pp_descriptor_visit *visit, void *context)
+/* True if what was listed has at least the folder's own descriptor in it. */
+static bool list(const char *folder, each *e)
 {
     uint64_t entries[ENTRIES_BYTES / sizeof(uint64_t)];
-    each e = {visit, context};
-    if (pp_numbers_each("/proc/self/fd", entries, sizeof entries, visit_foreign, &e) == 0) {
+    return pp_numbers_each(folder, entries, sizeof entries, visit_foreign, e) == 0 && e->any;
+}
+
+/* The process has the first thread's descriptors, which are none once that has ended before the
+ * others. */
+void pp_open_descriptors_each(pp_descriptor_visit *visit, void *context)
+{
+    each e = {visit, context, false};
+    if (list("/proc/self/fd", &e) || list("/proc/thread-self/fd", &e)) {
         return;
     }
     for (int fd = 0; fd < TRIED; fd++) {

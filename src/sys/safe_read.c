@@ -56,6 +56,8 @@ static bool is_refusal(long result)
     return result == -ENOSYS || result == -EPERM || result == -EACCES;
 }
 
+/* By this thread's number, and in /proc by its name, not by the process's: the first thread may have
+ * ended, and then no memory is behind those. */
 bool pp_safe_copy(void *to, uintptr_t from, size_t size)
 {
     if (from + size < from) {
@@ -64,7 +66,7 @@ bool pp_safe_copy(void *to, uintptr_t from, size_t size)
     if (!__atomic_load_n(&copy_forbidden, __ATOMIC_RELAXED)) {
         struct iovec local = {to, size};
         struct iovec remote = {(void *)from, size};
-        long got = pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_getpid), &local, 1,
+        long got = pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_gettid), &local, 1,
                                   &remote, 1, 0);
         if (got >= 0 || got == -EFAULT) {
             return got == (long)size;
@@ -104,7 +106,7 @@ static size_t copy_part(void *to, uintptr_t from, size_t size)
         size_t listed = 0;
         size_t count = list_pages(pages, from + copied, size - copied, &listed);
         struct iovec local = {(char *)to + copied, listed};
-        long got = pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_getpid), &local, 1,
+        long got = pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_gettid), &local, 1,
                                   pages, count, 0);
         if (is_refusal(got)) {
             pp_safe_read_forbid_copy();
@@ -117,7 +119,6 @@ static size_t copy_part(void *to, uintptr_t from, size_t size)
     return copied;
 }
 
-/* Not /proc/self: the first thread may have ended, and its memory with it. */
 static size_t read_part(void *to, uintptr_t from, size_t size)
 {
     long memory =

@@ -73,7 +73,7 @@ static bool try_copy(void)
     int to = 0;
     struct iovec local = {&to, sizeof to};
     struct iovec remote = {&from, sizeof from};
-    return pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_getpid), &local, 1, &remote, 1,
+    return pp_system_call(SYS_process_vm_readv, pp_system_call(SYS_gettid), &local, 1, &remote, 1,
                           0) == (long)sizeof to;
 }
 
