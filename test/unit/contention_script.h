@@ -105,6 +105,15 @@ static inline void until_listed(const void *object, unsigned count)
         sched_yield();
 }
 
+/* A waiter that is listed may not sleep yet. Until one does the lock word is 1, and an unlock has no reason to look
+ * who waits. `mutex`: a normal one, or a plain mtx_t. */
+static inline void until_waited_for(const void *mutex, unsigned count)
+{
+    until_listed(mutex, count);
+    while (__atomic_load_n((const int *)mutex, __ATOMIC_ACQUIRE) == 1)
+        sched_yield();
+}
+
 static inline void start(pthread_t *threads, unsigned count, void *(*function)(void *),
                          void *argument)
 {

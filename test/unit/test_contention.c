@@ -34,7 +34,7 @@ static void holds_mutex(unsigned waiters)
     pthread_t threads[WAITERS];
     pthread_mutex_lock(&mutex);
     start(threads, waiters, waits_for_mutex, NULL);
-    until_listed(&mutex, waiters);
+    until_waited_for(&mutex, waiters);
     pthread_mutex_unlock(&mutex);
     join(threads, waiters);
 }
@@ -307,6 +307,8 @@ static void a_wait_that_goes_on_is_seen_and_a_cancelled_one_is_not(void **state)
     totals waits = blocked_in(NULL, (void *)sem_wait);
     start(&thread, 1, waits_for_ever, NULL);
     until_listed(&semaphore, 1);
+    while (waiting_in(&waits_for_ever_code) == 0) /* listed first, then shown */
+        sched_yield();
     assert_int_equal(waiting_in(&waits_for_ever_code), 1);
     pthread_cancel(thread);
     pthread_join(thread, &result);
@@ -374,7 +376,7 @@ static void c11_locks_count_too(void **state)
     mtx_init(&c11_mutex, mtx_plain);
     mtx_lock(&c11_mutex);
     assert_int_equal(thrd_create(&thread, locks_c11, NULL), thrd_success);
-    until_listed(&c11_mutex, 1);
+    until_waited_for(&c11_mutex, 1);
     mtx_unlock(&c11_mutex);
     thrd_join(thread, NULL);
     assert_int_equal(blocked_in(NULL, (void *)mtx_lock).count - waits.count, 1);
