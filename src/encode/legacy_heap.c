@@ -13,6 +13,7 @@
 #include "sys/maps.h"
 
 #include <errno.h>
+#include <stdint.h>
 
 /* ---- rows ---- */
 
@@ -42,7 +43,7 @@ static void write_header(pp_text_stream *out, const pp_heap_text *text)
         return;
     }
     pp_text_stream_add(out, " heap/");
-    pp_text_stream_unsigned(out, 2 * text->rate);
+    pp_text_stream_unsigned(out, text->rate <= INT64_MAX / 2 ? 2 * text->rate : INT64_MAX);
     pp_text_stream_add(out, "\n");
 }
 

@@ -157,6 +157,14 @@ static void an_empty_profile(void **state)
                          "HeapSys, HeapInuse, HeapObjects, BySize.)\n");
 }
 
+/* Readers refuse what is no int64_t. */
+static void the_largest_rate_can_be_read(void **state)
+{
+    (void)state;
+    pp_heap_text text = {.rate = INT64_MAX};
+    assert_begins(encode(&text, true), "heap profile: 0: 0 [0: 0] @ heap/9223372036854775807\n");
+}
+
 static void the_maps_are_at_the_end(void **state)
 {
     (void)state;
@@ -205,6 +213,7 @@ int main(void)
         cmocka_unit_test(bare),
         cmocka_unit_test(estimates_have_another_header),
         cmocka_unit_test(an_empty_profile),
+        cmocka_unit_test(the_largest_rate_can_be_read),
         cmocka_unit_test(the_maps_are_at_the_end),
         cmocka_unit_test(the_writer_s_error_is_returned),
         cmocka_unit_test(without_memory_it_says_so),
