@@ -68,7 +68,7 @@ enum {
 };
 
 /*
- * size    sizeof(pprof_cpu_options), so that fields can be added later; 0 is -EINVAL
+ * size    sizeof(pprof_cpu_options), so that fields can be added later; less, or 0, is -EINVAL
  * hz      samples per second of CPU time and thread, 1 to 1 000 000; 0 means 100.
  *         Outside that range: -EINVAL.
  * engine  PPROF_ENGINE_*; an unknown one is -EINVAL
