@@ -178,7 +178,8 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  *   PPROF_DEBUG_BARE         the text of debug 1 without these comments
  *
  * The program is not stopped; what happens meanwhile may or may not be in it. Errors: -EINVAL for a
- * NULL profile, a writer without write() or another debug; -ENOMEM; the writer's first error.
+ * NULL profile, a writer without write() or another debug; -ENOTSUP for "peak" as text; -ENOMEM; the
+ * writer's first error.
  * Callable from any thread, several at a time; not async-signal-safe.
  */
 PPROF_API int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug);
