@@ -42,7 +42,8 @@ typedef struct pprof_writer {
 /*
  * A writer on an open file descriptor, which stays the caller's: it is neither duplicated nor
  * closed. Interrupted and short writes are continued. An invalid descriptor shows as -EBADF from
- * the first write. Thread-safe; async-signal-safe.
+ * the first write. A pipe that nobody reads is SIGPIPE, as for write(2), and -EPIPE where that is
+ * ignored. Thread-safe; async-signal-safe.
  */
 PPROF_API pprof_writer pprof_writer_fd(int fd);
 
