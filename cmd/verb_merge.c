@@ -32,16 +32,41 @@ static int read_all(char *const *paths, int count, struct pp_profile **profiles,
     return 0;
 }
 
+static int join(struct pp_profile **profiles, int count, struct pp_profile **merged,
+                struct pp_error *error)
+{
+    if (pp_profile_align_units(profiles, (size_t)count, error) < 0)
+        return -1;
+    return pp_profile_merge(profiles, (size_t)count, merged, error);
+}
+
+/* After a failure: which file is it that does not go with the first one? */
+static void name_the_file(char *const *paths, struct pp_profile **profiles, int count,
+                          struct pp_error *error)
+{
+    for (int i = 1; i < count; i++) {
+        struct pp_profile *pair[] = {profiles[0], profiles[i]}, *merged = NULL;
+        struct pp_error why;
+
+        if (join(pair, 2, &merged, &why) < 0) {
+            pp_fail(error, "%s: %s", paths[i], why.text);
+            return;
+        }
+        pp_profile_free(merged);
+    }
+}
+
 static int merge_files(char *const *paths, int count, const char *out, struct pp_error *error)
 {
     struct pp_profile **profiles = pp_heap_alloc((size_t)count, sizeof(struct pp_profile *));
     struct pp_profile *merged = NULL;
     int status = read_all(paths, count, profiles, error);
 
-    if (status == 0)
-        status = pp_profile_align_units(profiles, (size_t)count, error);
-    if (status == 0)
-        status = pp_profile_merge(profiles, (size_t)count, &merged, error);
+    if (status == 0) {
+        status = join(profiles, count, &merged, error);
+        if (status < 0)
+            name_the_file(paths, profiles, count, error);
+    }
     if (status == 0)
         status = pp_profile_write_file(out, merged, error);
     for (int i = 0; i < count; i++)

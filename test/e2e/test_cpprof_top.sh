@@ -161,7 +161,8 @@ refuse 2 "expected a verb" "$cpprof"
 "$cpprof" merge -o sum.pb.gz sum.pb.gz "$go/cpu.pb.gz" || fail "merge in place: exit status $?"
 "$cpprof" top sum.pb.gz | grep -q "^    1800ms 72.29%" || fail "merge in place"
 "$cpprof" merge -o same.pb.gz "$go/block.pb.gz" && expect "$go/block.top.expected" same.pb.gz
-refuse 1 "expected profiles of one kind" "$cpprof" merge -o x "$go/cpu.pb.gz" "$go/heap.pb.gz"
+refuse 1 "$go/heap.pb.gz: expected profiles of one kind" \
+    "$cpprof" merge -o x "$go/cpu.pb.gz" "$go/cpu.pb.gz" "$go/heap.pb.gz" "$go/mutex.pb.gz"
 refuse 2 "-o OUT is missing" "$cpprof" merge "$go/cpu.pb.gz"
 if command -v go >/dev/null; then
     go tool pprof -top sum.pb.gz >theirs 2>err || fail "go tool pprof on a merged profile: $(cat err)"
