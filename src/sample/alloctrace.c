@@ -133,12 +133,28 @@ static void add_decimal(uint64_t number)
     add(pp_decimal(number, digits));
 }
 
+/* So that a line remains a line, whatever is in a name: as \x0a. */
+static void add_name(const char *name)
+{
+    enum { FIRST_PRINTABLE = 0x20, DELETE = 0x7f };
+    static const char digits[] = "0123456789abcdef";
+    for (; *name != '\0'; name++) {
+        unsigned char c = (unsigned char)*name;
+        if (c < FIRST_PRINTABLE || c == DELETE || c == '"' || c == '\\') {
+            const char escape[] = {'\\', 'x', digits[c >> 4], digits[c & 15]};
+            add_bytes(escape, sizeof escape);
+        } else {
+            add_bytes(name, 1);
+        }
+    }
+}
+
 static void add_header(int tid, const char *name, const char *state)
 {
     add("thread ");
     add_decimal((uint64_t)tid);
     add(" \"");
-    add(name);
+    add_name(name);
     add("\" [");
     add(state);
     add("]:\n");

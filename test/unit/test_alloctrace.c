@@ -114,14 +114,14 @@ static void a_collection(void **state)
     char header[64];
     parked_thread other = {.computes = false};
     parked_start(&other);
-    pthread_setname_np(other.thread, "parked");
+    pthread_setname_np(other.thread, "a \"name\"\n\x1b");
     errno = EEXIST;
     pp_alloctrace_collection(0);
     assert_int_equal(errno, EEXIST);
     read_log();
     assert_int_equal(strncmp(text, "tracegc()\nthread ", 17), 0);
     assert_string_equal(text + strlen(text) - strlen(end), end);
-    snprintf(header, sizeof header, "\n\nthread %d \"parked\" [", other.tid);
+    snprintf(header, sizeof header, "\n\nthread %d \"a \\x22name\\x22\\x0a\\x1b\" [", other.tid);
     const char *found = strstr(text, header);
     assert_non_null(found);
     assert_null(strstr(found + 2, "\nthread ")); /* each once */
