@@ -370,7 +370,7 @@ static int take_heap_prefix(pp_options *options, const char *value)
     if (length + sizeof suffix > sizeof name) {
         return -ENAMETOOLONG;
     }
-    memcpy(name, value, length);
+    memcpy(name, value, length + 1);
     memcpy(name + length, suffix, sizeof suffix);
     return pp_output_set_template_of("heap", name);
 }
