@@ -4,7 +4,7 @@
  *
  * Zone: SIGNAL.
  * Locks: none; candidates are published by a release store of their count.
- * Owns: the candidates.
+ * Owns: the candidates; the suspicion.
  */
 #include "sys/loader.h"
 
@@ -23,6 +23,7 @@ static unsigned candidate_count;
 static const uint32_t *loaded_count;
 static uint64_t own_changes;
 static bool calibrated;
+static bool suspect;
 
 PP_RAW_MEMORY uint64_t pp_loader_epoch(void)
 {
@@ -44,6 +45,16 @@ bool pp_loader_epoch_is_known(void)
 void pp_loader_note_change(void)
 {
     __atomic_add_fetch(&own_changes, 1, __ATOMIC_ACQ_REL);
+}
+
+void pp_loader_suspect(void)
+{
+    __atomic_store_n(&suspect, true, __ATOMIC_RELAXED);
+}
+
+bool pp_loader_is_suspect(void)
+{
+    return __atomic_load_n(&suspect, __ATOMIC_RELAXED);
 }
 
 /* Keeps the candidates whose word still says `loads`. */

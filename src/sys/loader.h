@@ -15,7 +15,7 @@
  * Zone: SIGNAL; pp_loader_calibrate and pp_loader_find_state are called by NORMAL code
  *       (sys/module_scan.c).
  * Locks: none.
- * Owns: the list of candidates.
+ * Owns: the list of candidates; whether the loader may be asked.
  */
 #ifndef PP_SYS_LOADER_H
 #define PP_SYS_LOADER_H
@@ -41,6 +41,13 @@ void pp_loader_note_change(void);
  * that no longer agree. Callers are serialised by the module table's lock.
  */
 void pp_loader_calibrate(const void *object, size_t size, uint64_t loads, uint32_t loaded);
+
+/*
+ * Told in the child of fork where the parent had several threads: one of them may have held a lock of
+ * the loader, which has an owner then that does not exist.
+ */
+void pp_loader_suspect(void);
+bool pp_loader_is_suspect(void);
 
 /*
  * The loader's private state: false if there is none. Takes the loader's lock. One of two files:

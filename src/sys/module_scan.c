@@ -54,10 +54,9 @@ static pp_lock scan_lock;
 static const uint64_t scan_patience_ns = 250000000; /* a scan takes milliseconds */
 /*
  * glibc's fork does not wait until other threads have left dl_iterate_phdr or dlopen. In the child
- * of such a moment the loader's lock has an owner that does not exist, and asking the loader would
- * wait for ever. So the child of a multithreaded process makes do with the table that it inherited.
+ * of such a moment the lock of the loader's list has an owner that does not exist, and asking the loader
+ * would wait for ever. So the child of a multithreaded process makes do with the table that it inherited.
  */
-static bool loader_suspect;
 static bool fork_from_threads;
 static pp_arena seen_arena = PP_ARENA_INIT;
 static size_t seen_count;
@@ -474,7 +473,7 @@ void pp_modules_init(void)
 
 void pp_modules_refresh(void)
 {
-    if (loader_suspect) {
+    if (pp_loader_is_suspect()) {
         return;
     }
     find_loader_state();
@@ -497,6 +496,6 @@ void pp_modules_after_fork_in_child(void)
     pp_lock_release(&scan_lock); /* its holder, if any, does not exist here */
     pp_modules_forget_readers();
     if (fork_from_threads) {
-        loader_suspect = true;
+        pp_loader_suspect();
     }
 }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * loaded_symbols.c: a name in the hash tables of one loaded object [System V ABI, "Dynamic Linking"].
+ *
+ * The tables are believed: the loader has relocated other objects by them.
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "sys/loaded_symbols.h"
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+enum {
+    VERSION_HIDDEN = 0x8000,
+    VERSION_NUMBER = 0x7fff,
+    FIRST_NAMED_VERSION = 2 /* 0 is local, 1 the object without a version */
+};
+
+uint32_t pp_loaded_symbols_hash(const char *name)
+{
+    uint32_t hash = 5381;
+    for (const unsigned char *c = (const unsigned char *)name; *c != '\0'; c++) {
+        hash = hash * 33 + *c;
+    }
+    return hash;
+}
+
+static uint32_t old_hash(const char *name)
+{
+    uint32_t hash = 0;
+    for (const unsigned char *c = (const unsigned char *)name; *c != '\0'; c++) {
+        hash = (hash << 4) + *c;
+        hash ^= hash >> 24 & 0xf0;
+        hash &= 0x0fffffff;
+    }
+    return hash;
+}
+
+/* The loader has made addresses of them, but for the vDSO, whose dynamic section is read-only. */
+static const void *at_address(uintptr_t value, uintptr_t bias)
+{
+    return (const void *)(value < bias ? value + bias : value);
+}
+
+void pp_loaded_symbols_read(pp_loaded_symbols *symbols, const ElfW(Dyn) * dynamic, uintptr_t bias)
+{
+    uintptr_t soname = 0;
+    *symbols = (pp_loaded_symbols){.bias = bias, .dynamic = dynamic};
+    for (const ElfW(Dyn) *d = dynamic; d != NULL && d->d_tag != DT_NULL; d++) {
+        const void *table = at_address(d->d_un.d_ptr, bias);
+        switch (d->d_tag) {
+        case DT_STRTAB:
+            symbols->names = table;
+            break;
+        case DT_SYMTAB:
+            symbols->symbols = table;
+            break;
+        case DT_VERSYM:
+            symbols->versions = table;
+            break;
+        case DT_GNU_HASH:
+            symbols->gnu_hash = table;
+            break;
+        case DT_HASH:
+            symbols->hash = table;
+            break;
+        case DT_SONAME:
+            soname = d->d_un.d_val;
+            break;
+        default:
+            break;
+        }
+    }
+    if (symbols->names != NULL && soname != 0) {
+        symbols->soname = symbols->names + soname;
+    }
+}
+
+static bool is_default_version(const pp_loaded_symbols *s, uint32_t index)
+{
+    unsigned version = s->versions != NULL ? s->versions[index] : 0;
+    return (version & VERSION_NUMBER) < FIRST_NAMED_VERSION || (version & VERSION_HIDDEN) == 0;
+}
+
+static bool is_definition(const pp_loaded_symbols *s, uint32_t index, const char *name)
+{
+    const ElfW(Sym) *symbol = &s->symbols[index];
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    unsigned binding = ELF64_ST_BIND(symbol->st_info);
+    unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other);
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 && binding != STB_LOCAL &&
+           visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
+           (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+           strcmp(s->names + symbol->st_name, name) == 0 && is_default_version(s, index);
+}
+
+static uint32_t find_by_gnu_hash(const pp_loaded_symbols *s, const char *name)
+{
+    enum { WORD_BITS = 8 * sizeof(ElfW(Addr)) };
+    uint32_t bucket_count = s->gnu_hash[0];
+    uint32_t first = s->gnu_hash[1];
+    uint32_t filter_words = s->gnu_hash[2];
+    uint32_t shift = s->gnu_hash[3];
+    const ElfW(Addr) *filter = (const ElfW(Addr) *)(const void *)(s->gnu_hash + 4);
+    const uint32_t *buckets = (const uint32_t *)(filter + filter_words);
+    const uint32_t *chains = buckets + bucket_count;
+    if (bucket_count == 0 || filter_words == 0) {
+        return 0;
+    }
+    uint32_t hash = pp_loaded_symbols_hash(name);
+    ElfW(Addr) word = filter[hash / WORD_BITS & (filter_words - 1)];
+    if ((word >> hash % WORD_BITS & word >> (hash >> shift) % WORD_BITS & 1) == 0) {
+        return 0;
+    }
+    uint32_t index = buckets[hash % bucket_count];
+    bool last = index < first; /* an empty bucket is 0 */
+    for (; !last; index++) {
+        uint32_t of_symbol = chains[index - first];
+        if ((of_symbol | 1) == (hash | 1) && is_definition(s, index, name)) {
+            return index;
+        }
+        last = of_symbol & 1;
+    }
+    return 0;
+}
+
+static uint32_t find_by_hash(const pp_loaded_symbols *s, const char *name)
+{
+    uint32_t bucket_count = s->hash[0];
+    const uint32_t *buckets = s->hash + 2;
+    const uint32_t *next = buckets + bucket_count;
+    uint32_t index = bucket_count != 0 ? buckets[old_hash(name) % bucket_count] : 0;
+    while (index != 0 && !is_definition(s, index, name)) {
+        index = next[index];
+    }
+    return index;
+}
+
+uintptr_t pp_loaded_symbols_find(const pp_loaded_symbols *symbols, const char *name)
+{
+    typedef uintptr_t resolver(void);
+    uint32_t index = 0;
+    if (symbols->names == NULL || symbols->symbols == NULL) {
+        return 0;
+    }
+    if (symbols->gnu_hash != NULL) {
+        index = find_by_gnu_hash(symbols, name);
+    } else if (symbols->hash != NULL) {
+        index = find_by_hash(symbols, name);
+    }
+    if (index == 0) {
+        return 0;
+    }
+    const ElfW(Sym) *symbol = &symbols->symbols[index];
+    uintptr_t address = symbol->st_value + (symbol->st_shndx != SHN_ABS ? symbols->bias : 0);
+    return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? ((resolver *)address)() : address;
+}
