@@ -58,6 +58,11 @@ size_t malloc_usable_size(void *block);
 typedef size_t usable_size_function(void *);
 static void *real_usable_size;
 
+void pp_malloc_bootstrap_resolve(void)
+{
+    pp_real(&real_usable_size, "malloc_usable_size");
+}
+
 __attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
 {
     if (pp_malloc_is_bootstrap((uintptr_t)block)) {

@@ -12,7 +12,6 @@
  */
 #include "hook/malloc_hook.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 enum {
@@ -142,8 +141,8 @@ static uintptr_t zeroed_alloc(uintptr_t size, uintptr_t b, uintptr_t c, uintptr_
 
 typedef struct stand_in {
     const char *name;
-    pp_malloc_function *function;      /* this one, or */
-    const pp_malloc_hook *replacement; /* the real function of this hook */
+    pp_malloc_function *function; /* this one, or */
+    pp_malloc_hook *replacement;  /* the real function of this hook */
 } stand_in;
 
 static const stand_in stand_ins[] = {
@@ -181,7 +180,7 @@ static const stand_in stand_ins[] = {
     {"je_aligned_alloc", NULL, &pp_malloc_hook_aligned_alloc},
 };
 
-static const pp_malloc_hook *of_the_same_shape(pp_malloc_shape shape)
+static pp_malloc_hook *of_the_same_shape(pp_malloc_shape shape)
 {
     switch (shape) {
     case PP_SHAPE_ALLOC0:
@@ -201,19 +200,9 @@ static const pp_malloc_hook *of_the_same_shape(pp_malloc_shape shape)
     }
 }
 
-/* What the program itself would call: an allocator that stands before us has its own blocks. */
-static pp_malloc_function *first_definition(const pp_malloc_hook *hook)
-{
-    void *first = dlsym(RTLD_DEFAULT, hook->name);
-    if (first != NULL && first != (void *)(uintptr_t)hook->entry) {
-        return (pp_malloc_function *)first;
-    }
-    return hook->resolved ? hook->real : NULL;
-}
-
 pp_malloc_function *pp_malloc_fallback(const pp_malloc_hook *hook)
 {
-    const pp_malloc_hook *replacement = of_the_same_shape(hook->shape);
+    pp_malloc_hook *replacement = of_the_same_shape(hook->shape);
     for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++) {
         if (strcmp(stand_ins[i].name, hook->name) == 0) {
             if (stand_ins[i].function != NULL) {
@@ -222,5 +211,6 @@ pp_malloc_function *pp_malloc_fallback(const pp_malloc_hook *hook)
             replacement = stand_ins[i].replacement;
         }
     }
-    return replacement != NULL ? first_definition(replacement) : NULL;
+    /* An allocator that stands before us has its own blocks. */
+    return replacement != NULL ? pp_malloc_first_definition(replacement) : NULL;
 }

@@ -4,7 +4,8 @@
  *
  *   arch/x86_64_malloc.S   the entries: count down, ask the filter, jump on
  *   malloc.c               the slow path: samples, frees of sampled blocks
- *   malloc_real.c          where the real functions are
+ *   malloc_real.c          where the real functions are, when the program starts
+ *   malloc_late.c          where those are that turn up later
  *   malloc_bootstrap.c     memory for those who allocate while that is being found out
  *   malloc_fallback.c      jemalloc's own functions where there is no jemalloc
  *
@@ -51,10 +52,12 @@ typedef struct pp_malloc_hook {
     pp_malloc_function *counting;
     pp_malloc_function *direct; /* NULL but for NEW and DELETE */
     pp_malloc_function *entry;  /* what the program calls; the leaf of its stacks */
+    pp_malloc_function *slow;   /* where real and target lead to at first */
     const char *name;
     pp_malloc_shape shape;
     bool resolved;
     bool passes; /* target is real */
+    bool may_go; /* real lies in something that dlclose may unload */
 } pp_malloc_hook;
 
 #define PP_MALLOC_DECLARE(name, shape) extern pp_malloc_hook pp_malloc_hook_##name;
@@ -75,6 +78,32 @@ typedef struct pp_malloc_call {
  * there is none.
  */
 bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller);
+
+/* What the target of a resolved hook is. Only operator new and delete are anything but counted. */
+typedef enum pp_malloc_way { PP_MALLOC_COUNTED, PP_MALLOC_DIRECT, PP_MALLOC_PASSED } pp_malloc_way;
+
+/* Enters the real function. Zone: HOOK, as all here. */
+void pp_malloc_adopt(pp_malloc_hook *hook, pp_malloc_function *real, pp_malloc_way way);
+
+/* The hook is as if it had never been called. */
+void pp_malloc_forget(pp_malloc_hook *hook);
+
+/* The same as pp_malloc_resolve, for a hook that was not there when malloc was resolved: the loader's lock
+ * is not waited for. Leaves the hook unresolved if there is not even a stand-in. */
+void pp_malloc_resolve_late(pp_malloc_hook *hook, uintptr_t caller);
+
+/* What the program itself would call: the definition of somebody before us, else the real function. */
+pp_malloc_function *pp_malloc_first_definition(pp_malloc_hook *hook);
+
+/* Operator new or delete. */
+bool pp_malloc_is_cxx(const pp_malloc_hook *hook);
+
+/* Whether the library at `path` is one whose operator new calls malloc until a new_handler gives up:
+ * libstdc++ or libc++. */
+bool pp_malloc_is_cxx_runtime(const char *path);
+
+/* Where malloc_usable_size is: together with malloc. */
+void pp_malloc_bootstrap_resolve(void);
 
 /* Zeroed memory for such a moment, with room for its size in front. NULL when it is used up. */
 void *pp_malloc_bootstrap(size_t size, size_t alignment);

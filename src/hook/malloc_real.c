@@ -2,20 +2,16 @@
  *
  * malloc_real.c: where the allocator is that the program would have without us.
  *
- * Looked for in this order:
- *
- *   1. the next definition behind ours (RTLD_NEXT): whatever was preloaded or linked after us
- *   2. in what the caller was linked to: a plugin that was loaded together with its own C++ runtime,
- *      which nobody else can see
- *   3. libc, by name
- *   4. a stand-in (malloc_fallback.c)
+ * It is the next definition behind ours (RTLD_NEXT): whatever was preloaded or linked after us. Else it is
+ * libc's, by name.
  *
  * What is found in the main program is not taken: a definition there stands before ours, so that we
  * would not have been called; it is a PLT entry, which leads back to us.
  *
- * Hooks are resolved when they are first called, libc's together, so that no call is too early. The
+ * The first call of any hook resolves libc's, and those of a C++ runtime that is there, so that no call is too
+ * early. That comes before the program has threads, so that nobody else has the loader's lock. The
  * loader may allocate while it is asked; such calls find the thread busy and are served from
- * malloc_bootstrap.c.
+ * malloc_bootstrap.c. What is not there then is looked for when it is first called (malloc_late.c).
  *
  * Zone: HOOK.
  * Locks: none here; the loader's own.
@@ -26,6 +22,7 @@
 #include "base/compiler.h"
 #include "hook/malloc_mappings.h"
 #include "hook/real.h"
+#include "sys/loaded_objects.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,6 +61,7 @@ PP_MALLOC_LIST(DECLARE_CODE)
         .counting = pp_count_##symbol,                                                             \
         .direct = DIRECT_##shape_name(symbol),                                                     \
         .entry = pp_entry_##symbol,                                                                \
+        .slow = pp_slow_##symbol,                                                                  \
         .name = #symbol,                                                                           \
         .shape = PP_SHAPE_##shape_name,                                                            \
     };
@@ -104,18 +102,6 @@ static bool is_usable(const pp_malloc_hook *hook, void *found)
     return object_of((uintptr_t)found) != main_object;
 }
 
-/* The symbol as the object at `address` would see it by itself. The object is kept: we hold on to
- * what we found. */
-static void *find_from(uintptr_t address, const char *name)
-{
-    Dl_info info;
-    if (dladdr((void *)address, &info) == 0 || info.dli_fname == NULL) {
-        return NULL;
-    }
-    void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    return handle != NULL ? dlsym(handle, name) : NULL;
-}
-
 static void *find_in_libc(const char *name)
 {
     void *handle = dlopen(libc_name, RTLD_LAZY | RTLD_NOLOAD);
@@ -124,7 +110,7 @@ static void *find_in_libc(const char *name)
 
 /* ---- hooks ---- */
 
-static bool is_cxx(const pp_malloc_hook *hook)
+bool pp_malloc_is_cxx(const pp_malloc_hook *hook)
 {
     for (size_t i = 0; cxx_hooks[i] != NULL; i++) {
         if (cxx_hooks[i] == hook) {
@@ -140,22 +126,24 @@ static bool is_first(const pp_malloc_hook *hook)
     return dlsym(RTLD_DEFAULT, hook->name) == (void *)(uintptr_t)hook->entry;
 }
 
-/* libstdc++ and libc++: operator new calls malloc until a new_handler gives up. */
-static bool is_known_runtime(pp_malloc_function *real)
+bool pp_malloc_is_cxx_runtime(const char *path)
 {
     static const char *const names[] = {"libstdc++.so.", "libc++.so.", "libc++abi.so."};
-    Dl_info info;
-    if (dladdr((void *)(uintptr_t)real, &info) == 0 || info.dli_fname == NULL) {
-        return false;
-    }
-    const char *slash = strrchr(info.dli_fname, '/');
-    const char *file = slash != NULL ? slash + 1 : info.dli_fname;
+    const char *slash = strrchr(path, '/');
+    const char *file = slash != NULL ? slash + 1 : path;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strncmp(file, names[i], strlen(names[i])) == 0) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_of_cxx_runtime(pp_malloc_function *real)
+{
+    Dl_info info;
+    return dladdr((void *)(uintptr_t)real, &info) != 0 && info.dli_fname != NULL &&
+           pp_malloc_is_cxx_runtime(info.dli_fname);
 }
 
 /* A program that replaces some of these functions may rely on it that the others call them. */
@@ -172,28 +160,35 @@ static bool nobody_replaces_any(void)
     return answer == YES;
 }
 
-static pp_malloc_function *choose_target(pp_malloc_hook *hook, pp_malloc_function *real)
+static pp_malloc_way way_of(const pp_malloc_hook *hook, pp_malloc_function *real)
 {
     pp_malloc_function *allocator = pp_malloc_hook_malloc.real;
-    hook->passes = false;
-    if (!is_cxx(hook) || !pp_malloc_hook_malloc.resolved ||
+    if (!pp_malloc_is_cxx(hook) || !pp_malloc_hook_malloc.resolved ||
         object_of((uintptr_t)real) == object_of((uintptr_t)allocator)) {
-        return hook->counting;
+        return PP_MALLOC_COUNTED;
     }
-    if (hook->direct != NULL && nobody_replaces_any() && is_known_runtime(real)) {
-        return hook->direct;
-    }
-    hook->passes = true;
-    return real;
+    return hook->direct != NULL && nobody_replaces_any() && is_of_cxx_runtime(real)
+               ? PP_MALLOC_DIRECT
+               : PP_MALLOC_PASSED;
 }
 
-static void adopt(pp_malloc_hook *hook, void *found)
+void pp_malloc_adopt(pp_malloc_hook *hook, pp_malloc_function *real, pp_malloc_way way)
 {
-    pp_malloc_function *real = (pp_malloc_function *)found;
-    pp_malloc_function *target = choose_target(hook, real);
+    pp_malloc_function *target = way == PP_MALLOC_COUNTED  ? hook->counting
+                                 : way == PP_MALLOC_DIRECT ? hook->direct
+                                                           : real;
+    hook->passes = way == PP_MALLOC_PASSED;
     __atomic_store_n(&hook->real, real, __ATOMIC_RELEASE);
     __atomic_store_n(&hook->target, target, __ATOMIC_RELEASE);
     __atomic_store_n(&hook->resolved, true, __ATOMIC_RELEASE);
+}
+
+void pp_malloc_forget(pp_malloc_hook *hook)
+{
+    __atomic_store_n(&hook->target, hook->slow, __ATOMIC_RELEASE);
+    __atomic_store_n(&hook->real, hook->slow, __ATOMIC_RELEASE);
+    __atomic_store_n(&hook->resolved, false, __ATOMIC_RELEASE);
+    hook->may_go = false;
 }
 
 static bool resolve_next(pp_malloc_hook *hook)
@@ -202,7 +197,8 @@ static bool resolve_next(pp_malloc_hook *hook)
     if (!is_usable(hook, found)) {
         return false;
     }
-    adopt(hook, found);
+    pp_malloc_function *real = (pp_malloc_function *)found;
+    pp_malloc_adopt(hook, real, way_of(hook, real));
     return true;
 }
 
@@ -212,14 +208,12 @@ static void resolve_libc(void)
         if (!libc_hooks[i]->resolved && !resolve_next(libc_hooks[i])) {
             void *found = find_in_libc(libc_hooks[i]->name);
             if (is_usable(libc_hooks[i], found)) {
-                adopt(libc_hooks[i], found);
+                pp_malloc_adopt(libc_hooks[i], (pp_malloc_function *)found, PP_MALLOC_COUNTED);
             }
         }
     }
 }
 
-/* With libc's: the child of a fork whose parent had a thread in the loader must not be the first to
- * ask, since the loader's lock is never released in it. */
 static void resolve_cxx(void)
 {
     for (size_t i = 0; pp_malloc_has_cxx_runtime() && cxx_hooks[i] != NULL; i++) {
@@ -229,17 +223,16 @@ static void resolve_cxx(void)
     }
 }
 
-static void resolve_other(pp_malloc_hook *hook, uintptr_t caller)
+/* All that the loader is asked for. */
+static void resolve_early(pp_malloc_hook *hook)
 {
-    if (resolve_next(hook)) {
-        return;
-    }
-    void *found = find_from(caller, hook->name);
-    if (!is_usable(hook, found)) {
-        found = (void *)(uintptr_t)pp_malloc_fallback(hook);
-    }
-    if (found != NULL) {
-        adopt(hook, found);
+    pp_malloc_mappings_resolve(); /* the allocator may map memory when it is first called */
+    resolve_libc();
+    resolve_cxx();
+    pp_malloc_bootstrap_resolve();
+    pp_loaded_objects_begin((pp_iterate_objects *)pp_real_find("dl_iterate_phdr"));
+    if (!hook->resolved) {
+        resolve_next(hook);
     }
 }
 
@@ -267,12 +260,10 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
     int saved_errno = errno;
     resolving = true;
     if (!pp_malloc_hook_malloc.resolved) {
-        pp_malloc_mappings_resolve(); /* the allocator may map memory when it is first called */
-        resolve_libc();
-        resolve_cxx();
+        resolve_early(hook);
     }
     if (!hook->resolved) {
-        resolve_other(hook, caller);
+        pp_malloc_resolve_late(hook, caller);
     }
     resolving = false;
     errno = saved_errno;

@@ -127,6 +127,22 @@ __attribute__((destructor)) static void at_normal_end(void)
 
 typedef int dlclose_function(void *);
 static void *real_dlclose;
+static void (*before_dlclose)(void);
+static void (*behind_dlclose)(void);
+
+void pp_hook_around_unload(void (*before)(void), void (*behind)(void))
+{
+    __atomic_store_n(&behind_dlclose, behind, __ATOMIC_RELEASE);
+    __atomic_store_n(&before_dlclose, before, __ATOMIC_RELEASE);
+}
+
+static void call_if_set(void (**place)(void))
+{
+    void (*function)(void) = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    if (function != NULL) {
+        function();
+    }
+}
 
 /* Remembers what is about to go, as long as its samples have no mapping yet. */
 __attribute__((visibility("default"))) int dlclose(void *handle)
@@ -138,7 +154,10 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
     if (events.before_unload != NULL) {
         events.before_unload();
     }
-    return real(handle);
+    call_if_set(&before_dlclose);
+    int result = real(handle);
+    call_if_set(&behind_dlclose);
+    return result;
 }
 
 void pp_hook_process_init(const pp_process_events *wanted)

@@ -57,6 +57,9 @@ void pp_hook_dispositions_init(void);
 void pp_hook_exec_init(void);
 void pp_hook_before_confinement(void);
 
+/* From now on each dlclose of the program has the one called before it, and the other behind it. */
+void pp_hook_around_unload(void (*before)(void), void (*behind)(void));
+
 /* False in a child of vfork or of a raw clone, whose memory may be the parent's. */
 bool pp_hook_is_owner(void);
 

@@ -8,7 +8,7 @@
 # profiles say: test_heap_hostile.sh.)
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need cc c++ timeout
+need cc c++ go timeout
 
 cat >unseen.c <<'C'
 #include <stdlib.h>
@@ -68,6 +68,9 @@ if c++ -std=c++17 -fno-builtin -w -static-libstdc++ -o static_runtime \
     env LIBPPROF="heap:1,file=$work/heap.pb.gz" ./static_runtime >new.raw || fail "static runtime: $?"
     sed '/nothrow/s/handler.*//' new.raw >new.found
     cmp new.plain new.found >&2 || fail "output with a static C++ runtime"
+    raw heap.pb.gz
+    blocks heap.pb.gz.raw | cut -f 2 | grep -q '^operator new' ||
+        fail "no block of a stand-in for operator new"
 fi
 
 # A library with a malloc of its own breaks with every other allocator, with and without us.
