@@ -50,6 +50,7 @@ typedef struct search {
     const pp_loaded_objects *objects;
     size_t ours;
     size_t closure_count;
+    bool all_direct;
 } search;
 
 static size_t ours_among(const pp_loaded_objects *objects)
@@ -73,29 +74,6 @@ static bool is_first(const search *s, const pp_malloc_hook *hook)
         }
     }
     return true;
-}
-
-static bool nobody_replaces_any(const search *s)
-{
-    bool all = s->ours < s->objects->count && is_first(s, &pp_malloc_hook_malloc) &&
-               is_first(s, &pp_malloc_hook_free);
-    for (size_t i = 0; all && late_hooks[i] != NULL; i++) {
-        all = late_hooks[i]->direct == NULL || is_first(s, late_hooks[i]);
-    }
-    return all;
-}
-
-static pp_malloc_way way_of(const search *s, size_t at, const pp_malloc_hook *hook)
-{
-    if (!pp_malloc_is_cxx(hook) ||
-        defined_in(s, at, "malloc") == (uintptr_t)pp_malloc_hook_malloc.real) {
-        return PP_MALLOC_COUNTED;
-    }
-    if (hook->direct != NULL && pp_malloc_is_cxx_runtime(s->objects->object[at].path) &&
-        nobody_replaces_any(s)) {
-        return PP_MALLOC_DIRECT;
-    }
-    return PP_MALLOC_PASSED;
 }
 
 /* ---- what has to be held ---- */
@@ -152,20 +130,6 @@ static void note_that_it_may_go(pp_malloc_hook *hook)
 
 /* ---- the search ---- */
 
-static bool try_object(const search *s, size_t at, pp_malloc_hook *hook)
-{
-    /* [0] is the program: its definitions come before ours, or are PLT entries that lead back. */
-    uintptr_t found = at != 0 && at != s->ours ? defined_in(s, at, hook->name) : 0;
-    if (found == 0) {
-        return false;
-    }
-    if (at >= pp_loaded_objects_at_begin()) {
-        note_that_it_may_go(hook);
-    }
-    pp_malloc_adopt(hook, (pp_malloc_function *)found, way_of(s, at, hook));
-    return true;
-}
-
 /* The loader tells _dl_find_object of an object when this has been relocated. */
 static bool is_complete(const search *s, size_t at)
 {
@@ -175,25 +139,75 @@ static bool is_complete(const search *s, size_t at)
            _dl_find_object((void *)(uintptr_t)symbols->dynamic, &found) == 0;
 }
 
-static void try_all(const search *s, pp_malloc_hook *hook)
+/* [0] is the program: its definitions come before ours, or are PLT entries that lead back. */
+static bool has(const search *s, size_t at, const pp_malloc_hook *hook)
+{
+    return at != 0 && at != s->ours && defined_in(s, at, hook->name) != 0;
+}
+
+static size_t locate(const search *s, const pp_malloc_hook *hook)
 {
     size_t at_begin = pp_loaded_objects_at_begin();
     for (size_t i = s->ours; i < at_begin && i < s->objects->count; i++) {
-        if (try_object(s, i, hook)) {
-            return;
+        if (has(s, i, hook)) {
+            return i;
         }
     }
     for (size_t i = 0; i < s->closure_count; i++) {
-        if (try_object(s, s->objects->object[i].closure, hook)) {
-            return;
+        if (has(s, s->objects->object[i].closure, hook)) {
+            return s->objects->object[i].closure;
         }
     }
     bool anywhere = pp_malloc_is_cxx(hook) && !pp_malloc_has_cxx_runtime();
     for (size_t i = 0; anywhere && i < s->objects->count; i++) {
-        if (is_complete(s, i) && try_object(s, i, hook)) {
-            return;
+        if (is_complete(s, i) && has(s, i, hook)) {
+            return i;
         }
     }
+    return PP_NO_OBJECT;
+}
+
+static bool may_be_direct(const search *s, const pp_malloc_hook *hook)
+{
+    if (hook->resolved) {
+        return hook->target == hook->direct;
+    }
+    size_t at = locate(s, hook);
+    return is_first(s, hook) &&
+           (at == PP_NO_OBJECT || pp_malloc_is_cxx_runtime(s->objects->object[at].path));
+}
+
+/* Who replaces some of these functions, before us or behind us, may rely on it that the others call them. */
+static bool all_may_be_direct(const search *s)
+{
+    bool all = s->ours < s->objects->count && is_first(s, &pp_malloc_hook_malloc) &&
+               is_first(s, &pp_malloc_hook_free);
+    for (size_t i = 0; all && late_hooks[i] != NULL; i++) {
+        all = late_hooks[i]->direct == NULL || may_be_direct(s, late_hooks[i]);
+    }
+    return all;
+}
+
+static pp_malloc_way way_of(const search *s, size_t at, const pp_malloc_hook *hook)
+{
+    if (!pp_malloc_is_cxx(hook) ||
+        defined_in(s, at, "malloc") == (uintptr_t)pp_malloc_hook_malloc.real) {
+        return PP_MALLOC_COUNTED;
+    }
+    return hook->direct != NULL && s->all_direct ? PP_MALLOC_DIRECT : PP_MALLOC_PASSED;
+}
+
+static void try_to_adopt(const search *s, pp_malloc_hook *hook)
+{
+    size_t at =
+        hook->resolved ? PP_NO_OBJECT : locate(s, hook); /* another thread may have been here */
+    if (at == PP_NO_OBJECT) {
+        return;
+    }
+    if (at >= pp_loaded_objects_at_begin()) {
+        note_that_it_may_go(hook);
+    }
+    pp_malloc_adopt(hook, (pp_malloc_function *)defined_in(s, at, hook->name), way_of(s, at, hook));
 }
 
 static void search_objects(pp_loaded_objects *objects, void *context)
@@ -202,12 +216,14 @@ static void search_objects(pp_loaded_objects *objects, void *context)
     s->objects = objects;
     s->ours = ours_among(objects);
     s->closure_count = pp_loaded_objects_close(objects, pp_loaded_objects_find(objects, s->caller));
-    if (!s->wanted->resolved) { /* another thread may have been here */
-        try_all(s, s->wanted);
+    if (!pp_malloc_is_cxx(s->wanted)) {
+        try_to_adopt(s, s->wanted);
+        return;
     }
-    for (size_t i = 0; pp_malloc_is_cxx(s->wanted) && late_hooks[i] != NULL; i++) {
-        if (pp_malloc_is_cxx(late_hooks[i]) && !late_hooks[i]->resolved) {
-            try_all(s, late_hooks[i]);
+    s->all_direct = all_may_be_direct(s);
+    for (size_t i = 0; late_hooks[i] != NULL; i++) {
+        if (pp_malloc_is_cxx(late_hooks[i])) {
+            try_to_adopt(s, late_hooks[i]);
         }
     }
 }

@@ -139,37 +139,21 @@ bool pp_malloc_is_cxx_runtime(const char *path)
     return false;
 }
 
-static bool is_of_cxx_runtime(pp_malloc_function *real)
+static bool is_of_cxx_runtime(const void *real)
 {
     Dl_info info;
-    return dladdr((void *)(uintptr_t)real, &info) != 0 && info.dli_fname != NULL &&
+    return dladdr(real, &info) != 0 && info.dli_fname != NULL &&
            pp_malloc_is_cxx_runtime(info.dli_fname);
 }
 
-/* A program that replaces some of these functions may rely on it that the others call them. */
-static bool nobody_replaces_any(void)
-{
-    static enum { UNKNOWN, YES, NO } answer;
-    if (answer == UNKNOWN) {
-        bool all = is_first(&pp_malloc_hook_malloc) && is_first(&pp_malloc_hook_free);
-        for (size_t i = 0; cxx_hooks[i] != NULL; i++) {
-            all = all && (cxx_hooks[i]->direct == NULL || is_first(cxx_hooks[i]));
-        }
-        answer = all ? YES : NO;
-    }
-    return answer == YES;
-}
-
-static pp_malloc_way way_of(const pp_malloc_hook *hook, pp_malloc_function *real)
+static pp_malloc_way way_of(const pp_malloc_hook *hook, pp_malloc_function *real, bool all_direct)
 {
     pp_malloc_function *allocator = pp_malloc_hook_malloc.real;
-    if (!pp_malloc_is_cxx(hook) || !pp_malloc_hook_malloc.resolved ||
+    if (!pp_malloc_hook_malloc.resolved ||
         object_of((uintptr_t)real) == object_of((uintptr_t)allocator)) {
         return PP_MALLOC_COUNTED;
     }
-    return hook->direct != NULL && nobody_replaces_any() && is_of_cxx_runtime(real)
-               ? PP_MALLOC_DIRECT
-               : PP_MALLOC_PASSED;
+    return hook->direct != NULL && all_direct ? PP_MALLOC_DIRECT : PP_MALLOC_PASSED;
 }
 
 void pp_malloc_adopt(pp_malloc_hook *hook, pp_malloc_function *real, pp_malloc_way way)
@@ -197,8 +181,7 @@ static bool resolve_next(pp_malloc_hook *hook)
     if (!is_usable(hook, found)) {
         return false;
     }
-    pp_malloc_function *real = (pp_malloc_function *)found;
-    pp_malloc_adopt(hook, real, way_of(hook, real));
+    pp_malloc_adopt(hook, (pp_malloc_function *)found, PP_MALLOC_COUNTED);
     return true;
 }
 
@@ -214,11 +197,28 @@ static void resolve_libc(void)
     }
 }
 
+/* Who replaces some of these functions, before us or behind us, may rely on it that the others call them. */
 static void resolve_cxx(void)
 {
-    for (size_t i = 0; pp_malloc_has_cxx_runtime() && cxx_hooks[i] != NULL; i++) {
-        if (!cxx_hooks[i]->resolved) {
-            resolve_next(cxx_hooks[i]);
+    void *found[sizeof cxx_hooks / sizeof *cxx_hooks] = {NULL};
+    if (!pp_malloc_has_cxx_runtime()) {
+        return;
+    }
+    bool all_direct = is_first(&pp_malloc_hook_malloc) && is_first(&pp_malloc_hook_free);
+    for (size_t i = 0; cxx_hooks[i] != NULL; i++) {
+        found[i] = pp_real_find(cxx_hooks[i]->name);
+        if (!is_usable(cxx_hooks[i], found[i])) {
+            found[i] = NULL;
+        }
+        if (cxx_hooks[i]->direct != NULL) {
+            all_direct = all_direct && is_first(cxx_hooks[i]) &&
+                         (found[i] == NULL || is_of_cxx_runtime(found[i]));
+        }
+    }
+    for (size_t i = 0; cxx_hooks[i] != NULL; i++) {
+        pp_malloc_function *real = (pp_malloc_function *)found[i];
+        if (real != NULL) {
+            pp_malloc_adopt(cxx_hooks[i], real, way_of(cxx_hooks[i], real, all_direct));
         }
     }
 }
@@ -231,7 +231,7 @@ static void resolve_early(pp_malloc_hook *hook)
     resolve_cxx();
     pp_malloc_bootstrap_resolve();
     pp_loaded_objects_begin((pp_iterate_objects *)pp_real_find("dl_iterate_phdr"));
-    if (!hook->resolved) {
+    if (!hook->resolved && !pp_malloc_is_cxx(hook)) {
         resolve_next(hook);
     }
 }

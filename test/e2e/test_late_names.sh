@@ -3,7 +3,7 @@
 #
 # test_late_names.sh: operator new, and an allocator's own names, that come with dlopen. Whoever calls them
 # first does not wait for the loader, which is busy with a constructor, or has been when the process was
-# forked; their blocks are counted once; they may be unloaded again.
+# forked; their blocks are counted once; they may be unloaded again, and replace some forms alone.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cc c++ go timeout
@@ -67,6 +67,7 @@ cat >own.cc <<C
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 $begin
 void *operator new(std::size_t size)
 {
@@ -87,6 +88,14 @@ static void use_both()
 #ifdef AT_THE_END
 extern "C" void use_blocks() {}
 __attribute__((destructor)) static void end() { use_both(); }
+#elif defined BESIDE_ANOTHER
+extern "C" void use_blocks()
+{
+    void *block = ::operator new(100);
+    void *other = dlopen("./runtime.so", RTLD_NOW);
+    ((void (*)())dlsym(other, "use_blocks"))();
+    ::operator delete(block);
+}
 #else
 extern "C" void use_blocks() { use_both(); }
 #endif
@@ -99,32 +108,70 @@ expect_equal "blocks of an operator new that calls malloc" "1000 116000 0 0" \
 run reload ./own.so ./own.so
 run reload ./own_at_end.so ./own_at_end.so
 run reload ./own_at_end.so ./runtime.so
+# The other library is the first to call operator delete.
+c++ -O1 -fno-builtin -fno-inline -w -shared -fPIC -DBESIDE_ANOTHER -o own_beside.so own.cc
+run reload ./own_beside.so
 run reload ./runtime.so ./runtime.so
 expect_equal "blocks of a library that comes twice" "8000 9392000 2000 200000" \
     "$(blocks_of p.pb.gz.raw use_blocks)"
 
-# Names that are not C++: in a library that the one with the constructor was linked to.
+# Who replaces operator new alone relies on it that all other forms call it, in a library behind us as well.
+sed '/in_constructor/d; /use_blocks/,$d; /^#ifdef/,$d' own.cc >replaced.cc
+cat >forms.cc <<'C'
+#include <new>
+static void *volatile last;
+int main()
+{
+    for (int i = 0; i < 1000; i++) {
+        last = new char[100];
+        ::operator delete[](last);
+        last = ::operator new[](200, std::nothrow);
+        ::operator delete[](last, std::nothrow);
+    }
+    return 42;
+}
+C
+c++ -O1 -fno-builtin -w -shared -fPIC -o replaced.so replaced.cc
+c++ -O1 -fno-builtin -w -o forms forms.cc
+for options in heap:1 heap:300; do
+    expect_equal "status of forms with $options" 42 "$(status env \
+        LIBPPROF="$options,file=$work/p.pb.gz" LD_PRELOAD="$library ./replaced.so" ./forms)"
+done
+
+# Names that are not C++: in a library that the one with the constructor was linked to. A stand-in would
+# not do.
 cat >provider.c <<'C'
-#include <stddef.h>
-void *__libc_malloc(size_t), __libc_free(void *);
-void *_rjem_malloc(size_t size) { return __libc_malloc(size); }
-void _rjem_free(void *block) { __libc_free(block); }
+#include <stdlib.h>
+#include <string.h>
+void *__libc_malloc(size_t);
+void __libc_free(void *);
+void *_rjem_malloc(size_t size)
+{
+    char *block = __libc_malloc(size + 16);
+    memcpy(block, "of the provider", 16);
+    return block + 16;
+}
+void _rjem_free(void *block) { __libc_free((char *)block - 16); }
 C
 cat >user.cc <<C
+#include <cstdlib>
+#include <cstring>
 $begin
-extern "C" void *_rjem_malloc(unsigned long), _rjem_free(void *);
+extern "C" void *_rjem_malloc(unsigned long);
+extern "C" void _rjem_free(void *);
 static void *volatile last;
 extern "C" void use_blocks()
 {
     for (int i = 0; i < 1000; i++) {
         last = _rjem_malloc(100);
+        if (std::memcmp((char *)last - 16, "of the provider", 16) != 0) std::abort();
         _rjem_free(_rjem_malloc(200));
     }
 }
 C
 for style in gnu sysv; do
     cc -O1 -shared -fPIC -Wl,--hash-style=$style -o libprovider.so provider.c
-    cc -O1 -fno-builtin -shared -fPIC -o user.so user.cc ./libprovider.so
+    c++ -O1 -fno-builtin -shared -fPIC -o user.so user.cc ./libprovider.so
     run constructor ./user.so
     expect_equal "blocks by an allocator's own names" "2000 300000 1000 100000" \
         "$(blocks_of p.pb.gz.raw use_blocks)"
