@@ -71,6 +71,9 @@ PP_MALLOC_LIST(DEFINE_HOOK)
 static pp_malloc_hook *const libc_hooks[] = {PP_MALLOC_LIST_LIBC(ADDRESS_OF_HOOK) NULL};
 static pp_malloc_hook *const cxx_hooks[] = {PP_MALLOC_LIST_CXX(ADDRESS_OF_HOOK) NULL};
 
+#define NUMBER_OF_HOOK(symbol, shape_name) NUMBER_##symbol,
+enum { PP_MALLOC_LIST_CXX(NUMBER_OF_HOOK) CXX_HOOKS };
+
 static const char libc_name[] = "libc.so.6";
 
 static PP_TLS bool resolving;
@@ -200,7 +203,7 @@ static void resolve_libc(void)
 /* Who replaces some of these functions, before us or behind us, may rely on it that the others call them. */
 static void resolve_cxx(void)
 {
-    void *found[sizeof cxx_hooks / sizeof *cxx_hooks] = {NULL};
+    void *found[CXX_HOOKS] = {NULL};
     if (!pp_malloc_has_cxx_runtime()) {
         return;
     }

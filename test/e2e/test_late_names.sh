@@ -116,7 +116,7 @@ expect_equal "blocks of a library that comes twice" "8000 9392000 2000 200000" \
     "$(blocks_of p.pb.gz.raw use_blocks)"
 
 # Who replaces operator new alone relies on it that all other forms call it, in a library behind us as well.
-sed '/in_constructor/d; /use_blocks/,$d; /^#ifdef/,$d' own.cc >replaced.cc
+sed '/in_constructor/d; /use_blocks();$/d; /^#ifdef/,$d' own.cc >replaced.cc
 cat >forms.cc <<'C'
 #include <new>
 static void *volatile last;
@@ -135,8 +135,11 @@ c++ -O1 -fno-builtin -w -shared -fPIC -o replaced.so replaced.cc
 c++ -O1 -fno-builtin -w -o forms forms.cc
 for options in heap:1 heap:300; do
     expect_equal "status of forms with $options" 42 "$(status env \
-        LIBPPROF="$options,file=$work/p.pb.gz" LD_PRELOAD="$library ./replaced.so" ./forms)"
+        LIBPPROF="$options,file=$work/$options.pb.gz" LD_PRELOAD="$library ./replaced.so" ./forms)"
 done
+raw heap:1.pb.gz
+expect_equal "blocks with the header of a replaced operator new" "2000 332000 0 0" \
+    "$(blocks_of heap:1.pb.gz.raw main)"
 
 # Names that are not C++: in a library that the one with the constructor was linked to. A stand-in would
 # not do.
@@ -176,4 +179,10 @@ for style in gnu sysv; do
     expect_equal "blocks by an allocator's own names" "2000 300000 1000 100000" \
         "$(blocks_of p.pb.gz.raw use_blocks)"
 done
+
+# The same in what was there from the start, to which nobody was linked.
+c++ -O1 -fno-builtin -shared -fPIC -o unlinked.so user.cc
+expect_equal "status with a provider that is preloaded" 42 "$(status timeout -s KILL 60 env \
+    LIBPPROF="heap:1,file=$work/p.pb.gz" LD_PRELOAD="$library ./libprovider.so" \
+    "$victims/late_names" constructor ./unlinked.so)"
 echo ok
