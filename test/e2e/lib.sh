@@ -208,7 +208,8 @@ attempts() {
 percent() { awk -v total="$1" -v n="$2" 'BEGIN { printf "%.1f\n", total * n / 100 }'; }
 
 # whole_percent RAW: the share of samples whose outermost frame is the program's entry point (told by
-# the ELF header of mapping 1), or one of libc's clone functions, or a name from ROOTS. Samples that
+# the ELF header of mapping 1) or the loader's, which calls constructors by _dl_init, or one of libc's clone
+# functions, or a name from ROOTS. Samples that
 # were settled from a clock at the end of a thread stand alone on its entry: as many as the comment
 # speaks of are left out.
 whole_percent() {
@@ -228,12 +229,13 @@ whole_percent() {
             weights[++n] = $1
             depth[n] = NF - 2
             outermost[n] = $NF
+            called[n] = $(NF - 1)
         }
         part == 2 && /^ *[0-9]+: 0x/ { id = $1; sub(/:/, "", id); address[id] = $2; name[id] = $4 }
         END {
             for (i = 1; i <= n; i++) {
                 id = outermost[i]
-                if (name[id] in root || address[id] in entry) good += weights[i]
+                if (name[id] in root || address[id] in entry || name[called[i]] == "_dl_init") good += weights[i]
                 else if (depth[i] == 1) alone += weights[i]
                 else bad += weights[i]
             }
