@@ -110,6 +110,12 @@ static long wait_for_lock(const pp_wait_call *call)
     return result;
 }
 
+/* Nothing was waited for: joining oneself, a condition with a mutex that another thread has. */
+static bool is_refusal(long result)
+{
+    return (int)result == EDEADLK || (int)result == EPERM || (int)result == EINVAL;
+}
+
 static long wait_cancellably(const pp_wait_call *call, pp_wait_for what)
 {
     long result = 0;
@@ -117,7 +123,12 @@ static long wait_cancellably(const pp_wait_call *call, pp_wait_for what)
     pp_wait wait = pp_wait_begin(call->argument[0], what, &caller);
     pthread_cleanup_push(end_wait, &wait);
     result = call_real(call);
-    pthread_cleanup_pop(1);
+    pthread_cleanup_pop(0);
+    if (is_refusal(result)) {
+        pp_wait_cancel(wait);
+    } else {
+        pp_wait_end(wait);
+    }
     return result;
 }
 

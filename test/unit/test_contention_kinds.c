@@ -310,6 +310,21 @@ static void who_holds_a_spin_lock_is_charged(void **state)
     assert_int_equal(delays_now.amount - delays.amount, spinning_now.amount - spinning.amount);
 }
 
+static void what_is_refused_is_no_wait(void **state)
+{
+    (void)state;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    totals joins = blocked_in(NULL, (void *)pthread_join);
+    totals conditions = blocked_in(NULL, (void *)pthread_cond_wait);
+    assert_int_equal(pthread_join(pthread_self(), NULL), EDEADLK);
+    make(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE,
+         PTHREAD_PROCESS_PRIVATE);
+    assert_int_equal(pthread_cond_wait(&condition, &mutex), EPERM);
+    assert_int_equal(pthread_mutex_destroy(&mutex), 0);
+    assert_int_equal(blocked_in(NULL, (void *)pthread_join).count, joins.count);
+    assert_int_equal(blocked_in(NULL, (void *)pthread_cond_wait).count, conditions.count);
+}
+
 static pthread_barrier_t barrier;
 
 static void *arrives(void *unused)
@@ -585,6 +600,7 @@ int main(void)
         cmocka_unit_test_setup(wrong_arguments_are_refused_before_anything_is_taken,
                                count_everything),
         cmocka_unit_test_setup(who_holds_a_spin_lock_is_charged, count_everything),
+        cmocka_unit_test_setup(what_is_refused_is_no_wait, count_everything),
         cmocka_unit_test_setup(the_last_one_at_a_barrier_does_not_wait, count_everything),
         cmocka_unit_test_setup(a_join_is_an_event_if_the_thread_still_runs, count_everything),
         cmocka_unit_test_setup(a_semaphore_is_an_event_if_it_is_not_free, count_everything),
