@@ -3,6 +3,8 @@
  * bereft.c: profiles of a process that lacks what they are usually made from: `bereft descriptors` has none
  * left, `bereft first FOLDER` goes on when its first thread has ended, and writes there what it then sees.
  */
+#include "must.h"
+#include "waiter.h"
 #include <pprof.h>
 
 #include <poll.h>
@@ -20,38 +22,16 @@ static const char *const kinds[] = {"thread", "threadcreate", "heap", "allocs",
                                     "block",  "mutex",        "fd",   "bereft/values"};
 static const char *folder;
 static pthread_t first;
-static sem_t begun;
 
-static void check(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "FAIL: %s\n", what);
-        exit(1);
-    }
-}
-
-static void waits_in_poll(void)
-{
-    sem_post(&begun);
-    poll(NULL, 0, -1);
-}
-
-static void *waiter(void *unused)
-{
-    pthread_setname_np(pthread_self(), "\"a\nname\x1b");
-    waits_in_poll();
-    return unused;
-}
-
-static void start(void *(*routine)(void *))
+static void start(void *(*routine)(void *), const char *argument)
 {
     pthread_t thread;
-    check(pthread_create(&thread, NULL, routine, NULL) == 0, "pthread_create");
+    check(pthread_create(&thread, NULL, routine, (void *)argument) == 0, "pthread_create");
 }
 
 static void start_waiter(void)
 {
-    start(waiter);
+    start(waiter, "\"a\nname\x1b");
     while (sem_wait(&begun) != 0) {
     }
 }
@@ -161,6 +141,6 @@ int main(int argc, char **argv)
     check(argc == 3 && strcmp(argv[1], "first") == 0, argv[1]);
     folder = argv[2];
     first = pthread_self();
-    start(survivor);
+    start(survivor, NULL);
     pthread_exit(NULL);
 }

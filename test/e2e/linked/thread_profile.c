@@ -3,6 +3,8 @@
  * thread_profile.c FOLDER: threads in known places; writes what the profiles of threads say of them to files
  * in FOLDER, and checks the records by itself.
  */
+#include "must.h"
+#include "waiter.h"
 #include <pprof.h>
 
 #include <poll.h>
@@ -16,29 +18,7 @@
 
 enum { WAITERS = 5, OTHERS = 2, THREADS = 1 + WAITERS + OTHERS };
 
-static sem_t begun;
 static volatile int stop;
-
-static void check(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "FAIL: %s\n", what);
-        exit(1);
-    }
-}
-
-static void waits_in_poll(void)
-{
-    sem_post(&begun);
-    poll(NULL, 0, -1);
-}
-
-static void *waiter(void *name)
-{
-    pthread_setname_np(pthread_self(), name);
-    waits_in_poll();
-    return NULL;
-}
 
 static void computes(void)
 {

@@ -5,6 +5,7 @@
  * program's own. At the same time a CPU profile runs, if there is a FILE to write it to; printed is then
  * how many ms the threads computed meanwhile.
  */
+#include "must.h"
 #include <pprof.h>
 
 #include <errno.h>
@@ -22,14 +23,6 @@ enum { THREADS = 3, PROFILES = 30, SPAN_MS = 400, MS_NS = 1000000, SECOND_MS = 1
 static pthread_t threads[THREADS];
 static unsigned begun, handled, found;
 static bool stop;
-
-static void check(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "FAIL: %s (%s)\n", what, strerror(errno));
-        exit(1);
-    }
-}
 
 static void handler(int signal)
 {

@@ -3,6 +3,7 @@
  * thread_storm.c: threads come and go as fast as they can while profiles of threads are taken in all forms.
  * Each profile has at least the threads that are there all the time, each once.
  */
+#include "must.h"
 #include <pprof.h>
 
 #include <errno.h>
@@ -25,14 +26,6 @@ enum {
 static bool stop;
 static unsigned lives;
 static pid_t creators[CREATORS];
-
-static void check(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "FAIL: %s (%s)\n", what, strerror(errno));
-        exit(1);
-    }
-}
 
 /* Some end at once, some compute a little, some with other labels. */
 static void *short_life(void *argument)

@@ -13,6 +13,7 @@
  *
  * Flags: -O2
  */
+#include "must.h"
 #include <pprof.h>
 
 #include <errno.h>
@@ -71,14 +72,6 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
 static unsigned futex_word;
-
-static void check(bool condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "FAIL: %s (%s)\n", what, strerror(errno));
-        exit(1);
-    }
-}
 
 static void count(unsigned *what)
 {
