@@ -51,24 +51,8 @@ pp_descriptor_slow_\name:
 
 PP_DESCRIPTOR_LIST(ENTRY)
 
-/* rax: the hook. Builds a pp_descriptor_call (hook/descriptors.h), from low to high: six arguments,
- * the hook, rbx, rbp, and the return address that is there already. */
-        function pp_descriptor_to_c
-        keep    rbp
-        keep    rbx
-        keep    rax
-        keep    r9
-        keep    r8
-        keep    rcx
-        keep    rdx
-        keep    rsi
-        keep    rdi
-        mov     %rsp, %rdi
-        call    pp_descriptor_slow
-        add     $72, %rsp
-        .cfi_adjust_cfa_offset -72
-        ret
-        end pp_descriptor_to_c
+/* With a pp_descriptor_call (hook/descriptors.h). */
+        call_to_c pp_descriptor_to_c, pp_descriptor_slow, 6
 
 #else
 #error "libpprof has no descriptor entries for this architecture yet: add src/arch/<name>_descriptors.S"

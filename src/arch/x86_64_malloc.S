@@ -239,22 +239,8 @@ PP_MALLOC_LIST(STUB)
         end reallocarray
 #endif
 
-/* rax: the hook. Builds a pp_malloc_call (hook/malloc_hook.h), from low to high: four arguments,
- * the hook, rbx, rbp, and the return address that is there already. */
-        function pp_malloc_to_alloc, 5
-        keep    rbp
-        keep    rbx
-        keep    rax
-        keep    rcx
-        keep    rdx
-        keep    rsi
-        keep    rdi
-        mov     %rsp, %rdi
-        call    pp_malloc_slow_alloc
-        add     $56, %rsp
-        .cfi_adjust_cfa_offset -56
-        ret
-        end pp_malloc_to_alloc
+/* With a pp_malloc_call (hook/malloc_hook.h). */
+        call_to_c pp_malloc_to_alloc, pp_malloc_slow_alloc, 4, 5
 
 /* rax: the hook. Asks where to go on with the arguments as they are. */
         function pp_malloc_to_free, 5

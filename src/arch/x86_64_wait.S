@@ -165,23 +165,9 @@
 #define STUB(name, shape, try, limit) shape name ;
 PP_WAIT_LIST(STUB)
 
-/* rax: the hook. Builds a pp_wait_call (hook/waits.h), from low to high: four arguments, the hook,
- * rbx, rbp, and the return address that is there already. */
+/* With a pp_wait_call (hook/waits.h). */
         local   pp_wait_to_c
-        function pp_wait_to_c
-        keep    rbp
-        keep    rbx
-        keep    rax
-        keep    rcx
-        keep    rdx
-        keep    rsi
-        keep    rdi
-        mov     %rsp, %rdi
-        call    pp_wait_slow
-        add     $56, %rsp
-        .cfi_adjust_cfa_offset -56
-        ret
-        end pp_wait_to_c
+        call_to_c pp_wait_to_c, pp_wait_slow, 4
 
 /* syscall(): what may be a wait for a futex goes to hook/futex.c while hooks count, with a
  * pp_futex_call (there): the number, five arguments, rbx, rbp; everything else to hook/sandbox.c. */
