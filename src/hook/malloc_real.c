@@ -20,6 +20,7 @@
 #include "hook/malloc_hook.h"
 
 #include "base/compiler.h"
+#include "base/path.h"
 #include "hook/malloc_mappings.h"
 #include "hook/real.h"
 #include "sys/loaded_objects.h"
@@ -132,8 +133,7 @@ static bool is_first(const pp_malloc_hook *hook)
 bool pp_malloc_is_cxx_runtime(const char *path)
 {
     static const char *const names[] = {"libstdc++.so.", "libc++.so.", "libc++abi.so."};
-    const char *slash = strrchr(path, '/');
-    const char *file = slash != NULL ? slash + 1 : path;
+    const char *file = pp_base_name(path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strncmp(file, names[i], strlen(names[i])) == 0) {
             return true;

@@ -8,6 +8,8 @@
  */
 #include "sys/linked.h"
 
+#include "base/path.h"
+
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,8 +50,7 @@ static bool needs_us(const struct dl_phdr_info *object, const ElfW(Dyn) * dynami
     for (const ElfW(Dyn) *entry = dynamic; entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag == DT_NEEDED) {
             const char *name = (const char *)texts + entry->d_un.d_val;
-            const char *file = strrchr(name, '/');
-            if (strncmp(file != NULL ? file + 1 : name, stem, sizeof stem - 1) == 0) {
+            if (strncmp(pp_base_name(name), stem, sizeof stem - 1) == 0) {
                 return true;
             }
         }

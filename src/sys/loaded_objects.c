@@ -9,6 +9,7 @@
 #include "sys/loaded_objects.h"
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "sys/loader.h"
 
 #include <dlfcn.h>
@@ -49,12 +50,6 @@ size_t pp_loaded_objects_at_begin(void)
 
 /* ---- the list ---- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static bool make_room(pp_loaded_objects *objects)
 {
     if (objects->count < objects->capacity) {
@@ -84,7 +79,7 @@ static bool append(pp_loaded_objects *objects, const char *path, const ElfW(Dyn)
     pp_loaded_object *object = &objects->object[objects->count++];
     *object = (pp_loaded_object){.path = path != NULL ? path : ""};
     pp_loaded_symbols_read(&object->symbols, dynamic, bias);
-    object->hash_of_path = pp_loaded_symbols_hash(last_part(object->path));
+    object->hash_of_path = pp_loaded_symbols_hash(pp_base_name(object->path));
     if (object->symbols.soname != NULL) {
         object->hash_of_soname = pp_loaded_symbols_hash(object->symbols.soname);
     }
@@ -197,13 +192,13 @@ static bool has_name(const pp_loaded_object *object, const char *name, uint32_t 
 {
     return (object->hash_of_soname == hash && object->symbols.soname != NULL &&
             strcmp(object->symbols.soname, name) == 0) ||
-           (object->hash_of_path == hash && strcmp(last_part(object->path), name) == 0);
+           (object->hash_of_path == hash && strcmp(pp_base_name(object->path), name) == 0);
 }
 
 /* A path is told by its last part: whoever needs it may have found it by another one. */
 static size_t find_name(const pp_loaded_objects *objects, const char *needed)
 {
-    const char *name = last_part(needed);
+    const char *name = pp_base_name(needed);
     uint32_t hash = pp_loaded_symbols_hash(name);
     for (size_t i = 0; i < objects->count; i++) {
         if (has_name(&objects->object[i], name, hash)) {

@@ -16,8 +16,10 @@
 #include "sys/modules.h"
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/sort.h"
 #include "sys/build_id.h"
+#include "sys/loaded_symbols.h"
 #include "sys/loader.h"
 #include "sys/lock.h"
 #include "sys/module_cfi.h"
@@ -179,31 +181,16 @@ typedef struct name_table {
     uint32_t *slots; /* index of the object + 1 */
 } name_table;
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-static size_t hash_name(const char *name)
-{
-    size_t hash = 5381; /* the ELF gABI's GNU hash */
-    while (*name != '\0') {
-        hash = hash * 33 + (unsigned char)*name++;
-    }
-    return hash;
-}
-
 static bool has_name(const object *o, const char *name)
 {
     return (o->soname != NULL && strcmp(o->soname, name) == 0) ||
            strcmp(o->info->dlpi_name, name) == 0 ||
-           strcmp(base_name(o->info->dlpi_name), name) == 0;
+           strcmp(pp_base_name(o->info->dlpi_name), name) == 0;
 }
 
 static void insert_name(name_table *table, const char *name, size_t index)
 {
-    size_t at = hash_name(name) & table->mask;
+    size_t at = pp_loaded_symbols_hash(name) & table->mask;
     while (table->slots[at] != 0) {
         at = (at + 1) & table->mask;
     }
@@ -223,7 +210,7 @@ static bool index_names(scan *s, name_table *table)
     }
     for (size_t i = 0; i < s->count; i++) {
         const object *o = &s->objects[i];
-        insert_name(table, base_name(o->info->dlpi_name), i);
+        insert_name(table, pp_base_name(o->info->dlpi_name), i);
         if (o->soname != NULL) {
             insert_name(table, o->soname, i);
         }
@@ -233,10 +220,10 @@ static bool index_names(scan *s, name_table *table)
 
 static object *find_name(scan *s, const name_table *table, const char *name)
 {
-    for (size_t at = hash_name(base_name(name)) & table->mask; table->slots[at] != 0;
-         at = (at + 1) & table->mask) {
+    for (size_t at = pp_loaded_symbols_hash(pp_base_name(name)) & table->mask;
+         table->slots[at] != 0; at = (at + 1) & table->mask) {
         object *o = &s->objects[table->slots[at] - 1];
-        if (has_name(o, name) || has_name(o, base_name(name))) {
+        if (has_name(o, name) || has_name(o, pp_base_name(name))) {
             return o;
         }
     }
@@ -365,7 +352,8 @@ static bool already_seen(const pp_mapping *mapping, const char *name)
                    s->mapping.offset == mapping->offset &&
                    s->mapping.build_id_size == mapping->build_id_size &&
                    memcmp(s->mapping.build_id, mapping->build_id, mapping->build_id_size) == 0 &&
-                   (s->main_program || strcmp(base_name(s->mapping.path), base_name(name)) == 0);
+                   (s->main_program ||
+                    strcmp(pp_base_name(s->mapping.path), pp_base_name(name)) == 0);
         }
     }
     return false;

@@ -286,6 +286,25 @@ expect_whole() {
     done
 }
 
+# configure_nginx LINES: nginx.conf of one worker that serves $work on the socket $work/socket, with these LINES
+# in the section http. Fails if nginx does not take it.
+configure_nginx() {
+    nginx_user=
+    [ "$(id -u)" != 0 ] || nginx_user="user $(id -un);"
+    cat >nginx.conf <<CONF
+daemon off; $nginx_user worker_processes 1; error_log $work/errors.log; pid $work/pid;
+events { worker_connections 64; }
+http {
+    access_log off;
+    client_body_temp_path $work/a; proxy_temp_path $work/b; fastcgi_temp_path $work/c;
+    uwsgi_temp_path $work/d; scgi_temp_path $work/e;
+    $1
+    server { listen unix:$work/socket; root $work; }
+}
+CONF
+    nginx -t -c "$work/nginx.conf" 2>/dev/null
+}
+
 # same_run NAME COMMAND...: status and output are the same with the library as without; the profile is
 # NAME.pb.gz.
 same_run() {

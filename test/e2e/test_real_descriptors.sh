@@ -94,27 +94,15 @@ if command -v redis-server >/dev/null; then
 fi
 
 if command -v nginx >/dev/null; then
-    user=
-    [ "$(id -u)" != 0 ] || user="user $(id -un);"
-    cat >nginx.conf <<CONF
-daemon off; $user worker_processes 1; error_log $work/errors.log; pid $work/pid;
-events { worker_connections 64; }
-http {
-    access_log off; keepalive_requests 1000; open_file_cache max=10;
-    client_body_temp_path $work/a; proxy_temp_path $work/b; fastcgi_temp_path $work/c;
-    uwsgi_temp_path $work/d; scgi_temp_path $work/e;
-    server { listen unix:$work/nginx.socket; root $work; }
-}
-CONF
     echo "a page" >page
     mkdir profiles
-    if nginx -t -c "$work/nginx.conf" 2>/dev/null; then
+    if configure_nginx "keepalive_requests 1000; open_file_cache max=10;"; then
         env LIBPPROF="fd,subprocesses,file=$work/profiles/%p.pb.gz" LD_PRELOAD="$library" \
             nginx -c "$work/nginx.conf" 2>messages &
         server=$!
         started="$started $server"
-        wait_until test -S nginx.socket
-        timeout -s KILL 60 /usr/bin/python3 hold.py nginx.socket $server 25 \
+        wait_until test -S socket
+        timeout -s KILL 60 /usr/bin/python3 hold.py socket $server 25 \
             'GET /page HTTP/1.1\r\nHost: a\r\n\r\n' 'a page\n'
         ended=0
         wait $server || ended=$?

@@ -7,21 +7,9 @@
 need go nginx
 [ -x /usr/bin/python3 ] || skip "no /usr/bin/python3 to ask it"
 
-user=
-[ "$(id -u)" != 0 ] || user="user $(id -un);"
-cat >nginx.conf <<CONF
-daemon off; $user worker_processes 1; error_log $work/errors.log; pid $work/pid;
-events { worker_connections 64; }
-http {
-    access_log off;
-    client_body_temp_path $work/a; proxy_temp_path $work/b; fastcgi_temp_path $work/c;
-    uwsgi_temp_path $work/d; scgi_temp_path $work/e;
-    gzip on; gzip_types *; gzip_min_length 1; gzip_comp_level 9;
-    server { listen unix:$work/socket; root $work; }
-}
-CONF
 seq 20000 >page
-nginx -t -c "$work/nginx.conf" 2>/dev/null || skip "nginx does not take this configuration"
+configure_nginx "gzip on; gzip_types *; gzip_min_length 1; gzip_comp_level 9;" ||
+    skip "nginx does not take this configuration"
 mkdir profiles
 env LIBPPROF="heap:1,subprocesses,file=$work/profiles/%e.%p.pb.gz" LD_PRELOAD="$library" \
     nginx -c "$work/nginx.conf" 2>messages &
