@@ -31,6 +31,7 @@
 
 #include "hook/process.h"
 #include "hook/real.h"
+#include "sys/find_object.h"
 #include "sys/loaded_objects.h"
 #include "sys/loader.h"
 
@@ -41,7 +42,6 @@
 static pp_malloc_hook *const late_hooks[] = {PP_MALLOC_LIST_CXX(ADDRESS_OF_HOOK)
                                                  PP_MALLOC_LIST_OTHERS(ADDRESS_OF_HOOK) NULL};
 
-extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 extern char single_threaded __asm__("__libc_single_threaded") __attribute__((weak));
 
 typedef struct search {

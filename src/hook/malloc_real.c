@@ -23,6 +23,7 @@
 #include "base/path.h"
 #include "hook/malloc_mappings.h"
 #include "hook/real.h"
+#include "sys/find_object.h"
 #include "sys/loaded_objects.h"
 
 #include <dlfcn.h>
@@ -80,8 +81,6 @@ static const char libc_name[] = "libc.so.6";
 static PP_TLS bool resolving;
 
 /* ---- where things are ---- */
-
-extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
 /* Something that tells loaded objects apart; 0 for what belongs to none. */
 static uintptr_t object_of(uintptr_t address)

@@ -10,15 +10,13 @@
 
 #include "base/memory.h"
 #include "base/path.h"
+#include "sys/find_object.h"
 #include "sys/loader.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
 enum { FIRST_CAPACITY = 64 };
-
-/* Since glibc 2.35; NULL with an older libc. */
-extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
 static pp_iterate_objects *iterate_objects = dl_iterate_phdr;
 static size_t count_at_begin;

@@ -14,6 +14,7 @@
 
 #include "base/compiler.h"
 #include "base/memory.h"
+#include "sys/find_object.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -30,9 +31,6 @@ static unsigned readers;
 static uintptr_t interpreter; /* AT_BASE */
 static uintptr_t entry;       /* AT_ENTRY */
 static pp_module_table *retired[MAX_RETIRED];
-
-/* Since glibc 2.35; NULL with an older libc. */
-extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
 static const pp_module *search(const pp_module_table *table, uintptr_t pc)
 {
