@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# handler_stack: bytes of stack that the handler of SIGPROF writes to beyond the kernel's frame, by what it
+# handler_stack: bytes of stack that the handler of samples writes to beyond the kernel's frame, by what it
 # meets on the stack that it walks.
 
 set -eu

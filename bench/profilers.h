@@ -7,6 +7,7 @@
 #define BENCH_PROFILERS_H
 
 extern const char profiler_name[];
+extern const int profiler_signal; /* that it takes samples in */
 
 /* Profiles the process at `hz`, into nowhere. Ends the program if that fails. */
 void profiler_start(int hz);

@@ -7,9 +7,11 @@
 #include "profilers.h"
 
 #include <gperftools/profiler.h>
+#include <signal.h>
 #include <stdlib.h>
 
 const char profiler_name[] = "gperftools";
+const int profiler_signal = SIGPROF;
 
 void profiler_start(int hz)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 const char profiler_name[] = "pprof";
+const int profiler_signal = 32;
 
 static int discard(void *context, const void *data, size_t size)
 {

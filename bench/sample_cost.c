@@ -32,7 +32,7 @@ enum {
     QUICK_BLOCKS = 40
 };
 
-/* What the kernel takes: libpprof keeps a sigaction() of SIGPROF by its host aside. */
+/* What the kernel takes: libc keeps the signal for itself. */
 typedef struct kernel_action {
     void (*handler)(int number, siginfo_t *info, void *context);
     unsigned long flags;
@@ -42,15 +42,15 @@ typedef struct kernel_action {
 
 static void get_action(kernel_action *action)
 {
-    if (syscall(SYS_rt_sigaction, SIGPROF, NULL, action, sizeof action->mask) != 0) {
-        bench_fail("the handler of SIGPROF cannot be read");
+    if (syscall(SYS_rt_sigaction, profiler_signal, NULL, action, sizeof action->mask) != 0) {
+        bench_fail("the handler of samples cannot be read");
     }
 }
 
 static void set_action(const kernel_action *action)
 {
-    if (syscall(SYS_rt_sigaction, SIGPROF, action, NULL, sizeof action->mask) != 0) {
-        bench_fail("the handler of SIGPROF cannot be set");
+    if (syscall(SYS_rt_sigaction, profiler_signal, action, NULL, sizeof action->mask) != 0) {
+        bench_fail("the handler of samples cannot be set");
     }
 }
 
@@ -90,7 +90,7 @@ static void send_block(chain *c)
     pid_t pid = getpid();
     pid_t tid = (pid_t)syscall(SYS_gettid);
     for (unsigned i = 0; i < BLOCK; i++) {
-        if (syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGPROF, &seen) != 0) {
+        if (syscall(SYS_rt_tgsigqueueinfo, pid, tid, profiler_signal, &seen) != 0) {
             bench_fail("the signal cannot be sent again");
         }
     }

@@ -10,6 +10,7 @@
 
 #include "encode/legacy_cpu.h"
 #include "encode/proto.h"
+#include "hook/process.h"
 #include "output.h"
 #include "profile/cpu_profile.h"
 #include "sample/cpu.h"
@@ -77,6 +78,9 @@ static int start(const pp_cpu_request *request)
     if (running) {
         error = -EBUSY;
     } else {
+        if (wanted.engine == PPROF_ENGINE_PERF) {
+            pp_hook_overflow_signal();
+        }
         error = pp_cpu_start(PP_NS_PER_S / (uint64_t)wanted.hz, wanted.duration_ns,
                              wanted.engine == PPROF_ENGINE_PERF ? PP_CPU_PERF : PP_CPU_TIMERS);
     }

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "sample/heap.h"
 #include "sys/log.h"
+#include "sys/sampling_signal.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -375,12 +376,18 @@ static int take_heap_prefix(pp_options *options, const char *value)
     return pp_output_set_template_of("heap", name);
 }
 
+/* Nobody can have a handler for these. */
+static bool is_of_libc(int signal)
+{
+    return signal >= PP_SAMPLING_SIGNAL && signal < SIGRTMIN;
+}
+
 /* A number, as there. The profile waits for the signal, and its files are numbered. */
 static int take_signal(pp_options *options, const char *value)
 {
     int64_t number = 0;
     if (!parse_number(value, &number) || number < 1 || number > SIGRTMAX || number == SIGKILL ||
-        number == SIGSTOP || number == SIGPROF) {
+        number == SIGSTOP || is_of_libc((int)number)) {
         return -EINVAL;
     }
     options->toggle_signal = (int)number;

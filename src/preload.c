@@ -223,9 +223,8 @@ static void after_fork_in_child(void)
 /* The module list is brought up to date while the library is still there. */
 static void before_unload(void)
 {
-    if (__atomic_load_n(&pp_cpu.active, __ATOMIC_RELAXED) || pp_heap_control_is_on() ||
-        pp_contention_control_is_on() || pp_fd_control_is_on() ||
-        pp_custom_profiles_first() != NULL) {
+    if (pp_cpu_is_active() || pp_heap_control_is_on() || pp_contention_control_is_on() ||
+        pp_fd_control_is_on() || pp_custom_profiles_first() != NULL) {
         pp_modules_refresh();
     }
 }

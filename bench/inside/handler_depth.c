@@ -11,6 +11,7 @@
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "sys/modules.h"
+#include "sys/sampling_signal.h"
 #include "unwind/rule_cache.h"
 
 #include <pprof.h>
@@ -34,9 +35,9 @@ enum {
 };
 
 static const uint64_t paint = UINT64_C(0x5a17c0ffee5a17c0);
-static const uint64_t sigprof_bit = UINT64_C(1) << (SIGPROF - 1);
+static const uint64_t signal_bit = UINT64_C(1) << (PP_SAMPLING_SIGNAL - 1);
 
-/* What the kernel takes: libpprof keeps a sigaction() of SIGPROF by its host aside. */
+/* What the kernel takes: libc keeps the signal for itself. */
 typedef struct kernel_action {
     void (*handler)(int number, siginfo_t *info, void *context);
     unsigned long flags;
@@ -54,7 +55,7 @@ static void (*before_strike)(void);
 
 static bool set_action(const kernel_action *action)
 {
-    return syscall(SYS_rt_sigaction, SIGPROF, action, NULL, sizeof action->mask) == 0;
+    return syscall(SYS_rt_sigaction, PP_SAMPLING_SIGNAL, action, NULL, sizeof action->mask) == 0;
 }
 
 static void remember(int number, siginfo_t *info, void *context)
@@ -80,15 +81,15 @@ PP_RAW_MEMORY __attribute__((noinline)) static void strike_once(uintptr_t *lowes
     long process = pp_system_call(SYS_getpid);
     volatile uint64_t *low = (volatile uint64_t *)stack_low;
     /* Nothing is called between the painting and the look: a call would leave its own traces. */
-    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &sigprof_bit, NULL, sizeof sigprof_bit);
+    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &signal_bit, NULL, sizeof signal_bit);
     uintptr_t here = 0;
     __asm__ volatile("mov %%rsp, %0" : "=r"(here));
     for (volatile uint64_t *at = low; (uintptr_t)at < here - RED_ZONE; at++) {
         *at = paint;
     }
-    pp_system_call(SYS_rt_tgsigqueueinfo, process, self, SIGPROF, &seen);
-    pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &sigprof_bit, NULL, sizeof sigprof_bit);
-    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &sigprof_bit, NULL, sizeof sigprof_bit);
+    pp_system_call(SYS_rt_tgsigqueueinfo, process, self, PP_SAMPLING_SIGNAL, &seen);
+    pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &signal_bit, NULL, sizeof signal_bit);
+    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &signal_bit, NULL, sizeof signal_bit);
     while (*low == paint) {
         low++;
     }
@@ -180,11 +181,31 @@ typedef struct request {
     void (*place)(void);
 } request;
 
+/* Catches one signal of the profiler that runs, of the calling thread: it takes no others for its own. */
+static bool catch_signal(void)
+{
+    kernel_action ours = profilers;
+    ours.handler = remember;
+    seen_count = 0;
+    set_action(&ours);
+    for (long i = 0; i < WAIT_ROUNDS && !seen_count; i++) {
+        for (int j = 0; j < WAIT_ROUNDS && !seen_count; j++) {
+            __asm__ volatile("");
+        }
+    }
+    set_action(&profilers);
+    return seen_count != 0;
+}
+
 static void *strike_on_thread(void *context)
 {
     const request *r = context;
     stack_low = ((uintptr_t)__builtin_frame_address(0) - STACK_BYTES + KEEP_BYTES) & ~(uintptr_t)63;
     volatile int strikes = STRIKES; /* one loop, not unrolled: always the same return address */
+    deepest = 0;
+    if (!catch_signal()) {
+        return NULL;
+    }
     while (strikes-- > 0) {
         deepest = 0; /* the first fills the rule cache: only the last counts */
         r->place();
@@ -216,21 +237,6 @@ static int discard(void *context, const void *data, size_t length)
     return 0;
 }
 
-/* Catches one signal of the profiler that runs. */
-static bool catch_signal(void)
-{
-    kernel_action ours = profilers;
-    ours.handler = remember;
-    set_action(&ours);
-    for (long i = 0; i < WAIT_ROUNDS && !seen_count; i++) {
-        for (int j = 0; j < WAIT_ROUNDS && !seen_count; j++) {
-            __asm__ volatile("");
-        }
-    }
-    set_action(&profilers);
-    return seen_count != 0;
-}
-
 size_t handler_depth_measure(handler_depth depths[HANDLER_DEPTHS])
 {
     const pprof_cpu_options options = {.size = sizeof options, .hz = HZ};
@@ -238,8 +244,8 @@ size_t handler_depth_measure(handler_depth depths[HANDLER_DEPTHS])
     if (pprof_start_cpu_profile_opts((pprof_writer){discard, NULL}, &options) != 0) {
         return 0;
     }
-    if (syscall(SYS_rt_sigaction, SIGPROF, NULL, &profilers, sizeof profilers.mask) == 0 &&
-        catch_signal()) {
+    if (syscall(SYS_rt_sigaction, PP_SAMPLING_SIGNAL, NULL, &profilers, sizeof profilers.mask) ==
+        0) {
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             count += measure_case(i, &depths[count]);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * handler_depth.h: how much of a stack the handler of SIGPROF writes to.
+ * handler_depth.h: how much of a stack the handler of samples writes to.
  *
  * The stack below a thread's SP is painted, a signal of the profiler's timer strikes, and the
  * lowest word that is not paint any more shows how deep the handler went:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * handler_stack.c: bytes of stack that the handler of SIGPROF writes to, beyond the kernel's own
+ * handler_stack.c: bytes of stack that the handler of samples writes to, beyond the kernel's own
  * frame: with all rules cached, with none, and where there is something else on the stack than
  * ordinary frames of linked code.
  */

@@ -79,14 +79,6 @@ static void aim(pp_descriptor_hook *hook)
     } while (__atomic_load_n(&records, __ATOMIC_SEQ_CST) != on);
 }
 
-static pp_descriptor_function *find(const pp_descriptor_hook *hook)
-{
-    if (hook == &pp_descriptor_hook_signalfd) {
-        return (pp_descriptor_function *)(uintptr_t)pp_hook_signalfd;
-    }
-    return (pp_descriptor_function *)pp_real_find(hook->name);
-}
-
 static pp_descriptor_function *resolve(pp_descriptor_hook *hook)
 {
     pp_descriptor_function *real = __atomic_load_n(&hook->real, __ATOMIC_ACQUIRE);
@@ -95,7 +87,7 @@ static pp_descriptor_function *resolve(pp_descriptor_hook *hook)
     }
     int saved_errno = errno;
     resolving = true;
-    real = find(hook);
+    real = (pp_descriptor_function *)pp_real_find(hook->name);
     resolving = false;
     errno = saved_errno;
     if (real != NULL) {

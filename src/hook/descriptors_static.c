@@ -2,17 +2,13 @@
  *
  * descriptors_static.c: what stands in for descriptors.c in a fully static program: nothing is hooked,
  * since fopen and its like have no other name in libc.a. The fd profile shows what is open, and
- * nobody who opened it. Only signalfd is stood before, for another reason (sigwait.c).
+ * nobody who opened it.
  *
  * Zone: HOOK.
  * Locks: none.
  * Owns: nothing.
  */
 #include "hook/descriptors.h"
-
-#include "hook/process.h"
-
-#include <sys/signalfd.h>
 
 void pp_hook_descriptors_record(bool on)
 {
@@ -21,11 +17,4 @@ void pp_hook_descriptors_record(bool on)
 
 void pp_hook_descriptors_prepare_for_threads(void)
 {
-}
-
-__attribute__((visibility("default"))) int
-signalfd(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
-         int fd, const sigset_t *set, int flags)
-{
-    return pp_hook_signalfd(fd, set, flags);
 }

@@ -3,7 +3,7 @@
  * process.c: fork, exit and unloading.
  *
  * fork() is followed through pthread_atfork, which libc's own callers (system, popen, daemon,
- * forkpty) pass as well. All signals are blocked for its length: a SIGPROF that arrives while the
+ * forkpty) pass as well. All signals are blocked for its length: a signal of ours that arrives while the
  * kernel copies a large address space restarts the copy, and at a high enough rate it never ends.
  *
  * No lock is held over the fork: handlers that were registered before ours run after it and may
@@ -21,7 +21,6 @@
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "hook/real.h"
-#include "sample/cpu_signal.h"
 #include "sys/signal_mask.h"
 
 #include <errno.h>
@@ -81,11 +80,9 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     owner_pid = raw_pid();
+    pp_hook_dispositions_after_fork();
     if (events.after_fork_in_child != NULL) {
         events.after_fork_in_child();
-    }
-    if (pp_cpu_signal_host_blocks() && !pp_cpu_signal_owned()) {
-        mask_before_fork |= pp_signal_bit(SIGPROF); /* as the host believes it to be */
     }
     pp_signals_restore(&mask_before_fork);
 }
@@ -166,8 +163,8 @@ void pp_hook_process_init(const pp_process_events *wanted)
     pp_hook_exec_init();
     pp_real(&real_dlclose, "dlclose");
     pp_hook_sandbox_init();
-    pp_hook_sigwait_init();
-    pp_hook_masks_init();
+    pp_hook_alternate_stack_init();
+    pp_hook_cancel_init();
     owner_pid = raw_pid();
     events = *wanted;
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -41,6 +41,13 @@ void pp_hook_process_init(const pp_process_events *wanted);
  */
 void pp_hook_fatal_signals(void);
 
+/*
+ * From now on SIGIO, where its action is the default one, does not end the process if the kernel sends it.
+ * Needed before the first perf event: where the queue of signals is full (RLIMIT_SIGPENDING), the
+ * kernel sends SIGIO in the place of the event's own signal.
+ */
+void pp_hook_overflow_signal(void);
+
 /* ---- within this room ---- */
 
 void pp_hook_sandbox_init(void);
@@ -48,12 +55,10 @@ void pp_hook_sandbox_init(void);
 /* libc's syscall(), unless the host confines itself by it. */
 long pp_hook_syscall(long number, long a, long b, long c, long d, long e, long f);
 
-/* libc's signalfd(), without our SIGPROF. */
-int pp_hook_signalfd(int fd, const sigset_t *set, int flags);
-
-void pp_hook_sigwait_init(void);
-void pp_hook_masks_init(void);
+void pp_hook_alternate_stack_init(void);
+void pp_hook_cancel_init(void);
 void pp_hook_dispositions_init(void);
+void pp_hook_dispositions_after_fork(void);
 void pp_hook_exec_init(void);
 void pp_hook_before_confinement(void);
 

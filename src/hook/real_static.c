@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,12 +33,9 @@
     X(dlclose, __dlclose)                                                                          \
     X(sigaction, __sigaction)                                                                      \
     X(signal, __bsd_signal)                                                                        \
+    X(sigaltstack, __sigaltstack)                                                                  \
+    X(pthread_cancel, __pthread_cancel)                                                            \
     X(prctl, __prctl)                                                                              \
-    X(pthread_sigmask, __pthread_sigmask)                                                          \
-    X(sigprocmask, __sigprocmask)                                                                  \
-    X(sigwait, __sigwait)                                                                          \
-    X(sigwaitinfo, __sigwaitinfo)                                                                  \
-    X(sigtimedwait, __sigtimedwait)                                                                \
     X(execve, __execve)                                                                            \
     X(execvpe, __execvpe)                                                                          \
     X(pthread_mutex_lock, ___pthread_mutex_lock)                                                   \
@@ -118,9 +116,39 @@ static int own_fexecve(int fd, char *const argv[], char *const envp[])
     return own_execveat(fd, "", argv, envp, AT_EMPTY_PATH);
 }
 
-static int own_signalfd(int fd, const sigset_t *set, int flags)
+/* ---- older forms of signal() ---- */
+
+extern int libc_change_action(int, const struct sigaction *,
+                              struct sigaction *) __asm__("__sigaction");
+extern int libc_change_mask(int, const sigset_t *, sigset_t *) __asm__("__sigprocmask");
+
+static sighandler_t own_sysv_signal(int signal, sighandler_t handler)
 {
-    return (int)with_errno(pp_system_call(SYS_signalfd4, fd, set, NSIG / 8, flags));
+    const struct sigaction action = {.sa_handler = handler, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+    struct sigaction old;
+    if (handler == SIG_ERR) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    return libc_change_action(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+static sighandler_t own_sigset(int signal, sighandler_t handler)
+{
+    const struct sigaction action = {.sa_handler = handler};
+    const bool holds = handler == SIG_HOLD;
+    struct sigaction old;
+    sigset_t set;
+    sigset_t blocked;
+    if (handler == SIG_ERR || sigemptyset(&set) != 0 || sigaddset(&set, signal) != 0) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    if (libc_change_action(signal, holds ? NULL : &action, &old) != 0 ||
+        libc_change_mask(holds ? SIG_BLOCK : SIG_UNBLOCK, &set, &blocked) != 0) {
+        return SIG_ERR;
+    }
+    return sigismember(&blocked, signal) == 1 ? SIG_HOLD : old.sa_handler;
 }
 
 static long own_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -147,8 +175,10 @@ static const real reals[] = {
     {"execvp", (void (*)(void))own_execvp},
     {"execveat", (void (*)(void))own_execveat},
     {"fexecve", (void (*)(void))own_fexecve},
-    {"signalfd", (void (*)(void))own_signalfd},
     {"syscall", (void (*)(void))own_syscall},
+    {"bsd_signal", libc_signal},
+    {"__sysv_signal", (void (*)(void))own_sysv_signal},
+    {"sigset", (void (*)(void))own_sigset},
 };
 
 void *pp_real_find(const char *name)

@@ -55,8 +55,8 @@ typedef struct launch {
     } start;
     void *argument;
     size_t stack_size;
-    bool prof_blocked;    /* what the creator believes of SIGPROF, and the new thread inherits */
-    pprof_labels *labels; /* likewise; a reference of this record's */
+    pprof_labels
+        *labels; /* the creator's, which the new thread inherits; a reference of this record's */
     pp_thread_creation creation;
     struct launch *next;
 } launch;
@@ -141,7 +141,6 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
 {
     call next = {l->start.address, l->argument};
     size_t stack_size = l->stack_size;
-    bool prof_blocked = l->prof_blocked;
     pprof_labels *labels = l->labels;
     pp_thread_creation creation = l->creation;
     give_launch(l);
@@ -149,7 +148,7 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
     if (end_key_made) {
         pthread_setspecific(end_key, (void *)1);
     }
-    pp_thread_begin(next.function, prof_blocked, labels, &creation);
+    pp_thread_begin(next.function, labels, &creation);
     return next;
 }
 
@@ -195,7 +194,6 @@ static launch *new_launch(uintptr_t start, void *argument, size_t stack_size, ui
         l->start.address = start;
         l->argument = argument;
         l->stack_size = stack_size;
-        l->prof_blocked = pp_thread_believes_prof_blocked();
         l->labels = pp_thread_labels();
     }
     return l;

@@ -200,13 +200,17 @@ static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *pro
     comment_on_stacks(&c, r);
     comment_on_module(&c, r, profile);
     comment_on_perf(&c, r);
-    comment_on_count(&c, r->lost, " samples lost: the table of stacks was full");
+    comment_on_count(&c, r->lost - r->lost_no_room, " samples lost: the table of stacks was full");
+    comment_on_count(&c, r->lost_no_room,
+                     " samples lost: the alternate signal stack of a thread is too small");
     comment_on_count(&c, r->lost_not_delivered,
-                     " samples lost: a thread blocked SIGPROF, or the program handles it itself");
+                     " samples lost: a thread blocked signal 32 past libc, or has an alternate "
+                     "signal stack that is too small");
     comment_on_count(&c, r->handler_replaced,
-                     " foreign SIGPROF handler was installed over the profiler's");
+                     " foreign handler of signal 32 was installed over the profiler's");
     comment_on_count(&c, r->threads_unarmed,
-                     " threads were not sampled: no timer could be had (RLIMIT_SIGPENDING)");
+                     " threads were not sampled: no timer could be had (RLIMIT_SIGPENDING), or "
+                     "signals cannot reach them");
     comment_on_count(&c, pp_label_cells_folded(r->labels),
                      " samples are shown without their labels: there were too many sets");
     profile->comments = c.list;

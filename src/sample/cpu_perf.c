@@ -3,8 +3,12 @@
  * cpu_perf.c: one perf event a thread.
  *
  *   perf_event_open(task clock, exclude_kernel) -> a high descriptor -> F_SETOWN_EX: this thread,
- *   F_SETSIG: SIGPROF, O_ASYNC -> one overflow, random (POLL_HUP) -> the handler sets the period
- *                                                              -> overflows (POLL_IN), ...
+ *   F_SETSIG: the sampling signal, O_ASYNC -> one overflow, random (POLL_HUP)
+ *       -> the handler sets the period and allows BATCH more -> overflows (POLL_IN), the last one (POLL_HUP) -> ...
+ *
+ * The kernel queues each of these signals, also while the thread blocks them past libc. So an event stops
+ * after a batch until the handler allows another, and the queue, which the user's processes share
+ * (RLIMIT_SIGPENDING), stays short. Where it is full all the same the kernel sends SIGIO instead (hook/dispositions.c).
  *
  * No ring buffer is mapped: the signal is all that is wanted of an overflow, so nothing is charged
  * to RLIMIT_MEMLOCK.
@@ -16,7 +20,7 @@
  * and the timers, which signal on the way out of the kernel, go on beside the events.
  *
  * A descriptor can be closed by the host at any time (close_range, daemon), and its number may then
- * be a file of the host. So before it is used it must prove to be ours: SIGPROF to this thread, and
+ * be a file of the host. So before it is used it must prove to be ours: our signal to this thread, and
  * the number that the kernel gave to the event. A thread that lost its event still has its timer.
  *
  * Zone: SIGNAL.
@@ -28,6 +32,8 @@
 #include "arch/system_call.h"
 #include "sample/cpu_timers.h"
 #include "sys/clock.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -45,10 +51,12 @@ enum {
     FIRST_DESCRIPTOR = 3072,
     MIN_EVENT_PERIOD_NS = 100 * 1000, /* 10 kHz: more costs more than it tells */
     MIN_DELAY_NS = 10 * 1000,         /* the kernel's own limit */
+    BATCH = 16,                       /* four system calls for so many samples are not seen */
     REFUSED = -2                      /* a slot's event: counted already */
 };
 
 static uint32_t first_descriptor, event_cap, events;
+static rlim_t pending_cap; /* how many events may have a batch in the queue */
 static bool used;
 
 /* Entries stay when their descriptor is closed: a late signal of it is still ours. */
@@ -60,12 +68,15 @@ void pp_cpu_perf_reserve(int refused)
     getrlimit(RLIMIT_NOFILE, &files);
     uint64_t limit = files.rlim_cur < MAX_DESCRIPTOR ? files.rlim_cur : MAX_DESCRIPTOR;
     event_cap = (uint32_t)(limit / 4);
+    struct rlimit pending = {0};
+    getrlimit(RLIMIT_SIGPENDING, &pending);
+    pending_cap = pending.rlim_cur / 4 / BATCH;
     first_descriptor = (uint32_t)(limit - event_cap);
     if (first_descriptor > FIRST_DESCRIPTOR) {
         first_descriptor = FIRST_DESCRIPTOR;
     }
-    pp_cpu.events_off = refused != 0;
-    pp_cpu.event_error = refused;
+    pp_cpu->events_off = refused != 0;
+    pp_cpu->event_error = refused;
 }
 
 /* ---- one event ---- */
@@ -80,7 +91,7 @@ static bool is_ours(const pp_cpu_slot *slot)
 {
     struct f_owner_ex owner = {.type = F_OWNER_PGRP};
     uint64_t id = 0;
-    return pp_system_call(SYS_fcntl, slot->event, F_GETSIG) == SIGPROF &&
+    return pp_system_call(SYS_fcntl, slot->event, F_GETSIG) == PP_SAMPLING_SIGNAL &&
            pp_system_call(SYS_fcntl, slot->event, F_GETOWN_EX, &owner) == 0 &&
            owner.type == F_OWNER_TID && (owner.pid == slot->tid || owner.pid == 0) &&
            read_id(slot->event, &id) && id == slot->event_id;
@@ -88,7 +99,7 @@ static bool is_ours(const pp_cpu_slot *slot)
 
 static uint64_t event_period_ns(void)
 {
-    return pp_cpu.period_ns > MIN_EVENT_PERIOD_NS ? pp_cpu.period_ns : MIN_EVENT_PERIOD_NS;
+    return pp_cpu->period_ns > MIN_EVENT_PERIOD_NS ? pp_cpu->period_ns : MIN_EVENT_PERIOD_NS;
 }
 
 /*
@@ -130,7 +141,7 @@ static long direct_signals(const pp_cpu_slot *slot, int fd)
     struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = slot->tid};
     long error = pp_system_call(SYS_fcntl, fd, F_SETOWN_EX, &owner);
     if (error == 0) {
-        error = pp_system_call(SYS_fcntl, fd, F_SETSIG, SIGPROF);
+        error = pp_system_call(SYS_fcntl, fd, F_SETSIG, PP_SAMPLING_SIGNAL);
     }
     if (error == 0) {
         error = pp_system_call(SYS_fcntl, fd, F_SETFL, O_ASYNC | O_NONBLOCK);
@@ -155,6 +166,9 @@ static int open_event(pp_cpu_slot *slot)
     event.exclude_hv = 1;
     if (events >= event_cap) {
         return -EMFILE;
+    }
+    if (events >= pending_cap) {
+        return -EAGAIN;
     }
     long low = pp_system_call(SYS_perf_event_open, &event, slot->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (low < 0) {
@@ -182,13 +196,13 @@ static int open_event(pp_cpu_slot *slot)
     return 0;
 }
 
-/* After the first overflow: from now on at the period. */
+/* After the first overflow, and the last one of each batch. */
 static void keep_going(const pp_cpu_slot *slot)
 {
     uint64_t period_ns = event_period_ns();
     if (is_ours(slot)) {
         pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_PERIOD, &period_ns);
-        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_ENABLE, 0);
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_REFRESH, BATCH);
     }
 }
 
@@ -204,23 +218,23 @@ static bool is_final(int error)
 static int arm(pp_cpu_slot *slot)
 {
     int timer_error = pp_cpu_engine_timers.arm(slot);
-    int event_error = pp_cpu.events_off ? pp_cpu.event_error : open_event(slot);
+    int event_error = pp_cpu->events_off ? pp_cpu->event_error : open_event(slot);
     if (event_error == 0) {
-        pp_cpu.events_armed++;
+        pp_cpu->events_armed++;
         return 0;
     }
     if (event_error != -ESRCH) { /* that one: the thread has ended meanwhile */
-        pp_cpu.events_refused += slot->event != REFUSED;
+        pp_cpu->events_refused += slot->event != REFUSED;
         slot->event = REFUSED;
-        pp_cpu.event_error = event_error;
-        pp_cpu.events_off = is_final(event_error);
+        pp_cpu->event_error = event_error;
+        pp_cpu->events_off = is_final(event_error);
     }
     return timer_error;
 }
 
 void pp_cpu_perf_recount(const pp_cpu_slot *slot)
 {
-    pp_cpu.events_refused -= slot->event == REFUSED;
+    pp_cpu->events_refused -= slot->event == REFUSED;
 }
 
 static void disarm(pp_cpu_slot *slot)
@@ -234,7 +248,7 @@ static void disarm(pp_cpu_slot *slot)
         pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_DISABLE, 0);
         pp_system_call(SYS_close, slot->event);
     } else {
-        pp_cpu.events_closed++;
+        pp_cpu->events_closed++;
     }
     slot->event = -1;
     events--;
@@ -283,8 +297,7 @@ bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot)
 
 bool pp_cpu_perf_may_have_sent(const siginfo_t *info)
 {
-    return is_of_a_descriptor(info) || (info->si_code == SI_USER && info->si_pid == 0 &&
-                                        __atomic_load_n(&events, __ATOMIC_RELAXED) > 0);
+    return is_of_a_descriptor(info);
 }
 
 /* ---- exec ---- */
@@ -299,21 +312,20 @@ void pp_cpu_perf_confine(void)
     __atomic_store_n(&used, false, __ATOMIC_RELAXED);
 }
 
-/* What the timers have pending is taken as well: the next sample has its weight. */
+/* What the timers have pending is taken as well: the next sample has its weight. What others sent (a thread cancels
+ * this one) is sent again. */
 static void take_pending_back(void)
 {
-    const uint64_t prof = UINT64_C(1) << (SIGPROF - 1);
+    const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
     const struct timespec at_once = {0};
-    pp_cpu_slot *slot = NULL;
     siginfo_t info = {0};
     bool others = false;
-    while (pp_system_call(SYS_rt_sigtimedwait, &prof, &info, &at_once, sizeof prof) == SIGPROF) {
-        others =
-            others || !(pp_cpu_perf_owns(&info, &slot) || pp_cpu_perf_may_have_sent(&info) ||
-                        (info.si_code == SI_TIMER && pp_cpu_timers_owns(info.si_value.sival_ptr)));
+    while (pp_system_call(SYS_rt_sigtimedwait, &ours, &info, &at_once, sizeof ours) ==
+           PP_SAMPLING_SIGNAL) {
+        others = others || (!is_of_a_descriptor(&info) && info.si_code != SI_TIMER);
     }
     if (others) {
-        pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_task_self(), SIGPROF);
+        pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_task_self(), PP_SAMPLING_SIGNAL);
     }
 }
 

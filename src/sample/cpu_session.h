@@ -7,9 +7,12 @@
  *   cpu_perf.c    SIGNAL   the engine `perf`: a perf event beside the timer
  *   cpu_signal.c  SIGNAL   the handler: unwind, count
  *
- * A session lives from start to stop. A handler announces itself in `in_flight` before it looks at
- * `active`; the stop clears `active` and waits for `in_flight`, so that the tables are quiet when
- * they are read and may be unmapped after that.
+ * A session lives from start to stop. A handler announces itself in the session's `in_flight` before
+ * it looks at `active` (pp_cpu_session_enter); the stop clears `active` and waits for `in_flight`, so
+ * that the tables are quiet when they are read and may be unmapped after that. A handler may be held up
+ * for longer than the stop waits (its thread is frozen, or a page comes from a slow disk). Such a handler
+ * goes on with the session that it entered: that one's tables stay, its slots are not given out again,
+ * and the next session is another one, until the handler has come back.
  *
  * Accounting. Thread CPU time is cut into periods at first_ns, first_ns + period, ..., where
  * first_ns is uniform in (0, period] after the thread's start. Each cut is one unit of weight, so
@@ -41,6 +44,7 @@ typedef struct pp_cpu_slot {
     uint32_t session;  /* the session that armed it */
     uint32_t next;     /* index + 1 of the next slot of the hash chain, or of the free list */
     uint32_t scan;     /* number of the last scan that met the thread */
+    uint32_t held_by;  /* index + 1 of the session one of whose late handlers may still use it */
     int event;         /* the descriptor of its perf event, < 0: none; cpu_perf.c */
     uint64_t first_ns; /* on the thread's CPU clock: when the first sample is due */
     uint64_t counted;  /* weight recorded so far */
@@ -62,7 +66,7 @@ typedef struct pp_cpu_engine {
     uint64_t (*on_signal)(pp_cpu_slot *slot, const siginfo_t *info);
 } pp_cpu_engine;
 
-/* Defined in cpu_signal.c. Written while no handler is in flight, except the counters. */
+/* Written while no handler is in flight, except the counters. */
 typedef struct pp_cpu_session {
     bool active;
     uint32_t number;
@@ -78,7 +82,8 @@ typedef struct pp_cpu_session {
     uintptr_t first_without_rule; /* where the first PP_STOP_NO_RULE was, return-like; 0 = none */
     uint64_t lost_table_full;
     uint64_t lost_no_scratch;
-    uint64_t lost_not_delivered; /* SIGPROF was blocked, or somebody else's handler took it */
+    uint64_t lost_no_room;       /* on the alternate stack where the handler ran */
+    uint64_t lost_not_delivered; /* the signal was blocked past libc, or no timer was armed */
     uint64_t settled; /* due, but unnoticed by the kernel when the thread or profile ended */
     /* Threads. */
     uint64_t threads_armed;
@@ -90,17 +95,44 @@ typedef struct pp_cpu_session {
     uint64_t events_closed; /* the descriptor was gone: the host closed it */
 } pp_cpu_session;
 
-extern pp_cpu_session pp_cpu;
+enum { PP_CPU_SESSIONS = 4 /* of which all but one wait for a late handler */ };
+
+/* The running session, or the last one; never NULL. Defined in cpu_signal.c. */
+extern pp_cpu_session pp_cpu_sessions[PP_CPU_SESSIONS];
+extern pp_cpu_session *pp_cpu;
+
+/* Announces the caller in the running session; NULL if there is none. Zone: SIGNAL. */
+static inline pp_cpu_session *pp_cpu_session_enter(void)
+{
+    pp_cpu_session *session = __atomic_load_n(&pp_cpu, __ATOMIC_ACQUIRE);
+    __atomic_add_fetch(&session->in_flight, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&session->active, __ATOMIC_SEQ_CST)) {
+        return session;
+    }
+    __atomic_sub_fetch(&session->in_flight, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static inline void pp_cpu_session_leave(pp_cpu_session *session)
+{
+    __atomic_sub_fetch(&session->in_flight, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline bool pp_cpu_is_active(void)
+{
+    return __atomic_load_n(&__atomic_load_n(&pp_cpu, __ATOMIC_ACQUIRE)->active, __ATOMIC_ACQUIRE);
+}
 
 /* How many samples of the slot's thread are due when its CPU clock shows `cpu_ns`. */
 static inline uint64_t pp_cpu_due(const pp_cpu_slot *slot, uint64_t cpu_ns)
 {
-    return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu.period_ns + 1;
+    return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu->period_ns + 1;
 }
 
 /* Adds a stack with its weight, or counts it as lost; the labels (NULL: none) are those of the thread.
- * The caller is in flight. Zone: SIGNAL. */
-void pp_cpu_count(const uintptr_t *pcs, uint32_t depth, pprof_labels *labels, uint64_t weight);
+ * The caller has entered the session, or no handler is in flight. Zone: SIGNAL. */
+void pp_cpu_count(pp_cpu_session *session, const uintptr_t *pcs, uint32_t depth,
+                  pprof_labels *labels, uint64_t weight);
 
 /* The function whose name stands for samples that were lost; never called. */
 void pprof_lost_samples(void);

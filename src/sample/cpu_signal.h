@@ -1,48 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_signal.h: the SIGPROF handler of the CPU sampler.
+ * cpu_signal.h: the handler of the sampling signal (sys/sampling_signal.h).
  *
- * Zone: SIGNAL; install is NORMAL.
- * Locks: none.
- * Owns: the disposition of SIGPROF from the first start to the end of the process.
+ * Zone: SIGNAL; install and reinstall are NORMAL.
+ * Locks: one of its own.
+ * Owns: the action of that signal, from the first start to the end of the process.
  */
 #ifndef PP_SAMPLE_CPU_SIGNAL_H
 #define PP_SAMPLE_CPU_SIGNAL_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 /*
- * Takes over SIGPROF: SA_RESTART, on the stack of the interrupted thread (a small alternate stack
- * would not hold us). A signal that is not of our timers is passed on to the host's handler, or
- * treated as SIG_DFL and SIG_IGN would. Once installed it stays: a late signal must find a handler.
- * 0 or -errno. NORMAL.
+ * Takes over the sampling signal, and opens it in the calling thread. SA_RESTART; SA_ONSTACK, since the
+ * stacks of coroutines and goroutines have no room for a signal, and their threads have an alternate
+ * one. A signal that is none of ours is passed on to libc's handler, or ends the process as it would without us.
+ * Once installed the handler stays: a late signal must find one. 0 or -errno. NORMAL.
  */
 int pp_cpu_signal_install(void);
 
-/* Whether the handler of SIGPROF is (still) ours, as the kernel sees it. */
+/* libc may have put its own handler there (pthread_cancel). Ours comes back, if it ever was there. NORMAL. */
+void pp_cpu_signal_reinstall(void);
+
+/* Whether the handler is (still) ours, as the kernel sees it. */
 bool pp_cpu_signal_installed(void);
 
-/* Whether SIGPROF was taken over: the host's wishes go to the next function from then on. */
-bool pp_cpu_signal_owned(void);
-
-/* What sigaction(SIGPROF, action, old) does for the host then: remembers, and tells, what is to
- * happen to signals that are not ours. */
-void pp_cpu_signal_host_action(const struct sigaction *action, struct sigaction *old);
-
-/*
- * Whether SIGPROF must stay open in every thread: it is ours, and the host has no handler for it
- * that could be surprised. Then a host that blocks it is told that it did (hook/masks.c), and the
- * thread's flag remembers.
- */
-bool pp_cpu_signal_must_be_open(void);
-bool pp_cpu_signal_host_blocks(void);
-void pp_cpu_signal_set_host_blocks(bool blocks);
-
-/* Opens SIGPROF in the calling thread if it must be open and is not. */
+/* Opens the signal in the calling thread, which may have inherited a mask that was made past libc. */
 void pp_cpu_signal_open(void);
 
-/* In the child of fork: gives SIGPROF back to the host's action. No timer was inherited. */
+/* The calling thread's slot is given up: it may be another thread's soon. */
+void pp_cpu_signal_forget_slot(void);
+
+/* In the child of fork. The handler stays; no timer was inherited. */
 void pp_cpu_signal_after_fork_in_child(void);
 
 #endif

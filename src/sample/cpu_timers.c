@@ -16,10 +16,14 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "sample/cpu_perf.h"
+#include "sample/cpu_signal.h"
+#include "sample/small_stacks.h"
 #include "sys/address_space.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
+#include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
+#include "sys/task_state.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -52,6 +56,7 @@ static uint32_t armed; /* threads; written under the lock, read without it */
 static uint32_t scan_number;
 static uint64_t random_state;
 static char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
+static char status_text[PP_TASK_STATUS_BYTES];
 
 /* ---- slots ---- */
 
@@ -123,7 +128,7 @@ static pp_cpu_slot *new_slot(int tid)
     return slot;
 }
 
-static void free_slot(pp_cpu_slot *slot)
+static void unlink_slot(pp_cpu_slot *slot)
 {
     uint32_t index = (uint32_t)(slot - slots) + 1;
     uint32_t *link = &chains[(unsigned)slot->tid % CHAINS];
@@ -132,9 +137,26 @@ static void free_slot(pp_cpu_slot *slot)
     }
     *link = slot->next;
     slot->tid = 0;
-    slot->session = 0;
+    __atomic_store_n(&slot->session, 0, __ATOMIC_RELEASE);
+}
+
+static void put_on_free_list(pp_cpu_slot *slot)
+{
     slot->next = free_list;
-    free_list = index;
+    free_list = (uint32_t)(slot - slots) + 1;
+}
+
+static void free_slot(pp_cpu_slot *slot)
+{
+    unlink_slot(slot);
+    put_on_free_list(slot);
+}
+
+/* A handler of the session did not come back yet, and may be at work with any slot. */
+static void hold_slot(pp_cpu_slot *slot, const pp_cpu_session *session)
+{
+    unlink_slot(slot);
+    slot->held_by = (uint32_t)(session - pp_cpu_sessions) + 1;
 }
 
 /* ---- timers ---- */
@@ -144,7 +166,7 @@ static int create_timer(pp_cpu_slot *slot)
     struct sigevent event;
     memset(&event, 0, sizeof event);
     event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = SIGPROF;
+    event.sigev_signo = PP_SAMPLING_SIGNAL;
     event.sigev_value.sival_ptr = slot;
     event._sigev_un._tid = slot->tid;
     if (timers >= timer_cap) {
@@ -168,8 +190,9 @@ static struct timespec timespec_of(uint64_t ns)
 
 static int set_timer(const pp_cpu_slot *slot)
 {
-    struct itimerspec when = {.it_value = timespec_of(slot->first_ns),
-                              .it_interval = timespec_of(pp_cpu.period_ns)};
+    uint64_t next_ns = slot->first_ns + slot->counted * pp_cpu->period_ns;
+    struct itimerspec when = {.it_value = timespec_of(next_ns),
+                              .it_interval = timespec_of(pp_cpu->period_ns)};
     return (int)pp_system_call(SYS_timer_settime, slot->timer, TIMER_ABSTIME, &when, NULL);
 }
 
@@ -213,21 +236,38 @@ static bool is_armed(const pp_cpu_slot *slot)
 /* -ESRCH: the thread has ended meanwhile. */
 static int arm_slot(pp_cpu_slot *slot)
 {
-    int error = pp_cpu.engine->arm(slot);
+    int error = pp_cpu->engine->arm(slot);
     if (error == 0) {
         __atomic_store_n(&armed, armed + 1, __ATOMIC_RELAXED);
-        pp_cpu.threads_armed++;
+        pp_cpu->threads_armed++;
     }
     return error;
 }
 
-static void disarm(pp_cpu_slot *slot)
+/* The account stays open. */
+static void silence(pp_cpu_slot *slot)
 {
     __atomic_store_n(&armed, armed - is_armed(slot), __ATOMIC_RELAXED);
-    pp_cpu.engine->disarm(slot);
+    pp_cpu->engine->disarm(slot);
+}
+
+static void disarm(pp_cpu_slot *slot)
+{
+    silence(slot);
     pp_label_cell_give(slot->last_cell);
     slot->last_cell = NULL;
     free_slot(slot);
+}
+
+/*
+ * Not a thread on whose alternate stack the kernel cannot put a signal; nor one that blocks the signal, past
+ * libc: it may be about to wait for it (sys/sampling_signal.h). Threads that begin now do neither.
+ */
+static bool can_take_signals(int tid)
+{
+    return !pp_small_stacks_has(tid) &&
+           (tid == pp_task_self() || /* whose signals are blocked while it is here */
+            !pp_task_blocks(PP_TASK_ANY_FOLDER, tid, PP_SAMPLING_SIGNAL, status_text));
 }
 
 /*
@@ -235,21 +275,21 @@ static void disarm(pp_cpu_slot *slot)
  * (RLIMIT_SIGPENDING) the account stays open: a later look may have more luck, and what the thread
  * used is known at the end.
  */
-static void arm(int tid, uint64_t base_ns, uintptr_t entry)
+static void arm(int tid, uint64_t base_ns, uintptr_t entry, bool takes_signals)
 {
     pp_cpu_slot *slot = new_slot(tid);
     if (slot == NULL) {
-        pp_cpu.threads_unarmed++;
+        pp_cpu->threads_unarmed++;
         return;
     }
     slot->entry = entry;
-    slot->first_ns = base_ns + 1 + pp_random_below(&random_state, pp_cpu.period_ns);
-    __atomic_store_n(&slot->session, pp_cpu.number, __ATOMIC_RELEASE);
-    int error = arm_slot(slot);
+    slot->first_ns = base_ns + 1 + pp_random_below(&random_state, pp_cpu->period_ns);
+    __atomic_store_n(&slot->session, pp_cpu->number, __ATOMIC_RELEASE);
+    int error = takes_signals ? arm_slot(slot) : -EAGAIN;
     if (error == -ESRCH) {
         free_slot(slot);
     } else if (error != 0) {
-        pp_cpu.threads_unarmed++;
+        pp_cpu->threads_unarmed++;
     }
 }
 
@@ -257,29 +297,30 @@ static void arm(int tid, uint64_t base_ns, uintptr_t entry)
 
 /* Records what was due and never counted: on the thread's entry, or for want of it on its last
  * stack. */
-static void settle(const pp_cpu_slot *slot, uint64_t cpu_ns, bool at_thread_end)
+static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cpu_ns,
+                   bool at_thread_end)
 {
     uint64_t owed = pp_cpu_due(slot, cpu_ns);
-    if (slot->session != pp_cpu.number || owed <= slot->counted || pp_cpu.deadline_ns != 0) {
+    if (slot->session != session->number || owed <= slot->counted || session->deadline_ns != 0) {
         return;
     }
     uint64_t rest = owed - slot->counted;
     uintptr_t stack[2] = {(uintptr_t)pprof_lost_samples + 1, slot->entry + 1};
     uint32_t entry_depth = slot->entry != 0 ? 1 : 0;
-    if (rest * pp_cpu.period_ns > UNDELIVERED_NS) {
-        pp_cpu_count(stack, 1 + entry_depth, NULL, rest);
-        __atomic_add_fetch(&pp_cpu.lost_not_delivered, rest, __ATOMIC_RELAXED);
+    if (rest * session->period_ns > UNDELIVERED_NS) {
+        pp_cpu_count(session, stack, 1 + entry_depth, NULL, rest);
+        __atomic_add_fetch(&session->lost_not_delivered, rest, __ATOMIC_RELAXED);
         return;
     }
-    __atomic_add_fetch(&pp_cpu.settled, rest, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&session->settled, rest, __ATOMIC_RELAXED);
     bool on_entry = entry_depth == 1 && (at_thread_end || slot->last == NULL);
     if (on_entry) {
-        pp_cpu_count(&stack[1], 1, at_thread_end ? pp_labels_current() : NULL, rest);
+        pp_cpu_count(session, &stack[1], 1, at_thread_end ? pp_labels_current() : NULL, rest);
     } else if (slot->last != NULL) {
         __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
         pp_label_cell_add(slot->last_cell, 0, rest);
     } else {
-        pp_cpu_count(stack, 1, NULL, rest);
+        pp_cpu_count(session, stack, 1, NULL, rest);
     }
 }
 
@@ -298,8 +339,8 @@ static void visit_task(int tid, void *context)
     pp_cpu_slot *slot = find_slot(tid);
     if (slot != NULL) {
         slot->scan = scan_number;
-        if (!is_armed(slot) && arm_slot(slot) == 0) {
-            pp_cpu.threads_unarmed--;
+        if (!is_armed(slot) && can_take_signals(tid) && arm_slot(slot) == 0) {
+            pp_cpu->threads_unarmed--;
             s->added++;
         }
         return;
@@ -307,7 +348,7 @@ static void visit_task(int tid, void *context)
     int64_t now = pp_task_cpu_ns(tid);
     if (now >= 0) {
         uint32_t before = armed;
-        arm(tid, (uint64_t)now, 0);
+        arm(tid, (uint64_t)now, 0, can_take_signals(tid));
         s->added += armed != before;
     }
 }
@@ -373,7 +414,7 @@ unsigned pp_cpu_timers_arm_all(void)
     if (added < 0) { /* no /proc: the calling thread at least */
         int tid = pp_task_self();
         if (find_slot(tid) == NULL) {
-            arm(tid, (uint64_t)pp_task_cpu_ns(tid), 0);
+            arm(tid, (uint64_t)pp_task_cpu_ns(tid), 0, can_take_signals(tid));
         }
     }
     unsigned all = armed;
@@ -387,7 +428,9 @@ void pp_cpu_timers_look_again(void)
         return;
     }
     if (pp_lock_try(&lock, pp_task_self())) {
-        scan_tasks();
+        if (pp_cpu_is_active()) { /* the handler's own session may be over */
+            scan_tasks();
+        }
         pp_lock_release(&lock);
     }
 }
@@ -396,27 +439,28 @@ void pp_cpu_timers_look_again(void)
 
 void pp_cpu_timers_thread_begin(uintptr_t entry)
 {
-    if (!__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE)) {
+    if (!pp_cpu_is_active()) {
         return;
     }
     pp_signal_mask old = 0;
     enter(&old);
-    if (__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE)) {
+    if (pp_cpu_is_active()) {
         int tid = pp_task_self();
         pp_cpu_slot *slot = find_slot(tid);
         if (slot != NULL) { /* a scan was faster, or a thread of this number ended unseen */
-            pp_cpu.threads_unarmed -= !is_armed(slot);
+            pp_cpu->threads_unarmed -= !is_armed(slot);
             pp_cpu_perf_recount(slot);
             disarm(slot);
         }
-        arm(tid, 0, entry);
+        pp_cpu_signal_forget_slot();
+        arm(tid, 0, entry, true);
     }
     leave(&old);
 }
 
 void pp_cpu_timers_thread_end(void)
 {
-    if (!__atomic_load_n(&pp_cpu.active, __ATOMIC_ACQUIRE)) {
+    if (!pp_cpu_is_active()) {
         return;
     }
     pp_signal_mask old = 0;
@@ -425,14 +469,15 @@ void pp_cpu_timers_thread_end(void)
     if (slot != NULL) {
         /* In flight like a handler, so that a stop that runs now waits before it reads
          * the table. */
-        __atomic_add_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&pp_cpu.active, __ATOMIC_SEQ_CST)) {
-            settle(slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
+        pp_cpu_session *session = pp_cpu_session_enter();
+        if (session != NULL) {
+            settle(session, slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
+            pp_cpu_session_leave(session);
         }
-        __atomic_sub_fetch(&pp_cpu.in_flight, 1, __ATOMIC_SEQ_CST);
         disarm(slot);
+        pp_cpu_signal_forget_slot();
     }
-    old |= pp_signal_bit(SIGPROF); /* a signal that was sent already finds no slot any more */
+    old |= pp_signal_bit(PP_SAMPLING_SIGNAL); /* one that was sent already finds no slot any more */
     leave(&old);
 }
 
@@ -457,7 +502,7 @@ void pp_cpu_timers_after_failed_exec(void)
     around_exec(pp_cpu_perf_resume);
 }
 
-void pp_cpu_timers_disarm_all(uint64_t patience_ns)
+void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet)
 {
     pp_signal_mask old = 0;
     if (!enter_within(patience_ns, &old)) {
@@ -470,11 +515,69 @@ void pp_cpu_timers_disarm_all(uint64_t patience_ns)
         }
         int64_t now = pp_task_cpu_ns(slot->tid);
         if (now >= 0) {
-            settle(slot, (uint64_t)now, false);
+            settle(pp_cpu, slot, (uint64_t)now, false);
         }
-        disarm(slot);
+        if (quiet) {
+            disarm(slot);
+        } else {
+            silence(slot);
+            hold_slot(slot, pp_cpu);
+        }
     }
     leave(&old);
+}
+
+void pp_cpu_timers_take_back_slots(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    for (uint32_t i = 0; i < slots_used; i++) {
+        pp_cpu_slot *slot = &slots[i];
+        if (slot->held_by != 0 &&
+            __atomic_load_n(&pp_cpu_sessions[slot->held_by - 1].in_flight, __ATOMIC_SEQ_CST) == 0) {
+            slot->held_by = 0;
+            put_on_free_list(slot);
+        }
+    }
+    leave(&old);
+}
+
+/* ---- alternate stacks ---- */
+
+/* The calling thread's slot, if it has one; with the lock. */
+static pp_cpu_slot *own_slot_within(uint64_t patience_ns, pp_signal_mask *old)
+{
+    if (!pp_cpu_is_active() || !enter_within(patience_ns, old)) {
+        return NULL;
+    }
+    pp_cpu_slot *slot = find_slot(pp_task_self());
+    if (slot == NULL) {
+        leave(old);
+    }
+    return slot;
+}
+
+void pp_cpu_timers_pause_thread(void)
+{
+    pp_signal_mask old = 0;
+    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    if (slot != NULL) {
+        pp_cpu->threads_unarmed += is_armed(slot);
+        silence(slot);
+        leave(&old);
+    }
+}
+
+void pp_cpu_timers_resume_thread(void)
+{
+    pp_signal_mask old = 0;
+    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    if (slot != NULL) {
+        if (!is_armed(slot) && arm_slot(slot) == 0) {
+            pp_cpu->threads_unarmed--;
+        }
+        leave(&old);
+    }
 }
 
 void pp_cpu_timers_after_fork_in_child(void)

@@ -35,13 +35,22 @@ void pp_cpu_timers_look_again(void);
 /* The calling thread begins: `entry` is its start routine. NORMAL, in the new thread. */
 void pp_cpu_timers_thread_begin(uintptr_t entry);
 
-/* The calling thread ends: settles its account and disarms it. NORMAL. SIGPROF stays
- * blocked. */
+/* The calling thread ends: settles its account and disarms it. NORMAL. The sampling signal
+ * stays blocked. */
 void pp_cpu_timers_thread_end(void);
 
 /* Settles all accounts and disarms all threads; does nothing if the lock is not to be had within
- * `patience_ns`. No handler may be in flight. NORMAL, and the fatal-signal writer. */
-void pp_cpu_timers_disarm_all(uint64_t patience_ns);
+ * `patience_ns`. If the session is not `quiet`, a handler of it may still use a slot: they are not given
+ * out again before that one has come back. NORMAL, and the fatal-signal writer. */
+void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet);
+
+/* Before a start: the slots that late handlers kept, as far as these have come back. NORMAL. */
+void pp_cpu_timers_take_back_slots(void);
+
+/* The calling thread gets no signals for a while; its account goes on, and what was due meanwhile comes with the
+ * first sample after it. HOOK: gives up if the lock is not to be had. */
+void pp_cpu_timers_pause_thread(void);
+void pp_cpu_timers_resume_thread(void);
 
 /*
  * The calling thread is about to execute another program: of its perf event nothing may be pending

@@ -9,8 +9,8 @@
 #include "sample/thread.h"
 
 #include "sample/contention.h"
-#include "sample/cpu_signal.h"
 #include "sample/cpu_timers.h"
+#include "sample/small_stacks.h"
 #include "store/labels.h"
 #include "unwind/stack_memo.h"
 #include "unwind/stack_memory.h"
@@ -20,13 +20,10 @@ void pp_thread_declare_stack(uintptr_t limit, uintptr_t top)
     pp_stack_declare(limit, top);
 }
 
-void pp_thread_begin(uintptr_t entry, bool prof_blocked, pprof_labels *labels,
-                     const pp_thread_creation *creation)
+void pp_thread_begin(uintptr_t entry, pprof_labels *labels, const pp_thread_creation *creation)
 {
     pp_labels_exchange(labels);
     pp_thread_creation_begin(entry, creation);
-    pp_cpu_signal_set_host_blocks(prof_blocked);
-    pp_cpu_signal_open();
     pp_contention_thread_begin();
     pp_cpu_timers_thread_begin(entry);
 }
@@ -34,11 +31,6 @@ void pp_thread_begin(uintptr_t entry, bool prof_blocked, pprof_labels *labels,
 void pp_thread_was_there(void)
 {
     pp_thread_creation_begin(0, &(pp_thread_creation){.stack = NULL});
-}
-
-bool pp_thread_believes_prof_blocked(void)
-{
-    return pp_cpu_signal_host_blocks();
 }
 
 pprof_labels *pp_thread_labels(void)
@@ -54,6 +46,7 @@ void pp_thread_drop_labels(pprof_labels *labels)
 void pp_thread_end(void)
 {
     pp_cpu_timers_thread_end();
+    pp_small_stacks_set_own(false);
     pp_contention_thread_end();
     pp_memo_thread_end();
     pp_thread_creation_end(); /* nobody looks at its labels any more */

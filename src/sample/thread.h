@@ -13,25 +13,19 @@
 
 #include "pprof.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* The calling thread's own stack is [limit, top): see unwind/stack_memory.h for what must hold. */
 void pp_thread_declare_stack(uintptr_t limit, uintptr_t top);
 
 /*
- * The calling thread is about to call its start routine `entry`. `prof_blocked`: its creator
- * believes SIGPROF to be blocked, so this thread will too. `labels`: those of its creator, of which the
- * thread takes over a reference.
+ * The calling thread is about to call its start routine `entry`. `labels`: those of its creator, of which
+ * the thread takes over a reference.
  */
-void pp_thread_begin(uintptr_t entry, bool prof_blocked, pprof_labels *labels,
-                     const pp_thread_creation *creation);
+void pp_thread_begin(uintptr_t entry, pprof_labels *labels, const pp_thread_creation *creation);
 
 /* The calling thread, which loads the library, was there before. */
 void pp_thread_was_there(void);
-
-/* What the calling thread believes of SIGPROF although it is open to us. */
-bool pp_thread_believes_prof_blocked(void);
 
 /* A reference to the calling thread's labels, for a thread that it creates; and what becomes of it if
  * that is not created. */

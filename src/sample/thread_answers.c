@@ -15,6 +15,7 @@
 #include "base/slots.h"
 #include "sample/cpu_signal.h"
 #include "sample/scratch.h"
+#include "sys/sampling_signal.h"
 #include "sys/tasks.h"
 
 #include <signal.h>
@@ -67,18 +68,13 @@ bool pp_answers_have_room(void)
     return __atomic_load_n(&taken, __ATOMIC_RELAXED) != UINT64_MAX;
 }
 
-bool pp_answers_are_awaited(void)
-{
-    return __atomic_load_n(&taken, __ATOMIC_RELAXED) != 0;
-}
-
 static bool arm(pp_answer *answer)
 {
     struct sigevent event;
     const struct itimerspec at_once = {.it_value.tv_nsec = 1};
     memset(&event, 0, sizeof event);
     event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = SIGPROF;
+    event.sigev_signo = PP_SAMPLING_SIGNAL;
     event.sigev_value.sival_ptr = answer;
     event._sigev_un._tid = answer->tid;
     answer->timer = -1;

@@ -25,18 +25,15 @@ enum { PP_ANSWERS_MAX = 64 /* at a time */ };
 
 typedef struct pp_answer pp_answer;
 
-/* Before the first question: takes over SIGPROF. 0 or -errno. NORMAL. */
+/* Before the first question: takes over the sampling signal. 0 or -errno. NORMAL. */
 int pp_answers_prepare(void);
 
 /* Whether there is room for another question. */
 bool pp_answers_have_room(void);
 
-/* Whether somebody has been asked and not answered yet. */
-bool pp_answers_are_awaited(void);
-
 /*
- * Asks thread `tid`; NULL if it cannot be asked now. One that blocks SIGPROF should not be asked: the signal
- * would stay, and be there for whoever reads that thread's signals.
+ * Asks thread `tid`; NULL if it cannot be asked now. One that blocks the sampling signal should not be
+ * asked: the signal would stay pending.
  */
 pp_answer *pp_answer_ask(int tid);
 

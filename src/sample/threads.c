@@ -11,10 +11,12 @@
 #include "arch/system_call.h"
 #include "base/sort.h"
 #include "sample/scratch.h"
+#include "sample/small_stacks.h"
 #include "sample/thread_answers.h"
 #include "store/thread_table.h"
 #include "sys/clock.h"
 #include "sys/own_code.h"
+#include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 #include "unwind/walk_other.h"
@@ -57,6 +59,7 @@ typedef struct work {
     pp_threads *threads;
     pp_other_space *space;
     uintptr_t *pcs;  /* PP_SCRATCH_DEPTH of them */
+    char *status;    /* PP_TASK_STATUS_BYTES */
     record *records; /* by thread */
     size_t record_count;
 } work;
@@ -301,8 +304,8 @@ static void look_for_answer(work *w, question *q)
         keep_walk(w, q->row, walk);
         q->row->state = PP_THREAD_RUNS;
         close_question(q);
-    } else if (q->answer == NULL && pp_answers_have_room() &&
-               !pp_task_blocks(w->folder, q->row->tid, SIGPROF)) {
+    } else if (q->answer == NULL && pp_answers_have_room() && !pp_small_stacks_has(q->row->tid) &&
+               !pp_task_blocks(w->folder, q->row->tid, PP_SAMPLING_SIGNAL, w->status)) {
         q->answer = pp_answer_ask(q->row->tid);
     }
 }
@@ -472,7 +475,8 @@ int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads
     threads->count = 0;
     w.space = pp_arena_alloc(arena, sizeof *w.space);
     w.pcs = pp_arena_array(arena, PP_SCRATCH_DEPTH, sizeof *w.pcs);
-    if (w.space == NULL || w.pcs == NULL) {
+    w.status = pp_arena_alloc(arena, PP_TASK_STATUS_BYTES);
+    if (w.space == NULL || w.pcs == NULL || w.status == NULL) {
         return -ENOMEM;
     }
     w.folder = wish->alone ? -1 : pp_task_open();

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "sys/own_files.h"
 #include "sys/signal_mask.h"
+#include "sys/sampling_signal.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -99,7 +100,7 @@ static int try_perf(void)
         pp_system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 0) < 0 ? -EPERM : 0,
         pp_system_call(SYS_fcntl, fd, F_SETOWN_EX, &owner),
         pp_system_call(SYS_fcntl, fd, F_GETOWN_EX, &owner),
-        pp_system_call(SYS_fcntl, fd, F_SETSIG, SIGPROF),
+        pp_system_call(SYS_fcntl, fd, F_SETSIG, PP_SAMPLING_SIGNAL),
         pp_system_call(SYS_fcntl, fd, F_GETSIG) < 0 ? -EPERM : 0,
         pp_system_call(SYS_fcntl, fd, F_SETFL, O_NONBLOCK | O_ASYNC),
         pp_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &word),
@@ -133,7 +134,7 @@ static void try_the_rest(void)
     pp_system_call(SYS_prlimit64, 0, -1, NULL, NULL);
     pp_system_call(SYS_sched_yield);
     pp_system_call(SYS_nanosleep, &no_time, NULL);
-    pp_system_call(SYS_rt_sigaction, SIGPROF, NULL, NULL, sizeof no_signal);
+    pp_system_call(SYS_rt_sigaction, PP_SAMPLING_SIGNAL, NULL, NULL, sizeof no_signal);
     pp_system_call(SYS_rt_sigpending, path, sizeof no_signal);
     pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &no_signal, NULL, sizeof no_signal);
     pp_system_call(SYS_rt_sigtimedwait, &no_signal, NULL, &no_time, sizeof no_signal);

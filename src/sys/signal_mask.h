@@ -2,9 +2,9 @@
  *
  * signal_mask.h: the calling thread's signal mask, past libc.
  *
- * pthread_sigmask is hooked (hook/masks.c); our own critical sections must not be taken for the
- * host's. libc's own two signals (32 cancels, 33 is setuid in all threads) are never blocked: a
- * thread that blocked the second would hang a setuid() of the host.
+ * libc's functions leave its own two signals open. The first of them is the one that our timers send, and
+ * asynchronous cancellation (sys/sampling_signal.h): neither may strike in our critical sections. The second (33,
+ * setuid in all threads) stays open: a thread that blocked it would hang a setuid() of the host.
  *
  * Zone: SIGNAL.
  * Locks: none.
@@ -30,7 +30,7 @@ static inline pp_signal_mask pp_signal_bit(int signal)
 /* Blocks all signals; *old is what to restore. */
 static inline void pp_signals_block(pp_signal_mask *old)
 {
-    const pp_signal_mask all = ~(pp_signal_bit(32) | pp_signal_bit(33));
+    const pp_signal_mask all = ~pp_signal_bit(33);
     pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, old, sizeof all);
 }
 

@@ -48,8 +48,8 @@ static void make_path(char path[PATH_BYTES], int tid, const char *file)
     path[length] = '\0';
 }
 
-/* The beginning of a file, NUL-terminated; its length, or -errno. */
-static long read_file(int folder, int tid, const char *file, char text[FILE_BYTES])
+/* The beginning of a file, NUL-terminated, `size` bytes in all; its length, or -errno. */
+static long read_text(int folder, int tid, const char *file, char *text, size_t size)
 {
     char path[PATH_BYTES];
     make_path(path, tid, file);
@@ -57,10 +57,15 @@ static long read_file(int folder, int tid, const char *file, char text[FILE_BYTE
     if (fd < 0) {
         return fd;
     }
-    long got = pp_system_call(SYS_read, fd, text, FILE_BYTES - 1);
+    long got = pp_system_call(SYS_read, fd, text, size - 1);
     pp_system_call(SYS_close, fd);
     text[got > 0 ? got : 0] = '\0';
     return got;
+}
+
+static long read_file(int folder, int tid, const char *file, char text[FILE_BYTES])
+{
+    return read_text(folder, tid, file, text, FILE_BYTES);
 }
 
 /* ---- syscall ---- */
@@ -82,22 +87,24 @@ static long parse_decimal(const char *text)
     return number;
 }
 
-/* "0x7ffe..." */
-static uintptr_t parse_hex(const char *text)
+static uint64_t parse_digits(const char *text)
 {
-    uintptr_t number = 0;
-    if (text[0] != '0' || text[1] != 'x') {
-        return 0;
-    }
-    for (text += 2;; text++) {
+    uint64_t number = 0;
+    for (;; text++) {
         if (*text >= '0' && *text <= '9') {
-            number = number * 16 + (uintptr_t)(*text - '0');
+            number = number * 16 + (uint64_t)(*text - '0');
         } else if (*text >= 'a' && *text <= 'f') {
-            number = number * 16 + (uintptr_t)(*text - 'a' + 10);
+            number = number * 16 + (uint64_t)(*text - 'a' + 10);
         } else {
             return number;
         }
     }
+}
+
+/* "0x7ffe..." */
+static uintptr_t parse_hex(const char *text)
+{
+    return text[0] == '0' && text[1] == 'x' ? parse_digits(text + 2) : 0;
 }
 
 /* "NR 6 arguments SP PC", or "-1 SP PC". */
@@ -130,7 +137,7 @@ pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place)
     return parse_place(text, place) ? PP_TASK_WAITS : PP_TASK_UNKNOWN;
 }
 
-/* ---- stat, comm ---- */
+/* ---- stat ---- */
 
 /* `stat` from its letter on, or "". The name in front of it may have blanks and brackets. */
 static const char *read_stat(int folder, int tid, char text[FILE_BYTES])
@@ -148,16 +155,21 @@ char pp_task_letter(int folder, int tid)
     return *read_stat(folder, tid, text);
 }
 
-bool pp_task_blocks(int folder, int tid, int signal)
+/* ---- status ---- */
+
+bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BYTES])
 {
-    enum { LETTER = 3, BLOCKED = 32 }; /* which words they are; this one has 31 signals */
-    char text[FILE_BYTES];
-    const char *word = read_stat(folder, tid, text);
-    for (unsigned i = LETTER; i < BLOCKED; i++) {
-        word = skip_word(word);
+    static const char label[] = "\nSigBlk:\t";
+    int opened = folder == PP_TASK_ANY_FOLDER ? pp_task_open() : folder;
+    long got = read_text(opened, tid, "status", text, PP_TASK_STATUS_BYTES);
+    if (folder == PP_TASK_ANY_FOLDER) {
+        pp_task_close(opened);
     }
-    return ((unsigned long)parse_decimal(word) >> (signal - 1) & 1) != 0;
+    const char *line = got > 0 ? strstr(text, label) : NULL;
+    return line != NULL && (parse_digits(line + sizeof label - 1) >> (signal - 1) & 1) != 0;
 }
+
+/* ---- comm ---- */
 
 /* The file ends with a newline; so may the name, and have others in it. */
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES])

@@ -4,7 +4,8 @@
  *
  *   /proc/self/task/T/syscall   "running", or the call that it waits in, its arguments, SP and PC
  *   /proc/self/task/T/stat      a letter, where that file is closed to us (after a setuid(), or where
- *                               the process is not dumpable); the signals that it blocks
+ *                               the process is not dumpable)
+ *   /proc/self/task/T/status    the signals that it blocks
  *   /proc/self/task/T/comm      its name
  *
  * Zone: SIGNAL (system calls alone).
@@ -17,7 +18,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PP_TASK_NAME_BYTES = 16 /* TASK_COMM_LEN */ };
+enum {
+    PP_TASK_NAME_BYTES = 16,     /* TASK_COMM_LEN */
+    PP_TASK_STATUS_BYTES = 2048, /* of `status`: what is looked for stands in the first 1 200 */
+    PP_TASK_ANY_FOLDER = -1
+};
 
 typedef enum pp_task_activity {
     PP_TASK_GONE,
@@ -43,8 +48,9 @@ pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place);
  * thread is gone. */
 char pp_task_letter(int folder, int tid);
 
-/* Whether it blocks `signal`, one below 32. False if it is gone. */
-bool pp_task_blocks(int folder, int tid, int signal);
+/* Whether it blocks `signal`. False if it is gone. PP_TASK_ANY_FOLDER: the folder is looked up for this call. `text` is
+ * room to work in. */
+bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BYTES]);
 
 /* Its name, "" if it is gone. */
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES]);

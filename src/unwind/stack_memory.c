@@ -44,7 +44,7 @@ static void show(pp_stack_window *window, uintptr_t lo, uintptr_t hi)
     window->cfa_hi = lowest <= hi ? hi : 0;
 }
 
-void pp_stack_window_open(pp_stack_window *window, pp_stack_copy *copy)
+void pp_stack_window_open(pp_stack_window *window, uintptr_t sp, pp_stack_copy *copy)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     copy->lo = copy->hi = 0;
@@ -52,6 +52,8 @@ void pp_stack_window_open(pp_stack_window *window, pp_stack_copy *copy)
     window->image = NULL;
     if (here >= own.limit && here < own.top) {
         show(window, here, own.top);
+    } else if (sp >= own.limit && sp < own.top) {
+        show(window, sp, own.top);
     } else {
         show(window, here, (here | (PAGE - 1)) + 1);
     }

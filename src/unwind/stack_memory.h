@@ -3,8 +3,9 @@
  * stack_memory.h: reading words of a stack without ever faulting.
  *
  * Nothing that a walk reads may be missing, and what another thread can take away may be missing a
- * moment after it was asked for. Only one stack cannot go: the one we are running on, from our own
- * frame upwards. That is the window, in which words are read in place. Its upper end is known for a
+ * moment after it was asked for. Only two stacks cannot go: the one we are running on, from our own
+ * frame upwards, and the thread's own, from where a signal interrupted it, when the handler runs on an
+ * alternate stack. That is the window, in which words are read in place. Its upper end is known for a
  * thread's own stack, from the thread's start; on any other stack that we run on (a signal stack, a
  * coroutine's) the window grows by the page as the walk gets there, each one asked for.
  *
@@ -61,8 +62,9 @@ typedef struct pp_stack_window {
  */
 void pp_stack_declare(uintptr_t limit, uintptr_t top);
 
-/* Opens a window upon the stack that the caller runs on; `copy` needs no initialisation. */
-void pp_stack_window_open(pp_stack_window *window, pp_stack_copy *copy);
+/* Opens a window upon the stack that the caller runs on, or upon the thread's own from `sp` on, where the walk
+ * begins, if that is another; `copy` needs no initialisation. */
+void pp_stack_window_open(pp_stack_window *window, uintptr_t sp, pp_stack_copy *copy);
 
 /* Opens one upon the stack of another thread, which may be unmapped at any time. */
 void pp_stack_window_open_other(pp_stack_window *window, const pp_stack_image *image,

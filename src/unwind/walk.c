@@ -172,7 +172,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
     } else {
         *use = (pp_memo_use){.memo = NULL};
     }
-    pp_stack_window_open(&f->window, &f->space->stack);
+    pp_stack_window_open(&f->window, f->sp, &f->space->stack);
     while (v == PP_GO_ON && out.at < out.end) {
         if (!f->exact && out.skip == 0 && f->sp >= f->window.cfa_lo) {
             v = walk_callers(f, &out, use);

@@ -14,6 +14,8 @@
 
 #include "sample/cpu_perf.h"
 #include "sample/cpu_timers.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -27,18 +29,18 @@ static pp_cpu_slot slot;
 static int arm(void)
 {
     int64_t now = pp_task_cpu_ns(pp_task_self());
-    pp_cpu.engine = &pp_cpu_engine_perf;
-    pp_cpu.number = 1;
-    pp_cpu.period_ns = 3600 * UINT64_C(1000000000); /* no signal while the test runs */
+    pp_cpu->engine = &pp_cpu_engine_perf;
+    pp_cpu->number = 1;
+    pp_cpu->period_ns = 3600 * UINT64_C(1000000000); /* no signal while the test runs */
     slot = (pp_cpu_slot){.tid = pp_task_self(), .timer = -1, .event = -1, .session = 1};
-    slot.first_ns = (uint64_t)now + pp_cpu.period_ns;
+    slot.first_ns = (uint64_t)now + pp_cpu->period_ns;
     return pp_cpu_engine_perf.arm(&slot);
 }
 
 static int set_up(void **state)
 {
     (void)state;
-    pp_cpu.events_armed = pp_cpu.events_refused = pp_cpu.events_closed = 0;
+    pp_cpu->events_armed = pp_cpu->events_refused = pp_cpu->events_closed = 0;
     int error = pp_cpu_timers_reserve();
     pp_cpu_perf_reserve(0);
     return error;
@@ -58,7 +60,7 @@ static bool is_open(int fd)
 
 static siginfo_t signal_of(int fd)
 {
-    siginfo_t info = {.si_signo = SIGPROF, .si_code = POLL_IN};
+    siginfo_t info = {.si_signo = PP_SAMPLING_SIGNAL, .si_code = POLL_IN};
     info.si_fd = fd;
     return info;
 }
@@ -73,13 +75,13 @@ static void the_descriptor_is_high_and_closed_on_exec(void **state)
     NEEDS_AN_EVENT();
     assert_true((rlim_t)slot.event >= (files.rlim_cur > 4096 ? 3072 : files.rlim_cur / 4 * 3));
     assert_int_equal(fcntl(slot.event, F_GETFD), FD_CLOEXEC);
-    assert_int_equal(fcntl(slot.event, F_GETSIG), SIGPROF);
+    assert_int_equal(fcntl(slot.event, F_GETSIG), PP_SAMPLING_SIGNAL);
     assert_false(is_open(lowest));
     int fd = slot.event;
     pp_cpu_engine_perf.disarm(&slot);
     assert_false(is_open(fd));
     assert_int_equal(slot.timer, -1);
-    assert_int_equal(pp_cpu.events_closed, 0);
+    assert_int_equal(pp_cpu->events_closed, 0);
 }
 
 static void signals_are_known_by_their_descriptor(void **state)
@@ -115,7 +117,7 @@ static void a_file_of_the_host_is_left_alone(void **state)
     assert_int_equal(dup2(ends[0], fd), fd);
     pp_cpu_engine_perf.disarm(&slot);
     assert_true(is_open(fd));
-    assert_int_equal(pp_cpu.events_closed, 1);
+    assert_int_equal(pp_cpu->events_closed, 1);
     close(fd);
 
     /* Nor an event of another profiler. */
@@ -126,7 +128,7 @@ static void a_file_of_the_host_is_left_alone(void **state)
     assert_int_equal(dup2(slot.event, fd), fd);
     pp_cpu_engine_perf.disarm(&other);
     assert_true(is_open(fd));
-    assert_int_equal(pp_cpu.events_closed, 2);
+    assert_int_equal(pp_cpu->events_closed, 2);
     pp_cpu_engine_perf.disarm(&slot);
     close(fd);
     close(ends[0]);
@@ -157,8 +159,8 @@ static void refusals_leave_the_timer(void **state)
     assert_int_equal(arm(), 0);
     assert_true(slot.event < 0);
     assert_true(slot.timer >= 0);
-    assert_int_equal(pp_cpu.events_refused, 1);
-    assert_int_equal(pp_cpu.event_error, -EACCES);
+    assert_int_equal(pp_cpu->events_refused, 1);
+    assert_int_equal(pp_cpu->event_error, -EACCES);
     pp_cpu_engine_perf.disarm(&slot);
 
     struct rlimit files;
@@ -170,15 +172,15 @@ static void refusals_leave_the_timer(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
     assert_true(slot.event < 0);
     assert_true(slot.timer >= 0);
-    assert_int_equal(pp_cpu.events_refused, 2);
+    assert_int_equal(pp_cpu->events_refused, 2);
     pp_cpu_engine_perf.disarm(&slot);
 }
 
 static bool is_pending(void)
 {
-    sigset_t pending;
-    sigpending(&pending);
-    return sigismember(&pending, SIGPROF) == 1;
+    pp_signal_mask pending = 0;
+    pp_system_call(SYS_rt_sigpending, &pending, sizeof pending);
+    return (pending & pp_signal_bit(PP_SAMPLING_SIGNAL)) != 0;
 }
 
 /* Until the signal is pending, or for so much CPU time. */
@@ -193,16 +195,15 @@ static void nothing_is_pending_over_exec(void **state)
 {
     (void)state;
     enum { MS = 1000 * 1000, LONG = 2000 * MS };
-    sigset_t prof;
-    sigset_t before;
-    sigemptyset(&prof);
-    sigaddset(&prof, SIGPROF);
-    sigprocmask(SIG_BLOCK, &prof, &before);
+    const struct timespec at_once = {0};
+    const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
+    pp_signal_mask before = 0;
+    pp_signals_block(&before);
     NEEDS_AN_EVENT();
     pp_cpu_engine_timers.disarm(&slot);
     pp_cpu_engine_perf.disarm(&slot);
     slot.first_ns = 0; /* due at once */
-    pp_cpu.period_ns = MS;
+    pp_cpu->period_ns = MS;
     assert_int_equal(pp_cpu_engine_perf.arm(&slot), 0);
     pp_cpu_engine_timers.disarm(&slot);
     assert_true(pp_cpu_perf_was_used());
@@ -217,19 +218,19 @@ static void nothing_is_pending_over_exec(void **state)
     burn(LONG);
     assert_true(is_pending());
 
-    /* The host's own stays, whether or not the thread has an event. */
+    /* Cancellation stays, whether or not the thread has an event. */
     pp_cpu_perf_pause(&slot);
-    raise(SIGPROF);
+    pp_system_call(SYS_tgkill, getpid(), pp_task_self(), PP_SAMPLING_SIGNAL);
     pp_cpu_perf_pause(&slot);
     assert_true(is_pending());
     pp_cpu_perf_pause(NULL);
     assert_true(is_pending());
 
-    signal(SIGPROF, SIG_IGN);
-    signal(SIGPROF, SIG_DFL);
+    assert_int_equal(pp_system_call(SYS_rt_sigtimedwait, &ours, NULL, &at_once, sizeof ours),
+                     PP_SAMPLING_SIGNAL);
     assert_false(is_pending());
     pp_cpu_engine_perf.disarm(&slot);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    pp_signals_restore(&before);
 }
 
 int main(void)

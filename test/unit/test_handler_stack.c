@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_handler_stack.c: the handler of SIGPROF needs little of the stack that it interrupts, which
+ * test_handler_stack.c: the handler of samples needs little of the stack that it interrupts, which
  * may be the last page of a coroutine's or an alternate one of a few KiB.
  *
  * Holds for optimised builds; sanitizers and -O0 have their own idea of a frame.

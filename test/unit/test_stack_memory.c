@@ -85,7 +85,7 @@ static void look_at_own_stack(void)
     pp_stack_window window;
     uintptr_t word = 0;
     pp_stack_declare(lo, hi);
-    pp_stack_window_open(&window, &copy);
+    pp_stack_window_open(&window, 0, &copy);
     found.opened = window;
     for (uintptr_t address = (window.lo | 7) + 1; address < hi; address += 8)
         found.wrong += !reads_itself(&window, address);
@@ -112,7 +112,7 @@ static void look_upwards(void)
     pp_stack_window window;
     uintptr_t word = 0;
     pp_stack_declare(0, 0);
-    pp_stack_window_open(&window, &copy);
+    pp_stack_window_open(&window, 0, &copy);
     found.opened = window;
     for (uintptr_t address = (window.lo | 7) + 1; address < hi; address += 8)
         found.wrong += !reads_itself(&window, address);
@@ -137,7 +137,7 @@ static void look_downwards(void)
     pp_stack_copy copy;
     pp_stack_window window;
     uintptr_t word = 0;
-    pp_stack_window_open(&window, &copy);
+    pp_stack_window_open(&window, 0, &copy);
     found.opened = window;
     for (uintptr_t address = lo; address < lo + PAGE; address += 8)
         found.wrong += !pp_stack_read(&window, address, &word) || word != cookie_at(address);
@@ -162,7 +162,7 @@ static pp_stack_copy copy_here;
 static pp_stack_window open_here(void)
 {
     pp_stack_window window;
-    pp_stack_window_open(&window, &copy_here);
+    pp_stack_window_open(&window, 0, &copy_here);
     return window;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "sys/sampling_signal.h"
 #include "sys/task_state.h"
 
 #include "parked_thread.h"
@@ -34,6 +35,7 @@ static void one_that_waits(void **state)
     parked_thread t = {.blocked = SIGUSR1};
     pp_task_place place;
     char name[PP_TASK_NAME_BYTES];
+    char text[PP_TASK_STATUS_BYTES];
     int folder = pp_task_open();
     assert_true(folder >= 0);
     parked_start(&t);
@@ -42,9 +44,9 @@ static void one_that_waits(void **state)
     assert_string_equal(pp_task_call_name(place.call), "poll");
     assert_true(place.pc != 0 && place.sp != 0 && place.sp < (uintptr_t)t.thread);
     assert_int_equal(pp_task_letter(folder, t.tid), 'S');
-    assert_true(pp_task_blocks(folder, t.tid, SIGUSR1));
-    assert_false(pp_task_blocks(folder, t.tid, SIGUSR2));
-    assert_false(pp_task_blocks(folder, t.tid, SIGPROF));
+    assert_true(pp_task_blocks(folder, t.tid, SIGUSR1, text));
+    assert_false(pp_task_blocks(folder, t.tid, SIGUSR2, text));
+    assert_false(pp_task_blocks(folder, t.tid, SIGPROF, text));
     pp_task_name(folder, t.tid, name);
     assert_string_equal(name, "a ) name (");
     assert_true(parked_end(&t));
@@ -54,13 +56,16 @@ static void one_that_waits(void **state)
 static void one_that_computes(void **state)
 {
     (void)state;
-    parked_thread t = {.computes = true, .blocked = SIGPROF};
+    parked_thread t = {.computes = true, .blocked = PP_SAMPLING_SIGNAL};
     pp_task_place place;
+    char text[PP_TASK_STATUS_BYTES];
     int folder = pp_task_open();
     parked_start(&t);
     assert_int_equal(look_until(folder, t.tid, PP_TASK_RUNS, &place), PP_TASK_RUNS);
     assert_int_equal(pp_task_letter(folder, t.tid), 'R');
-    assert_true(pp_task_blocks(folder, t.tid, SIGPROF));
+    assert_true(pp_task_blocks(folder, t.tid, PP_SAMPLING_SIGNAL, text));
+    assert_true(pp_task_blocks(PP_TASK_ANY_FOLDER, t.tid, PP_SAMPLING_SIGNAL, text));
+    assert_false(pp_task_blocks(folder, t.tid, PP_SAMPLING_SIGNAL + 1, text));
     assert_true(parked_end(&t));
     pp_task_close(folder);
 }
@@ -71,12 +76,13 @@ static void one_that_is_no_more(void **state)
     parked_thread t = {.computes = false};
     pp_task_place place;
     char name[PP_TASK_NAME_BYTES];
+    char text[PP_TASK_STATUS_BYTES];
     int folder = pp_task_open();
     parked_start(&t);
     assert_true(parked_end(&t));
     assert_int_equal(look_until(folder, t.tid, PP_TASK_GONE, &place), PP_TASK_GONE);
     assert_int_equal(pp_task_letter(folder, t.tid), 0);
-    assert_false(pp_task_blocks(folder, t.tid, SIGUSR1));
+    assert_false(pp_task_blocks(folder, t.tid, SIGUSR1, text));
     pp_task_name(folder, t.tid, name);
     assert_string_equal(name, "");
     pp_task_close(folder);

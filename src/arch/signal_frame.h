@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * signal_frame.h: chooses the architecture's signal frame.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_ARCH_SIGNAL_FRAME_H
+#define PP_ARCH_SIGNAL_FRAME_H
+
+#include <stddef.h>
+
+/* Where the handlers that we install past libc return to (SA_RESTORER). */
+extern void pp_signal_return(void);
+
+#if defined(__x86_64__)
+#include "arch/x86_64_signal_frame.h"
+#else
+#error "libpprof knows no signal frame of this architecture yet: add src/arch/<name>_signal_frame.h"
+#endif
+
+#endif
