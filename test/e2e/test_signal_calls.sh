@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 300
+#
+# test_signal_calls.sh: what each call of libc that sees or changes signals says is the same with and
+# without a profile (docs/SIGNALS.md).
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need timeout
+
+rows() { # OPTIONS
+    preload "$1,subprocesses,log=$work/log" timeout -s KILL 250 "$victims/signal_calls"
+}
+"$victims/signal_calls" >plain
+lines=$(wc -l <plain)
+[ "$lines" -gt 1000 ] || fail "only $lines lines are compared"
+
+env LD_PRELOAD="$library" "$victims/signal_calls" >idle
+diff plain idle >&2 || fail "an idle library changes what a call says"
+rows "cpu:1000,thread,file=$work/%p.%k.pb.gz" >timers
+diff plain timers >&2 || fail "a CPU profile changes what a call says"
+rows "cpu:10000,engine=perf,heap:4096,block,mutex,fd,file=$work/%p.%k.pb.gz" >events
+diff plain events >&2 || fail "a profile of each kind changes what a call says"
+echo ok
