@@ -568,11 +568,25 @@ void pp_cpu_timers_pause_thread(void)
     }
 }
 
+/* What the calling thread used meanwhile belongs to no stack that comes after it. */
+static void settle_so_far(pp_cpu_slot *slot)
+{
+    pp_cpu_session *session = pp_cpu_session_enter();
+    if (session != NULL) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        uint64_t owed = pp_cpu_due(slot, now_ns);
+        settle(session, slot, now_ns, false);
+        slot->counted = owed > slot->counted ? owed : slot->counted;
+        pp_cpu_session_leave(session);
+    }
+}
+
 void pp_cpu_timers_resume_thread(void)
 {
     pp_signal_mask old = 0;
     pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
     if (slot != NULL) {
+        settle_so_far(slot);
         if (!is_armed(slot) && arm_slot(slot) == 0) {
             pp_cpu->threads_unarmed--;
         }

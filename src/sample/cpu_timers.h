@@ -47,8 +47,8 @@ void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet);
 /* Before a start: the slots that late handlers kept, as far as these have come back. NORMAL. */
 void pp_cpu_timers_take_back_slots(void);
 
-/* The calling thread gets no signals for a while; its account goes on, and what was due meanwhile comes with the
- * first sample after it. HOOK: gives up if the lock is not to be had. */
+/* The calling thread gets no signals for a while; its account goes on, and what was due meanwhile is settled when
+ * they come again. HOOK: gives up if the lock is not to be had. */
 void pp_cpu_timers_pause_thread(void);
 void pp_cpu_timers_resume_thread(void);
 
