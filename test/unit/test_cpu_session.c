@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_cpu_session.c: handlers that are late: held up while their session is stopped, or called for a slot
+ * that is another thread's by now.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sample/cpu.h"
+#include "sample/cpu_session.h"
+#include "sys/sampling_signal.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { MS = 1000 * 1000, WEIGHT = 7, FORGED = 100 };
+
+static const uint64_t hour_ns = 3600 * UINT64_C(1000000000); /* no signal while the test runs */
+static const uintptr_t stack[] = {0x1001, 0x2001};
+
+static void start(uint64_t period_ns)
+{
+    assert_int_equal(pp_cpu_start(period_ns, 0, PP_CPU_TIMERS), 0);
+}
+
+static bool stop(void)
+{
+    pp_cpu_result result;
+    pp_cpu_stop(MS, &result);
+    bool quiet = !result.handlers_in_flight;
+    pp_cpu_result_release(&result);
+    return quiet;
+}
+
+static void add(const pp_stack_entry *entry, void *context)
+{
+    uint64_t *sum = context;
+    *sum += entry->count;
+}
+
+static uint64_t weight_of(const pp_cpu_session *session)
+{
+    uint64_t sum = 0;
+    pp_stack_counts_each(session->counts, add, &sum);
+    return sum;
+}
+
+static void a_late_handler_goes_on_with_its_own_session(void **state)
+{
+    (void)state;
+    start(hour_ns);
+    pp_cpu_session *late = pp_cpu_session_enter();
+    assert_non_null(late);
+    assert_false(stop());
+    assert_null(pp_cpu_session_enter());
+    assert_non_null(late->counts);
+
+    start(hour_ns);
+    assert_ptr_not_equal(pp_cpu, late);
+    assert_int_not_equal(pp_cpu->number, late->number);
+    uint64_t before = weight_of(late);
+    pp_cpu_count(late, stack, 2, NULL, WEIGHT); /* after the next one has begun */
+    assert_int_equal(weight_of(late), before + WEIGHT);
+    assert_int_equal(weight_of(pp_cpu), 0);
+    assert_true(stop()); /* it does not wait for the other one's */
+
+    pp_cpu_session_leave(late);
+    start(hour_ns);
+    assert_true(stop());
+    assert_null(late->counts); /* what it kept is given back */
+}
+
+static void there_are_not_sessions_for_ever(void **state)
+{
+    (void)state;
+    pp_cpu_session *late[PP_CPU_SESSIONS];
+    for (unsigned i = 0; i < PP_CPU_SESSIONS; i++) {
+        start(hour_ns);
+        late[i] = pp_cpu_session_enter();
+        assert_false(stop());
+    }
+    assert_int_equal(pp_cpu_start(hour_ns, 0, PP_CPU_TIMERS), -EBUSY);
+    pp_cpu_session_leave(late[1]);
+    start(hour_ns);
+    assert_ptr_equal(pp_cpu, late[1]);
+    assert_true(stop());
+    for (unsigned i = 0; i < PP_CPU_SESSIONS; i++) {
+        if (i != 1) {
+            pp_cpu_session_leave(late[i]);
+        }
+    }
+    start(hour_ns);
+    assert_true(stop());
+}
+
+/* ---- slots ---- */
+
+static pp_signal_action ours;
+static siginfo_t seen;
+static volatile sig_atomic_t seen_count;
+
+static void remember(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    seen = *info;
+    seen_count = 1;
+}
+
+/* A signal of the calling thread's timer: it has the address of the thread's slot. */
+static pp_cpu_slot *catch_slot(void)
+{
+    pp_signal_action catching;
+    assert_true(pp_signal_action_change(PP_SAMPLING_SIGNAL, NULL, &ours));
+    catching = ours;
+    catching.handler = remember;
+    seen_count = 0;
+    assert_true(pp_signal_action_change(PP_SAMPLING_SIGNAL, &catching, NULL));
+    while (!seen_count) {
+    }
+    assert_true(pp_signal_action_change(PP_SAMPLING_SIGNAL, &ours, NULL));
+    return seen.si_value.sival_ptr;
+}
+
+static void send_forged(void)
+{
+    for (int i = 0; i < FORGED; i++) {
+        assert_int_equal(pp_system_call(SYS_rt_tgsigqueueinfo, getpid(), pp_task_self(),
+                                        PP_SAMPLING_SIGNAL, &seen),
+                         0);
+    }
+}
+
+static pp_cpu_slot *slot_of_other;
+static int ends[2];
+
+static void *wait_with_slot(void *unused)
+{
+    char byte = 0;
+    __atomic_store_n(&slot_of_other, catch_slot(), __ATOMIC_SEQ_CST);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    return unused;
+}
+
+static void a_signal_for_the_slot_of_another_thread_counts_nothing(void **state)
+{
+    (void)state;
+    pthread_t other;
+    assert_int_equal(pipe(ends), 0);
+    start(MS);
+    assert_int_equal(pthread_create(&other, NULL, wait_with_slot, NULL), 0);
+    while (__atomic_load_n(&slot_of_other, __ATOMIC_SEQ_CST) == NULL) {
+        poll(NULL, 0, 1);
+    }
+    /* It is on its way to sleep: nothing of its own comes any more then. */
+    uint64_t before = 0;
+    do {
+        before = slot_of_other->counted;
+        poll(NULL, 0, 20);
+    } while (slot_of_other->counted != before);
+    send_forged();
+    assert_int_equal(slot_of_other->counted, before);
+    assert_int_equal(write(ends[1], "", 1), 1);
+    pthread_join(other, NULL);
+    assert_true(stop());
+}
+
+/* The slot of a session that a handler is still in is not given out in the next one. */
+static void a_slot_is_kept_from_others_while_a_handler_may_use_it(void **state)
+{
+    (void)state;
+    start(MS);
+    const pp_cpu_slot *before = catch_slot();
+    pp_cpu_session *late = pp_cpu_session_enter();
+    assert_false(stop());
+    start(MS);
+    assert_ptr_not_equal(catch_slot(), before);
+    assert_true(stop());
+    pp_cpu_session_leave(late);
+
+    start(MS);
+    pp_cpu_slot *now = catch_slot();
+    assert_true(stop());
+    uint64_t counted = now->counted;
+    send_forged(); /* after the stop: no session */
+    assert_int_equal(now->counted, counted);
+    start(hour_ns);
+    send_forged(); /* of the session before, on a slot that may be anybody's */
+    assert_true(stop());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_late_handler_goes_on_with_its_own_session),
+        cmocka_unit_test(there_are_not_sessions_for_ever),
+        cmocka_unit_test(a_signal_for_the_slot_of_another_thread_counts_nothing),
+        cmocka_unit_test(a_slot_is_kept_from_others_while_a_handler_may_use_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
