@@ -415,9 +415,9 @@ typedef struct pprof_thread_record {
  *
  * The program is not stopped. A thread that waits in the kernel is looked at from outside, and nothing is
  * sent to it: no call of the program returns early. One that runs says itself where it is, within 50 ms,
- * in a handler of SIGPROF. A stack that is not known to its end ends in pprof_missing_frames and, if that is
- * known, the thread's start routine: where a thread blocks SIGPROF or gets no processor in that time,
- * or where the kernel does not tell (after setuid()). Where no descriptor is left for /proc, or there is no
+ * in a signal handler. A stack that is not known to its end ends in pprof_missing_frames and, if that is
+ * known, the thread's start routine: where signals cannot reach a thread (docs/SIGNALS.md), where it gets no
+ * processor in that time, or where the kernel does not tell (after setuid()). Where no descriptor is left for /proc, or there is no
  * /proc, those threads are listed that were seen when they were created. Callable from any thread, several
  * at a time; not async-signal-safe.
  */

@@ -3,9 +3,9 @@
  * exec.c: the exec functions, for the sake of the engine `perf`.
  *
  * The kernel deletes a process's timers when it executes another program, together with their
- * pending signals, but the signal of a perf event stays pending if the thread blocks SIGPROF (it
- * has a handler of its own for it, or blocks past libc). The new program would die of it as soon as
- * it unblocks SIGPROF. So the calling thread's event is stopped before, and its signal is taken back.
+ * pending signals, but the signal of a perf event stays pending if the thread blocks it (past libc).
+ * The new program would die of it as soon as it opens the signal. So the calling thread's event is
+ * stopped before, and its signal is taken back.
  *
  * libc's exec functions call each other past the symbol table, so each has its hook. Those with a
  * list of arguments make an array of it, as libc's do.
