@@ -10,7 +10,8 @@
  * glibc keeps a counter of loads and the number of loaded objects in _rtld_global, whose layout is
  * private. The counters are found by value: dl_iterate_phdr() reports both, and every word of
  * _rtld_global that has the reported value is a candidate. A word that is a candidate by accident
- * can only make the epoch change too often; it is dropped at the next refresh at which it differs.
+ * can only make the epoch change too often; it is dropped at the next refresh at which it differs. No epoch that was
+ * there before comes back for that (loader.c).
  *
  * Zone: SIGNAL; pp_loader_calibrate and pp_loader_find_state are called by NORMAL code
  *       (sys/module_scan.c).
