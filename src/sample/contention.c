@@ -202,8 +202,7 @@ pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_ca
     }
     bool joined = what == PP_WAIT_FOR_LOCK && pp_contention_mutex_fraction() > 0 &&
                   pp_contended_join(object, &waiter->place);
-    waiter->since_ns = joined ? waiter->place.since_ns : pp_clock_ns(CLOCK_MONOTONIC);
-    pp_waiter_show(waiter);
+    pp_waiter_show(waiter, joined ? waiter->place.since_ns : pp_clock_ns(CLOCK_MONOTONIC));
     return (pp_wait){waiter, waiter->serial};
 }
 

@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "sample/contention.h"
 #include "base/slots.h"
+#include "base/words.h"
 #include "sys/left_frame.h"
 
 #include <string.h>
@@ -25,6 +26,10 @@ static uint64_t taken[WORDS];
 static PP_TLS pp_waiter *spare;   /* taken from the pool, not waiting */
 static PP_TLS pp_waiter *waiting; /* the innermost wait of this thread */
 static PP_TLS bool keeps_spare;   /* its end will be told, so that it cannot take it along */
+
+/* Of what a reader copies while it may be given to another wait (base/words.h). */
+#define SET(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
+#define GET(field)        __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
 /* ---- the pool ---- */
 
@@ -76,36 +81,41 @@ PP_COLD_PATH static void forget_abandoned(uintptr_t sp)
     }
 }
 
-pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller)
+/* The fence: whoever sees what is written to it sees that it was hidden before, by whichever thread. */
+PP_RAW_MEMORY pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller)
 {
     if (waiting != NULL) {
         forget_abandoned(caller->sp);
     }
     pp_waiter *waiter = take();
     if (waiter != NULL) {
+        __atomic_thread_fence(__ATOMIC_RELEASE);
         waiter->outer = waiting;
-        waiter->object = object;
         waiter->place.at = NULL;
         waiter->entry = NULL;
-        waiter->caller = *caller;
-        waiter->labels = pp_labels_current();
+        SET(waiter->object, object);
+        SET(waiter->labels, pp_labels_current());
+        pp_words_store(&waiter->caller, caller, sizeof *caller);
         waiting = waiter;
     }
     return waiter;
 }
 
-void pp_waiter_show(pp_waiter *waiter)
+void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns)
 {
+    SET(waiter->since_ns, since_ns);
     __atomic_add_fetch(&pp_contention_listed[pp_contention_hash(waiter->object)], 1,
                        __ATOMIC_SEQ_CST);
     __atomic_store_n(&waiter->serial, waiter->serial + 1, __ATOMIC_RELEASE);
 }
 
-/* Acquires, too: nothing that is written to it later may be seen earlier. */
-void pp_waiter_hide(pp_waiter *waiter)
+/* The fence: whoever sees what is written later to the stack of its thread sees that it is hidden. A release of
+ * the serial itself would only order what came before. */
+PP_RAW_MEMORY void pp_waiter_hide(pp_waiter *waiter)
 {
     if (waiter->serial % 2 != 0) {
-        __atomic_add_fetch(&waiter->serial, 1, __ATOMIC_ACQ_REL);
+        SET(waiter->serial, waiter->serial + 1);
+        __atomic_thread_fence(__ATOMIC_RELEASE);
         __atomic_sub_fetch(&pp_contention_listed[pp_contention_hash(waiter->object)], 1,
                            __ATOMIC_SEQ_CST);
     }
@@ -119,24 +129,25 @@ void pp_waiter_free(pp_waiter *waiter)
 
 /* ---- reading ---- */
 
-PP_RAW_MEMORY static bool copy_if_shown(const pp_waiter *waiter, pp_waiter *copy)
+static bool copy_if_shown(const pp_waiter *waiter, pp_waiter *copy)
 {
     uint64_t serial = __atomic_load_n(&waiter->serial, __ATOMIC_ACQUIRE);
     if (serial % 2 == 0) {
         return false;
     }
-    copy->object = waiter->object;
-    copy->since_ns = waiter->since_ns;
-    copy->caller = waiter->caller;
-    copy->labels = waiter->labels;
+    copy->object = GET(waiter->object);
+    copy->since_ns = GET(waiter->since_ns);
+    copy->labels = GET(waiter->labels);
     copy->serial = serial;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    pp_words_load(&copy->caller, &waiter->caller, sizeof copy->caller);
     return pp_waiter_still_waits(waiter, copy);
 }
 
-bool pp_waiter_still_waits(const pp_waiter *waiter, const pp_waiter *copy)
+/* The fence: what was read before is not of a later moment. */
+PP_RAW_MEMORY bool pp_waiter_still_waits(const pp_waiter *waiter, const pp_waiter *copy)
 {
-    return __atomic_load_n(&waiter->serial, __ATOMIC_ACQUIRE) == copy->serial;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return GET(waiter->serial) == copy->serial;
 }
 
 void pp_waiters_each(pp_waiter_visit *visit, void *context)

@@ -44,7 +44,8 @@ typedef struct pp_waiter {
 /* Takes a waiter for the calling thread; NULL if there is none left. It is not shown yet. */
 pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller);
 
-void pp_waiter_show(pp_waiter *waiter);
+/* Other threads may see it: it waits since then. */
+void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns);
 /* Other threads see it no more. It may have been hidden before. */
 void pp_waiter_hide(pp_waiter *waiter);
 
@@ -56,7 +57,8 @@ typedef void pp_waiter_visit(const pp_waiter *copy, const pp_waiter *waiter, voi
 void pp_waiters_each(pp_waiter_visit *visit, void *context);
 /* How many may be shown. */
 size_t pp_waiters_count(void);
-/* Whether `waiter` is at the same wait as when it was copied. */
+/* Whether `waiter` was at the same wait as when it was copied until now: what the caller has read meanwhile, of
+ * its thread's stack, is of that wait. */
 bool pp_waiter_still_waits(const pp_waiter *waiter, const pp_waiter *copy);
 
 void pp_waiters_thread_begin(void);
