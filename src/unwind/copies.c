@@ -9,19 +9,21 @@
 #include "unwind/copies.h"
 
 #include "base/compiler.h"
+#include "base/words.h"
 #include "sys/loader.h"
 
 #include <string.h>
 
 enum { SLOTS = 96 };
 
-/* Odd sequence: being written. */
+/* Odd sequence: being written (base/words.h). */
 typedef struct slot {
     uint32_t sequence;
     uintptr_t begin; /* 0 = empty */
     uint64_t epoch;
     pp_chunk chunk;
 } slot;
+_Static_assert(sizeof(pp_chunk) % sizeof(pp_word) == 0, "copied by words");
 
 static slot slots[SLOTS];
 
@@ -34,10 +36,11 @@ PP_RAW_MEMORY bool pp_copies_find(uintptr_t begin, uint64_t epoch, pp_chunk *chu
 {
     const slot *s = slot_of(begin);
     uint32_t before = __atomic_load_n(&s->sequence, __ATOMIC_ACQUIRE);
-    if ((before & 1) || s->begin != begin || s->epoch != epoch) {
+    if ((before & 1) || __atomic_load_n(&s->begin, __ATOMIC_RELAXED) != begin ||
+        __atomic_load_n(&s->epoch, __ATOMIC_RELAXED) != epoch) {
         return false;
     }
-    memcpy(chunk, &s->chunk, sizeof *chunk);
+    pp_words_load(chunk, &s->chunk, sizeof *chunk);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&s->sequence, __ATOMIC_RELAXED) == before;
 }
@@ -46,15 +49,17 @@ PP_RAW_MEMORY void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chun
 {
     slot *s = slot_of(begin);
     uint32_t sequence = __atomic_load_n(&s->sequence, __ATOMIC_RELAXED);
+    __atomic_thread_fence(
+        __ATOMIC_ACQUIRE); /* what was copied is of before the look at the epoch */
     if (pp_loader_epoch() != epoch || (sequence & 1) ||
         !__atomic_compare_exchange_n(&s->sequence, &sequence, sequence + 1, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED)) {
         return;
     }
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    s->begin = begin;
-    s->epoch = epoch;
-    memcpy(&s->chunk, chunk, sizeof *chunk);
+    __atomic_store_n(&s->begin, begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->epoch, epoch, __ATOMIC_RELAXED);
+    pp_words_store(&s->chunk, chunk, sizeof *chunk);
     __atomic_store_n(&s->sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 

@@ -9,6 +9,7 @@
 #include "unwind/rule_cache.h"
 
 #include "base/compiler.h"
+#include "base/words.h"
 #include "sys/loader.h"
 
 #include <string.h>
@@ -21,13 +22,16 @@ enum {
     WORD = 8
 };
 
-/* A rule that does not fit into one word. Odd sequence: being written. */
+/* A rule that does not fit into one word. Odd sequence: being written (base/words.h). */
 typedef struct big_slot {
     uint32_t sequence;
     uint32_t generation;
     uintptr_t pc;
     pp_rule rule;
 } big_slot;
+_Static_assert(sizeof(pp_rule) % sizeof(pp_word) == 0 &&
+                   offsetof(big_slot, rule) % sizeof(pp_word) == 0,
+               "copied by words");
 
 uint64_t pp_rule_cache_entries[ENTRIES] __attribute__((aligned(64)));
 static big_slot big_slots[BIG_SLOTS];
@@ -49,12 +53,13 @@ static void clear_removable(void)
     }
 }
 
-/* Called with `renewing` held. */
-static unsigned next_generation(uint64_t epoch)
+/* Called with `renewing` held, by who has seen that the epoch is another one. */
+PP_RAW_MEMORY static unsigned next_generation(uint64_t epoch)
 {
     unsigned next = __atomic_load_n(&known_generation, __ATOMIC_RELAXED) + 1;
     if (next == GENERATIONS) {
-        if (__atomic_load_n(&publishers, __ATOMIC_SEQ_CST) != 0) {
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&publishers, __ATOMIC_ACQUIRE) != 0) {
             return PP_GENERATION_UNKNOWN; /* somebody may still store an entry of generation 1 */
         }
         clear_removable();
@@ -168,16 +173,12 @@ PP_RAW_MEMORY bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule 
     if (before & 1) {
         return false;
     }
-    pp_rule copy = slot->rule;
-    uintptr_t of = slot->pc;
-    uint32_t made = slot->generation;
+    pp_words_load(rule, &slot->rule, sizeof *rule);
+    uintptr_t of = __atomic_load_n(&slot->pc, __ATOMIC_RELAXED);
+    uint32_t made = __atomic_load_n(&slot->generation, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&slot->sequence, __ATOMIC_RELAXED) != before || of != pc ||
-        (made != 0 && made != generation)) {
-        return false;
-    }
-    *rule = copy;
-    return true;
+    return __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED) == before && of == pc &&
+           (made == 0 || made == generation);
 }
 
 PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigned generation)
@@ -189,9 +190,9 @@ PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigne
         return false;
     }
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    slot->pc = pc;
-    slot->generation = generation;
-    slot->rule = *rule;
+    __atomic_store_n(&slot->pc, pc, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->generation, generation, __ATOMIC_RELAXED);
+    pp_words_store(&slot->rule, rule, sizeof *rule);
     __atomic_store_n(&slot->sequence, sequence + 2, __ATOMIC_RELEASE);
     return true;
 }
@@ -210,7 +211,13 @@ static void store(uintptr_t pc, const pp_rule *rule, unsigned generation)
     __atomic_store_n(&pp_rule_cache_entries[pp_cache_index(key)], entry, __ATOMIC_RELAXED);
 }
 
-void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation)
+/*
+ * The two fences, here and in next_generation(): who publishes looks at the epoch after it has counted itself, who
+ * begins a new round looks at the count after it has seen a new epoch. One of them sees the other. Without
+ * them both may look too early, whatever the orders of the operations are.
+ */
+PP_RAW_MEMORY void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch,
+                                         unsigned generation)
 {
     if (rule->permanent) {
         store(pc, rule, 0);
@@ -219,11 +226,12 @@ void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, un
     if (generation == PP_GENERATION_UNKNOWN) {
         return;
     }
-    __atomic_add_fetch(&publishers, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&publishers, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (pp_loader_epoch() == epoch) {
         store(pc, rule, generation);
     }
-    __atomic_sub_fetch(&publishers, 1, __ATOMIC_SEQ_CST);
+    __atomic_sub_fetch(&publishers, 1, __ATOMIC_RELEASE);
 }
 
 void pp_rule_cache_after_fork_in_child(void)

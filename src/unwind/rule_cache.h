@@ -140,7 +140,7 @@ static inline uint64_t pp_rule_cache_lookup(uintptr_t pc, unsigned generation)
 /* The generation that belongs to the loader's `epoch`; changes it if the epoch is new. */
 unsigned pp_rule_cache_generation(uint64_t epoch);
 
-/* The whole rule of a PP_BASE_BIG entry; false if the slot has been given to another PC. */
+/* The whole rule of a PP_BASE_BIG entry; false, and *rule is anything, if the slot has been given to another PC. */
 bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule);
 
 /*

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    LOCATIONS = 64, /* that several threads use */
+    LOCATIONS = 96, /* that several threads use */
     ENTRIES = 64,   /* of a list */
     CELLS = 1 << 16,
     CELL_BYTES = 8,
