@@ -12,7 +12,6 @@
 
 #include "arch/system_call.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 enum {
@@ -58,13 +57,20 @@ void pp_live_filter_sub(pp_live_filter_table *filter, uintptr_t address)
     }
 }
 
-/* A count that is stuck says yes for ever. */
+/* A count that is stuck says yes for ever. Others may be counting meanwhile. */
+static void stick(uint8_t *counts, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        __atomic_store_n(&counts[i], STUCK, __ATOMIC_RELAXED);
+    }
+}
+
 void pp_live_filter_pass_all(void)
 {
     __atomic_store_n(&passes_all, true, __ATOMIC_SEQ_CST);
-    memset(first.count, STUCK, sizeof first.count);
+    stick(first.count, sizeof first.count);
     for (uint32_t i = 1; i <= __atomic_load_n(&newest, __ATOMIC_SEQ_CST); i++) {
-        memset(generations[i]->count, STUCK, generations[i]->mask + 1);
+        stick(generations[i]->count, generations[i]->mask + 1);
     }
 }
 
@@ -104,7 +110,7 @@ pp_live_filter_table *pp_live_filter_begin_growth(void)
     generations[next] = filter;
     __atomic_store_n(&newest, next, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&passes_all, __ATOMIC_SEQ_CST)) {
-        memset(filter->count, STUCK, bytes);
+        stick(filter->count, bytes);
     }
     return filter;
 }

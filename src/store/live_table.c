@@ -221,21 +221,22 @@ static void finish_growth(pp_live_filter_table *filter)
     pp_live_filter_end_growth();
 }
 
-PP_COLD_PATH static void grow_filter(void)
+static bool filter_is_full(size_t count)
+{
+    const pp_live_filter_table *filter = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
+    return count * BYTES_PER_BLOCK > filter->mask + 1;
+}
+
+/* Another thread may have done it since the caller looked: then its filter is seen here. */
+PP_COLD_PATH static void grow_filter(size_t count)
 {
     if (!__atomic_exchange_n(&growing, true, __ATOMIC_ACQUIRE)) {
-        pp_live_filter_table *filter = pp_live_filter_begin_growth();
+        pp_live_filter_table *filter = filter_is_full(count) ? pp_live_filter_begin_growth() : NULL;
         if (filter != NULL) {
             finish_growth(filter);
         }
         __atomic_store_n(&growing, false, __ATOMIC_RELEASE);
     }
-}
-
-static bool filter_is_full(size_t count)
-{
-    const pp_live_filter_table *filter = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
-    return count * BYTES_PER_BLOCK > filter->mask + 1;
 }
 
 /* ---- what others call ---- */
@@ -261,8 +262,9 @@ bool pp_live_table_insert(uintptr_t address, uint64_t value)
     if (newest != filter) {
         move_to(newest, slot, key);
     }
-    if (filter_is_full(__atomic_add_fetch(&entries, 1, __ATOMIC_RELAXED))) {
-        grow_filter();
+    size_t count = __atomic_add_fetch(&entries, 1, __ATOMIC_RELAXED);
+    if (filter_is_full(count)) {
+        grow_filter(count);
     }
     return true;
 }
