@@ -94,7 +94,7 @@ pp_answer *pp_answer_ask(int tid)
         return NULL;
     }
     pp_answer *answer = &answers[index];
-    answer->tid = tid;
+    __atomic_store_n(&answer->tid, tid, __ATOMIC_RELAXED); /* a late signal may be looking */
     __atomic_store_n(&answer->word, (answer->word / STATES + 1) * STATES + ASKED, __ATOMIC_RELEASE);
     if (!arm(answer)) {
         pp_answer_close(answer);
@@ -139,7 +139,8 @@ void pp_answer_give(void *value, const void *context)
 {
     pp_answer *answer = value;
     uint64_t word = __atomic_load_n(&answer->word, __ATOMIC_ACQUIRE);
-    if (state_of(word) != ASKED || answer->tid != pp_task_self() ||
+    if (state_of(word) != ASKED ||
+        __atomic_load_n(&answer->tid, __ATOMIC_RELAXED) != pp_task_self() ||
         !__atomic_compare_exchange_n(&answer->word, &word, word - ASKED + CLAIMED, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
         return;
