@@ -73,6 +73,13 @@ void *model_memcpy(void *to, const void *from, size_t bytes)
     return memcpy(to, from, bytes);
 }
 
+void *model_memmove(void *to, const void *from, size_t bytes)
+{
+    memory_access((uintptr_t)from, bytes, false);
+    memory_access((uintptr_t)to, bytes, true);
+    return memmove(to, from, bytes);
+}
+
 void *model_memset(void *to, int value, size_t bytes)
 {
     memory_access((uintptr_t)to, bytes, true);

@@ -55,6 +55,7 @@ typedef struct cell {
     uintptr_t at;
     uint32_t execution; /* of another one: free */
     bool is_saved;
+    bool is_split; /* else all of them were always accessed together: the first tells of all */
     uint64_t before;
     byte_history byte[CELL_BYTES];
 } cell;
@@ -234,21 +235,42 @@ static void access_byte(byte_history *h, bool is_write, bool is_atomic, unsigned
     events[self] = mine->clock[self];
 }
 
+static void split(cell *c)
+{
+    for (unsigned i = 1; i < CELL_BYTES && !c->is_split; i++) {
+        c->byte[i] = c->byte[0];
+    }
+    c->is_split = true;
+}
+
+/* All within one cell. */
+static void access_cell(uintptr_t address, size_t size, bool is_write, bool is_atomic)
+{
+    cell *c = cell_of(address);
+    if (is_write && !is_atomic) {
+        save(c);
+    }
+    if (explorer_phase() != MODEL_RUNS) {
+        return;
+    }
+    if (size < CELL_BYTES) {
+        split(c);
+    }
+    unsigned first = address % CELL_BYTES;
+    unsigned end = c->is_split ? first + (unsigned)size : first + 1;
+    for (unsigned i = first; i < end; i++) {
+        access_byte(&c->byte[i], is_write, is_atomic, model_self());
+    }
+}
+
 static void access_bytes(uintptr_t address, size_t size, bool is_write, bool is_atomic)
 {
-    cell *c = NULL;
-    bool runs = explorer_phase() == MODEL_RUNS;
-    unsigned self = model_self();
-    for (uintptr_t at = address; at < address + size; at++) {
-        if (c == NULL || at % CELL_BYTES == 0) {
-            c = cell_of(at);
-        }
-        if (is_write && !is_atomic) {
-            save(c);
-        }
-        if (runs) {
-            access_byte(&c->byte[at % CELL_BYTES], is_write, is_atomic, self);
-        }
+    while (size > 0) {
+        size_t rest = CELL_BYTES - address % CELL_BYTES;
+        size_t part = size < rest ? size : rest;
+        access_cell(address, part, is_write, is_atomic);
+        address += part;
+        size -= part;
     }
 }
 

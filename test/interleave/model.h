@@ -75,6 +75,9 @@ void model_check(bool holds, const char *function, const char *text);
 /* Zeroed memory for one execution. */
 void *model_alloc(size_t bytes);
 
+/* The thread waits for another: one goes on, if there is any, at no cost. */
+void model_wait(void);
+
 /* The number of the thread that runs. */
 unsigned model_self(void);
 
@@ -84,6 +87,7 @@ unsigned model_self(void);
 void model_at(const char *function);
 void model_fence(int order);
 void *model_memcpy(void *to, const void *from, size_t bytes);
+void *model_memmove(void *to, const void *from, size_t bytes);
 void *model_memset(void *to, int value, size_t bytes);
 int model_memcmp(const void *a, const void *b, size_t bytes);
 

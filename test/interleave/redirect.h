@@ -21,6 +21,7 @@
 #define PP_TLS __attribute__((section("model_tls")))
 
 #define memcpy(to, from, bytes)  model_memcpy(to, from, bytes)
+#define memmove(to, from, bytes) model_memmove(to, from, bytes)
 #define memset(to, value, bytes) model_memset(to, value, bytes)
 #define memcmp(a, b, bytes)      model_memcmp(a, b, bytes)
 

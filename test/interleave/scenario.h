@@ -16,8 +16,8 @@ static model_bounds bounds = {2, 2};
 
 static inline void read_bounds(int argc, char **argv)
 {
-    bounds.preemptions = argc > 1 ? (unsigned)atoi(argv[1]) : bounds.preemptions;
-    bounds.stale_reads = argc > 2 ? (unsigned)atoi(argv[2]) : bounds.stale_reads;
+    bounds.preemptions = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : bounds.preemptions;
+    bounds.stale_reads = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : bounds.stale_reads;
 }
 
 static inline unsigned less_by(unsigned most, unsigned less)

@@ -23,8 +23,8 @@ enum {
     STALE_WORDS = 9 /* a slot, and one more */
 };
 
-/* As _rtld_global: the list's head, its length, the count of loads. */
-static uint64_t rtld[3];
+/* As _rtld_global: the list's head, its length, the count of loads, and a word that is like it by accident. */
+static uint64_t rtld[4];
 static uint64_t world;     /* the version of what rules tell about */
 static uint64_t committed; /* changes that are over */
 static uint64_t old_epoch;
@@ -52,6 +52,37 @@ static pp_rule rule_of(uint64_t version)
     rule.ra = (pp_where){.kind = PP_WHERE_CFA, .offset = -WORD};
     return rule;
 }
+
+/* ---- a candidate is dropped ---- */
+
+static uint64_t seen_epoch;
+
+static void set_up_accident(void)
+{
+    rtld[3] = LOADED + 1;
+    set_up();
+    rtld[3]++;
+    old_epoch = pp_loader_epoch();
+}
+
+static void drop_candidate(void)
+{
+    pp_loader_calibrate(rtld, sizeof rtld, LOADED + 1, LOADED);
+}
+
+static void read_epoch(void)
+{
+    seen_epoch = pp_loader_epoch();
+}
+
+static void epoch_is_of_one_set(void)
+{
+    MODEL_CHECK(pp_loader_epoch() != old_epoch);
+    MODEL_CHECK(seen_epoch == old_epoch || seen_epoch == pp_loader_epoch());
+}
+
+static const model_scenario dropping = {
+    "dropping", set_up_accident, {drop_candidate, read_epoch}, epoch_is_of_one_set};
 
 /* ---- a change while somebody walks ---- */
 
@@ -207,6 +238,12 @@ static const model_scenario old_slot = {
 
 /* ---- tests ---- */
 
+static void an_epoch_is_of_one_set_of_candidates(void **state)
+{
+    (void)state;
+    assert_holds(&dropping);
+}
+
 static void no_walk_meets_a_rule_of_before(void **state)
 {
     (void)state;
@@ -251,6 +288,7 @@ static void no_big_rule_is_of_the_round_before(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_epoch_is_of_one_set_of_candidates),
         cmocka_unit_test(no_walk_meets_a_rule_of_before),
         cmocka_unit_test(no_late_rule_gets_into_the_next_round),
         cmocka_unit_test(no_big_rule_is_torn),

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_thread_table.c: a copy is of one thread, and nobody looks into the memory of a thread that has gone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "interleave/scenario.h"
+
+/* The one call is sched_yield. */
+#include "arch/system_call.h"
+#undef pp_system_call
+#define pp_system_call(...) model_wait()
+#include "store/thread_table.c"
+
+enum { FIRST = 1, SECOND = 2 };
+
+void *pp_lasting_map(size_t bytes)
+{
+    return model_alloc(bytes);
+}
+
+void pp_lasting_unmap(void *memory, size_t bytes)
+{
+    (void)memory, (void)bytes;
+}
+
+/* Every field says the same; `place` is a variable of the thread. */
+static pp_thread_record *begin(int thread, const int *place)
+{
+    const pp_thread_record content = {.tid = thread,
+                                      .creator = thread,
+                                      .entry = (uintptr_t)thread,
+                                      .creation = (const pp_stack_entry *)(uintptr_t)thread,
+                                      .place = place};
+    pp_thread_record *record = pp_thread_table_add(&content);
+    MODEL_CHECK(record != NULL);
+    return record;
+}
+
+static int memory_of[SECOND + 1];
+
+static void live(int thread)
+{
+    memory_of[thread] = thread;
+    pp_thread_record *record = begin(thread, &memory_of[thread]);
+    pp_thread_table_remove(record);
+    memory_of[thread] = 0; /* not a thread's any more: a race with whoever looks still */
+}
+
+static void live_first(void)
+{
+    live(FIRST);
+}
+
+static void live_second(void)
+{
+    live(SECOND);
+}
+
+static void look_at_place(const void *place, void *context)
+{
+    MODEL_CHECK(*(const int *)place == *(const int *)context);
+}
+
+static void read_and_look(void)
+{
+    pp_thread_record copies[2];
+    pp_thread_record *from[2];
+    size_t count = pp_thread_table_read(copies, from, 2);
+    for (size_t i = 0; i < count; i++) {
+        const pp_thread_record *c = &copies[i];
+        MODEL_CHECK(c->tid == FIRST || c->tid == SECOND);
+        MODEL_CHECK(c->creator == c->tid && c->entry == (uintptr_t)c->tid &&
+                    (uintptr_t)c->creation == (uintptr_t)c->tid && c->place == &memory_of[c->tid]);
+        int tid = c->tid;
+        pp_thread_table_look(from[i], c, look_at_place, &tid);
+    }
+}
+
+static void none_is_left(void)
+{
+    MODEL_CHECK(taken[0] == 0);
+    MODEL_CHECK(first_chunk[0].serial % 2 == 0 && first_chunk[0].readers == 0);
+}
+
+static const model_scenario reading = {
+    "reading", NULL, {live_first, live_second, read_and_look}, none_is_left};
+static const model_scenario looking = {
+    "looking", NULL, {live_first, read_and_look, read_and_look}, none_is_left};
+
+static void a_copy_is_of_one_thread(void **state)
+{
+    (void)state;
+    assert_holds(&reading);
+    assert_holds_within(&looking, 1, 0);
+    assert_is_caught(&reading, "pp_thread_table_add", MODEL_STORE, __ATOMIC_RELAXED);
+    assert_is_caught(&reading, "copy_record", MODEL_LOAD, __ATOMIC_RELAXED);
+}
+
+static void nobody_looks_at_what_has_gone(void **state)
+{
+    (void)state;
+    assert_is_caught(&reading, "free_record", MODEL_STORE, __ATOMIC_RELEASE);
+    assert_is_caught(&reading, "free_record", MODEL_LOAD, __ATOMIC_ACQUIRE);
+    assert_is_caught(&reading, "pp_thread_table_look", MODEL_LOAD, __ATOMIC_ACQUIRE);
+    assert_is_caught(&reading, "pp_thread_table_look", MODEL_RMW, __ATOMIC_ACQ_REL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copy_is_of_one_thread),
+        cmocka_unit_test(nobody_looks_at_what_has_gone),
+    };
+    read_bounds(argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
