@@ -15,6 +15,7 @@
 #include "profile/cpu_profile.h"
 #include "sample/cpu.h"
 #include "sys/clock.h"
+#include "sys/host_timers.h"
 #include "sys/lock.h"
 #include "sys/log.h"
 #include "sys/modules.h"
@@ -155,7 +156,14 @@ static int stop(bool only_file, bool fatal)
         if (!fatal) {
             pp_modules_refresh();
         }
-        error = current.to_file ? write_file(&result, fatal) : encode(&result, current.writer);
+        if (current.to_file) {
+            pp_host_timers held;
+            pp_host_timers_hold(&held);
+            error = write_file(&result, fatal);
+            pp_host_timers_release(&held);
+        } else {
+            error = encode(&result, current.writer);
+        }
         pp_cpu_result_release(&result);
         running = false;
     }

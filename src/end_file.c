@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "output.h"
 #include "sys/clock.h"
+#include "sys/host_timers.h"
 #include "sys/lock.h"
 #include "sys/log.h"
 #include "sys/modules.h"
@@ -51,11 +52,26 @@ static void write_one(pp_end_file *file, uint64_t patience_ns)
     }
 }
 
+static bool is_one_wanted(const pp_end_file *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (list[i].wanted) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
 {
     uint64_t patience_ns = fatal ? fatal_patience_ns : write_patience_ns;
     int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pp_host_timers held;
+    if (!is_one_wanted(list, count)) {
+        return;
+    }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pp_host_timers_hold(&held);
     /* Another thread that ends the process may be at it: it gets the time that it needs. */
     if (pp_lock_take_within(&writing, pp_task_self(), patience_ns)) {
         bool refreshed = fatal;
@@ -72,6 +88,7 @@ void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
         }
         pp_lock_release(&writing);
     }
+    pp_host_timers_release(&held);
     pthread_setcancelstate(cancel_state, NULL);
 }
 
