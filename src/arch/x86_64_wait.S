@@ -169,6 +169,26 @@ PP_WAIT_LIST(STUB)
         local   pp_wait_to_c
         call_to_c pp_wait_to_c, pp_wait_slow, 4
 
+/* long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]): calls the real function. A
+ * forced unwinding (a cancellation, pthread_exit in a signal handler) or an exception that comes by this
+ * frame calls pp_wait_unwound (hook/waits.c), as this frame's personality. Nothing is registered, so
+ * that a jump over this frame leaves nothing behind. */
+        local   pp_wait_call_real
+        function pp_wait_call_real
+        .cfi_personality 0x1b, pp_wait_unwound  /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
+        sub     $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        mov     %rdi, %rax
+        mov     (%rsi), %rdi
+        mov     16(%rsi), %rdx
+        mov     24(%rsi), %rcx
+        mov     8(%rsi), %rsi
+        call    *%rax
+        add     $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        ret
+        end     pp_wait_call_real
+
 /* syscall(): what may be a wait for a futex goes to hook/futex.c while hooks count, with a
  * pp_futex_call (there): the number, five arguments, rbx, rbp; everything else to hook/sandbox.c. */
 #define SYS_FUTEX       202

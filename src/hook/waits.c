@@ -10,7 +10,11 @@
  * functions'. A try answers EBUSY alone for "taken": whatever else it says (EOWNERDEAD: the lock is
  * held; EDEADLK, EINVAL) is what the lock would have said. Robust mutexes are looked at instead.
  *
- * Cancelled waits (conditions, semaphores, joins) leave through pthread_cleanup_pop.
+ * A wait that never returns ends in one of two ways. A thread that is cancelled, or calls pthread_exit in
+ * a signal handler, is unwound: the unwinder comes by pp_wait_call_real() and calls pp_wait_unwound().
+ * A signal handler that jumps out leaves the waiter behind (sample/waiters.h). pthread_cleanup_push
+ * would not do: its buffer stays registered when its frame is jumped out of, and the end of the thread
+ * would jump there.
  *
  * Zone: HOOK.
  * Locks: none.
@@ -29,6 +33,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <threads.h>
+#include <unwind.h>
 
 enum {
     /* of __kind: normal, recursive, error-checking, adaptive; above that robust (16),
@@ -41,11 +46,39 @@ enum {
 
 /* Entered from arch/. */
 long pp_wait_slow(const pp_wait_call *call);
+/* In arch/. */
+long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]);
+_Unwind_Reason_Code pp_wait_unwound(int version, _Unwind_Action actions,
+                                    _Unwind_Exception_Class exception_class,
+                                    struct _Unwind_Exception *exception,
+                                    struct _Unwind_Context *context);
 
 static long call_real(const pp_wait_call *call)
 {
     pp_wait_function *real = __atomic_load_n(&call->hook->real, __ATOMIC_RELAXED);
     return real(call->argument[0], call->argument[1], call->argument[2], call->argument[3]);
+}
+
+/* For what can be cancelled. */
+static long wait_in_real(const pp_wait_call *call)
+{
+    return pp_wait_call_real(__atomic_load_n(&call->hook->real, __ATOMIC_RELAXED), call->argument);
+}
+
+/* The personality routine of pp_wait_call_real(). There is no landing pad: what is to be done is done
+ * here, and the unwinding goes on. */
+__attribute__((visibility("hidden"), used)) _Unwind_Reason_Code
+pp_wait_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class exception_class,
+                struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+    (void)version;
+    (void)exception_class;
+    (void)exception;
+    (void)context;
+    if (actions & _UA_CLEANUP_PHASE) {
+        pp_wait_end_innermost();
+    }
+    return _URC_CONTINUE_UNWIND;
 }
 
 /* What the real function refuses before it looks whether it has to wait, a try would not. */
@@ -95,12 +128,7 @@ static bool is_owner(const struct __pthread_mutex_s *mutex)
 
 /* ---- waiting ---- */
 
-static void end_wait(void *wait)
-{
-    pp_wait_end(*(const pp_wait *)wait);
-}
-
-/* Not for what can be cancelled. */
+/* Not for what can be cancelled: a wait for a lock that never returns is forgotten. */
 static long wait_for_lock(const pp_wait_call *call)
 {
     pp_contention_caller caller = caller_of(call);
@@ -116,14 +144,11 @@ static bool is_refusal(long result)
     return (int)result == EDEADLK || (int)result == EPERM || (int)result == EINVAL;
 }
 
-static long wait_cancellably(const pp_wait_call *call, pp_wait_for what)
+static long wait_for(const pp_wait_call *call, pp_wait_for what)
 {
-    long result = 0;
     pp_contention_caller caller = caller_of(call);
     pp_wait wait = pp_wait_begin(call->argument[0], what, &caller);
-    pthread_cleanup_push(end_wait, &wait);
-    result = call_real(call);
-    pthread_cleanup_pop(0);
+    long result = wait_in_real(call);
     if (is_refusal(result)) {
         pp_wait_cancel(wait);
     } else {
@@ -211,7 +236,7 @@ static long wait_for_semaphore(const pp_wait_call *call)
         return 0;
     }
     errno = saved_errno;
-    return wait_cancellably(call, PP_WAIT_FOR_UNIT);
+    return wait_for(call, PP_WAIT_FOR_UNIT);
 }
 
 static long wait_for_thread(const pp_wait_call *call)
@@ -222,7 +247,7 @@ static long wait_for_thread(const pp_wait_call *call)
             return result; /* glibc's is no cancellation point then */
         }
     }
-    return wait_cancellably(call, PP_WAIT_FOR_EVENT);
+    return wait_for(call, PP_WAIT_FOR_EVENT);
 }
 
 /* The last one to come does not wait. */
@@ -280,7 +305,7 @@ static long wait_for_condition(const pp_wait_call *call)
         pp_contention_caller caller = caller_of(call);
         pp_release_record(&release, &caller);
     }
-    return wait_cancellably(call, PP_WAIT_FOR_EVENT);
+    return wait_for(call, PP_WAIT_FOR_EVENT);
 }
 
 /* ---- entered from arch/ ---- */
@@ -335,6 +360,6 @@ __attribute__((visibility("hidden"), used)) long pp_wait_slow(const pp_wait_call
     case PP_WAIT_BARRIER:
         return wait_for_others(call);
     default:
-        return wait_cancellably(call, PP_WAIT_FOR_EVENT);
+        return wait_for(call, PP_WAIT_FOR_EVENT);
     }
 }

@@ -240,6 +240,14 @@ void pp_wait_cancel(pp_wait wait)
     end_wait(wait, false);
 }
 
+void pp_wait_end_innermost(void)
+{
+    pp_waiter *waiter = pp_waiters_innermost();
+    if (waiter != NULL) {
+        end_wait((pp_wait){waiter, waiter->serial}, pp_waiter_is_shown(waiter));
+    }
+}
+
 void pp_contention_cool(uintptr_t object)
 {
     uint8_t *hot = &pp_contention_hot[pp_contention_hash(object)];

@@ -66,6 +66,10 @@ void pp_wait_end(pp_wait wait);
 /* It did not have to wait after all: no event. */
 void pp_wait_cancel(pp_wait wait);
 
+/* The thread is being unwound, and comes by the frame of a wait: the innermost one that it has is over.
+ * None, if that had no waiter. */
+void pp_wait_end_innermost(void);
+
 /* Something with a hot hash was free: counts down until the entry stubs need not look twice. */
 void pp_contention_cool(uintptr_t object);
 

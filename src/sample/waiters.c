@@ -113,12 +113,17 @@ void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns)
  * the serial itself would only order what came before. */
 PP_RAW_MEMORY void pp_waiter_hide(pp_waiter *waiter)
 {
-    if (waiter->serial % 2 != 0) {
+    if (pp_waiter_is_shown(waiter)) {
         SET(waiter->serial, waiter->serial + 1);
         __atomic_thread_fence(__ATOMIC_RELEASE);
         __atomic_sub_fetch(&pp_contention_listed[pp_contention_hash(waiter->object)], 1,
                            __ATOMIC_SEQ_CST);
     }
+}
+
+pp_waiter *pp_waiters_innermost(void)
+{
+    return waiting;
 }
 
 void pp_waiter_free(pp_waiter *waiter)

@@ -49,6 +49,14 @@ void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns);
 /* Other threads see it no more. It may have been hidden before. */
 void pp_waiter_hide(pp_waiter *waiter);
 
+/* The calling thread's innermost waiter; NULL = it does not wait. It may not be shown yet. */
+pp_waiter *pp_waiters_innermost(void);
+
+static inline bool pp_waiter_is_shown(const pp_waiter *waiter)
+{
+    return waiter->serial % 2 != 0;
+}
+
 /* The thread's innermost waiter is given back. */
 void pp_waiter_free(pp_waiter *waiter);
 
