@@ -3,7 +3,10 @@
  * rule_cache.c: packing, publishing and retiring of rules.
  *
  * Zone: SIGNAL.
- * Locks: one try-lock for a change of generation.
+ * Locks: one try-lock for a change of generation, one sequence for each big slot. Their holders, and
+ *        those who are counted as publishers, block signals: a handler of the host that jumped out of a
+ *        malloc in the middle of a walk would leave them taken for ever, one that forked would find
+ *        them taken in the child. Both happen at misses alone.
  * Owns: the two tables.
  */
 #include "unwind/rule_cache.h"
@@ -11,6 +14,7 @@
 #include "base/compiler.h"
 #include "base/words.h"
 #include "sys/loader.h"
+#include "sys/signal_mask.h"
 
 #include <string.h>
 
@@ -70,7 +74,8 @@ PP_RAW_MEMORY static unsigned next_generation(uint64_t epoch)
     return next;
 }
 
-PP_COLD_PATH static unsigned renew(uint64_t epoch)
+/* With signals blocked. */
+static unsigned try_to_renew(uint64_t epoch)
 {
     if (__atomic_exchange_n(&renewing, true, __ATOMIC_ACQUIRE)) {
         return PP_GENERATION_UNKNOWN;
@@ -81,6 +86,15 @@ PP_COLD_PATH static unsigned renew(uint64_t epoch)
         generation = next_generation(epoch);
     }
     __atomic_store_n(&renewing, false, __ATOMIC_RELEASE);
+    return generation;
+}
+
+PP_COLD_PATH static unsigned renew(uint64_t epoch)
+{
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    unsigned generation = try_to_renew(epoch);
+    pp_signals_restore(&old);
     return generation;
 }
 
@@ -199,16 +213,20 @@ PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigne
 
 /* ---- publishing ---- */
 
-static void store(uintptr_t pc, const pp_rule *rule, unsigned generation)
+/* One store: nothing can be left half done. */
+static void store_entry(uintptr_t pc, uint64_t payload, unsigned generation)
 {
-    uint64_t payload = pack(rule);
-    if (payload == big_rule && !publish_big(pc, rule, generation)) {
-        return;
-    }
     uintptr_t key = pp_cache_key(pc);
     uint64_t entry =
         pp_cache_tag(key) << PP_CACHE_PAYLOAD_BITS | payload | (uint64_t)generation << 22;
     __atomic_store_n(&pp_rule_cache_entries[pp_cache_index(key)], entry, __ATOMIC_RELAXED);
+}
+
+static void store(uintptr_t pc, const pp_rule *rule, uint64_t payload, unsigned generation)
+{
+    if (payload != big_rule || publish_big(pc, rule, generation)) {
+        store_entry(pc, payload, generation);
+    }
 }
 
 /*
@@ -216,22 +234,35 @@ static void store(uintptr_t pc, const pp_rule *rule, unsigned generation)
  * begins a new round looks at the count after it has seen a new epoch. One of them sees the other. Without
  * them both may look too early, whatever the orders of the operations are.
  */
-PP_RAW_MEMORY void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch,
-                                         unsigned generation)
+PP_RAW_MEMORY static void store_removable(uintptr_t pc, const pp_rule *rule, uint64_t payload,
+                                          uint64_t epoch, unsigned generation)
 {
-    if (rule->permanent) {
-        store(pc, rule, 0);
-        return;
-    }
-    if (generation == PP_GENERATION_UNKNOWN) {
-        return;
-    }
     __atomic_add_fetch(&publishers, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (pp_loader_epoch() == epoch) {
-        store(pc, rule, generation);
+        store(pc, rule, payload, generation);
     }
     __atomic_sub_fetch(&publishers, 1, __ATOMIC_RELEASE);
+}
+
+void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation)
+{
+    uint64_t payload = pack(rule);
+    pp_signal_mask old = 0;
+    if (rule->permanent && payload != big_rule) {
+        store_entry(pc, payload, 0);
+        return;
+    }
+    if (!rule->permanent && generation == PP_GENERATION_UNKNOWN) {
+        return;
+    }
+    pp_signals_block(&old);
+    if (rule->permanent) {
+        store(pc, rule, payload, 0);
+    } else {
+        store_removable(pc, rule, payload, epoch, generation);
+    }
+    pp_signals_restore(&old);
 }
 
 void pp_rule_cache_after_fork_in_child(void)
