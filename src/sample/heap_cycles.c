@@ -9,12 +9,13 @@
 #include "sample/heap_cycles.h"
 
 #include "arch/stubs.h"
-#include "arch/system_call.h"
 #include "sample/alloctrace.h"
 #include "sample/heap.h"
 #include "store/heap_buckets.h"
 #include "store/live_table.h"
 #include "sys/clock.h"
+#include "sys/lock.h"
+#include "sys/signal_mask.h"
 
 #include "pprof.h"
 
@@ -59,13 +60,18 @@ static bool is_driven(void)
     return __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* With signals blocked: a handler that jumped away would leave readers waiting, and counts that are in
+ * neither place. */
 static void publish(unsigned index)
 {
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
     __atomic_add_fetch(&publishing_begun, 1, __ATOMIC_SEQ_CST);
     for (pp_heap_bucket *b = pp_heap_buckets_newest_collected(); b != NULL; b = b->next) {
         pp_heap_bucket_publish(b, index);
     }
     __atomic_add_fetch(&publishing_done, 1, __ATOMIC_SEQ_CST);
+    pp_signals_restore(&old);
 }
 
 void pprof_heap_cycle_flush(void)
@@ -124,7 +130,7 @@ bool pp_heap_cycles_read_again(pp_heap_cycles_ticket *ticket)
         ++ticket->attempts == READER_ATTEMPTS) {
         return false;
     }
-    pp_system_call(SYS_sched_yield);
+    pp_lock_pause(ticket->attempts);
     return true;
 }
 

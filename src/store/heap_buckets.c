@@ -82,6 +82,17 @@ static bool is_bucket(const pp_heap_bucket *bucket, const key *k)
            bucket->is_class == k->is_class && bucket->is_collected == k->is_collected;
 }
 
+/* Before it is in the trie: a handler that jumps away in between leaves a bucket without blocks in the
+ * list, as does the loser of a race. The other way round its blocks would never be seen. */
+static void show_bucket(pp_heap_bucket *bucket)
+{
+    pp_heap_bucket **list = bucket->is_collected ? &newest_collected : &newest;
+    bucket->next = __atomic_load_n(list, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(list, &bucket->next, bucket, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {
+    }
+}
+
 static pp_heap_bucket *new_bucket(const key *k)
 {
     size_t future = k->is_collected ? PP_HEAP_CYCLES * sizeof(pp_heap_cycle) : 0;
@@ -94,17 +105,9 @@ static pp_heap_bucket *new_bucket(const key *k)
         bucket->is_collected = k->is_collected;
         bucket->shift = k->shift;
         bucket->least_blocks = pp_blocks_per_sample((double)k->size, k->rate);
+        show_bucket(bucket);
     }
     return bucket;
-}
-
-static void show_bucket(pp_heap_bucket *bucket)
-{
-    pp_heap_bucket **list = bucket->is_collected ? &newest_collected : &newest;
-    bucket->next = __atomic_load_n(list, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(list, &bucket->next, bucket, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED)) {
-    }
 }
 
 /* `make`: if there is none. */
@@ -126,7 +129,6 @@ static pp_heap_bucket *find_bucket(const key *k, bool make)
             if (__atomic_compare_exchange_n(place, &bucket, mine, false, __ATOMIC_RELEASE,
                                             __ATOMIC_ACQUIRE)) {
                 __atomic_add_fetch(&k->stack->sizes, 1, __ATOMIC_RELAXED);
-                show_bucket(mine);
                 return mine;
             }
         }

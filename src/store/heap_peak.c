@@ -3,20 +3,23 @@
  * heap_peak.c: the sum, its threshold, and the two copies (drawing in the header).
  *
  * Zone: HOOK.
- * Locks: `busy`, only ever tried.
+ * Locks: `busy`, only ever tried inside malloc. Its holders block signals: the host's handler might jump
+ *        away.
  * Owns: the copies.
  */
 #include "store/heap_peak.h"
 
-#include "arch/system_call.h"
+#include "base/compiler.h"
 #include "base/exponential.h"
 #include "store/lasting.h"
+#include "sys/lock.h"
+#include "sys/signal_mask.h"
 
 enum {
     GROWTH = 20,           /* one part in so many: 5 % */
     LEAST_BYTES = 1 << 16, /* below that every block would be a peak */
     SPARE_ENTRIES = 1024,  /* for the buckets that are made until the next copy */
-    PATIENCE = 10000
+    PATIENCE = 2000        /* of pp_lock_pause(): a tenth of a second */
 };
 
 typedef struct copy {
@@ -115,12 +118,22 @@ void pp_heap_peak_start(void)
     __atomic_add_fetch(&in_use, bytes, __ATOMIC_RELAXED);
 }
 
+PP_COLD_PATH static void copy_if_free(int64_t now)
+{
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    if (take()) {
+        copy_all(now);
+        give();
+    }
+    pp_signals_restore(&old);
+}
+
 void pp_heap_peak_add(int64_t bytes)
 {
     int64_t now = __atomic_add_fetch(&in_use, bytes, __ATOMIC_RELAXED);
-    if (now > __atomic_load_n(&threshold, __ATOMIC_RELAXED) && take()) {
-        copy_all(now);
-        give();
+    if (now > __atomic_load_n(&threshold, __ATOMIC_RELAXED)) {
+        copy_if_free(now);
     }
 }
 
@@ -129,8 +142,8 @@ void pp_heap_peak_add(int64_t bytes)
 void pp_heap_peak_take(pp_heap_peak_copy *taken)
 {
     taken->held = take();
-    for (int patience = PATIENCE; !taken->held && patience > 0; patience--) {
-        pp_system_call(SYS_sched_yield);
+    for (unsigned attempt = 0; !taken->held && attempt < PATIENCE; attempt++) {
+        pp_lock_pause(attempt);
         taken->held = take();
     }
     int64_t now = __atomic_load_n(&in_use, __ATOMIC_RELAXED);

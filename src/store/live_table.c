@@ -8,6 +8,10 @@
  * all keys then. Each store comes before the load in one total order, so that at least one of them
  * sees the other; the key's generation, changed by compare-and-swap, says which of them counts.
  *
+ * A handler of the host that jumps out of malloc or free may leave a slot busy, or an address counted
+ * once too often in the filter: a slot is lost with the block that nobody got, and some frees look in
+ * vain. The growth of the filter must come to its end, and blocks signals.
+ *
  * Zone: HOOK.
  * Locks: none.
  * Owns: the levels.
@@ -17,6 +21,7 @@
 #include "base/compiler.h"
 #include "store/lasting.h"
 #include "store/live_filter.h"
+#include "sys/signal_mask.h"
 
 enum {
     GROUP = 8, /* keys to a cache line */
@@ -230,6 +235,8 @@ static bool filter_is_full(size_t count)
 /* Another thread may have done it since the caller looked: then its filter is seen here. */
 PP_COLD_PATH static void grow_filter(size_t count)
 {
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
     if (!__atomic_exchange_n(&growing, true, __ATOMIC_ACQUIRE)) {
         pp_live_filter_table *filter = filter_is_full(count) ? pp_live_filter_begin_growth() : NULL;
         if (filter != NULL) {
@@ -237,6 +244,7 @@ PP_COLD_PATH static void grow_filter(size_t count)
         }
         __atomic_store_n(&growing, false, __ATOMIC_RELEASE);
     }
+    pp_signals_restore(&old);
 }
 
 /* ---- what others call ---- */

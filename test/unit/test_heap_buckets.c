@@ -128,7 +128,7 @@ static sums sum_of(uintptr_t number)
         if (b->stack->pc[0] == number * 8 + 1 && b->stack->depth == 8) {
             pp_heap_counts counts;
             pp_heap_bucket_counts(b, &counts);
-            all.buckets++;
+            all.buckets += counts.alloc_objects > 0; /* the loser of a race has none */
             all.alloc_objects += counts.alloc_objects;
             all.alloc_bytes += counts.alloc_bytes;
             all.live_objects += counts.alloc_objects - counts.free_objects;
