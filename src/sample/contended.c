@@ -12,6 +12,7 @@
 #include "base/compiler.h"
 #include "base/slots.h"
 #include "sys/clock.h"
+#include "sys/left_frame.h"
 #include "sys/lock.h"
 
 #include <string.h>
@@ -46,12 +47,13 @@ struct pp_contended {
 };
 
 typedef struct list {
-    uintptr_t owner; /* thread pointer of who works on it; 0 = nobody; 1 = it never came back */
+    uintptr_t owner; /* thread pointer of who works on it, + 1 = it never came back; 0 = nobody */
+    uintptr_t sp, outer; /* the owner's; 0 = not written yet; and what `inside` was before */
     pp_contended *first;
     uint64_t serials;
 } __attribute__((aligned(64))) list;
 
-static const uintptr_t lost_owner = 1;
+static const uintptr_t is_lost = 1;
 
 static list lists[LISTS];
 static pp_contended records[PP_CONTENDED_MAX];
@@ -59,6 +61,9 @@ static uint64_t records_taken[RECORD_WORDS];
 static pp_charge charges[CHARGES];
 static uint64_t charges_taken[CHARGE_WORDS];
 static uint64_t uncharged;
+
+/* The stack pointer of the thread's innermost user of a list, or of the one that was. */
+static PP_TLS uintptr_t inside;
 
 /* ---- charges ---- */
 
@@ -105,46 +110,24 @@ static list *list_of(uintptr_t object)
     return &lists[pp_contention_hash(object) % LISTS];
 }
 
-static bool try_enter(list *l, uintptr_t self, uintptr_t *owner)
+static bool change_owner(list *l, uintptr_t *owner, uintptr_t to)
 {
-    *owner = 0;
-    return __atomic_compare_exchange_n(&l->owner, owner, self, false, __ATOMIC_ACQUIRE,
+    return __atomic_compare_exchange_n(&l->owner, owner, to, false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED);
 }
 
-/* Whoever is in there was interrupted, or has lost its processor. */
-PP_COLD_PATH static bool enter_patiently(list *l, uintptr_t self)
+/* In the program's order as this thread's handlers see it. */
+static void note_sp(uintptr_t *place, uintptr_t sp)
 {
-    uintptr_t owner = 0;
-    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + GIVE_UP_NS;
-    for (unsigned attempt = 0; !try_enter(l, self, &owner); attempt++) {
-        if (owner == self || owner == lost_owner) {
-            return false;
-        }
-        if (pp_clock_ns(CLOCK_MONOTONIC) > give_up_ns) {
-            __atomic_compare_exchange_n(&l->owner, &owner, lost_owner, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED);
-            return false;
-        }
-        pp_lock_pause(attempt);
-    }
-    return true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(place, sp, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static bool enter(list *l)
+static bool try_enter(list *l, uintptr_t self, uintptr_t *owner)
 {
-    uintptr_t self = (uintptr_t)__builtin_thread_pointer();
-    uintptr_t owner = 0;
-    for (unsigned attempt = 0; attempt < SPINS; attempt++) {
-        if (try_enter(l, self, &owner)) {
-            return true;
-        }
-        if (owner == self || owner == lost_owner) {
-            return false;
-        }
-        __builtin_ia32_pause();
-    }
-    return enter_patiently(l, self);
+    *owner = 0;
+    return change_owner(l, owner, self);
 }
 
 /* The head is looked at from outside. */
@@ -153,8 +136,8 @@ static void set_next(pp_contended **next, pp_contended *record)
     __atomic_store_n(next, record, __ATOMIC_RELAXED);
 }
 
-/* It was believed lost, and others have come and gone without: the records are no longer right. */
-PP_COLD_PATH static void begin_anew(list *l)
+/* Its records are no longer right. */
+PP_COLD_PATH static void empty(list *l)
 {
     while (l->first != NULL) {
         pp_contended *gone = l->first;
@@ -163,16 +146,94 @@ PP_COLD_PATH static void begin_anew(list *l)
         drop_charge(gone->charge);
         pp_slot_give(records_taken, (size_t)(gone - records));
     }
+}
+
+/* Somebody is in there, or lost. If it is the calling thread, which a handler has made jump out of there,
+ * then the list is its own again. */
+PP_COLD_PATH static bool enter_again(list *l, uintptr_t self, uintptr_t owner, uintptr_t sp)
+{
+    if ((owner & ~is_lost) != self) {
+        return false;
+    }
+    if (l->sp == 0) {
+        note_sp(&l->sp, inside); /* it had got no further */
+    }
+    if (!pp_frame_was_left(l->sp, sp) || !change_owner(l, &owner, self)) {
+        return false;
+    }
+    empty(l);
+    return true;
+}
+
+static bool is_hopeless(uintptr_t owner, uintptr_t self)
+{
+    return owner == self || (owner & is_lost) != 0;
+}
+
+/* Whoever is in there was interrupted, or has lost its processor. */
+PP_COLD_PATH static bool enter_patiently(list *l, uintptr_t self, uintptr_t sp)
+{
+    uintptr_t owner = 0;
+    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + GIVE_UP_NS;
+    for (unsigned attempt = 0; !try_enter(l, self, &owner); attempt++) {
+        if (is_hopeless(owner, self)) {
+            return enter_again(l, self, owner, sp);
+        }
+        if (pp_clock_ns(CLOCK_MONOTONIC) > give_up_ns) {
+            change_owner(l, &owner, owner | is_lost);
+            return false;
+        }
+        pp_lock_pause(attempt);
+    }
+    return true;
+}
+
+static bool enter_soon(list *l, uintptr_t self, uintptr_t sp)
+{
+    uintptr_t owner = 0;
+    for (unsigned attempt = 0; attempt < SPINS; attempt++) {
+        if (try_enter(l, self, &owner)) {
+            return true;
+        }
+        if (is_hopeless(owner, self)) {
+            return enter_again(l, self, owner, sp);
+        }
+        __builtin_ia32_pause();
+    }
+    return enter_patiently(l, self, sp);
+}
+
+/* `sp` is that of whoever will leave. */
+static bool enter(list *l, uintptr_t sp)
+{
+    uintptr_t outer = inside;
+    note_sp(&inside, sp);
+    if (!enter_soon(l, (uintptr_t)__builtin_thread_pointer(), sp)) {
+        note_sp(&inside, outer);
+        return false;
+    }
+    l->outer = outer;
+    note_sp(&l->sp, sp);
+    return true;
+}
+
+/* It was believed lost, and others have come and gone without. */
+PP_COLD_PATH static void begin_anew(list *l)
+{
+    empty(l);
     __atomic_store_n(&l->owner, 0, __ATOMIC_RELEASE);
 }
 
 static void leave(list *l)
 {
     uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+    uintptr_t outer = l->outer;
+    note_sp(&l->sp, 0);
     if (!__atomic_compare_exchange_n(&l->owner, &self, 0, false, __ATOMIC_RELEASE,
                                      __ATOMIC_RELAXED)) {
         begin_anew(l);
     }
+    note_sp(&inside, outer);
 }
 
 static pp_contended *find(const list *l, uintptr_t object)
@@ -196,11 +257,16 @@ static pp_contended *add_record(list *l, uintptr_t object)
     return record;
 }
 
+/* It is not there any more if a handler that interrupted us has forked: this is the child, whose lists
+ * were emptied. */
 static void remove_record(list *l, pp_contended *record)
 {
     pp_contended **at = &l->first;
-    while (*at != record) {
+    while (*at != NULL && *at != record) {
         at = &(*at)->next;
+    }
+    if (*at == NULL) {
+        return;
     }
     set_next(at, record->next);
     record->object = 0;
@@ -217,7 +283,7 @@ static void count_uncharged(void)
 bool pp_contended_join(uintptr_t object, pp_place *place)
 {
     list *l = list_of(object);
-    if (!enter(l)) {
+    if (!enter(l, (uintptr_t)__builtin_frame_address(0))) {
         count_uncharged();
         return false;
     }
@@ -276,7 +342,7 @@ uint64_t pp_contended_leave(pp_place *place, uint64_t *unseen_ns)
         return pp_clock_ns(CLOCK_MONOTONIC);
     }
     list *l = list_of(place->object);
-    if (!enter(l)) {
+    if (!enter(l, (uintptr_t)__builtin_frame_address(0))) {
         count_uncharged();
         place->at = NULL;
         return pp_clock_ns(CLOCK_MONOTONIC);
@@ -300,7 +366,8 @@ bool pp_contended_release(uintptr_t object, uint64_t scale, uint64_t *waited_ns,
 {
     list *l = list_of(object);
     *charge = NULL;
-    if (__atomic_load_n(&l->first, __ATOMIC_RELAXED) == NULL || !enter(l)) {
+    if (__atomic_load_n(&l->first, __ATOMIC_RELAXED) == NULL ||
+        !enter(l, (uintptr_t)__builtin_frame_address(0))) {
         return false;
     }
     pp_charge *before = NULL;

@@ -17,8 +17,9 @@
  * Locks: one for each list of records, by who holds it. A signal handler that interrupted its own
  *        thread in there goes without, and so does everybody once whoever is in there has not come
  *        back for a second (a handler that jumped away, a thread that was stopped); if it does come
- *        back after all, its list begins anew.
- * Owns: lists, records, charges (.bss).
+ *        back after all, its list begins anew. So it does when the thread that jumped away comes to it
+ *        again.
+ * Owns: lists, records, charges (.bss); 8 bytes of TLS.
  */
 #ifndef PP_SAMPLE_CONTENDED_H
 #define PP_SAMPLE_CONTENDED_H

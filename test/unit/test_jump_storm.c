@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_jump_storm.c: a signal handler jumps out of what hooks do, wherever it is, thousands of times. What
+ * they work on is as good afterwards as before.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sample/contended.h"
+#include "store/heap_buckets.h"
+#include "store/heap_peak.h"
+#include "sys/loader.h"
+#include "sys/modules.h"
+#include "unwind/copies.h"
+#include "unwind/rule_cache.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+
+enum {
+    JUMPS = 5000,
+    FIRST_PC = 0x7f0000001000,
+    PCS = 64,
+    CHUNKS = 8,
+    STACKS = 1 << 16,
+    OBJECT = 0x5000
+};
+
+/* ---- the storm ---- */
+
+typedef void work(unsigned turn);
+
+static sigjmp_buf out;
+static unsigned jumps;
+static pthread_t jumper;
+static bool may_begin;
+
+static void jump_out(int signal)
+{
+    __atomic_add_fetch(&jumps, 1, __ATOMIC_RELAXED);
+    siglongjmp(out, signal);
+}
+
+static void *send_signals(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&may_begin, __ATOMIC_ACQUIRE))
+        sched_yield();
+    for (unsigned i = 0; i < JUMPS; i++) {
+        pthread_kill(jumper, SIGUSR1);
+        while (__atomic_load_n(&jumps, __ATOMIC_RELAXED) <= i)
+            sched_yield();
+    }
+    return NULL;
+}
+
+/* Further down the stack than what a test calls itself. */
+static __attribute__((noinline)) void work_below(work *does, unsigned turn)
+{
+    char room[1024];
+    __asm__ volatile("" ::"r"(room) : "memory");
+    does(turn);
+    __asm__ volatile("" ::"r"(room) : "memory");
+}
+
+static void storm(work *does)
+{
+    static volatile unsigned turn;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* it holds signals back until the program calls it: nothing is interrupted */
+#endif
+    jumper = pthread_self();
+    turn = jumps = 0;
+    may_begin = false;
+    static pthread_t sender;
+    assert_int_equal(pthread_create(&sender, NULL, send_signals, NULL), 0);
+    sigsetjmp(out, 1);
+    __atomic_store_n(&may_begin, true, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&jumps, __ATOMIC_RELAXED) < JUMPS)
+        work_below(does, ++turn);
+    pthread_join(sender, NULL);
+}
+
+static int catch_signals(void **state)
+{
+    struct sigaction action = {.sa_handler = jump_out};
+    (void)state;
+    return sigaction(SIGUSR1, &action, NULL);
+}
+
+/* ---- what is jumped out of ---- */
+
+static void wait_and_release(unsigned turn)
+{
+    pp_place place = {.at = NULL};
+    uint64_t ns = 0;
+    pp_charge *charge = NULL;
+    (void)turn;
+    pp_contended_join(OBJECT, &place);
+    pp_contended_release(OBJECT, 0, &ns, &charge);
+    pp_contended_leave(&place, &ns);
+}
+
+static void waits_find_their_list(void **state)
+{
+    (void)state;
+    pp_place place;
+    uint64_t ns = 0;
+    pp_charge *charge = NULL;
+    storm(wait_and_release);
+    assert_true(pp_contended_join(OBJECT, &place));
+    assert_true(pp_contended_release(OBJECT, 1, &ns, &charge));
+    assert_non_null(charge);
+    pp_charge_settle(charge, NULL, NULL);
+    pp_contended_leave(&place, &ns);
+    assert_int_equal(ns, 0);
+}
+
+static pp_rule big_rule(int32_t number)
+{
+    pp_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.kind = PP_RULE_FRAME;
+    rule.cfa_reg = PP_REG_SP;
+    rule.cfa_read = true;
+    rule.cfa_addend = number;
+    rule.ra.kind = PP_WHERE_CFA;
+    rule.ra.offset = -8;
+    return rule;
+}
+
+static void publish(unsigned turn)
+{
+    pp_rule rule = big_rule((int32_t)turn);
+    uint64_t epoch = pp_loader_epoch();
+    rule.permanent = turn % 2 != 0;
+    pp_rule_cache_publish(FIRST_PC + turn % PCS, &rule, epoch, pp_rule_cache_generation(epoch));
+}
+
+/* A new generation, and from time to time the first one again: nobody may be publishing then. */
+static void note_changes(void)
+{
+    enum { CHANGES = 200 };
+    for (int i = 0; i < CHANGES; i++) {
+        pp_loader_note_change();
+        unsigned generation = pp_rule_cache_generation(pp_loader_epoch());
+        assert_in_range(generation, 1, 63);
+    }
+}
+
+static void rules_can_be_published(void **state)
+{
+    (void)state;
+    pp_modules_refresh();
+    if (!pp_loader_epoch_is_known())
+        skip();
+    storm(publish);
+    uint64_t epoch = pp_loader_epoch();
+    unsigned generation = pp_rule_cache_generation(epoch);
+    for (int32_t i = 0; i < PCS; i++) {
+        pp_rule rule = big_rule(1000 + i);
+        pp_rule found;
+        pp_rule_cache_publish((uintptr_t)FIRST_PC + (uintptr_t)i, &rule, epoch, generation);
+        assert_true(pp_rule_cache_big((uintptr_t)FIRST_PC + (uintptr_t)i, generation, &found));
+        assert_int_equal(found.cfa_addend, 1000 + i);
+    }
+    note_changes();
+}
+
+static void keep(unsigned turn)
+{
+    static pp_chunk chunk;
+    uintptr_t begin = FIRST_PC / PP_CHUNK_BYTES * PP_CHUNK_BYTES + turn % CHUNKS * PP_CHUNK_BYTES;
+    chunk.lo = begin;
+    chunk.hi = begin + PP_CHUNK_BYTES;
+    pp_copies_keep(begin, pp_loader_epoch(), &chunk);
+}
+
+static void chunks_can_be_kept(void **state)
+{
+    (void)state;
+    pp_chunk found;
+    storm(keep);
+    for (unsigned i = 0; i < CHUNKS; i++) {
+        uintptr_t begin = FIRST_PC / PP_CHUNK_BYTES * PP_CHUNK_BYTES + i * PP_CHUNK_BYTES;
+        keep(i);
+        assert_true(pp_copies_find(begin, pp_loader_epoch(), &found));
+        assert_int_equal(found.lo, begin);
+    }
+}
+
+/* The hash takes its own way through the trie for each of them. */
+static pp_heap_block block_of(uintptr_t stack)
+{
+    uint64_t hash = (stack + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    return pp_heap_block_find(&stack, 1, hash, 16, 1, NULL);
+}
+
+static void allocate(unsigned turn)
+{
+    pp_heap_block_allocated(block_of(turn % STACKS));
+}
+
+static uint64_t count_listed(void)
+{
+    uint64_t count = 0;
+    for (const pp_heap_bucket *b = pp_heap_buckets_newest(); b != NULL; b = b->next)
+        count += b->alloc_objects;
+    return count;
+}
+
+static void buckets_are_all_listed(void **state)
+{
+    (void)state;
+    storm(allocate);
+    uint64_t before = count_listed();
+    for (unsigned i = 0; i < STACKS; i++)
+        allocate(i);
+    assert_int_equal(count_listed(), before + STACKS);
+}
+
+static void reach_a_peak(unsigned turn)
+{
+    pp_heap_peak_add(turn % 2 != 0 ? INT64_MAX / 4 : -INT64_MAX / 4);
+}
+
+static void a_peak_can_be_taken(void **state)
+{
+    (void)state;
+    pp_heap_peak_copy copy;
+    pp_heap_peak_start();
+    storm(reach_a_peak);
+    pp_heap_peak_take(&copy);
+    assert_true(copy.held);
+    pp_heap_peak_give(&copy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_find_their_list), cmocka_unit_test(rules_can_be_published),
+        cmocka_unit_test(chunks_can_be_kept),    cmocka_unit_test(buckets_are_all_listed),
+        cmocka_unit_test(a_peak_can_be_taken),
+    };
+    return cmocka_run_group_tests(tests, catch_signals, NULL);
+}
