@@ -27,6 +27,7 @@
 #include "hook/process.h"
 #include "hook/real.h"
 #include "sample/descriptors.h"
+#include "sys/signal_mask.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -86,9 +87,12 @@ static pp_descriptor_function *resolve(pp_descriptor_hook *hook)
         return real;
     }
     int saved_errno = errno;
+    pp_signal_mask old = 0;
+    pp_signals_block(&old); /* who jumped out of the loader would leave it locked */
     resolving = true;
     real = (pp_descriptor_function *)pp_real_find(hook->name);
     resolving = false;
+    pp_signals_restore(&old);
     errno = saved_errno;
     if (real != NULL) {
         __atomic_store_n(&hook->real, real, __ATOMIC_SEQ_CST);

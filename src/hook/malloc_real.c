@@ -25,6 +25,7 @@
 #include "hook/real.h"
 #include "sys/find_object.h"
 #include "sys/loaded_objects.h"
+#include "sys/signal_mask.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -260,6 +261,8 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
         return false;
     }
     int saved_errno = errno;
+    pp_signal_mask old = 0;
+    pp_signals_block(&old); /* who jumped out of the loader would leave it locked */
     resolving = true;
     if (!pp_malloc_hook_malloc.resolved) {
         resolve_early(hook);
@@ -268,6 +271,7 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
         pp_malloc_resolve_late(hook, caller);
     }
     resolving = false;
+    pp_signals_restore(&old);
     errno = saved_errno;
     return hook->resolved;
 }

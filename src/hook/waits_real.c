@@ -15,6 +15,7 @@
 #include "arch/wait_list.h"
 #include "base/compiler.h"
 #include "hook/real.h"
+#include "sys/signal_mask.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -140,6 +141,8 @@ bool pp_wait_resolve(pp_wait_hook *hook)
         return true;
     }
     int saved_errno = errno;
+    pp_signal_mask old = 0;
+    pp_signals_block(&old); /* who jumped out of the loader would leave it locked */
     resolving = true;
     pp_wait_function *real = (pp_wait_function *)find(hook->name, hook->version);
     if (strcmp(hook->try_name, "none") != 0) {
@@ -147,6 +150,7 @@ bool pp_wait_resolve(pp_wait_hook *hook)
                          __ATOMIC_RELAXED);
     }
     resolving = false;
+    pp_signals_restore(&old);
     errno = saved_errno;
     if (real == NULL) {
         return false;
