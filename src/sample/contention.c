@@ -13,7 +13,6 @@
 #include "base/stack_hash.h"
 #include "sample/scratch.h"
 #include "sys/clock.h"
-#include "sys/left_frame.h"
 
 #include <errno.h>
 
@@ -32,9 +31,6 @@ static pp_label_cells *blocked_labels, *held_up_labels; /* made when they are ne
 static pp_contention_facts facts;
 
 static PP_TLS uint64_t random_state;
-/* What a walk of ours works in, and its caller's sp: a handler that interrupts it goes without. */
-static PP_TLS pp_scratch *walking;
-static PP_TLS uintptr_t walking_sp;
 
 /* A real function, so that every reader shows its name; its address is all that is used. */
 __attribute__((visibility("default"), noinline, used)) void pprof_unseen_holder(void)
@@ -76,27 +72,6 @@ static pp_label_cell *add_labels(pp_label_cells **table, const pp_stack_entry *e
     return cell;
 }
 
-/* A handler may have jumped out of a walk: what it worked in is still there. */
-static pp_scratch *take_scratch(uintptr_t sp)
-{
-    if (walking == NULL) {
-        walking = pp_scratch_take();
-    } else if (!pp_frame_was_left(walking_sp, sp)) {
-        return NULL;
-    }
-    walking_sp = sp;
-    return walking;
-}
-
-static void give_scratch(void)
-{
-    const pp_scratch *scratch = walking;
-    walking = NULL;
-    if (scratch != NULL) {
-        pp_scratch_give(scratch);
-    }
-}
-
 static void walk_from(const pp_contention_caller *caller, pp_scratch *scratch, bool from_outside)
 {
     pp_walk *walk = &scratch->walk;
@@ -113,7 +88,7 @@ static void walk_from(const pp_contention_caller *caller, pp_scratch *scratch, b
 static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_contention_caller *caller,
                                   uint64_t count)
 {
-    pp_scratch *scratch = take_scratch(caller->sp);
+    pp_scratch *scratch = pp_scratch_take_at(caller->sp);
     if (scratch == NULL) {
         return NULL;
     }
@@ -123,7 +98,7 @@ static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_contention_ca
     pp_stack_entry *entry =
         pp_stack_counts_record(table, scratch->pcs, walk->depth + 1,
                                pp_stack_hash_extend(walk->hash, scratch->pcs[0]), count);
-    give_scratch();
+    pp_scratch_give(scratch);
     return entry;
 }
 
@@ -363,7 +338,7 @@ typedef struct waiting {
 static void visit_waiting(const pp_waiter *copy, const pp_waiter *waiter, void *context)
 {
     const waiting *w = context;
-    pp_scratch *scratch = pp_scratch_take();
+    pp_scratch *scratch = pp_scratch_take_at((uintptr_t)__builtin_frame_address(0));
     if (scratch == NULL) {
         return;
     }
@@ -410,12 +385,10 @@ void pp_contention_thread_begin(void)
 void pp_contention_thread_end(void)
 {
     pp_waiters_thread_end();
-    give_scratch();
 }
 
 void pp_contention_after_fork_in_child(void)
 {
-    walking = NULL;
     if (blocked != NULL || held_up != NULL) {
         pp_waiters_after_fork_in_child();
         pp_contended_after_fork_in_child();

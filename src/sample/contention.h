@@ -19,7 +19,7 @@
  *
  * Zone: HOOK. Nothing allocates, errno is preserved.
  * Locks: those of contended.h.
- * Owns: the two tables of stacks, and those of labels; 24 bytes of TLS.
+ * Owns: the two tables of stacks, and those of labels; 8 bytes of TLS.
  */
 #ifndef PP_SAMPLE_CONTENTION_H
 #define PP_SAMPLE_CONTENTION_H

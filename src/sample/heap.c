@@ -162,7 +162,7 @@ PP_COLD_PATH void pp_heap_lose(uint64_t size, uint64_t rate)
 pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
                                  const pp_heap_caller *caller, pp_heap_block_finder *find)
 {
-    pp_scratch *scratch = pp_scratch_take();
+    pp_scratch *scratch = pp_scratch_take_at(caller->sp);
     if (scratch == NULL) {
         return 0;
     }

@@ -10,6 +10,7 @@
 
 #include "sample/contention.h"
 #include "sample/cpu_timers.h"
+#include "sample/scratch.h"
 #include "sample/small_stacks.h"
 #include "store/labels.h"
 #include "unwind/stack_memo.h"
@@ -48,6 +49,7 @@ void pp_thread_end(void)
     pp_cpu_timers_thread_end();
     pp_small_stacks_set_own(false);
     pp_contention_thread_end();
+    pp_scratch_thread_end();
     pp_memo_thread_end();
     pp_thread_creation_end(); /* nobody looks at its labels any more */
     pp_labels_unref(pp_labels_exchange(NULL));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scratch.c: a buffer belongs to one borrower, and there are as many as there are bits in a
- * word.
+ * test_scratch.c: a buffer belongs to one borrower, and there are 64; what a borrower that was jumped out
+ * of has left is taken back.
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "sample/scratch.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { BUFFERS = 64, THREADS = 8, ROUNDS = 20000 };
 
@@ -41,6 +44,18 @@ static void all_buffers_can_be_had_and_no_more(void **state)
         assert_non_null(taken[i] = pp_scratch_take());
     for (int i = 0; i < BUFFERS; i++)
         pp_scratch_give(taken[i]);
+}
+
+/* How many can be had; they are given back. */
+static int count_free(void)
+{
+    pp_scratch *taken[BUFFERS];
+    int count = 0;
+    while (count < BUFFERS && (taken[count] = pp_scratch_take()) != NULL)
+        count++;
+    for (int i = 0; i < count; i++)
+        pp_scratch_give(taken[i]);
+    return count;
 }
 
 static void *borrow(void *context)
@@ -74,11 +89,104 @@ static void threads_do_not_share_a_buffer(void **state)
     }
 }
 
+/* Places on this thread's stack, the last of which lies furthest up. */
+enum { FRAMES = 8 };
+#define FRAME(i) ((uintptr_t)(stack + (i)))
+
+static void what_was_jumped_out_of_is_taken_back(void **state)
+{
+    (void)state;
+    char stack[FRAMES];
+    pp_scratch *left = pp_scratch_take_at(FRAME(3));
+    left->space.memo_use.mark = 1;
+    for (int i = 0; i < 10 * BUFFERS; i++) {
+        assert_ptr_equal(pp_scratch_take_at(FRAME(3)), left); /* the same depth again */
+        assert_int_equal(left->space.memo_use.mark, 0);       /* its walk is known to be over */
+    }
+    assert_ptr_equal(pp_scratch_take_at(FRAME(4)), left);
+    pp_scratch_give(left);
+    assert_int_equal(count_free(), BUFFERS);
+}
+
+static void what_was_interrupted_stays(void **state)
+{
+    (void)state;
+    char stack[FRAMES];
+    pp_scratch *outer = pp_scratch_take_at(FRAME(5));
+    outer->space.memo_use.mark = 1;
+    pp_scratch *inner = pp_scratch_take_at(FRAME(3));
+    assert_ptr_not_equal(inner, outer);
+    pp_scratch *left = pp_scratch_take_at(FRAME(1));
+    assert_ptr_not_equal(left, inner);
+    assert_ptr_equal(pp_scratch_take_at(FRAME(2)), left); /* of a handler that runs in a handler */
+    pp_scratch_give(inner);
+    assert_int_equal(outer->space.memo_use.mark, 1);
+    pp_scratch_give(outer);
+    assert_ptr_equal(pp_scratch_take_at(FRAME(6)), outer);
+    pp_scratch_give(outer);
+    assert_int_equal(count_free(), BUFFERS);
+}
+
+typedef struct ending {
+    bool seen;
+    int taken;
+} ending;
+
+static void *takes_some_along(void *context)
+{
+    ending *e = context;
+    char stack[BUFFERS];
+    for (int i = BUFFERS - 1; i >= 0; i--)
+        e->taken += pp_scratch_take_at(FRAME(i)) != NULL;
+    if (e->seen)
+        pp_scratch_thread_end();
+    return NULL;
+}
+
+static void what_a_thread_took_along_is_taken_back(void **state)
+{
+    (void)state;
+    for (int seen = 0; seen < 2; seen++) {
+        ending e = {.seen = seen != 0};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, takes_some_along, &e), 0);
+        pthread_join(thread, NULL);
+        assert_int_equal(e.taken, BUFFERS);
+        assert_int_equal(count_free(), BUFFERS);
+    }
+}
+
+/* A handler that interrupted a walk forks: the child goes on with the walk. */
+static void a_child_keeps_what_its_thread_has(void **state)
+{
+    (void)state;
+    char stack[FRAMES];
+    pp_scratch *handler = pp_scratch_take();
+    pp_scratch *mine = pp_scratch_take_at(FRAME(4));
+    pid_t child = fork();
+    if (child == 0) {
+        pp_scratch_after_fork_in_child();
+        bool kept = count_free() == BUFFERS - 1 && pp_scratch_take_at(FRAME(1)) != mine;
+        pp_scratch_give(mine);
+        kept = kept && pp_scratch_take_at(FRAME(5)) != NULL; /* the other one was left */
+        _exit(kept && count_free() == BUFFERS - 1 ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    pp_scratch_give(mine);
+    pp_scratch_give(handler);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_buffers_can_be_had_and_no_more),
         cmocka_unit_test(threads_do_not_share_a_buffer),
+        cmocka_unit_test(what_was_jumped_out_of_is_taken_back),
+        cmocka_unit_test(what_was_interrupted_stays),
+        cmocka_unit_test(what_a_thread_took_along_is_taken_back),
+        cmocka_unit_test(a_child_keeps_what_its_thread_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
