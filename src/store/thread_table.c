@@ -8,9 +8,9 @@
  */
 #include "store/thread_table.h"
 
-#include "arch/system_call.h"
 #include "base/slots.h"
 #include "store/lasting.h"
+#include "sys/lock.h"
 
 #include <string.h>
 
@@ -85,8 +85,9 @@ static void free_record(pp_thread_record *r, size_t index)
         __atomic_sub_fetch(&ours, 1, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&r->serial, r->serial + 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&r->readers, __ATOMIC_SEQ_CST) != 0) {
-        pp_system_call(SYS_sched_yield);
+    /* Yielding alone would keep the processor from a reader that has less priority (SCHED_FIFO). */
+    for (unsigned i = 0; __atomic_load_n(&r->readers, __ATOMIC_SEQ_CST) != 0; i++) {
+        pp_lock_pause(i);
     }
     pp_slot_give(taken, index);
 }

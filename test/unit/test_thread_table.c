@@ -6,9 +6,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
+#include "one_processor.h"
 #include "sample/thread_creation.h"
 #include "store/thread_table.h"
 
@@ -203,6 +205,39 @@ static void test_storm(void **state)
     assert_true(*(bool *)good);
 }
 
+static void remove_record(void *record)
+{
+    pp_thread_table_remove(record);
+}
+
+static void let_it_be_removed(const void *place, void *other)
+{
+    (void)place;
+    urgent_let(other);
+}
+
+/* A reader that is interrupted by the end of the thread it looks at, on the same processor, by a thread
+ * that goes first. */
+static void test_who_removes_lets_a_reader_finish(void **state)
+{
+    (void)state;
+    enum { MANY_MS = 400 };
+    pp_thread_record c = content(77);
+    pp_thread_record copy;
+    urgent other;
+    assert_int_equal(pp_thread_table_count(), 0);
+    pp_thread_record *record = pp_thread_table_add(&c);
+    assert_int_equal(pp_thread_table_read(&copy, NULL, 1), 1);
+    if (!urgent_begin(&other, remove_record, record)) {
+        pp_thread_table_remove(record);
+        skip();
+    }
+    assert_true(pp_thread_table_look(record, &copy, let_it_be_removed, &other));
+    urgent_end(&other);
+    assert_in_range((uint64_t)other.cpu_ms, 0, MANY_MS);
+    assert_int_equal(pp_thread_table_count(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_the_place_is_not_looked_at_afterwards),
         cmocka_unit_test(test_the_child_of_fork_keeps_its_own),
         cmocka_unit_test(test_storm),
+        cmocka_unit_test(test_who_removes_lets_a_reader_finish),
     };
     pp_thread_creation_end(); /* the record of this thread */
     return cmocka_run_group_tests(tests, NULL, NULL);
