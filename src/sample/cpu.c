@@ -15,6 +15,7 @@
 #include "sample/small_stacks.h"
 #include "sys/address_space.h"
 #include "sys/clock.h"
+#include "sys/lock.h"
 #include "sys/modules.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
@@ -23,7 +24,6 @@
 #include "unwind/stack_memo.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 
 /* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30
@@ -134,11 +134,11 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice 
 static bool wait_for_handlers(uint64_t patience_ns)
 {
     uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    while (__atomic_load_n(&pp_cpu->in_flight, __ATOMIC_SEQ_CST) != 0) {
+    for (unsigned i = 0; __atomic_load_n(&pp_cpu->in_flight, __ATOMIC_SEQ_CST) != 0; i++) {
         if (pp_clock_ns(CLOCK_MONOTONIC) >= give_up_ns) {
             return false;
         }
-        sched_yield();
+        pp_lock_pause(i); /* sleeps: a handler with less priority may want this processor */
     }
     return true;
 }
