@@ -51,15 +51,20 @@
 \name:
 .endm
 
-/* Takes \size bytes off the countdown and goes on to the real function, or, where they use it up,
- * to the slow path with nothing changed. */
-.macro count_down size, name
+/* Takes \size bytes off the countdown, or goes to \used_up where they use it up, with nothing changed.
+ * It never lies below 0 in memory, where a handler that jumps out of here would leave it: that would be
+ * a countdown without end. */
+.macro take_off size, used_up
         mov     pp_heap_countdown@gottpoff(%rip), %r11
-        sub     \size, %fs:(%r11)
-        jbe     1f
+        mov     %fs:(%r11), %r10
+        sub     \size, %r10
+        jbe     \used_up
+        mov     %r10, %fs:(%r11)
+.endm
+
+.macro count_down size, name
+        take_off \size, pp_slow_\name
         jmp     *pp_malloc_hook_\name+REAL(%rip)
-1:      add     \size, %fs:(%r11)
-        jmp     pp_slow_\name
 .endm
 
 /* To the slow path if the block in rdi may be a sampled one. */
@@ -164,17 +169,13 @@
         inner   pp_count_\name
         count_down %rdi, \name
         inner   pp_direct_\name
-        mov     pp_heap_countdown@gottpoff(%rip), %r11
-        sub     %rdi, %fs:(%r11)
-        jbe     1f
+        take_off %rdi, pp_slow_\name
         keep    rdi
         call    *pp_malloc_hook_malloc+REAL(%rip)
         restore rdi
         test    %rax, %rax
         je      2f
         ret
-1:      add     %rdi, %fs:(%r11)
-        jmp     pp_slow_\name
 2:      jmp     *pp_malloc_hook_\name+REAL(%rip)
         end \name
         slow_path \name, pp_malloc_to_alloc

@@ -13,11 +13,13 @@
  *
  * The guard keeps what the real function itself allocates through a hook from being counted a second
  * time. It is no flag, since operator new may leave by an exception: it says where on the stack the
- * guarded call stands, and whose it is, so that one that has gone is told from one that is there.
+ * guarded call stands, and whose it is, so that one that has gone is told from one that is there. What
+ * looks like one that is there may be what it left on a stack that nobody has written over: no allocator
+ * calls back so often as GUARD_PATIENCE.
  *
  * Zone: HOOK. errno is the real function's.
  * Locks: none.
- * Owns: the guard (16 bytes of TLS).
+ * Owns: the guard (24 bytes of TLS).
  */
 #include "hook/malloc.h"
 
@@ -30,9 +32,12 @@
 #include <errno.h>
 #include <string.h>
 
+enum { GUARD_PATIENCE = 64 };
+
 typedef struct guard {
     const pp_malloc_call *call; /* NULL = none */
     uintptr_t return_address;   /* what it has as long as it is there */
+    uint64_t kept_out;          /* calls that were taken for inner ones */
 } guard;
 
 static PP_TLS guard guarded;
@@ -60,7 +65,7 @@ static bool is_inside_guarded(const pp_malloc_call *call)
     if (pp_likely(guarded.call == NULL)) {
         return false;
     }
-    if (call < guarded.call &&
+    if (call < guarded.call && guarded.kept_out++ < GUARD_PATIENCE &&
         pp_safe_copy(&there, (uintptr_t)&guarded.call->return_address, sizeof there) &&
         there == guarded.return_address) {
         return true;
@@ -90,7 +95,7 @@ static uintptr_t call_guarded(const pp_malloc_call *call)
 {
     guard before = guarded;
     uint64_t countdown = pp_heap_countdown;
-    guarded = (guard){call, call->return_address};
+    guarded = (guard){.call = call, .return_address = call->return_address};
     uintptr_t result = call_real(call);
     guarded = before;
     pp_heap_countdown = countdown; /* without what was taken off by the entries of inner calls */
