@@ -19,7 +19,7 @@ uint64_t pp_loader_epoch(void)
     return EPOCH;
 }
 
-static void keep(uintptr_t begin)
+static void keep_one(uintptr_t begin)
 {
     pp_chunk chunk = {.lo = begin, .hi = begin};
     memset(chunk.bytes, (int)(begin / PP_CHUNK_BYTES & 0xff), sizeof chunk.bytes);
@@ -28,8 +28,8 @@ static void keep(uintptr_t begin)
 
 static void keep_both(void)
 {
-    keep(BEGIN);
-    keep(OTHER_BEGIN);
+    keep_one(BEGIN);
+    keep_one(OTHER_BEGIN);
 }
 
 static void find_chunk(void)
@@ -49,7 +49,7 @@ static void no_chunk_is_torn(void **state)
 {
     (void)state;
     assert_holds_within(&chunks, 1, 1);
-    assert_is_caught(&chunks, "pp_copies_keep", MODEL_FENCE, __ATOMIC_RELAXED);
+    assert_is_caught(&chunks, "keep", MODEL_FENCE, __ATOMIC_RELAXED);
     assert_is_caught(&chunks, "pp_copies_find", MODEL_FENCE, __ATOMIC_RELAXED);
 }
 

@@ -258,11 +258,11 @@ static void no_late_rule_gets_into_the_next_round(void **state)
     (void)state;
     assert_holds(&last);
     assert_holds(&last_of_three);
-    assert_is_caught(&last, "pp_rule_cache_publish", MODEL_FENCE, __ATOMIC_RELAXED);
+    assert_is_caught(&last, "store_removable", MODEL_FENCE, __ATOMIC_RELAXED);
     assert_is_caught(&last, "next_generation", MODEL_FENCE, __ATOMIC_RELAXED);
-    assert_is_caught(&last, "pp_rule_cache_publish", MODEL_RMW, __ATOMIC_RELAXED);
+    assert_is_caught(&last, "store_removable", MODEL_RMW, __ATOMIC_RELAXED);
     assert_is_caught(&last, "next_generation", MODEL_LOAD, __ATOMIC_RELAXED);
-    assert_is_caught(&last_of_three, "pp_rule_cache_publish", MODEL_FENCE, __ATOMIC_ACQ_REL);
+    assert_is_caught(&last_of_three, "store_removable", MODEL_FENCE, __ATOMIC_ACQ_REL);
     assert_is_caught(&last_of_three, "next_generation", MODEL_FENCE, __ATOMIC_ACQ_REL);
 }
 
