@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_system_call.h: the system call instruction of x86-64 Linux (System V ABI, AMD64, A.2.1).
+ * x86_64_system_call.h: the system call instruction of x86-64 Linux (System V ABI, AMD64, A.2.1), and the name
+ * that the vDSO gives to what needs none [vdso(7)].
  *
  * Zone: SIGNAL.
  * Locks: none.
@@ -8,6 +9,8 @@
  */
 #ifndef PP_ARCH_X86_64_SYSTEM_CALL_H
 #define PP_ARCH_X86_64_SYSTEM_CALL_H
+
+#define PP_VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
 
 static inline long pp_system_call6(long number, long a, long b, long c, long d, long e, long f)
 {

@@ -6,6 +6,9 @@
  * before: timer_create in a new thread, open at the end. So the profile ends, and is written, just
  * before.
  *
+ * A host that forbids itself to read the processor's counter of cycles would be killed by the vDSO's clocks, in
+ * our handler. So clocks are read by system calls from then on.
+ *
  * The hooks are plain functions of as many words as the real ones may take. They have names of
  * their own in C, because the real ones are declared variadic; the symbols are prctl and syscall.
  *
@@ -16,13 +19,14 @@
 #include "hook/process.h"
 
 #include "hook/real.h"
+#include "sys/clock.h"
 
 #include <errno.h>
+#include <linux/prctl.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 
 enum {
-    SET_SECCOMP = 22,    /* PR_SET_SECCOMP of <linux/prctl.h> */
     SET_MODE_STRICT = 0, /* operations of seccomp(2); the others only ask */
     SET_MODE_FILTER = 1
 };
@@ -35,6 +39,15 @@ static void *real_prctl;
 
 int pp_hook_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
 
+static void before_prctl(int option, long a)
+{
+    if (option == PR_SET_SECCOMP) {
+        pp_hook_before_confinement();
+    } else if (option == PR_SET_TSC && (int)a == PR_TSC_SIGSEGV) {
+        pp_clock_avoid_counter();
+    }
+}
+
 /* The symbol's entry is in arch/ (hook/futex.c). */
 __attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, long a, long b,
                                                                  long c, long d, long e, long f)
@@ -46,6 +59,8 @@ __attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, lo
     }
     if (number == SYS_seccomp && (a == SET_MODE_STRICT || a == SET_MODE_FILTER)) {
         pp_hook_before_confinement();
+    } else if (number == SYS_prctl) {
+        before_prctl((int)a, b);
     }
     return real(number, a, b, c, d, e, f);
 }
@@ -57,9 +72,7 @@ __attribute__((visibility("default"))) int pp_hook_prctl(int option, long a, lon
         errno = ENOSYS;
         return -1;
     }
-    if (option == SET_SECCOMP) {
-        pp_hook_before_confinement();
-    }
+    before_prctl(option, a);
     return real(option, a, b, c, d);
 }
 

@@ -97,6 +97,7 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice 
     if (sandbox == PP_SANDBOX_NO_COPY) {
         pp_safe_read_forbid_copy();
     }
+    pp_clock_ask_for_counter();
     int error = pp_cpu_timers_reserve();
     if (error == 0) {
         error = pp_cpu_signal_install();

@@ -2,7 +2,10 @@
  *
  * clock.h: the kernel's clocks, in nanoseconds.
  *
- * Zone: SIGNAL (clock_gettime: the vDSO, or one system call). May change errno.
+ * Not libc's clock_gettime: that is replaced by sanitizers, whose own is not ready when the first allocation
+ * asks for the time, and by libraries that tell programs another time (libfaketime).
+ *
+ * Zone: SIGNAL (the vDSO, or one system call). Leaves errno alone.
  * Locks: none.
  * Owns: nothing.
  */
@@ -15,11 +18,26 @@
 
 enum { PP_NS_PER_S = 1000000000 };
 
+/* 0 or -errno, as the vDSO's functions answer. */
+typedef int pp_clock_function(clockid_t clock, struct timespec *now);
+
+/* What reads clocks at present: the vDSO's function, which is looked for at the first call, or the system call. */
+extern pp_clock_function *pp_clock_reader;
+
+/*
+ * From now on clocks are read by system calls alone. The vDSO reads the processor's counter of cycles, and a thread
+ * may be forbidden that: prctl(PR_SET_TSC, PR_TSC_SIGSEGV). This holds for all threads, since new ones inherit it.
+ */
+void pp_clock_avoid_counter(void);
+
+/* Does that if the counter is forbidden to the calling thread. One system call. */
+void pp_clock_ask_for_counter(void);
+
 /* False, and *ns as it was, if there is no such clock: that of a thread that has ended. */
 static inline bool pp_clock_read(clockid_t clock, uint64_t *ns)
 {
     struct timespec now;
-    if (clock_gettime(clock, &now) != 0) {
+    if (__atomic_load_n(&pp_clock_reader, __ATOMIC_RELAXED)(clock, &now) != 0) {
         return false;
     }
     *ns = (uint64_t)now.tv_sec * PP_NS_PER_S + (uint64_t)now.tv_nsec;

@@ -4,7 +4,7 @@
  *
  * The tables are believed: the loader has relocated other objects by them.
  *
- * Zone: HOOK.
+ * Zone: SIGNAL.
  * Locks: none.
  * Owns: nothing.
  */

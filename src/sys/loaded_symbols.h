@@ -8,7 +8,7 @@
  *   DT_HASH       [buckets, symbols][buckets][next of each symbol]          where the former is missing
  *   DT_VERSYM     a number for each symbol: of several versions of a name, one is not hidden
  *
- * Zone: HOOK.
+ * Zone: SIGNAL.
  * Locks: none. The object has to stay loaded: see sys/loaded_objects.h.
  * Owns: nothing.
  */
