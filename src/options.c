@@ -189,18 +189,7 @@ static int take_log(pp_options *options, const char *value)
     if (strcmp(value, "stderr") == 0) {
         return pp_log_set_path(NULL);
     }
-    if (*value == '/') {
-        return pp_log_set_path(value);
-    }
-    char absolute[PATH_MAX];
-    size_t room = sizeof absolute - strlen(value) - 2;
-    if (strlen(value) + 2 > sizeof absolute || getcwd(absolute, room) == NULL) {
-        return -ENAMETOOLONG;
-    }
-    size_t length = strlen(absolute);
-    absolute[length++] = '/';
-    memcpy(absolute + length, value, strlen(value) + 1);
-    return pp_log_set_path(absolute);
+    return pp_log_set_path(value);
 }
 
 static int take_subprocesses(pp_options *options, const char *value)

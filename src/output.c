@@ -9,9 +9,10 @@
 #include "output.h"
 
 #include "arch/system_call.h"
-#include "base/text.h"
 #include "sys/clock.h"
+#include "sys/file_calls.h"
 #include "sys/own_files.h"
+#include "sys/path_template.h"
 #include "sys/write_all.h"
 
 #include <errno.h>
@@ -24,7 +25,6 @@
 #include <unistd.h>
 
 enum {
-    PROGRAM_BYTES = 64,
     MAX_TEMPORARY_NAMES = 100 /* left over from killed processes of the same number */
 };
 
@@ -42,107 +42,19 @@ static char template[PP_OUTPUT_PATH_MAX];
 static own_file own_files[OWN_FILES];
 static unsigned counter;
 static bool several_kinds;
-static char program[PROGRAM_BYTES];
 
-/* Copied early: the name lies in argv, which servers overwrite with a title. */
 void pp_output_init(void)
 {
-    const char *name = program_invocation_short_name;
-    size_t length = 0;
-    while (name != NULL && name[length] != '\0' && length + 1 < sizeof program) {
-        program[length] = name[length];
-        if (program[length] == '/') {
-            program[length] = '_';
-        }
-        length++;
-    }
-    program[length] = '\0';
+    pp_path_template_init(program_invocation_short_name);
 }
 
 /* ---- names ---- */
 
-typedef struct builder {
-    char *data;
-    size_t length, capacity;
-    bool overflow;
-} builder;
-
-static void add_char(builder *b, char c)
-{
-    if (b->length + 1 >= b->capacity) {
-        b->overflow = true;
-        return;
-    }
-    b->data[b->length++] = c;
-    b->data[b->length] = '\0';
-}
-
-static void add_text(builder *b, const char *text)
-{
-    while (*text != '\0') {
-        add_char(b, *text++);
-    }
-}
-
-static void add_number(builder *b, uint64_t number)
-{
-    char digits[PP_DECIMAL_BYTES];
-    add_text(b, pp_decimal(number, digits));
-}
-
-static bool template_is_valid(const char *name)
-{
-    for (; *name != '\0'; name++) {
-        if (*name == '%') {
-            name++;
-            if (*name == '\0' || strchr("epktn%", *name) == NULL) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-/* As it is, in a template. */
-static void add_literally(builder *b, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        add_char(b, *text);
-        if (*text == '%') {
-            add_char(b, '%');
-        }
-    }
-}
-
-/* An absolute template in to[PP_OUTPUT_PATH_MAX], which is left alone on errors. */
-static int complete(char *to, const char *name, bool literally)
-{
-    char absolute[PP_OUTPUT_PATH_MAX];
-    builder b = {.data = absolute, .capacity = sizeof absolute};
-    absolute[0] = '\0';
-    if (*name != '/') {
-        char folder[PP_OUTPUT_PATH_MAX];
-        if (getcwd(folder, sizeof folder) == NULL) {
-            return -errno;
-        }
-        add_literally(&b, folder);
-        add_char(&b, '/');
-    }
-    if (literally) {
-        add_literally(&b, name);
-    } else {
-        add_text(&b, name);
-    }
-    if (b.overflow) {
-        return -ENAMETOOLONG;
-    }
-    memcpy(to, absolute, b.length + 1);
-    return 0;
-}
-
 int pp_output_set_template(const char *name)
 {
-    return *name == '\0' || !template_is_valid(name) ? -EINVAL : complete(template, name, false);
+    return *name == '\0' || !pp_path_template_is_valid(name)
+               ? -EINVAL
+               : pp_path_template_complete(template, sizeof template, name, false);
 }
 
 /* The entry of that kind, else a free one; NULL if there is neither. */
@@ -162,7 +74,7 @@ static int set_own(const char *kind, const char *name, bool literally)
     if (*name == '\0' || own == NULL) {
         return *name == '\0' ? -EINVAL : -ENOSPC;
     }
-    int error = complete(own->template, name, literally);
+    int error = pp_path_template_complete(own->template, sizeof own->template, name, literally);
     if (error == 0) {
         own->kind = kind;
     }
@@ -176,7 +88,7 @@ int pp_output_set_file(const char *kind, const char *path)
 
 int pp_output_set_template_of(const char *kind, const char *name)
 {
-    return template_is_valid(name) ? set_own(kind, name, false) : -EINVAL;
+    return pp_path_template_is_valid(name) ? set_own(kind, name, false) : -EINVAL;
 }
 
 int pp_output_number_files(const char *kind)
@@ -196,30 +108,6 @@ int pp_output_number_files(const char *kind)
 int pp_output_has_template(void)
 {
     return template[0] != '\0';
-}
-
-static void expand(builder *b, char what, const char *kind)
-{
-    switch (what) {
-    case 'e':
-        add_text(b, program);
-        break;
-    case 'p':
-        add_number(b, (uint64_t)pp_system_call(SYS_getpid));
-        break;
-    case 'k':
-        add_text(b, kind);
-        break;
-    case 't':
-        add_number(b, pp_clock_ns(CLOCK_REALTIME) / PP_NS_PER_S);
-        break;
-    case 'n':
-        add_number(b, counter);
-        break;
-    default:
-        add_char(b, '%');
-        break;
-    }
 }
 
 void pp_output_distinguish_kinds(void)
@@ -249,29 +137,29 @@ static const char *place_of_kind(void)
 
 static bool make_path(pp_output *output, const char *kind)
 {
-    builder b = {.data = output->path, .capacity = sizeof output->path};
+    pp_path b = pp_path_begin(output->path, sizeof output->path);
     own_file *own = find_own(kind);
     bool is_own = own != NULL && own->kind != NULL;
     const char *kind_at = is_own ? NULL : place_of_kind();
-    output->path[0] = '\0';
     counter++;
+    const pp_path_values values = {kind, counter};
     for (const char *c = is_own ? own->template : template;; c++) {
         if (c == kind_at) {
-            add_char(&b, '.');
-            add_text(&b, kind);
+            pp_path_add_char(&b, '.');
+            pp_path_add(&b, kind);
         }
         if (*c == '\0') {
             break;
         }
         if (*c == '%') {
-            expand(&b, *++c, kind);
+            pp_path_add_placeholder(&b, *++c, &values);
         } else {
-            add_char(&b, *c);
+            pp_path_add_char(&b, *c);
         }
     }
     if (is_own && own->is_numbered) {
-        add_char(&b, '.');
-        add_number(&b, own->next++);
+        pp_path_add_char(&b, '.');
+        pp_path_add_number(&b, own->next++);
     }
     return !b.overflow;
 }
@@ -286,17 +174,17 @@ static bool make_path(pp_output *output, const char *kind)
 static bool is_written_in_place(const char *path)
 {
     struct stat status;
-    if (lstat(path, &status) != 0 || S_ISREG(status.st_mode)) {
+    if (pp_link_status(path, &status) != 0 || S_ISREG(status.st_mode)) {
         return false;
     }
-    if (status.st_uid != geteuid() && status.st_uid != 0) {
+    if (status.st_uid != (uid_t)pp_system_call(SYS_geteuid) && status.st_uid != 0) {
         return false; /* somebody who guessed our name: the rename takes it over */
     }
     if (!S_ISLNK(status.st_mode)) {
         return true;
     }
     bool kernel_link = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-    return stat(path, &status) == 0 && (kernel_link || !S_ISREG(status.st_mode));
+    return pp_path_status(path, &status) == 0 && (kernel_link || !S_ISREG(status.st_mode));
 }
 
 static int open_in_place(pp_output *output)
@@ -315,12 +203,12 @@ static int open_in_place(pp_output *output)
 static int open_temporary(pp_output *output)
 {
     for (uint64_t attempt = 0; attempt < MAX_TEMPORARY_NAMES; attempt++) {
-        builder b = {.data = output->temporary, .capacity = sizeof output->temporary};
-        add_text(&b, output->path);
-        add_text(&b, ".tmp.");
-        add_number(&b, (uint64_t)pp_system_call(SYS_getpid));
-        add_char(&b, '.');
-        add_number(&b, attempt);
+        pp_path b = pp_path_begin(output->temporary, sizeof output->temporary);
+        pp_path_add(&b, output->path);
+        pp_path_add(&b, ".tmp.");
+        pp_path_add_number(&b, (uint64_t)pp_system_call(SYS_getpid));
+        pp_path_add_char(&b, '.');
+        pp_path_add_number(&b, attempt);
         if (b.overflow) {
             return -ENAMETOOLONG;
         }
@@ -368,11 +256,11 @@ int pp_output_close(pp_output *output, int error)
     if (output->in_place || output->temporary[0] == '\0') {
         return error;
     }
-    if (error == 0 && rename(output->temporary, output->path) != 0) {
-        error = -errno;
+    if (error == 0) {
+        error = pp_path_rename(output->temporary, output->path);
     }
     if (error != 0) {
-        unlink(output->temporary);
+        pp_path_remove(output->temporary);
     }
     return error;
 }

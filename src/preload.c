@@ -205,6 +205,7 @@ static void start_alloctrace(void)
 
 static void after_fork_in_child(void)
 {
+    pp_log_after_fork_in_child();
     pp_hook_threads_after_fork();
     pp_contention_control_after_fork(options.subprocesses);
     pp_thread_control_after_fork(options.subprocesses);

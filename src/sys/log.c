@@ -4,11 +4,13 @@
  *
  * Zone: SIGNAL.
  * Locks: none.
- * Owns: the path of the log file; what stderr was at start-up.
+ * Owns: the template and the path of the log file; what stderr was at start-up.
  */
 #include "sys/log.h"
 
 #include "arch/system_call.h"
+#include "sys/file_calls.h"
+#include "sys/path_template.h"
 #include "sys/write_signals.h"
 
 #include <errno.h>
@@ -19,34 +21,61 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char log_path[PATH_MAX];
+static char log_template[PATH_MAX];
+static char log_path[PATH_MAX]; /* what the template means in this process; "" = stderr */
 static struct stat stderr_then;
 static bool stderr_known;
 
 void pp_log_init(void)
 {
-    stderr_known = fstat(STDERR_FILENO, &stderr_then) == 0;
+    stderr_known = pp_file_status(STDERR_FILENO, &stderr_then) == 0;
 }
 
-int pp_log_set_path(const char *path)
+/* At once, not at each message: a handler has no room for a path. */
+static bool expand_template(void)
 {
-    if (path == NULL) {
-        log_path[0] = '\0';
+    static const pp_path_values values = {"log", 0};
+    pp_path path = pp_path_begin(log_path, sizeof log_path);
+    for (const char *c = log_template; *c != '\0'; c++) {
+        if (*c == '%') {
+            pp_path_add_placeholder(&path, *++c, &values);
+        } else {
+            pp_path_add_char(&path, *c);
+        }
+    }
+    return !path.overflow;
+}
+
+int pp_log_set_path(const char *template)
+{
+    if (template == NULL) {
+        log_template[0] = log_path[0] = '\0';
         return 0;
     }
-    size_t length = strlen(path);
-    if (length >= sizeof log_path) {
-        return -ENAMETOOLONG;
+    if (!pp_path_template_is_valid(template)) {
+        return -EINVAL;
     }
-    memcpy(log_path, path, length + 1);
-    return 0;
+    int error = pp_path_template_complete(log_template, sizeof log_template, template, false);
+    if (error == 0 && !expand_template()) {
+        log_template[0] = log_path[0] = '\0';
+        error = -ENAMETOOLONG;
+    }
+    return error;
+}
+
+void pp_log_after_fork_in_child(void)
+{
+    if (!expand_template()) {
+        log_path[0] = '\0';
+    }
 }
 
 static bool stderr_is_same(void)
 {
     struct stat now;
-    return stderr_known && fstat(STDERR_FILENO, &now) == 0 && now.st_dev == stderr_then.st_dev &&
-           now.st_ino == stderr_then.st_ino && now.st_rdev == stderr_then.st_rdev;
+    return stderr_known && pp_file_status(STDERR_FILENO, &now) == 0 &&
+           now.st_dev == stderr_then.st_dev && now.st_ino == stderr_then.st_ino &&
+           now.st_rdev == stderr_then.st_rdev;
 }
 
 static void put(int fd, const char *lines, size_t length)
@@ -54,7 +83,7 @@ static void put(int fd, const char *lines, size_t length)
     pp_write_signals held; /* a reader that has gone away must not kill the host */
     pp_write_signals_hold(&held);
     while (length > 0) {
-        long done = pp_system_call(SYS_write, fd, lines, length);
+        long done = pp_file_write(fd, lines, length);
         if (done <= 0 && done != -EINTR) {
             break;
         }

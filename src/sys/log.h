@@ -19,8 +19,14 @@
 /* Remembers what stderr is. Called once when the library is loaded. */
 void pp_log_init(void);
 
-/* An absolute path, or NULL for stderr. The text is copied; -ENAMETOOLONG if it does not fit. */
-int pp_log_set_path(const char *path);
+/*
+ * A path with placeholders (sys/path_template.h; %k is "log", %n 0), or NULL for stderr. -EINVAL for an
+ * unknown one, -ENAMETOOLONG if it does not fit.
+ */
+int pp_log_set_path(const char *template);
+
+/* The placeholders mean the child from now on: it has a file of its own where they say so. */
+void pp_log_after_fork_in_child(void);
 
 /* Writes "libpprof: ", the text and a newline. */
 void pp_log(const pp_text *text);

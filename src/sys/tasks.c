@@ -10,13 +10,17 @@
 
 #include "arch/system_call.h"
 #include "sys/clock.h"
+#include "sys/file_calls.h"
 #include "sys/numbers.h"
-
-#include <sys/stat.h>
 
 int pp_task_self(void)
 {
     return (int)pp_system_call(SYS_gettid);
+}
+
+int pp_task_process(void)
+{
+    return (int)pp_system_call(SYS_getpid);
 }
 
 static const char task_folder[] = "/proc/self/task";
@@ -24,7 +28,7 @@ static const char task_folder[] = "/proc/self/task";
 unsigned pp_tasks_count(void)
 {
     struct stat status;
-    if (stat(task_folder, &status) != 0 || status.st_nlink < 2) {
+    if (pp_path_status(task_folder, &status) != 0 || status.st_nlink < 2) {
         return 0;
     }
     return (unsigned)status.st_nlink - 2; /* "." and ".." */

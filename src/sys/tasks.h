@@ -16,6 +16,9 @@
 /* The calling thread's id. */
 int pp_task_self(void);
 
+/* The process's id. Not libc's getpid(), which is replaced (libfaketime), and which a raw clone deceives. */
+int pp_task_process(void);
+
 /* How many threads there are, from the link count of /proc/self/task; 0 if /proc cannot be read. */
 unsigned pp_tasks_count(void);
 

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static pp_options options;
@@ -219,6 +220,44 @@ static void log_takes_a_path_at_once(void **state)
     assert_int_equal(pp_log_set_path(log_path), 0);
 }
 
+static off_t size_of(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? status.st_size : -1;
+}
+
+/* A child of fork means itself by %p. */
+static void log_takes_a_template(void **state)
+{
+    (void)state;
+    char text[256];
+    char path[128];
+    int status = -1;
+    snprintf(text, sizeof text, "log=%s.%%p.%%k%%%%", log_path);
+    assert_good(text);
+    snprintf(path, sizeof path, "%s.%d.log%%", log_path, (int)getpid());
+    assert_int_equal(size_of(path), -1);
+    parse("nonsense");
+    assert_true(size_of(path) > 0);
+    off_t before = size_of(path);
+    pid_t child = fork();
+    if (child == 0) {
+        pp_log_after_fork_in_child();
+        parse("nonsense");
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(size_of(path), before);
+    unlink(path);
+    snprintf(path, sizeof path, "%s.%d.log%%", log_path, (int)child);
+    assert_true(size_of(path) > 0);
+    unlink(path);
+    assert_int_equal(pp_log_set_path(log_path), 0);
+    assert_bad("log=/tmp/%x", -EINVAL, "bad value");
+    assert_bad("log=/tmp/%", -EINVAL, "bad value");
+    assert_true(size_of(log_path) >= 0); /* it went on to the file from before */
+}
+
 static void relative_log_paths_are_completed(void **state)
 {
     (void)state;
@@ -411,6 +450,7 @@ int main(void)
         cmocka_unit_test(what_is_ignored_for_its_value_asks_for_nothing),
         cmocka_unit_test(file_takes_a_template),
         cmocka_unit_test(log_takes_a_path_at_once),
+        cmocka_unit_test(log_takes_a_template),
         cmocka_unit_test(relative_log_paths_are_completed),
         cmocka_unit_test(lists_are_taken_from_left_to_right),
         cmocka_unit_test(unknown_words_do_not_stop_the_others),
