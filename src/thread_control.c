@@ -18,6 +18,7 @@
 #include "sample/thread_creation.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
+#include "sys/tasks.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -92,7 +93,7 @@ pp_thread_origin pp_thread_control_origin(const pp_thread_row *row)
     if (row->creation != NULL) {
         return (pp_thread_origin){row->creation->pc, row->creation->depth};
     }
-    return (pp_thread_origin){row->tid == getpid() ? first : unseen, 1};
+    return (pp_thread_origin){row->tid == pp_task_process() ? first : unseen, 1};
 }
 
 /* ---- writing ---- */

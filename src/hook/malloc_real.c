@@ -3,7 +3,7 @@
  * malloc_real.c: where the allocator is that the program would have without us.
  *
  * It is the next definition behind ours (RTLD_NEXT): whatever was preloaded or linked after us. Else it is
- * libc's, by name.
+ * libc's own (sys/libc.h).
  *
  * What is found in the main program is not taken: a definition there stands before ours, so that we
  * would not have been called; it is a PLT entry, which leads back to us.
@@ -24,6 +24,7 @@
 #include "hook/malloc_mappings.h"
 #include "hook/real.h"
 #include "sys/find_object.h"
+#include "sys/libc.h"
 #include "sys/loaded_objects.h"
 #include "sys/signal_mask.h"
 
@@ -77,8 +78,6 @@ static pp_malloc_hook *const cxx_hooks[] = {PP_MALLOC_LIST_CXX(ADDRESS_OF_HOOK) 
 #define NUMBER_OF_HOOK(symbol, shape_name) NUMBER_##symbol,
 enum { PP_MALLOC_LIST_CXX(NUMBER_OF_HOOK) CXX_HOOKS };
 
-static const char libc_name[] = "libc.so.6";
-
 static PP_TLS bool resolving;
 
 /* ---- where things are ---- */
@@ -104,12 +103,6 @@ static bool is_usable(const pp_malloc_hook *hook, void *found)
         main_object = object_of((uintptr_t)getauxval(AT_PHDR));
     }
     return object_of((uintptr_t)found) != main_object;
-}
-
-static void *find_in_libc(const char *name)
-{
-    void *handle = dlopen(libc_name, RTLD_LAZY | RTLD_NOLOAD);
-    return handle != NULL ? dlsym(handle, name) : NULL;
 }
 
 /* ---- hooks ---- */
@@ -192,7 +185,7 @@ static void resolve_libc(void)
 {
     for (size_t i = 0; libc_hooks[i] != NULL; i++) {
         if (!libc_hooks[i]->resolved && !resolve_next(libc_hooks[i])) {
-            void *found = find_in_libc(libc_hooks[i]->name);
+            void *found = (void *)pp_libc_function(libc_hooks[i]->name);
             if (is_usable(libc_hooks[i], found)) {
                 pp_malloc_adopt(libc_hooks[i], (pp_malloc_function *)found, PP_MALLOC_COUNTED);
             }
@@ -233,7 +226,7 @@ static void resolve_early(pp_malloc_hook *hook)
     resolve_libc();
     resolve_cxx();
     pp_malloc_bootstrap_resolve();
-    pp_loaded_objects_begin((pp_iterate_objects *)pp_real_find("dl_iterate_phdr"));
+    pp_loaded_objects_begin();
     if (!hook->resolved && !pp_malloc_is_cxx(hook)) {
         resolve_next(hook);
     }

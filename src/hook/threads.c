@@ -281,7 +281,8 @@ static void declare_main_stack(void)
 {
     uintptr_t in_stack = (uintptr_t)getauxval(AT_EXECFN); /* a string at the stack's very end */
     struct rlimit size;
-    if (in_stack == 0 || getpid() != pp_task_self() || getrlimit(RLIMIT_STACK, &size) != 0) {
+    if (in_stack == 0 || pp_task_process() != pp_task_self() ||
+        getrlimit(RLIMIT_STACK, &size) != 0) {
         return;
     }
     uintptr_t top = (in_stack + PAGE) & ~(uintptr_t)(PAGE - 1);

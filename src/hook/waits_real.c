@@ -15,6 +15,7 @@
 #include "arch/wait_list.h"
 #include "base/compiler.h"
 #include "hook/real.h"
+#include "sys/libc.h"
 #include "sys/signal_mask.h"
 
 #include <errno.h>
@@ -61,16 +62,9 @@ static pp_wait_hook *const hooks[] = {PP_WAIT_LIST(ADDRESS_OF_HOOK)
 #define COUNT_HOOK(symbol, shape, try, limit) +1
 enum { HOOKS = 0 PP_WAIT_LIST(COUNT_HOOK) PP_WAIT_OLD_LIST(COUNT_HOOK) };
 
-/* libc's own names for some of them. */
-extern pp_wait_function libc_mutex_lock __asm__("__pthread_mutex_lock") __attribute__((weak));
-extern pp_wait_function libc_mutex_unlock __asm__("__pthread_mutex_unlock") __attribute__((weak));
-extern pp_wait_function libc_rwlock_rdlock __asm__("__pthread_rwlock_rdlock") __attribute__((weak));
-extern pp_wait_function libc_rwlock_wrlock __asm__("__pthread_rwlock_wrlock") __attribute__((weak));
-extern pp_wait_function libc_rwlock_unlock __asm__("__pthread_rwlock_unlock") __attribute__((weak));
-
 typedef struct internal {
     const pp_wait_hook *hook;
-    pp_wait_function *function;
+    const char *name; /* libc's own for it */
 } internal;
 
 bool pp_hook_waits_counted;
@@ -80,15 +74,15 @@ static PP_TLS bool resolving;
 static pp_wait_function *find_internal(const pp_wait_hook *hook)
 {
     const internal internals[] = {
-        {&pp_wait_hook_pthread_mutex_lock, libc_mutex_lock},
-        {&pp_wait_hook_pthread_mutex_unlock, libc_mutex_unlock},
-        {&pp_wait_hook_pthread_rwlock_rdlock, libc_rwlock_rdlock},
-        {&pp_wait_hook_pthread_rwlock_wrlock, libc_rwlock_wrlock},
-        {&pp_wait_hook_pthread_rwlock_unlock, libc_rwlock_unlock},
+        {&pp_wait_hook_pthread_mutex_lock, "__pthread_mutex_lock"},
+        {&pp_wait_hook_pthread_mutex_unlock, "__pthread_mutex_unlock"},
+        {&pp_wait_hook_pthread_rwlock_rdlock, "__pthread_rwlock_rdlock"},
+        {&pp_wait_hook_pthread_rwlock_wrlock, "__pthread_rwlock_wrlock"},
+        {&pp_wait_hook_pthread_rwlock_unlock, "__pthread_rwlock_unlock"},
     };
     for (size_t i = 0; i < sizeof internals / sizeof *internals; i++) {
         if (internals[i].hook == hook) {
-            return internals[i].function;
+            return (pp_wait_function *)pp_libc_function(internals[i].name);
         }
     }
     return NULL;

@@ -85,8 +85,8 @@ int pp_cpu_timers_reserve(void)
     if (getrlimit(RLIMIT_SIGPENDING, &pending) == 0 && pending.rlim_cur / 4 < cap) {
         cap = pending.rlim_cur / 4;
     }
-    random_state =
-        pp_clock_ns(CLOCK_MONOTONIC) ^ (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)memory;
+    random_state = pp_clock_ns(CLOCK_MONOTONIC) ^ (uint64_t)pp_task_process() << 32 ^
+                   (uint64_t)(uintptr_t)memory;
     slot_count = count;
     timer_cap = (uint32_t)cap;
     slots = memory;

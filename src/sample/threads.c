@@ -149,12 +149,12 @@ static int list_known(work *w)
         return -ENOMEM;
     }
     add_row(w, w->self);
-    if (w->self != getpid()) {
-        add_row(w, getpid());
+    if (w->self != pp_task_process()) {
+        add_row(w, pp_task_process());
     }
     for (size_t i = 0; i < w->record_count; i++) {
         int tid = w->records[i].copy.tid;
-        if (tid != w->self && tid != getpid() && pp_task_cpu_ns(tid) >= 0) {
+        if (tid != w->self && tid != pp_task_process() && pp_task_cpu_ns(tid) >= 0) {
             add_row(w, tid);
         }
     }
@@ -415,7 +415,7 @@ static void finish(work *w)
 /* The first thread may have ended before the others: then it stays in the list. */
 static bool first_is_dead(int folder)
 {
-    char letter = pp_task_letter(folder, getpid());
+    char letter = pp_task_letter(folder, pp_task_process());
     return letter == 'Z' || letter == 'X';
 }
 
@@ -423,7 +423,7 @@ static void drop_dead_first(work *w)
 {
     pp_threads *threads = w->threads;
     for (size_t i = 1; i < threads->count; i++) {
-        if (threads->rows[i].tid == getpid() && first_is_dead(w->folder)) {
+        if (threads->rows[i].tid == pp_task_process() && first_is_dead(w->folder)) {
             threads->rows[i].tid = 0;
         }
     }

@@ -10,6 +10,7 @@
 #include "symbol/elf.h"
 
 #include "sys/build_id.h"
+#include "sys/file_calls.h"
 #include "sys/own_files.h"
 
 #include <errno.h>
@@ -38,10 +39,10 @@ static size_t read_file(int fd, uint64_t offset, void *to, size_t size)
 {
     size_t done = 0;
     while (done < size) {
-        ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+        long got = pp_file_read_at(fd, (char *)to + done, size - done, offset + done);
         if (got > 0)
             done += (size_t)got;
-        else if (got == 0 || errno != EINTR)
+        else if (got != -EINTR)
             break;
     }
     return done;
@@ -104,8 +105,9 @@ static int read_header(pp_elf *elf)
 int pp_elf_open(pp_elf *elf, const char *path)
 {
     struct stat status; /* asked first: to open a device can set it going */
-    if (stat(path, &status) != 0)
-        return -errno;
+    int error = pp_path_status(path, &status);
+    if (error != 0)
+        return error;
     if (!S_ISREG(status.st_mode))
         return -ENOEXEC;
     int fd = pp_own_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
@@ -113,10 +115,8 @@ int pp_elf_open(pp_elf *elf, const char *path)
         return fd;
     *elf = (pp_elf){.fd = fd};
 
-    int error = 0;
-    if (fstat(fd, &status) != 0)
-        error = -errno;
-    else if (!S_ISREG(status.st_mode) || status.st_size < 0)
+    error = pp_file_status(fd, &status);
+    if (error == 0 && (!S_ISREG(status.st_mode) || status.st_size < 0))
         error = -ENOEXEC;
     if (error == 0) {
         elf->size = (uint64_t)status.st_size;

@@ -9,6 +9,7 @@
 #include "sys/linked.h"
 
 #include "base/path.h"
+#include "sys/libc.h"
 
 #include <link.h>
 #include <stddef.h>
@@ -79,5 +80,5 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *context)
 bool pp_is_linked(void)
 {
     unsigned seen = 0;
-    return dl_iterate_phdr(look_at, &seen) != 0;
+    return pp_libc_each_object(look_at, &seen) != 0;
 }

@@ -4,13 +4,14 @@
  *
  * Zone: HOOK.
  * Locks: the loader's second one, in dl_iterate_phdr.
- * Owns: what it was told at the start.
+ * Owns: the number of objects at the start.
  */
 #include "sys/loaded_objects.h"
 
 #include "base/memory.h"
 #include "base/path.h"
 #include "sys/find_object.h"
+#include "sys/libc.h"
 #include "sys/loader.h"
 
 #include <dlfcn.h>
@@ -18,7 +19,6 @@
 
 enum { FIRST_CAPACITY = 64 };
 
-static pp_iterate_objects *iterate_objects = dl_iterate_phdr;
 static size_t count_at_begin;
 
 /* ---- the start ---- */
@@ -33,12 +33,9 @@ static int take_count(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-void pp_loaded_objects_begin(pp_iterate_objects *iterate)
+void pp_loaded_objects_begin(void)
 {
-    if (iterate != NULL) {
-        iterate_objects = iterate;
-    }
-    iterate_objects(take_count, NULL);
+    pp_libc_each_object(take_count, NULL);
 }
 
 size_t pp_loaded_objects_at_begin(void)
@@ -115,7 +112,7 @@ static int visit_inside(struct dl_phdr_info *info, size_t size, void *context)
     job *j = context;
     (void)info;
     (void)size;
-    iterate_objects(append_by_headers, &j->objects); /* the lock is recursive */
+    pp_libc_each_object(append_by_headers, &j->objects); /* the lock is recursive */
     do_visit(j);
     return 1;
 }
@@ -144,7 +141,7 @@ bool pp_loaded_objects_read(pp_loaded_objects_visit *visit, void *context)
         }
         do_visit(&j);
     } else {
-        iterate_objects(visit_inside, &j);
+        pp_libc_each_object(visit_inside, &j);
     }
     if (j.objects.capacity != 0) {
         pp_memory_unmap(j.objects.object, j.objects.capacity * sizeof *j.objects.object);

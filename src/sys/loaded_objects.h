@@ -49,14 +49,8 @@ typedef struct pp_loaded_objects {
 
 #define PP_NO_OBJECT SIZE_MAX
 
-typedef int pp_iterate_objects(int (*callback)(struct dl_phdr_info *, size_t, void *),
-                               void *context);
-
-/*
- * To be called before there are threads: remembers how many objects there are, and libc's dl_iterate_phdr, which
- * programs replace by something that may not be called at any time.
- */
-void pp_loaded_objects_begin(pp_iterate_objects *iterate);
+/* To be called before there are threads: remembers how many objects there are. */
+void pp_loaded_objects_begin(void);
 
 /* How many were there when that was called: [0, n) are never unloaded. */
 size_t pp_loaded_objects_at_begin(void);

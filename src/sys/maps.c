@@ -9,12 +9,12 @@
  */
 #include "sys/maps.h"
 
+#include "sys/file_calls.h"
 #include "sys/own_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FIRST_SIZE = 64 * 1024 };
 
@@ -34,9 +34,9 @@ static int read_all(int fd, pp_arena *arena, char **text, size_t *length)
             buffer = larger;
             capacity *= 2;
         }
-        ssize_t got = read(fd, buffer + used, capacity - used - 1);
-        if (got < 0 && errno != EINTR) {
-            return -errno;
+        long got = pp_file_read(fd, buffer + used, capacity - used - 1);
+        if (got < 0 && got != -EINTR) {
+            return (int)got;
         }
         if (got == 0) {
             buffer[used] = '\0';

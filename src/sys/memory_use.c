@@ -8,12 +8,12 @@
  */
 #include "sys/memory_use.h"
 
+#include "sys/file_calls.h"
 #include "sys/own_files.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum { KIB = 1024, STATUS_BYTES = 4096 };
 
@@ -41,7 +41,7 @@ uint64_t pp_memory_stack_bytes(void)
     if (fd < 0) {
         return 0;
     }
-    ssize_t got = read(fd, text, sizeof text - 1);
+    long got = pp_file_read(fd, text, sizeof text - 1);
     pp_own_close(fd);
     text[got > 0 ? got : 0] = '\0';
     const char *at = strstr(text, key);

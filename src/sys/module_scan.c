@@ -19,6 +19,8 @@
 #include "base/path.h"
 #include "base/sort.h"
 #include "sys/build_id.h"
+#include "sys/file_calls.h"
+#include "sys/libc.h"
 #include "sys/loaded_symbols.h"
 #include "sys/loader.h"
 #include "sys/lock.h"
@@ -325,15 +327,15 @@ static const char *object_path(const object *o, bool main_program)
     }
     if (main_program) {
         static const char deleted[] = " (deleted)";
-        ssize_t length = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
+        long length = pp_link_read("/proc/self/exe", buffer, sizeof buffer - 1);
         if (length > 0) {
             size_t tail = sizeof deleted - 1;
             if ((size_t)length > tail && memcmp(buffer + length - tail, deleted, tail) == 0) {
-                length -= (ssize_t)tail;
+                length -= (long)tail;
             }
             return pp_arena_text(&seen_arena, buffer, (size_t)length);
         }
-    } else if (name[0] != '/' && getcwd(buffer, sizeof buffer - 1 - strlen(name)) != NULL) {
+    } else if (name[0] != '/' && pp_working_folder(buffer, sizeof buffer - 1 - strlen(name)) == 0) {
         /* dlopen("./x.so"): good as long as it is written down before a chdir */
         size_t length = strlen(buffer);
         buffer[length++] = '/';
@@ -427,7 +429,7 @@ static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
     (void)info;
     (void)size;
     scan *s = context;
-    dl_iterate_phdr(collect, s); /* the loader's lock is recursive */
+    pp_libc_each_object(collect, s); /* the loader's lock is recursive */
     if (!s->unchanged && !s->failed) {
         mark_permanent(s);
         bool published = publish_table(s);
@@ -456,7 +458,7 @@ void pp_modules_init(void)
 {
     pp_modules_set_entries((uintptr_t)getauxval(AT_BASE), (uintptr_t)getauxval(AT_ENTRY));
     find_loader_state();
-    dl_iterate_phdr(calibrate_from_first, NULL);
+    pp_libc_each_object(calibrate_from_first, NULL);
 }
 
 void pp_modules_refresh(void)
@@ -469,7 +471,7 @@ void pp_modules_refresh(void)
         return;
     }
     scan s = {.arena = PP_ARENA_INIT};
-    dl_iterate_phdr(scan_all, &s);
+    pp_libc_each_object(scan_all, &s);
     pp_arena_release(&s.arena);
     pp_lock_release(&scan_lock);
 }

@@ -10,6 +10,8 @@
 
 #include "arch/system_call.h"
 #include "base/memory.h"
+#include "sys/clock.h"
+#include "sys/file_calls.h"
 #include "sys/own_files.h"
 #include "sys/signal_mask.h"
 #include "sys/sampling_signal.h"
@@ -44,7 +46,7 @@ static bool is_filtered(void)
     if (fd < 0) {
         return false;
     }
-    ssize_t got = read(fd, status, sizeof status - 1);
+    long got = pp_file_read(fd, status, sizeof status - 1);
     pp_own_close(fd);
     if (got <= 0) {
         return false;
@@ -142,6 +144,7 @@ static void try_the_rest(void)
         pp_system_call(SYS_mmap, NULL, STACK_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pp_system_call(SYS_munmap, memory, STACK_BYTES);
     pp_system_call(SYS_getpid);
+    pp_clock_ask_for_counter();
 }
 
 static void ignore_task(int tid, void *context)
@@ -189,7 +192,7 @@ static bool in_child(trial *t)
     pp_signals_block(&old); /* no handler of the host runs in the child */
     int child = clone(run_trial, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, t);
     if (child > 0) {
-        while (waitpid(child, NULL, (int)__WCLONE) < 0 && errno == EINTR) {
+        while (pp_system_call(SYS_wait4, child, NULL, __WCLONE, NULL) == -EINTR) {
         }
     }
     pp_signals_restore(&old);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # test_sanitizers.sh: programs that are built with a sanitizer and linked to the library, which is not: no false
-# alarm about what it fills in, and the alarms that the program deserves.
+# alarm about what it fills in, and the alarms that the program deserves. Programs that know nothing of the library and
+# are preloaded with it live as without, and their sanitizer has as little to say.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 tried=
@@ -34,6 +35,41 @@ for compiler in gcc clang; do
             ;;
         thread) reports race "data race" ;;
         esac
+    done
+done
+
+# ---- preloaded
+
+all=cpu:1000,heap:4096,block,mutex,thread,fd
+export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
+
+# What the library says where a sanitizer's malloc, linked into the program, comes before it.
+without_advice() { grep -v '^libpprof: the heap profile will be empty: the program.s malloc is not the one' "$1" || true; }
+
+same() { # OPTIONS
+    found=0
+    timeout -s KILL 120 env LIBPPROF="$1" LD_PRELOAD="$library" ./guest >out 2>errors || found=$?
+    expect_equal "status of $guest with '$1', which says $(head -c 500 errors)" 42 "$found"
+    cmp out plain >&2 || fail "$guest has another output with '$1'"
+    expect_equal "messages of $guest with '$1'" "" "$(without_advice errors)"
+}
+
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    for sanitizer in address thread memory undefined leak; do
+        guest="$compiler, $sanitizer"
+        rm -f guest ./*.pb.gz
+        $compiler -g -O1 -fsanitize=$sanitizer -D_GNU_SOURCE -o guest "$SRC/test/e2e/sanitized/guest.c" -lpthread \
+            2>build.errors || continue
+        found=0
+        ./guest >plain 2>errors || found=$?
+        [ $found = 42 ] && [ ! -s errors ] || continue
+        same ''
+        same "heap:1,file=$work/%k.pb.gz"
+        same "$all,file=$work/%k.pb.gz"
+        raw cpu.pb.gz
+        expect_at_least "samples of $guest" 50 "$(weight cpu.pb.gz.raw)"
+        tried="$tried preloaded-$compiler-$sanitizer"
     done
 done
 [ -n "$tried" ] || skip "no compiler has a sanitizer here"

@@ -40,6 +40,7 @@ clean_tree() {
     printf 'dlsym  once\n' >tools/zones/hook.allow
     : >tools/zones/exceptions.allow
     : >tools/zones/static.allow
+    printf 'getpid  a bare system call\n' >tools/zones/replaced.deny
     printf 'malloc  the allocator may be broken\n' >tools/zones/fatal.deny
     printf 'pthread_create  a hook\n' >tools/zones/exports.allow
     printf 'libc.so.6  everybody has it\n' >tools/zones/needed.allow
@@ -113,6 +114,11 @@ refused "src/store/table.h: its header comment has no line ' * Zone:"
 
 put src/store/plain.c 'the writer SIGNAL, the rest NORMAL' 'int pp_plain;'
 refused "src/store/plain.c: unknown zone 'the writer SIGNAL, the rest NORMAL'"
+
+# ---- What programs replace, in any zone
+
+put src/store/bad.c 'NORMAL' '#include <unistd.h>' 'int pp_bad(void);' 'int pp_bad(void) { return getpid(); }'
+refused 'src/store/bad.c: refers to getpid, which programs replace (tools/zones/replaced.deny): a bare system call'
 
 # ---- SIGNAL
 

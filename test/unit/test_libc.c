@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_libc.c: libc's own functions are found behind a program's that have their names.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sys/libc.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static unsigned calls_of_ours;
+
+/* As a sanitizer's, or one that answers from a list of its own. */
+int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *), void *context)
+{
+    (void)visit;
+    (void)context;
+    calls_of_ours++;
+    return 0;
+}
+
+static const char *object_of(uintptr_t address)
+{
+    Dl_info info;
+    assert_int_not_equal(dladdr((void *)address, &info), 0);
+    const char *slash = strrchr(info.dli_fname, '/');
+    return slash != NULL ? slash + 1 : info.dli_fname;
+}
+
+static void functions_of_libc_are_found(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"dl_iterate_phdr", "malloc", "fopen"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        uintptr_t function = pp_libc_function(names[i]);
+        assert_int_not_equal(function, 0);
+        assert_int_equal(strncmp(object_of(function), "libc", 4), 0);
+    }
+    assert_int_equal(pp_libc_function("no_such_function"), 0);
+    assert_int_equal(pp_libc_function("dlsym_"), 0);
+}
+
+static int count(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)info;
+    (void)size;
+    ++*(unsigned *)context;
+    return 0;
+}
+
+static void the_programs_dl_iterate_phdr_is_not_called(void **state)
+{
+    (void)state;
+    unsigned objects = 0;
+    calls_of_ours = 0;
+    assert_int_equal(pp_libc_each_object(count, &objects), 0);
+    assert_int_equal(calls_of_ours, 0);
+    assert_in_range(objects, 3, 1000); /* the program, libc, the loader */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_of_libc_are_found),
+        cmocka_unit_test(the_programs_dl_iterate_phdr_is_not_called),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
