@@ -30,6 +30,7 @@
 #include "sys/linked.h"
 #include "sys/log.h"
 #include "sys/modules.h"
+#include "sys/own_code.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
 #include "thread_control.h"
@@ -59,8 +60,10 @@ static const char *advice_on(int error)
     }
 }
 
-static void need_template(void)
+/* Whatever kind is started. */
+static void prepare(void)
 {
+    pp_own_variables_leave_out_of_dumps();
     if (!pp_output_has_template()) {
         pp_output_set_template(default_template);
     }
@@ -68,7 +71,7 @@ static void need_template(void)
 
 static int start(void)
 {
-    need_template();
+    prepare();
     int error = pp_cpu_control_start(&options.cpu_request);
     if (error != 0) {
         pp_log_error("the CPU profile", " could not be started", error, advice_on(error));
@@ -112,7 +115,7 @@ static void toggle(void)
 
 static void wait_for_signal(void)
 {
-    need_template();
+    prepare();
     int error = pp_toggle_begin(options.toggle_signal, toggle);
     if (error != 0) {
         pp_log_error("the signal that starts and stops the CPU profile", " is not waited for",
@@ -122,7 +125,7 @@ static void wait_for_signal(void)
 
 static int start_heap(void)
 {
-    need_template();
+    prepare();
     pp_preload_prepare_walks();
     pp_modules_refresh();
     pp_hook_fatal_signals();
@@ -148,7 +151,7 @@ static bool wants_contention(const pp_options *wanted)
 
 static int start_contention(void)
 {
-    need_template();
+    prepare();
     pp_preload_prepare_walks();
     pp_modules_refresh();
     pp_hook_fatal_signals();
@@ -161,7 +164,7 @@ static int start_contention(void)
 
 static void start_thread_profile(void)
 {
-    need_template();
+    prepare();
     pp_modules_refresh();
     pp_hook_fatal_signals();
     pp_thread_control_start();
@@ -169,7 +172,7 @@ static void start_thread_profile(void)
 
 static void start_fd(void)
 {
-    need_template();
+    prepare();
     pp_preload_prepare_walks();
     pp_modules_refresh();
     pp_hook_fatal_signals();
@@ -192,6 +195,7 @@ static void start_default(bool options_given)
 {
     bool on = !options_given && pp_is_linked();
     if (on) {
+        pp_own_variables_leave_out_of_dumps();
         pp_preload_prepare_walks();
     }
     pp_heap_control_default(on);
@@ -199,6 +203,7 @@ static void start_default(bool options_given)
 
 static void start_alloctrace(void)
 {
+    pp_own_variables_leave_out_of_dumps();
     pp_modules_refresh();
     pp_alloctrace_begin(options.heap_request.symbolize);
 }

@@ -17,6 +17,15 @@ PP_TLS bool pp_memory_is_calling;
  * what another thread wrote at an address, before mremap came there, for a race. Never called. */
 extern void tsan_is_there(void) __asm__("__tsan_init") __attribute__((weak));
 
+/* Of a table that may be large a core dump has no use. */
+static void *leave_out_of_dumps(void *memory, size_t bytes)
+{
+    if (memory != NULL && bytes >= PP_MEMORY_NOT_DUMPED) {
+        madvise(memory, bytes, MADV_DONTDUMP);
+    }
+    return memory;
+}
+
 void *pp_memory_map(size_t bytes)
 {
     pp_memory_is_calling = true;
@@ -24,7 +33,7 @@ void *pp_memory_map(size_t bytes)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     pp_memory_is_calling = false;
     /* cppcheck-suppress memleak; it is returned */
-    return memory != MAP_FAILED ? memory : NULL;
+    return leave_out_of_dumps(memory != MAP_FAILED ? memory : NULL, bytes);
 }
 
 static void *resize_by_copy(void *memory, size_t bytes, size_t new_bytes)
@@ -45,7 +54,7 @@ void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes)
     pp_memory_is_calling = true;
     void *resized = mremap(memory, bytes, new_bytes, MREMAP_MAYMOVE);
     pp_memory_is_calling = false;
-    return resized != MAP_FAILED ? resized : NULL;
+    return leave_out_of_dumps(resized != MAP_FAILED ? resized : NULL, new_bytes);
 }
 
 void pp_memory_unmap(void *memory, size_t bytes)

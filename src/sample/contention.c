@@ -12,15 +12,17 @@
 #include "base/random.h"
 #include "base/stack_hash.h"
 #include "sample/scratch.h"
+#include "sys/address_space.h"
 #include "sys/clock.h"
 
 #include <errno.h>
 
 enum {
-    HOT = 200,             /* passes without a wait until a hash has cooled down */
-    WALK_EARLY_NS = 10000, /* see find_stack_early() */
-    DEPTH = 128,           /* frames, the hooked function included; as many as a record has */
-    TABLE_BYTES = 64 << 20 /* reserved; used as it fills */
+    HOT = 200,              /* passes without a wait until a hash has cooled down */
+    WALK_EARLY_NS = 10000,  /* see find_stack_early() */
+    DEPTH = 128,            /* frames, the hooked function included; as many as a record has */
+    TABLE_BYTES = 64 << 20, /* at most; it grows from 1 MiB as it fills */
+    TABLE_SHARE = 20        /* one part in so many of a limited address space */
 };
 
 uint8_t pp_contention_hot[PP_CONTENTION_HASHES];
@@ -278,7 +280,8 @@ static bool have_table(pp_stack_counts **table)
     if (__atomic_load_n(table, __ATOMIC_ACQUIRE) != NULL) {
         return true;
     }
-    pp_stack_counts *made = pp_stack_counts_new(TABLE_BYTES);
+    pp_stack_counts *made =
+        pp_stack_counts_new_growing(pp_address_space_share(TABLE_BYTES, TABLE_SHARE));
     pp_stack_counts *none = NULL;
     if (made != NULL && !__atomic_compare_exchange_n(table, &none, made, false, __ATOMIC_ACQ_REL,
                                                      __ATOMIC_ACQUIRE)) {

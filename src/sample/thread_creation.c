@@ -20,7 +20,7 @@
 #include <stddef.h>
 
 enum {
-    TABLE_BYTES = 4 << 20, /* reserved: 20 000 places with 20 frames each */
+    TABLE_BYTES = 4 << 20, /* at most: 20 000 places with 20 frames each */
     TABLE_SHARE = 200,     /* one part in so many of a limited address space */
     OWN_FRAMES = 8         /* between the program and us, at most */
 };
@@ -34,7 +34,8 @@ static pp_stack_counts *table(void)
     if (now != NULL) {
         return now;
     }
-    pp_stack_counts *fresh = pp_stack_counts_new(pp_address_space_share(TABLE_BYTES, TABLE_SHARE));
+    pp_stack_counts *fresh =
+        pp_stack_counts_new_growing(pp_address_space_share(TABLE_BYTES, TABLE_SHARE));
     if (fresh != NULL && !__atomic_compare_exchange_n(&stacks, &now, fresh, false, __ATOMIC_ACQ_REL,
                                                       __ATOMIC_ACQUIRE)) {
         pp_stack_counts_free(fresh);

@@ -9,6 +9,7 @@
 #include "store/lasting.h"
 
 #include "arch/system_call.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -30,7 +31,13 @@ void *pp_lasting_map(size_t bytes)
 {
     long at = pp_system_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return (uintptr_t)at >= -last_errno ? NULL : (void *)at;
+    if ((uintptr_t)at >= -last_errno) {
+        return NULL;
+    }
+    if (bytes >= PP_MEMORY_NOT_DUMPED) {
+        pp_system_call(SYS_madvise, at, bytes, MADV_DONTDUMP);
+    }
+    return (void *)at;
 }
 
 void pp_lasting_unmap(void *memory, size_t bytes)

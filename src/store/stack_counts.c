@@ -2,57 +2,139 @@
  *
  * stack_counts.c: the lock-free table of stacks (drawing in the header).
  *
- * Zone: SIGNAL (new and free, which map memory, are called by NORMAL code).
+ * Zone: SIGNAL (new and free, which map memory, are called by other code).
  * Locks: none. Insertion: the entry is written whole, then linked by compare-and-swap; the loser of
  *        a race searches the chain again and, if the winner brought the same stack, adds to that.
- * Owns: the mapping of each table.
+ * Owns: the mappings of each table.
  */
 #include "store/stack_counts.h"
 
 #include "base/compiler.h"
 #include "base/memory.h"
+#include "store/lasting.h"
 
 #include <string.h>
 
 enum {
     CHAINS = 1 << 14, /* 64 KiB of heads; 100 000 distinct stacks are 6 to a chain */
     WORD = 8,
-    SMALLEST = 1 << 20 /* less is not worth a profile */
+    SMALLEST = 1 << 20, /* less is not worth a profile */
+    PIECES = 8          /* behind the first; 256 MiB with it */
 };
 
 struct pp_stack_counts {
     size_t bytes;
     uint64_t used_words; /* next free word; may run past the end */
     uint64_t limit_words;
+    uint64_t first_words; /* in the first piece, the table's own mapping */
+    uint64_t *pieces[PIECES];
     uint32_t heads[CHAINS];
     uint64_t entries[];
 };
+
+/* ---- pieces ---- */
+
+/* Of the words from `offset` on, which are not in the first piece: 0 is the second. */
+static unsigned piece_of(const pp_stack_counts *counts, uint64_t offset)
+{
+    return 63 - (unsigned)__builtin_clzll(offset / counts->first_words);
+}
+
+/* Where it begins, and how many words it has: as many as there are before it. */
+static uint64_t piece_begin(const pp_stack_counts *counts, unsigned piece)
+{
+    return counts->first_words << piece;
+}
+
+static pp_stack_entry *entry_at(const pp_stack_counts *counts, uint32_t offset)
+{
+    if (pp_likely(offset < counts->first_words)) {
+        return (pp_stack_entry *)((uintptr_t)counts + (uintptr_t)offset * WORD);
+    }
+    unsigned piece = piece_of(counts, offset);
+    uint64_t *words = __atomic_load_n(&counts->pieces[piece], __ATOMIC_ACQUIRE);
+    return (pp_stack_entry *)(void *)(words + (offset - piece_begin(counts, piece)));
+}
+
+static bool have_piece(pp_stack_counts *counts, unsigned piece)
+{
+    uint64_t *there = __atomic_load_n(&counts->pieces[piece], __ATOMIC_ACQUIRE);
+    if (there != NULL) {
+        return true;
+    }
+    size_t bytes = (size_t)piece_begin(counts, piece) * WORD;
+    uint64_t *mine = pp_lasting_map(bytes);
+    if (mine != NULL && !__atomic_compare_exchange_n(&counts->pieces[piece], &there, mine, false,
+                                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        pp_lasting_unmap(mine, bytes);
+        return true;
+    }
+    return mine != NULL;
+}
+
+/* Where `words` words go that are to begin at `at` or behind it; 0 if there is no room. */
+static uint64_t place_for(pp_stack_counts *counts, uint64_t at, uint64_t words)
+{
+    uint64_t end = counts->first_words;
+    if (at >= end) {
+        end = piece_begin(counts, piece_of(counts, at)) * 2;
+    }
+    uint64_t place = at + words <= end ? at : end;
+    if (place + words > counts->limit_words || place + words > UINT32_MAX) {
+        return 0;
+    }
+    return place < counts->first_words || have_piece(counts, piece_of(counts, place)) ? place : 0;
+}
+
+/* ---- tables ---- */
+
+static void begin(pp_stack_counts *counts, size_t bytes, size_t limit)
+{
+    counts->bytes = bytes;
+    counts->used_words = sizeof *counts / WORD;
+    counts->first_words = bytes / WORD;
+    counts->limit_words = limit / WORD;
+}
 
 pp_stack_counts *pp_stack_counts_new(size_t bytes)
 {
     for (; bytes >= SMALLEST; bytes /= 2) {
         pp_stack_counts *counts = pp_memory_map(bytes);
         if (counts != NULL) {
-            counts->bytes = bytes;
-            counts->used_words = sizeof *counts / WORD;
-            counts->limit_words = bytes / WORD;
+            begin(counts, bytes, bytes);
             return counts;
         }
     }
     return NULL;
 }
 
-void pp_stack_counts_free(pp_stack_counts *counts)
+pp_stack_counts *pp_stack_counts_new_growing(size_t most)
 {
-    if (counts != NULL) {
-        pp_memory_unmap(counts, counts->bytes);
+    size_t limit = SMALLEST;
+    for (unsigned piece = 0; piece < PIECES && limit * 2 <= most; piece++) {
+        limit *= 2;
     }
+    pp_stack_counts *counts = pp_memory_map(SMALLEST);
+    if (counts != NULL) {
+        begin(counts, SMALLEST, limit);
+    }
+    return counts;
 }
 
-static pp_stack_entry *entry_at(const pp_stack_counts *counts, uint32_t offset)
+void pp_stack_counts_free(pp_stack_counts *counts)
 {
-    return (pp_stack_entry *)((uintptr_t)counts + (uintptr_t)offset * WORD);
+    if (counts == NULL) {
+        return;
+    }
+    for (unsigned piece = 0; piece < PIECES; piece++) {
+        if (counts->pieces[piece] != NULL) {
+            pp_lasting_unmap(counts->pieces[piece], (size_t)piece_begin(counts, piece) * WORD);
+        }
+    }
+    pp_memory_unmap(counts, counts->bytes);
 }
+
+/* ---- entries ---- */
 
 static pp_stack_entry *find(const pp_stack_counts *counts, uint32_t offset, uint64_t hash,
                             const uintptr_t *pcs, uint32_t depth)
@@ -73,13 +155,14 @@ static uint32_t allocate(pp_stack_counts *counts, uint64_t hash, const uintptr_t
                          uint32_t depth, uint64_t weight)
 {
     uint64_t words = sizeof(pp_stack_entry) / WORD + depth;
-    uint64_t limit = counts->limit_words;
-    uint64_t at = __atomic_load_n(&counts->used_words, __ATOMIC_RELAXED);
+    uint64_t used = __atomic_load_n(&counts->used_words, __ATOMIC_RELAXED);
+    uint64_t at = 0;
     do {
-        if (at + words > limit || at + words > UINT32_MAX) {
+        at = place_for(counts, used, words);
+        if (at == 0) {
             return 0;
         }
-    } while (!__atomic_compare_exchange_n(&counts->used_words, &at, at + words, true,
+    } while (!__atomic_compare_exchange_n(&counts->used_words, &used, at + words, true,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     pp_stack_entry *entry = entry_at(counts, (uint32_t)at);
     entry->hash = hash;

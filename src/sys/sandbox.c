@@ -142,6 +142,7 @@ static void try_the_rest(void)
     pp_system_call(SYS_rt_sigtimedwait, &no_signal, NULL, &no_time, sizeof no_signal);
     long memory =
         pp_system_call(SYS_mmap, NULL, STACK_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pp_system_call(SYS_madvise, memory, STACK_BYTES, MADV_DONTDUMP);
     pp_system_call(SYS_munmap, memory, STACK_BYTES);
     pp_system_call(SYS_getpid);
     pp_clock_ask_for_counter();

@@ -64,12 +64,42 @@ int main(void)
 }
 C
 cc -O0 -o greedy greedy.c
+all=cpu:1000,heap:4096,block,mutex,thread,fd
 for kilobytes in 60000 200000; do
     plain=$(sh -c "ulimit -v $kilobytes; ./greedy" || true)
-    found=$(sh -c "ulimit -v $kilobytes; exec env LIBPPROF=cpu:1000,file=$work/v.pb.gz LD_PRELOAD=$library ./greedy" \
-        2>/dev/null || true)
-    expect_at_least "megabytes under ulimit -v $kilobytes, plain $plain" \
-        "$(percent "$plain" 70)" "$found"
+    for kinds in cpu:1000 $all; do
+        least=70
+        [ $kinds = cpu:1000 ] || [ $kilobytes = 200000 ] || least=60
+        found=$(sh -c "ulimit -v $kilobytes; exec env LIBPPROF=$kinds,file=$work/v.pb.gz LD_PRELOAD=$library ./greedy" \
+            2>/dev/null || true)
+        expect_at_least "megabytes under ulimit -v $kilobytes, $kinds, plain $plain" \
+            "$(percent "$plain" $least)" "$found"
+    done
+done
+# A program that leaves something has all its profiles.
+expect_equal "status under ulimit -v 60000" 42 "$(status sh -c "ulimit -v 60000; exec env \
+    LIBPPROF=$all,file=$work/small.%k.pb.gz LD_PRELOAD=$library $victims/ends return" 2>errors)"
+expect_equal "messages under ulimit -v 60000" "" "$(cat errors)"
+for kind in cpu heap block mutex thread fd; do
+    raw small.$kind.pb.gz
+done
+expect_near "weight of last_work under ulimit -v 60000" 200 "$(weight_with small.cpu.pb.gz.raw last_work)" 25
+
+# What is reserved, and what of it would be in a core dump, beyond what the program has bare (docs/ADDRESS_SPACE.md).
+reserved() { awk '$1 == "VmSize:" { print $2 }' "$1"; }
+dumped() { # kilobytes that are writable, and not left out of dumps
+    awk '/^[0-9a-f]+-[0-9a-f]+ / { writable = $2 ~ /^rw/ } $1 == "Size:" { size = $2 }
+        $1 == "VmFlags:" && writable && !/ dd( |$)/ { sum += size } END { print sum }' "$1"
+}
+expect_at_most() { # WHAT MOST FOUND
+    [ "$3" -le "$2" ] || fail "$1: expected at most $2, found $3"
+}
+cat /proc/self/status /proc/self/smaps >plain
+for row in heap:4096=8000 thread=8000 fd=8000 block=10000 mutex=10000 alloctrace=10000 cpu:1000=85000 $all=90000; do
+    kinds=${row%=*}
+    preload "$kinds,log=/dev/null,file=$work/r.%k.pb.gz" cat /proc/self/status /proc/self/smaps >found
+    expect_at_most "kilobytes reserved by $kinds" "${row##*=}" $(($(reserved found) - $(reserved plain)))
+    expect_at_most "kilobytes in a core dump by $kinds" 1000 $(($(dumped found) - $(dumped plain)))
 done
 
 # A namespace of process numbers whose /proc belongs to another one.

@@ -17,6 +17,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 static pp_stack_entry *record(pp_stack_counts *counts, const uintptr_t *pcs, uint32_t depth,
                               uint64_t weight)
@@ -331,6 +332,121 @@ static void threads_count_what_a_full_table_refuses(void **state)
     pp_stack_counts_free(shared);
 }
 
+/* ---- growing ---- */
+
+enum {
+    LARGE = 16 << 20, /* in five pieces */
+    FRAMES = 25,
+    OVERHEAD = 4 * 8, /* of an entry */
+    EXPECTED = (LARGE - (1 << 20)) / (FRAMES * 8 + OVERHEAD)
+};
+
+/* Of stack number n; no two are equal. */
+static void fill_stack(uintptr_t pcs[FRAMES], uintptr_t n)
+{
+    for (uintptr_t i = 0; i < FRAMES; i++)
+        pcs[i] = (n + 1) * 4096 + i;
+}
+
+static size_t grow(pp_stack_counts *counts)
+{
+    uintptr_t pcs[FRAMES];
+    size_t n = 0;
+    for (fill_stack(pcs, n); record(counts, pcs, FRAMES, 1) != NULL; n++)
+        fill_stack(pcs, n + 1);
+    return n;
+}
+
+static void check_stack(const pp_stack_entry *entry, void *context)
+{
+    size_t *entries = context;
+    assert_int_equal(entry->depth, FRAMES);
+    assert_int_equal(entry->pc[FRAMES - 1], entry->pc[0] + FRAMES - 1);
+    assert_in_range(entry->count, 1, THREADS);
+    ++*entries;
+}
+
+static void a_table_grows_to_its_limit(void **state)
+{
+    (void)state;
+    uintptr_t pcs[FRAMES];
+    size_t entries = 0;
+    pp_stack_counts *counts = pp_stack_counts_new_growing(LARGE + 4711);
+    assert_non_null(counts);
+    size_t n = grow(counts);
+    assert_in_range(n, EXPECTED, LARGE / (FRAMES * 8 + OVERHEAD));
+    pp_stack_counts_each(counts, check_stack, &entries);
+    assert_int_equal(entries, n);
+    for (uintptr_t i = 0; i < n; i++) {
+        fill_stack(pcs, i);
+        assert_int_equal(record(counts, pcs, FRAMES, 1)->count, 2);
+    }
+    pp_stack_counts_free(counts);
+}
+
+static size_t recorded_by_all;
+
+static void *grow_beside_others(void *counts)
+{
+    pthread_barrier_wait(&barrier);
+    __atomic_add_fetch(&recorded_by_all, grow(counts), __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* All of them record the same stacks, so that each new piece is wanted by all at once. */
+static void threads_grow_one_table(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    size_t entries = 0;
+    uint64_t sum = 0;
+    pp_stack_counts *counts = pp_stack_counts_new_growing(LARGE);
+    assert_non_null(counts);
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    recorded_by_all = 0;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, grow_beside_others, counts), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&barrier);
+    pp_stack_counts_each(counts, check_stack, &entries);
+    pp_stack_counts_each(counts, sum_counts, &sum);
+    assert_int_equal(sum, recorded_by_all);
+    assert_true(entries >= EXPECTED / 2); /* those who lose a race leave their entries behind */
+    pp_stack_counts_free(counts);
+}
+
+/* What there is stays, and is counted further, when the kernel has no more. */
+static void a_table_that_cannot_grow_keeps_what_it_has(void **state)
+{
+    (void)state;
+    uintptr_t pcs[FRAMES];
+    struct rlimit before;
+    pp_stack_counts *counts = pp_stack_counts_new_growing(LARGE);
+    assert_non_null(counts);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){0, before.rlim_max}), 0);
+    size_t n = grow(counts);
+    fill_stack(pcs, n - 1);
+    pp_stack_entry *last = record(counts, pcs, FRAMES, 1);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_non_null(last);
+    assert_int_equal(last->count, 2);
+    assert_in_range(n, 1, (1 << 20) / (FRAMES * 8 + OVERHEAD));
+    fill_stack(pcs, n);
+    assert_non_null(record(counts, pcs, FRAMES, 1)); /* there is memory again */
+    pp_stack_counts_free(counts);
+}
+
+static void the_least_is_a_mebibyte(void **state)
+{
+    (void)state;
+    pp_stack_counts *counts = pp_stack_counts_new_growing(1);
+    assert_non_null(counts);
+    assert_in_range(grow(counts), 1000, (1 << 20) / (FRAMES * 8 + OVERHEAD));
+    pp_stack_counts_free(counts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +459,10 @@ int main(void)
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(threads_on_one_chain_lose_nothing),
         cmocka_unit_test(threads_count_what_a_full_table_refuses),
+        cmocka_unit_test(a_table_grows_to_its_limit),
+        cmocka_unit_test(threads_grow_one_table),
+        cmocka_unit_test(a_table_that_cannot_grow_keeps_what_it_has),
+        cmocka_unit_test(the_least_is_a_mebibyte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
