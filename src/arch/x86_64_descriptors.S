@@ -18,8 +18,6 @@
 #include "arch/descriptor_list.h"
 #include "arch/x86_64_asm.inc"
 
-#include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
-
 /* pp_descriptor_hook (hook/descriptors.h): offset of its second member. */
 #define TARGET 8
 
@@ -43,6 +41,7 @@ pp_descriptor_entry_\name:
         .type   pp_descriptor_slow_\name, @function
 pp_descriptor_slow_\name:
         .cfi_startproc
+        _CET_ENDBR
         lea     pp_descriptor_hook_\name(%rip), %rax
         jmp     pp_descriptor_to_c
         .cfi_endproc

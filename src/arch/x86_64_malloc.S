@@ -49,6 +49,7 @@
         local \name
         .p2align 4
 \name:
+        _CET_ENDBR
 .endm
 
 /* Takes \size bytes off the countdown, or goes to \used_up where they use it up, with nothing changed.
@@ -79,7 +80,7 @@
 
 .macro slow_path name, to
         local pp_slow_\name
-        function pp_slow_\name, 5
+        landing pp_slow_\name, 5
         lea     pp_malloc_hook_\name(%rip), %rax
         jmp     \to
         end pp_slow_\name
@@ -87,16 +88,16 @@
 
 .macro through_target name
         export \name
-        function \name, 5
+        landing \name, 5
         jmp     *pp_malloc_hook_\name+TARGET(%rip)
         end \name
         local pp_count_\name
-        function pp_count_\name, 5
+        landing pp_count_\name, 5
 .endm
 
 .macro MALLOC name
         export \name
-        function \name, 5
+        landing \name, 5
         count_down %rdi, \name
         end \name
         local pp_count_\name
@@ -137,7 +138,7 @@
 
 .macro REALLOC name
         export \name
-        function \name, 5
+        landing \name, 5
         ask_filter \name
         count_down %rsi, \name
         end \name
@@ -164,7 +165,7 @@
 /* Both in one symbol, so that a CPU profile shows the name that the program called. */
 .macro NEW name
         export \name
-        function \name, 5
+        landing \name, 5
         jmp     *pp_malloc_hook_\name+TARGET(%rip)
         inner   pp_count_\name
         count_down %rdi, \name
@@ -191,7 +192,7 @@
 
 .macro DELETE name
         export \name
-        function \name, 5
+        landing \name, 5
         jmp     *pp_malloc_hook_\name+TARGET(%rip)
         inner   pp_count_\name
         ask_filter \name
@@ -205,7 +206,7 @@
 
 .macro FREE name
         export \name
-        function \name, 5
+        landing \name, 5
         ask_filter \name
         jmp     *pp_malloc_hook_\name+REAL(%rip)
         end \name
@@ -231,7 +232,7 @@ PP_MALLOC_LIST(STUB)
 /* realloc(block, count * size), in every allocator. The program's own realloc, which is not ours where
  * an allocator stands before us that has no reallocarray (jemalloc, tcmalloc). */
         export reallocarray
-        function reallocarray, 5
+        landing reallocarray, 5
         mov     %rsi, %rax
         mul     %rdx
         jo      pp_malloc_too_large

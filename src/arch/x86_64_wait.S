@@ -22,8 +22,6 @@
 #include "arch/wait_list.h"
 #include "arch/x86_64_asm.inc"
 
-#include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
-
 /* pp_wait_hook (hook/waits.h): offsets of its first two members. */
 #define REAL   0
 #define TARGET 8
@@ -40,12 +38,11 @@
         .globl \name
         local pp_entry_\name
         .set pp_entry_\name, \name
-        function \name
-        _CET_ENDBR
+        landing \name
         jmp     *pp_wait_hook_\name+TARGET(%rip)
         end \name
         local pp_slow_\name
-        function pp_slow_\name
+        landing pp_slow_\name
         lea     pp_wait_hook_\name(%rip), %rax
         jmp     pp_wait_to_c
         end pp_slow_\name
@@ -71,7 +68,7 @@
 
 .macro count name
         local pp_count_\name
-        function pp_count_\name
+        landing pp_count_\name
 .endm
 
 .macro MUTEX name
@@ -197,8 +194,7 @@ PP_WAIT_LIST(STUB)
         .globl syscall
         local pp_entry_syscall
         .set pp_entry_syscall, syscall
-        function syscall
-        _CET_ENDBR
+        landing syscall
         cmp     $SYS_FUTEX, %edi
         je      1f
         cmp     $SYS_FUTEX_WAITV, %edi

@@ -16,8 +16,6 @@
 #include "arch/wait_list.h"
 #include "arch/x86_64_asm.inc"
 
-#include <cet.h> /* _CET_ENDBR: where the build wants that, else nothing */
-
 /* pp_wait_hook (hook/waits.h): the offset of its second member. */
 #define TARGET 8
 
@@ -26,15 +24,14 @@
 /* These are always counted the slow way. */
 .macro COND name
         .globl pp_old_\name
-        function pp_old_\name
-        _CET_ENDBR
+        landing pp_old_\name
         jmp     *pp_wait_hook_old_\name+TARGET(%rip)
         end pp_old_\name
         local pp_entry_old_\name
         .set pp_entry_old_\name, pp_old_\name
         .symver pp_old_\name, \name@GLIBC_2.2.5, remove
         local pp_slow_old_\name
-        function pp_slow_old_\name
+        landing pp_slow_old_\name
         lea     pp_wait_hook_old_\name(%rip), %rax
         jmp     pp_wait_to_c
         end pp_slow_old_\name
