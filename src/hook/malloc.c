@@ -262,32 +262,57 @@ static uintptr_t resize(const pp_malloc_call *call)
 
 /* ---- calls that come while the loader is asked ---- */
 
+/*
+ * A block that is resized here comes from here too, since no real function is known: resolve_libc adopts all or none.
+ * Another one, of the loader's first memory or of who calls past us, has a size that nobody here can tell: it stays
+ * as it is, as if there were no memory.
+ */
+static void *resize_early(uintptr_t old, uint64_t size)
+{
+    if (old != 0 && !pp_malloc_is_bootstrap(old)) {
+        return NULL;
+    }
+    void *block = pp_malloc_bootstrap(size, 0);
+    if (block != NULL && old != 0) {
+        size_t kept = pp_malloc_bootstrap_size(old);
+        memcpy(block, (const void *)old, kept < size ? kept : size);
+    }
+    return block;
+}
+
+static uintptr_t or_no_memory(void *block)
+{
+    if (block == NULL) {
+        errno = ENOMEM;
+    }
+    return (uintptr_t)block;
+}
+
+/* What comes from malloc_bootstrap.c is zeroed, as calloc wants it: nothing there is used twice. */
 static uintptr_t serve_early(const pp_malloc_call *call)
 {
     uint64_t size = 0;
     void *block = NULL;
     if (!size_wanted(call, &size)) {
-        return 0;
+        return call->hook->shape == PP_SHAPE_POSIX ? ENOMEM : or_no_memory(NULL);
     }
     switch (call->hook->shape) {
     case PP_SHAPE_ALLOC1:
-        return (uintptr_t)pp_malloc_bootstrap(size, call->argument[0]);
+        return or_no_memory(pp_malloc_bootstrap(size, call->argument[0]));
     case PP_SHAPE_POSIX:
         block = pp_malloc_bootstrap(size, call->argument[1]);
-        *(void **)call->argument[0] = block;
+        if (block != NULL) {
+            *(void **)call->argument[0] = block;
+        }
         return block != NULL ? 0 : ENOMEM;
     case PP_SHAPE_IN_PLACE:
         return 0;
     case PP_SHAPE_REALLOC:
     case PP_SHAPE_RESIZE:
-        block = pp_malloc_bootstrap(size, 0);
-        if (block != NULL && pp_malloc_is_bootstrap(call->argument[0])) {
-            size_t kept = pp_malloc_bootstrap_size(call->argument[0]);
-            memcpy(block, (const void *)call->argument[0], kept < size ? kept : size);
-        }
-        return (uintptr_t)block;
+    case PP_SHAPE_RESIZE_IN:
+        return or_no_memory(resize_early(block_to_resize(call), size));
     default:
-        return (uintptr_t)pp_malloc_bootstrap(size, 0);
+        return or_no_memory(pp_malloc_bootstrap(size, 0));
     }
 }
 

@@ -72,11 +72,12 @@ PP_MALLOC_LIST(DECLARE_CODE)
 PP_MALLOC_LIST(DEFINE_HOOK)
 
 #define ADDRESS_OF_HOOK(symbol, shape_name) &pp_malloc_hook_##symbol,
-static pp_malloc_hook *const libc_hooks[] = {PP_MALLOC_LIST_LIBC(ADDRESS_OF_HOOK) NULL};
+static pp_malloc_hook *const libc_hooks[] = {PP_MALLOC_LIST_LIBC(ADDRESS_OF_HOOK)};
 static pp_malloc_hook *const cxx_hooks[] = {PP_MALLOC_LIST_CXX(ADDRESS_OF_HOOK) NULL};
 
 #define NUMBER_OF_HOOK(symbol, shape_name) NUMBER_##symbol,
 enum { PP_MALLOC_LIST_CXX(NUMBER_OF_HOOK) CXX_HOOKS };
+enum { LIBC_HOOKS = sizeof libc_hooks / sizeof *libc_hooks };
 
 static PP_TLS bool resolving;
 
@@ -181,14 +182,27 @@ static bool resolve_next(pp_malloc_hook *hook)
     return true;
 }
 
+/* Next behind us; else libc's. */
+static void *find_libc(const pp_malloc_hook *hook)
+{
+    void *found = pp_real_find(hook->name);
+    if (!is_usable(hook, found)) {
+        found = (void *)pp_libc_function(hook->name);
+    }
+    return is_usable(hook, found) ? found : NULL;
+}
+
+/* All are found before the first one is adopted: a loader that allocates meanwhile must not get a block from the real
+ * malloc, and come with it to a realloc that is not known yet. */
 static void resolve_libc(void)
 {
-    for (size_t i = 0; libc_hooks[i] != NULL; i++) {
-        if (!libc_hooks[i]->resolved && !resolve_next(libc_hooks[i])) {
-            void *found = (void *)pp_libc_function(libc_hooks[i]->name);
-            if (is_usable(libc_hooks[i], found)) {
-                pp_malloc_adopt(libc_hooks[i], (pp_malloc_function *)found, PP_MALLOC_COUNTED);
-            }
+    void *found[LIBC_HOOKS];
+    for (size_t i = 0; i < LIBC_HOOKS; i++) {
+        found[i] = libc_hooks[i]->resolved ? NULL : find_libc(libc_hooks[i]);
+    }
+    for (size_t i = 0; i < LIBC_HOOKS; i++) {
+        if (found[i] != NULL) {
+            pp_malloc_adopt(libc_hooks[i], (pp_malloc_function *)found[i], PP_MALLOC_COUNTED);
         }
     }
 }
