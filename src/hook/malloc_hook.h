@@ -8,6 +8,7 @@
  *   malloc_late.c          where those are that turn up later
  *   malloc_bootstrap.c     memory for those who allocate while that is being found out
  *   malloc_fallback.c      jemalloc's own functions where there is no jemalloc
+ *   malloc_names_shared.c  hides their names there
  *
  * Zone: HOOK.
  * Locks: none.

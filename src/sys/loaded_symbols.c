@@ -100,7 +100,7 @@ static bool is_definition(const pp_loaded_symbols *s, uint32_t index, const char
            strcmp(s->names + symbol->st_name, name) == 0 && is_default_version(s, index);
 }
 
-static uint32_t find_by_gnu_hash(const pp_loaded_symbols *s, const char *name)
+static uint32_t find_by_gnu_hash(const pp_loaded_symbols *s, const char *name, uint32_t hash)
 {
     enum { WORD_BITS = 8 * sizeof(ElfW(Addr)) };
     uint32_t bucket_count = s->gnu_hash[0];
@@ -113,7 +113,6 @@ static uint32_t find_by_gnu_hash(const pp_loaded_symbols *s, const char *name)
     if (bucket_count == 0 || filter_words == 0) {
         return 0;
     }
-    uint32_t hash = pp_loaded_symbols_hash(name);
     ElfW(Addr) word = filter[hash / WORD_BITS & (filter_words - 1)];
     if ((word >> hash % WORD_BITS & word >> (hash >> shift) % WORD_BITS & 1) == 0) {
         return 0;
@@ -142,18 +141,46 @@ static uint32_t find_by_hash(const pp_loaded_symbols *s, const char *name)
     return index;
 }
 
+/* 0 if there is none. */
+static uint32_t find_index(const pp_loaded_symbols *s, const char *name, uint32_t hash)
+{
+    if (s->names == NULL || s->symbols == NULL) {
+        return 0;
+    }
+    if (s->gnu_hash != NULL) {
+        return find_by_gnu_hash(s, name, hash);
+    }
+    return s->hash != NULL ? find_by_hash(s, name) : 0;
+}
+
+bool pp_loaded_symbols_defines(const pp_loaded_symbols *symbols, const char *name, uint32_t hash)
+{
+    return find_index(symbols, name, hash) != 0;
+}
+
+/* What is only referred to is in no hash table: DT_GNU_HASH begins behind it, DT_HASH knows the length of all. */
+bool pp_loaded_symbols_needs(const pp_loaded_symbols *symbols, const char *name)
+{
+    uint32_t end = symbols->gnu_hash != NULL ? symbols->gnu_hash[1]
+                   : symbols->hash != NULL   ? symbols->hash[1]
+                                             : 0;
+    if (symbols->names == NULL || symbols->symbols == NULL) {
+        return false;
+    }
+    for (uint32_t i = 1; i < end; i++) {
+        const ElfW(Sym) *symbol = &symbols->symbols[i];
+        if (symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL &&
+            strcmp(symbols->names + symbol->st_name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uintptr_t pp_loaded_symbols_find(const pp_loaded_symbols *symbols, const char *name)
 {
     typedef uintptr_t resolver(void);
-    uint32_t index = 0;
-    if (symbols->names == NULL || symbols->symbols == NULL) {
-        return 0;
-    }
-    if (symbols->gnu_hash != NULL) {
-        index = find_by_gnu_hash(symbols, name);
-    } else if (symbols->hash != NULL) {
-        index = find_by_hash(symbols, name);
-    }
+    uint32_t index = find_index(symbols, name, pp_loaded_symbols_hash(name));
     if (index == 0) {
         return 0;
     }

@@ -16,6 +16,7 @@
 #define PP_SYS_LOADED_SYMBOLS_H
 
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct pp_loaded_symbols {
@@ -38,6 +39,12 @@ void pp_loaded_symbols_read(pp_loaded_symbols *symbols, const ElfW(Dyn) * dynami
  * resolver called, for which the object must have been relocated.
  */
 uintptr_t pp_loaded_symbols_find(const pp_loaded_symbols *symbols, const char *name);
+
+/* Whether it does. Calls nothing. `hash` is pp_loaded_symbols_hash(name). */
+bool pp_loaded_symbols_defines(const pp_loaded_symbols *symbols, const char *name, uint32_t hash);
+
+/* Whether the object refers to `name`, and cannot do without it: not by a weak reference. */
+bool pp_loaded_symbols_needs(const pp_loaded_symbols *symbols, const char *name);
 
 /* The hash function of DT_GNU_HASH. */
 uint32_t pp_loaded_symbols_hash(const char *name);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86_64_malloc_names_shared.S: each of the names that only some allocators have, once more, for libpprof.so alone: see
+ * hook/malloc_names_shared.c.
+ *
+ *   NAME@GLIBC_2.2.5   the same function under an old version's name, which dlsym does not find
+ *   pp_resolve_NAME    what the loader asks instead, once hidden: the function, or NULL
+ *
+ * Zone: HOOK.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#if defined(__x86_64__)
+
+#include "arch/malloc_list.h"
+#include "arch/x86_64_asm.inc"
+
+        .text
+
+.macro named name
+        .globl pp_named_\name
+        landing pp_named_\name, 3
+        jmp     pp_entry_\name
+        end pp_named_\name
+        local pp_hidden_\name
+        .set pp_hidden_\name, pp_named_\name
+        .symver pp_named_\name, \name@GLIBC_2.2.5, remove
+        local pp_resolve_\name
+        landing pp_resolve_\name, 3
+        lea     pp_malloc_hook_\name(%rip), %rdi
+        jmp     pp_malloc_if_wanted
+        end pp_resolve_\name
+.endm
+
+#define STUB(name, shape) named name ;
+PP_MALLOC_LIST_OTHERS(STUB)
+
+#else
+#error "libpprof has no malloc entries for this architecture yet: add src/arch/<name>_malloc_names_shared.S"
+#endif
+
+        .section .note.GNU-stack, "", @progbits
