@@ -21,7 +21,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Not there in a build with sanitizers, which has no allocation hooks. */
+/* A build with sanitizers has no allocation hooks. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_HOOKS 0
+#else
+#define HAS_HOOKS 1
+#endif
+
 #pragma weak pp_malloc_is_bootstrap
 #pragma weak mi_heap_realloc
 #pragma weak mi_heap_calloc
@@ -58,7 +64,7 @@ static void *resize(unsigned function, void *block, size_t size)
     }
 }
 
-static void try_all(findings *f)
+__attribute__((unused)) static void try_all(findings *f)
 {
     f->allocated = malloc(SIZE);
     memset(f->allocated, 'a', SIZE);
@@ -86,13 +92,14 @@ static bool is_early(const void *block)
     return block != NULL && pp_malloc_is_bootstrap((uintptr_t)block);
 }
 
+#if HAS_HOOKS
 /* Between the search for malloc and that for realloc, too. */
 void *dlsym(void *handle, const char *name)
 {
     static bool tried[PLACES];
     static const char *const places[PLACES] = {"malloc", "calloc"};
     typedef void *dlsym_function(void *, const char *);
-    for (unsigned i = 0; pp_malloc_is_bootstrap != NULL && i < PLACES; i++) {
+    for (unsigned i = 0; i < PLACES; i++) {
         if (!tried[i] && strcmp(name, places[i]) == 0) {
             tried[i] = true;
             try_all(&early[i]);
@@ -100,11 +107,12 @@ void *dlsym(void *handle, const char *name)
     }
     return ((dlsym_function *)pp_libc_function("dlsym"))(handle, name);
 }
+#endif
 
 static void blocks_come_from_the_bootstrap(void **state)
 {
     (void)state;
-    if (pp_malloc_is_bootstrap == NULL) {
+    if (!HAS_HOOKS) {
         skip();
     }
     for (unsigned place = 0; place < PLACES; place++) {
@@ -128,7 +136,7 @@ static void blocks_come_from_the_bootstrap(void **state)
 static void what_is_resized_keeps_its_contents(void **state)
 {
     (void)state;
-    if (pp_malloc_is_bootstrap == NULL) {
+    if (!HAS_HOOKS) {
         skip();
     }
     for (unsigned place = 0; place < PLACES; place++) {
@@ -148,7 +156,7 @@ static void what_is_resized_keeps_its_contents(void **state)
 static void what_is_of_another_allocator_stays(void **state)
 {
     (void)state;
-    if (pp_malloc_is_bootstrap == NULL) {
+    if (!HAS_HOOKS) {
         skip();
     }
     for (unsigned place = 0; place < PLACES; place++) {
@@ -162,7 +170,7 @@ static void what_is_of_another_allocator_stays(void **state)
 static void early_blocks_are_resized_and_freed_later(void **state)
 {
     (void)state;
-    if (pp_malloc_is_bootstrap == NULL) {
+    if (!HAS_HOOKS) {
         skip();
     }
     char *block = realloc(early[0].resized[0], 2 * LARGER);
