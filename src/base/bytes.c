@@ -12,27 +12,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Anywhere, of anything: 16 bytes, which are one register. */
-typedef struct block {
-    uint64_t word[2];
-} __attribute__((packed, may_alias)) block;
-
+/* Anywhere, of anything. A vector is one register; four of them are what a loop does at a time. */
+typedef uint64_t vector __attribute__((vector_size(16), may_alias, aligned(1)));
 typedef uint64_t word __attribute__((may_alias, aligned(1)));
 typedef unsigned char byte;
+
+enum { VECTORS = 4, BLOCK = VECTORS * sizeof(vector) };
 
 /* Each piece is read before it is written, so that `to` may lie in front of what it overlaps with. */
 static void copy_forward(byte *to, const byte *from, size_t size)
 {
-    for (; size >= sizeof(block); size -= sizeof(block)) {
-        *(block *)to = *(const block *)from;
-        to += sizeof(block);
-        from += sizeof(block);
+    for (; size >= BLOCK; size -= BLOCK) {
+        const vector *source = (const vector *)from;
+        vector first = source[0];
+        vector second = source[1];
+        vector third = source[2];
+        vector fourth = source[3];
+        vector *target = (vector *)to;
+        target[0] = first;
+        target[1] = second;
+        target[2] = third;
+        target[3] = fourth;
+        to += BLOCK;
+        from += BLOCK;
     }
-    if (size >= sizeof(word)) {
+    for (; size >= sizeof(word); size -= sizeof(word)) {
         *(word *)to = *(const word *)from;
         to += sizeof(word);
         from += sizeof(word);
-        size -= sizeof(word);
     }
     while (size-- > 0) {
         *to++ = *from++;
@@ -69,9 +76,15 @@ void *memset(void *to, int value, size_t size)
 {
     byte *at = to;
     uint64_t all = (byte)value * 0x0101010101010101u;
-    for (; size >= sizeof(block); size -= sizeof(block)) {
-        *(block *)at = (block){{all, all}};
-        at += sizeof(block);
+    const vector both = {all, all};
+    for (; size >= BLOCK; size -= BLOCK) {
+        vector *target = (vector *)at;
+        target[0] = target[1] = target[2] = target[3] = both;
+        at += BLOCK;
+    }
+    for (; size >= sizeof(word); size -= sizeof(word)) {
+        *(word *)at = all;
+        at += sizeof(word);
     }
     while (size-- > 0) {
         *at++ = (byte)value;
@@ -79,19 +92,28 @@ void *memset(void *to, int value, size_t size)
     return to;
 }
 
-static inline bool are_equal(const block *a, const block *b)
+static inline bool are_equal(const vector *a, const vector *b)
 {
-    return ((a->word[0] ^ b->word[0]) | (a->word[1] ^ b->word[1])) == 0;
+    vector difference = (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]);
+    return (difference[0] | difference[1]) == 0;
 }
 
 int memcmp(const void *a, const void *b, size_t size)
 {
     const byte *x = a;
     const byte *y = b;
-    while (size >= sizeof(block) && are_equal((const block *)x, (const block *)y)) {
-        x += sizeof(block);
-        y += sizeof(block);
-        size -= sizeof(block);
+    for (; size >= BLOCK && are_equal((const vector *)x, (const vector *)y); size -= BLOCK) {
+        if (size < 2 * BLOCK &&
+            are_equal((const vector *)(x + size - BLOCK), (const vector *)(y + size - BLOCK))) {
+            return 0; /* the last block overlaps with the one before */
+        }
+        x += BLOCK;
+        y += BLOCK;
+    }
+    while (size >= sizeof(word) && *(const word *)x == *(const word *)y) {
+        x += sizeof(word);
+        y += sizeof(word);
+        size -= sizeof(word);
     }
     for (; size > 0; size--, x++, y++) {
         if (*x != *y) {
