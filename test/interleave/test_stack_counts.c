@@ -29,9 +29,26 @@ void pp_memory_unmap(void *memory, size_t bytes)
     (void)memory, (void)bytes;
 }
 
+void *pp_lasting_map(size_t bytes)
+{
+    return model_alloc(bytes);
+}
+
+void pp_lasting_unmap(void *memory, size_t bytes)
+{
+    (void)memory, (void)bytes;
+}
+
 static void set_up(void)
 {
     counts = pp_stack_counts_new(SMALLEST);
+}
+
+/* The first piece is full: whoever comes needs the second. */
+static void set_up_full(void)
+{
+    counts = pp_stack_counts_new_growing((size_t)SMALLEST * 2);
+    counts->used_words = counts->first_words;
 }
 
 static void record_stack(void)
@@ -117,6 +134,8 @@ static const model_scenario chain = {
     "one chain", set_up, {record_stack, record_other, record_stack}, two_and_one};
 static const model_scenario crossing = {
     "crossing", set_up, {record_both, record_both_backwards}, two_of_each};
+static const model_scenario growing = {
+    "growing", set_up_full, {record_stack, record_both, read_all}, two_and_one};
 static const model_scenario reading = {"reading", set_up, {record_both, read_all}, one_of_each};
 
 static void nothing_is_lost_or_twice(void **state)
@@ -125,6 +144,7 @@ static void nothing_is_lost_or_twice(void **state)
     assert_holds(&same);
     assert_holds(&chain);
     assert_holds(&crossing);
+    assert_holds_within(&growing, 1, 1);
 }
 
 static void what_is_found_is_whole(void **state)
