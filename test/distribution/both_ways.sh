@@ -16,23 +16,52 @@ AGAIN=${AGAIN:-10}
 LIMIT=${LIMIT:-120} # seconds that a test may take
 OPTIONS=${OPTIONS:-block:1,mutex:1,file=/dev/null}
 
-# debian_source PACKAGE: its source, patched, in $WORK/PACKAGE. Nothing of the system's own lists is changed.
+# private_apt COMMAND...: apt-get or apt-cache with package lists of ours, sources among them, in $WORK/apt.
+private_apt() {
+    private_apt_command=$1
+    shift
+    "$private_apt_command" -o Dir::Etc::sourcelist="$WORK/apt/sources.list" \
+        -o Dir::Etc::sourceparts="$WORK/apt/parts" -o Dir::State::lists="$WORK/apt/lists" \
+        -o Dir::Cache="$WORK/apt/cache" -o APT::Sandbox::User=root "$@"
+}
+
+# update_private_apt: the lists of the types deb and deb-src, once. Nothing of the system's own lists is
+# changed. Where binary packages come from, there are the sources. Keys: those of the system.
+update_private_apt() {
+    [ ! -e "$WORK/apt/updated" ] || return 0
+    mkdir -p "$WORK/apt/parts" "$WORK/apt/lists/partial" "$WORK/apt/cache/archives/partial"
+    apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | sort -u |
+        sed -e 'h; s/^/deb /; p; g; s/^/deb-src /' >"$WORK/apt/sources.list"
+    private_apt apt-get -qq update
+    : >"$WORK/apt/updated"
+}
+
+# debian_source PACKAGE: its source, patched, in $WORK/PACKAGE. A mirror may list a file that it does not hold: then
+# it is the version of another release in the list.
 debian_source() {
     [ ! -d "$WORK/$1" ] || return 0
+    update_private_apt
+    for debian_source_release in '' $(sed 's/^[^ ]* [^ ]* \([^ ]*\).*/\/\1/' "$WORK/apt/sources.list" | sort -u); do
+        (cd "$WORK" && private_apt apt-get -qq source --download-only "$1$debian_source_release") \
+            2>"$WORK/apt/errors" || continue
+        (cd "$WORK" && dpkg-source --no-check -x "$1"_*.dsc "$1" >/dev/null)
+        return
+    done
+    cat "$WORK/apt/errors" >&2
+    return 1
+}
+
+# debian_package PACKAGE: its files in $WORK/root, without installing it.
+debian_package() {
+    [ ! -e "$WORK/root/.$1" ] || return 0
+    update_private_apt
+    mkdir -p "$WORK/root"
     (
         cd "$WORK"
-        mkdir -p apt/parts apt/lists/partial
-        # Where binary packages come from, there are the sources. Keys: those of the system.
-        apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-            sort -u >apt/sources.list
-        set -- "$1" -o Dir::Etc::sourcelist="$PWD/apt/sources.list" -o Dir::Etc::sourceparts="$PWD/apt/parts" \
-            -o Dir::State::lists="$PWD/apt/lists" -o APT::Sandbox::User=root
-        package=$1
-        shift
-        apt-get "$@" -qq update
-        apt-get "$@" -qq source --download-only "$package"
-        dpkg-source --no-check -x "$package"_*.dsc "$package" >/dev/null
+        private_apt apt-get -qq download "$1"
+        dpkg-deb -x "$1"_*.deb root
     )
+    : >"$WORK/root/.$1"
 }
 
 # run_test LOG COMMAND...: prints the exit status; in a folder of its own.
