@@ -48,7 +48,8 @@ with_library() {
     with_options=$3
     shift 3
     rm -f "$work/odd".*.pb.gz
-    run_host "$with_name.seen" env LIBPPROF="$with_options,file=$work/odd.%p.%k.pb.gz" \
+    # shellcheck disable=SC2086 # a command of several words
+    run_host "$with_name.seen" ${HOST_BEFORE:-} env LIBPPROF="$with_options,file=$work/odd.%p.%k.pb.gz" \
         LD_PRELOAD="${HOST_PRELOAD:+$HOST_PRELOAD:}$library" "$@"
     tells_the_same "$with_name.plain" "$with_name.seen" || {
         fault "$with_name with $with_options: without the library, then with it:"
@@ -81,13 +82,15 @@ read_profiles() {
 # odd_host NAME COMMAND...: the host without the library, with all kinds, and with the engine perf at 10 kHz.
 #
 #   HOST_NOISE=SED     a sed script that takes out of the output what differs from run to run
+#   HOST_BEFORE=WORDS  a command before the host, which the library is not preloaded into
 #   HOST_PRELOAD=FILE  a library that the host needs before ours; it is preloaded in the plain run too
 #   HOST_PROFILE=none  the host ends in a way that leaves no profile
 odd_host() {
     odd_name=$1
     shift
     hosts=$((hosts + 1))
-    run_host "$odd_name.plain" env ${HOST_PRELOAD:+LD_PRELOAD="$HOST_PRELOAD"} "$@"
+    # shellcheck disable=SC2086 # a command of several words
+    run_host "$odd_name.plain" ${HOST_BEFORE:-} env ${HOST_PRELOAD:+LD_PRELOAD="$HOST_PRELOAD"} "$@"
     odd_times=${ODD_TIMES:-1}
     while [ "$odd_times" -gt 0 ]; do
         odd_times=$((odd_times - 1))
