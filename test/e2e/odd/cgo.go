@@ -54,15 +54,31 @@ func recurse(value uint64, depth int) uint64 {
 	return recurse(value+uint64(depth), depth-1) + room[depth%10]&1
 }
 
+// On the smallest of stacks, next to those of others.
+func small(number uint64, sum *uint64, group *sync.WaitGroup) {
+	defer group.Done()
+	for i := 0; i < 400; i++ {
+		*sum += recurse(number+uint64(i), int(number+uint64(i))%12)
+	}
+}
+
 func work(number uint64, generation int, sums []uint64, group *sync.WaitGroup) {
 	defer group.Done()
 	sum := number
 	for i := 0; i < 8; i++ {
-		for k := 0; k < 20; k++ {
-			sum += recurse(sum&1023, 50+int(number+uint64(i)*97)%400)
-		}
+		sum += recurse(sum&1023, 50+int(number+uint64(i)*97)%400)
 		sum += uint64(C.in_c(C.uint64_t(sum), 20))
 		sum += uint64(C.call_back(C.uint64_t(sum)))
+	}
+	var few sync.WaitGroup
+	var more [16]uint64
+	for i := range more {
+		few.Add(1)
+		go small(number+uint64(i), &more[i], &few)
+	}
+	few.Wait()
+	for _, value := range more {
+		sum += value
 	}
 	sums[generation] = sum
 	if generation+1 < len(sums) {
