@@ -7,7 +7,7 @@
 . "$SRC/test/e2e/odd/hosts.sh"
 need go timeout cc
 
-for way in count preempt jump keep-mask critical fork chain exec exec-blocked; do
+for way in count preempt jump keep-mask critical fork chain exec exec-blocked no-clock; do
     odd_host $way "$victims/odd_sigprof" $way
 done
 

@@ -13,6 +13,8 @@
  *   chain      a handler that asks who was there before it, and calls that one
  *   exec       the timer and an ignored signal are inherited through exec
  *   exec-blocked     and so is a mask, and a signal that waits behind it
+ *   no-clock   works after it has forbidden itself to read the time-stamp counter, as a program does that wants to be
+ *              repeatable: whoever reads a clock now is killed
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -21,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -300,6 +303,16 @@ static void way_exec_second(void)
     printf("ignored %d, timer %ld\n", now.sa_handler == SIG_IGN, (long)left.it_interval.tv_usec);
 }
 
+/* Nothing here may read a clock: the work is counted. */
+static void way_no_clock(void)
+{
+    prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    for (int i = 0; i < 1500; i++) {
+        work();
+    }
+    prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -311,6 +324,7 @@ static const struct {
     {"critical", way_critical},
     {"fork", way_fork},
     {"chain", way_chain},
+    {"no-clock", way_no_clock},
     {"exec-second", way_exec_second},
     {"exec-blocked-second", way_exec_blocked_second},
 };
