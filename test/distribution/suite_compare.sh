@@ -13,10 +13,12 @@
 #   outcomes UNIT       reads the log, prints a line for each test: "OUTCOME NAME"; ok is the good one
 #
 # The exit status of a unit is an outcome too: of the test "(status)". Where the two ways differ, the unit is run
-# again $AGAIN times each way, and a test may not be ok less often with the library, unless known.txt says why.
+# again $AGAIN_UNITS times each way, and a test may not be ok less often with the library, unless known.txt says why.
 #
 #   ONLY="PATTERN..."   only these units
-#   JOBS=N AGAIN=N LIMIT=SECONDS OPTIONS=LIBPPROF   as in both_ways.sh
+#   JOBS=N LIMIT=SECONDS OPTIONS=LIBPPROF   as in both_ways.sh
+#   AGAIN_UNITS=N       in place of AGAIN: 3
+: "${library:?from both_ways.sh}"
 
 # demote: from now on, commands are run by a user without rights: some tests refuse root, and some must not have it.
 user=
@@ -125,7 +127,11 @@ compare_suite() {
     }
     split -n "r/$JOBS" "$WORK/list" "$WORK/list."
     for part in "$WORK"/list.*; do
-        (JOB=${part##*.} && run_list "$part") &
+        (
+            # shellcheck disable=SC2034 # for run_unit: what jobs must not share
+            JOB=${part##*.}
+            run_list "$part"
+        ) &
     done
     wait
     : >"$WORK/verdicts"
