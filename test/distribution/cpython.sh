@@ -12,7 +12,7 @@ OPTIONS=${OPTIONS:-cpu:1000,heap,block,mutex,thread,fd,subprocesses,file=/dev/nu
 
 python=/usr/bin/python3
 version=$($python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-LIMIT=${CPYTHON_LIMIT:-900}
+LIMIT=${CPYTHON_LIMIT:-400}
 debian_package "libpython$version-testsuite"
 
 # The package has what the standard library's folder lacks: together they are the module "test".

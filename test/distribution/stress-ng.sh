@@ -17,8 +17,12 @@ command -v stress-ng >/dev/null || {
 JOBS=1
 demote
 
-# Those that stop or reconfigure a machine are left out by stress-ng itself, unless it is asked for them.
-units() { stress-ng --stressors | tr ' ' '\n' | sed '/^$/d'; }
+# Those that stop or reconfigure a machine are left out by stress-ng itself, unless it is asked for them; here, those
+# that take all memory or all files of the machine from other programs.
+units() {
+    stress-ng --stressors | tr ' ' '\n' |
+        sed -e '/^$/d' -e '/^\(bigheap\|brk\|stack\|oom-pipe\|resources\)$/d'
+}
 
 run_unit() {
     with "$1" stress-ng --"$2" 1 --timeout 1 --verify --temp-path . --no-rand-seed --log-brief \
