@@ -8,6 +8,8 @@
 . "$SRC/test/e2e/odd/hosts.sh"
 need go timeout cc
 
+odd_host deep "$victims/odd_deep"
+
 cp "$odd/cgo.go" cgo.go
 if CGO_ENABLED=1 GO111MODULE=off go build -o cgo cgo.go 2>go.errors; then
     odd_host go-cgo ./cgo
