@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * alternate_stack.c: sigaltstack, for the sake of stacks that are too small for our signals.
+ * alternate_stack.c: sigaltstack, for the sake of stacks on which our signals have no room, or no business.
  *
  * A thread that sets up such a one gets no more signals of ours before it is in force, and gets them again after
- * it is gone (sample/small_stacks.h).
+ * it is gone (sample/small_stacks.h). One that is large enough may become a coroutine's: see
+ * pp_cpu_timers_hold_thread().
  *
  * Zone: HOOK. It may be called from the host's signal handlers.
  * Locks: the one of cpu_timers.c, with patience.
@@ -59,6 +60,8 @@ sigaltstack(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
     }
     if (pp_small_stacks_is(stack)) {
         follow(stack);
+    } else if ((stack->ss_flags & SS_DISABLE) == 0) {
+        pp_cpu_timers_hold_thread();
     }
     int result = real(stack, old);
     int saved_errno = errno;

@@ -124,7 +124,8 @@ extern int libc_change_mask(int, const sigset_t *, sigset_t *) __asm__("__sigpro
 
 static sighandler_t own_sysv_signal(int signal, sighandler_t handler)
 {
-    const struct sigaction action = {.sa_handler = handler, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+    const struct sigaction action = {.sa_handler = handler,
+                                     .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
     struct sigaction old;
     if (handler == SIG_ERR) {
         errno = EINVAL;

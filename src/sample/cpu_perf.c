@@ -52,7 +52,8 @@ enum {
     MIN_EVENT_PERIOD_NS = 100 * 1000, /* 10 kHz: more costs more than it tells */
     MIN_DELAY_NS = 10 * 1000,         /* the kernel's own limit */
     BATCH = 16,                       /* four system calls for so many samples are not seen */
-    REFUSED = -2                      /* a slot's event: counted already */
+    SHARE = 4,
+    REFUSED = -2 /* a slot's event: counted already */
 };
 
 static uint32_t first_descriptor, event_cap, events;
@@ -196,13 +197,42 @@ static int open_event(pp_cpu_slot *slot)
     return 0;
 }
 
-/* After the first overflow, and the last one of each batch. */
-static void keep_going(const pp_cpu_slot *slot)
+/* A handler gets at most one part in so many of its thread's time. */
+static uint64_t bearable_period_ns(const pp_cpu_slot *slot)
 {
+    uint64_t least_ns = slot->slowest_ns * SHARE;
     uint64_t period_ns = event_period_ns();
+    return least_ns > period_ns ? least_ns : period_ns;
+}
+
+/* After the first overflow, the last one of each batch, and when the event was held. */
+static void keep_going(pp_cpu_slot *slot)
+{
+    uint64_t period_ns = bearable_period_ns(slot);
+    slot->slowest_ns = 0;
     if (is_ours(slot)) {
         pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_PERIOD, &period_ns);
         pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_REFRESH, BATCH);
+    }
+}
+
+/*
+ * The event runs while the handler does. Where walks are slow (deep stacks of code without unwind information) it would
+ * overflow again before the handler is over, and the thread would never get on. What the handler took is known only after the
+ * fact, so a longer period takes effect at once, and holds until the next batch has shown better.
+ */
+static void stretch_if_slow(pp_cpu_slot *slot, uint64_t begin_ns)
+{
+    if ((pp_clock_ns(CLOCK_MONOTONIC) - begin_ns) * SHARE <= event_period_ns()) {
+        return;
+    }
+    uint64_t took_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - slot->seen_ns; /* and not waited */
+    if (took_ns > slot->slowest_ns) {
+        slot->slowest_ns = took_ns;
+        uint64_t period_ns = bearable_period_ns(slot);
+        if (slot->event >= 0 && is_ours(slot)) {
+            pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_PERIOD, &period_ns);
+        }
     }
 }
 
@@ -257,20 +287,38 @@ static void disarm(pp_cpu_slot *slot)
 /* Whichever signal comes first takes what is due: often nothing is left for the other. */
 static uint64_t on_signal(pp_cpu_slot *slot, const siginfo_t *info)
 {
-    if (info->si_code != SI_TIMER) {
-        if (slot->tid != pp_task_self() || slot->event != info->si_fd) {
-            return 0; /* late, of an event whose number is another thread's now */
-        }
-        if (info->si_code == POLL_HUP) {
-            keep_going(slot);
-        }
+    bool is_of_event = info->si_code != SI_TIMER;
+    if (is_of_event && (slot->tid != pp_task_self() || slot->event != info->si_fd)) {
+        return 0; /* late, of an event whose number is another thread's now */
     }
-    uint64_t due = pp_cpu_due(slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    slot->seen_ns = now_ns;
+    if (is_of_event ? info->si_code == POLL_HUP && now_ns >= slot->held_until_ns
+                    : slot->held_until_ns != 0 && now_ns >= slot->held_until_ns) {
+        slot->held_until_ns = 0;
+        keep_going(slot);
+    }
+    uint64_t due = pp_cpu_due(slot, now_ns);
     return due > slot->counted ? due - slot->counted : 0;
 }
 
+/* The timer, which goes on beside it, starts the event again. */
+static void hold(pp_cpu_slot *slot, uint64_t until_ns)
+{
+    pp_cpu_engine_timers.hold(slot, until_ns);
+    if (slot->event >= 0 && is_ours(slot)) {
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_DISABLE, 0);
+    }
+}
+
 const pp_cpu_engine pp_cpu_engine_perf = {
-    .name = "perf", .arm = arm, .disarm = disarm, .on_signal = on_signal};
+    .name = "perf",
+    .arm = arm,
+    .disarm = disarm,
+    .hold = hold,
+    .on_signal = on_signal,
+    .after_sample = stretch_if_slow,
+};
 
 static bool is_of_a_descriptor(const siginfo_t *info)
 {

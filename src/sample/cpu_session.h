@@ -48,8 +48,12 @@ typedef struct pp_cpu_slot {
     int event;         /* the descriptor of its perf event, < 0: none; cpu_perf.c */
     uint64_t first_ns; /* on the thread's CPU clock: when the first sample is due */
     uint64_t counted;  /* weight recorded so far */
-    uintptr_t entry;   /* start routine of the thread, 0 = unknown */
-    uint64_t event_id; /* the kernel's number of the event: descriptors may change hands */
+    bool by_clock;     /* the timer was put off: overruns do not tell all that is due */
+    uint64_t held_until_ns; /* on the thread's CPU clock: no event before */
+    uint64_t seen_ns;       /* its CPU clock at the last signal; cpu_perf.c */
+    uint64_t slowest_ns;    /* CPU time of a handler since the event's last batch; cpu_perf.c */
+    uintptr_t entry;        /* start routine of the thread, 0 = unknown */
+    uint64_t event_id;      /* the kernel's number of the event: descriptors may change hands */
     pp_stack_entry *last;
     pp_label_cell
         *last_cell; /* in use: what is settled at the end has the labels of the last sample */
@@ -62,8 +66,12 @@ typedef struct pp_cpu_engine {
      * then nothing is left behind. Both under the lock of cpu_timers.c. */
     int (*arm)(pp_cpu_slot *slot);
     void (*disarm)(pp_cpu_slot *slot);
+    /* No signal before `until_ns` on the thread's CPU clock. Under that lock, on the thread itself. */
+    void (*hold)(pp_cpu_slot *slot, uint64_t until_ns);
     /* The weight that a signal of the engine's stands for; 0 = no sample. In flight. */
     uint64_t (*on_signal)(pp_cpu_slot *slot, const siginfo_t *info);
+    /* After a sample whose handler began at `begin_ns`, monotonic. May be NULL. In flight. */
+    void (*after_sample)(pp_cpu_slot *slot, uint64_t begin_ns);
 } pp_cpu_engine;
 
 /* Written while no handler is in flight, except the counters. */

@@ -200,6 +200,9 @@ static void on_our_signal(pp_cpu_slot *slot, const siginfo_t *info, const void *
         if (weight > 0 && has_room(context)) {
             take_sample(session, slot, weight, context);
             look_for_new_threads(now_ns);
+            if (session->engine->after_sample != NULL) {
+                session->engine->after_sample(slot, now_ns);
+            }
         } else if (weight > 0) {
             lose_sample(session, slot, weight);
         }

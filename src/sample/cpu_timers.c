@@ -43,7 +43,8 @@ enum {
     /* CPU time without a sample after which the signal cannot have been just late: ticks come every
      * 1 to 10 ms of it. */
     UNDELIVERED_NS = 100 * 1000 * 1000,
-    EXEC_PATIENCE_NS = 500 * 1000 * 1000
+    EXEC_PATIENCE_NS = 500 * 1000 * 1000,
+    HOLD_NS = 20 * 1000 * 1000 /* of CPU time: what needs it takes microseconds */
 };
 
 static pp_lock lock;
@@ -188,9 +189,8 @@ static struct timespec timespec_of(uint64_t ns)
                              .tv_nsec = (long)(ns % PP_NS_PER_S)};
 }
 
-static int set_timer(const pp_cpu_slot *slot)
+static int set_timer(const pp_cpu_slot *slot, uint64_t next_ns)
 {
-    uint64_t next_ns = slot->first_ns + slot->counted * pp_cpu->period_ns;
     struct itimerspec when = {.it_value = timespec_of(next_ns),
                               .it_interval = timespec_of(pp_cpu->period_ns)};
     return (int)pp_system_call(SYS_timer_settime, slot->timer, TIMER_ABSTIME, &when, NULL);
@@ -209,7 +209,7 @@ static int arm_timer(pp_cpu_slot *slot)
 {
     int error = create_timer(slot);
     if (error == 0) {
-        error = set_timer(slot);
+        error = set_timer(slot, slot->first_ns + slot->counted * pp_cpu->period_ns);
     }
     if (error != 0) {
         delete_timer(slot);
@@ -217,14 +217,28 @@ static int arm_timer(pp_cpu_slot *slot)
     return error == -EINVAL ? -ESRCH : error;
 }
 
+static void hold_timer(pp_cpu_slot *slot, uint64_t until_ns)
+{
+    slot->by_clock = true;
+    set_timer(slot, slot->first_ns + pp_cpu_due(slot, until_ns) * pp_cpu->period_ns);
+}
+
 static uint64_t on_timer_signal(pp_cpu_slot *slot, const siginfo_t *info)
 {
-    (void)slot;
+    if (slot->by_clock) {
+        uint64_t due = pp_cpu_due(slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+        return due > slot->counted ? due - slot->counted : 0;
+    }
     return 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
 }
 
 const pp_cpu_engine pp_cpu_engine_timers = {
-    .name = "timer", .arm = arm_timer, .disarm = delete_timer, .on_signal = on_timer_signal};
+    .name = "timer",
+    .arm = arm_timer,
+    .disarm = delete_timer,
+    .hold = hold_timer,
+    .on_signal = on_timer_signal,
+};
 
 /* ---- threads ---- */
 
@@ -564,6 +578,20 @@ void pp_cpu_timers_pause_thread(void)
     if (slot != NULL) {
         pp_cpu->threads_unarmed += is_armed(slot);
         silence(slot);
+        leave(&old);
+    }
+}
+
+void pp_cpu_timers_hold_thread(void)
+{
+    pp_signal_mask old = 0;
+    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    if (slot != NULL) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        slot->held_until_ns = now_ns + HOLD_NS;
+        if (is_armed(slot)) {
+            pp_cpu->engine->hold(slot, slot->held_until_ns);
+        }
         leave(&old);
     }
 }
