@@ -66,7 +66,7 @@ EOC
 cc -O1 -shared -fPIC -fno-builtin -o own.so own.c
 
 for options in heap:1 heap:1,block:1,mutex:1,cpu:1000,fd; do
-    for storm in "jump 20000" "fork 100"; do
+    for storm in "jump 20000" "fork 100" "cancel 300"; do
         # shellcheck disable=SC2086 # two arguments
         expect_equal "status of heap_jumps $storm with $options" 42 "$(status timeout -s KILL 100 env \
             LD_BIND_NOW=1 LIBPPROF="$options,file=$work/heap_jumps.%k.pb.gz" \

@@ -19,13 +19,13 @@
 #include "unwind/copies.h"
 #include "unwind/rule_cache.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/time.h>
 
 enum {
     JUMPS = 5000,
+    PERIOD_US = 40,
     FIRST_PC = 0x7f0000001000,
     PCS = 64,
     CHUNKS = 8,
@@ -39,26 +39,18 @@ typedef void work(unsigned turn);
 
 static sigjmp_buf out;
 static unsigned jumps;
-static pthread_t jumper;
-static bool may_begin;
 
 static void jump_out(int signal)
 {
-    __atomic_add_fetch(&jumps, 1, __ATOMIC_RELAXED);
-    siglongjmp(out, signal);
+    if (__atomic_add_fetch(&jumps, 1, __ATOMIC_RELAXED) <= JUMPS)
+        siglongjmp(out, signal);
 }
 
-static void *send_signals(void *unused)
+static void send_signals(long period_us)
 {
-    (void)unused;
-    while (!__atomic_load_n(&may_begin, __ATOMIC_ACQUIRE))
-        sched_yield();
-    for (unsigned i = 0; i < JUMPS; i++) {
-        pthread_kill(jumper, SIGUSR1);
-        while (__atomic_load_n(&jumps, __ATOMIC_RELAXED) <= i)
-            sched_yield();
-    }
-    return NULL;
+    const struct itimerval period = {.it_interval.tv_usec = period_us,
+                                     .it_value.tv_usec = period_us};
+    assert_int_equal(setitimer(ITIMER_REAL, &period, NULL), 0);
 }
 
 /* Further down the stack than what a test calls itself. */
@@ -76,23 +68,19 @@ static void storm(work *does)
 #ifdef __SANITIZE_THREAD__
     skip(); /* it holds signals back until the program calls it: nothing is interrupted */
 #endif
-    jumper = pthread_self();
     turn = jumps = 0;
-    may_begin = false;
-    static pthread_t sender;
-    assert_int_equal(pthread_create(&sender, NULL, send_signals, NULL), 0);
-    sigsetjmp(out, 1);
-    __atomic_store_n(&may_begin, true, __ATOMIC_RELEASE);
+    if (sigsetjmp(out, 1) == 0)
+        send_signals(PERIOD_US);
     while (__atomic_load_n(&jumps, __ATOMIC_RELAXED) < JUMPS)
         work_below(does, ++turn);
-    pthread_join(sender, NULL);
+    send_signals(0);
 }
 
 static int catch_signals(void **state)
 {
     struct sigaction action = {.sa_handler = jump_out};
     (void)state;
-    return sigaction(SIGUSR1, &action, NULL);
+    return sigaction(SIGALRM, &action, NULL);
 }
 
 /* ---- what is jumped out of ---- */
