@@ -195,7 +195,8 @@ void pp_waiters_thread_end(void)
 }
 
 /* Whoever waited does not exist. The forking thread itself may, in a handler: its wait goes on
- * unseen. */
+ * unseen. If the handler has interrupted the very beginning of one, that is shown later, although its
+ * waiter may be another thread's by then: one of the two is told wrongly, in pools that stay. */
 void pp_waiters_after_fork_in_child(void)
 {
     for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {

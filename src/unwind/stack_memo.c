@@ -32,6 +32,13 @@ static void give_back(const pp_memo *memo)
     pp_slot_give(taken, (size_t)(memo - memos));
 }
 
+static void keep_taken(const pp_memo *memo)
+{
+    size_t index = (size_t)(memo - memos);
+    __atomic_fetch_or(&taken[index / PP_SLOTS_A_WORD], UINT64_C(1) << index % PP_SLOTS_A_WORD,
+                      __ATOMIC_RELAXED);
+}
+
 PP_COLD_PATH static pp_memo *claim(void)
 {
     int index = thread_ended ? -1 : pp_slot_take(taken, PP_MEMO_THREADS / PP_SLOTS_A_WORD);
@@ -44,9 +51,12 @@ PP_COLD_PATH static pp_memo *claim(void)
     memo->busy = 0;
     if (__atomic_compare_exchange_n(&mine, &already, memo, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED)) {
+        keep_taken(memo); /* a handler may have forked before this was the child's own */
         return memo;
     }
-    give_back(memo); /* a handler was quicker */
+    if (already != memo) { /* a handler was quicker; in a child that it forked, with the same one */
+        give_back(memo);
+    }
     return already;
 }
 
@@ -66,9 +76,9 @@ void pp_memo_after_fork_in_child(void)
     for (unsigned word = 0; word < PP_MEMO_THREADS / PP_SLOTS_A_WORD; word++) {
         taken[word] = 0;
     }
-    if (mine != NULL) {
-        size_t index = (size_t)(mine - memos);
-        taken[index / PP_SLOTS_A_WORD] = UINT64_C(1) << index % PP_SLOTS_A_WORD;
+    if (mine !=
+        NULL) { /* also if it is in use: a handler that interrupted a walk may have forked */
+        keep_taken(mine);
     }
 }
 
