@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_signal_frame.h: how much of a stack the kernel takes for a signal.
+ * x86_64_signal_frame.h: how much of a stack the kernel takes for a signal; moves that to another stack.
  *
  * A frame is the registers' state as XSAVE writes it, and below it ucontext_t, siginfo_t and the
  * restorer's address (struct rt_sigframe of arch/x86/include/asm/sigframe.h). The state's size depends on
@@ -17,9 +17,12 @@
 #include "arch/system_call.h"
 
 #include <cpuid.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
 
 enum {
     PP_ARCH_GET_XCOMP_PERM = 0x1022, /* of <asm/prctl.h>, Linux 5.16 */
@@ -27,9 +30,20 @@ enum {
     PP_XSAVE_LEAST = 512 + 64, /* the legacy region and the header */
     PP_XSAVE_FEATURES = 63,
     PP_XSAVE_FIRST_EXTENDED = 2, /* 0 and 1 lie in the legacy region */
-    /* struct rt_sigframe: 8 + 304 + 128 bytes; 64 to align the state, 4 behind it. */
-    PP_SIGNAL_FRAME_REST = 8 + 304 + 128 + 64 + 16
+    PP_KERNEL_CONTEXT = 304,     /* its ucontext_t, whose set of signals is shorter than libc's */
+    /* struct rt_sigframe; 64 to align the state, 4 behind it. */
+    PP_SIGNAL_FRAME_REST = 8 + PP_KERNEL_CONTEXT + 128 + 64 + 16,
+    PP_RED_ZONE = 128 /* below the stack pointer, of the function that was interrupted */
 };
+
+/* struct rt_sigframe, as a handler finds it: its stack pointer is at the beginning. */
+typedef struct pp_signal_frame {
+    void (*restorer)(void);
+    char context[PP_KERNEL_CONTEXT];
+    siginfo_t info;
+} pp_signal_frame;
+
+_Static_assert(sizeof(pp_signal_frame) == 8 + PP_KERNEL_CONTEXT + 128, "struct rt_sigframe");
 
 /* The features whose state a frame of this process has: a bit each. */
 static inline uint64_t pp_xsave_features(void)
@@ -64,6 +78,55 @@ static inline size_t pp_signal_frame_bytes(void)
         }
     }
     return state + PP_SIGNAL_FRAME_REST;
+}
+
+/* The registers' state of a frame: its size stands in what the kernel leaves of the legacy region. */
+static inline size_t pp_xsave_bytes(const char *state)
+{
+    enum { LEGACY = 512, RESERVED = 464 };
+    static const uint32_t magic = 0x46505853; /* FP_XSTATE_MAGIC1 of <asm/sigcontext.h> */
+    uint32_t words[2];
+    memcpy(words, state + RESERVED, sizeof words);
+    return words[0] == magic ? words[1] : LEGACY;
+}
+
+/* Whether return addresses are checked (CET): then frames cannot be left by a jump. */
+static inline bool pp_has_shadow_stack(void)
+{
+    uintptr_t pointer = 0;
+    __asm__ volatile("rdsspq %0" : "+r"(pointer));
+    return pointer != 0;
+}
+
+/*
+ * Goes on in `handler` as if the kernel had put the signal's frame onto the stack that was interrupted, and not onto
+ * the alternate one. The frames of the caller are left. It returns from the signal as any handler does.
+ */
+__attribute__((noreturn)) static inline void
+pp_signal_move(void (*handler)(int, siginfo_t *, void *), int signal, const siginfo_t *info,
+               const void *context)
+{
+    enum { STATE_ALIGNMENT = 64, STACK_ALIGNMENT = 16 };
+    const mcontext_t *registers = &((const ucontext_t *)context)->uc_mcontext;
+    const char *from = (const char *)registers->fpregs;
+    size_t bytes = from != NULL ? pp_xsave_bytes(from) : 0;
+    uintptr_t state = (uintptr_t)registers->gregs[REG_RSP] - PP_RED_ZONE - bytes;
+    state &= ~(uintptr_t)(STATE_ALIGNMENT - 1);
+    uintptr_t place = (state - sizeof(pp_signal_frame)) & ~(uintptr_t)(STACK_ALIGNMENT - 1);
+    pp_signal_frame *frame = (pp_signal_frame *)(place - sizeof(void *)); /* as after a call */
+    frame->restorer = pp_signal_return;
+    memcpy(frame->context, context, sizeof frame->context);
+    frame->info = *info;
+    if (from != NULL) {
+        memcpy((void *)state, from, bytes);
+        memcpy(frame->context + offsetof(ucontext_t, uc_mcontext.fpregs), &state, sizeof state);
+    }
+    __asm__ volatile("mov %0, %%rsp\n\t"
+                     "jmp *%1"
+                     :
+                     : "r"(frame), "r"(handler), "D"(signal), "S"(&frame->info), "d"(frame->context)
+                     : "memory");
+    __builtin_unreachable();
 }
 
 #endif

@@ -18,8 +18,10 @@
 #include "sample/small_stacks.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef int sigaltstack_function(const stack_t *, stack_t *);
 
@@ -29,7 +31,7 @@ static void follow(const stack_t *stack)
 {
     bool before = pp_small_stacks_has_own();
     bool small = pp_small_stacks_is(stack);
-    pp_small_stacks_set_own(small);
+    pp_small_stacks_set_own(small ? (uintptr_t)pthread_self() : 0);
     if (small && !before) {
         pp_cpu_timers_pause_thread();
     } else if (!small && before) {

@@ -5,17 +5,27 @@
  * glibc installs its handler of that signal in the first call. Ours goes back in front of it after each
  * call. Until then our signals come to glibc's, which takes no notice of any but those of tgkill.
  *
+ * Ours has SA_ONSTACK, glibc's has not. So where the thread has an alternate stack that is too small for a signal
+ * (sample/small_stacks.h), ours steps aside until the thread has taken the one that it is sent.
+ *
  * Zone: HOOK.
- * Locks: the one of cpu_signal.c, after the real call.
+ * Locks: the one of cpu_signal.c, before and after the real call.
  * Owns: nothing.
  */
 #include "hook/process.h"
 
+#include "arch/system_call.h"
 #include "hook/real.h"
 #include "sample/cpu_signal.h"
+#include "sample/small_stacks.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
+#include "sys/task_state.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdint.h>
+#include <time.h>
 
 typedef int cancel_function(pthread_t);
 
@@ -33,6 +43,30 @@ static int cancel_self(cancel_function *real, pthread_t thread)
     return result;
 }
 
+/* A thread that is stopped, or blocks the signal for long, is not waited for. */
+static void wait_until_taken(int tid)
+{
+    enum { ATTEMPTS = 500, PAUSE_NS = 200 * 1000 };
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    char text[PP_TASK_STATUS_BYTES];
+    for (int i = 0; i < ATTEMPTS && pp_task_has_pending(tid, PP_SAMPLING_SIGNAL, text); i++) {
+        pp_system_call(SYS_nanosleep, &pause, NULL);
+    }
+}
+
+/* With all signals blocked: should the caller be cancelled itself, it is so afterwards. */
+static int cancel_on_small_stack(cancel_function *real, pthread_t thread, int tid)
+{
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    pp_cpu_signal_step_aside();
+    int result = real(thread);
+    wait_until_taken(tid);
+    pp_cpu_signal_step_back();
+    pp_signals_restore(&old);
+    return result;
+}
+
 /* libc's header has its own name. */
 __attribute__((visibility("default"))) int
 pthread_cancel(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
@@ -45,10 +79,15 @@ pthread_cancel(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
     if (pthread_equal(thread, pthread_self())) {
         return cancel_self(real, thread);
     }
-    int result = real(thread);
-    if (pp_hook_is_owner()) {
-        pp_cpu_signal_reinstall();
+    if (!pp_hook_is_owner()) {
+        return real(thread);
     }
+    int tid = pp_small_stacks_find((uintptr_t)thread);
+    if (tid != 0) {
+        return cancel_on_small_stack(real, thread, tid);
+    }
+    int result = real(thread);
+    pp_cpu_signal_reinstall();
     return result;
 }
 

@@ -24,6 +24,7 @@
 #include "sample/thread_answers.h"
 #include "store/labels.h"
 #include "sys/clock.h"
+#include "sys/left_frame.h"
 #include "sys/lock.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
@@ -46,6 +47,7 @@ pp_cpu_session *pp_cpu = pp_cpu_sessions;
 /* What libc had there before us: the kernel's default, or glibc's handler for cancellation. */
 static pp_signal_action libc_action;
 static bool owned;
+static unsigned aside; /* how many callers want libc's there for a moment */
 static pp_lock installing;
 static uint64_t next_look_ns;
 
@@ -236,11 +238,31 @@ static void die_of_it(void)
  */
 static void call_libc(int signal, siginfo_t *info, void *context)
 {
+    int saved_errno = errno;
     pp_signal_mask mask = 0;
     __builtin_memcpy(&mask, &((const ucontext_t *)context)->uc_sigmask, sizeof mask);
     mask |= libc_action.mask | pp_signal_bit(PP_SAMPLING_SIGNAL);
     pp_signals_restore(&mask);
     libc_action.handler(signal, info, context);
+    errno = saved_errno;
+}
+
+static bool came_from_other_stack(const ucontext_t *context)
+{
+    return pp_is_on_stack(&context->uc_stack, (uintptr_t)context) &&
+           !pp_is_on_stack(&context->uc_stack, (uintptr_t)context->uc_mcontext.gregs[REG_RSP]);
+}
+
+/*
+ * libc's handler has no SA_ONSTACK. It unwinds the thread, which takes some kilobytes: more than there need be on
+ * the alternate stack, but for a thread's own stack its program has seen to it.
+ */
+static void pass_to_libc(int signal, siginfo_t *info, void *context)
+{
+    if (came_from_other_stack(context) && !pp_has_shadow_stack()) {
+        pp_signal_move(call_libc, signal, info, context);
+    }
+    call_libc(signal, info, context);
 }
 
 PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
@@ -248,7 +270,7 @@ PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
     bool changing = __atomic_load_n(&installing.owner, __ATOMIC_ACQUIRE) != 0;
     if (!pp_signal_action_is_default(&libc_action)) {
         if (!pp_signal_action_is_ignored(&libc_action)) {
-            call_libc(signal, info, context);
+            pass_to_libc(signal, info, context);
         }
     } else if (changing && info->si_code == SI_TKILL) {
         send_to_self(); /* libc's handler was found this moment, and is not written down yet */
@@ -296,6 +318,8 @@ bool pp_cpu_signal_installed(void)
 static void note_libc_action(const pp_signal_action *action)
 {
     libc_action.mask = action->mask;
+    libc_action.flags = action->flags;
+    libc_action.restorer = action->restorer;
     __atomic_store_n(&libc_action.handler, action->handler, __ATOMIC_RELEASE);
 }
 
@@ -324,15 +348,26 @@ static int install(void)
     return 0;
 }
 
+static void enter(pp_signal_mask *old)
+{
+    pp_signals_block(old);
+    pp_lock_take(&installing, pp_task_self());
+}
+
+static void leave(const pp_signal_mask *old)
+{
+    pp_lock_release(&installing);
+    pp_signals_restore(old);
+}
+
 static int install_locked(bool only_if_owned)
 {
     pp_signal_mask old = 0;
-    pp_signals_block(&old);
-    pp_lock_take(&installing, pp_task_self());
-    int error = only_if_owned && !owned ? 0 : install();
+    enter(&old);
+    bool wanted = (!only_if_owned || owned) && aside == 0;
+    int error = wanted ? install() : 0;
     __atomic_store_n(&owned, owned || (error == 0 && !only_if_owned), __ATOMIC_RELEASE);
-    pp_lock_release(&installing);
-    pp_signals_restore(&old);
+    leave(&old);
     return error;
 }
 
@@ -352,6 +387,27 @@ void pp_cpu_signal_reinstall(void)
     }
 }
 
+/* If libc has none yet, it puts one there in the call that is about to be made. */
+void pp_cpu_signal_step_aside(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    if (aside++ == 0 && owned && !pp_signal_action_is_default(&libc_action)) {
+        pp_signal_action_change(PP_SAMPLING_SIGNAL, &libc_action, NULL);
+    }
+    leave(&old);
+}
+
+void pp_cpu_signal_step_back(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    if (--aside == 0 && owned) {
+        install();
+    }
+    leave(&old);
+}
+
 void pp_cpu_signal_open(void)
 {
     const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
@@ -361,5 +417,7 @@ void pp_cpu_signal_open(void)
 void pp_cpu_signal_after_fork_in_child(void)
 {
     pp_lock_release(&installing);
+    aside = 0;
+    pp_cpu_signal_reinstall();
     mine.slot = NULL;
 }

@@ -22,6 +22,11 @@ int pp_cpu_signal_install(void);
 /* libc may have put its own handler there (pthread_cancel). Ours comes back, if it ever was there. NORMAL. */
 void pp_cpu_signal_reinstall(void);
 
+/* libc's handler comes back for a moment, until as many have stepped back as aside. Signals of ours that strike then
+ * are lost. NORMAL. */
+void pp_cpu_signal_step_aside(void);
+void pp_cpu_signal_step_back(void);
+
 /* Whether the handler is (still) ours, as the kernel sees it. */
 bool pp_cpu_signal_installed(void);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_stacks.c: a list of thread ids.
+ * small_stacks.c: a list of threads.
  *
  * Zone: SIGNAL.
  * Locks: none. An entry is written by its own thread.
- * Owns: the list; a byte of TLS.
+ * Owns: the list; a word of TLS.
  */
 #include "sample/small_stacks.h"
 
@@ -20,10 +20,15 @@ enum {
     HANDLER_BYTES = 512 /* enough to see that there is no room for more, and to lose the sample */
 };
 
-static int list[LISTED];
+typedef struct entry {
+    int tid; /* 0 = free */
+    uintptr_t thread;
+} entry;
+
+static entry list[LISTED];
 static unsigned listed; /* how many are not 0: most programs have none */
 static bool too_many;
-static PP_TLS bool own;
+static PP_TLS uintptr_t own; /* pthread_self() while the thread has a small one */
 
 bool pp_small_stacks_is(const stack_t *stack)
 {
@@ -31,37 +36,73 @@ bool pp_small_stacks_is(const stack_t *stack)
            stack->ss_size < pp_signal_frame_bytes() + HANDLER_BYTES;
 }
 
-static bool replace(int from, int to)
+static entry *find(int tid)
 {
     for (size_t i = 0; i < LISTED; i++) {
-        int now = from;
-        if (__atomic_compare_exchange_n(&list[i], &now, to, false, __ATOMIC_RELAXED,
+        if (__atomic_load_n(&list[i].tid, __ATOMIC_ACQUIRE) == tid) {
+            return &list[i];
+        }
+    }
+    return NULL;
+}
+
+static bool add(int tid, uintptr_t thread)
+{
+    for (size_t i = 0; i < LISTED; i++) {
+        int none = 0;
+        if (__atomic_compare_exchange_n(&list[i].tid, &none, tid, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
+            __atomic_store_n(&list[i].thread, thread, __ATOMIC_RELEASE);
             return true;
         }
     }
     return false;
 }
 
-bool pp_small_stacks_has_own(void)
+static void drop(entry *e)
 {
-    return own;
+    if (e != NULL) {
+        __atomic_store_n(&e->thread, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&e->tid, 0, __ATOMIC_RELEASE);
+    }
 }
 
-void pp_small_stacks_set_own(bool small)
+/* Threads that were created past the hooks end without a word. */
+static void drop_ended(void)
+{
+    for (size_t i = 0; i < LISTED; i++) {
+        int tid = __atomic_load_n(&list[i].tid, __ATOMIC_RELAXED);
+        if (tid != 0 && pp_task_cpu_ns(tid) < 0 &&
+            __atomic_compare_exchange_n(&list[i].tid, &tid, 0, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            __atomic_sub_fetch(&listed, 1, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+bool pp_small_stacks_has_own(void)
+{
+    return own != 0;
+}
+
+void pp_small_stacks_set_own(uintptr_t thread)
 {
     int self = pp_task_self();
-    if (small == own) {
+    if ((thread != 0) == (own != 0)) {
         return;
     }
-    own = small;
-    if (!small) {
-        replace(self, 0);
+    own = thread;
+    if (thread == 0) {
+        drop(find(self));
         __atomic_sub_fetch(&listed, 1, __ATOMIC_RELEASE);
         return;
     }
     __atomic_add_fetch(&listed, 1, __ATOMIC_RELAXED);
-    if (!replace(0, self)) {
+    if (add(self, thread)) {
+        return;
+    }
+    drop_ended();
+    if (!add(self, thread)) {
         __atomic_store_n(&too_many, true, __ATOMIC_RELAXED);
     }
 }
@@ -71,19 +112,28 @@ bool pp_small_stacks_has(int tid)
     if (__atomic_load_n(&listed, __ATOMIC_ACQUIRE) == 0) {
         return false;
     }
+    return find(tid) != NULL || __atomic_load_n(&too_many, __ATOMIC_RELAXED);
+}
+
+int pp_small_stacks_find(uintptr_t thread)
+{
+    if (__atomic_load_n(&listed, __ATOMIC_ACQUIRE) == 0) {
+        return 0;
+    }
     for (size_t i = 0; i < LISTED; i++) {
-        if (__atomic_load_n(&list[i], __ATOMIC_RELAXED) == tid) {
-            return true;
+        if (__atomic_load_n(&list[i].thread, __ATOMIC_ACQUIRE) == thread) {
+            return __atomic_load_n(&list[i].tid, __ATOMIC_RELAXED);
         }
     }
-    return __atomic_load_n(&too_many, __ATOMIC_RELAXED);
+    return 0;
 }
 
 void pp_small_stacks_after_fork_in_child(void)
 {
-    bool small = own;
+    uintptr_t thread = own;
     memset(list, 0, sizeof list);
     listed = 0;
-    too_many = own = false;
-    pp_small_stacks_set_own(small);
+    too_many = false;
+    own = 0;
+    pp_small_stacks_set_own(thread);
 }

@@ -12,23 +12,27 @@
  *
  * Zone: SIGNAL.
  * Locks: none.
- * Owns: the list; a byte of TLS.
+ * Owns: the list; a word of TLS.
  */
 #ifndef PP_SAMPLE_SMALL_STACKS_H
 #define PP_SAMPLE_SMALL_STACKS_H
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Whether a signal and our handler do not fit on it. A stack that is off is not small. */
 bool pp_small_stacks_is(const stack_t *stack);
 
-/* Whether the calling thread has a small one: now, or from now on. */
+/* Whether the calling thread has a small one: now, or from now on, as `thread` (pthread_self(); 0: none). */
 bool pp_small_stacks_has_own(void);
-void pp_small_stacks_set_own(bool small);
+void pp_small_stacks_set_own(uintptr_t thread);
 
 /* Whether thread `tid` has one. True of all threads once there were too many to remember. */
 bool pp_small_stacks_has(int tid);
+
+/* The thread id of such a thread; 0: it is none, or one too many. */
+int pp_small_stacks_find(uintptr_t thread);
 
 /* In the child of fork, which has the stack of the thread that forked. */
 void pp_small_stacks_after_fork_in_child(void);

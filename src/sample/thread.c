@@ -47,7 +47,7 @@ void pp_thread_drop_labels(pprof_labels *labels)
 void pp_thread_end(void)
 {
     pp_cpu_timers_thread_end();
-    pp_small_stacks_set_own(false);
+    pp_small_stacks_set_own(0);
     pp_contention_thread_end();
     pp_scratch_thread_end();
     pp_memo_thread_end();

@@ -157,16 +157,27 @@ char pp_task_letter(int folder, int tid)
 
 /* ---- status ---- */
 
-bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BYTES])
+/* Whether the set of signals behind `label` has `signal`. */
+static bool has_signal(int folder, int tid, const char *label, int signal,
+                       char text[PP_TASK_STATUS_BYTES])
 {
-    static const char label[] = "\nSigBlk:\t";
     int opened = folder == PP_TASK_ANY_FOLDER ? pp_task_open() : folder;
     long got = read_text(opened, tid, "status", text, PP_TASK_STATUS_BYTES);
     if (folder == PP_TASK_ANY_FOLDER) {
         pp_task_close(opened);
     }
     const char *line = got > 0 ? strstr(text, label) : NULL;
-    return line != NULL && (parse_digits(line + sizeof label - 1) >> (signal - 1) & 1) != 0;
+    return line != NULL && (parse_digits(line + strlen(label)) >> (signal - 1) & 1) != 0;
+}
+
+bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BYTES])
+{
+    return has_signal(folder, tid, "\nSigBlk:\t", signal, text);
+}
+
+bool pp_task_has_pending(int tid, int signal, char text[PP_TASK_STATUS_BYTES])
+{
+    return has_signal(PP_TASK_ANY_FOLDER, tid, "\nSigPnd:\t", signal, text);
 }
 
 /* ---- comm ---- */

@@ -5,7 +5,7 @@
  *   /proc/self/task/T/syscall   "running", or the call that it waits in, its arguments, SP and PC
  *   /proc/self/task/T/stat      a letter, where that file is closed to us (after a setuid(), or where
  *                               the process is not dumpable)
- *   /proc/self/task/T/status    the signals that it blocks
+ *   /proc/self/task/T/status    the signals that it blocks, and those that wait for it
  *   /proc/self/task/T/comm      its name
  *
  * Zone: SIGNAL (system calls alone).
@@ -51,6 +51,9 @@ char pp_task_letter(int folder, int tid);
 /* Whether it blocks `signal`. False if it is gone. PP_TASK_ANY_FOLDER: the folder is looked up for this call. `text` is
  * room to work in. */
 bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BYTES]);
+
+/* Whether `signal` was sent to it and has not reached it yet. False if it is gone. */
+bool pp_task_has_pending(int tid, int signal, char text[PP_TASK_STATUS_BYTES]);
 
 /* Its name, "" if it is gone. */
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES]);

@@ -15,6 +15,14 @@ for engine in timer perf; do
         raw $way.cpu.pb.gz
         expect_near "weight of $way with $engine" 300 "$(weight $way.cpu.pb.gz.raw)" 20
     done
+    for i in 1 2 3; do
+        expect_equal "status of cancelled" 42 "$(status timeout -s KILL 60 env LD_PRELOAD="$library" \
+            LIBPPROF="cpu:1000,engine=$engine,thread,file=$work/cancelled.%k.pb.gz" \
+            "$victims/alternate_stacks" cancelled)"
+        raw cancelled.cpu.pb.gz
+        expect_near "work after cancellations with $engine" 300 \
+            "$(weight_with cancelled.cpu.pb.gz.raw work)" 20
+    done
     for way in small tight; do
         expect_near "lost with $way and $engine" 300 \
             "$(weight_with $way.cpu.pb.gz.raw pprof_lost_samples)" 30

@@ -9,6 +9,8 @@
  *   changing    small, off, small, large
  *   coroutines  the thread's own stack is left for stacks of 4 KiB: signals must come to the alternate one
  *   runs-on     the thread works in a handler on its alternate stack
+ *   cancelled   threads are cancelled, which libc does on the stack that they are on: not a byte below the
+ *               alternate one is touched. Where cancelling is deferred libc's handler comes back
  */
 #include "burn.h"
 
@@ -29,7 +31,12 @@ enum {
     COROUTINE = 4096,
     COROUTINES = 8,
     SLICE_MS = 5,
-    TIGHT_REST = 700
+    TIGHT_REST = 700,
+    MORE = 1000,
+    FILL = 0x5a,
+    SENT = 50,
+    CANCEL_SIGNAL = 32, /* libc's */
+    NUMBERS = 8
 };
 
 static _Alignas(4096) char memory[LARGE];
@@ -148,6 +155,125 @@ static void *work_on_it(void *unused)
     return unused;
 }
 
+/* ---- cancelled ---- */
+
+static volatile int computing, deferred;
+static size_t stack_bytes;
+
+/* Registers of all kinds have something in them that must be there afterwards. */
+static void count_for_ever(void)
+{
+    double numbers[NUMBERS] = {0};
+    computing = 1;
+    while (deferred != 2) {
+        for (int i = 0; i < NUMBERS; i++) {
+            numbers[i] += i;
+        }
+        for (int i = 2; i < NUMBERS; i++) {
+            if (numbers[i] != numbers[1] * i) {
+                _exit(3);
+            }
+        }
+    }
+}
+
+static void *count_on_stack(void *unused)
+{
+    stack_t stack = {.ss_sp = memory + LARGE - stack_bytes, .ss_size = stack_bytes};
+    sigaltstack(&stack, NULL);
+    pthread_setcanceltype(deferred ? PTHREAD_CANCEL_DEFERRED : PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    count_for_ever();
+    return unused;
+}
+
+static void *wait_on_stack(void *unused)
+{
+    stack_t stack = {.ss_sp = memory + LARGE - stack_bytes, .ss_size = stack_bytes};
+    sigaltstack(&stack, NULL);
+    computing = 1;
+    for (;;) {
+        pause();
+    }
+    return unused;
+}
+
+static void begin(pthread_t *thread, void *(*run)(void *))
+{
+    computing = 0;
+    pthread_create(thread, NULL, run, NULL);
+    while (!computing) {
+        usleep(100);
+    }
+}
+
+static void *note_tid(void *tid)
+{
+    *(pid_t *)tid = gettid();
+    return count_on_stack(NULL);
+}
+
+/* 0: as it should be. */
+static int cancel_with(size_t bytes)
+{
+    void *(*const runs[])(void *) = {count_on_stack, wait_on_stack, count_on_stack};
+    pthread_t thread;
+    void *result = NULL;
+    stack_bytes = bytes;
+    memset(memory, FILL, sizeof memory - bytes);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        begin(&thread, runs[i]);
+        pthread_cancel(thread);
+        pthread_join(thread, &result);
+        for (size_t at = 0; at < sizeof memory - bytes; at++) {
+            if (memory[at] != FILL || result != PTHREAD_CANCELED) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int send_while_deferred(void)
+{
+    pthread_t thread;
+    pid_t tid = 0;
+    void *result = &tid;
+    deferred = 1;
+    computing = 0;
+    pthread_create(&thread, NULL, note_tid, &tid);
+    while (!computing) {
+        usleep(100);
+    }
+    for (int i = 0; i < SENT; i++) {
+        syscall(SYS_tgkill, getpid(), tid, CANCEL_SIGNAL);
+        usleep(100);
+    }
+    deferred = 2;
+    pthread_join(thread, &result);
+    return result != NULL;
+}
+
+static void *cancel_them(void *unused)
+{
+    struct sigaction action = {.sa_sigaction = measure_frame, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaction(SIGUSR1, &action, NULL);
+    set(LARGE, 0);
+    raise(SIGUSR1);
+    set(LARGE, SS_DISABLE);
+    const size_t sizes[] = {SMALL, frame_bytes + MORE, frame_bytes + 2 * MORE, LARGE / 2};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (cancel_with(sizes[i]) != 0) {
+            _exit(2);
+        }
+    }
+    if (send_while_deferred() != 0) {
+        _exit(4);
+    }
+    burn_ms(SLICE_MS);
+    work();
+    return unused;
+}
+
 static const struct {
     const char *name;
     void *(*run)(void *);
@@ -158,6 +284,7 @@ static const struct {
     {"changing", work_changing},
     {"coroutines", work_in_coroutines},
     {"runs-on", work_on_it},
+    {"cancelled", cancel_them},
 };
 
 int main(int argc, char **argv)

@@ -18,6 +18,7 @@ enum {
     STATUS = 42,
     THREADS = 4,
     WORK_MS = 300,
+    BEFORE_MS = 30, /* in which the kernel notices what it did not notice of many short runs */
     ALTERNATE = 32 * 1024,
     CANCEL_SIGNAL = 32 /* libc's, which its handler leaves blocked */
 };
@@ -120,6 +121,7 @@ int main(int argc, char **argv)
     void *result = NULL;
     pthread_create(&itself, NULL, cancel_self, NULL);
     pthread_join(itself, &result);
+    burn_ms(BEFORE_MS);
     work();
     if (result != PTHREAD_CANCELED || !cancel_one(sleep_entry, NULL) ||
         pthread_kill(pthread_self(), 32) != EINVAL) {
