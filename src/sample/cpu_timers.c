@@ -582,16 +582,20 @@ void pp_cpu_timers_pause_thread(void)
     }
 }
 
+static void hold(pp_cpu_slot *slot)
+{
+    slot->held_until_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) + HOLD_NS;
+    if (is_armed(slot)) {
+        pp_cpu->engine->hold(slot, slot->held_until_ns);
+    }
+}
+
 void pp_cpu_timers_hold_thread(void)
 {
     pp_signal_mask old = 0;
     pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
     if (slot != NULL) {
-        uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        slot->held_until_ns = now_ns + HOLD_NS;
-        if (is_armed(slot)) {
-            pp_cpu->engine->hold(slot, slot->held_until_ns);
-        }
+        hold(slot);
         leave(&old);
     }
 }
@@ -618,6 +622,7 @@ void pp_cpu_timers_resume_thread(void)
         if (!is_armed(slot) && arm_slot(slot) == 0) {
             pp_cpu->threads_unarmed--;
         }
+        hold(slot);
         leave(&old);
     }
 }

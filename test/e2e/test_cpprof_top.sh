@@ -101,7 +101,7 @@ cmp -s made-up "$golden/profiles/generated.expected" || {
 if command -v go >/dev/null && go tool pprof -h 2>&1 | grep -q -- -top; then
     pprof=$(go tool -n pprof 2>/dev/null || echo "go tool pprof")
     runs "$cpprof top" 100 "${CPPROF_SEEDS:-139}" "" >mine
-    runs "$pprof -top" 100 "${CPPROF_SEEDS:-139}" "" >theirs
+    runs "$pprof -top" 100 "${CPPROF_SEEDS:-139}" "" | awk -f "$SRC/test/e2e/pprof_time.awk" >theirs
     cmp -s mine theirs || {
         fail "made-up profiles differ from go tool pprof"
         diff theirs mine | head -20 >&2
@@ -165,7 +165,8 @@ refuse 1 "$go/heap.pb.gz: expected profiles of one kind" \
     "$cpprof" merge -o x "$go/cpu.pb.gz" "$go/cpu.pb.gz" "$go/heap.pb.gz" "$go/mutex.pb.gz"
 refuse 2 "-o OUT is missing" "$cpprof" merge "$go/cpu.pb.gz"
 if command -v go >/dev/null; then
-    go tool pprof -top sum.pb.gz >theirs 2>err || fail "go tool pprof on a merged profile: $(cat err)"
+    go tool pprof -top sum.pb.gz >printed 2>err || fail "go tool pprof on a merged profile: $(cat err)"
+    awk -f "$SRC/test/e2e/pprof_time.awk" printed >theirs
     expect theirs sum.pb.gz
 fi
 
