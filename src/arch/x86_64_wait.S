@@ -171,7 +171,7 @@ PP_WAIT_LIST(STUB)
  * frame calls pp_wait_unwound (hook/waits.c), as this frame's personality. Nothing is registered, so
  * that a jump over this frame leaves nothing behind. */
         local   pp_wait_call_real
-        function pp_wait_call_real
+        landing pp_wait_call_real
         .cfi_personality 0x1b, pp_wait_unwound  /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
         sub     $8, %rsp
         .cfi_adjust_cfa_offset 8

@@ -138,7 +138,7 @@ expect_no_file s.pb.gz
 run_alone LIBPPROF=thread,file="$work/w.pb.gz" CPUPROFILE="$work/s.pb.gz" CPUPROFILESIGNAL=12
 raw w.pb.gz
 expect_equal "threads of the program" 1 "$(weight w.pb.gz.raw)"
-for bad in 27 USR2; do
+for bad in 32 USR2; do
     run_alone CPUPROFILE="$work/g.pb.gz" CPUPROFILESIGNAL=$bad
     expect_contains "messages" errors CPUPROFILESIGNAL
 done
