@@ -39,7 +39,9 @@ enum {
     MIN_SLOTS = 1 << 6,
     SLOTS_SHARE = 200, /* one part in so many of a limited address space */
     DIRECTORY_BYTES = 4096,
-    MAX_ROUNDS = 8, /* of listing threads while new ones appear */
+    MAX_ROUNDS = 8,   /* of listing threads while new ones appear */
+    BUSY_ROUNDS = 50, /* of waiting for threads that block our signal for a moment */
+    BUSY_PAUSE_NS = 1000 * 1000,
     /* CPU time without a sample after which the signal cannot have been just late: ticks come every
      * 1 to 10 ms of it. */
     UNDELIVERED_NS = 100 * 1000 * 1000,
@@ -273,15 +275,33 @@ static void disarm(pp_cpu_slot *slot)
     free_slot(slot);
 }
 
+/* It waits for a signal, or does not tell where it is. */
+static bool waits_for_signals(int tid)
+{
+    pp_task_place place = {.call = -1};
+    int folder = pp_task_open();
+    pp_task_activity activity = pp_task_look(folder, tid, &place);
+    pp_task_close(folder);
+    return activity == PP_TASK_GONE || activity == PP_TASK_UNKNOWN ||
+           (activity == PP_TASK_WAITS && place.call == SYS_rt_sigtimedwait);
+}
+
 /*
  * Not a thread on whose alternate stack the kernel cannot put a signal; nor one that blocks the signal, past
- * libc: it may be about to wait for it (sys/sampling_signal.h). Threads that begin now do neither.
+ * libc: it may be about to wait for it (sys/sampling_signal.h). Threads that begin now do neither. Libc blocks
+ * all signals for a moment where it creates threads and processes, and so do we in places: such a thread is `*busy`.
  */
-static bool can_take_signals(int tid)
+static bool can_take_signals(int tid, unsigned *busy)
 {
-    return !pp_small_stacks_has(tid) &&
-           (tid == pp_task_self() || /* whose signals are blocked while it is here */
-            !pp_task_blocks(PP_TASK_ANY_FOLDER, tid, PP_SAMPLING_SIGNAL, status_text));
+    if (pp_small_stacks_has(tid)) {
+        return false;
+    }
+    if (tid == pp_task_self() || /* whose signals are blocked while it is here */
+        !pp_task_blocks(PP_TASK_ANY_FOLDER, tid, PP_SAMPLING_SIGNAL, status_text)) {
+        return true;
+    }
+    *busy += !waits_for_signals(tid);
+    return false;
 }
 
 /*
@@ -342,6 +362,7 @@ static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cp
 
 typedef struct scan {
     unsigned added;
+    unsigned busy; /* may take signals soon */
     int self;
     bool met_self;
 } scan;
@@ -353,7 +374,7 @@ static void visit_task(int tid, void *context)
     pp_cpu_slot *slot = find_slot(tid);
     if (slot != NULL) {
         slot->scan = scan_number;
-        if (!is_armed(slot) && can_take_signals(tid) && arm_slot(slot) == 0) {
+        if (!is_armed(slot) && can_take_signals(tid, &s->busy) && arm_slot(slot) == 0) {
             pp_cpu->threads_unarmed--;
             s->added++;
         }
@@ -362,7 +383,7 @@ static void visit_task(int tid, void *context)
     int64_t now = pp_task_cpu_ns(tid);
     if (now >= 0) {
         uint32_t before = armed;
-        arm(tid, (uint64_t)now, 0, can_take_signals(tid));
+        arm(tid, (uint64_t)now, 0, can_take_signals(tid, &s->busy));
         s->added += armed != before;
     }
 }
@@ -372,14 +393,14 @@ static void visit_task(int tid, void *context)
 static void drop_unlisted(void)
 {
     for (uint32_t i = 0; i < slots_used; i++) {
-        if (slots[i].tid != 0 && slots[i].scan != scan_number) {
+        if (slots[i].tid != 0 && slots[i].scan != scan_number && pp_task_cpu_ns(slots[i].tid) < 0) {
             disarm(&slots[i]);
         }
     }
 }
 
 /* One listing of all threads; how many were armed, or -errno. Called with the lock. */
-static int scan_tasks(void)
+static int scan_tasks(unsigned *busy)
 {
     scan s = {.self = pp_task_self()};
     scan_number++;
@@ -390,6 +411,7 @@ static int scan_tasks(void)
     if (error == 0) {
         drop_unlisted();
     }
+    *busy = s.busy;
     return error < 0 ? error : (int)s.added;
 }
 
@@ -417,19 +439,35 @@ static void leave(const pp_signal_mask *old)
     pp_signals_restore(old);
 }
 
-unsigned pp_cpu_timers_arm_all(void)
+/* How many threads are busy. */
+static unsigned arm_listed(void)
 {
-    pp_signal_mask old = 0;
-    enter(&old);
+    unsigned busy = 0;
+    unsigned none = 0;
     int added = 1;
     for (int round = 0; added > 0 && round < MAX_ROUNDS; round++) {
-        added = scan_tasks();
+        added = scan_tasks(&busy);
     }
     if (added < 0) { /* no /proc: the calling thread at least */
         int tid = pp_task_self();
         if (find_slot(tid) == NULL) {
-            arm(tid, (uint64_t)pp_task_cpu_ns(tid), 0, can_take_signals(tid));
+            arm(tid, (uint64_t)pp_task_cpu_ns(tid), 0, can_take_signals(tid, &none));
         }
+    }
+    return busy;
+}
+
+unsigned pp_cpu_timers_arm_all(void)
+{
+    const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
+    pp_signal_mask old = 0;
+    enter(&old);
+    unsigned busy = arm_listed();
+    for (int round = 0; busy > 0 && round < BUSY_ROUNDS; round++) {
+        leave(&old);
+        pp_system_call(SYS_nanosleep, &pause, NULL);
+        enter(&old);
+        busy = pp_cpu_is_active() ? arm_listed() : 0;
     }
     unsigned all = armed;
     leave(&old);
@@ -438,12 +476,13 @@ unsigned pp_cpu_timers_arm_all(void)
 
 void pp_cpu_timers_look_again(void)
 {
+    unsigned busy = 0;
     if (pp_tasks_count() == __atomic_load_n(&armed, __ATOMIC_RELAXED)) {
         return;
     }
     if (pp_lock_try(&lock, pp_task_self())) {
         if (pp_cpu_is_active()) { /* the handler's own session may be over */
-            scan_tasks();
+            scan_tasks(&busy);
         }
         pp_lock_release(&lock);
     }
