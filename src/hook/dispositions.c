@@ -23,6 +23,7 @@
 #include "arch/system_call.h"
 #include "hook/real.h"
 #include "sys/lock.h"
+#include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
@@ -64,7 +65,9 @@ static int call_sigaction(int signal, const struct sigaction *action, struct sig
 static void do_default(int signal)
 {
     struct sigaction fatal = {.sa_handler = SIG_DFL};
-    call_sigaction(signal, &fatal, NULL);
+    if (call_sigaction(signal, &fatal, NULL) != 0) {
+        pp_system_call(SYS_exit_group, PP_STATUS_OF_SIGNAL + signal); /* a filter refuses it */
+    }
     pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_system_call(SYS_gettid), signal);
 }
 
@@ -144,6 +147,20 @@ static void replace_default(const stand_in *s, handler_function *handler)
     }
 }
 
+/* What the host is told; whether that is not what the kernel has. */
+static bool hide(const stand_in *s, struct sigaction *action)
+{
+    bool first = action->sa_sigaction == s->first;
+    bool later = action->sa_sigaction == s->later;
+    if (first) {
+        *action = (struct sigaction){.sa_handler = SIG_DFL};
+    } else if (later) {
+        action->sa_handler = SIG_DFL;
+        action->sa_flags &= ~s->flags;
+    }
+    return first || later;
+}
+
 static void enter(pp_signal_mask *old)
 {
     pp_signals_block(old);
@@ -184,23 +201,28 @@ void pp_hook_overflow_signal(void)
     want(SIGIO);
 }
 
+/* A stand-in makes system calls that may be forbidden soon. */
+void pp_hook_give_defaults_back(void)
+{
+    pp_signal_mask old = 0;
+    struct sigaction now;
+    enter(&old);
+    for (size_t i = 0; i < STAND_INS; i++) {
+        stand_in *s = &stand_ins[i];
+        if (s->wanted && call_sigaction(s->signal, NULL, &now) == 0 && hide(s, &now)) {
+            call_sigaction(s->signal, &now, NULL);
+        }
+        __atomic_store_n(&s->wanted, false, __ATOMIC_RELEASE);
+    }
+    leave(&old);
+}
+
 void pp_hook_dispositions_after_fork(void)
 {
     pp_lock_release(&changing);
 }
 
 /* ---- the hooks ---- */
-
-/* What the host is told. */
-static void hide(const stand_in *s, struct sigaction *action)
-{
-    if (action->sa_sigaction == s->first) {
-        *action = (struct sigaction){.sa_handler = SIG_DFL};
-    } else if (action->sa_sigaction == s->later) {
-        action->sa_handler = SIG_DFL;
-        action->sa_flags &= ~s->flags;
-    }
-}
 
 static sighandler_t hide_handler(const stand_in *s, sighandler_t handler)
 {

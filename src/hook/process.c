@@ -57,6 +57,7 @@ void pp_hook_before_confinement(void)
 {
     if (events.before_confinement != NULL && pp_hook_is_owner()) {
         events.before_confinement();
+        pp_hook_give_defaults_back();
     }
 }
 

@@ -50,6 +50,9 @@ void pp_hook_overflow_signal(void);
 
 /* ---- within this room ---- */
 
+/* SIGTERM and its like are as the host has them again: what stands in for them cannot work under its filter. */
+void pp_hook_give_defaults_back(void);
+
 void pp_hook_sandbox_init(void);
 
 /* libc's syscall(), unless the host confines itself by it. */

@@ -228,7 +228,10 @@ static void send_to_self(void)
 static void die_of_it(void)
 {
     const pp_signal_action fatal = {.handler = NULL}; /* SIG_DFL */
-    pp_signal_action_change(PP_SAMPLING_SIGNAL, &fatal, NULL);
+    if (!pp_signal_action_change(PP_SAMPLING_SIGNAL, &fatal, NULL)) {
+        pp_system_call(SYS_exit_group,
+                       PP_STATUS_OF_SIGNAL + PP_SAMPLING_SIGNAL); /* a filter refuses it */
+    }
     send_to_self();
 }
 
@@ -254,12 +257,13 @@ static bool came_from_other_stack(const ucontext_t *context)
 }
 
 /*
- * libc's handler has no SA_ONSTACK. It unwinds the thread, which takes some kilobytes: more than there need be on
+ * libc's handler has no SA_ONSTACK, unless somebody has added it. It unwinds the thread, which takes some kilobytes: more than there need be on
  * the alternate stack, but for a thread's own stack its program has seen to it.
  */
 static void pass_to_libc(int signal, siginfo_t *info, void *context)
 {
-    if (came_from_other_stack(context) && !pp_has_shadow_stack()) {
+    if ((libc_action.flags & SA_ONSTACK) == 0 && came_from_other_stack(context) &&
+        !pp_has_shadow_stack()) {
         pp_signal_move(call_libc, signal, info, context);
     }
     call_libc(signal, info, context);

@@ -31,7 +31,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PP_SAMPLING_SIGNAL = 32 };
+enum {
+    PP_SAMPLING_SIGNAL = 32,
+    PP_STATUS_OF_SIGNAL = 128 /* what shells add to the signal that ended a process */
+};
 
 /* The kernel's struct sigaction. */
 typedef struct pp_signal_action {

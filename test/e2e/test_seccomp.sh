@@ -42,9 +42,11 @@ expect_no_file t.pb.gz
 expect_contains "messages without timer_create" errors seccomp
 
 # A program that locks itself up: the profile ends before that, and holds what came before.
-for way in prctl syscall listed; do
-    expect_equal "status of $way without the library" 42 "$(status "$confined" during $way)"
-    expect_equal "status of $way" 42 "$(status timeout -s KILL 60 env \
+for way in prctl syscall listed terminated; do
+    expected=42
+    [ $way != terminated ] || expected=143
+    expect_equal "status of $way without the library" $expected "$(status "$confined" during $way)"
+    expect_equal "status of $way" $expected "$(status timeout -s KILL 60 env \
         LIBPPROF="cpu:1000,file=$work/$way.pb.gz" LD_PRELOAD="$library" \
         "$confined" during $way 2>errors)"
     raw $way.pb.gz

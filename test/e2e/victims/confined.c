@@ -4,9 +4,9 @@
  *
  *   confined before refuse|kill CALLS -- COMMAND...
  *       runs the command under a filter that answers these calls with EPERM, or kills
- *   confined during prctl|syscall|listed
+ *   confined during prctl|syscall|listed|terminated
  *       works, installs a filter, works again, starts a thread that works, and ends with status 42;
- *       the filter kills whatever the rest of this program does not need
+ *       the filter kills whatever the rest of this program does not need; in the last way it ends by SIGTERM
  *
  * CALLS is a comma-separated list of numbers or names known here.
  */
@@ -18,6 +18,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +185,8 @@ static int during(const char *way)
         return 1;
     }
     pthread_join(thread, NULL);
-    if (strcmp(way, "listed") == 0) {
+    bool terminated = strcmp(way, "terminated") == 0;
+    if (terminated || strcmp(way, "listed") == 0) {
         error = install(unneeded, sizeof unneeded / sizeof *unneeded, SECCOMP_RET_KILL_PROCESS,
                         SECCOMP_RET_ALLOW, 1);
     } else {
@@ -199,6 +201,9 @@ static int during(const char *way)
         return 1;
     }
     pthread_join(thread, NULL);
+    if (terminated) {
+        kill(getpid(), SIGTERM);
+    }
     return STATUS;
 }
 
