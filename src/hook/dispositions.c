@@ -227,7 +227,13 @@ void pp_hook_dispositions_after_fork(void)
 static sighandler_t hide_handler(const stand_in *s, sighandler_t handler)
 {
     handler_function *function = (handler_function *)(uintptr_t)handler;
-    return function == s->first || function == s->later ? SIG_DFL : handler;
+    return s != NULL && (function == s->first || function == s->later) ? SIG_DFL : handler;
+}
+
+/* Not in a child of vfork: the lock is in its parent's memory, and it may end at any time. */
+static bool may_replace(const stand_in *s)
+{
+    return s != NULL && pp_hook_is_owner();
 }
 
 /* libc's header has its own names for these. */
@@ -237,16 +243,18 @@ sigaction(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
 {
     const stand_in *s = find_stand_in(signal);
     pp_signal_mask mask = 0;
-    if (s == NULL) {
-        return call_sigaction(signal, action, old);
+    int result = 0;
+    if (may_replace(s)) {
+        enter(&mask);
+        result = call_sigaction(signal, action, old);
+        if (result == 0 && action != NULL) {
+            replace_default(s, s->later);
+        }
+        leave(&mask);
+    } else {
+        result = call_sigaction(signal, action, old);
     }
-    enter(&mask);
-    int result = call_sigaction(signal, action, old);
-    if (result == 0 && action != NULL && pp_hook_is_owner()) {
-        replace_default(s, s->later);
-    }
-    leave(&mask);
-    if (result == 0 && old != NULL) {
+    if (s != NULL && result == 0 && old != NULL) {
         hide(s, old);
     }
     return result;
@@ -261,14 +269,12 @@ static sighandler_t set_handler(void **slot, const char *name, int signal, sigha
         errno = ENOSYS;
         return SIG_ERR;
     }
-    if (s == NULL) {
-        return real(signal, handler);
+    if (!may_replace(s)) {
+        return hide_handler(s, real(signal, handler));
     }
     enter(&mask);
     sighandler_t old = real(signal, handler);
-    if (pp_hook_is_owner()) {
-        replace_default(s, s->later);
-    }
+    replace_default(s, s->later);
     leave(&mask);
     return hide_handler(s, old);
 }
@@ -321,12 +327,11 @@ sigset(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
         return SIG_ERR;
     }
     sighandler_t old = real(number, handler);
-    if (s == NULL || old == SIG_ERR || !pp_hook_is_owner()) {
-        return s != NULL ? hide_handler(s, old) : old;
+    if (may_replace(s)) {
+        enter(&mask);
+        replace_default(s, s->later);
+        leave(&mask);
     }
-    enter(&mask);
-    replace_default(s, s->later);
-    leave(&mask);
     return hide_handler(s, old);
 }
 

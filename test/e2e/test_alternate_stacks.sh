@@ -15,8 +15,8 @@ for engine in timer perf; do
         raw $way.cpu.pb.gz
         expect_near "weight of $way with $engine" 300 "$(weight $way.cpu.pb.gz.raw)" 20
     done
-    for i in 1 2 3; do
-        expect_equal "status of cancelled" 42 "$(status timeout -s KILL 60 env LD_PRELOAD="$library" \
+    for attempt in 1 2 3; do
+        expect_equal "status of cancelled, attempt $attempt" 42 "$(status timeout -s KILL 60 env LD_PRELOAD="$library" \
             LIBPPROF="cpu:1000,engine=$engine,thread,file=$work/cancelled.%k.pb.gz" \
             "$victims/alternate_stacks" cancelled)"
         raw cancelled.cpu.pb.gz
