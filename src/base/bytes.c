@@ -103,7 +103,7 @@ int memcmp(const void *a, const void *b, size_t size)
     const byte *x = a;
     const byte *y = b;
     for (; size >= BLOCK && are_equal((const vector *)x, (const vector *)y); size -= BLOCK) {
-        if (size < 2 * BLOCK &&
+        if (size < (size_t)2 * BLOCK &&
             are_equal((const vector *)(x + size - BLOCK), (const vector *)(y + size - BLOCK))) {
             return 0; /* the last block overlaps with the one before */
         }

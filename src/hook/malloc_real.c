@@ -77,7 +77,7 @@ static pp_malloc_hook *const cxx_hooks[] = {PP_MALLOC_LIST_CXX(ADDRESS_OF_HOOK) 
 
 #define NUMBER_OF_HOOK(symbol, shape_name) NUMBER_##symbol,
 enum { PP_MALLOC_LIST_CXX(NUMBER_OF_HOOK) CXX_HOOKS };
-enum { LIBC_HOOKS = sizeof libc_hooks / sizeof *libc_hooks };
+enum { LIBC_HOOKS = sizeof libc_hooks / sizeof libc_hooks[0] };
 
 static PP_TLS bool resolving;
 

@@ -39,7 +39,7 @@
 #endif
 
 static const uint64_t look_again_ns =
-    250 * 1000 * 1000; /* how long a thread may stay unseen if no hook saw it start */
+    UINT64_C(250000000); /* how long a thread may stay unseen if no hook saw it start */
 
 pp_cpu_session pp_cpu_sessions[PP_CPU_SESSIONS];
 pp_cpu_session *pp_cpu = pp_cpu_sessions;

@@ -209,7 +209,7 @@ static bool read_notes(const pp_elf *elf, uint64_t offset, uint64_t size, uint64
 bool pp_elf_file_build_id(const pp_elf *elf, uint8_t build_id[PP_BUILD_ID_MAX],
                           uint8_t *build_id_size)
 {
-    Elf64_Phdr segment;
+    Elf64_Phdr segment = {.p_type = PT_NULL};
     for (unsigned i = 0; read_segment(elf, i, &segment); i++) {
         if (segment.p_type == PT_NOTE && read_notes(elf, segment.p_offset, segment.p_filesz,
                                                     segment.p_align, build_id, build_id_size))
@@ -280,7 +280,7 @@ bool pp_elf_section_range(const pp_elf *elf, uint16_t index, uint64_t *start, ui
 /* The file offset of a link-time address, by the PT_LOAD segments. */
 static bool file_offset(const pp_elf *elf, uint64_t address, uint64_t *offset)
 {
-    Elf64_Phdr segment;
+    Elf64_Phdr segment = {.p_type = PT_NULL};
     for (unsigned i = 0; read_segment(elf, i, &segment); i++) {
         if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
             address - segment.p_vaddr < segment.p_filesz)
@@ -325,7 +325,7 @@ typedef struct dynamic_tables {
 
 static bool read_dynamic(const pp_elf *elf, dynamic_tables *tables)
 {
-    Elf64_Phdr segment;
+    Elf64_Phdr segment = {.p_type = PT_NULL};
     unsigned index = 0;
     while (read_segment(elf, index, &segment) && segment.p_type != PT_DYNAMIC)
         index++;

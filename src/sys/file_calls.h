@@ -44,17 +44,20 @@ static inline int pp_file_poll(struct pollfd *wanted, int timeout_ms)
 
 static inline int pp_file_status(int fd, struct stat *status)
 {
+    *status = (struct stat){.st_mode = 0};
     return (int)pp_system_call(SYS_newfstatat, fd, "", status, AT_EMPTY_PATH);
 }
 
 static inline int pp_path_status(const char *path, struct stat *status)
 {
+    *status = (struct stat){.st_mode = 0};
     return (int)pp_system_call(SYS_newfstatat, AT_FDCWD, path, status, 0);
 }
 
 /* Of a link itself. */
 static inline int pp_link_status(const char *path, struct stat *status)
 {
+    *status = (struct stat){.st_mode = 0};
     return (int)pp_system_call(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
 }
 
@@ -77,6 +80,7 @@ static inline int pp_path_remove(const char *path)
 /* The working folder: 0 or -errno. One that cannot be reached from the root has no path: -ENOENT. */
 static inline int pp_working_folder(char *to, size_t size)
 {
+    to[0] = '\0';
     long length = pp_system_call(SYS_getcwd, to, size);
     if (length < 0) {
         return (int)length;

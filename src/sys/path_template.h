@@ -30,7 +30,7 @@ void pp_path_add(pp_path *path, const char *text);
 void pp_path_add_number(pp_path *path, uint64_t number);
 
 /* Remembers what %e is. Called early: the name lies in argv, which servers overwrite with a title. */
-void pp_path_template_init(const char *program);
+void pp_path_template_init(const char *name);
 
 /* Whether each % is followed by a letter from the list. */
 bool pp_path_template_is_valid(const char *template);

@@ -415,7 +415,11 @@ static void descriptors(void)
     note("poll of nothing", poll(&one, 1, 0));
 }
 
-/* Calls that wait with a mask of their own, or are interrupted by a handler. */
+/*
+ * Calls that wait with a mask of their own, or are interrupted by a handler. The signal is the thread's: where it is the
+ * process's, or has a higher number, the kernel may deliver a sample first, and the call ends before the handler
+ * has run (docs/SIGNALS.md, known and left).
+ */
 static void interrupted_calls(void)
 {
     static const int flags[] = {0, SA_RESTART};
@@ -430,13 +434,13 @@ static void interrupted_calls(void)
         sigaction(tried, &action, NULL);
         sigprocmask(SIG_BLOCK, &all, NULL);
         between();
-        kill(getpid(), tried);
+        pthread_kill(pthread_self(), tried);
         note("sigsuspend", sigsuspend(&but_one));
-        kill(getpid(), tried);
+        pthread_kill(pthread_self(), tried);
         note("ppoll", ppoll(NULL, 0, &long_time, &but_one));
-        kill(getpid(), tried);
+        pthread_kill(pthread_self(), tried);
         note("pselect", pselect(0, NULL, NULL, NULL, &long_time, &but_one));
-        kill(getpid(), tried);
+        pthread_kill(pthread_self(), tried);
         note("sigpause", sigpause(tried));
         print_mask("after them");
         sigprocmask(SIG_UNBLOCK, &all, NULL);
@@ -649,7 +653,9 @@ int main(void)
             pid_t child = fork();
             if (child == 0) {
                 tried = signals[s];
-                groups[g].run();
+                if (groups[g].run != interrupted_calls || tried < SIGRTMIN) {
+                    groups[g].run();
+                }
                 fflush(stdout);
                 _exit(0);
             }
