@@ -46,7 +46,7 @@ enum {
      * 1 to 10 ms of it. */
     UNDELIVERED_NS = 100 * 1000 * 1000,
     EXEC_PATIENCE_NS = 500 * 1000 * 1000,
-    HOLD_NS = 20 * 1000 * 1000 /* of CPU time: what needs it takes microseconds */
+    HOLD_NS = 2 * 1000 * 1000 /* of CPU time: what needs it takes microseconds */
 };
 
 static pp_lock lock;

@@ -52,7 +52,7 @@ void pp_cpu_timers_take_back_slots(void);
 void pp_cpu_timers_pause_thread(void);
 
 /*
- * It is about to set up an alternate stack, and gets no signal for 20 ms of its CPU time. The stack may be about to become
+ * It is about to set up an alternate stack, and gets no signal for 2 ms of its CPU time. The stack may be about to become
  * that of a coroutine: a signal is sent there, whose handler saves its place and returns, and only then the
  * alternate stack is taken away (the way of GNU Pth and of QEMU). A signal of ours in between would be put on the frames that
  * the coroutine comes back to. HOOK: gives up if the lock is not to be had.
