@@ -22,6 +22,7 @@
 #include "base/compiler.h"
 #include "hook/real.h"
 #include "sys/signal_mask.h"
+#include "sys/tasks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -35,15 +36,10 @@ static pp_process_events events;
 static int owner_pid;
 static PP_TLS pp_signal_mask mask_before_fork;
 
-/* Not libc's getpid(): a raw clone with CLONE_VM shares our memory, whatever libc remembers. */
-static int raw_pid(void)
-{
-    return (int)pp_system_call(SYS_getpid);
-}
-
+/* Not what libc remembers: a raw clone with CLONE_VM shares our memory. */
 bool pp_hook_is_owner(void)
 {
-    return raw_pid() == owner_pid;
+    return pp_task_process() == owner_pid;
 }
 
 void pp_hook_tell_end(bool fatal_signal)
@@ -80,7 +76,7 @@ static void after_fork_in_parent(void)
 
 static void after_fork_in_child(void)
 {
-    owner_pid = raw_pid();
+    owner_pid = pp_task_process();
     pp_hook_dispositions_after_fork();
     if (events.after_fork_in_child != NULL) {
         events.after_fork_in_child();
@@ -166,7 +162,7 @@ void pp_hook_process_init(const pp_process_events *wanted)
     pp_hook_sandbox_init();
     pp_hook_alternate_stack_init();
     pp_hook_cancel_init();
-    owner_pid = raw_pid();
+    owner_pid = pp_task_process();
     events = *wanted;
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     (void)at_quick_exit(at_quick_end); /* without memory for it quick_exit loses the profile */

@@ -48,16 +48,21 @@ static uint64_t start_monotonic_ns;
 
 static uint32_t last_number; /* session numbers are never 0: that is what a free slot has */
 
+static void free_tables(pp_cpu_session *session)
+{
+    pp_stack_counts_free(session->counts);
+    pp_label_cells_free(session->labels);
+    session->counts = NULL;
+    session->labels = NULL;
+}
+
 /* One that no late handler is in; what such a handler kept from being freed is freed. NULL if there is none. */
 static pp_cpu_session *find_session(void)
 {
     for (unsigned i = 0; i < PP_CPU_SESSIONS; i++) {
         pp_cpu_session *session = &pp_cpu_sessions[i];
         if (__atomic_load_n(&session->in_flight, __ATOMIC_SEQ_CST) == 0) {
-            pp_stack_counts_free(session->counts);
-            pp_label_cells_free(session->labels);
-            session->counts = NULL;
-            session->labels = NULL;
+            free_tables(session);
             return session;
         }
     }
@@ -198,10 +203,7 @@ void pp_cpu_after_fork_in_child(void)
         pp_cpu_session *session = &pp_cpu_sessions[i];
         session->active = false;
         session->in_flight = 0; /* handlers of the parent's threads */
-        pp_stack_counts_free(session->counts);
-        pp_label_cells_free(session->labels);
-        session->counts = NULL;
-        session->labels = NULL;
+        free_tables(session);
     }
     pp_cpu_signal_after_fork_in_child();
     pp_small_stacks_after_fork_in_child();

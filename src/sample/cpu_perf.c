@@ -298,8 +298,7 @@ static uint64_t on_signal(pp_cpu_slot *slot, const siginfo_t *info)
         slot->held_until_ns = 0;
         keep_going(slot);
     }
-    uint64_t due = pp_cpu_due(slot, now_ns);
-    return due > slot->counted ? due - slot->counted : 0;
+    return pp_cpu_owed(slot, now_ns);
 }
 
 /* The timer, which goes on beside it, starts the event again. */

@@ -137,6 +137,13 @@ static inline uint64_t pp_cpu_due(const pp_cpu_slot *slot, uint64_t cpu_ns)
     return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu->period_ns + 1;
 }
 
+/* Of these, how many were not recorded. */
+static inline uint64_t pp_cpu_owed(const pp_cpu_slot *slot, uint64_t cpu_ns)
+{
+    uint64_t due = pp_cpu_due(slot, cpu_ns);
+    return due > slot->counted ? due - slot->counted : 0;
+}
+
 /* Adds a stack with its weight, or counts it as lost; the labels (NULL: none) are those of the thread.
  * The caller has entered the session, or no handler is in flight. Zone: SIGNAL. */
 void pp_cpu_count(pp_cpu_session *session, const uintptr_t *pcs, uint32_t depth,

@@ -257,8 +257,8 @@ static bool came_from_other_stack(const ucontext_t *context)
 }
 
 /*
- * libc's handler has no SA_ONSTACK, unless somebody has added it. It unwinds the thread, which takes some kilobytes: more than there need be on
- * the alternate stack, but for a thread's own stack its program has seen to it.
+ * libc's handler has no SA_ONSTACK, unless somebody has added it. It unwinds the thread, which takes some
+ * kilobytes: more than there need be on the alternate stack, but for a thread's own stack its program has seen to it.
  */
 static void pass_to_libc(int signal, siginfo_t *info, void *context)
 {
@@ -375,11 +375,18 @@ static int install_locked(bool only_if_owned)
     return error;
 }
 
+/* The calling thread may have inherited a mask that was made past libc. */
+static void open_signal(void)
+{
+    const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
+    pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, NULL, sizeof ours);
+}
+
 int pp_cpu_signal_install(void)
 {
     int error = install_locked(false);
     if (error == 0) {
-        pp_cpu_signal_open();
+        open_signal();
     }
     return error;
 }
@@ -410,12 +417,6 @@ void pp_cpu_signal_step_back(void)
         install();
     }
     leave(&old);
-}
-
-void pp_cpu_signal_open(void)
-{
-    const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
-    pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, NULL, sizeof ours);
 }
 
 void pp_cpu_signal_after_fork_in_child(void)

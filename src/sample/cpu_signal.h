@@ -30,9 +30,6 @@ void pp_cpu_signal_step_back(void);
 /* Whether the handler is (still) ours, as the kernel sees it. */
 bool pp_cpu_signal_installed(void);
 
-/* Opens the signal in the calling thread, which may have inherited a mask that was made past libc. */
-void pp_cpu_signal_open(void);
-
 /* The calling thread's slot is given up: it may be another thread's soon. */
 void pp_cpu_signal_forget_slot(void);
 

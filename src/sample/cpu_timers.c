@@ -228,8 +228,7 @@ static void hold_timer(pp_cpu_slot *slot, uint64_t until_ns)
 static uint64_t on_timer_signal(pp_cpu_slot *slot, const siginfo_t *info)
 {
     if (slot->by_clock) {
-        uint64_t due = pp_cpu_due(slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID));
-        return due > slot->counted ? due - slot->counted : 0;
+        return pp_cpu_owed(slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID));
     }
     return 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
 }
@@ -645,9 +644,8 @@ static void settle_so_far(pp_cpu_slot *slot)
     pp_cpu_session *session = pp_cpu_session_enter();
     if (session != NULL) {
         uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        uint64_t owed = pp_cpu_due(slot, now_ns);
         settle(session, slot, now_ns, false);
-        slot->counted = owed > slot->counted ? owed : slot->counted;
+        slot->counted += pp_cpu_owed(slot, now_ns);
         pp_cpu_session_leave(session);
     }
 }
