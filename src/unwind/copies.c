@@ -12,7 +12,6 @@
 #include "base/compiler.h"
 #include "base/words.h"
 #include "sys/loader.h"
-#include "sys/signal_mask.h"
 
 #include <string.h>
 
@@ -47,7 +46,7 @@ PP_RAW_MEMORY bool pp_copies_find(uintptr_t begin, uint64_t epoch, pp_chunk *chu
     return __atomic_load_n(&s->sequence, __ATOMIC_RELAXED) == before;
 }
 
-PP_RAW_MEMORY static void keep(uintptr_t begin, uint64_t epoch, const pp_chunk *chunk)
+PP_RAW_MEMORY void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chunk *chunk)
 {
     slot *s = slot_of(begin);
     uint32_t sequence = __atomic_load_n(&s->sequence, __ATOMIC_RELAXED);
@@ -63,14 +62,6 @@ PP_RAW_MEMORY static void keep(uintptr_t begin, uint64_t epoch, const pp_chunk *
     __atomic_store_n(&s->epoch, epoch, __ATOMIC_RELAXED);
     pp_words_store(&s->chunk, chunk, sizeof *chunk);
     __atomic_store_n(&s->sequence, sequence + 2, __ATOMIC_RELEASE);
-}
-
-void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chunk *chunk)
-{
-    pp_signal_mask old = 0;
-    pp_signals_block(&old);
-    keep(begin, epoch, chunk);
-    pp_signals_restore(&old);
 }
 
 void pp_copies_after_fork_in_child(void)

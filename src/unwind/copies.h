@@ -37,7 +37,8 @@ static inline uintptr_t pp_chunk_begin(uintptr_t address)
 /* Finds what was kept at `epoch` of the chunk that begins at `begin`. */
 bool pp_copies_find(uintptr_t begin, uint64_t epoch, pp_chunk *chunk);
 
-/* Keeps a chunk that a walk of `epoch` has copied. */
+/* Keeps a chunk that a walk of `epoch` has copied. With signals blocked: a chunk that was left half-written by a
+ * jump out of a handler could never be written again. */
 void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chunk *chunk);
 
 /* In the child of fork: nobody is writing. */

@@ -294,12 +294,27 @@ PP_COLD_PATH static bool returns_into_module(pp_frame *f)
     return pp_stack_read(&f->window, f->sp, &word) && pp_modules_find(word - 1, &module);
 }
 
+PP_COLD_PATH static void block_signals(pp_frame *f)
+{
+    if (!f->undisturbed) {
+        f->space->mask = 0;
+        pp_signals_block(&f->space->mask);
+        f->undisturbed = true;
+    }
+}
+
+PP_COLD_PATH void pp_frame_close(const pp_frame *f)
+{
+    pp_signals_restore(&f->space->mask);
+}
+
 /* Leaves the rule in the frame's space. */
 PP_COLD_PATH static void compute_rule(pp_frame *f)
 {
     pp_walk_space *space = f->space;
     uintptr_t pc = pp_frame_instruction(f);
     space->rule = (pp_rule){.kind = PP_RULE_NONE};
+    block_signals(f);
     if (!find_image(f, pc, &space->image)) {
         return;
     }

@@ -38,12 +38,19 @@ typedef struct pp_frame {
     bool exact;               /* pc is the instruction itself, not a return address */
     bool guessed;             /* some frame so far was passed without CFI */
     bool missed;              /* some rule so far was computed: the space has been used */
+    bool undisturbed;         /* signals are blocked; the space has the mask to restore */
     const pp_registers *full; /* all registers of the last exact frame, NULL if there was none */
     struct pp_walk_space *space;
     pp_stack_window window;
     uint64_t epoch; /* of the loader when the walk began */
     unsigned generation;
 } pp_frame;
+
+/*
+ * Ends a walk that is `undisturbed`. The first rule that is not in the cache blocks signals, all further ones of the same walk
+ * find them blocked: a pair of system calls for each would cost as much as the rule.
+ */
+void pp_frame_close(const pp_frame *f);
 
 /* Moves `f` to its caller. */
 pp_verdict pp_frame_leave(pp_frame *f);

@@ -20,5 +20,9 @@ uintptr_t pp_function_of(uintptr_t address)
     uintptr_t function = 0;
     *f = (pp_frame){.pc = address + 1, .space = &space, .epoch = pp_loader_epoch()};
     f->generation = pp_rule_cache_generation(f->epoch);
-    return pp_frame_explain(f, &function) ? function : 0;
+    bool explained = pp_frame_explain(f, &function);
+    if (f->undisturbed) {
+        pp_frame_close(f);
+    }
+    return explained ? function : 0;
 }

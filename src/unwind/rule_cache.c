@@ -4,7 +4,7 @@
  *
  * Zone: SIGNAL.
  * Locks: one try-lock for a change of generation, one sequence for each big slot. Their holders, and
- *        those who are counted as publishers, block signals: a handler of the host that jumped out of a
+ *        those who are counted as publishers, have signals blocked: a handler of the host that jumped out of a
  *        malloc in the middle of a walk would leave them taken for ever, one that forked would find
  *        them taken in the child. Both happen at misses alone.
  * Owns: the two tables.
@@ -248,21 +248,11 @@ PP_RAW_MEMORY static void store_removable(uintptr_t pc, const pp_rule *rule, uin
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation)
 {
     uint64_t payload = pack(rule);
-    pp_signal_mask old = 0;
-    if (rule->permanent && payload != big_rule) {
-        store_entry(pc, payload, 0);
-        return;
-    }
-    if (!rule->permanent && generation == PP_GENERATION_UNKNOWN) {
-        return;
-    }
-    pp_signals_block(&old);
     if (rule->permanent) {
         store(pc, rule, payload, 0);
-    } else {
+    } else if (generation != PP_GENERATION_UNKNOWN) {
         store_removable(pc, rule, payload, epoch, generation);
     }
-    pp_signals_restore(&old);
 }
 
 void pp_rule_cache_after_fork_in_child(void)

@@ -145,7 +145,8 @@ bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule);
 
 /*
  * Publishes the rule of `pc`, computed by a walk that began at `epoch` in `generation`. Does
- * nothing if the loader has moved on since.
+ * nothing if the loader has moved on since. With signals blocked: a publisher whom a jump out of a handler has
+ * left counts for ever.
  */
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation);
 

@@ -189,6 +189,9 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
         v = v == PP_GO_ON ? pp_frame_leave(f) : v;
         pp_memo_after_step(use, f, v != PP_GO_ON);
     }
+    if (pp_unlikely(f->undisturbed)) {
+        pp_frame_close(f);
+    }
     walk->depth = (uint32_t)(out.at - walk->pcs);
     walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
@@ -199,34 +202,36 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
     }
 }
 
-static pp_frame *start_at_context(const void *context, pp_walk_space *space)
+/* Each field by itself: clearing all of the frame, its window included, takes as long as three steps. */
+static pp_frame *start(pp_walk_space *space, const pp_registers *full)
 {
-    pp_registers *registers = &space->registers;
-    pp_registers_from_context(registers, context);
-    space->frame = (pp_frame){.pc = registers->r[PP_REG_RA],
-                              .sp = registers->r[PP_REG_SP],
-                              .fp = registers->r[PP_REG_FP],
-                              .bx = registers->r[PP_REG_BX],
-                              .exact = true,
-                              .full = registers,
-                              .space = space};
-    return &space->frame;
+    pp_frame *f = &space->frame;
+    f->exact = full != NULL;
+    f->guessed = f->missed = f->undisturbed = false;
+    f->full = full;
+    f->space = space;
+    return f;
 }
 
 void pp_walk_from_context(const void *context, pp_walk *walk)
 {
-    walk_frames(start_at_context(context, walk->space), walk);
-}
-
-static pp_frame *start_at_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
-                                 pp_walk_space *space)
-{
-    space->frame = (pp_frame){.pc = return_address, .sp = sp, .fp = fp, .bx = bx, .space = space};
-    return &space->frame;
+    pp_registers *registers = &walk->space->registers;
+    pp_frame *f = start(walk->space, registers);
+    pp_registers_from_context(registers, context);
+    f->pc = registers->r[PP_REG_RA];
+    f->sp = registers->r[PP_REG_SP];
+    f->fp = registers->r[PP_REG_FP];
+    f->bx = registers->r[PP_REG_BX];
+    walk_frames(f, walk);
 }
 
 void pp_walk_from_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
                          pp_walk *walk)
 {
-    walk_frames(start_at_caller(return_address, sp, fp, bx, walk->space), walk);
+    pp_frame *f = start(walk->space, NULL);
+    f->pc = return_address;
+    f->sp = sp;
+    f->fp = fp;
+    f->bx = bx;
+    walk_frames(f, walk);
 }

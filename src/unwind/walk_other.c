@@ -56,6 +56,9 @@ void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *w
         walk->pcs[walk->depth++] = pp_frame_stored_pc(f);
         v = v == PP_GO_ON ? leave(f, &space->search) : v;
     }
+    if (f->undisturbed) {
+        pp_frame_close(f);
+    }
     walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
 }

@@ -14,6 +14,7 @@
 #define PP_UNWIND_WALK_SPACE_H
 
 #include "arch/registers.h"
+#include "sys/signal_mask.h"
 #include "unwind/cfi.h"
 #include "unwind/frame.h"
 #include "unwind/stack_memo.h"
@@ -27,6 +28,7 @@ typedef struct pp_walk_space {
     pp_stack_copy stack;
     pp_image image; /* the module of the rule that is being computed */
     pp_cfi_space cfi;
+    pp_signal_mask mask; /* from before the first rule that had to be computed */
 } pp_walk_space;
 
 #endif

@@ -49,7 +49,7 @@ static void no_chunk_is_torn(void **state)
 {
     (void)state;
     assert_holds_within(&chunks, 1, 1);
-    assert_is_caught(&chunks, "keep", MODEL_FENCE, __ATOMIC_RELAXED);
+    assert_is_caught(&chunks, "pp_copies_keep", MODEL_FENCE, __ATOMIC_RELAXED);
     assert_is_caught(&chunks, "pp_copies_find", MODEL_FENCE, __ATOMIC_RELAXED);
 }
 

@@ -18,6 +18,9 @@
 #include "sys/modules.h"
 #include "unwind/copies.h"
 #include "unwind/rule_cache.h"
+#include "unwind/walk.h"
+
+#include "spare_library.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -28,7 +31,10 @@ enum {
     PERIOD_US = 40,
     FIRST_PC = 0x7f0000001000,
     PCS = 64,
-    CHUNKS = 8,
+    CHUNKS = 1024, /* in every place that there is for them */
+    FRAMES = 4,
+    STRIDE = 37,
+    TURNS_TO_CHANGE = 4,
     STACKS = 1 << 16,
     OBJECT = 0x5000
 };
@@ -36,6 +42,9 @@ enum {
 /* ---- the storm ---- */
 
 typedef void work(unsigned turn);
+
+static spare_code code;
+static pp_walk_space space;
 
 static sigjmp_buf out;
 static unsigned jumps;
@@ -124,12 +133,32 @@ static pp_rule big_rule(int32_t number)
     return rule;
 }
 
-static void publish(unsigned turn)
+/* A library that could be unloaded: its rules belong to an epoch, and what is read of it is kept in copies. */
+static int load_library(void **state)
 {
-    pp_rule rule = big_rule((int32_t)turn);
-    uint64_t epoch = pp_loader_epoch();
-    rule.permanent = turn % 2 != 0;
-    pp_rule_cache_publish(FIRST_PC + turn % PCS, &rule, epoch, pp_rule_cache_generation(epoch));
+    (void)state;
+    void *library = dlopen(spare_library(), RTLD_NOW);
+    code = spare_code_of(library);
+    pp_modules_refresh();
+    return library == NULL;
+}
+
+/* From somewhere in the library's code, whose rule is in no cache at first; where that leads does not matter. */
+static void walk_from(uintptr_t return_address)
+{
+    uintptr_t pcs[FRAMES];
+    pp_walk walk = {.pcs = pcs, .space = &space, .capacity = FRAMES, .without_memo = true};
+    uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+    pp_walk_from_caller(return_address, sp, sp, 0, &walk);
+}
+
+static void walk_through_library(unsigned turn)
+{
+    if (turn % TURNS_TO_CHANGE == 0) {
+        pp_loader_note_change();
+        pp_modules_refresh();
+    }
+    walk_from(code.lo + turn * STRIDE % (code.hi - code.lo));
 }
 
 /* A new generation, and from time to time the first one again: nobody may be publishing then. */
@@ -146,15 +175,15 @@ static void note_changes(void)
 static void rules_can_be_published(void **state)
 {
     (void)state;
-    pp_modules_refresh();
     if (!pp_loader_epoch_is_known())
         skip();
-    storm(publish);
+    storm(walk_through_library);
     uint64_t epoch = pp_loader_epoch();
     unsigned generation = pp_rule_cache_generation(epoch);
     for (int32_t i = 0; i < PCS; i++) {
         pp_rule rule = big_rule(1000 + i);
         pp_rule found;
+        rule.permanent = i % 2 != 0;
         pp_rule_cache_publish((uintptr_t)FIRST_PC + (uintptr_t)i, &rule, epoch, generation);
         assert_true(pp_rule_cache_big((uintptr_t)FIRST_PC + (uintptr_t)i, generation, &found));
         assert_int_equal(found.cfa_addend, 1000 + i);
@@ -162,10 +191,9 @@ static void rules_can_be_published(void **state)
     note_changes();
 }
 
-static void keep(unsigned turn)
+static void keep(uintptr_t begin)
 {
     static pp_chunk chunk;
-    uintptr_t begin = FIRST_PC / PP_CHUNK_BYTES * PP_CHUNK_BYTES + turn % CHUNKS * PP_CHUNK_BYTES;
     chunk.lo = begin;
     chunk.hi = begin + PP_CHUNK_BYTES;
     pp_copies_keep(begin, pp_loader_epoch(), &chunk);
@@ -175,10 +203,10 @@ static void chunks_can_be_kept(void **state)
 {
     (void)state;
     pp_chunk found;
-    storm(keep);
-    for (unsigned i = 0; i < CHUNKS; i++) {
-        uintptr_t begin = FIRST_PC / PP_CHUNK_BYTES * PP_CHUNK_BYTES + i * PP_CHUNK_BYTES;
-        keep(i);
+    storm(walk_through_library);
+    for (uintptr_t i = 0; i < CHUNKS; i++) {
+        uintptr_t begin = (FIRST_PC / PP_CHUNK_BYTES + i) * PP_CHUNK_BYTES;
+        keep(begin);
         assert_true(pp_copies_find(begin, pp_loader_epoch(), &found));
         assert_int_equal(found.lo, begin);
     }
@@ -233,8 +261,10 @@ static void a_peak_can_be_taken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_find_their_list), cmocka_unit_test(rules_can_be_published),
-        cmocka_unit_test(chunks_can_be_kept),    cmocka_unit_test(buckets_are_all_listed),
+        cmocka_unit_test(waits_find_their_list),
+        cmocka_unit_test_setup(rules_can_be_published, load_library),
+        cmocka_unit_test(chunks_can_be_kept),
+        cmocka_unit_test(buckets_are_all_listed),
         cmocka_unit_test(a_peak_can_be_taken),
     };
     return cmocka_run_group_tests(tests, catch_signals, NULL);
