@@ -10,6 +10,7 @@
 
 #include "sys/own_code.h"
 #include "unwind/function.h"
+#include "unwind/walk.h"
 
 #include "pprof.h"
 
@@ -35,4 +36,14 @@ uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity)
         }
     }
     return pp_own_code_leave_out(pcs, (uint32_t)depth);
+}
+
+uint32_t pp_own_stack_at(const void *context, uintptr_t *pcs, size_t capacity)
+{
+    pp_walk_space space;
+    pp_walk walk = {.pcs = pcs,
+                    .space = &space,
+                    .capacity = capacity < UINT32_MAX ? (uint32_t)capacity : UINT32_MAX};
+    pp_walk_from_context(context, &walk);
+    return pp_own_code_leave_out(pcs, walk.depth);
 }

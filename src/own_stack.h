@@ -17,4 +17,7 @@
  * can be told (sys/own_code.h). Returns how many. */
 uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity);
 
+/* In a signal handler: likewise, of what the signal interrupted. `context` is the handler's ucontext_t. */
+uint32_t pp_own_stack_at(const void *context, uintptr_t *pcs, size_t capacity);
+
 #endif

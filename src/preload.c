@@ -255,9 +255,10 @@ static void before_confinement(void)
     pp_cpu_perf_confine();
 }
 
-static void at_end(bool fatal_signal)
+static void at_end(const void *interrupted)
 {
-    pp_thread_control_end(fatal_signal);
+    bool fatal_signal = interrupted != NULL;
+    pp_thread_control_end(interrupted);
     if (started) {
         pp_cpu_control_stop(true, fatal_signal);
     }

@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 static pp_symbolize symbolize = PP_SYMBOLIZE_NAMES;
-static bool confined; /* nothing may be tried that has not worked before */
-static bool ending;   /* in a fatal signal's handler */
+static bool confined;           /* nothing may be tried that has not worked before */
+static const void *interrupted; /* in a fatal signal's handler: the ucontext_t; else NULL */
 
 /* Real functions, so that every reader shows their names; their addresses are all that is used. */
 __attribute__((visibility("default"), noinline, used)) void pprof_first_thread(void)
@@ -47,7 +47,7 @@ void pp_thread_control_set_symbolize(pp_symbolize wanted)
 
 static bool may_look(void)
 {
-    if (ending) {
+    if (interrupted != NULL) {
         return true;
     }
     pp_sandbox sandbox = confined ? PP_SANDBOX_REFUSES : pp_sandbox_probe();
@@ -55,6 +55,12 @@ static bool may_look(void)
         pp_safe_read_forbid_copy();
     }
     return sandbox != PP_SANDBOX_REFUSES;
+}
+
+static uint32_t own_stack(uintptr_t *pcs, size_t capacity)
+{
+    return interrupted != NULL ? pp_own_stack_at(interrupted, pcs, capacity)
+                               : pp_own_stack(pcs, capacity);
 }
 
 int pp_thread_control_snapshot(bool with_stacks, bool with_names, pp_arena *arena,
@@ -66,11 +72,10 @@ int pp_thread_control_snapshot(bool with_stacks, bool with_names, pp_arena *aren
         return -ENOMEM;
     }
     pp_threads_wish wish = {.pc = own,
-                            .depth = pp_own_stack(own, PP_SCRATCH_DEPTH),
+                            .depth = own_stack(own, PP_SCRATCH_DEPTH),
                             .alone = !may_look(),
                             .with_stacks = with_stacks,
-                            .with_names = with_names,
-                            .may_ask = !ending};
+                            .with_names = with_names};
     return pp_threads_snapshot(&wish, arena, threads);
 }
 
@@ -184,17 +189,17 @@ void pp_thread_control_start(void)
     file.wanted = true;
 }
 
-void pp_thread_control_end(bool fatal)
+void pp_thread_control_end(const void *context)
 {
-    ending = fatal;
-    pp_end_files_write(&file, 1, fatal);
-    ending = false;
+    interrupted = context;
+    pp_end_files_write(&file, 1, context != NULL);
+    interrupted = NULL;
 }
 
 bool pp_thread_control_confine(void)
 {
     bool wanted = file.wanted;
-    pp_thread_control_end(false);
+    pp_thread_control_end(NULL);
     confined = true;
     return wanted;
 }

@@ -71,24 +71,24 @@ static void do_default(int signal)
     pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_system_call(SYS_gettid), signal);
 }
 
-static void end_with_profile(int signal)
+static void end_with_profile(int signal, const void *context)
 {
     int saved_errno = errno;
-    pp_hook_tell_end(true);
+    pp_hook_tell_end(context);
     do_default(signal);
     errno = saved_errno;
 }
 
 static void on_fatal_signal(int signal, siginfo_t *info, void *context)
 {
-    (void)info, (void)context;
-    end_with_profile(signal);
+    (void)info;
+    end_with_profile(signal, context);
 }
 
 static void on_first_fatal_signal(int signal, siginfo_t *info, void *context)
 {
-    (void)info, (void)context;
-    end_with_profile(signal);
+    (void)info;
+    end_with_profile(signal, context);
 }
 
 static void ignore_overflow(int signal, const siginfo_t *info)

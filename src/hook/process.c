@@ -42,10 +42,10 @@ bool pp_hook_is_owner(void)
     return pp_task_process() == owner_pid;
 }
 
-void pp_hook_tell_end(bool fatal_signal)
+void pp_hook_tell_end(const void *interrupted)
 {
     if (events.at_end != NULL && pp_hook_is_owner()) {
-        events.at_end(fatal_signal);
+        events.at_end(interrupted);
     }
 }
 
@@ -88,7 +88,7 @@ static void after_fork_in_child(void)
 
 static void end_process(int status)
 {
-    pp_hook_tell_end(false);
+    pp_hook_tell_end(NULL);
     for (;;) {
         pp_system_call(SYS_exit_group, status);
     }
@@ -108,13 +108,13 @@ __attribute__((visibility("default"), noreturn)) void _Exit(int status)
 
 static void at_quick_end(void)
 {
-    pp_hook_tell_end(false);
+    pp_hook_tell_end(NULL);
 }
 
 /* Runs after the host's own atexit handlers, since we were loaded before they were registered. */
 __attribute__((destructor)) static void at_normal_end(void)
 {
-    pp_hook_tell_end(false);
+    pp_hook_tell_end(NULL);
 }
 
 /* ---- unloading ---- */

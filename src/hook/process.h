@@ -19,16 +19,16 @@
  * after_fork_in_child   in the child, which has this one thread
  * before_unload         before dlclose
  * before_confinement    before the host puts itself under a seccomp filter
- * at_end                before exit, _exit, _Exit, quick_exit end the process (false), or a fatal
- *                       signal does (true: on whatever thread, at whatever point). Never called in
- *                       a child of vfork, whose memory is the parent's.
+ * at_end                before exit, _exit, _Exit, quick_exit end the process (NULL), or a fatal
+ *                       signal does (the handler's ucontext_t: on whatever thread, at whatever point).
+ *                       Never called in a child of vfork, whose memory is the parent's.
  */
 typedef struct pp_process_events {
     void (*before_fork)(void);
     void (*after_fork_in_child)(void);
     void (*before_unload)(void);
     void (*before_confinement)(void);
-    void (*at_end)(bool fatal_signal);
+    void (*at_end)(const void *interrupted);
 } pp_process_events;
 
 /* Called once when the library is loaded. */
@@ -72,6 +72,6 @@ void pp_hook_around_unload(void (*before)(void), void (*behind)(void));
 bool pp_hook_is_owner(void);
 
 /* at_end, if this is the process that it belongs to. */
-void pp_hook_tell_end(bool fatal_signal);
+void pp_hook_tell_end(const void *interrupted);
 
 #endif

@@ -312,8 +312,7 @@ void pp_alloctrace_free(uintptr_t block, uint64_t size, uintptr_t return_address
 static void look_at_others(pp_arena *arena, pp_threads *threads)
 {
     bool refused = pp_sandbox_probe() == PP_SANDBOX_REFUSES;
-    const pp_threads_wish wish = {
-        .alone = refused, .with_stacks = true, .with_names = true, .may_ask = true};
+    const pp_threads_wish wish = {.alone = refused, .with_stacks = true, .with_names = true};
     threads->count = 0;
     pp_threads_snapshot(&wish, arena, threads);
 }

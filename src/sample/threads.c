@@ -30,8 +30,10 @@
 enum {
     SLACK = 64, /* threads that come while they are listed */
     DIRECTORY_BYTES = 32 * 1024,
-    LOOKS = 3,              /* at a thread that wakes up each time */
-    PATIENCE_NS = 50000000, /* for all answers together */
+    LOOKS = 3,                /* at a thread that wakes up each time */
+    PATIENCE_NS = 50000000,   /* for all answers together */
+    STARVED_NS = 500000000,   /* for those that get no processor on which they could answer */
+    ENOUGH_CPU_NS = 20000000, /* of a thread that would have answered: two ticks of a slow kernel */
     PAUSE_NS = 500000,
     PAUSES_A_LOOK = 4
 };
@@ -285,6 +287,7 @@ static pp_task_activity look_at(work *w, pp_thread_row *row)
 typedef struct question {
     pp_thread_row *row;
     pp_answer *answer; /* NULL: not asked yet */
+    int64_t asked_ns;  /* its CPU clock then */
     bool closed;
 } question;
 
@@ -306,6 +309,7 @@ static void look_for_answer(work *w, question *q)
         close_question(q);
     } else if (q->answer == NULL && pp_answers_have_room() && !pp_small_stacks_has(q->row->tid) &&
                !pp_task_blocks(w->folder, q->row->tid, PP_SAMPLING_SIGNAL, w->status)) {
+        q->asked_ns = pp_task_cpu_ns(q->row->tid);
         q->answer = pp_answer_ask(q->row->tid);
     }
 }
@@ -335,24 +339,36 @@ static void pause_once(void)
     pp_system_call(SYS_nanosleep, &pause, NULL);
 }
 
+static bool is_starved(const question *q)
+{
+    return q->answer != NULL && pp_task_cpu_ns(q->row->tid) - q->asked_ns < ENOUGH_CPU_NS;
+}
+
+/* One round for one question, `waited_ns` after the first. */
+static void go_on_with(work *w, question *q, unsigned round, uint64_t waited_ns)
+{
+    bool late = waited_ns >= PATIENCE_NS;
+    look_for_answer(w, q);
+    if (!q->closed && (late || round % PAUSES_A_LOOK == 0)) {
+        look_again(w, q);
+    }
+    if (!q->closed && late && (waited_ns >= STARVED_NS || !is_starved(q))) {
+        q->row->state = PP_THREAD_IS_SILENT;
+        close_question(q);
+    }
+}
+
 static void ask_all(work *w, question *questions, size_t count)
 {
-    uint64_t deadline_ns = pp_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+    uint64_t start_ns = pp_clock_ns(CLOCK_MONOTONIC);
     for (unsigned round = 1; count_open(questions, count) > 0; round++) {
-        bool late = pp_clock_ns(CLOCK_MONOTONIC) >= deadline_ns;
+        uint64_t waited_ns = pp_clock_ns(CLOCK_MONOTONIC) - start_ns;
         for (size_t i = 0; i < count; i++) {
             if (!questions[i].closed) {
-                look_for_answer(w, &questions[i]);
-            }
-            if (!questions[i].closed && (late || round % PAUSES_A_LOOK == 0)) {
-                look_again(w, &questions[i]);
-            }
-            if (!questions[i].closed && late) {
-                questions[i].row->state = PP_THREAD_IS_SILENT;
-                close_question(&questions[i]);
+                go_on_with(w, &questions[i], round, waited_ns);
             }
         }
-        if (!late) {
+        if (count_open(questions, count) > 0) {
             pause_once();
         }
     }
@@ -382,7 +398,7 @@ static int look_at_all(work *w)
             break;
         }
     }
-    if (running > 0 && w->wish->may_ask && pp_answers_prepare() == 0) {
+    if (running > 0 && pp_answers_prepare() == 0) {
         ask_all(w, questions, running);
     }
     return 0;

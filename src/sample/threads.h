@@ -59,7 +59,6 @@ typedef struct pp_threads_wish {
     bool alone;       /* no other thread is to be looked at */
     bool with_stacks; /* of others */
     bool with_names;
-    bool may_ask; /* running threads; else they are listed only */
 } pp_threads_wish;
 
 typedef struct pp_threads {
