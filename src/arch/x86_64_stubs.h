@@ -80,8 +80,8 @@ typedef struct pp_stub_call {
             ".set " name ", " other "\n")
 
 /*
- * Defines the thread start routine `name(arg)`: calls `prepare(arg)`, which returns a struct of two
- * words {function, argument}, and jumps to function(argument), so that the thread's stack looks as
+ * Defines the thread start routine `name(arg)`: calls `prepare(arg, sp, fp, bx)`, with its caller's registers (the return
+ * address lies at sp), which returns a struct of two words {function, argument}, and jumps to function(argument), so that the thread's stack looks as
  * if the C library had called the function itself.
  */
 #define PP_STUB_THREAD_START(name, prepare)                                                        \
@@ -91,6 +91,9 @@ typedef struct pp_stub_call {
             ".type " #name ", @function\n" #name ":\n"                                             \
             ".cfi_startproc\n"                                                                     \
             "endbr64\n"                                                                            \
+            "mov %rsp, %rsi\n"                                                                     \
+            "mov %rbp, %rdx\n"                                                                     \
+            "mov %rbx, %rcx\n"                                                                     \
             "sub $8, %rsp\n"                                                                       \
             ".cfi_adjust_cfa_offset 8\n"                                                           \
             "call " #prepare "\n"                                                                  \

@@ -135,9 +135,10 @@ static void declare_stack(size_t stack_size)
 }
 
 /* Called by the stub on the new thread. */
-call pp_hook_thread_prepare(launch *l);
+call pp_hook_thread_prepare(launch *l, uintptr_t sp, uintptr_t fp, uintptr_t bx);
 
-__attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *l)
+__attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *l, uintptr_t sp,
+                                                                        uintptr_t fp, uintptr_t bx)
 {
     call next = {l->start.address, l->argument};
     size_t stack_size = l->stack_size;
@@ -148,7 +149,7 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
     if (end_key_made) {
         pthread_setspecific(end_key, (void *)1);
     }
-    pp_thread_begin(next.function, labels, &creation);
+    pp_thread_begin(next.function, &(pp_thread_caller){sp, fp, bx}, labels, &creation);
     return next;
 }
 

@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "sample/cpu_perf.h"
 #include "sample/cpu_signal.h"
+#include "sample/scratch.h"
 #include "sample/small_stacks.h"
 #include "sys/address_space.h"
 #include "sys/clock.h"
@@ -25,6 +26,8 @@
 #include "sys/signal_mask.h"
 #include "sys/task_state.h"
 #include "sys/tasks.h"
+
+#include "pprof.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -58,6 +61,7 @@ static uint32_t timer_cap, timers;
 static uint32_t armed; /* threads; written under the lock, read without it */
 static uint32_t scan_number;
 static uint64_t random_state;
+static const pp_cpu_root no_root;
 static char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
 static char status_text[PP_TASK_STATUS_BYTES];
 
@@ -308,14 +312,14 @@ static bool can_take_signals(int tid, unsigned *busy)
  * (RLIMIT_SIGPENDING) the account stays open: a later look may have more luck, and what the thread
  * used is known at the end.
  */
-static void arm(int tid, uint64_t base_ns, uintptr_t entry, bool takes_signals)
+static void arm(int tid, uint64_t base_ns, const pp_cpu_root *root, bool takes_signals)
 {
     pp_cpu_slot *slot = new_slot(tid);
     if (slot == NULL) {
         pp_cpu->threads_unarmed++;
         return;
     }
-    slot->entry = entry;
+    slot->root = *root;
     slot->first_ns = base_ns + 1 + pp_random_below(&random_state, pp_cpu->period_ns);
     __atomic_store_n(&slot->session, pp_cpu->number, __ATOMIC_RELEASE);
     int error = takes_signals ? arm_slot(slot) : -EAGAIN;
@@ -328,7 +332,7 @@ static void arm(int tid, uint64_t base_ns, uintptr_t entry, bool takes_signals)
 
 /* ---- accounts ---- */
 
-/* Records what was due and never counted: on the thread's entry, or for want of it on its last
+/* Records what was due and never counted: where the thread began, or for want of that on its last
  * stack. */
 static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cpu_ns,
                    bool at_thread_end)
@@ -338,17 +342,19 @@ static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cp
         return;
     }
     uint64_t rest = owed - slot->counted;
-    uintptr_t stack[2] = {(uintptr_t)pprof_lost_samples + 1, slot->entry + 1};
-    uint32_t entry_depth = slot->entry != 0 ? 1 : 0;
+    uintptr_t stack[1 + PP_ROOT_DEPTH] = {(uintptr_t)pprof_lost_samples + 1};
+    uint32_t root_depth = slot->root.depth;
+    memcpy(&stack[1], slot->root.pcs, root_depth * sizeof *stack);
     if (rest * session->period_ns > UNDELIVERED_NS) {
-        pp_cpu_count(session, stack, 1 + entry_depth, NULL, rest);
+        pp_cpu_count(session, stack, 1 + root_depth, NULL, rest);
         __atomic_add_fetch(&session->lost_not_delivered, rest, __ATOMIC_RELAXED);
         return;
     }
     __atomic_add_fetch(&session->settled, rest, __ATOMIC_RELAXED);
-    bool on_entry = entry_depth == 1 && (at_thread_end || slot->last == NULL);
-    if (on_entry) {
-        pp_cpu_count(session, &stack[1], 1, at_thread_end ? pp_labels_current() : NULL, rest);
+    bool on_root = root_depth > 0 && (at_thread_end || slot->last == NULL);
+    if (on_root) {
+        pp_cpu_count(session, &stack[1], root_depth, at_thread_end ? pp_labels_current() : NULL,
+                     rest);
     } else if (slot->last != NULL) {
         __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
         pp_label_cell_add(slot->last_cell, 0, rest);
@@ -382,7 +388,7 @@ static void visit_task(int tid, void *context)
     int64_t now = pp_task_cpu_ns(tid);
     if (now >= 0) {
         uint32_t before = armed;
-        arm(tid, (uint64_t)now, 0, can_take_signals(tid, &s->busy));
+        arm(tid, (uint64_t)now, &no_root, can_take_signals(tid, &s->busy));
         s->added += armed != before;
     }
 }
@@ -450,7 +456,7 @@ static unsigned arm_listed(void)
     if (added < 0) { /* no /proc: the calling thread at least */
         int tid = pp_task_self();
         if (find_slot(tid) == NULL) {
-            arm(tid, (uint64_t)pp_task_cpu_ns(tid), 0, can_take_signals(tid, &none));
+            arm(tid, (uint64_t)pp_task_cpu_ns(tid), &no_root, can_take_signals(tid, &none));
         }
     }
     return busy;
@@ -489,11 +495,34 @@ void pp_cpu_timers_look_again(void)
 
 /* ---- one thread ---- */
 
-void pp_cpu_timers_thread_begin(uintptr_t entry)
+/* The walk has room for all of the stack: what it finds is the root only if it gets to the end. */
+static pp_cpu_root root_of(uintptr_t entry, const pp_thread_caller *caller)
+{
+    pp_cpu_root root = {.pcs = {entry + 1}, .depth = 1};
+    pp_scratch *scratch = pp_scratch_take_at(caller->sp);
+    if (scratch == NULL) {
+        return root;
+    }
+    pp_walk walk = {.pcs = scratch->pcs,
+                    .space = &scratch->space,
+                    .capacity = PP_SCRATCH_DEPTH,
+                    .without_memo = true};
+    pp_walk_from_caller(*(const uintptr_t *)caller->sp, caller->sp + sizeof(uintptr_t), caller->fp,
+                        caller->bx, &walk);
+    if (walk.stop == PP_STOP_END && walk.depth < PP_ROOT_DEPTH) {
+        memcpy(&root.pcs[1], walk.pcs, walk.depth * sizeof *walk.pcs);
+        root.depth += walk.depth;
+    }
+    pp_scratch_give(scratch);
+    return root;
+}
+
+void pp_cpu_timers_thread_begin(uintptr_t entry, const pp_thread_caller *caller)
 {
     if (!pp_cpu_is_active()) {
         return;
     }
+    pp_cpu_root root = root_of(entry, caller);
     pp_signal_mask old = 0;
     enter(&old);
     if (pp_cpu_is_active()) {
@@ -505,7 +534,7 @@ void pp_cpu_timers_thread_begin(uintptr_t entry)
             disarm(slot);
         }
         pp_cpu_signal_forget_slot();
-        arm(tid, 0, entry, true);
+        arm(tid, 0, &root, true);
     }
     leave(&old);
 }
@@ -554,9 +583,25 @@ void pp_cpu_timers_after_failed_exec(void)
     around_exec(pp_cpu_perf_resume);
 }
 
+/* Of the calling thread, which was there before us: the outermost frames of where it is. */
+static void find_own_root(pp_cpu_slot *slot)
+{
+    pp_scratch *scratch = pp_scratch_take();
+    if (scratch == NULL) {
+        return;
+    }
+    size_t depth = pprof_callers(0, scratch->pcs, PP_SCRATCH_DEPTH);
+    if (depth >= PP_ROOT_DEPTH && depth < PP_SCRATCH_DEPTH) {
+        memcpy(slot->root.pcs, &scratch->pcs[depth - PP_ROOT_DEPTH], sizeof slot->root.pcs);
+        slot->root.depth = PP_ROOT_DEPTH;
+    }
+    pp_scratch_give(scratch);
+}
+
 void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet)
 {
     pp_signal_mask old = 0;
+    int self = pp_task_self();
     if (!enter_within(patience_ns, &old)) {
         return; /* the process is about to end, and whoever holds the lock will not give it back */
     }
@@ -564,6 +609,9 @@ void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet)
         pp_cpu_slot *slot = &slots[i];
         if (slot->tid == 0) {
             continue;
+        }
+        if (slot->tid == self && slot->root.depth == 0 && slot->last == NULL) {
+            find_own_root(slot);
         }
         int64_t now = pp_task_cpu_ns(slot->tid);
         if (now >= 0) {

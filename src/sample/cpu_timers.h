@@ -32,8 +32,13 @@ unsigned pp_cpu_timers_arm_all(void);
  * up at once if somebody else is at it. */
 void pp_cpu_timers_look_again(void);
 
+/* The registers with which a start routine is called; its return address lies at `sp`. */
+typedef struct pp_thread_caller {
+    uintptr_t sp, fp, bx;
+} pp_thread_caller;
+
 /* The calling thread begins: `entry` is its start routine. NORMAL, in the new thread. */
-void pp_cpu_timers_thread_begin(uintptr_t entry);
+void pp_cpu_timers_thread_begin(uintptr_t entry, const pp_thread_caller *caller);
 
 /* The calling thread ends: settles its account and disarms it. NORMAL. The sampling signal
  * stays blocked. */

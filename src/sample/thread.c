@@ -21,12 +21,13 @@ void pp_thread_declare_stack(uintptr_t limit, uintptr_t top)
     pp_stack_declare(limit, top);
 }
 
-void pp_thread_begin(uintptr_t entry, pprof_labels *labels, const pp_thread_creation *creation)
+void pp_thread_begin(uintptr_t entry, const pp_thread_caller *caller, pprof_labels *labels,
+                     const pp_thread_creation *creation)
 {
     pp_labels_exchange(labels);
     pp_thread_creation_begin(entry, creation);
     pp_contention_thread_begin();
-    pp_cpu_timers_thread_begin(entry);
+    pp_cpu_timers_thread_begin(entry, caller);
 }
 
 void pp_thread_was_there(void)

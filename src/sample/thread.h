@@ -9,6 +9,7 @@
 #ifndef PP_SAMPLE_THREAD_H
 #define PP_SAMPLE_THREAD_H
 
+#include "sample/cpu_timers.h"
 #include "sample/thread_creation.h"
 
 #include "pprof.h"
@@ -19,10 +20,11 @@
 void pp_thread_declare_stack(uintptr_t limit, uintptr_t top);
 
 /*
- * The calling thread is about to call its start routine `entry`. `labels`: those of its creator, of which
- * the thread takes over a reference.
+ * The calling thread is about to call its start routine `entry`, as if `caller` did. `labels`: those of its creator, of
+ * which the thread takes over a reference.
  */
-void pp_thread_begin(uintptr_t entry, pprof_labels *labels, const pp_thread_creation *creation);
+void pp_thread_begin(uintptr_t entry, const pp_thread_caller *caller, pprof_labels *labels,
+                     const pp_thread_creation *creation);
 
 /* The calling thread, which loads the library, was there before. */
 void pp_thread_was_there(void);

@@ -209,9 +209,8 @@ percent() { awk -v total="$1" -v n="$2" 'BEGIN { printf "%.1f\n", total * n / 10
 
 # whole_percent RAW: the share of samples whose outermost frame is the program's entry point (told by
 # the ELF header of mapping 1) or the loader's, which calls constructors by _dl_init, or one of libc's clone
-# functions, or a name from ROOTS. Samples that
-# were settled from a clock at the end of a thread stand alone on its entry: as many as the comment
-# speaks of are left out.
+# functions, or a name from ROOTS. Samples that were settled from the clock of a thread that was there before the profile,
+# and never had a sample, stand on pprof_lost_samples alone: as many as the comment speaks of are left out.
 whole_percent() {
     whole_entries=$(entry_addresses "$1")
     awk -v entries="$whole_entries" -v roots="clone clone3 _start ${ROOTS:-}" '
@@ -236,7 +235,7 @@ whole_percent() {
             for (i = 1; i <= n; i++) {
                 id = outermost[i]
                 if (name[id] in root || address[id] in entry || name[called[i]] == "_dl_init") good += weights[i]
-                else if (depth[i] == 1) alone += weights[i]
+                else if (depth[i] == 1 && name[id] == "pprof_lost_samples") alone += weights[i]
                 else bad += weights[i]
             }
             bad += alone > settled ? alone - settled : 0
