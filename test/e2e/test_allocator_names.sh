@@ -37,7 +37,7 @@ run() { # OUTPUT LIST [NAME=VALUE...] COMMAND...: preloaded with the list
 found_library() { ldconfig -p 2>/dev/null | sed -n "s/.* => \(.*$1\)$/\1/p" | head -n 1; }
 
 allocators=
-for name in libjemalloc.so.2 libmimalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4; do
+for name in libjemalloc.so.2 libmimalloc.so.2 libmimalloc.so.3 libtcmalloc.so.4 libtcmalloc_minimal.so.4; do
     allocators="$allocators $(found_library $name)"
 done
 

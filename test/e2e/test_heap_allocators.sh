@@ -59,10 +59,10 @@ check libc ""
 check jemalloc "$(find_library 'libjemalloc\.so\.2')"
 check tcmalloc "$(find_library 'libtcmalloc\.so\.4')"
 check tcmalloc_minimal "$(find_library 'libtcmalloc_minimal\.so\.4')"
-check mimalloc "$(find_library 'libmimalloc\.so\.2')"
+check mimalloc "$(find_library 'libmimalloc\.so\.[23]')"
 
 # Programs that call an allocator by its own names. mimalloc's: linked to it, without any header of its.
-mimalloc=$(find_library 'libmimalloc\.so\.2')
+mimalloc=$(find_library 'libmimalloc\.so\.[23]')
 if [ -n "$mimalloc" ] && command -v cc >/dev/null; then
     cat >own_names.c <<'C'
 #include <stddef.h>

@@ -6,7 +6,7 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go timeout
-[ -x /usr/bin/python3 ] || skip "no /usr/bin/python3"
+[ -x /usr/bin/python3 ] || absent /usr/bin/python3
 
 # weight_of_leaves RAW REGULAR_EXPRESSION
 weight_of_leaves() {

@@ -9,7 +9,7 @@
 . "$SRC/test/e2e/lib.sh"
 need go cc git sqlite3
 python=/usr/bin/python3
-[ -x $python ] || skip "no $python"
+[ -x $python ] || absent "$python"
 
 # same_with_heap NAME COMMAND...: the last profile is NAME.pb.gz, of every block.
 same_with_heap() {

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 300
+#
+# test_install.sh: what `cmake --install` puts somewhere works from there: pkg-config and the CMake package find it, the
+# command finds its library, manual pages are whole and list every option; the Debian packages have what they should.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need cmake cc readelf
+
+there=$work/there
+cmake --install "$BUILD" --prefix "$there" >install.out 2>&1 || fail "cmake --install: $(cat install.out)"
+libraries=$(dirname "$(find "$there" -name libpprof.so.0)")
+[ -n "$libraries" ] || fail "no libpprof.so.0 was installed"
+# Where the loader does not look, somebody has to say so.
+grep -q "LD_LIBRARY_PATH=$libraries" install.out || fail "nothing was said about $libraries: $(cat install.out)"
+
+cat >program.c <<'C'
+#include <pprof.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile unsigned long turns;
+
+int main(void)
+{
+    int error = pprof_start_cpu_profile(pprof_writer_fd(STDOUT_FILENO));
+    while (turns < 100000000)
+        turns++;
+    return error != 0 || pprof_stop_cpu_profile() != 0;
+}
+C
+
+# ---- pkg-config ----
+
+if command -v pkg-config >/dev/null; then
+    PKG_CONFIG_PATH=$libraries/pkgconfig
+    export PKG_CONFIG_PATH
+    # shellcheck disable=SC2046 # words
+    cc program.c -o by-pkg-config $(pkg-config --cflags --libs libpprof)
+    LD_LIBRARY_PATH=$libraries ./by-pkg-config >by-pkg-config.pb.gz
+    "$there/bin/cpprof" top by-pkg-config.pb.gz >top.txt
+    expect_contains "the profile of a program that pkg-config linked" top.txt main
+    # shellcheck disable=SC2046 # words
+    cc program.c -o with-archive $(pkg-config --cflags libpprof) "$libraries/libpprof.a" -lz
+    ./with-archive >with-archive.pb.gz
+    "$there/bin/cpprof" top with-archive.pb.gz >top.txt
+    expect_contains "the profile of a program with libpprof.a in it" top.txt main
+fi
+
+# ---- CMake ----
+
+mkdir consumer
+cp program.c consumer/
+cat >consumer/CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.13)
+project(consumer C)
+find_package(libpprof 0.1 REQUIRED)
+add_executable(shared program.c)
+target_link_libraries(shared libpprof::pprof)
+add_executable(archive program.c)
+target_link_libraries(archive libpprof::archive)
+if(TARGET libpprof::static)
+  add_executable(static program.c)
+  target_link_libraries(static -static libpprof::static)
+endif()
+CMAKE
+{ cmake -S consumer -B consumer/build -DCMAKE_PREFIX_PATH="$there" && cmake --build consumer/build; } >cmake.out 2>&1 ||
+    fail "a program that uses the CMake package: $(cat cmake.out)"
+for program in shared archive static; do
+    [ -x "consumer/build/$program" ] || continue
+    "consumer/build/$program" >"$program.pb.gz"
+    "$there/bin/cpprof" top "$program.pb.gz" >top.txt
+    expect_contains "the profile of the program that is linked to libpprof::$program" top.txt main
+done
+[ ! -e "$BUILD/lib/libpprof_static.a" ] || [ -x consumer/build/static ] || fail "libpprof::static was not exported"
+
+# ---- the command ----
+
+"$there/bin/cpprof" record -o recorded.pb.gz -- "$victims/ends" exit 2>record.err || true
+[ -s recorded.pb.gz ] || fail "the installed cpprof recorded nothing: $(cat record.err)"
+
+# ---- manual pages ----
+
+for verb in "" record top merge; do
+    page=$there/share/man/man1/cpprof${verb:+-$verb}.1.gz
+    gzip -dc "$page" >page.1 || fail "$page is not there"
+    # shellcheck disable=SC2086 # no word if it is empty
+    "$there/bin/cpprof" help $verb | tr -d '\\-' | grep -oE '[A-Za-z]{4,}' | sort -u >words.help
+    tr -d '\\-' <page.1 | grep -oE '[A-Za-z]{4,}' | sort -u >words.page
+    expect_equal "words of the help that $page lacks" "" "$(comm -23 words.help words.page | grep -v '^usage$' | tr '\n' ' ')"
+    ! command -v man >/dev/null || expect_equal "warnings about $page" "" "$(man --warnings -l "$page" 2>&1 >/dev/null)"
+done
+gzip -dc "$there/share/man/man7/libpprof.7.gz" >options.7
+gzip -dc "$there/share/man/man3/libpprof.3.gz" >functions.3
+# The options that README lists, and the functions that the page names.
+sed -n 's/^| `\([a-z]*\).* | .*/\1/p' "$SRC/README.md" | sort -u >options
+[ "$(wc -l <options)" -ge 10 ] || fail "README lists no options any more"
+while read -r option; do
+    grep -qE "^\\\\fB$option" options.7 || fail "libpprof(7) does not list the option $option"
+done <options
+for function in $(grep -o 'pprof_[a-z_]*(' functions.3 | tr -d '('); do
+    grep -q "$function(" "$there/include/pprof.h" || fail "libpprof(3) names $function, which pprof.h does not declare"
+done
+
+# ---- Debian packages ----
+
+if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null; then
+    cpack --config "$BUILD/CPackConfig.cmake" -B "$work/packages" >cpack.out 2>&1 || fail "cpack: $(cat cpack.out)"
+    for package in libpprof0 libpprof-dev cpprof; do
+        dpkg-deb -c packages/${package}_*.deb >"$package.list" || fail "cpack did not make $package"
+        ! command -v lintian >/dev/null || lintian --allow-root --fail-on error packages/${package}_*.deb >lintian.out 2>&1 ||
+            fail "lintian on $package: $(cat lintian.out)"
+    done
+    expect_contains "libpprof0" libpprof0.list /libpprof.so.0
+    expect_contains "libpprof-dev" libpprof-dev.list /include/pprof.h
+    expect_contains "libpprof-dev" libpprof-dev.list /libpprof.pc
+    expect_contains "cpprof" cpprof.list /bin/cpprof
+    dpkg-deb -x packages/libpprof0_*.deb root
+    dpkg-deb -x packages/cpprof_*.deb root
+    root/usr/bin/cpprof record -o packaged.pb.gz -- "$victims/ends" exit 2>record.err || true
+    [ -s packaged.pb.gz ] || fail "the packaged cpprof recorded nothing: $(cat record.err)"
+fi
+echo ok
