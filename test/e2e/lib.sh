@@ -214,11 +214,13 @@ attempts() {
 percent() { awk -v total="$1" -v n="$2" 'BEGIN { printf "%.1f\n", total * n / 100 }'; }
 
 # whole_percent RAW: the share of samples whose outermost frame is the program's entry point (told by
-# the ELF header of mapping 1) or the loader's, which calls constructors by _dl_init, or one of libc's clone
-# functions, or a name from ROOTS. Samples that were settled from the clock of a thread that was there before the profile,
-# and never had a sample, stand on pprof_lost_samples alone: as many as the comment speaks of are left out.
+# the ELF header of mapping 1) or the loader's, which calls constructors by _dl_init, or has no caller as the unwind
+# tables say (libc's clone functions, which have no name without debug files), or a name from ROOTS, or
+# an address from ROOT_ADDRESSES. Samples that were
+# settled from the clock of a thread that was there before the profile, and never had a sample, stand on
+# pprof_lost_samples alone: as many as the comment speaks of are left out.
 whole_percent() {
-    whole_entries=$(entry_addresses "$1")
+    whole_entries="$(entry_addresses "$1") $(outermost_addresses "$1") ${ROOT_ADDRESSES:-}"
     awk -v entries="$whole_entries" -v roots="clone clone3 _start ${ROOTS:-}" '
         BEGIN {
             count = split(entries, list, " "); for (i = 1; i <= count; i++) entry[list[i]] = 1
@@ -230,9 +232,10 @@ whole_percent() {
         /^Samples:/   { part = 1; next }
         /^Locations/  { part = 2; next }
         /^Mappings/   { part = 3; next }
-        part == 1 && /^ *[0-9]+ +[0-9]+:/ {
+        part == 1 && /^ *[0-9]+( +[0-9]+)?:/ {
+            sub(/:/, " :")
             weights[++n] = $1
-            depth[n] = NF - 2
+            depth[n] = NF - ($2 == ":" ? 2 : 3)
             outermost[n] = $NF
             called[n] = $(NF - 1)
         }
@@ -247,6 +250,39 @@ whole_percent() {
             bad += alone > settled ? alone - settled : 0
             printf "%.2f\n", good + bad ? 100 * good / (good + bad) : 100
         }' "$1"
+}
+
+# The root addresses of a profile that lie in code of which the unwind tables say that nobody has called it.
+outermost_addresses() {
+    awk '/^Samples:/ { part = 1; next } /^Locations/ { part = 2; next } /^Mappings/ { part = 3; next }
+        part == 1 && /^ *[0-9]+( +[0-9]+)?:/ { root[$NF] = 1 }
+        part == 2 && /^ *[0-9]+: 0x/ { id = $1; sub(/:/, "", id)
+            if (id in root && match($3, /^M=/)) { m = substr($3, 3); asked[m] = asked[m] " " $2 } }
+        part == 3 && /^ *[0-9]+: 0x/ { m = $1; sub(/:/, "", m)
+            if (m in asked) { split($2, at, "/"); print $3, at[1], at[3], asked[m] } }' "$1" |
+        while read -r outermost_path outermost_start outermost_offset outermost_asked; do
+            outermost_ranges "$outermost_path" || continue
+            for address in $outermost_asked; do
+                outermost_at=$((address - outermost_start + outermost_offset))
+                while read -r low high; do
+                    [ $outermost_at -lt $((low)) ] || [ $outermost_at -ge $((high)) ] || echo "$address"
+                done <"outermost.$(basename "$outermost_path")"
+            done
+        done | tr '\n' ' '
+}
+
+# outermost_ranges FILE: the file outermost.NAME has ranges of offsets in FILE of such code.
+outermost_ranges() {
+    [ -r "$1" ] || return 1
+    [ ! -e "outermost.$(basename "$1")" ] || return 0
+    outermost_bias=$(LC_ALL=C readelf -lW "$1" | awk '$1 == "LOAD" && / R E / { print $3 "-" $2; exit }')
+    LC_ALL=C readelf --debug-dump=frames "$1" 2>/dev/null | awk '
+        / FDE / { range = $NF; sub(/^pc=/, "", range) }
+        / CIE/ { range = "" }
+        /DW_CFA_undefined: r16/ && range != "" { split(range, at, "[.][.]"); print "0x" at[1], "0x" at[2] }' |
+        while read -r low high; do
+            echo $((low - ($outermost_bias))) $((high - ($outermost_bias)))
+        done >"outermost.$(basename "$1")"
 }
 
 # The root addresses of a profile that lie within the first 64 bytes of the program's entry point.

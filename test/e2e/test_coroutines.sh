@@ -19,19 +19,21 @@ check() {
     record "$work/p.pb.gz" "$victims/coroutines" >spent || : >failed
     raw p.pb.gz
     profile=$work/p.pb.gz.raw
+    # makecontext puts the address of a function of libc's at the beginning, which not every libc has a name for.
+    ROOT_ADDRESSES=$(awk '$1 == "__start_context" { print $2, $3 }' spent)
     for body in context_body malloc_body outer_body thread_body; do
-        chain $body __start_context
+        chain $body # from __start_context, which libc's symbols do not name everywhere
     done
     chain frames_body begin_frames
     chain jump_body finish_bare
     chain zero_body
     # The rest is the kernel's: it maps, fills and unmaps these stacks.
     expect_at_least "weight of short_leaf" "$(percent "$(spent short_body)" 50)" \
-        "$(weight_with "$profile" short_leaf short_body __start_context)"
+        "$(weight_with "$profile" short_leaf short_body)"
     expect_equal "weight of who runs short-lived stacks, below them" 0 \
         "$(weight_with "$profile" short_body thread_of_short_lives)"
     expect_at_least "percent of stacks that reach their beginning, $(comments "$profile")" 98 \
-        "$(ROOTS='__start_context begin_frames finish_bare zero_body' whole_percent "$profile")"
+        "$(ROOTS='begin_frames finish_bare zero_body' whole_percent "$profile")"
 }
 
 attempts 3 check

@@ -19,7 +19,7 @@ record_victim() {
 expect_whole_chain() { # NAME
     record_victim "$1"
     expect_share "the chain of $1" "$spent" "$(weight_with "$profile" frames_leaf frames_middle \
-        frames_middle frames_middle frames_middle main __libc_start_call_main)"
+        frames_middle frames_middle frames_middle main)"
     expect_equal "percent of whole stacks of $1" 100.00 "$(whole_percent "$profile")"
     ! comments "$profile" | grep -q 'without unwind information' ||
         fail "$1: $(comments "$profile")"
@@ -34,7 +34,7 @@ check() {
     record_victim frames_debug_only
     expect_share "work_a_little" "$spent" "$(weight_with "$profile" work_a_little)"
     expect_equal "weight with callers that nobody can know" 0 \
-        "$(weight_with "$profile" work_a_little __libc_start_call_main)"
+        "$(weight_with "$profile" work_a_little main)"
     comments "$profile" | grep -Eq ', [0-9]+ end in code without unwind information' ||
         fail "the comments do not say how the stacks end: $(comments "$profile")"
     comments "$profile" | grep -Fqx \

@@ -9,13 +9,14 @@
 need timeout
 
 rows() { # OPTIONS
-    preload "$1,subprocesses,log=$work/log" timeout -s KILL 250 "$victims/signal_calls"
+    timeout -s KILL 250 env LIBPPROF="$1,subprocesses,log=$work/log" LD_PRELOAD="$library" "$victims/signal_calls"
 }
-"$victims/signal_calls" >plain
+# All runs by way of timeout, which changes what a program in the background inherits (SIGINT is ignored there).
+timeout -s KILL 250 "$victims/signal_calls" >plain
 lines=$(wc -l <plain)
 [ "$lines" -gt 1000 ] || fail "only $lines lines are compared"
 
-env LD_PRELOAD="$library" "$victims/signal_calls" >idle
+timeout -s KILL 250 env LD_PRELOAD="$library" "$victims/signal_calls" >idle
 diff plain idle >&2 || fail "an idle library changes what a call says"
 rows "cpu:1000,thread,file=$work/%p.%k.pb.gz" >timers
 diff plain timers >&2 || fail "a CPU profile changes what a call says"

@@ -60,7 +60,10 @@ for file in dump.txt all.txt; do
     expect_equal "headers of waiters in $file" "$waiters" \
         "$(grep -cE '^thread [1-9][0-9]* "a waiter" \[poll\]:$' "$file")"
     expect_equal "waiters in $file" "$waiters" "$(blocks "$file" waits_in_poll)"
-    expect_equal "roots in $file" "$waiters" "$(awk -v RS= '/waiter\(/ && /\nstart_thread\(/ { n++ }
+    # waiter is called by libc, which is called by libc: two functions whose names not every libc has.
+    expect_equal "roots in $file" "$waiters" "$(awk -v RS= -v FS='\n' '/waiter\(/ {
+        for (i = 1; $i !~ /^waiter\(/; i++) continue
+        if ($(i + 3) ~ /libc/ && $(i + 5) ~ /libc/ && $(i + 6) ~ /^created by/) n++ }
         END { print n + 0 }' "$file")"
     expect_equal "creators in $file" $((threads - 1)) "$(grep -c '^created by start in thread [1-9]' "$file")"
     head -n 1 "$file" | grep -qE '^thread [1-9][0-9]* "first" \[running\]:$' ||

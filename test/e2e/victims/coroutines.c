@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,6 +29,7 @@ enum { STACK = 64 * 1024, PAGE = 4096, MS = 200 };
 typedef void body(void);
 
 static __thread double used;
+static uintptr_t start_context; /* where the stacks of swapcontext begin: a function of libc's */
 
 void coroutine_leaf(void)
 {
@@ -54,6 +56,7 @@ static void run_by_context(void *stack, size_t size, body *function)
     away.uc_stack.ss_size = size;
     away.uc_link = &home;
     makecontext(&away, function, 0);
+    start_context = *(const uintptr_t *)(uintptr_t)away.uc_mcontext.gregs[REG_RSP];
     swapcontext(&home, &away);
     home = back;
 }
@@ -284,5 +287,7 @@ int main(void)
     run(by_zero, "zero_body");
     run_thread(thread_of_coroutines, 1, "thread_body");
     run_thread(thread_of_short_lives, 2, "short_body");
+    /* As the address of a call that returned there, and as it is. */
+    printf("__start_context %#jx %#jx\n", (uintmax_t)start_context - 1, (uintmax_t)start_context);
     return 0;
 }
