@@ -37,13 +37,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where a thread begins, return-like: its start routine, and the functions of libc that called that. */
-enum { PP_ROOT_DEPTH = 4 };
-typedef struct pp_cpu_root {
-    uintptr_t pcs[PP_ROOT_DEPTH];
-    uint32_t depth; /* 0 = not known */
-} pp_cpu_root;
-
 /* A thread with its timer. Slots are never unmapped: a late signal still points to one. */
 typedef struct pp_cpu_slot {
     int tid;           /* 0 = free */
@@ -56,11 +49,12 @@ typedef struct pp_cpu_slot {
     uint64_t first_ns; /* on the thread's CPU clock: when the first sample is due */
     uint64_t counted;  /* weight recorded so far */
     bool by_clock;     /* the timer was put off: overruns do not tell all that is due */
+    uint8_t callers;   /* of its start routine: pp_thread_callers_keep() */
     uint64_t held_until_ns; /* on the thread's CPU clock: no event before */
     uint64_t seen_ns;       /* its CPU clock at the last signal; cpu_perf.c */
     uint64_t slowest_ns;    /* CPU time of a handler since the event's last batch; cpu_perf.c */
-    pp_cpu_root root;
-    uint64_t event_id; /* the kernel's number of the event: descriptors may change hands */
+    uintptr_t begin;        /* of the thread: the start routine, return-like, 0 = unknown */
+    uint64_t event_id;      /* the kernel's number of the event: descriptors may change hands */
     pp_stack_entry *last;
     pp_label_cell
         *last_cell; /* in use: what is settled at the end has the labels of the last sample */

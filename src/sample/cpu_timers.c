@@ -17,8 +17,8 @@
 #include "base/random.h"
 #include "sample/cpu_perf.h"
 #include "sample/cpu_signal.h"
-#include "sample/scratch.h"
 #include "sample/small_stacks.h"
+#include "sample/thread_roots.h"
 #include "sys/address_space.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -26,8 +26,6 @@
 #include "sys/signal_mask.h"
 #include "sys/task_state.h"
 #include "sys/tasks.h"
-
-#include "pprof.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -61,7 +59,7 @@ static uint32_t timer_cap, timers;
 static uint32_t armed; /* threads; written under the lock, read without it */
 static uint32_t scan_number;
 static uint64_t random_state;
-static const pp_cpu_root no_root;
+static const pp_thread_root no_root;
 static char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
 static char status_text[PP_TASK_STATUS_BYTES];
 
@@ -307,19 +305,25 @@ static bool can_take_signals(int tid, unsigned *busy)
     return false;
 }
 
+static void set_root(pp_cpu_slot *slot, const pp_thread_root *root)
+{
+    slot->begin = root->pcs[0];
+    slot->callers = pp_thread_callers_keep(root);
+}
+
 /*
  * Opens the account of thread `tid` at `base_ns` on its CPU clock, and arms it. Without a timer
  * (RLIMIT_SIGPENDING) the account stays open: a later look may have more luck, and what the thread
  * used is known at the end.
  */
-static void arm(int tid, uint64_t base_ns, const pp_cpu_root *root, bool takes_signals)
+static void arm(int tid, uint64_t base_ns, const pp_thread_root *root, bool takes_signals)
 {
     pp_cpu_slot *slot = new_slot(tid);
     if (slot == NULL) {
         pp_cpu->threads_unarmed++;
         return;
     }
-    slot->root = *root;
+    set_root(slot, root);
     slot->first_ns = base_ns + 1 + pp_random_below(&random_state, pp_cpu->period_ns);
     __atomic_store_n(&slot->session, pp_cpu->number, __ATOMIC_RELEASE);
     int error = takes_signals ? arm_slot(slot) : -EAGAIN;
@@ -343,8 +347,9 @@ static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cp
     }
     uint64_t rest = owed - slot->counted;
     uintptr_t stack[1 + PP_ROOT_DEPTH] = {(uintptr_t)pprof_lost_samples + 1};
-    uint32_t root_depth = slot->root.depth;
-    memcpy(&stack[1], slot->root.pcs, root_depth * sizeof *stack);
+    pp_thread_root root = pp_thread_root_read(slot->begin, slot->callers);
+    uint32_t root_depth = root.depth;
+    memcpy(&stack[1], root.pcs, root_depth * sizeof *stack);
     if (rest * session->period_ns > UNDELIVERED_NS) {
         pp_cpu_count(session, stack, 1 + root_depth, NULL, rest);
         __atomic_add_fetch(&session->lost_not_delivered, rest, __ATOMIC_RELAXED);
@@ -495,34 +500,12 @@ void pp_cpu_timers_look_again(void)
 
 /* ---- one thread ---- */
 
-/* The walk has room for all of the stack: what it finds is the root only if it gets to the end. */
-static pp_cpu_root root_of(uintptr_t entry, const pp_thread_caller *caller)
-{
-    pp_cpu_root root = {.pcs = {entry + 1}, .depth = 1};
-    pp_scratch *scratch = pp_scratch_take_at(caller->sp);
-    if (scratch == NULL) {
-        return root;
-    }
-    pp_walk walk = {.pcs = scratch->pcs,
-                    .space = &scratch->space,
-                    .capacity = PP_SCRATCH_DEPTH,
-                    .without_memo = true};
-    pp_walk_from_caller(*(const uintptr_t *)caller->sp, caller->sp + sizeof(uintptr_t), caller->fp,
-                        caller->bx, &walk);
-    if (walk.stop == PP_STOP_END && walk.depth < PP_ROOT_DEPTH) {
-        memcpy(&root.pcs[1], walk.pcs, walk.depth * sizeof *walk.pcs);
-        root.depth += walk.depth;
-    }
-    pp_scratch_give(scratch);
-    return root;
-}
-
 void pp_cpu_timers_thread_begin(uintptr_t entry, const pp_thread_caller *caller)
 {
     if (!pp_cpu_is_active()) {
         return;
     }
-    pp_cpu_root root = root_of(entry, caller);
+    pp_thread_root root = pp_thread_root_of(entry, caller);
     pp_signal_mask old = 0;
     enter(&old);
     if (pp_cpu_is_active()) {
@@ -583,21 +566,6 @@ void pp_cpu_timers_after_failed_exec(void)
     around_exec(pp_cpu_perf_resume);
 }
 
-/* Of the calling thread, which was there before us: the outermost frames of where it is. */
-static void find_own_root(pp_cpu_slot *slot)
-{
-    pp_scratch *scratch = pp_scratch_take();
-    if (scratch == NULL) {
-        return;
-    }
-    size_t depth = pprof_callers(0, scratch->pcs, PP_SCRATCH_DEPTH);
-    if (depth >= PP_ROOT_DEPTH && depth < PP_SCRATCH_DEPTH) {
-        memcpy(slot->root.pcs, &scratch->pcs[depth - PP_ROOT_DEPTH], sizeof slot->root.pcs);
-        slot->root.depth = PP_ROOT_DEPTH;
-    }
-    pp_scratch_give(scratch);
-}
-
 void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet)
 {
     pp_signal_mask old = 0;
@@ -610,8 +578,9 @@ void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet)
         if (slot->tid == 0) {
             continue;
         }
-        if (slot->tid == self && slot->root.depth == 0 && slot->last == NULL) {
-            find_own_root(slot);
+        if (slot->tid == self && slot->begin == 0 && slot->last == NULL) {
+            pp_thread_root root = pp_thread_root_here();
+            set_root(slot, &root);
         }
         int64_t now = pp_task_cpu_ns(slot->tid);
         if (now >= 0) {

@@ -11,6 +11,7 @@
 #define PP_SAMPLE_CPU_TIMERS_H
 
 #include "sample/cpu_session.h"
+#include "sample/thread_roots.h"
 
 /*
  * Reserves the slots, once. The cap on timers is a quarter of RLIMIT_SIGPENDING, which they share
@@ -31,11 +32,6 @@ unsigned pp_cpu_timers_arm_all(void);
 /* The same from the signal handler, if threads appeared that did not come through the hook; gives
  * up at once if somebody else is at it. */
 void pp_cpu_timers_look_again(void);
-
-/* The registers with which a start routine is called; its return address lies at `sp`. */
-typedef struct pp_thread_caller {
-    uintptr_t sp, fp, bx;
-} pp_thread_caller;
 
 /* The calling thread begins: `entry` is its start routine. NORMAL, in the new thread. */
 void pp_cpu_timers_thread_begin(uintptr_t entry, const pp_thread_caller *caller);

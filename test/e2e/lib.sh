@@ -60,6 +60,16 @@ preload() {
     env LIBPPROF="$preload_options" LD_PRELOAD="$library" "$@"
 }
 
+# for_everybody FILE: the path of a copy that every user may read and run; the project may lie in a folder of mode 0700.
+for_everybody() {
+    everybody=$work/everybody
+    mkdir -p "$everybody"
+    chmod 755 "$everybody"
+    chmod a+x "$work"
+    [ -e "$everybody/${1##*/}" ] || install -m 755 "$1" "$everybody/${1##*/}"
+    echo "$everybody/${1##*/}"
+}
+
 # record FILE COMMAND...: the command's profile at 1000 Hz.
 record() {
     record_file=$1

@@ -34,7 +34,7 @@ if [ "$(id -u)" = 0 ]; then
     # The limit is shared by all processes of a user: this one has no others.
     alone() { setpriv --reuid=424242 --regid=424242 --clear-groups prlimit --sigpending=24 "$@"; }
     expect_equal "status with few timers" 42 "$(status alone env \
-        LIBPPROF="cpu:1000,file=$work/p.pb.gz" LD_PRELOAD="$library" ./crowd)"
+        LIBPPROF="cpu:1000,file=$work/p.pb.gz" LD_PRELOAD="$(for_everybody "$library")" ./crowd)"
     raw p.pb.gz
     comments p.pb.gz.raw >said
     # A thread that ends leaves its timer to another one.
@@ -45,7 +45,7 @@ if [ "$(id -u)" = 0 ]; then
     expect_at_least "weight of five threads beside main" 1450 \
         "$(weight_with p.pb.gz.raw work_entry)"
     expect_equal "status without a timer" 42 "$(status alone prlimit --sigpending=0 env \
-        LIBPPROF="cpu:1000,file=$work/z.pb.gz" LD_PRELOAD="$library" ./crowd 2>errors)"
+        LIBPPROF="cpu:1000,file=$work/z.pb.gz" LD_PRELOAD="$(for_everybody "$library")" ./crowd 2>errors)"
     expect_contains "messages without a timer" errors "ulimit -i"
 fi
 

@@ -92,6 +92,7 @@ limited "-t 1" ./program until-killed
 # For root there are no limits of processes: this user has no others.
 if [ "$(id -u)" = 0 ] && command -v setpriv prlimit >/dev/null; then
     chmod 777 .
+    library=$(for_everybody "$library")
     for threads in 1 2 3; do
         HOST_BEFORE="setpriv --reuid=424243 --regid=424243 --clear-groups prlimit --nproc=$threads"
         odd_host nproc-$threads ./program

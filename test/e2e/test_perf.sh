@@ -104,8 +104,9 @@ fi
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && command -v prlimit >/dev/null &&
     [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
     chmod 777 .
-    setpriv --reuid=424243 --regid=424243 --clear-groups prlimit --memlock=0 env LD_PRELOAD="$library" \
-        LIBPPROF="cpu:10000,engine=perf,file=$work/nobody.pb.gz" "$guest" threads >spent
+    setpriv --reuid=424243 --regid=424243 --clear-groups prlimit --memlock=0 env \
+        LD_PRELOAD="$(for_everybody "$library")" LIBPPROF="cpu:10000,engine=perf,file=$work/nobody.pb.gz" \
+        "$(for_everybody "$guest")" threads >spent
     raw nobody.pb.gz
     comments nobody.pb.gz.raw >comments
     expect_contains "comments" comments "libpprof: perf engine; of "
