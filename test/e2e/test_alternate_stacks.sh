@@ -13,7 +13,8 @@ for engine in timer perf; do
             LIBPPROF="cpu:1000,engine=$engine,thread,file=$work/$way.%k.pb.gz" \
             "$victims/alternate_stacks" $way)"
         raw $way.cpu.pb.gz
-        expect_near "weight of $way with $engine" 300 "$(weight $way.cpu.pb.gz.raw)" 20
+        # All that the process used: on a busy machine it starts and ends more slowly.
+        expect_near "weight of $way with $engine" 320 "$(weight $way.cpu.pb.gz.raw)" 40
     done
     for attempt in 1 2 3; do
         expect_equal "status of cancelled, attempt $attempt" 42 "$(status timeout -s KILL 60 env LD_PRELOAD="$library" \
