@@ -77,7 +77,7 @@ int pp_value_rows_read(pp_value_table *table, pp_arena *arena, pp_value_rows *ro
 {
     int error = -EAGAIN;
     for (size_t slack = SLACK; error == -EAGAIN; slack *= 2) {
-        size_t values = pp_value_table_count(table);
+        size_t values = pp_value_table_estimate(table);
         error = count_at_most(table, values + values / 8 + slack, arena, rows);
     }
     return error;

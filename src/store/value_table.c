@@ -206,6 +206,14 @@ static void enter_snapshot(pp_value_table *table)
     }
 }
 
+static void leave_snapshot(pp_value_table *table)
+{
+    for (unsigned i = 0; i < SHARDS; i++) {
+        pp_lock_release(&table->shard[i].lock);
+    }
+    pp_lock_release(&table->snapshot);
+}
+
 /* ---- what others call ---- */
 
 pp_value_table *pp_value_table_new(void)
@@ -283,12 +291,20 @@ bool pp_value_table_remove(pp_value_table *table, uintptr_t value, pp_value *rem
     return found;
 }
 
-size_t pp_value_table_count(const pp_value_table *table)
+size_t pp_value_table_estimate(const pp_value_table *table)
 {
     size_t count = 0;
     for (unsigned i = 0; i < SHARDS; i++) {
         count += __atomic_load_n(&table->shard[i].count, __ATOMIC_RELAXED);
     }
+    return count;
+}
+
+size_t pp_value_table_count(pp_value_table *table)
+{
+    enter_snapshot(table);
+    size_t count = pp_value_table_estimate(table);
+    leave_snapshot(table);
     return count;
 }
 
@@ -307,7 +323,7 @@ bool pp_value_table_each(pp_value_table *table, size_t capacity, pp_value_visit 
                          void *context)
 {
     enter_snapshot(table);
-    bool fits = pp_value_table_count(table) <= capacity;
+    bool fits = pp_value_table_estimate(table) <= capacity; /* exact: all is locked */
     for (unsigned i = 0; i < SHARDS; i++) {
         if (fits) {
             visit_shard(&table->shard[i], visit, context);

@@ -19,8 +19,8 @@
  * Zone: HOOK.
  * Locks: one for each shard, held for a look-up, for an array's replacement or for a snapshot. A
  *        snapshot takes all, in order, after the lock that only snapshots take, and gives up each as soon
- *        as it has been read: what it has seen is the state in which it had them all. Signals stay
- *        open: not for handlers.
+ *        as it has been read: what it has seen is the state in which it had them all. A count is a snapshot, too.
+ *        Signals stay open: not for handlers.
  * Owns: the tables, for ever.
  */
 #ifndef PP_STORE_VALUE_TABLE_H
@@ -54,8 +54,14 @@ int pp_value_table_add(pp_value_table *table, const pp_value *value);
 /* Takes it out, into *removed. False if it is not there. */
 bool pp_value_table_remove(pp_value_table *table, uintptr_t value, pp_value *removed);
 
-/* How many there are. Exact while nobody adds or removes. */
-size_t pp_value_table_count(const pp_value_table *table);
+/*
+ * How many values there are at one moment, as pp_value_table_each() would find them. A thread that removes a value and
+ * adds another one is seen before, between or after the two, and never with the second change alone.
+ */
+size_t pp_value_table_count(pp_value_table *table);
+
+/* The same without a lock, to make room by. Exact while nobody adds or removes. */
+size_t pp_value_table_estimate(const pp_value_table *table);
 
 /*
  * Calls back for every value, as they are at one moment: others wait meanwhile, so the callback has

@@ -260,6 +260,36 @@ static void test_threads(void **state)
     assert_int_equal(pp_value_table_count(shared), ROUNDS + OWN * THREADS);
 }
 
+/* ---- counting ---- */
+
+/* The next value comes before the one before it goes: there are always one or two. */
+static void *replace_values(void *argument)
+{
+    (void)argument;
+    enum { REPLACEMENTS = 500000 };
+    const pp_trie_stack *stack = stack_number(1);
+    for (uintptr_t i = 1; i <= REPLACEMENTS; i++) {
+        assert_int_equal(add(shared, i * 16, stack), 0);
+        assert_true(take(shared, (i - 1) * 16));
+    }
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void test_a_count_is_of_one_moment(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    shared = pp_value_table_new();
+    stop = false;
+    assert_int_equal(add(shared, 0, stack_number(1)), 0);
+    pthread_create(&thread, NULL, replace_values, NULL);
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        assert_in_range(pp_value_table_count(shared), 1, 2);
+    }
+    pthread_join(thread, NULL);
+}
+
 /* ---- fork ---- */
 
 static uint64_t changes;
@@ -343,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_coming_and_going),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_a_count_is_of_one_moment),
         cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
