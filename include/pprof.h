@@ -185,6 +185,22 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  */
 PPROF_API int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug);
 
+/* ---- Rates [runtime MemProfileRate, SetBlockProfileRate, SetMutexProfileFraction] ----------- */
+
+/*
+ * What the three functions that set a rate take beside numbers above 1. All three return what was set
+ * before, so that pprof_set_block_profile_rate(PPROF_RATE_READ) is the present rate of blocking.
+ *
+ * A negative number reads, and turns nothing off: Go's SetMutexProfileFraction has it so, and one rule for all
+ * three is easier to keep in mind than Go's three (its SetBlockProfileRate turns off at -1 and cannot be read; its
+ * MemProfileRate is a variable). So what is ported from Go's SetBlockProfileRate(-1) is PPROF_RATE_OFF here.
+ */
+enum {
+    PPROF_RATE_READ = -1, /* changes nothing; so does any other negative number */
+    PPROF_RATE_OFF = 0,   /* nothing is recorded any more; what was recorded stays */
+    PPROF_RATE_ALL = 1    /* every block, every wait, every release */
+};
+
 /* ---- Heap [runtime/pprof WriteHeapProfile, runtime MemProfile, MemProfileRate] -------------- */
 
 /* pprof_profile_write() of "heap" as profile.proto. */
@@ -192,7 +208,7 @@ PPROF_API int pprof_write_heap_profile(pprof_writer writer);
 
 /*
  * Sets how many bytes are allocated between two samples on the average: 1 takes every block, 0
- * turns sampling off, a negative number changes nothing. Returns what was set before. Each sample
+ * turns sampling off, a negative number changes nothing (PPROF_RATE_*). Returns what was set before. Each sample
  * remembers its rate, so that profiles stay right when it changes. In the calling thread it holds at
  * once, in another one as soon as that has allocated 128 KiB more.
  *
@@ -247,7 +263,8 @@ PPROF_API bool pprof_mem_profile(pprof_mem_record *records, size_t capacity, siz
  * Block profile: where threads wait for locks, conditions, semaphores, barriers and other threads.
  * Waits of at least that many nanoseconds are all recorded, shorter ones with the probability
  * wait / rate, and then count for as many as they stand for. 1 = every event; 0 = off (the default);
- * a negative number changes nothing. Returns what was set before, -1 if there is no memory.
+ * a negative number changes nothing, unlike in Go (PPROF_RATE_*). Returns what was set before, -1 if there
+ * is no memory.
  * Thread-safe; not async-signal-safe.
  */
 PPROF_API int64_t pprof_set_block_profile_rate(int64_t nanoseconds);
@@ -255,8 +272,8 @@ PPROF_API int64_t pprof_set_block_profile_rate(int64_t nanoseconds);
 /*
  * Mutex profile: the stacks that released a lock for which others waited, charged with the time
  * that they waited. One release in `fraction` is recorded, and counts for as many. 1 = every one; 0 =
- * off (the default); a negative number changes nothing. Returns what was set before, -1 if there is
- * no memory. Thread-safe; not async-signal-safe.
+ * off (the default); a negative number changes nothing (PPROF_RATE_*). Returns what was set before, -1 if
+ * there is no memory. Thread-safe; not async-signal-safe.
  */
 PPROF_API int64_t pprof_set_mutex_profile_fraction(int64_t fraction);
 

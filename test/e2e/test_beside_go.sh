@@ -28,5 +28,7 @@ same() {
     done
 }
 
-same count
+for name in count rates; do
+    same $name
+done
 echo "ok:$programs"

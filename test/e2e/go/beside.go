@@ -6,7 +6,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/pprof"
+	"time"
 )
 
 // count: a profile in which the next value comes before the one before it goes.
@@ -37,9 +39,38 @@ func count() {
 	fmt.Printf("at the end: %d\n", profile.Count())
 }
 
+// rates: a wait while all are recorded, one while none is.
+func rates() {
+	wait := func() int64 {
+		<-time.After(time.Millisecond)
+		records := make([]runtime.BlockProfileRecord, 100)
+		n, ok := runtime.BlockProfile(records)
+		if !ok {
+			panic("BlockProfile")
+		}
+		var count int64
+		for _, r := range records[:n] {
+			count += r.Count
+		}
+		return count
+	}
+	runtime.SetBlockProfileRate(1)
+	fmt.Printf("recorded at rate 1: %d\n", wait())
+	runtime.SetBlockProfileRate(-1)
+	fmt.Printf("recorded in all, when off: %d\n", wait())
+	runtime.SetBlockProfileRate(0)
+	fmt.Printf("recorded in all, at rate 0: %d\n", wait())
+	fmt.Printf("fraction before 3: %d\n", runtime.SetMutexProfileFraction(3))
+	fmt.Printf("fraction read: %d\n", runtime.SetMutexProfileFraction(-1))
+	fmt.Printf("fraction read again: %d\n", runtime.SetMutexProfileFraction(-5))
+	fmt.Printf("fraction before it is off: %d\n", runtime.SetMutexProfileFraction(0))
+	fmt.Printf("fraction when off: %d\n", runtime.SetMutexProfileFraction(-1))
+}
+
 func main() {
 	cases := map[string]func(){
 		"count": count,
+		"rates": rates,
 	}
 	cases[os.Args[1]]()
 }
