@@ -114,16 +114,16 @@ static void record(const pp_malloc_call *call, uintptr_t block, uint64_t size, u
 
 /* ---- the trace ---- */
 
-static size_t size_set_aside(const pp_malloc_hook *hook, uintptr_t block)
+static uint64_t size_set_aside(const pp_malloc_hook *hook, uintptr_t block)
 {
     /* libc cannot tell the size of a block of another allocator. */
     static const char *const prefixes[] = {"je_", "_rjem_", "mi_"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         if (strncmp(hook->name, prefixes[i], strlen(prefixes[i])) == 0) {
-            return 0;
+            return PP_TRACE_SIZE_UNKNOWN;
         }
     }
-    return malloc_usable_size != NULL ? malloc_usable_size((void *)block) : 0;
+    return malloc_usable_size != NULL ? malloc_usable_size((void *)block) : PP_TRACE_SIZE_UNKNOWN;
 }
 
 PP_COLD_PATH static void trace_free(const pp_malloc_hook *hook, uintptr_t block, uintptr_t caller)

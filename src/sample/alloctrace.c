@@ -127,6 +127,15 @@ static void add_hex(uint64_t number)
     add(pp_hex(number, digits));
 }
 
+static void add_size(uint64_t size)
+{
+    if (size == PP_TRACE_SIZE_UNKNOWN) {
+        add("unknown");
+    } else {
+        add_hex(size);
+    }
+}
+
 static void add_decimal(uint64_t number)
 {
     char digits[PP_DECIMAL_BYTES];
@@ -283,7 +292,7 @@ void pp_alloctrace_allocation(uintptr_t block, uint64_t size, const char *functi
     add("tracealloc(");
     add_hex(block);
     add(", ");
-    add_hex(size);
+    add_size(size);
     add(", ");
     add(function);
     add(")\n");
@@ -300,7 +309,7 @@ void pp_alloctrace_free(uintptr_t block, uint64_t size, uintptr_t return_address
     add("tracefree(");
     add_hex(block);
     add(", ");
-    add_hex(size);
+    add_size(size);
     add(")\n");
     add_thread();
     add_stack(return_address);

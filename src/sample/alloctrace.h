@@ -12,8 +12,9 @@
  *   ...
  *
  * Frames are return addresses, leaf-most first; names and offsets are those of the call. The size of
- * an allocation is what was asked for, that of a free what the allocator set aside; 0x0 where that
- * is unknown (blocks of a heap that the program describes itself). A block that is resized is freed
+ * an allocation is what was asked for, that of a free what the allocator set aside, or, of a heap that the
+ * program describes itself, what was asked for. Where nobody knows it, "unknown" is in its place: allocators
+ * whose blocks cannot be measured, described objects from before the trace. A block that is resized is freed
  * and allocated, in that order; if the allocator refuses, the old one is allocated once more.
  *
  * Zone: HOOK. Blocks signals while it writes, so that a handler that allocates waits for nobody on
@@ -53,8 +54,10 @@ static inline bool pp_alloctrace_is_on(void)
 /* From now on every call is traced. namer may be NULL. */
 void pp_alloctrace_start(pp_trace_namer *namer);
 
+#define PP_TRACE_SIZE_UNKNOWN UINT64_MAX
+
 /*
- * One event each. `return_address` is the place in the program from which the allocator was called,
+ * One event each. The size may be PP_TRACE_SIZE_UNKNOWN. `return_address` is the place in the program from which the allocator was called,
  * where the stack begins. Preserve errno. A collection shows all threads (NORMAL).
  */
 void pp_alloctrace_allocation(uintptr_t block, uint64_t size, const char *function,

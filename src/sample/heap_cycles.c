@@ -136,12 +136,42 @@ bool pp_heap_cycles_read_again(pp_heap_cycles_ticket *ticket)
 
 /* ---- blocks ---- */
 
-static void forget_stale(uintptr_t key)
+/*
+ * While all is traced, an object that is not sampled has an entry in the table of live blocks, too: its size, by two
+ * low bits that no pp_heap_block has.
+ */
+enum { SIZE_TAG = 2, TAG_BITS = 2, TAG_MASK = 3 };
+
+static bool is_size(uint64_t entry)
 {
-    pp_heap_block block = pp_heap_detach(key);
-    if (block != 0) {
-        pp_heap_block_freed_in(block, index_of(CYCLE_AFTER_NEXT));
+    return (entry & TAG_MASK) == SIZE_TAG;
+}
+
+static uint64_t size_of(uint64_t entry)
+{
+    return entry == 0       ? PP_TRACE_SIZE_UNKNOWN
+           : is_size(entry) ? entry >> TAG_BITS
+                            : pp_heap_block_size(entry);
+}
+
+/* Its object is gone; returns the entry, 0 if there was none. */
+static uint64_t take_entry(uintptr_t key, uint32_t cycles_ahead)
+{
+    uint64_t entry = pp_heap_detach(key);
+    if (entry != 0 && !is_size(entry)) {
+        pp_heap_block_freed_in(entry, index_of(cycles_ahead));
     }
+    return entry;
+}
+
+static void remember_size(uintptr_t object, uint64_t size)
+{
+    int saved_errno = errno;
+    take_entry(object | described, CYCLE_AFTER_NEXT);
+    if (size <= UINT64_MAX >> TAG_BITS) {
+        pp_live_table_insert(object | described, size << TAG_BITS | SIZE_TAG);
+    }
+    errno = saved_errno;
 }
 
 static void record(uintptr_t object, uint64_t size, uint64_t rate, const pp_heap_caller *caller)
@@ -152,7 +182,7 @@ static void record(uintptr_t object, uint64_t size, uint64_t rate, const pp_heap
     if (block == 0) {
         pp_heap_lose(size, rate);
     } else {
-        forget_stale(object | described);
+        take_entry(object | described, CYCLE_AFTER_NEXT); /* one whose free was missed */
         pp_heap_block_allocated_in(block, index);
         if (!pp_live_table_insert(object | described, block)) {
             pp_heap_block_forgotten_in(block, index);
@@ -189,6 +219,8 @@ pp_heap_record_alloc_from(void *object, size_t size, uintptr_t unused, uintptr_t
     }
     if (rate != 0) {
         record((uintptr_t)object, size, rate, &caller);
+    } else {
+        remember_size((uintptr_t)object, size);
     }
 }
 
@@ -197,13 +229,9 @@ static void release(void *object, uint32_t cycles_ahead, uintptr_t return_addres
     if (object == NULL) {
         return;
     }
-    pp_heap_block block = pp_heap_detach((uintptr_t)object | described);
-    if (block != 0) {
-        pp_heap_block_freed_in(block, index_of(cycles_ahead));
-    }
+    uint64_t entry = take_entry((uintptr_t)object | described, cycles_ahead);
     if (pp_alloctrace_is_on()) {
-        uint64_t size = block != 0 ? pp_heap_block_size(block) : 0;
-        pp_alloctrace_free((uintptr_t)object, size, return_address);
+        pp_alloctrace_free((uintptr_t)object, size_of(entry), return_address);
     }
 }
 

@@ -98,6 +98,42 @@ whole forks
 expect_at_least "allocations of children" 30 \
     "$(events | grep -c '^tracealloc(0x[0-9a-f]*, 0x4d, malloc)|.*|allocate_in_child ')"
 
+# ---- described heaps, as Go's own ----
+
+# sizes_of_freed: how many frees have the size with which the address was given out; other sizes.
+sizes_of_freed() {
+    awk -F '[(), ]+' '
+        /^tracealloc\(/ { size[$2] = $3 }
+        /^tracefree\(/ {
+            if ($2 in size) { if ($3 == size[$2]) agree++; else other = other " " $3 }
+            delete size[$2]
+        }
+        END { print agree + 0 other }'
+}
+
+for options in alloctrace alloctrace,heap:1,file=/dev/null alloctrace,heap; do
+    rm -f described.log
+    expect_equal "status of described, $options" 42 \
+        "$(status env LIBPPROF="$options,log=$work/described.log" "$linked/described")"
+    expect_equal "described objects with $options" "6" \
+        "$(grep '^trace.*(0x10000[0-9a-f]\{3\}, ' described.log | sizes_of_freed)"
+done
+expect_equal "described frees" "0x64 0x0 0x1388 0x100000 0x64 0x9 unknown unknown " \
+    "$(sed -n 's/^tracefree(0x10000[0-9a-f]\{3\}, \(.*\))$/\1/p' described.log | tr '\n' ' ')"
+
+for go in "$(command -v go || true)" /usr/bin/go; do
+    case $("$go" env GOVERSION 2>/dev/null) in
+    go1.1[0-9]* | go1.20*) ;;
+    *) continue ;; # not there, or without this trace
+    esac
+    GO111MODULE=off GOTOOLCHAIN=local CGO_ENABLED=0 GOCACHE=${GOCACHE:-$work/cache} \
+        "$go" build -o traced "$SRC/test/e2e/go/traced.go" || continue
+    GODEBUG=allocfreetrace=1 ./traced 2>go.log
+    freed=$(sizes_of_freed <go.log)
+    expect_at_least "blocks that Go has traced to their end" 100 "$(field 1 "$freed")"
+    expect_equal "blocks that Go frees with another size" "$(field 1 "$freed")" "$freed"
+done
+
 # A program that knows better is told.
 preload "log=$work/bad.log,alloctrace=1" "$victims/alloctrace" kinds || true
 expect_contains "message" bad.log "alloctrace, without a value"

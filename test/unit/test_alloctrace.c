@@ -107,6 +107,17 @@ static void a_free(void **state)
     assert_int_equal(strncmp(read_log(), expected, strlen(expected)), 0);
 }
 
+static void a_size_that_nobody_knows(void **state)
+{
+    (void)state;
+    pp_alloctrace_free(0xabc0, PP_TRACE_SIZE_UNKNOWN, 0);
+    static const char freed[] = "tracefree(0xabc0, unknown)\nthread ";
+    assert_int_equal(strncmp(read_log(), freed, strlen(freed)), 0);
+    pp_alloctrace_allocation(0xabc0, PP_TRACE_SIZE_UNKNOWN, "je_realloc", 0);
+    static const char allocated[] = "tracealloc(0xabc0, unknown, je_realloc)\nthread ";
+    assert_int_equal(strncmp(read_log(), allocated, strlen(allocated)), 0);
+}
+
 static void a_collection(void **state)
 {
     (void)state;
@@ -217,9 +228,13 @@ static void a_dead_holder_is_no_obstacle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_allocation),        cmocka_unit_test(a_free),
-        cmocka_unit_test(a_collection),         cmocka_unit_test(names_are_asked_for_once),
-        cmocka_unit_test(events_are_not_mixed), cmocka_unit_test(a_dead_holder_is_no_obstacle),
+        cmocka_unit_test(an_allocation),
+        cmocka_unit_test(a_free),
+        cmocka_unit_test(a_size_that_nobody_knows),
+        cmocka_unit_test(a_collection),
+        cmocka_unit_test(names_are_asked_for_once),
+        cmocka_unit_test(events_are_not_mixed),
+        cmocka_unit_test(a_dead_holder_is_no_obstacle),
     };
     return cmocka_run_group_tests(tests, prepare, finish);
 }
