@@ -366,8 +366,9 @@ typedef struct pprof_labels pprof_labels;
  * The labels of `parent` (NULL: none) with `pairs` further ones: key_values[0] is a key,
  * key_values[1] its value, and so on. There is one value for a key: the one that comes last, and the
  * parent's only where there is no other. All texts are copied, and should be UTF-8; what is not is
- * replaced when a profile is written. A label with an empty value is not shown there, nor is one
- * whose key the profile uses itself ("bytes" of the heap's samples, "state" of waits that go on).
+ * replaced when a profile is written. As in Go, a label with an empty value is shown in texts only:
+ * profile.proto has no such thing. One whose key the profile uses itself is not shown ("bytes" of the heap's
+ * samples, "state" of waits that go on).
  *
  * Returns a set of which the caller holds the one reference. NULL with errno EINVAL: `key_values` or
  * one of the texts is NULL, a key is empty, or all of it is more than 32 KiB; ENOMEM.

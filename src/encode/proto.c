@@ -126,8 +126,11 @@ static void encode_stack(encoder *e, const pp_profile_sample *sample)
     pp_wire_close(&e->out, packed);
 }
 
+/* An empty text cannot be told from the number 0: readers see no such label, in what Go writes neither. */
 static void encode_label(encoder *e, const pp_sample_label *label)
 {
+    if (label->text != NULL && *label->text == '\0')
+        return;
     size_t message = pp_wire_open(&e->out, SAMPLE_LABEL);
     pp_wire_number_if(&e->out, LABEL_KEY, text_index(e, label->key));
     if (label->text != NULL) {

@@ -38,7 +38,7 @@ bool pp_labels_to_sample_labels(const pprof_labels *labels, const pp_sample_labe
     for (uint32_t i = 0; i < labels->count; i++) {
         const char *key = texts;
         const char *value = key + strlen(key) + 1;
-        if (*value != '\0' && !has_key(own, own_count, key)) {
+        if (!has_key(own, own_count, key)) {
             list[count++] = (pp_sample_label){.key = key, .text = value};
         }
         texts += value - key + (ptrdiff_t)strlen(value) + 1;

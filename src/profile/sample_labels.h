@@ -18,9 +18,8 @@
 
 /*
  * Gives the sample the labels of the set (NULL: none), in the order of their keys, and then the `own`
- * ones of the profile. Left out of the set are keys that are among these (a reader expects one value),
- * and empty values (which profile.proto cannot tell from the number 0). `own` must stay as long as the
- * sample; the set is copied. False: no memory.
+ * ones of the profile. Left out of the set are keys that are among these (a reader expects one value). `own`
+ * must stay as long as the sample; the set is copied. False: no memory.
  */
 bool pp_labels_to_sample_labels(const pprof_labels *labels, const pp_sample_label *own,
                                 uint32_t own_count, pp_arena *arena, pp_profile_sample *sample);

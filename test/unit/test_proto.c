@@ -219,12 +219,14 @@ static const uintptr_t pcs[] = {0x400124, 0x7f0000001011, 0x400200, 0x200008, 0x
 static const uintptr_t again[] = {0x400124, 0x400300, 0x410000, 0x410001};
 
 static const pp_sample_label labels[] = {
+    {"before", "", 0, NULL},
     {"user", "caf\xc3\xa9", 0, NULL},
+    {"behind", "", 0, NULL},
     {"bytes", NULL, 512, "bytes"},
 };
 
 static const pp_profile_sample samples[] = {
-    {.pc = pcs, .depth = 5, .value = {3, 30}, .labels = labels, .label_count = 2},
+    {.pc = pcs, .depth = 5, .value = {3, 30}, .labels = labels, .label_count = 4},
     {.pc = again, .depth = 4, .value = {-1, INT64_MAX}},
     {.pc = NULL, .depth = 0, .value = {1, 0}},
 };
@@ -363,7 +365,7 @@ static void values_and_labels(void **state)
     assert_int_equal((int64_t)values[1], INT64_MAX);
 
     const message *m = &d.items[2][0];
-    assert_int_equal(m->part_count, 4); /* locations, values, two labels */
+    assert_int_equal(m->part_count, 4); /* locations, values, and two labels that are not empty */
     message label = parse(m->part[2]);
     assert_string_equal(text(label.number[1]), "user");
     assert_string_equal(text(label.number[2]), "caf\xc3\xa9");

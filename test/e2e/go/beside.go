@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// beside.go CASE: one case of linked/beside.c, as Go has it. Both print the same.
+// beside.go CASE [FILE]: one case of linked/beside.c, as Go has it. Both print the same.
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"sort"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -67,10 +72,48 @@ func rates() {
 	fmt.Printf("fraction when off: %d\n", runtime.SetMutexProfileFraction(-1))
 }
 
+// labels: sets of labels, some of whose values are empty; the profile of goroutines goes to the file.
+func labels() {
+	sets := [][]string{
+		{"empty", ""}, {"empty", "", "k", "v"}, {"a", "1", "z", ""},
+		{"quo\"te", "tab\t"}, {"twice", "1", "twice", ""},
+	}
+	end := make(chan bool)
+	var ready sync.WaitGroup
+	for _, set := range sets {
+		set := set
+		ready.Add(1)
+		go pprof.Do(context.Background(), pprof.Labels(set...), func(context.Context) {
+			ready.Done()
+			<-end
+		})
+	}
+	ready.Wait()
+	var text bytes.Buffer
+	pprof.Lookup("goroutine").WriteTo(&text, 1)
+	var lines []string
+	for _, line := range strings.Split(text.String(), "\n") {
+		if strings.HasPrefix(line, "# labels: ") {
+			lines = append(lines, line)
+		}
+	}
+	sort.Strings(lines)
+	for _, line := range lines {
+		fmt.Println(line)
+	}
+	file, err := os.Create(os.Args[2])
+	if err != nil {
+		panic(err)
+	}
+	pprof.Lookup("goroutine").WriteTo(file, 0)
+	close(end)
+}
+
 func main() {
 	cases := map[string]func(){
-		"count": count,
-		"rates": rates,
+		"count":  count,
+		"labels": labels,
+		"rates":  rates,
 	}
 	cases[os.Args[1]]()
 }

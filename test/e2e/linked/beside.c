@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * beside.c CASE: cases that Go has, too (e2e/go/beside.go). Both print the same.
+ * beside.c CASE [FILE]: cases that Go has, too (e2e/go/beside.go). Both print the same.
  */
 #include <pprof.h>
 
@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 
 static const void *value_of(uintptr_t number)
@@ -47,6 +48,107 @@ static void count(void)
     pthread_join(thread, NULL);
     printf("counts that are neither 1 nor 2: %ld\n", outside);
     printf("at the end: %zu\n", pprof_profile_count(profile));
+}
+
+/* ---- texts ---- */
+
+enum { TEXT_BYTES = 1 << 20, LINES = 1000 };
+
+static char text[TEXT_BYTES];
+static size_t text_length;
+
+static int write_text(void *ctx, const void *data, size_t length)
+{
+    (void)ctx;
+    check(text_length + length < sizeof text, "room for the text");
+    memcpy(text + text_length, data, length);
+    text_length += length;
+    return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Prints the lines that begin with `prefix`, sorted. */
+static void print_lines(pprof_profile *of, const char *prefix)
+{
+    const char *lines[LINES];
+    size_t count = 0;
+    text_length = 0;
+    check(pprof_profile_write(of, (pprof_writer){write_text, NULL}, 1) == 0, "text");
+    text[text_length] = '\0';
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        if (strncmp(line, prefix, strlen(prefix)) == 0 && count < LINES) {
+            lines[count++] = line;
+        }
+    }
+    qsort(lines, count, sizeof *lines, by_text);
+    for (size_t i = 0; i < count; i++) {
+        puts(lines[i]);
+    }
+}
+
+static void write_file(pprof_profile *of, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    check(file != NULL && pprof_profile_write(of, pprof_writer_stdio(file), 0) == 0, "file");
+    check(fclose(file) == 0, "fclose");
+}
+
+/* ---- labels ---- */
+
+static const char *file_path;
+static sem_t ready, may_end;
+
+static void wait_in_set(void *unused)
+{
+    (void)unused;
+    sem_post(&ready);
+    while (sem_wait(&may_end) != 0) {
+    }
+}
+
+typedef struct set {
+    const char *key_values[4];
+    size_t pairs;
+} set;
+
+static void *have_labels(void *argument)
+{
+    const set *mine = argument;
+    pprof_do(mine->key_values, mine->pairs, wait_in_set, NULL);
+    return NULL;
+}
+
+/* Sets of labels, some of whose values are empty; the profile of threads goes to the file. */
+static void labels(void)
+{
+    static set sets[] = {{{"empty", ""}, 1},
+                         {{"empty", "", "k", "v"}, 2},
+                         {{"a", "1", "z", ""}, 2},
+                         {{"quo\"te", "tab\t"}, 1},
+                         {{"twice", "1", "twice", ""}, 2}};
+    enum { SETS = sizeof sets / sizeof *sets };
+    pthread_t threads[SETS];
+    sem_init(&ready, 0, 0);
+    sem_init(&may_end, 0, 0);
+    for (size_t i = 0; i < SETS; i++) {
+        check(pthread_create(&threads[i], NULL, have_labels, &sets[i]) == 0, "pthread_create");
+    }
+    for (size_t i = 0; i < SETS; i++) {
+        while (sem_wait(&ready) != 0) {
+        }
+    }
+    print_lines(pprof_lookup("goroutine"), "# labels: ");
+    write_file(pprof_lookup("goroutine"), file_path);
+    for (size_t i = 0; i < SETS; i++) {
+        sem_post(&may_end);
+    }
+    for (size_t i = 0; i < SETS; i++) {
+        pthread_join(threads[i], NULL);
+    }
 }
 
 /* ---- rates ---- */
@@ -100,7 +202,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"count", count}, {"rates", rates}};
+    } cases[] = {{"count", count}, {"labels", labels}, {"rates", rates}};
+    file_path = argc > 2 ? argv[2] : "/dev/null";
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++) {
         if (strcmp(cases[i].name, argv[1]) == 0) {
             cases[i].run();
