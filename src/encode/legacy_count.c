@@ -8,8 +8,8 @@
  */
 #include "encode/legacy_count.h"
 
+#include "base/quoted.h"
 #include "encode/frame_comments.h"
-#include "encode/quoted.h"
 
 static void write_header(pp_text_stream *out, const pp_profile *profile)
 {

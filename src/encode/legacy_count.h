@@ -5,7 +5,7 @@
  *   NAME profile: total N
  *   # a comment of the profile
  *   COUNT @ 0xPC 0xPC ...                        a row for each sample
- *   # labels: {"key":"value", "key":"value"}     if it has labels (quoted.h)
+ *   # labels: {"key":"value", "key":"value"}     if it has labels (base/quoted.h)
  *   #<tab>0xPC<tab>name+0xOFF<tab>module         its frames (frame_comments.h)
  *
  *   --- Memory map: ---

@@ -19,11 +19,11 @@
 #include "encode/proto.h"
 
 #include "base/buffer.h"
+#include "base/utf8.h"
 #include "encode/gzip.h"
 #include "encode/location_names.h"
 #include "encode/location_table.h"
 #include "encode/string_table.h"
-#include "encode/utf8.h"
 #include "encode/wire.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
  */
 #include "encode/text_stream.h"
 
+#include "base/quoted.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -80,6 +81,19 @@ void pp_text_stream_hex(pp_text_stream *stream, uint64_t number)
     char digits[PP_HEX_BYTES];
     pp_text_stream_add(stream, "0x");
     pp_text_stream_add(stream, pp_hex(number, digits));
+}
+
+void pp_text_stream_quoted(pp_text_stream *stream, const char *text)
+{
+    char bytes[PP_QUOTED_MAX];
+    size_t length = 0;
+    size_t size = 0;
+    pp_text_stream_add(stream, "\"");
+    do {
+        size = pp_quoted_next(text, bytes, &length);
+        pp_text_stream_bytes(stream, bytes, length);
+        text += size;
+    } while (size > 0);
 }
 
 int pp_text_stream_finish(pp_text_stream *stream)

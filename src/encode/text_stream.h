@@ -32,6 +32,9 @@ void pp_text_stream_number(pp_text_stream *stream, int64_t number);
 void pp_text_stream_unsigned(pp_text_stream *stream, uint64_t number);
 void pp_text_stream_hex(pp_text_stream *stream, uint64_t number); /* with 0x in front */
 
+/* In double quotes (base/quoted.h). */
+void pp_text_stream_quoted(pp_text_stream *stream, const char *text);
+
 /* A stack as rows have it: each address after a space; an empty one has a placeholder, since readers
  * need an address. */
 void pp_text_stream_stack(pp_text_stream *stream, const uintptr_t *pcs, uint32_t depth);

@@ -9,7 +9,6 @@
 #include "encode/thread_text.h"
 
 #include "encode/location_names.h"
-#include "encode/quoted.h"
 #include "encode/text_stream.h"
 
 #include <errno.h>

@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "encode/quoted.h"
+#include "base/quoted.h"
+#include "encode/text_stream.h"
 #include "memory_writer.h"
 
 static memory_writer sink;

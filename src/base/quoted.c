@@ -6,9 +6,9 @@
  * Locks: none.
  * Owns: nothing.
  */
-#include "encode/quoted.h"
+#include "base/quoted.h"
 
-#include "encode/utf8.h"
+#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static char short_escape(uint32_t character)
 }
 
 typedef struct quoted {
-    char bytes[10]; /* \U0001f3fb */
+    char *bytes; /* PP_QUOTED_MAX of them */
     size_t length;
 } quoted;
 
@@ -82,52 +82,48 @@ static void put_escaped(quoted *to, uint32_t character)
     }
 }
 
-/* The first character of the text, or the quote at its end; returns how many bytes of it that is. */
-static size_t quote_next(const char *text, quoted *to)
+static void put_character(quoted *to, const char *text, size_t size)
 {
-    const uint8_t *bytes = (const uint8_t *)text;
-    to->length = 0;
-    if (*text == '\0') {
-        put(to, "\"", 1);
-        return 0;
-    }
-    size_t size = pp_utf8_length(bytes, strnlen(text, UTF8_MAX));
-    if (size == 0) {
-        put_hex(to, "\\x", bytes[0], 2);
-        return 1;
-    }
-    uint32_t character = pp_utf8_character(bytes, size);
+    uint32_t character = pp_utf8_character((const uint8_t *)text, size);
     if (is_printable(character) && short_escape(character) == '\0') {
         put(to, text, size);
     } else {
         put_escaped(to, character);
     }
-    return size;
 }
 
-void pp_text_stream_quoted(pp_text_stream *stream, const char *text)
+size_t pp_quoted_next(const char *text, char bytes[PP_QUOTED_MAX], size_t *length)
 {
-    quoted next;
+    quoted to = {.bytes = bytes};
     size_t size = 0;
-    pp_text_stream_add(stream, "\"");
-    do {
-        size = quote_next(text, &next);
-        pp_text_stream_bytes(stream, next.bytes, next.length);
-        text += size;
-    } while (size > 0);
+    if (*text == '\0') {
+        put(&to, "\"", 1);
+    } else {
+        size = pp_utf8_length((const uint8_t *)text, strnlen(text, UTF8_MAX));
+        if (size == 0) {
+            put_hex(&to, "\\x", (uint8_t)*text, 2);
+            size = 1;
+        } else {
+            put_character(&to, text, size);
+        }
+    }
+    *length = to.length;
+    return size;
 }
 
 /* What is written for one character is never the beginning of what is written for another. */
 int pp_quoted_compare(const char *x, const char *y)
 {
-    quoted a;
-    quoted b;
+    char a[PP_QUOTED_MAX];
+    char b[PP_QUOTED_MAX];
+    size_t a_length = 0;
+    size_t b_length = 0;
     for (;;) {
-        size_t size = quote_next(x, &a);
-        y += quote_next(y, &b);
+        size_t size = pp_quoted_next(x, a, &a_length);
+        y += pp_quoted_next(y, b, &b_length);
         x += size;
-        if (a.length != b.length || memcmp(a.bytes, b.bytes, a.length) != 0) {
-            return memcmp(a.bytes, b.bytes, a.length < b.length ? a.length : b.length);
+        if (a_length != b_length || memcmp(a, b, a_length) != 0) {
+            return memcmp(a, b, a_length < b_length ? a_length : b_length);
         }
         if (size == 0) {
             return 0;

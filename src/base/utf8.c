@@ -6,7 +6,7 @@
  * Locks: none.
  * Owns: nothing.
  */
-#include "encode/utf8.h"
+#include "base/utf8.h"
 
 size_t pp_utf8_length(const uint8_t *text, size_t length)
 {

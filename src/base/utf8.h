@@ -6,8 +6,8 @@
  * Locks: none.
  * Owns: nothing.
  */
-#ifndef PP_ENCODE_UTF8_H
-#define PP_ENCODE_UTF8_H
+#ifndef PP_BASE_UTF8_H
+#define PP_BASE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -14,12 +14,18 @@
  * Locks: none.
  * Owns: nothing.
  */
-#ifndef PP_ENCODE_QUOTED_H
-#define PP_ENCODE_QUOTED_H
+#ifndef PP_BASE_QUOTED_H
+#define PP_BASE_QUOTED_H
 
-#include "encode/text_stream.h"
+#include <stddef.h>
 
-void pp_text_stream_quoted(pp_text_stream *stream, const char *text);
+enum { PP_QUOTED_MAX = 10 /* \U0001f3fb */ };
+
+/*
+ * What stands for the first character of the text, or the quote at its end, in *length bytes. Returns how many bytes of
+ * the text that is; 0: the end.
+ */
+size_t pp_quoted_next(const char *text, char bytes[PP_QUOTED_MAX], size_t *length);
 
 /* How two quoted texts compare, byte by byte: less than, equal to or greater than 0. */
 int pp_quoted_compare(const char *x, const char *y);
