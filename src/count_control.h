@@ -19,7 +19,7 @@
 void pp_count_control_set_symbolize(pp_symbolize wanted);
 
 /*
- * Groups rows with equal stacks and labels, most frequent first, ties by stack, then by labels, and
+ * Groups rows with equal stacks and labels, most frequent first, ties as in Go (profile/samples.h), and
  * writes them as the profile `name`. debug 0: profile.proto. 1 and above: text with symbols.
  * PPROF_DEBUG_BARE: text of addresses only, as of a time that knew no labels: rows are grouped by
  * stack alone. 0, -ENOMEM, or the writer's first error.

@@ -8,8 +8,8 @@
  */
 #include "encode/legacy_count.h"
 
-#include "base/quoted.h"
 #include "encode/frame_comments.h"
+#include "profile/samples.h"
 
 static void write_header(pp_text_stream *out, const pp_profile *profile)
 {
@@ -35,28 +35,13 @@ static void write_row(pp_text_stream *out, const pp_profile_sample *sample)
     pp_text_stream_add(out, "\n");
 }
 
-/* What comes after `last` (NULL: the beginning) in the order of the quoted keys. Numeric labels are for
- * profile.proto alone. Samples have a handful of labels. */
-static const pp_sample_label *next_label(const pp_profile_sample *sample,
-                                         const pp_sample_label *last)
-{
-    const pp_sample_label *next = NULL;
-    for (uint32_t i = 0; i < sample->label_count; i++) {
-        const pp_sample_label *label = &sample->labels[i];
-        if (label->text != NULL && (last == NULL || pp_quoted_compare(last->key, label->key) < 0) &&
-            (next == NULL || pp_quoted_compare(label->key, next->key) < 0))
-            next = label;
-    }
-    return next;
-}
-
 static void write_labels(pp_text_stream *out, const pp_profile_sample *sample)
 {
-    const pp_sample_label *label = next_label(sample, NULL);
+    const pp_sample_label *label = pp_sample_next_label(sample, NULL);
     const char *before = "# labels: {";
     if (label == NULL)
         return;
-    for (; label != NULL; label = next_label(sample, label)) {
+    for (; label != NULL; label = pp_sample_next_label(sample, label)) {
         pp_text_stream_add(out, before);
         pp_text_stream_quoted(out, label->key);
         pp_text_stream_add(out, ":");

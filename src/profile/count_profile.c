@@ -169,7 +169,7 @@ static int add_samples(const grouping *g, pp_arena *arena, pp_profile *profile)
         }
         pp_samples_add(&samples, &sample);
     }
-    return pp_samples_give(&samples, 0, arena, profile);
+    return pp_samples_give_as_texts(&samples, 0, arena, profile);
 }
 
 int pp_count_profile_build(const char *name, const pp_count_row *rows, size_t row_count,

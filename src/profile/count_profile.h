@@ -31,8 +31,8 @@ typedef struct pp_count_row {
 } pp_count_row;
 
 /*
- * Fills `profile` with one sample type, name/count, the most frequent samples first, ties by stack,
- * then by labels. `with_labels`: else rows with equal stacks are one sample whatever their labels.
+ * Fills `profile` with one sample type, name/count, the most frequent samples first, ties as their texts
+ * compare (samples.h), as Go has them. `with_labels`: else rows with equal stacks are one sample whatever their labels.
  * Stacks and the name must stay until the profile has been encoded. 0 or -ENOMEM.
  */
 int pp_count_profile_build(const char *name, const pp_count_row *rows, size_t row_count,

@@ -8,6 +8,7 @@
  */
 #include "profile/samples.h"
 
+#include "base/quoted.h"
 #include "base/sort.h"
 #include "base/stack_order.h"
 
@@ -18,6 +19,7 @@
 typedef struct order {
     const pp_profile_sample *list;
     unsigned by;
+    int (*compare_ties)(const pp_profile_sample *x, const pp_profile_sample *y);
 } order;
 
 int pp_samples_init(pp_samples *samples, size_t capacity, pp_arena *arena)
@@ -55,6 +57,52 @@ static int compare_labels(const pp_profile_sample *x, const pp_profile_sample *y
     return (x->label_count > y->label_count) - (x->label_count < y->label_count);
 }
 
+const pp_sample_label *pp_sample_next_label(const pp_profile_sample *sample,
+                                            const pp_sample_label *last)
+{
+    const pp_sample_label *next = NULL;
+    for (uint32_t i = 0; i < sample->label_count; i++) {
+        const pp_sample_label *label = &sample->labels[i];
+        if (label->text != NULL && (last == NULL || pp_quoted_compare(last->key, label->key) < 0) &&
+            (next == NULL || pp_quoted_compare(label->key, next->key) < 0)) {
+            next = label;
+        }
+    }
+    return next;
+}
+
+/* What goes on ("," is less than "}") comes first, but for no labels at all. */
+static int compare_label_texts(const pp_profile_sample *x, const pp_profile_sample *y)
+{
+    const pp_sample_label *a = pp_sample_next_label(x, NULL);
+    const pp_sample_label *b = pp_sample_next_label(y, NULL);
+    if (a == NULL || b == NULL) {
+        return (a != NULL) - (b != NULL);
+    }
+    while (a != NULL && b != NULL) {
+        int by_key = pp_quoted_compare(a->key, b->key);
+        int by_text = by_key != 0 ? by_key : pp_quoted_compare(a->text, b->text);
+        if (by_text != 0) {
+            return by_text;
+        }
+        a = pp_sample_next_label(x, a);
+        b = pp_sample_next_label(y, b);
+    }
+    return (a == NULL) - (b == NULL);
+}
+
+static int compare_as_numbers(const pp_profile_sample *x, const pp_profile_sample *y)
+{
+    int by_stack = pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
+    return by_stack != 0 ? by_stack : compare_labels(x, y);
+}
+
+static int compare_as_texts(const pp_profile_sample *x, const pp_profile_sample *y)
+{
+    int by_stack = pp_stack_compare_texts(x->pc, x->depth, y->pc, y->depth);
+    return by_stack != 0 ? by_stack : compare_label_texts(x, y);
+}
+
 static int compare(const void *a, const void *b, void *context)
 {
     const order *o = context;
@@ -63,16 +111,16 @@ static int compare(const void *a, const void *b, void *context)
     if (x->value[o->by] != y->value[o->by]) {
         return x->value[o->by] > y->value[o->by] ? -1 : 1;
     }
-    int by_stack = pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
-    return by_stack != 0 ? by_stack : compare_labels(x, y);
+    return o->compare_ties(x, y);
 }
 
 /* By way of indices: an item of the sort has to be small. */
-int pp_samples_give(const pp_samples *samples, unsigned by, pp_arena *arena, pp_profile *profile)
+static int give(const pp_samples *samples, const order *wanted, pp_arena *arena,
+                pp_profile *profile)
 {
     uint32_t *indices = pp_arena_array(arena, samples->count + 1, sizeof *indices);
     pp_profile_sample *sorted = pp_arena_array(arena, samples->count + 1, sizeof *sorted);
-    order by_value = {.list = samples->list, .by = by};
+    order by_value = *wanted;
     if (indices == NULL || sorted == NULL) {
         return -ENOMEM;
     }
@@ -86,4 +134,17 @@ int pp_samples_give(const pp_samples *samples, unsigned by, pp_arena *arena, pp_
     profile->samples = sorted;
     profile->sample_count = samples->count;
     return 0;
+}
+
+int pp_samples_give(const pp_samples *samples, unsigned by, pp_arena *arena, pp_profile *profile)
+{
+    const order wanted = {.list = samples->list, .by = by, .compare_ties = compare_as_numbers};
+    return give(samples, &wanted, arena, profile);
+}
+
+int pp_samples_give_as_texts(const pp_samples *samples, unsigned by, pp_arena *arena,
+                             pp_profile *profile)
+{
+    const order wanted = {.list = samples->list, .by = by, .compare_ties = compare_as_texts};
+    return give(samples, &wanted, arena, profile);
 }

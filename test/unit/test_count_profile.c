@@ -10,11 +10,13 @@
 
 #include <cmocka.h>
 
+#include "base/stack_order.h"
 #include "mmap_fault.h"
 #include "profile/count_profile.h"
 #include "store/labels.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static pp_arena arena = PP_ARENA_INIT;
@@ -86,7 +88,8 @@ static void empty_stacks_are_one_sample(void **state)
     assert_int_equal(profile.samples[0].depth, 0);
 }
 
-static void order_is_by_count_and_then_by_stack(void **state)
+/* As "@ 0x10 0x1f 0x5" compares with "@ 0x9 0x30". */
+static void order_is_by_count_and_then_by_text(void **state)
 {
     (void)state;
     static const uintptr_t a[] = {0x10, 0x20};
@@ -98,9 +101,36 @@ static void order_is_by_count_and_then_by_stack(void **state)
     const pp_profile profile = build(rows, 5);
     assert_int_equal(profile.sample_count, 4);
     assert_sample(&profile, 0, 2, c, 3);
-    assert_sample(&profile, 1, 1, b, 2);
-    assert_sample(&profile, 2, 1, d, 3);
-    assert_sample(&profile, 3, 1, a, 2);
+    assert_sample(&profile, 1, 1, d, 3);
+    assert_sample(&profile, 2, 1, a, 2);
+    assert_sample(&profile, 3, 1, b, 2);
+}
+
+/* The texts of two addresses, with what stands behind them in a row, compare as these functions say. */
+static void addresses_compare_as_texts(void **state)
+{
+    (void)state;
+    static const uintptr_t addresses[] = {0,           1,
+                                          9,           0xa,
+                                          0x10,        0x11,
+                                          0x1f,        0x90,
+                                          0x100,       0x101,
+                                          0x401136,    0x40113,
+                                          0x9000,      1u << 31,
+                                          1u << 28,    0x7f0000001000,
+                                          UINTPTR_MAX, (uintptr_t)1 << 63};
+    enum { ADDRESSES = sizeof addresses / sizeof *addresses };
+    for (size_t i = 0; i < ADDRESSES; i++) {
+        for (size_t k = 0; k < ADDRESSES; k++) {
+            char x[32];
+            char y[32];
+            snprintf(x, sizeof x, " 0x%lx", (unsigned long)addresses[i]);
+            snprintf(y, sizeof y, " 0x%lx", (unsigned long)addresses[k]);
+            int expected = strcmp(x, y);
+            int found = pp_stack_compare_texts(&addresses[i], 1, &addresses[k], 1);
+            assert_int_equal((found > 0) - (found < 0), (expected > 0) - (expected < 0));
+        }
+    }
 }
 
 /* Far more stacks than the cache of objects holds, each a few times, in an order that evicts them. */
@@ -159,6 +189,28 @@ static void rows_with_other_labels_are_other_samples(void **state)
     }
 }
 
+/* None; {"a!":"1"}; {"a":"1", "b":"2"}; {"a":"1"}: a comma is less than a brace. */
+static void ties_of_one_stack_are_ordered_by_the_text_of_labels(void **state)
+{
+    (void)state;
+    static const uintptr_t one[] = {0x10, 0x20};
+    static const char *const pairs[] = {"a", "1", "b", "2"};
+    int error = 0;
+    pprof_labels *sets[] = {label("a", "1"), pp_labels_new(NULL, pairs, 2, &error),
+                            label("a!", "1")};
+    const pp_count_row rows[] = {
+        {one, 2, sets[0], 1}, {one, 2, sets[1], 1}, {one, 2, NULL, 1}, {one, 2, sets[2], 1}};
+    const pp_profile profile = build(rows, 4);
+    assert_int_equal(profile.sample_count, 4);
+    assert_int_equal(profile.samples[0].label_count, 0);
+    assert_string_equal(profile.samples[1].labels[0].key, "a!");
+    assert_int_equal(profile.samples[2].label_count, 2);
+    assert_int_equal(profile.samples[3].label_count, 1);
+    for (int i = 0; i < 3; i++) {
+        pp_labels_unref(sets[i]);
+    }
+}
+
 static void without_labels_they_are_one(void **state)
 {
     (void)state;
@@ -197,7 +249,9 @@ int main(void)
         cmocka_unit_test_teardown(one_type_is_named_after_the_profile, release),
         cmocka_unit_test_teardown(equal_stacks_are_one_sample, release),
         cmocka_unit_test_teardown(empty_stacks_are_one_sample, release),
-        cmocka_unit_test_teardown(order_is_by_count_and_then_by_stack, release),
+        cmocka_unit_test_teardown(order_is_by_count_and_then_by_text, release),
+        cmocka_unit_test(addresses_compare_as_texts),
+        cmocka_unit_test_teardown(ties_of_one_stack_are_ordered_by_the_text_of_labels, release),
         cmocka_unit_test_teardown(many_stacks_keep_their_counts, release),
         cmocka_unit_test_teardown(rows_with_other_labels_are_other_samples, release),
         cmocka_unit_test_teardown(without_labels_they_are_one, release),
