@@ -28,6 +28,8 @@ enum {
     SHARED_FRACTION = 32 /* and "nearly all" is all but one in 32 */
 };
 
+static const char maps_header[] = "\nMAPPED_LIBRARIES:\n";
+
 typedef struct output {
     pprof_writer writer;
     uintptr_t *window;
@@ -126,6 +128,9 @@ int pp_legacy_cpu_encode(const pp_profile *profile, pp_arena *arena, pprof_write
     put_word(&out, 1);
     put_word(&out, 0);
     flush_words(&out);
-    write_bytes(&out, maps, maps_length);
+    if (maps_length > 0) {
+        write_bytes(&out, maps_header, sizeof(maps_header) - 1);
+        write_bytes(&out, maps, maps_length);
+    }
     return out.error;
 }

@@ -5,9 +5,10 @@
  *   header    0 3 0 PERIOD_US 0
  *   record    COUNT DEPTH PC[0] ... PC[DEPTH-1]     one for each sample
  *   trailer   0 1 0
- *   the text of /proc/self/maps
+ *   an empty line, "MAPPED_LIBRARIES:", the text of /proc/self/maps      unless that cannot be read
  *
- * Every field is a native word. Format: docs/cpuprofile-fileformat of gperftools.
+ * Every field is a native word. Format: docs/cpuprofile-fileformat of gperftools; the line in front of the maps is
+ * that of Go's runtime/pprof of 2016, and readers of either kind pass over it.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio; stack below 4 KiB).
  * Locks: none.

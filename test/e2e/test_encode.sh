@@ -83,5 +83,27 @@ if command -v protoc >/dev/null; then
     done
     [ "$(grep -m1 '^6:' "$work/decoded")" = '6: ""' ] || fail 'protoc: string_table[0] is not ""'
 fi
+# The line in front of the maps, by which they are found, and all who read the format.
+LC_ALL=C grep -aq '^MAPPED_LIBRARIES:$' "$work/cpu.prof" || fail "cpu.prof has no line MAPPED_LIBRARIES:"
+LC_ALL=C sed '1,/^MAPPED_LIBRARIES:$/d' "$work/cpu.prof" | grep -aq ' r-xp .*/encode_sample$' ||
+    fail "no map of the program behind MAPPED_LIBRARIES:"
+expected_top="victim_leaf victim_static"
+for go in "$(command -v go)" /usr/bin/go; do
+    "$go" version >/dev/null 2>&1 || continue
+    "$go" tool pprof -raw "$work/cpu.prof" >"$work/raw" 2>"$work/err" || fail "$go: $(cat "$work/err")"
+    stacks <"$work/raw" >"$work/sum"
+    diff "$work/expect.sum" "$work/sum" >&2 || fail "$go reads other stacks than expected"
+    grep -Eq '^1: 0x[0-9a-f]+/0x[0-9a-f]+/0x[0-9a-f]+ .*/encode_sample ' "$work/raw" ||
+        fail "$go: mapping 1 is not the program: $(sed -n '/^Mappings/,$p' "$work/raw")"
+    found=$("$go" tool pprof -top "$work/cpu.prof" 2>/dev/null | awk '$1 ~ /s$/ && $1 != "flat" { print $NF }' |
+        head -n 2 | tr '\n' ' ')
+    [ "$found" = "$expected_top " ] || fail "$go names $found, not $expected_top"
+done
+"$BUILD/bin/cpprof" top "$work/cpu.prof" >"$work/top" 2>&1 || fail "cpprof: $(cat "$work/top")"
+grep -q '100%  *\[encode_sample\]$' "$work/top" || fail "cpprof: $(cat "$work/top")"
+if command -v google-pprof >/dev/null; then
+    found=$(google-pprof --text "$sample" "$work/cpu.prof" 2>/dev/null | awk '/%/ { print $NF }' | head -n 2 | tr '\n' ' ')
+    [ "$found" = "$expected_top " ] || fail "google-pprof names $found, not $expected_top"
+fi
 gzip -t "$work/cpu.pb.gz" || fail "gzip: damaged"
 echo "ok"

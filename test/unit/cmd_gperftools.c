@@ -75,17 +75,21 @@ static void check(const struct pp_profile *profile)
     assert_int_equal(profile->mapping_count, 2);
 }
 
+/* As gperftools writes the maps, and with the line in front that Go had and libpprof has. */
 static void all_word_sizes_and_byte_orders_are_read(void **state)
 {
+    static const char line[] = "\nMAPPED_LIBRARIES:\n";
     (void)state;
-    for (unsigned variant = 0; variant < 4; variant++) {
-        struct writer writer = {{0}, variant < 2 ? 4 : 8, variant % 2};
+    for (unsigned variant = 0; variant < 8; variant++) {
+        struct writer writer = {{0}, variant / 2 % 2 ? 8 : 4, variant % 2};
         struct pp_profile *profile;
         struct pp_error error;
 
         put_words(&writer, header, 5);
         put_words(&writer, samples, 9);
         put_words(&writer, trailer, 3);
+        if (variant >= 4)
+            pp_bytes_append(&writer.bytes, line, sizeof(line) - 1);
         put_maps(&writer);
         if (pp_profile_read_bytes(writer.bytes.data, writer.bytes.length, 1 << 20, &profile,
                                   &error) < 0)

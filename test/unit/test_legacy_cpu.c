@@ -61,6 +61,9 @@ static void header_record_trailer_maps(void **state)
     assert_words(expected, sizeof(expected) / sizeof(expected[0]));
     const char *maps = (const char *)sink.data + sizeof(expected);
     size_t maps_size = sink.size - sizeof(expected);
+    static const char header[] = "\nMAPPED_LIBRARIES:\n";
+    assert_in_range(maps_size, sizeof(header), SIZE_MAX);
+    assert_memory_equal(maps, header, sizeof(header) - 1);
     assert_non_null(memmem(maps, maps_size, "[stack]", 7));
     assert_int_equal(maps[maps_size - 1], '\n');
 }
