@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * readable.c: whose name it is.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "symbol/readable.h"
+
+#include "symbol/cxx.h"
+#include "symbol/rust_name.h"
+
+#include <string.h>
+
+static bool read_name(pp_cxx *work, const char *name, pp_span *text)
+{
+    pp_mangled *m = &work->m;
+    bool is_read = false;
+    pp_mangled_begin(m, name);
+    if (name[1] == 'R')
+        is_read = pp_rust_second_scheme(m);
+    else if (pp_rust_is_first_scheme(name))
+        is_read = pp_rust_first_scheme(m);
+    else
+        return pp_cxx_read(work, text);
+    *text = pp_mangled_since(m, 0);
+    return is_read;
+}
+
+static bool is_control(char c)
+{
+    return (unsigned char)c < ' ' || c == 0x7f;
+}
+
+static size_t without_controls(const char *name)
+{
+    size_t length = 0;
+    while (name[length] != '\0' && !is_control(name[length]))
+        length++;
+    return length;
+}
+
+/* A line of a text ends where the text's writer wants it. */
+static const char *replace_controls(pp_arena *arena, const char *name)
+{
+    char *copy = pp_arena_text(arena, name, strlen(name));
+    for (char *c = copy; c != NULL && *c != '\0'; c++)
+        *c = is_control(*c) ? '?' : *c;
+    return copy != NULL ? copy : "?";
+}
+
+const char *pp_readable_name(pp_readable *readable, const char *name)
+{
+    pp_span text;
+    if (name[without_controls(name)] != '\0')
+        return replace_controls(readable->arena, name);
+    if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+        return name;
+    if (readable->work == NULL)
+        readable->work = pp_arena_alloc(readable->arena, sizeof *readable->work);
+    pp_cxx *work = readable->work;
+    if (work == NULL || !read_name(work, name, &text))
+        return name;
+    const char *copy = pp_arena_text(readable->arena, work->m.text + text.at, text.size);
+    return copy != NULL ? copy : name;
+}
