@@ -14,6 +14,7 @@
 #include "base/sort.h"
 #include "sample/alloctrace.h"
 #include "symbol/names.h"
+#include "symbol/readable.h"
 #include "sys/modules.h"
 
 #include <malloc.h>
@@ -48,9 +49,11 @@ static size_t name_run(const pp_mapping *mapping, pp_trace_place *places, size_t
     for (size_t i = 0; i < run; i++) {
         addresses[i] = places[i].address;
     }
+    pp_readable readable = pp_readable_begin(&texts);
     pp_symbols_resolve(mapping, addresses, run, symbols, &texts);
     for (size_t i = 0; i < run; i++) {
-        places[i].function = symbols[i].name;
+        places[i].function =
+            symbols[i].name != NULL ? pp_readable_name(&readable, symbols[i].name) : NULL;
         places[i].offset = symbols[i].name != NULL ? places[i].address - symbols[i].entry : 0;
         places[i].module = mapping->path != NULL && *mapping->path != '\0' ? mapping->path : NULL;
         places[i].module_offset = places[i].address - mapping->bias;

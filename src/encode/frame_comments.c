@@ -21,6 +21,7 @@ enum { TAB = 8 };
 typedef struct frame {
     uintptr_t address;
     const char *name; /* NULL = unknown */
+    const char *text; /* the name for a reader */
     uintptr_t offset;
     const char *module;
 } frame;
@@ -37,7 +38,10 @@ int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profil
     }
     if (comments->locations.failed)
         return -ENOMEM;
-    return pp_location_names_find(profile, &comments->locations, arena, &comments->names);
+    int error = pp_location_names_find(profile, &comments->locations, arena, &comments->names);
+    return error != 0 ? error
+                      : pp_location_names_make_readable(&comments->names, comments->locations.count,
+                                                        arena);
 }
 
 static frame frame_of(pp_frame_comments *comments, uintptr_t pc)
@@ -49,6 +53,7 @@ static frame frame_of(pp_frame_comments *comments, uintptr_t pc)
     const pp_symbol *symbol = &comments->names.symbols[id - 1];
     uint32_t mapping = comments->locations.locations[id - 1].mapping;
     f.name = symbol->name;
+    f.text = comments->names.readable[id - 1];
     f.offset = f.address - symbol->entry;
     if (mapping > 0 && mapping <= comments->profile->mapping_count)
         f.module = comments->profile->mappings[mapping - 1].path;
@@ -107,7 +112,7 @@ static size_t address_width(const frame *f)
 
 static size_t name_width(const frame *f)
 {
-    return text_width(f->name) + 3 + hex_digits(f->offset);
+    return text_width(f->text) + 3 + hex_digits(f->offset);
 }
 
 /* Tabs from the end of a cell to the next column: at least one blank stands between them. */
@@ -141,7 +146,7 @@ static void write_named(const frame *f, size_t widest_address, size_t widest_nam
 {
     pp_text_stream_hex(out, f->address);
     pad(out, address_width(f), widest_address);
-    pp_text_stream_add(out, f->name);
+    pp_text_stream_add(out, f->text);
     pp_text_stream_add(out, "+");
     pp_text_stream_hex(out, f->offset);
     pad(out, name_width(f), widest_name);

@@ -9,6 +9,7 @@
 #include "encode/location_names.h"
 
 #include "base/sort.h"
+#include "symbol/readable.h"
 
 #include <errno.h>
 
@@ -126,4 +127,22 @@ int pp_location_names_find(const pp_profile *profile, pp_location_table *table, 
     for (uint32_t i = 0; i < table->count; i++)
         names->ascending[i] = f.locations[i].index;
     return place_all(&f) ? 0 : -ENOMEM;
+}
+
+int pp_location_names_make_readable(pp_location_names *names, uint32_t count, pp_arena *arena)
+{
+    pp_readable readable = pp_readable_begin(arena);
+    const char *last = NULL; /* neighbours share a function, and then the text of its name */
+    const char *text = NULL;
+    names->readable = pp_arena_array(arena, count, sizeof(*names->readable));
+    if (names->readable == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = names->symbols[names->ascending[i]].name;
+        if (name != NULL && name != last)
+            text = pp_readable_name(&readable, name);
+        last = name;
+        names->readable[names->ascending[i]] = name != NULL ? text : NULL;
+    }
+    return 0;
 }

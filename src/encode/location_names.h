@@ -19,6 +19,8 @@
 typedef struct pp_location_names {
     uint32_t *ascending; /* indices of the locations, by address */
     pp_symbol *symbols;  /* of the location with the same index; without a name: unknown */
+    const char *
+        *readable; /* the symbols' names for people; NULL until pp_location_names_make_readable() */
     bool *has_functions; /* of each mapping: all of its locations have a name */
     uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
 } pp_location_names;
@@ -29,5 +31,8 @@ typedef struct pp_location_names {
  */
 int pp_location_names_find(const pp_profile *profile, pp_location_table *table, pp_arena *arena,
                            pp_location_names *names);
+
+/* Fills in the readable names of `count` locations, for texts. 0 or -ENOMEM. */
+int pp_location_names_make_readable(pp_location_names *names, uint32_t count, pp_arena *arena);
 
 #endif

@@ -34,7 +34,9 @@ static int find_names(dump *d, const pp_thread_text *threads, size_t count, pp_a
     if (d->locations.failed) {
         return -ENOMEM;
     }
-    return pp_location_names_find(d->profile, &d->locations, arena, &d->names);
+    int error = pp_location_names_find(d->profile, &d->locations, arena, &d->names);
+    return error != 0 ? error
+                      : pp_location_names_make_readable(&d->names, d->locations.count, arena);
 }
 
 static const pp_mapping *mapping_of(const dump *d, const pp_location *location)
@@ -52,7 +54,7 @@ static void write_frame(dump *d, const char *before, uintptr_t pc, const char *a
     uintptr_t from = symbol->name != NULL ? symbol->entry : mapping != NULL ? mapping->bias : 0;
     pp_text_stream_add(&d->out, before);
     if (symbol->name != NULL) {
-        pp_text_stream_add(&d->out, symbol->name);
+        pp_text_stream_add(&d->out, d->names.readable[id - 1]);
     } else {
         pp_text_stream_hex(&d->out, pc);
     }
