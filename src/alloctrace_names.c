@@ -13,7 +13,7 @@
 
 #include "base/sort.h"
 #include "sample/alloctrace.h"
-#include "symbol/names.h"
+#include "symbol/places.h"
 #include "symbol/readable.h"
 #include "sys/modules.h"
 
@@ -34,9 +34,11 @@ static int by_address(const void *a, const void *b, void *context)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* All places from `places` on that lie in the mapping; how many there are. */
-static size_t name_run(const pp_mapping *mapping, pp_trace_place *places, size_t count)
+/* All places from `places` on that lie in mappings[index]; how many there are. */
+static size_t name_run(const pp_mapping *mappings, size_t mapping_count, size_t index,
+                       pp_trace_place *places, size_t count)
 {
+    const pp_mapping *mapping = &mappings[index];
     size_t run = 0;
     while (run < count && places[run].address < mapping->limit) {
         run++;
@@ -50,7 +52,7 @@ static size_t name_run(const pp_mapping *mapping, pp_trace_place *places, size_t
         addresses[i] = places[i].address;
     }
     pp_readable readable = pp_readable_begin(&texts);
-    pp_symbols_resolve(mapping, addresses, run, symbols, &texts);
+    pp_places_resolve(mappings, mapping_count, index, addresses, run, symbols, &texts);
     for (size_t i = 0; i < run; i++) {
         places[i].function =
             symbols[i].name != NULL ? pp_readable_name(&readable, symbols[i].name) : NULL;
@@ -61,14 +63,14 @@ static size_t name_run(const pp_mapping *mapping, pp_trace_place *places, size_t
     return run;
 }
 
-static const pp_mapping *mapping_of(const pp_mapping *mappings, size_t count, uintptr_t address)
+/* `count` if the address lies in none. */
+static size_t mapping_of(const pp_mapping *mappings, size_t count, uintptr_t address)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (address >= mappings[i].start && address < mappings[i].limit) {
-            return &mappings[i];
-        }
+    size_t i = 0;
+    while (i < count && (address < mappings[i].start || address >= mappings[i].limit)) {
+        i++;
     }
-    return NULL;
+    return i;
 }
 
 static void name_places(pp_trace_place *places, size_t count)
@@ -81,8 +83,9 @@ static void name_places(pp_trace_place *places, size_t count)
     pp_modules_mappings(&texts, &mappings, &mapping_count);
     pp_sort(places, count, sizeof *places, by_address, NULL);
     for (size_t i = 0; i < count;) {
-        const pp_mapping *mapping = mapping_of(mappings, mapping_count, places[i].address);
-        i += mapping != NULL ? name_run(mapping, places + i, count - i) : 1;
+        size_t index = mapping_of(mappings, mapping_count, places[i].address);
+        i += index < mapping_count ? name_run(mappings, mapping_count, index, places + i, count - i)
+                                   : 1;
     }
     pthread_setcancelstate(cancel_state, NULL);
 }

@@ -52,8 +52,8 @@ static frame frame_of(pp_frame_comments *comments, uintptr_t pc)
         return f;
     const pp_symbol *symbol = &comments->names.symbols[id - 1];
     uint32_t mapping = comments->locations.locations[id - 1].mapping;
-    f.name = symbol->name;
-    f.text = comments->names.readable[id - 1];
+    f.name = symbol->is_place ? NULL : symbol->name; /* Go shows an address alone, too */
+    f.text = symbol->is_place ? NULL : comments->names.readable[id - 1];
     f.offset = f.address - symbol->entry;
     if (mapping > 0 && mapping <= comments->profile->mapping_count)
         f.module = comments->profile->mappings[mapping - 1].path;

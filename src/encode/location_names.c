@@ -72,8 +72,9 @@ static bool name_run(const finder *f, uint32_t mapping, uint32_t first, uint32_t
         return false;
     for (uint32_t i = 0; i < count; i++)
         addresses[i] = f->locations[first + i].key;
-    f->names->has_functions[mapping] = pp_symbols_resolve(&f->profile->mappings[mapping], addresses,
-                                                          count, symbols, f->arena) == count;
+    f->names->has_functions[mapping] =
+        pp_places_resolve(f->profile->mappings, f->profile->mapping_count, mapping, addresses,
+                          count, symbols, f->arena) == count;
     for (uint32_t i = 0; i < count; i++)
         f->names->symbols[f->locations[first + i].index] = symbols[i];
     return true;

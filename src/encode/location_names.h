@@ -14,14 +14,15 @@
 
 #include "encode/location_table.h"
 #include "profile/model.h"
-#include "symbol/names.h"
+#include "symbol/places.h"
 
 typedef struct pp_location_names {
     uint32_t *ascending; /* indices of the locations, by address */
     pp_symbol *symbols;  /* of the location with the same index; without a name: unknown */
     const char *
         *readable; /* the symbols' names for people; NULL until pp_location_names_make_readable() */
-    bool *has_functions; /* of each mapping: all of its locations have a name */
+    bool *
+        has_functions; /* of each mapping: all of its locations have a name that is not only a place */
     uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
 } pp_location_names;
 

@@ -277,8 +277,7 @@ bool pp_elf_section_range(const pp_elf *elf, uint16_t index, uint64_t *start, ui
     return true;
 }
 
-/* The file offset of a link-time address, by the PT_LOAD segments. */
-static bool file_offset(const pp_elf *elf, uint64_t address, uint64_t *offset)
+bool pp_elf_offset(const pp_elf *elf, uint64_t address, uint64_t *offset)
 {
     Elf64_Phdr segment = {.p_type = PT_NULL};
     for (unsigned i = 0; read_segment(elf, i, &segment); i++) {
@@ -321,7 +320,32 @@ static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
 
 typedef struct dynamic_tables {
     uint64_t symbols, names, names_size, hash, gnu_hash; /* link-time addresses; 0 = none */
+    uint64_t stub_relocations, stub_relocations_size;
+    uint64_t relocations, relocations_size, relative_count;
 } dynamic_tables;
+
+static void note_entry(dynamic_tables *tables, const Elf64_Dyn *entry)
+{
+    const struct {
+        int64_t tag;
+        uint64_t *value;
+    } wanted[] = {
+        {DT_SYMTAB, &tables->symbols},
+        {DT_STRTAB, &tables->names},
+        {DT_STRSZ, &tables->names_size},
+        {DT_HASH, &tables->hash},
+        {DT_GNU_HASH, &tables->gnu_hash},
+        {DT_JMPREL, &tables->stub_relocations},
+        {DT_PLTRELSZ, &tables->stub_relocations_size},
+        {DT_RELA, &tables->relocations},
+        {DT_RELASZ, &tables->relocations_size},
+        {DT_RELACOUNT, &tables->relative_count},
+    };
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        if (entry->d_tag == wanted[i].tag)
+            *wanted[i].value = entry->d_un.d_val;
+    }
+}
 
 static bool read_dynamic(const pp_elf *elf, dynamic_tables *tables)
 {
@@ -339,16 +363,7 @@ static bool read_dynamic(const pp_elf *elf, dynamic_tables *tables)
         if (!pp_elf_read(elf, segment.p_offset + i * sizeof(entry), &entry, sizeof(entry)) ||
             entry.d_tag == DT_NULL)
             break;
-        if (entry.d_tag == DT_SYMTAB)
-            tables->symbols = entry.d_un.d_ptr;
-        else if (entry.d_tag == DT_STRTAB)
-            tables->names = entry.d_un.d_ptr;
-        else if (entry.d_tag == DT_STRSZ)
-            tables->names_size = entry.d_un.d_val;
-        else if (entry.d_tag == DT_HASH)
-            tables->hash = entry.d_un.d_ptr;
-        else if (entry.d_tag == DT_GNU_HASH)
-            tables->gnu_hash = entry.d_un.d_ptr;
+        note_entry(tables, &entry);
     }
     return true;
 }
@@ -357,17 +372,96 @@ bool pp_elf_symbols_by_dynamic(const pp_elf *elf, pp_elf_symbols *symbols)
 {
     dynamic_tables tables;
     uint64_t offset, names_offset, hash_offset;
-    if (!read_dynamic(elf, &tables) || !file_offset(elf, tables.symbols, &offset) ||
-        !file_offset(elf, tables.names, &names_offset))
+    if (!read_dynamic(elf, &tables) || !pp_elf_offset(elf, tables.symbols, &offset) ||
+        !pp_elf_offset(elf, tables.names, &names_offset))
         return false;
 
     uint64_t count = 0;
     uint32_t head[2]; /* [buckets][chains]: one chain entry for each symbol */
-    if (tables.hash != 0 && file_offset(elf, tables.hash, &hash_offset) &&
+    if (tables.hash != 0 && pp_elf_offset(elf, tables.hash, &hash_offset) &&
         pp_elf_read(elf, hash_offset, head, sizeof(head)))
         count = head[1];
-    else if (tables.gnu_hash != 0 && file_offset(elf, tables.gnu_hash, &hash_offset))
+    else if (tables.gnu_hash != 0 && pp_elf_offset(elf, tables.gnu_hash, &hash_offset))
         count = gnu_hash_count(elf, hash_offset);
     return set_symbols(elf, symbols, offset, count * sizeof(Elf64_Sym), names_offset,
                        tables.names_size);
+}
+
+/* ---- Relocations and stubs ----------------------------------------------------------------- */
+
+static void set_relocations(const pp_elf *elf, pp_elf_relocations *relocations, unsigned part,
+                            uint64_t address, uint64_t size, uint64_t skipped)
+{
+    uint64_t offset;
+    if (address == 0 || !pp_elf_offset(elf, address, &offset))
+        return;
+    uint64_t count = clamp_to_file(elf, offset, size) / sizeof(Elf64_Rela);
+    if (skipped >= count)
+        return;
+    relocations->part[part].offset = offset + skipped * sizeof(Elf64_Rela);
+    relocations->part[part].count = count - skipped;
+}
+
+bool pp_elf_relocations_find(const pp_elf *elf, pp_elf_relocations *relocations)
+{
+    dynamic_tables tables;
+    *relocations = (pp_elf_relocations){0};
+    if (!read_dynamic(elf, &tables))
+        return false;
+    set_relocations(elf, relocations, 0, tables.stub_relocations, tables.stub_relocations_size, 0);
+    set_relocations(elf, relocations, 1, tables.relocations, tables.relocations_size,
+                    tables.relative_count);
+    return relocations->part[0].count + relocations->part[1].count > 0;
+}
+
+static bool is_stubs(const pp_elf *elf, const Elf64_Shdr *section, const Elf64_Shdr *names)
+{
+    static const char prefix[] = ".plt";
+    char name[sizeof(prefix) - 1];
+    return section->sh_type == SHT_PROGBITS && (section->sh_flags & SHF_EXECINSTR) != 0 &&
+           section->sh_name < names->sh_size &&
+           pp_elf_read(elf, names->sh_offset + section->sh_name, name, sizeof(name)) &&
+           memcmp(name, prefix, sizeof(name)) == 0;
+}
+
+bool pp_elf_stubs_next(const pp_elf *elf, uint64_t *index, pp_elf_stubs *stubs)
+{
+    Elf64_Shdr section, names;
+    uint64_t end;
+    if (!read_section(elf, elf->header.e_shstrndx, &names))
+        return false;
+    while (read_section(elf, (*index)++, &section)) {
+        if (!is_stubs(elf, &section, &names) ||
+            __builtin_add_overflow(section.sh_addr, section.sh_size, &end))
+            continue;
+        *stubs = (pp_elf_stubs){section.sh_addr, end, section.sh_offset, section.sh_entsize};
+        return true;
+    }
+    return false;
+}
+
+bool pp_elf_frame_header(const pp_elf *elf, uint64_t *address, uint64_t *offset, uint64_t *size)
+{
+    Elf64_Phdr segment = {.p_type = PT_NULL};
+    unsigned index = 0;
+    while (read_segment(elf, index, &segment) && segment.p_type != PT_GNU_EH_FRAME)
+        index++;
+    if (!read_segment(elf, index, &segment))
+        return false;
+    *address = segment.p_vaddr;
+    *offset = segment.p_offset;
+    *size = clamp_to_file(elf, segment.p_offset, segment.p_filesz);
+    return *size > 0;
+}
+
+bool pp_elf_first_address(const pp_elf *elf, uint64_t *address)
+{
+    Elf64_Phdr segment = {.p_type = PT_NULL};
+    for (unsigned i = 0; read_segment(elf, i, &segment); i++) {
+        if (segment.p_type == PT_LOAD && segment.p_offset == 0 && segment.p_filesz > 0) {
+            *address = segment.p_vaddr;
+            return true;
+        }
+    }
+    return false;
 }

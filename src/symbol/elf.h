@@ -70,6 +70,36 @@ bool pp_elf_symbols_by_section(const pp_elf *elf, uint32_t type, pp_elf_symbols 
  * section headers. */
 bool pp_elf_symbols_by_dynamic(const pp_elf *elf, pp_elf_symbols *symbols);
 
+/* The tables of relocations that the loader works through, by PT_DYNAMIC. */
+typedef struct pp_elf_relocations {
+    struct {
+        uint64_t offset; /* of the first Elf64_Rela in the file */
+        uint64_t count;
+    } part[2]; /* DT_JMPREL; DT_RELA without the relative ones at its beginning */
+} pp_elf_relocations;
+
+/* False if there are none. */
+bool pp_elf_relocations_find(const pp_elf *elf, pp_elf_relocations *relocations);
+
+/* A section of stubs (.plt, .plt.sec, .plt.got). */
+typedef struct pp_elf_stubs {
+    uint64_t start, limit; /* link-time addresses */
+    uint64_t offset;       /* of `start` in the file */
+    uint64_t entry_size;   /* as the section header has it: 0 = not said */
+} pp_elf_stubs;
+
+/* The first such section from number *index on, after which *index is left; false if there is none. */
+bool pp_elf_stubs_next(const pp_elf *elf, uint64_t *index, pp_elf_stubs *stubs);
+
+/* The segment PT_GNU_EH_FRAME: its link-time address, and where it lies in the file. */
+bool pp_elf_frame_header(const pp_elf *elf, uint64_t *address, uint64_t *offset, uint64_t *size);
+
+/* The file offset of a link-time address, by the PT_LOAD segments. */
+bool pp_elf_offset(const pp_elf *elf, uint64_t address, uint64_t *offset);
+
+/* The link-time address of the file's first byte; false if no segment holds it. */
+bool pp_elf_first_address(const pp_elf *elf, uint64_t *address);
+
 /* The address range that section `index` has in the file's own addresses; false if none. */
 bool pp_elf_section_range(const pp_elf *elf, uint16_t index, uint64_t *start, uint64_t *limit);
 

@@ -259,7 +259,7 @@ static size_t store_names(resolver *r, pp_symbol *symbols, pp_arena *arena)
             last_offset = best->name;
         }
         if (last_name != NULL) {
-            symbols[i] = (pp_symbol){last_name, best->value + r->bias};
+            symbols[i] = (pp_symbol){last_name, best->value + r->bias, false};
             resolved++;
         }
     }
@@ -316,10 +316,9 @@ static bool is_same_build(const pp_elf *elf, const pp_mapping *mapping)
            memcmp(found, mapping->build_id, found_size) == 0;
 }
 
-/* Opens the ELF that `mapping` was made from. A program that was replaced on disk while it runs (an
- * upgrade) is still behind /proc/self/exe; its build id tells whether this mapping is the program.
- */
-static int open_object(pp_elf *elf, const pp_mapping *mapping)
+/* A program that was replaced on disk while it runs (an upgrade) is still behind /proc/self/exe; its
+ * build id tells whether this mapping is the program. */
+int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
 {
     if (mapping->in_memory)
         return pp_elf_open_image(elf, (const void *)(mapping->start - mapping->offset),
@@ -346,7 +345,7 @@ size_t pp_symbols_resolve(const pp_mapping *mapping, const uintptr_t *addresses,
         return 0;
     memset(symbols, 0, count * sizeof(*symbols));
     pp_elf object, debug;
-    if (open_object(&object, mapping) != 0)
+    if (pp_symbols_open(&object, mapping) != 0)
         return 0;
 
     size_t resolved = 0;

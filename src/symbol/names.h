@@ -17,14 +17,17 @@
 #define PP_SYMBOL_NAMES_H
 
 #include "base/arena.h"
+#include "symbol/elf.h"
 #include "sys/mapping.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct pp_symbol {
     const char *name; /* as the symbol table has it (mangled); NULL = unknown */
     uintptr_t entry;  /* run-time address of the function's first instruction */
+    bool is_place;    /* the name says only where the function is: see symbol/places.h */
 } pp_symbol;
 
 /*
@@ -37,5 +40,9 @@ typedef struct pp_symbol {
  */
 size_t pp_symbols_resolve(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
                           pp_symbol *symbols, pp_arena *arena);
+
+/* Opens the ELF that `mapping` was made from, to be closed by pp_elf_close(). Returns 0, or -1 if it
+ * has none, or if the file is another one by now. */
+int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping);
 
 #endif

@@ -4,11 +4,13 @@
  * asked. What is found in an image is found in a file with the same bytes.
  *
  * Sources: src/sys/build_id.c src/sys/own_files.c src/symbol/elf.c src/symbol/names.c src/base/arena.c
- * Sources: src/base/memory.c
+ * Sources: src/base/memory.c src/base/sort.c src/base/text.c src/symbol/extents.c src/symbol/ifuncs.c
+ * Sources: src/symbol/places.c src/symbol/relocations.c src/symbol/stubs.c src/sys/safe_read.c
  * Seeds: images of every kind that test/unit/elf_image.h makes, with two bytes for the addresses.
  */
 #include "symbol/elf.h"
 #include "symbol/names.h"
+#include "symbol/places.h"
 #include "sys/build_id.h"
 
 #include <stddef.h>
@@ -159,6 +161,24 @@ static void ask_loaded(const uint8_t *data, size_t size)
         abort();
 }
 
+/* What has no symbol may have a place. The slots are those of the image itself. */
+static void ask_places(const pp_mapping *mapping, const uintptr_t *addresses, pp_symbol *symbols,
+                       pp_arena *arena)
+{
+    size_t places = 0, nameless = 0;
+    for (size_t i = 0; i < ADDRESSES; i++)
+        nameless += symbols[i].name == NULL;
+    size_t named = pp_places_name(mapping, 1, 0, addresses, ADDRESSES, symbols, arena);
+    for (size_t i = 0; i < ADDRESSES; i++) {
+        places += symbols[i].is_place;
+        nameless -= symbols[i].name == NULL;
+        if (symbols[i].is_place && strncmp(symbols[i].name, "[vdso]+0x", 9) != 0)
+            abort();
+    }
+    if (named + places != nameless)
+        abort();
+}
+
 /* The addresses start where the input says and are a page apart at most, as code is. */
 static void ask_names(const uint8_t *data, size_t size)
 {
@@ -177,6 +197,7 @@ static void ask_names(const uint8_t *data, size_t size)
         resolved -= symbols[i].name != NULL && symbols[i].name[0] != '\0';
     if (resolved != 0)
         abort();
+    ask_places(&mapping, addresses, symbols, &arena);
     pp_arena_release(&arena);
 }
 

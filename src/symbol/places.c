@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * places.c: the addresses without a name, by their stubs, by what the loader has chosen, by extents.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv).
+ * Locks: none.
+ * Owns: a scratch arena for the length of a call.
+ */
+#include "symbol/places.h"
+
+#include "base/path.h"
+#include "base/text.h"
+#include "symbol/extents.h"
+#include "symbol/ifuncs.h"
+#include "symbol/stubs.h"
+
+#include <string.h>
+
+/* The addresses without a name, side by side with what is known of them. */
+typedef struct namer {
+    const pp_mapping *mappings;
+    size_t mapping_count;
+    size_t index;
+    const pp_elf *elf;
+    size_t count;
+    uint64_t *own;    /* link-time addresses, ascending */
+    size_t *position; /* of the address among the caller's */
+    pp_extent *extents;
+    pp_extent *wanted; /* the same without duplicates and unknown ones */
+    pp_stub_name *stubs;
+    pp_ifuncs ifuncs;
+    pp_arena *arena;   /* the caller's */
+    pp_arena *scratch; /* ours */
+} namer;
+
+static bool list_nameless(namer *n, const uintptr_t *addresses, const pp_symbol *symbols,
+                          size_t count)
+{
+    n->own = pp_arena_array(n->scratch, count, sizeof(*n->own));
+    n->position = pp_arena_array(n->scratch, count, sizeof(*n->position));
+    n->extents = pp_arena_array(n->scratch, count, sizeof(*n->extents));
+    n->wanted = pp_arena_array(n->scratch, count, sizeof(*n->wanted));
+    n->stubs = pp_arena_array(n->scratch, count, sizeof(*n->stubs));
+    if (n->scratch->failed)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (symbols[i].name != NULL)
+            continue;
+        n->own[n->count] = addresses[i] - n->mappings[n->index].bias;
+        n->position[n->count++] = i;
+    }
+    return n->count > 0;
+}
+
+static void find_targets(namer *n)
+{
+    size_t count = 0;
+    if (n->ifuncs.count == 0)
+        return;
+    for (size_t i = 0; i < n->count; i++) {
+        bool known = n->extents[i].limit == 0 || n->stubs[i].name != NULL;
+        if (!known && (count == 0 || n->wanted[count - 1].start != n->extents[i].start))
+            n->wanted[count++] = n->extents[i];
+    }
+    if (count > 0)
+        pp_ifuncs_find(&n->ifuncs, n->elf, n->mappings, n->mapping_count, n->index, n->wanted,
+                       count);
+}
+
+/* [name of the file]+0x<address>, without the kernel's " (deleted)"; [vdso] has brackets of its own. */
+static const char *place_text(const namer *n, uint64_t address)
+{
+    static const char deleted[] = " (deleted)";
+    const char *path = n->mappings[n->index].path;
+    const char *base = pp_base_name(path);
+    size_t length = strlen(base);
+    size_t tail = sizeof(deleted) - 1;
+    if (length > tail && memcmp(base + length - tail, deleted, tail) == 0)
+        length -= tail;
+    bool bracketed = *base == '[';
+    char digits[PP_HEX_BYTES];
+    const char *hex = pp_hex(address, digits);
+    size_t hex_length = strlen(hex);
+    char *text = pp_arena_alloc(n->arena, length + hex_length + sizeof("[]+0x"));
+    if (text == NULL)
+        return NULL;
+    char *end = text;
+    if (!bracketed)
+        *end++ = '[';
+    memcpy(end, base, length);
+    end += length;
+    if (!bracketed)
+        *end++ = ']';
+    memcpy(end, "+0x", 3);
+    memcpy(end + 3, hex, hex_length);
+    return text;
+}
+
+/* The best that is known of nameless address `i`. Neighbours in one function share the text of `last`. */
+static pp_symbol name_of(const namer *n, size_t i, const pp_symbol *last)
+{
+    uintptr_t bias = n->mappings[n->index].bias;
+    const pp_extent *extent = &n->extents[i];
+    if (n->stubs[i].name != NULL)
+        return (pp_symbol){n->stubs[i].name, n->stubs[i].start + bias, false};
+    if (extent->limit == 0)
+        return (pp_symbol){NULL, 0, false};
+    const pp_ifunc *ifunc = pp_ifuncs_at(&n->ifuncs, extent, n->own[i]);
+    pp_symbol symbol = {.is_place = ifunc == NULL};
+    symbol.entry = (ifunc != NULL ? ifunc->target : extent->start) + bias;
+    if (last->name != NULL && last->entry == symbol.entry && last->is_place == symbol.is_place)
+        symbol.name = last->name;
+    else if (ifunc != NULL)
+        symbol.name = pp_arena_text(n->arena, ifunc->name, strlen(ifunc->name));
+    else
+        symbol.name = place_text(n, extent->start);
+    return symbol;
+}
+
+/* Returns how many got more than a place. */
+static size_t name_all(const namer *n, pp_symbol *symbols)
+{
+    size_t named = 0;
+    pp_symbol last = {NULL, 0, false};
+    for (size_t i = 0; i < n->count; i++) {
+        last = name_of(n, i, &last);
+        symbols[n->position[i]] = last;
+        named += last.name != NULL && !last.is_place;
+    }
+    return named;
+}
+
+size_t pp_places_name(const pp_mapping *mappings, size_t mapping_count, size_t index,
+                      const uintptr_t *addresses, size_t count, pp_symbol *symbols, pp_arena *arena)
+{
+    pp_arena scratch = PP_ARENA_INIT;
+    pp_elf elf;
+    namer n = {
+        .mappings = mappings,
+        .mapping_count = mapping_count,
+        .index = index,
+        .elf = &elf,
+        .arena = arena,
+        .scratch = &scratch,
+    };
+    size_t named = 0;
+    if (pp_symbols_open(&elf, &mappings[index]) != 0)
+        return 0;
+    if (list_nameless(&n, addresses, symbols, count)) {
+        pp_extents_find(&elf, n.own, n.count, n.extents);
+        pp_ifuncs_read(&n.ifuncs, &elf, &scratch);
+        pp_stubs_name(&elf, &n.ifuncs, n.own, n.count, n.stubs, arena);
+        find_targets(&n);
+        named = name_all(&n, symbols);
+    }
+    pp_elf_close(&elf);
+    pp_arena_release(&scratch);
+    return named;
+}
+
+size_t pp_places_resolve(const pp_mapping *mappings, size_t mapping_count, size_t index,
+                         const uintptr_t *addresses, size_t count, pp_symbol *symbols,
+                         pp_arena *arena)
+{
+    size_t named = pp_symbols_resolve(&mappings[index], addresses, count, symbols, arena);
+    if (named < count)
+        named += pp_places_name(mappings, mapping_count, index, addresses, count, symbols, arena);
+    return named;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * relocations.c: a window over the tables, and names by their offsets.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (pread only).
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "symbol/relocations.h"
+
+#include <string.h>
+
+enum { WINDOW_RELOCATIONS = 256 /* 6 KiB of the table at a time */, NAME_SIZE = 4096 };
+
+static void each_of_part(const pp_elf *elf, uint64_t offset, uint64_t count, bool numbered,
+                         pp_relocation_use *use, void *context)
+{
+    Elf64_Rela window[WINDOW_RELOCATIONS];
+    for (uint64_t done = 0, size; done < count; done += size) {
+        size = count - done < WINDOW_RELOCATIONS ? count - done : WINDOW_RELOCATIONS;
+        if (!pp_elf_read(elf, offset + done * sizeof(*window), window, size * sizeof(*window)))
+            return;
+        for (uint64_t i = 0; i < size; i++)
+            use(context, &window[i], numbered ? done + i : UINT64_MAX);
+    }
+}
+
+void pp_relocations_each(const pp_elf *elf, pp_relocation_use *use, void *context)
+{
+    pp_elf_relocations all;
+    if (!pp_elf_relocations_find(elf, &all))
+        return;
+    for (unsigned i = 0; i < 2; i++)
+        each_of_part(elf, all.part[i].offset, all.part[i].count, i == 0, use, context);
+}
+
+bool pp_relocations_symbols(const pp_elf *elf, pp_elf_symbols *symbols)
+{
+    return pp_elf_symbols_by_section(elf, SHT_DYNSYM, symbols) ||
+           pp_elf_symbols_by_dynamic(elf, symbols);
+}
+
+const char *pp_relocations_name(const pp_elf *elf, const pp_elf_symbols *symbols, uint32_t offset,
+                                pp_arena *arena)
+{
+    char name[NAME_SIZE];
+    if (offset == 0 || offset >= symbols->names_size)
+        return NULL;
+    uint64_t left = symbols->names_size - offset;
+    size_t length = 0;
+    for (size_t room = 64; room <= NAME_SIZE; room *= 8) { /* nearly all names fit the first time */
+        size_t size = left < room ? (size_t)left : room;
+        size_t got = pp_elf_read_some(elf, symbols->names_offset + offset, name, size);
+        length = strnlen(name, got);
+        if (length > 0 && length < got)
+            return pp_arena_text(arena, name, length);
+    }
+    return NULL;
+}
+
+const char *pp_relocations_symbol_name(const pp_elf *elf, const pp_elf_symbols *symbols,
+                                       const Elf64_Rela *relocation, pp_arena *arena)
+{
+    Elf64_Sym symbol;
+    uint64_t index = ELF64_R_SYM(relocation->r_info);
+    if (index == 0 || index >= symbols->count ||
+        !pp_elf_read(elf, symbols->offset + index * sizeof(symbol), &symbol, sizeof(symbol)))
+        return NULL;
+    return pp_relocations_name(elf, symbols, symbol.st_name, arena);
+}
