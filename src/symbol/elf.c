@@ -24,6 +24,7 @@ enum {
     SECTIONS_MAX = 1 << 20, /* more than any linker makes; bounds the work on a corrupt file */
     SEGMENTS_MAX = 1 << 10,
     DYNAMIC_MAX = 1 << 10,
+    DYNAMIC_WINDOW = 32, /* entries that are read at a time: most files have as many */
     DEBUG_ROOT_MAX = 128
 };
 
@@ -279,11 +280,20 @@ bool pp_elf_section_range(const pp_elf *elf, uint16_t index, uint64_t *start, ui
 
 bool pp_elf_offset(const pp_elf *elf, uint64_t address, uint64_t *offset)
 {
+    Elf64_Phdr segment;
+    return pp_elf_segment_of(elf, address, &segment) &&
+           !__builtin_add_overflow(segment.p_offset, address - segment.p_vaddr, offset);
+}
+
+bool pp_elf_segment_of(const pp_elf *elf, uint64_t address, Elf64_Phdr *found)
+{
     Elf64_Phdr segment = {.p_type = PT_NULL};
     for (unsigned i = 0; read_segment(elf, i, &segment); i++) {
         if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
-            address - segment.p_vaddr < segment.p_filesz)
-            return !__builtin_add_overflow(segment.p_offset, address - segment.p_vaddr, offset);
+            address - segment.p_vaddr < segment.p_filesz) {
+            *found = segment;
+            return true;
+        }
     }
     return false;
 }
@@ -357,13 +367,16 @@ static bool read_dynamic(const pp_elf *elf, dynamic_tables *tables)
         return false;
 
     *tables = (dynamic_tables){0};
-    uint64_t count = clamp_to_file(elf, segment.p_offset, segment.p_filesz) / sizeof(Elf64_Dyn);
+    Elf64_Dyn window[DYNAMIC_WINDOW];
+    uint64_t count = clamp_to_file(elf, segment.p_offset, segment.p_filesz) / sizeof(*window);
     for (uint64_t i = 0; i < count && i < DYNAMIC_MAX; i++) {
-        Elf64_Dyn entry;
-        if (!pp_elf_read(elf, segment.p_offset + i * sizeof(entry), &entry, sizeof(entry)) ||
-            entry.d_tag == DT_NULL)
+        if (i % DYNAMIC_WINDOW == 0) {
+            memset(window, 0, sizeof(window)); /* DT_NULL */
+            pp_elf_read_some(elf, segment.p_offset + i * sizeof(*window), window, sizeof(window));
+        }
+        if (window[i % DYNAMIC_WINDOW].d_tag == DT_NULL)
             break;
-        note_entry(tables, &entry);
+        note_entry(tables, &window[i % DYNAMIC_WINDOW]);
     }
     return true;
 }

@@ -97,6 +97,9 @@ bool pp_elf_frame_header(const pp_elf *elf, uint64_t *address, uint64_t *offset,
 /* The file offset of a link-time address, by the PT_LOAD segments. */
 bool pp_elf_offset(const pp_elf *elf, uint64_t address, uint64_t *offset);
 
+/* The PT_LOAD segment whose bytes in the file hold the link-time address. */
+bool pp_elf_segment_of(const pp_elf *elf, uint64_t address, Elf64_Phdr *found);
+
 /* The link-time address of the file's first byte; false if no segment holds it. */
 bool pp_elf_first_address(const pp_elf *elf, uint64_t *address);
 

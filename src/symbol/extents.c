@@ -12,6 +12,7 @@
 
 enum {
     WINDOW_ENTRIES = 512, /* 4 KiB of the table at a time */
+    WINDOW_BYTES = 4096,  /* of the entries themselves: those of neighbours are neighbours */
     ENTRY_SIZE = 32,      /* bytes of an entry up to its size field, at the most */
     CIE_SIZE = 64,        /* bytes of a CIE up to its encodings: 30 in what compilers write */
     /* Pointer encodings, LSB Core 5.0 table 10-2. */
@@ -40,6 +41,10 @@ typedef struct table {
     unsigned cie_width;  /* bytes of an address in its entries; 0 = unknown */
     uint64_t last_entry; /* the entry that was read last: neighbours often share it */
     pp_extent last;
+    Elf64_Phdr segment;     /* that holds the entries; p_filesz 0 = not looked for yet */
+    uint64_t window_offset; /* of the bytes in the file */
+    size_t window_size;
+    uint8_t window[WINDOW_BYTES];
 } table;
 
 static uint64_t take(bytes *b, unsigned size)
@@ -124,16 +129,34 @@ static unsigned read_cie(const pp_elf *elf, uint64_t offset)
     return width_by_letters(&b, letters + 1);
 }
 
+/* The bytes at a link-time address, as many as an entry may need. */
+static bytes bytes_at(table *t, uint64_t address, uint64_t *offset)
+{
+    Elf64_Phdr *segment = &t->segment;
+    if ((address < segment->p_vaddr || address - segment->p_vaddr >= segment->p_filesz) &&
+        !pp_elf_segment_of(t->elf, address, segment))
+        return (bytes){NULL, NULL, true};
+    if (__builtin_add_overflow(segment->p_offset, address - segment->p_vaddr, offset))
+        return (bytes){NULL, NULL, true};
+    uint64_t skip = *offset - t->window_offset;
+    if (*offset < t->window_offset || skip > t->window_size || t->window_size - skip < ENTRY_SIZE) {
+        t->window_offset = *offset;
+        t->window_size = pp_elf_read_some(t->elf, *offset, t->window, WINDOW_BYTES);
+        skip = 0;
+    }
+    size_t left = t->window_size - (size_t)skip;
+    const uint8_t *at = t->window + skip;
+    return (bytes){at, at + (left < ENTRY_SIZE ? left : ENTRY_SIZE), false};
+}
+
 /* The entry at link-time address `address`, whose function starts at `start`. */
 static pp_extent read_entry(table *t, uint64_t address, uint64_t start)
 {
-    uint8_t data[ENTRY_SIZE];
-    uint64_t offset, limit;
-    if (!pp_elf_offset(t->elf, address, &offset))
-        return (pp_extent){0, 0};
-    bytes b = {data, data + pp_elf_read_some(t->elf, offset, data, sizeof(data)), false};
+    uint64_t offset = 0, limit;
+    bytes b = bytes_at(t, address, &offset);
+    const uint8_t *begin = b.at;
     take_length(&b);
-    uint64_t cie = offset + (uint64_t)(b.at - data);
+    uint64_t cie = offset + (uint64_t)(b.at - begin);
     uint64_t distance = take(&b, 4);
     if (b.failed || distance == 0 || distance > cie)
         return (pp_extent){0, 0};
@@ -155,7 +178,8 @@ static bool open_table(table *t, const pp_elf *elf)
 {
     uint8_t data[12];
     uint64_t offset, size;
-    *t = (table){.elf = elf, .last_entry = UINT64_MAX};
+    t->elf = elf;
+    t->last_entry = UINT64_MAX;
     if (!pp_elf_frame_header(elf, &t->address, &offset, &size))
         return false;
     bytes b = {data, data + pp_elf_read_some(elf, offset, data, sizeof(data)), false};
@@ -218,23 +242,27 @@ static void settle_below(search *s, uint64_t start)
     }
 }
 
-void pp_extents_find(const pp_elf *elf, const uint64_t *addresses, size_t count, pp_extent *extents)
+void pp_extents_find(const pp_elf *elf, const uint64_t *addresses, size_t count, pp_extent *extents,
+                     pp_arena *scratch)
 {
-    pair window[WINDOW_ENTRIES];
-    search s = {.addresses = addresses, .extents = extents, .count = count};
     memset(extents, 0, count * sizeof(*extents));
-    if (!open_table(&s.t, elf))
+    pair *window = pp_arena_array(scratch, WINDOW_ENTRIES, sizeof(*window));
+    search *s = pp_arena_alloc(scratch, sizeof(*s));
+    if (window == NULL || s == NULL || !open_table(&s->t, elf))
         return;
-    for (uint64_t done = 0, size; done < s.t.count && s.next < count; done += size) {
-        uint64_t left = s.t.count - done;
+    s->addresses = addresses;
+    s->extents = extents;
+    s->count = count;
+    for (uint64_t done = 0, size; done < s->t.count && s->next < count; done += size) {
+        uint64_t left = s->t.count - done;
         size = left < WINDOW_ENTRIES ? left : WINDOW_ENTRIES;
-        if (!pp_elf_read(elf, s.t.offset + done * sizeof(pair), window, size * sizeof(pair)))
+        if (!pp_elf_read(elf, s->t.offset + done * sizeof(*window), window, size * sizeof(*window)))
             return;
         for (size_t i = 0; i < size; i++) {
-            settle_below(&s, own_address(&s, window[i].start));
-            s.nearest = window[i];
-            s.any = true;
+            settle_below(s, own_address(s, window[i].start));
+            s->nearest = window[i];
+            s->any = true;
         }
     }
-    settle_below(&s, UINT64_MAX);
+    settle_below(s, UINT64_MAX);
 }

@@ -18,6 +18,7 @@
 #ifndef PP_SYMBOL_EXTENTS_H
 #define PP_SYMBOL_EXTENTS_H
 
+#include "base/arena.h"
 #include "symbol/elf.h"
 
 #include <stddef.h>
@@ -27,8 +28,8 @@ typedef struct pp_extent {
     uint64_t start, limit; /* link-time addresses; both 0 = unknown */
 } pp_extent;
 
-/* Finds the entries that hold `count` ascending link-time addresses. extents[i] belongs to addresses[i]. */
-void pp_extents_find(const pp_elf *elf, const uint64_t *addresses, size_t count,
-                     pp_extent *extents);
+/* `scratch` holds what is read, since the caller's stack may be small. Finds the entries that hold `count` ascending link-time addresses. extents[i] belongs to addresses[i]. */
+void pp_extents_find(const pp_elf *elf, const uint64_t *addresses, size_t count, pp_extent *extents,
+                     pp_arena *scratch);
 
 #endif

@@ -49,10 +49,10 @@ static void note_symbol(pp_ifuncs *ifuncs, const pp_elf *elf, const pp_elf_symbo
 
 void pp_ifuncs_read(pp_ifuncs *ifuncs, const pp_elf *elf, pp_arena *arena)
 {
-    Elf64_Sym window[WINDOW_SYMBOLS];
     pp_elf_symbols table;
     *ifuncs = (pp_ifuncs){NULL, 0};
-    if (!pp_relocations_symbols(elf, &table))
+    Elf64_Sym *window = pp_arena_array(arena, WINDOW_SYMBOLS, sizeof(*window));
+    if (window == NULL || !pp_relocations_symbols(elf, &table))
         return;
     for (uint64_t done = 0, size; done < table.count; done += size) {
         size = table.count - done < WINDOW_SYMBOLS ? table.count - done : WINDOW_SYMBOLS;
@@ -149,36 +149,38 @@ static void weigh_relocation(void *context, const Elf64_Rela *relocation, uint64
 }
 
 /* Whether the beginning of the file is what lies in memory: a module may have been unloaded since. */
-static bool is_loaded(const pp_elf *elf, const pp_mapping *mapping)
+static bool is_loaded(const pp_elf *elf, const pp_mapping *mapping, pp_arena *scratch)
 {
-    uint8_t in_file[HEADERS], in_memory[HEADERS];
     uint64_t first;
-    if (!pp_elf_first_address(elf, &first))
+    uint8_t *in_file = pp_arena_alloc(scratch, HEADERS);
+    uint8_t *in_memory = pp_arena_alloc(scratch, HEADERS);
+    if (in_file == NULL || in_memory == NULL || !pp_elf_first_address(elf, &first))
         return false;
-    size_t size = pp_elf_read_some(elf, 0, in_file, sizeof(in_file));
+    size_t size = pp_elf_read_some(elf, 0, in_file, HEADERS);
     return pp_safe_copy(in_memory, first + mapping->bias, size) &&
            memcmp(in_file, in_memory, size) == 0;
 }
 
 static void search_slots(finder *f, const pp_elf *elf, const pp_mapping *mapping)
 {
+    pp_arena scratch = PP_ARENA_INIT;
     f->elf = elf;
     f->mapping = mapping;
+    f->scratch = &scratch;
     f->chunk = 0;
-    if (is_loaded(elf, mapping) && pp_relocations_symbols(elf, &f->symbols))
-        pp_relocations_each(elf, weigh_relocation, f);
+    if (is_loaded(elf, mapping, &scratch) && pp_relocations_symbols(elf, &f->symbols))
+        pp_relocations_each(elf, weigh_relocation, f, &scratch);
+    pp_arena_release(&scratch);
 }
 
 void pp_ifuncs_find(pp_ifuncs *ifuncs, const pp_elf *elf, const pp_mapping *mappings,
                     size_t mapping_count, size_t index, const pp_extent *extents, size_t count)
 {
-    pp_arena scratch = PP_ARENA_INIT;
     finder f = {
         .ifuncs = ifuncs,
         .home = &mappings[index],
         .extents = extents,
         .extent_count = count,
-        .scratch = &scratch,
     };
     search_slots(&f, elf, f.home);
     for (size_t i = 0; i < mapping_count; i++) {
@@ -188,7 +190,6 @@ void pp_ifuncs_find(pp_ifuncs *ifuncs, const pp_elf *elf, const pp_mapping *mapp
         search_slots(&f, &other, &mappings[i]);
         pp_elf_close(&other);
     }
-    pp_arena_release(&scratch);
 }
 
 /* ---- The name ------------------------------------------------------------------------------ */

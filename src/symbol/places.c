@@ -147,7 +147,7 @@ size_t pp_places_name(const pp_mapping *mappings, size_t mapping_count, size_t i
     if (pp_symbols_open(&elf, &mappings[index]) != 0)
         return 0;
     if (list_nameless(&n, addresses, symbols, count)) {
-        pp_extents_find(&elf, n.own, n.count, n.extents);
+        pp_extents_find(&elf, n.own, n.count, n.extents, &scratch);
         pp_ifuncs_read(&n.ifuncs, &elf, &scratch);
         pp_stubs_name(&elf, &n.ifuncs, n.own, n.count, n.stubs, arena);
         find_targets(&n);

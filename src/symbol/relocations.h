@@ -23,8 +23,10 @@
 /* `number`: of the relocation within DT_JMPREL, which stubs refer to; UINT64_MAX in other tables. */
 typedef void pp_relocation_use(void *context, const Elf64_Rela *relocation, uint64_t number);
 
-/* Hands all relocations of the file, but for those at the beginning that only add the load bias, to `use`. */
-void pp_relocations_each(const pp_elf *elf, pp_relocation_use *use, void *context);
+/* Hands all relocations of the file, but for those at the beginning that only add the load bias, to `use`.
+ * `scratch` holds what is read, since the caller's stack may be small. */
+void pp_relocations_each(const pp_elf *elf, pp_relocation_use *use, void *context,
+                         pp_arena *scratch);
 
 /* The dynamic symbols, by section or as the loader finds them; false if there are none. */
 bool pp_relocations_symbols(const pp_elf *elf, pp_elf_symbols *symbols);

@@ -136,7 +136,7 @@ void pp_stubs_name(const pp_elf *elf, const pp_ifuncs *ifuncs, const uint64_t *a
         find_hits(&n, addresses, count);
     if (n.count > 0 && pp_relocations_symbols(elf, &n.symbols)) {
         pp_sort(n.hits, n.count, sizeof(*n.hits), compare_hits, NULL);
-        pp_relocations_each(elf, weigh_relocation, &n);
+        pp_relocations_each(elf, weigh_relocation, &n, &scratch);
     }
     for (size_t i = 0; i < n.count; i++)
         names[n.hits[i].index] = (pp_stub_name){n.hits[i].name, n.hits[i].start};

@@ -393,12 +393,14 @@ static void extents_of_this_program_hold_its_functions(void **state)
     uint64_t head, offset, size;
     assert_true(pp_elf_frame_header(&elf, &head, &offset, &size));
     uint64_t count = (size - 12) / 8;
+    pp_arena arena = PP_ARENA_INIT;
     for (uint64_t i = 0; i < count; i++) { /* each start of the table is its own */
         int32_t start;
         assert_true(pp_elf_read(&elf, offset + 12 + 8 * i, &start, sizeof(start)));
         uint64_t address = head + (uint64_t)(int64_t)start;
         pp_extent extent;
-        pp_extents_find(&elf, &address, 1, &extent);
+        pp_extents_find(&elf, &address, 1, &extent, &arena);
+        pp_arena_release(&arena);
         assert_int_equal(extent.start, address);
         assert_true(extent.limit > address);
     }
