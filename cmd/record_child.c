@@ -7,19 +7,23 @@
 #include "record_child.h"
 
 #include "message.h"
+#include "record_parts.h"
+#include "record_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_NANOS 500000000L
+enum { TICK_MS = 500, SHORT_TICK_MS = 20 };
 
 /* Signals that are meant for the command when somebody sends them to cpprof. */
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGQUIT,  SIGHUP, SIGUSR1,
@@ -237,19 +241,38 @@ static bool has_ended(struct pp_child *child, pp_child_watcher *watcher, void *c
     }
 }
 
-void pp_child_wait(struct pp_child *child, pp_child_watcher *watcher, void *ctx)
+/* Until there is a signal to be taken, a message, or (with `ticks`) it is time for the watcher. Where no
+ * more descriptors are to be had, the signals are looked for now and then. */
+static void wait_for_news(int signals, int messages, bool ticks)
 {
-    const struct timespec tick = {0, TICK_NANOS};
+    struct pollfd wanted[] = {{.fd = signals, .events = POLLIN},
+                              {.fd = messages, .events = POLLIN}};
+    int tick = signals < 0 ? SHORT_TICK_MS : TICK_MS;
+
+    poll(wanted, 2, ticks || signals < 0 ? tick : -1);
+}
+
+void pp_child_wait(struct pp_child *child, struct pp_record_socket *sock, struct pp_parts *parts,
+                   pp_child_watcher *watcher, void *ctx)
+{
+    const struct timespec at_once = {0, 0};
     siginfo_t info;
     sigset_t set;
+    int signals;
 
     fill_waited(&set);
+    signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     while (!has_ended(child, watcher, ctx)) {
         if (watcher)
             watcher(ctx, child, PP_CHILD_RUNS);
-        if (sigtimedwait(&set, &info, watcher ? &tick : NULL) > 0)
+        pp_record_socket_take(sock, parts);
+        wait_for_news(signals, sock->own, watcher != NULL);
+        if (sigtimedwait(&set, &info, &at_once) > 0)
             pass_on(child, &info);
     }
+    pp_record_socket_take(sock, parts);
+    if (signals >= 0)
+        close(signals);
     if (watcher)
         watcher(ctx, child, PP_CHILD_PAUSES);
 }

@@ -21,10 +21,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define SUFFIX ".pb.gz"
+#define SUFFIX      ".pb.gz"
+#define FOLDER_STEM ".cpprof-"
 
 extern char **environ;
 
@@ -123,12 +126,82 @@ static bool can_be_an_option(const char *folder)
     return !strpbrk(folder, ", :");
 }
 
+/* Removes the folder and the files in it; there are no others. */
+static void remove_folder(const char *path)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, NULL, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        char *file = join("%s/%s", path, entries[i]->d_name);
+
+        unlink(file); /* "." and ".." are no files and stay */
+        free(file);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    rmdir(path);
+}
+
+static int open_locked(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static int is_our_name(const struct dirent *entry)
+{
+    return strncmp(entry->d_name, FOLDER_STEM, sizeof(FOLDER_STEM) - 1) == 0 &&
+           strlen(entry->d_name) == sizeof(FOLDER_STEM) - 1 + 6;
+}
+
+/* A folder of ours that nobody has locked is left over from a cpprof that was killed; unless it is
+ * so new that its cpprof is about to lock it. */
+static void remove_if_left_over(const char *folder)
+{
+    enum { NEW_SECONDS = 10 };
+    int fd = open_locked(folder);
+    struct stat info;
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &info) == 0 && info.st_uid == geteuid() &&
+        time(NULL) - info.st_ctime > NEW_SECONDS)
+        remove_folder(folder);
+    close(fd);
+}
+
+static void remove_left_over(const char *parent)
+{
+    struct dirent **entries;
+    int count = scandir(parent, &entries, is_our_name, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        char *folder = join("%s/%s", parent, entries[i]->d_name);
+
+        remove_if_left_over(folder);
+        free(folder);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+}
+
 static int make_folder(struct pp_session *session, const char *parent, const char *why,
                        struct pp_error *error)
 {
-    session->folder = join("%s/%s", parent, ".cpprof-XXXXXX");
-    if (mkdtemp(session->folder))
+    remove_left_over(parent);
+    session->folder = join("%s/%s", parent, FOLDER_STEM "XXXXXX");
+    if (mkdtemp(session->folder)) {
+        session->lock = open_locked(session->folder);
         return 0;
+    }
     pp_fail(error, "%s: cannot make a folder for the recording there: %s%s", parent,
             strerror(errno), why);
     free(session->folder);
@@ -201,10 +274,11 @@ static char *option_list(const struct pp_session *session)
 
     if (options->duration_ms)
         snprintf(duration, sizeof(duration), ",duration=%ldms", options->duration_ms);
-    if (asprintf(&list, "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%e.%%n%s%s%s%s%s",
+    if (asprintf(&list, "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s%s%s%s%s",
                  inherited ? inherited : "", inherited && *inherited ? "," : "", kinds, folder,
-                 SUFFIX, options->subprocesses ? ",subprocesses" : "", duration,
-                 options->engine ? ",engine=" : "", options->engine ? options->engine : "") < 0) {
+                 SUFFIX, session->socket.word, options->subprocesses ? ",subprocesses" : "",
+                 duration, options->engine ? ",engine=" : "",
+                 options->engine ? options->engine : "") < 0) {
         pp_complain("out of memory");
         exit(PP_EXIT_BAD_INPUT);
     }
@@ -264,6 +338,8 @@ int pp_session_open(struct pp_session *session, const struct pp_record_options *
 {
     memset(session, 0, sizeof(*session));
     session->options = options;
+    session->lock = -1;
+    session->socket.own = session->socket.command = -1;
     for (size_t i = 0; i < options->kinds.count; i++)
         session->outputs[i] = pp_record_kind_output(&options->kinds, i, options->output);
     if (find_library(session, error) < 0 || place_folder(session, error) < 0 ||
@@ -271,72 +347,17 @@ int pp_session_open(struct pp_session *session, const struct pp_record_options *
         pp_session_close(session);
         return -1;
     }
+    pp_record_socket_open(&session->socket);
     make_environment(session);
     return 0;
 }
 
 /* ---- The profiles -------------------------------------------------------------------------- */
 
-static bool is_profile_of(const char *name, const char *kind, pid_t command)
+void pp_session_take_rest(struct pp_session *session)
 {
-    size_t length = strlen(name), kind_length = strlen(kind);
-    char *end;
-    long process = strtol(name, &end, 10);
-
-    if (end == name || *end != '.' || strncmp(end + 1, kind, kind_length) != 0 ||
-        end[1 + kind_length] != '.' || length < sizeof(SUFFIX) ||
-        strcmp(name + length - (sizeof(SUFFIX) - 1), SUFFIX) != 0)
-        return false;
-    return command == 0 || process == command;
-}
-
-struct file_list {
-    char **paths;
-    size_t count;
-};
-
-/* Sorted, so that the same processes give the same profile. */
-static void list_profiles(const struct pp_session *session, const char *kind, pid_t command,
-                          struct file_list *list)
-{
-    struct dirent **entries;
-    int count = scandir(session->folder, &entries, NULL, alphasort);
-
-    list->count = 0;
-    list->paths = pp_heap_alloc(count > 0 ? (size_t)count : 0, sizeof(char *));
-    for (int i = 0; i < count; i++) {
-        if (is_profile_of(entries[i]->d_name, kind, command))
-            list->paths[list->count++] = join("%s/%s", session->folder, entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-}
-
-static void free_list(struct file_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        free(list->paths[i]);
-    free(list->paths);
-}
-
-/* Byte for byte what the process wrote. */
-static int put_one(const char *path, const char *output, struct pp_error *error)
-{
-    struct pp_bytes bytes = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int status;
-
-    if (fd < 0)
-        return pp_fail(error, "%s: cannot open: %s", path, strerror(errno));
-    status = pp_file_get(fd, PP_PROFILE_MAX_BYTES, &bytes);
-    close(fd);
-    if (status < 0)
-        pp_fail(error, "%s: cannot read: %s", path, strerror(-status));
-    else
-        status = pp_file_put(output, &bytes, error);
-    pp_bytes_release(&bytes);
-    return status < 0 ? -1 : 0;
+    pp_record_socket_take(&session->socket, &session->parts);
+    pp_parts_take_folder(&session->parts, session->folder);
 }
 
 static int merge_and_put(struct pp_profile **profiles, size_t count, const char *output,
@@ -353,43 +374,65 @@ static int merge_and_put(struct pp_profile **profiles, size_t count, const char 
     return 0;
 }
 
-/* A profile that a dying process left half written costs that process, not the others. */
-static size_t read_profiles(const struct file_list *list, struct pp_profile **profiles,
-                            const char **last_path)
+/* Bytes that are no profile cost their process, not the others. */
+static size_t decode(const struct pp_part **parts, size_t count, struct pp_profile **profiles,
+                     const struct pp_part **last)
 {
     struct pp_error error;
-    size_t count = 0;
+    size_t good = 0;
 
-    for (size_t i = 0; i < list->count; i++) {
-        if (pp_profile_read_file(list->paths[i], &profiles[count], &error) < 0) {
-            pp_complain("warning: a process's profile is left out: %s", error.text);
+    for (size_t i = 0; i < count; i++) {
+        const struct pp_bytes *bytes = &parts[i]->bytes;
+
+        if (pp_profile_read_bytes(bytes->data, bytes->length, PP_PROFILE_MAX_BYTES, &profiles[good],
+                                  &error) < 0) {
+            pp_complain("warning: the %s profile of process %d is left out: %s", parts[i]->kind,
+                        (int)parts[i]->process, error.text);
         } else {
-            *last_path = list->paths[i];
-            count++;
+            *last = parts[i];
+            good++;
         }
     }
-    return count;
+    return good;
+}
+
+static unsigned count_processes(const struct pp_part **parts, size_t count)
+{
+    unsigned processes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        processes += i == 0 || parts[i]->process != parts[i - 1]->process;
+    return processes;
+}
+
+static void warn_of_incomplete(const struct pp_session *session, const char *kind, pid_t command)
+{
+    size_t count = pp_parts_incomplete(&session->parts, kind, command);
+
+    if (count > 0)
+        pp_complain("warning: %zu %s profile%s arrived incomplete and %s left out", count, kind,
+                    count == 1 ? "" : "s", count == 1 ? "is" : "are");
 }
 
 int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
                        struct pp_profile **out, struct pp_error *error)
 {
-    const struct pp_record_options *options = session->options;
+    const char *name = session->options->kinds.list[kind].name;
+    pid_t only = session->options->subprocesses ? 0 : command;
     const char *output = session->outputs[kind];
-    struct pp_profile **profiles;
-    struct file_list list;
-    const char *path = NULL;
-    size_t count;
+    const struct pp_part **parts = pp_heap_alloc(session->parts.count, sizeof(*parts));
+    size_t count = pp_parts_select(&session->parts, name, only, parts);
+    struct pp_profile **profiles = pp_heap_alloc(count, sizeof(struct pp_profile *));
+    const struct pp_part *last = NULL;
     int status = 0;
 
     *out = NULL;
-    list_profiles(session, options->kinds.list[kind].name, options->subprocesses ? 0 : command,
-                  &list);
-    profiles = pp_heap_alloc(list.count, sizeof(struct pp_profile *));
-    count = read_profiles(&list, profiles, &path);
-    session->processes = (unsigned)count;
+    warn_of_incomplete(session, name, only);
+    session->processes = count_processes(parts, count);
+    count = decode(parts, count, profiles, &last);
     if (count == 1) {
-        status = put_one(path, output, error);
+        status =
+            pp_file_put(output, &last->bytes, error); /* byte for byte what the process wrote */
         if (status == 0) {
             *out = profiles[0];
             profiles[0] = NULL;
@@ -400,34 +443,20 @@ int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
     for (size_t i = 0; i < count; i++)
         pp_profile_free(profiles[i]);
     free(profiles);
-    free_list(&list);
-    return status;
+    free(parts);
+    return status < 0 ? -1 : 0;
 }
 
 /* ---- The end ------------------------------------------------------------------------------- */
-
-/* Removes the folder and the files in it; there are no others. */
-static void remove_folder(const char *path)
-{
-    struct dirent **entries;
-    int count = scandir(path, &entries, NULL, alphasort);
-
-    for (int i = 0; i < count; i++) {
-        char *file = join("%s/%s", path, entries[i]->d_name);
-
-        unlink(file); /* "." and ".." are no files and stay */
-        free(file);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-    rmdir(path);
-}
 
 void pp_session_close(struct pp_session *session)
 {
     if (session->folder)
         remove_folder(session->folder);
+    if (session->lock >= 0)
+        close(session->lock);
+    pp_record_socket_close(&session->socket);
+    pp_parts_release(&session->parts);
     free_environment(session);
     for (size_t i = 0; i < PP_RECORD_KINDS_MAX; i++)
         free(session->outputs[i]);

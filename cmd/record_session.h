@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_session.h: what surrounds a recorded command: the preloaded library, a private folder into
- * which the processes write, the environment that tells them so, and the profile made of it.
+ * record_session.h: what surrounds a recorded command: the preloaded library, the socket on which the processes
+ * send their profiles, a private folder for those that have closed it, the environment that tells them so,
+ * and the profile made of what arrives.
  *
  *   out/DIR/FILE          the profile, one for each kind (record_kinds.h)
- *   out/DIR/.cpprof-XXXX/ PID.KIND.PROGRAM.N.pb.gz, one for each process and kind; removed at the end
+ *   out/DIR/.cpprof-XXXX/ files of processes without the socket (record_parts.h); removed at the end
  *
- * Owns: the folder and everything in it.
+ * While cpprof lives it has the folder locked. So the next recording knows a folder that a killed cpprof
+ * left behind, and removes it.
+ *
+ * Owns: the folder and everything in it; the socket; what has arrived.
  */
 #ifndef CPPROF_RECORD_SESSION_H
 #define CPPROF_RECORD_SESSION_H
 
 #include "record_kinds.h"
+#include "record_parts.h"
+#include "record_socket.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -32,7 +38,10 @@ struct pp_session {
     const struct pp_record_options *options;
     char *library; /* as LD_PRELOAD can name it */
     char *folder;
-    char **environment; /* the command's; NULL-terminated */
+    int lock; /* the folder's descriptor, locked; or -1 */
+    struct pp_record_socket socket;
+    struct pp_parts parts; /* what has arrived */
+    char **environment;    /* the command's; NULL-terminated */
     char *outputs[PP_RECORD_KINDS_MAX];
     unsigned processes; /* how many wrote a profile, after pp_session_collect() */
 };
@@ -40,6 +49,9 @@ struct pp_session {
 /* Finds the library, makes the folder and the environment. Returns 0 or -1 with a sentence. */
 int pp_session_open(struct pp_session *session, const struct pp_record_options *options,
                     struct pp_error *error);
+
+/* Once the command has ended: takes what is left on the socket and in the folder. */
+void pp_session_take_rest(struct pp_session *session);
 
 /*
  * Reads what the command (with `subprocesses`: every process) wrote of a kind, and puts it where the

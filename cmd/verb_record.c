@@ -186,7 +186,10 @@ static int run(const struct record *record, struct pp_session *session, struct p
         pp_complain("%s", error.text);
         return status;
     }
-    pp_child_wait(child, progress.enabled ? pp_progress_watch : NULL, &progress);
+    pp_record_socket_started(&session->socket);
+    pp_child_wait(child, &session->socket, &session->parts,
+                  progress.enabled ? pp_progress_watch : NULL, &progress);
+    pp_session_take_rest(session);
     collect(session, record, child);
     return 0;
 }

@@ -119,18 +119,19 @@ static int encode(const pp_cpu_result *result, pprof_writer writer)
     return error;
 }
 
+static int encode_by(pprof_writer writer, const void *result)
+{
+    return encode(result, writer);
+}
+
 static int write_file(const pp_cpu_result *result, bool fatal)
 {
     /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
     static pp_output output;
     pp_write_signals held;
     pp_write_signals_hold(&held); /* the file may be a FIFO, or the disk quota small */
-    int error = pp_output_open(&output, "cpu");
-    if (error == 0) {
-        error = pp_output_close(
-            &output,
-            encode(result, pp_output_writer(&output, fatal ? fatal_write_ns : end_patience_ns)));
-    }
+    int error = pp_output_put(&output, "cpu", fatal ? fatal_write_ns : end_patience_ns, encode_by,
+                              result);
     pp_write_signals_release(&held);
     if (error != 0) {
         pp_log_error("the CPU profile could not be written to ", output.path, error,

@@ -36,16 +36,18 @@ static void complain(const pp_end_file *file, const char *path, int error)
     pp_log_error(text.data, path, error, "choose another place with file=PATH");
 }
 
+static int write_by(pprof_writer writer, const void *file)
+{
+    return ((const pp_end_file *)file)->write(writer);
+}
+
 static void write_one(pp_end_file *file, uint64_t patience_ns)
 {
     /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
     static pp_output output;
     pp_write_signals held;
     pp_write_signals_hold(&held);
-    int error = pp_output_open(&output, file->kind);
-    if (error == 0) {
-        error = pp_output_close(&output, file->write(pp_output_writer(&output, patience_ns)));
-    }
+    int error = pp_output_put(&output, file->kind, patience_ns, write_by, file);
     pp_write_signals_release(&held);
     if (error != 0) {
         complain(file, output.path, error);

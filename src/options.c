@@ -12,6 +12,7 @@
 #include "output.h"
 #include "sample/heap.h"
 #include "sys/log.h"
+#include "sys/recorder.h"
 #include "sys/sampling_signal.h"
 
 #include <errno.h>
@@ -215,6 +216,31 @@ static int take_duration(pp_options *options, const char *value)
     return parse_duration(value, &options->cpu_request.duration_ns) ? 0 : -EINVAL;
 }
 
+/* "FD:DEVICE:INODE". A descriptor that leads elsewhere is no error: files are written then. */
+static int take_recorder(pp_options *options, const char *value)
+{
+    uint64_t numbers[3] = {0};
+    (void)options;
+    for (unsigned i = 0; i < 3; i++) {
+        char *end = NULL;
+        if (value == NULL || *value < '0' || *value > '9') {
+            return -EINVAL;
+        }
+        int saved_errno = errno;
+        numbers[i] = strtoull(value, &end, 10);
+        errno = saved_errno;
+        if (*end != (i < 2 ? ':' : '\0')) {
+            return -EINVAL;
+        }
+        value = end + 1;
+    }
+    if (numbers[0] > INT_MAX) {
+        return -EINVAL;
+    }
+    pp_recorder_set((int)numbers[0], numbers[1], numbers[2]);
+    return 0;
+}
+
 static int take_later(pp_options *options, const char *value)
 {
     (void)options;
@@ -237,6 +263,7 @@ static const option table[] = {
     {"subprocesses", take_subprocesses, "subprocesses, without a value"},
     {"duration", take_duration, "duration=30s, or ms, m, h"},
     {"alloctrace", take_alloctrace, "alloctrace, without a value"},
+    {"recorder", take_recorder, "recorder=FD:DEVICE:INODE, as cpprof record does"},
     {"http", take_later, NULL},
     {"signal", take_later, NULL},
     {"interval", take_later, NULL},

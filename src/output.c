@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.c: names, temporary files and renames.
+ * output.c: names, temporary files and renames; what `cpprof record` takes has none of these.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.
@@ -38,6 +38,7 @@ typedef struct own_file {
 
 enum { OWN_FILES = 5 }; /* the flags of pprof_parse_flags(), and HEAPPROFILE */
 
+static const char recorder_name[] = "cpprof"; /* in messages */
 static char template[PP_OUTPUT_PATH_MAX];
 static own_file own_files[OWN_FILES];
 static unsigned counter;
@@ -226,8 +227,14 @@ static int open_temporary(pp_output *output)
 int pp_output_open(pp_output *output, const char *kind)
 {
     output->fd = -1;
-    output->in_place = 0;
+    output->in_place = output->recorded = output->refused = 0;
     output->temporary[0] = '\0';
+    if (pp_recorder_is_there()) {
+        output->recorded = 1;
+        memcpy(output->path, recorder_name, sizeof recorder_name);
+        pp_recorder_begin(&output->part, kind, ++counter);
+        return 0;
+    }
     if (!make_path(output, kind)) {
         return -ENAMETOOLONG;
     }
@@ -236,7 +243,11 @@ int pp_output_open(pp_output *output, const char *kind)
 
 static int write_piece(void *context, const void *data, size_t length)
 {
-    const pp_output *output = context;
+    pp_output *output = context;
+    if (output->recorded) {
+        output->refused = pp_recorder_add(&output->part, data, length, output->give_up_ns);
+        return output->refused;
+    }
     return pp_write_all(output->fd, data, length, output->give_up_ns);
 }
 
@@ -248,6 +259,12 @@ pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns)
 
 int pp_output_close(pp_output *output, int error)
 {
+    if (output->recorded) {
+        if (error == 0) {
+            error = output->refused = pp_recorder_end(&output->part, output->give_up_ns);
+        }
+        return error;
+    }
     int closed = output->fd >= 0 ? pp_own_close(output->fd) : 0;
     if (closed != 0 && error == 0 && closed != -EINTR) {
         error = closed; /* a quota, or a network file system, may refuse as late as this */
@@ -261,6 +278,27 @@ int pp_output_close(pp_output *output, int error)
     }
     if (error != 0) {
         pp_path_remove(output->temporary);
+    }
+    return error;
+}
+
+static int put_once(pp_output *output, const char *kind, uint64_t patience_ns,
+                    pp_output_source *source, const void *context)
+{
+    int error = pp_output_open(output, kind);
+    if (error == 0) {
+        error = pp_output_close(output, source(pp_output_writer(output, patience_ns), context));
+    }
+    return error;
+}
+
+int pp_output_put(pp_output *output, const char *kind, uint64_t patience_ns,
+                  pp_output_source *source, const void *context)
+{
+    int error = put_once(output, kind, patience_ns, source, context);
+    if (output->recorded && output->refused != 0) {
+        pp_recorder_give_up();
+        error = put_once(output, kind, patience_ns, source, context);
     }
     return error;
 }

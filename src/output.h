@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.h: the file that a preloaded profile is written to.
+ * output.h: the file that a preloaded profile is written to, or the socket of `cpprof record`.
  *
  * Zone: NORMAL, and the fatal-signal writer (system calls only).
  * Locks: none; one user at a time.
@@ -8,6 +8,8 @@
  */
 #ifndef PP_OUTPUT_H
 #define PP_OUTPUT_H
+
+#include "sys/recorder.h"
 
 #include "pprof.h"
 
@@ -52,13 +54,17 @@ typedef struct pp_output {
     int fd;
     uint64_t give_up_ns; /* monotonic; for the writer */
     int in_place;        /* a device, FIFO, or descriptor: written directly, nothing to rename */
+    int recorded;        /* it goes to the socket of `cpprof record`; neither path is used */
+    int refused;         /* why that socket did not take it: -errno, or 0 */
+    pp_recorder_part part;
     char path[PP_OUTPUT_PATH_MAX];
     char temporary[PP_OUTPUT_PATH_MAX + 32];
 } pp_output;
 
 /*
  * Opens the file for a profile of `kind`. A regular or new file is written under a temporary name
- * beside it (mode 0600, never through a link); anything else that exists is written in place.
+ * beside it (mode 0600, never through a link); anything else that exists is written in place. While the socket
+ * of `cpprof record` is there, all goes to it.
  * 0 or -errno; the path is filled in either way, for messages.
  */
 int pp_output_open(pp_output *output, const char *kind);
@@ -68,6 +74,14 @@ int pp_output_open(pp_output *output, const char *kind);
  * all, then -ETIMEDOUT: the host's exit must not wait for it. Valid until the close.
  */
 pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns);
+
+/*
+ * Opens, writes by source(), closes. What the socket of `cpprof record` does not take goes to the file
+ * instead. 0 or -errno; the path is filled in, for messages.
+ */
+typedef int pp_output_source(pprof_writer writer, const void *context);
+int pp_output_put(pp_output *output, const char *kind, uint64_t patience_ns,
+                  pp_output_source *source, const void *context);
 
 /* Closes; with `error` 0 the file gets its final name, else the temporary one is removed. Returns
  * `error`, or what went wrong here. */

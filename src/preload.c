@@ -31,6 +31,7 @@
 #include "sys/log.h"
 #include "sys/modules.h"
 #include "sys/own_code.h"
+#include "sys/recorder.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
 #include "thread_control.h"
@@ -332,6 +333,7 @@ __attribute__((constructor)) static void at_load(void)
     int saved_errno = errno;
     pp_log_init();
     pp_output_init();
+    pp_recorder_init();
     pp_modules_init();
     pp_hook_threads_init();
     pp_hook_process_init(&events);
@@ -370,6 +372,7 @@ __attribute__((constructor)) static void at_load(void)
     }
     if (!options.subprocesses) {
         leave_children_alone();
+        pp_recorder_pass_on(false);
     }
     errno = saved_errno;
 }

@@ -189,6 +189,7 @@ static void want(int signal)
 
 void pp_hook_fatal_signals(void)
 {
+    pp_hook_expect_end();
     if (pp_system_call(SYS_getpid) == 1) {
         return; /* the first process of a container: the default action does not end it */
     }

@@ -34,6 +34,7 @@
 
 static pp_process_events events;
 static int owner_pid;
+static bool nothing_to_end; /* all was written before a filter came, which may kill for getpid */
 static PP_TLS pp_signal_mask mask_before_fork;
 
 /* Not what libc remembers: a raw clone with CLONE_VM shares our memory. */
@@ -44,7 +45,8 @@ bool pp_hook_is_owner(void)
 
 void pp_hook_tell_end(const void *interrupted)
 {
-    if (events.at_end != NULL && pp_hook_is_owner()) {
+    bool over = __atomic_load_n(&nothing_to_end, __ATOMIC_RELAXED);
+    if (!over && events.at_end != NULL && pp_hook_is_owner()) {
         events.at_end(interrupted);
     }
 }
@@ -54,7 +56,13 @@ void pp_hook_before_confinement(void)
     if (events.before_confinement != NULL && pp_hook_is_owner()) {
         events.before_confinement();
         pp_hook_give_defaults_back();
+        __atomic_store_n(&nothing_to_end, true, __ATOMIC_RELAXED);
     }
+}
+
+void pp_hook_expect_end(void)
+{
+    __atomic_store_n(&nothing_to_end, false, __ATOMIC_RELAXED);
 }
 
 /* ---- fork ---- */

@@ -71,6 +71,9 @@ void pp_hook_around_unload(void (*before)(void), void (*behind)(void));
 /* False in a child of vfork or of a raw clone, whose memory may be the parent's. */
 bool pp_hook_is_owner(void);
 
+/* at_end has something to do again, although the host has confined itself. */
+void pp_hook_expect_end(void);
+
 /* at_end, if this is the process that it belongs to. */
 void pp_hook_tell_end(const void *interrupted);
 

@@ -11,6 +11,7 @@
 #include "arch/system_call.h"
 #include "sys/numbers.h"
 #include "sys/own_files.h"
+#include "sys/recorder.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ static void visit_foreign(int fd, void *context)
 {
     each *e = context;
     e->any = true;
-    if (!pp_own_has(fd)) {
+    if (!pp_own_has(fd) && !pp_recorder_has(fd)) {
         e->visit(fd, e->context);
     }
 }

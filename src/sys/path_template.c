@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "sys/clock.h"
 #include "sys/file_calls.h"
+#include "sys/recorder.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -72,7 +73,7 @@ bool pp_path_template_is_valid(const char *template)
     for (; *template != '\0'; template ++) {
         if (*template == '%') {
             template ++;
-            if (*template == '\0' || strchr("epktn%", *template) == NULL) {
+            if (*template == '\0' || strchr("epktns%", *template) == NULL) {
                 return false;
             }
         }
@@ -130,6 +131,9 @@ void pp_path_add_placeholder(pp_path *path, char what, const pp_path_values *val
         break;
     case 't':
         pp_path_add_number(path, pp_clock_ns(CLOCK_REALTIME) / PP_NS_PER_S);
+        break;
+    case 's':
+        pp_path_add_number(path, pp_recorder_stamp());
         break;
     case 'n':
         pp_path_add_number(path, values->counter);

@@ -3,6 +3,7 @@
  * path_template.h: paths with placeholders, of the options file= and log=.
  *
  *   %e program   %p process id   %k kind   %t time   %n counter   %% percent
+ *   %s when the library was loaded, in nanoseconds: another one in each program that a process executes
  *
  * Zone: SIGNAL.
  * Locks: none.

@@ -13,6 +13,7 @@
 
 #include "output.h"
 #include "sys/clock.h"
+#include "sys/recorder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -397,6 +399,96 @@ static void descriptors_do_not_leak(void **state)
     assert_int_equal(after, before);
 }
 
+/* ---- the socket of `cpprof record` ---- */
+
+static int copy_text(pprof_writer writer, const void *text)
+{
+    return writer.write(writer.ctx, text, strlen(text));
+}
+
+/* Tells the library of a socket's end; returns the other one. */
+static int enter_recorder(int *own)
+{
+    int ends[2];
+    struct stat status;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    assert_int_equal(fstat(ends[0], &status), 0);
+    assert_int_equal(pp_recorder_set(ends[0], status.st_dev, status.st_ino), 0);
+    *own = ends[0];
+    return ends[1];
+}
+
+static void a_profile_goes_to_the_recorder_if_there_is_one(void **state)
+{
+    (void)state;
+    int own = -1;
+    int other = enter_recorder(&own);
+    char message[256];
+    char header[128];
+    snprintf(header, sizeof header, "libpprof-part 1 %d %llu ", (int)getpid(),
+             (unsigned long long)pp_recorder_stamp());
+    assert_int_equal(pp_output_set_template("file"), 0);
+    assert_int_equal(pp_output_put(&output, "cpu", patience_ns, copy_text, "content"), 0);
+    ssize_t length = recv(other, message, sizeof message - 1, 0);
+    assert_true(length > 0);
+    message[length] = '\0';
+    assert_memory_equal(message, header, strlen(header));
+    assert_non_null(strstr(message, " cpu 0 last\ncontent"));
+    assert_int_equal(count_files(), 0);
+    assert_true(pp_recorder_has(own));
+    assert_false(pp_recorder_has(other));
+    pp_recorder_give_up();
+    close(own);
+    close(other);
+}
+
+static void a_descriptor_that_leads_elsewhere_is_not_written_to(void **state)
+{
+    (void)state;
+    int own = -1;
+    int other = enter_recorder(&own);
+    int file = open("of the host", O_RDWR | O_CREAT, 0600);
+    assert_int_equal(dup2(file, own), own);
+    assert_false(pp_recorder_is_there());
+    assert_int_equal(pp_output_set_template("file"), 0);
+    assert_int_equal(pp_output_put(&output, "cpu", patience_ns, copy_text, "content"), 0);
+    assert_content("file", "content");
+    assert_content("of the host", "");
+    close(own);
+    assert_int_equal(pp_output_put(&output, "cpu", patience_ns, copy_text, "again"), 0);
+    assert_content("file", "again");
+    assert_int_equal(pp_recorder_set(file, 1, 1), -EINVAL);
+    assert_int_equal(pp_recorder_set(-1, 1, 1), -EINVAL);
+    close(file);
+    close(other);
+}
+
+static char much[1 << 20];
+
+static int fill(pprof_writer writer, const void *times)
+{
+    int error = 0;
+    for (int i = 0; error == 0 && i < *(const int *)times; i++)
+        error = writer.write(writer.ctx, much, sizeof much);
+    return error;
+}
+
+static void what_nobody_takes_goes_to_the_file(void **state)
+{
+    (void)state;
+    static const int times = 2;
+    int own = -1;
+    int other = enter_recorder(&own);
+    assert_int_equal(pp_output_set_template("file"), 0);
+    assert_int_equal(pp_output_put(&output, "cpu", 50000000, fill, &times), 0);
+    struct stat status;
+    assert_int_equal(stat("file", &status), 0);
+    assert_int_equal(status.st_size, times * (off_t)sizeof much);
+    assert_false(pp_recorder_is_there()); /* it is not waited for again */
+    close(own);
+    close(other);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
@@ -420,6 +512,9 @@ int main(void)
         TEST(a_fifo_gets_the_profile),
         TEST(a_fifo_whose_reader_stalls_is_given_up),
         TEST(descriptors_do_not_leak),
+        TEST(a_profile_goes_to_the_recorder_if_there_is_one),
+        TEST(a_descriptor_that_leads_elsewhere_is_not_written_to),
+        TEST(what_nobody_takes_goes_to_the_file),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,12 +4,14 @@
  *
  * Loaded into a process, it writes down the options that it got and, at the end of the process,
  * copies $STUB_PROFILE to where the options want the profile of each kind. $STUB_SILENT: writes nothing.
+ * It closes the socket that it inherits, so that files are written, and the command looks as if there were none.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *const kinds[] = {"cpu", "heap", "block", "mutex", "thread"};
@@ -19,9 +21,12 @@ static char targets[KINDS][4096]; /* "" where the kind is not wanted */
 
 static void expand(char *target, const char *path, const char *kind)
 {
-    char number[16], letter[2] = "";
+    char number[16], stamp[32], letter[2] = "";
+    struct timespec now;
 
+    clock_gettime(CLOCK_MONOTONIC, &now);
     snprintf(number, sizeof(number), "%d", (int)getpid());
+    snprintf(stamp, sizeof(stamp), "%lld%09ld", (long long)now.tv_sec, now.tv_nsec);
     for (; *path && *path != ','; path++) {
         const char *text = letter;
         size_t length = strlen(target);
@@ -33,6 +38,7 @@ static void expand(char *target, const char *path, const char *kind)
                    : *path == 'e' ? program_invocation_short_name
                    : *path == 'k' ? kind
                    : *path == 'n' ? "1"
+                   : *path == 's' ? stamp
                                   : "%";
         }
         snprintf(target + length, sizeof(targets[0]) - length, "%s", text);
@@ -59,6 +65,9 @@ __attribute__((constructor)) static void begin(void)
         fprintf(out, "LIBPPROF=%s\nLD_PRELOAD=%s\n", options ? options : "", getenv("LD_PRELOAD"));
         fclose(out);
     }
+    file = options ? strstr(options, "recorder=") : NULL;
+    if (file)
+        close(atoi(file + strlen("recorder=")));
     file = options ? strstr(options, "file=") : NULL;
     for (int i = 0; file && i < KINDS; i++)
         if (is_wanted(options, kinds[i]))

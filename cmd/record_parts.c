@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_parts.c: see record_parts.h.
+ */
+#include "record_parts.h"
+
+#include "pool.h"
+#include "profile_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAGIC  "libpprof-part 1 "
+#define SUFFIX ".pb.gz"
+
+void pp_parts_release(struct pp_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        pp_bytes_release(&parts->list[i].bytes);
+    free(parts->list);
+    memset(parts, 0, sizeof(*parts));
+}
+
+/* ---- Arrival ------------------------------------------------------------------------------- */
+
+static bool is_same_program(const struct pp_part *a, const struct pp_part *b)
+{
+    return a->process == b->process && a->stamp == b->stamp && strcmp(a->kind, b->kind) == 0;
+}
+
+/* The entry for what `name` identifies; a new one if there is none. */
+static struct pp_part *find_or_add(struct pp_parts *parts, const struct pp_part *name)
+{
+    for (size_t i = parts->count; i-- > 0;)
+        if (is_same_program(&parts->list[i], name) && parts->list[i].number == name->number)
+            return &parts->list[i];
+    if (parts->count == parts->capacity) {
+        parts->capacity = parts->capacity ? 2 * parts->capacity : 16;
+        parts->list = pp_heap_resize(parts->list, parts->capacity, sizeof(*parts->list));
+    }
+    parts->list[parts->count] = *name;
+    return &parts->list[parts->count++];
+}
+
+/* "PID STAMP NUMBER KIND OFFSET more|last", without a blank behind it. */
+static bool read_header(const char *line, struct pp_part *name, uint64_t *offset, bool *last)
+{
+    char word[8];
+    int process, end = -1;
+
+    memset(name, 0, sizeof(*name));
+    if (sscanf(line, "%d %" SCNu64 " %" SCNu64 " %15s %" SCNu64 " %7s%n", &process, &name->stamp,
+               &name->number, name->kind, offset, word, &end) < 6 ||
+        process <= 0 || end < 0 || line[end])
+        return false;
+    name->process = process;
+    *last = strcmp(word, "last") == 0;
+    return *last || strcmp(word, "more") == 0;
+}
+
+static void add_piece(struct pp_part *part, uint64_t offset, const char *data, size_t length,
+                      bool last)
+{
+    if (part->complete || offset != part->bytes.length ||
+        length > PP_PROFILE_MAX_BYTES - part->bytes.length)
+        part->broken = true;
+    if (part->broken)
+        return;
+    pp_bytes_append(&part->bytes, data, length);
+    part->complete = last;
+}
+
+void pp_parts_take_message(struct pp_parts *parts, const char *data, size_t length)
+{
+    char line[256] = "";
+    const char *end = memchr(data, '\n', length < sizeof(line) ? length : sizeof(line));
+    size_t header = end ? (size_t)(end - data) : 0;
+    struct pp_part name;
+    uint64_t offset;
+    bool last;
+
+    memcpy(line, data, header);
+    if (strncmp(line, MAGIC, sizeof(MAGIC) - 1) != 0 ||
+        !read_header(line + sizeof(MAGIC) - 1, &name, &offset, &last)) {
+        parts->strange++;
+        return;
+    }
+    add_piece(find_or_add(parts, &name), offset, end + 1, length - header - 1, last);
+}
+
+/* ---- Files --------------------------------------------------------------------------------- */
+
+static bool read_name(const char *file, struct pp_part *name)
+{
+    int process, end = -1;
+
+    memset(name, 0, sizeof(*name));
+    if (sscanf(file, "%d.%15[^.].%" SCNu64 ".%" SCNu64 "%n", &process, name->kind, &name->stamp,
+               &name->number, &end) < 4 ||
+        process <= 0 || end < 0)
+        return false;
+    name->process = process;
+    return strcmp(file + end, SUFFIX) == 0;
+}
+
+static void take_file(struct pp_parts *parts, int folder, const char *file)
+{
+    struct pp_part name, *part;
+    int fd;
+
+    if (!read_name(file, &name))
+        return;
+    fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    part = find_or_add(parts, &name);
+    pp_bytes_release(&part->bytes);
+    memset(&part->bytes, 0, sizeof(part->bytes));
+    part->complete = pp_file_get(fd, PP_PROFILE_MAX_BYTES, &part->bytes) == 0;
+    part->broken = !part->complete;
+    close(fd);
+}
+
+void pp_parts_take_folder(struct pp_parts *parts, const char *folder)
+{
+    DIR *entries = opendir(folder);
+    struct dirent *entry;
+
+    if (!entries)
+        return;
+    while ((entry = readdir(entries)))
+        take_file(parts, dirfd(entries), entry->d_name);
+    closedir(entries);
+}
+
+/* ---- Choice -------------------------------------------------------------------------------- */
+
+static bool is_good(const struct pp_part *part)
+{
+    return part->complete && !part->broken;
+}
+
+static bool is_state(const char *kind)
+{
+    return strcmp(kind, "thread") == 0 || strcmp(kind, "fd") == 0;
+}
+
+/* Whether `other` holds all that `part` has to say. */
+static bool supersedes(const struct pp_part *other, const struct pp_part *part)
+{
+    if (!is_good(other) || other->process != part->process || strcmp(other->kind, part->kind) != 0)
+        return false;
+    if (other->stamp == part->stamp)
+        return strcmp(part->kind, "cpu") != 0 && other->number > part->number;
+    return is_state(part->kind) && other->stamp > part->stamp;
+}
+
+static bool is_superseded(const struct pp_parts *parts, const struct pp_part *part)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (supersedes(&parts->list[i], part))
+            return true;
+    return false;
+}
+
+static bool is_of(const struct pp_part *part, const char *kind, pid_t command)
+{
+    return strcmp(part->kind, kind) == 0 && (command == 0 || part->process == command);
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct pp_part *a = *(const struct pp_part *const *)left;
+    const struct pp_part *b = *(const struct pp_part *const *)right;
+
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->stamp != b->stamp)
+        return a->stamp > b->stamp ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+size_t pp_parts_select(const struct pp_parts *parts, const char *kind, pid_t command,
+                       const struct pp_part **selected)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct pp_part *part = &parts->list[i];
+        if (is_of(part, kind, command) && is_good(part) && !is_superseded(parts, part))
+            selected[count++] = part;
+    }
+    qsort(selected, count, sizeof(*selected), compare);
+    return count;
+}
+
+size_t pp_parts_incomplete(const struct pp_parts *parts, const char *kind, pid_t command)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct pp_part *part = &parts->list[i];
+        bool replaced = false;
+
+        if (!is_of(part, kind, command) || is_good(part))
+            continue;
+        for (size_t j = 0; j < parts->count && !replaced; j++)
+            replaced = is_good(&parts->list[j]) && is_same_program(&parts->list[j], part) &&
+                       parts->list[j].number > part->number;
+        count += !replaced;
+    }
+    return count;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_socket.c: see record_socket.h.
+ */
+#include "record_socket.h"
+
+#include "record_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    FIRST_NUMBER = 500, /* above what programs count on to be given, and shells' 10 and 255 */
+    SOCKET_BYTES = 1024 * 1024 /* wanted; the system grants 208 KiB as a rule */
+};
+
+/* A high number is not closed by loops over the first few, nor missed by who expects the lowest. */
+static int to_high_number(int fd)
+{
+    struct rlimit limit;
+    int first = FIRST_NUMBER, high;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FIRST_NUMBER)
+        first = (int)(limit.rlim_cur / 2);
+    high = fcntl(fd, F_DUPFD, first);
+    close(fd);
+    return high;
+}
+
+/* Non-blocking: the library waits for room with a patience of its own. */
+static void prepare_end_of_command(int fd)
+{
+    int bytes = SOCKET_BYTES;
+
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+void pp_record_socket_open(struct pp_record_socket *sock)
+{
+    struct stat info;
+    int ends[2];
+
+    *sock = (struct pp_record_socket){.own = -1, .command = -1};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return;
+    sock->own = ends[0];
+    sock->command = to_high_number(ends[1]);
+    if (sock->command < 0 || fstat(sock->command, &info) < 0) {
+        pp_record_socket_close(sock);
+        return;
+    }
+    prepare_end_of_command(sock->command);
+    snprintf(sock->word, sizeof(sock->word), ",recorder=%d:%llu:%llu", sock->command,
+             (unsigned long long)info.st_dev, (unsigned long long)info.st_ino);
+}
+
+void pp_record_socket_started(struct pp_record_socket *sock)
+{
+    if (sock->command >= 0)
+        close(sock->command);
+    sock->command = -1;
+}
+
+void pp_record_socket_take(struct pp_record_socket *sock, struct pp_parts *parts)
+{
+    static char message[PP_PART_MESSAGE_MAX];
+    ssize_t got = 1;
+
+    while (sock->own >= 0 && got > 0) {
+        do
+            got = recv(sock->own, message, sizeof(message), MSG_DONTWAIT);
+        while (got < 0 && errno == EINTR);
+        if (got > 0)
+            pp_parts_take_message(parts, message, (size_t)got);
+    }
+    if (got == 0)
+        pp_record_socket_close(sock); /* nobody has the other end any more */
+}
+
+void pp_record_socket_close(struct pp_record_socket *sock)
+{
+    pp_record_socket_started(sock);
+    if (sock->own >= 0)
+        close(sock->own);
+    *sock = (struct pp_record_socket){.own = -1, .command = -1};
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_socket.h: the socket on which the recorded processes send their profiles.
+ *
+ * The command inherits one end, open and under a high number, so that its profiles arrive also when it
+ * may open no file any more: in a sandbox, under another root, as another user. The library is told the
+ * number and what it leads to, and keeps the command's children from inheriting it.
+ *
+ * Owns: both ends.
+ */
+#ifndef CPPROF_RECORD_SOCKET_H
+#define CPPROF_RECORD_SOCKET_H
+
+#include <stdbool.h>
+
+struct pp_parts;
+
+struct pp_record_socket {
+    int own;       /* cpprof's end; -1 if there is no socket */
+    int command;   /* the command's, or -1 */
+    char word[80]; /* the library's option, with a comma in front; "" if there is no socket */
+};
+
+/* Without descriptors to be had there is no socket, and the processes write files. */
+void pp_record_socket_open(struct pp_record_socket *socket);
+
+/* Once the command has its end. */
+void pp_record_socket_started(struct pp_record_socket *socket);
+
+/* Takes what has arrived; never waits. */
+void pp_record_socket_take(struct pp_record_socket *socket, struct pp_parts *parts);
+
+void pp_record_socket_close(struct pp_record_socket *socket);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recorder.c: messages to `cpprof record`.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: the socket's number and identity.
+ */
+#include "sys/recorder.h"
+
+#include "sys/clock.h"
+#include "sys/file_calls.h"
+#include "sys/path_template.h"
+#include "sys/tasks.h"
+#include "sys/write_all.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int number = -1;
+static uint64_t wanted_device, wanted_inode;
+static uint64_t stamp_ns;
+
+void pp_recorder_init(void)
+{
+    stamp_ns = pp_clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t pp_recorder_stamp(void)
+{
+    return stamp_ns;
+}
+
+static bool leads_there(int fd, uint64_t device, uint64_t inode)
+{
+    struct stat status;
+    return fd >= 0 && pp_file_status(fd, &status) == 0 && S_ISSOCK(status.st_mode) &&
+           status.st_dev == device && status.st_ino == inode;
+}
+
+int pp_recorder_set(int fd, uint64_t device, uint64_t inode)
+{
+    if (!leads_there(fd, device, inode)) {
+        return -EINVAL;
+    }
+    wanted_device = device;
+    wanted_inode = inode;
+    __atomic_store_n(&number, fd, __ATOMIC_RELEASE);
+    return 0;
+}
+
+bool pp_recorder_has(int fd)
+{
+    return fd >= 0 && fd == __atomic_load_n(&number, __ATOMIC_ACQUIRE) &&
+           leads_there(fd, wanted_device, wanted_inode);
+}
+
+bool pp_recorder_is_there(void)
+{
+    return pp_recorder_has(__atomic_load_n(&number, __ATOMIC_ACQUIRE));
+}
+
+void pp_recorder_pass_on(bool on)
+{
+    if (pp_recorder_is_there()) {
+        pp_system_call(SYS_fcntl, number, F_SETFD, on ? 0 : FD_CLOEXEC);
+    }
+}
+
+void pp_recorder_give_up(void)
+{
+    __atomic_store_n(&number, -1, __ATOMIC_RELEASE);
+}
+
+/* ---- parts ---- */
+
+void pp_recorder_begin(pp_recorder_part *part, const char *kind, unsigned count)
+{
+    part->kind = kind;
+    part->number = count;
+    part->offset = 0;
+    part->length = 0;
+}
+
+static void add_field(pp_path *header, uint64_t value)
+{
+    pp_path_add_number(header, value);
+    pp_path_add_char(header, ' ');
+}
+
+/* The header ends where the data begins, so that one write takes both. */
+static int send_message(pp_recorder_part *part, bool last, uint64_t give_up_ns)
+{
+    char text[PP_RECORDER_HEADER_BYTES];
+    pp_path header = pp_path_begin(text, sizeof text);
+    pp_path_add(&header, "libpprof-part 1 ");
+    add_field(&header, (uint64_t)pp_task_process());
+    add_field(&header, stamp_ns);
+    add_field(&header, part->number);
+    pp_path_add(&header, part->kind);
+    pp_path_add_char(&header, ' ');
+    add_field(&header, part->offset);
+    pp_path_add(&header, last ? "last\n" : "more\n");
+    if (header.overflow) {
+        return -ENAMETOOLONG;
+    }
+    char *start = part->message + PP_RECORDER_HEADER_BYTES - header.length;
+    memcpy(start, text, header.length);
+    int error = pp_write_all(number, start, header.length + part->length, give_up_ns);
+    part->offset += part->length;
+    part->length = 0;
+    return error;
+}
+
+int pp_recorder_add(pp_recorder_part *part, const void *data, size_t length, uint64_t give_up_ns)
+{
+    const char *from = data;
+    while (length > 0) {
+        size_t room = PP_RECORDER_BYTES - part->length;
+        size_t piece = length < room ? length : room;
+        if (piece == 0) {
+            int error = send_message(part, false, give_up_ns);
+            if (error != 0) {
+                return error;
+            }
+            continue;
+        }
+        memcpy(part->message + PP_RECORDER_HEADER_BYTES + part->length, from, piece);
+        part->length += piece;
+        from += piece;
+        length -= piece;
+    }
+    return 0;
+}
+
+int pp_recorder_end(pp_recorder_part *part, uint64_t give_up_ns)
+{
+    return send_message(part, true, give_up_ns);
+}

@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_record_arrives.sh: profiles of all kinds arrive at `cpprof record` from programs that may open no
+# file any more, that close what they inherit, or that have other files at its number; children do not inherit
+# the socket; what a killed cpprof leaves behind goes away.
+# timeout: 300
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go
+cpprof=$BUILD/bin/cpprof
+chmod 755 "$work" # another user gets as far as the program's folder
+
+# arrives HOW: every kind of a program that shuts itself off so.
+arrives() {
+    arrives_status=0
+    "$cpprof" record -e cpu,heap:1,block,mutex,thread -F 1000 -o "$1.pb.gz" \
+        "$victims/shut_off" "$1" 100 own.txt >out 2>err || arrives_status=$?
+    if [ $arrives_status = 77 ]; then
+        echo "not possible here: $1"
+        return
+    fi
+    expect_equal "status of $1" 0 $arrives_status
+    for kind in cpu heap block mutex thread; do
+        expect_contains "$1" err "wrote $1.$kind.pb.gz (1 process)"
+        raw "$1.$kind.pb.gz"
+    done
+    expect_at_least "CPU time of $1" 50 "$(weight "$1.cpu.pb.gz.raw")"
+    expect_at_least "blocks of $1" 1 "$(blocks_of "$1.heap.pb.gz.raw" | cut -d ' ' -f 1)"
+    expect_equal "threads of $1" 1 "$(weight "$1.thread.pb.gz.raw")"
+    [ -z "$(find . -name '.cpprof-*')" ] || fail "$1: a private folder was left behind"
+}
+for how in nothing landlock chroot nobody seccomp closes replaces; do
+    arrives $how
+done
+expect_equal "the program's own file" 0 "$(wc -c <own.txt)"
+
+# A profile of many messages: 131072 stacks. With an argument the program stops cpprof first.
+cat >stacks.c <<'C'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *volatile kept;
+#define BRANCH(name, next) static void name(unsigned n) { if (n & 1) next(n >> 1); else { next(n >> 1); kept = 0; } }
+static void leaf(unsigned n) { (void)n; kept = malloc(16); kept = 0; }
+BRANCH(a, leaf) BRANCH(b, a) BRANCH(c, b) BRANCH(d, c) BRANCH(e, d) BRANCH(f, e) BRANCH(g, f)
+BRANCH(h, g) BRANCH(i, h) BRANCH(j, i) BRANCH(k, j) BRANCH(l, k) BRANCH(m, l) BRANCH(o, m)
+BRANCH(p, o) BRANCH(q, p) BRANCH(r, q)
+int main(int argc, char **argv)
+{
+    FILE *file = argc > 1 ? fopen(argv[1], "w") : NULL;
+    if (file != NULL) {
+        kill(getppid(), SIGSTOP);
+        fprintf(file, "%d\n", (int)getpid());
+        fclose(file);
+    }
+    for (unsigned n = 0; n < 131072; n++)
+        r(n);
+    return 0;
+}
+C
+cc -O0 -o many_stacks stacks.c
+"$cpprof" record -e heap:1 -o large.pb.gz ./many_stacks 2>err || fail "$(cat err)"
+expect_at_least "bytes of a large profile" 250000 "$(wc -c <large.pb.gz)"
+raw large.pb.gz
+expect_equal "blocks of a large profile" "131072 2097152" "$(blocks_of large.pb.gz.raw leaf | cut -d ' ' -f 1,2)"
+
+# Neither a fork's child nor a program that it executes has the socket; descriptors are listed without it.
+cat >lists.c <<'C'
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+    char link[64], to[64];
+    for (int fd = 3; fd < 1024; fd++) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t length = readlink(link, to, sizeof to - 1);
+        to[length > 0 ? length : 0] = 0;
+        if (strncmp(to, "socket:", 7) == 0)
+            puts("a socket");
+    }
+    return 0;
+}
+C
+cc -o lists lists.c
+"$cpprof" record sh -c './lists; exit 0' >out 2>err || fail "$(cat err)"
+expect_equal "sockets of a child" "" "$(cat out)"
+# shellcheck disable=SC2016 # the inner shell's variables
+"$cpprof" record sh -c 'ls -l /proc/$$/fd; exit 0' >out 2>err || fail "$(cat err)"
+expect_equal "sockets of the command" 1 "$(grep -c socket: out)"
+"$cpprof" record -e thread -o unnoticed.pb.gz env LIBPPROF=x true 2>err || fail "$(cat err)"
+
+# Processes of one recording do not mix.
+"$cpprof" record --subprocesses -F 1000 -o some.pb.gz \
+    sh -c "for i in 1 2 3 4 5 6; do \"$victims/shut_off\" nothing 50 & done; wait" 2>err || fail "$(cat err)"
+expect_contains "some processes" err "(7 processes)"
+raw some.pb.gz
+expect_at_least "CPU time of some processes" 200 "$(weight_with some.pb.gz.raw works_shut_off)"
+
+# A cpprof that is stopped does not keep the program from ending: the files take over.
+"$cpprof" record -e heap:1 -o stopped.pb.gz ./many_stacks pid 2>err &
+recorder=$!
+started="$started $recorder"
+wait_until test -s pid
+wait_until is_over "$(cat pid)"
+kill -CONT $recorder
+wait $recorder || fail "a cpprof that was stopped: $(cat err)"
+raw stopped.pb.gz
+expect_equal "blocks, and a cpprof that was stopped" "131072 2097152" "$(blocks_of stopped.pb.gz.raw leaf | cut -d ' ' -f 1,2)"
+! grep -q incomplete err || fail "a cpprof that was stopped: $(cat err)"
+
+# A killed cpprof leaves its folder; the next one removes it once it is old, and no other's.
+mkdir killed && cd killed
+# shellcheck disable=SC2016
+"$cpprof" record sh -c 'kill -KILL $PPID; exit 0' 2>/dev/null || true
+left=$(find . -name '.cpprof-*')
+[ -n "$left" ] || fail "no folder was left"
+mkdir .cpprof-mine12x
+touch -d '1 hour ago' "$left" # the time of the change is what counts, and cannot be set
+"$cpprof" record true 2>/dev/null || true
+[ -d "$left" ] || fail "a folder that may be about to be locked was removed"
+[ -d .cpprof-mine12x ] || fail "a folder of another name was removed"
+echo ok
