@@ -274,7 +274,7 @@ static char *option_list(const struct pp_session *session)
 
     if (options->duration_ms)
         snprintf(duration, sizeof(duration), ",duration=%ldms", options->duration_ms);
-    if (asprintf(&list, "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s%s%s%s%s",
+    if (asprintf(&list, "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s,follow-exec%s%s%s%s",
                  inherited ? inherited : "", inherited && *inherited ? "," : "", kinds, folder,
                  SUFFIX, session->socket.word, options->subprocesses ? ",subprocesses" : "",
                  duration, options->engine ? ",engine=" : "",

@@ -85,6 +85,11 @@ void pp_contention_control_end(bool fatal)
     pp_end_files_write(files, FILES, fatal);
 }
 
+void pp_contention_control_write_so_far(void)
+{
+    pp_end_files_write_so_far(files, FILES);
+}
+
 bool pp_contention_control_confine(void)
 {
     bool wanted = files[BLOCK].wanted || files[MUTEX].wanted;

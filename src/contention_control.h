@@ -44,6 +44,9 @@ void pp_contention_control_end(bool fatal);
  * written. */
 bool pp_contention_control_confine(void);
 
+/* Writes what the file would be now; at the end it is written again. */
+void pp_contention_control_write_so_far(void);
+
 /* In the child of fork. `keep_files`: it writes files of its own. */
 void pp_contention_control_after_fork(bool keep_files);
 

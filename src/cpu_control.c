@@ -130,8 +130,8 @@ static int write_file(const pp_cpu_result *result, bool fatal)
     static pp_output output;
     pp_write_signals held;
     pp_write_signals_hold(&held); /* the file may be a FIFO, or the disk quota small */
-    int error = pp_output_put(&output, "cpu", fatal ? fatal_write_ns : end_patience_ns, encode_by,
-                              result);
+    int error =
+        pp_output_put(&output, "cpu", fatal ? fatal_write_ns : end_patience_ns, encode_by, result);
     pp_write_signals_release(&held);
     if (error != 0) {
         pp_log_error("the CPU profile could not be written to ", output.path, error,

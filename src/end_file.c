@@ -94,6 +94,15 @@ void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
     pthread_setcancelstate(cancel_state, NULL);
 }
 
+void pp_end_files_write_so_far(pp_end_file *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        bool wanted = list[i].wanted;
+        pp_end_files_write(&list[i], 1, false);
+        list[i].wanted = wanted;
+    }
+}
+
 void pp_end_files_after_fork(void)
 {
     pp_lock_release(&writing);

@@ -23,6 +23,9 @@ typedef struct pp_end_file {
  * cpu_control.h. */
 void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal);
 
+/* The same, and they stay wanted: as they are now, in case that the process does not go on. */
+void pp_end_files_write_so_far(pp_end_file *list, unsigned count);
+
 /* In the child of fork. */
 void pp_end_files_after_fork(void);
 

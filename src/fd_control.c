@@ -68,6 +68,11 @@ void pp_fd_control_end(bool fatal)
     pp_end_files_write(&file, 1, fatal);
 }
 
+void pp_fd_control_write_so_far(void)
+{
+    pp_end_files_write_so_far(&file, 1);
+}
+
 bool pp_fd_control_confine(void)
 {
     bool wanted = file.wanted;

@@ -32,6 +32,9 @@ void pp_fd_control_end(bool fatal);
  * written. */
 bool pp_fd_control_confine(void);
 
+/* Writes what the file would be now; at the end it is written again. */
+void pp_fd_control_write_so_far(void);
+
 /* In the child of fork. `keep_file`: it writes one of its own. */
 void pp_fd_control_after_fork(bool keep_file);
 

@@ -81,6 +81,11 @@ void pp_heap_control_end(bool fatal)
     pp_end_files_write(files, FILES, fatal);
 }
 
+void pp_heap_control_write_so_far(void)
+{
+    pp_end_files_write_so_far(files, FILES);
+}
+
 bool pp_heap_control_confine(void)
 {
     bool wanted = files[HEAP].wanted || files[ALLOCS].wanted;

@@ -54,6 +54,9 @@ void pp_heap_control_end(bool fatal);
  * written. */
 bool pp_heap_control_confine(void);
 
+/* Writes what the file would be now; at the end it is written again. */
+void pp_heap_control_write_so_far(void);
+
 /* In the child of fork. `keep_file`: it writes a file of its own. */
 void pp_heap_control_after_fork(bool keep_file);
 

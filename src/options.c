@@ -199,6 +199,12 @@ static int take_subprocesses(pp_options *options, const char *value)
     return value == NULL ? 0 : -EINVAL;
 }
 
+static int take_follow_exec(pp_options *options, const char *value)
+{
+    options->follow_exec |= value == NULL;
+    return value == NULL ? 0 : -EINVAL;
+}
+
 static int take_fd(pp_options *options, const char *value)
 {
     options->fd |= value == NULL;
@@ -261,6 +267,7 @@ static const option table[] = {
     {"symbolize", take_symbolize, "symbolize=none, names or lines"},
     {"log", take_log, "log=PATH or log=stderr"},
     {"subprocesses", take_subprocesses, "subprocesses, without a value"},
+    {"follow-exec", take_follow_exec, "follow-exec, without a value"},
     {"duration", take_duration, "duration=30s, or ms, m, h"},
     {"alloctrace", take_alloctrace, "alloctrace, without a value"},
     {"recorder", take_recorder, "recorder=FD:DEVICE:INODE, as cpprof record does"},

@@ -18,6 +18,7 @@
 typedef struct pp_options {
     bool cpu;          /* a CPU profile is wanted */
     bool subprocesses; /* children are profiled as well */
+    bool follow_exec;  /* so is what the process itself executes */
     bool heap;         /* a heap profile is wanted */
     bool fd;           /* a profile of open descriptors is wanted */
     bool alloctrace;   /* every allocation is to be logged */

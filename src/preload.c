@@ -17,7 +17,9 @@
 #include "count_control.h"
 #include "cpu_control.h"
 #include "custom_profiles.h"
+#include "exec_target.h"
 #include "fd_control.h"
+#include "follow_exec.h"
 #include "heap_control.h"
 #include "hook/process.h"
 #include "hook/threads.h"
@@ -27,6 +29,7 @@
 #include "sample/cpu.h"
 #include "sample/cpu_perf.h"
 #include "sample/heap.h"
+#include "sys/clock.h"
 #include "sys/linked.h"
 #include "sys/log.h"
 #include "sys/modules.h"
@@ -48,6 +51,9 @@ static const char default_template[] = "/tmp/%e.%p.%k.pb.gz";
 
 static pp_options options;
 static bool started;
+static bool is_fork;          /* a child of fork, which has executed nothing */
+static bool stopped_for_exec; /* the CPU profile; to be started again if the exec fails */
+static uint64_t deadline_ns;  /* when the duration that was asked for is over; 0: none was */
 
 static const char *advice_on(int error)
 {
@@ -211,6 +217,7 @@ static void start_alloctrace(void)
 
 static void after_fork_in_child(void)
 {
+    is_fork = true;
     pp_log_after_fork_in_child();
     pp_hook_threads_after_fork();
     pp_contention_control_after_fork(options.subprocesses);
@@ -270,17 +277,6 @@ static void at_end(const void *interrupted)
 
 /* ---- the environment of programs that this one executes ---- */
 
-static bool is_this_library(const char *word, size_t length)
-{
-    static const char stem[] = "libpprof.so";
-    for (size_t i = 0; i + sizeof stem - 1 <= length; i++) {
-        if (memcmp(word + i, stem, sizeof stem - 1) == 0) {
-            return i == 0 || word[i - 1] == '/';
-        }
-    }
-    return false;
-}
-
 /* Takes our library out of the list, in place. */
 static void remove_from_list(char *list)
 {
@@ -289,7 +285,7 @@ static void remove_from_list(char *list)
     while (*in != '\0') {
         size_t length = strcspn(in, ": ");
         size_t whole = length + (in[length] != '\0');
-        if (!is_this_library(in, length)) {
+        if (!pp_follow_exec_is_us(in, length)) {
             memmove(out, in, whole);
             out += whole;
         }
@@ -318,12 +314,91 @@ static void leave_children_alone(void)
     unsetenv("LIBPPROF");
 }
 
+/* ---- the program that this process executes ---- */
+
+static const char *hindrance(pp_exec_verdict verdict)
+{
+    switch (verdict) {
+    case PP_EXEC_STATIC:
+        return "a statically linked program, into which nothing can be preloaded: ";
+    case PP_EXEC_FOREIGN:
+        return "a program for another machine or another C library: ";
+    default:
+        return "a program with set-user-id, which ignores what is preloaded: ";
+    }
+}
+
+static void say_that_it_ends(pp_exec_verdict verdict, const char *path)
+{
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "the profile ends here; the process executes ");
+    pp_text_add(&text, hindrance(verdict));
+    pp_text_add(&text, path != NULL ? path : "");
+    pp_log(&text);
+}
+
+static uint64_t left_of_duration_ns(void)
+{
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    return deadline_ns == 0 ? 0 : deadline_ns > now_ns ? deadline_ns - now_ns : 1;
+}
+
+/* Nothing after this point is in the profiles if the exec succeeds. */
+static void write_so_far(void)
+{
+    if (started && pp_cpu_control_stop(true, false) == 0) {
+        started = false;
+        stopped_for_exec = true;
+    }
+    pp_heap_control_write_so_far();
+    pp_contention_control_write_so_far();
+    pp_thread_control_write_so_far();
+    pp_fd_control_write_so_far();
+}
+
+static void before_exec(pp_exec *exec)
+{
+    const pp_exec_target target = {exec->folder, exec->path, exec->search};
+    pp_exec_verdict verdict =
+        options.follow_exec && !is_fork ? pp_exec_inspect(&target) : PP_EXEC_ABSENT;
+    if (verdict == PP_EXEC_ABSENT) {
+        return;
+    }
+    write_so_far();
+    if (verdict != PP_EXEC_OURS) {
+        say_that_it_ends(verdict, exec->path);
+        return;
+    }
+    char *const *ours = pp_follow_exec_environment(exec->envp, left_of_duration_ns());
+    if (ours != NULL) {
+        exec->envp = ours;
+        pp_recorder_pass_on(true);
+    }
+}
+
+static void after_failed_exec(void)
+{
+    if (!options.follow_exec || is_fork) {
+        return;
+    }
+    pp_follow_exec_release();
+    pp_recorder_pass_on(options.subprocesses);
+    if (stopped_for_exec) {
+        pp_cpu_request request = options.cpu_request;
+        request.duration_ns = left_of_duration_ns();
+        stopped_for_exec = false;
+        started = pp_cpu_control_start(&request) == 0;
+    }
+}
+
 /* ---- start-up ---- */
 
 static const pp_process_events events = {
     .before_fork = pp_modules_before_fork,
     .after_fork_in_child = after_fork_in_child,
     .before_unload = before_unload,
+    .before_exec = before_exec,
+    .after_failed_exec = after_failed_exec,
     .before_confinement = before_confinement,
     .at_end = at_end,
 };
@@ -338,12 +413,16 @@ __attribute__((constructor)) static void at_load(void)
     pp_hook_threads_init();
     pp_hook_process_init(&events);
     pp_options_init(&options);
+    pp_follow_exec_remember();
     const char *text = secure_getenv("LIBPPROF");
     if (text != NULL) {
         pp_options_parse(&options, text);
         options.error = 0; /* a typo must not keep the rest from working */
     }
     pp_options_from_gperftools(&options);
+    if (options.cpu_request.duration_ns != 0) {
+        deadline_ns = pp_recorder_stamp() + options.cpu_request.duration_ns;
+    }
     distinguish_kinds(&options);
     pp_count_control_set_symbolize(options.symbolize);
     pp_thread_control_set_symbolize(options.symbolize);

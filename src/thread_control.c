@@ -196,6 +196,11 @@ void pp_thread_control_end(const void *context)
     interrupted = NULL;
 }
 
+void pp_thread_control_write_so_far(void)
+{
+    pp_end_files_write_so_far(&file, 1);
+}
+
 bool pp_thread_control_confine(void)
 {
     bool wanted = file.wanted;

@@ -55,6 +55,9 @@ void pp_thread_control_end(const void *interrupted);
  * was written. */
 bool pp_thread_control_confine(void);
 
+/* Writes what the file would be now; at the end it is written again. */
+void pp_thread_control_write_so_far(void);
+
 /* In the child of fork. `keep_file`: it writes a file of its own. */
 void pp_thread_control_after_fork(bool keep_file);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * exec.c: the exec functions, for the sake of the engine `perf`.
+ * exec.c: the exec functions, for the sake of the engine `perf`, and of those who want the program profiled that
+ * the process becomes (follow_exec.h).
  *
  * The kernel deletes a process's timers when it executes another program, together with their
  * pending signals, but the signal of a perf event stays pending if the thread blocks it (past libc).
@@ -10,7 +11,8 @@
  * libc's exec functions call each other past the symbol table, so each has its hook. Those with a
  * list of arguments make an array of it, as libc's do.
  *
- * Zone: HOOK. Called between fork or vfork and exec too: there, one getpid and no more.
+ * Zone: HOOK. Called between fork or vfork and exec too: there, one getpid and no more (what a child of fork is
+ * told is for the callback to know).
  * Locks: the one of cpu_timers.c, with patience.
  * Owns: nothing.
  */
@@ -20,25 +22,28 @@
 #include "sample/cpu_timers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
 typedef int execve_function(const char *, char *const[], char *const[]);
-typedef int execv_function(const char *, char *const[]);
 typedef int fexecve_function(int, char *const[], char *const[]);
 typedef int execveat_function(int, const char *, char *const[], char *const[], int);
 
-static void *real_execve, *real_execv, *real_execvp, *real_execvpe, *real_fexecve, *real_execveat;
+static void *real_execve, *real_execvpe, *real_fexecve, *real_execveat;
 
 /* ---- before and, if it failed, after ---- */
 
-static bool before(const void *real)
+static bool before(const void *real, pp_exec *exec)
 {
     bool owner = real != NULL && pp_hook_is_owner();
     if (owner) {
+        int saved_errno = errno;
+        pp_hook_tell_exec(exec);
         pp_cpu_timers_before_exec();
+        errno = saved_errno;
     }
     return owner;
 }
@@ -47,6 +52,7 @@ static int after(bool owner, int result)
 {
     if (owner) {
         pp_cpu_timers_after_failed_exec();
+        pp_hook_tell_failed_exec();
     }
     return result;
 }
@@ -63,15 +69,9 @@ static int call_execve(void **slot, const char *name, const char *path, char *co
                        char *const envp[])
 {
     execve_function *real = (execve_function *)pp_real(slot, name);
-    bool owner = before((const void *)real);
-    return real == NULL ? missing() : after(owner, real(path, argv, envp));
-}
-
-static int call_execv(void **slot, const char *name, const char *path, char *const argv[])
-{
-    execv_function *real = (execv_function *)pp_real(slot, name);
-    bool owner = before((const void *)real);
-    return real == NULL ? missing() : after(owner, real(path, argv));
+    pp_exec exec = {AT_FDCWD, path, slot == &real_execvpe, envp};
+    bool owner = before((const void *)real, &exec);
+    return real == NULL ? missing() : after(owner, real(path, argv, exec.envp));
 }
 
 __attribute__((visibility("default"))) int execve(const char *path, char *const argv[],
@@ -86,21 +86,23 @@ __attribute__((visibility("default"))) int execvpe(const char *file, char *const
     return call_execve(&real_execvpe, "execvpe", file, argv, envp);
 }
 
+/* libc's are these calls with its own environment. */
 __attribute__((visibility("default"))) int execv(const char *path, char *const argv[])
 {
-    return call_execv(&real_execv, "execv", path, argv);
+    return call_execve(&real_execve, "execve", path, argv, environ);
 }
 
 __attribute__((visibility("default"))) int execvp(const char *file, char *const argv[])
 {
-    return call_execv(&real_execvp, "execvp", file, argv);
+    return call_execve(&real_execvpe, "execvpe", file, argv, environ);
 }
 
 __attribute__((visibility("default"))) int fexecve(int fd, char *const argv[], char *const envp[])
 {
     fexecve_function *real = (fexecve_function *)pp_real(&real_fexecve, "fexecve");
-    bool owner = before((const void *)real);
-    return real == NULL ? missing() : after(owner, real(fd, argv, envp));
+    pp_exec exec = {fd, NULL, false, envp};
+    bool owner = before((const void *)real, &exec);
+    return real == NULL ? missing() : after(owner, real(fd, argv, exec.envp));
 }
 
 /* Since glibc 2.34. */
@@ -108,8 +110,9 @@ __attribute__((visibility("default"))) int execveat(int fd, const char *path, ch
                                                     char *const envp[], int flags)
 {
     execveat_function *real = (execveat_function *)pp_real(&real_execveat, "execveat");
-    bool owner = before((const void *)real);
-    return real == NULL ? missing() : after(owner, real(fd, path, argv, envp, flags));
+    pp_exec exec = {fd, path, false, envp};
+    bool owner = before((const void *)real, &exec);
+    return real == NULL ? missing() : after(owner, real(fd, path, argv, exec.envp, flags));
 }
 
 /* ---- lists ---- */
@@ -176,8 +179,6 @@ __attribute__((visibility("default"))) int execle(const char *path, const char *
 void pp_hook_exec_init(void)
 {
     pp_real(&real_execve, "execve");
-    pp_real(&real_execv, "execv");
-    pp_real(&real_execvp, "execvp");
     pp_real(&real_execvpe, "execvpe");
     pp_real(&real_fexecve, "fexecve");
     pp_real(&real_execveat, "execveat");

@@ -51,6 +51,22 @@ void pp_hook_tell_end(const void *interrupted)
     }
 }
 
+void pp_hook_tell_exec(pp_exec *exec)
+{
+    if (events.before_exec != NULL) {
+        events.before_exec(exec);
+    }
+}
+
+void pp_hook_tell_failed_exec(void)
+{
+    int saved_errno = errno;
+    if (events.after_failed_exec != NULL) {
+        events.after_failed_exec();
+    }
+    errno = saved_errno;
+}
+
 void pp_hook_before_confinement(void)
 {
     if (events.before_confinement != NULL && pp_hook_is_owner()) {

@@ -18,15 +18,27 @@
  * before_fork           in the forking thread; all signals are blocked until fork is over
  * after_fork_in_child   in the child, which has this one thread
  * before_unload         before dlclose
+ * before_exec           before the process, not a child of vfork, executes another program; may put another
+ *                       environment in the place of `envp`
+ * after_failed_exec     when it goes on after all
  * before_confinement    before the host puts itself under a seccomp filter
  * at_end                before exit, _exit, _Exit, quick_exit end the process (NULL), or a fatal
  *                       signal does (the handler's ucontext_t: on whatever thread, at whatever point).
  *                       Never called in a child of vfork, whose memory is the parent's.
  */
+typedef struct pp_exec {
+    int folder; /* as the arguments of execveat(); path "" or NULL: what is open as `folder` */
+    const char *path;
+    bool search; /* along PATH */
+    char *const *envp;
+} pp_exec;
+
 typedef struct pp_process_events {
     void (*before_fork)(void);
     void (*after_fork_in_child)(void);
     void (*before_unload)(void);
+    void (*before_exec)(pp_exec *exec);
+    void (*after_failed_exec)(void);
     void (*before_confinement)(void);
     void (*at_end)(const void *interrupted);
 } pp_process_events;
@@ -73,6 +85,10 @@ bool pp_hook_is_owner(void);
 
 /* at_end has something to do again, although the host has confined itself. */
 void pp_hook_expect_end(void);
+
+/* before_exec and after_failed_exec, by the process that they belong to. */
+void pp_hook_tell_exec(pp_exec *exec);
+void pp_hook_tell_failed_exec(void);
 
 /* at_end, if this is the process that it belongs to. */
 void pp_hook_tell_end(const void *interrupted);

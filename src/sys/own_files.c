@@ -27,13 +27,23 @@ static void replace(int from, int to)
     }
 }
 
-int pp_own_open(const char *path, int flags, unsigned mode)
+static int open_file(int folder, const char *path, int flags, unsigned mode)
 {
-    long fd = pp_system_call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+    long fd = pp_system_call(SYS_openat, folder, path, flags | O_CLOEXEC, mode);
     if (fd >= 0) {
         replace(0, (int)fd + 1);
     }
     return (int)fd;
+}
+
+int pp_own_open(const char *path, int flags, unsigned mode)
+{
+    return open_file(AT_FDCWD, path, flags, mode);
+}
+
+int pp_own_open_at(int folder, const char *path, int flags)
+{
+    return open_file(folder, path, flags, 0);
 }
 
 int pp_own_close(int fd)

@@ -17,6 +17,9 @@
 /* As open(2), and O_CLOEXEC: a descriptor, or -errno. */
 int pp_own_open(const char *path, int flags, unsigned mode);
 
+/* The same in the folder that is open as `folder`. */
+int pp_own_open_at(int folder, const char *path, int flags);
+
 /* As close(2), of such a descriptor: 0 or -errno. */
 int pp_own_close(int fd);
 

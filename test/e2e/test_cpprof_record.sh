@@ -56,7 +56,7 @@ says "Next: cpprof top --cum cpprof.pb.gz"
 says "go tool pprof -http=: cpprof.pb.gz"
 cmp -s cpprof.pb.gz "$STUB_PROFILE" || fail "the profile is not what the process wrote"
 left_over "record"
-grep -qx "LIBPPROF=cpu:100,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%s.%n.pb.gz,recorder=[0-9:]*" note ||
+grep -qx "LIBPPROF=cpu:100,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%s.%n.pb.gz,recorder=[0-9:]*,follow-exec" note ||
     fail "options: $(cat note)"
 grep -qx "LD_PRELOAD=$LIBPPROF_LIBRARY" note || fail "preload: $(cat note)"
 
@@ -93,7 +93,7 @@ left_over "names"
 
 # The stub writes the same profile for each.
 status 0 "$cpprof" record -e heap:64k,cpu,block:1000,mutex,thread -F 50 -o kinds.pb.gz "$victim" state
-grep -qx "LIBPPROF=heap:64k,cpu:50,block:1000,mutex,thread,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%s.%n.pb.gz,recorder=[0-9:]*" note ||
+grep -qx "LIBPPROF=heap:64k,cpu:50,block:1000,mutex,thread,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%s.%n.pb.gz,recorder=[0-9:]*,follow-exec" note ||
     fail "options: $(cat note)"
 for kind in cpu heap block mutex thread; do
     cmp -s kinds.$kind.pb.gz "$STUB_PROFILE" || fail "no kinds.$kind.pb.gz"

@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_record_exec.sh: `cpprof record` follows its command through each exec function, whatever environment
+# that gets, through env, nice, sh and scripts; children are left alone; what was recorded before is added, and
+# counted once if the exec fails.
+# timeout: 300
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need cc go
+cpprof=$BUILD/bin/cpprof
+executes=$victims/executes
+export STARTED_WITH=1
+
+# follow NAME COMMAND...: records CPU, heap and threads of it.
+follow() {
+    follow_name=$1
+    shift
+    "$cpprof" record -e cpu,heap:1,thread -F 1000 -o "$follow_name.pb.gz" "$@" >out 2>err ||
+        fail "$follow_name: $(cat err)"
+    expect_contains "$follow_name" err "wrote $follow_name.cpu.pb.gz (1 process)"
+    for kind in cpu heap thread; do
+        raw "$follow_name.$kind.pb.gz"
+    done
+}
+
+is_followed() {
+    expect_share works_executed 100 "$(weight_with "$1.cpu.pb.gz.raw" works_executed)"
+    expect_equal "$1: what it allocates" "1 70000" "$(blocks_of "$1.heap.pb.gz.raw" works_executed | cut -d ' ' -f 1,2)"
+    expect_equal "$1: threads" 1 "$(weight "$1.thread.pb.gz.raw")"
+    expect_equal "$1: what its children would inherit" "LD_PRELOAD= LIBPPROF=" "$(tail -n 2 out | tr '\n' ' ' | sed 's/ $//')"
+}
+
+for how in execve execv execvp execvpe execl execlp execle fexecve execveat; do
+    follow $how "$executes" $how "$executes" work
+    is_followed $how
+    expect_share works_before 100 "$(weight_with $how.cpu.pb.gz.raw works_before)"
+    expect_equal "$how: before" "1 50000" "$(blocks_of $how.heap.pb.gz.raw works_before | cut -d ' ' -f 1,2)"
+done
+
+cat >script <<SCRIPT
+#!/usr/bin/env sh
+exec "$executes" work
+SCRIPT
+chmod +x script
+follow env env X=1 "$executes" work
+is_followed env
+follow empty env -i "$executes" work
+is_followed empty
+follow nice nice "$executes" work
+is_followed nice
+follow sh sh -c "exec \"$executes\" work"
+is_followed sh
+follow script ./script
+is_followed script
+follow long env nice env -i sh -c "exec nice \"$executes\" execve \"$executes\" work"
+is_followed long
+expect_share works_before 100 "$(weight_with long.cpu.pb.gz.raw works_before)"
+
+# With files in the place of the socket.
+cat >closes.c <<'C'
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    return argc < 2 ? 2 : execv(argv[1], argv + 1);
+}
+C
+cc -o closes closes.c
+follow closed ./closes "$executes" execve "$executes" work
+is_followed closed
+expect_share works_before 100 "$(weight_with closed.cpu.pb.gz.raw works_before)"
+
+# An exec that fails: nothing there (nothing is written), or a file that is no program (all is written before).
+printf '\177ELF' >no_program
+chmod +x no_program
+for program in /nowhere/program ./no_program; do
+    follow failed "$executes" execve $program
+    expect_share works_before 100 "$(weight_with failed.cpu.pb.gz.raw works_before)"
+    expect_share works_after 100 "$(weight_with failed.cpu.pb.gz.raw works_after)"
+    expect_equal "failed: before" "1 50000" "$(blocks_of failed.heap.pb.gz.raw works_before | cut -d ' ' -f 1,2)"
+    expect_equal "failed: after" "1 60000" "$(blocks_of failed.heap.pb.gz.raw works_after | cut -d ' ' -f 1,2)"
+done
+
+# Children that the program forks are not followed, and find nothing in their environment.
+follow child sh -c "\"$executes\" work; exec \"$executes\" execvp true"
+expect_equal "a child" 0 "$(weight_with child.cpu.pb.gz.raw works_executed)"
+expect_share works_before 100 "$(weight_with child.cpu.pb.gz.raw works_before)"
+expect_equal "a child's environment" "LD_PRELOAD= LIBPPROF=" "$(tail -n 2 out | tr '\n' ' ' | sed 's/ $//')"
+
+# The program's own preload and options stay.
+"$cpprof" record -o own.pb.gz "$executes" execve /usr/bin/env LD_PRELOAD=libc.so.6 LIBPPROF=symbolize=none \
+    "$executes" work >out 2>err || fail "$(cat err)"
+expect_contains "own preload" out "LD_PRELOAD=libc.so.6"
+
+# Where nothing can be preloaded, what came before is there, and it is said.
+cat >static.c <<'C'
+#include <stdlib.h>
+#include <stdio.h>
+int main(void) { puts(getenv("LD_PRELOAD") ? "preloaded" : "clean"); return 0; }
+C
+if cc -static -o static static.c 2>/dev/null; then
+    follow static "$executes" execv ./static
+    expect_contains "static" err "libpprof: the profile ends here; the process executes a statically linked program"
+    expect_equal "static: environment" clean "$(cat out)"
+    expect_share works_before 100 "$(weight_with static.cpu.pb.gz.raw works_before)"
+fi
+if [ "$(id -u)" = 0 ] && cc -o privileged static.c && chown 65534 privileged && chmod 4755 privileged; then
+    chmod 755 .
+    follow privileged "$executes" execv ./privileged
+    expect_contains "privileged" err "set-user-id"
+    expect_equal "privileged: environment" clean "$(cat out)"
+fi
+
+# With LIBPPROF alone, one has to ask for it.
+preload "cpu:1000,follow-exec,file=$work/raw.%s.pb.gz" "$executes" execve "$executes" work >/dev/null
+expect_equal "profiles with follow-exec" 2 "$(find . -name 'raw.*.pb.gz' | wc -l)"
+preload "cpu:1000,file=$work/none.%s.pb.gz" "$executes" execve "$executes" work >/dev/null
+expect_equal "profiles without follow-exec" 0 "$(find . -name 'none.*.pb.gz' | wc -l)"
+echo ok
