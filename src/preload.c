@@ -17,6 +17,7 @@
 #include "count_control.h"
 #include "cpu_control.h"
 #include "custom_profiles.h"
+#include "deadline.h"
 #include "exec_target.h"
 #include "fd_control.h"
 #include "follow_exec.h"
@@ -218,6 +219,7 @@ static void start_alloctrace(void)
 static void after_fork_in_child(void)
 {
     is_fork = true;
+    pp_deadline_after_fork();
     pp_log_after_fork_in_child();
     pp_hook_threads_after_fork();
     pp_contention_control_after_fork(options.subprocesses);
@@ -243,9 +245,57 @@ static void before_unload(void)
     }
 }
 
+/* ---- the end of the duration ---- */
+
+static bool is_on(void)
+{
+    return started || pp_heap_control_is_on() || pp_contention_control_is_on() || options.thread ||
+           pp_fd_control_is_on();
+}
+
+/* On a thread of ours. A program that is linked to us may want what goes on for itself. */
+static void duration_is_over(void)
+{
+    bool linked = pp_is_linked();
+    if (started) {
+        pp_cpu_control_stop(true, false);
+        started = false;
+    }
+    pp_thread_control_end(NULL);
+    if (linked) {
+        pp_heap_control_end(false);
+        pp_contention_control_end(false);
+        pp_fd_control_end(false);
+    } else {
+        pp_heap_control_confine();
+        pp_contention_control_confine();
+        pp_fd_control_confine();
+    }
+}
+
+static void wait_for_deadline(void)
+{
+    uint64_t duration_ns = options.cpu_request.duration_ns;
+    if (duration_ns == 0 || !is_on()) {
+        return;
+    }
+    deadline_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    if (__builtin_add_overflow(deadline_ns, duration_ns, &deadline_ns)) {
+        deadline_ns = 0;
+        return;
+    }
+    int error = pp_deadline_begin(deadline_ns, duration_is_over);
+    if (error != 0) {
+        pp_log_error("the profile",
+                     " will be written at the end of the process, not of its duration", error,
+                     NULL);
+    }
+}
+
 /* The new filter may kill for what stopping, naming and writing need. */
 static void before_confinement(void)
 {
+    pp_deadline_cancel();
     bool written = pp_heap_control_confine();
     written |= pp_thread_control_confine();
     written |= pp_contention_control_confine();
@@ -420,9 +470,6 @@ __attribute__((constructor)) static void at_load(void)
         options.error = 0; /* a typo must not keep the rest from working */
     }
     pp_options_from_gperftools(&options);
-    if (options.cpu_request.duration_ns != 0) {
-        deadline_ns = pp_recorder_stamp() + options.cpu_request.duration_ns;
-    }
     distinguish_kinds(&options);
     pp_count_control_set_symbolize(options.symbolize);
     pp_thread_control_set_symbolize(options.symbolize);
@@ -449,6 +496,7 @@ __attribute__((constructor)) static void at_load(void)
     if (options.alloctrace) {
         start_alloctrace();
     }
+    wait_for_deadline();
     if (!options.subprocesses) {
         leave_children_alone();
         pp_recorder_pass_on(false);
@@ -496,6 +544,7 @@ int pp_preload_apply(const pp_options *wanted)
         int start_error = start();
         error = error != 0 ? error : start_error;
     }
+    wait_for_deadline();
     return error;
 }
 
