@@ -17,6 +17,7 @@
 #include "profile_model.h"
 #include "profile_units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -495,6 +496,40 @@ static void first_header(struct pp_profile *result, const struct pp_profile *fir
     result->keep_frames = copy_string(result, first, first->keep_frames);
 }
 
+/* ---- Comments ------------------------------------------------------------------------------ */
+
+#define OWN_COMMENT "libpprof: "
+
+static bool has_comment(const struct pp_profile *profile, const char *text)
+{
+    for (uint32_t i = 0; i < profile->comment_count; i++)
+        if (strcmp(pp_profile_text(profile, profile->comments[i]), text) == 0)
+            return true;
+    return false;
+}
+
+/* The library's comments count what one profile has ("of 6351 samples ..."): in a sum it has to be said of how
+ * many profiles that is true. Others are kept as they are, each once. */
+static void label_comments(struct pp_profile *result, struct pp_profile *const *sources,
+                           size_t count)
+{
+    for (uint32_t i = 0; i < result->comment_count; i++) {
+        const char *text = pp_profile_text(result, result->comments[i]);
+        size_t times = 0;
+        char *labelled;
+
+        if (strncmp(text, OWN_COMMENT, sizeof(OWN_COMMENT) - 1) != 0)
+            continue;
+        for (size_t j = 0; j < count; j++)
+            times += has_comment(sources[j], text);
+        if (asprintf(&labelled, OWN_COMMENT "in %zu of %zu profiles: %s", times, count,
+                     text + sizeof(OWN_COMMENT) - 1) < 0)
+            continue;
+        result->comments[i] = pp_strings_add(&result->strings, labelled, strlen(labelled));
+        free(labelled);
+    }
+}
+
 /* ---- Merge --------------------------------------------------------------------------------- */
 
 /* Room for the case that nothing is shared. */
@@ -555,6 +590,8 @@ int pp_profile_merge(struct pp_profile *const *sources, size_t count, struct pp_
         if (check_types(sources[0], sources[i], error) < 0)
             return -1;
     *out = merge_all(sources, count);
+    if (count > 1)
+        label_comments(*out, sources, count);
     return 0;
 }
 

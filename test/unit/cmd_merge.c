@@ -177,6 +177,38 @@ static void headers_are_combined(void **state)
     pp_profile_free(merged);
 }
 
+static void add_comment(struct pp_profile *profile, const char *text)
+{
+    if (!profile->comments)
+        profile->comments = PP_POOL_ARRAY(&profile->pool, pp_string, 4);
+    profile->comments[profile->comment_count++] = pp_strings_put(&profile->strings, text);
+}
+
+static void counts_of_one_profile_are_not_those_of_the_sum(void **state)
+{
+    struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+
+    (void)state;
+    add_comment(a, "libpprof: timer engine; of 3 samples 3 have whole stacks");
+    add_comment(a, "libpprof: said by both");
+    add_comment(a, "of another tool");
+    add_comment(b, "libpprof: said by both");
+    add_comment(b, "libpprof: timer engine; of 5 samples 5 have whole stacks");
+    add_comment(b, "of another tool");
+    merged = merge(a, b);
+    assert_int_equal(merged->comment_count, 4);
+    assert_string_equal(
+        pp_profile_text(merged, merged->comments[0]),
+        "libpprof: in 1 of 2 profiles: timer engine; of 3 samples 3 have whole stacks");
+    assert_string_equal(pp_profile_text(merged, merged->comments[1]),
+                        "libpprof: in 2 of 2 profiles: said by both");
+    assert_string_equal(pp_profile_text(merged, merged->comments[2]), "of another tool");
+    assert_string_equal(
+        pp_profile_text(merged, merged->comments[3]),
+        "libpprof: in 1 of 2 profiles: timer engine; of 5 samples 5 have whole stacks");
+    pp_profile_free(merged);
+}
+
 static void subtraction_leaves_the_difference(void **state)
 {
     struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *difference;
@@ -241,6 +273,7 @@ int main(void)
         cmocka_unit_test(units_become_the_finest),
         cmocka_unit_test(different_kinds_are_refused),
         cmocka_unit_test(headers_are_combined),
+        cmocka_unit_test(counts_of_one_profile_are_not_those_of_the_sum),
         cmocka_unit_test(subtraction_leaves_the_difference),
         cmocka_unit_test(written_profiles_read_the_same),
     };
