@@ -11,8 +11,9 @@
 
 enum {
     PP_EXIT_OK = 0,
-    PP_EXIT_BAD_INPUT = 1, /* an input or the system is at fault */
-    PP_EXIT_BAD_USAGE = 2  /* the command line is at fault */
+    PP_EXIT_BAD_INPUT = 1,   /* an input or the system is at fault */
+    PP_EXIT_BAD_USAGE = 2,   /* the command line is at fault */
+    PP_EXIT_NO_PROFILE = 125 /* record: the command went well, its profile did not arrive */
 };
 
 struct pp_error {

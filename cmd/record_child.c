@@ -216,6 +216,22 @@ static void remember_name(struct pp_child *child)
     fclose(file);
 }
 
+/* From its entry in /proc, as remember_name(). The 14th to the 17th field; the first two are before the line. */
+static void remember_times(struct pp_child *child)
+{
+    char line[PP_CHILD_STAT_BYTES];
+    const char *fields = pp_child_stat(child->pid, line);
+    unsigned long user, system;
+    long children_user, children_system;
+    double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
+
+    if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
+                          &user, &system, &children_user, &children_system) != 4)
+        return;
+    child->seconds = (double)(user + system) * tick;
+    child->children_seconds = (double)(children_user + children_system) * tick;
+}
+
 /* Takes all news of the child; true once it has ended. */
 static bool has_ended(struct pp_child *child, pp_child_watcher *watcher, void *ctx)
 {
@@ -228,6 +244,7 @@ static bool has_ended(struct pp_child *child, pp_child_watcher *watcher, void *c
         if (info.si_pid == 0)
             return false;
         if (info.si_code != CLD_STOPPED) {
+            remember_times(child);
             remember_name(child); /* its entry in /proc is there until it is waited for */
             waitpid(child->pid, &child->status, 0);
             return true;
@@ -279,7 +296,7 @@ void pp_child_wait(struct pp_child *child, struct pp_record_socket *sock, struct
 
 /* ---- End ----------------------------------------------------------------------------------- */
 
-_Noreturn void pp_child_end_alike(const struct pp_child *child)
+_Noreturn void pp_child_end_alike(const struct pp_child *child, int otherwise)
 {
     const struct rlimit none = {0, 0};
     struct sigaction standard;
@@ -288,7 +305,7 @@ _Noreturn void pp_child_end_alike(const struct pp_child *child)
 
     fflush(NULL);
     if (!WIFSIGNALED(child->status))
-        _exit(WEXITSTATUS(child->status));
+        _exit(WEXITSTATUS(child->status) ? WEXITSTATUS(child->status) : otherwise);
     number = WTERMSIG(child->status);
     /* The command may have left a core; cpprof's own would only be in its way. A core_pattern that
      * is a pipe ignores the limit, but not the flag. */

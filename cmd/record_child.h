@@ -25,6 +25,8 @@ struct pp_child {
     pid_t pid;
     int status;                    /* as waitpid() gives it, once it has ended */
     char last_name[32];            /* what it called itself at its end: another one after exec */
+    double seconds;                /* of CPU time that it used */
+    double children_seconds;       /* likewise, the processes that it waited for */
     sigset_t mask;                 /* cpprof's at the start */
     struct sigaction child_action; /* likewise, of SIGCHLD */
 };
@@ -49,7 +51,8 @@ char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES]);
 void pp_child_wait(struct pp_child *child, struct pp_record_socket *socket, struct pp_parts *parts,
                    pp_child_watcher *watcher, void *ctx);
 
-/* Ends cpprof as the command ended: with its exit status, or by the same signal without a core. */
-_Noreturn void pp_child_end_alike(const struct pp_child *child);
+/* Ends cpprof as the command ended: with its exit status, or by the same signal without a core. `otherwise` is the
+ * status in the place of 0. */
+_Noreturn void pp_child_end_alike(const struct pp_child *child, int otherwise);
 
 #endif

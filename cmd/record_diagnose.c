@@ -95,15 +95,12 @@ static int wrong_machine(const struct program *program, const ElfW(Ehdr) * own,
         head[EI_DATA] == ELFDATA2MSB ? head[18] * 256u + head[19] : head[19] * 256u + head[18];
 
     if (head[EI_CLASS] != own->e_ident[EI_CLASS])
-        return pp_fail(
-            error,
-            "%s is a %d-bit program and libpprof is %d-bit: it cannot be loaded into it; "
-            "build libpprof for it and name it with LIBPPROF_LIBRARY",
-            program->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64,
-            own->e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64);
+        return pp_fail(error, "%s is a %d-bit program: libpprof works in x86-64 programs only",
+                       program->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64);
     if (head[EI_DATA] != own->e_ident[EI_DATA] || machine != own->e_machine)
         return pp_fail(error,
-                       "%s is a program for another machine (ELF machine %u): record it there",
+                       "%s is a program for another machine (ELF machine %u): libpprof works in "
+                       "x86-64 programs only",
                        program->path, machine);
     return 0;
 }
@@ -149,11 +146,13 @@ static int inspect_elf(const struct program *program, struct pp_error *error)
                        "dynamically, or link libpprof_static.a into it",
                        program->path);
 #if defined(__GLIBC__)
-    if (strstr(loader, "ld-musl"))
-        return pp_fail(error,
-                       "%s uses the musl C library and this libpprof is built for glibc: build "
-                       "libpprof with musl and name it with LIBPPROF_LIBRARY",
-                       program->path);
+    if (strstr(loader, "ld-musl")) {
+        pp_fail(error,
+                "%s uses the musl C library, and libpprof works with glibc only: record a build of "
+                "it for glibc",
+                program->path);
+        return PP_DIAGNOSE_BREAKS;
+    }
 #endif
     return 0;
 }
@@ -241,7 +240,7 @@ void pp_diagnose_ended(const char *command, const struct pp_child *child, bool s
 {
     int number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
 
-    if (pp_diagnose_command(command, error) < 0)
+    if (pp_diagnose_command(command, error) != PP_DIAGNOSE_FINE)
         return;
     if (number == SIGKILL)
         pp_fail(error,
@@ -254,14 +253,15 @@ void pp_diagnose_ended(const char *command, const struct pp_child *child, bool s
                 "writes it earlier",
                 command, number, strsignal(number));
     else if (!subprocesses && became_another(command, child))
-        pp_fail(error,
-                "%s replaced itself by another program (%s), which is not recorded; name that "
-                "one, or add --subprocesses",
-                command, child->last_name);
+        pp_fail(
+            error,
+            "%s replaced itself by another program (%s), which could not be followed; name that "
+            "one, or add --subprocesses",
+            command, child->last_name);
     else
         pp_fail(error,
-                "%s ended without writing one; perhaps it clears LD_PRELOAD, changes to a "
-                "user who may not write here, or leaves by a way that runs nothing (a raw "
-                "_exit system call); LIBPPROF=log=stderr shows what the library says",
+                "%s ended without writing one; perhaps it clears LD_PRELOAD, or leaves by a way "
+                "that runs nothing (a raw _exit system call; -d SECONDS writes it earlier); "
+                "LIBPPROF=log=stderr shows what the library says",
                 command);
 }

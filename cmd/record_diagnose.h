@@ -12,9 +12,14 @@ struct pp_error;
 
 /*
  * Looks at the program that `command` (searched along PATH) would run: a script's interpreter is
- * followed. Returns 0 if nothing speaks against preloading a library into it, or -1 with a sentence
- * that says what does and how to mend it. Only what is certain is reported.
+ * followed. Returns PP_DIAGNOSE_FINE if nothing speaks against preloading a library into it, or else what would
+ * happen, with a sentence that says why and how to mend it. Only what is certain is reported.
  */
+enum {
+    PP_DIAGNOSE_FINE = 0,
+    PP_DIAGNOSE_IGNORED = -1, /* it runs, without a profile */
+    PP_DIAGNOSE_BREAKS = -2   /* it would not even start */
+};
 int pp_diagnose_command(const char *command, struct pp_error *error);
 
 /* The sentence for a command that has ended without a profile. */

@@ -22,8 +22,14 @@ static const struct kind {
      "the command allocated too little to be sampled; try -e heap:1, which takes every block",
      NULL},
     {"block", "", "no thread of the command had to wait", NULL},
-    {"mutex", "", "no thread of the command had to wait for a lock", NULL},
+    {"mutex", "",
+     "no lock was released that a thread waited for; waits that never ended are in the profile of "
+     "-e block",
+     NULL},
     {"thread", NULL, NULL, "thread has no rate"},
+    {"fd", NULL, "the command had no descriptor open", "fd has no rate"},
+    {"peak", NULL, "the command allocated too little to be sampled; try -e heap:1,peak",
+     "peak takes its rate from heap:BYTES"},
 };
 
 /* ---- Words --------------------------------------------------------------------------------- */
@@ -61,10 +67,15 @@ static int take(struct pp_record_kinds *kinds, const char *word, size_t length)
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (is_word(known[i].name, word, name_length))
             kind = &known[i];
-    if (!kind)
+    if (is_word("allocs", word, name_length))
         return pp_bad_usage("record",
-                            "record: -e: expected cpu, heap, block, mutex or thread, found '%.*s'",
-                            (int)length, word);
+                            "record: -e: the heap profile has the allocations too: -e heap, "
+                            "then cpprof top --sample alloc_space");
+    if (!kind)
+        return pp_bad_usage(
+            "record",
+            "record: -e: expected cpu, heap, peak, block, mutex, thread or fd, found '%.*s'",
+            (int)length, word);
     if (name_length < length && !kind->rate_ends)
         return pp_bad_usage("record", "record: -e: %s, found '%.*s'", kind->no_rate,
                             (int)rate_length, rate);
@@ -91,6 +102,42 @@ int pp_record_kinds_parse(const char *events, struct pp_record_kinds *kinds)
         if (status || !events[length])
             return status;
         events += length + 1;
+    }
+}
+
+/* Whether the word is a kind with a rate that `-e` would take, or cpu:HZ. */
+static bool is_good_word(const char *word, size_t length, long *hz)
+{
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        size_t name = strlen(known[i].name);
+        bool bare = is_word(known[i].name, word, length);
+        bool rated =
+            length > name + 1 && word[name] == ':' && strncmp(word, known[i].name, name) == 0;
+
+        if (rated && i == 0 && is_rate(word + name + 1, length - name - 1, ""))
+            *hz = strtol(word + name + 1, NULL, 10);
+        if (bare || (rated && known[i].rate_ends &&
+                     is_rate(word + name + 1, length - name - 1, known[i].rate_ends)))
+            return true;
+        if (rated && i == 0 && *hz > 0)
+            return true;
+    }
+    return false;
+}
+
+void pp_record_kinds_inherit(const char *options, struct pp_record_kinds *kinds, long *hz)
+{
+    for (size_t length; *options; options += length + (options[length] == ',')) {
+        char name[16];
+        long rate = 0;
+
+        length = strcspn(options, ",");
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(options, ":,"), options);
+        if (find(kinds, name) || !is_good_word(options, length, &rate))
+            continue;
+        take(kinds, options, rate ? strlen(name) : length);
+        if (*hz == 0)
+            *hz = rate;
     }
 }
 

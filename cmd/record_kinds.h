@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-enum { PP_RECORD_KINDS_MAX = 5 };
+enum { PP_RECORD_KINDS_MAX = 7 };
 
 struct pp_record_kind {
-    const char *name;  /* as the library calls it: cpu, heap, block, mutex */
+    const char *name;  /* as the library calls it: cpu, heap, block, mutex, ... */
     const char *empty; /* why there may be no sample in it */
     char rate[16];     /* what was typed behind a colon, or "" */
 };
@@ -23,6 +23,10 @@ struct pp_record_kinds {
 
 /* Returns 0, or the exit status after a complaint. */
 int pp_record_kinds_parse(const char *events, struct pp_record_kinds *kinds);
+
+/* Adds the kinds that a list of the library's options (LIBPPROF) asks for; *hz, if it is 0, is the rate of cpu there.
+ * What else the list holds is the library's business. */
+void pp_record_kinds_inherit(const char *options, struct pp_record_kinds *kinds, long *hz);
 
 /* "cpu:100,heap": the words for the library's options; to be freed. */
 char *pp_record_kinds_words(const struct pp_record_kinds *kinds, long hz);

@@ -8,15 +8,20 @@
 #include "profile_filter.h"
 #include "profile_merge.h"
 #include "profile_model.h"
+#include "record_child.h"
 #include "record_session.h"
 #include "report.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SUMMARY_ROWS 10
 #define MAX_HZ       1000000
+
+/* Less is what a shell's own small helpers take. */
+#define LEAST_CHILDREN_SECONDS 0.05
 
 /* A word that a shell takes as it is; what else it may hold goes between quotes. */
 static void print_quoted(const char *word)
@@ -71,6 +76,33 @@ static void print_troubles(const struct pp_profile *profile)
     }
 }
 
+void pp_record_say_missing(const struct pp_record_summary *summary, size_t kind)
+{
+    const char *output = summary->session->outputs[kind];
+    struct stat info;
+
+    if (lstat(output, &info) == 0 && S_ISREG(info.st_mode))
+        pp_complain("%s is from an earlier run; it was left as it is", output);
+}
+
+/* Most of what it took was used by others. */
+static bool is_wrapper(const struct pp_record_summary *summary)
+{
+    const struct pp_child *child = summary->child;
+
+    return !summary->session->options->subprocesses &&
+           child->children_seconds >= LEAST_CHILDREN_SECONDS &&
+           child->children_seconds > 2 * child->seconds;
+}
+
+void pp_record_advise(const struct pp_record_summary *summary)
+{
+    if (is_wrapper(summary))
+        pp_complain("the processes that the command started used %.2f s of CPU time, the command "
+                    "itself %.2f s; --subprocesses records them too",
+                    summary->child->children_seconds, summary->child->seconds);
+}
+
 static void print_absence(const struct pp_record_summary *summary, size_t kind)
 {
     const struct pp_record_options *options = summary->session->options;
@@ -78,6 +110,10 @@ static void print_absence(const struct pp_record_summary *summary, size_t kind)
 
     if (why) {
         pp_complain("no samples: %s", why);
+        return;
+    }
+    if (is_wrapper(summary)) {
+        pp_complain("no samples: the command itself used hardly any CPU time");
         return;
     }
     pp_complain("no samples: the command used less CPU time than the %g ms between two of them; "

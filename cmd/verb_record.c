@@ -34,6 +34,9 @@ const char pp_help_record[] =
     "(1)\n"
     "                    mutex[:N]    who made them wait; one release in N (1)\n"
     "                    thread       where each thread is at the end\n"
+    "                    fd           who opened the descriptors that are open at the end\n"
+    "                    peak         the heap when the most was in use; its rate is heap's\n"
+    "                  and those that LIBPPROF lists\n"
     "  -F HZ           samples per second of CPU time, 1 to 1000000 (100)\n"
     "  -d SECONDS      record for so long, and write the profiles then; COMMAND goes on to its "
     "end,\n"
@@ -44,7 +47,9 @@ const char pp_help_record[] =
     "                  the same); perf: also perf events, for a stack each at 1000 to 10000 HZ\n"
     "  --subprocesses  also record the processes that COMMAND starts, added up in one profile\n"
     "\n"
-    "cpprof ends with COMMAND's exit status, or by the signal that ended it. On a terminal it\n"
+    "cpprof ends with COMMAND's exit status, or by the signal that ended it; with 125 where that\n"
+    "would be 0 and a profile is missing; with 126 or 127 if COMMAND cannot be run. On a terminal "
+    "it\n"
     "shows a line of progress; at the end it prints the top 10 on standard error.\n"
     "LIBPPROF_LIBRARY=/path names another libpprof.so; LIBPPROF may hold more options for it.\n";
 
@@ -100,8 +105,13 @@ static bool looks_like_url(const char *text)
 static int check(struct record *record)
 {
     const char *command = record->command[0];
+    const char *inherited = getenv("LIBPPROF");
     int status = pp_record_kinds_parse(record->events, &record->options.kinds);
 
+    if (status == 0 && inherited)
+        pp_record_kinds_inherit(inherited, &record->options.kinds, &record->options.hz);
+    if (record->options.hz == 0)
+        record->options.hz = DEFAULT_HZ;
     if (status == 0)
         status = check_duration(record);
     if (status == 0)
@@ -139,8 +149,7 @@ static int parse(struct record *record, int argc, char **argv)
     struct pp_operands operands;
     int status;
 
-    *record =
-        (struct record){.options = {.output = DEFAULT_OUTPUT, .hz = DEFAULT_HZ}, .events = "cpu"};
+    *record = (struct record){.options = {.output = DEFAULT_OUTPUT}, .events = "cpu"};
     if (pp_options_parse("record", table, true, argc, argv, &operands, &status) < 0)
         return status == PP_EXIT_OK ? -1 : status;
     record->command = operands.values;
@@ -149,39 +158,78 @@ static int parse(struct record *record, int argc, char **argv)
 
 /* ---- Flow ---------------------------------------------------------------------------------- */
 
-static void collect(struct pp_session *session, const struct record *record,
+static void collect_kind(struct pp_record_summary *summary, struct pp_session *session, size_t kind)
+{
+    struct pp_profile *profile = NULL;
+    struct pp_error error;
+    unsigned written = summary->written;
+
+    if (pp_session_collect(session, kind, summary->child->pid, &profile, &error) < 0) {
+        pp_complain("%s", error.text);
+        summary->failed = true;
+    } else if (profile) {
+        pp_record_summarize(summary, kind, profile);
+    }
+    pp_profile_free(profile);
+    summary->incomplete = summary->incomplete || summary->written == written;
+}
+
+/* True if there is a profile of each kind. */
+static bool collect(struct pp_session *session, const struct record *record,
                     const struct pp_child *child)
 {
-    struct pp_record_summary summary = {.session = session};
-    struct pp_profile *profile;
+    struct pp_record_summary summary = {.session = session, .child = child};
+    const struct pp_record_kinds *kinds = &record->options.kinds;
+    bool arrived[PP_RECORD_KINDS_MAX];
     struct pp_error error;
 
-    for (size_t i = 0; i < record->options.kinds.count; i++) {
-        if (pp_session_collect(session, i, child->pid, &profile, &error) < 0) {
-            pp_complain("%s", error.text);
-            summary.failed = true;
-        } else if (profile) {
-            pp_record_summarize(&summary, i, profile);
-        }
-        pp_profile_free(profile);
+    for (size_t i = 0; i < kinds->count; i++) {
+        unsigned written = summary.written;
+
+        collect_kind(&summary, session, i);
+        arrived[i] = summary.written > written;
     }
     if (summary.written == 0 && !summary.failed) {
         pp_diagnose_ended(record->command[0], child, record->options.subprocesses, &error);
         pp_complain("no profile was written: %s", error.text);
     }
+    for (size_t i = 0; i < kinds->count; i++) {
+        if (!arrived[i] && summary.written > 0)
+            pp_complain("no %s profile was written", kinds->list[i].name);
+        if (!arrived[i])
+            pp_record_say_missing(&summary, i);
+    }
+    pp_record_advise(&summary);
     pp_record_print_next(&summary);
+    return !summary.incomplete;
 }
 
-static int run(const struct record *record, struct pp_session *session, struct pp_child *child)
+/* Whether the library is to be preloaded at all: not where the command would break, nor where it would do nothing
+ * and processes that the command starts are not asked for. */
+static bool is_worth_a_try(const struct record *record)
 {
+    struct pp_error error;
+    int verdict = pp_diagnose_command(record->command[0], &error);
+
+    if (verdict != PP_DIAGNOSE_FINE)
+        pp_complain("warning: there will be no profile: %s", error.text);
+    return verdict == PP_DIAGNOSE_FINE ||
+           (verdict == PP_DIAGNOSE_IGNORED && record->options.subprocesses);
+}
+
+static int run(const struct record *record, struct pp_session *session, struct pp_child *child,
+               bool *arrived)
+{
+    bool preload = is_worth_a_try(record);
     struct pp_progress progress;
     struct pp_error error;
     int status;
 
-    if (pp_diagnose_command(record->command[0], &error) < 0)
-        pp_complain("warning: there will be no profile: %s", error.text);
     pp_progress_init(&progress, record->options.subprocesses);
-    status = pp_child_start(child, record->command, session->environment, &error);
+    if (!preload)
+        pp_record_socket_started(&session->socket); /* nobody will use it */
+    status =
+        pp_child_start(child, record->command, preload ? session->environment : environ, &error);
     if (status) {
         pp_complain("%s", error.text);
         return status;
@@ -190,7 +238,7 @@ static int run(const struct record *record, struct pp_session *session, struct p
     pp_child_wait(child, &session->socket, &session->parts,
                   progress.enabled ? pp_progress_watch : NULL, &progress);
     pp_session_take_rest(session);
-    collect(session, record, child);
+    *arrived = collect(session, record, child);
     return 0;
 }
 
@@ -200,6 +248,7 @@ int pp_run_record(int argc, char **argv)
     struct pp_child child;
     struct record record;
     struct pp_error error;
+    bool arrived = false;
     int status = parse(&record, argc, argv);
 
     if (status)
@@ -208,9 +257,9 @@ int pp_run_record(int argc, char **argv)
         pp_complain("%s", error.text);
         return PP_EXIT_BAD_INPUT;
     }
-    status = run(&record, &session, &child);
+    status = run(&record, &session, &child, &arrived);
     pp_session_close(&session);
     if (status)
         return status;
-    pp_child_end_alike(&child);
+    pp_child_end_alike(&child, arrived ? PP_EXIT_OK : PP_EXIT_NO_PROFILE);
 }

@@ -69,6 +69,15 @@ grep -q "LIBPPROF=log=stderr,cpu:997,file=.*,subprocesses,duration=2500ms$" note
     fail "options: $(cat note)"
 grep -qx "LD_PRELOAD=$LIBPPROF_LIBRARY:libc.so.6" note || fail "preload: $(cat note)"
 
+# What LIBPPROF asks for is recorded as well.
+LIBPPROF=fd,nonsense,heap:64k,cpu:500 status 0 "$cpprof" record -e peak -o asked.pb.gz "$victim" state
+for kind in peak fd heap cpu; do
+    says "wrote asked.$kind.pb.gz"
+done
+grep -q "LIBPPROF=fd,nonsense,heap:64k,cpu:500,peak,fd,heap:64k,cpu:500,file=" note || fail "options: $(cat note)"
+LIBPPROF=cpu:500 status 0 "$cpprof" record -F 50 "$victim" state
+grep -q "LIBPPROF=cpu:500,cpu:50,file=" note || fail "options: $(cat note)"
+
 LIBPPROF=engine=timer status 0 "$cpprof" record --engine=perf -F 10000 "$victim" state
 grep -q "LIBPPROF=engine=timer,cpu:10000,file=.*,engine=perf$" note || fail "options: $(cat note)"
 
@@ -120,7 +129,7 @@ status 0 "$cpprof" record -e heap,cpu -o /dev/null "$victim" state
 mkdir taken.heap.pb.gz
 status 1 "$cpprof" record -e cpu,heap -o taken.pb.gz "$victim" state
 says "taken.heap.pb.gz: expected the name of a file to write, found a directory"
-STUB_SILENT=1 status 0 "$cpprof" record -e cpu,heap "$victim" state
+STUB_SILENT=1 status 125 "$cpprof" record -e cpu,heap "$victim" state
 [ "$(grep -c 'no profile was written' err)" = 1 ] || fail "one sentence for two kinds: $(cat err)"
 left_over "kinds"
 
@@ -187,7 +196,9 @@ for name in INT HUP QUIT USR2 USR1; do
 done
 await ready usr1
 kill -TERM $recorder
-wait $recorder || fail "passing signals on: exit status $?"
+wait $recorder
+got=$?
+[ $got = 125 ] || fail "passing signals on: exit status $got"
 # INT and QUIT are ignored by what a shell starts with &, not blocked: the victim still counts them.
 printf 'HUP 1\nINT 1\nQUIT 1\nUSR1 1\nUSR2 1\nTERM 1\n' | sort >expected
 sort counted | cmp -s - expected || fail "signals passed on: $(cat counted)"
@@ -220,20 +231,42 @@ grep -q "recording for" err && fail "progress without a terminal"
 
 # ---- no profile, and why
 
-STUB_SILENT=1 status 0 "$cpprof" record "$victim" state
+rm -f cpprof.pb.gz
+STUB_SILENT=1 status 125 "$cpprof" record "$victim" state
+! grep -q "earlier run" err || fail "there was no earlier one: $(cat err)"
+echo old >cpprof.pb.gz
+STUB_SILENT=1 status 125 "$cpprof" record "$victim" state
+says "cpprof.pb.gz is from an earlier run; it was left as it is"
+[ "$(cat cpprof.pb.gz)" = old ] || fail "an older file was touched"
+STUB_SILENT=1 status 7 "$cpprof" record sh -c 'exit 7'
+STUB_SILENT=1 status 125 "$cpprof" record "$victim" state
 says "no profile was written: $victim ended without writing one"
 printf '#!/bin/sh\nexec "%s" state\n' "$victim" >wrapper
 chmod +x wrapper
-status 0 "$cpprof" record ./wrapper
+status 125 "$cpprof" record ./wrapper
 says "replaced itself by another program (victim)"
 printf 'int main(void){return 0;}\n' >static.c
 if cc -static -o static static.c 2>/dev/null; then
-    status 0 "$cpprof" record ./static
+    status 125 "$cpprof" record ./static
     says "static is statically linked"
     printf '#!%s/static\n' "$work" >script
     chmod +x script
-    status 0 "$cpprof" record ./script
+    status 125 "$cpprof" record ./script
     says "script is a script, and its interpreter $work/static is statically linked"
+fi
+if [ -c /dev/full ]; then
+    status 125 "$cpprof" record -o /dev/full "$victim" state
+    says "/dev/full"
+fi
+# A loader that is called so may be that of musl, where a preload for glibc breaks the program.
+printf 'int main(void){return 0;}\n' >musl.c
+if cc -Wl,--dynamic-linker="$work/ld-musl-x86_64.so.1" -o musl musl.c 2>/dev/null &&
+    ln -s /lib64/ld-linux-x86-64.so.2 ld-musl-x86_64.so.1 && ./musl; then
+    rm -f note
+    status 125 "$cpprof" record ./musl
+    says "musl uses the musl C library, and libpprof works with glibc only"
+    status 125 "$cpprof" record --subprocesses ./musl
+    [ ! -e note ] || fail "the library was preloaded into a program for musl"
 fi
 LIBPPROF_LIBRARY=/nowhere/libpprof.so.0 status 1 "$cpprof" record true
 says "LIBPPROF_LIBRARY=/nowhere/libpprof.so.0: No such file"
@@ -248,6 +281,9 @@ status 2 "$cpprof" record
 says "expected a COMMAND"
 status 2 "$cpprof" record -e cpu,thread:5 true
 says "thread has no rate, found '5'"
+status 2 "$cpprof" record -e fd:1 true
+status 2 "$cpprof" record -e allocs true
+says "the heap profile has the allocations too"
 status 2 "$cpprof" record -e heap:big true
 says "expected a number behind heap:, found 'big'"
 status 2 "$cpprof" record -e block:1k true

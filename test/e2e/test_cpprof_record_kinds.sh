@@ -6,7 +6,7 @@
 # recorded.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need cc go
+need cc go python3
 cpprof=$BUILD/bin/cpprof
 
 "$cpprof" record -e cpu,heap:1,block,mutex -F 1000 -o all.pb.gz "$victims/contention" 50 >out 2>err || fail "$(cat err)"
@@ -35,7 +35,7 @@ expect_contains "summary" err "Type: alloc_space"
 grep -q 'MB  *100%  takes$' err || fail "takes is not among the ten: $(cat err)"
 
 "$cpprof" record -e mutex -o none.pb.gz true 2>err || fail "$(cat err)"
-expect_contains "summary" err "no samples: no thread of the command had to wait for a lock"
+expect_contains "summary" err "no samples: no lock was released that a thread waited for"
 ! grep -q Next err || fail "next steps for nothing: $(cat err)"
 "$cpprof" record -e heap:1,block --subprocesses -o two.pb.gz sh -c './frees; ./frees; exit 0' 2>err || fail "$(cat err)"
 raw two.heap.pb.gz
@@ -43,4 +43,45 @@ expect_equal "allocations of two processes" "2 6291456 0 0" "$(blocks_of two.hea
 [ -e two.block.pb.gz ] || fail "no file without waits"
 expect_no_file two.cpu.pb.gz
 expect_no_file two.pb.gz
+
+# Descriptors and the peak of the heap.
+"$cpprof" record -e fd,peak,heap:1 -o state.pb.gz python3 -c 'b = bytearray(5000000); del b' 2>err ||
+    fail "$(cat err)"
+for kind in fd peak heap; do
+    raw state.$kind.pb.gz
+done
+# The command inherits what this shell has open, and the socket, which does not count.
+inherited=$(python3 -c 'import os; print(len(os.listdir("/proc/self/fd")) - 1)')
+expect_equal "descriptors" "$inherited" "$(weight state.fd.pb.gz.raw)"
+expect_at_least "peak" 5000000 "$(blocks_of state.peak.pb.gz.raw | cut -d ' ' -f 4)"
+
+# A wrapper whose child takes the time; nobody who waited was let go.
+"$cpprof" record -o wrapper.pb.gz sh -c "\"$BUILD/test/cpprof/victim\" burn 0.3; exit 0" 2>err || fail "$(cat err)"
+expect_contains "a wrapper" err "--subprocesses records them too"
+! grep -q -- "-F 1000" err || fail "a wrapper: $(cat err)"
+cat >dead.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *ends(void *unused)
+{
+    sleep(1);
+    raise(SIGTERM);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, ends, NULL);
+    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lock);
+    return 0;
+}
+C
+cc -o dead dead.c -lpthread
+expect_equal "a deadlock" 143 "$(status "$cpprof" record -e mutex,block -o dead.pb.gz ./dead 2>err)"
+expect_contains "a deadlock" err "waits that never ended are in the profile of -e block"
+raw dead.block.pb.gz
+expect_at_least "a deadlock: waits" 1 "$(weight_with dead.block.pb.gz.raw pthread_mutex_lock main)"
 echo ok

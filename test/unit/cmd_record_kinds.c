@@ -22,6 +22,28 @@ static void expect_words(const char *events, const char *words)
     free(found);
 }
 
+static void expect_inherited(const char *events, const char *options, const char *words)
+{
+    struct pp_record_kinds kinds;
+    long hz = 0;
+
+    assert_int_equal(pp_record_kinds_parse(events, &kinds), 0);
+    pp_record_kinds_inherit(options, &kinds, &hz);
+    char *found = pp_record_kinds_words(&kinds, hz ? hz : 100);
+    assert_string_equal(found, words);
+    free(found);
+}
+
+static void what_the_environment_asks_for_is_added(void **state)
+{
+    (void)state;
+    expect_inherited("cpu", "", "cpu:100");
+    expect_inherited("cpu", "fd,log=stderr,,peak", "cpu:100,fd,peak");
+    expect_inherited("heap", "cpu:500,heap:64k,block:1000", "heap,cpu:500,block:1000");
+    expect_inherited("heap", "cpu", "heap,cpu:100");
+    expect_inherited("heap", "cpu:x,mutex:,thread:5,nonsense:1,engine=perf,cpus", "heap");
+}
+
 static void expect_refusal(const char *events)
 {
     struct pp_record_kinds kinds;
@@ -82,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words),
+        cmocka_unit_test(what_the_environment_asks_for_is_added),
         cmocka_unit_test(refusals),
         cmocka_unit_test(outputs),
     };

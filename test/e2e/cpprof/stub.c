@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const kinds[] = {"cpu", "heap", "block", "mutex", "thread"};
+static const char *const kinds[] = {"cpu", "heap", "block", "mutex", "thread", "fd", "peak"};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 static char targets[KINDS][4096]; /* "" where the kind is not wanted */
