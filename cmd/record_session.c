@@ -14,6 +14,7 @@
 #include "profile_units.h"
 #include "protobuf.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +24,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#define SUFFIX      ".pb.gz"
-#define FOLDER_STEM ".cpprof-"
+#define SUFFIX       ".pb.gz"
+#define FOLDER_STEM  ".cpprof-"
+#define LIBRARY_LINK "libpprof.so.0"
 
 extern char **environ;
 
@@ -91,7 +92,7 @@ static int make_preloadable(struct pp_session *session, struct pp_error *error)
 
     if (!strpbrk(session->library, " :"))
         return 0;
-    link_name = join("%s/%s", session->folder, "libpprof.so.0");
+    link_name = join("%s/%s", session->folder, LIBRARY_LINK);
     if (strpbrk(link_name, " :") || symlink(session->library, link_name) < 0) {
         pp_fail(error, "%s: a path with blanks or colons cannot be preloaded; move the library",
                 session->library);
@@ -126,7 +127,14 @@ static bool can_be_an_option(const char *folder)
     return !strpbrk(folder, ", :");
 }
 
-/* Removes the folder and the files in it; there are no others. */
+/* PID.KIND.STAMP.N.pb.gz, also with a temporary name's end, and the link to the library. */
+static bool is_our_file(const char *name)
+{
+    return (isdigit((unsigned char)*name) && strstr(name, SUFFIX)) ||
+           strcmp(name, LIBRARY_LINK) == 0;
+}
+
+/* Removes our files, and the folder unless somebody has put others into it. */
 static void remove_folder(const char *path)
 {
     struct dirent **entries;
@@ -135,7 +143,8 @@ static void remove_folder(const char *path)
     for (int i = 0; i < count; i++) {
         char *file = join("%s/%s", path, entries[i]->d_name);
 
-        unlink(file); /* "." and ".." are no files and stay */
+        if (is_our_file(entries[i]->d_name))
+            unlink(file);
         free(file);
         free(entries[i]);
     }
@@ -161,18 +170,15 @@ static int is_our_name(const struct dirent *entry)
            strlen(entry->d_name) == sizeof(FOLDER_STEM) - 1 + 6;
 }
 
-/* A folder of ours that nobody has locked is left over from a cpprof that was killed; unless it is
- * so new that its cpprof is about to lock it. */
+/* A folder of ours that nobody has locked is left over from a cpprof that was killed. */
 static void remove_if_left_over(const char *folder)
 {
-    enum { NEW_SECONDS = 10 };
     int fd = open_locked(folder);
     struct stat info;
 
     if (fd < 0)
         return;
-    if (fstat(fd, &info) == 0 && info.st_uid == geteuid() &&
-        time(NULL) - info.st_ctime > NEW_SECONDS)
+    if (fstat(fd, &info) == 0 && info.st_uid == geteuid())
         remove_folder(folder);
     close(fd);
 }
@@ -193,20 +199,32 @@ static void remove_left_over(const char *parent)
         free(entries);
 }
 
+/* It gets its name once it is locked, so that no other cpprof takes it for left over. NULL with errno. */
+static char *make_locked_folder(const char *parent, int *lock)
+{
+    char *fresh = join("%s/%s", parent, FOLDER_STEM "new-XXXXXX"), *folder = NULL;
+
+    if (mkdtemp(fresh)) {
+        *lock = open_locked(fresh);
+        folder = join("%s/" FOLDER_STEM "%s", parent, fresh + strlen(fresh) - 6);
+        if (rename(fresh, folder) < 0) {
+            free(folder);
+            return fresh;
+        }
+    }
+    free(fresh);
+    return folder;
+}
+
 static int make_folder(struct pp_session *session, const char *parent, const char *why,
                        struct pp_error *error)
 {
     remove_left_over(parent);
-    session->folder = join("%s/%s", parent, FOLDER_STEM "XXXXXX");
-    if (mkdtemp(session->folder)) {
-        session->lock = open_locked(session->folder);
-        return 0;
-    }
-    pp_fail(error, "%s: cannot make a folder for the recording there: %s%s", parent,
-            strerror(errno), why);
-    free(session->folder);
-    session->folder = NULL;
-    return -1;
+    session->folder = make_locked_folder(parent, &session->lock);
+    if (!session->folder)
+        return pp_fail(error, "%s: cannot make a folder for the recording there: %s%s", parent,
+                       strerror(errno), why);
+    return 0;
 }
 
 /* Whether it can be written; *apart: the folder cannot stand beside it. NULL if not. */

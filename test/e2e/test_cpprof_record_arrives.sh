@@ -112,15 +112,21 @@ raw stopped.pb.gz
 expect_equal "blocks, and a cpprof that was stopped" "131072 2097152" "$(blocks_of stopped.pb.gz.raw leaf | cut -d ' ' -f 1,2)"
 ! grep -q incomplete err || fail "a cpprof that was stopped: $(cat err)"
 
-# A killed cpprof leaves its folder; the next one removes it once it is old, and no other's.
-mkdir killed && cd killed
+# A killed cpprof leaves its folder; the next one removes it, and none that is in use or has another name.
+mkdir killed
+cd killed
+mkdir .cpprof-mine123 .cpprof-backup
+touch .cpprof-backup/important
 # shellcheck disable=SC2016
 "$cpprof" record sh -c 'kill -KILL $PPID; exit 0' 2>/dev/null || true
-left=$(find . -name '.cpprof-*')
+left=$(find . -name '.cpprof-??????' ! -name .cpprof-backup)
 [ -n "$left" ] || fail "no folder was left"
-mkdir .cpprof-mine12x
-touch -d '1 hour ago' "$left" # the time of the change is what counts, and cannot be set
+# shellcheck disable=SC2016
+"$cpprof" record -o outer.pb.gz sh -c '"$0" record -o inner.pb.gz true; find . -name ".cpprof-??????" >inner; exit 0' \
+    "$cpprof" 2>err || fail "$(cat err)"
+[ ! -e "$left" ] || fail "what a killed cpprof left was not removed"
+expect_equal "the folder in use, and one of another's" 2 "$(wc -l <inner)"
+rm .cpprof-backup/important
 "$cpprof" record true 2>/dev/null || true
-[ -d "$left" ] || fail "a folder that may be about to be locked was removed"
-[ -d .cpprof-mine12x ] || fail "a folder of another name was removed"
+expect_equal "folders" ./.cpprof-mine123 "$(find . -name '.cpprof-*')"
 echo ok
