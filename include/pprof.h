@@ -282,8 +282,9 @@ PPROF_API int64_t pprof_cycles_per_second(void);
 
 /*
  * What was recorded at one stack, the hooked function first. Block: `count` waits, `cycles` (in units
- * of 1 / pprof_cycles_per_second() seconds) waited, estimates where the rate is above 1. Mutex: `count`
- * releases, `cycles` that others waited for them, scaled up by the fraction.
+ * of 1 / pprof_cycles_per_second() seconds) waited, estimates where the rate is above 1. Mutex: `cycles`
+ * that others waited for releases made here, and the `count` of waits that these releases ended, at least 1; both
+ * scaled up by the fraction.
  */
 typedef struct pprof_block_record {
     int64_t count, cycles;

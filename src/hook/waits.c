@@ -128,13 +128,23 @@ static bool is_owner(const struct __pthread_mutex_s *mutex)
 
 /* ---- waiting ---- */
 
+/* As all kinds of locks say it; 0 is thrd_success, too. */
+static bool has_it(long result)
+{
+    return (int)result == 0 || (int)result == EOWNERDEAD;
+}
+
 /* Not for what can be cancelled: a wait for a lock that never returns is forgotten. */
 static long wait_for_lock(const pp_wait_call *call)
 {
     pp_contention_caller caller = caller_of(call);
     pp_wait wait = pp_wait_begin(call->argument[0], PP_WAIT_FOR_LOCK, &caller);
     long result = call_real(call);
-    pp_wait_end(wait);
+    if (has_it(result)) {
+        pp_wait_end(wait);
+    } else {
+        pp_wait_give_up(wait);
+    }
     return result;
 }
 

@@ -31,6 +31,7 @@ typedef struct collector {
     pp_label_shares shares;
     pp_arena *arena;
     uint64_t now_ns;
+    pp_contention_view view;
 } collector;
 
 static void count_entry(const pp_stack_entry *entry, void *context)
@@ -39,18 +40,22 @@ static void count_entry(const pp_stack_entry *entry, void *context)
     ++*(size_t *)context;
 }
 
-/* Whole events, at least one: max(1, floor), as the seed's records have it. */
-static int64_t whole_events(uint64_t count)
+/* Whole events. Of waits there is at least one: max(1, floor), as the seed's records have it. */
+static int64_t whole_events(const collector *c, uint64_t count)
 {
     uint64_t events = count / PP_CONTENTION_EVENT;
-    return events > 0 ? (int64_t)events : 1;
+    return events > 0 || c->view == PP_CONTENTION_MUTEX ? (int64_t)events : 1;
 }
 
 static void add_sample(collector *c, const pp_stack_entry *entry, const pprof_labels *labels,
                        uint64_t count, uint64_t delay_ns)
 {
-    pp_profile_sample sample = {
-        .pc = entry->pc, .depth = entry->depth, .value = {whole_events(count), (int64_t)delay_ns}};
+    pp_profile_sample sample = {.pc = entry->pc,
+                                .depth = entry->depth,
+                                .value = {whole_events(c, count), (int64_t)delay_ns}};
+    if (count == 0 && delay_ns == 0) {
+        return;
+    }
     pp_labels_to_sample_labels(labels, NULL, 0, c->arena, &sample); /* or arena->failed */
     pp_samples_add(&c->samples, &sample);
 }
@@ -60,23 +65,30 @@ static uint64_t lesser(uint64_t x, uint64_t y)
     return x < y ? x : y;
 }
 
+/* Who made others wait and let nobody through counts once, as who released: no reader has to divide by 0. */
+static uint64_t events_of(const pp_stack_entry *entry, uint64_t delay_ns)
+{
+    uint64_t events = __atomic_load_n(&entry->count, __ATOMIC_RELAXED);
+    return events == 0 && delay_ns > 0 ? PP_CONTENTION_EVENT : events;
+}
+
 static void add_entry(const pp_stack_entry *entry, void *context)
 {
     collector *c = context;
-    uint64_t events = __atomic_load_n(&entry->count, __ATOMIC_RELAXED);
     uint64_t delay_ns = __atomic_load_n(&entry->amount, __ATOMIC_RELAXED);
+    uint64_t events = events_of(entry, delay_ns);
     size_t parts = 0;
     const pp_label_share *share = pp_label_shares_of(&c->shares, entry, &parts);
     for (size_t i = 0; i < parts; i++) {
         uint64_t count = lesser(share[i].value[PP_CONTENTION_CELL_COUNT], events);
         uint64_t amount = lesser(share[i].value[PP_CONTENTION_CELL_AMOUNT], delay_ns);
-        add_sample(c, entry, share[i].labels, count, amount);
         events -= count;
         delay_ns -= amount;
+        bool is_all = i + 1 == parts && delay_ns == 0;
+        add_sample(c, entry, share[i].labels, count + (is_all ? events : 0), amount);
+        events = is_all ? 0 : events;
     }
-    if (events > 0 || delay_ns > 0) {
-        add_sample(c, entry, NULL, events, delay_ns);
-    }
+    add_sample(c, entry, NULL, events, delay_ns);
 }
 
 static void add_waiting(const uintptr_t *pcs, uint32_t depth, const pprof_labels *labels,
@@ -127,7 +139,7 @@ int pp_contention_samples(pp_contention_view view, pp_contention_detail detail, 
     const pp_stack_counts *table =
         view == PP_CONTENTION_BLOCK ? pp_contention_blocked() : pp_contention_held_up();
     bool with_waiting = detail == PP_CONTENTION_WAITING && view == PP_CONTENTION_BLOCK;
-    collector c = {.arena = arena, .now_ns = pp_clock_ns(CLOCK_MONOTONIC)};
+    collector c = {.arena = arena, .now_ns = pp_clock_ns(CLOCK_MONOTONIC), .view = view};
     int error = pp_label_shares_read(detail != PP_CONTENTION_STACKS ? cells_of(view) : NULL, arena,
                                      &c.shares);
     if (error == 0) {
@@ -172,7 +184,10 @@ static int add_comments(pp_contention_view view, pp_arena *arena, pp_profile *pr
         }
     }
     add_count(list, &count, pp_label_cells_folded(cells_of(view)) / PP_CONTENTION_EVENT,
-              " contentions are shown without their labels: there were too many sets", arena);
+              view == PP_CONTENTION_BLOCK
+                  ? " contentions are shown without their labels: there were too many sets"
+                  : " releases are shown without their labels: there were too many sets",
+              arena);
     profile->comments = list;
     profile->comment_count = count;
     return arena->failed ? -ENOMEM : 0;

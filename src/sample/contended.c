@@ -30,9 +30,9 @@ enum {
 struct pp_charge {
     uint32_t refs;
     uint64_t scale;
-    uint64_t extra_ns; /* added by waiters, not yet in the table */
+    uint64_t extra_ns, ended; /* by waiters that came before the entry was known */
     pp_stack_entry *entry;
-    pp_label_cell *cell; /* in use */
+    pp_label_cell *cell; /* in use; written before the entry */
 };
 
 struct pp_contended {
@@ -78,15 +78,39 @@ static pp_charge *take_charge(uint64_t scale)
     return charge;
 }
 
+static void add_to_entry(const pp_charge *charge, pp_stack_entry *entry, uint64_t ended,
+                         uint64_t ns)
+{
+    uint64_t count = ended * charge->scale * PP_CONTENTION_EVENT;
+    uint64_t amount = ns * charge->scale;
+    if (count != 0 || amount != 0) {
+        __atomic_add_fetch(&entry->count, count, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&entry->amount, amount, __ATOMIC_RELAXED);
+        pp_label_cell_add(charge->cell, PP_CONTENTION_CELL_COUNT, count);
+        pp_label_cell_add(charge->cell, PP_CONTENTION_CELL_AMOUNT, amount);
+    }
+}
+
+/* A wait is over: what was left of it, and whether a release has ended it. */
+static void add_to_charge(pp_charge *charge, bool ended, uint64_t ns)
+{
+    pp_stack_entry *entry = __atomic_load_n(&charge->entry, __ATOMIC_ACQUIRE);
+    if (entry != NULL) {
+        add_to_entry(charge, entry, ended, ns);
+    } else {
+        __atomic_add_fetch(&charge->ended, ended, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&charge->extra_ns, ns, __ATOMIC_RELAXED);
+    }
+}
+
 static void drop_charge(pp_charge *charge)
 {
     if (charge == NULL || __atomic_sub_fetch(&charge->refs, 1, __ATOMIC_ACQ_REL) != 0) {
         return;
     }
-    uint64_t extra_ns = __atomic_load_n(&charge->extra_ns, __ATOMIC_RELAXED);
-    if (charge->entry != NULL && extra_ns != 0) {
-        __atomic_add_fetch(&charge->entry->amount, extra_ns * charge->scale, __ATOMIC_RELAXED);
-        pp_label_cell_add(charge->cell, PP_CONTENTION_CELL_AMOUNT, extra_ns * charge->scale);
+    if (charge->entry != NULL) {
+        add_to_entry(charge, charge->entry, __atomic_load_n(&charge->ended, __ATOMIC_RELAXED),
+                     __atomic_load_n(&charge->extra_ns, __ATOMIC_RELAXED));
     }
     pp_label_cell_give(charge->cell);
     pp_slot_give(charges_taken, (size_t)(charge - charges));
@@ -95,8 +119,8 @@ static void drop_charge(pp_charge *charge)
 void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry, pp_label_cell *cell)
 {
     if (charge != NULL) {
-        charge->entry = entry;
         charge->cell = cell;
+        __atomic_store_n(&charge->entry, entry, __ATOMIC_RELEASE);
         drop_charge(charge);
     } else {
         pp_label_cell_give(cell);
@@ -314,7 +338,8 @@ static bool is_same(const pp_place *place)
 }
 
 /* Returns the charge that the record held, if it is the last one to go. */
-static pp_charge *go(list *l, const pp_place *place, uint64_t now_ns, uint64_t *unseen_ns)
+static pp_charge *go(list *l, const pp_place *place, bool got_it, uint64_t now_ns,
+                     uint64_t *unseen_ns)
 {
     pp_contended *record = place->at;
     bool met_holder = record->releases != place->releases;
@@ -322,7 +347,7 @@ static pp_charge *go(list *l, const pp_place *place, uint64_t now_ns, uint64_t *
     if (!met_holder) {
         *unseen_ns = now_ns - since_ns;
     } else if (record->charge != NULL) {
-        __atomic_add_fetch(&record->charge->extra_ns, now_ns - since_ns, __ATOMIC_RELAXED);
+        add_to_charge(record->charge, got_it, now_ns - since_ns);
     } else if (record->chosen) {
         count_uncharged();
     }
@@ -335,7 +360,7 @@ static pp_charge *go(list *l, const pp_place *place, uint64_t now_ns, uint64_t *
     return last;
 }
 
-uint64_t pp_contended_leave(pp_place *place, uint64_t *unseen_ns)
+uint64_t pp_contended_leave(pp_place *place, bool got_it, uint64_t *unseen_ns)
 {
     *unseen_ns = 0;
     if (place->at == NULL) {
@@ -350,7 +375,7 @@ uint64_t pp_contended_leave(pp_place *place, uint64_t *unseen_ns)
     pp_charge *charge = NULL;
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
     if (is_same(place)) {
-        charge = go(l, place, now_ns, unseen_ns);
+        charge = go(l, place, got_it, now_ns, unseen_ns);
     } else {
         count_uncharged();
     }

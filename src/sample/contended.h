@@ -9,9 +9,11 @@
  *   since_sum   += now for each that comes, -= its own for each that goes
  *   release      is charged waiters * now - since_sum; from then on everybody waits since now
  *
- * What a waiter waits after the last release, the waking up, goes to that same holder. Its stack is
- * not known yet when it releases, so the holder and the record share a `charge`, and whoever is last
- * writes what waiters have added to it.
+ * What a waiter waits after the last release, the waking up, goes to that same holder, and so does the
+ * wait itself, which that release has ended, as a contention. Its other releases meanwhile (who wakes up may
+ * find the lock taken again) are charged, and count for none. The holder's stack is not known yet when it
+ * releases, so the holder and the record share a `charge`: what waiters bring before the stack is known is
+ * written by whoever is the last to drop it.
  *
  * Zone: HOOK. Nothing allocates.
  * Locks: one for each list of records, by who holds it. A signal handler that interrupted its own
@@ -37,6 +39,9 @@ enum {
     PP_CONTENDED_MAX = 8192 /* objects, and waits, at one moment */
 };
 
+/* Counts are kept in parts of an event: a short wait stands for rate / wait of them. */
+enum { PP_CONTENTION_EVENT = 1 << 20 };
+
 static inline size_t pp_contention_hash(uintptr_t object)
 {
     return (object >> 4 ^ object >> 16) & (PP_CONTENTION_HASHES - 1);
@@ -59,9 +64,10 @@ bool pp_contended_join(uintptr_t object, pp_place *place);
 /*
  * The caller waits no more, since now_ns (CLOCK_MONOTONIC), which is returned. What it waited since
  * the last release is added to that holder's charge; where there was no release at all it is stored
- * in *unseen_ns. A place that was never taken is left all the same.
+ * in *unseen_ns. got_it: it has what it waited for, so that the last release has ended a wait; false: it gave up.
+ * A place that was never taken is left all the same.
  */
-uint64_t pp_contended_leave(pp_place *place, uint64_t *unseen_ns);
+uint64_t pp_contended_leave(pp_place *place, bool got_it, uint64_t *unseen_ns);
 
 /*
  * Before a release of `object`: true if somebody waits; *waited_ns is for how long, summed, since the

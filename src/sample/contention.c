@@ -62,13 +62,13 @@ static pp_stack_entry *add(pp_stack_counts *table, const uintptr_t *pcs, uint32_
 
 /* The part that the calling thread's labels have of it; the cell is in use. */
 static pp_label_cell *add_labels(pp_label_cells **table, const pp_stack_entry *entry,
-                                 uint64_t count, uint64_t amount)
+                                 uint64_t weight, uint64_t count, uint64_t amount)
 {
     pprof_labels *labels = pp_labels_current();
     if (labels == NULL || entry == NULL) {
         return NULL;
     }
-    pp_label_cell *cell = pp_label_cell_take(pp_label_cells_at(table), entry, labels, count);
+    pp_label_cell *cell = pp_label_cell_take(pp_label_cells_at(table), entry, labels, weight);
     pp_label_cell_add(cell, PP_CONTENTION_CELL_COUNT, count);
     pp_label_cell_add(cell, PP_CONTENTION_CELL_AMOUNT, amount);
     return cell;
@@ -139,7 +139,7 @@ static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
     } else if ((entry = record(blocked, &waiter->caller, count, wait_ns)) == NULL) {
         count_lost_wait();
     }
-    pp_label_cell_give(add_labels(&blocked_labels, entry, count, wait_ns));
+    pp_label_cell_give(add_labels(&blocked_labels, entry, count, count, wait_ns));
 }
 
 /*
@@ -158,10 +158,10 @@ static void find_stack_early(pp_waiter *waiter)
     }
 }
 
-static void charge_unseen(uint64_t ns)
+static void charge_unseen(bool ended, uint64_t ns)
 {
     uintptr_t pc = (uintptr_t)pprof_unseen_holder + 1;
-    add(held_up, &pc, 1, pp_stack_hash(&pc, 1), PP_CONTENTION_EVENT, ns);
+    add(held_up, &pc, 1, pp_stack_hash(&pc, 1), ended ? PP_CONTENTION_EVENT : 0, ns);
 }
 
 /* ---- waiting ---- */
@@ -183,7 +183,9 @@ pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_ca
     return (pp_wait){waiter, waiter->serial};
 }
 
-static void end_wait(pp_wait wait, bool is_event)
+typedef enum end { HAS_IT, GAVE_UP, NO_EVENT } end;
+
+static void end_wait(pp_wait wait, end how)
 {
     pp_waiter *waiter = wait.waiter;
     uint64_t unseen_ns = 0;
@@ -196,11 +198,11 @@ static void end_wait(pp_wait wait, bool is_event)
     }
     int saved_errno = errno;
     pp_waiter_hide(waiter);
-    uint64_t now_ns = pp_contended_leave(&waiter->place, &unseen_ns);
+    uint64_t now_ns = pp_contended_leave(&waiter->place, how == HAS_IT, &unseen_ns);
     if (unseen_ns != 0) {
-        charge_unseen(unseen_ns);
+        charge_unseen(how == HAS_IT, unseen_ns);
     }
-    if (is_event) {
+    if (how != NO_EVENT) {
         record_blocked(waiter, now_ns > waiter->since_ns ? now_ns - waiter->since_ns : 1);
     }
     pp_waiter_free(waiter);
@@ -209,19 +211,25 @@ static void end_wait(pp_wait wait, bool is_event)
 
 void pp_wait_end(pp_wait wait)
 {
-    end_wait(wait, true);
+    end_wait(wait, HAS_IT);
+}
+
+void pp_wait_give_up(pp_wait wait)
+{
+    end_wait(wait, GAVE_UP);
 }
 
 void pp_wait_cancel(pp_wait wait)
 {
-    end_wait(wait, false);
+    end_wait(wait, NO_EVENT);
 }
 
 void pp_wait_end_innermost(void)
 {
     pp_waiter *waiter = pp_waiters_innermost();
     if (waiter != NULL) {
-        end_wait((pp_wait){waiter, waiter->serial}, pp_waiter_is_shown(waiter));
+        end_wait((pp_wait){waiter, waiter->serial},
+                 pp_waiter_is_shown(waiter) ? GAVE_UP : NO_EVENT);
     }
 }
 
@@ -249,16 +257,17 @@ bool pp_release_begin(uintptr_t object, pp_release *release)
            chosen;
 }
 
+/* The waits that it ends count when they have ended (contended.c). */
 void pp_release_record(const pp_release *release, const pp_contention_caller *caller)
 {
     int saved_errno = errno;
-    uint64_t count = release->scale * PP_CONTENTION_EVENT;
+    uint64_t weight = release->scale * PP_CONTENTION_EVENT;
     uint64_t amount = release->waited_ns * release->scale;
-    pp_stack_entry *entry = record(held_up, caller, count, amount);
+    pp_stack_entry *entry = record(held_up, caller, 0, amount);
     if (entry == NULL) {
         __atomic_add_fetch(&facts.lost_releases, release->scale, __ATOMIC_RELAXED);
     }
-    pp_charge_settle(release->charge, entry, add_labels(&held_up_labels, entry, count, amount));
+    pp_charge_settle(release->charge, entry, add_labels(&held_up_labels, entry, weight, 0, amount));
     errno = saved_errno;
 }
 

@@ -12,8 +12,9 @@
  *
  * Each nanosecond of a wait is charged once: up to a release to the one that releases (all waiters'
  * clocks start again there), and what remains after the last release, the waking up, to that same
- * holder (contended.h). Holders' delays and lock waits are thereby the same sum. A waiter that met
- * no holder (it came between a holder's look and its release) charges pprof_unseen_holder().
+ * holder (contended.h). Holders' delays and lock waits are thereby the same sum. A contention is a wait that
+ * has ended, and counts for the release that it ended with. A waiter that met no holder (it came between a
+ * holder's look and its release) charges pprof_unseen_holder().
  *
  * [runtime/mprof: blockevent, mutexevent, saveblockevent]
  *
@@ -32,9 +33,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Counts are kept in parts of an event: a short wait stands for rate / wait of them. */
-enum { PP_CONTENTION_EVENT = 1 << 20 };
 
 /* ---- read by the entry stubs (arch/) ---- */
 
@@ -60,8 +58,11 @@ typedef enum pp_wait_for {
 /* The calling thread is about to wait for `object`. */
 pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_caller *caller);
 
-/* It has it, or has given up. */
+/* It has it. */
 void pp_wait_end(pp_wait wait);
+
+/* It has waited, and goes without: the time is up, or it is refused. No release has ended this wait. */
+void pp_wait_give_up(pp_wait wait);
 
 /* It did not have to wait after all: no event. */
 void pp_wait_cancel(pp_wait wait);

@@ -69,7 +69,7 @@ static void forget_innermost(void)
     uint64_t unseen_ns = 0;
     pp_waiter *gone = waiting;
     pp_waiter_hide(gone);
-    pp_contended_leave(&gone->place, &unseen_ns);
+    pp_contended_leave(&gone->place, false, &unseen_ns);
     waiting = gone->outer;
     give_back(gone);
 }

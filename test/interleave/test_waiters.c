@@ -21,8 +21,9 @@ enum { FIRST = 0x1000, SECOND = 0x2000, USED = 4 /* waiters, at most */ };
 PP_TLS pprof_labels *pp_labels_of_thread;
 static uint64_t stack_word; /* of the thread that waits: changes once it does not */
 
-uint64_t pp_contended_leave(pp_place *place, uint64_t *unseen_ns)
+uint64_t pp_contended_leave(pp_place *place, bool got_it, uint64_t *unseen_ns)
 {
+    (void)got_it;
     *unseen_ns = 0;
     place->at = NULL;
     return 0;

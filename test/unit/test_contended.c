@@ -20,7 +20,7 @@ enum { SOME = 5, STORM_THREADS = 4, STORM_STEPS = 20000, STORM_OBJECTS = 3 };
 static uint64_t leave(pp_place *place)
 {
     uint64_t unseen_ns = 0;
-    pp_contended_leave(place, &unseen_ns);
+    pp_contended_leave(place, true, &unseen_ns);
     return unseen_ns;
 }
 
@@ -43,12 +43,13 @@ static void a_release_is_charged_for_all_that_wait(void **state)
     assert_true(pp_contended_release(object, 1, &again_ns, &charge));
     for (int i = 0; i < SOME; i++) {
         uint64_t since_ns = places[i].since_ns;
-        waits_ns += pp_contended_leave(&places[i], &unseen_ns) - since_ns;
+        waits_ns += pp_contended_leave(&places[i], true, &unseen_ns) - since_ns;
         assert_int_equal(unseen_ns, 0);
     }
     /* The second holder is slow: it settles when all are gone. */
     pp_charge_settle(charge, &entry, NULL);
     assert_int_equal(first_ns + again_ns + entry.amount, waits_ns);
+    assert_int_equal(entry.count, SOME * PP_CONTENTION_EVENT);
     assert_false(pp_contended_release(object, 1, &again_ns, &charge));
 }
 
@@ -65,8 +66,54 @@ static void what_is_left_after_the_last_release_counts_as_often_as_that(void **s
     uint64_t since_ns = place.since_ns;
     assert_true(pp_contended_release(object, 7, &waited_ns, &charge));
     pp_charge_settle(charge, &entry, NULL);
-    uint64_t wait_ns = pp_contended_leave(&place, &unseen_ns) - since_ns;
+    uint64_t wait_ns = pp_contended_leave(&place, true, &unseen_ns) - since_ns;
     assert_int_equal(entry.amount, (wait_ns - waited_ns) * 7);
+    assert_int_equal(entry.count, 7 * PP_CONTENTION_EVENT);
+}
+
+/* As with a mutex that is taken again before who was woken up comes to it. */
+static void a_wait_counts_for_the_release_that_it_ended_with(void **state)
+{
+    (void)state;
+    enum { RELEASES = 10 };
+    const uintptr_t object = 0x2100;
+    pp_place place;
+    pp_charge *charge = NULL;
+    uint64_t waited_ns = 0;
+    pp_stack_entry entries[RELEASES] = {{.amount = 0}};
+    assert_true(pp_contended_join(object, &place));
+    for (int i = 0; i < RELEASES; i++) {
+        assert_true(pp_contended_release(object, 1, &waited_ns, &charge));
+        pp_charge_settle(charge, &entries[i], NULL);
+    }
+    assert_int_equal(leave(&place), 0);
+    for (int i = 0; i < RELEASES; i++)
+        assert_int_equal(entries[i].count, i + 1 == RELEASES ? PP_CONTENTION_EVENT : 0);
+}
+
+/* Whether it leaves before the holder's stack is known, or behind that. */
+static void who_gives_up_was_let_through_by_nobody(void **state)
+{
+    (void)state;
+    const uintptr_t object = 0x2200;
+    for (int settles_first = 0; settles_first < 2; settles_first++) {
+        pp_place place;
+        pp_charge *charge = NULL;
+        uint64_t waited_ns = 0;
+        uint64_t unseen_ns = 0;
+        pp_stack_entry entry = {.amount = 0};
+        assert_true(pp_contended_join(object, &place));
+        uint64_t since_ns = place.since_ns;
+        assert_true(pp_contended_release(object, 1, &waited_ns, &charge));
+        if (settles_first)
+            pp_charge_settle(charge, &entry, NULL);
+        uint64_t wait_ns = pp_contended_leave(&place, false, &unseen_ns) - since_ns;
+        if (!settles_first)
+            pp_charge_settle(charge, &entry, NULL);
+        assert_int_equal(unseen_ns, 0);
+        assert_int_equal(entry.amount, wait_ns - waited_ns);
+        assert_int_equal(entry.count, 0);
+    }
 }
 
 static void who_met_no_holder_says_so(void **state)
@@ -76,7 +123,7 @@ static void who_met_no_holder_says_so(void **state)
     uint64_t unseen_ns = 0;
     assert_true(pp_contended_join(0x3000, &place));
     uint64_t since_ns = place.since_ns;
-    uint64_t now_ns = pp_contended_leave(&place, &unseen_ns);
+    uint64_t now_ns = pp_contended_leave(&place, true, &unseen_ns);
     assert_int_equal(unseen_ns, now_ns - since_ns);
 }
 
@@ -150,6 +197,7 @@ typedef struct storm {
     pthread_t thread;
     uint64_t seed;
     uint64_t waits_ns, charged_ns;
+    uint64_t waits, unseen; /* how many */
 } storm;
 
 static pp_stack_entry extras;
@@ -170,8 +218,10 @@ static void *stir(void *context)
             pp_place place;
             assert_true(pp_contended_join(object, &place));
             uint64_t since_ns = place.since_ns;
-            s->waits_ns += pp_contended_leave(&place, &ns) - since_ns;
+            s->waits_ns += pp_contended_leave(&place, true, &ns) - since_ns;
             s->charged_ns += ns;
+            s->waits++;
+            s->unseen += ns != 0;
         }
     }
     return NULL;
@@ -183,6 +233,7 @@ static void in_a_storm_charges_are_the_waits(void **state)
     storm storms[STORM_THREADS];
     uint64_t waits_ns = 0;
     uint64_t charged_ns = 0;
+    uint64_t charged = 0;
     for (unsigned i = 0; i < STORM_THREADS; i++) {
         storms[i] = (storm){.seed = i + 1};
         pthread_create(&storms[i].thread, NULL, stir, &storms[i]);
@@ -191,8 +242,10 @@ static void in_a_storm_charges_are_the_waits(void **state)
         pthread_join(storms[i].thread, NULL);
         waits_ns += storms[i].waits_ns;
         charged_ns += storms[i].charged_ns;
+        charged += storms[i].waits - storms[i].unseen;
     }
     assert_int_equal(charged_ns + extras.amount, waits_ns);
+    assert_int_equal(extras.count, charged * PP_CONTENTION_EVENT);
 }
 
 int main(void)
@@ -200,6 +253,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_release_is_charged_for_all_that_wait),
         cmocka_unit_test(what_is_left_after_the_last_release_counts_as_often_as_that),
+        cmocka_unit_test(a_wait_counts_for_the_release_that_it_ended_with),
+        cmocka_unit_test(who_gives_up_was_let_through_by_nobody),
         cmocka_unit_test(who_met_no_holder_says_so),
         cmocka_unit_test(a_release_that_is_not_chosen_takes_its_part_along),
         cmocka_unit_test(objects_do_not_mix),

@@ -398,6 +398,7 @@ static void a_semaphore_is_an_event_if_it_is_not_free(void **state)
     (void)state;
     sem_init(&semaphore, 0, 1);
     totals before = blocked_in(NULL, NULL);
+    totals delays = held_up_by(NULL, NULL);
     errno = EXDEV;
     assert_int_equal(sem_wait(&semaphore), 0);
     assert_int_equal(errno, EXDEV);
@@ -407,6 +408,8 @@ static void a_semaphore_is_an_event_if_it_is_not_free(void **state)
     assert_int_equal(blocked_in(NULL, (void *)sem_timedwait).count, 1);
     assert_int_equal(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &no_time), -1);
     assert_int_equal(errno, EINVAL);
+    assert_int_equal(held_up_by(NULL, NULL).count, delays.count);
+    assert_int_equal(held_up_by(NULL, NULL).amount, delays.amount);
 }
 
 /* ---- futex by way of syscall() ---- */

@@ -102,7 +102,7 @@ static void wait_and_release(unsigned turn)
     (void)turn;
     pp_contended_join(OBJECT, &place);
     pp_contended_release(OBJECT, 0, &ns, &charge);
-    pp_contended_leave(&place, &ns);
+    pp_contended_leave(&place, true, &ns);
 }
 
 static void waits_find_their_list(void **state)
@@ -116,7 +116,7 @@ static void waits_find_their_list(void **state)
     assert_true(pp_contended_release(OBJECT, 1, &ns, &charge));
     assert_non_null(charge);
     pp_charge_settle(charge, NULL, NULL);
-    pp_contended_leave(&place, &ns);
+    pp_contended_leave(&place, true, &ns);
     assert_int_equal(ns, 0);
 }
 
