@@ -24,6 +24,24 @@ extern "C" {
 #define PPROF_API
 #endif
 
+/*
+ * Some functions take the stack of their caller; they are marked PPROF_TAKES_STACK. A call that is the last thing a
+ * function does (`return pprof_profile_add(p, v, 0);`) may become a jump (a tail call): that function is on no stack
+ * then, and the stack begins one function too high. clang is told not to do that by an attribute. For gcc each of
+ * these names is a macro as well, which has something left to do after the call (the end of this file): as with a macro of
+ * the C library, (pprof_profile_add)(p, v, 0) is the function alone, and so is every call after an #undef, or if
+ * PPROF_NO_MACROS is defined before this file is included. Programs that define such a function themselves, or have
+ * a member of that name in a struct, need that. Other compilers, and calls through a pointer, may jump.
+ */
+#if defined(__clang__)
+#if __has_attribute(not_tail_called)
+#define PPROF_TAKES_STACK __attribute__((not_tail_called))
+#endif
+#endif
+#ifndef PPROF_TAKES_STACK
+#define PPROF_TAKES_STACK
+#endif
+
 /* ---- Where a profile goes ------------------------------------------------------------------ */
 
 /*
@@ -159,7 +177,8 @@ PPROF_API size_t pprof_profile_count(pprof_profile *profile);
  * that is built in; -EINVAL for NULL; -ENOMEM. Callable from any thread, in an allocator too: nothing
  * is allocated with malloc. Not async-signal-safe.
  */
-PPROF_API int pprof_profile_add(pprof_profile *profile, const void *value, int skip);
+PPROF_TAKES_STACK PPROF_API int pprof_profile_add(pprof_profile *profile, const void *value,
+                                                  int skip);
 
 /*
  * Takes `value` out [Profile.Remove]. 0, also if it was not in there; -EPERM for a profile that is
@@ -183,7 +202,8 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  * writer's first error.
  * Callable from any thread, several at a time; not async-signal-safe.
  */
-PPROF_API int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug);
+PPROF_TAKES_STACK PPROF_API int pprof_profile_write(pprof_profile *profile, pprof_writer writer,
+                                                    int debug);
 
 /* ---- Rates [runtime MemProfileRate, SetBlockProfileRate, SetMutexProfileFraction] ----------- */
 
@@ -314,12 +334,12 @@ PPROF_API bool pprof_mutex_profile(pprof_block_record *records, size_t capacity,
  * instructions when none is due. The stack begins at the caller. NULL is ignored. The address must
  * be given out once only until it is freed.
  */
-PPROF_API void pprof_heap_record_alloc(void *object, size_t size);
+PPROF_TAKES_STACK PPROF_API void pprof_heap_record_alloc(void *object, size_t size);
 
 /* `object` is freed by the program, or swept by a collector. To be called before it can be given
  * out again. An object that was not sampled, or NULL, is ignored. */
-PPROF_API void pprof_heap_record_free(void *object);
-PPROF_API void pprof_heap_record_sweep(void *object);
+PPROF_TAKES_STACK PPROF_API void pprof_heap_record_free(void *object);
+PPROF_TAKES_STACK PPROF_API void pprof_heap_record_sweep(void *object);
 
 /*
  * Cycles of a collector. It frees late: counted as they come, objects that are dead but not yet
@@ -338,7 +358,7 @@ PPROF_API void pprof_heap_record_sweep(void *object);
  * post_sweep  when everything was swept: publishes cycle C+1, which is complete now, without
  *             advancing: what was in use when marking ended is seen at once.
  */
-PPROF_API void pprof_heap_cycle_next(void);
+PPROF_TAKES_STACK PPROF_API void pprof_heap_cycle_next(void);
 PPROF_API void pprof_heap_cycle_flush(void);
 PPROF_API void pprof_heap_cycle_post_sweep(void);
 
@@ -415,8 +435,8 @@ PPROF_API void pprof_for_labels(const pprof_labels *labels,
  * pprof_do() further up returns, or the program sets its labels itself. Use <pprof.hpp> in C++: its
  * scopes are left in order. Not async-signal-safe.
  */
-PPROF_API void pprof_do(const char *const *key_values, size_t pairs, void (*function)(void *arg),
-                        void *arg);
+PPROF_TAKES_STACK PPROF_API void pprof_do(const char *const *key_values, size_t pairs,
+                                          void (*function)(void *arg), void *arg);
 
 /* ---- Threads [runtime.GoroutineProfile, ThreadCreateProfile, Stack] ------------------------- */
 
@@ -440,7 +460,8 @@ typedef struct pprof_thread_record {
  * /proc, those threads are listed that were seen when they were created. Callable from any thread, several
  * at a time; not async-signal-safe.
  */
-PPROF_API bool pprof_thread_profile(pprof_thread_record *records, size_t capacity, size_t *n);
+PPROF_TAKES_STACK PPROF_API bool pprof_thread_profile(pprof_thread_record *records, size_t capacity,
+                                                      size_t *n);
 
 /* Likewise where each of these threads was created; labels are NULL. Of the first thread the stack is
  * pprof_first_thread, of one that was created past pthread_create() and thrd_create() it is
@@ -455,7 +476,7 @@ PPROF_API void pprof_thread_records_release(pprof_thread_record *records, size_t
  * bytes were stored in `buffer`, at most `capacity`; what does not fit is cut off, and there is a NUL
  * behind it if there is room. As for pprof_thread_profile().
  */
-PPROF_API size_t pprof_stack_text(char *buffer, size_t capacity, bool all);
+PPROF_TAKES_STACK PPROF_API size_t pprof_stack_text(char *buffer, size_t capacity, bool all);
 
 /* ---- Stacks [runtime.Callers] -------------------------------------------------------------- */
 
@@ -466,7 +487,7 @@ PPROF_API size_t pprof_stack_text(char *buffer, size_t capacity, bool all);
  * physical ones (an inlined function is part of its caller). A negative skip counts as 0.
  * Thread-safe and async-signal-safe; takes no lock and allocates nothing.
  */
-PPROF_API size_t pprof_callers(int skip, uintptr_t *pcs, size_t capacity);
+PPROF_TAKES_STACK PPROF_API size_t pprof_callers(int skip, uintptr_t *pcs, size_t capacity);
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
@@ -506,6 +527,54 @@ PPROF_API int pprof_parse_flags(int *argc, char **argv);
 PPROF_API unsigned pprof_version_number(void);
 /* The same as text, "0.1.0"; static storage. */
 PPROF_API const char *pprof_version_string(void);
+
+/* ---- Calls that are no jumps (PPROF_TAKES_STACK) -------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__) && !defined(PPROF_NO_MACROS) &&                       \
+    (!defined(__cplusplus) || __cplusplus >= 201103L)
+
+#define PPROF_AFTER_CALL                                                                           \
+    extern __inline__ __attribute__((__gnu_inline__, __always_inline__, __artificial__))
+
+/* No instruction: but it comes after the call. */
+PPROF_AFTER_CALL void pprof_after_call_(int unused)
+{
+    (void)unused;
+    __asm__ volatile("");
+}
+
+PPROF_AFTER_CALL int pprof_after_call_int_(int result)
+{
+    __asm__ volatile("");
+    return result;
+}
+
+PPROF_AFTER_CALL bool pprof_after_call_bool_(bool result)
+{
+    __asm__ volatile("");
+    return result;
+}
+
+PPROF_AFTER_CALL size_t pprof_after_call_size_(size_t result)
+{
+    __asm__ volatile("");
+    return result;
+}
+
+#undef PPROF_AFTER_CALL
+
+#define pprof_profile_add(...)       pprof_after_call_int_(pprof_profile_add(__VA_ARGS__))
+#define pprof_profile_write(...)     pprof_after_call_int_(pprof_profile_write(__VA_ARGS__))
+#define pprof_thread_profile(...)    pprof_after_call_bool_(pprof_thread_profile(__VA_ARGS__))
+#define pprof_stack_text(...)        pprof_after_call_size_(pprof_stack_text(__VA_ARGS__))
+#define pprof_callers(...)           pprof_after_call_size_(pprof_callers(__VA_ARGS__))
+#define pprof_heap_record_alloc(...) pprof_after_call_((pprof_heap_record_alloc(__VA_ARGS__), 0))
+#define pprof_heap_record_free(...)  pprof_after_call_((pprof_heap_record_free(__VA_ARGS__), 0))
+#define pprof_heap_record_sweep(...) pprof_after_call_((pprof_heap_record_sweep(__VA_ARGS__), 0))
+#define pprof_heap_cycle_next()      pprof_after_call_((pprof_heap_cycle_next(), 0))
+#define pprof_do(...)                pprof_after_call_((pprof_do(__VA_ARGS__), 0))
+
+#endif
 
 #ifdef __cplusplus
 }
