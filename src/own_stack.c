@@ -8,8 +8,9 @@
  */
 #include "own_stack.h"
 
-#include "sys/own_code.h"
+#include "unwind/callers.h"
 #include "unwind/function.h"
+#include "unwind/own_frames.h"
 #include "unwind/walk.h"
 
 #include "pprof.h"
@@ -27,7 +28,7 @@ static bool is_entry(uintptr_t function)
 
 uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity)
 {
-    size_t depth = pprof_callers(0, pcs, capacity);
+    size_t depth = pp_callers_uncut(0, pcs, capacity);
     for (size_t i = 0; i < depth && i < OWN_FRAMES; i++) {
         if (is_entry(pp_function_of(pcs[i] - 1))) {
             depth -= i + 1;
@@ -35,7 +36,9 @@ uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity)
             break;
         }
     }
-    return pp_own_code_leave_out(pcs, (uint32_t)depth);
+    uint32_t left = (uint32_t)depth;
+    pp_own_frames_cut(pcs, &left, false, NULL);
+    return left;
 }
 
 uint32_t pp_own_stack_at(const void *context, uintptr_t *pcs, size_t capacity)
@@ -45,5 +48,5 @@ uint32_t pp_own_stack_at(const void *context, uintptr_t *pcs, size_t capacity)
                     .space = &space,
                     .capacity = capacity < UINT32_MAX ? (uint32_t)capacity : UINT32_MAX};
     pp_walk_from_context(context, &walk);
-    return pp_own_code_leave_out(pcs, walk.depth);
+    return walk.depth;
 }

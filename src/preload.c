@@ -13,6 +13,7 @@
 #include "preload.h"
 
 #include "alloctrace_names.h"
+#include "base/shown_as.h"
 #include "contention_control.h"
 #include "count_control.h"
 #include "cpu_control.h"
@@ -453,6 +454,7 @@ static const pp_process_events events = {
     .at_end = at_end,
 };
 
+PP_NOT_SHOWN(at_load);
 __attribute__((constructor)) static void at_load(void)
 {
     int saved_errno = errno;

@@ -8,6 +8,7 @@
  */
 #include "toggle.h"
 
+#include "base/shown_as.h"
 #include "sample/thread_creation.h"
 #include "sys/doorbell.h"
 
@@ -35,6 +36,9 @@ static void *answer(void *unused)
     }
     return unused;
 }
+
+PP_NOT_SHOWN(on_signal);
+PP_NOT_SHOWN(answer);
 
 /* It must not be the one that a signal of the program comes to. */
 static int create_thread(void)

@@ -4,8 +4,8 @@
  *
  *   NAME                    what the program calls: a jump to where the hook's target says, which is
  *                           the real function while nothing is recorded
- *   pp_descriptor_slow_NAME the way to hook/descriptors.c; also where a hook leads that was not
- *                           resolved yet
+ *   pp_descriptor_slow_NAME the way to hook/descriptors.c, with a pp_descriptor_call (hook/descriptors.h);
+ *                           also where a hook leads that was not resolved yet
  *
  * Weak, so that a program that brings its own keeps it.
  *
@@ -35,23 +35,14 @@ pp_descriptor_entry_\name:
         .cfi_startproc
         _CET_ENDBR
         jmp     *pp_descriptor_hook_\name+TARGET(%rip)
+        inner   pp_descriptor_slow_\name
+        lea     pp_descriptor_hook_\name(%rip), %rax
+        to_c    pp_descriptor_slow, 6
         .cfi_endproc
         .size   \name, . - \name
-        local   pp_descriptor_slow_\name
-        .type   pp_descriptor_slow_\name, @function
-pp_descriptor_slow_\name:
-        .cfi_startproc
-        _CET_ENDBR
-        lea     pp_descriptor_hook_\name(%rip), %rax
-        jmp     pp_descriptor_to_c
-        .cfi_endproc
-        .size   pp_descriptor_slow_\name, . - pp_descriptor_slow_\name
 .endm
 
 PP_DESCRIPTOR_LIST(ENTRY)
-
-/* With a pp_descriptor_call (hook/descriptors.h). */
-        call_to_c pp_descriptor_to_c, pp_descriptor_slow, 6
 
 #else
 #error "libpprof has no descriptor entries for this architecture yet: add src/arch/<name>_descriptors.S"

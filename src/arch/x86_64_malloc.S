@@ -9,7 +9,8 @@
  *   NAME            what the program calls: for MALLOC, REALLOC and FREE the counting code itself,
  *                   else a jump to where the hook's target says
  *   pp_count_NAME   the counting code
- *   pp_slow_NAME    the way to hook/malloc.c; also where a hook leads that was not resolved yet
+ *   pp_slow_NAME    the way to hook/malloc.c, with a pp_malloc_call (hook/malloc_hook.h); also where a hook leads
+ *                   that was not resolved yet
  *
  * malloc: 4 instructions more than the real one; free: 7.
  *
@@ -45,13 +46,6 @@
         .set pp_entry_\name, \name
 .endm
 
-.macro inner name
-        local \name
-        .p2align 4
-\name:
-        _CET_ENDBR
-.endm
-
 /* Takes \size bytes off the countdown, or goes to \used_up where they use it up, with nothing changed.
  * It never lies below 0 in memory, where a handler that jumps out of here would leave it: that would be
  * a countdown without end. */
@@ -78,52 +72,61 @@
         jne     pp_slow_\name
 .endm
 
-.macro slow_path name, to
-        local pp_slow_\name
-        landing pp_slow_\name, 5
+.macro slow_alloc name
+        inner   pp_slow_\name
         lea     pp_malloc_hook_\name(%rip), %rax
-        jmp     \to
-        end pp_slow_\name
+        to_c    pp_malloc_slow_alloc, 4
+        end \name
+.endm
+
+/* Asks where to go on with the arguments as they are. */
+.macro slow_free name
+        inner   pp_slow_\name
+        keep    rdi
+        keep    rsi
+        keep    rdx
+        lea     pp_malloc_hook_\name(%rip), %rsi
+        mov     24(%rsp), %rdx
+        call    pp_malloc_slow_free
+        restore rdx
+        restore rsi
+        restore rdi
+        jmp     *%rax
+        end \name
 .endm
 
 .macro through_target name
         export \name
         landing \name, 5
         jmp     *pp_malloc_hook_\name+TARGET(%rip)
-        end \name
-        local pp_count_\name
-        landing pp_count_\name, 5
+        inner   pp_count_\name, 5
 .endm
 
 .macro MALLOC name
         export \name
         landing \name, 5
         count_down %rdi, \name
-        end \name
         local pp_count_\name
         .set pp_count_\name, \name
-        slow_path \name, pp_malloc_to_alloc
+        slow_alloc \name
 .endm
 
 .macro ALLOC0 name
         through_target \name
         count_down %rdi, \name
-        end pp_count_\name
-        slow_path \name, pp_malloc_to_alloc
+        slow_alloc \name
 .endm
 
 .macro ALLOC1 name
         through_target \name
         count_down %rsi, \name
-        end pp_count_\name
-        slow_path \name, pp_malloc_to_alloc
+        slow_alloc \name
 .endm
 
 .macro POSIX name
         through_target \name
         count_down %rdx, \name
-        end pp_count_\name
-        slow_path \name, pp_malloc_to_alloc
+        slow_alloc \name
 .endm
 
 .macro CALLOC name
@@ -132,8 +135,7 @@
         mul     %rsi
         jo      pp_slow_\name
         count_down %rax, \name
-        end pp_count_\name
-        slow_path \name, pp_malloc_to_alloc
+        slow_alloc \name
 .endm
 
 .macro REALLOC name
@@ -141,28 +143,24 @@
         landing \name, 5
         ask_filter \name
         count_down %rsi, \name
-        end \name
         local pp_count_\name
         .set pp_count_\name, \name
-        slow_path \name, pp_malloc_to_alloc
+        slow_alloc \name
 .endm
 
 .macro RESIZE name
         through_target \name
         ask_filter \name
         count_down %rsi, \name
-        end pp_count_\name
-        slow_path \name, pp_malloc_to_alloc
+        slow_alloc \name
 .endm
 
 .macro IN_PLACE name
         through_target \name
         jmp     pp_slow_\name
-        end pp_count_\name
-        slow_path \name, pp_malloc_to_alloc
+        slow_alloc \name
 .endm
 
-/* Both in one symbol, so that a CPU profile shows the name that the program called. */
 .macro NEW name
         export \name
         landing \name, 5
@@ -173,13 +171,16 @@
         take_off %rdi, pp_slow_\name
         keep    rdi
         call    *pp_malloc_hook_malloc+REAL(%rip)
+3:      .pushsection pp_stays, "a", @progbits   /* unwind/own_frames.c: a frame in the real one's place */
+        .balign 4
+        .long   3b - ., 0
+        .popsection
         restore rdi
         test    %rax, %rax
         je      2f
         ret
 2:      jmp     *pp_malloc_hook_\name+REAL(%rip)
-        end \name
-        slow_path \name, pp_malloc_to_alloc
+        slow_alloc \name
 .endm
 
 .macro CALLOC_IN name
@@ -200,8 +201,7 @@
         inner   pp_direct_\name
         ask_filter \name
         jmp     *pp_malloc_hook_free+REAL(%rip)
-        end \name
-        slow_path \name, pp_malloc_to_free
+        slow_free \name
 .endm
 
 .macro FREE name
@@ -209,18 +209,16 @@
         landing \name, 5
         ask_filter \name
         jmp     *pp_malloc_hook_\name+REAL(%rip)
-        end \name
         local pp_count_\name
         .set pp_count_\name, \name
-        slow_path \name, pp_malloc_to_free
+        slow_free \name
 .endm
 
 .macro RELEASE name
         through_target \name
         ask_filter \name
         jmp     *pp_malloc_hook_\name+REAL(%rip)
-        end pp_count_\name
-        slow_path \name, pp_malloc_to_free
+        slow_free \name
 .endm
 
 #define STUB(name, shape) shape name ;
@@ -240,23 +238,6 @@ PP_MALLOC_LIST(STUB)
         jmp     *realloc@GOTPCREL(%rip)
         end reallocarray
 #endif
-
-/* With a pp_malloc_call (hook/malloc_hook.h). */
-        call_to_c pp_malloc_to_alloc, pp_malloc_slow_alloc, 4, 5
-
-/* rax: the hook. Asks where to go on with the arguments as they are. */
-        function pp_malloc_to_free, 5
-        keep    rdi
-        keep    rsi
-        keep    rdx
-        mov     %rax, %rsi
-        mov     24(%rsp), %rdx
-        call    pp_malloc_slow_free
-        restore rdx
-        restore rsi
-        restore rdi
-        jmp     *%rax
-        end pp_malloc_to_free
 
 #else
 #error "libpprof has no malloc entries for this architecture yet: add src/arch/<name>_malloc.S"

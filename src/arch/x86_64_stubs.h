@@ -9,6 +9,8 @@
 #ifndef PP_ARCH_X86_64_STUBS_H
 #define PP_ARCH_X86_64_STUBS_H
 
+#include "base/shown_as.h"
+
 #include <stdint.h>
 
 /*
@@ -20,6 +22,7 @@
     __asm__(".text\n"                                                                              \
             ".globl " #name "\n"                                                                   \
             ".type " #name ", @function\n" #name ":\n"                                             \
+            ".Lpp_stub_" #name ":\n"                                                               \
             ".cfi_startproc\n"                                                                     \
             "endbr64\n"                                                                            \
             "mov %rsp, %rcx\n"                                                                     \
@@ -27,7 +30,7 @@
             "mov %rbx, %r9\n"                                                                      \
             "jmp " #target "\n"                                                                    \
             ".cfi_endproc\n"                                                                       \
-            ".size " #name ", . - " #name "\n")
+            ".size " #name ", . - " #name "\n" PP_SHOWN_AS_ROW(#target, ".Lpp_stub_" #name))
 
 /*
  * Defines the function `name` (weak, and `entry` for the same place within the library), whose up to
@@ -102,6 +105,7 @@ typedef struct pp_stub_call {
             "mov %rdx, %rdi\n"                                                                     \
             "jmp *%rax\n"                                                                          \
             ".cfi_endproc\n"                                                                       \
-            ".size " #name ", . - " #name "\n")
+            ".size " #name ", . - " #name "\n");                                                   \
+    PP_NOT_SHOWN(name)
 
 #endif

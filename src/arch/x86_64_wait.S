@@ -40,12 +40,14 @@
         .set pp_entry_\name, \name
         landing \name
         jmp     *pp_wait_hook_\name+TARGET(%rip)
-        end \name
-        local pp_slow_\name
-        landing pp_slow_\name
+.endm
+
+/* With a pp_wait_call (hook/waits.h). */
+.macro slow name
+        inner   pp_slow_\name
         lea     pp_wait_hook_\name(%rip), %rax
-        jmp     pp_wait_to_c
-        end pp_slow_\name
+        to_c    pp_wait_slow, 4
+        end \name
 .endm
 
 /* rax: the hash of the object in rdi, as pp_contention_hash() has it. */
@@ -67,8 +69,7 @@
 .endm
 
 .macro count name
-        local pp_count_\name
-        landing pp_count_\name
+        inner   pp_count_\name
 .endm
 
 .macro MUTEX name
@@ -77,7 +78,7 @@
         cmpl    $0, (%rdi)
         jne     pp_slow_\name
         unless_hot \name
-        end     pp_count_\name
+        slow    \name
 .endm
 
 .macro MTX name
@@ -94,7 +95,7 @@
         testl   $3, (%rdi)
         jne     pp_slow_\name
         unless_hot \name
-        end     pp_count_\name
+        slow    \name
 .endm
 
 .macro SPIN name
@@ -103,7 +104,7 @@
         cmpl    $1, (%rdi)
         jne     pp_slow_\name
         unless_hot \name
-        end     pp_count_\name
+        slow    \name
 .endm
 
 .macro unless_listed name
@@ -123,18 +124,19 @@
         je      1f
         jmp     *pp_wait_hook_\name+REAL(%rip)
 1:      unless_listed \name
-        end     pp_count_\name
+        slow    \name
 .endm
 
 .macro UNLOCK name
         entry   \name
         count   \name
         unless_listed \name
-        end     pp_count_\name
+        slow    \name
 .endm
 
 .macro always name
         entry   \name
+        slow    \name
         local   pp_count_\name
         .set    pp_count_\name, pp_slow_\name
 .endm
@@ -161,10 +163,6 @@
 
 #define STUB(name, shape, try, limit) shape name ;
 PP_WAIT_LIST(STUB)
-
-/* With a pp_wait_call (hook/waits.h). */
-        local   pp_wait_to_c
-        call_to_c pp_wait_to_c, pp_wait_slow, 4
 
 /* long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]): calls the real function. A
  * forced unwinding (a cancellation, pthread_exit in a signal handler) or an exception that comes by this

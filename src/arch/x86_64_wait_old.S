@@ -26,15 +26,13 @@
         .globl pp_old_\name
         landing pp_old_\name
         jmp     *pp_wait_hook_old_\name+TARGET(%rip)
-        end pp_old_\name
         local pp_entry_old_\name
         .set pp_entry_old_\name, pp_old_\name
         .symver pp_old_\name, \name@GLIBC_2.2.5, remove
-        local pp_slow_old_\name
-        landing pp_slow_old_\name
+        inner   pp_slow_old_\name
         lea     pp_wait_hook_old_\name(%rip), %rax
-        jmp     pp_wait_to_c
-        end pp_slow_old_\name
+        to_c    pp_wait_slow, 4
+        end pp_old_\name
         local pp_count_old_\name
         .set pp_count_old_\name, pp_slow_old_\name
 .endm

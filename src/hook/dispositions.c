@@ -21,6 +21,7 @@
 #include "hook/process.h"
 
 #include "arch/system_call.h"
+#include "base/shown_as.h"
 #include "hook/real.h"
 #include "sys/lock.h"
 #include "sys/sampling_signal.h"
@@ -111,6 +112,11 @@ static void on_first_overflow(int signal, siginfo_t *info, void *context)
     (void)context;
     ignore_overflow(signal, info);
 }
+
+PP_NOT_SHOWN(on_fatal_signal);
+PP_NOT_SHOWN(on_first_fatal_signal);
+PP_NOT_SHOWN(on_overflow);
+PP_NOT_SHOWN(on_first_overflow);
 
 static stand_in stand_ins[] = {
     {SIGTERM, false, 0, on_first_fatal_signal, on_fatal_signal},

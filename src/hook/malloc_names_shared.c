@@ -27,6 +27,7 @@
  * Locks: the loader's second one, when a reference is bound after the start.
  * Owns: the copy.
  */
+#include "base/shown_as.h"
 #include "hook/malloc_hook.h"
 #include "sys/libc.h"
 #include "sys/loaded_symbols.h"
@@ -264,6 +265,7 @@ __attribute__((used)) static void (*hide_names_and_choose(void))(void)
 static void chosen(void) __attribute__((ifunc("hide_names_and_choose")));
 __attribute__((used)) static void (*const volatile makes_the_loader_choose)(void) = chosen;
 
+PP_NOT_SHOWN(start);
 __attribute__((constructor)) static void start(void)
 {
     __atomic_store_n(&has_started, true, __ATOMIC_RELAXED);

@@ -20,6 +20,7 @@
 
 #include "arch/system_call.h"
 #include "base/compiler.h"
+#include "base/shown_as.h"
 #include "hook/real.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
@@ -108,6 +109,10 @@ static void after_fork_in_child(void)
     pp_signals_restore(&mask_before_fork);
 }
 
+PP_NOT_SHOWN(before_fork);
+PP_NOT_SHOWN(after_fork_in_parent);
+PP_NOT_SHOWN(after_fork_in_child);
+
 /* ---- the end ---- */
 
 static void end_process(int status)
@@ -140,6 +145,9 @@ __attribute__((destructor)) static void at_normal_end(void)
 {
     pp_hook_tell_end(NULL);
 }
+
+PP_NOT_SHOWN(at_quick_end);
+PP_NOT_SHOWN(at_normal_end);
 
 /* ---- unloading ---- */
 

@@ -13,6 +13,7 @@
 #include "hook/real.h"
 
 #include "arch/system_call.h"
+#include "base/shown_as.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -60,3 +61,6 @@ void *pp_real_find_version(const char *name, const char *version)
 {
     return dlvsym(RTLD_NEXT, name, version);
 }
+
+PP_OWN_WORK(pp_real_find);
+PP_OWN_WORK(pp_real_find_version);

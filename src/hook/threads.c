@@ -167,6 +167,8 @@ static void on_thread_end(void *round)
     }
 }
 
+PP_NOT_SHOWN(on_thread_end);
+
 /* ---- the hooks ---- */
 
 static size_t stack_size_of(const pthread_attr_t *attributes)

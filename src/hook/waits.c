@@ -23,6 +23,7 @@
 #include "hook/waits.h"
 
 #include "base/compiler.h"
+#include "base/shown_as.h"
 #include "sample/contention.h"
 #include "sys/clock.h"
 #include "sys/tasks.h"
@@ -95,10 +96,14 @@ static bool may_try(const pp_wait_call *call)
            (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC);
 }
 
-static long try_real(const pp_wait_call *call)
+/* By itself: the program has not called this function. */
+__attribute__((noinline)) static long try_real(const pp_wait_call *call)
 {
-    return call->hook->try(call->argument[0], call->argument[1], 0, 0);
+    long result = call->hook->try(call->argument[0], call->argument[1], 0, 0);
+    __asm__ volatile(""); /* no tail call */
+    return result;
 }
+PP_OWN_WORK(try_real);
 
 static pp_contention_caller caller_of(const pp_wait_call *call)
 {

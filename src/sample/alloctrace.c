@@ -23,6 +23,8 @@
 #include "sys/sandbox.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
+#include "unwind/callers.h"
+#include "unwind/own_frames.h"
 
 #include "pprof.h"
 
@@ -262,13 +264,15 @@ static void add_frames(const uintptr_t *pcs, size_t depth)
 
 static void add_stack(uintptr_t return_address)
 {
-    size_t depth = pprof_callers(0, stack, PPROF_MAX_STACK);
+    size_t depth = pp_callers_uncut(0, stack, PPROF_MAX_STACK);
     size_t first = 0;
     while (first < depth && first < OWN_FRAMES && stack[first] != return_address) {
         first++;
     }
     first = first < depth && first < OWN_FRAMES ? first : 0;
-    add_frames(stack + first, depth - first);
+    uint32_t callers = (uint32_t)(depth - first);
+    pp_own_frames_cut(stack + first, &callers, false, NULL);
+    add_frames(stack + first, callers);
 }
 
 /* Of a snapshot, whose first row is the caller's. */

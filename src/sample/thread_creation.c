@@ -14,6 +14,8 @@
 #include "store/thread_table.h"
 #include "sys/address_space.h"
 #include "sys/tasks.h"
+#include "unwind/callers.h"
+#include "unwind/own_frames.h"
 
 #include "pprof.h"
 
@@ -49,7 +51,7 @@ pp_thread_creation pp_thread_creation_take(uintptr_t leaf, uintptr_t return_addr
     uintptr_t pcs[PPROF_MAX_STACK + OWN_FRAMES];
     pp_thread_creation creation = {.creator = mine != NULL ? mine->tid : pp_task_self()};
     pp_stack_counts *places = table();
-    size_t depth = places != NULL ? pprof_callers(0, pcs, sizeof pcs / sizeof *pcs) : 0;
+    size_t depth = places != NULL ? pp_callers_uncut(0, pcs, sizeof pcs / sizeof *pcs) : 0;
     size_t first = 0;
     while (first < depth && first < OWN_FRAMES && pcs[first] != return_address) {
         first++;
@@ -57,9 +59,10 @@ pp_thread_creation pp_thread_creation_take(uintptr_t leaf, uintptr_t return_addr
     if (first == 0 || first == depth || first == OWN_FRAMES) {
         return creation;
     }
+    uint32_t callers = (uint32_t)(depth - first);
+    pp_own_frames_cut(pcs + first, &callers, false, NULL);
     pcs[--first] = leaf + 1; /* as if it had called something (profile/model.h) */
-    depth -= first;
-    uint32_t kept = depth < PPROF_MAX_STACK ? (uint32_t)depth : PPROF_MAX_STACK;
+    uint32_t kept = callers + 1 < PPROF_MAX_STACK ? callers + 1 : PPROF_MAX_STACK;
     creation.stack =
         pp_stack_counts_record(places, pcs + first, kept, pp_stack_hash(pcs + first, kept), 1);
     return creation;

@@ -15,7 +15,6 @@
 #include "sample/thread_answers.h"
 #include "store/thread_table.h"
 #include "sys/clock.h"
-#include "sys/own_code.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
@@ -215,7 +214,6 @@ static void keep_stack(work *w, pp_thread_row *row, const uintptr_t *pcs, uint32
     }
     if (depth > 0) {
         memcpy(kept, pcs, depth * sizeof *kept);
-        depth = pp_own_code_leave_out(kept, depth); /* of hooks that wait */
     }
     if (!whole) {
         kept[depth++] = (uintptr_t)pprof_missing_frames + 1;

@@ -10,6 +10,7 @@
  */
 #include "sys/libc.h"
 
+#include "base/shown_as.h"
 #include "sys/loaded_symbols.h"
 
 #include <stdbool.h>
@@ -55,3 +56,4 @@ int pp_libc_each_object(pp_object_visit *visit, void *context)
     }
     return known(visit, context);
 }
+PP_OWN_WORK(pp_libc_each_object);

@@ -1,53 +1,77 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_code.c: the linker says where a module begins, and where its code and its variables end.
+ * own_code.c: the linker says where a module begins, and where our section and its variables are.
  *
- * Zone: NORMAL, and the fatal-signal writer.
+ * Zone: SIGNAL.
  * Locks: none.
- * Owns: nothing.
+ * Owns: the range.
  */
 #include "sys/own_code.h"
 
 #include "arch/system_call.h"
 
+#include <link.h>
+#include <stddef.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, CLOCK_BYTES = 2 * PAGE /* of the vDSO, at most */ };
 
 /* Of the module that this is a part of.
  * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
 extern char __bss_start[] __attribute__((visibility("hidden")));
 extern char end[] __attribute__((visibility("hidden")));
+/* Of the archives alone.
+ * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
+extern const char __start_pp_text[] __attribute__((weak, visibility("hidden")));
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
+extern const char __stop_pp_text[] __attribute__((weak, visibility("hidden")));
 
-static bool is_within(uintptr_t address)
-{
-    return address >= (uintptr_t)__ehdr_start && address < (uintptr_t)etext;
-}
+pp_own_code_place pp_own_code;
 
 /* Not where libpprof.a is a part of the program. */
 static bool is_library(void)
 {
-    return !is_within((uintptr_t)getauxval(AT_PHDR));
+    uintptr_t program = (uintptr_t)getauxval(AT_PHDR);
+    return program < (uintptr_t)&__ehdr_start || program >= (uintptr_t)etext;
 }
 
-bool pp_own_code_has(uintptr_t pc)
+/* A library's addresses count from where its header is. */
+static void find_in_library(pp_own_code_place *found)
 {
-    return is_within(pc) && is_library();
-}
-
-uint32_t pp_own_code_leave_out(uintptr_t *pcs, uint32_t depth)
-{
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < depth; i++) {
-        if (!pp_own_code_has(pcs[i] - 1)) {
-            pcs[left++] = pcs[i];
+    const ElfW(Ehdr) *header = &__ehdr_start;
+    const ElfW(Phdr) *segment =
+        (const ElfW(Phdr) *)(const void *)((const char *)header + header->e_phoff);
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        if (segment[i].p_type == PT_LOAD && (segment[i].p_flags & PF_X) != 0) {
+            found->start = (uintptr_t)header + segment[i].p_vaddr;
+            found->bytes = segment[i].p_memsz;
         }
     }
-    return left;
+}
+
+/* Whoever comes at the same time writes the same. */
+PP_COLD_PATH void pp_own_code_find(void)
+{
+    pp_own_code_place found = {.clock = (uintptr_t)getauxval(AT_SYSINFO_EHDR)};
+    if (__start_pp_text != NULL) {
+        found.start = (uintptr_t)__start_pp_text;
+        found.bytes = (uintptr_t)(__stop_pp_text - __start_pp_text);
+    } else if (is_library()) {
+        find_in_library(&found);
+    }
+    __atomic_store_n(&pp_own_code.start, found.start, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.bytes, found.bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.clock, found.clock, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.known, true, __ATOMIC_RELEASE);
+}
+
+bool pp_own_code_is_clock(uintptr_t pc)
+{
+    return pp_own_code.clock != 0 && pc - pp_own_code.clock < CLOCK_BYTES;
 }
 
 void pp_own_variables_leave_out_of_dumps(void)

@@ -1,24 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_code.h: whether an address is in the code of libpprof.so, and what to do with its variables.
+ * own_code.h: whether an address is in the code of libpprof, and what to do with its variables.
  *
- * Only of the shared library: what libpprof.a has put into a program cannot be told from the rest of it.
+ * The code of libpprof.so is what of that module is executable; that of libpprof.a and libpprof_static.a lies in a
+ * section of its own in the program (src/CMakeLists.txt). What is linked in another way, as unit tests are, has
+ * no code that could be told from the rest.
  *
- * Zone: NORMAL, and the fatal-signal writer.
+ * Zone: SIGNAL.
  * Locks: none.
- * Owns: nothing.
+ * Owns: the range, which is found out by whoever asks first.
  */
 #ifndef PP_SYS_OWN_CODE_H
 #define PP_SYS_OWN_CODE_H
 
+#include "base/compiler.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-bool pp_own_code_has(uintptr_t pc);
+typedef struct pp_own_code_place {
+    uintptr_t start, bytes; /* 0 bytes: none */
+    uintptr_t clock;        /* where the vDSO is, which reads clocks for us */
+    bool known;
+} pp_own_code_place;
 
-/* Takes the return addresses that are in it out of a stack. Returns how many are left. */
-uint32_t pp_own_code_leave_out(uintptr_t *pcs, uint32_t depth);
+extern pp_own_code_place pp_own_code;
+void pp_own_code_find(void);
+
+static inline bool pp_own_code_has(uintptr_t pc)
+{
+    if (pp_unlikely(!__atomic_load_n(&pp_own_code.known, __ATOMIC_ACQUIRE))) {
+        pp_own_code_find();
+    }
+    return pc - pp_own_code.start < pp_own_code.bytes;
+}
+
+bool pp_own_code_is_clock(uintptr_t pc);
 
 /* Leaves the variables of the library out of the host's core dumps: nearly all of them are tables (6 MiB). */
 void pp_own_variables_leave_out_of_dumps(void);

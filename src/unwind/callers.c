@@ -12,27 +12,55 @@
 #include "arch/stubs.h"
 #include "base/compiler.h"
 #include "sys/sanitizers.h"
+#include "unwind/callers.h"
 #include "unwind/walk.h"
 
 #include "pprof.h"
 
 PP_STUB_WITH_CALLER(pprof_callers, pp_callers_from);
+PP_STUB_WITH_CALLER(pp_callers_uncut, pp_callers_uncut_from);
 
-/* Jumped to from the stub alone. */
+/* Jumped to from the stubs alone. */
 size_t pp_callers_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr_t fp,
                        uintptr_t bx);
+size_t pp_callers_uncut_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr_t fp,
+                             uintptr_t bx);
 
-__attribute__((visibility("hidden"), used)) PP_RAW_MEMORY size_t
-pp_callers_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr_t fp, uintptr_t bx)
+/* Where a stub was called, as the caller's frame is. */
+typedef struct place {
+    uintptr_t sp, fp, bx;
+} place;
+
+PP_RAW_MEMORY static size_t walk_from(const place *caller, int skip, bool keeps_own, uintptr_t *pcs,
+                                      size_t capacity)
 {
-    uintptr_t return_address = *(const uintptr_t *)sp;
-    uint32_t room = capacity < UINT32_MAX ? (uint32_t)capacity : UINT32_MAX;
+    uintptr_t return_address = *(const uintptr_t *)caller->sp;
     pp_walk_space space;
-    pp_walk walk = {
-        .pcs = pcs, .space = &space, .capacity = room, .skip = skip > 0 ? (uint32_t)skip : 0};
-    if (room > 0) {
-        pp_walk_from_caller(return_address, sp + sizeof(uintptr_t), fp, bx, &walk);
+    pp_walk walk = {.pcs = pcs,
+                    .space = &space,
+                    .capacity = capacity < UINT32_MAX ? (uint32_t)capacity : UINT32_MAX,
+                    .skip = skip > 0 ? (uint32_t)skip : 0,
+                    .keeps_own = keeps_own};
+    if (walk.capacity > 0) {
+        pp_walk_from_caller(return_address, caller->sp + sizeof(uintptr_t), caller->fp, caller->bx,
+                            &walk);
     }
     pp_sanitizers_write(pcs, walk.depth * sizeof *pcs);
     return walk.depth;
+}
+
+__attribute__((visibility("hidden"), used)) size_t
+pp_callers_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr_t fp, uintptr_t bx)
+{
+    const place caller = {sp, fp, bx};
+    return walk_from(&caller, skip, false, pcs, capacity);
+}
+
+__attribute__((visibility("hidden"), used)) size_t pp_callers_uncut_from(int skip, uintptr_t *pcs,
+                                                                         size_t capacity,
+                                                                         uintptr_t sp, uintptr_t fp,
+                                                                         uintptr_t bx)
+{
+    const place caller = {sp, fp, bx};
+    return walk_from(&caller, skip, true, pcs, capacity);
 }

@@ -11,14 +11,18 @@
 #include "sys/loader.h"
 #include "unwind/frame.h"
 #include "unwind/rule_cache.h"
-#include "unwind/walk_space.h"
 
 uintptr_t pp_function_of(uintptr_t address)
 {
     pp_walk_space space;
-    pp_frame *f = &space.frame;
+    return pp_function_within(address, &space);
+}
+
+uintptr_t pp_function_within(uintptr_t address, pp_walk_space *space)
+{
+    pp_frame *f = &space->frame;
     uintptr_t function = 0;
-    *f = (pp_frame){.pc = address + 1, .space = &space, .epoch = pp_loader_epoch()};
+    *f = (pp_frame){.pc = address + 1, .space = space, .epoch = pp_loader_epoch()};
     f->generation = pp_rule_cache_generation(f->epoch);
     bool explained = pp_frame_explain(f, &function);
     if (f->undisturbed) {

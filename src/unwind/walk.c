@@ -15,7 +15,9 @@
 #include "base/compiler.h"
 #include "base/stack_hash.h"
 #include "sys/loader.h"
+#include "sys/own_code.h"
 #include "unwind/frame.h"
+#include "unwind/own_frames.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stack_memo.h"
 
@@ -25,12 +27,15 @@ static const uintptr_t WORD = 8;
 typedef struct sink {
     uintptr_t *at, *end;
     uint32_t skip;
+    bool keeps_own, passed_own;
 } sink;
 
 static void store(sink *out, uintptr_t pc)
 {
     if (out->skip > 0) {
-        out->skip--;
+        bool own = !out->keeps_own && pp_own_code_has(pc - 1);
+        out->passed_own |= own;
+        out->skip -= !own;
     } else {
         *out->at++ = pc;
     }
@@ -164,7 +169,11 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
 {
     pp_memo_use *use = &f->space->memo_use;
     pp_verdict v = PP_GO_ON;
-    sink out = {.at = walk->pcs, .end = walk->pcs + walk->capacity, .skip = walk->skip};
+    sink out = {.at = walk->pcs,
+                .end = walk->pcs + walk->capacity,
+                .skip = walk->skip,
+                .keeps_own = walk->keeps_own};
+    const bool is_interrupted = f->exact;
     f->epoch = pp_loader_epoch();
     f->generation = pp_rule_cache_generation(f->epoch);
     if (!walk->without_memo && f->generation != PP_GENERATION_UNKNOWN) {
@@ -197,7 +206,9 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
     walk->guessed = f->guessed;
     walk->hash = 0;
     pp_memo_close(use, v != PP_GO_ON, walk->skip, walk->wants_hash ? &walk->hash : NULL);
-    if (walk->wants_hash && walk->hash == 0) {
+    bool was_cut =
+        !walk->keeps_own && pp_own_frames_cut(walk->pcs, &walk->depth, is_interrupted, walk->space);
+    if (walk->wants_hash && (walk->hash == 0 || was_cut || out.passed_own)) {
         walk->hash = pp_stack_hash(walk->pcs, walk->depth);
     }
 }

@@ -42,13 +42,14 @@ typedef struct pp_walk {
     uintptr_t *pcs;       /* in: room for the stack, leaf-most first, return-like (model.h) */
     pp_walk_space *space; /* in: to work in */
     uint32_t capacity;    /* in */
-    uint32_t skip;        /* in: leaf-most frames not to be stored */
-    bool without_memo;    /* in: every frame is to be found anew */
-    bool wants_hash;      /* in */
-    bool guessed;   /* out: a frame without CFI was passed by its frame pointer, or the like */
-    pp_stop stop;   /* out */
-    uint32_t depth; /* out */
-    uint64_t hash;  /* out, if wanted: pp_stack_hash() of what was stored */
+    uint32_t skip;     /* in: leaf-most frames not to be stored; frames of libpprof do not count */
+    bool without_memo; /* in: every frame is to be found anew */
+    bool keeps_own;    /* in: frames of libpprof are left in (own_frames.h) */
+    bool wants_hash;   /* in */
+    bool guessed;      /* out: a frame without CFI was passed by its frame pointer, or the like */
+    pp_stop stop;      /* out */
+    uint32_t depth;    /* out */
+    uint64_t hash;     /* out, if wanted: pp_stack_hash() of what was stored */
 } pp_walk;
 
 /* Walks from where a signal interrupted the calling thread; `context` is the handler's ucontext_t.

@@ -10,6 +10,7 @@
 
 #include "sys/loader.h"
 #include "sys/safe_read.h"
+#include "unwind/own_frames.h"
 #include "unwind/rule_cache.h"
 
 static bool needs_frame_pointer(const pp_frame *f)
@@ -61,4 +62,5 @@ void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *w
     }
     walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
+    pp_own_frames_cut(walk->pcs, &walk->depth, true, &space->space);
 }

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * own_frames.c: looks for addresses in our own code, which most stacks have none of.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "unwind/own_frames.h"
+
+#include "base/shown_as.h"
+#include "base/compiler.h"
+#include "sys/own_code.h"
+#include "unwind/function.h"
+
+#include <stddef.h>
+
+/* The linker's names of the tables; NULL where nothing is in them. */
+#define TABLE(name)                                                                                \
+    extern const pp_shown_as __start_##name[] __attribute__((weak, visibility("hidden")));         \
+    extern const pp_shown_as __stop_##name[] __attribute__((weak, visibility("hidden")));
+
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's */
+TABLE(pp_shown_as)
+TABLE(pp_own_work)
+TABLE(pp_stays)
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+
+static uintptr_t at(const int32_t *distance)
+{
+    return (uintptr_t)distance + (uintptr_t)(intptr_t)*distance;
+}
+
+static const pp_shown_as *find(const pp_shown_as *start, const pp_shown_as *stop,
+                               uintptr_t function)
+{
+    for (const pp_shown_as *row = start; row != stop; row++) {
+        if (at(&row->function) == function) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+/* The function that stands for a frame of ours, 0 = none does. */
+static uintptr_t function_shown(uintptr_t function)
+{
+    const pp_shown_as *row = find(__start_pp_shown_as, __stop_pp_shown_as, function);
+    if (row == NULL) {
+        return function;
+    }
+    return row->entry != 0 ? at(&row->entry) : 0;
+}
+
+static bool is_own(uintptr_t pc)
+{
+    return pp_own_code_has(pc - 1);
+}
+
+/* A hook that calls what the real function would call, in its place. */
+static bool stays(uintptr_t pc)
+{
+    return find(__start_pp_stays, __stop_pp_stays, pc) != NULL;
+}
+
+/* What the frames in front of pcs[own] do, they do for us. */
+static bool is_own_work(const uintptr_t *pcs, uint32_t own, pp_walk_space *space)
+{
+    return own == 0 || pp_own_code_is_clock(pcs[own - 1] - 1) ||
+           find(__start_pp_own_work, __stop_pp_own_work, pp_function_within(pcs[own] - 1, space)) !=
+               NULL;
+}
+
+static uint32_t next_own(const uintptr_t *pcs, uint32_t from, uint32_t depth)
+{
+    while (from < depth && pp_likely(!is_own(pcs[from]))) {
+        from++;
+    }
+    return from;
+}
+
+static uint32_t end_of_own(const uintptr_t *pcs, uint32_t from, uint32_t depth)
+{
+    while (from < depth && is_own(pcs[from])) {
+        from++;
+    }
+    return from;
+}
+
+/* Where the frames of the innermost piece of work of ours end, if that is what was interrupted; else 0. Calls of libc
+ * are a part of it, and its calls of ours. */
+static uint32_t end_of_work(const uintptr_t *pcs, uint32_t first, uint32_t depth,
+                            pp_walk_space *space)
+{
+    uint32_t end = 0;
+    while (first < depth && !stays(pcs[first]) && is_own_work(pcs, first, space)) {
+        end = end_of_own(pcs, first, depth);
+        first = next_own(pcs, end, depth);
+    }
+    return end;
+}
+
+/*
+ * Frames up to pcs[end - 1], which is ours, are a piece of work of ours. One frame is left of them, or none; how many is
+ * returned. If nothing knows the function, its frame stays as it is.
+ */
+static uint32_t show_function(uintptr_t *pcs, uint32_t end, uint32_t depth, pp_walk_space *space)
+{
+    uintptr_t function = pp_function_within(pcs[end - 1] - 1, space);
+    uintptr_t shown = function != 0 ? function_shown(function) : pcs[end - 1] - 1;
+    if (shown == 0 && end == depth) {
+        shown = pcs[end - 1] - 1;
+    }
+    pcs[0] = shown + 1;
+    return shown != 0;
+}
+
+PP_COLD_PATH static void cut(uintptr_t *pcs, uint32_t *depth, uint32_t first, bool is_interrupted,
+                             pp_walk_space *space)
+{
+    uint32_t kept = first;
+    uint32_t next = first;
+    if (is_interrupted) {
+        uint32_t end = end_of_work(pcs, first, *depth, space);
+        kept = end != 0 ? show_function(pcs, end, *depth, space) : first;
+        next = end != 0 ? end : first;
+    }
+    for (; next < *depth; next++) {
+        if (!is_own(pcs[next]) || (is_interrupted && stays(pcs[next]))) {
+            pcs[kept++] = pcs[next];
+        }
+    }
+    *depth = kept;
+}
+
+bool pp_own_frames_cut(uintptr_t *pcs, uint32_t *depth, bool is_interrupted, pp_walk_space *space)
+{
+    uint32_t first = next_own(pcs, 0, *depth);
+    if (pp_likely(first == *depth)) {
+        return false;
+    }
+    cut(pcs, depth, first, is_interrupted, space);
+    return true;
+}
