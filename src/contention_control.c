@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none of its own.
- * Owns: the request.
+ * Owns: which files are to be written.
  */
 #include "contention_control.h"
 
@@ -12,15 +12,9 @@
 #include "end_file.h"
 #include "hook/waits.h"
 #include "sample/contention.h"
+#include "symbolize_control.h"
 
 #include <errno.h>
-
-static pp_symbolize symbolize = PP_SYMBOLIZE_NAMES;
-
-pp_symbolize pp_contention_control_symbolize(void)
-{
-    return symbolize;
-}
 
 static int write_block(pprof_writer writer)
 {
@@ -50,7 +44,6 @@ void pp_contention_control_aim(void)
 int pp_contention_control_start(const pp_contention_request *request)
 {
     int error = 0;
-    symbolize = request->symbolize;
     if (request->block_rate > 0) {
         files[BLOCK].wanted = pp_contention_set_block_rate(request->block_rate) >= 0;
         error = files[BLOCK].wanted ? error : -ENOMEM;
@@ -71,7 +64,7 @@ int pp_contention_control_write(pp_contention_view view, pprof_writer writer)
     pp_profile profile;
     int error = pp_contention_profile_build(view, PP_CONTENTION_WAITING, &arena, &profile);
     if (error == 0) {
-        profile.symbolize = symbolize;
+        profile.symbolize = pp_symbolize_wanted();
         error = pp_proto_encode(&profile, &arena, writer);
     }
     pp_arena_release(&arena);

@@ -10,7 +10,6 @@
 #define PP_CONTENTION_CONTROL_H
 
 #include "profile/contention_profile.h"
-#include "profile/model.h"
 #include "pprof.h"
 
 #include <stdbool.h>
@@ -19,7 +18,6 @@
 /* What LIBPPROF and pprof_configure() say: 0 = nothing. */
 typedef struct pp_contention_request {
     int64_t block_rate, mutex_fraction;
-    pp_symbolize symbolize;
 } pp_contention_request;
 
 /* Recording at these rates, and a file at the end. 0 or -ENOMEM. */
@@ -33,9 +31,6 @@ void pp_contention_control_aim(void);
 
 /* Writes a profile.proto. 0, -ENOMEM, or the writer's first error. */
 int pp_contention_control_write(pp_contention_view view, pprof_writer writer);
-
-/* How addresses are named. */
-pp_symbolize pp_contention_control_symbolize(void);
 
 /* Writes the files that are to be written and have not been. `fatal`: see cpu_control.h. */
 void pp_contention_control_end(bool fatal);

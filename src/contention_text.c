@@ -8,8 +8,8 @@
  */
 #include "contention_text.h"
 
-#include "contention_control.h"
 #include "encode/legacy_contention.h"
+#include "symbolize_control.h"
 
 int pp_contention_text_write(pp_contention_view view, bool bare, pprof_writer writer)
 {
@@ -17,7 +17,7 @@ int pp_contention_text_write(pp_contention_view view, bool bare, pprof_writer wr
     pp_profile profile;
     int error = pp_contention_profile_build(view, PP_CONTENTION_STACKS, &arena, &profile);
     if (error == 0) {
-        profile.symbolize = pp_contention_control_symbolize();
+        profile.symbolize = pp_symbolize_wanted();
         error = pp_legacy_contention_encode(&profile, view, bare, &arena, writer);
     }
     pp_arena_release(&arena);

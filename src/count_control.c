@@ -4,19 +4,13 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.
- * Owns: how addresses are named.
+ * Owns: nothing.
  */
 #include "count_control.h"
 
 #include "encode/legacy_count.h"
 #include "encode/proto.h"
-
-static pp_symbolize symbolize = PP_SYMBOLIZE_NAMES;
-
-void pp_count_control_set_symbolize(pp_symbolize wanted)
-{
-    symbolize = wanted;
-}
+#include "symbolize_control.h"
 
 int pp_count_write(const char *name, const pp_count_row *rows, size_t rows_count, int debug,
                    pprof_writer writer)
@@ -26,7 +20,7 @@ int pp_count_write(const char *name, const pp_count_row *rows, size_t rows_count
     bool bare = debug == PPROF_DEBUG_BARE;
     int error = pp_count_profile_build(name, rows, rows_count, !bare, &arena, &profile);
     if (error == 0) {
-        profile.symbolize = symbolize;
+        profile.symbolize = pp_symbolize_wanted();
         error = debug == 0 ? pp_proto_encode(&profile, &arena, writer)
                            : pp_legacy_count_encode(&profile, bare, &arena, writer);
     }

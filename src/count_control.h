@@ -10,13 +10,9 @@
 #define PP_COUNT_CONTROL_H
 
 #include "profile/count_profile.h"
-#include "profile/model.h"
 #include "pprof.h"
 
 #include <stddef.h>
-
-/* How addresses are named: what LIBPPROF and pprof_configure() say. */
-void pp_count_control_set_symbolize(pp_symbolize wanted);
 
 /*
  * Groups rows with equal stacks and labels, most frequent first, ties as in Go (profile/samples.h), and

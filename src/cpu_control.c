@@ -14,6 +14,7 @@
 #include "output.h"
 #include "profile/cpu_profile.h"
 #include "sample/cpu.h"
+#include "symbolize_control.h"
 #include "sys/clock.h"
 #include "sys/host_timers.h"
 #include "sys/lock.h"
@@ -109,7 +110,7 @@ static int encode(const pp_cpu_result *result, pprof_writer writer)
     pp_profile profile;
     bool with_labels = current.format != PPROF_FORMAT_LEGACY; /* which has no place for them */
     int error = pp_cpu_profile_build(result, with_labels, &arena, &profile);
-    profile.symbolize = current.symbolize;
+    profile.symbolize = pp_symbolize_wanted();
     if (error == 0) {
         error = current.format == PPROF_FORMAT_LEGACY
                     ? pp_legacy_cpu_encode(&profile, &arena, writer)

@@ -9,8 +9,6 @@
 #ifndef PP_CPU_CONTROL_H
 #define PP_CPU_CONTROL_H
 
-#include "profile/model.h"
-
 #include "pprof.h"
 
 #include <stdbool.h>
@@ -22,8 +20,7 @@ typedef struct pp_cpu_request {
     int engine;           /* PPROF_ENGINE_* */
     int format;           /* PPROF_FORMAT_* */
     uint64_t duration_ns; /* 0 = until the stop */
-    pp_symbolize symbolize;
-    bool to_file; /* through output.h instead of the writer */
+    bool to_file;         /* through output.h instead of the writer */
     pprof_writer writer;
 } pp_cpu_request;
 

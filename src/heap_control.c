@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: that of end_file.h.
- * Owns: the request.
+ * Owns: which files are to be written.
  */
 #include "heap_control.h"
 
@@ -12,10 +12,9 @@
 #include "end_file.h"
 #include "sample/heap.h"
 #include "store/heap_peak.h"
+#include "symbolize_control.h"
 
 #include <errno.h>
-
-static pp_heap_request current = {.rate = PP_HEAP_RATE_DEFAULT, .symbolize = PP_SYMBOLIZE_NAMES};
 
 void pp_heap_control_default(bool on)
 {
@@ -27,18 +26,13 @@ bool pp_heap_control_is_on(void)
     return pp_heap_rate() != 0;
 }
 
-pp_symbolize pp_heap_control_symbolize(void)
-{
-    return current.symbolize;
-}
-
 int pp_heap_control_write(pp_heap_view view, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
     int error = pp_heap_profile_build(view, &arena, &profile);
     if (error == 0) {
-        profile.symbolize = current.symbolize;
+        profile.symbolize = pp_symbolize_wanted();
         error = pp_proto_encode(&profile, &arena, writer);
     }
     pp_arena_release(&arena);
@@ -66,7 +60,6 @@ static pp_end_file files[FILES] = {
 
 int pp_heap_control_start(const pp_heap_request *request)
 {
-    current = *request;
     files[request->allocs ? ALLOCS : HEAP].wanted = true;
     files[PEAK].wanted = request->peak;
     if (request->peak) {

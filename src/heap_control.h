@@ -10,7 +10,6 @@
 #define PP_HEAP_CONTROL_H
 
 #include "profile/heap_profile.h"
-#include "profile/model.h"
 #include "pprof.h"
 
 #include <stdbool.h>
@@ -20,7 +19,6 @@
 /* What LIBPPROF and pprof_configure() say of the heap. */
 typedef struct pp_heap_request {
     int64_t rate;
-    pp_symbolize symbolize;
     bool peak; /* what was in use at most is kept, and written beside the profile */
     bool
         allocs; /* the file shows all that was allocated instead of what is in use, kind "allocs" */
@@ -43,9 +41,6 @@ bool pp_heap_control_is_on(void);
 
 /* Writes a profile.proto. 0, -ENOMEM or the writer's first error. */
 int pp_heap_control_write(pp_heap_view view, pprof_writer writer);
-
-/* How addresses are named. */
-pp_symbolize pp_heap_control_symbolize(void);
 
 /* Writes the file, if there is one to be written and it has not been. `fatal`: see cpu_control.h. */
 void pp_heap_control_end(bool fatal);

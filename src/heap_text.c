@@ -10,7 +10,7 @@
 #include "heap_text.h"
 
 #include "encode/legacy_heap.h"
-#include "heap_control.h"
+#include "symbolize_control.h"
 
 int pp_heap_text_write(bool bare, pprof_writer writer)
 {
@@ -18,7 +18,7 @@ int pp_heap_text_write(bool bare, pprof_writer writer)
     pp_heap_text text;
     int error = pp_heap_text_build(&arena, &text);
     if (error == 0) {
-        text.profile.symbolize = pp_heap_control_symbolize();
+        text.profile.symbolize = pp_symbolize_wanted();
         error = pp_legacy_heap_encode(&text, bare, &arena, writer);
     }
     pp_arena_release(&arena);

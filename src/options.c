@@ -167,18 +167,18 @@ static int take_engine(pp_options *options, const char *value)
 
 static int take_symbolize(pp_options *options, const char *value)
 {
-    if (value == NULL) {
-        return -EINVAL;
+    static const struct {
+        const char *name;
+        pp_symbolize symbolize;
+    } degrees[] = {
+        {"none", PP_SYMBOLIZE_NONE}, {"names", PP_SYMBOLIZE_NAMES}, {"lines", PP_SYMBOLIZE_LINES}};
+    for (size_t i = 0; value != NULL && i < sizeof degrees / sizeof *degrees; i++) {
+        if (strcmp(value, degrees[i].name) == 0) {
+            options->symbolize = degrees[i].symbolize;
+            return 0;
+        }
     }
-    pp_symbolize symbolize = PP_SYMBOLIZE_NAMES;
-    if (strcmp(value, "none") == 0) {
-        symbolize = PP_SYMBOLIZE_NONE;
-    } else if (strcmp(value, "names") != 0) {
-        return strcmp(value, "lines") == 0 ? -ENOTSUP : -EINVAL;
-    }
-    options->cpu_request.symbolize = options->heap_request.symbolize = symbolize;
-    options->contention_request.symbolize = options->symbolize = symbolize;
-    return 0;
+    return -EINVAL;
 }
 
 static int take_log(pp_options *options, const char *value)
@@ -333,9 +333,8 @@ static void take_word(pp_options *options, char *word)
 void pp_options_init(pp_options *options)
 {
     *options = (pp_options){
-        .cpu_request = {.to_file = true, .symbolize = PP_SYMBOLIZE_NAMES},
-        .heap_request = {.rate = PP_HEAP_RATE_DEFAULT, .symbolize = PP_SYMBOLIZE_NAMES},
-        .contention_request = {.symbolize = PP_SYMBOLIZE_NAMES},
+        .cpu_request = {.to_file = true},
+        .heap_request = {.rate = PP_HEAP_RATE_DEFAULT},
         .symbolize = PP_SYMBOLIZE_NAMES,
     };
 }

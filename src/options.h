@@ -12,6 +12,7 @@
 #include "contention_control.h"
 #include "cpu_control.h"
 #include "heap_control.h"
+#include "profile/model.h"
 
 #include <stdbool.h>
 
@@ -26,7 +27,7 @@ typedef struct pp_options {
     pp_cpu_request cpu_request;
     pp_heap_request heap_request;
     pp_contention_request contention_request; /* of what is wanted */
-    pp_symbolize symbolize;                   /* of all other profiles */
+    pp_symbolize symbolize;                   /* of every profile */
     int toggle_signal;                        /* starts and stops the CPU profile; 0 = none */
     int error;                                /* the first one that was met */
 } pp_options;

@@ -29,7 +29,7 @@ int pprof_start_cpu_profile(pprof_writer writer)
 int pprof_start_cpu_profile_opts(pprof_writer writer, const pprof_cpu_options *options)
 {
     pp_preload_link();
-    pp_cpu_request request = {.writer = writer, .symbolize = PP_SYMBOLIZE_NAMES};
+    pp_cpu_request request = {.writer = writer};
     if (options != NULL) {
         if (options->size < sizeof *options) {
             return -EINVAL;

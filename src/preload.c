@@ -15,7 +15,6 @@
 #include "alloctrace_names.h"
 #include "base/shown_as.h"
 #include "contention_control.h"
-#include "count_control.h"
 #include "cpu_control.h"
 #include "custom_profiles.h"
 #include "deadline.h"
@@ -39,6 +38,7 @@
 #include "sys/recorder.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
+#include "symbolize_control.h"
 #include "thread_control.h"
 #include "toggle.h"
 
@@ -214,7 +214,7 @@ static void start_alloctrace(void)
 {
     pp_own_variables_leave_out_of_dumps();
     pp_modules_refresh();
-    pp_alloctrace_begin(options.heap_request.symbolize);
+    pp_alloctrace_begin(options.symbolize);
 }
 
 static void after_fork_in_child(void)
@@ -473,8 +473,7 @@ __attribute__((constructor)) static void at_load(void)
     }
     pp_options_from_gperftools(&options);
     distinguish_kinds(&options);
-    pp_count_control_set_symbolize(options.symbolize);
-    pp_thread_control_set_symbolize(options.symbolize);
+    pp_symbolize_set(options.symbolize);
     if (options.heap) {
         start_heap();
     } else {
@@ -523,8 +522,7 @@ int pp_preload_apply(const pp_options *wanted)
 {
     int error = wanted->error;
     options = *wanted;
-    pp_count_control_set_symbolize(options.symbolize);
-    pp_thread_control_set_symbolize(options.symbolize);
+    pp_symbolize_set(options.symbolize);
     if (wanted->heap) {
         int heap_error = start_heap();
         error = error != 0 ? error : heap_error;

@@ -16,6 +16,7 @@
 #include "sample/scratch.h"
 #include "sample/thread_answers.h"
 #include "sample/thread_creation.h"
+#include "symbolize_control.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
 #include "sys/tasks.h"
@@ -23,7 +24,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-static pp_symbolize symbolize = PP_SYMBOLIZE_NAMES;
 static bool confined;           /* nothing may be tried that has not worked before */
 static const void *interrupted; /* in a fatal signal's handler: the ucontext_t; else NULL */
 
@@ -36,11 +36,6 @@ __attribute__((visibility("default"), noinline, used)) void pprof_first_thread(v
 __attribute__((visibility("default"), noinline, used)) void pprof_unseen_creation(void)
 {
     __asm__ volatile("# unseen" ::: "memory"); /* not the same code as the other's */
-}
-
-void pp_thread_control_set_symbolize(pp_symbolize wanted)
-{
-    symbolize = wanted;
 }
 
 /* ---- snapshots ---- */
@@ -131,7 +126,7 @@ static int write_rows(const char *name, bool creations, int debug, pprof_writer 
 
 static int write_dump(const pp_threads *threads, size_t count, pp_arena *arena, pprof_writer writer)
 {
-    pp_profile profile = {.symbolize = symbolize};
+    pp_profile profile = {.symbolize = pp_symbolize_wanted()};
     pp_thread_text *texts = pp_arena_array(arena, count, sizeof *texts);
     int error = texts != NULL ? pp_profile_add_mappings(arena, &profile) : -ENOMEM;
     for (size_t i = 0; error == 0 && i < count; i++) {

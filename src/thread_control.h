@@ -9,16 +9,12 @@
 #ifndef PP_THREAD_CONTROL_H
 #define PP_THREAD_CONTROL_H
 
-#include "profile/model.h"
 #include "sample/threads.h"
 
 #include "pprof.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* How addresses are named in the dump of all stacks. */
-void pp_thread_control_set_symbolize(pp_symbolize wanted);
 
 /* A file at the end. */
 void pp_thread_control_start(void);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symbolize_control.h: how the addresses of every profile are named: the option `symbolize`.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: none.
+ * Owns: the option's value.
+ */
+#ifndef PP_SYMBOLIZE_CONTROL_H
+#define PP_SYMBOLIZE_CONTROL_H
+
+#include "profile/model.h"
+
+/* What is wanted now; names at first. */
+pp_symbolize pp_symbolize_wanted(void);
+
+void pp_symbolize_set(pp_symbolize wanted);
+
+#endif
