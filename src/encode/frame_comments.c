@@ -17,14 +17,22 @@
 
 enum { TAB = 8 };
 
-/* A frame in text: 0x<address>, and <name>+0x<offset> if it has a name. */
+/* A frame in text: 0x<address>, and <name>+0x<offset> if it has a name. An inlined function has the address and
+ * the offset of the function that it is in. */
 typedef struct frame {
     uintptr_t address;
     const char *name; /* NULL = unknown */
     const char *text; /* the name for a reader */
     uintptr_t offset;
     const char *module;
+    const pp_line *line; /* NULL = unknown */
 } frame;
+
+/* Which frame of a sample comes next. */
+typedef struct place {
+    uint32_t pc;
+    uint32_t inlined; /* how many of its functions have been there */
+} place;
 
 int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profile,
                            bool hide_allocators, pp_arena *arena)
@@ -44,20 +52,40 @@ int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profil
                                                         arena);
 }
 
-static frame frame_of(pp_frame_comments *comments, uintptr_t pc)
+/* Function number `inlined` at `pc`, the innermost being 0; *count is how many there are. */
+static frame frame_of(pp_frame_comments *comments, uintptr_t pc, uint32_t inlined, uint32_t *count)
 {
     frame f = {.address = pc - 1};
     uint32_t id = pp_location_table_id(&comments->locations, f.address);
+    *count = 1;
     if (id == 0)
         return f;
     const pp_symbol *symbol = &comments->names.symbols[id - 1];
+    const pp_lines *lines = &comments->names.lines[id - 1];
     uint32_t mapping = comments->locations.locations[id - 1].mapping;
     f.name = symbol->is_place ? NULL : symbol->name; /* Go shows an address alone, too */
     f.text = symbol->is_place ? NULL : comments->names.readable[id - 1];
     f.offset = f.address - symbol->entry;
     if (mapping > 0 && mapping <= comments->profile->mapping_count)
         f.module = comments->profile->mappings[mapping - 1].path;
+    if (inlined < lines->count) {
+        f.line = &lines->line[inlined];
+        f.name = f.line->function;
+        *count = lines->count;
+    }
     return f;
+}
+
+static bool next_frame(pp_frame_comments *comments, const pp_profile_sample *sample, place *at,
+                       frame *f)
+{
+    uint32_t count = 0;
+    if (at->pc >= sample->depth)
+        return false;
+    *f = frame_of(comments, sample->pc[at->pc], at->inlined, &count);
+    if (++at->inlined >= count)
+        *at = (place){.pc = at->pc + 1};
+    return true;
 }
 
 /* ---- which ---- */
@@ -81,8 +109,9 @@ static bool is_shown(const pp_frame_comments *comments, const frame *f, frame_pa
 static frame_pass choose_pass(pp_frame_comments *comments, const pp_profile_sample *sample)
 {
     bool begun = false;
-    for (uint32_t i = 0; i < sample->depth && !begun; i++) {
-        frame f = frame_of(comments, sample->pc[i]);
+    place at = {0};
+    frame f;
+    while (!begun && next_frame(comments, sample, &at, &f)) {
         is_shown(comments, &f, SOME, &begun);
     }
     return begun ? SOME : ALL;
@@ -123,14 +152,14 @@ static void pad(pp_text_stream *out, size_t cell, size_t widest)
         pp_text_stream_add(out, "\t");
 }
 
-/* The lines from `first` on whose frames have a name share their columns. */
-static void measure_block(pp_frame_comments *comments, const pp_profile_sample *sample,
-                          uint32_t first, frame_pass pass, size_t *address, size_t *name)
+/* The lines from frame `f` on, which comes before `at`, as far as the frames have a name, share their columns. */
+static void measure_block(pp_frame_comments *comments, const pp_profile_sample *sample, frame f,
+                          place at, frame_pass pass, size_t *address, size_t *name)
 {
     bool begun = true;
+    bool more = true;
     *address = *name = 0;
-    for (uint32_t i = first; i < sample->depth; i++) {
-        frame f = frame_of(comments, sample->pc[i]);
+    for (; more; more = next_frame(comments, sample, &at, &f)) {
         if (!is_shown(comments, &f, pass, &begun))
             continue;
         if (f.name == NULL)
@@ -139,6 +168,18 @@ static void measure_block(pp_frame_comments *comments, const pp_profile_sample *
         *address = widths[0] > *address ? widths[0] : *address;
         *name = widths[1] > *name ? widths[1] : *name;
     }
+}
+
+/* file:line, and the module where that is not known. */
+static void write_origin(const frame *f, pp_text_stream *out)
+{
+    if (f->line == NULL) {
+        pp_text_stream_add(out, f->module != NULL ? f->module : "");
+        return;
+    }
+    pp_text_stream_add(out, f->line->file);
+    pp_text_stream_add(out, ":");
+    pp_text_stream_unsigned(out, f->line->line);
 }
 
 static void write_named(const frame *f, size_t widest_address, size_t widest_name,
@@ -150,7 +191,7 @@ static void write_named(const frame *f, size_t widest_address, size_t widest_nam
     pp_text_stream_add(out, "+");
     pp_text_stream_hex(out, f->offset);
     pad(out, name_width(f), widest_name);
-    pp_text_stream_add(out, f->module != NULL ? f->module : "");
+    write_origin(f, out);
 }
 
 void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sample *sample,
@@ -161,8 +202,9 @@ void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sampl
     size_t widest_name = 0;
     bool in_block = false;
     bool begun = false;
-    for (uint32_t i = 0; i < sample->depth; i++) {
-        frame f = frame_of(comments, sample->pc[i]);
+    place at = {0};
+    frame f;
+    while (next_frame(comments, sample, &at, &f)) {
         if (!is_shown(comments, &f, pass, &begun))
             continue;
         pp_text_stream_add(out, "#\t");
@@ -170,7 +212,7 @@ void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sampl
             pp_text_stream_hex(out, f.address);
         } else {
             if (!in_block)
-                measure_block(comments, sample, i, pass, &widest_address, &widest_name);
+                measure_block(comments, sample, f, at, pass, &widest_address, &widest_name);
             write_named(&f, widest_address, widest_name, out);
         }
         in_block = f.name != NULL;

@@ -3,8 +3,9 @@
  * frame_comments.h: the lines of a text profile that say which function each address is in
  * [runtime/pprof.printStackRecord].
  *
- *   #\t0xPC\tname+0xOFF\tmodule
+ *   #\t0xPC\tname+0xOFF\tfile:line        or the module's path, where the line is not known
  *
+ * Where lines are known, the functions that were inlined at an address have lines of their own, the innermost first.
  * PC is that of the call, one below what stands in the row. Columns are aligned by tabs of eight, for
  * as many neighbouring lines as have the column [text/tabwriter]. Where the name is unknown the
  * address stands alone. An empty line follows.

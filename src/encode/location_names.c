@@ -62,6 +62,35 @@ static const order *sorted_mappings(const finder *f)
     return sorted;
 }
 
+/* The symbol's name is that of the profiles without lines; who has none takes it from the lines. */
+static void unite(pp_symbol *symbol, const pp_lines *lines)
+{
+    pp_line *outermost = &lines->line[lines->count - 1];
+    if ((symbol->name == NULL || symbol->is_place) && outermost->function != NULL)
+        *symbol = (pp_symbol){outermost->function, lines->entry, false};
+    outermost->function = symbol->name;
+}
+
+/* Finds the lines of `count` locations from `first` on, which lie in one mapping and are named already. */
+static bool line_run(const finder *f, uint32_t mapping, uint32_t first, const uintptr_t *addresses,
+                     uint32_t count)
+{
+    pp_lines *lines = pp_arena_array(f->arena, count, sizeof(*lines));
+    uint32_t known = 0;
+    if (lines == NULL)
+        return false;
+    pp_lines_find(&f->profile->mappings[mapping], addresses, count, lines, f->arena);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = f->locations[first + i].index;
+        if (lines[i].count > 0)
+            unite(&f->names->symbols[index], &lines[i]);
+        known += lines[i].count > 0;
+        f->names->lines[index] = lines[i];
+    }
+    f->names->has_lines[mapping] = known == count;
+    return true;
+}
+
 /* Names the locations first .. end - 1, which lie in one mapping. */
 static bool name_run(const finder *f, uint32_t mapping, uint32_t first, uint32_t end)
 {
@@ -72,12 +101,12 @@ static bool name_run(const finder *f, uint32_t mapping, uint32_t first, uint32_t
         return false;
     for (uint32_t i = 0; i < count; i++)
         addresses[i] = f->locations[first + i].key;
-    f->names->has_functions[mapping] =
-        pp_places_resolve(f->profile->mappings, f->profile->mapping_count, mapping, addresses,
-                          count, symbols, f->arena) == count;
+    pp_places_resolve(f->profile->mappings, f->profile->mapping_count, mapping, addresses, count,
+                      symbols, f->arena);
     for (uint32_t i = 0; i < count; i++)
         f->names->symbols[f->locations[first + i].index] = symbols[i];
-    return true;
+    return f->profile->symbolize != PP_SYMBOLIZE_LINES ||
+           line_run(f, mapping, first, addresses, count);
 }
 
 /* Handles the locations of one mapping together, or those between two mappings. */
@@ -118,12 +147,12 @@ int pp_location_names_find(const pp_profile *profile, pp_location_table *table, 
     *names = (pp_location_names){0};
     names->ascending = pp_arena_array(arena, table->count, sizeof(*names->ascending));
     names->symbols = pp_arena_array(arena, table->count, sizeof(*names->symbols));
-    names->has_functions =
-        pp_arena_array(arena, profile->mapping_count, sizeof(*names->has_functions));
+    names->lines = pp_arena_array(arena, table->count, sizeof(*names->lines));
+    names->has_lines = pp_arena_array(arena, profile->mapping_count, sizeof(*names->has_lines));
     f.mappings = sorted_mappings(&f);
     f.locations = sorted_locations(&f);
-    if (names->ascending == NULL || names->symbols == NULL || names->has_functions == NULL ||
-        f.mappings == NULL || f.locations == NULL)
+    if (names->ascending == NULL || names->symbols == NULL || names->lines == NULL ||
+        names->has_lines == NULL || f.mappings == NULL || f.locations == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < table->count; i++)
         names->ascending[i] = f.locations[i].index;

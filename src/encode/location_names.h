@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * location_names.h: the mapping and the function of every location, found for all of them at once.
+ * location_names.h: the mapping, the function and the lines of every location, found for all of them at once.
  *
  * Locations and mappings are sorted by address and walked side by side, so that each mapping's
- * symbol table is read once, for those of its addresses that occur.
+ * symbol table is read once, for those of its addresses that occur. Where lines are known, too, the function that
+ * the machine calls keeps the name of the symbol table: a profile with lines and one without agree on it.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.
@@ -14,6 +15,7 @@
 
 #include "encode/location_table.h"
 #include "profile/model.h"
+#include "symbol/lines.h"
 #include "symbol/places.h"
 
 typedef struct pp_location_names {
@@ -21,14 +23,14 @@ typedef struct pp_location_names {
     pp_symbol *symbols;  /* of the location with the same index; without a name: unknown */
     const char *
         *readable; /* the symbols' names for people; NULL until pp_location_names_make_readable() */
-    bool *
-        has_functions; /* of each mapping: all of its locations have a name that is not only a place */
+    pp_lines *lines;     /* likewise; all 0 unless profile->symbolize is LINES */
+    bool *has_lines;     /* of each mapping: it has locations, and the lines of all are known */
     uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
 } pp_location_names;
 
 /*
  * Places the locations of `table` in the profile's mappings (sets location.mapping: index + 1) and,
- * unless profile->symbolize is NONE, names them. 0 or -ENOMEM.
+ * unless profile->symbolize is NONE, names them; finds their lines if it is LINES. 0 or -ENOMEM.
  */
 int pp_location_names_find(const pp_profile *profile, pp_location_table *table, pp_arena *arena,
                            pp_location_names *names);

@@ -2,7 +2,7 @@
  *
  * proto.c: from a finished profile to gzipped profile.proto.
  *
- *   samples -> location ids -> [sorted by address] -> mapping of each -> function names of each
+ *   samples -> location ids -> [sorted by address] -> mapping of each -> function names and lines of each
  *           -> message in one buffer -> gzip -> writer
  *
  * The message is built in memory before its first byte is written: it is small beside the tables
@@ -20,6 +20,7 @@
 
 #include "base/buffer.h"
 #include "base/utf8.h"
+#include "encode/function_table.h"
 #include "encode/gzip.h"
 #include "encode/location_names.h"
 #include "encode/location_table.h"
@@ -60,14 +61,20 @@ enum { /* field numbers of profile.proto */
        MAPPING_FILENAME = 5,
        MAPPING_BUILD_ID = 6,
        MAPPING_HAS_FUNCTIONS = 7,
+       MAPPING_HAS_FILENAMES = 8,
+       MAPPING_HAS_LINE_NUMBERS = 9,
+       MAPPING_HAS_INLINE_FRAMES = 10,
        LOCATION_ID = 1,
        LOCATION_MAPPING_ID = 2,
        LOCATION_ADDRESS = 3,
        LOCATION_LINE = 4,
        LINE_FUNCTION_ID = 1,
+       LINE_LINE = 2,
        FUNCTION_ID = 1,
        FUNCTION_NAME = 2,
-       FUNCTION_SYSTEM_NAME = 3
+       FUNCTION_SYSTEM_NAME = 3,
+       FUNCTION_FILENAME = 4,
+       FUNCTION_START_LINE = 5
 };
 
 /* Speed before size: 6, the usual level, takes twice as long for a twentieth less. */
@@ -82,7 +89,7 @@ typedef struct encoder {
     pp_arena *arena;
     pp_buffer out;
     pp_string_table strings;
-    pp_string_table functions; /* index = function id */
+    pp_function_table functions;
     pp_location_table locations;
     pp_location_names names;
     bool failed; /* sticky: no memory for one of the arrays above */
@@ -161,7 +168,7 @@ static void encode_samples(encoder *e)
 
 /* ---- Locations and functions --------------------------------------------------------------- */
 
-/* Numbers the functions in the order of their addresses. */
+/* Numbers the functions of which no more than the name is known, in the order of their addresses. */
 static void name_locations(encoder *e)
 {
     if (pp_location_names_find(e->profile, &e->locations, e->arena, &e->names) != 0) {
@@ -173,12 +180,25 @@ static void name_locations(encoder *e)
     for (uint32_t i = 0; i < e->locations.count; i++) {
         uint32_t index = e->names.ascending[i];
         const char *name = e->names.symbols[index].name;
-        if (name != NULL && name != last_name) {
+        if (name == NULL || e->names.lines[index].count > 0)
+            continue;
+        if (name != last_name) {
             last_name = name;
-            last_id = pp_string_table_index(&e->functions, name, strlen(name));
+            last_id =
+                pp_function_table_id(&e->functions, &(pp_function){.name = text_index(e, name)});
         }
-        e->locations.locations[index].function = name != NULL ? last_id : 0;
+        e->locations.locations[index].function = last_id;
     }
+}
+
+static void encode_line(encoder *e, const pp_line *line)
+{
+    const pp_function function = {text_index(e, line->function), text_index(e, line->file),
+                                  line->start_line};
+    size_t message = pp_wire_open(&e->out, LOCATION_LINE);
+    pp_wire_number(&e->out, LINE_FUNCTION_ID, pp_function_table_id(&e->functions, &function));
+    pp_wire_number_if(&e->out, LINE_LINE, line->line);
+    pp_wire_close(&e->out, message);
 }
 
 static void encode_locations(encoder *e)
@@ -194,19 +214,22 @@ static void encode_locations(encoder *e)
             pp_wire_number(&e->out, LINE_FUNCTION_ID, location->function);
             pp_wire_close(&e->out, line);
         }
+        for (uint32_t k = 0; k < e->names.lines[i].count; k++)
+            encode_line(e, &e->names.lines[i].line[k]);
         pp_wire_close(&e->out, message);
     }
 }
 
 static void encode_functions(encoder *e)
 {
-    for (uint32_t id = 1; id < e->functions.count; id++) {
-        const pp_string *name = &e->functions.strings[id];
-        uint32_t index = pp_string_table_index(&e->strings, name->text, name->length);
+    for (uint32_t i = 0; i < e->functions.count; i++) {
+        const pp_function *function = &e->functions.functions[i];
         size_t message = pp_wire_open(&e->out, PROFILE_FUNCTION);
-        pp_wire_number(&e->out, FUNCTION_ID, id);
-        pp_wire_number(&e->out, FUNCTION_NAME, index);
-        pp_wire_number(&e->out, FUNCTION_SYSTEM_NAME, index);
+        pp_wire_number(&e->out, FUNCTION_ID, i + 1);
+        pp_wire_number(&e->out, FUNCTION_NAME, function->name);
+        pp_wire_number(&e->out, FUNCTION_SYSTEM_NAME, function->name);
+        pp_wire_number_if(&e->out, FUNCTION_FILENAME, function->file);
+        pp_wire_number_if(&e->out, FUNCTION_START_LINE, function->start_line);
         pp_wire_close(&e->out, message);
     }
 }
@@ -253,6 +276,19 @@ static uint32_t build_id_index(encoder *e, const pp_mapping *mapping)
     return text_index(e, copy);
 }
 
+/*
+ * Readers take each of these flags for "nothing is left to be found out": go tool pprof, pprof and Pyroscope leave such
+ * a mapping alone. With names of a symbol table alone none is set: a reader that has the file adds lines
+ * (docs/READERS.md).
+ */
+static void encode_completeness(encoder *e, bool complete)
+{
+    pp_wire_number_if(&e->out, MAPPING_HAS_FUNCTIONS, complete);
+    pp_wire_number_if(&e->out, MAPPING_HAS_FILENAMES, complete);
+    pp_wire_number_if(&e->out, MAPPING_HAS_LINE_NUMBERS, complete);
+    pp_wire_number_if(&e->out, MAPPING_HAS_INLINE_FRAMES, complete);
+}
+
 static void encode_mappings(encoder *e)
 {
     for (size_t i = 0; i < e->profile->mapping_count; i++) {
@@ -264,7 +300,7 @@ static void encode_mappings(encoder *e)
         pp_wire_number_if(&e->out, MAPPING_FILE_OFFSET, mapping->offset);
         pp_wire_number_if(&e->out, MAPPING_FILENAME, filename_index(e, mapping));
         pp_wire_number_if(&e->out, MAPPING_BUILD_ID, build_id_index(e, mapping));
-        pp_wire_number_if(&e->out, MAPPING_HAS_FUNCTIONS, e->names.has_functions[i]);
+        encode_completeness(e, e->names.has_lines[i]);
         pp_wire_close(&e->out, message);
     }
     if (e->names.unknown_id != 0) {
@@ -348,7 +384,7 @@ int pp_proto_encode(const pp_profile *profile, pp_arena *arena, pprof_writer wri
     int error = -ENOMEM;
 
     pp_string_table_init(&e.strings, arena);
-    pp_string_table_init(&e.functions, arena);
+    pp_function_table_init(&e.functions, arena);
     pp_location_table_init(&e.locations, arena);
     if (has_failed(&e))
         goto out;

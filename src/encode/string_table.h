@@ -2,8 +2,7 @@
  *
  * string_table.h: numbers texts in the order in which they are first seen.
  *
- * profile.proto refers to every text by its index in one table whose entry 0 is "". The same shape
- * numbers functions, which are told apart by name alone: index 0 is "no function", 1..n their ids.
+ * profile.proto refers to every text by its index in one table whose entry 0 is "".
  *
  *   strings  [""][text][text]...         in order of the index
  *   slots    [0][2][0][1]...             open addressing: hash of a text -> its index, 0 = empty

@@ -45,11 +45,31 @@ static const pp_mapping *mapping_of(const dump *d, const pp_location *location)
     return id > 0 && id <= d->profile->mapping_count ? &d->profile->mappings[id - 1] : NULL;
 }
 
+static void write_place(dump *d, const pp_line *line)
+{
+    pp_text_stream_add(&d->out, "\n\t");
+    pp_text_stream_add(&d->out, line->file);
+    pp_text_stream_add(&d->out, ":");
+    pp_text_stream_unsigned(&d->out, line->line);
+}
+
+/* The functions that were inlined there, which have no code of their own that the address could be an offset in. */
+static void write_inlined(dump *d, const pp_lines *lines, const char *after)
+{
+    for (uint32_t i = 0; i + 1 < lines->count; i++) {
+        pp_text_stream_add(&d->out, lines->line[i].function);
+        pp_text_stream_add(&d->out, after);
+        write_place(d, &lines->line[i]);
+        pp_text_stream_add(&d->out, "\n");
+    }
+}
+
 /* The line of a function, and where the return address lies in it. */
-static void write_frame(dump *d, const char *before, uintptr_t pc, const char *after, int thread)
+static void write_function(dump *d, const char *before, uintptr_t pc, const char *after, int thread)
 {
     uint32_t id = pp_location_table_id(&d->locations, pc - 1);
     const pp_symbol *symbol = &d->names.symbols[id - 1];
+    const pp_lines *lines = &d->names.lines[id - 1];
     const pp_mapping *mapping = mapping_of(d, &d->locations.locations[id - 1]);
     uintptr_t from = symbol->name != NULL ? symbol->entry : mapping != NULL ? mapping->bias : 0;
     pp_text_stream_add(&d->out, before);
@@ -62,8 +82,13 @@ static void write_frame(dump *d, const char *before, uintptr_t pc, const char *a
     if (thread > 0) {
         pp_text_stream_number(&d->out, thread);
     }
-    pp_text_stream_add(&d->out, "\n\t");
-    pp_text_stream_add(&d->out, mapping != NULL && *mapping->path != '\0' ? mapping->path : "?");
+    if (lines->count > 0) {
+        write_place(d, &lines->line[lines->count - 1]);
+    } else {
+        pp_text_stream_add(&d->out, "\n\t");
+        pp_text_stream_add(&d->out,
+                           mapping != NULL && *mapping->path != '\0' ? mapping->path : "?");
+    }
     pp_text_stream_add(&d->out, " +");
     pp_text_stream_hex(&d->out, pc - from);
     pp_text_stream_add(&d->out, "\n");
@@ -79,11 +104,13 @@ static void write_thread(dump *d, const pp_thread_text *t)
     pp_text_stream_add(&d->out, t->state);
     pp_text_stream_add(&d->out, "]:\n");
     for (uint32_t i = 0; i < t->depth; i++) {
-        write_frame(d, "", t->pc[i], "(...)", 0);
+        uint32_t id = pp_location_table_id(&d->locations, t->pc[i] - 1);
+        write_inlined(d, &d->names.lines[id - 1], "(...)");
+        write_function(d, "", t->pc[i], "(...)", 0);
     }
     if (t->creation != NULL) {
-        write_frame(d, "created by ", *t->creation, t->creator > 0 ? " in thread " : "",
-                    t->creator);
+        write_function(d, "created by ", *t->creation, t->creator > 0 ? " in thread " : "",
+                       t->creator);
     }
 }
 

@@ -121,10 +121,15 @@ is_over() {
 
 # ---- reading profiles ----
 
+# What we have written, and nothing that the reader finds out by itself: "remote" has it look for names at the address
+# that a profile was fetched from, which a file has not; it demangles, too, other than "none".
+as_written=-symbolize=remote
+
 # raw FILE: what `go tool pprof -raw` prints, in FILE.raw; warnings fail the test.
 raw() {
     [ -s "$1" ] || fail "no profile was written to $1"
-    go tool pprof -raw "$1" >"$1.raw" 2>"$1.err" || fail "$1 is not readable: $(cat "$1.err")"
+    go tool pprof "$as_written" -raw "$1" >"$1.raw" 2>"$1.err" ||
+        fail "$1 is not readable: $(cat "$1.err")"
     [ ! -s "$1.err" ] || fail "reading $1: $(cat "$1.err")"
 }
 
@@ -331,7 +336,7 @@ expect_whole() {
     expect_at_least "percent of whole stacks in $1, $(comments "$1.raw")" "$whole_least" \
         "$(whole_percent "$1.raw")"
     for report in -top -traces; do
-        go tool pprof $report "$1" >"$1.report" 2>"$1.err" || fail "$report $1: $(cat "$1.err")"
+        go tool pprof "$as_written" $report "$1" >"$1.report" 2>"$1.err" || fail "$report $1: $(cat "$1.err")"
         # The interactive hints that go with some versions are no warnings.
         ! grep -Ev '^(Main binary filename not available\.)?$' "$1.err" >&2 || fail "$report $1"
     done

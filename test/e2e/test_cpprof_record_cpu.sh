@@ -53,7 +53,7 @@ fi
 
 if command -v go >/dev/null; then
     for profile in one many; do
-        go tool pprof -top $profile.pb.gz >printed 2>err || fail "go tool pprof: $(cat err)"
+        go tool pprof -symbolize=remote -top $profile.pb.gz >printed 2>err || fail "go tool pprof: $(cat err)"
         awk -f "$SRC/test/e2e/pprof_time.awk" printed >theirs
         "$cpprof" top $profile.pb.gz >mine
         cmp -s mine theirs || fail "$profile: $(diff theirs mine)"

@@ -54,7 +54,8 @@ awk '{ value = $1; sub(/:/, "", value); sub(/^[^ ]*/, ""); sum[$0] += value }
 [ -s "$work/expect.sum" ] || fail "encode_sample expects nothing"
 
 for file in cpu.pb.gz cpu.prof; do
-    go tool pprof -raw "$work/$file" >"$work/$file.raw" 2>"$work/$file.err" ||
+    # "remote": nothing but what we have written; a file has no address to ask for names.
+    go tool pprof -symbolize=remote -raw "$work/$file" >"$work/$file.raw" 2>"$work/$file.err" ||
         fail "$file is not read: $(cat "$work/$file.err")"
     stacks <"$work/$file.raw" >"$work/$file.sum"
     diff "$work/expect.sum" "$work/$file.sum" >&2 || fail "$file: other stacks than expected"
@@ -73,8 +74,8 @@ expect_line "request:[café �]"
 expect_line "bytes:[4096 bytes]"
 expect_line "victim_leaf"
 expect_line "victim_static"
-grep -Eq '^1: .*encode_sample [0-9a-f]{16,} *\[FN\]$' "$raw" ||
-    fail "mapping 1 is not this program with a build id and functions alone"
+grep -Eq '^1: .*encode_sample [0-9a-f]{16,} *$' "$raw" ||
+    fail "mapping 1 is not this program with a build id, or says that there is nothing to be added to names"
 
 if command -v protoc >/dev/null; then
     gzip -dc "$work/cpu.pb.gz" | protoc --decode_raw >"$work/decoded" || fail "protoc: not a message"

@@ -13,6 +13,7 @@
 #include "elf_image.h"
 #include "encode/frame_comments.h"
 #include "memory_writer.h"
+#include "symbol/lines.h"
 
 enum { DEPTH_MAX = 16 };
 
@@ -23,6 +24,8 @@ typedef struct frame {
     const char *name; /* NULL: an address outside of the image */
     uintptr_t offset; /* of the call */
 } frame;
+
+static pp_symbolize symbolize = PP_SYMBOLIZE_NAMES;
 
 /* What is written for a stack of these frames, leaf first, with 0xP for each address. */
 static const char *lines_of(const frame *frames, uint32_t depth, bool hide_allocators)
@@ -54,7 +57,7 @@ static const char *lines_of(const frame *frames, uint32_t depth, bool hide_alloc
                                 .sample_count = 1,
                                 .mappings = &mapping,
                                 .mapping_count = 1,
-                                .symbolize = PP_SYMBOLIZE_NAMES};
+                                .symbolize = symbolize};
     pp_arena arena = PP_ARENA_INIT;
     pp_frame_comments comments;
     pp_text_stream out;
@@ -178,6 +181,106 @@ static void if_nothing_is_left_everything_is_shown(void **state)
     assert_string_equal(LINES(true, {"malloc", 0}, {NULL, 0}, {"_start", 0x3}), "#\t0xP\n\n");
 }
 
+/* ---- lines ---- */
+
+/* The functions at the addresses with these offsets in the first functions of the image; 0 functions: unknown. */
+typedef struct place {
+    pp_line line[3];
+    uint32_t count;
+} place;
+
+static const place *places;
+static size_t place_count;
+
+static void find_places(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+                        pp_lines *lines, pp_arena *arena)
+{
+    (void)mapping;
+    (void)addresses;
+    assert_int_equal(count, place_count);
+    for (size_t i = 0; i < count; i++) {
+        lines[i].count = places[i].count;
+        lines[i].line = pp_arena_array(arena, 3, sizeof(pp_line));
+        memcpy(lines[i].line, places[i].line, sizeof places[i].line);
+    }
+}
+
+#define LINES_AT(wanted, ...)                                                                      \
+    (places = wanted, place_count = sizeof(wanted) / sizeof(place), LINES(true, __VA_ARGS__))
+
+static int with_lines(void **state)
+{
+    (void)state;
+    symbolize = PP_SYMBOLIZE_LINES;
+    pp_lines_set_finder(find_places);
+    return 0;
+}
+
+static int without_lines(void **state)
+{
+    (void)state;
+    symbolize = PP_SYMBOLIZE_NAMES;
+    pp_lines_set_finder(NULL);
+    return 0;
+}
+
+/* As Go 1.19 writes them. The machine's stack has one address where Go's has one for each function. */
+static void lines_and_inlined_functions_are_go_s(void **state)
+{
+    (void)state;
+    static const place known[] = {
+        {{{"runtime/pprof.(*Profile).Add", "/usr/lib/go-1.19/src/runtime/pprof/pprof.go", 287, 0}},
+         1},
+        {{{"main.inner", "/home/main.go", 12, 0},
+          {"main.middle", "/home/main.go", 13, 0},
+          {"another name than the symbol's", "/home/main.go", 17, 0}},
+         3},
+        {{{"main.main", "/home/main.go", 21, 0}}, 1},
+    };
+    assert_string_equal(LINES_AT(known, {"runtime/pprof.(*Profile).Add", 0x9f},
+                                 {"main.outer", 0x2f}, {"main.main", 0x30}),
+                        "#\t0xP\truntime/pprof.(*Profile).Add+0x9f\t/usr/lib/go-1.19/src/runtime/"
+                        "pprof/pprof.go:287\n"
+                        "#\t0xP\tmain.inner+0x2f\t\t\t\t/home/main.go:12\n"
+                        "#\t0xP\tmain.middle+0x2f\t\t\t/home/main.go:13\n"
+                        "#\t0xP\tmain.outer+0x2f\t\t\t\t/home/main.go:17\n"
+                        "#\t0xP\tmain.main+0x30\t\t\t\t/home/main.go:21\n\n");
+}
+
+/* Where a line is unknown the module stands, in the same column; a name that is not in the symbol table comes
+ * from the lines. */
+static void lines_and_modules_share_a_column(void **state)
+{
+    (void)state;
+    static const place known[] = {
+        {{{"a", "/s/a.c", 1, 0}}, 1},
+        {.count = 0},
+        {{{"a_longer_name", "/s/b.c", 0, 0}, {"b", "/s/a.c", 4294967295, 0}}, 2},
+    };
+    assert_string_equal(LINES_AT(known, {"a", 0x1}, {"c", 0x1}, {"b", 0x2}),
+                        "#\t0xP\ta+0x1\t\t\t/s/a.c:1\n"
+                        "#\t0xP\tc+0x1\t\t\t/lib/module\n"
+                        "#\t0xP\ta_longer_name+0x2\t/s/b.c:0\n"
+                        "#\t0xP\tb+0x2\t\t\t/s/a.c:4294967295\n\n");
+}
+
+/* An inlined function is hidden by its own name. */
+static void inlined_functions_are_hidden_as_others(void **state)
+{
+    (void)state;
+    static const place known[] = {
+        {{{"_Znwm", "/s/new.h", 5, 0}, {"grow", "/s/a.c", 6, 0}}, 2},
+        {{{"clone", "/s/c.S", 7, 0}}, 1},
+    };
+    assert_string_equal(LINES_AT(known, {"grow", 0x1}, {"clone", 0x2}),
+                        "#\t0xP\tgrow+0x1\t/s/a.c:6\n\n");
+    static const place only_hidden[] = {
+        {{{"malloc", "/s/m.c", 5, 0}, {"_start", "/s/a.S", 6, 0}}, 2},
+    };
+    assert_string_equal(LINES_AT(only_hidden, {"_start", 0x1}), "#\t0xP\tmalloc+0x1\t/s/m.c:5\n"
+                                                                "#\t0xP\t_start+0x1\t/s/a.S:6\n\n");
+}
+
 /* As Go has it; its row has the address that readers make 0 of. */
 static void an_empty_stack_has_the_address_0(void **state)
 {
@@ -196,6 +299,12 @@ int main(void)
         cmocka_unit_test(allocators_at_the_leaf_and_roots_are_hidden),
         cmocka_unit_test(if_nothing_is_left_everything_is_shown),
         cmocka_unit_test(an_empty_stack_has_the_address_0),
+        cmocka_unit_test_setup_teardown(lines_and_inlined_functions_are_go_s, with_lines,
+                                        without_lines),
+        cmocka_unit_test_setup_teardown(lines_and_modules_share_a_column, with_lines,
+                                        without_lines),
+        cmocka_unit_test_setup_teardown(inlined_functions_are_hidden_as_others, with_lines,
+                                        without_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

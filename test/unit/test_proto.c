@@ -15,6 +15,7 @@
 #include "encode/proto.h"
 #include "memory_writer.h"
 #include "mmap_fault.h"
+#include "symbol/lines.h"
 
 #include <stdio.h>
 
@@ -173,11 +174,9 @@ static void assert_well_formed(void)
     for (size_t i = 0; i < d.count[4]; i++) {
         const message *location = &d.items[4][i];
         assert_in_range(location->number[2], 1, d.count[3]);
-        assert_true(location->part_count <= 1);
-        if (location->part_count == 1) {
-            message line = parse(location->part[0]);
+        for (size_t k = 0; k < location->part_count; k++) {
+            message line = parse(location->part[k]);
             assert_in_range(line.number[1], 1, d.count[5]);
-            assert_false(line.has[2]);
         }
     }
     for (size_t i = 0; i < d.count[2]; i++) {
@@ -414,6 +413,13 @@ static void texts_are_valid_utf8(void **state)
 
 static elf_image image;
 
+/* Readers take each of the four for "leave this mapping alone". */
+static void assert_complete(const message *mapping, bool complete)
+{
+    for (int flag = 7; flag <= 10; flag++)
+        assert_int_equal(mapping->number[flag], complete);
+}
+
 static pp_mapping image_mapping(void)
 {
     const image_symbol symbols[] = {
@@ -456,20 +462,100 @@ static void names_become_functions(void **state)
         assert_int_equal(f->number[2], f->number[3]);
         assert_false(f->has[4] || f->has[5]);
     }
-    assert_int_equal(d.items[3][0].number[7], 1);
-    assert_false(d.items[3][0].has[8] || d.items[3][0].has[9] || d.items[3][0].has[10]);
+    assert_complete(&d.items[3][0], false); /* a reader with the file can add lines */
 
     profile.symbolize = PP_SYMBOLIZE_NONE;
     encode(&profile);
     assert_int_equal(d.count[5], 0);
-    assert_false(d.items[3][0].has[7]);
 
     profile.symbolize = PP_SYMBOLIZE_NAMES;
     stack[2] = mapping.start + 0x22; /* one location without a name */
     encode(&profile);
     assert_int_equal(d.count[5], 2);
     assert_int_equal(d.items[4][2].part_count, 0);
-    assert_false(d.items[3][0].has[7]);
+}
+
+/* ---- Lines --------------------------------------------------------------------------------- */
+
+static uintptr_t lines_end; /* addresses above it have no lines */
+
+/* Every address is in three functions; the outermost is called by another name than its symbol's. */
+static void find_lines(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+                       pp_lines *lines, pp_arena *arena)
+{
+    for (size_t i = 0; i < count && addresses[i] < lines_end; i++) {
+        lines[i].line = pp_arena_array(arena, 3, sizeof(pp_line));
+        lines[i].count = 3;
+        lines[i].entry = mapping->start;
+        lines[i].line[0] =
+            (pp_line){"inner", "/src/a.h", (uint32_t)(addresses[i] - mapping->start), 7};
+        lines[i].line[1] = (pp_line){"middle", "/src/b.c", 0, 0};
+        lines[i].line[2] = (pp_line){"outer", "/src/b.c", 22, 20};
+    }
+}
+
+static void assert_function(uint64_t id, const char *name, const char *file, uint64_t start_line)
+{
+    const message *f = &d.items[5][id - 1];
+    assert_string_equal(text(f->number[2]), name);
+    assert_int_equal(f->number[2], f->number[3]);
+    assert_string_equal(text(f->number[4]), file);
+    assert_int_equal(f->number[5], start_line);
+}
+
+static void lines_are_innermost_first(void **state)
+{
+    (void)state;
+    pp_mapping mapping = image_mapping();
+    uintptr_t stack[] = {mapping.start + 0x06, mapping.start + 0x16, mapping.start + 0x31};
+    pp_profile_sample sample = {.pc = stack, .depth = 3, .value = {1}};
+    pp_profile profile = {.sample_type_count = 1,
+                          .sample_type = {{"samples", "count"}},
+                          .samples = &sample,
+                          .sample_count = 1,
+                          .mappings = &mapping,
+                          .mapping_count = 1,
+                          .symbolize = PP_SYMBOLIZE_LINES};
+    lines_end = UINTPTR_MAX;
+    pp_lines_set_finder(find_lines);
+    encode(&profile);
+    assert_complete(&d.items[3][0], true);
+    const char *outer[] = {"_Z5firstv", "second", "outer"}; /* the third has no symbol */
+    for (size_t i = 0; i < 3; i++) {
+        const message *location = &d.items[4][i];
+        assert_int_equal(location->part_count, 3);
+        message line = parse(location->part[0]);
+        assert_function(line.number[1], "inner", "/src/a.h", 7);
+        assert_int_equal(line.number[2], stack[i] - 1 - mapping.start);
+        line = parse(location->part[1]);
+        assert_function(line.number[1], "middle", "/src/b.c", 0);
+        assert_false(line.has[2]);
+        line = parse(location->part[2]);
+        assert_function(line.number[1], outer[i], "/src/b.c", 20);
+        assert_int_equal(line.number[2], 22);
+    }
+    assert_int_equal(d.count[5], 5); /* inner, middle, and three of the outermost */
+
+    lines_end = mapping.start + 0x10; /* the second is left with its name, the third with nothing */
+    encode(&profile);
+    assert_complete(&d.items[3][0], false);
+    assert_int_equal(d.items[4][0].part_count, 3);
+    assert_int_equal(d.items[4][1].part_count, 1);
+    message line = parse(d.items[4][1].part[0]);
+    assert_function(line.number[1], "second", "", 0);
+    assert_int_equal(d.items[4][2].part_count, 0);
+
+    lines_end = UINTPTR_MAX;
+    profile.symbolize = PP_SYMBOLIZE_NAMES;
+    encode(&profile);
+    assert_complete(&d.items[3][0], false);
+    assert_int_equal(d.items[4][0].part_count, 1);
+
+    profile.symbolize = PP_SYMBOLIZE_LINES;
+    pp_lines_set_finder(NULL);
+    encode(&profile);
+    assert_complete(&d.items[3][0], false);
+    assert_int_equal(d.items[4][0].part_count, 1);
 }
 
 /* ---- Failures and size --------------------------------------------------------------------- */
@@ -577,6 +663,7 @@ int main(void)
         cmocka_unit_test(values_and_labels),
         cmocka_unit_test(texts_are_valid_utf8),
         cmocka_unit_test(names_become_functions),
+        cmocka_unit_test(lines_are_innermost_first),
         cmocka_unit_test(large_profiles_are_complete),
         cmocka_unit_test(equal_profiles_are_equal_bytes),
         cmocka_unit_test(writer_errors_are_returned),

@@ -73,7 +73,7 @@ with_library() {
 read_profiles() {
     for read_kind in "$work"/profiles/*; do
         [ -d "$read_kind" ] || continue
-        go tool pprof -raw "$read_kind"/*.pb.gz >read.raw 2>read.errors || fault "$read_kind is not readable"
+        go tool pprof "$as_written" -raw "$read_kind"/*.pb.gz >read.raw 2>read.errors || fault "$read_kind is not readable"
         [ ! -s read.errors ] || fault "reading $read_kind: $(cat read.errors)"
         rm -rf "$read_kind"
     done
