@@ -24,6 +24,7 @@
 #include "heap_control.h"
 #include "hook/process.h"
 #include "hook/threads.h"
+#include "line_plugin.h"
 #include "options.h"
 #include "output.h"
 #include "sample/alloctrace.h"
@@ -89,6 +90,14 @@ static int start(void)
         pp_hook_fatal_signals();
     }
     return error;
+}
+
+static void apply_symbolize(void)
+{
+    pp_symbolize_set(options.symbolize);
+    if (options.symbolize == PP_SYMBOLIZE_LINES) {
+        pp_line_plugin_begin();
+    }
 }
 
 /* Walks read code by a system call that a sandbox may forbid. */
@@ -312,11 +321,15 @@ static void before_confinement(void)
         pp_log(&text);
     }
     pp_cpu_perf_confine();
+    pp_line_plugin_confine();
 }
 
 static void at_end(const void *interrupted)
 {
     bool fatal_signal = interrupted != NULL;
+    if (fatal_signal) {
+        pp_line_plugin_end();
+    }
     pp_thread_control_end(interrupted);
     if (started) {
         pp_cpu_control_stop(true, fatal_signal);
@@ -473,7 +486,7 @@ __attribute__((constructor)) static void at_load(void)
     }
     pp_options_from_gperftools(&options);
     distinguish_kinds(&options);
-    pp_symbolize_set(options.symbolize);
+    apply_symbolize();
     if (options.heap) {
         start_heap();
     } else {
@@ -522,7 +535,7 @@ int pp_preload_apply(const pp_options *wanted)
 {
     int error = wanted->error;
     options = *wanted;
-    pp_symbolize_set(options.symbolize);
+    apply_symbolize();
     if (wanted->heap) {
         int heap_error = start_heap();
         error = error != 0 ? error : heap_error;

@@ -24,8 +24,9 @@ typedef struct finder {
     pp_location_table *table;
     pp_arena *arena;
     pp_location_names *names;
-    const order *mappings;  /* ascending */
-    const order *locations; /* ascending */
+    const order *mappings;       /* ascending */
+    const order *locations;      /* ascending */
+    pp_lines_finder *find_lines; /* NULL = no lines */
 } finder;
 
 static int compare_order(const void *left, const void *right, void *context)
@@ -62,13 +63,18 @@ static const order *sorted_mappings(const finder *f)
     return sorted;
 }
 
-/* The symbol's name is that of the profiles without lines; who has none takes it from the lines. */
-static void unite(pp_symbol *symbol, const pp_lines *lines)
+/* The symbol's name is that of the profiles without lines; where there is none it is taken from the lines. Lines of a
+ * function that nobody can name are of no use to readers. */
+static void unite(pp_symbol *symbol, pp_lines *lines)
 {
+    if (lines->count == 0)
+        return;
     pp_line *outermost = &lines->line[lines->count - 1];
     if ((symbol->name == NULL || symbol->is_place) && outermost->function != NULL)
         *symbol = (pp_symbol){outermost->function, lines->entry, false};
     outermost->function = symbol->name;
+    if (symbol->name == NULL)
+        lines->count = 0;
 }
 
 /* Finds the lines of `count` locations from `first` on, which lie in one mapping and are named already. */
@@ -79,15 +85,14 @@ static bool line_run(const finder *f, uint32_t mapping, uint32_t first, const ui
     uint32_t known = 0;
     if (lines == NULL)
         return false;
-    pp_lines_find(&f->profile->mappings[mapping], addresses, count, lines, f->arena);
+    bool whole = f->find_lines(&f->profile->mappings[mapping], addresses, count, lines, f->arena);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = f->locations[first + i].index;
-        if (lines[i].count > 0)
-            unite(&f->names->symbols[index], &lines[i]);
+        unite(&f->names->symbols[index], &lines[i]);
         known += lines[i].count > 0;
         f->names->lines[index] = lines[i];
     }
-    f->names->has_lines[mapping] = known == count;
+    f->names->has_lines[mapping] = whole && known > 0;
     return true;
 }
 
@@ -105,8 +110,7 @@ static bool name_run(const finder *f, uint32_t mapping, uint32_t first, uint32_t
                       symbols, f->arena);
     for (uint32_t i = 0; i < count; i++)
         f->names->symbols[f->locations[first + i].index] = symbols[i];
-    return f->profile->symbolize != PP_SYMBOLIZE_LINES ||
-           line_run(f, mapping, first, addresses, count);
+    return f->find_lines == NULL || line_run(f, mapping, first, addresses, count);
 }
 
 /* Handles the locations of one mapping together, or those between two mappings. */
@@ -156,6 +160,8 @@ int pp_location_names_find(const pp_profile *profile, pp_location_table *table, 
         return -ENOMEM;
     for (uint32_t i = 0; i < table->count; i++)
         names->ascending[i] = f.locations[i].index;
+    if (profile->symbolize == PP_SYMBOLIZE_LINES)
+        f.find_lines = pp_lines_begin();
     return place_all(&f) ? 0 : -ENOMEM;
 }
 

@@ -24,7 +24,8 @@ typedef struct pp_location_names {
     const char *
         *readable; /* the symbols' names for people; NULL until pp_location_names_make_readable() */
     pp_lines *lines;     /* likewise; all 0 unless profile->symbolize is LINES */
-    bool *has_lines;     /* of each mapping: it has locations, and the lines of all are known */
+    bool *
+        has_lines; /* of each mapping: all lines that can be known of its locations are, at least one */
     uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
 } pp_location_names;
 

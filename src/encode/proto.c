@@ -278,8 +278,9 @@ static uint32_t build_id_index(encoder *e, const pp_mapping *mapping)
 
 /*
  * Readers take each of these flags for "nothing is left to be found out": go tool pprof, pprof and Pyroscope leave such
- * a mapping alone. With names of a symbol table alone none is set: a reader that has the file adds lines
- * (docs/READERS.md).
+ * a mapping alone. With names of a symbol table alone none is set: a reader that has the file adds lines. Where the
+ * file's debug information was read they are, though some locations have no line: _start, which is linked to
+ * every program, has none anywhere (docs/READERS.md).
  */
 static void encode_completeness(encoder *e, bool complete)
 {

@@ -27,6 +27,7 @@
 #include "hook/process.h"
 #include "hook/real.h"
 #include "sample/descriptors.h"
+#include "sys/own_work.h"
 #include "sys/signal_mask.h"
 
 #include <dirent.h>
@@ -271,7 +272,8 @@ __attribute__((visibility("hidden"), used)) long pp_descriptor_slow(const pp_des
     const uintptr_t *a = call->argument;
     int saved_errno = errno;
     pp_descriptor_function *real = resolve(call->hook);
-    bool recorded = __atomic_load_n(&records, __ATOMIC_RELAXED) && pp_hook_is_owner();
+    bool recorded = __atomic_load_n(&records, __ATOMIC_RELAXED) && pp_hook_is_owner() &&
+                    !pp_own_work_has((uintptr_t)call);
     if (recorded) {
         before(call);
     }

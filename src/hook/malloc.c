@@ -27,6 +27,7 @@
 #include "hook/malloc_hook.h"
 #include "sample/alloctrace.h"
 #include "sample/heap.h"
+#include "sys/own_work.h"
 #include "sys/safe_read.h"
 
 #include <errno.h>
@@ -88,7 +89,12 @@ static uint64_t rate_if_due(const pp_malloc_call *call, uint64_t size)
     if (pp_unlikely(!pp_heap_rate_is_known())) {
         ask_for_rate();
     }
-    return is_inside_guarded(call) ? 0 : pp_heap_due(size);
+    if (is_inside_guarded(call)) {
+        return 0;
+    }
+    uint64_t rate =
+        pp_heap_due(size); /* samples are as far from each other whoever allocates between them */
+    return pp_own_work_has((uintptr_t)call) ? 0 : rate;
 }
 
 static uintptr_t call_guarded(const pp_malloc_call *call)
@@ -139,7 +145,8 @@ PP_COLD_PATH static void trace_allocation(const pp_malloc_call *call, uintptr_t 
 
 static bool is_traced(const pp_malloc_call *call)
 {
-    return pp_unlikely(pp_alloctrace_is_on()) && !is_inside_guarded(call);
+    return pp_unlikely(pp_alloctrace_is_on()) && !is_inside_guarded(call) &&
+           !pp_own_work_has((uintptr_t)call);
 }
 
 /* ---- new blocks ---- */
@@ -357,7 +364,8 @@ pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller)
     if (before != 0) {
         pp_heap_freed(before);
     }
-    if (block != 0 && pp_unlikely(pp_alloctrace_is_on())) {
+    if (block != 0 && pp_unlikely(pp_alloctrace_is_on()) &&
+        !pp_own_work_has((uintptr_t)__builtin_frame_address(0))) {
         trace_free(hook, block, caller);
     }
     return pp_malloc_resolve(hook, caller) ? hook->real : do_nothing;

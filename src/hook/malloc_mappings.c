@@ -5,7 +5,7 @@
  *   program --> mmap (stub) --> pp_hook_mmap --> real mmap --> due? --> pp_heap_mapped
  *
  * Left out: the allocator's own mappings, whose bytes are counted block by block (told by the object
- * that the call comes from), and this library's (told by the mark that base/memory.c sets).
+ * that the call comes from), and this library's (told by the marks that base/memory.c and own_work.h set).
  * What libc maps for itself, thread stacks and loaded libraries, does not come by here.
  *
  * Also left out are mappings that cannot be read or written (PROT_NONE): that is address space, not
@@ -30,6 +30,7 @@
 #include "hook/malloc_hook.h"
 #include "hook/real.h"
 #include "sample/heap_mappings.h"
+#include "sys/own_work.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -106,7 +107,8 @@ static void *call_mremap(const pp_stub_call *call)
 
 static bool is_left_out(const pp_stub_call *call)
 {
-    return pp_memory_is_calling || pp_malloc_is_allocators(call->return_address);
+    return pp_memory_is_calling || pp_own_work_has((uintptr_t)call) ||
+           pp_malloc_is_allocators(call->return_address);
 }
 
 static void record(const pp_stub_call *call, const char *entry, uintptr_t start, uint64_t size,

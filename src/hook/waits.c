@@ -26,6 +26,7 @@
 #include "base/shown_as.h"
 #include "sample/contention.h"
 #include "sys/clock.h"
+#include "sys/own_work.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -349,7 +350,7 @@ __attribute__((visibility("hidden"), used)) long pp_wait_slow(const pp_wait_call
     if (!pp_wait_resolve(call->hook)) {
         return missing(call);
     }
-    if (is_off()) {
+    if (is_off() || pp_own_work_has((uintptr_t)call)) {
         return call_real(call);
     }
     switch (call->hook->shape) {

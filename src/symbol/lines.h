@@ -6,9 +6,9 @@
  * also serves the writer of a fatal signal, which must not load anything: so that part registers here, and is
  * taken away before such a writer begins. Without it nothing has lines.
  *
- * Zone: NORMAL, and the fatal-signal writer, for which there is no finder.
+ * Zone: NORMAL, and the fatal-signal writer, for which there is no source.
  * Locks: none.
- * Owns: which finder there is.
+ * Owns: which source there is.
  */
 #ifndef PP_SYMBOL_LINES_H
 #define PP_SYMBOL_LINES_H
@@ -16,12 +16,14 @@
 #include "base/arena.h"
 #include "sys/mapping.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* A function, and where in the source. */
 typedef struct pp_line {
-    const char *function; /* its linkage name (mangled), or its name if it has none */
+    const char
+        *function; /* its linkage name (mangled), or its name if it has none; NULL = unknown */
     const char *file;
     uint32_t line; /* 0 = compiled from no line of the source */
     uint32_t
@@ -31,23 +33,29 @@ typedef struct pp_line {
 /* All that is at one address: the function that the machine calls is the last one, the ones before it were
  * inlined, each into its successor. */
 typedef struct pp_lines {
-    pp_line *line;   /* innermost first */
-    uint32_t count;  /* 0 = unknown */
-    uintptr_t entry; /* run-time address of the last one's first instruction */
+    pp_line *line;         /* innermost first */
+    uint32_t count;        /* 0 = unknown */
+    uintptr_t entry;       /* run-time address of the last one's first instruction */
 } pp_lines;
 
 /*
  * Finds the lines of `count` ascending addresses (of instructions) that lie in `mapping`. lines[i], which is all 0
  * before, belongs to addresses[i]; arrays and texts are in `arena`. What cannot be found is left as it is.
+ * True if debug information of the mapping's file was read, and nothing of it was left out: nobody can find more.
  */
-typedef void pp_lines_finder(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+typedef bool pp_lines_finder(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
                              pp_lines *lines, pp_arena *arena);
 
-/* Who is asked from now on; NULL = nobody. */
-void pp_lines_set_finder(pp_lines_finder *finder);
+/* Where lines come from. */
+typedef struct pp_lines_source {
+    bool (*begin)(void); /* for each profile: whether the calling thread can have lines now */
+    pp_lines_finder *find;
+} pp_lines_source;
 
-/* The same as the finder does; with `lines` all 0 where there is none. */
-void pp_lines_find(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
-                   pp_lines *lines, pp_arena *arena);
+/* Who is asked from now on; NULL = nobody. */
+void pp_lines_set_source(const pp_lines_source *source);
+
+/* The finder for one profile, to be used by the calling thread; NULL: there are no lines. */
+pp_lines_finder *pp_lines_begin(void);
 
 #endif

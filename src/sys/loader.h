@@ -13,13 +13,15 @@
  * can only make the epoch change too often; it is dropped at the next refresh at which it differs. No epoch that was
  * there before comes back for that (loader.c).
  *
- * Zone: SIGNAL; pp_loader_calibrate and pp_loader_find_state are called by NORMAL code
- *       (sys/module_scan.c).
+ * Zone: SIGNAL; pp_loader_calibrate, pp_loader_find_state, pp_loader_own_folder and pp_loader_load are called by
+ *       NORMAL code (sys/module_scan.c, line_plugin.c).
  * Locks: none.
  * Owns: the list of candidates; whether the loader may be asked.
  */
 #ifndef PP_SYS_LOADER_H
 #define PP_SYS_LOADER_H
+
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +57,16 @@ bool pp_loader_is_suspect(void);
  * loader_dynamic.c, and loader_static.c in libpprof_static.a.
  */
 bool pp_loader_find_state(const void **object, size_t *size);
+
+/* Likewise. The folder that this library was loaded from, with a '/' at its end; false if it is not known, or does not
+ * fit. Takes the loader's lock. */
+bool pp_loader_own_folder(char *folder, size_t size);
+
+/*
+ * Likewise. Loads a library for good, without showing its symbols to the program, and finds a symbol of it. `path`
+ * without a '/' is looked for where the loader looks. NULL if that fails, and the reason is added to *why. Takes the
+ * loader's lock; calls malloc, and constructors.
+ */
+const void *pp_loader_load(const char *path, const char *symbol, pp_text *why);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader_dynamic.c: where the loader keeps its private state.
+ * loader_dynamic.c: where the loader keeps its private state, and what it is asked to load.
  *
  * Zone: NORMAL.
  * Locks: dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr holds its second; dlopen and
@@ -9,8 +9,11 @@
  */
 #include "sys/loader.h"
 
+#include "sys/own_code.h"
+
 #include <dlfcn.h>
 #include <link.h>
+#include <string.h>
 
 bool pp_loader_find_state(const void **object, size_t *size)
 {
@@ -24,4 +27,32 @@ bool pp_loader_find_state(const void **object, size_t *size)
     *object = state;
     *size = symbol->st_size;
     return true;
+}
+
+bool pp_loader_own_folder(char *folder, size_t size)
+{
+    Dl_info own;
+    uintptr_t here = (uintptr_t)pp_loader_own_folder;
+    if (!pp_own_code_has(here) || dladdr((void *)here, &own) == 0 || own.dli_fname == NULL) {
+        return false;
+    }
+    const char *slash = strrchr(own.dli_fname, '/');
+    size_t length = slash != NULL ? (size_t)(slash - own.dli_fname) + 1 : 0;
+    if (length == 0 || length >= size) {
+        return false;
+    }
+    memcpy(folder, own.dli_fname, length);
+    folder[length] = '\0';
+    return true;
+}
+
+const void *pp_loader_load(const char *path, const char *symbol, pp_text *why)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    const void *found = library != NULL ? dlsym(library, symbol) : NULL;
+    const char *reason = found == NULL ? dlerror() : NULL;
+    if (reason != NULL) {
+        pp_text_add(why, reason);
+    }
+    return found;
 }

@@ -15,3 +15,18 @@ bool pp_loader_find_state(const void **object, size_t *size)
     (void)size;
     return false;
 }
+
+bool pp_loader_own_folder(char *folder, size_t size)
+{
+    (void)folder;
+    (void)size;
+    return false;
+}
+
+const void *pp_loader_load(const char *path, const char *symbol, pp_text *why)
+{
+    (void)path;
+    (void)symbol;
+    pp_text_add(why, "a fully static program cannot load it");
+    return NULL;
+}

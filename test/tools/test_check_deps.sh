@@ -27,7 +27,7 @@ fail() {
 }
 
 clean_tree() {
-    rm -rf src cmd http test bench include
+    rm -rf src dwarf cmd http test bench include
     put include/pprof.h '#include <stdint.h>'
     put src/base/arena.h '#include <stddef.h>'
     put src/base/arena.c '#include "base/arena.h"' '#include <sys/mman.h>'
@@ -44,7 +44,11 @@ clean_tree() {
     put src/pprof.c '#include "options.h"' '#include "encode/proto.h"' '#include "hook/thread.h"'
     put src/hook/thread.h ' * a comment may say #include "encode/proto.h"'
     put cmd/read.h '#include <pprof.h>'
-    put cmd/main.c '#include "read.h"' '#include "pprof.h"' '#include <stdio.h>'
+    put include/pprof_dwarf.h '#include <stdint.h>'
+    put src/plugin.c '#include "pprof_dwarf.h"'
+    put dwarf/lines.h '#include "pprof_dwarf.h"'
+    put dwarf/lines.c '#include "dwarf/lines.h"' '#include <elfutils/libdw.h>'
+    put cmd/main.c '#include "read.h"' '#include "pprof.h"' '#include <stdio.h>' '#include "dwarf/lines.h"'
     put bench/own.c '#include <pprof.h>' '#include <libunwind.h>'
     put bench/inside/walk.c '#include "unwind/walk.h"'
     put test/unit/test_cpu.c '#include "sample/cpu.h"' '#include "../whatever.h"'
@@ -98,6 +102,9 @@ refuses cmd/main.c '#include "../src/store/stacks.h"' 'the relative include'
 refuses cmd/main.c '#include "missing.h"' '"missing.h" is no header of cmd/'
 refuses http/serve.c '#include "base/arena.h"' 'http must not include "base/arena.h"'
 refuses bench/own.c '#include "unwind/walk.h"' 'bench must not include "unwind/walk.h"'
+refuses dwarf/lines.c '#include "base/arena.h"' 'dwarf must not include "base/arena.h" of the library'
+refuses bench/own.c '#include "dwarf/lines.h"' '"dwarf/lines.h" is no header of bench/'
+refuses src/plugin.c '#include "dwarf/lines.h"' 'there is no src/dwarf/lines.h'
 
 # A new folder needs a row in the table.
 clean_tree

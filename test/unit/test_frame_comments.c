@@ -192,7 +192,7 @@ typedef struct place {
 static const place *places;
 static size_t place_count;
 
-static void find_places(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+static bool find_places(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
                         pp_lines *lines, pp_arena *arena)
 {
     (void)mapping;
@@ -203,16 +203,24 @@ static void find_places(const pp_mapping *mapping, const uintptr_t *addresses, s
         lines[i].line = pp_arena_array(arena, 3, sizeof(pp_line));
         memcpy(lines[i].line, places[i].line, sizeof places[i].line);
     }
+    return true;
 }
 
 #define LINES_AT(wanted, ...)                                                                      \
     (places = wanted, place_count = sizeof(wanted) / sizeof(place), LINES(true, __VA_ARGS__))
 
+static bool can_begin(void)
+{
+    return true;
+}
+
+static const pp_lines_source source = {can_begin, find_places};
+
 static int with_lines(void **state)
 {
     (void)state;
     symbolize = PP_SYMBOLIZE_LINES;
-    pp_lines_set_finder(find_places);
+    pp_lines_set_source(&source);
     return 0;
 }
 
@@ -220,7 +228,7 @@ static int without_lines(void **state)
 {
     (void)state;
     symbolize = PP_SYMBOLIZE_NAMES;
-    pp_lines_set_finder(NULL);
+    pp_lines_set_source(NULL);
     return 0;
 }
 

@@ -478,9 +478,10 @@ static void names_become_functions(void **state)
 /* ---- Lines --------------------------------------------------------------------------------- */
 
 static uintptr_t lines_end; /* addresses above it have no lines */
+static bool all_is_known;   /* nobody could find more */
 
 /* Every address is in three functions; the outermost is called by another name than its symbol's. */
-static void find_lines(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+static bool find_lines(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
                        pp_lines *lines, pp_arena *arena)
 {
     for (size_t i = 0; i < count && addresses[i] < lines_end; i++) {
@@ -492,7 +493,15 @@ static void find_lines(const pp_mapping *mapping, const uintptr_t *addresses, si
         lines[i].line[1] = (pp_line){"middle", "/src/b.c", 0, 0};
         lines[i].line[2] = (pp_line){"outer", "/src/b.c", 22, 20};
     }
+    return all_is_known;
 }
+
+static bool can_begin(void)
+{
+    return true;
+}
+
+static const pp_lines_source source = {can_begin, find_lines};
 
 static void assert_function(uint64_t id, const char *name, const char *file, uint64_t start_line)
 {
@@ -517,7 +526,8 @@ static void lines_are_innermost_first(void **state)
                           .mapping_count = 1,
                           .symbolize = PP_SYMBOLIZE_LINES};
     lines_end = UINTPTR_MAX;
-    pp_lines_set_finder(find_lines);
+    all_is_known = true;
+    pp_lines_set_source(&source);
     encode(&profile);
     assert_complete(&d.items[3][0], true);
     const char *outer[] = {"_Z5firstv", "second", "outer"}; /* the third has no symbol */
@@ -538,12 +548,22 @@ static void lines_are_innermost_first(void **state)
 
     lines_end = mapping.start + 0x10; /* the second is left with its name, the third with nothing */
     encode(&profile);
-    assert_complete(&d.items[3][0], false);
+    assert_complete(&d.items[3][0], true); /* as _start, of which nobody knows more */
     assert_int_equal(d.items[4][0].part_count, 3);
     assert_int_equal(d.items[4][1].part_count, 1);
     message line = parse(d.items[4][1].part[0]);
     assert_function(line.number[1], "second", "", 0);
     assert_int_equal(d.items[4][2].part_count, 0);
+
+    all_is_known = false;
+    encode(&profile);
+    assert_complete(&d.items[3][0], false);
+    assert_int_equal(d.items[4][0].part_count, 3);
+
+    all_is_known = true;
+    lines_end = 0;
+    encode(&profile);
+    assert_complete(&d.items[3][0], false); /* no line at all */
 
     lines_end = UINTPTR_MAX;
     profile.symbolize = PP_SYMBOLIZE_NAMES;
@@ -552,7 +572,7 @@ static void lines_are_innermost_first(void **state)
     assert_int_equal(d.items[4][0].part_count, 1);
 
     profile.symbolize = PP_SYMBOLIZE_LINES;
-    pp_lines_set_finder(NULL);
+    pp_lines_set_source(NULL);
     encode(&profile);
     assert_complete(&d.items[3][0], false);
     assert_int_equal(d.items[4][0].part_count, 1);

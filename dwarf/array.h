@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * array.h: room for one more element.
+ *
+ * Locks: none.
+ * Owns: nothing.
+ */
+#ifndef PP_DWARF_ARRAY_H
+#define PP_DWARF_ARRAY_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* `elements` (or NULL), with room for at least count + 1; *room is for how many there is. NULL without memory: then nothing
+ * has changed. */
+static inline void *pp_array_more(void *elements, size_t *room, size_t count, size_t size)
+{
+    enum { FIRST = 64 };
+    if (count < *room) {
+        return elements;
+    }
+    size_t wanted = *room > 0 ? 2 * *room : FIRST;
+    void *more = reallocarray(elements, wanted, size);
+    if (more != NULL) {
+        *room = wanted;
+    }
+    return more;
+}
+
+#endif

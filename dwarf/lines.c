@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lines.c: what the header says.
+ *
+ * libdw ends the process when it gets no memory, unless it has a handler, which must not return: ours jumps back to
+ * pp_dwarf_find_lines(). What libdw itself had allocated is left behind then: its state is not whole.
+ *
+ * Locks: none.
+ * Owns: nothing after the call.
+ */
+#include "dwarf/lines.h"
+
+#include "dwarf/array.h"
+#include "dwarf/debug_file.h"
+#include "dwarf/line_table.h"
+#include "dwarf/scopes.h"
+#include "dwarf/units.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An address, and the unit that it belongs to. */
+typedef struct wanted {
+    Dwarf_Addr address; /* in the file */
+    size_t index;       /* the caller's */
+    long unit;
+} wanted;
+
+typedef struct finder {
+    const pprof_dwarf_module *module;
+    const pprof_dwarf_host *host;
+    pp_debug_file file;
+    pp_units units;
+    pp_scopes scopes;
+    wanted *wanted; /* by unit, then by address */
+    size_t count;
+    Dwarf_Addr *addresses; /* of the unit at hand */
+    int *innermost;        /* likewise: their scopes */
+    pprof_dwarf_function *functions;
+    size_t function_room;
+} finder;
+
+static __thread jmp_buf *without_memory;
+
+static void no_memory(void)
+{
+    longjmp(*without_memory, 1);
+}
+
+/* ---- a function ---- */
+
+static const char *text_of(Dwarf_Die *die, unsigned attribute)
+{
+    Dwarf_Attribute found;
+    return dwarf_formstring(dwarf_attr_integrate(die, attribute, &found));
+}
+
+/* What the linker calls it tells functions apart that the source calls by one name. */
+static const char *name_of(Dwarf_Die *die)
+{
+    static const unsigned attributes[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name};
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        name = text_of(die, attributes[i]);
+        if (name != NULL && *name != '\0') {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
+{
+    Dwarf_Attribute found;
+    Dwarf_Word number = 0;
+    if (dwarf_formudata(dwarf_attr(die, attribute, &found), &number) != 0 || number > UINT32_MAX) {
+        return 0;
+    }
+    return (uint32_t)number;
+}
+
+static uint32_t start_line_of(Dwarf_Die *die, const char *file)
+{
+    const char *declared_in = dwarf_decl_file(die);
+    int line = 0;
+    if (declared_in == NULL || strcmp(declared_in, file) != 0 || dwarf_decl_line(die, &line) != 0 ||
+        line < 0) {
+        return 0;
+    }
+    return (uint32_t)line;
+}
+
+/* ---- an address ---- */
+
+static bool add_function(finder *f, size_t *count, const char *name, const char *file,
+                         uint32_t line, uint32_t start_line)
+{
+    pprof_dwarf_function *functions =
+        pp_array_more(f->functions, &f->function_room, *count, sizeof *functions);
+    if (functions == NULL) {
+        return false;
+    }
+    f->functions = functions;
+    functions[(*count)++] = (pprof_dwarf_function){name, file, line, start_line};
+    return true;
+}
+
+/* From the innermost scope outwards: where one was inlined is where its outer one is at this address. */
+static int tell(finder *f, const pp_line_table *table, const wanted *w, int scope, bool split)
+{
+    pprof_dwarf_place place = {.index = w->index, .may_lack_inlined = split};
+    const char *file = NULL;
+    uint32_t line = 0;
+    if (!pp_line_table_find(table, w->address, &file, &line)) {
+        return 0;
+    }
+    if (scope == PP_SCOPE_NONE && !add_function(f, &place.count, NULL, file, line, 0)) {
+        return -ENOMEM;
+    }
+    while (scope != PP_SCOPE_NONE) {
+        pp_scope *s = &f->scopes.scope[scope];
+        if (!add_function(f, &place.count, name_of(&s->die), file, line,
+                          start_line_of(&s->die, file))) {
+            return -ENOMEM;
+        }
+        if (s->outer == PP_SCOPE_NONE) {
+            place.entry = s->entry + f->module->bias;
+        }
+        const char *caller = pp_line_table_file(table, number_of(&s->die, DW_AT_call_file));
+        file = caller != NULL ? caller : file;
+        line = number_of(&s->die, DW_AT_call_line);
+        scope = s->outer;
+    }
+    place.functions = f->functions;
+    f->host->found(f->host->context, &place);
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+static int find_in_unit(finder *f, size_t first, size_t count)
+{
+    pp_unit *unit = &f->units.unit[f->wanted[first].unit];
+    pp_line_table table;
+    for (size_t i = 0; i < count; i++) {
+        f->addresses[i] = f->wanted[first + i].address;
+    }
+    pp_line_table_open(&table, &unit->die);
+    int error = table.count > 0
+                    ? pp_scopes_find(&f->scopes, &unit->die, f->addresses, count, f->innermost)
+                    : 0;
+    for (size_t i = 0; error == 0 && i < count && table.count > 0; i++) {
+        error = tell(f, &table, &f->wanted[first + i], f->innermost[i], unit->split);
+    }
+    return error;
+}
+
+static int by_unit(const void *left, const void *right)
+{
+    const wanted *a = left;
+    const wanted *b = right;
+    if (a->unit != b->unit) {
+        return a->unit > b->unit ? 1 : -1;
+    }
+    return (a->index > b->index) - (a->index < b->index); /* addresses ascend with it */
+}
+
+static int sort_by_unit(finder *f, const uint64_t *addresses)
+{
+    f->wanted = calloc(f->count, sizeof *f->wanted);
+    f->addresses = calloc(f->count, sizeof *f->addresses);
+    f->innermost = calloc(f->count, sizeof *f->innermost);
+    if (f->wanted == NULL || f->addresses == NULL || f->innermost == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < f->count; i++) {
+        Dwarf_Addr address = addresses[i] - f->module->bias;
+        f->wanted[i] = (wanted){address, i, pp_units_find(&f->units, address)};
+    }
+    qsort(f->wanted, f->count, sizeof *f->wanted, by_unit);
+    return 0;
+}
+
+static int find_all(finder *f, const uint64_t *addresses)
+{
+    int error = pp_debug_file_open(f->module, f->host, no_memory, &f->file);
+    if (error == 0) {
+        error = pp_units_read(&f->file, &f->units);
+    }
+    if (error == 0) {
+        error = sort_by_unit(f, addresses);
+    }
+    for (size_t i = 0, end; error == 0 && i < f->count; i = end) {
+        for (end = i + 1; end < f->count && f->wanted[end].unit == f->wanted[i].unit;) {
+            end++;
+        }
+        if (f->wanted[i].unit != PP_UNIT_NONE) {
+            error = find_in_unit(f, i, end - i);
+        }
+    }
+    return error;
+}
+
+static void release(finder *f)
+{
+    free(f->wanted);
+    free(f->addresses);
+    free(f->innermost);
+    free(f->functions);
+    pp_scopes_release(&f->scopes);
+    pp_units_release(&f->units);
+    pp_debug_file_release(&f->file);
+    free(f);
+}
+
+int pp_dwarf_find_lines(const pprof_dwarf_module *module, const uint64_t *addresses, size_t count,
+                        const pprof_dwarf_host *host)
+{
+    jmp_buf here;
+    jmp_buf *outer = without_memory;
+    finder *const f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        return -ENOMEM;
+    }
+    f->module = module;
+    f->host = host;
+    f->count = count;
+    if (setjmp(here) != 0) {
+        without_memory = outer;
+        f->file.dwarf = f->file.shared = NULL;
+        release(f);
+        return -ENOMEM;
+    }
+    without_memory = &here;
+    int error = count > 0 ? find_all(f, addresses) : 0;
+    without_memory = outer;
+    release(f);
+    return error;
+}

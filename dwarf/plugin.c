@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plugin.c: libpprof-dwarf.so, as libpprof sees it (pprof_dwarf.h).
+ *
+ * Locks: none.
+ * Owns: nothing.
+ */
+#include "dwarf/lines.h"
+
+__attribute__((visibility("default"))) const pprof_dwarf_interface pprof_dwarf = {
+    .version = PPROF_DWARF_VERSION,
+    .find_lines = pp_dwarf_find_lines,
+};

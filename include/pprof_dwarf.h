@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pprof_dwarf.h: the interface between libpprof and libpprof-dwarf.so, which finds files, lines and inlined
+ * functions in debug information. Not for programs, and not installed.
+ *
+ *   libpprof    dlopen("libpprof-dwarf.so"), dlsym("pprof_dwarf"), looks at .version
+ *               .find_lines(module, addresses) for each module of a profile
+ *   plugin      opens files through the host's functions, calls found() for each address that it knows
+ *
+ * The plugin keeps nothing between two calls, and starts no thread. Several threads may call at a time.
+ */
+#ifndef PPROF_DWARF_H
+#define PPROF_DWARF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes with everything below: both sides must be of one version. */
+#define PPROF_DWARF_VERSION 1
+
+/* What is loaded. */
+typedef struct pprof_dwarf_module {
+    const char *path; /* the file, absolute; separate debug files are looked for by it, too */
+    const char *
+        opened_path; /* where the file is now, if that is elsewhere ("/proc/self/exe"); NULL: at `path` */
+    const uint8_t *build_id;
+    size_t build_id_size; /* 0: it has none. A file whose build id is another one is not used. */
+    uint64_t bias;        /* run-time address minus the address in the file */
+} pprof_dwarf_module;
+
+/* A function, and where in the source. */
+typedef struct pprof_dwarf_function {
+    const char *name; /* its linkage name, or its name if it has none; NULL = unknown */
+    const char *file;
+    uint32_t line;       /* 0: no line of the source */
+    uint32_t start_line; /* where it is declared in that file; 0: in another one, or unknown */
+} pprof_dwarf_function;
+
+/* What is known of an address. Everything is the plugin's, and valid during the call. */
+typedef struct pprof_dwarf_place {
+    size_t index;                          /* of the address, in the caller's array */
+    const pprof_dwarf_function *functions; /* innermost first; all but the last were inlined */
+    size_t count;                          /* at least 1 */
+    uint64_t
+        entry; /* run-time address where the last one begins, or its part that is there; 0 = unknown */
+    int may_lack_inlined; /* functions that were inlined are told in a file that was not read (.dwo) */
+} pprof_dwarf_place;
+
+/* What the caller does for the plugin. */
+typedef struct pprof_dwarf_host {
+    void *context;
+    int (*open)(void *context, const char *path); /* to read: a descriptor or -errno */
+    void (*close)(void *context, int fd);
+    void (*found)(void *context, const pprof_dwarf_place *place);
+} pprof_dwarf_host;
+
+typedef struct pprof_dwarf_interface {
+    uint32_t version; /* first in every version */
+    /*
+     * Calls host->found() for each of `count` ascending run-time addresses of instructions of the module whose
+     * line is known, in any order.
+     * 0, also if none is; -ENOENT if there is no debug information of that build; -EFBIG if there is more of it
+     * than is read into a running program; -ENOMEM, maybe after some were found; or what opening or reading the
+     * file returned.
+     */
+    int (*find_lines)(const pprof_dwarf_module *module, const uint64_t *addresses, size_t count,
+                      const pprof_dwarf_host *host);
+} pprof_dwarf_interface;
+
+/* The one symbol that the plugin exports. */
+extern const pprof_dwarf_interface pprof_dwarf;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * own_work.c: the mark.
+ *
+ * Zone: SIGNAL.
+ * Locks: none.
+ * Owns: the mark.
+ */
+#include "sys/own_work.h"
+
+PP_TLS uintptr_t pp_own_work_sp;
