@@ -151,6 +151,11 @@ int pp_contention_samples(pp_contention_view view, pp_contention_detail detail, 
 
 /* ---- comments ---- */
 
+static void add_text(const char **list, size_t *count, const pp_text *text, pp_arena *arena)
+{
+    list[(*count)++] = pp_arena_text(arena, text->data, text->length);
+}
+
 static void add_count(const char **list, size_t *count, uint64_t number, const char *what,
                       pp_arena *arena)
 {
@@ -159,7 +164,33 @@ static void add_count(const char **list, size_t *count, uint64_t number, const c
         pp_text_add(&text, "libpprof: ");
         pp_text_add_number(&text, number);
         pp_text_add(&text, what);
-        list[(*count)++] = pp_arena_text(arena, text.data, text.length);
+        add_text(list, count, &text, arena);
+    }
+}
+
+/* One in force all the time, or several by turns. Where nothing was recorded it is the present one. */
+static void add_fraction(const char **list, size_t *count, const pp_contention_facts *facts,
+                         pp_arena *arena)
+{
+    uint64_t present = (uint64_t)pp_contention_mutex_fraction();
+    uint64_t only = facts->fractions[0] != 0 ? facts->fractions[0] : present;
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "libpprof: ");
+    if (facts->fractions[1] != 0) {
+        pp_text_add(&text, "the fraction was ");
+        for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS && facts->fractions[i] != 0; i++) {
+            pp_text_add(&text, i > 0 ? ", " : "");
+            pp_text_add_number(&text, facts->fractions[i]);
+        }
+        pp_text_add(&text, facts->more_fractions ? " and others" : "");
+        pp_text_add(&text, ": each value was scaled up by that of its time");
+        add_text(list, count, &text, arena);
+    } else if (only > 1) {
+        pp_text_add_number(&text, only);
+        pp_text_add(&text, only == present
+                               ? " is the fraction: values are scaled up by it"
+                               : " was the fraction at the recording: values are scaled up by it");
+        add_text(list, count, &text, arena);
     }
 }
 
@@ -178,10 +209,7 @@ static int add_comments(pp_contention_view view, pp_arena *arena, pp_profile *pr
         add_count(list, &count, facts.lost_releases, " releases could not be recorded", arena);
         add_count(list, &count, facts.uncharged_waits, " waits could not be charged in full",
                   arena);
-        if (pp_contention_mutex_fraction() > 1) {
-            add_count(list, &count, (uint64_t)pp_contention_mutex_fraction(),
-                      " is the fraction: values are scaled up by it", arena);
-        }
+        add_fraction(list, &count, &facts, arena);
     }
     add_count(list, &count, pp_label_cells_folded(cells_of(view)) / PP_CONTENTION_EVENT,
               view == PP_CONTENTION_BLOCK

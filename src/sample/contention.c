@@ -257,6 +257,22 @@ bool pp_release_begin(uintptr_t object, pp_release *release)
            chosen;
 }
 
+/* Values are scaled when they are recorded: whoever reads them may want to know by what. */
+static void note_fraction(uint64_t fraction)
+{
+    for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS; i++) {
+        uint64_t there = __atomic_load_n(&facts.fractions[i], __ATOMIC_RELAXED);
+        if (there == 0 && __atomic_compare_exchange_n(&facts.fractions[i], &there, fraction, false,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            return;
+        }
+        if (there == fraction) {
+            return;
+        }
+    }
+    __atomic_store_n(&facts.more_fractions, true, __ATOMIC_RELAXED);
+}
+
 /* The waits that it ends count when they have ended (contended.c). */
 void pp_release_record(const pp_release *release, const pp_contention_caller *caller)
 {
@@ -266,6 +282,8 @@ void pp_release_record(const pp_release *release, const pp_contention_caller *ca
     pp_stack_entry *entry = record(held_up, caller, 0, amount);
     if (entry == NULL) {
         __atomic_add_fetch(&facts.lost_releases, release->scale, __ATOMIC_RELAXED);
+    } else {
+        note_fraction(release->scale);
     }
     pp_charge_settle(release->charge, entry, add_labels(&held_up_labels, entry, weight, 0, amount));
     errno = saved_errno;
@@ -385,6 +403,10 @@ void pp_contention_facts_read(pp_contention_facts *read)
     for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
         read->stops[i] = __atomic_load_n(&facts.stops[i], __ATOMIC_RELAXED);
     }
+    for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS; i++) {
+        read->fractions[i] = __atomic_load_n(&facts.fractions[i], __ATOMIC_RELAXED);
+    }
+    read->more_fractions = __atomic_load_n(&facts.more_fractions, __ATOMIC_RELAXED);
 }
 
 /* ---- threads and processes ---- */

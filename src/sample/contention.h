@@ -115,11 +115,16 @@ void pp_contention_each_waiting(pp_waiting_visit *visit, void *context);
 /* How many there may be. */
 size_t pp_contention_count_waiting(void);
 
+enum { PP_CONTENTION_FRACTIONS = 8 }; /* that are remembered; few programs change theirs at all */
+
 typedef struct pp_contention_facts {
     uint64_t lost_waits; /* no waiter or room was to be had */
     uint64_t lost_releases;
     uint64_t uncharged_waits; /* in whole or in part */
     uint64_t stops[PP_STOP_COUNT];
+    /* Those in force when releases were recorded, in the order of the first one of each; 0 = no more. */
+    uint64_t fractions[PP_CONTENTION_FRACTIONS];
+    bool more_fractions;
 } pp_contention_facts;
 
 void pp_contention_facts_read(pp_contention_facts *read);

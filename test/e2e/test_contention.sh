@@ -79,6 +79,31 @@ else
     echo "without Go's own: $(cat go.err)"
 fi
 
+# ---- fractions: those at the recording, whatever holds when the profile is written ----
+
+comments_of() { # FRACTION...: of both forms
+    timeout -s KILL 60 "$linked/fractions" fractions.pb.gz "$@" | sed -n 's/^# libpprof: \(.*fraction.*\)/\1/p' \
+        >comments_of_text
+    raw fractions.pb.gz
+    comments fractions.pb.gz.raw | sed -n 's/^libpprof: \(.*fraction.*\)/\1/p' >comments_of_proto
+    cmp comments_of_text comments_of_proto >&2 || fail "$*: text and profile.proto have other comments"
+    cat comments_of_text
+}
+expect_equal "one fraction" "2 is the fraction: values are scaled up by it" "$(comments_of 2)"
+expect_equal "fraction 1" "" "$(comments_of 1)"
+expect_equal "off before it is written" "2 was the fraction at the recording: values are scaled up by it" \
+    "$(comments_of 2 0)"
+expect_equal "changed before it is written" "2 was the fraction at the recording: values are scaled up by it" \
+    "$(comments_of 2 +1000000)"
+expect_equal "1, then off" "" "$(comments_of 1 0)"
+expect_equal "never in force for a release" "3 is the fraction: values are scaled up by it" "$(comments_of +7 3)"
+expect_equal "nothing recorded" "9 is the fraction: values are scaled up by it" "$(comments_of +9)"
+expect_equal "three by turns" "the fraction was 1, 3, 2: each value was scaled up by that of its time" \
+    "$(comments_of 1 3 1 2 3 0)"
+expect_equal "more than are remembered" \
+    "the fraction was 1, 2, 3, 4, 5, 6, 7, 8 and others: each value was scaled up by that of its time" \
+    "$(comments_of 1 2 3 4 5 6 7 8 9)"
+
 # ---- forms and records ----
 
 expect_equal "records" "" "$("$linked/contention" "$work")"
