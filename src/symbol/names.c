@@ -19,6 +19,7 @@
 #include "symbol/names.h"
 
 #include "symbol/elf.h"
+#include "sys/program.h"
 
 #include <string.h>
 
@@ -316,8 +317,9 @@ static bool is_same_build(const pp_elf *elf, const pp_mapping *mapping)
            memcmp(found, mapping->build_id, found_size) == 0;
 }
 
-/* A program that was replaced on disk while it runs (an upgrade) is still behind /proc/self/exe; its
- * build id tells whether this mapping is the program. */
+/* Opens the ELF that `mapping` was made from. A program that was replaced on disk while it runs (an
+ * upgrade) is still there for the process itself; its build id tells whether this mapping is the
+ * program. */
 int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
 {
     if (mapping->in_memory)
@@ -330,7 +332,7 @@ int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
             return 0;
         pp_elf_close(elf);
     }
-    if (mapping->build_id_size == 0 || pp_elf_open(elf, "/proc/self/exe") != 0)
+    if (mapping->build_id_size == 0 || pp_elf_open(elf, pp_program_file()) != 0)
         return -1;
     if (is_same_build(elf, mapping))
         return 0;

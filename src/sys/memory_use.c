@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_use.c: getrusage() and /proc/self/status.
+ * memory_use.c: getrusage() and `status`.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.
@@ -10,8 +10,8 @@
 
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
+#include "sys/program.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -37,7 +37,7 @@ uint64_t pp_memory_stack_bytes(void)
 {
     static const char key[] = "\nVmStk:";
     char text[STATUS_BYTES];
-    int fd = pp_own_open("/proc/self/status", O_RDONLY, 0);
+    int fd = pp_program_status_open();
     if (fd < 0) {
         return 0;
     }

@@ -26,6 +26,7 @@
 #include "sys/lock.h"
 #include "sys/module_cfi.h"
 #include "sys/modules_seen.h"
+#include "sys/program.h"
 #include "sys/tasks.h"
 
 #include <limits.h>
@@ -304,7 +305,7 @@ static bool publish_table(const scan *s)
                 module->code_lo = o->info->dlpi_addr + segment->p_vaddr;
                 module->code_hi = module->code_lo + segment->p_memsz;
                 module->permanent = o->permanent;
-                pp_module_cfi_describe(o->info, i == 0 ? "/proc/self/exe" : o->info->dlpi_name,
+                pp_module_cfi_describe(o->info, i == 0 ? pp_program_file() : o->info->dlpi_name,
                                        module);
             }
         }
@@ -327,7 +328,7 @@ static const char *object_path(const object *o, bool main_program)
     }
     if (main_program) {
         static const char deleted[] = " (deleted)";
-        long length = pp_link_read("/proc/self/exe", buffer, sizeof buffer - 1);
+        long length = pp_link_read(pp_program_file(), buffer, sizeof buffer - 1);
         if (length > 0) {
             size_t tail = sizeof deleted - 1;
             if ((size_t)length > tail && memcmp(buffer + length - tail, deleted, tail) == 0) {

@@ -13,6 +13,7 @@
 #include "sys/clock.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
+#include "sys/program.h"
 #include "sys/signal_mask.h"
 #include "sys/sampling_signal.h"
 #include "sys/tasks.h"
@@ -34,15 +35,15 @@
 
 enum {
     STACK_BYTES = 32 * 1024,
-    STATUS_BYTES = 4096 /* /proc/self/status is about 1.5 KiB */
+    STATUS_BYTES = 4096 /* `status` is about 1.5 KiB */
 };
 
-/* Whether /proc/self/status says that a filter is in force. No answer counts as none. */
+/* Whether `status` says that a filter is in force for this thread. No answer counts as none. */
 static bool is_filtered(void)
 {
     static const char key[] = "\nSeccomp:\t";
     char status[STATUS_BYTES];
-    int fd = pp_own_open("/proc/self/status", O_RDONLY, 0);
+    int fd = pp_program_status_open();
     if (fd < 0) {
         return false;
     }
