@@ -187,15 +187,27 @@ static char *demangle_rust(const char *name)
     return result;
 }
 
-static char *demangle_symbol(const char *name)
+/* With parameters libiberty also says " [clone .isra.0]". */
+static void cut_clones(char *text)
+{
+    char *clone = strstr(text, " [clone ");
+
+    if (clone)
+        *clone = '\0';
+}
+
+static char *demangle_symbol(const char *name, enum pp_demangle_mode mode)
 {
     char *result = demangle_rust(name);
 
     if (result || name[0] != '_')
         return result;
-    result = cplus_demangle_v3(name, DMGL_NO_OPTS);
-    if (result)
+    result =
+        cplus_demangle_v3(name, mode == PP_DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS);
+    if (result && mode == PP_DEMANGLE_SIMPLE)
         cut_templates(result);
+    if (result && mode == PP_DEMANGLE_FULL)
+        cut_clones(result);
     return result;
 }
 
@@ -230,9 +242,31 @@ static void cut_pairs(char *name, char open, char close)
     }
 }
 
-char *pp_demangle(const char *name)
+/* ---- Names --------------------------------------------------------------------------------- */
+
+int pp_demangle_mode(const char *name, enum pp_demangle_mode *mode)
 {
-    char *result = demangle_symbol(name);
+    static const struct {
+        const char *name;
+        enum pp_demangle_mode mode;
+    } modes[] = {
+        {"simple", PP_DEMANGLE_SIMPLE},       {"default", PP_DEMANGLE_SIMPLE},
+        {"templates", PP_DEMANGLE_TEMPLATES}, {"full", PP_DEMANGLE_FULL},
+        {"none", PP_DEMANGLE_NONE},
+    };
+
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        if (strcmp(modes[i].name, name) == 0) {
+            *mode = modes[i].mode;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+char *pp_demangle_as(const char *name, enum pp_demangle_mode mode)
+{
+    char *result = mode == PP_DEMANGLE_NONE ? NULL : demangle_symbol(name, mode);
 
     if (result)
         return result;
@@ -241,9 +275,15 @@ char *pp_demangle(const char *name)
         pp_complain("out of memory while reading names");
         exit(PP_EXIT_BAD_INPUT);
     }
-    if (reads_like_cplusplus(name)) {
+    if (mode <= PP_DEMANGLE_TEMPLATES && reads_like_cplusplus(name)) {
         cut_pairs(result, '(', ')');
-        cut_pairs(result, '<', '>');
+        if (mode == PP_DEMANGLE_SIMPLE)
+            cut_pairs(result, '<', '>');
     }
     return result;
+}
+
+char *pp_demangle(const char *name)
+{
+    return pp_demangle_as(name, PP_DEMANGLE_SIMPLE);
 }

@@ -17,13 +17,20 @@
 
 void pp_profile_demangle(struct pp_profile *profile)
 {
+    pp_profile_demangle_as(profile, PP_DEMANGLE_SIMPLE);
+}
+
+void pp_profile_demangle_as(struct pp_profile *profile, enum pp_demangle_mode mode)
+{
     for (uint32_t i = 0; i < profile->function_count; i++) {
         struct pp_function *function = &profile->functions[i];
         char *name;
 
-        if (function->name && function->name != function->system_name)
+        if (mode != PP_DEMANGLE_SIMPLE && function->name && function->system_name)
+            function->name = function->system_name;
+        if (mode == PP_DEMANGLE_NONE || (function->name && function->name != function->system_name))
             continue;
-        name = pp_demangle(pp_profile_text(profile, function->system_name));
+        name = pp_demangle_as(pp_profile_text(profile, function->system_name), mode);
         function->name = pp_strings_put(&profile->strings, name);
         free(name);
     }

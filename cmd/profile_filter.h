@@ -7,6 +7,8 @@
 #ifndef CPPROF_PROFILE_FILTER_H
 #define CPPROF_PROFILE_FILTER_H
 
+#include "demangle.h"
+
 #include <stdbool.h>
 
 struct pp_profile;
@@ -15,6 +17,9 @@ struct pp_regex;
 /* Gives each function the short name that reports show (demangle.h), unless the profile's writer
  * set a name that differs from the symbol. */
 void pp_profile_demangle(struct pp_profile *profile);
+
+/* The same in another mode, in which the symbol goes before what the writer has set. */
+void pp_profile_demangle_as(struct pp_profile *profile, enum pp_demangle_mode mode);
 
 /* Forgets file names that are URLs: they say where a profile came from, not which program ran. */
 void pp_profile_forget_urls(struct pp_profile *profile);

@@ -5,6 +5,7 @@
 #include "record_summary.h"
 
 #include "message.h"
+#include "nameless.h"
 #include "profile_filter.h"
 #include "profile_merge.h"
 #include "profile_model.h"
@@ -158,6 +159,7 @@ static void print_top(struct pp_record_summary *summary, size_t kind, struct pp_
             fprintf(stderr, "Type: %s\n", report.sample_type);
         pp_report_print_summary(&report, stderr);
         pp_report_print_rows(&report, stderr);
+        pp_nameless_advise(&report);
         summary->shown[kind] = true;
     }
     pp_report_release(&report);

@@ -41,8 +41,8 @@ static int load_difference(const char *path, const char *base_path, struct pp_pr
     return 0;
 }
 
-int pp_report_load(const char *path, const char *base, struct pp_profile **out,
-                   struct pp_error *error)
+int pp_report_load(const char *path, const char *base, enum pp_demangle_mode mode,
+                   struct pp_profile **out, struct pp_error *error)
 {
     struct pp_profile *source;
 
@@ -55,7 +55,7 @@ int pp_report_load(const char *path, const char *base, struct pp_profile **out,
         pp_profile_merge(&source, 1, out, error); /* one profile always fits itself */
         pp_profile_free(source);
     }
-    pp_profile_demangle(*out);
+    pp_profile_demangle_as(*out, mode);
     pp_profile_prune(*out);
     pp_profile_forget_urls(*out);
     return 0;

@@ -10,6 +10,7 @@
 #ifndef CPPROF_REPORT_H
 #define CPPROF_REPORT_H
 
+#include "demangle.h"
 #include "graph.h"
 
 #include <stdio.h>
@@ -44,12 +45,12 @@ struct pp_report {
 };
 
 /*
- * Reads the profile (minus `base` unless NULL), merges equal samples, names the functions and
- * applies its drop_frames: what every reading verb starts from. The result is to be freed with
+ * Reads the profile (minus `base` unless NULL), merges equal samples, names the functions in
+ * that mode and applies its drop_frames: what every reading verb starts from. The result is to be freed with
  * pp_profile_free(). Returns 0 or -1 with a sentence.
  */
-int pp_report_load(const char *path, const char *base, struct pp_profile **out,
-                   struct pp_error *error);
+int pp_report_load(const char *path, const char *base, enum pp_demangle_mode mode,
+                   struct pp_profile **out, struct pp_error *error);
 
 /* Applies the filters and builds the trimmed graph. Returns 0, or -1 with a sentence (no such
  * sample type, no sample types); filters that match nothing are said on stderr. */

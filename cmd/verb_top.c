@@ -6,6 +6,7 @@
 
 #include "command_line.h"
 #include "message.h"
+#include "nameless.h"
 #include "profile_model.h"
 #include "regex.h"
 #include "report.h"
@@ -13,10 +14,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 const char pp_help_top[] =
-    "usage: cpprof top [--cum] [-n N] [--sample TYPE] [--focus RE] [--ignore RE] [--base FILE] "
-    "FILE\n"
+    "usage: cpprof top [--cum] [-n N] [--sample TYPE] [--focus RE] [--ignore RE] [--base FILE]\n"
+    "                  [--demangle MODE] FILE\n"
     "\n"
     "Prints the functions that cost most, in the form of `go tool pprof -top`.\n"
     "FILE is a profile.proto, gzipped or plain, or a CPU profile of gperftools; - is stdin.\n"
@@ -27,6 +29,9 @@ const char pp_help_top[] =
     "  --focus RE     only samples in which a function, file or program matches RE\n"
     "  --ignore RE    only samples in which none does\n"
     "  --base FILE    subtract this profile first\n"
+    "  --demangle MODE  C++ and Rust names: simple (no parameters, no template arguments: "
+    "overloads\n"
+    "                 and instances share a row; the default), templates, full, or none: symbols\n"
     "\n"
     "Functions below 0.5 % of the total are left out; the header says how many.\n"
     "Options may be written as go tool pprof has them: -cum, -nodecount=N, -sample_index=TYPE.\n";
@@ -34,6 +39,8 @@ const char pp_help_top[] =
 struct top {
     struct pp_report_options options;
     const char *base;
+    const char *demangle;
+    enum pp_demangle_mode mode;
 };
 
 static int compile(const char *option, const char *pattern, struct pp_regex **regex)
@@ -54,8 +61,9 @@ static int print_top(const struct top *top, const char *path)
     struct pp_profile *profile;
     struct pp_report report;
     struct pp_error error;
+    int status = PP_EXIT_OK;
 
-    if (pp_report_load(path, top->base, &profile, &error) < 0) {
+    if (pp_report_load(path, top->base, top->mode, &profile, &error) < 0) {
         pp_complain("%s", error.text);
         return PP_EXIT_BAD_INPUT;
     }
@@ -69,13 +77,15 @@ static int print_top(const struct top *top, const char *path)
     pp_report_print_profile(&report, stdout);
     pp_report_print_summary(&report, stdout);
     pp_report_print_rows(&report, stdout);
-    pp_report_release(&report);
-    pp_profile_free(profile);
     if (fflush(stdout) != 0) {
         pp_complain("standard output: cannot write: %s", strerror(errno));
-        return PP_EXIT_BAD_INPUT;
+        status = PP_EXIT_BAD_INPUT;
+    } else if (isatty(STDERR_FILENO)) {
+        pp_nameless_advise(&report);
     }
-    return PP_EXIT_OK;
+    pp_report_release(&report);
+    pp_profile_free(profile);
+    return status;
 }
 
 /* An empty option value means the option is not given, as in go tool pprof. */
@@ -96,6 +106,7 @@ int pp_run_top(int argc, char **argv)
         {0, "sample", "sample_index", PP_OPTION_TEXT, &report->sample, 0, 0},
         {0, "focus", NULL, PP_OPTION_TEXT, &report->focus, 0, 0},
         {0, "ignore", NULL, PP_OPTION_TEXT, &report->ignore, 0, 0},
+        {0, "demangle", NULL, PP_OPTION_TEXT, &top.demangle, 0, 0},
         {0, "base", NULL, PP_OPTION_TEXT, &top.base, 0, 0},
         {0},
     };
@@ -106,6 +117,10 @@ int pp_run_top(int argc, char **argv)
         return status;
     if (files.count != 1)
         return pp_bad_usage("top", "top: expected one FILE, found %d", files.count);
+    if (top.demangle && pp_demangle_mode(top.demangle, &top.mode) < 0)
+        return pp_bad_usage("top",
+                            "top: --demangle: expected simple, templates, full or none, found %s",
+                            top.demangle);
     report->node_count = (uint32_t)rows;
     drop_empty(&report->sample);
     drop_empty(&report->focus);

@@ -99,6 +99,47 @@ static void full_names_are_shortened(void **state)
     EXPECT_NAMES(names);
 }
 
+static void modes_show_more_of_a_name(void **state)
+{
+    static const struct {
+        const char *symbol, *simple, *templates, *full;
+    } names[] = {
+        {"_ZN3app3hotIdEET_S1_", "app::hot", "app::hot<double>", "double app::hot<double>(double)"},
+        {"_ZN3app6worker3runEi", "app::worker::run", "app::worker::run", "app::worker::run(int)"},
+        {"_Z3fooi.isra.0", "foo", "foo", "foo(int)"},
+        {"a::b<c>(d)", "a::b", "a::b<c>", "a::b<c>(d)"},
+        {"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", "core::fmt::write",
+         "core::fmt::write"},
+        {"[libc.so.6]+0x271d0", "[libc.so.6]+0x271d0", "[libc.so.6]+0x271d0",
+         "[libc.so.6]+0x271d0"},
+        {"main", "main", "main", "main"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *expected[] = {names[i].simple, names[i].templates, names[i].full,
+                                  names[i].symbol};
+        for (int mode = PP_DEMANGLE_SIMPLE; mode <= PP_DEMANGLE_NONE; mode++) {
+            char *name = pp_demangle_as(names[i].symbol, (enum pp_demangle_mode)mode);
+            assert_string_equal(name, expected[mode]);
+            free(name);
+        }
+    }
+}
+
+static void modes_have_names(void **state)
+{
+    enum pp_demangle_mode mode = PP_DEMANGLE_NONE;
+
+    (void)state;
+    assert_int_equal(pp_demangle_mode("default", &mode), 0);
+    assert_int_equal(mode, PP_DEMANGLE_SIMPLE);
+    assert_int_equal(pp_demangle_mode("full", &mode), 0);
+    assert_int_equal(mode, PP_DEMANGLE_FULL);
+    assert_int_equal(pp_demangle_mode("", &mode), -1);
+    assert_int_equal(mode, PP_DEMANGLE_FULL);
+}
+
 /* Nesting that would overflow a recursive reader's stack. */
 static void hostile_symbols_are_survived(void **state)
 {
@@ -182,6 +223,8 @@ int main(void)
         cmocka_unit_test(rust_symbols_lose_their_hash),
         cmocka_unit_test(other_names_stay),
         cmocka_unit_test(full_names_are_shortened),
+        cmocka_unit_test(modes_show_more_of_a_name),
+        cmocka_unit_test(modes_have_names),
         cmocka_unit_test(hostile_symbols_are_survived),
         cmocka_unit_test(expressions_match_as_in_pprof),
         cmocka_unit_test(invalid_expressions_show_the_place),

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * debug_package.c: see debug_package.h.
+ *
+ * dpkg keeps a list of files for each package (info/PACKAGE.list, or info/PACKAGE:ARCHITECTURE.list),
+ * one path a line, and says in `status` from which source a package was built if the names differ.
+ *
+ * Owns: the content of one file at a time.
+ */
+#include "debug_package.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct text {
+    char *bytes; /* mapped; NULL = none */
+    size_t size;
+};
+
+static struct text open_text(int folder, const char *name)
+{
+    struct text text = {NULL, 0};
+    struct stat status;
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return text;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (bytes != MAP_FAILED)
+            text = (struct text){bytes, (size_t)status.st_size};
+    }
+    close(fd);
+    return text;
+}
+
+static void close_text(struct text *text)
+{
+    if (text->bytes)
+        munmap(text->bytes, text->size);
+}
+
+/* Whether `line` is a whole line of the text; if so, *after is what follows it. */
+static bool find_line(const struct text *text, const char *line, const char **after)
+{
+    size_t length = strlen(line);
+    const char *at = text->bytes, *end = text->bytes + text->size;
+
+    while (at && (at = memmem(at, (size_t)(end - at), line, length)) != NULL) {
+        const char *next = at + length;
+        bool begins = at == text->bytes || at[-1] == '\n';
+        if (begins && next < end && *next == '\n') {
+            *after = next + 1;
+            return true;
+        }
+        at = next;
+    }
+    return false;
+}
+
+/* "libc6:amd64.list" -> "libc6"; NULL if it is no list. */
+static char *package_of_list(const char *name)
+{
+    size_t length = strlen(name);
+    const char *colon = strchr(name, ':');
+
+    if (length <= 5 || strcmp(name + length - 5, ".list") != 0)
+        return NULL;
+    return strndup(name, colon ? (size_t)(colon - name) : length - 5);
+}
+
+/* Since /lib is a link to /usr/lib, lists have the one and programs the other. */
+static bool lists_path(const struct text *list, const char *path)
+{
+    char other[4096];
+    const char *after;
+
+    if (find_line(list, path, &after))
+        return true;
+    if (strncmp(path, "/usr/", 5) == 0)
+        return find_line(list, path + 4, &after);
+    return snprintf(other, sizeof(other), "/usr%s", path) < (int)sizeof(other) &&
+           find_line(list, other, &after);
+}
+
+static char *package_of_path(int records, const char *path)
+{
+    int info = openat(records, "info", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = info < 0 ? NULL : fdopendir(info);
+    struct dirent *entry;
+    char *found = NULL;
+
+    if (!folder) {
+        if (info >= 0)
+            close(info);
+        return NULL;
+    }
+    while (!found && (entry = readdir(folder)) != NULL) {
+        char *package = package_of_list(entry->d_name);
+        struct text list = package ? open_text(info, entry->d_name) : (struct text){NULL, 0};
+        if (lists_path(&list, path)) {
+            found = package;
+            package = NULL;
+        }
+        close_text(&list);
+        free(package);
+    }
+    closedir(folder);
+    return found;
+}
+
+/* The source that the package was built from: "Source: glibc (2.36-9)" of its paragraph. */
+static char *source_of(int records, const char *package)
+{
+    struct text status = open_text(records, "status");
+    char line[512];
+    const char *at, *end = status.bytes + status.size;
+    char *source = NULL;
+
+    snprintf(line, sizeof(line), "Package: %s", package);
+    if (find_line(&status, line, &at)) {
+        while (!source && at < end && *at != '\n') {
+            const char *next = memchr(at, '\n', (size_t)(end - at));
+            size_t length = next ? (size_t)(next - at) : (size_t)(end - at);
+            if (length > 8 && memcmp(at, "Source: ", 8) == 0) {
+                source = strndup(at + 8, length - 8);
+                if (source)
+                    source[strcspn(source, " ")] = '\0';
+            }
+            at += length + (next != NULL);
+        }
+    }
+    close_text(&status);
+    return source ? source : strdup(package);
+}
+
+static char *name_of_debug_package(const char *package, const char *source)
+{
+    char *name = NULL;
+
+    if (strcmp(source, "glibc") == 0)
+        return strdup("libc6-dbg");
+    if (strncmp(source, "python3.", 8) == 0)
+        return asprintf(&name, "%s-dbg", source) < 0 ? NULL : name;
+    return asprintf(&name, "%s-dbgsym", package) < 0 ? NULL : name;
+}
+
+char *pp_debug_package(const char *folder, const char *path)
+{
+    int records = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *package = records < 0 ? NULL : package_of_path(records, path);
+    char *source = package ? source_of(records, package) : NULL;
+    char *name = source ? name_of_debug_package(package, source) : NULL;
+
+    if (records >= 0)
+        close(records);
+    free(package);
+    free(source);
+    return name;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nameless.c: see nameless.h.
+ *
+ * Owns: the shares of the mappings, for the time of the call.
+ */
+#include "nameless.h"
+
+#include "debug_package.h"
+#include "measurement.h"
+#include "message.h"
+#include "profile_model.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILES = 3, PERCENT = 5 };
+
+/* "[gzip]+0x4290" is a place, not a name: libpprof's word for a function without a symbol. */
+static bool is_place(const char *name)
+{
+    return name[0] == '[' && strstr(name, "]+0x") != NULL;
+}
+
+static bool is_nameless(const struct pp_profile *profile, const struct pp_location *location)
+{
+    if (location->line_count == 0)
+        return true;
+    return is_place(pp_profile_text(profile, profile->functions[location->lines[0].function].name));
+}
+
+/* The frame that a sample is counted for: its leaf. Of waits and allocations the leaf is the function that
+ * waits or allocates, which has a name: then its caller. */
+static const struct pp_location *decisive(const struct pp_report *report,
+                                          const struct pp_sample *sample)
+{
+    const struct pp_location *locations = report->profile->locations;
+    bool is_time = strcmp(report->sample_type, "cpu") == 0;
+    bool has_caller = !is_time && sample->location_count > 1;
+
+    if (sample->location_count == 0)
+        return NULL;
+    if (has_caller && !is_nameless(report->profile, &locations[sample->locations[0]]))
+        return &locations[sample->locations[1]];
+    return &locations[sample->locations[0]];
+}
+
+/* Adds up what falls to each mapping's nameless functions; returns the total of all samples. */
+static double sum_up(const struct pp_report *report, double *shares)
+{
+    const struct pp_profile *profile = report->profile;
+    double total = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        const struct pp_sample *sample = &profile->samples[i];
+        const struct pp_location *location = decisive(report, sample);
+        double value = (double)pp_measure_abs(sample->values[report->value_index]);
+        total += value;
+        if (location && location->mapping != PP_NO_MAPPING &&
+            pp_profile_text(profile, profile->mappings[location->mapping].file)[0] == '/' &&
+            is_nameless(profile, location))
+            shares[location->mapping] += value;
+    }
+    return total;
+}
+
+static uint32_t largest(const double *shares, uint32_t count)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < count; i++)
+        if (shares[i] > shares[best])
+            best = i;
+    return best;
+}
+
+static const char *base_of(const char *path)
+{
+    return strrchr(path, '/') + 1; /* absolute */
+}
+
+/* One file, and what would name its functions; *packages collects what to install. */
+static void print_file(const struct pp_profile *profile, const struct pp_mapping *mapping,
+                       double percent, char **packages)
+{
+    const char *file = pp_profile_text(profile, mapping->file);
+    const char *folder = getenv("CPPROF_DPKG");
+    char *package = pp_debug_package(folder ? folder : "/var/lib/dpkg", file);
+    char *more = NULL;
+
+    fprintf(stderr, "  %4.1f%%  %s", percent, base_of(file));
+    if (package)
+        fprintf(stderr, ": %s", package);
+    else if (mapping->build_id)
+        fprintf(stderr, ": build id %s", pp_profile_text(profile, mapping->build_id));
+    fputc('\n', stderr);
+    if (package && !(*packages && strstr(*packages, package)) &&
+        asprintf(&more, "%s %s", *packages ? *packages : "", package) >= 0) {
+        free(*packages);
+        *packages = more;
+    }
+    free(package);
+}
+
+static void print_advice(const struct pp_profile *profile, double *shares, double nameless,
+                         double total)
+{
+    char *packages = NULL;
+
+    fprintf(stderr, "\ncpprof: %.0f%% is in functions without a name. What has their names:\n",
+            100 * nameless / total);
+    for (int i = 0; i < FILES; i++) {
+        uint32_t index = largest(shares, profile->mapping_count);
+        if (100 * shares[index] < total)
+            break; /* less than 1 % */
+        print_file(profile, &profile->mappings[index], 100 * shares[index] / total, &packages);
+        shares[index] = 0;
+    }
+    if (packages)
+        fprintf(stderr,
+                "Install these, and record again: apt install%s\n"
+                "(-dbgsym: https://wiki.debian.org/HowToGetABacktrace)\n",
+                packages);
+    else
+        fputs("Put debug files into /usr/lib/debug/.build-id, and record again; or let go tool "
+              "pprof\n"
+              "ask for them: DEBUGINFOD_URLS=https://debuginfod.elfutils.org/\n",
+              stderr);
+    free(packages);
+}
+
+void pp_nameless_advise(const struct pp_report *report)
+{
+    static bool said;
+    const struct pp_profile *profile = report->profile;
+    double *shares = pp_heap_alloc((size_t)profile->mapping_count + 1, sizeof(*shares));
+    double total = sum_up(report, shares), nameless = 0;
+
+    for (uint32_t i = 0; i < profile->mapping_count; i++)
+        nameless += shares[i];
+    if (!said && total > 0 && 100 * nameless >= PERCENT * total) {
+        said = true;
+        print_advice(profile, shares, nameless, total);
+    }
+    free(shares);
+}
