@@ -4,9 +4,10 @@
 # test_cpprof_names.sh: `cpprof top --demangle` shows overloads and template instances apart where that is
 # wanted, as both Go tools do; and what is without a name is said once, with the packages that have the names.
 # shellcheck source=test/e2e/lib.sh
+# timeout: 300
 . "$SRC/test/e2e/lib.sh"
 need c++ go strip
-export TZ=UTC HOME="$work"
+export TZ=UTC
 cpprof=$BUILD/bin/cpprof
 
 cat >overloads.cc <<'C'
