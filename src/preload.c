@@ -295,7 +295,7 @@ static void wait_for_deadline(void)
         return;
     }
     int error = pp_deadline_begin(deadline_ns, duration_is_over);
-    if (error != 0) {
+    if (error != 0 && error != -EBUSY) { /* an earlier deadline writes all */
         pp_log_error("the profile",
                      " will be written at the end of the process, not of its duration", error,
                      NULL);
