@@ -71,6 +71,7 @@ static frame frame_of(pp_frame_comments *comments, uintptr_t pc, uint32_t inline
     if (inlined < lines->count) {
         f.line = &lines->line[inlined];
         f.name = f.line->function;
+        f.text = comments->names.readable_lines[id - 1][inlined];
         *count = lines->count;
     }
     return f;

@@ -165,20 +165,38 @@ int pp_location_names_find(const pp_profile *profile, pp_location_table *table, 
     return place_all(&f) ? 0 : -ENOMEM;
 }
 
+/* The outermost line's function is the symbol, and has its text already. */
+static const char **read_lines(const pp_lines *lines, const char *text, pp_readable *readable)
+{
+    const char **texts = pp_arena_array(readable->arena, lines->count, sizeof *texts);
+    for (uint32_t i = 0; texts != NULL && i < lines->count; i++) {
+        const char *name = lines->line[i].function;
+        texts[i] = i + 1 == lines->count && text != NULL ? text
+                   : name != NULL                        ? pp_readable_name(readable, name)
+                                                         : NULL;
+    }
+    return texts;
+}
+
 int pp_location_names_make_readable(pp_location_names *names, uint32_t count, pp_arena *arena)
 {
     pp_readable readable = pp_readable_begin(arena);
     const char *last = NULL; /* neighbours share a function, and then the text of its name */
     const char *text = NULL;
     names->readable = pp_arena_array(arena, count, sizeof(*names->readable));
-    if (names->readable == NULL)
+    names->readable_lines = pp_arena_array(arena, count, sizeof(*names->readable_lines));
+    if (names->readable == NULL || names->readable_lines == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         const char *name = names->symbols[names->ascending[i]].name;
         if (name != NULL && name != last)
             text = pp_readable_name(&readable, name);
         last = name;
-        names->readable[names->ascending[i]] = name != NULL ? text : NULL;
+        uint32_t index = names->ascending[i];
+        names->readable[index] = name != NULL ? text : NULL;
+        if (names->lines[index].count > 0)
+            names->readable_lines[index] =
+                read_lines(&names->lines[index], names->readable[index], &readable);
     }
-    return 0;
+    return arena->failed ? -ENOMEM : 0;
 }

@@ -21,9 +21,11 @@
 typedef struct pp_location_names {
     uint32_t *ascending; /* indices of the locations, by address */
     pp_symbol *symbols;  /* of the location with the same index; without a name: unknown */
-    const char *
-        *readable; /* the symbols' names for people; NULL until pp_location_names_make_readable() */
-    pp_lines *lines;     /* likewise; all 0 unless profile->symbolize is LINES */
+    /* The names for people, of the symbols and of each line's function (NULL: no lines). Both are NULL until
+     * pp_location_names_make_readable(). */
+    const char **readable;
+    const char ***readable_lines;
+    pp_lines *lines; /* likewise; all 0 unless profile->symbolize is LINES */
     bool *
         has_lines; /* of each mapping: all lines that can be known of its locations are, at least one */
     uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */

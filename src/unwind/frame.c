@@ -13,6 +13,7 @@
 #include "unwind/frame.h"
 
 #include "base/compiler.h"
+#include "sys/own_code.h"
 #include "sys/modules.h"
 #include "sys/safe_read.h"
 #include "unwind/pushes.h"
@@ -328,6 +329,7 @@ PP_COLD_PATH static void compute_rule(pp_frame *f)
         pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
         f->missed = false; /* what the space holds is of other bounds */
     }
+    space->rule.apart = pp_own_code_has(pc);
     if (space->rule.silent > 1 && f->exact && !returns_into_module(f)) {
         pp_pushes_apply(pc, &space->rule);
     }

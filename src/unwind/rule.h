@@ -58,7 +58,8 @@ typedef struct pp_rule {
     uint8_t cfa_index;
     uint8_t cfa_scale; /* 0 = no index */
     bool cfa_read;
-    bool permanent; /* of a module that cannot be unloaded */
+    bool permanent : 1; /* of a module that cannot be unloaded */
+    bool apart : 1;     /* of our own code: the walk's inner loop must not pass it unseen */
     uint16_t
         silent; /* CFI says nothing of the function: 1 + bytes of it in front of the PC; else 0 */
     pp_where fp, bx, ra;

@@ -164,7 +164,7 @@ static uint64_t pack(const pp_rule *rule)
     default:
         break;
     }
-    if (rule->cfa_read || rule->cfa_scale != 0 || rule->cfa_offset < 0 ||
+    if (rule->apart || rule->cfa_read || rule->cfa_scale != 0 || rule->cfa_offset < 0 ||
         rule->cfa_offset % WORD != 0 || rule->cfa_offset / WORD > MAX_OFFSET_WORDS ||
         !pack_base(rule, &base) || !pack_save(&rule->fp, &fp) || !pack_save(&rule->bx, &bx) ||
         rule->ra.kind != PP_WHERE_CFA || rule->ra.offset != -WORD) {

@@ -257,6 +257,16 @@ static bool is_open_frame(const pp_memo_frame *m, const pp_frame *f)
     return m->kind == (f->exact ? PP_MEMO_EXACT : PP_MEMO_OPEN) && m->pc == pp_frame_stored_pc(f);
 }
 
+void pp_memo_cut(pp_memo_use *use)
+{
+    if (use->memo != NULL && !use->cut) {
+        if (use->following) {
+            join(use, use->at);
+        }
+        use->cut = true;
+    }
+}
+
 void pp_memo_before_step(pp_memo_use *use, const pp_frame *f)
 {
     if (use->memo == NULL || use->cut) {

@@ -86,7 +86,7 @@ typedef struct pp_memo_use {
     uint32_t old_lo, old_hi;
     uint32_t joined, at; /* if following: since where, and where now */
     bool following;      /* the walk is at the remembered frame `at` */
-    bool cut;            /* there are more frames than the memo has room for */
+    bool cut;            /* the walk goes on, and no more of it is remembered */
 } pp_memo_use;
 
 static inline pp_memo_frame *pp_memo_at(pp_memo *memo, uint32_t position)
@@ -140,6 +140,9 @@ void pp_memo_open(pp_memo_use *use, uint64_t epoch);
  * open one.
  */
 size_t pp_memo_follow(pp_memo_use *use, pp_frame *f, uintptr_t *out, size_t room);
+
+/* The walk goes on; nothing of it is remembered from here on. */
+void pp_memo_cut(pp_memo_use *use);
 
 /* Before a step that is not one of one-word rules: `f` is the frame that will be left. */
 void pp_memo_before_step(pp_memo_use *use, const pp_frame *f);

@@ -27,15 +27,19 @@ static const uintptr_t WORD = 8;
 typedef struct sink {
     uintptr_t *at, *end;
     uint32_t skip;
-    bool keeps_own, passed_own;
+    bool keeps_own, has_own; /* frames of our own code (own_frames.h) */
 } sink;
 
-static void store(sink *out, uintptr_t pc)
+/* Frames that take a single step: those of our own code are among them. */
+static void store(sink *out, uintptr_t pc, pp_memo_use *use)
 {
+    bool own = pp_own_code_has(pc - 1);
+    if (pp_unlikely(own)) {
+        out->has_own = true;
+        pp_memo_cut(use); /* whoever follows remembered frames does not look whose they are */
+    }
     if (out->skip > 0) {
-        bool own = !out->keeps_own && pp_own_code_has(pc - 1);
-        out->passed_own |= own;
-        out->skip -= !own;
+        out->skip -= !own || out->keeps_own;
     } else {
         *out->at++ = pc;
     }
@@ -193,7 +197,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
             f->exact = f->guessed = true;
             v = PP_ENDS;
         }
-        store(&out, pp_frame_stored_pc(f));
+        store(&out, pp_frame_stored_pc(f), use);
         pp_memo_before_step(use, f);
         v = v == PP_GO_ON ? pp_frame_leave(f) : v;
         pp_memo_after_step(use, f, v != PP_GO_ON);
@@ -206,9 +210,11 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
     walk->guessed = f->guessed;
     walk->hash = 0;
     pp_memo_close(use, v != PP_GO_ON, walk->skip, walk->wants_hash ? &walk->hash : NULL);
-    bool was_cut =
-        !walk->keeps_own && pp_own_frames_cut(walk->pcs, &walk->depth, is_interrupted, walk->space);
-    if (walk->wants_hash && (walk->hash == 0 || was_cut || out.passed_own)) {
+    if (pp_unlikely(out.has_own) && !walk->keeps_own) {
+        pp_own_frames_cut(walk->pcs, &walk->depth, is_interrupted, walk->space);
+        walk->hash = 0;
+    }
+    if (walk->wants_hash && walk->hash == 0) {
         walk->hash = pp_stack_hash(walk->pcs, walk->depth);
     }
 }
