@@ -10,6 +10,7 @@
 #include "record_parts.h"
 #include "record_socket.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -149,12 +150,37 @@ char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES])
     return name_end ? name_end + 1 : NULL;
 }
 
-static bool is_stopped(pid_t pid)
+/* The letter of a thread, or of a process, which is that of its first thread; 0 if it is gone. */
+static char state_of(pid_t task)
 {
     char line[PP_CHILD_STAT_BYTES];
-    const char *state = pp_child_stat(pid, line);
+    const char *state = pp_child_stat(task, line);
 
-    return state && state[0] == ' ' && state[1] == 'T';
+    return state && state[0] == ' ' ? state[1] : '\0';
+}
+
+/* All threads stop together, but one that has ended is a zombie until the others have. */
+static bool has_stopped_thread(pid_t pid)
+{
+    char path[64];
+    struct dirent *entry;
+    bool found = false;
+    DIR *tasks;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    tasks = opendir(path);
+    while (tasks && !found && (entry = readdir(tasks)))
+        found = state_of((pid_t)strtol(entry->d_name, NULL, 10)) == 'T';
+    if (tasks)
+        closedir(tasks);
+    return found;
+}
+
+static bool is_stopped(pid_t pid)
+{
+    char state = state_of(pid);
+
+    return state == 'T' || (state == 'Z' && has_stopped_thread(pid));
 }
 
 /*
