@@ -97,14 +97,35 @@ typedef enum frame_pass { SOME, ALL } frame_pass;
 static bool is_shown(const pp_frame_comments *comments, const frame *f, frame_pass pass,
                      bool *begun)
 {
-    if (pass == SOME && f->name != NULL) {
-        if (pp_symbol_is_thread_root(f->name))
-            return false;
-        if (!*begun && comments->hide_allocators && pp_symbol_is_allocator(f->name))
-            return false;
-    }
+    if (pass == SOME && f->name != NULL && !*begun && comments->hide_allocators &&
+        pp_symbol_is_allocator(f->name))
+        return false;
     *begun = true;
     return true;
+}
+
+/* What the outermost frame is. */
+static pp_thread_root root_of(pp_frame_comments *comments, const pp_profile_sample *sample)
+{
+    uintptr_t pc = sample->depth > 0 ? sample->pc[sample->depth - 1] : 0;
+    uint32_t id = pc != 0 ? pp_location_table_id(&comments->locations, pc - 1) : 0;
+    uint32_t mapping = id > 0 ? comments->locations.locations[id - 1].mapping : 0;
+    const char *name = id > 0 ? comments->names.symbols[id - 1].name : NULL;
+    if (name == NULL || mapping == 0 || mapping > comments->profile->mapping_count)
+        return PP_ROOT_NONE;
+    return pp_symbol_thread_root(name, comments->profile->mappings[mapping - 1].code_of);
+}
+
+/* The sample without what began its thread. */
+static pp_profile_sample without_root(pp_frame_comments *comments, const pp_profile_sample *whole)
+{
+    pp_profile_sample sample = *whole;
+    pp_thread_root root = root_of(comments, &sample);
+    if (root != PP_ROOT_NONE)
+        sample.depth--;
+    if (root == PP_ROOT_CLONE && root_of(comments, &sample) == PP_ROOT_THREAD)
+        sample.depth--;
+    return sample;
 }
 
 static frame_pass choose_pass(pp_frame_comments *comments, const pp_profile_sample *sample)
@@ -198,7 +219,10 @@ static void write_named(const frame *f, size_t widest_address, size_t widest_nam
 void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sample *sample,
                              pp_text_stream *out)
 {
-    frame_pass pass = choose_pass(comments, sample);
+    const bool is_empty = sample->depth == 0;
+    const pp_profile_sample shown = without_root(comments, sample);
+    frame_pass pass = choose_pass(comments, &shown);
+    sample = pass == SOME ? &shown : sample;
     size_t widest_address = 0;
     size_t widest_name = 0;
     bool in_block = false;
@@ -219,7 +243,7 @@ void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sampl
         in_block = f.name != NULL;
         pp_text_stream_add(out, "\n");
     }
-    pp_text_stream_add(out, sample->depth == 0 ? "#\t0x0\n\n" : "\n");
+    pp_text_stream_add(out, is_empty ? "#\t0x0\n\n" : "\n");
 }
 
 int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_row *row, bool bare,

@@ -10,8 +10,8 @@
  * as many neighbouring lines as have the column [text/tabwriter]. Where the name is unknown the
  * address stands alone. An empty line follows.
  *
- * Allocators' entries are left out as long as no other frame was shown, thread roots everywhere; if
- * nothing would be left, everything is shown.
+ * Allocators' entries are left out as long as no other frame was shown, and so is at the root what began the
+ * thread; if nothing would be left, everything is shown.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.

@@ -58,9 +58,17 @@ bool pp_symbol_is_allocator(const char *name)
     return false;
 }
 
-bool pp_symbol_is_thread_root(const char *name)
+pp_thread_root pp_symbol_thread_root(const char *name, unsigned code_of)
 {
-    static const char *const names[] = {
-        "_start", "clone", "clone3", "__clone", "__clone3", "__clone_internal", "start_thread"};
-    return is_one_of(name, names, sizeof names / sizeof *names);
+    static const char *const clones[] = {"clone", "clone3", "__clone", "__clone3"};
+    if ((code_of & (PP_CODE_OF_PROGRAM | PP_CODE_OF_LOADER)) != 0 && strcmp(name, "_start") == 0) {
+        return PP_ROOT_ENTRY;
+    }
+    if ((code_of & PP_CODE_OF_LIBC) == 0) {
+        return PP_ROOT_NONE;
+    }
+    if (strcmp(name, "start_thread") == 0) {
+        return PP_ROOT_THREAD;
+    }
+    return is_one_of(name, clones, sizeof clones / sizeof *clones) ? PP_ROOT_CLONE : PP_ROOT_NONE;
 }

@@ -19,16 +19,20 @@
 /* The loader's, by its interface with debuggers [<link.h>]. Not there in every fully static program. */
 extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
 
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
 /* glibc's, and musl's, whose name differs from one distribution to the other. */
 static bool is_libc(const char *soname)
 {
-    static const char *const names[] = {"libc.so", "libc.musl-"};
-    for (size_t i = 0; soname != NULL && i < sizeof names / sizeof *names; i++) {
-        if (strncmp(soname, names[i], strlen(names[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return soname != NULL && (begins_with(soname, "libc.so") || begins_with(soname, "libc.musl-"));
+}
+
+bool pp_libc_is(const char *soname)
+{
+    return is_libc(soname) || (soname != NULL && begins_with(soname, "libpthread.so"));
 }
 
 uintptr_t pp_libc_function(const char *name)

@@ -15,11 +15,15 @@
 #define PP_SYS_LIBC_H
 
 #include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The function `name` of libc; 0 if it has none, or in a program without a loader. */
 uintptr_t pp_libc_function(const char *name);
+
+/* Whether an object with this soname is libc, or was a part of it until glibc 2.34. NULL is none. */
+bool pp_libc_is(const char *soname);
 
 /* As dl_iterate_phdr. */
 typedef int pp_object_visit(struct dl_phdr_info *info, size_t size, void *context);

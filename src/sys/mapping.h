@@ -17,6 +17,9 @@
 
 #define PP_BUILD_ID_MAX 32
 
+/* Whose code it is; a fully static program is its own libc and loader. */
+enum { PP_CODE_OF_PROGRAM = 1, PP_CODE_OF_LIBC = 2, PP_CODE_OF_LOADER = 4 };
+
 typedef struct pp_mapping {
     uintptr_t start;  /* first address, page-aligned */
     uintptr_t limit;  /* one past the last, page-aligned */
@@ -25,6 +28,7 @@ typedef struct pp_mapping {
     const char *path; /* absolute; "[vdso]"; "" for code without a file (JIT) */
     uint8_t build_id[PP_BUILD_ID_MAX];
     uint8_t build_id_size; /* bytes used; 0 = the file has none */
+    uint8_t code_of;       /* PP_CODE_OF_...; 0 = of somebody else */
     bool in_memory;        /* [vdso]: read the ELF image at bias + p_vaddr, there is no file */
 } pp_mapping;
 

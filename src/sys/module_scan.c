@@ -362,7 +362,25 @@ static bool already_seen(const pp_mapping *mapping, const char *name)
     return false;
 }
 
-static void remember_segment(const object *o, const ElfW(Phdr) * segment, bool main_program)
+/* Where there is no libc among the objects it is in the program. */
+static uint8_t code_of(const scan *s, const object *o, bool main_program)
+{
+    bool is_static = true;
+    for (size_t i = 0; i < s->count; i++) {
+        is_static = is_static && !pp_libc_is(s->objects[i].soname);
+    }
+    if (main_program) {
+        return is_static ? PP_CODE_OF_PROGRAM | PP_CODE_OF_LIBC : PP_CODE_OF_PROGRAM;
+    }
+    if (pp_libc_is(o->soname)) {
+        return PP_CODE_OF_LIBC;
+    }
+    uintptr_t loader = (uintptr_t)getauxval(AT_BASE);
+    return loader != 0 && contains(o->info, loader) ? PP_CODE_OF_LOADER : 0;
+}
+
+static void remember_segment(const scan *s, const object *o, const ElfW(Phdr) * segment,
+                             bool main_program)
 {
     const struct dl_phdr_info *info = o->info;
     const uintptr_t page_mask = ~(uintptr_t)(PAGE - 1);
@@ -371,6 +389,7 @@ static void remember_segment(const object *o, const ElfW(Phdr) * segment, bool m
         .limit = (info->dlpi_addr + segment->p_vaddr + segment->p_memsz + PAGE - 1) & page_mask,
         .offset = segment->p_offset & page_mask,
         .bias = info->dlpi_addr,
+        .code_of = code_of(s, o, main_program),
         .in_memory = o->vdso,
     };
     pp_elf_build_id(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, mapping.build_id,
@@ -394,7 +413,7 @@ static void remember_objects(const scan *s)
         const struct dl_phdr_info *info = s->objects[i].info;
         for (int j = 0; j < info->dlpi_phnum; j++) {
             if (is_code(&info->dlpi_phdr[j])) {
-                remember_segment(&s->objects[i], &info->dlpi_phdr[j], i == 0);
+                remember_segment(s, &s->objects[i], &info->dlpi_phdr[j], i == 0);
             }
         }
     }

@@ -26,6 +26,7 @@ typedef struct frame {
 } frame;
 
 static pp_symbolize symbolize = PP_SYMBOLIZE_NAMES;
+static uint8_t code_of = PP_CODE_OF_PROGRAM | PP_CODE_OF_LIBC; /* the module */
 
 /* What is written for a stack of these frames, leaf first, with 0xP for each address. */
 static const char *lines_of(const frame *frames, uint32_t depth, bool hide_allocators)
@@ -51,6 +52,7 @@ static const char *lines_of(const frame *frames, uint32_t depth, bool hide_alloc
                                 .limit = bias + TEXT_LIMIT,
                                 .bias = bias,
                                 .path = "/lib/module",
+                                .code_of = code_of,
                                 .in_memory = true};
     const pp_profile_sample sample = {.pc = pcs, .depth = depth};
     const pp_profile profile = {.samples = &sample,
@@ -168,6 +170,45 @@ static void allocators_at_the_leaf_and_roots_are_hidden(void **state)
     assert_string_equal(LINES(false, {"malloc", 0}, {"main", 0x3}, {"_start", 0x21}),
                         "#\t0xP\tmalloc+0x0\t/lib/module\n"
                         "#\t0xP\tmain+0x3\t/lib/module\n\n");
+}
+
+/* A program may have functions with the names of roots; so may any function's caller. */
+static void roots_are_hidden_at_the_root_alone(void **state)
+{
+    (void)state;
+    assert_string_equal(LINES(true, {"leaf", 0}, {"start_thread", 0x1}, {"clone", 0x2},
+                              {"_start", 0x3}, {"main", 0x4}, {"_start", 0x5}),
+                        "#\t0xP\tleaf+0x0\t\t/lib/module\n"
+                        "#\t0xP\tstart_thread+0x1\t/lib/module\n"
+                        "#\t0xP\tclone+0x2\t\t/lib/module\n"
+                        "#\t0xP\t_start+0x3\t\t/lib/module\n"
+                        "#\t0xP\tmain+0x4\t\t/lib/module\n\n");
+    /* The one that the thread begins with is libc's, the other one the program's. */
+    assert_string_equal(
+        LINES(true, {"a", 0}, {"start_thread", 0x1}, {"start_thread", 0x2}, {"clone", 0x3}),
+        "#\t0xP\ta+0x0\t\t\t/lib/module\n"
+        "#\t0xP\tstart_thread+0x1\t/lib/module\n\n");
+    assert_string_equal(LINES(true, {"a", 0}, {"clone", 0x1}, {"start_thread", 0x2}),
+                        "#\t0xP\ta+0x0\t\t/lib/module\n"
+                        "#\t0xP\tclone+0x1\t/lib/module\n\n");
+}
+
+static void roots_of_other_modules_are_shown(void **state)
+{
+    (void)state;
+    code_of = 0;
+    assert_string_equal(LINES(true, {"a", 0}, {"start_thread", 0x1}, {"clone", 0x2}),
+                        "#\t0xP\ta+0x0\t\t\t/lib/module\n"
+                        "#\t0xP\tstart_thread+0x1\t/lib/module\n"
+                        "#\t0xP\tclone+0x2\t\t/lib/module\n\n");
+    assert_string_equal(LINES(true, {"a", 0}, {"_start", 0x2}),
+                        "#\t0xP\ta+0x0\t\t/lib/module\n"
+                        "#\t0xP\t_start+0x2\t/lib/module\n\n");
+    code_of = PP_CODE_OF_PROGRAM;
+    assert_string_equal(LINES(true, {"a", 0}, {"start_thread", 0x2}),
+                        "#\t0xP\ta+0x0\t\t\t/lib/module\n"
+                        "#\t0xP\tstart_thread+0x2\t/lib/module\n\n");
+    code_of = PP_CODE_OF_PROGRAM | PP_CODE_OF_LIBC;
 }
 
 static void if_nothing_is_left_everything_is_shown(void **state)
@@ -305,6 +346,8 @@ int main(void)
         cmocka_unit_test(unknown_addresses_stand_alone),
         cmocka_unit_test(addresses_are_those_of_calls),
         cmocka_unit_test(allocators_at_the_leaf_and_roots_are_hidden),
+        cmocka_unit_test(roots_are_hidden_at_the_root_alone),
+        cmocka_unit_test(roots_of_other_modules_are_shown),
         cmocka_unit_test(if_nothing_is_left_everything_is_shown),
         cmocka_unit_test(an_empty_stack_has_the_address_0),
         cmocka_unit_test_setup_teardown(lines_and_inlined_functions_are_go_s, with_lines,

@@ -46,13 +46,35 @@ static void nothing_else(void **state)
 static void roots(void **state)
 {
     (void)state;
-    assert_true(pp_symbol_is_thread_root("_start"));
-    assert_true(pp_symbol_is_thread_root("clone"));
-    assert_true(pp_symbol_is_thread_root("clone3"));
-    assert_true(pp_symbol_is_thread_root("start_thread"));
-    assert_false(pp_symbol_is_thread_root("main"));
-    assert_false(pp_symbol_is_thread_root("start"));
-    assert_false(pp_symbol_is_thread_root(""));
+    enum { BOTH = PP_CODE_OF_PROGRAM | PP_CODE_OF_LIBC };
+    static const struct {
+        const char *name;
+        unsigned code_of;
+        pp_thread_root root;
+    } cases[] = {
+        {"_start", PP_CODE_OF_PROGRAM, PP_ROOT_ENTRY},
+        {"_start", PP_CODE_OF_LOADER, PP_ROOT_ENTRY},
+        {"_start", PP_CODE_OF_LIBC, PP_ROOT_NONE},
+        {"_start", 0, PP_ROOT_NONE},
+        {"clone", PP_CODE_OF_LIBC, PP_ROOT_CLONE},
+        {"__clone3", PP_CODE_OF_LIBC, PP_ROOT_CLONE},
+        {"clone", PP_CODE_OF_PROGRAM, PP_ROOT_NONE},
+        {"clone", 0, PP_ROOT_NONE},
+        {"clone3", PP_CODE_OF_LOADER, PP_ROOT_NONE},
+        {"clone", BOTH, PP_ROOT_CLONE},
+        {"start_thread", BOTH, PP_ROOT_THREAD},
+        {"_start", BOTH, PP_ROOT_ENTRY},
+        {"start_thread", PP_CODE_OF_LIBC, PP_ROOT_THREAD},
+        {"start_thread", PP_CODE_OF_PROGRAM, PP_ROOT_NONE},
+        {"start_thread", 0, PP_ROOT_NONE},
+        {"main", BOTH, PP_ROOT_NONE},
+        {"start", BOTH, PP_ROOT_NONE},
+        {"", BOTH, PP_ROOT_NONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (pp_symbol_thread_root(cases[i].name, cases[i].code_of) != cases[i].root)
+            fail_msg("%s in %u", cases[i].name, cases[i].code_of);
+    }
 }
 
 int main(void)
