@@ -484,7 +484,8 @@ PPROF_TAKES_STACK PPROF_API size_t pprof_stack_text(char *buffer, size_t capacit
  * Stores the return addresses of the calling thread's stack in `pcs`, leaf-most first, and returns
  * how many were stored, at most `capacity`. skip 0 starts at the caller of pprof_callers (the
  * address to which pprof_callers returns), 1 at that function's caller, and so on; frames are
- * physical ones (an inlined function is part of its caller). A negative skip counts as 0.
+ * physical ones (an inlined function is part of its caller). A negative skip counts as 0. Frames of libpprof, of
+ * pprof_do() say, are left out, and do not count: as in every stack that it takes.
  * Thread-safe and async-signal-safe; takes no lock and allocates nothing.
  */
 PPROF_TAKES_STACK PPROF_API size_t pprof_callers(int skip, uintptr_t *pcs, size_t capacity);

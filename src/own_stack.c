@@ -36,9 +36,7 @@ uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity)
             break;
         }
     }
-    uint32_t left = (uint32_t)depth;
-    pp_own_frames_cut(pcs, &left, false, NULL);
-    return left;
+    return pp_own_frames_leave_out(pcs, (uint32_t)depth);
 }
 
 uint32_t pp_own_stack_at(const void *context, uintptr_t *pcs, size_t capacity)

@@ -270,9 +270,7 @@ static void add_stack(uintptr_t return_address)
         first++;
     }
     first = first < depth && first < OWN_FRAMES ? first : 0;
-    uint32_t callers = (uint32_t)(depth - first);
-    pp_own_frames_cut(stack + first, &callers, false, NULL);
-    add_frames(stack + first, callers);
+    add_frames(stack + first, pp_own_frames_leave_out(stack + first, (uint32_t)(depth - first)));
 }
 
 /* Of a snapshot, whose first row is the caller's. */

@@ -59,8 +59,7 @@ pp_thread_creation pp_thread_creation_take(uintptr_t leaf, uintptr_t return_addr
     if (first == 0 || first == depth || first == OWN_FRAMES) {
         return creation;
     }
-    uint32_t callers = (uint32_t)(depth - first);
-    pp_own_frames_cut(pcs + first, &callers, false, NULL);
+    uint32_t callers = pp_own_frames_leave_out(pcs + first, (uint32_t)(depth - first));
     pcs[--first] = leaf + 1; /* as if it had called something (profile/model.h) */
     uint32_t kept = callers + 1 < PPROF_MAX_STACK ? callers + 1 : PPROF_MAX_STACK;
     creation.stack =

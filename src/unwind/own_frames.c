@@ -10,7 +10,6 @@
 
 #include "base/shown_as.h"
 #include "base/compiler.h"
-#include "sys/own_code.h"
 #include "unwind/function.h"
 
 #include <stddef.h>
@@ -52,11 +51,6 @@ static uintptr_t function_shown(uintptr_t function)
     return row->entry != 0 ? at(&row->entry) : 0;
 }
 
-static bool is_own(uintptr_t pc)
-{
-    return pp_own_code_has(pc - 1);
-}
-
 /* A hook that calls what the real function would call, in its place. */
 static bool stays(uintptr_t pc)
 {
@@ -66,22 +60,17 @@ static bool stays(uintptr_t pc)
 /* What the frames in front of pcs[own] do, they do for us. */
 static bool is_own_work(const uintptr_t *pcs, uint32_t own, pp_walk_space *space)
 {
-    return own == 0 || pp_own_code_is_clock(pcs[own - 1] - 1) ||
-           find(__start_pp_own_work, __stop_pp_own_work, pp_function_within(pcs[own] - 1, space)) !=
-               NULL;
-}
-
-static uint32_t next_own(const uintptr_t *pcs, uint32_t from, uint32_t depth)
-{
-    while (from < depth && pp_likely(!is_own(pcs[from]))) {
-        from++;
+    if (own == 0) {
+        return true;
     }
-    return from;
+    return !stays(pcs[own]) && (pp_own_code_is_clock(pcs[own - 1] - 1) ||
+                                find(__start_pp_own_work, __stop_pp_own_work,
+                                     pp_function_within(pcs[own] - 1, space)) != NULL);
 }
 
 static uint32_t end_of_own(const uintptr_t *pcs, uint32_t from, uint32_t depth)
 {
-    while (from < depth && is_own(pcs[from])) {
+    while (from < depth && pp_own_frame_is(pcs[from])) {
         from++;
     }
     return from;
@@ -93,9 +82,9 @@ static uint32_t end_of_work(const uintptr_t *pcs, uint32_t first, uint32_t depth
                             pp_walk_space *space)
 {
     uint32_t end = 0;
-    while (first < depth && !stays(pcs[first]) && is_own_work(pcs, first, space)) {
+    while (first < depth && is_own_work(pcs, first, space)) {
         end = end_of_own(pcs, first, depth);
-        first = next_own(pcs, end, depth);
+        first = pp_own_frames_next(pcs, end, depth);
     }
     return end;
 }
@@ -115,30 +104,15 @@ static uint32_t show_function(uintptr_t *pcs, uint32_t end, uint32_t depth, pp_w
     return shown != 0;
 }
 
-PP_COLD_PATH static void cut(uintptr_t *pcs, uint32_t *depth, uint32_t first, bool is_interrupted,
-                             pp_walk_space *space)
+PP_COLD_PATH uint32_t pp_own_frames_cut(uintptr_t *pcs, uint32_t first, uint32_t depth,
+                                        pp_walk_space *space)
 {
-    uint32_t kept = first;
-    uint32_t next = first;
-    if (is_interrupted) {
-        uint32_t end = end_of_work(pcs, first, *depth, space);
-        kept = end != 0 ? show_function(pcs, end, *depth, space) : first;
-        next = end != 0 ? end : first;
-    }
-    for (; next < *depth; next++) {
-        if (!is_own(pcs[next]) || (is_interrupted && stays(pcs[next]))) {
+    uint32_t end = space != NULL ? end_of_work(pcs, first, depth, space) : 0;
+    uint32_t kept = end != 0 ? show_function(pcs, end, depth, space) : first;
+    for (uint32_t next = end != 0 ? end : first; next < depth; next++) {
+        if (!pp_own_frame_is(pcs[next]) || (space != NULL && stays(pcs[next]))) {
             pcs[kept++] = pcs[next];
         }
     }
-    *depth = kept;
-}
-
-bool pp_own_frames_cut(uintptr_t *pcs, uint32_t *depth, bool is_interrupted, pp_walk_space *space)
-{
-    uint32_t first = next_own(pcs, 0, *depth);
-    if (pp_likely(first == *depth)) {
-        return false;
-    }
-    cut(pcs, depth, first, is_interrupted, space);
-    return true;
+    return kept;
 }

@@ -24,15 +24,38 @@
 #ifndef PP_UNWIND_OWN_FRAMES_H
 #define PP_UNWIND_OWN_FRAMES_H
 
+#include "base/compiler.h"
+#include "sys/own_code.h"
 #include "unwind/walk_space.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/*
- * Leaves our frames out of *depth return-like addresses, and says whether there were any. is_interrupted: the first
- * one is where the thread was, not a caller's; `space` is needed for that.
- */
-bool pp_own_frames_cut(uintptr_t *pcs, uint32_t *depth, bool is_interrupted, pp_walk_space *space);
+/* Whether the instruction in front of a return-like address is ours. */
+static inline bool pp_own_frame_is(uintptr_t pc)
+{
+    return pp_own_code_has(pc - 1);
+}
+
+/* The first one from `from` on that is; `depth` if there is none. */
+static inline uint32_t pp_own_frames_next(const uintptr_t *pcs, uint32_t from, uint32_t depth)
+{
+    while (from < depth && pp_likely(!pp_own_frame_is(pcs[from]))) {
+        from++;
+    }
+    return from;
+}
+
+/* Leaves our frames out, pcs[first] and those behind it. Returns how many are left. `space`: where pcs[0] is not a
+ * caller's frame but where the thread was interrupted; NULL otherwise. */
+uint32_t pp_own_frames_cut(uintptr_t *pcs, uint32_t first, uint32_t depth, pp_walk_space *space);
+
+/* Of callers' frames. */
+static inline uint32_t pp_own_frames_leave_out(uintptr_t *pcs, uint32_t depth)
+{
+    uint32_t first = pp_own_frames_next(pcs, 0, depth);
+    return first < depth ? pp_own_frames_cut(pcs, first, depth, NULL) : depth;
+}
 
 #endif

@@ -62,5 +62,8 @@ void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *w
     }
     walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
-    pp_own_frames_cut(walk->pcs, &walk->depth, true, &space->space);
+    uint32_t own = pp_own_frames_next(walk->pcs, 0, walk->depth);
+    if (own < walk->depth) {
+        walk->depth = pp_own_frames_cut(walk->pcs, own, walk->depth, &space->space);
+    }
 }

@@ -56,7 +56,8 @@ __attribute__((aligned(64))) static char private_stack[STACK_SIZE];
 
 static void begin(compare_answer *answer, pp_walk *walk, bool without_memo)
 {
-    *walk = (pp_walk){.pcs = (uintptr_t *)answer->pcs,
+    *walk = (pp_walk){.keeps_own = true,
+                      .pcs = (uintptr_t *)answer->pcs,
                       .space = &space,
                       .capacity = COMPARE_DEPTH,
                       .without_memo = without_memo,
