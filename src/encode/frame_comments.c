@@ -104,26 +104,30 @@ static bool is_shown(const pp_frame_comments *comments, const frame *f, frame_pa
     return true;
 }
 
-/* What the outermost frame is. */
-static pp_thread_root root_of(pp_frame_comments *comments, const pp_profile_sample *sample)
+/* What the outermost frame is; `unnamed` if it is in libc and has no name, as in a stripped one these functions have not. */
+static pp_thread_root root_of(pp_frame_comments *comments, const pp_profile_sample *sample,
+                              pp_thread_root unnamed)
 {
     uintptr_t pc = sample->depth > 0 ? sample->pc[sample->depth - 1] : 0;
     uint32_t id = pc != 0 ? pp_location_table_id(&comments->locations, pc - 1) : 0;
     uint32_t mapping = id > 0 ? comments->locations.locations[id - 1].mapping : 0;
-    const char *name = id > 0 ? comments->names.symbols[id - 1].name : NULL;
-    if (name == NULL || mapping == 0 || mapping > comments->profile->mapping_count)
+    if (mapping == 0 || mapping > comments->profile->mapping_count)
         return PP_ROOT_NONE;
-    return pp_symbol_thread_root(name, comments->profile->mappings[mapping - 1].code_of);
+    const pp_symbol *symbol = &comments->names.symbols[id - 1];
+    unsigned code_of = comments->profile->mappings[mapping - 1].code_of;
+    if (symbol->name == NULL || symbol->is_place)
+        return (code_of & PP_CODE_OF_LIBC) != 0 ? unnamed : PP_ROOT_NONE;
+    return pp_symbol_thread_root(symbol->name, code_of);
 }
 
 /* The sample without what began its thread. */
 static pp_profile_sample without_root(pp_frame_comments *comments, const pp_profile_sample *whole)
 {
     pp_profile_sample sample = *whole;
-    pp_thread_root root = root_of(comments, &sample);
+    pp_thread_root root = root_of(comments, &sample, PP_ROOT_CLONE);
     if (root != PP_ROOT_NONE)
         sample.depth--;
-    if (root == PP_ROOT_CLONE && root_of(comments, &sample) == PP_ROOT_THREAD)
+    if (root == PP_ROOT_CLONE && root_of(comments, &sample, PP_ROOT_THREAD) == PP_ROOT_THREAD)
         sample.depth--;
     return sample;
 }

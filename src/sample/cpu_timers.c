@@ -59,7 +59,7 @@ static uint32_t timer_cap, timers;
 static uint32_t armed; /* threads; written under the lock, read without it */
 static uint32_t scan_number;
 static uint64_t random_state;
-static const pp_thread_root no_root;
+static const pp_root_frames no_root;
 static char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
 static char status_text[PP_TASK_STATUS_BYTES];
 
@@ -305,7 +305,7 @@ static bool can_take_signals(int tid, unsigned *busy)
     return false;
 }
 
-static void set_root(pp_cpu_slot *slot, const pp_thread_root *root)
+static void set_root(pp_cpu_slot *slot, const pp_root_frames *root)
 {
     slot->begin = root->pcs[0];
     slot->callers = pp_thread_callers_keep(root);
@@ -316,7 +316,7 @@ static void set_root(pp_cpu_slot *slot, const pp_thread_root *root)
  * (RLIMIT_SIGPENDING) the account stays open: a later look may have more luck, and what the thread
  * used is known at the end.
  */
-static void arm(int tid, uint64_t base_ns, const pp_thread_root *root, bool takes_signals)
+static void arm(int tid, uint64_t base_ns, const pp_root_frames *root, bool takes_signals)
 {
     pp_cpu_slot *slot = new_slot(tid);
     if (slot == NULL) {
@@ -347,7 +347,7 @@ static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cp
     }
     uint64_t rest = owed - slot->counted;
     uintptr_t stack[1 + PP_ROOT_DEPTH] = {(uintptr_t)pprof_lost_samples + 1};
-    pp_thread_root root = pp_thread_root_read(slot->begin, slot->callers);
+    pp_root_frames root = pp_thread_root_read(slot->begin, slot->callers);
     uint32_t root_depth = root.depth;
     memcpy(&stack[1], root.pcs, root_depth * sizeof *stack);
     if (rest * session->period_ns > UNDELIVERED_NS) {
@@ -505,7 +505,7 @@ void pp_cpu_timers_thread_begin(uintptr_t entry, const pp_thread_caller *caller)
     if (!pp_cpu_is_active()) {
         return;
     }
-    pp_thread_root root = pp_thread_root_of(entry, caller);
+    pp_root_frames root = pp_thread_root_of(entry, caller);
     pp_signal_mask old = 0;
     enter(&old);
     if (pp_cpu_is_active()) {
@@ -579,7 +579,7 @@ void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet)
             continue;
         }
         if (slot->tid == self && slot->begin == 0 && slot->last == NULL) {
-            pp_thread_root root = pp_thread_root_here();
+            pp_root_frames root = pp_thread_root_here();
             set_root(slot, &root);
         }
         int64_t now = pp_task_cpu_ns(slot->tid);

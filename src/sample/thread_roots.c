@@ -27,9 +27,9 @@ static callers known[KINDS];
 static uint8_t known_count;
 
 /* The walk has room for all of the stack: what it finds is the root only if it gets to the end. */
-pp_thread_root pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller)
+pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller)
 {
-    pp_thread_root root = {.pcs = {entry + 1}, .depth = 1};
+    pp_root_frames root = {.pcs = {entry + 1}, .depth = 1};
     pp_scratch *scratch = pp_scratch_take_at(caller->sp);
     if (scratch == NULL) {
         return root;
@@ -48,9 +48,9 @@ pp_thread_root pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller
     return root;
 }
 
-pp_thread_root pp_thread_root_here(void)
+pp_root_frames pp_thread_root_here(void)
 {
-    pp_thread_root root = {.depth = 0};
+    pp_root_frames root = {.depth = 0};
     pp_scratch *scratch = pp_scratch_take();
     if (scratch == NULL) {
         return root;
@@ -64,7 +64,7 @@ pp_thread_root pp_thread_root_here(void)
     return root;
 }
 
-uint8_t pp_thread_callers_keep(const pp_thread_root *root)
+uint8_t pp_thread_callers_keep(const pp_root_frames *root)
 {
     callers wanted = {.depth = root->depth > 1 ? root->depth - 1 : 0};
     memcpy(wanted.pcs, &root->pcs[1], wanted.depth * sizeof *wanted.pcs);
@@ -80,9 +80,9 @@ uint8_t pp_thread_callers_keep(const pp_thread_root *root)
     return known_count;
 }
 
-pp_thread_root pp_thread_root_read(uintptr_t first, uint8_t number)
+pp_root_frames pp_thread_root_read(uintptr_t first, uint8_t number)
 {
-    pp_thread_root root = {.pcs = {first}, .depth = first != 0};
+    pp_root_frames root = {.pcs = {first}, .depth = first != 0};
     if (first != 0 && number != 0) {
         const callers *c = &known[number - 1];
         memcpy(&root.pcs[1], c->pcs, c->depth * sizeof *c->pcs);

@@ -17,10 +17,10 @@
 enum { PP_ROOT_DEPTH = 4 };
 
 /* Return-like, leaf-most first. */
-typedef struct pp_thread_root {
+typedef struct pp_root_frames {
     uintptr_t pcs[PP_ROOT_DEPTH];
     uint32_t depth; /* 0 = not known */
-} pp_thread_root;
+} pp_root_frames;
 
 /* The registers with which a start routine is called; its return address lies at `sp`. */
 typedef struct pp_thread_caller {
@@ -28,15 +28,15 @@ typedef struct pp_thread_caller {
 } pp_thread_caller;
 
 /* Of the calling thread, which is about to call `entry`. */
-pp_thread_root pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller);
+pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller);
 
 /* Of the calling thread, which was there before us: the outermost frames of where it is. With signals blocked. */
-pp_thread_root pp_thread_root_here(void);
+pp_root_frames pp_thread_root_here(void);
 
 /* A number for all but the first frame; 0 if there are none, or too many kinds of them. */
-uint8_t pp_thread_callers_keep(const pp_thread_root *root);
+uint8_t pp_thread_callers_keep(const pp_root_frames *root);
 
 /* The root of which `first` is the first frame, 0 = not known, and `callers` that number. */
-pp_thread_root pp_thread_root_read(uintptr_t first, uint8_t callers);
+pp_root_frames pp_thread_root_read(uintptr_t first, uint8_t callers);
 
 #endif
