@@ -11,6 +11,7 @@
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "sys/modules.h"
+#include "sys/own_code.h"
 #include "sys/sampling_signal.h"
 #include "unwind/rule_cache.h"
 
@@ -45,6 +46,11 @@ typedef struct kernel_action {
     uint64_t mask;
 } kernel_action;
 
+/* The section of the code that is interrupted.
+ * NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names */
+extern const char __start_struck[], __stop_struck[];
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+
 static kernel_action profilers;
 static siginfo_t seen;
 static volatile sig_atomic_t seen_count;
@@ -75,7 +81,8 @@ static void note_entry(int number, siginfo_t *info, void *context)
 /* ---- one strike ---- */
 
 /* One signal at this very place; the handler's frame begins below `sp`. */
-PP_RAW_MEMORY __attribute__((noinline)) static void strike_once(uintptr_t *lowest, uintptr_t *sp)
+PP_RAW_MEMORY __attribute__((noinline, section("struck"))) static void
+strike_once(uintptr_t *lowest, uintptr_t *sp)
 {
     long self = pp_system_call(SYS_gettid);
     long process = pp_system_call(SYS_getpid);
@@ -149,8 +156,25 @@ static void strike_below_made_code(void)
 /* The loader is asked for every module from now on, and calls none of them permanent. */
 static void forget_modules(void)
 {
+    pp_own_code.bytes = 0;
     pp_modules_publish(NULL);
     pp_rule_cache_clear();
+}
+
+/* The code that is interrupted is taken for libpprof's: its frames are cut, and the function that is shown is looked
+ * up. */
+static void claim_code(void)
+{
+    pp_own_code = (pp_own_code_place){.start = (uintptr_t)__start_struck,
+                                      .bytes = (uintptr_t)(__stop_struck - __start_struck),
+                                      .known = true};
+    pp_rule_cache_clear();
+}
+
+static void claim_code_and_forget_modules(void)
+{
+    forget_modules();
+    claim_code();
 }
 
 /* Until the handler looks for threads that no hook has seen again (cpu_signal.c: every 250 ms). */
@@ -171,9 +195,11 @@ static const struct {
     {"permanent_miss", strike, pp_rule_cache_clear},
     {"signal_frame_miss", strike_below_signal_frame, pp_rule_cache_clear},
     {"no_cfi_miss", strike_below_made_code, pp_rule_cache_clear},
+    {"own_code_miss", strike, claim_code},
     {"removable_miss", strike, forget_modules},
     {"removable_signal_frame_miss", strike_below_signal_frame, forget_modules},
     {"removable_no_cfi_miss", strike_below_made_code, forget_modules},
+    {"removable_own_code_miss", strike, claim_code_and_forget_modules},
 };
 _Static_assert(sizeof cases / sizeof *cases <= HANDLER_DEPTHS, "room for all cases");
 

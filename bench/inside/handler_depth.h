@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-enum { HANDLER_DEPTHS = 8 };
+enum { HANDLER_DEPTHS = 10 };
 
 typedef struct handler_depth {
     const char *name; /* what the handler met */
