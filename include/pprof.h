@@ -194,7 +194,8 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  *
  *   debug 0                  gzipped profile.proto
  *   debug 1 and above        text, with the function of each address in a comment; of "thread" from 2 on
- *                            each stack in full, in the manner of pprof_stack_text()
+ *                            each stack in full, in the manner of pprof_stack_text(). C++ and Rust names are
+ *                            without parameters, template arguments and return types
  *   PPROF_DEBUG_BARE         the text of debug 1 without these comments
  *
  * The program is not stopped; what happens meanwhile may or may not be in it. Errors: -EINVAL for a

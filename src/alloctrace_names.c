@@ -51,7 +51,7 @@ static size_t name_run(const pp_mapping *mappings, size_t mapping_count, size_t 
     for (size_t i = 0; i < run; i++) {
         addresses[i] = places[i].address;
     }
-    pp_readable readable = pp_readable_begin(&texts);
+    pp_readable readable = pp_readable_begin_small(&texts);
     pp_places_resolve(mappings, mapping_count, index, addresses, run, symbols, &texts);
     for (size_t i = 0; i < run; i++) {
         places[i].function =

@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-void pp_mangled_begin(pp_mangled *m, const char *name)
+void pp_mangled_begin(pp_mangled *m, const char *name, size_t stack)
 {
     m->start = m->at = name;
-    m->floor = (uintptr_t)__builtin_frame_address(0) - PP_MANGLED_STACK;
+    m->floor = (uintptr_t)__builtin_frame_address(0) - stack;
     m->steps = 0;
     m->failed = m->silent = false;
     m->used = 0;

@@ -6,7 +6,7 @@
  * not as it should be fails the whole: `failed` is sticky, and from then on the name reads as if it had
  * ended. Four bounds hold for every name, so that none costs more than a moment:
  *
- *   bytes of the caller's stack   PP_MANGLED_STACK, told by the address of each frame that recurses
+ *   bytes of the caller's stack   as many as it gives, told by the address of each frame that recurses
  *   steps                         PP_MANGLED_STEPS, where a part of the name may be read again
  *   bytes of text                 PP_MANGLED_TEXT, what is thrown away again included
  *   bytes of the name             by the last two
@@ -23,9 +23,10 @@
 #include <stdint.h>
 
 enum {
-    PP_MANGLED_STACK = 12 * 1024, /* real names need 6, as far as seen */
-    PP_MANGLED_STEPS = 16 * 1024, /* 400 */
-    PP_MANGLED_TEXT = 32 * 1024   /* 8 KiB */
+    PP_MANGLED_STACK = 12 * 1024,      /* real names need 8 at most, as far as seen */
+    PP_MANGLED_SMALL_STACK = 4 * 1024, /* enough for all but one in 2000 */
+    PP_MANGLED_STEPS = 16 * 1024,      /* 400 */
+    PP_MANGLED_TEXT = 32 * 1024        /* 8 KiB */
 };
 
 /* A piece of the text. */
@@ -43,8 +44,8 @@ typedef struct pp_mangled {
     char text[PP_MANGLED_TEXT];
 } pp_mangled;
 
-/* From the caller's frame on downwards. */
-void pp_mangled_begin(pp_mangled *m, const char *name);
+/* With so many bytes of stack from the caller's frame on downwards. */
+void pp_mangled_begin(pp_mangled *m, const char *name, size_t stack);
 
 /* False, and failed. */
 bool pp_mangled_fail(pp_mangled *m);

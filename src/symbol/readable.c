@@ -13,11 +13,21 @@
 
 #include <string.h>
 
-static bool read_name(pp_cxx *work, const char *name, pp_span *text)
+pp_readable pp_readable_begin(pp_arena *arena)
+{
+    return (pp_readable){.arena = arena, .stack = PP_MANGLED_STACK};
+}
+
+pp_readable pp_readable_begin_small(pp_arena *arena)
+{
+    return (pp_readable){.arena = arena, .stack = PP_MANGLED_SMALL_STACK};
+}
+
+static bool read_name(pp_cxx *work, size_t stack, const char *name, pp_span *text)
 {
     pp_mangled *m = &work->m;
     bool is_read = false;
-    pp_mangled_begin(m, name);
+    pp_mangled_begin(m, name, stack);
     if (name[1] == 'R')
         is_read = pp_rust_second_scheme(m);
     else if (pp_rust_is_first_scheme(name))
@@ -60,7 +70,7 @@ const char *pp_readable_name(pp_readable *readable, const char *name)
     if (readable->work == NULL)
         readable->work = pp_arena_alloc(readable->arena, sizeof *readable->work);
     pp_cxx *work = readable->work;
-    if (work == NULL || !read_name(work, name, &text))
+    if (work == NULL || !read_name(work, readable->stack, name, &text))
         return name;
     const char *copy = pp_arena_text(readable->arena, work->m.text + text.at, text.size);
     return copy != NULL ? copy : name;

@@ -10,7 +10,7 @@
  * arguments and return types, of Rust without generic arguments. The whole declaration of a function of the
  * standard library easily has a thousand characters.
  *
- * Zone: NORMAL, and the fatal-signal writer (no malloc, no locks; at most 16 KiB of stack).
+ * Zone: NORMAL, and the fatal-signal writer (no malloc, no locks; at most 13 KiB of stack, or 5).
  * Locks: none.
  * Owns: nothing; the names live in the arena.
  */
@@ -24,12 +24,14 @@ struct pp_cxx;
 typedef struct pp_readable {
     pp_arena *arena;
     struct pp_cxx *work; /* made when it is first needed */
+    size_t stack;        /* bytes that a name may take */
 } pp_readable;
 
-static inline pp_readable pp_readable_begin(pp_arena *arena)
-{
-    return (pp_readable){arena, NULL};
-}
+/* For code that runs on a stack that the program chose for it. */
+pp_readable pp_readable_begin(pp_arena *arena);
+
+/* For hooks' code, which comes where the program did not expect any. */
+pp_readable pp_readable_begin_small(pp_arena *arena);
 
 /*
  * The name of the symbol `name` for a reader. A name that is not mangled, that nobody can read, that nests too deep
