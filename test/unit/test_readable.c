@@ -176,7 +176,13 @@ static void rust(void **state)
 
 /* ---- hostile names ---- */
 
-enum { LONG = 60 * 1024, STACK_BYTES = 256 * 1024, AROUND = 1024 /* what does not recurse */ };
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { AROUND = 8 * 1024 }; /* AddressSanitizer's frames are large */
+#else
+enum { AROUND = 1024 }; /* what does not recurse */
+#endif
+
+enum { LONG = 60 * 1024, STACK_BYTES = 256 * 1024 };
 
 static char hostile[LONG + 16];
 static uint8_t *stack;
