@@ -151,12 +151,12 @@ char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES])
 }
 
 /* The letter of a thread, or of a process, which is that of its first thread; 0 if it is gone. */
-static char state_of(pid_t task)
+static int state_of(pid_t task)
 {
     char line[PP_CHILD_STAT_BYTES];
     const char *state = pp_child_stat(task, line);
 
-    return state && state[0] == ' ' ? state[1] : '\0';
+    return state && state[0] == ' ' ? state[1] : 0;
 }
 
 /* All threads stop together, but one that has ended is a zombie until the others have. */
@@ -178,7 +178,7 @@ static bool has_stopped_thread(pid_t pid)
 
 static bool is_stopped(pid_t pid)
 {
-    char state = state_of(pid);
+    int state = state_of(pid);
 
     return state == 'T' || (state == 'Z' && has_stopped_thread(pid));
 }

@@ -37,8 +37,8 @@ void pp_cxx_template_parameter(pp_cxx *c, pp_cxx_part *part)
     *part = (pp_cxx_part){.left = mark, .last = mark};
 }
 
-/* `next` is the character after it; NUL at the end. */
-typedef void put_parameter(pp_cxx *c, uint32_t number, char next);
+/* `after` is the text that follows. */
+typedef void put_parameter(pp_cxx *c, uint32_t number, pp_span after);
 
 /* The text with each mark replaced. */
 static pp_span replace_marks(pp_cxx *c, pp_span span, put_parameter *put)
@@ -54,22 +54,23 @@ static pp_span replace_marks(pp_cxx *c, pp_span span, put_parameter *put)
         if (mark == NULL)
             break;
         at = mark + 2;
-        put(c, (uint32_t)(unsigned char)mark[1] - 1, at < end ? *at : '\0');
+        put(c, (uint32_t)(unsigned char)mark[1] - 1,
+            (pp_span){(uint32_t)(at - c->m.text), (uint32_t)(end - at)});
     }
     return pp_mangled_since(&c->m, begin);
 }
 
 /* The argument in the place of the parameter. What is declared in the middle of the argument, and a reference to a
  * reference, would have to be written in another way: there is none such in practice. */
-static void put_argument(pp_cxx *c, uint32_t number, char next)
+static void put_argument(pp_cxx *c, uint32_t number, pp_span after)
 {
     pp_cxx_part argument = {0};
     if (number < c->argument_count)
         argument = c->arguments[number];
     bool is_reference =
         argument.left.size > 0 && c->m.text[argument.left.at + argument.left.size - 1] == '&';
-    if (argument.left.size == 0 || (argument.right.size > 0 && next != '\0') ||
-        (is_reference && next == '&'))
+    if (argument.left.size == 0 || (argument.right.size > 0 && after.size > 0) ||
+        (is_reference && after.size > 0 && c->m.text[after.at] == '&'))
         pp_mangled_fail(&c->m);
     pp_mangled_put_span(&c->m, argument.left);
     pp_mangled_put_span(&c->m, argument.right);
@@ -81,9 +82,9 @@ pp_span pp_cxx_with_arguments(pp_cxx *c, pp_span text)
 }
 
 /* In the list of a lambda's parameters T is what was declared in front of it, or else comes from "auto". */
-static void put_declared(pp_cxx *c, uint32_t number, char next)
+static void put_declared(pp_cxx *c, uint32_t number, pp_span after)
 {
-    (void)next;
+    (void)after;
     if (number < c->declared_count) {
         pp_mangled_put_span(&c->m, c->declared[number]);
         return;

@@ -39,7 +39,9 @@ bool pp_mangled_enter(pp_mangled *m)
 
 char pp_mangled_next(pp_mangled *m)
 {
-    return *m->at != '\0' ? *m->at++ : '\0';
+    char next = *m->at;
+    m->at += next != '\0';
+    return next;
 }
 
 bool pp_mangled_take(pp_mangled *m, const char *wanted)

@@ -63,7 +63,7 @@ static inline char pp_mangled_peek(const pp_mangled *m)
 /* The character after that; NUL if there is none. */
 static inline char pp_mangled_peek_next(const pp_mangled *m)
 {
-    return *m->at != '\0' ? m->at[1] : '\0';
+    return m->at[*m->at != '\0' ? 1 : 0];
 }
 
 /* The next character, passed; NUL at the end, which is never passed. */

@@ -81,6 +81,7 @@ static bool decode(decoded *p, const char *at, size_t size)
 {
     const char *end = at + size;
     size_t basic = size;
+    p->count = 0;
     while (basic > 0 && at[basic - 1] != '_')
         basic--;
     for (uint32_t i = 0; i + 1 < basic; i++) {
@@ -117,7 +118,6 @@ static void put_character(pp_mangled *m, uint32_t c)
 void pp_punycode_put(pp_mangled *m, const char *bytes, size_t size)
 {
     decoded p;
-    p.count = 0;
     if (!decode(&p, bytes, size))
         pp_mangled_fail(m);
     for (uint32_t i = 0; !m->failed && i < p.count; i++)

@@ -55,8 +55,10 @@ static size_t without_controls(const char *name)
 static const char *replace_controls(pp_arena *arena, const char *name)
 {
     char *copy = pp_arena_text(arena, name, strlen(name));
-    for (char *c = copy; c != NULL && *c != '\0'; c++)
-        *c = is_control(*c) ? '?' : *c;
+    for (char *c = copy; c != NULL && *c != '\0'; c++) {
+        if (is_control(*c))
+            *c = '?';
+    }
     return copy != NULL ? copy : "?";
 }
 

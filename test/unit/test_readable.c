@@ -207,11 +207,10 @@ static size_t stack_for(const char *name)
 static const char *repeated(const char *first, const char *again, const char *last)
 {
     static char text[LONG];
-    size_t length = strlen(first);
-    memcpy(text, first, length);
-    for (; length + strlen(again) + strlen(last) + 1 < sizeof text; length += strlen(again))
-        memcpy(text + length, again, strlen(again));
-    strcpy(text + length, last);
+    size_t length = (size_t)snprintf(text, sizeof text, "%s", first);
+    while (length + strlen(again) + strlen(last) < sizeof text)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s", again);
+    snprintf(text + length, sizeof text - length, "%s", last);
     return text;
 }
 
