@@ -351,7 +351,8 @@ PPROF_TAKES_STACK PPROF_API void pprof_heap_record_sweep(void *object);
  *   pprof_heap_record_sweep()                  counts for cycle C+1
  *
  * and a profile shows what was published: all cycles up to C. Without any of the calls below, every
- * reader publishes everything, which is right for allocators that free at once.
+ * reader publishes everything, which is right for allocators that free at once. So does a reader as long as nothing
+ * has been published at all, so that the first profile is not empty.
  *
  * next        at the end of marking, also while the world is stopped: C becomes C+1. If flush was not
  *             called since the last next, does that first.

@@ -105,6 +105,18 @@ void pprof_heap_cycle_post_sweep(void)
 
 /* ---- readers ---- */
 
+static bool has_published_anything(void)
+{
+    const pp_heap_bucket *b = pp_heap_buckets_newest_collected();
+    while (b != NULL && __atomic_load_n(&b->alloc_objects, __ATOMIC_RELAXED) == 0 &&
+           __atomic_load_n(&b->free_objects, __ATOMIC_RELAXED) == 0) {
+        b = b->next;
+    }
+    return b != NULL;
+}
+
+/* Where there is no data at all it is shown what there is, as if nobody counted cycles [mprof.go, MemProfile]: else the
+ * first profiles of a program that has just begun would be empty. */
 void pp_heap_cycles_publish_for_reader(void)
 {
     if (pp_heap_buckets_newest_collected() == NULL) {
@@ -112,10 +124,11 @@ void pp_heap_cycles_publish_for_reader(void)
     }
     if (is_driven()) {
         publish(index_of(0)); /* between next and flush */
-        return;
     }
-    for (unsigned i = 0; i < PP_HEAP_CYCLES; i++) {
-        publish(i);
+    if (!is_driven() || !has_published_anything()) {
+        for (unsigned i = 0; i < PP_HEAP_CYCLES; i++) {
+            publish(i);
+        }
     }
 }
 

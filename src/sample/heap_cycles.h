@@ -16,7 +16,8 @@
  * Publishing cycle C adds its counts to the bucket's own. Three cycles exist at a time, as a ring.
  *
  * While nobody has ever ended a cycle, all three are published whenever somebody reads: a plain
- * allocator needs to call nothing but alloc and free.
+ * allocator needs to call nothing but alloc and free. So they are as long as nothing has been published at all, be it
+ * that cycles were ended: a reader would find nothing else.
  *
  * A count may be made by a thread that was stopped in between, after cycles have gone by. It then
  * goes to a later cycle and is published with that; it is never lost, and nobody waits for it.

@@ -13,12 +13,15 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "pprof.h"
 #include "sample/heap.h"
 #include "sample/heap_cycles.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { THREADS = 4, ROUNDS = 20000 };
 
@@ -70,6 +73,219 @@ static int prepare(void **state)
     (void)state;
     pprof_set_mem_profile_rate(1);
     return 0;
+}
+
+/* ---- a model of mprof.go: memRecord, and MemProfile ---- */
+
+enum { MODEL_RUNS = 60, MODEL_STEPS = 3000, SITES = 8, MODEL_SIZE = 3001 };
+
+typedef struct site_counts {
+    int64_t allocs, frees;
+} site_counts;
+
+typedef struct model {
+    site_counts active[SITES];
+    site_counts future[SITES][3];
+    uintptr_t given[SITES], gone[SITES];
+    uintptr_t marked[SITES]; /* were there when the last cycle ended: the sweep may take them */
+    uint32_t cycle;
+    bool flushed, driven;
+} model;
+
+static void model_publish(model *m, uint32_t cycle)
+{
+    for (unsigned i = 0; i < SITES; i++) {
+        site_counts *future = &m->future[i][cycle % 3];
+        m->active[i].allocs += future->allocs;
+        m->active[i].frees += future->frees;
+        *future = (site_counts){0, 0};
+    }
+}
+
+static void model_flush(model *m)
+{
+    if (!m->flushed) {
+        model_publish(m, m->cycle);
+    }
+    m->flushed = true;
+}
+
+static void model_next(model *m)
+{
+    model_flush(m); /* mprof.go leaves that to the caller */
+    m->cycle++;
+    m->flushed = false;
+    m->driven = true;
+    memcpy(m->marked, m->given, sizeof m->marked);
+}
+
+/* mprof.go goes by `clear` alone: there, a second look shows what is new only once it was published. */
+static void model_read(model *m)
+{
+    bool clear = true;
+    model_publish(m, m->cycle);
+    for (unsigned i = 0; i < SITES; i++) {
+        clear = clear && m->active[i].allocs == 0 && m->active[i].frees == 0;
+    }
+    for (uint32_t ahead = 0; (clear || !m->driven) && ahead < 3; ahead++) {
+        model_publish(m, m->cycle + ahead);
+    }
+}
+
+static uintptr_t model_number(unsigned site, uintptr_t number)
+{
+    return 5000000 + number * SITES + site;
+}
+
+static void model_alloc(model *m, unsigned site)
+{
+    alloc(model_number(site, m->given[site]++), MODEL_SIZE + site);
+    m->future[site][(m->cycle + 2) % 3].allocs++;
+}
+
+/* By hand, or by the sweep. */
+static void model_free(model *m, unsigned site, bool swept)
+{
+    if (m->gone[site] >= (swept ? m->marked[site] : m->given[site])) {
+        return;
+    }
+    void *oldest = object(model_number(site, m->gone[site]++));
+    if (swept) {
+        pprof_heap_record_sweep(oldest);
+    } else {
+        pprof_heap_record_free(oldest);
+    }
+    m->future[site][(m->cycle + (swept ? 1 : 2)) % 3].frees++;
+}
+
+/* Every number of every record; false if one is another than the model's. */
+static bool model_agrees(const model *m)
+{
+    static pprof_mem_record records[512];
+    size_t n = 0;
+    site_counts found[SITES] = {{0, 0}};
+    bool good = pprof_mem_profile(records, sizeof records / sizeof *records, &n, true);
+    for (size_t i = 0; good && i < n; i++) {
+        const pprof_mem_record *r = &records[i];
+        int64_t size = r->alloc_objects > 0 ? r->alloc_bytes / r->alloc_objects : 0;
+        if (size >= MODEL_SIZE && size < MODEL_SIZE + SITES) {
+            found[size - MODEL_SIZE].allocs += r->alloc_objects;
+            found[size - MODEL_SIZE].frees += r->free_objects;
+            good = good && r->alloc_bytes == r->alloc_objects * size &&
+                   r->free_bytes == r->free_objects * size;
+        }
+    }
+    return good && memcmp(found, m->active, sizeof found) == 0;
+}
+
+/* Allocations are rare in some runs, so that for long nothing is published; some never end a cycle. */
+static bool model_step(model *m, uint64_t seed, uint64_t *random)
+{
+    enum { ALLOC, FREE, SWEEP, NEXT, FLUSH, POST_SWEEP, READ, KINDS };
+    static const unsigned weights[][KINDS] = {{30, 10, 15, 10, 10, 5, 20},
+                                              {1, 5, 5, 30, 20, 15, 24},
+                                              {30, 20, 10, 0, 10, 10, 20},
+                                              {60, 10, 10, 3, 3, 4, 10}};
+    const unsigned *weight = weights[seed % (sizeof weights / sizeof *weights)];
+    unsigned choice = (unsigned)(pp_random_next(random) >> 32) % 100;
+    unsigned site = (unsigned)(pp_random_next(random) >> 32) % SITES;
+    unsigned kind = 0;
+    for (; choice >= weight[kind]; kind++) {
+        choice -= weight[kind];
+    }
+    switch (kind) {
+    case ALLOC:
+        model_alloc(m, site);
+        return true;
+    case FREE:
+    case SWEEP:
+        model_free(m, site, kind == SWEEP);
+        return true;
+    case NEXT:
+        model_next(m);
+        pprof_heap_cycle_next();
+        return true;
+    case FLUSH:
+        model_flush(m);
+        pprof_heap_cycle_flush();
+        return true;
+    case POST_SWEEP:
+        model_publish(m, m->cycle + 1);
+        pprof_heap_cycle_post_sweep();
+        return true;
+    default:
+        model_read(m);
+        return model_agrees(m);
+    }
+}
+
+/* Returns the number of the step after which it disagrees, 0: none. */
+static int run_model(uint64_t seed)
+{
+    model m = {.cycle = 0};
+    uint64_t random = seed;
+    for (int step = 1; step <= MODEL_STEPS; step++) {
+        if (!model_step(&m, seed, &random)) {
+            return step;
+        }
+    }
+    return 0;
+}
+
+/* In a process of its own, where nobody has ended a cycle yet. */
+static void assert_good_in_child(bool (*is_good)(uint64_t), uint64_t argument)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(is_good(argument) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static bool a_run_is_good(uint64_t seed)
+{
+    int step = run_model(seed);
+    if (step != 0) {
+        print_error("seed %lu: other records after step %d\n", (unsigned long)seed, step);
+    }
+    return step == 0;
+}
+
+static void records_are_those_of_the_model(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= MODEL_RUNS; seed++) {
+        assert_good_in_child(a_run_is_good, seed);
+    }
+}
+
+static bool has_counts(size_t size, int64_t expected)
+{
+    counts found = counts_of(size);
+    return found.allocated == expected && found.in_use == expected;
+}
+
+/* What comes after the first data waits for its cycle. */
+static bool first_data_are_shown(uint64_t size)
+{
+    alloc(1, size);
+    pprof_heap_cycle_next();
+    pprof_heap_cycle_flush();
+    bool good = has_counts(size, 1);
+    alloc(2, size);
+    good = good && has_counts(size, 1);
+    pprof_heap_cycle_next();
+    pprof_heap_cycle_next();
+    return good && has_counts(size, 2);
+}
+
+/* Nothing has been published yet, though a cycle was ended. */
+static void without_data_everything_is_shown(void **state)
+{
+    (void)state;
+    assert_good_in_child(first_data_are_shown, 1017);
 }
 
 /* ---- before anybody has ended a cycle ---- */
@@ -398,6 +614,8 @@ static void the_collector_is_called(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_are_those_of_the_model),
+        cmocka_unit_test(without_data_everything_is_shown),
         cmocka_unit_test(without_cycles_everything_is_shown),
         cmocka_unit_test(flush_alone_is_no_cycle),
         cmocka_unit_test(nothing_is_ignored),
