@@ -10,6 +10,7 @@
 
 #include "preload.h"
 #include "store/labels.h"
+#include "sys/own_code.h"
 
 #include <errno.h>
 
@@ -63,7 +64,8 @@ void pprof_for_labels(const pprof_labels *labels,
     }
 }
 
-void pprof_do(const char *const *key_values, size_t pairs, void (*function)(void *arg), void *arg)
+PP_SHOWN_FUNCTION void pprof_do(const char *const *key_values, size_t pairs,
+                                void (*function)(void *arg), void *arg)
 {
     int error = 0;
     pp_preload_link();

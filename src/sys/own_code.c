@@ -29,6 +29,10 @@ extern char end[] __attribute__((visibility("hidden")));
 extern const char __start_pp_text[] __attribute__((weak, visibility("hidden")));
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
 extern const char __stop_pp_text[] __attribute__((weak, visibility("hidden")));
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
+extern const char __start_pp_shown[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_pp_shown[] __attribute__((weak, visibility("hidden")));
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 pp_own_code_place pp_own_code;
 
@@ -56,7 +60,10 @@ static void find_in_library(pp_own_code_place *found)
 /* Whoever comes at the same time writes the same. */
 PP_COLD_PATH void pp_own_code_find(void)
 {
-    pp_own_code_place found = {.clock = (uintptr_t)getauxval(AT_SYSINFO_EHDR)};
+    pp_own_code_place found = {.clock = (uintptr_t)getauxval(AT_SYSINFO_EHDR),
+                               .shown = (uintptr_t)__start_pp_shown,
+                               .shown_bytes =
+                                   (uintptr_t)__stop_pp_shown - (uintptr_t)__start_pp_shown};
     if (__start_pp_text != NULL) {
         found.start = (uintptr_t)__start_pp_text;
         found.bytes = (uintptr_t)(__stop_pp_text - __start_pp_text);
@@ -65,6 +72,8 @@ PP_COLD_PATH void pp_own_code_find(void)
     }
     __atomic_store_n(&pp_own_code.start, found.start, __ATOMIC_RELAXED);
     __atomic_store_n(&pp_own_code.bytes, found.bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.shown, found.shown, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.shown_bytes, found.shown_bytes, __ATOMIC_RELAXED);
     __atomic_store_n(&pp_own_code.clock, found.clock, __ATOMIC_RELAXED);
     __atomic_store_n(&pp_own_code.known, true, __ATOMIC_RELEASE);
 }

@@ -20,7 +20,9 @@
 
 typedef struct pp_own_code_place {
     uintptr_t start, bytes; /* 0 bytes: none */
-    uintptr_t clock;        /* where the vDSO is, which reads clocks for us */
+    uintptr_t shown,
+        shown_bytes; /* of that: public functions that call the program's (PP_SHOWN_FUNCTION) */
+    uintptr_t clock; /* where the vDSO is, which reads clocks for us */
     bool known;
 } pp_own_code_place;
 
@@ -32,8 +34,19 @@ static inline bool pp_own_code_has(uintptr_t pc)
     if (pp_unlikely(!__atomic_load_n(&pp_own_code.known, __ATOMIC_ACQUIRE))) {
         pp_own_code_find();
     }
-    return pc - pp_own_code.start < pp_own_code.bytes;
+    return pc - pp_own_code.start < pp_own_code.bytes &&
+           pp_likely(pc - pp_own_code.shown >= pp_own_code.shown_bytes);
 }
+
+/* Whether it is in a function that stacks show as they show the program's own: pprof_do, as Go's Do. After
+ * pp_own_code_has(). */
+static inline bool pp_own_code_shows(uintptr_t pc)
+{
+    return pc - pp_own_code.shown < pp_own_code.shown_bytes;
+}
+
+/* In front of the definition of such a function. */
+#define PP_SHOWN_FUNCTION __attribute__((section("pp_shown")))
 
 bool pp_own_code_is_clock(uintptr_t pc);
 

@@ -95,6 +95,9 @@ static uint32_t end_of_work(const uintptr_t *pcs, uint32_t first, uint32_t depth
  */
 static uint32_t show_function(uintptr_t *pcs, uint32_t end, uint32_t depth, pp_walk_space *space)
 {
+    if (end < depth && pp_own_code_shows(pcs[end] - 1)) {
+        return 0; /* that one, which called them, says it */
+    }
     uintptr_t function = pp_function_within(pcs[end - 1] - 1, space);
     uintptr_t shown = function != 0 ? function_shown(function) : pcs[end - 1] - 1;
     if (shown == 0 && end == depth) {

@@ -49,7 +49,7 @@ for name in heap block threadcreate thread; do
     ! grep '_ZN\|_Z[0-9A-Z]\|_RN' of_text >&2 || fail "mangled names in the text of $name"
     for go in go /usr/bin/go; do
         [ -x "$(command -v $go)" ] || continue
-        $go tool pprof -raw "$name.pb.gz" >"$name.raw" 2>"$name.err" || fail "$name: $(cat "$name.err")"
+        $go tool pprof "$as_written" -raw "$name.pb.gz" >"$name.raw" 2>"$name.err" || fail "$name: $(cat "$name.err")"
         names_in "$name.raw" | alike >of_go
         alike <of_text | comm -23 - of_go >strange
         [ ! -s strange ] || fail "$($go version) has others than the text of $name: $(cat strange)"

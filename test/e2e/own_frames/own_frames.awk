@@ -13,8 +13,8 @@ BEGIN {
     # Stand for what nobody saw; heap_mappings' are in front of a leaf.
     pseudo = "^pprof_(lost_samples|unseen_holder|lost_profile_event|missing_frames|first_thread|unseen_creation|" \
         "unseen_descriptor|earlier_descriptor|file_mapping)$"
-    # Calls malloc in the place of libstdc++'s, which does nothing else.
-    stays = "^operator new"
+    # Calls malloc in the place of libstdc++'s, which does nothing else; and what Go shows of its own, too.
+    stays = "^(operator new|pprof_do$)"
 }
 
 function wide(address) {
