@@ -130,3 +130,14 @@ void pp_mangled_put_span(pp_mangled *m, pp_span span)
 {
     pp_mangled_put(m, m->text + span.at, span.size);
 }
+
+void pp_mangled_put_character(pp_mangled *m, uint32_t c)
+{
+    char bytes[4];
+    size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t i = size; i > 1; i--, c >>= 6)
+        bytes[i - 1] = (char)(0x80 | (c & 0x3f));
+    bytes[0] = (char)(leads[size] | c);
+    pp_mangled_put(m, bytes, size);
+}

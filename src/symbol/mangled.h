@@ -99,6 +99,7 @@ static inline pp_span pp_mangled_since(const pp_mangled *m, uint32_t begin)
 void pp_mangled_put(pp_mangled *m, const char *bytes, size_t size);
 void pp_mangled_put_text(pp_mangled *m, const char *text);
 void pp_mangled_put_number(pp_mangled *m, uint64_t number);
+void pp_mangled_put_character(pp_mangled *m, uint32_t c); /* in UTF-8 */
 void pp_mangled_put_span(pp_mangled *m, pp_span span);
 
 #endif

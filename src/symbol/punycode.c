@@ -104,22 +104,11 @@ static bool decode(decoded *p, const char *at, size_t size)
     return true;
 }
 
-static void put_character(pp_mangled *m, uint32_t c)
-{
-    char bytes[4];
-    size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = size; i > 1; i--, c >>= 6)
-        bytes[i - 1] = (char)(0x80 | (c & 0x3f));
-    bytes[0] = (char)(leads[size] | c);
-    pp_mangled_put(m, bytes, size);
-}
-
 void pp_punycode_put(pp_mangled *m, const char *bytes, size_t size)
 {
     decoded p;
     if (!decode(&p, bytes, size))
         pp_mangled_fail(m);
     for (uint32_t i = 0; !m->failed && i < p.count; i++)
-        put_character(m, p.character[i]);
+        pp_mangled_put_character(m, p.character[i]);
 }

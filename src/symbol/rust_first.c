@@ -39,43 +39,52 @@ bool pp_rust_is_first_scheme(const char *name)
     return different >= LEAST_DIFFERENT;
 }
 
-/* "$LT$" and the like: how long the escape is, and what it stands for; 0 if it is none. */
-static size_t read_escape(const char *from, size_t left, char *meaning)
+/* "$u20$": a character by its number, which is printable; 0 if it is none. */
+static uint32_t read_number_escape(const char *from, size_t left, size_t *length)
+{
+    enum { MOST_DIGITS = 6 };
+    uint32_t value = 0;
+    size_t at = 2;
+    if (left < 2 || from[1] != 'u')
+        return 0;
+    for (; at < left && at < 2 + MOST_DIGITS && pp_hex_value(from[at]) >= 0; at++)
+        value = value * 16 + (uint32_t)pp_hex_value(from[at]);
+    bool is_character = value >= 0xa0 ? value < 0xd800 || (value >= 0xe000 && value <= 0x10ffff)
+                                      : value >= ' ' && value < 0x7f;
+    *length = at + 1;
+    return at < left && from[at] == '$' && is_character ? value : 0;
+}
+
+/* "$LT$" and the like: what it stands for, and how long the escape is; 0 if it is none. */
+static uint32_t read_escape(const char *from, size_t left, size_t *length)
 {
     static const char escapes[][7] = {"$C$,",  "$SP$@", "$BP$*", "$RF$&",
                                       "$LT$<", "$GT$>", "$LP$(", "$RP$)"};
     for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
-        size_t length = strlen(escapes[i]) - 1;
-        if (length <= left && strncmp(from, escapes[i], length) == 0) {
-            *meaning = escapes[i][length];
-            return length;
-        }
+        *length = strlen(escapes[i]) - 1;
+        if (*length <= left && strncmp(from, escapes[i], *length) == 0)
+            return (unsigned char)escapes[i][*length];
     }
-    if (left < 5 || from[1] != 'u' || from[4] != '$' || pp_hex_value(from[2]) < 0 ||
-        pp_hex_value(from[3]) < 0)
-        return 0;
-    int value = pp_hex_value(from[2]) * 16 + pp_hex_value(from[3]);
-    *meaning = (char)value;
-    return value >= ' ' && value < 0x7f ? 5 : 0;
+    return read_number_escape(from, left, length);
 }
 
-/* One step of what one name of the path says; how many characters it took, all where an escape is unknown. */
+/* One step of what one name of the path says; how many bytes it took, all where an escape is unknown. */
 static size_t put_escaped(pp_mangled *m, const char *from, size_t left)
 {
-    char c = *from;
-    size_t taken = 1;
-    if (c == '$') {
-        taken = read_escape(from, left, &c);
-        if (taken == 0) {
-            pp_mangled_put(m, from, left);
-            return left;
-        }
-    } else if (c == '.' && left > 1 && from[1] == '.') {
+    size_t length = 1;
+    uint32_t character = 0;
+    if (*from == '$') {
+        character = read_escape(from, left, &length);
+        length = character != 0 ? length : left;
+    } else if (*from == '.' && left > 1 && from[1] == '.') {
         pp_mangled_put_text(m, "::");
         return 2;
     }
-    pp_mangled_put(m, &c, 1);
-    return taken;
+    if (character != 0)
+        pp_mangled_put_character(m, character);
+    else
+        pp_mangled_put(m, from, length);
+    return length;
 }
 
 bool pp_rust_first_scheme(pp_mangled *m)

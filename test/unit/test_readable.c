@@ -157,6 +157,12 @@ static void rust(void **state)
           {"_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$"
            "4drop17h0123456789abcdefE",
            "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop"},
+          {"_ZN1p8w$ue4$ch17h0123456789abcdefE", "p::w\u00e4ch"},
+          {"_ZN1p10w$ue4$chst17h0123456789abcdefE", "p::w\u00e4chst"},
+          {"_ZN1p5$ua$x17h0123456789abcdefE", "p::$ua$x"},
+          {"_ZN1p5$uzz$17h0123456789abcdefE", "p::$uzz$"},
+          {"_ZN1p8$ud800$x17h0123456789abcdefE", "p::$ud800$x"},
+          {"_ZN1p3$XX17h0123456789abcdefE", "p::$XX"},
           {"_RNvNtC4core3fmt5write", "core::fmt::write"},
           {"_RINvNtC4core3mem4swaphE", "core::mem::swap::<>"},
           {"_RNvMNtC5alloc3vecINtB2_3VechE4push", "<alloc::vec::Vec<>>::push"},
