@@ -7,13 +7,15 @@
  */
 #include "dwarf/debug_copy.h"
 
+#include "dwarf/section.h"
+
 #include <errno.h>
 #include <gelf.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { ALIGNMENT = 16 };
 
@@ -78,136 +80,145 @@ typedef struct maker {
     uint64_t file_size;
     size_t names; /* index of the section of the sections' names */
     size_t count;
+    Elf64_Shdr *headers; /* of the copy: as in the file until they are copied */
     uint8_t *memory;
     size_t bytes; /* so far */
 } maker;
-
-static int read_at(int fd, void *to, size_t size, uint64_t offset)
-{
-    char *at = to;
-    while (size > 0) {
-        ssize_t got = pread(fd, at, size, (off_t)offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return got < 0 ? -errno : -EIO; /* the file has become shorter */
-        }
-        at += got;
-        size -= (size_t)got;
-        offset += (uint64_t)got;
-    }
-    return 0;
-}
-
-/* The uncompressed size, where the section says so itself; what libelf allocates for it. */
-static size_t uncompressed_size(Elf_Scn *section, const GElf_Shdr *header)
-{
-    GElf_Chdr compression;
-    if ((header->sh_flags & SHF_COMPRESSED) == 0 || gelf_getchdr(section, &compression) == NULL) {
-        return 0;
-    }
-    return compression.ch_size < PP_DEBUG_COPY_MAX ? (size_t)compression.ch_size
-                                                   : PP_DEBUG_COPY_MAX;
-}
-
-static bool is_copied(const maker *m, size_t index, const GElf_Shdr *header)
-{
-    const char *name = elf_strptr(m->file, m->names, header->sh_name);
-    return has_contents(header) && (index == m->names || is_wanted_part(debug_part(name)) ||
-                                    (name != NULL && strcmp(name, ".gnu_debugaltlink") == 0));
-}
 
 static size_t aligned(size_t bytes)
 {
     return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-/* How much memory the copy takes; libelf's for uncompressed sections counts for the limit, too. */
-static int measure(maker *m, size_t *bytes)
+static bool is_copied(const maker *m, size_t index)
 {
-    size_t total = aligned(sizeof(Elf64_Ehdr)) + aligned(m->count * sizeof(Elf64_Shdr));
-    size_t uncompressed = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(m->file, section)) != NULL;) {
-        GElf_Shdr header;
-        if (gelf_getshdr(section, &header) == NULL) {
-            return -ENOEXEC;
-        }
-        if (!is_copied(m, elf_ndxscn(section), &header)) {
+    const Elf64_Shdr *header = &m->headers[index];
+    const char *name = elf_strptr(m->file, m->names, header->sh_name);
+    if (header->sh_type == SHT_NULL || header->sh_type == SHT_NOBITS || header->sh_size == 0) {
+        return false;
+    }
+    return index == m->names || is_wanted_part(debug_part(name)) ||
+           (name != NULL && strcmp(name, ".gnu_debugaltlink") == 0);
+}
+
+/* The headers come from the file once: it may be written to meanwhile. */
+static int read_headers(maker *m)
+{
+    GElf_Ehdr header;
+    if (gelf_getehdr(m->file, &header) == NULL || header.e_shentsize != sizeof(Elf64_Shdr) ||
+        header.e_shoff > m->file_size ||
+        m->count > (m->file_size - header.e_shoff) / sizeof(Elf64_Shdr)) {
+        return -ENOEXEC;
+    }
+    m->headers = calloc(m->count, sizeof *m->headers);
+    if (m->headers == NULL) {
+        return -ENOMEM;
+    }
+    return pp_section_read_at(m->fd, m->headers, m->count * sizeof *m->headers, header.e_shoff);
+}
+
+/* How much memory the copy takes. */
+static int measure(const maker *m, size_t *bytes)
+{
+    uint64_t total = aligned(sizeof(Elf64_Ehdr)) + aligned(m->count * sizeof *m->headers);
+    for (size_t i = 1; i < m->count; i++) {
+        const Elf64_Shdr *header = &m->headers[i];
+        uint64_t size = 0;
+        if (!is_copied(m, i)) {
             continue;
         }
-        if (header.sh_offset > m->file_size || header.sh_size > m->file_size - header.sh_offset) {
+        if (header->sh_offset > m->file_size ||
+            header->sh_size > m->file_size - header->sh_offset) {
             return -ENOEXEC;
         }
-        if (header.sh_size > PP_DEBUG_COPY_MAX) {
+        int error = pp_section_size(m->fd, header, &size);
+        if (error != 0) {
+            return error;
+        }
+        if (size > PP_DEBUG_COPY_MAX - total) {
             return -EFBIG;
         }
-        total += aligned((size_t)header.sh_size);
-        uncompressed += uncompressed_size(section, &header);
-        if (total + uncompressed > PP_DEBUG_COPY_MAX) {
+        total += aligned((size_t)size);
+        if (total > PP_DEBUG_COPY_MAX) {
             return -EFBIG;
         }
     }
-    *bytes = total;
+    *bytes = (size_t)total;
     return 0;
 }
 
-static int copy_section(maker *m, Elf64_Shdr *header)
+static int copy_section(maker *m, Elf64_Shdr *header, size_t room)
 {
-    uint64_t from = header->sh_offset;
-    size_t size = (size_t)header->sh_size;
-    header->sh_offset = m->bytes;
-    m->bytes += aligned(size);
-    return read_at(m->fd, m->memory + header->sh_offset, size, from);
-}
-
-static int copy_all(maker *m)
-{
-    Elf64_Ehdr *elf_header = (Elf64_Ehdr *)(void *)m->memory;
-    Elf64_Shdr *headers = (Elf64_Shdr *)(void *)(m->memory + aligned(sizeof *elf_header));
-    int error = read_at(m->fd, elf_header, sizeof *elf_header, 0);
-    if (error == 0 && (elf_header->e_shoff > m->file_size ||
-                       m->count * sizeof *headers > m->file_size - elf_header->e_shoff)) {
-        error = -ENOEXEC;
+    uint64_t size = 0;
+    int error = pp_section_size(m->fd, header, &size);
+    if (error == 0 && size > room - m->bytes) {
+        error = -EIO; /* it has grown since it was measured */
     }
     if (error == 0) {
-        error = read_at(m->fd, headers, m->count * sizeof *headers, elf_header->e_shoff);
+        error = pp_section_read(m->fd, header, size, m->memory + m->bytes);
     }
-    elf_header->e_phoff = 0;
-    elf_header->e_phnum = 0;
-    elf_header->e_shoff = (uint64_t)((uint8_t *)headers - m->memory);
-    m->bytes = aligned(sizeof *elf_header) + aligned(m->count * sizeof *headers);
-    for (size_t i = 1; error == 0 && i < m->count; i++) {
-        GElf_Shdr header;
-        Elf_Scn *section = elf_getscn(m->file, i);
-        if (gelf_getshdr(section, &header) != NULL && is_copied(m, i, &header)) {
-            headers[i].sh_offset =
-                header.sh_offset; /* as it was measured: the file may be written to */
-            headers[i].sh_size = header.sh_size;
-            error = copy_section(m, &headers[i]);
-        } else {
-            headers[i].sh_type = SHT_NOBITS;
-        }
-    }
+    header->sh_offset = m->bytes;
+    m->bytes += aligned((size_t)size);
     return error;
 }
 
-/* elf_memory() knows the header by its first bytes alone. */
+static int copy_all(maker *m, size_t room)
+{
+    Elf64_Ehdr *elf_header = (Elf64_Ehdr *)(void *)m->memory;
+    size_t headers_at = aligned(sizeof *elf_header);
+    size_t headers_size = m->count * sizeof *m->headers;
+    int error = pp_section_read_at(m->fd, elf_header, sizeof *elf_header, 0);
+    m->bytes = headers_at + aligned(headers_size);
+    for (size_t i = 1; error == 0 && i < m->count; i++) {
+        if (is_copied(m, i)) {
+            error = copy_section(m, &m->headers[i], room);
+        } else {
+            m->headers[i].sh_type = SHT_NOBITS;
+        }
+    }
+    elf_header->e_phoff = 0;
+    elf_header->e_phnum = 0;
+    elf_header->e_shoff = headers_at;
+    memcpy(m->memory + headers_at, m->headers, headers_size);
+    return error;
+}
+
 static bool is_ours(Elf *file)
 {
     const char *ident = elf_getident(file, NULL);
-    GElf_Ehdr header;
+    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     return elf_kind(file) == ELF_K_ELF && ident != NULL && ident[EI_CLASS] == ELFCLASS64 &&
-           ident[EI_DATA] ==
-               (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB) &&
-           gelf_getehdr(file, &header) != NULL && header.e_shentsize == sizeof(Elf64_Shdr);
+           ident[EI_DATA] == (little ? ELFDATA2LSB : ELFDATA2MSB);
+}
+
+static int make(maker *m, pp_debug_copy *copy)
+{
+    size_t bytes = 0;
+    int error = read_headers(m);
+    if (error == 0) {
+        error = measure(m, &bytes);
+    }
+    if (error != 0) {
+        return error;
+    }
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return -ENOMEM;
+    }
+    m->memory = memory;
+    *copy = (pp_debug_copy){.memory = memory, .bytes = bytes};
+    error = copy_all(m, bytes);
+    if (error == 0) {
+        copy->elf = elf_memory(memory, bytes);
+        error = copy->elf != NULL ? 0 : -ENOEXEC;
+    }
+    return error;
 }
 
 int pp_debug_copy_make(Elf *file, int fd, pp_debug_copy *copy)
 {
     maker m = {.file = file, .fd = fd};
     struct stat status;
-    size_t bytes = 0;
     *copy = (pp_debug_copy){0};
     if (!is_ours(file) || elf_getshdrstrndx(file, &m.names) != 0 ||
         elf_getshdrnum(file, &m.count) != 0) {
@@ -220,21 +231,8 @@ int pp_debug_copy_make(Elf *file, int fd, pp_debug_copy *copy)
         return -errno;
     }
     m.file_size = (uint64_t)status.st_size;
-    int error = measure(&m, &bytes);
-    if (error != 0) {
-        return error;
-    }
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        return -ENOMEM;
-    }
-    m.memory = memory;
-    error = copy_all(&m);
-    *copy = (pp_debug_copy){.memory = memory, .bytes = bytes};
-    if (error == 0) {
-        copy->elf = elf_memory(memory, bytes);
-        error = copy->elf != NULL ? 0 : -ENOEXEC;
-    }
+    int error = make(&m, copy);
+    free(m.headers);
     if (error != 0) {
         pp_debug_copy_release(copy);
     }

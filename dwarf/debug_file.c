@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -188,9 +189,25 @@ static int find(search *s)
 
 /* ---- opening ---- */
 
+/*
+ * Whether libdw will get the memory that it needs. It ends the process where some of its allocations fail (assert), so as much as
+ * it may need in all is mapped before, and given back: its tables are smaller than what they are made of, but for the first
+ * ones.
+ */
+static bool is_memory_left(const pp_debug_copy *copy)
+{
+    enum { LEAST = 16 << 20 };
+    size_t bytes = copy->bytes + LEAST;
+    void *all = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return all != MAP_FAILED && munmap(all, bytes) == 0;
+}
+
 static int open_dwarf(candidate *c, void (*no_memory)(void), pp_debug_copy *copy, Dwarf **dwarf)
 {
     int error = pp_debug_copy_make(c->elf, c->fd, copy);
+    if (error == 0 && !is_memory_left(copy)) {
+        error = -ENOMEM;
+    }
     if (error == 0) {
         *dwarf = dwarf_begin_elf(copy->elf, DWARF_C_READ, NULL);
         error = *dwarf != NULL ? 0 : -ENOEXEC;

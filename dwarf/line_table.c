@@ -12,8 +12,14 @@
  */
 #include "dwarf/line_table.h"
 
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 void pp_line_table_open(pp_line_table *table, Dwarf_Die *unit)
 {
+    Dwarf_Attribute attribute;
     *table = (pp_line_table){0};
     if (dwarf_getsrclines(unit, &table->lines, &table->count) != 0) {
         table->lines = NULL;
@@ -23,7 +29,55 @@ void pp_line_table_open(pp_line_table *table, Dwarf_Die *unit)
         table->files = NULL;
         table->file_count = 0;
     }
+    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    table->folder = folder != NULL && *folder == '/' ? folder : NULL;
 }
+
+void pp_line_table_close(pp_line_table *table)
+{
+    for (size_t i = 0; table->completed != NULL && i < table->file_count; i++) {
+        free(table->completed[i]);
+    }
+    free(table->completed);
+    *table = (pp_line_table){0};
+}
+
+/* ---- files ---- */
+
+const char *pp_line_table_raw_file(const pp_line_table *table, size_t number)
+{
+    return number < table->file_count ? dwarf_filesrc(table->files, number, NULL, NULL) : NULL;
+}
+
+static char *joined(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + sizeof "/";
+    char *path = malloc(size);
+    if (path != NULL) {
+        snprintf(path, size, "%s/%s", folder, name);
+    }
+    return path;
+}
+
+const char *pp_line_table_file(pp_line_table *table, size_t number)
+{
+    const char *name = pp_line_table_raw_file(table, number);
+    if (name == NULL || *name == '/' || table->folder == NULL) {
+        return name;
+    }
+    if (table->completed == NULL) {
+        table->completed = calloc(table->file_count, sizeof *table->completed);
+    }
+    if (table->completed == NULL) {
+        return name;
+    }
+    if (table->completed[number] == NULL) {
+        table->completed[number] = joined(table->folder, name);
+    }
+    return table->completed[number] != NULL ? table->completed[number] : name;
+}
+
+/* ---- rows ---- */
 
 static Dwarf_Addr address_of(const pp_line_table *table, size_t row)
 {
@@ -32,8 +86,7 @@ static Dwarf_Addr address_of(const pp_line_table *table, size_t row)
     return address;
 }
 
-bool pp_line_table_find(const pp_line_table *table, Dwarf_Addr address, const char **file,
-                        uint32_t *line)
+bool pp_line_table_find(const pp_line_table *table, Dwarf_Addr address, pp_source_line *found)
 {
     size_t lo = 0;
     size_t hi = table->count; /* the first row above the address */
@@ -49,18 +102,13 @@ bool pp_line_table_find(const pp_line_table *table, Dwarf_Addr address, const ch
         return false; /* the last row is an end */
     }
     Dwarf_Line *row = dwarf_onesrcline(table->lines, lo - 1);
+    Dwarf_Files *files = NULL;
     bool ends = true;
-    int number = 0;
-    if (dwarf_lineendsequence(row, &ends) != 0 || ends || dwarf_lineno(row, &number) != 0) {
+    int line = 0;
+    if (dwarf_lineendsequence(row, &ends) != 0 || ends || dwarf_lineno(row, &line) != 0 ||
+        dwarf_line_file(row, &files, &found->file) != 0) {
         return false;
     }
-    *file = dwarf_linesrc(row, NULL, NULL);
-    *line = number > 0 ? (uint32_t)number : 0;
-    return *file != NULL;
-}
-
-const char *pp_line_table_file(const pp_line_table *table, uint64_t number)
-{
-    return number < table->file_count ? dwarf_filesrc(table->files, (size_t)number, NULL, NULL)
-                                      : NULL;
+    found->line = line > 0 ? (uint32_t)line : 0;
+    return pp_line_table_raw_file(table, found->file) != NULL;
 }

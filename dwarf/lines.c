@@ -83,12 +83,13 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
     return (uint32_t)number;
 }
 
-static uint32_t start_line_of(Dwarf_Die *die, const char *file)
+/* 0 if it is declared in another file than this one. */
+static uint32_t start_line_of(Dwarf_Die *die, const char *raw_file)
 {
     const char *declared_in = dwarf_decl_file(die);
     int line = 0;
-    if (declared_in == NULL || strcmp(declared_in, file) != 0 || dwarf_decl_line(die, &line) != 0 ||
-        line < 0) {
+    if (declared_in == NULL || raw_file == NULL || strcmp(declared_in, raw_file) != 0 ||
+        dwarf_decl_line(die, &line) != 0 || line < 0) {
         return 0;
     }
     return (uint32_t)line;
@@ -96,8 +97,9 @@ static uint32_t start_line_of(Dwarf_Die *die, const char *file)
 
 /* ---- an address ---- */
 
-static bool add_function(finder *f, size_t *count, const char *name, const char *file,
-                         uint32_t line, uint32_t start_line)
+/* `die` NULL: nothing is known but the line. */
+static bool add_function(finder *f, pp_line_table *table, size_t *count, Dwarf_Die *die,
+                         const pp_source_line *at)
 {
     pprof_dwarf_function *functions =
         pp_array_more(f->functions, &f->function_room, *count, sizeof *functions);
@@ -105,34 +107,44 @@ static bool add_function(finder *f, size_t *count, const char *name, const char 
         return false;
     }
     f->functions = functions;
-    functions[(*count)++] = (pprof_dwarf_function){name, file, line, start_line};
+    functions[*count] =
+        (pprof_dwarf_function){.file = pp_line_table_file(table, at->file), .line = at->line};
+    if (die != NULL) {
+        functions[*count].name = name_of(die);
+        functions[*count].start_line = start_line_of(die, pp_line_table_raw_file(table, at->file));
+    }
+    ++*count;
     return true;
 }
 
+/* Where the caller of an inlined function is; in the same file where the table does not know that. */
+static void go_to_call(const pp_line_table *table, Dwarf_Die *inlined, pp_source_line *at)
+{
+    size_t file = number_of(inlined, DW_AT_call_file);
+    at->line = number_of(inlined, DW_AT_call_line);
+    if (pp_line_table_raw_file(table, file) != NULL) {
+        at->file = file;
+    }
+}
+
 /* From the innermost scope outwards: where one was inlined is where its outer one is at this address. */
-static int tell(finder *f, const pp_line_table *table, const wanted *w, int scope, bool split)
+static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, bool split)
 {
     pprof_dwarf_place place = {.index = w->index, .may_lack_inlined = split};
-    const char *file = NULL;
-    uint32_t line = 0;
-    if (!pp_line_table_find(table, w->address, &file, &line)) {
+    pp_source_line at;
+    if (!pp_line_table_find(table, w->address, &at)) {
         return 0;
     }
-    if (scope == PP_SCOPE_NONE && !add_function(f, &place.count, NULL, file, line, 0)) {
+    if (scope == PP_SCOPE_NONE && !add_function(f, table, &place.count, NULL, &at)) {
         return -ENOMEM;
     }
     while (scope != PP_SCOPE_NONE) {
         pp_scope *s = &f->scopes.scope[scope];
-        if (!add_function(f, &place.count, name_of(&s->die), file, line,
-                          start_line_of(&s->die, file))) {
+        if (!add_function(f, table, &place.count, &s->die, &at)) {
             return -ENOMEM;
         }
-        if (s->outer == PP_SCOPE_NONE) {
-            place.entry = s->entry + f->module->bias;
-        }
-        const char *caller = pp_line_table_file(table, number_of(&s->die, DW_AT_call_file));
-        file = caller != NULL ? caller : file;
-        line = number_of(&s->die, DW_AT_call_line);
+        place.entry = s->entry + f->module->bias; /* in the end, of the outermost */
+        go_to_call(table, &s->die, &at);
         scope = s->outer;
     }
     place.functions = f->functions;
@@ -156,6 +168,7 @@ static int find_in_unit(finder *f, size_t first, size_t count)
     for (size_t i = 0; error == 0 && i < count && table.count > 0; i++) {
         error = tell(f, &table, &f->wanted[first + i], f->innermost[i], unit->split);
     }
+    pp_line_table_close(&table);
     return error;
 }
 

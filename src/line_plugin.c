@@ -30,11 +30,13 @@ static const char file_name[] = "libpprof-dwarf.so";
 static const char symbol_name[] = "pprof_dwarf";
 static const char advice[] = "install it beside libpprof.so, and libdw (libdw1, elfutils-libs)";
 
-/* libdw's own frames and tables take 20 KiB, ours another 30 (dwarf/debug_file.c). */
+/* libdw reads a table of lines with 130 KiB of its rows on the stack; 160 KiB were seen in all. It does not notice that it
+ * steps over a guard page. */
 static const uintptr_t stack_needed = 256 * UINT64_C(1024);
 
 static const pprof_dwarf_interface *plugin; /* NULL = not loaded */
-static bool unavailable;                    /* it was looked for, or cannot be loaded any more */
+static bool missing;                        /* it was looked for, and is not there */
+static bool confined;                       /* it is not looked for any more */
 
 /* ---- what is in the way ---- */
 
@@ -79,12 +81,14 @@ static bool is_stack_large(void)
     return large;
 }
 
+static bool said_handler;
+static const char in_handler[] = "the profile is written in a signal handler";
+
 static bool is_possible(void)
 {
-    static bool said_handler;
     static bool said_stack;
     if (pp_in_handler()) {
-        say_once(&said_handler, "the profile is written in a signal handler");
+        say_once(&said_handler, in_handler);
         return false;
     }
     if (!is_stack_large()) {
@@ -122,13 +126,15 @@ static const pprof_dwarf_interface *load(pp_text *why)
     return load_from(file_name, why);
 }
 
-/* In the child of a process with several threads one that does not exist may have the loader's lock. */
+/* In the child of a process with several threads one that does not exist may have the loader's lock. A program that has
+ * confined itself may be killed for what loading takes. */
 static void load_once(void)
 {
     static bool said;
     pp_text why = PP_TEXT_INIT;
-    if (pp_loader_is_suspect()) {
-        say_once(&said, "libpprof-dwarf.so was not loaded before the fork");
+    if (pp_loader_is_suspect() || __atomic_load_n(&confined, __ATOMIC_RELAXED)) {
+        say_once(&said,
+                 "libpprof-dwarf.so was not loaded before the program forked or confined itself");
         return;
     }
     const pprof_dwarf_interface *found = load(&why);
@@ -139,7 +145,7 @@ static void load_once(void)
         say_once(&said, why.data);
     }
     __atomic_store_n(&plugin, found, __ATOMIC_RELEASE);
-    __atomic_store_n(&unavailable, found == NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&missing, found == NULL, __ATOMIC_RELAXED);
 }
 
 /* ---- asking ---- */
@@ -217,10 +223,17 @@ static bool ask(const pp_mapping *mapping, const uint64_t *addresses, size_t cou
                                  .build_id_size = mapping->build_id_size,
                                  .bias = mapping->bias};
     const pprof_dwarf_interface *asked = __atomic_load_n(&plugin, __ATOMIC_ACQUIRE);
+    static bool said_size;
+    static bool said_memory;
     int error = asked->find_lines(&module, addresses, count, &host);
     if (error == -ENOENT && mapping->build_id_size > 0) {
         module.opened_path = "/proc/self/exe";
         error = asked->find_lines(&module, addresses, count, &host);
+    }
+    if (error == -EFBIG) {
+        say_once(&said_size, "a file has more than 1 GiB of debug information");
+    } else if (error == -ENOMEM) {
+        say_once(&said_memory, "there is no memory for a file's debug information");
     }
     return error == 0 && !q->lacks;
 }
@@ -249,7 +262,7 @@ static bool begin(void)
     int saved_errno = errno;
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    bool possible = !__atomic_load_n(&unavailable, __ATOMIC_RELAXED) && is_possible();
+    bool possible = !__atomic_load_n(&missing, __ATOMIC_RELAXED) && is_possible();
     if (possible && __atomic_load_n(&plugin, __ATOMIC_ACQUIRE) == NULL) {
         pp_own_work_begin();
         load_once();
@@ -262,20 +275,24 @@ static bool begin(void)
 
 /* ---- when ---- */
 
+static bool begun;
+
 void pp_line_plugin_begin(void)
 {
     static const pp_lines_source source = {.begin = begin, .find = find};
     pp_lines_set_source(&source);
+    begun = true;
 }
 
 void pp_line_plugin_end(void)
 {
+    if (begun) {
+        say_once(&said_handler, in_handler);
+    }
     pp_lines_set_source(NULL);
 }
 
 void pp_line_plugin_confine(void)
 {
-    if (__atomic_load_n(&plugin, __ATOMIC_ACQUIRE) == NULL) {
-        __atomic_store_n(&unavailable, true, __ATOMIC_RELAXED);
-    }
+    __atomic_store_n(&confined, true, __ATOMIC_RELAXED);
 }

@@ -306,15 +306,16 @@ static void wait_for_deadline(void)
 static void before_confinement(void)
 {
     pp_deadline_cancel();
-    bool written = pp_heap_control_confine();
-    written |= pp_thread_control_confine();
-    written |= pp_contention_control_confine();
-    written |= pp_fd_control_confine();
-    written |= pp_alloctrace_stop();
+    bool written = false;
     if (started && pp_cpu_control_stop(true, false) == 0) {
         started = false;
         written = true;
     }
+    written |= pp_heap_control_confine();
+    written |= pp_thread_control_confine();
+    written |= pp_contention_control_confine();
+    written |= pp_fd_control_confine();
+    written |= pp_alloctrace_stop();
     if (written) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
@@ -330,10 +331,10 @@ static void at_end(const void *interrupted)
     if (fatal_signal) {
         pp_line_plugin_end();
     }
-    pp_thread_control_end(interrupted);
-    if (started) {
+    if (started) { /* first: what the other files take is not the program's time */
         pp_cpu_control_stop(true, fatal_signal);
     }
+    pp_thread_control_end(interrupted);
     pp_heap_control_end(fatal_signal);
     pp_contention_control_end(fatal_signal);
     pp_fd_control_end(fatal_signal);

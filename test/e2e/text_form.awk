@@ -84,6 +84,8 @@ function begin_record(numbers, value,    i) {
 
 function check_address(hex,    value) {
     value = number_of(hex)
+    # What was inlined has the address of what it was inlined into, which follows.
+    if (next_address > 1 && address[next_address - 1] == value + 1) return
     while (next_address <= depth && address[next_address] != value + 1) next_address++
     # A row without a stack, and what stands for it.
     if (next_address > depth && !(value == 0 && depth <= 1)) problem("no address of the row, or not in its order")
