@@ -42,11 +42,13 @@ foreach(verb "" record top merge)
   list(APPEND PPROF_MAN_PAGES ${page}.gz)
 endforeach()
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man)
-foreach(page libpprof.3 libpprof.7)
-  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/${page}.gz
-    COMMAND sh -c "${PPROF_GZIP} -9nc <${CMAKE_SOURCE_DIR}/docs/man/${page} >${CMAKE_BINARY_DIR}/man/${page}.gz"
-    DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/${page} VERBATIM)
-endforeach()
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/libpprof.3.gz
+  COMMAND sh -c "${PPROF_GZIP} -9nc <${CMAKE_SOURCE_DIR}/docs/man/libpprof.3 >${CMAKE_BINARY_DIR}/man/libpprof.3.gz"
+  DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/libpprof.3 VERBATIM)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/libpprof.7.gz
+  COMMAND sh -c "${CMAKE_SOURCE_DIR}/tools/make-options-page >${CMAKE_BINARY_DIR}/man/libpprof.7"
+  COMMAND ${PPROF_GZIP} -9nf ${CMAKE_BINARY_DIR}/man/libpprof.7
+  DEPENDS ${CMAKE_SOURCE_DIR}/tools/make-options-page ${CMAKE_SOURCE_DIR}/README.md VERBATIM)
 add_custom_target(man ALL DEPENDS ${PPROF_MAN_PAGES} ${CMAKE_BINARY_DIR}/man/libpprof.3.gz
                   ${CMAKE_BINARY_DIR}/man/libpprof.7.gz)
 install(FILES ${PPROF_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
