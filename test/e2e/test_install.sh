@@ -94,7 +94,7 @@ done
 gzip -dc "$there/share/man/man7/libpprof.7.gz" >options.7
 gzip -dc "$there/share/man/man3/libpprof.3.gz" >functions.3
 # The options that README lists, and the functions that the page names.
-sed -n 's/^| `\([a-z]*\).* | .*/\1/p' "$SRC/README.md" | sort -u >options
+sed -n '/^### Options in/,/^`CPUPROFILE/ s/^| `\([a-z]*\).* | .*/\1/p' "$SRC/README.md" | sort -u >options
 [ "$(wc -l <options)" -ge 10 ] || fail "README lists no options any more"
 while read -r option; do
     grep -qE "^\\\\fB$option" options.7 || fail "libpprof(7) does not list the option $option"
