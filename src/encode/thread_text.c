@@ -54,10 +54,11 @@ static void write_place(dump *d, const pp_line *line)
 }
 
 /* The functions that were inlined there, which have no code of their own that the address could be an offset in. */
-static void write_inlined(dump *d, const pp_lines *lines, const char *after)
+static void write_inlined(dump *d, uint32_t id, const char *after)
 {
+    const pp_lines *lines = &d->names.lines[id - 1];
     for (uint32_t i = 0; i + 1 < lines->count; i++) {
-        pp_text_stream_add(&d->out, lines->line[i].function);
+        pp_text_stream_add(&d->out, d->names.readable_lines[id - 1][i]);
         pp_text_stream_add(&d->out, after);
         write_place(d, &lines->line[i]);
         pp_text_stream_add(&d->out, "\n");
@@ -105,7 +106,7 @@ static void write_thread(dump *d, const pp_thread_text *t)
     pp_text_stream_add(&d->out, "]:\n");
     for (uint32_t i = 0; i < t->depth; i++) {
         uint32_t id = pp_location_table_id(&d->locations, t->pc[i] - 1);
-        write_inlined(d, &d->names.lines[id - 1], "(...)");
+        write_inlined(d, id, "(...)");
         write_function(d, "", t->pc[i], "(...)", 0);
     }
     if (t->creation != NULL) {

@@ -33,9 +33,9 @@ typedef struct pp_line {
 /* All that is at one address: the function that the machine calls is the last one, the ones before it were
  * inlined, each into its successor. */
 typedef struct pp_lines {
-    pp_line *line;         /* innermost first */
-    uint32_t count;        /* 0 = unknown */
-    uintptr_t entry;       /* run-time address of the last one's first instruction */
+    pp_line *line;   /* innermost first */
+    uint32_t count;  /* 0 = unknown */
+    uintptr_t entry; /* run-time address of the last one's first instruction */
 } pp_lines;
 
 /*
