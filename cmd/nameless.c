@@ -26,7 +26,7 @@ static bool is_place(const char *name)
 
 static bool is_nameless(const struct pp_profile *profile, const struct pp_location *location)
 {
-    if (location->line_count == 0)
+    if (!location || location->line_count == 0)
         return true;
     return is_place(pp_profile_text(profile, profile->functions[location->lines[0].function].name));
 }

@@ -251,6 +251,7 @@ static void remember_times(struct pp_child *child)
     long children_user, children_system;
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
 
+    /* NOLINTNEXTLINE(cert-err34-c): the kernel wrote them */
     if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
                           &user, &system, &children_user, &children_system) != 4)
         return;

@@ -54,6 +54,7 @@ static bool read_header(const char *line, struct pp_part *name, uint64_t *offset
     int process, end = -1;
 
     memset(name, 0, sizeof(*name));
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is another number, and finds no part */
     if (sscanf(line, "%d %" SCNu64 " %" SCNu64 " %15s %" SCNu64 " %7s%n", &process, &name->stamp,
                &name->number, name->kind, offset, word, &end) < 6 ||
         process <= 0 || end < 0 || line[end])
@@ -100,6 +101,7 @@ static bool read_name(const char *file, struct pp_part *name)
     int process, end = -1;
 
     memset(name, 0, sizeof(*name));
+    /* NOLINTNEXTLINE(cert-err34-c): likewise */
     if (sscanf(file, "%d.%15[^.].%" SCNu64 ".%" SCNu64 "%n", &process, name->kind, &name->stamp,
                &name->number, &end) < 4 ||
         process <= 0 || end < 0)
@@ -195,6 +197,7 @@ size_t pp_parts_select(const struct pp_parts *parts, const char *kind, pid_t com
         if (is_of(part, kind, command) && is_good(part) && !is_superseded(parts, part))
             selected[count++] = part;
     }
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     qsort(selected, count, sizeof(*selected), compare);
     return count;
 }

@@ -186,8 +186,10 @@ static void remove_if_left_over(const char *folder)
 static void remove_left_over(const char *parent)
 {
     struct dirent **entries;
-    int count = scandir(parent, &entries, is_our_name, alphasort);
+    int count = parent ? scandir(parent, &entries, is_our_name, alphasort) : 0;
 
+    if (!parent)
+        return;
     for (int i = 0; i < count; i++) {
         char *folder = join("%s/%s", parent, entries[i]->d_name);
 
@@ -438,6 +440,7 @@ int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
     const char *name = session->options->kinds.list[kind].name;
     pid_t only = session->options->subprocesses ? 0 : command;
     const char *output = session->outputs[kind];
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     const struct pp_part **parts = pp_heap_alloc(session->parts.count, sizeof(*parts));
     size_t count = pp_parts_select(&session->parts, name, only, parts);
     struct pp_profile **profiles = pp_heap_alloc(count, sizeof(struct pp_profile *));

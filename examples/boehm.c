@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * boehm.c FILE.pb.gz [bypass]: a heap profile of the Boehm collector's heap, without skew.
+ * boehm.c FILE.pb.gz [late | bypass]: a heap profile of the Boehm collector's heap, without skew.
  *
  * A collector frees late. What became garbage since the last collection is still counted when the
  * profile is taken: not because it is in use, but because nobody has looked. The younger an object,
@@ -13,8 +13,9 @@
  *   GC_EVENT_RECLAIM_START      pprof_heap_record_sweep      for each object that was not marked
  *   GC_EVENT_RECLAIM_END        pprof_heap_cycle_post_sweep  the heap as of this mark is shown
  *
- * The profile is then the heap as it was at the end of the last marking. With "bypass" the cycle is
- * not driven, and the profile shows the skew.
+ * The profile is then the heap as it was at the end of the last marking. pprof_set_collector() has the collector run before
+ * the profile is written, so that this is now. With "late" it is not set: the profile is as old as the last
+ * collection. With "bypass" the cycle is not driven either, and the profile shows the skew.
  *
  * Boehm's collector does not say what it sweeps, so the program keeps a weak list of its objects
  * and asks for their mark bits. The list lies in memory from malloc, where the collector does not
@@ -29,12 +30,13 @@
 #include <gc/gc_mark.h>
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int bypass;
+static bool late, bypass;
 
 /* ---- the weak list ---- */
 
@@ -147,20 +149,24 @@ static void parse_words(void)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: boehm FILE.pb.gz [bypass]\n");
+        fprintf(stderr, "usage: boehm FILE.pb.gz [late | bypass]\n");
         return 2;
     }
     bypass = argc > 2 && strcmp(argv[2], "bypass") == 0;
+    late = bypass || (argc > 2 && strcmp(argv[2], "late") == 0);
     pprof_set_mem_profile_rate(1); /* every object: this program is small */
     GC_INIT();
     GC_set_on_collection_event(on_collection_event);
-    pprof_set_collector(collect);
+    if (!late) {
+        pprof_set_collector(collect);
+    }
 
     load_documents();
     parse_words();
     collect();
     GC_disable();  /* else it depends on the collector when the next collection comes */
     parse_words(); /* garbage that no collection has seen */
+    GC_enable();
 
     int fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int error = pprof_write_heap_profile(pprof_writer_fd(fd));

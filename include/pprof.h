@@ -325,7 +325,7 @@ PPROF_API bool pprof_mutex_profile(pprof_block_record *records, size_t capacity,
 /*
  * A custom allocator (a pool, an arena) or a garbage collector tells of its objects; they are in the
  * same profiles as malloc's, in records of their own. What it takes from malloc itself is in there
- * as well. All of these functions are lock-free, allocate nothing from the host, preserve errno,
+ * as well. But for pprof_set_collector(), these functions are lock-free, allocate nothing from the host, preserve errno,
  * and may be called by any thread, while others are stopped, and inside signal handlers that did
  * not interrupt one of them.
  */
@@ -365,9 +365,27 @@ PPROF_API void pprof_heap_cycle_flush(void);
 PPROF_API void pprof_heap_cycle_post_sweep(void);
 
 /*
- * How to run the collector, NULL for none: called where a profile is asked for with a collection
- * before it. With the option alloctrace each of its cycles is logged as tracegc. It runs on the
- * thread that asks. Thread-safe.
+ * How to run the collector, NULL for none: a function that returns when a collection is over, with all that it has to
+ * say of it said (sweeps, cycles) [runtime.GC, which Go's programs call before they write a heap profile]. It is called
+ *
+ *   - by pprof_profile_write() of "heap" and "allocs", in whatever form, and pprof_write_heap_profile(), first of all
+ *     and on the thread that calls these;
+ *   - once by exit() and quick_exit(), where a file of the heap is to be written at the end (LIBPPROF=heap,
+ *     -memprofile): in the order of atexit() handlers, as if it had been handed to atexit() here. So what was there
+ *     when it was set is still there then. Not in a child of fork() that has not set it again.
+ *
+ * and by nothing else: neither where records are read or counted, nor by _exit(), nor where SIGTERM or SIGINT ends the
+ * process, the program calls exit() in a signal's handler, or puts itself under a seccomp filter. What is written then
+ * is as of the last cycle, since a thread that was stopped anywhere may hold every lock that a collector needs.
+ *
+ * The collector may allocate, take locks (which a thread that makes one of the calls above must not hold), call whatever is
+ * declared here, and set another collector. A profile that it writes itself is written without another collection. It
+ * must return: a jump out of it is not seen. libpprof holds no lock meanwhile, so that threads that write profiles at
+ * the same time call it at the same time.
+ *
+ * The text of the heap has each call in NumForcedGC, and EnableGC if there is a collector, or cycles are ended. With the
+ * option alloctrace each cycle, or each call that ends none, is logged as tracegc. Thread-safe; unlike the functions
+ * above it may allocate and is not async-signal-safe.
  */
 PPROF_API void pprof_set_collector(void (*collect)(void));
 

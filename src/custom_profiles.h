@@ -28,6 +28,7 @@ struct pprof_profile {
     size_t (*count)(void);
     int (*write)(pprof_writer writer, int debug);
     bool (*is_there)(void); /* NULL: always */
+    bool collects;          /* the program's collector is run before it is written */
     /* The program's own. */
     pp_value_table *values;
     struct pprof_profile *next;

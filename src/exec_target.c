@@ -24,6 +24,7 @@ enum {
     PERMITS_EXECUTION = 0111
 };
 
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's name */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 typedef struct program {
@@ -45,7 +46,7 @@ static pp_exec_verdict inspect_loader(const program *p, const ElfW(Phdr) * segme
 
 static pp_exec_verdict inspect_elf(const program *p)
 {
-    ElfW(Ehdr) header;
+    ElfW(Ehdr) header = {.e_phnum = 0};
     memcpy(&header, p->head, sizeof header);
     if (header.e_ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] ||
         header.e_machine != __ehdr_start.e_machine) {

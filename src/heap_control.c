@@ -79,9 +79,14 @@ void pp_heap_control_write_so_far(void)
     pp_end_files_write_so_far(files, FILES);
 }
 
+bool pp_heap_control_wants_file(void)
+{
+    return files[HEAP].wanted || files[ALLOCS].wanted;
+}
+
 bool pp_heap_control_confine(void)
 {
-    bool wanted = files[HEAP].wanted || files[ALLOCS].wanted;
+    bool wanted = pp_heap_control_wants_file();
     pp_heap_control_end(false);
     pp_heap_set_rate(0);
     return wanted;

@@ -42,6 +42,9 @@ bool pp_heap_control_is_on(void);
 /* Writes a profile.proto. 0, -ENOMEM or the writer's first error. */
 int pp_heap_control_write(pp_heap_view view, pprof_writer writer);
 
+/* Whether a file with what is in use is to be written at the end. */
+bool pp_heap_control_wants_file(void);
+
 /* Writes the file, if there is one to be written and it has not been. `fatal`: see cpu_control.h. */
 void pp_heap_control_end(bool fatal);
 

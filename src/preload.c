@@ -21,6 +21,7 @@
 #include "exec_target.h"
 #include "fd_control.h"
 #include "follow_exec.h"
+#include "heap_collect.h"
 #include "heap_control.h"
 #include "hook/process.h"
 #include "hook/threads.h"
@@ -237,6 +238,7 @@ static void after_fork_in_child(void)
     pp_fd_control_after_fork(options.subprocesses);
     pp_cpu_control_after_fork();
     pp_heap_control_after_fork(options.subprocesses);
+    pp_heap_collect_after_fork();
     pp_alloctrace_after_fork_in_child(options.subprocesses);
     pp_custom_profiles_after_fork_in_child();
     if (started && options.subprocesses) {

@@ -19,6 +19,7 @@
 #include "preload.h"
 #include "profile/value_rows.h"
 #include "profile_names.h"
+#include "sample/heap_cycles.h"
 #include "store/heap_peak.h"
 #include "sys/modules.h"
 #include "sys/sanitizers.h"
@@ -105,13 +106,13 @@ static int write_goroutine(pprof_writer writer, int debug)
 
 /* By name. */
 static pprof_profile built_in[] = {
-    {.name = "allocs", .count = count_heap, .write = write_allocs},
+    {.name = "allocs", .count = count_heap, .write = write_allocs, .collects = true},
     {.name = "block", .count = count_block, .write = write_block},
     {.name = "fd",
      .count = pp_fd_control_count,
      .write = pp_fd_control_write,
      .is_there = pp_fd_control_is_on},
-    {.name = "heap", .count = count_heap, .write = write_heap},
+    {.name = "heap", .count = count_heap, .write = write_heap, .collects = true},
     {.name = "mutex", .count = count_mutex, .write = write_mutex},
     {.name = "peak", .count = count_heap, .write = write_peak, .is_there = peak_is_there},
     {.name = "thread", .count = pp_thread_control_count, .write = write_thread},
@@ -227,6 +228,9 @@ int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug)
 {
     if (profile == NULL || writer.write == NULL || debug < PPROF_DEBUG_BARE) {
         return -EINVAL;
+    }
+    if (profile->collects) {
+        pp_heap_collect();
     }
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);

@@ -110,11 +110,11 @@ static void write_heap(pp_text_stream *out, const pp_memory_stats *memory)
 static void write_collector(pp_text_stream *out, const pp_heap_collector *collector)
 {
     write_number(out, "NextGC", 0);
-    write_number(out, "LastGC", collector->last_cycle_end_ns);
+    write_number(out, "LastGC", collector->last_end_ns);
     write_number(out, "PauseNs", 0);
     write_number(out, "PauseEnd", 0);
-    write_number(out, "NumGC", collector->cycles_ended);
-    write_number(out, "NumForcedGC", collector->cycles_forced);
+    write_number(out, "NumGC", collector->collections);
+    write_number(out, "NumForcedGC", collector->collections_forced);
     write_number(out, "GCCPUFraction", 0);
     write_flag(out, "EnableGC", collector->exists);
     write_flag(out, "DebugGC", false);

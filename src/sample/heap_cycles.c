@@ -15,6 +15,7 @@
 #include "store/live_table.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
+#include "sys/safe_read.h"
 #include "sys/signal_mask.h"
 
 #include "pprof.h"
@@ -36,8 +37,11 @@ static const uintptr_t described = (uintptr_t)1 << 56;
 
 /* cycle << 1 | whether the current cycle has been published */
 static uint32_t state;
-static uint64_t cycles_ended, cycles_forced;
+static uint64_t cycles_ended;
 static uint64_t last_cycle_end_ns;
+
+/* Runs of pp_heap_collect(), and those that have ended no cycle. */
+static uint64_t collections_forced, collections_without_cycle;
 
 static uint64_t publishing_begun, publishing_done;
 
@@ -260,22 +264,63 @@ void pprof_heap_record_sweep(void *object)
 
 /* ---- the collector ---- */
 
-void pprof_set_collector(void (*collect)(void))
+/*
+ * A run of the collector by the calling thread, on its stack. The collector may write profiles itself, which must not
+ * run it again. If it is left by a jump, nobody ends the run: it is taken for over as soon as its number is not there any
+ * more, or somebody comes who stands above it.
+ */
+typedef struct run {
+    uint64_t number;
+} run;
+
+static PP_TLS const run *running;
+static PP_TLS uint64_t running_number;
+
+static bool is_running(void)
 {
-    __atomic_store_n(&collector, collect, __ATOMIC_RELEASE);
+    uint64_t there = 0;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return running != NULL && here < (uintptr_t)running &&
+           pp_safe_copy(&there, (uintptr_t)&running->number, sizeof there) &&
+           there == running_number;
 }
 
+void (*pp_heap_collector_set(void (*collect)(void)))(void)
+{
+    return __atomic_exchange_n(&collector, collect, __ATOMIC_ACQ_REL);
+}
+
+static void run_collector(void (*collect)(void))
+{
+    static uint64_t runs;
+    const run *outer = running; /* over, or on another stack */
+    uint64_t outer_number = running_number;
+    volatile run mine = {.number = __atomic_add_fetch(&runs, 1, __ATOMIC_RELAXED)};
+    int saved_errno = errno;
+    running = (const run *)&mine;
+    running_number = mine.number;
+    collect();
+    running = outer;
+    running_number = outer_number;
+    errno = saved_errno;
+}
+
+/* A run that ends no cycle is a collection all the same. */
 bool pp_heap_collect(void)
 {
     void (*collect)(void) = __atomic_load_n(&collector, __ATOMIC_ACQUIRE);
-    if (collect == NULL) {
+    if (collect == NULL || is_running()) {
         return false;
     }
     uint64_t before = __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE);
-    collect();
-    uint64_t ended = __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) - before;
-    __atomic_add_fetch(&cycles_forced, ended != 0, __ATOMIC_RELAXED);
-    if (ended == 0 && pp_alloctrace_is_on()) {
+    run_collector(collect);
+    __atomic_add_fetch(&collections_forced, 1, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) != before) {
+        return true; /* which is counted, and traced */
+    }
+    __atomic_store_n(&last_cycle_end_ns, pp_clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
+    __atomic_add_fetch(&collections_without_cycle, 1, __ATOMIC_RELAXED);
+    if (pp_alloctrace_is_on()) {
         pp_alloctrace_collection((uintptr_t)__builtin_return_address(0));
     }
     return true;
@@ -283,10 +328,11 @@ bool pp_heap_collect(void)
 
 void pp_heap_collector_read(pp_heap_collector *read)
 {
-    read->exists = __atomic_load_n(&collector, __ATOMIC_RELAXED) != NULL;
-    read->cycles_ended = __atomic_load_n(&cycles_ended, __ATOMIC_RELAXED);
-    read->cycles_forced = __atomic_load_n(&cycles_forced, __ATOMIC_RELAXED);
-    read->last_cycle_end_ns = __atomic_load_n(&last_cycle_end_ns, __ATOMIC_RELAXED);
+    read->exists = __atomic_load_n(&collector, __ATOMIC_RELAXED) != NULL || is_driven();
+    read->collections = __atomic_load_n(&cycles_ended, __ATOMIC_RELAXED) +
+                        __atomic_load_n(&collections_without_cycle, __ATOMIC_RELAXED);
+    read->collections_forced = __atomic_load_n(&collections_forced, __ATOMIC_RELAXED);
+    read->last_end_ns = __atomic_load_n(&last_cycle_end_ns, __ATOMIC_RELAXED);
 }
 
 /* Another thread may have been publishing. */

@@ -62,15 +62,23 @@ bool pp_heap_cycles_read_again(pp_heap_cycles_ticket *ticket);
 
 /* What is known of the collector. */
 typedef struct pp_heap_collector {
-    bool exists;                /* pprof_set_collector() */
-    uint64_t cycles_ended;      /* pprof_heap_cycle_next() */
-    uint64_t cycles_forced;     /* of these by pp_heap_collect() */
-    uint64_t last_cycle_end_ns; /* wall clock; 0 = none */
+    bool exists;          /* pprof_set_collector(), or somebody ends cycles */
+    uint64_t collections; /* cycles that were ended, and our runs of it that have ended none */
+    uint64_t collections_forced; /* our runs of it */
+    uint64_t last_end_ns;        /* wall clock; 0 = none */
 } pp_heap_collector;
 
 void pp_heap_collector_read(pp_heap_collector *read);
 
-/* Runs the program's collector, if it has set one. Zone: NORMAL. */
+/* Returns the one before; NULL: none. */
+void (*pp_heap_collector_set(void (*collect)(void)))(void);
+
+/*
+ * Runs the program's collector, if it has set one, on the calling thread, with no lock of ours held. False if there is
+ * none, or if the call comes from the collector itself. Before whatever shows the heap to somebody who wants it as it is
+ * now: a profile that is written, the end of the process, and `gc` of a request. Not where the program may hold any lock
+ * or be anywhere: a signal's handler. Preserves errno. Zone: NORMAL.
+ */
 bool pp_heap_collect(void);
 
 void pp_heap_cycles_after_fork_in_child(void);

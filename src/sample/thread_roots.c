@@ -69,7 +69,8 @@ uint8_t pp_thread_callers_keep(const pp_root_frames *root)
     callers wanted = {.depth = root->depth > 1 ? root->depth - 1 : 0};
     memcpy(wanted.pcs, &root->pcs[1], wanted.depth * sizeof *wanted.pcs);
     for (uint8_t i = 0; i < known_count; i++) {
-        if (memcmp(&known[i], &wanted, sizeof wanted) == 0) {
+        if (known[i].depth == wanted.depth &&
+            memcmp(known[i].pcs, wanted.pcs, sizeof wanted.pcs) == 0) {
             return (uint8_t)(i + 1);
         }
     }

@@ -36,7 +36,7 @@ pp_root_frames pp_thread_root_here(void);
 /* A number for all but the first frame; 0 if there are none, or too many kinds of them. */
 uint8_t pp_thread_callers_keep(const pp_root_frames *root);
 
-/* The root of which `first` is the first frame, 0 = not known, and `callers` that number. */
-pp_root_frames pp_thread_root_read(uintptr_t first, uint8_t callers);
+/* The root of which `first` is the first frame, 0 = not known, and `number` that of its callers. */
+pp_root_frames pp_thread_root_read(uintptr_t first, uint8_t number);
 
 #endif

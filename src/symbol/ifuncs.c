@@ -171,6 +171,7 @@ static void search_slots(finder *f, const pp_elf *elf, const pp_mapping *mapping
     if (is_loaded(elf, mapping, &scratch) && pp_relocations_symbols(elf, &f->symbols))
         pp_relocations_each(elf, weigh_relocation, f, &scratch);
     pp_arena_release(&scratch);
+    f->scratch = NULL;
 }
 
 void pp_ifuncs_find(pp_ifuncs *ifuncs, const pp_elf *elf, const pp_mapping *mappings,

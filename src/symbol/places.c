@@ -87,12 +87,14 @@ static const char *place_text(const namer *n, uint64_t address)
     char *end = text;
     if (!bracketed)
         *end++ = '[';
+    /* NOLINTBEGIN(bugprone-not-null-terminated-result): the arena's memory is zeros */
     memcpy(end, base, length);
     end += length;
     if (!bracketed)
         *end++ = ']';
     memcpy(end, "+0x", 3);
     memcpy(end + 3, hex, hex_length);
+    /* NOLINTEND(bugprone-not-null-terminated-result) */
     return text;
 }
 

@@ -54,9 +54,18 @@ attempts 4 check_requests
 
 [ -x "$examples/boehm" ] || { echo "ok (without libgc)"; exit 0; }
 
-# With the cycle: the heap as it was at the end of the last marking, in use and allocated. A
-# conservative collector may take a stale word for a pointer: a hundredth of the words is allowed.
-expect_equal "status of boehm" 0 "$(status "$examples/boehm" cycle.pb.gz | tail -n 1)"
+# With the collector: the heap as it is when it is written, in use and allocated. A conservative collector may take a
+# stale word for a pointer: a hundredth of the words is allowed.
+expect_equal "status of boehm" 0 "$(status "$examples/boehm" collected.pb.gz | tail -n 1)"
+raw collected.pb.gz
+expect_equal "documents, collected" "2000 2000000 2000 2000000" \
+    "$(objects_of collected.pb.gz.raw gc_new load_documents)"
+collected=$(objects_of collected.pb.gz.raw gc_new parse_words)
+expect_equal "all words" "40000 8000000" "$(echo "$collected" | cut -d ' ' -f 1-2)"
+expect_near "words in use, collected" 0 "$(field 3 "$collected")" 200
+
+# With the cycle alone: the heap as it was at the end of the last marking.
+expect_equal "status of boehm, late" 0 "$(status "$examples/boehm" cycle.pb.gz late | tail -n 1)"
 raw cycle.pb.gz
 expect_equal "documents" "2000 2000000 2000 2000000" \
     "$(objects_of cycle.pb.gz.raw gc_new load_documents)"

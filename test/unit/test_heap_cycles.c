@@ -18,6 +18,7 @@
 #include "sample/heap.h"
 #include "sample/heap_cycles.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -603,12 +604,45 @@ static void the_collector_is_called(void **state)
     assert_true(pp_heap_collect());
     assert_int_equal(collections, 1);
     pp_heap_collector_read(&after);
-    assert_int_equal(after.cycles_ended, before.cycles_ended + 1);
-    assert_int_equal(after.cycles_forced, before.cycles_forced + 1);
-    assert_true(after.last_cycle_end_ns > before.last_cycle_end_ns);
+    assert_int_equal(after.collections, before.collections + 1);
+    assert_int_equal(after.collections_forced, before.collections_forced + 1);
+    assert_true(after.last_end_ns > before.last_end_ns);
     pprof_set_collector(NULL);
     assert_false(pp_heap_collect());
     assert_int_equal(collections, 1);
+}
+
+static bool ran_inside;
+
+static void collect_again(void)
+{
+    collections++;
+    ran_inside = pp_heap_collect();
+    errno = EXDEV;
+}
+
+/* One that ends no cycles, and comes back to us. */
+static void the_collector_does_not_call_itself(void **state)
+{
+    (void)state;
+    pp_heap_collector before;
+    pp_heap_collector after;
+    collections = 0;
+    pprof_set_collector(collect_again);
+    pp_heap_collector_read(&before);
+    errno = EEXIST;
+    assert_true(pp_heap_collect());
+    assert_int_equal(errno, EEXIST);
+    assert_false(ran_inside);
+    assert_int_equal(collections, 1);
+    pp_heap_collector_read(&after);
+    assert_int_equal(after.collections, before.collections + 1);
+    assert_int_equal(after.collections_forced, before.collections_forced + 1);
+    assert_true(pp_heap_collect());
+    assert_int_equal(collections, 2);
+    pprof_set_collector(NULL);
+    pp_heap_collector_read(&after);
+    assert_true(after.exists); /* somebody has ended cycles */
 }
 
 int main(void)
@@ -633,6 +667,7 @@ int main(void)
         cmocka_unit_test(the_number_of_the_cycle_wraps),
         cmocka_unit_test(threads_lose_nothing_while_cycles_go_by),
         cmocka_unit_test(the_collector_is_called),
+        cmocka_unit_test(the_collector_does_not_call_itself),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

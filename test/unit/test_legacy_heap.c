@@ -38,7 +38,7 @@ static pp_heap_text text_of_samples(void)
                    .stack = 132,
                    .own = 77,
                    .peak_rss = 4096,
-                   .collector = {.cycles_ended = 5, .cycles_forced = 2, .last_cycle_end_ns = 99},
+                   .collector = {.collections = 5, .collections_forced = 2, .last_end_ns = 99},
                    .total_alloc = 9000,
                    .mallocs = 600,
                    .frees = 450},

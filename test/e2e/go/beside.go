@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"sort"
 	"strings"
@@ -109,11 +110,66 @@ func labels() {
 	close(end)
 }
 
+const garbageSize = 3456 // a size class
+
+var kept [10]*[garbageSize]byte
+
+//go:noinline
+func makeGarbage() {
+	for i := 0; i < 1000; i++ {
+		kept[0] = new([garbageSize]byte)
+	}
+	kept[0] = nil
+	for i := range kept {
+		kept[i] = new([garbageSize]byte)
+	}
+}
+
+func isIn(stack []uintptr, function string) bool {
+	for _, pc := range stack {
+		if f := runtime.FuncForPC(pc - 1); f != nil && f.Name() == function {
+			return true
+		}
+	}
+	return false
+}
+
+// collector: garbage, and a collection before the heap is written, as programs do it in Go.
+func collector() {
+	debug.SetGCPercent(-1)
+	runtime.MemProfileRate = 1
+	for i := 0; i < 3; i++ {
+		makeGarbage()
+		runtime.GC()
+		var text bytes.Buffer
+		pprof.Lookup("heap").WriteTo(&text, 1)
+		for _, line := range strings.Split(text.String(), "\n") {
+			if strings.HasPrefix(line, "# NumForcedGC") {
+				fmt.Println(line)
+			}
+		}
+		records := make([]runtime.MemProfileRecord, 10000)
+		n, ok := runtime.MemProfile(records, true)
+		if !ok {
+			panic("MemProfile")
+		}
+		var allocated, inUse int64
+		for _, r := range records[:n] {
+			if r.AllocBytes == r.AllocObjects*garbageSize && isIn(r.Stack(), "main.makeGarbage") {
+				allocated += r.AllocObjects
+				inUse += r.InUseObjects()
+			}
+		}
+		fmt.Printf("%d allocated, %d in use\n", allocated, inUse)
+	}
+}
+
 func main() {
 	cases := map[string]func(){
-		"count":  count,
-		"labels": labels,
-		"rates":  rates,
+		"collector": collector,
+		"count":     count,
+		"labels":    labels,
+		"rates":     rates,
 	}
 	cases[os.Args[1]]()
 }

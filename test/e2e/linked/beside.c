@@ -197,12 +197,66 @@ static void rates(void)
     print_rate("fraction when off", pprof_set_mutex_profile_fraction(PPROF_RATE_READ));
 }
 
+/* ---- collector ---- */
+
+enum { GARBAGE = 1000, KEPT = 10, GARBAGE_SIZE = 3456 };
+
+static char objects[GARBAGE + KEPT][16]; /* they are compared, never looked into */
+static bool is_there[GARBAGE + KEPT];
+
+/* What is dead, and what was kept until now. */
+static void make_garbage(void)
+{
+    for (size_t i = 0; i < GARBAGE + KEPT; i++) {
+        if (i >= GARBAGE && is_there[i]) {
+            pprof_heap_record_sweep(
+                objects[i]); /* found dead by a collection that nobody told of */
+        }
+        is_there[i] = true;
+        pprof_heap_record_alloc(objects[i], GARBAGE_SIZE);
+    }
+}
+
+static void collect(void)
+{
+    pprof_heap_cycle_next();
+    pprof_heap_cycle_flush();
+    for (size_t i = 0; i < GARBAGE; i++) {
+        is_there[i] = false;
+        pprof_heap_record_sweep(objects[i]);
+    }
+    pprof_heap_cycle_post_sweep();
+}
+
+/* Garbage, and a collection before the heap is written: by itself, where there is a collector. */
+static void collector(void)
+{
+    static pprof_mem_record records[10000];
+    pprof_set_mem_profile_rate(PPROF_RATE_ALL);
+    pprof_set_collector(collect);
+    for (int i = 0; i < 3; i++) {
+        size_t n = 0;
+        long long allocated = 0;
+        long long in_use = 0;
+        make_garbage();
+        print_lines(pprof_lookup("heap"), "# NumForcedGC");
+        check(pprof_mem_profile(records, 10000, &n, true), "pprof_mem_profile");
+        for (size_t k = 0; k < n; k++) {
+            if (records[k].alloc_bytes == records[k].alloc_objects * GARBAGE_SIZE) {
+                allocated += records[k].alloc_objects;
+                in_use += pprof_mem_record_inuse_objects(&records[k]);
+            }
+        }
+        printf("%lld allocated, %lld in use\n", allocated, in_use);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"count", count}, {"labels", labels}, {"rates", rates}};
+    } cases[] = {{"collector", collector}, {"count", count}, {"labels", labels}, {"rates", rates}};
     file_path = argc > 2 ? argv[2] : "/dev/null";
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++) {
         if (strcmp(cases[i].name, argv[1]) == 0) {
