@@ -105,7 +105,8 @@ static int enter(visit *v, Dwarf_Die *die, int outer, bool inlined)
                 continue;
             }
             if (index == PP_SCOPE_NONE) {
-                index = add_scope(v, &(pp_scope){*die, lo, inlined ? outer : PP_SCOPE_NONE});
+                const pp_scope scope = {*die, lo, inlined ? outer : PP_SCOPE_NONE};
+                index = add_scope(v, &scope);
             }
             v->innermost[i] = index;
         }

@@ -43,9 +43,9 @@ typedef struct pp_thread_origin {
 } pp_thread_origin;
 pp_thread_origin pp_thread_control_origin(const pp_thread_row *row);
 
-/* Writes the file that is to be written and has not been. `interrupted`: the ucontext_t of a fatal signal's handler, in
+/* Writes the file that is to be written and has not been. `context`: the ucontext_t of a fatal signal's handler, in
  * which the process ends; NULL if it ends in another way. */
-void pp_thread_control_end(const void *interrupted);
+void pp_thread_control_end(const void *context);
 
 /* The program confines itself: as the end, and no other thread is looked at any more. True if a file
  * was written. */

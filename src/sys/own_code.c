@@ -66,7 +66,7 @@ PP_COLD_PATH void pp_own_code_find(void)
                                    (uintptr_t)__stop_pp_shown - (uintptr_t)__start_pp_shown};
     if (__start_pp_text != NULL) {
         found.start = (uintptr_t)__start_pp_text;
-        found.bytes = (uintptr_t)(__stop_pp_text - __start_pp_text);
+        found.bytes = (uintptr_t)__stop_pp_text - found.start;
     } else if (is_library()) {
         find_in_library(&found);
     }
@@ -80,7 +80,8 @@ PP_COLD_PATH void pp_own_code_find(void)
 
 bool pp_own_code_is_clock(uintptr_t pc)
 {
-    return pp_own_code.clock != 0 && pc - pp_own_code.clock < CLOCK_BYTES;
+    uintptr_t clock = __atomic_load_n(&pp_own_code.clock, __ATOMIC_RELAXED);
+    return clock != 0 && pc - clock < CLOCK_BYTES;
 }
 
 void pp_own_variables_leave_out_of_dumps(void)

@@ -62,7 +62,7 @@ void pp_recorder_give_up(void);
 
 /* Adds to the profile, and sends what is full. 0 or -errno; -ETIMEDOUT if nobody reads until CLOCK_MONOTONIC shows
  * `give_up_ns`. */
-void pp_recorder_begin(pp_recorder_part *part, const char *kind, unsigned number);
+void pp_recorder_begin(pp_recorder_part *part, const char *kind, unsigned count);
 int pp_recorder_add(pp_recorder_part *part, const void *data, size_t length, uint64_t give_up_ns);
 
 /* Sends the rest, and that it is complete. */

@@ -177,7 +177,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
                 .end = walk->pcs + walk->capacity,
                 .skip = walk->skip,
                 .keeps_own = walk->keeps_own};
-    const bool is_interrupted = f->exact;
+    const bool is_interrupted = f->full != NULL;
     f->epoch = pp_loader_epoch();
     f->generation = pp_rule_cache_generation(f->epoch);
     if (!walk->without_memo && f->generation != PP_GENERATION_UNKNOWN) {
@@ -225,6 +225,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
 static pp_frame *start(pp_walk_space *space, const pp_registers *full)
 {
     pp_frame *f = &space->frame;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): every walk has a space */
     f->exact = full != NULL;
     f->guessed = f->missed = f->undisturbed = false;
     f->full = full;
