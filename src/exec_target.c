@@ -48,14 +48,12 @@ static pp_exec_verdict inspect_elf(const program *p)
 {
     ElfW(Ehdr) header = {.e_phnum = 0};
     memcpy(&header, p->head, sizeof header);
-    /* NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): it knows no memcpy of ours */
     if (header.e_ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] ||
         header.e_machine != __ehdr_start.e_machine) {
-        /* NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult) */
         return PP_EXEC_FOREIGN;
     }
     for (unsigned i = 0; i < header.e_phnum; i++) {
-        ElfW(Phdr) segment;
+        ElfW(Phdr) segment = {.p_type = PT_NULL};
         uint64_t at = header.e_phoff + (uint64_t)i * header.e_phentsize;
         if (pp_file_read_at(p->fd, &segment, sizeof segment, at) != (long)sizeof segment) {
             break;

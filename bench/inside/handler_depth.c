@@ -166,7 +166,7 @@ static void forget_modules(void)
 static void claim_code(void)
 {
     pp_own_code = (pp_own_code_place){.start = (uintptr_t)__start_struck,
-                                      .bytes = (uintptr_t)(__stop_struck - __start_struck),
+                                      .bytes = (uintptr_t)__stop_struck - (uintptr_t)__start_struck,
                                       .known = true};
     pp_rule_cache_clear();
 }

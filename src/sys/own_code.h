@@ -29,20 +29,23 @@ typedef struct pp_own_code_place {
 extern pp_own_code_place pp_own_code;
 void pp_own_code_find(void);
 
+/* Whether it is in a function that stacks show as they show the program's own: pprof_do, as Go's Do. After
+ * pp_own_code_has(). */
+static inline bool pp_own_code_shows(uintptr_t pc)
+{
+    return pc - __atomic_load_n(&pp_own_code.shown, __ATOMIC_RELAXED) <
+           __atomic_load_n(&pp_own_code.shown_bytes, __ATOMIC_RELAXED);
+}
+
 static inline bool pp_own_code_has(uintptr_t pc)
 {
     if (pp_unlikely(!__atomic_load_n(&pp_own_code.known, __ATOMIC_ACQUIRE))) {
         pp_own_code_find();
     }
-    return pc - pp_own_code.start < pp_own_code.bytes &&
-           pp_likely(pc - pp_own_code.shown >= pp_own_code.shown_bytes);
-}
-
-/* Whether it is in a function that stacks show as they show the program's own: pprof_do, as Go's Do. After
- * pp_own_code_has(). */
-static inline bool pp_own_code_shows(uintptr_t pc)
-{
-    return pc - pp_own_code.shown < pp_own_code.shown_bytes;
+    /* Another thread may be finding out, and write the same. */
+    uintptr_t start = __atomic_load_n(&pp_own_code.start, __ATOMIC_RELAXED);
+    uintptr_t bytes = __atomic_load_n(&pp_own_code.bytes, __ATOMIC_RELAXED);
+    return pc - start < bytes && pp_likely(!pp_own_code_shows(pc));
 }
 
 /* In front of the definition of such a function. */

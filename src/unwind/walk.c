@@ -222,13 +222,11 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
 }
 
 /* Each field by itself: clearing all of the frame, its window included, takes as long as three steps. */
-static pp_frame *start(pp_walk_space *space, const pp_registers *full)
+static pp_frame *start(pp_walk_space *space)
 {
     pp_frame *f = &space->frame;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): every walk has a space */
-    f->exact = full != NULL;
-    f->guessed = f->missed = f->undisturbed = false;
-    f->full = full;
+    f->exact = f->guessed = f->missed = f->undisturbed = false;
+    f->full = NULL;
     f->space = space;
     return f;
 }
@@ -236,8 +234,10 @@ static pp_frame *start(pp_walk_space *space, const pp_registers *full)
 void pp_walk_from_context(const void *context, pp_walk *walk)
 {
     pp_registers *registers = &walk->space->registers;
-    pp_frame *f = start(walk->space, registers);
+    pp_frame *f = start(walk->space);
     pp_registers_from_context(registers, context);
+    f->exact = true;
+    f->full = registers;
     f->pc = registers->r[PP_REG_RA];
     f->sp = registers->r[PP_REG_SP];
     f->fp = registers->r[PP_REG_FP];
@@ -248,7 +248,7 @@ void pp_walk_from_context(const void *context, pp_walk *walk)
 void pp_walk_from_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
                          pp_walk *walk)
 {
-    pp_frame *f = start(walk->space, NULL);
+    pp_frame *f = start(walk->space);
     f->pc = return_address;
     f->sp = sp;
     f->fp = fp;

@@ -23,6 +23,7 @@
 enum { CAPACITY = 64 };
 
 #define OURS __attribute__((noinline, used, section("our_code")))
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names */
 extern const char __start_our_code[], __stop_our_code[];
 
 /* Bodies are long enough for an address within. */
