@@ -17,7 +17,7 @@
  * Sources: src/unwind/walk.c src/unwind/frame.c src/unwind/cfi.c src/unwind/expression.c
  * Sources: src/unwind/image.c src/unwind/copies.c src/unwind/rebase.c src/unwind/rule_cache.c
  * Sources: src/unwind/stack_memory.c src/unwind/stack_memo.c src/sys/safe_read.c src/sys/loader.c
- * Sources: src/unwind/pushes.c
+ * Sources: src/unwind/pushes.c src/unwind/own_frames.c src/unwind/function.c src/sys/own_code.c
  * Seeds: real call-frame information (seeds.c), and rare rules, ends and signal frames.
  */
 #include "fuzz_walk.h"
