@@ -375,8 +375,9 @@ PPROF_API void pprof_heap_cycle_post_sweep(void);
  *     when it was set is still there then. Not in a child of fork() that has not set it again.
  *
  * and by nothing else: neither where records are read or counted, nor by _exit(), nor where SIGTERM or SIGINT ends the
- * process, the program calls exit() in a signal's handler, or puts itself under a seccomp filter. What is written then
- * is as of the last cycle, since a thread that was stopped anywhere may hold every lock that a collector needs.
+ * process, the program calls exit() in a signal's handler or puts itself under a seccomp filter, or a duration that
+ * was asked for is over. What is written then is as of the last cycle: a thread that was stopped anywhere may hold every
+ * lock that a collector needs, and a thread of libpprof is none that it knows.
  *
  * The collector may allocate, take locks (which a thread that makes one of the calls above must not hold), call whatever is
  * declared here, and set another collector. A profile that it writes itself is written without another collection. It
