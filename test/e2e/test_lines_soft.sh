@@ -121,6 +121,15 @@ if [ -e "$BUILD/lib/libpprof_static.a" ] && cc -static -g -O1 -w -D_GNU_SOURCE -
     has_names "static" "a fully static program cannot load it; install it beside libpprof.so, and libdw (libdw1, elfutils-libs)"
 fi
 
+# ---- nobody waits for lines but who wants them ----
+
+cc -shared -fPIC -I "$SRC/include" -o held_plugin.so "$SRC/test/e2e/lines/held_plugin.c"
+cc -g -O1 -w -D_GNU_SOURCE -rdynamic -I "$SRC/include" -o held "$SRC/test/e2e/lines/held.c" "$library" -pthread ||
+    fail "held.c"
+alone held_plugin.so
+LIBPPROF=fd,symbolize=lines,file=/dev/null LD_LIBRARY_PATH=$work/alone timeout 100 ./held 2>errors ||
+    fail "held: $? $(cat errors)"
+
 # ---- nothing of it is in the profiles ----
 
 cc -g -O1 -w -D_GNU_SOURCE -I "$SRC/include" -o soft "$source" "$library" -pthread -Wl,-rpath,"${library%/*}"

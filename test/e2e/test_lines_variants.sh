@@ -49,7 +49,7 @@ expect_names() {
 
 # ---- forms ----
 
-for flags in -gdwarf-4 -gdwarf-5 "-gdwarf-4 -fdebug-types-section" "-g -gz=zlib" "-g -gz=zlib-gnu" "-g3" "-g -no-pie" \
+for flags in -gdwarf-2 -gdwarf-3 -gdwarf-4 -gdwarf-5 "-gdwarf-4 -fdebug-types-section" "-g -gz=zlib" "-g -gz=zlib-gnu" "-g3" "-g -no-pie" \
     "-g -Wl,--build-id=none" "-g -flto"; do
     # shellcheck disable=SC2086 # several flags
     if build cc $flags; then
@@ -59,7 +59,7 @@ for flags in -gdwarf-4 -gdwarf-5 "-gdwarf-4 -fdebug-types-section" "-g -gz=zlib"
     fi
 done
 if command -v clang >/dev/null; then
-    for flags in -gdwarf-4 -gdwarf-5 "-g -gz"; do
+    for flags in -gdwarf-2 -gdwarf-3 -gdwarf-4 -gdwarf-5 "-g -gz"; do
         # shellcheck disable=SC2086
         build clang $flags || fail "clang $flags: $(cat messages)"
         expect_lines "clang $flags"
