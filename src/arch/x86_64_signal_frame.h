@@ -45,10 +45,16 @@ typedef struct pp_signal_frame {
 
 _Static_assert(sizeof(pp_signal_frame) == 8 + PP_KERNEL_CONTEXT + 128, "struct rt_sigframe");
 
-/* The features whose state a frame of this process has: a bit each. */
-static inline uint64_t pp_xsave_features(void)
+/* The features whose state the process may use: a bit each. It may ask for more later, and gives none back. */
+static inline uint64_t pp_xsave_permitted(void)
 {
     uint64_t permitted = 0;
+    bool asked = pp_system_call(SYS_arch_prctl, PP_ARCH_GET_XCOMP_PERM, &permitted) == 0;
+    return asked ? permitted : UINT64_MAX;
+}
+
+static inline uint64_t pp_xsave_supported(void)
+{
     unsigned low = 0;
     unsigned size = 0;
     unsigned most = 0;
@@ -56,15 +62,14 @@ static inline uint64_t pp_xsave_features(void)
     if (__get_cpuid_count(PP_XSAVE_LEAF, 0, &low, &size, &most, &high) == 0) {
         return 0;
     }
-    uint64_t supported = (uint64_t)high << 32 | low;
-    bool asked = pp_system_call(SYS_arch_prctl, PP_ARCH_GET_XCOMP_PERM, &permitted) == 0;
-    return asked ? supported & permitted : supported;
+    return (uint64_t)high << 32 | low;
 }
 
-/* An upper limit of what the kernel takes for one signal on a stack of its own. */
-static inline size_t pp_signal_frame_bytes(void)
+/* An upper limit of what the kernel takes for one signal on a stack of its own. Slow: a virtual machine leaves
+ * to its host for each CPUID. */
+static inline size_t pp_signal_frame_bytes(uint64_t permitted)
 {
-    uint64_t features = pp_xsave_features();
+    uint64_t features = pp_xsave_supported() & permitted;
     size_t state = PP_XSAVE_LEAST;
     for (unsigned i = PP_XSAVE_FIRST_EXTENDED; i < PP_XSAVE_FEATURES; i++) {
         unsigned size = 0;

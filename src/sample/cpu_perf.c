@@ -152,7 +152,7 @@ static long direct_signals(const pp_cpu_slot *slot, int fd)
 
 /*
  * It starts with one overflow after a time of its own, and stops: should the signal be blocked, the
- * thread does not pay for a period that may be short.
+ * thread does not pay for a period that may be short. A thread that is held starts it by the timer (on_signal).
  */
 static int open_event(pp_cpu_slot *slot)
 {
@@ -185,7 +185,7 @@ static int open_event(pp_cpu_slot *slot)
     __atomic_store_n(&slot->event, fd, __ATOMIC_RELAXED);
     __atomic_store_n(&by_descriptor[fd], slot, __ATOMIC_RELEASE);
     long error = direct_signals(slot, fd);
-    if (error == 0) {
+    if (error == 0 && slot->held_until_ns == 0) {
         error = pp_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_REFRESH, 1);
     }
     if (error != 0) {

@@ -63,8 +63,8 @@ typedef struct pp_cpu_slot {
 /* How the threads get their signals; one engine serves a whole session. Zone: SIGNAL. */
 typedef struct pp_cpu_engine {
     const char *name;
-    /* First sample at first_ns, then one a period. 0 or -errno (-ESRCH: the thread has ended), and
-     * then nothing is left behind. Both under the lock of cpu_timers.c. */
+    /* First sample at first_ns, or after held_until_ns, then one a period. 0 or -errno (-ESRCH: the
+     * thread has ended), and then nothing is left behind. Both under the lock of cpu_timers.c. */
     int (*arm)(pp_cpu_slot *slot);
     void (*disarm)(pp_cpu_slot *slot);
     /* No signal before `until_ns` on the thread's CPU clock. Under that lock, on the thread itself. */

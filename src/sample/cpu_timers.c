@@ -209,11 +209,22 @@ static void delete_timer(pp_cpu_slot *slot)
     }
 }
 
+/* Of a thread that is held, the first cut after that. */
+static uint64_t first_cut(pp_cpu_slot *slot)
+{
+    uint64_t cut = pp_cpu_due(slot, slot->held_until_ns);
+    if (cut <= slot->counted) {
+        return slot->counted;
+    }
+    slot->by_clock = true;
+    return cut;
+}
+
 static int arm_timer(pp_cpu_slot *slot)
 {
     int error = create_timer(slot);
     if (error == 0) {
-        error = set_timer(slot, slot->first_ns + slot->counted * pp_cpu->period_ns);
+        error = set_timer(slot, slot->first_ns + first_cut(slot) * pp_cpu->period_ns);
     }
     if (error != 0) {
         delete_timer(slot);
@@ -637,6 +648,7 @@ void pp_cpu_timers_pause_thread(void)
     }
 }
 
+/* What is armed from now on waits as long. */
 static void hold(pp_cpu_slot *slot)
 {
     slot->held_until_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) + HOLD_NS;
@@ -673,10 +685,10 @@ void pp_cpu_timers_resume_thread(void)
     pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
     if (slot != NULL) {
         settle_so_far(slot);
+        hold(slot);
         if (!is_armed(slot) && arm_slot(slot) == 0) {
             pp_cpu->threads_unarmed--;
         }
-        hold(slot);
         leave(&old);
     }
 }

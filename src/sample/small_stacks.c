@@ -30,10 +30,27 @@ static unsigned listed; /* how many are not 0: most programs have none */
 static bool too_many;
 static PP_TLS uintptr_t own; /* pthread_self() while the thread has a small one */
 
+/* Asked for anew where the process may use more registers than before. It never gets smaller, whoever asks at
+ * the same time. */
+static size_t frame_bytes(void)
+{
+    static uint64_t known;
+    static size_t bytes; /* of `known` or more */
+    uint64_t permitted = pp_xsave_permitted();
+    if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) != permitted) {
+        size_t now = pp_signal_frame_bytes(permitted);
+        size_t before = __atomic_load_n(&bytes, __ATOMIC_RELAXED);
+        while (now > before && !__atomic_compare_exchange_n(&bytes, &before, now, true,
+                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        }
+        __atomic_store_n(&known, permitted, __ATOMIC_RELEASE);
+    }
+    return __atomic_load_n(&bytes, __ATOMIC_RELAXED);
+}
+
 bool pp_small_stacks_is(const stack_t *stack)
 {
-    return (stack->ss_flags & SS_DISABLE) == 0 &&
-           stack->ss_size < pp_signal_frame_bytes() + HANDLER_BYTES;
+    return (stack->ss_flags & SS_DISABLE) == 0 && stack->ss_size < frame_bytes() + HANDLER_BYTES;
 }
 
 static entry *find(int tid)
