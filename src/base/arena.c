@@ -115,14 +115,15 @@ char *pp_arena_text(pp_arena *arena, const char *text, size_t length)
     return copy;
 }
 
+/* A chunk leaves the list before its memory goes: a fork may copy the arena in between, and its child may release it again. */
 void pp_arena_release(pp_arena *arena)
 {
     struct pp_arena_chunk *chunk = arena->chunks;
     while (chunk != NULL) {
         struct pp_arena_chunk *next = chunk->next;
+        __atomic_store_n(&arena->chunks, next, __ATOMIC_RELAXED);
         pp_memory_unmap(chunk, chunk->capacity);
         chunk = next;
     }
-    arena->chunks = NULL;
     arena->failed = false;
 }

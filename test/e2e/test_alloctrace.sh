@@ -95,7 +95,7 @@ trace forks
 whole forks
 trace forks subprocesses
 whole forks
-expect_at_least "allocations of children" 30 \
+expect_at_least "allocations of children" 300 \
     "$(events | grep -c '^tracealloc(0x[0-9a-f]*, 0x4d, malloc)|.*|allocate_in_child ')"
 
 # ---- described heaps, as Go's own ----

@@ -9,13 +9,14 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 3, ROUNDS = 300, CHILDREN = 15, SIGNALS = 50 };
+enum { THREADS = 3, ROUNDS = 300, CHILDREN = 150, SIGNALS = 50 };
 
 void *volatile block;
 
@@ -149,6 +150,7 @@ static void forks(void)
         }
         int status = 0;
         if (waitpid(child, &status, 0) != child || status != 0) {
+            fprintf(stderr, "child %d: status %#x\n", i, (unsigned)status);
             _exit(1);
         }
     }
