@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# tools/bootstrap asks apt for packages that the distribution has: where a package has two names, for the name that the
+# package lists describe, not for one that they only mention. Nothing is installed: apt, dpkg and sudo are played here.
+set -eu
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# player NAME: a program of that name, whose script comes on standard input.
+player() {
+    { echo '#!/bin/sh' && cat; } >"$work/$1"
+    chmod +x "$work/$1"
+}
+
+player dpkg-query <<'SH'
+exit 1
+SH
+player id <<'SH'
+echo 1000
+SH
+player sudo <<SH
+echo "\$*" >>"$work/as-root"
+SH
+player apt-get <<'SH'
+exit 1
+SH
+player apt-cache <<'SH'
+case $1:$2 in
+show:libmimalloc2.0) exit 0 ;;
+show:nginx-light) exit 100 ;;
+show:*) echo "Package: $2" ;;
+esac
+SH
+
+# The packages are still not there afterwards, and bootstrap says so.
+status=0
+PATH="$work:$PATH" "$SRC/tools/bootstrap" test >"$work/out" 2>&1 || status=$?
+grep -q 'still not installed' "$work/out" || { echo "FAIL: status $status: $(cat "$work/out")"; exit 1; }
+
+asked=$(grep 'apt-get.* install ' "$work/as-root")
+for name in libmimalloc3 nginx pkgconf libcmocka-dev; do
+    echo "$asked" | grep -q " $name\( \|$\)" || { echo "FAIL: $name is not asked for: $asked"; exit 1; }
+done
+for name in libmimalloc2.0 nginx-light pkg-config; do
+    ! echo "$asked" | grep -qF " $name " || { echo "FAIL: $name is asked for: $asked"; exit 1; }
+done
