@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # tools/bootstrap asks apt for packages that the distribution has: where a package has two names, for the name that the
-# package lists describe, not for one that they only mention. Nothing is installed: apt, dpkg and sudo are played here.
+# package lists describe, not for one that they only mention, and for none where it may have none. Nothing is installed: apt, dpkg and sudo are played here.
 set -eu
 
 work=$(mktemp -d)
@@ -29,7 +29,7 @@ SH
 player apt-cache <<'SH'
 case $1:$2 in
 show:libmimalloc2.0) exit 0 ;;
-show:nginx-light) exit 100 ;;
+show:nginx-light | show:libpth-dev) exit 100 ;;
 show:*) echo "Package: $2" ;;
 esac
 SH
@@ -43,6 +43,6 @@ asked=$(grep 'apt-get.* install ' "$work/as-root")
 for name in libmimalloc3 nginx pkgconf libcmocka-dev; do
     echo "$asked" | grep -q " $name\( \|$\)" || { echo "FAIL: $name is not asked for: $asked"; exit 1; }
 done
-for name in libmimalloc2.0 nginx-light pkg-config; do
+for name in libmimalloc2.0 nginx-light pkg-config libpth-dev none; do
     ! echo "$asked" | grep -qF " $name " || { echo "FAIL: $name is asked for: $asked"; exit 1; }
 done
