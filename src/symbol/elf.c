@@ -3,7 +3,7 @@
  * elf.c: bounds-checked reading of ELF64 headers, sections, notes and dynamic tables (contract in
  * elf.h; format: System V ABI, chapters 4 and 5; the GNU hash table as glibc's loader reads it).
  *
- * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread and close only).
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, close and process_vm_readv only).
  * Locks: none.
  * Owns: the descriptors of open files.
  */
@@ -12,6 +12,7 @@
 #include "sys/build_id.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
+#include "sys/safe_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,8 @@ enum {
     DYNAMIC_WINDOW = 32, /* entries that are read at a time: most files have as many */
     DEBUG_ROOT_MAX = 128
 };
+
+static const uint64_t ADDRESS_LIMIT = (uint64_t)1 << 56; /* more than any processor's user space */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static const uint8_t native_data = ELFDATA2LSB;
@@ -55,6 +58,8 @@ size_t pp_elf_read_some(const pp_elf *elf, uint64_t offset, void *to, size_t siz
         return 0;
     if (size > elf->size - offset)
         size = (size_t)(elf->size - offset);
+    if (elf->is_loaded)
+        return pp_safe_copy_part(to, (uintptr_t)offset, size);
     if (elf->image == NULL)
         return read_file(elf->fd, offset, to, size);
     memcpy(to, elf->image + offset, size);
@@ -91,13 +96,16 @@ static void count_sections(pp_elf *elf)
         elf->section_count = count;
 }
 
+static bool is_ours(const Elf64_Ehdr *header)
+{
+    const unsigned char *ident = header->e_ident;
+    return memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS64 &&
+           ident[EI_DATA] == native_data;
+}
+
 static int read_header(pp_elf *elf)
 {
-    if (!pp_elf_read(elf, 0, &elf->header, sizeof(elf->header)))
-        return -ENOEXEC;
-    const unsigned char *ident = elf->header.e_ident;
-    if (memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_CLASS] != ELFCLASS64 ||
-        ident[EI_DATA] != native_data)
+    if (!pp_elf_read(elf, 0, &elf->header, sizeof(elf->header)) || !is_ours(&elf->header))
         return -ENOEXEC;
     count_sections(elf);
     return 0;
@@ -135,6 +143,16 @@ int pp_elf_open_image(pp_elf *elf, const void *image, size_t size)
     if (error != 0)
         pp_elf_close(elf);
     return error;
+}
+
+int pp_elf_open_loaded(pp_elf *elf, uintptr_t header, uintptr_t bias)
+{
+    *elf = (pp_elf){.fd = -1, .is_loaded = true, .bias = bias, .size = ADDRESS_LIMIT};
+    Elf64_Ehdr *found = &elf->header;
+    if (!pp_safe_copy(found, header, sizeof(*found)) || !is_ours(found))
+        return -ENOEXEC;
+    found->e_phoff += header;
+    return 0;
 }
 
 static char *put_hex(char *to, const uint8_t *bytes, size_t count)
@@ -192,10 +210,14 @@ void pp_elf_close(pp_elf *elf)
 static bool read_segment(const pp_elf *elf, unsigned index, Elf64_Phdr *segment)
 {
     uint64_t offset;
-    return index < elf->header.e_phnum && index < SEGMENTS_MAX &&
-           elf->header.e_phentsize == sizeof(*segment) &&
-           !__builtin_add_overflow(elf->header.e_phoff, index * sizeof(*segment), &offset) &&
-           pp_elf_read(elf, offset, segment, sizeof(*segment));
+    if (index >= elf->header.e_phnum || index >= SEGMENTS_MAX ||
+        elf->header.e_phentsize != sizeof(*segment) ||
+        __builtin_add_overflow(elf->header.e_phoff, index * sizeof(*segment), &offset) ||
+        !pp_elf_read(elf, offset, segment, sizeof(*segment)))
+        return false;
+    if (elf->is_loaded)
+        segment->p_offset = elf->bias + segment->p_vaddr;
+    return true;
 }
 
 static bool read_notes(const pp_elf *elf, uint64_t offset, uint64_t size, uint64_t alignment,
@@ -328,8 +350,17 @@ static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
     }
 }
 
+/* The loader relocates the addresses in the dynamic table; not each loader, and not of each file. */
+static bool offset_of_table(const pp_elf *elf, uint64_t address, uint64_t *offset)
+{
+    if (pp_elf_offset(elf, address, offset))
+        return true;
+    *offset = address;
+    return elf->is_loaded && address >= elf->bias;
+}
+
 typedef struct dynamic_tables {
-    uint64_t symbols, names, names_size, hash, gnu_hash; /* link-time addresses; 0 = none */
+    uint64_t symbols, names, names_size, hash, gnu_hash; /* addresses; 0 = none */
     uint64_t stub_relocations, stub_relocations_size;
     uint64_t relocations, relocations_size, relative_count;
 } dynamic_tables;
@@ -385,16 +416,16 @@ bool pp_elf_symbols_by_dynamic(const pp_elf *elf, pp_elf_symbols *symbols)
 {
     dynamic_tables tables;
     uint64_t offset, names_offset, hash_offset;
-    if (!read_dynamic(elf, &tables) || !pp_elf_offset(elf, tables.symbols, &offset) ||
-        !pp_elf_offset(elf, tables.names, &names_offset))
+    if (!read_dynamic(elf, &tables) || !offset_of_table(elf, tables.symbols, &offset) ||
+        !offset_of_table(elf, tables.names, &names_offset))
         return false;
 
     uint64_t count = 0;
     uint32_t head[2]; /* [buckets][chains]: one chain entry for each symbol */
-    if (tables.hash != 0 && pp_elf_offset(elf, tables.hash, &hash_offset) &&
+    if (tables.hash != 0 && offset_of_table(elf, tables.hash, &hash_offset) &&
         pp_elf_read(elf, hash_offset, head, sizeof(head)))
         count = head[1];
-    else if (tables.gnu_hash != 0 && pp_elf_offset(elf, tables.gnu_hash, &hash_offset))
+    else if (tables.gnu_hash != 0 && offset_of_table(elf, tables.gnu_hash, &hash_offset))
         count = gnu_hash_count(elf, hash_offset);
     return set_symbols(elf, symbols, offset, count * sizeof(Elf64_Sym), names_offset,
                        tables.names_size);
@@ -406,7 +437,7 @@ static void set_relocations(const pp_elf *elf, pp_elf_relocations *relocations, 
                             uint64_t address, uint64_t size, uint64_t skipped)
 {
     uint64_t offset;
-    if (address == 0 || !pp_elf_offset(elf, address, &offset))
+    if (address == 0 || !offset_of_table(elf, address, &offset))
         return;
     uint64_t count = clamp_to_file(elf, offset, size) / sizeof(Elf64_Rela);
     if (skipped >= count)

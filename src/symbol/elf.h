@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * elf.h: an ELF64 file, or image in memory, read with a bound on everything.
+ * elf.h: an ELF64 file, an image in memory, or what the loader has mapped of a file, read with a bound on everything.
  *
  * What is read may be truncated, corrupt, or being overwritten: every offset and size is checked,
  * and every structure is copied out before it is looked at. Files are read with pread() and not
- * mapped, because a mapped file that somebody truncates meanwhile raises SIGBUS in the host.
+ * mapped, because a mapped file that somebody truncates meanwhile raises SIGBUS in the host. The kernel
+ * copies what the loader has mapped, since the program may unload it meanwhile.
  *
  *   [Ehdr][Phdr...] ... [section: symbols][section: their names] ... [Shdr...]
  *
- * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread and close only).
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, close and process_vm_readv only).
  * Locks: none; an object belongs to one thread at a time.
  * Owns: the descriptor of a file, until pp_elf_close().
  */
@@ -23,8 +24,10 @@
 #include <stdint.h>
 
 typedef struct pp_elf {
-    int fd;               /* -1: the image is in memory */
-    const uint8_t *image; /* NULL: a file */
+    int fd;               /* -1: it is read from memory */
+    const uint8_t *image; /* NULL: a file, or what the loader has mapped */
+    bool is_loaded;       /* the latter: offsets in the file are run-time addresses */
+    uintptr_t bias;       /* of what is loaded */
     uint64_t size;
     Elf64_Ehdr header;
     uint64_t section_count; /* 0 also when the file has no usable section headers */
@@ -44,6 +47,14 @@ int pp_elf_open(pp_elf *elf, const char *path);
 
 /* The same for `size` readable bytes at `image`, which must stay until pp_elf_close(). */
 int pp_elf_open_image(pp_elf *elf, const void *image, size_t size);
+
+/*
+ * What the loader has mapped of a file: `header` is where its first byte is said to be, `bias` its load bias. Nothing there
+ * is trusted, nor need it stay. It has no section headers, and wherever an offset in the file is meant, here and
+ * in what the functions below return, it is a run-time address: the segments lie apart, and the dynamic table leads to
+ * wherever the loader looks. Returns 0, or -ENOEXEC if there is no such thing.
+ */
+int pp_elf_open_loaded(pp_elf *elf, uintptr_t header, uintptr_t bias);
 
 /* Opens the separate debug file ROOT/.build-id/xx/yyyy.debug (`root`: "/usr/lib/debug") and checks
  * that it has that build id itself. Returns as pp_elf_open() does; -ENOENT if the id differs. */

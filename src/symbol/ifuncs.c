@@ -152,6 +152,8 @@ static void weigh_relocation(void *context, const Elf64_Rela *relocation, uint64
 static bool is_loaded(const pp_elf *elf, const pp_mapping *mapping, pp_arena *scratch)
 {
     uint64_t first;
+    if (elf->is_loaded)
+        return true;
     uint8_t *in_file = pp_arena_alloc(scratch, HEADERS);
     uint8_t *in_memory = pp_arena_alloc(scratch, HEADERS);
     if (in_file == NULL || in_memory == NULL || !pp_elf_first_address(elf, &first))

@@ -12,7 +12,7 @@
  * The second is stored at the first address that is not below the symbol and handed upwards after
  * the pass, so that a symbol costs one binary search however many addresses follow it.
  *
- * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, mmap, munmap, close; no locks).
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, mmap, munmap, close, process_vm_readv; no locks).
  * Locks: none.
  * Owns: a scratch arena for the length of each call.
  */
@@ -317,9 +317,28 @@ static bool is_same_build(const pp_elf *elf, const pp_mapping *mapping)
            memcmp(found, mapping->build_id, found_size) == 0;
 }
 
+/* Keeps the ELF that was opened (`error` is 0) if it is the mapping's. */
+static bool keep(pp_elf *elf, int error, const pp_mapping *mapping)
+{
+    if (error != 0)
+        return false;
+    if (is_same_build(elf, mapping))
+        return true;
+    pp_elf_close(elf);
+    return false;
+}
+
+/* The file begins at the bias where it is linked to address 0; else where the mapping says, if no segment is moved. */
+static bool open_loaded(pp_elf *elf, const pp_mapping *mapping)
+{
+    uintptr_t bias = mapping->bias, by_offset = mapping->start - (uintptr_t)mapping->offset;
+    return (bias != 0 && keep(elf, pp_elf_open_loaded(elf, bias, bias), mapping)) ||
+           keep(elf, pp_elf_open_loaded(elf, by_offset, bias), mapping);
+}
+
 /* Opens the ELF that `mapping` was made from. A program that was replaced on disk while it runs (an
  * upgrade) is still there for the process itself; its build id tells whether this mapping is the
- * program. */
+ * program. A file that cannot be opened any more (a sandbox, another root) is read as it is loaded. */
 int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
 {
     if (mapping->in_memory)
@@ -327,17 +346,11 @@ int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
                                  mapping->limit - (mapping->start - mapping->offset));
     if (mapping->path == NULL || mapping->path[0] != '/') /* "", "[heap]", ...: not a file */
         return -1;
-    if (pp_elf_open(elf, mapping->path) == 0) {
-        if (is_same_build(elf, mapping))
-            return 0;
-        pp_elf_close(elf);
-    }
-    if (mapping->build_id_size == 0 || pp_elf_open(elf, pp_program_file()) != 0)
-        return -1;
-    if (is_same_build(elf, mapping))
-        return 0;
-    pp_elf_close(elf);
-    return -1;
+    bool found =
+        keep(elf, pp_elf_open(elf, mapping->path), mapping) ||
+        (mapping->build_id_size != 0 && keep(elf, pp_elf_open(elf, pp_program_file()), mapping)) ||
+        open_loaded(elf, mapping);
+    return found ? 0 : -1;
 }
 
 size_t pp_symbols_resolve(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,

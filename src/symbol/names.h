@@ -7,9 +7,10 @@
  * truncates would raise SIGBUS in the host), its .symtab or, without one, .dynsym is walked once
  * against the sorted addresses. A separate debug file named by the build id
  * (/usr/lib/debug/.build-id/xx/yyyy.debug) supplies the .symtab that a stripped file lacks. A file
- * whose build id is no longer the mapping's is not used. [vdso] is read from memory.
+ * whose build id is no longer the mapping's is not used. Where there is no file any more (replaced, deleted, out of
+ * reach in a sandbox), what the loader has mapped of it still has the .dynsym. [vdso] is read from memory.
  *
- * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close; no malloc, no locks).
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv; no malloc, no locks).
  * Locks: none.
  * Owns: nothing; the names live in the caller's arena.
  */

@@ -30,8 +30,18 @@ arrives() {
     expect_equal "threads of $1" 1 "$(weight "$1.thread.pb.gz.raw")"
     [ -z "$(find . -name '.cpprof-*')" ] || fail "$1: a private folder was left behind"
 }
-for how in nothing landlock chroot nobody seccomp closes replaces; do
+for how in nothing landlock unread chroot nobody seccomp closes replaces; do
     arrives $how
+done
+
+# What cannot be opened to find names in is read as it is loaded: dynamic symbols, and where functions begin.
+for how in unread chroot; do
+    [ -e $how.cpu.pb.gz ] || continue
+    expect_equal "weight of __libc_start_main, $how" "$(weight $how.cpu.pb.gz.raw)" \
+        "$(weight_with $how.cpu.pb.gz.raw __libc_start_main)"
+    stacks $how.cpu.pb.gz.raw | tr '\t' '\n' | grep '^\[shut_off]+0x' | sort -u >functions
+    expect_at_least "functions of the program, $how" 2 "$(wc -l <functions)"
+    expect_equal "frames that have no name, $how" "" "$(stacks $how.cpu.pb.gz.raw | tr '\t' '\n' | grep '^0x')"
 done
 expect_equal "the program's own file" 0 "$(wc -c <own.txt)"
 

@@ -391,6 +391,34 @@ static void a_replaced_program_is_found_by_its_build_id(void **state)
     pp_arena_release(&arena);
 }
 
+/* Its file is out of reach, or another one by now: what is loaded of it still has the dynamic symbols. */
+static void a_file_that_is_gone_is_read_as_it_is_loaded(void **state)
+{
+    (void)state;
+    static search s;
+    uintptr_t addresses[] = {(uintptr_t)l64a + 3, 0};
+    s = (search){.address = addresses[0]};
+    assert_int_equal(dl_iterate_phdr(find_object, &s), 1);
+    addresses[1] = s.mapping.limit - 1; /* behind the last function */
+    const char *const paths[] = {"/nonexistent/libc.so.6 (deleted)", "/bin/sh"};
+    pp_arena arena = PP_ARENA_INIT;
+    pp_symbol symbols[2];
+    for (int i = 0; i < 2; i++) {
+        s.mapping.path = paths[i];
+        assert_int_equal(pp_symbols_resolve(&s.mapping, addresses, 2, symbols, &arena), 1);
+        assert_string_equal(symbols[0].name, "l64a");
+        assert_int_equal(symbols[0].entry, (uintptr_t)l64a);
+        assert_null(symbols[1].name);
+    }
+    pp_mapping nothing = s.mapping;
+    nothing.bias = nothing.start = BIAS - 4096 * 4096;
+    assert_int_equal(pp_symbols_resolve(&nothing, addresses, 1, symbols, &arena), 0);
+    s.mapping.build_id[0] ^= 1; /* something else has been loaded there */
+    assert_int_equal(pp_symbols_resolve(&s.mapping, addresses, 1, symbols, &arena),
+                     s.mapping.build_id_size == 0);
+    pp_arena_release(&arena);
+}
+
 /* No header says where clock_gettime lies in the vDSO: it is among the names of all its bytes. */
 static void the_vdso(void **state)
 {
@@ -460,6 +488,7 @@ int main(void)
         cmocka_unit_test(unreadable_files_resolve_nothing),
         cmocka_unit_test(this_program_and_its_libraries),
         cmocka_unit_test(a_replaced_program_is_found_by_its_build_id),
+        cmocka_unit_test(a_file_that_is_gone_is_read_as_it_is_loaded),
         cmocka_unit_test(the_vdso),
         cmocka_unit_test(refused_memory_resolves_nothing_and_leaks_nothing),
     };

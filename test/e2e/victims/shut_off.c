@@ -4,7 +4,8 @@
  *
  *   shut_off HOW MS    works for MS milliseconds of CPU time in works_shut_off(), and ends
  *
- * HOW:  landlock   no file may be written any more (xz 5.6 and newer, ...); by raw system calls
+ * HOW:  landlock   no file may be written any more; by raw system calls
+ *       unread     nor read, and no folder (xz 5.6 and newer, ...)
  *       chroot     another root, which is empty, and the user nobody
  *       nobody     the user nobody, in a folder that is not its own
  *       seccomp    write, exit_group and what the profile's clock needs, nothing else
@@ -32,6 +33,7 @@ enum { NOBODY = 65534, SKIP = 77 };
 
 /* Of <linux/landlock.h>, which may be older than the kernel, or missing. */
 enum { CREATE_RULESET = 444, RESTRICT_SELF = 446 };
+static const uint64_t reads = 1 << 2 | 1 << 3;
 static const uint64_t writes = (UINT64_C(1) << 13) - 1 - (1 << 0) - (1 << 2) - (1 << 3);
 
 static void *volatile kept;
@@ -56,9 +58,8 @@ static void need(int result, const char *what)
     exit(errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP ? SKIP : 1);
 }
 
-static void enter_landlock(void)
+static void enter_landlock(uint64_t handled)
 {
-    uint64_t handled = writes;
     long rules = syscall(CREATE_RULESET, &handled, sizeof handled, 0);
     need((int)rules, "landlock");
     need(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges");
@@ -125,7 +126,9 @@ int main(int argc, char **argv)
     const char *how = argc > 2 ? argv[1] : "";
     long ms = argc > 2 ? atol(argv[2]) : 0;
     if (strcmp(how, "landlock") == 0)
-        enter_landlock();
+        enter_landlock(writes);
+    else if (strcmp(how, "unread") == 0)
+        enter_landlock(reads | writes);
     else if (strcmp(how, "chroot") == 0)
         enter_empty_root();
     else if (strcmp(how, "nobody") == 0)
