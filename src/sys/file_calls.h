@@ -42,11 +42,8 @@ static inline int pp_file_poll(struct pollfd *wanted, int timeout_ms)
     return (int)pp_system_call(SYS_poll, wanted, 1, timeout_ms);
 }
 
-static inline int pp_file_status(int fd, struct stat *status)
-{
-    *status = (struct stat){.st_mode = 0};
-    return (int)pp_system_call(SYS_newfstatat, fd, "", status, AT_EMPTY_PATH);
-}
+/* By the call that libc's fstat makes. */
+int pp_file_status(int fd, struct stat *status);
 
 static inline int pp_path_status(const char *path, struct stat *status)
 {

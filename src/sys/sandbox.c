@@ -126,6 +126,8 @@ static void try_the_rest(void)
     pp_system_call(SYS_readlink, "/proc/self/exe", path, sizeof path);
     pp_system_call(SYS_getcwd, path, sizeof path);
     pp_system_call(SYS_newfstatat, AT_FDCWD, "/proc/self/task", NULL, 0);
+    struct stat status;
+    pp_file_status(-1, &status);
     long maps = pp_system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
     pp_system_call(SYS_read, maps, path, sizeof path);
     pp_system_call(SYS_pread64, maps, path, sizeof path, 0);

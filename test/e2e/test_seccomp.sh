@@ -19,7 +19,7 @@ run_confined() { # HOW CALL FILE
 # the others are tried with: a filter that kills for these cannot be found out.
 for call in timer_create timer_settime timer_delete process_vm_readv getdents64 sched_yield \
     readlink rename unlink getcwd rt_sigtimedwait poll fcntl clone wait4 tgkill nanosleep \
-    clock_nanosleep newfstatat; do
+    clock_nanosleep newfstatat fstat; do
     for how in refuse kill; do
         case $how-$call in kill-clone | kill-wait4) continue ;; esac
         plain=$(status "$confined" before $how $call -- env "$victims/ends" return 2>/dev/null)
