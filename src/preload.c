@@ -37,6 +37,7 @@
 #include "sys/log.h"
 #include "sys/modules.h"
 #include "sys/own_code.h"
+#include "sys/own_work.h"
 #include "sys/recorder.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
@@ -109,14 +110,17 @@ void pp_preload_prepare_walks(void)
     }
 }
 
-/* Not where the program brings its own malloc, or another library that does stands before us. */
+/* Not where the program brings its own malloc, or another library that does stands before us. What that one maps is not
+ * its malloc: it is marked as ours. */
 static bool sees_allocations(void)
 {
     enum { COUNTDOWN = 1000 };
     void *(*volatile allocate)(size_t) = malloc; /* the compiler knows what malloc does not touch */
     pp_heap_set_rate(0);                         /* this one is not the program's */
     pp_heap_countdown = COUNTDOWN;
+    pp_own_work_begin();
     free(allocate(1));
+    pp_own_work_end();
     bool seen = pp_heap_countdown != COUNTDOWN;
     pp_heap_countdown = 0;
     return seen;
