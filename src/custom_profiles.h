@@ -16,23 +16,12 @@
 #ifndef PP_CUSTOM_PROFILES_H
 #define PP_CUSTOM_PROFILES_H
 
+#include "kind.h"
 #include "store/value_table.h"
 
 #include "pprof.h"
 
 #include <stdbool.h>
-
-struct pprof_profile {
-    const char *name;
-    /* Built in, else NULL. */
-    size_t (*count)(void);
-    int (*write)(pprof_writer writer, int debug);
-    bool (*is_there)(void); /* NULL: always */
-    bool collects;          /* the program's collector is run before it is written */
-    /* The program's own. */
-    pp_value_table *values;
-    struct pprof_profile *next;
-};
 
 /* A profile of that name; NULL, and *error is -EEXIST or -ENOMEM. */
 pprof_profile *pp_custom_profile_new(const char *name, int *error);

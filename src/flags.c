@@ -2,17 +2,16 @@
  *
  * flags.c: pprof_parse_flags(): the flags of `go test` that ask for profiles.
  *
- *   argv -> [take: ours go, the others close ranks] -> asked -> [apply: paths, rates] -> preload.h
+ *   argv -> [take: ours go, the others close ranks] -> the kinds' flags -> what is asked -> preload.h
  *
  * Zone: NORMAL.
  * Locks: none; a program reads its arguments in one thread.
  * Owns: nothing.
  */
 #include "base/text.h"
+#include "kind.h"
 #include "options.h"
-#include "output.h"
 #include "preload.h"
-#include "sample/heap.h"
 #include "sys/log.h"
 
 #include "pprof.h"
@@ -25,31 +24,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* What the flags say. Files: NULL or "" if there is to be none. */
-typedef struct asked {
-    const char *cpu, *memory, *block, *mutex;
-    int64_t memory_rate, block_rate, mutex_fraction;
-} asked;
-
-typedef struct flag {
-    const char *name;
-    size_t at;      /* its field of `asked` */
-    bool is_number; /* else a file */
-} flag;
-
-static const flag table[] = {
-    {"cpuprofile", offsetof(asked, cpu), false},
-    {"memprofile", offsetof(asked, memory), false},
-    {"memprofilerate", offsetof(asked, memory_rate), true},
-    {"blockprofile", offsetof(asked, block), false},
-    {"blockprofilerate", offsetof(asked, block_rate), true},
-    {"mutexprofile", offsetof(asked, mutex), false},
-    {"mutexprofilefraction", offsetof(asked, mutex_fraction), true},
-};
-
 /* ---- one flag ---- */
 
-static void complain(const flag *f, const char *value)
+static void complain(const pp_flag *f, const char *value)
 {
     pp_text text = PP_TEXT_INIT;
     pp_text_add(&text, value == NULL ? "no value: flag '-" : "bad value: flag '-");
@@ -60,7 +37,7 @@ static void complain(const flag *f, const char *value)
     }
     pp_text_add(&text, "' is ignored; write -");
     pp_text_add(&text, f->name);
-    pp_text_add(&text, f->is_number ? "=NUMBER" : "=FILE");
+    pp_text_add(&text, f->number != NULL ? "=NUMBER" : "=FILE");
     pp_log(&text);
 }
 
@@ -77,24 +54,36 @@ static bool parse_number(const char *text, int64_t *number)
     return good;
 }
 
-static int take_value(const flag *f, const char *value, asked *a)
+static int take_value(const pp_flag *f, const char *value)
 {
-    char *field = (char *)a + f->at;
     int64_t number = 0;
-    if (value == NULL || (f->is_number && !parse_number(value, &number))) {
+    if (value == NULL || (f->number != NULL && !parse_number(value, &number))) {
         complain(f, value);
         return -EINVAL;
     }
-    if (f->is_number) {
-        memcpy(field, &number, sizeof number);
+    if (f->number != NULL) {
+        *f->number = number;
     } else {
-        memcpy(field, &value, sizeof value);
+        *f->file = value;
     }
     return 0;
 }
 
+static const pp_flag *find_name(const char *name, size_t length)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pp_flag *f = pp_kinds[i]->flags;
+        for (; f != NULL && f->name != NULL; f++) {
+            if (strlen(f->name) == length && memcmp(f->name, name, length) == 0) {
+                return f;
+            }
+        }
+    }
+    return NULL;
+}
+
 /* The flag that `word` is, NULL if none of ours; *value is what stands behind its '=', or NULL. */
-static const flag *find_flag(const char *word, const char **value)
+static const pp_flag *find_flag(const char *word, const char **value)
 {
     if (*word != '-') {
         return NULL;
@@ -102,24 +91,19 @@ static const flag *find_flag(const char *word, const char **value)
     word += word[1] == '-' ? 2 : 1;
     size_t length = strcspn(word, "=");
     *value = word[length] == '=' ? word + length + 1 : NULL;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strlen(table[i].name) == length && memcmp(table[i].name, word, length) == 0) {
-            return &table[i];
-        }
-    }
-    return NULL;
+    return find_name(word, length);
 }
 
 /* ---- all of them ---- */
 
-static int take(int *argc, char **argv, asked *a)
+static int take(int *argc, char **argv)
 {
     int error = 0;
     int kept = 1;
     int i = 1;
     for (; i < *argc && strcmp(argv[i], "--") != 0; i++) {
         const char *value = NULL;
-        const flag *f = find_flag(argv[i], &value);
+        const pp_flag *f = find_flag(argv[i], &value);
         if (f == NULL) {
             argv[kept++] = argv[i];
             continue;
@@ -127,7 +111,7 @@ static int take(int *argc, char **argv, asked *a)
         if (value == NULL && i + 1 < *argc) {
             value = argv[++i];
         }
-        int flag_error = take_value(f, value, a);
+        int flag_error = take_value(f, value);
         error = error != 0 ? error : flag_error;
     }
     while (i < *argc) {
@@ -140,55 +124,16 @@ static int take(int *argc, char **argv, asked *a)
     return error;
 }
 
-static void fail(int *error, int new_error, const char *what, const char *subject)
-{
-    pp_log_error(what, subject, new_error, NULL);
-    *error = *error != 0 ? *error : new_error;
-}
-
-/* Whether a file is wanted there; *error is the first one. */
-static bool wants_file(const char *kind, const char *path, int *error)
-{
-    if (path == NULL || *path == '\0') {
-        return false;
-    }
-    int path_error = pp_output_set_file(kind, path);
-    if (path_error != 0) {
-        fail(error, path_error, "no profile can be written to ", path);
-    }
-    return path_error == 0;
-}
-
-/* One that runs already keeps its file. */
-static bool wants_cpu(const char *path, int *error)
-{
-    if (path != NULL && *path != '\0' && pp_cpu_control_is_running()) {
-        fail(error, -EBUSY, "the CPU profile could not be started for ", path);
-        return false;
-    }
-    return wants_file("cpu", path, error);
-}
-
-static int apply(const asked *a, int error)
+static int apply(int error)
 {
     pp_options wanted;
-    pp_preload_options(&wanted);
-    wanted.cpu = wants_cpu(a->cpu, &error);
-    wanted.heap = wants_file("allocs", a->memory, &error);
-    if (wanted.heap) {
-        int64_t present = pp_heap_rate();
-        wanted.heap_request.allocs = true;
-        wanted.heap_request.rate = a->memory_rate > 0 ? a->memory_rate
-                                   : present > 0      ? present
-                                                      : PP_HEAP_RATE_DEFAULT;
-    } else if (a->memory_rate > 0) {
-        pprof_set_mem_profile_rate(a->memory_rate);
+    int busy = pp_preload_begin(&wanted);
+    if (busy != 0) {
+        return busy;
     }
-    if (wants_file("block", a->block, &error) && a->block_rate > 0) {
-        wanted.contention_request.block_rate = a->block_rate;
-    }
-    if (wants_file("mutex", a->mutex, &error) && a->mutex_fraction > 0) {
-        wanted.contention_request.mutex_fraction = a->mutex_fraction;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        int kind_error = pp_kinds[i]->take_flags != NULL ? pp_kinds[i]->take_flags() : 0;
+        error = error != 0 ? error : kind_error;
     }
     wanted.error = error;
     return pp_preload_apply(&wanted);
@@ -200,8 +145,7 @@ int pprof_parse_flags(int *argc, char **argv)
         return -EINVAL;
     }
     pp_preload_link();
-    asked a = {.block_rate = 1, .mutex_fraction = 1};
-    int error = take(argc, argv, &a);
+    int error = take(argc, argv);
     /* Who starts a setuid program must not choose which files it writes. */
-    return getauxval(AT_SECURE) != 0 ? -EPERM : apply(&a, error);
+    return getauxval(AT_SECURE) != 0 ? -EPERM : apply(error);
 }

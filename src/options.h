@@ -3,37 +3,31 @@
  * options.h: the words of LIBPPROF and pprof_configure().
  *
  * Zone: NORMAL.
- * Locks: none; callers are the library's start and pprof_configure().
+ * Locks: none; callers hold the one of preload.c.
  * Owns: nothing.
  */
 #ifndef PP_OPTIONS_H
 #define PP_OPTIONS_H
 
-#include "contention_control.h"
-#include "cpu_control.h"
-#include "heap_control.h"
 #include "profile/model.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
+/* What belongs to no kind. The rest is with the kinds (kind.h). */
 typedef struct pp_options {
-    bool cpu;          /* a CPU profile is wanted */
-    bool subprocesses; /* children are profiled as well */
-    bool follow_exec;  /* so is what the process itself executes */
-    bool heap;         /* a heap profile is wanted */
-    bool fd;           /* a profile of open descriptors is wanted */
-    bool alloctrace;   /* every allocation is to be logged */
-    bool thread;       /* a profile of threads is wanted */
-    pp_cpu_request cpu_request;
-    pp_heap_request heap_request;
-    pp_contention_request contention_request; /* of what is wanted */
-    pp_symbolize symbolize;                   /* of every profile */
-    int toggle_signal;                        /* starts and stops the CPU profile; 0 = none */
-    int error;                                /* the first one that was met */
+    bool subprocesses;      /* children are profiled as well */
+    bool follow_exec;       /* so is what the process itself executes */
+    pp_symbolize symbolize; /* of every profile */
+    uint64_t duration_ns;   /* files are written after this time; 0: at the end */
+    int error;              /* the first one that was met */
 } pp_options;
 
-/* What holds when nothing is said. */
+/* What holds when nothing is said, here and in the kinds. */
 void pp_options_init(pp_options *options);
+
+/* Nothing is asked of any kind. */
+void pp_options_forget_kinds(void);
 
 /*
  * Applies a comma-separated list. Words that are unknown, have a bad value, or belong to a part

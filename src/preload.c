@@ -12,87 +12,38 @@
  */
 #include "preload.h"
 
-#include "alloctrace_names.h"
 #include "base/shown_as.h"
-#include "contention_control.h"
-#include "cpu_control.h"
-#include "custom_profiles.h"
 #include "deadline.h"
 #include "exec_target.h"
-#include "fd_control.h"
 #include "follow_exec.h"
-#include "heap_collect.h"
-#include "heap_control.h"
 #include "hook/process.h"
 #include "hook/threads.h"
+#include "kind.h"
 #include "line_plugin.h"
 #include "options.h"
 #include "output.h"
-#include "sample/alloctrace.h"
-#include "sample/cpu.h"
-#include "sample/cpu_perf.h"
-#include "sample/heap.h"
+#include "symbolize_control.h"
 #include "sys/clock.h"
 #include "sys/linked.h"
+#include "sys/lock.h"
 #include "sys/log.h"
 #include "sys/modules.h"
-#include "sys/own_code.h"
-#include "sys/own_work.h"
 #include "sys/recorder.h"
-#include "sys/safe_read.h"
-#include "sys/sandbox.h"
-#include "symbolize_control.h"
-#include "thread_control.h"
-#include "toggle.h"
+#include "sys/tasks.h"
 
 #include "pprof.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char default_template[] = "/tmp/%e.%p.%k.pb.gz";
-
 static pp_options options;
-static bool started;
-static bool is_fork;          /* a child of fork, which has executed nothing */
-static bool stopped_for_exec; /* the CPU profile; to be started again if the exec fails */
-static uint64_t deadline_ns;  /* when the duration that was asked for is over; 0: none was */
-
-static const char *advice_on(int error)
-{
-    switch (error) {
-    case -EAGAIN:
-        return "raise the limit on pending signals (ulimit -i)";
-    case -EPERM:
-        return "a seccomp filter forbids timer_create or process listing: allow them";
-    default:
-        return NULL;
-    }
-}
-
-/* Whatever kind is started. */
-static void prepare(void)
-{
-    pp_own_variables_leave_out_of_dumps();
-    if (!pp_output_has_template()) {
-        pp_output_set_template(default_template);
-    }
-}
-
-static int start(void)
-{
-    prepare();
-    int error = pp_cpu_control_start(&options.cpu_request);
-    if (error != 0) {
-        pp_log_error("the CPU profile", " could not be started", error, advice_on(error));
-    } else {
-        started = true;
-        pp_hook_fatal_signals();
-    }
-    return error;
-}
+static pp_lock asking;       /* who asks the kinds, and starts them */
+static int cancel_state;     /* of the thread that has it */
+static bool is_fork;         /* a child of fork, which has executed nothing */
+static uint64_t deadline_ns; /* when the duration that was asked for is over; 0: none was */
 
 static void apply_symbolize(void)
 {
@@ -102,197 +53,99 @@ static void apply_symbolize(void)
     }
 }
 
-/* Walks read code by a system call that a sandbox may forbid. */
-void pp_preload_prepare_walks(void)
-{
-    if (pp_sandbox_probe() != PP_SANDBOX_NONE) {
-        pp_safe_read_forbid_copy();
-    }
-}
-
-/* Not where the program brings its own malloc, or another library that does stands before us. What that one maps is not
- * its malloc: it is marked as ours. */
-static bool sees_allocations(void)
-{
-    enum { COUNTDOWN = 1000 };
-    void *(*volatile allocate)(size_t) = malloc; /* the compiler knows what malloc does not touch */
-    pp_heap_set_rate(0);                         /* this one is not the program's */
-    pp_heap_countdown = COUNTDOWN;
-    pp_own_work_begin();
-    free(allocate(1));
-    pp_own_work_end();
-    bool seen = pp_heap_countdown != COUNTDOWN;
-    pp_heap_countdown = 0;
-    return seen;
-}
-
-static void toggle(void)
-{
-    if (started) {
-        pp_cpu_control_stop(true, false);
-        started = false;
-    } else {
-        start();
-    }
-}
-
-static void wait_for_signal(void)
-{
-    prepare();
-    int error = pp_toggle_begin(options.toggle_signal, toggle);
-    if (error != 0) {
-        pp_log_error("the signal that starts and stops the CPU profile", " is not waited for",
-                     error, NULL);
-    }
-}
-
-static int start_heap(void)
-{
-    prepare();
-    pp_preload_prepare_walks();
-    pp_modules_refresh();
-    pp_hook_fatal_signals();
-    bool seen = sees_allocations();
-    int error = pp_heap_control_start(&options.heap_request);
-    if (!seen) {
-        pp_text text = PP_TEXT_INIT;
-        pp_text_add(
-            &text,
-            "the heap profile will be empty: the program's malloc is not the one that "
-            "libpprof stands before; preload libpprof first, or link it first; a fully static "
-            "program has to be linked with the options in libpprof_static.wrap");
-        pp_log(&text);
-    }
-    return error;
-}
-
-static bool wants_contention(const pp_options *wanted)
-{
-    return wanted->contention_request.block_rate > 0 ||
-           wanted->contention_request.mutex_fraction > 0;
-}
-
-static int start_contention(void)
-{
-    prepare();
-    pp_preload_prepare_walks();
-    pp_modules_refresh();
-    pp_hook_fatal_signals();
-    int error = pp_contention_control_start(&options.contention_request);
-    if (error != 0) {
-        pp_log_error("the block and mutex profiles", " could not be started", error, NULL);
-    }
-    return error;
-}
-
-static void start_thread_profile(void)
-{
-    prepare();
-    pp_modules_refresh();
-    pp_hook_fatal_signals();
-    pp_thread_control_start();
-}
-
-static void start_fd(void)
-{
-    prepare();
-    pp_preload_prepare_walks();
-    pp_modules_refresh();
-    pp_hook_fatal_signals();
-    pp_fd_control_start();
-}
-
 /* Each kind gets a file of its own. */
-static void distinguish_kinds(const pp_options *wanted)
+static void distinguish_kinds(void)
 {
-    int kinds = wanted->cpu + wanted->fd + wanted->heap + wanted->heap_request.peak +
-                wanted->thread + (wanted->contention_request.block_rate > 0) +
-                (wanted->contention_request.mutex_fraction > 0);
-    if (kinds > 1) {
+    unsigned files = 0;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        files += pp_kinds[i]->files != NULL ? pp_kinds[i]->files() : 0;
+    }
+    if (files > 1) {
         pp_output_distinguish_kinds();
     }
 }
 
-/* Without being asked for: in programs that are linked to us, as in Go. */
-static void start_default(bool options_given)
+static size_t kind_count(void)
 {
-    bool on = !options_given && pp_is_linked();
-    if (on) {
-        pp_own_variables_leave_out_of_dumps();
-        pp_preload_prepare_walks();
+    size_t count = 0;
+    while (pp_kinds[count] != NULL) {
+        count++;
     }
-    pp_heap_control_default(on);
+    return count;
 }
 
-static void start_alloctrace(void)
+/* What is asked for. 0 or the first error. */
+static int start_kinds(void)
 {
-    pp_own_variables_leave_out_of_dumps();
-    pp_modules_refresh();
-    pp_alloctrace_begin(options.symbolize);
+    int error = 0;
+    for (size_t i = kind_count(); i-- > 0;) {
+        int start_error = pp_kinds[i]->start != NULL ? pp_kinds[i]->start(options.duration_ns) : 0;
+        error = error != 0 ? error : start_error;
+    }
+    return error;
 }
 
 static void after_fork_in_child(void)
 {
     is_fork = true;
+    pp_lock_release(&asking);
     pp_deadline_after_fork();
     pp_log_after_fork_in_child();
     pp_hook_threads_after_fork();
-    pp_contention_control_after_fork(options.subprocesses);
-    pp_thread_control_after_fork(options.subprocesses);
-    pp_fd_control_after_fork(options.subprocesses);
-    pp_cpu_control_after_fork();
-    pp_heap_control_after_fork(options.subprocesses);
-    pp_heap_collect_after_fork();
-    pp_alloctrace_after_fork_in_child(options.subprocesses);
-    pp_custom_profiles_after_fork_in_child();
-    if (started && options.subprocesses) {
-        start();
-    } else {
-        started = false;
+    for (size_t i = kind_count(); i-- > 0;) {
+        if (pp_kinds[i]->after_fork_in_child != NULL) {
+            pp_kinds[i]->after_fork_in_child(options.subprocesses);
+        }
     }
+}
+
+static bool any_kind_holds_addresses(void)
+{
+    size_t i = 0;
+    while (pp_kinds[i] != NULL &&
+           (pp_kinds[i]->holds_addresses == NULL || !pp_kinds[i]->holds_addresses())) {
+        i++;
+    }
+    return pp_kinds[i] != NULL;
 }
 
 /* The module list is brought up to date while the library is still there. */
 static void before_unload(void)
 {
-    if (pp_cpu_is_active() || pp_heap_control_is_on() || pp_contention_control_is_on() ||
-        pp_fd_control_is_on() || pp_custom_profiles_first() != NULL) {
+    if (any_kind_holds_addresses()) {
         pp_modules_refresh();
     }
 }
 
 /* ---- the end of the duration ---- */
 
-static bool is_on(void)
+static bool any_kind_is_on(void)
 {
-    return started || pp_heap_control_is_on() || pp_contention_control_is_on() || options.thread ||
-           pp_fd_control_is_on();
+    size_t i = 0;
+    while (pp_kinds[i] != NULL && (pp_kinds[i]->is_on == NULL || !pp_kinds[i]->is_on())) {
+        i++;
+    }
+    return pp_kinds[i] != NULL;
 }
 
 /* On a thread of ours. A program that is linked to us may want what goes on for itself. */
 static void duration_is_over(void)
 {
     bool linked = pp_is_linked();
-    if (started) {
-        pp_cpu_control_stop(true, false);
-        started = false;
-    }
-    pp_thread_control_end(NULL);
-    if (linked) {
-        pp_heap_control_end(false);
-        pp_contention_control_end(false);
-        pp_fd_control_end(false);
-    } else {
-        pp_heap_control_confine();
-        pp_contention_control_confine();
-        pp_fd_control_confine();
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pp_kind *kind = pp_kinds[i];
+        if (kind->stops_at_deadline && !linked) {
+            kind->confine();
+        } else if (kind->end != NULL) {
+            kind->end(NULL);
+        }
     }
 }
 
 static void wait_for_deadline(void)
 {
-    uint64_t duration_ns = options.cpu_request.duration_ns;
-    if (duration_ns == 0 || !is_on()) {
+    uint64_t duration_ns = options.duration_ns;
+    if (duration_ns == 0 || !any_kind_is_on()) {
         return;
     }
     deadline_ns = pp_clock_ns(CLOCK_MONOTONIC);
@@ -313,37 +166,27 @@ static void before_confinement(void)
 {
     pp_deadline_cancel();
     bool written = false;
-    if (started && pp_cpu_control_stop(true, false) == 0) {
-        started = false;
-        written = true;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        written |= pp_kinds[i]->confine != NULL && pp_kinds[i]->confine();
     }
-    written |= pp_heap_control_confine();
-    written |= pp_thread_control_confine();
-    written |= pp_contention_control_confine();
-    written |= pp_fd_control_confine();
-    written |= pp_alloctrace_stop();
     if (written) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
         pp_log(&text);
     }
-    pp_cpu_perf_confine();
     pp_line_plugin_confine();
 }
 
 static void at_end(const void *interrupted)
 {
-    bool fatal_signal = interrupted != NULL;
-    if (fatal_signal) {
+    if (interrupted != NULL) {
         pp_line_plugin_end();
     }
-    if (started) { /* first: what the other files take is not the program's time */
-        pp_cpu_control_stop(true, fatal_signal);
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->end != NULL) {
+            pp_kinds[i]->end(interrupted);
+        }
     }
-    pp_thread_control_end(interrupted);
-    pp_heap_control_end(fatal_signal);
-    pp_contention_control_end(fatal_signal);
-    pp_fd_control_end(fatal_signal);
 }
 
 /* ---- the environment of programs that this one executes ---- */
@@ -417,14 +260,11 @@ static uint64_t left_of_duration_ns(void)
 /* Nothing after this point is in the profiles if the exec succeeds. */
 static void write_so_far(void)
 {
-    if (started && pp_cpu_control_stop(true, false) == 0) {
-        started = false;
-        stopped_for_exec = true;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->write_so_far != NULL) {
+            pp_kinds[i]->write_so_far();
+        }
     }
-    pp_heap_control_write_so_far();
-    pp_contention_control_write_so_far();
-    pp_thread_control_write_so_far();
-    pp_fd_control_write_so_far();
 }
 
 static void before_exec(pp_exec *exec)
@@ -454,11 +294,10 @@ static void after_failed_exec(void)
     }
     pp_follow_exec_release();
     pp_recorder_pass_on(options.subprocesses);
-    if (stopped_for_exec) {
-        pp_cpu_request request = options.cpu_request;
-        request.duration_ns = left_of_duration_ns();
-        stopped_for_exec = false;
-        started = pp_cpu_control_start(&request) == 0;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->after_failed_exec != NULL) {
+            pp_kinds[i]->after_failed_exec(left_of_duration_ns());
+        }
     }
 }
 
@@ -492,31 +331,14 @@ __attribute__((constructor)) static void at_load(void)
         options.error = 0; /* a typo must not keep the rest from working */
     }
     pp_options_from_gperftools(&options);
-    distinguish_kinds(&options);
+    distinguish_kinds();
     apply_symbolize();
-    if (options.heap) {
-        start_heap();
-    } else {
-        start_default(text != NULL);
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->load_unasked != NULL && pp_kinds[i]->files() == 0) {
+            pp_kinds[i]->load_unasked(text != NULL);
+        }
     }
-    if (wants_contention(&options)) {
-        start_contention();
-    }
-    if (options.thread) {
-        start_thread_profile();
-    }
-    if (options.fd) {
-        start_fd();
-    }
-    if (options.cpu) {
-        start();
-    }
-    if (options.toggle_signal != 0) {
-        wait_for_signal();
-    }
-    if (options.alloctrace) {
-        start_alloctrace();
-    }
+    start_kinds();
     wait_for_deadline();
     if (!options.subprocesses) {
         leave_children_alone();
@@ -529,43 +351,32 @@ void pp_preload_link(void)
 {
 }
 
-void pp_preload_options(pp_options *wanted)
+int pp_preload_begin(pp_options *wanted)
 {
+    int self = pp_task_self();
+    int before = PTHREAD_CANCEL_DISABLE;
+    if (pp_lock_held_by(&asking, self)) {
+        return -EBUSY;
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pp_lock_take(&asking, self);
+    cancel_state = before;
     *wanted = options;
     wanted->error = 0;
-    wanted->cpu = wanted->heap = wanted->fd = wanted->alloctrace = wanted->thread = false;
-    wanted->heap_request.allocs = false;
-    wanted->contention_request.block_rate = wanted->contention_request.mutex_fraction = 0;
+    pp_options_forget_kinds();
+    return 0;
 }
 
 int pp_preload_apply(const pp_options *wanted)
 {
-    int error = wanted->error;
     options = *wanted;
     apply_symbolize();
-    if (wanted->heap) {
-        int heap_error = start_heap();
-        error = error != 0 ? error : heap_error;
-    }
-    if (wants_contention(wanted)) {
-        int contention_error = start_contention();
-        error = error != 0 ? error : contention_error;
-    }
-    if (wanted->thread) {
-        start_thread_profile();
-    }
-    if (wanted->fd) {
-        start_fd();
-    }
-    if (wanted->alloctrace) {
-        start_alloctrace();
-    }
-    if (wanted->cpu) {
-        int start_error = start();
-        error = error != 0 ? error : start_error;
-    }
+    int start_error = start_kinds();
     wait_for_deadline();
-    return error;
+    int before = cancel_state;
+    pp_lock_release(&asking);
+    pthread_setcancelstate(before, NULL);
+    return wanted->error != 0 ? wanted->error : start_error;
 }
 
 int pprof_configure(const char *text)
@@ -574,8 +385,11 @@ int pprof_configure(const char *text)
         return -EINVAL;
     }
     pp_options wanted;
-    pp_preload_options(&wanted);
+    int error = pp_preload_begin(&wanted);
+    if (error != 0) {
+        return error;
+    }
     pp_options_parse(&wanted, text);
-    distinguish_kinds(&wanted);
+    distinguish_kinds();
     return pp_preload_apply(&wanted);
 }

@@ -4,7 +4,7 @@
  * what it starts for all who ask for profiles later.
  *
  * Zone: NORMAL.
- * Locks: none.
+ * Locks: one, between pp_preload_begin() and pp_preload_apply(); waited for.
  * Owns: nothing.
  */
 #ifndef PP_PRELOAD_H
@@ -16,11 +16,12 @@
  * to this gets the constructor, the hooks and the end of the process. */
 void pp_preload_link(void);
 
-/* Before the first walk that nobody asked for in LIBPPROF: in a sandbox, walks do without what it forbids. */
-void pp_preload_prepare_walks(void);
-
-/* The options that hold now, with nothing that is asked for: to be filled in, and applied. */
-void pp_preload_options(pp_options *wanted);
+/*
+ * For those who ask for profiles while the program runs: fill in the options that hold now, and ask the kinds; of
+ * neither anything is asked at first. The thread cannot be cancelled, and other threads wait, until pp_preload_apply().
+ * 0, or -EBUSY: called from a signal handler that interrupted just this.
+ */
+int pp_preload_begin(pp_options *wanted);
 
 /* Starts what is asked for, beside what runs already. 0, wanted->error, or the first error that a
  * start returned. */

@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_names.c: a list of words.
+ * profile_names.c: the kinds' names, and a list of words.
  *
- * Zone: SIGNAL.
+ * Zone: NORMAL.
  * Locks: none.
  * Owns: nothing.
  */
 #include "profile_names.h"
+
+#include "kind.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 static const char *const taken[] = {
-    /* built in */
-    "allocs", "block", "fd", "goroutine", "heap", "mutex", "peak", "thread", "threadcreate",
     /* paths of the HTTP server, some of them Go's */
     "cmdline", "contention", "flame", "growth", "profile", "symbol", "trace"};
+
+static bool is_built_in(const char *name)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pprof_profile *p = pp_kinds[i]->profiles;
+        for (; p != NULL && p->name != NULL; p++) {
+            if (strcmp(p->name, name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
 
 static const char taken_prefix[] = "delta_"; /* and paths that begin so */
 
@@ -39,5 +52,6 @@ int pp_profile_name_check(const char *name)
             return -EEXIST;
         }
     }
-    return strncmp(name, taken_prefix, strlen(taken_prefix)) == 0 ? -EEXIST : 0;
+    bool taken_anyway = is_built_in(name) || strncmp(name, taken_prefix, strlen(taken_prefix)) == 0;
+    return taken_anyway ? -EEXIST : 0;
 }

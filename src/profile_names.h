@@ -5,7 +5,7 @@
  * A name stands in the first line of a text, in a path of the HTTP server, and is what a profile is
  * found by.
  *
- * Zone: SIGNAL (pure comparison).
+ * Zone: NORMAL.
  * Locks: none.
  * Owns: nothing.
  */

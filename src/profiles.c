@@ -1,29 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiles.c: the profiles that have a name: {name, count, write} of each. Those that are built in
- * are listed here; the program's own are in custom_profiles.c.
+ * profiles.c: the profiles that have a name: those of the kinds, and the program's own (custom_profiles.c).
  *
  * Zone: NORMAL.
  * Locks: none of its own.
- * Owns: the list of built-in profiles.
+ * Owns: nothing.
  */
 #include "pprof.h"
 
-#include "contention_control.h"
-#include "contention_text.h"
 #include "count_control.h"
 #include "custom_profiles.h"
-#include "fd_control.h"
-#include "heap_control.h"
-#include "heap_text.h"
+#include "kind.h"
 #include "preload.h"
+#include "prepare.h"
 #include "profile/value_rows.h"
 #include "profile_names.h"
 #include "sample/heap_cycles.h"
-#include "store/heap_peak.h"
 #include "sys/modules.h"
 #include "sys/sanitizers.h"
-#include "thread_control.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -31,105 +25,39 @@
 
 /* ---- built in ---- */
 
-static size_t count_heap(void)
-{
-    size_t records = 0;
-    pprof_mem_profile(NULL, 0, &records, true);
-    return records;
-}
-
-static int write_view(pp_heap_view view, pprof_writer writer, int debug)
-{
-    return debug == 0 ? pp_heap_control_write(view, writer)
-                      : pp_heap_text_write(debug == PPROF_DEBUG_BARE, writer);
-}
-
-static int write_heap(pprof_writer writer, int debug)
-{
-    return write_view(PP_HEAP_INUSE, writer, debug);
-}
-
-static int write_allocs(pprof_writer writer, int debug)
-{
-    return write_view(PP_HEAP_ALLOCS, writer, debug);
-}
-
-static int write_peak(pprof_writer writer, int debug)
-{
-    return debug == 0 ? pp_heap_control_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
-}
-
-static bool peak_is_there(void)
-{
-    return pp_heap_peak_wanted;
-}
-
-static size_t count_block(void)
-{
-    size_t records = 0;
-    pprof_block_profile(NULL, 0, &records);
-    return records;
-}
-
-static size_t count_mutex(void)
-{
-    size_t records = 0;
-    pprof_mutex_profile(NULL, 0, &records);
-    return records;
-}
-
-static int write_contention(pp_contention_view view, pprof_writer writer, int debug)
-{
-    return debug == 0 ? pp_contention_control_write(view, writer)
-                      : pp_contention_text_write(view, debug == PPROF_DEBUG_BARE, writer);
-}
-
-static int write_block(pprof_writer writer, int debug)
-{
-    return write_contention(PP_CONTENTION_BLOCK, writer, debug);
-}
-
-static int write_mutex(pprof_writer writer, int debug)
-{
-    return write_contention(PP_CONTENTION_MUTEX, writer, debug);
-}
-
-static int write_thread(pprof_writer writer, int debug)
-{
-    return pp_thread_control_write("thread", writer, debug);
-}
-
-static int write_goroutine(pprof_writer writer, int debug)
-{
-    return pp_thread_control_write("goroutine", writer, debug);
-}
-
-/* By name. */
-static pprof_profile built_in[] = {
-    {.name = "allocs", .count = count_heap, .write = write_allocs, .collects = true},
-    {.name = "block", .count = count_block, .write = write_block},
-    {.name = "fd",
-     .count = pp_fd_control_count,
-     .write = pp_fd_control_write,
-     .is_there = pp_fd_control_is_on},
-    {.name = "heap", .count = count_heap, .write = write_heap, .collects = true},
-    {.name = "mutex", .count = count_mutex, .write = write_mutex},
-    {.name = "peak", .count = count_heap, .write = write_peak, .is_there = peak_is_there},
-    {.name = "thread", .count = pp_thread_control_count, .write = write_thread},
-    {.name = "threadcreate",
-     .count = pp_threadcreate_control_count,
-     .write = pp_threadcreate_control_write},
-};
-
-enum { BUILT_IN = sizeof built_in / sizeof *built_in };
-
-/* Another name for "thread", for those who know no other; not listed. */
-static pprof_profile goroutine = {
-    .name = "goroutine", .count = pp_thread_control_count, .write = write_goroutine};
-
 static bool is_there(const pprof_profile *profile)
 {
     return profile->is_there == NULL || profile->is_there();
+}
+
+/* Whether or not it is there. */
+static pprof_profile *find_built_in(const char *name)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        pprof_profile *p = pp_kinds[i]->profiles;
+        for (; p != NULL && p->name != NULL; p++) {
+            if (strcmp(p->name, name) == 0) {
+                return p;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The one that comes next behind `name` in the order of names, of those that are there and listed; NULL: behind all. */
+static pprof_profile *next_built_in(const char *name)
+{
+    pprof_profile *next = NULL;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        pprof_profile *p = pp_kinds[i]->profiles;
+        for (; p != NULL && p->name != NULL; p++) {
+            if (strcmp(p->name, name) > 0 && (next == NULL || strcmp(p->name, next->name) < 0) &&
+                !p->unlisted && is_there(p)) {
+                next = p;
+            }
+        }
+    }
+    return next;
 }
 
 /* ---- the registry ---- */
@@ -140,7 +68,7 @@ pprof_profile *pprof_new_profile(const char *name)
     int error = pp_profile_name_check(name);
     pprof_profile *profile = NULL;
     if (error == 0) {
-        pp_preload_prepare_walks();
+        pp_prepare_walks();
         pp_modules_refresh();
         profile = pp_custom_profile_new(name, &error);
     }
@@ -156,30 +84,19 @@ pprof_profile *pprof_lookup(const char *name)
     if (name == NULL) {
         return NULL;
     }
-    for (size_t i = 0; i < BUILT_IN; i++) {
-        if (strcmp(built_in[i].name, name) == 0) {
-            return is_there(&built_in[i]) ? &built_in[i] : NULL;
-        }
+    pprof_profile *profile = find_built_in(name);
+    if (profile != NULL) {
+        return is_there(profile) ? profile : NULL;
     }
-    return strcmp(goroutine.name, name) == 0 ? &goroutine : pp_custom_profile_find(name);
-}
-
-/* The first built-in one from index *i on that is there; NULL behind the last. */
-static pprof_profile *next_built_in(size_t *i)
-{
-    while (*i < BUILT_IN && !is_there(&built_in[*i])) {
-        ++*i;
-    }
-    return *i < BUILT_IN ? &built_in[*i] : NULL;
+    return pp_custom_profile_find(name);
 }
 
 size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
 {
     pp_preload_link();
     size_t count = 0;
-    size_t i = 0;
     pprof_profile *custom = pp_custom_profiles_first();
-    for (pprof_profile *p = next_built_in(&i); p != NULL || custom != NULL; count++) {
+    for (pprof_profile *p = next_built_in(""); p != NULL || custom != NULL; count++) {
         bool is_custom = p == NULL || (custom != NULL && strcmp(custom->name, p->name) < 0);
         if (profiles != NULL && count < capacity) {
             /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
@@ -189,8 +106,7 @@ size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
         if (is_custom) {
             custom = __atomic_load_n(&custom->next, __ATOMIC_ACQUIRE);
         } else {
-            i++;
-            p = next_built_in(&i);
+            p = next_built_in(p->name);
         }
     }
     return count;

@@ -184,6 +184,11 @@ void pp_thread_control_start(void)
     file.wanted = true;
 }
 
+bool pp_thread_control_wants_file(void)
+{
+    return file.wanted;
+}
+
 void pp_thread_control_end(const void *context)
 {
     interrupted = context;

@@ -19,6 +19,9 @@
 /* A file at the end. */
 void pp_thread_control_start(void);
 
+/* Whether it is to be written, and has not been. */
+bool pp_thread_control_wants_file(void);
+
 /* Threads of the program that live. */
 size_t pp_thread_control_count(void);
 size_t pp_threadcreate_control_count(void);

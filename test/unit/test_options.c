@@ -10,6 +10,11 @@
 
 #include <cmocka.h>
 
+#include "alloctrace_kind.h"
+#include "contention_kind.h"
+#include "cpu_kind.h"
+#include "heap_kind.h"
+#include "kind.h"
 #include "options.h"
 #include "output.h"
 #include "sys/log.h"
@@ -41,6 +46,16 @@ static const char *said(void)
     return buffer;
 }
 
+/* Whether the kind would write a file. */
+static bool is_asked(const char *kind)
+{
+    size_t i = 0;
+    while (strcmp(pp_kinds[i]->name, kind) != 0) {
+        i++;
+    }
+    return pp_kinds[i]->files() > 0;
+}
+
 static void parse(const char *text)
 {
     pp_options_init(&options);
@@ -69,11 +84,11 @@ static void nothing_is_on_by_default(void **state)
 {
     (void)state;
     assert_good("");
-    assert_false(options.cpu);
+    assert_false(pp_cpu_asked.cpu);
     assert_false(options.subprocesses);
-    assert_true(options.cpu_request.to_file);
-    assert_int_equal(options.cpu_request.hz, 0);
-    assert_int_equal(options.cpu_request.duration_ns, 0);
+    assert_true(pp_cpu_asked.request.to_file);
+    assert_int_equal(pp_cpu_asked.request.hz, 0);
+    assert_int_equal(options.duration_ns, 0);
     assert_int_equal(options.symbolize, PP_SYMBOLIZE_NAMES);
 }
 
@@ -81,22 +96,22 @@ static void cpu_takes_a_frequency(void **state)
 {
     (void)state;
     assert_good("cpu");
-    assert_true(options.cpu);
-    assert_int_equal(options.cpu_request.hz, 0);
+    assert_true(pp_cpu_asked.cpu);
+    assert_int_equal(pp_cpu_asked.request.hz, 0);
     assert_good("cpu:250");
-    assert_true(options.cpu);
-    assert_int_equal(options.cpu_request.hz, 250);
+    assert_true(pp_cpu_asked.cpu);
+    assert_int_equal(pp_cpu_asked.request.hz, 250);
     assert_good("cpu=1");
-    assert_int_equal(options.cpu_request.hz, 1);
+    assert_int_equal(pp_cpu_asked.request.hz, 1);
     assert_good("cpu:1000000");
-    assert_int_equal(options.cpu_request.hz, 1000000);
+    assert_int_equal(pp_cpu_asked.request.hz, 1000000);
     static const char *const bad[] = {
         "cpu:0",    "cpu:1000001", "cpu:-5",  "cpu:",     "cpu:ten",   "cpu:10x",
         "cpu: 100", "cpu:+100",    "cpu:1e3", "cpu:0x64", "cpu:100.5", "cpu:99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_bad(bad[i], -EINVAL, "bad value: option 'cpu");
-        assert_false(options.cpu);
-        assert_int_equal(options.cpu_request.hz, 0);
+        assert_false(pp_cpu_asked.cpu);
+        assert_int_equal(pp_cpu_asked.request.hz, 0);
     }
 }
 
@@ -117,13 +132,13 @@ static void engine_takes_a_name(void **state)
 {
     (void)state;
     assert_good("");
-    assert_int_equal(options.cpu_request.engine, PPROF_ENGINE_AUTO);
+    assert_int_equal(pp_cpu_asked.request.engine, PPROF_ENGINE_AUTO);
     assert_good("engine=timer");
-    assert_int_equal(options.cpu_request.engine, PPROF_ENGINE_TIMER);
+    assert_int_equal(pp_cpu_asked.request.engine, PPROF_ENGINE_TIMER);
     assert_good("engine=perf");
-    assert_int_equal(options.cpu_request.engine, PPROF_ENGINE_PERF);
+    assert_int_equal(pp_cpu_asked.request.engine, PPROF_ENGINE_PERF);
     assert_good("engine=perf,engine=auto");
-    assert_int_equal(options.cpu_request.engine, PPROF_ENGINE_AUTO);
+    assert_int_equal(pp_cpu_asked.request.engine, PPROF_ENGINE_AUTO);
     assert_bad("engine=", -EINVAL, "bad value");
     assert_bad("engine", -EINVAL, "bad value");
     assert_bad("engine=itimer", -EINVAL, "engine=itimer");
@@ -140,7 +155,7 @@ static void duration_takes_a_time(void **state)
                 {"duration=1h", 3600000000000}, {"duration:1ms", 1000000}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_good(good[i].text);
-        assert_int_equal(options.cpu_request.duration_ns, good[i].ns);
+        assert_int_equal(options.duration_ns, good[i].ns);
     }
     static const char *const bad[] = {"duration",
                                       "duration=",
@@ -157,7 +172,7 @@ static void duration_takes_a_time(void **state)
                                       "duration=999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_bad(bad[i], -EINVAL, "duration");
-        assert_int_equal(options.cpu_request.duration_ns, 0);
+        assert_int_equal(options.duration_ns, 0);
     }
 }
 
@@ -176,8 +191,8 @@ static void what_is_ignored_for_its_value_asks_for_nothing(void **state)
                                         "alloctrace:1"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         assert_bad(words[i], -EINVAL, "is ignored");
-        assert_false(options.thread || options.fd || options.heap || options.heap_request.peak ||
-                     options.subprocesses || options.alloctrace);
+        assert_false(is_asked("thread") || is_asked("fd") || pp_heap_asked.heap ||
+                     pp_heap_asked.request.peak || options.subprocesses || pp_alloctrace_asked);
     }
 }
 
@@ -280,12 +295,12 @@ static void lists_are_taken_from_left_to_right(void **state)
 {
     (void)state;
     assert_good("cpu:100,subprocesses,duration=3s,symbolize=none,cpu:200");
-    assert_true(options.cpu);
+    assert_true(pp_cpu_asked.cpu);
     assert_true(options.subprocesses);
-    assert_int_equal(options.cpu_request.hz, 200);
-    assert_int_equal(options.cpu_request.duration_ns, 3000000000);
+    assert_int_equal(pp_cpu_asked.request.hz, 200);
+    assert_int_equal(options.duration_ns, 3000000000);
     assert_good(",,cpu,,");
-    assert_true(options.cpu);
+    assert_true(pp_cpu_asked.cpu);
     assert_good(",");
 }
 
@@ -293,8 +308,8 @@ static void unknown_words_do_not_stop_the_others(void **state)
 {
     (void)state;
     assert_bad("cpuu,cpu:300", -EINVAL, "unknown option 'cpuu'");
-    assert_true(options.cpu);
-    assert_int_equal(options.cpu_request.hz, 300);
+    assert_true(pp_cpu_asked.cpu);
+    assert_int_equal(pp_cpu_asked.request.hz, 300);
     assert_bad("=5", -EINVAL, "unknown option '=5'");
     assert_bad(":", -EINVAL, "unknown option ':'");
     assert_bad("CPU", -EINVAL, "'CPU'");
@@ -308,7 +323,7 @@ static void the_first_error_is_kept(void **state)
     (void)state;
     parse("interval=60s,nonsense,cpu");
     assert_int_equal(options.error, -ENOTSUP);
-    assert_true(options.cpu);
+    assert_true(pp_cpu_asked.cpu);
     const char *log = said();
     assert_non_null(strstr(log, "interval=60s"));
     assert_non_null(strstr(log, "nonsense"));
@@ -323,7 +338,7 @@ static void endless_words_are_cut(void **state)
     text[19999] = '\0';
     parse(text);
     assert_int_equal(options.error, -EINVAL);
-    assert_true(options.cpu);
+    assert_true(pp_cpu_asked.cpu);
     said();
     free(text);
 }
@@ -346,14 +361,14 @@ static void variables_of_gperftools_are_known(void **state)
     static pp_output output;
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_false(options.cpu);
+    assert_false(pp_cpu_asked.cpu);
     setenv("CPUPROFILE_FREQUENCY", "500", 1);
     pp_options_from_gperftools(&options);
-    assert_false(options.cpu); /* a frequency alone asks for nothing */
+    assert_false(pp_cpu_asked.cpu); /* a frequency alone asks for nothing */
     setenv("CPUPROFILE", "/nowhere/prof", 1);
     pp_options_from_gperftools(&options);
-    assert_true(options.cpu);
-    assert_int_equal(options.cpu_request.hz, 500);
+    assert_true(pp_cpu_asked.cpu);
+    assert_int_equal(pp_cpu_asked.request.hz, 500);
     assert_int_equal(options.error, 0);
     pp_output_open(&output, "cpu");
     assert_string_equal(output.path, "/nowhere/prof");
@@ -366,7 +381,7 @@ static void empty_variables_ask_for_nothing(void **state)
     setenv("CPUPROFILE", "", 1);
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_false(options.cpu);
+    assert_false(pp_cpu_asked.cpu);
     assert_string_equal(said(), "");
 }
 
@@ -378,8 +393,8 @@ static void with_a_signal_the_profile_waits_and_its_files_are_numbered(void **st
     setenv("CPUPROFILESIGNAL", "12", 1);
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_false(options.cpu);
-    assert_int_equal(options.toggle_signal, 12);
+    assert_false(pp_cpu_asked.cpu);
+    assert_int_equal(pp_cpu_asked.toggle_signal, 12);
     for (int i = 0; i < 2; i++) {
         pp_output_open(&output, "cpu");
         assert_string_equal(output.path, i == 0 ? "/nowhere/prof.0" : "/nowhere/prof.1");
@@ -387,8 +402,8 @@ static void with_a_signal_the_profile_waits_and_its_files_are_numbered(void **st
     setenv("CPUPROFILESIGNAL", "9", 1);
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_true(options.cpu);
-    assert_int_equal(options.toggle_signal, 0);
+    assert_true(pp_cpu_asked.cpu);
+    assert_int_equal(pp_cpu_asked.toggle_signal, 0);
     assert_non_null(strstr(said(), "CPUPROFILESIGNAL"));
 }
 
@@ -399,8 +414,8 @@ static void bad_variables_are_named(void **state)
     setenv("CPUPROFILE_FREQUENCY", "fast", 1);
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_true(options.cpu);
-    assert_int_equal(options.cpu_request.hz, 0);
+    assert_true(pp_cpu_asked.cpu);
+    assert_int_equal(pp_cpu_asked.request.hz, 0);
     assert_int_equal(options.error, -EINVAL);
     assert_string_equal(said(),
                         "libpprof: bad value: variable 'CPUPROFILE_FREQUENCY=fast' is ignored\n");
@@ -416,8 +431,8 @@ static void variables_are_for_their_kind_alone(void **state)
     setenv("HEAPPROFILE", "/nowhere/prefix", 1);
     assert_good("mutex,file=/nowhere/%k");
     pp_options_from_gperftools(&options);
-    assert_true(options.cpu);
-    assert_true(options.heap);
+    assert_true(pp_cpu_asked.cpu);
+    assert_true(pp_heap_asked.heap);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         pp_output_open(&output, paths[i][0]);
         assert_string_equal(output.path, paths[i][1]);

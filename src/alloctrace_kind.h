@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * alloctrace_kind.h: whether the trace of allocations is asked for, for tests.
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h.
+ * Owns: nothing.
+ */
+#ifndef PP_ALLOCTRACE_KIND_H
+#define PP_ALLOCTRACE_KIND_H
+
+#include <stdbool.h>
+
+extern bool pp_alloctrace_asked;
+
+#endif
