@@ -71,7 +71,7 @@ static void unite(pp_symbol *symbol, pp_lines *lines)
         return;
     pp_line *outermost = &lines->line[lines->count - 1];
     if ((symbol->name == NULL || symbol->is_place) && outermost->function != NULL)
-        *symbol = (pp_symbol){outermost->function, lines->entry, false};
+        *symbol = (pp_symbol){.name = outermost->function, .entry = lines->entry};
     outermost->function = symbol->name;
     if (symbol->name == NULL)
         lines->count = 0;

@@ -129,7 +129,10 @@ static bool name_precedes(resolver *r, uint32_t left, uint32_t right)
 
 /* ---- Candidates ---------------------------------------------------------------------------- */
 
-enum { RANK_NO_SIZE = 4 /* added to the rank of a symbol that does not know its size */ };
+enum {
+    RANK_LOCAL = 2,  /* from here on: not seen by other modules */
+    RANK_NO_SIZE = 4 /* added to the rank of a symbol that does not know its size */
+};
 
 /* A symbol that knows its size before one that does not, then global before weak before local, and last what
  * is hidden, which the linker makes local except in fully static programs: names for inner use. */
@@ -137,10 +140,15 @@ static uint8_t rank_of(const Elf64_Sym *symbol)
 {
     unsigned binding = ELF64_ST_BIND(symbol->st_info);
     unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other);
-    uint8_t rank = binding == STB_WEAK ? 1 : binding == STB_LOCAL ? 2 : 0;
+    uint8_t rank = binding == STB_WEAK ? 1 : binding == STB_LOCAL ? RANK_LOCAL : 0;
     if (binding != STB_LOCAL && (visibility == STV_HIDDEN || visibility == STV_INTERNAL))
         rank = 3;
     return symbol->st_size == 0 ? (uint8_t)(rank + RANK_NO_SIZE) : rank;
+}
+
+static bool is_local(const candidate *symbol)
+{
+    return symbol->rank % RANK_NO_SIZE >= RANK_LOCAL;
 }
 
 /* Functions, and untyped labels that are visible outside of their file (hand-written assembly).
@@ -260,7 +268,8 @@ static size_t store_names(resolver *r, pp_symbol *symbols, pp_arena *arena)
             last_offset = best->name;
         }
         if (last_name != NULL) {
-            symbols[i] = (pp_symbol){last_name, best->value + r->bias, false};
+            symbols[i] = (pp_symbol){
+                .name = last_name, .entry = best->value + r->bias, .is_local = is_local(best)};
             resolved++;
         }
     }

@@ -29,6 +29,7 @@ typedef struct pp_symbol {
     const char *name; /* as the symbol table has it (mangled); NULL = unknown */
     uintptr_t entry;  /* run-time address of the function's first instruction */
     bool is_place;    /* the name says only where the function is: see symbol/places.h */
+    bool is_local; /* known to its own module alone: no other one's calls of the name lead there */
 } pp_symbol;
 
 /*

@@ -104,9 +104,9 @@ static pp_symbol name_of(const namer *n, size_t i, const pp_symbol *last)
     uintptr_t bias = n->mappings[n->index].bias;
     const pp_extent *extent = &n->extents[i];
     if (n->stubs[i].name != NULL)
-        return (pp_symbol){n->stubs[i].name, n->stubs[i].start + bias, false};
+        return (pp_symbol){.name = n->stubs[i].name, .entry = n->stubs[i].start + bias};
     if (extent->limit == 0)
-        return (pp_symbol){NULL, 0, false};
+        return (pp_symbol){0};
     const pp_ifunc *ifunc = pp_ifuncs_at(&n->ifuncs, extent, n->own[i]);
     pp_symbol symbol = {.is_place = ifunc == NULL};
     symbol.entry = (ifunc != NULL ? ifunc->target : extent->start) + bias;
@@ -123,7 +123,7 @@ static pp_symbol name_of(const namer *n, size_t i, const pp_symbol *last)
 static size_t name_all(const namer *n, pp_symbol *symbols)
 {
     size_t named = 0;
-    pp_symbol last = {NULL, 0, false};
+    pp_symbol last = {0};
     for (size_t i = 0; i < n->count; i++) {
         last = name_of(n, i, &last);
         symbols[n->position[i]] = last;

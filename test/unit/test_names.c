@@ -25,8 +25,8 @@ enum { BIAS = 0x7f0000000000 };
 
 static elf_image image;
 
-/* The one address's name, or "?". */
-static const char *name_in_image(uint64_t own_address, uintptr_t *entry)
+/* The one address's symbol. */
+static pp_symbol symbol_in_image(uint64_t own_address)
 {
     static pp_arena arena = PP_ARENA_INIT;
     pp_arena_release(&arena);
@@ -42,8 +42,15 @@ static const char *name_in_image(uint64_t own_address, uintptr_t *entry)
     pp_symbol symbol;
     size_t resolved = pp_symbols_resolve(&mapping, &address, 1, &symbol, &arena);
     assert_int_equal(resolved, symbol.name != NULL);
+    return symbol;
+}
+
+/* Its name, or "?". */
+static const char *name_in_image(uint64_t own_address, uintptr_t *entry)
+{
+    const pp_symbol symbol = symbol_in_image(own_address);
     if (entry != NULL)
-        *entry = symbol.entry - begin;
+        *entry = symbol.entry - (uintptr_t)image.bytes;
     return symbol.name != NULL ? symbol.name : "?";
 }
 
@@ -110,6 +117,10 @@ static void aliases_have_an_order(void **state)
     assert_string_equal(name_in_image(TEXT_START + 0x20, NULL), "zy");
     assert_string_equal(name_in_image(TEXT_START + 0x30, NULL), "sized");
     assert_string_equal(name_in_image(TEXT_START + 0x50, NULL), "label_a");
+    assert_false(symbol_in_image(TEXT_START).is_local);
+    assert_false(symbol_in_image(TEXT_START + 0x20).is_local); /* weak */
+    assert_true(symbol_in_image(TEXT_START + 0x30).is_local);
+    assert_false(symbol_in_image(TEXT_START + 0x50).is_local); /* without a size */
 }
 
 static void what_is_no_function_is_no_name(void **state)
