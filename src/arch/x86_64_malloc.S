@@ -31,6 +31,10 @@
 
         .text
 
+/* All entries lie between this and pp_malloc_entries_end (arch/malloc_entries.h). */
+        local pp_malloc_entries
+pp_malloc_entries:
+
 /* The exported symbol, and another for the same place by which the library itself refers to it. In
  * libpprof_static.a the name belongs to libc; calls are led here by the linker's --wrap. */
 .macro export name
@@ -238,6 +242,9 @@ PP_MALLOC_LIST(STUB)
         jmp     *realloc@GOTPCREL(%rip)
         end reallocarray
 #endif
+
+        local pp_malloc_entries_end
+pp_malloc_entries_end:
 
 #else
 #error "libpprof has no malloc entries for this architecture yet: add src/arch/<name>_malloc.S"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame_comments.c: which frames are shown, and how wide their columns are; rows with them.
+ * frame_comments.c: how wide the columns of frames are; rows with them.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
  * Locks: none.
@@ -9,7 +9,6 @@
 #include "encode/frame_comments.h"
 
 #include "base/text.h"
-#include "symbol/hidden.h"
 #include "sys/maps.h"
 
 #include <errno.h>
@@ -47,9 +46,12 @@ int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profil
     if (comments->locations.failed)
         return -ENOMEM;
     int error = pp_location_names_find(profile, &comments->locations, arena, &comments->names);
-    return error != 0 ? error
-                      : pp_location_names_make_readable(&comments->names, comments->locations.count,
-                                                        arena);
+    if (error == 0)
+        error = pp_location_names_make_readable(&comments->names, comments->locations.count, arena);
+    if (error == 0)
+        error = pp_shown_frames_init(&comments->shown, profile, &comments->locations,
+                                     &comments->names, arena);
+    return error;
 }
 
 /* Function number `inlined` at `pc`, the innermost being 0; *count is how many there are. */
@@ -77,70 +79,17 @@ static frame frame_of(pp_frame_comments *comments, uintptr_t pc, uint32_t inline
     return f;
 }
 
-static bool next_frame(pp_frame_comments *comments, const pp_profile_sample *sample, place *at,
-                       frame *f)
+/* The next one before frame `end`; false: there is none. */
+static bool next_frame(pp_frame_comments *comments, const pp_profile_sample *sample, uint32_t end,
+                       place *at, frame *f)
 {
     uint32_t count = 0;
-    if (at->pc >= sample->depth)
+    if (at->pc >= end)
         return false;
     *f = frame_of(comments, sample->pc[at->pc], at->inlined, &count);
     if (++at->inlined >= count)
         *at = (place){.pc = at->pc + 1};
     return true;
-}
-
-/* ---- which ---- */
-
-typedef enum frame_pass { SOME, ALL } frame_pass;
-
-/* Whether frame number `index` is to be shown; *begun says whether one before it was. */
-static bool is_shown(const pp_frame_comments *comments, const frame *f, frame_pass pass,
-                     bool *begun)
-{
-    if (pass == SOME && f->name != NULL && !*begun && comments->hide_allocators &&
-        pp_symbol_is_allocator(f->name))
-        return false;
-    *begun = true;
-    return true;
-}
-
-/* What the outermost frame is; `unnamed` if it is in libc and has no name, as in a stripped one these functions have not. */
-static pp_thread_root root_of(pp_frame_comments *comments, const pp_profile_sample *sample,
-                              pp_thread_root unnamed)
-{
-    uintptr_t pc = sample->depth > 0 ? sample->pc[sample->depth - 1] : 0;
-    uint32_t id = pc != 0 ? pp_location_table_id(&comments->locations, pc - 1) : 0;
-    uint32_t mapping = id > 0 ? comments->locations.locations[id - 1].mapping : 0;
-    if (mapping == 0 || mapping > comments->profile->mapping_count)
-        return PP_ROOT_NONE;
-    const pp_symbol *symbol = &comments->names.symbols[id - 1];
-    unsigned code_of = comments->profile->mappings[mapping - 1].code_of;
-    if (symbol->name == NULL || symbol->is_place)
-        return (code_of & PP_CODE_OF_LIBC) != 0 ? unnamed : PP_ROOT_NONE;
-    return pp_symbol_thread_root(symbol->name, code_of);
-}
-
-/* The sample without what began its thread. */
-static pp_profile_sample without_root(pp_frame_comments *comments, const pp_profile_sample *whole)
-{
-    pp_profile_sample sample = *whole;
-    pp_thread_root root = root_of(comments, &sample, PP_ROOT_CLONE);
-    if (root != PP_ROOT_NONE)
-        sample.depth--;
-    if (root == PP_ROOT_CLONE && root_of(comments, &sample, PP_ROOT_THREAD) == PP_ROOT_THREAD)
-        sample.depth--;
-    return sample;
-}
-
-static frame_pass choose_pass(pp_frame_comments *comments, const pp_profile_sample *sample)
-{
-    bool begun = false;
-    place at = {0};
-    frame f;
-    while (!begun && next_frame(comments, sample, &at, &f)) {
-        is_shown(comments, &f, SOME, &begun);
-    }
-    return begun ? SOME : ALL;
 }
 
 /* ---- columns ---- */
@@ -179,17 +128,12 @@ static void pad(pp_text_stream *out, size_t cell, size_t widest)
 }
 
 /* The lines from frame `f` on, which comes before `at`, as far as the frames have a name, share their columns. */
-static void measure_block(pp_frame_comments *comments, const pp_profile_sample *sample, frame f,
-                          place at, frame_pass pass, size_t *address, size_t *name)
+static void measure_block(pp_frame_comments *comments, const pp_profile_sample *sample,
+                          uint32_t end, frame f, place at, size_t *address, size_t *name)
 {
-    bool begun = true;
     bool more = true;
     *address = *name = 0;
-    for (; more; more = next_frame(comments, sample, &at, &f)) {
-        if (!is_shown(comments, &f, pass, &begun))
-            continue;
-        if (f.name == NULL)
-            break;
+    for (; more && f.name != NULL; more = next_frame(comments, sample, end, &at, &f)) {
         size_t widths[] = {address_width(&f), name_width(&f)};
         *address = widths[0] > *address ? widths[0] : *address;
         *name = widths[1] > *name ? widths[1] : *name;
@@ -223,31 +167,26 @@ static void write_named(const frame *f, size_t widest_address, size_t widest_nam
 void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sample *sample,
                              pp_text_stream *out)
 {
-    const bool is_empty = sample->depth == 0;
-    const pp_profile_sample shown = without_root(comments, sample);
-    frame_pass pass = choose_pass(comments, &shown);
-    sample = pass == SOME ? &shown : sample;
+    const pp_frame_range range =
+        pp_shown_frames_of(&comments->shown, sample, comments->hide_allocators);
     size_t widest_address = 0;
     size_t widest_name = 0;
     bool in_block = false;
-    bool begun = false;
-    place at = {0};
+    place at = {range.first, range.inlined};
     frame f;
-    while (next_frame(comments, sample, &at, &f)) {
-        if (!is_shown(comments, &f, pass, &begun))
-            continue;
+    while (next_frame(comments, sample, range.end, &at, &f)) {
         pp_text_stream_add(out, "#\t");
         if (f.name == NULL) {
             pp_text_stream_hex(out, f.address);
         } else {
             if (!in_block)
-                measure_block(comments, sample, f, at, pass, &widest_address, &widest_name);
+                measure_block(comments, sample, range.end, f, at, &widest_address, &widest_name);
             write_named(&f, widest_address, widest_name, out);
         }
         in_block = f.name != NULL;
         pp_text_stream_add(out, "\n");
     }
-    pp_text_stream_add(out, is_empty ? "#\t0x0\n\n" : "\n");
+    pp_text_stream_add(out, sample->depth == 0 ? "#\t0x0\n\n" : "\n");
 }
 
 int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_row *row, bool bare,

@@ -10,8 +10,7 @@
  * as many neighbouring lines as have the column [text/tabwriter]. Where the name is unknown the
  * address stands alone. An empty line follows.
  *
- * Allocators' entries are left out as long as no other frame was shown, and so is at the root what began the
- * thread; if nothing would be left, everything is shown.
+ * Which frames have lines: encode/shown_frames.h. The row above them has all addresses, as Go's.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.
@@ -21,6 +20,7 @@
 #define PP_ENCODE_FRAME_COMMENTS_H
 
 #include "encode/location_names.h"
+#include "encode/shown_frames.h"
 #include "encode/text_stream.h"
 
 #include <stdbool.h>
@@ -29,6 +29,7 @@ typedef struct pp_frame_comments {
     const pp_profile *profile;
     pp_location_table locations;
     pp_location_names names;
+    pp_shown_frames shown;
     bool hide_allocators; /* else the roots alone */
 } pp_frame_comments;
 

@@ -5,6 +5,9 @@
  *   samples -> location ids -> [sorted by address] -> mapping of each -> function names and lines of each
  *           -> message in one buffer -> gzip -> writer
  *
+ * Where the allocator's frames are left out, names may tell that samples have to be written once more
+ * (encode/location_selection.h).
+ *
  * The message is built in memory before its first byte is written: it is small beside the tables
  * that it comes from, and whoever runs out of memory has then written nothing. Samples are appended
  * while their frames are numbered, in one pass; what refers to locations comes after.
@@ -23,6 +26,7 @@
 #include "encode/function_table.h"
 #include "encode/gzip.h"
 #include "encode/location_names.h"
+#include "encode/location_selection.h"
 #include "encode/location_table.h"
 #include "encode/string_table.h"
 #include "encode/wire.h"
@@ -92,6 +96,7 @@ typedef struct encoder {
     pp_function_table functions;
     pp_location_table locations;
     pp_location_names names;
+    pp_location_selection selection;
     bool failed; /* sticky: no memory for one of the arrays above */
 } encoder;
 
@@ -116,19 +121,46 @@ static void encode_value_type(encoder *e, uint32_t field, const pp_value_type *t
     pp_wire_close(&e->out, message);
 }
 
+static uint32_t first_frame(encoder *e, const pp_profile_sample *sample)
+{
+    if (!e->profile->hide_allocators)
+        return 0;
+    return e->selection.id != NULL ? pp_location_selection_first(&e->selection, sample)
+                                   : pp_shown_frames_guess(sample);
+}
+
+static inline uint32_t number_of(encoder *e, uintptr_t pc)
+{
+    return pp_location_table_id(&e->locations, pc == 0 ? 0 : pc - 1);
+}
+
+/* The hot loop of the encoder. */
+static uint8_t *put_numbers(encoder *e, const uintptr_t *pc, uint32_t count, uint8_t *at)
+{
+    for (uint32_t i = 0; i < count; i++)
+        at = pp_varint_put(at, number_of(e, pc[i]));
+    return at;
+}
+
+static uint8_t *put_ids(encoder *e, const uintptr_t *pc, uint32_t count, uint8_t *at)
+{
+    for (uint32_t i = 0; i < count; i++)
+        at = pp_varint_put(at, pp_location_selection_id(&e->selection, number_of(e, pc[i])));
+    return at;
+}
+
 /* Readers drop a sample without a location, and its values with it: an empty stack has the address 0. */
 static void encode_stack(encoder *e, const pp_profile_sample *sample)
 {
+    static const uintptr_t address_0[1];
+    uint32_t first = first_frame(e, sample);
+    uint32_t count = sample->depth > 0 ? sample->depth - first : 1;
+    const uintptr_t *pc = sample->depth > 0 ? sample->pc + first : address_0;
     size_t packed = pp_wire_open(&e->out, SAMPLE_LOCATION_ID);
-    if (sample->depth == 0)
-        pp_wire_varint(&e->out, pp_location_table_id(&e->locations, 0));
-    uint8_t *at = pp_buffer_reserve(&e->out, (size_t)sample->depth * PP_VARINT_MAX);
+    uint8_t *at = pp_buffer_reserve(&e->out, (size_t)count * PP_VARINT_MAX);
     if (at == NULL)
         return;
-    for (uint32_t i = 0; i < sample->depth; i++) {
-        uintptr_t pc = sample->pc[i];
-        at = pp_varint_put(at, pp_location_table_id(&e->locations, pc == 0 ? 0 : pc - 1));
-    }
+    at = e->selection.id == NULL ? put_numbers(e, pc, count, at) : put_ids(e, pc, count, at);
     e->out.size = (size_t)(at - e->out.data);
     pp_wire_close(&e->out, packed);
 }
@@ -168,19 +200,47 @@ static void encode_samples(encoder *e)
 
 /* ---- Locations and functions --------------------------------------------------------------- */
 
+static void find_names(encoder *e)
+{
+    if (!has_failed(e) &&
+        pp_location_names_find(e->profile, &e->locations, e->arena, &e->names) != 0)
+        e->failed = true;
+}
+
+/* Whether the samples, which have been written, show what they should. */
+static bool is_selected(encoder *e)
+{
+    if (!e->profile->hide_allocators || has_failed(e))
+        return true;
+    e->failed = pp_location_selection_decide(&e->selection, e->profile, &e->locations, &e->names,
+                                             e->arena) != 0;
+    return e->failed || e->selection.id == NULL;
+}
+
+static void encode_and_name_samples(encoder *e)
+{
+    size_t start = e->out.size;
+    encode_samples(e);
+    e->selection.count = e->locations.count;
+    if (e->profile->hide_allocators)
+        pp_location_selection_begin(&e->selection, e->profile, &e->locations);
+    find_names(e);
+    if (!is_selected(e)) {
+        e->out.size = start;
+        encode_samples(e);
+    }
+}
+
 /* Numbers the functions of which no more than the name is known, in the order of their addresses. */
 static void name_locations(encoder *e)
 {
-    if (pp_location_names_find(e->profile, &e->locations, e->arena, &e->names) != 0) {
-        e->failed = true;
-        return;
-    }
     const char *last_name = NULL; /* neighbours share a function, and then the text of its name */
     uint32_t last_id = 0;
     for (uint32_t i = 0; i < e->locations.count; i++) {
         uint32_t index = e->names.ascending[i];
         const char *name = e->names.symbols[index].name;
-        if (name == NULL || e->names.lines[index].count > 0)
+        if (name == NULL || e->names.lines[index].count > 0 ||
+            !pp_location_selection_has(&e->selection, index))
             continue;
         if (name != last_name) {
             last_name = name;
@@ -201,23 +261,29 @@ static void encode_line(encoder *e, const pp_line *line)
     pp_wire_close(&e->out, message);
 }
 
+static void encode_location(encoder *e, uint32_t id, uint32_t index)
+{
+    const pp_location *location = &e->locations.locations[index];
+    size_t message = pp_wire_open(&e->out, PROFILE_LOCATION);
+    pp_wire_number(&e->out, LOCATION_ID, id);
+    pp_wire_number(&e->out, LOCATION_MAPPING_ID, location->mapping);
+    pp_wire_number_if(&e->out, LOCATION_ADDRESS, location->address);
+    if (location->function != 0) {
+        size_t line = pp_wire_open(&e->out, LOCATION_LINE);
+        pp_wire_number(&e->out, LINE_FUNCTION_ID, location->function);
+        pp_wire_close(&e->out, line);
+    }
+    uint32_t left_out = e->selection.id != NULL ? e->selection.inlined[index] : 0;
+    for (uint32_t k = left_out; k < e->names.lines[index].count; k++)
+        encode_line(e, &e->names.lines[index].line[k]);
+    pp_wire_close(&e->out, message);
+}
+
 static void encode_locations(encoder *e)
 {
-    for (uint32_t i = 0; i < e->locations.count; i++) {
-        const pp_location *location = &e->locations.locations[i];
-        size_t message = pp_wire_open(&e->out, PROFILE_LOCATION);
-        pp_wire_number(&e->out, LOCATION_ID, i + 1);
-        pp_wire_number(&e->out, LOCATION_MAPPING_ID, location->mapping);
-        pp_wire_number_if(&e->out, LOCATION_ADDRESS, location->address);
-        if (location->function != 0) {
-            size_t line = pp_wire_open(&e->out, LOCATION_LINE);
-            pp_wire_number(&e->out, LINE_FUNCTION_ID, location->function);
-            pp_wire_close(&e->out, line);
-        }
-        for (uint32_t k = 0; k < e->names.lines[i].count; k++)
-            encode_line(e, &e->names.lines[i].line[k]);
-        pp_wire_close(&e->out, message);
-    }
+    const pp_location_selection *selection = &e->selection;
+    for (uint32_t i = 0; i < selection->count; i++)
+        encode_location(e, i + 1, selection->id != NULL ? selection->index[i] : i);
 }
 
 static void encode_functions(encoder *e)
@@ -355,7 +421,7 @@ static void encode_message(encoder *e)
     const pp_profile *profile = e->profile;
     for (uint32_t i = 0; i < profile->sample_type_count; i++)
         encode_value_type(e, PROFILE_SAMPLE_TYPE, &profile->sample_type[i]);
-    encode_samples(e);
+    encode_and_name_samples(e);
     if (has_failed(e))
         return;
     name_locations(e);

@@ -19,6 +19,7 @@
 
 #include "sys/mapping.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,7 @@ typedef struct pp_profile {
     size_t comment_count;
     const char *drop_frames; /* a regular expression, or NULL */
     pp_symbolize symbolize;
+    bool hide_allocators; /* profile.proto does not show the allocator's frames at the leaf */
 } pp_profile;
 
 #endif

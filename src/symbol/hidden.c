@@ -2,13 +2,15 @@
  *
  * hidden.c: names of allocators' entries and of thread roots.
  *
- * Zone: SIGNAL.
+ * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none.
  * Owns: nothing.
  */
 #include "symbol/hidden.h"
 
+#include "arch/malloc_entries.h"
 #include "arch/malloc_list.h"
+#include "base/path.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -30,7 +32,8 @@ static bool begins_with(const char *name, const char *prefix)
 
 /* In one text, so that nothing has to be relocated: "malloc\0MALLOC\0free\0FREE\0..." */
 #define NAME_AND_SHAPE(name, shape) #name "\0" #shape "\0"
-static const char hooks[] = PP_MALLOC_LIST(NAME_AND_SHAPE);
+static const char libc_hooks[] = PP_MALLOC_LIST_LIBC(NAME_AND_SHAPE) "reallocarray\0RESIZE\0";
+static const char other_hooks[] = PP_MALLOC_LIST_OTHERS(NAME_AND_SHAPE);
 
 static bool only_frees(const char *shape)
 {
@@ -38,22 +41,49 @@ static bool only_frees(const char *shape)
     return is_one_of(shape, shapes, sizeof shapes / sizeof *shapes);
 }
 
-bool pp_symbol_is_allocator(const char *name)
+static bool allocates(const char *name, const char *hooks)
 {
-    /* operator new and new[], in every form; what is called inside of libraries */
-    if (begins_with(name, "_Znw") || begins_with(name, "_Zna") ||
-        strcmp(name, "reallocarray") == 0) {
-        return true;
-    }
-    if (begins_with(name, "__libc_")) {
-        name += strlen("__libc_");
-    }
     for (const char *hook = hooks; *hook != '\0';) {
         const char *shape = hook + strlen(hook) + 1;
         if (strcmp(hook, name) == 0) {
             return !only_frees(shape);
         }
         hook = shape + strlen(shape) + 1;
+    }
+    return false;
+}
+
+/* In every form; the second one is how debug information names it. */
+static bool is_operator_new(const char *name)
+{
+    return begins_with(name, "_Znw") || begins_with(name, "_Zna") ||
+           begins_with(name, "operator new");
+}
+
+bool pp_symbol_is_allocator(const char *name, bool is_local)
+{
+    if (is_operator_new(name) || allocates(name, other_hooks)) {
+        return true;
+    }
+    if (begins_with(name, "__libc_")) {
+        return allocates(name + strlen("__libc_"), libc_hooks);
+    }
+    return !is_local && allocates(begins_with(name, "__") ? name + 2 : name, libc_hooks);
+}
+
+bool pp_code_is_allocator(uintptr_t address)
+{
+    return pp_malloc_entries_have(address);
+}
+
+bool pp_file_is_allocator(const char *path)
+{
+    static const char *const libraries[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
+    const char *file = pp_base_name(path);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        if (begins_with(file, libraries[i])) {
+            return true;
+        }
     }
     return false;
 }

@@ -444,6 +444,13 @@ leaves_of() {
         sed 's/ $//'
 }
 
+# allocators_of RAW: the functions at leaves that are the allocator's, sorted. Where a stack is nothing else they are shown.
+allocators_of() {
+    blocks "$1" | awk -F '\t' '{ sub(/^ +/, "", $2); print $2 }' | sort -u | grep -E -x \
+        '(__(libc_)?)?(malloc|calloc|realloc(array)?|memalign|posix_memalign|aligned_alloc|p?valloc)(@plt)?|operator new.*|(je|_rjem|tc|mi)_.*|[mr]allocx' |
+        tr '\n' ' ' | sed 's/ $//'
+}
+
 # field N TEXT
 # A number, or "3-" for the third and all behind it.
 field() { echo "$2" | cut -d ' ' -f "$1"; }

@@ -47,4 +47,32 @@ for go in $gos; do
         diff labels_of_go labels_of_ours >&2 || fail "labels as $go reads them differ from those of $program"
     done
 done
+# Blocks are those of the functions that asked the allocator, in what readers make of profile.proto and in the text.
+# (Go's own work at these places, which comes in other sizes, is not looked at.)
+sites_of() { # GO FILE: objects of the function itself, with its callees', and its name
+    "$1" tool pprof -symbolize=none -tagfocus=bytes=1024b:1024b -top -sample_index=alloc_objects -nodecount=1000 -nodefraction=0 "$2" 2>/dev/null |
+        sed 's/main\.//' | awk '$6 ~ /^site_/ { print $1, $4, $6 }' | sort
+}
+first_frames_of() { # FILE: of the rows of 1024 bytes, the function of the first line
+    awk '/^[0-9]+: .* @ / { first = 1 }
+        /^#\t0x/ && first { first = 0; sub(/\+0x.*/, "", $3); sub(/^main\./, "", $3); if ($3 ~ /^site_/) print $3 }' "$1" | sort
+}
+same allocs
+for go in $gos; do
+    sites_of "$go" ours.pb.gz >sites_of_ours
+    expect_equal "objects of sites" "0 4000 site_helped
+1000 1000 site_direct
+2000 2000 site_zeroed
+3000 3000 site_grown
+4000 4000 site_helper" "$(cat sites_of_ours)"
+    for program in $programs; do
+        sites_of "$go" "$program.pb.gz" >sites_of_go
+        diff sites_of_go sites_of_ours >&2 || fail "sites as $go reads them differ from those of $program"
+    done
+done
+first_frames_of ours.pb.gz.txt >frames_of_ours
+for program in $programs; do
+    first_frames_of "$program.pb.gz.txt" >frames_of_go
+    diff frames_of_go frames_of_ours >&2 || fail "first frames differ from those of $program"
+done
 echo "ok:$programs"

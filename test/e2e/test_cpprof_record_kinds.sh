@@ -39,7 +39,7 @@ expect_contains "summary" err "no samples: no lock was released that a thread wa
 ! grep -q Next err || fail "next steps for nothing: $(cat err)"
 "$cpprof" record -e heap:1,block --subprocesses -o two.pb.gz sh -c './frees; ./frees; exit 0' 2>err || fail "$(cat err)"
 raw two.heap.pb.gz
-expect_equal "allocations of two processes" "2 6291456 0 0" "$(blocks_of two.heap.pb.gz.raw malloc takes)"
+expect_equal "allocations of two processes" "2 6291456 0 0" "$(blocks_of two.heap.pb.gz.raw takes)"
 [ -e two.block.pb.gz ] || fail "no file without waits"
 expect_no_file two.cpu.pb.gz
 expect_no_file two.pb.gz

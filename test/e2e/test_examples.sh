@@ -26,7 +26,7 @@ expect_near "objects given to serve_requests" 500000 \
     "$(field 1 "$(objects_of pool.pb.gz.raw pool_alloc serve_requests)")" 18200
 expect_equal "what serve_requests has" "0 0" \
     "$(objects_of pool.pb.gz.raw pool_alloc serve_requests | cut -d ' ' -f 3-)"
-expect_equal "leaves of the pool's objects" "malloc pool_alloc" "$(leaves_of pool.pb.gz.raw pool_alloc)"
+expect_equal "leaves of the pool's objects, and of its memory" "pool_alloc pool_grow" "$(leaves_of pool.pb.gz.raw pool_alloc)"
 
 # Connections that nobody closed: three of the client's, and the server's ends of them.
 expect_equal "what connections says" "6 connections are open

@@ -43,6 +43,6 @@ for file in profiles/*.pb.gz; do
 done
 expect_equal "profiles with more than 100 blocks, of: $(ls profiles)" 2 $count
 expect_at_least "blocks of the worker" 600 "$(for file in profiles/*.raw; do
-    field 1 "$(blocks_of "$file" malloc)"
+    field 1 "$(blocks_of "$file")"
 done | sort -n | tail -n 1)"
 echo ok

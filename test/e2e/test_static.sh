@@ -45,9 +45,10 @@ for how in -static -static-pie; do
     expect_equal "messages" "" "$(cat errors)"
     expect_cpu_and_waits
     raw heap.pb.gz
-    expect_equal "kept blocks, $how" "1000 1000000 1000 1000000" "$(blocks_of heap.pb.gz.raw malloc keep_blocks main)"
-    expect_equal "freed blocks, $how" "1000 5000000 0 0" "$(blocks_of heap.pb.gz.raw malloc free_blocks main)"
-    expect_equal "resized blocks, $how" "1000 6000000 0 0" "$(blocks_of heap.pb.gz.raw realloc free_blocks main)"
+    expect_equal "kept blocks, $how" "1000 1000000 1000 1000000" "$(blocks_of heap.pb.gz.raw keep_blocks main)"
+    expect_equal "freed and resized blocks, $how" "2000 11000000 0 0" "$(blocks_of heap.pb.gz.raw free_blocks main)"
+    expect_equal "leaves, $how" "free_blocks keep_blocks" \
+        "$(echo "$(leaves_of heap.pb.gz.raw free_blocks) $(leaves_of heap.pb.gz.raw keep_blocks)")"
     rm -f ./*.pb.gz
 
     build cc whole.c $how "$archive"
@@ -62,6 +63,7 @@ for how in -static -static-pie; do
     # A node and a text for each.
     expect_equal "blocks of the map, $how" "20000 20000" \
         "$(field 1,3 "$(blocks_of heap.pb.gz.raw keep_map main)" | awk '{ print $1 - 1, $2 - 1 }')"
+    expect_equal "leaves that are allocators, $how" "" "$(allocators_of heap.pb.gz.raw)"
     rm -f ./*.pb.gz
 done
 
@@ -73,7 +75,8 @@ build cc whole.c -static "$own" "$archive" "$wrap"
 run "heap:1,file=$work/heap.pb.gz"
 raw heap.pb.gz
 expect_equal "kept blocks, own malloc" "1000 1000000 1000 1000000" \
-    "$(blocks_of heap.pb.gz.raw malloc keep_blocks main)"
+    "$(blocks_of heap.pb.gz.raw keep_blocks main)"
+expect_equal "leaves, own malloc" keep_blocks "$(leaves_of heap.pb.gz.raw keep_blocks)"
 
 # The options in a program that calls no malloc: libc does.
 echo '#include <stdio.h>
@@ -81,7 +84,7 @@ int main(void) { return puts("hello") < 0; }' >hello.c
 cc -static -o program hello.c "$archive" "$wrap" -lz 2>messages || fail "hello: $(cat messages)"
 run "heap:1,file=$work/hello.pb.gz"
 raw hello.pb.gz
-expect_equal "blocks of puts" 1 "$(field 1 "$(blocks_of hello.pb.gz.raw malloc puts main)")"
+expect_equal "blocks of puts" 1 "$(field 1 "$(blocks_of hello.pb.gz.raw puts main)")"
 
 build c++ whole.cc -static "$archive"
 run "cpu:1000,file=$work/cpu.pb.gz"

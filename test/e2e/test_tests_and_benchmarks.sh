@@ -29,7 +29,7 @@ sh -ex ../commands >../out 2>&1 || fail "$(tail -n 40 ../out)"
 raw words.cpu.pb.gz
 expect_at_least "samples of test_words" 1 "$(weight_with words.cpu.pb.gz.raw main)"
 raw words.mem.pb.gz
-expect_near "blocks of counts_words" 200000 "$(field 1 "$(blocks_of words.mem.pb.gz.raw malloc counts_words main)")" 40000
+expect_near "blocks of counts_words" 200000 "$(field 1 "$(blocks_of words.mem.pb.gz.raw counts_words main)")" 40000
 expect_equal "tests that the filter left" counts_words "$(sed -n 's/^\[ *OK \] //p' ../out)"
 for file in build/test_words.cpu build/test_words.mutex build/other.cpu build/other.heap before after; do
     raw $file.pb.gz

@@ -218,6 +218,9 @@ static void if_nothing_is_left_everything_is_shown(void **state)
                         "#\t0xP\tcalloc+0x0\t\t/lib/module\n"
                         "#\t0xP\tstart_thread+0x2\t/lib/module\n"
                         "#\t0xP\tclone+0x3\t\t/lib/module\n\n");
+    assert_string_equal(LINES(true, {"_Znwm", 0}, {"_Znwm", 1}),
+                        "#\t0xP\toperator new+0x0\t/lib/module\n"
+                        "#\t0xP\toperator new+0x1\t/lib/module\n\n");
     /* An unknown address is something: the second pass is not needed. */
     assert_string_equal(LINES(true, {"malloc", 0}, {NULL, 0}, {"_start", 0x3}), "#\t0xP\n\n");
 }

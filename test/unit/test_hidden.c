@@ -7,10 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "arch/malloc_entries.h"
 #include "arch/malloc_list.h"
 #include "symbol/hidden.h"
 
@@ -24,23 +27,84 @@ static void all_that_allocates(void **state)
         const char *shape = hooks[i][1];
         bool frees = strcmp(shape, "FREE") == 0 || strcmp(shape, "RELEASE") == 0 ||
                      strcmp(shape, "DELETE") == 0;
-        if (pp_symbol_is_allocator(hooks[i][0]) == frees)
+        if (pp_symbol_is_allocator(hooks[i][0], false) == frees)
             fail_msg("%s (%s)", hooks[i][0], shape);
     }
-    assert_true(pp_symbol_is_allocator("reallocarray"));
-    assert_true(pp_symbol_is_allocator("__libc_malloc"));
+    assert_true(pp_symbol_is_allocator("reallocarray", false));
+    assert_true(pp_symbol_is_allocator("__posix_memalign", false));
+}
+
+/* A function of the program's for its own use may be called calloc; not so operator new, or what has a prefix. */
+static void a_local_one_may_be_anything(void **state)
+{
+    (void)state;
+    static const char *const local[] = {"malloc", "calloc", "reallocarray", "__malloc"};
+    static const char *const reserved[] = {
+        "__libc_malloc", "__libc_memalign", "_Znwm",          "_ZnamSt11align_val_tRKSt9nothrow_t",
+        "_Znwm.cold",    "operator new",    "operator new[]", "tc_malloc"};
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++) {
+        if (!pp_symbol_is_allocator(local[i], false) || pp_symbol_is_allocator(local[i], true))
+            fail_msg("%s", local[i]);
+    }
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        if (!pp_symbol_is_allocator(reserved[i], true))
+            fail_msg("%s", reserved[i]);
+    }
 }
 
 static void nothing_else(void **state)
 {
     (void)state;
-    const char *const others[] = {"",         "mallocate",   "my_malloc", "main",       "new",
-                                  "strdup",   "_ZdlPv",      "_Zn",       "je_",        "free",
-                                  "je_other", "tc_anything", "allocx",    "mallocxxxx", "_start"};
+    const char *const others[] = {"",
+                                  "mallocate",
+                                  "my_malloc",
+                                  "main",
+                                  "new",
+                                  "strdup",
+                                  "_ZdlPv",
+                                  "_Zn",
+                                  "je_",
+                                  "free",
+                                  "je_other",
+                                  "tc_anything",
+                                  "allocx",
+                                  "mallocxxxx",
+                                  "_start",
+                                  "xmalloc",
+                                  "g_malloc",
+                                  "malloc_thing",
+                                  "PyMem_Malloc",
+                                  "_ZN3OwnnwEm",
+                                  "_ZNSt15__new_allocatorIiE8allocateEmPKv",
+                                  "operator",
+                                  "__libc_free",
+                                  "__libc_start_main"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (pp_symbol_is_allocator(others[i]))
+        if (pp_symbol_is_allocator(others[i], false))
             fail_msg("%s", others[i]);
     }
+}
+
+static void libraries_of_allocators(void **state)
+{
+    (void)state;
+    assert_true(pp_file_is_allocator("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"));
+    assert_true(pp_file_is_allocator("/opt/libtcmalloc_minimal.so.4.5.9"));
+    assert_true(pp_file_is_allocator("libmimalloc-secure.so.2.0"));
+    assert_false(pp_file_is_allocator("/usr/lib/libjemalloc/libc.so.6"));
+    assert_false(pp_file_is_allocator("[vdso]"));
+    assert_false(pp_file_is_allocator(""));
+}
+
+/* The hooks are linked into this test, unless a sanitizer has hooks of its own. */
+static void the_hooks_code(void **state)
+{
+    (void)state;
+    assert_int_equal(pp_code_is_allocator((uintptr_t)malloc), pp_malloc_entries != NULL);
+    assert_int_equal(pp_code_is_allocator((uintptr_t)pvalloc), pp_malloc_entries != NULL);
+    assert_false(pp_code_is_allocator((uintptr_t)the_hooks_code));
+    assert_false(pp_code_is_allocator((uintptr_t)pp_malloc_entries_end));
+    assert_false(pp_code_is_allocator(0));
 }
 
 static void roots(void **state)
@@ -80,9 +144,9 @@ static void roots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_that_allocates),
-        cmocka_unit_test(nothing_else),
-        cmocka_unit_test(roots),
+        cmocka_unit_test(all_that_allocates), cmocka_unit_test(a_local_one_may_be_anything),
+        cmocka_unit_test(nothing_else),       cmocka_unit_test(libraries_of_allocators),
+        cmocka_unit_test(the_hooks_code),     cmocka_unit_test(roots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "encode/proto.h"
 #include "memory_writer.h"
 #include "mmap_fault.h"
+#include "symbol/hidden.h"
 #include "symbol/lines.h"
 
 #include <stdio.h>
@@ -578,6 +579,197 @@ static void lines_are_innermost_first(void **state)
     assert_int_equal(d.items[4][0].part_count, 1);
 }
 
+/* ---- The allocator's frames ----------------------------------------------------------------- */
+
+/* Functions of 16 bytes each. */
+enum { OPERATOR_NEW, GROW, OUTER, MAIN, OWN_CALLOC, FUNCTIONS };
+
+static pp_mapping image_of_a_program(void)
+{
+    static const char *const names[] = {"_Znwm", "grow", "outer", "main", "calloc"};
+    image_symbol symbols[FUNCTIONS];
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        symbols[i] =
+            (image_symbol){names[i], TEXT_START + i * 0x10, 0x10, STB_GLOBAL, STT_FUNC, TEXT};
+    symbols[OWN_CALLOC].binding = STB_LOCAL;
+    pp_mapping mapping = image_mapping();
+    elf_image_make(&image, &(image_options){.table_type = SHT_SYMTAB}, symbols, FUNCTIONS);
+    return mapping;
+}
+
+/* The names of the sample's functions, leaf first, each with a blank behind it. */
+static const char *stack_of(size_t number)
+{
+    static char stack[256];
+    uint64_t ids[PARTS_MAX];
+    size_t depth = packed(&d.items[2][number], 1, ids, PARTS_MAX);
+    stack[0] = '\0';
+    for (size_t i = 0; i < depth; i++) {
+        const message *location = &d.items[4][ids[i] - 1];
+        for (size_t k = 0; k < location->part_count; k++) {
+            uint64_t function = parse(location->part[k]).number[1];
+            strcat(strcat(stack, text(d.items[5][function - 1].number[2])), " ");
+        }
+        if (location->part_count == 0)
+            strcat(stack, location->number[3] == 0 ? "0 " : "? ");
+    }
+    return stack;
+}
+
+enum { DEPTH = 5 };
+
+static uintptr_t stacks[8][DEPTH];
+static pp_profile_sample allocations[8];
+
+/* A sample of these functions, the leaf first; HOOK is malloc's. */
+enum { HOOK = -1, NONE = -2 };
+static void add_allocation(pp_profile *profile, int a, int b, int c, int e, int f)
+{
+    const int functions[DEPTH] = {a, b, c, e, f};
+    size_t at = profile->sample_count++;
+    uint32_t depth = 0;
+    for (; depth < DEPTH && functions[depth] != NONE; depth++)
+        stacks[at][depth] = functions[depth] == HOOK ? (uintptr_t)malloc + 1
+                                                     : profile->mappings[0].start + 1 +
+                                                           (uintptr_t)functions[depth] * 0x10;
+    allocations[at] = (pp_profile_sample){.pc = stacks[at], .depth = depth, .value = {1}};
+    profile->samples = allocations;
+}
+
+static bool has_function(const char *name)
+{
+    for (size_t i = 0; i < d.count[5]; i++) {
+        if (strcmp(text(d.items[5][i].number[2]), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static pp_profile heap_profile(const pp_mapping *mapping)
+{
+    return (pp_profile){.sample_type_count = 1,
+                        .sample_type = {{"alloc_objects", "count"}},
+                        .mappings = mapping,
+                        .mapping_count = 1,
+                        .symbolize = PP_SYMBOLIZE_NAMES,
+                        .hide_allocators = true};
+}
+
+static void needs_hooks(void)
+{
+    if (!pp_code_is_allocator((uintptr_t)malloc))
+        skip();
+}
+
+static void a_hook_at_the_leaf_is_not_written(void **state)
+{
+    (void)state;
+    needs_hooks();
+    pp_mapping mapping = image_of_a_program();
+    pp_profile profile = heap_profile(&mapping);
+    add_allocation(&profile, HOOK, GROW, OUTER, MAIN, NONE);
+    add_allocation(&profile, HOOK, OUTER, OUTER, MAIN, NONE);
+    encode(&profile);
+    assert_string_equal(stack_of(0), "grow outer main ");
+    assert_string_equal(stack_of(1), "outer outer main ");
+    assert_int_equal(d.count[4], 3);
+    assert_int_equal(d.count[5], 3);
+
+    profile.symbolize = PP_SYMBOLIZE_NONE;
+    encode(&profile);
+    assert_int_equal(d.count[4], 3);
+    assert_string_equal(stack_of(0), "? ? ? ");
+
+    profile.hide_allocators = false;
+    encode(&profile);
+    assert_string_equal(stack_of(0), "? ? ? ? ");
+}
+
+/* Names are known when the first samples are written already: these are written again. */
+static void allocators_at_the_leaf_are_not_written(void **state)
+{
+    (void)state;
+    pp_mapping mapping = image_of_a_program();
+    pp_profile profile = heap_profile(&mapping);
+    add_allocation(&profile, GROW, OUTER, MAIN, NONE, NONE);
+    add_allocation(&profile, OPERATOR_NEW, OPERATOR_NEW, OUTER, MAIN, NONE);
+    add_allocation(&profile, NONE, NONE, NONE, NONE, NONE);
+    encode(&profile);
+    assert_string_equal(stack_of(0), "grow outer main ");
+    assert_string_equal(stack_of(1), "outer main ");
+    assert_string_equal(stack_of(2), "0 ");
+    assert_int_equal(d.count[4], 4);
+    assert_false(has_function("_Znwm"));
+
+    profile.symbolize = PP_SYMBOLIZE_NONE; /* nobody knows */
+    encode(&profile);
+    assert_string_equal(stack_of(1), "? ? ? ? ");
+}
+
+/* Behind the first frame of another kind, and what the program calls so for its own use. */
+static void other_functions_are_written(void **state)
+{
+    (void)state;
+    needs_hooks();
+    pp_mapping mapping = image_of_a_program();
+    pp_profile profile = heap_profile(&mapping);
+    add_allocation(&profile, HOOK, OPERATOR_NEW, GROW, OPERATOR_NEW, MAIN);
+    add_allocation(&profile, HOOK, OWN_CALLOC, MAIN, NONE, NONE);
+    encode(&profile);
+    assert_string_equal(stack_of(0), "grow _Znwm main ");
+    assert_string_equal(stack_of(1), "calloc main ");
+}
+
+static void if_nothing_is_left_everything_is_written(void **state)
+{
+    (void)state;
+    needs_hooks();
+    pp_mapping mapping = image_of_a_program();
+    pp_profile profile = heap_profile(&mapping);
+    add_allocation(&profile, HOOK, OPERATOR_NEW, NONE, NONE, NONE);
+    add_allocation(&profile, HOOK, OPERATOR_NEW, OPERATOR_NEW, OPERATOR_NEW, NONE);
+    add_allocation(&profile, HOOK, MAIN, NONE, NONE, NONE);
+    encode(&profile);
+    assert_string_equal(stack_of(0), "? _Znwm "); /* the hook is in no mapping of the profile */
+    assert_string_equal(stack_of(1), "? _Znwm _Znwm _Znwm ");
+    assert_string_equal(stack_of(2), "main ");
+
+    profile.samples++; /* its hook is in no other stack that is shown */
+    profile.sample_count = 1;
+    encode(&profile);
+    assert_string_equal(stack_of(0), "? _Znwm _Znwm _Znwm ");
+}
+
+/* An operator new that was inlined into the function that uses it. */
+static bool find_inlined(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+                         pp_lines *lines, pp_arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool inlined = addresses[i] - mapping->start == GROW * 0x10;
+        lines[i].line = pp_arena_array(arena, 2, sizeof(pp_line));
+        lines[i].line[inlined] = (pp_line){"", "/src/a.cc", 7, 0};
+        if (inlined)
+            lines[i].line[0] = (pp_line){"_Znwm", "/src/new.h", 3, 0};
+        lines[i].count = 1 + inlined;
+    }
+    return true;
+}
+
+static void inlined_allocators_are_not_written(void **state)
+{
+    (void)state;
+    static const pp_lines_source inlining = {can_begin, find_inlined};
+    pp_mapping mapping = image_of_a_program();
+    pp_profile profile = heap_profile(&mapping);
+    add_allocation(&profile, GROW, OUTER, MAIN, NONE, NONE);
+    profile.symbolize = PP_SYMBOLIZE_LINES;
+    pp_lines_set_source(&inlining);
+    encode(&profile);
+    pp_lines_set_source(NULL);
+    assert_string_equal(stack_of(0), "grow outer main ");
+    assert_false(has_function("_Znwm"));
+}
+
 /* ---- Failures and size --------------------------------------------------------------------- */
 
 enum { MANY = 3000 };
@@ -663,6 +855,8 @@ static void refused_memory_writes_nothing_and_leaks_nothing(void **state)
     needs_mmap_fault();
     pp_profile profile = large_profile();
     assert_in_range(mappings_needed(encode_all_or_nothing, &profile), 4, 98);
+    profile.hide_allocators = true;
+    assert_in_range(mappings_needed(encode_all_or_nothing, &profile), 4, 98);
 }
 
 static int free_decoded(void **state)
@@ -684,6 +878,11 @@ int main(void)
         cmocka_unit_test(texts_are_valid_utf8),
         cmocka_unit_test(names_become_functions),
         cmocka_unit_test(lines_are_innermost_first),
+        cmocka_unit_test(a_hook_at_the_leaf_is_not_written),
+        cmocka_unit_test(allocators_at_the_leaf_are_not_written),
+        cmocka_unit_test(other_functions_are_written),
+        cmocka_unit_test(if_nothing_is_left_everything_is_written),
+        cmocka_unit_test(inlined_allocators_are_not_written),
         cmocka_unit_test(large_profiles_are_complete),
         cmocka_unit_test(equal_profiles_are_equal_bytes),
         cmocka_unit_test(writer_errors_are_returned),

@@ -164,8 +164,73 @@ func collector() {
 	}
 }
 
+const (
+	blocks     = 1000
+	blockBytes = 1024
+)
+
+var last []byte
+var size = blockBytes
+
+//go:noinline
+func site_direct() {
+	for i := 0; i < blocks; i++ {
+		last = new([blockBytes]byte)[:]
+	}
+}
+
+//go:noinline
+func site_zeroed() {
+	for i := 0; i < 2*blocks; i++ {
+		last = make([]byte, size)
+	}
+}
+
+//go:noinline
+func site_grown() {
+	for i := 0; i < 3*blocks; i++ {
+		last = append([]byte(nil), last[:blockBytes]...)
+	}
+}
+
+//go:noinline
+func site_helper() {
+	last = make([]byte, size)
+}
+
+//go:noinline
+func site_helped() {
+	for i := 0; i < 4*blocks; i++ {
+		site_helper()
+	}
+}
+
+func writeTo(path string, debug int) {
+	file, err := os.Create(path)
+	if err != nil {
+		panic(err)
+	}
+	pprof.Lookup("allocs").WriteTo(file, debug)
+	file.Close()
+}
+
+// allocs: blocks of different functions; all that was allocated goes to the file, and as text to the one beside it.
+func allocs() {
+	debug.SetGCPercent(-1)
+	runtime.MemProfileRate = 1
+	site_direct()
+	site_zeroed()
+	site_grown()
+	site_helped()
+	runtime.GC()
+	runtime.GC()
+	writeTo(os.Args[2], 0)
+	writeTo(os.Args[2]+".txt", 1)
+}
+
 func main() {
 	cases := map[string]func(){
+		"allocs":    allocs,
 		"collector": collector,
 		"count":     count,
 		"labels":    labels,

@@ -90,10 +90,10 @@ static void print_lines(pprof_profile *of, const char *prefix)
     }
 }
 
-static void write_file(pprof_profile *of, const char *path)
+static void write_file(pprof_profile *of, const char *path, int debug)
 {
     FILE *file = fopen(path, "w");
-    check(file != NULL && pprof_profile_write(of, pprof_writer_stdio(file), 0) == 0, "file");
+    check(file != NULL && pprof_profile_write(of, pprof_writer_stdio(file), debug) == 0, "file");
     check(fclose(file) == 0, "fclose");
 }
 
@@ -142,7 +142,7 @@ static void labels(void)
         }
     }
     print_lines(pprof_lookup("goroutine"), "# labels: ");
-    write_file(pprof_lookup("goroutine"), file_path);
+    write_file(pprof_lookup("goroutine"), file_path, 0);
     for (size_t i = 0; i < SETS; i++) {
         sem_post(&may_end);
     }
@@ -251,12 +251,71 @@ static void collector(void)
     }
 }
 
+/* ---- allocs ---- */
+
+enum { BLOCKS = 1000, BLOCK_BYTES = 1024 };
+
+static void *volatile last;
+
+__attribute__((noinline)) void site_direct(void)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        last = malloc(BLOCK_BYTES);
+    }
+}
+
+__attribute__((noinline)) void site_zeroed(void)
+{
+    for (int i = 0; i < 2 * BLOCKS; i++) {
+        last = calloc(1, BLOCK_BYTES);
+    }
+}
+
+__attribute__((noinline)) void site_grown(void)
+{
+    for (int i = 0; i < 3 * BLOCKS; i++) {
+        last = realloc(NULL, BLOCK_BYTES);
+    }
+}
+
+__attribute__((noinline)) void site_helper(void)
+{
+    last = malloc(BLOCK_BYTES);
+    __asm__ volatile(""); /* malloc is not its last call */
+}
+
+__attribute__((noinline)) void site_helped(void)
+{
+    for (int i = 0; i < 4 * BLOCKS; i++) {
+        site_helper();
+    }
+}
+
+/* Blocks of different functions; all that was allocated goes to the file, and as text to the one beside it. */
+static void allocs(void)
+{
+    char text_path[4096];
+    check(snprintf(text_path, sizeof text_path, "%s.txt", file_path) < (int)sizeof text_path,
+          "path");
+    pprof_set_mem_profile_rate(PPROF_RATE_ALL);
+    site_direct();
+    site_zeroed();
+    site_grown();
+    site_helped();
+    write_file(pprof_lookup("allocs"), file_path, 0);
+    write_file(pprof_lookup("allocs"), text_path, 1);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"collector", collector}, {"count", count}, {"labels", labels}, {"rates", rates}};
+    } cases[] = {{"allocs", allocs},
+                 {"collector", collector},
+                 {"count", count},
+                 {"labels", labels},
+                 {"rates", rates}};
     file_path = argc > 2 ? argv[2] : "/dev/null";
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++) {
         if (strcmp(cases[i].name, argv[1]) == 0) {
