@@ -140,12 +140,22 @@ static int init_report(struct pp_report *report, struct pp_profile *profile,
     return status;
 }
 
+/* pthread_mutex_lock, open: the same for every place. Leaves of heaps are the functions that allocate. */
+static bool leaves_are_hooks(const char *kind)
+{
+    static const char *const others[] = {"cpu", "heap", "peak"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(kind, others[i]) == 0)
+            return false;
+    return true;
+}
+
 static void print_top(struct pp_record_summary *summary, size_t kind, struct pp_profile *profile)
 {
     const char *name = summary->session->options->kinds.list[kind].name;
-    /* Of all but CPU time the leaves are the hooked functions: malloc, pthread_mutex_lock. */
     struct pp_report_options options = {.node_count = SUMMARY_ROWS,
-                                        .by_cum = strcmp(name, "cpu") != 0};
+                                        .by_cum = leaves_are_hooks(name)};
     struct pp_report report;
 
     pp_profile_demangle(profile);
