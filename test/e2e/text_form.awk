@@ -4,7 +4,7 @@
 #
 #   -v show=forms     the forms that its lines have, in the order in which they come first: numbers are
 #                      N, addresses X, names NAME, places PLACE, what is quoted Q
-#   -v show=follows   which form is followed by which
+#   -v show=follows   which form is followed by which; without the frames that have no name, with nameless=no
 #   -v show=records   a line for each row: its numbers, a tab, its labels, a tab, its functions, leaf first
 #   -v show=totals    the sums of the rows' numbers
 #
@@ -110,7 +110,7 @@ function take_frame(text,    part, hex, name) {
     check_address(hex)
     if (part[3] == "") {
         check_columns()
-        form("#<TAB>X")
+        if (nameless != "no") form("#<TAB>X")
         return
     }
     if (part[3] !~ /\+0x[0-9a-f]+$/) problem("no offset")
