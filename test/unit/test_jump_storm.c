@@ -26,10 +26,10 @@
 #include <stdbool.h>
 #include <sys/time.h>
 
+enum { FIRST_PC = 0x7f0000001000 }; /* by itself: its type would be that of all */
 enum {
     JUMPS = 5000,
     PERIOD_US = 40,
-    FIRST_PC = 0x7f0000001000,
     PCS = 64,
     CHUNKS = 1024, /* in every place that there is for them */
     FRAMES = 4,

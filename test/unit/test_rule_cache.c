@@ -19,8 +19,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+enum { FIRST_PC = 0x7f0000001000 }; /* by itself: its type would be that of all */
 enum {
-    FIRST_PC = 0x7f0000001000,
     THREADS = 4,
     CHANGES = 3000, /* fits the offset field of a one-word rule */
     BIG_ROUNDS = 100000
