@@ -36,6 +36,8 @@ static void write_header(pp_text_stream *out, const pp_heap_text *text)
         for (int k = 0; k < PP_HEAP_VALUES; k++)
             total[k] += text->profile.samples[i].value[k];
     }
+    if (total[PP_HEAP_ALLOC_SPACE] == total[PP_HEAP_INUSE_SPACE])
+        total[PP_HEAP_ALLOC_SPACE]++; /* so that readers take all four columns, as in Go 1.26 */
     pp_text_stream_add(out, "heap profile: ");
     write_values(out, total);
     if (text->scaled) {

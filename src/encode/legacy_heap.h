@@ -18,6 +18,10 @@
  * them they are estimates, and the header ends in "@ heapprofile", which readers take as they are.
  * The 2 in the header is history: the first heap profilers reported twice their rate.
  *
+ * The header has the sums of the rows, with one exception: where nothing that was sampled has been
+ * freed, its allocated bytes are one more than those in use. Readers take equal numbers for a profile
+ * that has only what is in use, and cannot compare it with later ones, which have both.
+ *
  * Zone: NORMAL.
  */
 #ifndef PP_ENCODE_LEGACY_HEAP_H

@@ -147,12 +147,25 @@ static void estimates_have_another_header(void **state)
     assert_begins(encode(&text, true), "heap profile: 33: 3209 [48: 4709] @ heapprofile\n32: ");
 }
 
+/* Equal numbers would say that the profile has only what is in use. */
+static void the_header_says_four_columns_where_nothing_was_freed(void **state)
+{
+    static const pp_profile_sample kept = {.pc = two, .depth = 1, .value = {3, 300, 3, 300}};
+    (void)state;
+    pp_heap_text text = {.profile = {.samples = &kept, .sample_count = 1, .sample_type_count = 4},
+                         .rate = 1};
+    assert_begins(encode(&text, true), "heap profile: 3: 300 [3: 301] @ heap/2\n"
+                                       "3: 300 [3: 300] @ 0x1101\n");
+    text.scaled = true;
+    assert_begins(encode(&text, true), "heap profile: 3: 300 [3: 301] @ heapprofile\n");
+}
+
 static void an_empty_profile(void **state)
 {
     (void)state;
     pp_heap_text text = {.rate = 1};
     const char *found = encode(&text, false);
-    assert_begins(found, "heap profile: 0: 0 [0: 0] @ heap/2\n\n# runtime.MemStats\n"
+    assert_begins(found, "heap profile: 0: 0 [0: 1] @ heap/2\n\n# runtime.MemStats\n"
                          "# (Estimated from samples: Alloc, TotalAlloc, Mallocs, Frees, HeapAlloc, "
                          "HeapSys, HeapInuse, HeapObjects, BySize.)\n");
 }
@@ -162,7 +175,7 @@ static void the_largest_rate_can_be_read(void **state)
 {
     (void)state;
     pp_heap_text text = {.rate = INT64_MAX};
-    assert_begins(encode(&text, true), "heap profile: 0: 0 [0: 0] @ heap/9223372036854775807\n");
+    assert_begins(encode(&text, true), "heap profile: 0: 0 [0: 1] @ heap/9223372036854775807\n");
 }
 
 static void the_maps_are_at_the_end(void **state)
@@ -212,6 +225,7 @@ int main(void)
         cmocka_unit_test(with_comments),
         cmocka_unit_test(bare),
         cmocka_unit_test(estimates_have_another_header),
+        cmocka_unit_test(the_header_says_four_columns_where_nothing_was_freed),
         cmocka_unit_test(an_empty_profile),
         cmocka_unit_test(the_largest_rate_can_be_read),
         cmocka_unit_test(the_maps_are_at_the_end),

@@ -228,11 +228,31 @@ func allocs() {
 	writeTo(os.Args[2]+".txt", 1)
 }
 
+// keptHeader: the header of a heap of which nothing that was recorded is dead.
+func keptHeader() {
+	debug.SetGCPercent(-1)
+	runtime.MemProfileRate = 1
+	kept[0] = new([garbageSize]byte)
+	runtime.MemProfileRate = 0
+	var text bytes.Buffer
+	pprof.Lookup("heap").WriteTo(&text, 1)
+	var inUse, allocated, objects int64
+	if _, err := fmt.Sscanf(text.String(), "heap profile: %d: %d [%d: %d]", &objects, &inUse, &objects, &allocated); err != nil {
+		panic(err)
+	}
+	some := "none"
+	if inUse >= garbageSize {
+		some = "some"
+	}
+	fmt.Printf("bytes in use: %s, allocated: %d more\n", some, allocated-inUse)
+}
+
 func main() {
 	cases := map[string]func(){
 		"allocs":    allocs,
 		"collector": collector,
 		"count":     count,
+		"kept":      keptHeader,
 		"labels":    labels,
 		"rates":     rates,
 	}

@@ -306,6 +306,25 @@ static void allocs(void)
     write_file(pprof_lookup("allocs"), text_path, 1);
 }
 
+/* ---- kept ---- */
+
+/* The header of a heap of which nothing that was recorded is dead. */
+static void kept(void)
+{
+    long long in_use = 0;
+    long long allocated = 0;
+    pprof_set_mem_profile_rate(PPROF_RATE_ALL);
+    pprof_heap_record_alloc(objects[0], GARBAGE_SIZE);
+    pprof_set_mem_profile_rate(PPROF_RATE_OFF);
+    text_length = 0;
+    check(pprof_profile_write(pprof_lookup("heap"), (pprof_writer){write_text, NULL}, 1) == 0,
+          "text");
+    text[text_length] = '\0';
+    check(sscanf(text, "heap profile: %*d: %lld [%*d: %lld]", &in_use, &allocated) == 2, "header");
+    printf("bytes in use: %s, allocated: %lld more\n", in_use >= GARBAGE_SIZE ? "some" : "none",
+           allocated - in_use);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -314,6 +333,7 @@ int main(int argc, char **argv)
     } cases[] = {{"allocs", allocs},
                  {"collector", collector},
                  {"count", count},
+                 {"kept", kept},
                  {"labels", labels},
                  {"rates", rates}};
     file_path = argc > 2 ? argv[2] : "/dev/null";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * heap_text.c DIRECTORY RATE [SECOND_RATE]: allocates at a few named places, then writes the heap
- * profile there in every form: heap.pb.gz, heap.txt, allocs.txt, bare.txt; and counts.txt, what the
- * program knows itself, for the test to compare.
+ * profile there in every form: heap.pb.gz, heap.txt, allocs.txt, bare.txt; and early.txt, before any of
+ * it was freed.
  */
 #include <pprof.h>
 
@@ -63,6 +63,9 @@ int main(int argc, char **argv)
     pprof_set_mem_profile_rate(atoll(argv[2]));
     alloc_small(SMALL);
     alloc_big(BIG);
+    if (write_form(argv[1], "early.txt", "heap", 1) != 0) {
+        return 1;
+    }
     garbage(GARBAGE);
     pthread_t thread;
     if (pthread_create(&thread, NULL, in_thread, NULL) != 0 || pthread_join(thread, NULL) != 0) {
