@@ -412,8 +412,11 @@ typedef struct pprof_labels pprof_labels;
  * profile.proto has no such thing. One whose key the profile uses itself is not shown ("bytes" of the heap's
  * samples, "state" of waits that go on).
  *
+ * A set may have as many labels, and as long ones, as fit into memory, up to 1 GiB. Of samples with
+ * sets of more than 64 MiB together, some are shown without their labels, and a comment counts them.
+ *
  * Returns a set of which the caller holds the one reference. NULL with errno EINVAL: `key_values` or
- * one of the texts is NULL, a key is empty, or all of it is more than 32 KiB; ENOMEM.
+ * one of the texts is NULL, or a key is empty; ENOMEM.
  */
 PPROF_API pprof_labels *pprof_labels_new(const pprof_labels *parent, const char *const *key_values,
                                          size_t pairs);
@@ -449,7 +452,9 @@ PPROF_API void pprof_for_labels(const pprof_labels *labels,
 
 /*
  * Calls function(arg) with these labels added to those that the calling thread has, and restores them
- * after that. If the set cannot be made (as of pprof_labels_new), the function is called without.
+ * after that. If the set cannot be made (as of pprof_labels_new), the function is called without any
+ * label that has one of these keys, so that nothing is shown for a value that is not its own; the
+ * thread's others stay, as far as there is memory.
  *
  * What is jumped out of by longjmp(), a C++ exception or pthread_exit() is not restored: the thread
  * keeps the labels of the function, and a reference to its former set is lost, until a

@@ -10,7 +10,8 @@
  *
  * Scopes are left in the order that the language gives them, by return, break or an exception, so
  * that labels are always restored. A scope belongs to the thread that made it. Nothing in here throws
- * or aborts: labels that cannot be made (pprof_labels_new()) are left out, and the program goes on.
+ * or aborts: labels that cannot be made (pprof_labels_new()) are left out, as by pprof_do(), and the
+ * program goes on.
  *
  * Use <pprof.h> for everything else; these classes only hold what its functions hand out.
  */
@@ -20,6 +21,7 @@
 #include <pprof.h>
 
 #include <cstddef>
+#include <cstring>
 #include <initializer_list>
 #include <string>
 #include <type_traits>
@@ -131,7 +133,7 @@ class labels
 class scoped_labels
 {
   public:
-    /* These, added to what the thread has; just that if they cannot be made. */
+    /* These, added to what the thread has; if they cannot be made, what it has under other keys. */
     explicit scoped_labels(std::initializer_list<label> more) noexcept
         : scoped_labels(added(labels::current(), more))
     {
@@ -155,7 +157,38 @@ class scoped_labels
     static labels added(const labels &before, std::initializer_list<label> more) noexcept
     {
         labels set(before, more);
-        return set ? set : before;
+        return set ? set : others(before, more);
+    }
+
+    struct rest {
+        labels set;
+        std::initializer_list<label> without;
+    };
+
+    static bool has_key(std::initializer_list<label> list, const char *key) noexcept
+    {
+        for (const label &one : list) {
+            if (one.key.data != nullptr && std::strcmp(one.key.data, key) == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    static bool add_other(void *context, const char *key, const char *value) noexcept
+    {
+        rest *others = static_cast<rest *>(context);
+        if (!has_key(others->without, key)) {
+            others->set = labels(others->set, {{key, value}});
+        }
+        return true;
+    }
+
+    static labels others(const labels &before, std::initializer_list<label> list) noexcept
+    {
+        rest found{labels(), list};
+        pprof_for_labels(before.get(), add_other, &found);
+        return found.set;
     }
 
     pprof_labels *before_; /* with the reference that the thread had */

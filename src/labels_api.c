@@ -70,9 +70,8 @@ PP_SHOWN_FUNCTION void pprof_do(const char *const *key_values, size_t pairs,
     int error = 0;
     pp_preload_link();
     pprof_labels *labels = pp_labels_new(pp_labels_current(), key_values, pairs, &error);
-    if (labels == NULL) {
-        function(arg);
-        return;
+    if (labels == NULL) { /* what is not shown for its own value is not shown for another */
+        labels = pp_labels_without(pp_labels_current(), key_values, pairs);
     }
     pprof_labels *before = pp_labels_exchange(labels);
     function(arg);

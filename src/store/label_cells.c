@@ -17,7 +17,7 @@ enum {
     GROUP = 8, /* hashes to a cache line */
     GROUPS = PP_LABEL_CELLS / GROUP,
     ATTEMPTS = 4,
-    HELD_BYTES_MAX = 64 << 20 /* of sets, each counted once a cell; a set may have 32 KiB */
+    HELD_BYTES_MAX = 64 << 20 /* of sets, each counted once a cell; a set may have 1 GiB */
 };
 
 static const uint32_t alone = UINT32_MAX; /* users: it is being refilled */

@@ -15,6 +15,15 @@ PP_TLS pprof_labels *pp_labels_of_thread;
 
 /* ---- making ---- */
 
+/* Above that a set gets the room that it needs, found out by a first draft; below, as much as it
+ * needs if no label replaces another. */
+enum { DRAFTED_BYTES = 4096 };
+
+static size_t bytes_of_text(const char *key, const char *value)
+{
+    return strlen(key) + 1 + strlen(value) + 1;
+}
+
 /* Adds what a set of these takes at most to *bytes. */
 static bool measure(const char *const *key_values, size_t pairs, size_t *bytes)
 {
@@ -27,12 +36,18 @@ static bool measure(const char *const *key_values, size_t pairs, size_t *bytes)
         if (key == NULL || value == NULL || *key == '\0') {
             return false;
         }
-        *bytes += sizeof(pp_label) + strlen(key) + 1 + strlen(value) + 1;
-        if (*bytes > PP_LABELS_POOL_MAX) {
-            return false;
-        }
+        *bytes += sizeof(pp_label) + bytes_of_text(key, value);
     }
     return true;
+}
+
+static size_t bytes_needed(const pprof_labels *labels)
+{
+    size_t bytes = sizeof *labels + labels->count * sizeof(pp_label);
+    for (uint32_t i = 0; i < labels->count; i++) {
+        bytes += bytes_of_text(labels->label[i].key, labels->label[i].value);
+    }
+    return bytes;
 }
 
 /* Where `key` is in the first `count` labels, or else belongs. */
@@ -71,6 +86,17 @@ static void insert(pprof_labels *labels, const char *key, const char *value)
     place->value = value;
 }
 
+static void remove_key(pprof_labels *labels, const char *key)
+{
+    bool found = false;
+    uint32_t at = search(labels->label, labels->count, key, &found);
+    if (found) {
+        pp_label *place = &labels->label[at];
+        labels->count--;
+        memmove(place, place + 1, (labels->count - at) * sizeof *place);
+    }
+}
+
 static const char *copy_text(const char *text, char **to)
 {
     char *copy = *to;
@@ -100,33 +126,71 @@ static void own_texts(pprof_labels *labels)
     labels->hash = hash_of(pp_labels_texts(labels), labels->text_bytes);
 }
 
+/* A piece that begins as a copy of `from`, whose texts are those of `from` still. */
+static pprof_labels *copy_of(const pprof_labels *from, size_t bytes)
+{
+    pprof_labels *labels = (pprof_labels *)pp_labels_pool_take(bytes);
+    uint32_t count = from != NULL ? from->count : 0;
+    if (labels == NULL) {
+        return NULL;
+    }
+    labels->count = count;
+    if (count > 0) {
+        memcpy(labels->label, from->label, count * sizeof(pp_label));
+    }
+    return labels;
+}
+
+static pprof_labels *finish(pprof_labels *labels)
+{
+    own_texts(labels);
+    __atomic_store_n(&labels->head.refs, 1, __ATOMIC_RELEASE);
+    return labels;
+}
+
+static pprof_labels *finish_draft(pprof_labels *draft)
+{
+    pprof_labels *labels = copy_of(draft, bytes_needed(draft));
+    pp_labels_pool_give(&draft->head);
+    return labels != NULL ? finish(labels) : NULL;
+}
+
 pprof_labels *pp_labels_new(const pprof_labels *parent, const char *const *key_values, size_t pairs,
                             int *error)
 {
-    uint32_t inherited = parent != NULL ? parent->count : 0;
-    size_t bytes = sizeof *parent;
-    if (parent != NULL) {
-        bytes += inherited * sizeof(pp_label) + parent->text_bytes;
-    }
+    size_t inherited = parent != NULL ? parent->count : 0;
+    size_t bytes = sizeof *parent + inherited * sizeof(pp_label);
+    bytes += parent != NULL ? parent->text_bytes : 0;
     if (!measure(key_values, pairs, &bytes)) {
         *error = EINVAL;
         return NULL;
     }
-    pprof_labels *labels = (pprof_labels *)pp_labels_pool_take(bytes);
-    if (labels == NULL) {
-        *error = ENOMEM;
-        return NULL;
-    }
-    labels->count = inherited;
-    if (inherited > 0) {
-        memcpy(labels->label, parent->label, inherited * sizeof(pp_label));
-    }
-    for (size_t i = 0; i < pairs; i++) {
+    bool drafted = bytes > DRAFTED_BYTES;
+    size_t draft_bytes = sizeof *parent + (inherited + pairs) * sizeof(pp_label);
+    pprof_labels *labels = copy_of(parent, drafted ? draft_bytes : bytes);
+    for (size_t i = 0; labels != NULL && i < pairs; i++) {
         insert(labels, key_values[2 * i], key_values[2 * i + 1]);
     }
-    own_texts(labels);
-    __atomic_store_n(&labels->head.refs, 1, __ATOMIC_RELEASE);
+    if (labels != NULL) {
+        labels = drafted ? finish_draft(labels) : finish(labels);
+    }
+    *error = labels != NULL ? *error : ENOMEM;
     return labels;
+}
+
+pprof_labels *pp_labels_without(const pprof_labels *parent, const char *const *key_values,
+                                size_t pairs)
+{
+    if (pp_labels_is_empty(parent)) {
+        return NULL;
+    }
+    pprof_labels *draft = copy_of(parent, bytes_needed(parent));
+    for (size_t i = 0; draft != NULL && key_values != NULL && i < pairs; i++) {
+        if (key_values[2 * i] != NULL) {
+            remove_key(draft, key_values[2 * i]);
+        }
+    }
+    return draft != NULL ? finish_draft(draft) : NULL;
 }
 
 void pp_labels_free(pprof_labels *labels)

@@ -51,10 +51,17 @@ extern PP_TLS pprof_labels *pp_labels_of_thread;
 /*
  * The labels of `parent` (NULL = none) and the `pairs` of `key_values`, {key, value, key, value, ...};
  * what comes later goes before what has the same key. The caller has the one reference. NULL: *error
- * is EINVAL (a text that is NULL, an empty key, more than fits into PP_LABELS_POOL_MAX) or ENOMEM.
+ * is EINVAL (a text that is NULL, an empty key) or ENOMEM, also where they do not fit into
+ * PP_LABELS_POOL_MAX.
  */
 pprof_labels *pp_labels_new(const pprof_labels *parent, const char *const *key_values, size_t pairs,
                             int *error);
+
+/* The labels of `parent` but for those with these keys, whatever their values: what a thread has
+ * whose new set could not be made. `key_values` as above, also invalid ones. NULL: no labels, since
+ * `parent` has none, or for want of memory. */
+pprof_labels *pp_labels_without(const pprof_labels *parent, const char *const *key_values,
+                                size_t pairs);
 
 /* ---- references; NULL is nothing ---- */
 

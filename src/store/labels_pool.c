@@ -14,9 +14,11 @@
 
 enum {
     LEAST = 64,
-    CLASSES = 19,      /* LEAST * 2^9 is PP_LABELS_POOL_MAX; with a step between any two */
+    CLASSES = 49,      /* LEAST * 2^24 is PP_LABELS_POOL_MAX; with a step between any two */
     FIRST_SLAB = 4096, /* bytes at least, each further slab has twice the pieces */
     SLABS = 28,
+    LARGE = 19, /* above 32 KiB: whole pages, and rare; a free one need not hold memory */
+    PAGE = 4096,
     CHANGE_SHIFT = 32
 };
 
@@ -130,13 +132,25 @@ static pp_labels_piece *pop(unsigned index)
 
 pp_labels_piece *pp_labels_pool_take(size_t bytes)
 {
+    if (bytes > PP_LABELS_POOL_MAX) {
+        return NULL;
+    }
     unsigned index = class_of(bytes);
     pp_labels_piece *piece = pop(index);
     return piece != NULL ? piece : new_piece(index);
 }
 
+/* Its head stays, for those who look at its refs. */
+static void empty_if_large(pp_labels_piece *piece)
+{
+    if (piece->class >= LARGE) {
+        pp_lasting_empty((char *)piece + PAGE, size_of_class(piece->class) - PAGE);
+    }
+}
+
 void pp_labels_pool_give(pp_labels_piece *piece)
 {
+    empty_if_large(piece);
     uint64_t *list = &classes[piece->class].free;
     uint64_t now = __atomic_load_n(list, __ATOMIC_RELAXED);
     do {

@@ -5,7 +5,7 @@
  * Type-stable: a piece that was a set is only ever given out as a set again, so that whoever has a
  * pointer to one that may be gone can still look at its count of references (labels.h). A program
  * that makes a set for each request gets the same few pieces back all the time: there are never more
- * than were in use at one moment.
+ * than were in use at one moment. A large piece that is free holds no memory but its first page.
  *
  *   class (64, 96, 128, 192, ... bytes) -> free: change, number -> piece -> piece -> 0
  *                                       -> slabs: [n][2n][4n]...   pieces 1, 2, 3, ... in order
@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PP_LABELS_POOL_MAX = 32 * 1024 /* bytes of a piece */ };
+enum { PP_LABELS_POOL_MAX = 1 << 30 /* bytes of a piece */ };
 
 /* What every piece begins with. `refs` is 0 while it is free, and is the user's otherwise. */
 typedef struct pp_labels_piece {
@@ -34,8 +34,8 @@ typedef struct pp_labels_piece {
     uint32_t next_free; /* number of the next one; 0 = none */
 } pp_labels_piece;
 
-/* A piece of at least `bytes` (no more than PP_LABELS_POOL_MAX) whose refs are 0; what lies behind
- * its head is left over from whoever had it before. NULL when the kernel refuses memory. */
+/* A piece of at least `bytes` whose refs are 0; what lies behind its head is left over from whoever
+ * had it before. NULL when the kernel refuses memory, or if it is more than PP_LABELS_POOL_MAX. */
 pp_labels_piece *pp_labels_pool_take(size_t bytes);
 
 void pp_labels_pool_give(pp_labels_piece *piece);

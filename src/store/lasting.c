@@ -45,6 +45,11 @@ void pp_lasting_unmap(void *memory, size_t bytes)
     pp_system_call(SYS_munmap, memory, bytes);
 }
 
+void pp_lasting_empty(void *memory, size_t bytes)
+{
+    pp_system_call(SYS_madvise, memory, bytes, MADV_DONTNEED);
+}
+
 static struct pp_lasting_chunk *map_chunk(const struct pp_lasting_chunk *full)
 {
     uint64_t size = full == NULL ? CHUNK_MIN : full->size * 2;

@@ -35,4 +35,7 @@ void *pp_lasting_alloc(pp_lasting *memory, size_t bytes);
 void *pp_lasting_map(size_t bytes);
 void pp_lasting_unmap(void *memory, size_t bytes);
 
+/* Gives whole pages of that back to the kernel: they stay, and are zero when they are used again. */
+void pp_lasting_empty(void *memory, size_t bytes);
+
 #endif

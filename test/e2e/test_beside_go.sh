@@ -30,7 +30,7 @@ same() {
     done
 }
 
-for name in collector count rates; do
+for name in collector count large rates; do
     same $name
 done
 

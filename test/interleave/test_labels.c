@@ -28,6 +28,11 @@ void pp_lasting_unmap(void *memory, size_t bytes)
     (void)memory, (void)bytes;
 }
 
+void pp_lasting_empty(void *memory, size_t bytes)
+{
+    (void)memory, (void)bytes;
+}
+
 static pprof_labels *new_set(const char *value)
 {
     int error = 0;

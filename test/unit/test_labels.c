@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -168,33 +169,27 @@ static void assert_invalid(const pprof_labels *parent, const char *const *key_va
 static void test_invalid_input(void **state)
 {
     (void)state;
-    static char large[PP_LABELS_POOL_MAX];
-    memset(large, 'x', sizeof large - 1);
     assert_invalid(NULL, NULL, 1);
     assert_invalid(NULL, (const char *const[]){"k", NULL}, 1);
     assert_invalid(NULL, (const char *const[]){NULL, "v"}, 1);
     assert_invalid(NULL, (const char *const[]){"", "v"}, 1);
-    assert_invalid(NULL, (const char *const[]){"k", large}, 1);
-    large[PP_LABELS_POOL_MAX / 2] = '\0';
-    pprof_labels *half = make(NULL, (const char *const[]){"k", large}, 1);
-    assert_invalid(half, (const char *const[]){"l", large}, 1);
-    pp_labels_unref(half);
 }
 
-/* The largest set there is, with many labels and with one. */
+/* With one label, and with many. */
 static void test_large_sets(void **state)
 {
     (void)state;
-    static char text[PP_LABELS_POOL_MAX];
-    size_t overhead = sizeof(pprof_labels) + sizeof(pp_label) + sizeof "k" + 1;
-    memset(text, 'y', PP_LABELS_POOL_MAX - overhead);
+    enum { LONG = 3 << 20, MANY = 10000 };
+    static char text[LONG];
+    memset(text, 'y', sizeof text - 1);
     pprof_labels *one = make(NULL, (const char *const[]){"k", text}, 1);
+    pprof_labels *two = make(one, (const char *const[]){"l", text}, 1);
+    assert_string_equal(pp_labels_find(two, "k"), text);
+    assert_string_equal(pp_labels_find(two, "l"), text);
     assert_string_equal(pp_labels_find(one, "k"), text);
-    text[PP_LABELS_POOL_MAX - overhead] = 'y';
-    assert_invalid(NULL, (const char *const[]){"k", text}, 1);
     pp_labels_unref(one);
+    pp_labels_unref(two);
 
-    enum { MANY = 1000 };
     static char names[MANY][8];
     static const char *pairs[2 * MANY];
     for (int i = 0; i < MANY; i++) {
@@ -208,6 +203,70 @@ static void test_large_sets(void **state)
         assert_string_equal(pp_labels_find(many, names[i]), names[i]);
     }
     pp_labels_unref(many);
+}
+
+/* Values that are replaced, by the next set or in the same one, take no room. */
+static void test_room_is_for_what_is_in_the_set(void **state)
+{
+    (void)state;
+    enum { LONG = 100000 };
+    static char text[LONG];
+    memset(text, 'z', sizeof text - 1);
+    pprof_labels *parent = make(NULL, (const char *const[]){"k", text, "o", "x"}, 2);
+    pprof_labels *child = make(parent, (const char *const[]){"k", text, "k", "short"}, 2);
+    assert_string_equal(pp_labels_find(child, "k"), "short");
+    assert_string_equal(pp_labels_find(child, "o"), "x");
+    assert_true(child->head.class < parent->head.class);
+    pprof_labels *small = make(NULL, (const char *const[]){"k", "short", "o", "x"}, 2);
+    assert_int_equal(child->head.class, small->head.class);
+    assert_true(pp_labels_equal(child, small));
+    pp_labels_unref(parent);
+    pp_labels_unref(child);
+    pp_labels_unref(small);
+}
+
+/* A large set that is gone leaves its room, not its memory; and the room is used again. */
+static void test_large_sets_give_their_memory_back(void **state)
+{
+    (void)state;
+    enum { LONG = 1 << 20, PAGE = 4096 };
+    static char text[LONG];
+    unsigned char resident[LONG / PAGE];
+    memset(text, 'm', sizeof text - 1);
+    pprof_labels *labels = make(NULL, (const char *const[]){"k", text}, 1);
+    char *pages = (char *)labels;
+    assert_int_equal(mincore(pages, sizeof resident * PAGE, resident), 0);
+    for (size_t i = 0; i < sizeof resident; i++) {
+        assert_int_equal(resident[i] & 1, 1);
+    }
+    pp_labels_unref(labels);
+    assert_int_equal(mincore(pages, sizeof resident * PAGE, resident), 0);
+    for (size_t i = 1; i < sizeof resident; i++) {
+        assert_int_equal(resident[i] & 1, 0);
+    }
+    assert_ptr_equal(make(NULL, (const char *const[]){"k", text}, 1), labels);
+    assert_string_equal(pp_labels_find(labels, "k"), text);
+    pp_labels_unref(labels);
+}
+
+static void test_labels_without_keys(void **state)
+{
+    (void)state;
+    pprof_labels *parent = make(NULL, (const char *const[]){"a", "1", "b", "2", "c", "3"}, 3);
+    const char *const pairs[] = {"b", NULL, NULL, "x", "", "y", "d", "4", "c", "5", "b", "6"};
+    pprof_labels *rest = pp_labels_without(parent, pairs, sizeof pairs / sizeof *pairs / 2);
+    pprof_labels *a = make(NULL, (const char *const[]){"a", "1"}, 1);
+    assert_true(pp_labels_equal(rest, a));
+    pprof_labels *all = pp_labels_without(parent, NULL, 1);
+    assert_true(pp_labels_equal(all, parent));
+    pprof_labels *none = pp_labels_without(a, (const char *const[]){"a", ""}, 1);
+    assert_true(pp_labels_equal(none, NULL));
+    assert_null(pp_labels_without(NULL, pairs, 1));
+    pp_labels_unref(parent);
+    pp_labels_unref(rest);
+    pp_labels_unref(a);
+    pp_labels_unref(all);
+    pp_labels_unref(none);
 }
 
 /* In a child whose address space may not grow. */
@@ -224,6 +283,25 @@ static int exhaust(void)
         }
     }
     return 4;
+}
+
+/* More than there may be. The texts are one, to be copied 1024 times. */
+static void test_no_room(void **state)
+{
+    (void)state;
+    enum { LONG = 1 << 20, COPIES = 1 << 10 };
+    static char text[LONG];
+    static char names[COPIES][8];
+    static const char *pairs[2 * COPIES];
+    int error = 0;
+    memset(text, 'n', sizeof text - 1);
+    for (int i = 0; i < COPIES; i++) {
+        snprintf(names[i], sizeof names[i], "k%d", i);
+        pairs[2 * i] = names[i];
+        pairs[2 * i + 1] = text;
+    }
+    assert_null(pp_labels_new(NULL, pairs, COPIES, &error));
+    assert_int_equal(error, ENOMEM);
 }
 
 static void test_no_memory(void **state)
@@ -390,6 +468,10 @@ int main(void)
         cmocka_unit_test(test_texts_do_not_run_together),
         cmocka_unit_test(test_invalid_input),
         cmocka_unit_test(test_large_sets),
+        cmocka_unit_test(test_room_is_for_what_is_in_the_set),
+        cmocka_unit_test(test_large_sets_give_their_memory_back),
+        cmocka_unit_test(test_labels_without_keys),
+        cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_memory_is_used_again),
         cmocka_unit_test(test_threads_take_and_give),

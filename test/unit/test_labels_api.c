@@ -141,6 +141,30 @@ static void test_do_without_a_set(void **state)
     assert_int_equal(calls, 1);
 }
 
+static void expect_the_others(void *calls)
+{
+    assert_null(current("k"));
+    assert_string_equal(current("outer"), "yes");
+    ++*(int *)calls;
+}
+
+static void try_invalid(void *calls)
+{
+    pprof_do(PAIRS("k", "inner", "", "no key"), 2, expect_the_others, calls);
+    pprof_do(PAIRS("k", NULL), 1, expect_the_others, calls);
+    assert_string_equal(current("k"), "outer");
+}
+
+/* Work for one value is not shown for the one before it. */
+static void test_do_without_a_set_shows_no_other_value(void **state)
+{
+    (void)state;
+    int calls = 0;
+    pprof_do(PAIRS("k", "outer", "outer", "yes"), 2, try_invalid, &calls);
+    assert_int_equal(calls, 2);
+    assert_null(pp_labels_current());
+}
+
 static jmp_buf out;
 
 static void jump(void *unused)
@@ -343,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_for_labels),
         cmocka_unit_test(test_do_nested),
         cmocka_unit_test(test_do_without_a_set),
+        cmocka_unit_test(test_do_without_a_set_shows_no_other_value),
         cmocka_unit_test(test_do_jumped_out_of),
         cmocka_unit_test(test_threads_inherit),
         cmocka_unit_test(test_c11_threads_inherit),

@@ -110,6 +110,37 @@ func labels() {
 	close(end)
 }
 
+// printLabels: from a goroutine without any, since Go 1.19 shows none of the caller.
+func printLabels(context.Context) {
+	var text bytes.Buffer
+	written := make(chan bool)
+	go func() {
+		pprof.SetGoroutineLabels(context.Background())
+		pprof.Lookup("goroutine").WriteTo(&text, 1)
+		close(written)
+	}()
+	<-written
+	for _, line := range strings.Split(text.String(), "\n") {
+		if strings.HasPrefix(line, "# labels: ") {
+			fmt.Println(line)
+		}
+	}
+}
+
+// large: a long value in the place of another one, and many labels more.
+func large() {
+	as, bs := strings.Repeat("A", 20000), strings.Repeat("B", 20000)
+	var many []string
+	for i := 0; i < 10000; i++ {
+		many = append(many, fmt.Sprintf("key%d", i*7%10000), "v")
+	}
+	pprof.Do(context.Background(), pprof.Labels("k", as, "o", "x"), func(ctx context.Context) {
+		pprof.Do(ctx, pprof.Labels("k", bs), printLabels)
+		pprof.Do(ctx, pprof.Labels(many...), printLabels)
+		pprof.Do(ctx, pprof.Labels("k", bs, "k", "short"), printLabels)
+	})
+}
+
 const garbageSize = 3456 // a size class
 
 var kept [10]*[garbageSize]byte
@@ -254,6 +285,7 @@ func main() {
 		"count":     count,
 		"kept":      keptHeader,
 		"labels":    labels,
+		"large":     large,
 		"rates":     rates,
 	}
 	cases[os.Args[1]]()

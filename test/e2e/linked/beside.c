@@ -151,6 +151,49 @@ static void labels(void)
     }
 }
 
+/* ---- large sets ---- */
+
+enum { LONG = 20000, MANY = 10000, NAME = 16 };
+
+static char as[LONG + 1], bs[LONG + 1];
+static char names[MANY][NAME];
+
+static void *print_all_labels(void *unused)
+{
+    pprof_labels_unref(pprof_set_thread_labels(NULL));
+    print_lines(pprof_lookup("goroutine"), "# labels: ");
+    return unused;
+}
+
+/* From a thread without any: Go 1.19 shows none of the caller. */
+static void print_labels(void *unused)
+{
+    pthread_t thread;
+    check(pthread_create(&thread, NULL, print_all_labels, unused) == 0, "pthread_create");
+    pthread_join(thread, NULL);
+}
+
+/* A long value in the place of another one, and many labels more. */
+static void add_labels(void *unused)
+{
+    static const char *many[2 * MANY];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], NAME, "key%d", i * 7 % MANY);
+        many[2 * i] = names[i];
+        many[2 * i + 1] = "v";
+    }
+    pprof_do((const char *const[]){"k", bs}, 1, print_labels, unused);
+    pprof_do(many, MANY, print_labels, unused);
+    pprof_do((const char *const[]){"k", bs, "k", "short"}, 2, print_labels, unused);
+}
+
+static void large(void)
+{
+    memset(as, 'A', LONG);
+    memset(bs, 'B', LONG);
+    pprof_do((const char *const[]){"k", as, "o", "x"}, 2, add_labels, NULL);
+}
+
 /* ---- rates ---- */
 
 /* Nobody posts. Returns how many waits have been recorded by now. */
@@ -335,6 +378,7 @@ int main(int argc, char **argv)
                  {"count", count},
                  {"kept", kept},
                  {"labels", labels},
+                 {"large", large},
                  {"rates", rates}};
     file_path = argc > 2 ? argv[2] : "/dev/null";
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++) {

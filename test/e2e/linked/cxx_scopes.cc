@@ -84,12 +84,17 @@ static void sets_are_shared()
     worker.join();
 }
 
-/* An empty key is refused; what the thread has stays. */
+/* An empty key is refused; what the thread has under other keys stays. */
 static void what_cannot_be_made_is_left_out()
 {
-    pprof::scoped_labels outer({{"k", "v"}});
+    pprof::scoped_labels outer({{"j", "u"}, {"k", "v"}, {"l", "w"}});
     CHECK(!pprof::labels({{"", "no key"}}));
     CHECK(pprof::with_labels({{"", "no key"}}, [] { return thread_has("k", "v"); }));
+    pprof::with_labels({{"k", "its own"}, {"", "no key"}}, [] {
+        CHECK(thread_has("j", "u"));
+        CHECK(thread_has("k", nullptr));
+        CHECK(thread_has("l", "w"));
+    });
     CHECK(thread_has("k", "v"));
 }
 
