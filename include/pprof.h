@@ -539,7 +539,8 @@ PPROF_API int pprof_configure(const char *options);
  *
  * Profiles begin at once, and are written to these files (names without a meaning for %) when the
  * process ends, whichever way. -memprofile is the profile "allocs", with what is in use in it as well;
- * its rate is the present one unless -memprofilerate is above 0. The others' rates are 1, everything.
+ * its rate is the present one unless -memprofilerate is above 0. The others' rates are 1, everything;
+ * with 0 nothing is recorded from now on, and the file has what was recorded before; below 0 there is no file.
  * Of a flag that is there twice the last one holds; an empty FILE asks for nothing.
  *
  * Returns 0, or the first error, which is also on the log: -EINVAL (no value, no number; that flag is

@@ -41,15 +41,21 @@ void pp_contention_control_aim(void)
     pp_hook_waits_count(pp_contention_control_is_on());
 }
 
+static int64_t rate_of(int64_t requested)
+{
+    return requested == PP_CONTENTION_OFF ? 0 : requested;
+}
+
 int pp_contention_control_start(const pp_contention_request *request)
 {
     int error = 0;
-    if (request->block_rate > 0) {
-        files[BLOCK].wanted = pp_contention_set_block_rate(request->block_rate) >= 0;
+    if (request->block_rate != 0) {
+        files[BLOCK].wanted = pp_contention_set_block_rate(rate_of(request->block_rate)) >= 0;
         error = files[BLOCK].wanted ? error : -ENOMEM;
     }
-    if (request->mutex_fraction > 0) {
-        files[MUTEX].wanted = pp_contention_set_mutex_fraction(request->mutex_fraction) >= 0;
+    if (request->mutex_fraction != 0) {
+        files[MUTEX].wanted =
+            pp_contention_set_mutex_fraction(rate_of(request->mutex_fraction)) >= 0;
         error = files[MUTEX].wanted ? error : -ENOMEM;
     }
     pp_contention_control_aim();

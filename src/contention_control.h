@@ -15,7 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What LIBPPROF and pprof_configure() say: 0 = nothing. */
+/* Instead of a rate: nothing is recorded from now on, and there is a file all the same. */
+enum { PP_CONTENTION_OFF = -1 };
+
+/* What LIBPPROF, pprof_configure() and flags say: 0 = nothing. */
 typedef struct pp_contention_request {
     int64_t block_rate, mutex_fraction;
 } pp_contention_request;

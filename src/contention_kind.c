@@ -62,11 +62,12 @@ static const pp_flag flags[] = {{"blockprofile", .file = &said.block},
 static int take_flags(void)
 {
     int error = 0;
-    if (pp_flag_file("block", said.block, &error) && said.block_rate > 0) {
-        pp_contention_asked.block_rate = said.block_rate;
+    if (said.block_rate >= 0 && pp_flag_file("block", said.block, &error)) {
+        pp_contention_asked.block_rate = said.block_rate > 0 ? said.block_rate : PP_CONTENTION_OFF;
     }
-    if (pp_flag_file("mutex", said.mutex, &error) && said.mutex_fraction > 0) {
-        pp_contention_asked.mutex_fraction = said.mutex_fraction;
+    if (said.mutex_fraction >= 0 && pp_flag_file("mutex", said.mutex, &error)) {
+        pp_contention_asked.mutex_fraction =
+            said.mutex_fraction > 0 ? said.mutex_fraction : PP_CONTENTION_OFF;
     }
     said = unsaid;
     return error;
@@ -80,8 +81,8 @@ static void forget(bool all)
 
 static unsigned files(void)
 {
-    unsigned block = pp_contention_asked.block_rate > 0;
-    unsigned mutex = pp_contention_asked.mutex_fraction > 0;
+    unsigned block = pp_contention_asked.block_rate != 0;
+    unsigned mutex = pp_contention_asked.mutex_fraction != 0;
     return block + mutex;
 }
 

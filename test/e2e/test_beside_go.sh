@@ -3,6 +3,7 @@
 #
 # test_beside_go.sh: the same cases in C (linked/beside.c) and in Go (go/beside.go), with each version of Go that is
 # installed: what they print is the same.
+# timeout: 400
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need go timeout
@@ -83,4 +84,23 @@ for program in $programs; do
     first_frames_of "$program.pb.gz.txt" >frames_of_go
     diff frames_of_go frames_of_ours >&2 || fail "first frames differ from those of $program"
 done
+# A rate of 0 or below beside a file: whether there is one.
+mkdir empty
+printf 'package empty\nimport "testing"\nfunc TestNothing(*testing.T) {}\n' >empty/empty_test.go
+files_of() { # DASHES PROGRAM: for each rate
+    for rate in 1 0 -1; do
+        rm -f block.pb.gz mutex.pb.gz mem.pb.gz
+        timeout -s KILL 60 "$2" "$1blockprofile=block.pb.gz" "$1blockprofilerate=$rate" "$1mutexprofile=mutex.pb.gz" \
+            "$1mutexprofilefraction=$rate" "$1memprofile=mem.pb.gz" "$1memprofilerate=$rate" >of_program 2>&1 ||
+            fail "$2 at $rate: $(cat of_program)"
+        echo "$rate: $(ls block.pb.gz mutex.pb.gz mem.pb.gz 2>/dev/null)"
+    done
+}
+files_of - "$linked/flags" >files_of_ours
+for go in $gos; do
+    (cd empty && GOCACHE=${GOCACHE:-$work/cache} GO111MODULE=off CGO_ENABLED=0 GOTOOLCHAIN=local "$go" test -c -o empty.test) >go.errors 2>&1 ||
+        fail "no test can be built: $(cat go.errors)"
+    files_of -test. ./empty/empty.test | diff - files_of_ours >&2 || fail "files of a rate: $go says what has < before it"
+done
+
 echo "ok:$programs"

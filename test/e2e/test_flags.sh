@@ -62,7 +62,8 @@ expect_contains "the default is all that was allocated" 100%e/mem.pb.gz.raw "all
 expect_at_least "waits" 20 "$(weight_with block.pb.gz.raw pthread_mutex_lock waits)"
 expect_at_least "releases" 20 "$(weight_with mutex.pb.gz.raw pthread_mutex_unlock holds main)"
 
-# Rates: beyond 0 none is set, as in Go; 0 and below: nothing is recorded.
+# Rates, as in Go: that of memory is set above 0 alone; with 0 the others record nothing, and the files are there, in the
+# place of those of the run before; below 0 they are not asked for.
 takes "0" -memprofile rate.pb.gz -memprofilerate 0x1000
 raw rate.pb.gz
 expect_contains "rate" rate.pb.gz.raw "Period: 4096"
@@ -72,7 +73,15 @@ expect_contains "rate" rate.pb.gz.raw "Period: 524288"
 takes "0" -mutexprofile fraction.pb.gz -mutexprofilefraction 7
 raw fraction.pb.gz
 expect_contains "fraction" fraction.pb.gz.raw "7 is the fraction"
-takes "0" -blockprofile off.pb.gz -blockprofilerate 0
-expect_no_file off.pb.gz
+takes "0" -blockprofile block.pb.gz -blockprofilerate 0 -mutexprofile mutex.pb.gz -mutexprofilefraction 0
+expect_equal "messages" "" "$(cat errors)"
+for off in block.pb.gz mutex.pb.gz; do
+    raw $off
+    expect_contains "the profile that is off" $off.raw "contentions/count delay/nanoseconds"
+    expect_equal "what is in $off" "" "$(sed -n '/^Samples:/,/^Locations/p' $off.raw | grep ':.*[0-9]' || true)"
+done
+takes "0" -blockprofile below.pb.gz -blockprofilerate=-1 -mutexprofile below.pb.gz -mutexprofilefraction=-1
+expect_equal "messages" "" "$(cat errors)"
+expect_no_file below.pb.gz
 
 echo ok
