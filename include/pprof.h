@@ -350,9 +350,10 @@ PPROF_TAKES_STACK PPROF_API void pprof_heap_record_sweep(void *object);
  *   allocations and pprof_heap_record_free()   count for cycle C+2
  *   pprof_heap_record_sweep()                  counts for cycle C+1
  *
- * and a profile shows what was published: all cycles up to C. Without any of the calls below, every
- * reader publishes everything, which is right for allocators that free at once. So does a reader as long as nothing
- * has been published at all, so that the first profile is not empty.
+ * and a profile shows what was published: all cycles up to C. As long as next was never called, every
+ * reader publishes everything, also after flush and post_sweep: that is right for allocators that free
+ * at once. So does a later reader if nothing has been published at all, so that the first profile is not
+ * empty.
  *
  * next        at the end of marking, also while the world is stopped: C becomes C+1. If flush was not
  *             called since the last next, does that first.
@@ -537,11 +538,11 @@ PPROF_API int pprof_configure(const char *options);
  * all that follows. The others close ranks, *argc is what is left, argv[*argc] is NULL. To be called
  * before the program looks at its arguments itself.
  *
- * Profiles begin at once, and are written to these files (names without a meaning for %) when the
- * process ends, whichever way. -memprofile is the profile "allocs", with what is in use in it as well;
- * its rate is the present one unless -memprofilerate is above 0. The others' rates are 1, everything;
- * with 0 nothing is recorded from now on, and the file has what was recorded before; below 0 there is no file.
- * Of a flag that is there twice the last one holds; an empty FILE asks for nothing.
+ * Profiles begin at once, and are written to these files (names without a meaning for %; mode 0600)
+ * when the process ends, whichever way. -memprofile is the profile "allocs", with what is in use in it
+ * as well; its rate is the present one unless -memprofilerate is above 0. The others' rates are 1,
+ * everything; with 0 nothing is recorded from now on, and the file has what was recorded before; below
+ * 0 there is no file. Of a flag that is there twice the last one holds; an empty FILE asks for nothing.
  *
  * Returns 0, or the first error, which is also on the log: -EINVAL (no value, no number; that flag is
  * taken out and ignored, the others apply), -EPERM in a setuid program (all are taken out and ignored),
