@@ -93,8 +93,9 @@ limited "-t 1" ./program until-killed
 if [ "$(id -u)" = 0 ] && command -v setpriv prlimit >/dev/null; then
     chmod 777 .
     library=$(for_everybody "$library")
+    nobody_else=$((400000 + $$ % 100000)) # all processes of a user count
     for threads in 1 2 3; do
-        HOST_BEFORE="setpriv --reuid=424243 --regid=424243 --clear-groups prlimit --nproc=$threads"
+        HOST_BEFORE="setpriv --reuid=$nobody_else --regid=$nobody_else --clear-groups prlimit --nproc=$threads"
         odd_host nproc-$threads ./program
     done
     HOST_BEFORE=
