@@ -373,13 +373,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"allocs", allocs},
-                 {"collector", collector},
-                 {"count", count},
-                 {"kept", kept},
-                 {"labels", labels},
-                 {"large", large},
-                 {"rates", rates}};
+    } cases[] = {{"allocs", allocs}, {"collector", collector}, {"count", count}, {"kept", kept},
+                 {"labels", labels}, {"large", large},         {"rates", rates}};
     file_path = argc > 2 ? argv[2] : "/dev/null";
     for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++) {
         if (strcmp(cases[i].name, argv[1]) == 0) {
