@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     }
     if (strcmp(command, "text") == 0 && argc > 2) {
         return pprof_profile_write(pprof_lookup("toy"), (pprof_writer){write_to, stdout},
-                                   atoi(argv[2]));
+                                   (int)strtol(argv[2], NULL, 10));
     }
     if (strcmp(command, "taken") == 0) {
         puts(pprof_new_profile("toy") == NULL ? strerror(errno) : "made");
