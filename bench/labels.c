@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * labels.c: what labels cost the program: the thread's set is replaced, a set is made for a request.
+ * labels.c: what labels cost the program: the thread's set is replaced, a set is made for a
+ * request.
  *
  *   switch    pprof_set_thread_labels() and the end of the reference that it returns
  *   new       pprof_labels_new() of two labels on a parent that has one, and its end

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * lock_pair.c: what taking and releasing costs in this process when nobody else is there, whatever was
- * preloaded. Built twice: as compilers do by default, where a call of another library goes by way of
- * the procedure linkage table, and with -fno-plt, where it does not and a hook's own jump weighs more.
+ * lock_pair.c: what taking and releasing costs in this process when nobody else is there, whatever
+ * was preloaded. Built twice: as compilers do by default, where a call of another library goes by
+ * way of the procedure linkage table, and with -fno-plt, where it does not and a hook's own jump
+ * weighs more.
  *
  * usage: lock_pair WORKLOAD...
  *

@@ -13,8 +13,8 @@
  *   cxx           operator new(64), operator delete, again
  *   sampled       malloc(64) and free below 20 frames, for a rate at which each block is sampled
  *
- * prints: WORKLOAD NANOSECONDS, each a middle mean over many short batches, so that what else runs on
- * the machine falls out.
+ * prints: WORKLOAD NANOSECONDS, each a middle mean over many short batches, so that what else runs
+ * on the machine falls out.
  */
 #include "measure.h"
 

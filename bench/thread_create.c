@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_create.c NAME: CPU time of pthread_create() and pthread_join() of a thread that does nothing, called 20
- * frames deep. Knows nothing of libpprof, and is run with it and without.
+ * thread_create.c NAME: CPU time of pthread_create() and pthread_join() of a thread that does
+ * nothing, called 20 frames deep. Knows nothing of libpprof, and is run with it and without.
  */
 #include "measure.h"
 

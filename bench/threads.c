@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: CPU time of a profile of a thousand threads that wait, 10 frames deep, each at one of 50 places.
+ * threads.c: CPU time of a profile of a thousand threads that wait, 10 frames deep, each at one of
+ * 50 places.
  *
  *   first     the first profile of the process, as profile.proto
  *   proto     the same again
@@ -8,7 +9,8 @@
  *   dump      every stack in full, debug=2
  *   records   pprof_thread_profile()
  *
- * While all others wait, the time that the calling thread computes is the time that a profile takes.
+ * While all others wait, the time that the calling thread computes is the time that a profile
+ * takes.
  */
 #include "measure.h"
 

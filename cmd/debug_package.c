@@ -2,8 +2,9 @@
  *
  * debug_package.c: see debug_package.h.
  *
- * dpkg keeps a list of files for each package (info/PACKAGE.list, or info/PACKAGE:ARCHITECTURE.list),
- * one path a line, and says in `status` from which source a package was built if the names differ.
+ * dpkg keeps a list of files for each package (info/PACKAGE.list, or
+ * info/PACKAGE:ARCHITECTURE.list), one path a line, and says in `status` from which source a
+ * package was built if the names differ.
  *
  * Owns: the content of one file at a time.
  */

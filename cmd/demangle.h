@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/* How much of a name is shown. All but SIMPLE begin with the symbol, whatever name a profile's writer
- * has given beside it. */
+/* How much of a name is shown. All but SIMPLE begin with the symbol, whatever name a profile's
+ * writer has given beside it. */
 enum pp_demangle_mode {
     PP_DEMANGLE_SIMPLE,    /* the short name: overloads and template instances are one */
     PP_DEMANGLE_TEMPLATES, /* with template arguments */

@@ -31,8 +31,8 @@ static bool is_nameless(const struct pp_profile *profile, const struct pp_locati
     return is_place(pp_profile_text(profile, profile->functions[location->lines[0].function].name));
 }
 
-/* The frame that a sample is counted for: its leaf. Of waits and allocations the leaf is the function that
- * waits or allocates, which has a name: then its caller. */
+/* The frame that a sample is counted for: its leaf. Of waits and allocations the leaf is the
+ * function that waits or allocates, which has a name: then its caller. */
 static const struct pp_location *decisive(const struct pp_report *report,
                                           const struct pp_sample *sample)
 {

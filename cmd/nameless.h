@@ -8,10 +8,10 @@
 struct pp_report;
 
 /*
- * If functions without a symbol have 5 % of the report or more, says so on standard error, once in the
- * life of the program: with the debug packages of the files that they are in, as far as dpkg's records
- * (in $CPPROF_DPKG, else /var/lib/dpkg) know these; else by their build ids. Asks no network, starts no
- * program, and looks at three files at most, those with the largest shares.
+ * If functions without a symbol have 5 % of the report or more, says so on standard error, once in
+ * the life of the program: with the debug packages of the files that they are in, as far as dpkg's
+ * records (in $CPPROF_DPKG, else /var/lib/dpkg) know these; else by their build ids. Asks no
+ * network, starts no program, and looks at three files at most, those with the largest shares.
  */
 void pp_nameless_advise(const struct pp_report *report);
 

@@ -508,8 +508,8 @@ static bool has_comment(const struct pp_profile *profile, const char *text)
     return false;
 }
 
-/* The library's comments count what one profile has ("of 6351 samples ..."): in a sum it has to be said of how
- * many profiles that is true. Others are kept as they are, each once. */
+/* The library's comments count what one profile has ("of 6351 samples ..."): in a sum it has to be
+ * said of how many profiles that is true. Others are kept as they are, each once. */
 static void label_comments(struct pp_profile *result, struct pp_profile *const *sources,
                            size_t count)
 {

@@ -242,7 +242,8 @@ static void remember_name(struct pp_child *child)
     fclose(file);
 }
 
-/* From its entry in /proc, as remember_name(). The 14th to the 17th field; the first two are before the line. */
+/* From its entry in /proc, as remember_name(). The 14th to the 17th field; the first two are before
+ * the line. */
 static void remember_times(struct pp_child *child)
 {
     char line[PP_CHILD_STAT_BYTES];
@@ -285,8 +286,8 @@ static bool has_ended(struct pp_child *child, pp_child_watcher *watcher, void *c
     }
 }
 
-/* Until there is a signal to be taken, a message, or (with `ticks`) it is time for the watcher. Where no
- * more descriptors are to be had, the signals are looked for now and then. */
+/* Until there is a signal to be taken, a message, or (with `ticks`) it is time for the watcher.
+ * Where no more descriptors are to be had, the signals are looked for now and then. */
 static void wait_for_news(int signals, int messages, bool ticks)
 {
     struct pollfd wanted[] = {{.fd = signals, .events = POLLIN},

@@ -47,12 +47,13 @@ enum { PP_CHILD_STAT_BYTES = 1024 };
  * from the third field on. NULL if it cannot be read. */
 char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES]);
 
-/* Waits for its end, and takes meanwhile what the recorded processes send. `watcher` may be NULL. */
+/* Waits for its end, and takes meanwhile what the recorded processes send. `watcher` may
+ * be NULL. */
 void pp_child_wait(struct pp_child *child, struct pp_record_socket *socket, struct pp_parts *parts,
                    pp_child_watcher *watcher, void *ctx);
 
-/* Ends cpprof as the command ended: with its exit status, or by the same signal without a core. `otherwise` is the
- * status in the place of 0. */
+/* Ends cpprof as the command ended: with its exit status, or by the same signal without a core.
+ * `otherwise` is the status in the place of 0. */
 _Noreturn void pp_child_end_alike(const struct pp_child *child, int otherwise);
 
 #endif

@@ -12,8 +12,9 @@ struct pp_error;
 
 /*
  * Looks at the program that `command` (searched along PATH) would run: a script's interpreter is
- * followed. Returns PP_DIAGNOSE_FINE if nothing speaks against preloading a library into it, or else what would
- * happen, with a sentence that says why and how to mend it. Only what is certain is reported.
+ * followed. Returns PP_DIAGNOSE_FINE if nothing speaks against preloading a library into it, or
+ * else what would happen, with a sentence that says why and how to mend it. Only what is certain is
+ * reported.
  */
 enum {
     PP_DIAGNOSE_FINE = 0,

@@ -24,8 +24,8 @@ struct pp_record_kinds {
 /* Returns 0, or the exit status after a complaint. */
 int pp_record_kinds_parse(const char *events, struct pp_record_kinds *kinds);
 
-/* Adds the kinds that a list of the library's options (LIBPPROF) asks for; *hz, if it is 0, is the rate of cpu there.
- * What else the list holds is the library's business. */
+/* Adds the kinds that a list of the library's options (LIBPPROF) asks for; *hz, if it is 0, is the
+ * rate of cpu there. What else the list holds is the library's business. */
 void pp_record_kinds_inherit(const char *options, struct pp_record_kinds *kinds, long *hz);
 
 /* "cpu:100,heap": the words for the library's options; to be freed. */
@@ -33,7 +33,8 @@ char *pp_record_kinds_words(const struct pp_record_kinds *kinds, long hz);
 
 /*
  * The file for a kind; to be freed. "%k" in `output` stands for it. Without, if there are several
- * kinds, it goes before the suffix (.pb.gz, .pb, .gz), or to the end; not for what is in /dev or /proc.
+ * kinds, it goes before the suffix (.pb.gz, .pb, .gz), or to the end; not for what is in /dev or
+ * /proc.
  */
 char *pp_record_kind_output(const struct pp_record_kinds *kinds, size_t index, const char *output);
 

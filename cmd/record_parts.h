@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_parts.h: the profiles of a recording, as they arrive: in messages on a socket, or as files.
+ * record_parts.h: the profiles of a recording, as they arrive: in messages on a socket, or as
+ * files.
  *
  *   message: "libpprof-part 1 PID STAMP NUMBER KIND OFFSET more\n" and bytes; "last" in the place of
  *            "more" completes the profile
@@ -47,10 +48,11 @@ void pp_parts_take_message(struct pp_parts *parts, const char *data, size_t leng
 void pp_parts_take_folder(struct pp_parts *parts, const char *folder);
 
 /*
- * Those that make up the profile of `kind`, complete; of the process `command` only, unless it is 0.
- * A CPU profile is the sum of all that a program wrote; of the other kinds the last one holds all
- * the ones before. Where each thread is, and what is open, is that of the last program of a process.
- * `selected` has room for parts->count. By process, the last program first. Returns how many.
+ * Those that make up the profile of `kind`, complete; of the process `command` only, unless it is
+ * 0. A CPU profile is the sum of all that a program wrote; of the other kinds the last one holds
+ * all the ones before. Where each thread is, and what is open, is that of the last program of a
+ * process. `selected` has room for parts->count. By process, the last program first. Returns how
+ * many.
  */
 size_t pp_parts_select(const struct pp_parts *parts, const char *kind, pid_t command,
                        const struct pp_part **selected);

@@ -201,7 +201,8 @@ static void remove_left_over(const char *parent)
         free(entries);
 }
 
-/* It gets its name once it is locked, so that no other cpprof takes it for left over. NULL with errno. */
+/* It gets its name once it is locked, so that no other cpprof takes it for left over. NULL with
+ * errno. */
 static char *make_locked_folder(const char *parent, int *lock)
 {
     char *fresh = join("%s/%s", parent, FOLDER_STEM "new-XXXXXX"), *folder = NULL;

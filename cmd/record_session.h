@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_session.h: what surrounds a recorded command: the preloaded library, the socket on which the processes
- * send their profiles, a private folder for those that have closed it, the environment that tells them so,
- * and the profile made of what arrives.
+ * record_session.h: what surrounds a recorded command: the preloaded library, the socket on which
+ * the processes send their profiles, a private folder for those that have closed it, the
+ * environment that tells them so, and the profile made of what arrives.
  *
  *   out/DIR/FILE          the profile, one for each kind (record_kinds.h)
  *   out/DIR/.cpprof-XXXX/ files of processes without the socket (record_parts.h); removed at the end
  *
- * While cpprof lives it has the folder locked. So the next recording knows a folder that a killed cpprof
- * left behind, and removes it.
+ * While cpprof lives it has the folder locked. So the next recording knows a folder that a killed
+ * cpprof left behind, and removes it.
  *
  * Owns: the folder and everything in it; the socket; what has arrived.
  */
@@ -54,9 +54,9 @@ int pp_session_open(struct pp_session *session, const struct pp_record_options *
 void pp_session_take_rest(struct pp_session *session);
 
 /*
- * Reads what the command (with `subprocesses`: every process) wrote of a kind, and puts it where the
- * options want it. Returns 0 and the profile in *out, to be freed; NULL if there was none. -1 with a
- * sentence if it cannot be written.
+ * Reads what the command (with `subprocesses`: every process) wrote of a kind, and puts it where
+ * the options want it. Returns 0 and the profile in *out, to be freed; NULL if there was none. -1
+ * with a sentence if it cannot be written.
  */
 int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
                        struct pp_profile **out, struct pp_error *error);

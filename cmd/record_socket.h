@@ -2,9 +2,9 @@
  *
  * record_socket.h: the socket on which the recorded processes send their profiles.
  *
- * The command inherits one end, open and under a high number, so that its profiles arrive also when it
- * may open no file any more: in a sandbox, under another root, as another user. The library is told the
- * number and what it leads to, and keeps the command's children from inheriting it.
+ * The command inherits one end, open and under a high number, so that its profiles arrive also when
+ * it may open no file any more: in a sandbox, under another root, as another user. The library is
+ * told the number and what it leads to, and keeps the command's children from inheriting it.
  *
  * Owns: both ends.
  */

@@ -140,7 +140,8 @@ static int init_report(struct pp_report *report, struct pp_profile *profile,
     return status;
 }
 
-/* pthread_mutex_lock, open: the same for every place. Leaves of heaps are the functions that allocate. */
+/* pthread_mutex_lock, open: the same for every place. Leaves of heaps are the functions that
+ * allocate. */
 static bool leaves_are_hooks(const char *kind)
 {
     static const char *const others[] = {"cpu", "heap", "peak"};

@@ -45,9 +45,9 @@ struct pp_report {
 };
 
 /*
- * Reads the profile (minus `base` unless NULL), merges equal samples, names the functions in
- * that mode and applies its drop_frames: what every reading verb starts from. The result is to be freed with
- * pp_profile_free(). Returns 0 or -1 with a sentence.
+ * Reads the profile (minus `base` unless NULL), merges equal samples, names the functions in that
+ * mode and applies its drop_frames: what every reading verb starts from. The result is to be freed
+ * with pp_profile_free(). Returns 0 or -1 with a sentence.
  */
 int pp_report_load(const char *path, const char *base, enum pp_demangle_mode mode,
                    struct pp_profile **out, struct pp_error *error);

@@ -204,8 +204,8 @@ static bool collect(struct pp_session *session, const struct record *record,
     return !summary.incomplete;
 }
 
-/* Whether the library is to be preloaded at all: not where the command would break, nor where it would do nothing
- * and processes that the command starts are not asked for. */
+/* Whether the library is to be preloaded at all: not where the command would break, nor where it
+ * would do nothing and processes that the command starts are not asked for. */
 static bool is_worth_a_try(const struct record *record)
 {
     struct pp_error error;

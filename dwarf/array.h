@@ -2,8 +2,6 @@
  *
  * array.h: room for one more element.
  *
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_DWARF_ARRAY_H
 #define PP_DWARF_ARRAY_H
@@ -11,8 +9,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* `elements` (or NULL), with room for at least count + 1; *room is for how many there is. NULL without memory: then nothing
- * has changed. */
+/* `elements` (or NULL), with room for at least count + 1; *room is for how many there is. NULL
+ * without memory: then nothing has changed. */
 static inline void *pp_array_more(void *elements, size_t *room, size_t count, size_t size)
 {
     enum { FIRST = 64 };

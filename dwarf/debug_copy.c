@@ -2,7 +2,6 @@
  *
  * debug_copy.c: which sections, how large, then one read each.
  *
- * Locks: none.
  * Owns: nothing; see the header.
  */
 #include "dwarf/debug_copy.h"
@@ -19,8 +18,8 @@
 
 enum { ALIGNMENT = 16 };
 
-/* What libdw looks into for units, functions, lines and their names. Location lists, frames and macros are as
- * large again. */
+/* What libdw looks into for units, functions, lines and their names. Location lists, frames and
+ * macros are as large again. */
 static bool is_wanted_part(const char *name)
 {
     static const char *const parts[] = {"info", "types",       "abbrev", "line",   "line_str",
@@ -33,8 +32,8 @@ static bool is_wanted_part(const char *name)
     return false;
 }
 
-/* "line" of ".debug_line"; "" of another name. .zdebug_ is what compressed sections were called before ELF had a flag
- * for them. */
+/* "line" of ".debug_line"; "" of another name. .zdebug_ is what compressed sections were called
+ * before ELF had a flag for them. */
 static const char *debug_part(const char *name)
 {
     static const char *const prefixes[] = {".debug_", ".zdebug_"};

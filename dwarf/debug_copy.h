@@ -2,15 +2,15 @@
  *
  * debug_copy.h: the debug information of a file in memory of our own, for libdw to read.
  *
- * libdw would map the file. If somebody truncates it meanwhile, a page of it that is touched raises SIGBUS, which
- * ends the program that we are a guest of. So the sections that lines are found by are read, and put together to an
- * ELF file that has no others:
+ * libdw would map the file. If somebody truncates it meanwhile, a page of it that is touched raises
+ * SIGBUS, which ends the program that we are a guest of. So the sections that lines are found by
+ * are read, and put together to an ELF file that has no others:
  *
  *   [Ehdr][Shdr...][.debug_info][.debug_line]... [.shstrtab]
  *
- * Headers of the sections that are left out stay, as those of sections without contents: numbers do not change.
+ * Headers of the sections that are left out stay, as those of sections without contents: numbers do
+ * not change.
  *
- * Locks: none.
  * Owns: its memory, which is mapped and not allocated: it is large.
  */
 #ifndef PP_DWARF_DEBUG_COPY_H
@@ -33,9 +33,10 @@ typedef struct pp_debug_copy {
 bool pp_debug_copy_has_lines(Elf *file);
 
 /*
- * Makes a copy from `file`, which was opened on the descriptor `fd`. 0; -ENOENT if there is no debug information,
- * -EFBIG if there is more than PP_DEBUG_COPY_MAX of it, uncompressed; -ENOEXEC if it is no ELF64 file of this
- * byte order, or a damaged one; -ENOMEM; -EIO if it could not be read, or -errno of that.
+ * Makes a copy from `file`, which was opened on the descriptor `fd`. 0; -ENOENT if there is no
+ * debug information, -EFBIG if there is more than PP_DEBUG_COPY_MAX of it, uncompressed; -ENOEXEC
+ * if it is no ELF64 file of this byte order, or a damaged one; -ENOMEM; -EIO if it could not be
+ * read, or -errno of that.
  */
 int pp_debug_copy_make(Elf *file, int fd, pp_debug_copy *copy);
 

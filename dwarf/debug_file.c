@@ -2,7 +2,6 @@
  *
  * debug_file.c: candidates in their order, each checked before it is used.
  *
- * Locks: none.
  * Owns: nothing; see the header.
  */
 #include "dwarf/debug_file.h"
@@ -190,9 +189,9 @@ static int find(search *s)
 /* ---- opening ---- */
 
 /*
- * Whether libdw will get the memory that it needs. It ends the process where some of its allocations fail (assert), so as much as
- * it may need in all is mapped before, and given back: its tables are smaller than what they are made of, but for the first
- * ones.
+ * Whether libdw will get the memory that it needs. It ends the process where some of its
+ * allocations fail (assert), so as much as it may need in all is mapped before, and given back: its
+ * tables are smaller than what they are made of, but for the first ones.
  */
 static bool is_memory_left(const pp_debug_copy *copy)
 {
@@ -259,8 +258,8 @@ static bool look_at_shared(const search *s, const char *name, const uint8_t *bui
     return join(path, "", folder, "", name) && look_at(s->host, path, c) == 0;
 }
 
-/* Where it is not there many names are missing, but no line is. Else it has to be used: libdw would open it by
- * itself, and map it. */
+/* Where it is not there many names are missing, but no line is. Else it has to be used: libdw would
+ * open it by itself, and map it. */
 static int open_shared(const search *s, void (*no_memory)(void), pp_debug_file *file)
 {
     const char *name = NULL;

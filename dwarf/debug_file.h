@@ -6,12 +6,13 @@
  *   /usr/lib/debug/.build-id/xx/yyyy.debug
  *   what .gnu_debuglink names    beside the file, in .debug/ there, or below /usr/lib/debug
  *
- * A file is used if it has the module's build id. A module without one takes what .gnu_debuglink names if its
- * checksum is right. What several files of a package share (dwz) is found by .gnu_debugaltlink, and its build id.
+ * A file is used if it has the module's build id. A module without one takes what .gnu_debuglink
+ * names if its checksum is right. What several files of a package share (dwz) is found by
+ * .gnu_debugaltlink, and its build id.
  *
- * No network is asked for anything (debuginfod): a program that writes its profile should not wait for one.
+ * No network is asked for anything (debuginfod): a program that writes its profile should not wait
+ * for one.
  *
- * Locks: none.
  * Owns: what it has opened, until release.
  */
 #ifndef PP_DWARF_DEBUG_FILE_H
@@ -35,8 +36,8 @@ typedef struct pp_debug_file {
 } pp_debug_file;
 
 /*
- * Opens it. 0; -ENOENT if there is no debug information of that build; else as pprof_dwarf_interface.find_lines.
- * `no_memory` is called when libdw gets none; it must not return.
+ * Opens it. 0; -ENOENT if there is no debug information of that build; else as
+ * pprof_dwarf_interface.find_lines. `no_memory` is called when libdw gets none; it must not return.
  */
 int pp_debug_file_open(const pprof_dwarf_module *module, const pprof_dwarf_host *host,
                        void (*no_memory)(void), pp_debug_file *file);

@@ -4,11 +4,10 @@
  *
  *   [0x10 a.c:5][0x18 a.c:6][0x20 a.c:6][0x28 end] ... [0x90 a.c:1][0x99 end]
  *
- * A row covers the addresses up to the next one's; an end covers nothing. Of several rows at one address the last one
- * holds. (dwarf_getsrc_die() does the same, but ends the process where a table does not end as it should.)
+ * A row covers the addresses up to the next one's; an end covers nothing. Of several rows at one
+ * address the last one holds. (dwarf_getsrc_die() does the same, but ends the process where a table
+ * does not end as it should.)
  *
- * Locks: none.
- * Owns: nothing.
  */
 #include "dwarf/line_table.h"
 

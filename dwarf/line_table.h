@@ -2,11 +2,11 @@
  *
  * line_table.h: file and line of an address, by the line table of its compilation unit.
  *
- * Names of files that the compiler was given relative to its working folder are completed by that folder, if the
- * unit tells an absolute one (-fdebug-prefix-map may have made it ".").
+ * Names of files that the compiler was given relative to its working folder are completed by that
+ * folder, if the unit tells an absolute one (-fdebug-prefix-map may have made it ".").
  *
- * Locks: none.
- * Owns: the names that it has completed, until it is closed; libdw keeps a unit's table for as long as it is open.
+ * Owns: the names that it has completed, until it is closed; libdw keeps a unit's table for as long
+ * as it is open.
  */
 #ifndef PP_DWARF_LINE_TABLE_H
 #define PP_DWARF_LINE_TABLE_H
@@ -37,7 +37,8 @@ void pp_line_table_close(pp_line_table *table);
 /* False if no row covers the address. */
 bool pp_line_table_find(const pp_line_table *table, Dwarf_Addr address, pp_source_line *found);
 
-/* The name of a file as it stands in the table, and as it is shown. NULL if there is no such number. */
+/* The name of a file as it stands in the table, and as it is shown. NULL if there is no such
+ * number. */
 const char *pp_line_table_raw_file(const pp_line_table *table, size_t number);
 const char *pp_line_table_file(pp_line_table *table, size_t number);
 

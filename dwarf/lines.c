@@ -2,10 +2,10 @@
  *
  * lines.c: what the header says.
  *
- * libdw ends the process when it gets no memory, unless it has a handler, which must not return: ours jumps back to
- * pp_dwarf_find_lines(). What libdw itself had allocated is left behind then: its state is not whole.
+ * libdw ends the process when it gets no memory, unless it has a handler, which must not return:
+ * ours jumps back to pp_dwarf_find_lines(). What libdw itself had allocated is left behind then:
+ * its state is not whole.
  *
- * Locks: none.
  * Owns: nothing after the call.
  */
 #include "dwarf/lines.h"
@@ -117,7 +117,8 @@ static bool add_function(finder *f, pp_line_table *table, size_t *count, Dwarf_D
     return true;
 }
 
-/* Where the caller of an inlined function is; in the same file where the table does not know that. */
+/* Where the caller of an inlined function is; in the same file where the table does not
+ * know that. */
 static void go_to_call(const pp_line_table *table, Dwarf_Die *inlined, pp_source_line *at)
 {
     size_t file = number_of(inlined, DW_AT_call_file);
@@ -127,7 +128,8 @@ static void go_to_call(const pp_line_table *table, Dwarf_Die *inlined, pp_source
     }
 }
 
-/* From the innermost scope outwards: where one was inlined is where its outer one is at this address. */
+/* From the innermost scope outwards: where one was inlined is where its outer one is at this
+ * address. */
 static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, bool split)
 {
     pprof_dwarf_place place = {.index = w->index, .may_lack_inlined = split};

@@ -2,8 +2,6 @@
  *
  * plugin.c: libpprof-dwarf.so, as libpprof sees it (pprof_dwarf.h).
  *
- * Locks: none.
- * Owns: nothing.
  */
 #include "dwarf/lines.h"
 

@@ -2,7 +2,6 @@
  *
  * scopes.c: depth first; a scope takes over the addresses that its outer one had so far.
  *
- * Locks: none.
  * Owns: nothing; see the header.
  */
 #include "dwarf/scopes.h"
@@ -83,8 +82,8 @@ static int add_scope(visit *v, const pp_scope *wanted)
     return (int)scopes->count++;
 }
 
-/* What was inlined takes addresses from what it was inlined into. A function takes those that nobody has, or that
- * the one around it has: it is no part of that (Pascal, GNU C). */
+/* What was inlined takes addresses from what it was inlined into. A function takes those that
+ * nobody has, or that the one around it has: it is no part of that (Pascal, GNU C). */
 static bool is_taken(const visit *v, size_t address, int outer, bool inlined)
 {
     int owner = v->innermost[address];

@@ -2,9 +2,9 @@
  *
  * scopes.h: the functions that addresses of one compilation unit are in, inlined ones included.
  *
- * The unit's tree is gone through once for all of its addresses that are asked for, and only where it can have
- * code: dwarf_getscopes() does that for one address at a time, which takes a hundred times as long for a profile
- * of a large C++ unit.
+ * The unit's tree is gone through once for all of its addresses that are asked for, and only where
+ * it can have code: dwarf_getscopes() does that for one address at a time, which takes a hundred
+ * times as long for a profile of a large C++ unit.
  *
  *   compile_unit
  *     namespace                           is gone into; classes only for what was not found otherwise
@@ -12,7 +12,6 @@
  *         lexical_block
  *           inlined_subroutine [lo, hi)   a scope, whose outer one is the subprogram
  *
- * Locks: none.
  * Owns: its arrays.
  */
 #ifndef PP_DWARF_SCOPES_H
@@ -35,8 +34,8 @@ typedef struct pp_scopes {
 } pp_scopes;
 
 /*
- * innermost[i] becomes the index of the innermost scope of addresses[i], or PP_SCOPE_NONE; addresses
- * ascend. What was in `scopes` is forgotten. 0 or -ENOMEM.
+ * innermost[i] becomes the index of the innermost scope of addresses[i], or PP_SCOPE_NONE;
+ * addresses ascend. What was in `scopes` is forgotten. 0 or -ENOMEM.
  */
 int pp_scopes_find(pp_scopes *scopes, Dwarf_Die *unit, const Dwarf_Addr *addresses, size_t count,
                    int *innermost);

@@ -2,8 +2,6 @@
  *
  * section.c: pread, and inflate in pieces.
  *
- * Locks: none.
- * Owns: nothing.
  */
 #include "dwarf/section.h"
 

@@ -2,7 +2,6 @@
  *
  * units.c: reads the units' ranges, sorts them, searches them.
  *
- * Locks: none.
  * Owns: nothing; see the header.
  */
 #include "dwarf/units.h"

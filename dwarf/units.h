@@ -2,12 +2,11 @@
  *
  * units.h: which compilation unit an address was compiled in.
  *
- * What the units say themselves is asked, not .debug_aranges: clang does not write that section, and
- * linkers drop it.
+ * What the units say themselves is asked, not .debug_aranges: clang does not write that section,
+ * and linkers drop it.
  *
  *   parts   [lo, hi, unit][lo, hi, unit]...     ascending, of all units
  *
- * Locks: none.
  * Owns: its arrays.
  */
 #ifndef PP_DWARF_UNITS_H
@@ -43,7 +42,8 @@ enum { PP_UNIT_NONE = -1 };
 /* 0 or -ENOMEM. */
 int pp_units_read(const pp_debug_file *file, pp_units *units);
 
-/* The index of the unit that has this address, or PP_UNIT_NONE. Of several the one whose part begins last. */
+/* The index of the unit that has this address, or PP_UNIT_NONE. Of several the one whose part
+ * begins last. */
 long pp_units_find(const pp_units *units, Dwarf_Addr address);
 
 void pp_units_release(pp_units *units);

@@ -13,9 +13,10 @@
  *   GC_EVENT_RECLAIM_START      pprof_heap_record_sweep      for each object that was not marked
  *   GC_EVENT_RECLAIM_END        pprof_heap_cycle_post_sweep  the heap as of this mark is shown
  *
- * The profile is then the heap as it was at the end of the last marking. pprof_set_collector() has the collector run before
- * the profile is written, so that this is now. With "late" it is not set: the profile is as old as the last
- * collection. With "bypass" the cycle is not driven either, and the profile shows the skew.
+ * The profile is then the heap as it was at the end of the last marking. pprof_set_collector() has
+ * the collector run before the profile is written, so that this is now. With "late" it is not set:
+ * the profile is as old as the last collection. With "bypass" the cycle is not driven either, and
+ * the profile shows the skew.
  *
  * Boehm's collector does not say what it sweeps, so the program keeps a weak list of its objects
  * and asks for their mark bits. The list lies in memory from malloc, where the collector does not

@@ -2,9 +2,9 @@
  *
  * connections.c FILE.pb.gz: a profile of open connections, which finds the ones that nobody closes.
  *
- * Each connection is added to a profile where it is opened and removed where it is closed. What is in
- * the profile at any time are the connections that are open, under the stacks that opened them: a leak
- * is a stack that grows. Two calls, some 100 ns together.
+ * Each connection is added to a profile where it is opened and removed where it is closed. What is
+ * in the profile at any time are the connections that are open, under the stacks that opened them:
+ * a leak is a stack that grows. Two calls, some 100 ns together.
  *
  * Here a client fetches pages and asks for the status of a server, both of this program, over TCP.
  * Where the server is too busy to tell its status, the client forgets to close.

@@ -25,13 +25,15 @@ extern "C" {
 #endif
 
 /*
- * Some functions take the stack of their caller; they are marked PPROF_TAKES_STACK. A call that is the last thing a
- * function does (`return pprof_profile_add(p, v, 0);`) may become a jump (a tail call): that function is on no stack
- * then, and the stack begins one function too high. clang is told not to do that by an attribute. For gcc each of
- * these names is a macro as well, which has something left to do after the call (the end of this file): as with a macro of
- * the C library, (pprof_profile_add)(p, v, 0) is the function alone, and so is every call after an #undef, or if
- * PPROF_NO_MACROS is defined before this file is included. Programs that define such a function themselves, or have
- * a member of that name in a struct, need that. Other compilers, and calls through a pointer, may jump.
+ * Some functions take the stack of their caller; they are marked PPROF_TAKES_STACK. A call that is
+ * the last thing a function does (`return pprof_profile_add(p, v, 0);`) may become a jump (a tail
+ * call): that function is on no stack then, and the stack begins one function too high. clang is
+ * told not to do that by an attribute. For gcc each of these names is a macro as well, which has
+ * something left to do after the call (the end of this file): as with a macro of the C library,
+ * (pprof_profile_add)(p, v, 0) is the function alone, and so is every call after an #undef, or if
+ * PPROF_NO_MACROS is defined before this file is included. Programs that define such a function
+ * themselves, or have a member of that name in a struct, need that. Other compilers, and calls
+ * through a pointer, may jump.
  */
 #if defined(__clang__)
 #if __has_attribute(not_tail_called)
@@ -129,24 +131,25 @@ typedef struct pprof_profile pprof_profile;
 
 /*
  * Makes a profile of the program's own: of the stacks that led to whatever is counted there, open
- * connections, sessions, objects of a kind. The name is copied. "/" and "." are allowed, and names like
- * "import/path.connections" keep those of different libraries apart. The profile is never freed.
+ * connections, sessions, objects of a kind. The name is copied. "/" and "." are allowed, and names
+ * like "import/path.connections" keep those of different libraries apart. The profile is never
+ * freed.
  *
  * NULL and errno: EINVAL for NULL, an empty name, or one with white space or control characters;
- * ENAMETOOLONG (1023 bytes are allowed); EEXIST if there is a profile of that name, if it is that of a
- * built-in one, or what the HTTP server answers in another way (profile, cmdline, symbol, flame, trace,
- * growth, contention, delta_...); ENOMEM.
- * Callable from any thread; not async-signal-safe.
+ * ENAMETOOLONG (1023 bytes are allowed); EEXIST if there is a profile of that name, if it is that
+ * of a built-in one, or what the HTTP server answers in another way (profile, cmdline, symbol,
+ * flame, trace, growth, contention, delta_...); ENOMEM. Callable from any thread; not
+ * async-signal-safe.
  */
 PPROF_API pprof_profile *pprof_new_profile(const char *name);
 
 /*
  * The profile of that name, or NULL. Built in: "heap" and "allocs", the same samples seen from what
- * is in use now or from all that was ever allocated; with the option `peak` also "peak": "heap" as it
- * was when the most was in use (within 5 %); "block" and "mutex", where threads wait, and who makes
- * them wait; "thread" (also by the name "goroutine"), where each thread is now, and "threadcreate", where
- * each was created; with the option `fd` also "fd", where the descriptors that are open were opened. A
- * profile is never freed. Thread-safe.
+ * is in use now or from all that was ever allocated; with the option `peak` also "peak": "heap" as
+ * it was when the most was in use (within 5 %); "block" and "mutex", where threads wait, and who
+ * makes them wait; "thread" (also by the name "goroutine"), where each thread is now, and
+ * "threadcreate", where each was created; with the option `fd` also "fd", where the descriptors
+ * that are open were opened. A profile is never freed. Thread-safe.
  */
 PPROF_API pprof_profile *pprof_lookup(const char *name);
 
@@ -160,22 +163,23 @@ PPROF_API size_t pprof_profiles(pprof_profile **profiles, size_t capacity);
 PPROF_API const char *pprof_profile_name(const pprof_profile *profile);
 
 /*
- * How many entries it has now [Profile.Count]: for "heap" and "allocs" the sites where something was
- * sampled, those where it was all freed included, as pprof_mem_profile() counts them; for "block" and
- * "mutex" the records; for a profile of the program's own the values in it. 0 for NULL.
+ * How many entries it has now [Profile.Count]: for "heap" and "allocs" the sites where something
+ * was sampled, those where it was all freed included, as pprof_mem_profile() counts them; for
+ * "block" and "mutex" the records; for a profile of the program's own the values in it. 0 for NULL.
  * Callable from any thread; not async-signal-safe.
  */
 PPROF_API size_t pprof_profile_count(pprof_profile *profile);
 
 /*
  * Adds `value` to a profile of the program's own, with the calling thread's stack and labels
- * [Profile.Add]. A value is an address, or any other word, NULL too: it is compared, and never looked
- * into. skip 0 begins the stack at the caller, 1 at the caller's caller, and so on (pprof_callers());
- * if that leaves nothing of it, the function pprof_lost_profile_event stands for it.
+ * [Profile.Add]. A value is an address, or any other word, NULL too: it is compared, and never
+ * looked into. skip 0 begins the stack at the caller, 1 at the caller's caller, and so on
+ * (pprof_callers()); if that leaves nothing of it, the function pprof_lost_profile_event stands for
+ * it.
  *
- * Errors: -EEXIST if the value is in there already (which leaves it as it was); -EPERM for a profile
- * that is built in; -EINVAL for NULL; -ENOMEM. Callable from any thread, in an allocator too: nothing
- * is allocated with malloc. Not async-signal-safe.
+ * Errors: -EEXIST if the value is in there already (which leaves it as it was); -EPERM for a
+ * profile that is built in; -EINVAL for NULL; -ENOMEM. Callable from any thread, in an allocator
+ * too: nothing is allocated with malloc. Not async-signal-safe.
  */
 PPROF_TAKES_STACK PPROF_API int pprof_profile_add(pprof_profile *profile, const void *value,
                                                   int skip);
@@ -199,9 +203,8 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  *   PPROF_DEBUG_BARE         the text of debug 1 without these comments
  *
  * The program is not stopped; what happens meanwhile may or may not be in it. Errors: -EINVAL for a
- * NULL profile, a writer without write() or another debug; -ENOTSUP for "peak" as text; -ENOMEM; the
- * writer's first error.
- * Callable from any thread, several at a time; not async-signal-safe.
+ * NULL profile, a writer without write() or another debug; -ENOTSUP for "peak" as text; -ENOMEM;
+ * the writer's first error. Callable from any thread, several at a time; not async-signal-safe.
  */
 PPROF_TAKES_STACK PPROF_API int pprof_profile_write(pprof_profile *profile, pprof_writer writer,
                                                     int debug);
@@ -209,12 +212,14 @@ PPROF_TAKES_STACK PPROF_API int pprof_profile_write(pprof_profile *profile, ppro
 /* ---- Rates [runtime MemProfileRate, SetBlockProfileRate, SetMutexProfileFraction] ----------- */
 
 /*
- * What the three functions that set a rate take beside numbers above 1. All three return what was set
- * before, so that pprof_set_block_profile_rate(PPROF_RATE_READ) is the present rate of blocking.
+ * What the three functions that set a rate take beside numbers above 1. All three return what was
+ * set before, so that pprof_set_block_profile_rate(PPROF_RATE_READ) is the present rate of
+ * blocking.
  *
- * A negative number reads, and turns nothing off: Go's SetMutexProfileFraction has it so, and one rule for all
- * three is easier to keep in mind than Go's three (its SetBlockProfileRate turns off at -1 and cannot be read; its
- * MemProfileRate is a variable). So what is ported from Go's SetBlockProfileRate(-1) is PPROF_RATE_OFF here.
+ * A negative number reads, and turns nothing off: Go's SetMutexProfileFraction has it so, and one
+ * rule for all three is easier to keep in mind than Go's three (its SetBlockProfileRate turns off
+ * at -1 and cannot be read; its MemProfileRate is a variable). So what is ported from Go's
+ * SetBlockProfileRate(-1) is PPROF_RATE_OFF here.
  */
 enum {
     PPROF_RATE_READ = -1, /* changes nothing; so does any other negative number */
@@ -229,9 +234,9 @@ PPROF_API int pprof_write_heap_profile(pprof_writer writer);
 
 /*
  * Sets how many bytes are allocated between two samples on the average: 1 takes every block, 0
- * turns sampling off, a negative number changes nothing (PPROF_RATE_*). Returns what was set before. Each sample
- * remembers its rate, so that profiles stay right when it changes. In the calling thread it holds at
- * once, in another one as soon as that has allocated 128 KiB more.
+ * turns sampling off, a negative number changes nothing (PPROF_RATE_*). Returns what was set
+ * before. Each sample remembers its rate, so that profiles stay right when it changes. In the
+ * calling thread it holds at once, in another one as soon as that has allocated 128 KiB more.
  *
  * A program that is linked to libpprof begins with 524288, one that it is preloaded into with 0;
  * where the environment has LIBPPROF, what that says. Thread-safe.
@@ -266,11 +271,11 @@ PPROF_API int64_t pprof_mem_record_inuse_bytes(const pprof_mem_record *r);
 PPROF_API int64_t pprof_mem_record_inuse_objects(const pprof_mem_record *r);
 
 /*
- * The records of the heap [runtime.MemProfile]. Stores how many there are in *n. If `capacity` is at
- * least that, fills in the first *n of `records`, those with most bytes in use first, and returns
- * true; else touches none and returns false. So call it twice, with some room to spare for places
- * that are new the second time. Where cycles of a collector are counted (below), records are as old
- * as the last one that was published.
+ * The records of the heap [runtime.MemProfile]. Stores how many there are in *n. If `capacity` is
+ * at least that, fills in the first *n of `records`, those with most bytes in use first, and
+ * returns true; else touches none and returns false. So call it twice, with some room to spare for
+ * places that are new the second time. Where cycles of a collector are counted (below), records are
+ * as old as the last one that was published.
  *
  * inuse_zero: also places where everything was freed. False, with 0 in *n, also if the kernel
  * refuses memory. Callable from any thread; not async-signal-safe.
@@ -282,19 +287,18 @@ PPROF_API bool pprof_mem_profile(pprof_mem_record *records, size_t capacity, siz
 
 /*
  * Block profile: where threads wait for locks, conditions, semaphores, barriers and other threads.
- * Waits of at least that many nanoseconds are all recorded, shorter ones with the probability
- * wait / rate, and then count for as many as they stand for. 1 = every event; 0 = off (the default);
- * a negative number changes nothing, unlike in Go (PPROF_RATE_*). Returns what was set before, -1 if there
- * is no memory.
- * Thread-safe; not async-signal-safe.
+ * Waits of at least that many nanoseconds are all recorded, shorter ones with the probability wait
+ * / rate, and then count for as many as they stand for. 1 = every event; 0 = off (the default); a
+ * negative number changes nothing, unlike in Go (PPROF_RATE_*). Returns what was set before, -1 if
+ * there is no memory. Thread-safe; not async-signal-safe.
  */
 PPROF_API int64_t pprof_set_block_profile_rate(int64_t nanoseconds);
 
 /*
  * Mutex profile: the stacks that released a lock for which others waited, charged with the time
- * that they waited. One release in `fraction` is recorded, and counts for as many. 1 = every one; 0 =
- * off (the default); a negative number changes nothing (PPROF_RATE_*). Returns what was set before, -1 if
- * there is no memory. Thread-safe; not async-signal-safe.
+ * that they waited. One release in `fraction` is recorded, and counts for as many. 1 = every one; 0
+ * = off (the default); a negative number changes nothing (PPROF_RATE_*). Returns what was set
+ * before, -1 if there is no memory. Thread-safe; not async-signal-safe.
  */
 PPROF_API int64_t pprof_set_mutex_profile_fraction(int64_t fraction);
 
@@ -302,10 +306,10 @@ PPROF_API int64_t pprof_set_mutex_profile_fraction(int64_t fraction);
 PPROF_API int64_t pprof_cycles_per_second(void);
 
 /*
- * What was recorded at one stack, the hooked function first. Block: `count` waits, `cycles` (in units
- * of 1 / pprof_cycles_per_second() seconds) waited, estimates where the rate is above 1. Mutex: `cycles`
- * that others waited for releases made here, and the `count` of waits that these releases ended, at least 1; both
- * scaled up by the fraction.
+ * What was recorded at one stack, the hooked function first. Block: `count` waits, `cycles` (in
+ * units of 1 / pprof_cycles_per_second() seconds) waited, estimates where the rate is above 1.
+ * Mutex: `cycles` that others waited for releases made here, and the `count` of waits that these
+ * releases ended, at least 1; both scaled up by the fraction.
  */
 typedef struct pprof_block_record {
     int64_t count, cycles;
@@ -323,11 +327,11 @@ PPROF_API bool pprof_mutex_profile(pprof_block_record *records, size_t capacity,
 /* ---- Heaps that libpprof does not hook [runtime/mprof: Malloc, Free, NextCycle, ...] --------- */
 
 /*
- * A custom allocator (a pool, an arena) or a garbage collector tells of its objects; they are in the
- * same profiles as malloc's, in records of their own. What it takes from malloc itself is in there
- * as well. But for pprof_set_collector(), these functions are lock-free, allocate nothing from the host, preserve errno,
- * and may be called by any thread, while others are stopped, and inside signal handlers that did
- * not interrupt one of them.
+ * A custom allocator (a pool, an arena) or a garbage collector tells of its objects; they are in
+ * the same profiles as malloc's, in records of their own. What it takes from malloc itself is in
+ * there as well. But for pprof_set_collector(), these functions are lock-free, allocate nothing
+ * from the host, preserve errno, and may be called by any thread, while others are stopped, and
+ * inside signal handlers that did not interrupt one of them.
  */
 
 /*
@@ -350,10 +354,10 @@ PPROF_TAKES_STACK PPROF_API void pprof_heap_record_sweep(void *object);
  *   allocations and pprof_heap_record_free()   count for cycle C+2
  *   pprof_heap_record_sweep()                  counts for cycle C+1
  *
- * and a profile shows what was published: all cycles up to C. As long as next was never called, every
- * reader publishes everything, also after flush and post_sweep: that is right for allocators that free
- * at once. So does a later reader if nothing has been published at all, so that the first profile is not
- * empty.
+ * and a profile shows what was published: all cycles up to C. As long as next was never called,
+ * every reader publishes everything, also after flush and post_sweep: that is right for allocators
+ * that free at once. So does a later reader if nothing has been published at all, so that the first
+ * profile is not empty.
  *
  * next        at the end of marking, also while the world is stopped: C becomes C+1. If flush was not
  *             called since the last next, does that first.
@@ -366,8 +370,9 @@ PPROF_API void pprof_heap_cycle_flush(void);
 PPROF_API void pprof_heap_cycle_post_sweep(void);
 
 /*
- * How to run the collector, NULL for none: a function that returns when a collection is over, with all that it has to
- * say of it said (sweeps, cycles) [runtime.GC, which Go's programs call before they write a heap profile]. It is called
+ * How to run the collector, NULL for none: a function that returns when a collection is over, with
+ * all that it has to say of it said (sweeps, cycles) [runtime.GC, which Go's programs call before
+ * they write a heap profile]. It is called
  *
  *   - by pprof_profile_write() of "heap" and "allocs", in whatever form, and pprof_write_heap_profile(), first of all
  *     and on the thread that calls these;
@@ -375,19 +380,21 @@ PPROF_API void pprof_heap_cycle_post_sweep(void);
  *     -memprofile): in the order of atexit() handlers, as if it had been handed to atexit() here. So what was there
  *     when it was set is still there then. Not in a child of fork() that has not set it again.
  *
- * and by nothing else: neither where records are read or counted, nor by _exit(), nor where SIGTERM or SIGINT ends the
- * process, the program calls exit() in a signal's handler or puts itself under a seccomp filter, or a duration that
- * was asked for is over. What is written then is as of the last cycle: a thread that was stopped anywhere may hold every
- * lock that a collector needs, and a thread of libpprof is none that it knows.
+ * and by nothing else: neither where records are read or counted, nor by _exit(), nor where SIGTERM
+ * or SIGINT ends the process, the program calls exit() in a signal's handler or puts itself under a
+ * seccomp filter, or a duration that was asked for is over. What is written then is as of the last
+ * cycle: a thread that was stopped anywhere may hold every lock that a collector needs, and a
+ * thread of libpprof is none that it knows.
  *
- * The collector may allocate, take locks (which a thread that makes one of the calls above must not hold), call whatever is
- * declared here, and set another collector. A profile that it writes itself is written without another collection. It
- * must return: a jump out of it is not seen. libpprof holds no lock meanwhile, so that threads that write profiles at
- * the same time call it at the same time.
+ * The collector may allocate, take locks (which a thread that makes one of the calls above must not
+ * hold), call whatever is declared here, and set another collector. A profile that it writes itself
+ * is written without another collection. It must return: a jump out of it is not seen. libpprof
+ * holds no lock meanwhile, so that threads that write profiles at the same time call it at the same
+ * time.
  *
- * The text of the heap has each call in NumForcedGC, and EnableGC if there is a collector, or cycles are ended. With the
- * option alloctrace each cycle, or each call that ends none, is logged as tracegc. Thread-safe; unlike the functions
- * above it may allocate and is not async-signal-safe.
+ * The text of the heap has each call in NumForcedGC, and EnableGC if there is a collector, or
+ * cycles are ended. With the option alloctrace each cycle, or each call that ends none, is logged
+ * as tracegc. Thread-safe; unlike the functions above it may allocate and is not async-signal-safe.
  */
 PPROF_API void pprof_set_collector(void (*collect)(void));
 
@@ -395,29 +402,30 @@ PPROF_API void pprof_set_collector(void (*collect)(void));
 
 /*
  * A set of labels, {key: value}, that never changes: what the samples of a thread are marked with
- * while the thread has it, so that a profile can be split by them (go tool pprof -tags, -tagfocus). A
- * new thread has its creator's.
+ * while the thread has it, so that a profile can be split by them (go tool pprof -tags, -tagfocus).
+ * A new thread has its creator's.
  *
  * A set exists as long as somebody holds a reference to it: the program, a thread that has it, a
- * profile that shows it. Its memory is used again after that; sets come cheap enough to make one for
- * each request. Except where it is said, the functions below are thread-safe and async-signal-safe,
- * and they take no lock.
+ * profile that shows it. Its memory is used again after that; sets come cheap enough to make one
+ * for each request. Except where it is said, the functions below are thread-safe and
+ * async-signal-safe, and they take no lock.
  */
 typedef struct pprof_labels pprof_labels;
 
 /*
  * The labels of `parent` (NULL: none) with `pairs` further ones: key_values[0] is a key,
- * key_values[1] its value, and so on. There is one value for a key: the one that comes last, and the
- * parent's only where there is no other. All texts are copied, and should be UTF-8; what is not is
- * replaced when a profile is written. As in Go, a label with an empty value is shown in texts only:
- * profile.proto has no such thing. One whose key the profile uses itself is not shown ("bytes" of the heap's
- * samples, "state" of waits that go on).
+ * key_values[1] its value, and so on. There is one value for a key: the one that comes last, and
+ * the parent's only where there is no other. All texts are copied, and should be UTF-8; what is not
+ * is replaced when a profile is written. As in Go, a label with an empty value is shown in texts
+ * only: profile.proto has no such thing. One whose key the profile uses itself is not shown
+ * ("bytes" of the heap's samples, "state" of waits that go on).
  *
  * A set may have as many labels, and as long ones, as fit into memory, up to 1 GiB. Of samples with
- * sets of more than 64 MiB together, some are shown without their labels, and a comment counts them.
+ * sets of more than 64 MiB together, some are shown without their labels, and a comment counts
+ * them.
  *
- * Returns a set of which the caller holds the one reference. NULL with errno EINVAL: `key_values` or
- * one of the texts is NULL, or a key is empty; ENOMEM.
+ * Returns a set of which the caller holds the one reference. NULL with errno EINVAL: `key_values`
+ * or one of the texts is NULL, or a key is empty; ENOMEM.
  */
 PPROF_API pprof_labels *pprof_labels_new(const pprof_labels *parent, const char *const *key_values,
                                          size_t pairs);
@@ -439,23 +447,24 @@ PPROF_API void pprof_labels_unref(pprof_labels *labels);
  */
 PPROF_API pprof_labels *pprof_set_thread_labels(pprof_labels *labels);
 
-/* What the calling thread has, with a reference for the caller; NULL = none. To be handed to another
- * thread together with a piece of work, or used as a parent. */
+/* What the calling thread has, with a reference for the caller; NULL = none. To be handed to
+ * another thread together with a piece of work, or used as a parent. */
 PPROF_API pprof_labels *pprof_thread_labels(void);
 
 /* The value of that label, valid as long as the set is; NULL if there is none. */
 PPROF_API const char *pprof_label(const pprof_labels *labels, const char *key);
 
-/* Calls each(ctx, key, value) for all labels, in the order of their keys, until it returns false. */
+/* Calls each(ctx, key, value) for all labels, in the order of their keys, until it
+ * returns false. */
 PPROF_API void pprof_for_labels(const pprof_labels *labels,
                                 bool (*each)(void *ctx, const char *key, const char *value),
                                 void *ctx);
 
 /*
- * Calls function(arg) with these labels added to those that the calling thread has, and restores them
- * after that. If the set cannot be made (as of pprof_labels_new), the function is called without any
- * label that has one of these keys, so that nothing is shown for a value that is not its own; the
- * thread's others stay, as far as there is memory.
+ * Calls function(arg) with these labels added to those that the calling thread has, and restores
+ * them after that. If the set cannot be made (as of pprof_labels_new), the function is called
+ * without any label that has one of these keys, so that nothing is shown for a value that is not
+ * its own; the thread's others stay, as far as there is memory.
  *
  * What is jumped out of by longjmp(), a C++ exception or pthread_exit() is not restored: the thread
  * keeps the labels of the function, and a reference to its former set is lost, until a
@@ -476,22 +485,23 @@ typedef struct pprof_thread_record {
 
 /*
  * The threads of the process and their stacks, the calling thread first, in the manner of
- * pprof_mem_profile(); to be given back with pprof_thread_records_release(). Threads that have ended and
- * libpprof's own are not among them.
+ * pprof_mem_profile(); to be given back with pprof_thread_records_release(). Threads that have
+ * ended and libpprof's own are not among them.
  *
- * The program is not stopped. A thread that waits in the kernel is looked at from outside, and nothing is
- * sent to it: no call of the program returns early. One that runs says itself where it is, within 50 ms,
- * in a signal handler. A stack that is not known to its end ends in pprof_missing_frames and, if that is
- * known, the thread's start routine: where signals cannot reach a thread (docs/SIGNALS.md), where it gets no
- * processor in that time, or where the kernel does not tell (after setuid()). Where no descriptor is left for /proc, or there is no
- * /proc, those threads are listed that were seen when they were created. Callable from any thread, several
+ * The program is not stopped. A thread that waits in the kernel is looked at from outside, and
+ * nothing is sent to it: no call of the program returns early. One that runs says itself where it
+ * is, within 50 ms, in a signal handler. A stack that is not known to its end ends in
+ * pprof_missing_frames and, if that is known, the thread's start routine: where signals cannot
+ * reach a thread (docs/SIGNALS.md), where it gets no processor in that time, or where the kernel
+ * does not tell (after setuid()). Where no descriptor is left for /proc, or there is no /proc,
+ * those threads are listed that were seen when they were created. Callable from any thread, several
  * at a time; not async-signal-safe.
  */
 PPROF_TAKES_STACK PPROF_API bool pprof_thread_profile(pprof_thread_record *records, size_t capacity,
                                                       size_t *n);
 
-/* Likewise where each of these threads was created; labels are NULL. Of the first thread the stack is
- * pprof_first_thread, of one that was created past pthread_create() and thrd_create() it is
+/* Likewise where each of these threads was created; labels are NULL. Of the first thread the stack
+ * is pprof_first_thread, of one that was created past pthread_create() and thrd_create() it is
  * pprof_unseen_creation. */
 PPROF_API bool pprof_threadcreate_profile(pprof_thread_record *records, size_t capacity, size_t *n);
 
@@ -499,9 +509,9 @@ PPROF_API bool pprof_threadcreate_profile(pprof_thread_record *records, size_t c
 PPROF_API void pprof_thread_records_release(pprof_thread_record *records, size_t n);
 
 /*
- * The stacks in full as text, of the calling thread or of `all`, the calling one first. Returns how many
- * bytes were stored in `buffer`, at most `capacity`; what does not fit is cut off, and there is a NUL
- * behind it if there is room. As for pprof_thread_profile().
+ * The stacks in full as text, of the calling thread or of `all`, the calling one first. Returns how
+ * many bytes were stored in `buffer`, at most `capacity`; what does not fit is cut off, and there
+ * is a NUL behind it if there is room. As for pprof_thread_profile().
  */
 PPROF_TAKES_STACK PPROF_API size_t pprof_stack_text(char *buffer, size_t capacity, bool all);
 
@@ -511,8 +521,8 @@ PPROF_TAKES_STACK PPROF_API size_t pprof_stack_text(char *buffer, size_t capacit
  * Stores the return addresses of the calling thread's stack in `pcs`, leaf-most first, and returns
  * how many were stored, at most `capacity`. skip 0 starts at the caller of pprof_callers (the
  * address to which pprof_callers returns), 1 at that function's caller, and so on; frames are
- * physical ones (an inlined function is part of its caller). A negative skip counts as 0. Frames of libpprof, of
- * pprof_do() say, are left out, and do not count: as in every stack that it takes.
+ * physical ones (an inlined function is part of its caller). A negative skip counts as 0. Frames of
+ * libpprof, of pprof_do() say, are left out, and do not count: as in every stack that it takes.
  * Thread-safe and async-signal-safe; takes no lock and allocates nothing.
  */
 PPROF_TAKES_STACK PPROF_API size_t pprof_callers(int skip, uintptr_t *pcs, size_t capacity);
@@ -534,19 +544,21 @@ PPROF_API int pprof_configure(const char *options);
  *   -cpuprofile FILE     -memprofile FILE        -blockprofile FILE        -mutexprofile FILE
  *                        -memprofilerate BYTES   -blockprofilerate NS      -mutexprofilefraction N
  *
- * with one or two dashes, and = or a space before the value; up to an argument "--", which stays, with
- * all that follows. The others close ranks, *argc is what is left, argv[*argc] is NULL. To be called
- * before the program looks at its arguments itself.
+ * with one or two dashes, and = or a space before the value; up to an argument "--", which stays,
+ * with all that follows. The others close ranks, *argc is what is left, argv[*argc] is NULL. To be
+ * called before the program looks at its arguments itself.
  *
  * Profiles begin at once, and are written to these files (names without a meaning for %; mode 0600)
- * when the process ends, whichever way. -memprofile is the profile "allocs", with what is in use in it
- * as well; its rate is the present one unless -memprofilerate is above 0. The others' rates are 1,
- * everything; with 0 nothing is recorded from now on, and the file has what was recorded before; below
- * 0 there is no file. Of a flag that is there twice the last one holds; an empty FILE asks for nothing.
+ * when the process ends, whichever way. -memprofile is the profile "allocs", with what is in use in
+ * it as well; its rate is the present one unless -memprofilerate is above 0. The others' rates are
+ * 1, everything; with 0 nothing is recorded from now on, and the file has what was recorded before;
+ * below 0 there is no file. Of a flag that is there twice the last one holds; an empty FILE asks
+ * for nothing.
  *
- * Returns 0, or the first error, which is also on the log: -EINVAL (no value, no number; that flag is
- * taken out and ignored, the others apply), -EPERM in a setuid program (all are taken out and ignored),
- * -ENAMETOOLONG, or what starting a profile returned, such as -EBUSY. Not async-signal-safe.
+ * Returns 0, or the first error, which is also on the log: -EINVAL (no value, no number; that flag
+ * is taken out and ignored, the others apply), -EPERM in a setuid program (all are taken out and
+ * ignored), -ENAMETOOLONG, or what starting a profile returned, such as -EBUSY. Not
+ * async-signal-safe.
  */
 PPROF_API int pprof_parse_flags(int *argc, char **argv);
 

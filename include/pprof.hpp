@@ -9,9 +9,9 @@
  *     }                                         // and here those that it had before
  *
  * Scopes are left in the order that the language gives them, by return, break or an exception, so
- * that labels are always restored. A scope belongs to the thread that made it. Nothing in here throws
- * or aborts: labels that cannot be made (pprof_labels_new()) are left out, as by pprof_do(), and the
- * program goes on.
+ * that labels are always restored. A scope belongs to the thread that made it. Nothing in here
+ * throws or aborts: labels that cannot be made (pprof_labels_new()) are left out, as by pprof_do(),
+ * and the program goes on.
  *
  * Use <pprof.h> for everything else; these classes only hold what its functions hand out.
  */

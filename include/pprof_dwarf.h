@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * pprof_dwarf.h: the interface between libpprof and libpprof-dwarf.so, which finds files, lines and inlined
- * functions in debug information. Not for programs, and not installed.
+ * pprof_dwarf.h: the interface between libpprof and libpprof-dwarf.so, which finds files, lines and
+ * inlined functions in debug information. Not for programs, and not installed.
  *
  *   libpprof    dlopen("libpprof-dwarf.so"), dlsym("pprof_dwarf"), looks at .version
  *               .find_lines(module, addresses) for each module of a profile
  *   plugin      opens files through the host's functions, calls found() for each address that it knows
  *
- * The plugin keeps nothing between two calls, and starts no thread. Several threads may call at a time.
+ * The plugin keeps nothing between two calls, and starts no thread. Several threads may call at a
+ * time.
  */
 #ifndef PPROF_DWARF_H
 #define PPROF_DWARF_H
@@ -61,11 +62,10 @@ typedef struct pprof_dwarf_host {
 typedef struct pprof_dwarf_interface {
     uint32_t version; /* first in every version */
     /*
-     * Calls host->found() for each of `count` ascending run-time addresses of instructions of the module whose
-     * line is known, in any order.
-     * 0, also if none is; -ENOENT if there is no debug information of that build; -EFBIG if there is more of it
-     * than is read into a running program; -ENOMEM, maybe after some were found; or what opening or reading the
-     * file returned.
+     * Calls host->found() for each of `count` ascending run-time addresses of instructions of the
+     * module whose line is known, in any order. 0, also if none is; -ENOENT if there is no debug
+     * information of that build; -EFBIG if there is more of it than is read into a running program;
+     * -ENOMEM, maybe after some were found; or what opening or reading the file returned.
      */
     int (*find_lines)(const pprof_dwarf_module *module, const uint64_t *addresses, size_t count,
                       const pprof_dwarf_host *host);

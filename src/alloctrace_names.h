@@ -3,8 +3,6 @@
  * alloctrace_names.h: the option alloctrace: begins the trace, and names the code in it.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ALLOCTRACE_NAMES_H
 #define PP_ALLOCTRACE_NAMES_H

@@ -3,7 +3,6 @@
  * contention_control.c: rates, snapshot, encode, write.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none of its own.
  * Owns: which files are to be written.
  */
 #include "contention_control.h"

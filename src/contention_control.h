@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_control.h: the block and the mutex profile of the process: how they begin, where they go.
+ * contention_control.h: the block and the mutex profile of the process: how they begin, where they
+ * go.
  *
  * Zone: NORMAL; the writing also serves the fatal-signal writer.
  * Locks: that of end_file.h.

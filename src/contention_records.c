@@ -4,8 +4,6 @@
  * [runtime.SetBlockProfileRate, SetMutexProfileFraction, BlockProfile, MutexProfile].
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "pprof.h"
 

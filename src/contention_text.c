@@ -3,8 +3,6 @@
  * contention_text.c: snapshot, encode, write.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "contention_text.h"
 

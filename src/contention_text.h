@@ -3,8 +3,6 @@
  * contention_text.h: the text form of the block and mutex profiles, on request.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_CONTENTION_TEXT_H
 #define PP_CONTENTION_TEXT_H

@@ -3,8 +3,6 @@
  * count_control.c: group, encode, write.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "count_control.h"
 

@@ -3,7 +3,6 @@
  * count_control.h: writing of profiles that only count, for all who keep one.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: how addresses are named.
  */
 #ifndef PP_COUNT_CONTROL_H
@@ -15,8 +14,8 @@
 #include <stddef.h>
 
 /*
- * Groups rows with equal stacks and labels, most frequent first, ties as in Go (profile/samples.h), and
- * writes them as the profile `name`. debug 0: profile.proto. 1 and above: text with symbols.
+ * Groups rows with equal stacks and labels, most frequent first, ties as in Go (profile/samples.h),
+ * and writes them as the profile `name`. debug 0: profile.proto. 1 and above: text with symbols.
  * PPROF_DEBUG_BARE: text of addresses only, as of a time that knew no labels: rows are grouped by
  * stack alone. 0, -ENOMEM, or the writer's first error.
  */

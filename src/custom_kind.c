@@ -3,8 +3,6 @@
  * custom_kind.c: the kind "custom": the program's own profiles, which no option starts.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "custom_profiles.h"
 #include "kind.h"

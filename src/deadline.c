@@ -8,7 +8,6 @@
  *                         -> CANCELLED (the canceller wakes the thread) -> IDLE
  *
  * Zone: NORMAL.
- * Locks: none.
  * Owns: the thread.
  */
 #include "deadline.h"
@@ -41,8 +40,8 @@ static bool change(uint32_t from, uint32_t to)
                                        __ATOMIC_ACQUIRE);
 }
 
-/* A process whose first thread has left by pthread_exit() ends with its last thread, which must not be this one.
- * The first one is still listed then. */
+/* A process whose first thread has left by pthread_exit() ends with its last thread, which must not
+ * be this one. The first one is still listed then. */
 static bool is_alone(void)
 {
     if (pp_tasks_count() != 2) {

@@ -3,7 +3,6 @@
  * exec_target.c: reads the first bytes of a program, as the kernel will.
  *
  * Zone: NORMAL.
- * Locks: none.
  * Owns: one descriptor at a time.
  */
 #include "exec_target.h"

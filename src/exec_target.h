@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * exec_target.h: the program that the host is about to execute: whether it is there, and whether this library can
- * be preloaded into it.
+ * exec_target.h: the program that the host is about to execute: whether it is there, and whether
+ * this library can be preloaded into it.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_EXEC_TARGET_H
 #define PP_EXEC_TARGET_H
@@ -20,8 +18,9 @@ typedef enum pp_exec_verdict {
     PP_EXEC_PRIVILEGED, /* set-user-id: its loader ignores us */
 } pp_exec_verdict;
 
-/* As the arguments of execveat(): `path` NULL or "" means `folder` itself. With `search`, a path without a slash
- * is looked for along PATH, as execvp() does. A script counts as its interpreter does. */
+/* As the arguments of execveat(): `path` NULL or "" means `folder` itself. With `search`, a path
+ * without a slash is looked for along PATH, as execvp() does. A script counts as its interpreter
+ * does. */
 typedef struct pp_exec_target {
     int folder;
     const char *path;

@@ -3,7 +3,6 @@
  * fd_control.c: record, snapshot, write.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none of its own.
  * Owns: the file at the end.
  */
 #include "fd_control.h"

@@ -6,7 +6,6 @@
  *
  * Zone: NORMAL.
  * Locks: none; a program reads its arguments in one thread.
- * Owns: nothing.
  */
 #include "base/text.h"
 #include "kind.h"

@@ -2,15 +2,15 @@
  *
  * heap_collect.c: the program's collector, and its last run.
  *
- * A profile that is written when the process ends is written by a destructor of this library, after everything of the
- * program: what the collector works on may be gone by then. So its run stands in the order of atexit(), at the place at
- * which the collector was set: what was there by then, and is taken down by a later handler, is still there.
+ * A profile that is written when the process ends is written by a destructor of this library, after
+ * everything of the program: what the collector works on may be gone by then. So its run stands in
+ * the order of atexit(), at the place at which the collector was set: what was there by then, and
+ * is taken down by a later handler, is still there.
  *
  *   statics made, pprof_set_collector(), more atexit(f)
  *   exit() --> f --> [the collector] --> statics taken down --> our destructor: the file
  *
  * Zone: NORMAL.
- * Locks: none.
  * Owns: whether the last run is due.
  */
 #include "heap_collect.h"
@@ -39,7 +39,8 @@ static bool is_signal_restorer(uintptr_t pc)
            memcmp(code, pp_signal_restorer, sizeof code) == 0;
 }
 
-/* Programs call exit() in handlers, though they must not: the thread below may be in the collector, or have its locks. */
+/* Programs call exit() in handlers, though they must not: the thread below may be in the collector,
+ * or have its locks. */
 static bool is_in_signal_handler(void)
 {
     uintptr_t pcs[PPROF_MAX_STACK];

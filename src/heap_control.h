@@ -45,7 +45,8 @@ int pp_heap_control_write(pp_heap_view view, pprof_writer writer);
 /* Whether a file with what is in use is to be written at the end. */
 bool pp_heap_control_wants_file(void);
 
-/* Writes the file, if there is one to be written and it has not been. `fatal`: see cpu_control.h. */
+/* Writes the file, if there is one to be written and it has not been. `fatal`:
+ * see cpu_control.h. */
 void pp_heap_control_end(bool fatal);
 
 /* The program confines itself: as the end, and nothing is sampled any more. True if a file was

@@ -7,8 +7,6 @@
  * says outright is taken here; the rest waits for preload.c.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #include "heap_control.h"
 

@@ -115,8 +115,8 @@ static unsigned files(void)
 
 /* ---- start and end ---- */
 
-/* Not where the program brings its own malloc, or another library that does stands before us. What that one maps is not
- * its malloc: it is marked as ours. */
+/* Not where the program brings its own malloc, or another library that does stands before us. What
+ * that one maps is not its malloc: it is marked as ours. */
 static bool sees_allocations(void)
 {
     enum { COUNTDOWN = 1000 };

@@ -4,7 +4,6 @@
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: nothing.
  */
 #ifndef PP_HEAP_KIND_H
 #define PP_HEAP_KIND_H

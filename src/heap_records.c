@@ -4,8 +4,6 @@
  * [runtime.MemProfile, MemProfileRate].
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "pprof.h"
 

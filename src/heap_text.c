@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_text.c: snapshot, encode, write. Apart from heap_control.c, which also serves the writer of a
- * fatal signal: the memory statistics ask the allocator, whose locks may then be held.
+ * heap_text.c: snapshot, encode, write. Apart from heap_control.c, which also serves the writer of
+ * a fatal signal: the memory statistics ask the allocator, whose locks may then be held.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "heap_text.h"
 

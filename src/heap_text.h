@@ -3,8 +3,6 @@
  * heap_text.h: the text form of the heap profile, on request.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_HEAP_TEXT_H
 #define PP_HEAP_TEXT_H

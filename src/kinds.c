@@ -3,14 +3,12 @@
  * kinds.c: the list of all kinds. A new one is a line.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "kind.h"
 
 /*
- * The trace starts last, and sees nothing of the other starts. CPU ends before the others: the time that their files
- * take is not the program's.
+ * The trace starts last, and sees nothing of the other starts. CPU ends before the others: the time
+ * that their files take is not the program's.
  */
 #define PP_KINDS(KIND)                                                                             \
     KIND(alloctrace)                                                                               \

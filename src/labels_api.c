@@ -3,8 +3,6 @@
  * labels_api.c: the public functions about labels (store/labels.h has the sets).
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "pprof.h"
 

@@ -30,8 +30,8 @@ static const char file_name[] = "libpprof-dwarf.so";
 static const char symbol_name[] = "pprof_dwarf";
 static const char advice[] = "install it beside libpprof.so, and libdw (libdw1, elfutils-libs)";
 
-/* libdw reads a table of lines with 130 KiB of its rows on the stack; 160 KiB were seen in all. It does not notice that it
- * steps over a guard page. */
+/* libdw reads a table of lines with 130 KiB of its rows on the stack; 160 KiB were seen in all. It
+ * does not notice that it steps over a guard page. */
 static const uintptr_t stack_needed = 256 * UINT64_C(1024);
 
 static const pprof_dwarf_interface *plugin; /* NULL = not loaded */
@@ -126,8 +126,8 @@ static const pprof_dwarf_interface *load(pp_text *why)
     return load_from(file_name, why);
 }
 
-/* In the child of a process with several threads one that does not exist may have the loader's lock. A program that has
- * confined itself may be killed for what loading takes. */
+/* In the child of a process with several threads one that does not exist may have the loader's
+ * lock. A program that has confined itself may be killed for what loading takes. */
 static void load_once(void)
 {
     static bool said;
@@ -212,8 +212,8 @@ static void take(void *context, const pprof_dwarf_place *place)
         (pp_lines){.line = line, .count = (uint32_t)place->count, .entry = place->entry};
 }
 
-/* A program that was replaced on disk while it runs is still behind /proc/self/exe; its build id tells whether the
- * mapping is the program. */
+/* A program that was replaced on disk while it runs is still behind /proc/self/exe; its build id
+ * tells whether the mapping is the program. */
 static bool ask(const pp_mapping *mapping, const uint64_t *addresses, size_t count, question *q)
 {
     const pprof_dwarf_host host = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_plugin.h: libpprof-dwarf.so, which finds files, lines and inlined functions (include/pprof_dwarf.h): when it is
- * loaded, and when it may be asked.
+ * line_plugin.h: libpprof-dwarf.so, which finds files, lines and inlined functions
+ * (include/pprof_dwarf.h): when it is loaded, and when it may be asked.
  *
- * It is loaded for the first profile that is written with symbolize=lines, and stays. It calls libdw, which calls malloc and
- * takes locks: so it is not asked in a signal handler, nor on a small stack. Where it cannot be had profiles have
- * names alone, and the log says why, once.
+ * It is loaded for the first profile that is written with symbolize=lines, and stays. It calls
+ * libdw, which calls malloc and takes locks: so it is not asked in a signal handler, nor on a small
+ * stack. Where it cannot be had profiles have names alone, and the log says why, once.
  *
  * Zone: NORMAL.
  * Locks: the loader's, while it is loaded.

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.c: tables of words, each with the function that takes its value: the kinds' own, and those of all.
+ * options.c: tables of words, each with the function that takes its value: the kinds' own, and
+ * those of all.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "options.h"
 

@@ -4,7 +4,6 @@
  *
  * Zone: NORMAL.
  * Locks: none; callers hold the one of preload.c.
- * Owns: nothing.
  */
 #ifndef PP_OPTIONS_H
 #define PP_OPTIONS_H

@@ -3,7 +3,6 @@
  * output.c: names, temporary files and renames; what `cpprof record` takes has none of these.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: the templates.
  */
 #include "output.h"

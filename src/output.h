@@ -35,16 +35,16 @@ int pp_output_set_file(const char *kind, const char *path);
 /* The same with a template; -EINVAL also for an unknown %. */
 int pp_output_set_template_of(const char *kind, const char *name);
 
-/* Profiles of `kind` go to files of their own from now on, each another one: what its template says, or
- * else that of all, with ".0", ".1", ... behind it. -ENOSPC for a sixth kind. */
+/* Profiles of `kind` go to files of their own from now on, each another one: what its template
+ * says, or else that of all, with ".0", ".1", ... behind it. -ENOSPC for a sixth kind. */
 int pp_output_number_files(const char *kind);
 
 /* Whether a template was set. */
 int pp_output_has_template(void);
 
 /*
- * Profiles of several kinds will be written: where the template has no %k, the kind goes in front of
- * its ".pb.gz", or behind its end. Devices and open files keep their names.
+ * Profiles of several kinds will be written: where the template has no %k, the kind goes in front
+ * of its ".pb.gz", or behind its end. Devices and open files keep their names.
  */
 void pp_output_distinguish_kinds(void);
 
@@ -63,9 +63,9 @@ typedef struct pp_output {
 
 /*
  * Opens the file for a profile of `kind`. A regular or new file is written under a temporary name
- * beside it (mode 0600, never through a link); anything else that exists is written in place. While the socket
- * of `cpprof record` is there, all goes to it.
- * 0 or -errno; the path is filled in either way, for messages.
+ * beside it (mode 0600, never through a link); anything else that exists is written in place. While
+ * the socket of `cpprof record` is there, all goes to it. 0 or -errno; the path is filled in either
+ * way, for messages.
  */
 int pp_output_open(pp_output *output, const char *kind);
 
@@ -76,8 +76,8 @@ int pp_output_open(pp_output *output, const char *kind);
 pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns);
 
 /*
- * Opens, writes by source(), closes. What the socket of `cpprof record` does not take goes to the file
- * instead. 0 or -errno; the path is filled in, for messages.
+ * Opens, writes by source(), closes. What the socket of `cpprof record` does not take goes to the
+ * file instead. 0 or -errno; the path is filled in, for messages.
  */
 typedef int pp_output_source(pprof_writer writer, const void *context);
 int pp_output_put(pp_output *output, const char *kind, uint64_t patience_ns,

@@ -3,8 +3,6 @@
  * own_stack.c: our own frames are told by the functions that they are in, or by the module.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "own_stack.h"
 

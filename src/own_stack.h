@@ -3,8 +3,6 @@
  * own_stack.h: the stack of the thread that asks for a profile, from where the program called us.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_OWN_STACK_H
 #define PP_OWN_STACK_H
@@ -17,7 +15,8 @@
  * can be told (sys/own_code.h). Returns how many. */
 uint32_t pp_own_stack(uintptr_t *pcs, size_t capacity);
 
-/* In a signal handler: likewise, of what the signal interrupted. `context` is the handler's ucontext_t. */
+/* In a signal handler: likewise, of what the signal interrupted. `context` is the handler's
+ * ucontext_t. */
 uint32_t pp_own_stack_at(const void *context, uintptr_t *pcs, size_t capacity);
 
 #endif

@@ -3,8 +3,6 @@
  * pprof.c: the public functions of <pprof.h> that are more than a name for one of ours.
  *
  * Zone: NORMAL.
- * Locks: none of its own.
- * Owns: nothing.
  */
 #include "pprof.h"
 

@@ -7,7 +7,6 @@
  *   end         --> stop, write the file
  *
  * Zone: NORMAL; at_end also serves the fatal-signal writer.
- * Locks: none of its own.
  * Owns: the options that the process was started with.
  */
 #include "preload.h"

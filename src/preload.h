@@ -5,7 +5,6 @@
  *
  * Zone: NORMAL.
  * Locks: one, between pp_preload_begin() and pp_preload_apply(); waited for.
- * Owns: nothing.
  */
 #ifndef PP_PRELOAD_H
 #define PP_PRELOAD_H
@@ -17,9 +16,10 @@
 void pp_preload_link(void);
 
 /*
- * For those who ask for profiles while the program runs: fill in the options that hold now, and ask the kinds; of
- * neither anything is asked at first. The thread cannot be cancelled, and other threads wait, until pp_preload_apply().
- * 0, or -EBUSY: called from a signal handler that interrupted just this.
+ * For those who ask for profiles while the program runs: fill in the options that hold now, and ask
+ * the kinds; of neither anything is asked at first. The thread cannot be cancelled, and other
+ * threads wait, until pp_preload_apply(). 0, or -EBUSY: called from a signal handler that
+ * interrupted just this.
  */
 int pp_preload_begin(pp_options *wanted);
 

@@ -3,8 +3,6 @@
  * prepare.c: what comes before anything is recorded.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "prepare.h"
 

@@ -3,8 +3,6 @@
  * prepare.h: what comes before anything is recorded.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_PREPARE_H
 #define PP_PREPARE_H

@@ -3,8 +3,6 @@
  * profile_names.c: the kinds' names, and a list of words.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile_names.h"
 

@@ -6,8 +6,6 @@
  * found by.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_PROFILE_NAMES_H
 #define PP_PROFILE_NAMES_H

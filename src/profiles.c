@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiles.c: the profiles that have a name: those of the kinds, and the program's own (custom_profiles.c).
+ * profiles.c: the profiles that have a name: those of the kinds, and the program's own
+ * (custom_profiles.c).
  *
  * Zone: NORMAL.
- * Locks: none of its own.
- * Owns: nothing.
  */
 #include "pprof.h"
 
@@ -44,7 +43,8 @@ static pprof_profile *find_built_in(const char *name)
     return NULL;
 }
 
-/* The one that comes next behind `name` in the order of names, of those that are there and listed; NULL: behind all. */
+/* The one that comes next behind `name` in the order of names, of those that are there and listed;
+ * NULL: behind all. */
 static pprof_profile *next_built_in(const char *name)
 {
     pprof_profile *next = NULL;

@@ -3,7 +3,6 @@
  * symbolize_control.c: see the header.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: the option's value.
  */
 #include "symbolize_control.h"

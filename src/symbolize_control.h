@@ -3,7 +3,6 @@
  * symbolize_control.h: how the addresses of every profile are named: the option `symbolize`.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: the option's value.
  */
 #ifndef PP_SYMBOLIZE_CONTROL_H

@@ -3,7 +3,6 @@
  * thread_control.c: snapshot, rows, writer.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none of its own.
  * Owns: what the header says; the pseudo-frames of threads whose creation nobody saw.
  */
 #include "thread_control.h"

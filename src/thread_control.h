@@ -31,8 +31,8 @@ size_t pp_threadcreate_control_count(void);
 int pp_thread_control_write(const char *name, pprof_writer writer, int debug);
 int pp_threadcreate_control_write(pprof_writer writer, int debug);
 
-/* All threads as they are now; 0 or -errno. The caller's stack is in the first row. To be released in any
- * case. */
+/* All threads as they are now; 0 or -errno. The caller's stack is in the first row. To be released
+ * in any case. */
 int pp_thread_control_snapshot(bool with_stacks, bool with_names, pp_arena *arena,
                                pp_threads *threads);
 
@@ -46,12 +46,12 @@ typedef struct pp_thread_origin {
 } pp_thread_origin;
 pp_thread_origin pp_thread_control_origin(const pp_thread_row *row);
 
-/* Writes the file that is to be written and has not been. `context`: the ucontext_t of a fatal signal's handler, in
- * which the process ends; NULL if it ends in another way. */
+/* Writes the file that is to be written and has not been. `context`: the ucontext_t of a fatal
+ * signal's handler, in which the process ends; NULL if it ends in another way. */
 void pp_thread_control_end(const void *context);
 
-/* The program confines itself: as the end, and no other thread is looked at any more. True if a file
- * was written. */
+/* The program confines itself: as the end, and no other thread is looked at any more. True if a
+ * file was written. */
 bool pp_thread_control_confine(void);
 
 /* Writes what the file would be now; at the end it is written again. */

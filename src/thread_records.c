@@ -4,8 +4,6 @@
  * [runtime.GoroutineProfile, ThreadCreateProfile, Stack].
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "pprof.h"
 

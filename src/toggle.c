@@ -3,7 +3,6 @@
  * toggle.c: the handler, and the thread that it wakes.
  *
  * Zone: NORMAL.
- * Locks: none.
  * Owns: the thread; the action of that signal.
  */
 #include "toggle.h"

@@ -3,8 +3,6 @@
  * words.c: the values that words of kinds share (kind.h).
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "kind.h"
 

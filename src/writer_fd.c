@@ -6,8 +6,6 @@
  * are written through it.
  *
  * Zone: SIGNAL; errno is preserved.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/write_all.h"
 

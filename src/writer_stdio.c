@@ -4,7 +4,6 @@
  *
  * Zone: NORMAL.
  * Locks: none; stdio takes the stream's own.
- * Owns: nothing.
  */
 #include "pprof.h"
 

@@ -161,8 +161,8 @@ static void forget_modules(void)
     pp_rule_cache_clear();
 }
 
-/* The code that is interrupted is taken for libpprof's: its frames are cut, and the function that is shown is looked
- * up. */
+/* The code that is interrupted is taken for libpprof's: its frames are cut, and the function that
+ * is shown is looked up. */
 static void claim_code(void)
 {
     pp_own_code = (pp_own_code_place){.start = (uintptr_t)__start_struck,
@@ -207,7 +207,8 @@ typedef struct request {
     void (*place)(void);
 } request;
 
-/* Catches one signal of the profiler that runs, of the calling thread: it takes no others for its own. */
+/* Catches one signal of the profiler that runs, of the calling thread: it takes no others for its
+ * own. */
 static bool catch_signal(void)
 {
     kernel_action ours = profilers;

@@ -3,8 +3,8 @@
  * heap_truth.h: a program whose allocations are known to the byte, beside what the heap profile
  * estimates them to be.
  *
- * Twelve call sites allocate blocks of one size each, 16 bytes to 4 MiB, in turns; every other block
- * is freed before the estimate is read, so that half of them are in use. All that is drawn at
+ * Twelve call sites allocate blocks of one size each, 16 bytes to 4 MiB, in turns; every other
+ * block is freed before the estimate is read, so that half of them are in use. All that is drawn at
  * random follows from the seed of the run. Shared by bench/inside/heap_accuracy.c and
  * test/unit/test_heap_accuracy.c.
  */

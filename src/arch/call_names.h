@@ -3,8 +3,6 @@
  * call_names.h: chooses the architecture's names of system calls.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_CALL_NAMES_H
 #define PP_ARCH_CALL_NAMES_H

@@ -3,8 +3,6 @@
  * calls.h: chooses the architecture's reader of calls and prologues.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_CALLS_H
 #define PP_ARCH_CALLS_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_list.h: every function that opens or closes descriptors and that is hooked, a line each.
+ * descriptor_list.h: every function that opens or closes descriptors and that is hooked, a line
+ * each.
  *
  *   X(NAME, SHAPE, CALL)
  *
@@ -32,8 +33,6 @@
  * Read by C (hook/) and by the assembler beside it.
  *
  * Zone: HOOK (no code).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_DESCRIPTOR_LIST_H
 #define PP_ARCH_DESCRIPTOR_LIST_H

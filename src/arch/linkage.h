@@ -9,8 +9,6 @@
  *   pp_stub_read()                       which slot a stub jumps through
  *
  * Zone: SIGNAL (plain functions of bytes).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_LINKAGE_H
 #define PP_ARCH_LINKAGE_H

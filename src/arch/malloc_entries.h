@@ -2,12 +2,10 @@
  *
  * malloc_entries.h: which addresses are hooked allocation functions, as the program calls them.
  *
- * The entries lie side by side in arch/<name>_malloc.S. Nothing else does. A sample of the heap begins with the entry
- * that was called, so the leaf needs no name to be known as the allocator's.
+ * The entries lie side by side in arch/<name>_malloc.S. Nothing else does. A sample of the heap
+ * begins with the entry that was called, so the leaf needs no name to be known as the allocator's.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_MALLOC_ENTRIES_H
 #define PP_ARCH_MALLOC_ENTRIES_H

@@ -33,13 +33,12 @@
  * Read by C (hook/, symbol/) and by the assembler beside it.
  *
  * Zone: HOOK (no code).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_MALLOC_LIST_H
 #define PP_ARCH_MALLOC_LIST_H
 
-/* libc's, looked up together. reallocarray and malloc_usable_size are written out in C and arch/. */
+/* libc's, looked up together. reallocarray and malloc_usable_size are written out in C
+ * and arch/. */
 #define PP_MALLOC_LIST_LIBC(X)                                                                     \
     X(malloc, MALLOC)                                                                              \
     X(free, FREE)                                                                                  \
@@ -51,7 +50,8 @@
     X(valloc, ALLOC0)                                                                              \
     X(pvalloc, ALLOC0)
 
-/* operator new, new[], delete, delete[]: plain, nothrow, aligned, aligned nothrow; sized deletes. */
+/* operator new, new[], delete, delete[]: plain, nothrow, aligned, aligned nothrow;
+ * sized deletes. */
 #define PP_MALLOC_LIST_CXX(X)                                                                      \
     X(_Znwm, NEW)                                                                                  \
     X(_Znam, NEW)                                                                                  \
@@ -75,13 +75,13 @@
     X(_ZdaPvSt11align_val_tRKSt9nothrow_t, RELEASE)
 
 /*
- * C23; jemalloc's own, without prefix, with its own and with that of Rust's tikv-jemallocator; tcmalloc's own;
- * mimalloc's own. Looked up when first called.
+ * C23; jemalloc's own, without prefix, with its own and with that of Rust's tikv-jemallocator;
+ * tcmalloc's own; mimalloc's own. Looked up when first called.
  *
- * Of mimalloc's only those that none of the others hooked calls through the symbol table, where a block would be
- * counted twice: most of its functions are made of others. So what is resized comes by one of the
- * mi_heap_ functions, and mi_malloc_aligned and its kin, which operator new and aligned_alloc call,
- * are not counted when the program calls them itself.
+ * Of mimalloc's only those that none of the others hooked calls through the symbol table, where a
+ * block would be counted twice: most of its functions are made of others. So what is resized comes
+ * by one of the mi_heap_ functions, and mi_malloc_aligned and its kin, which operator new and
+ * aligned_alloc call, are not counted when the program calls them itself.
  */
 #define PP_MALLOC_LIST_OTHERS(X)                                                                   \
     X(free_sized, RELEASE)                                                                         \

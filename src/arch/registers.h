@@ -9,8 +9,6 @@
  *   pp_registers_from_signal_frame_word()
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_REGISTERS_H
 #define PP_ARCH_REGISTERS_H

@@ -3,8 +3,6 @@
  * signal_frame.h: chooses the architecture's signal frame.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_SIGNAL_FRAME_H
 #define PP_ARCH_SIGNAL_FRAME_H

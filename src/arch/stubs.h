@@ -3,8 +3,6 @@
  * stubs.h: chooses the architecture's entry stubs.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_STUBS_H
 #define PP_ARCH_STUBS_H

@@ -6,8 +6,6 @@
  * or -errno. <sys/syscall.h> has the numbers.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_SYSTEM_CALL_H
 #define PP_ARCH_SYSTEM_CALL_H

@@ -19,19 +19,17 @@
  *   BARRIER   barrier                      always
  *   EVENT     anything                     always
  *
- * TRY is the function that takes without waiting, or `none`. LIMIT: where the time is until which to
- * wait: EVER (there is none), UNTIL (second argument), CLOCK (third one, of the clock that is the
- * second).
+ * TRY is the function that takes without waiting, or `none`. LIMIT: where the time is until which
+ * to wait: EVER (there is none), UNTIL (second argument), CLOCK (third one, of the clock that is
+ * the second).
  *
- * PP_WAIT_OLD_LIST: functions of which libc keeps an old version beside the present one, for programs
- * that are linked to it. Before glibc 2.3.2 a condition was a pointer; each version must come to its
- * own (x86_64_wait_old.S).
+ * PP_WAIT_OLD_LIST: functions of which libc keeps an old version beside the present one, for
+ * programs that are linked to it. Before glibc 2.3.2 a condition was a pointer; each version must
+ * come to its own (x86_64_wait_old.S).
  *
  * Read by C (hook/) and by the assembler beside it.
  *
  * Zone: HOOK (no code).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_WAIT_LIST_H
 #define PP_ARCH_WAIT_LIST_H

@@ -6,8 +6,6 @@
  *   0 rax  1 rdx  2 rcx  3 rbx  4 rsi  5 rdi  6 rbp  7 rsp  8-15 r8-r15  16 return address
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_X86_64_H
 #define PP_ARCH_X86_64_H

@@ -3,8 +3,6 @@
  * x86_64_call_names.h: the system calls of x86-64 that a thread may be found waiting in.
  *
  * Zone: SIGNAL (data only).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_X86_64_CALL_NAMES_H
 #define PP_ARCH_X86_64_CALL_NAMES_H

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_calls.h: what a call instruction calls, where a jump leads, and how large a frame a prologue
- * makes.
+ * x86_64_calls.h: what a call instruction calls, where a jump leads, and how large a frame a
+ * prologue makes.
  *
  * Encodings: Intel SDM, volume 2, CALL, JMP, PUSH, MOV, SUB, ENDBR64.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_X86_64_CALLS_H
 #define PP_ARCH_X86_64_CALLS_H

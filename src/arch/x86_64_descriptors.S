@@ -10,8 +10,6 @@
  * Weak, so that a program that brings its own keeps it.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #if defined(__x86_64__)
 

@@ -10,8 +10,6 @@
  * Source: x86-64 psABI, "Procedure Linkage Table"; binutils bfd/elfxx-x86.c; mold's arch-x86-64.cc.
  *
  * Zone: SIGNAL (plain functions of bytes).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_X86_64_LINKAGE_H
 #define PP_ARCH_X86_64_LINKAGE_H

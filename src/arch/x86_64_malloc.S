@@ -15,8 +15,6 @@
  * malloc: 4 instructions more than the real one; free: 7.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #if defined(__x86_64__)
 
@@ -50,9 +48,9 @@ pp_malloc_entries:
         .set pp_entry_\name, \name
 .endm
 
-/* Takes \size bytes off the countdown, or goes to \used_up where they use it up, with nothing changed.
- * It never lies below 0 in memory, where a handler that jumps out of here would leave it: that would be
- * a countdown without end. */
+/* Takes \size bytes off the countdown, or goes to \used_up where they use it up, with nothing
+ * changed. It never lies below 0 in memory, where a handler that jumps out of here would leave it:
+ * that would be a countdown without end. */
 .macro take_off size, used_up
         mov     pp_heap_countdown@gottpoff(%rip), %r11
         mov     %fs:(%r11), %r10
@@ -231,8 +229,8 @@ PP_MALLOC_LIST_LIBC(STUB)
 #else
 PP_MALLOC_LIST(STUB)
 
-/* realloc(block, count * size), in every allocator. The program's own realloc, which is not ours where
- * an allocator stands before us that has no reallocarray (jemalloc, tcmalloc). */
+/* realloc(block, count * size), in every allocator. The program's own realloc, which is not ours
+ * where an allocator stands before us that has no reallocarray (jemalloc, tcmalloc). */
         export reallocarray
         landing reallocarray, 5
         mov     %rsi, %rax

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_signal_frame.h: how much of a stack the kernel takes for a signal; moves that to another stack.
+ * x86_64_signal_frame.h: how much of a stack the kernel takes for a signal; moves that to another
+ * stack.
  *
  * A frame is the registers' state as XSAVE writes it, and below it ucontext_t, siginfo_t and the
- * restorer's address (struct rt_sigframe of arch/x86/include/asm/sigframe.h). The state's size depends on
- * the processor's features and, with AMX, on whether the process has asked for it; AT_MINSIGSTKSZ counts
- * all of them. Sizes and offsets of the features: CPUID leaf 0xd (Intel SDM, volume 1, 13.2).
+ * restorer's address (struct rt_sigframe of arch/x86/include/asm/sigframe.h). The state's size
+ * depends on the processor's features and, with AMX, on whether the process has asked for it;
+ * AT_MINSIGSTKSZ counts all of them. Sizes and offsets of the features: CPUID leaf 0xd (Intel SDM,
+ * volume 1, 13.2).
  *
  * Zone: SIGNAL (CPUID and a system call).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_X86_64_SIGNAL_FRAME_H
 #define PP_ARCH_X86_64_SIGNAL_FRAME_H
@@ -45,7 +45,8 @@ typedef struct pp_signal_frame {
 
 _Static_assert(sizeof(pp_signal_frame) == 8 + PP_KERNEL_CONTEXT + 128, "struct rt_sigframe");
 
-/* The features whose state the process may use: a bit each. It may ask for more later, and gives none back. */
+/* The features whose state the process may use: a bit each. It may ask for more later, and gives
+ * none back. */
 static inline uint64_t pp_xsave_permitted(void)
 {
     uint64_t permitted = 0;
@@ -65,8 +66,8 @@ static inline uint64_t pp_xsave_supported(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* An upper limit of what the kernel takes for one signal on a stack of its own. Slow: a virtual machine leaves
- * to its host for each CPUID. */
+/* An upper limit of what the kernel takes for one signal on a stack of its own. Slow: a virtual
+ * machine leaves to its host for each CPUID. */
 static inline size_t pp_signal_frame_bytes(uint64_t permitted)
 {
     uint64_t features = pp_xsave_supported() & permitted;
@@ -85,7 +86,8 @@ static inline size_t pp_signal_frame_bytes(uint64_t permitted)
     return state + PP_SIGNAL_FRAME_REST;
 }
 
-/* The registers' state of a frame: its size stands in what the kernel leaves of the legacy region. */
+/* The registers' state of a frame: its size stands in what the kernel leaves of the
+ * legacy region. */
 static inline size_t pp_xsave_bytes(const char *state)
 {
     enum { LEGACY = 512, RESERVED = 464 };
@@ -104,8 +106,9 @@ static inline bool pp_has_shadow_stack(void)
 }
 
 /*
- * Goes on in `handler` as if the kernel had put the signal's frame onto the stack that was interrupted, and not onto
- * the alternate one. The frames of the caller are left. It returns from the signal as any handler does.
+ * Goes on in `handler` as if the kernel had put the signal's frame onto the stack that was
+ * interrupted, and not onto the alternate one. The frames of the caller are left. It returns from
+ * the signal as any handler does.
  */
 __attribute__((noreturn)) static inline void
 pp_signal_move(void (*handler)(int, siginfo_t *, void *), int signal, const siginfo_t *info,

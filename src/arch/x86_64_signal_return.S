@@ -2,15 +2,13 @@
  *
  * x86_64_signal_return.S: where a signal handler returns to that was installed past libc.
  *
- * x86-64 Linux wants SA_RESTORER: the address that it pushes in front of the ucontext_t. The bytes are
- * those by which unwinders know such a place (mov $15,%rax; syscall), and there is CFI for those that
- * do not: every register lies in the ucontext_t, to which rsp points by then (System V ABI, AMD64; gregs
- * of <sys/ucontext.h>, which begin at byte 40). The FDE begins one byte early, since unwinders look up
- * the address before a return address.
+ * x86-64 Linux wants SA_RESTORER: the address that it pushes in front of the ucontext_t. The bytes
+ * are those by which unwinders know such a place (mov $15,%rax; syscall), and there is CFI for
+ * those that do not: every register lies in the ucontext_t, to which rsp points by then (System V
+ * ABI, AMD64; gregs of <sys/ucontext.h>, which begin at byte 40). The FDE begins one byte early,
+ * since unwinders look up the address before a return address.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #if defined(__x86_64__)
 

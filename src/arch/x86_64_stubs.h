@@ -3,8 +3,6 @@
  * x86_64_stubs.h: the few entry points that C cannot express, because they must leave no frame.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_X86_64_STUBS_H
 #define PP_ARCH_X86_64_STUBS_H
@@ -33,8 +31,8 @@
             ".size " #name ", . - " #name "\n" PP_SHOWN_AS_ROW(#target, ".Lpp_stub_" #name))
 
 /*
- * Defines the function `name` (weak, and `entry` for the same place within the library), whose up to
- * six arguments and registers go to target(const pp_stub_call *) and whose result is that one's.
+ * Defines the function `name` (weak, and `entry` for the same place within the library), whose up
+ * to six arguments and registers go to target(const pp_stub_call *) and whose result is that one's.
  */
 typedef struct pp_stub_call {
     uintptr_t argument[6];
@@ -83,9 +81,10 @@ typedef struct pp_stub_call {
             ".set " name ", " other "\n")
 
 /*
- * Defines the thread start routine `name(arg)`: calls `prepare(arg, sp, fp, bx)`, with its caller's registers (the return
- * address lies at sp), which returns a struct of two words {function, argument}, and jumps to function(argument), so that the thread's stack looks as
- * if the C library had called the function itself.
+ * Defines the thread start routine `name(arg)`: calls `prepare(arg, sp, fp, bx)`, with its caller's
+ * registers (the return address lies at sp), which returns a struct of two words {function,
+ * argument}, and jumps to function(argument), so that the thread's stack looks as if the C library
+ * had called the function itself.
  */
 #define PP_STUB_THREAD_START(name, prepare)                                                        \
     __asm__(".text\n"                                                                              \

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_system_call.h: the system call instruction of x86-64 Linux (System V ABI, AMD64, A.2.1), and the name
- * that the vDSO gives to what needs none [vdso(7)].
+ * x86_64_system_call.h: the system call instruction of x86-64 Linux (System V ABI, AMD64, A.2.1),
+ * and the name that the vDSO gives to what needs none [vdso(7)].
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ARCH_X86_64_SYSTEM_CALL_H
 #define PP_ARCH_X86_64_SYSTEM_CALL_H

@@ -14,8 +14,6 @@
  * with WRPHASE 1 and WRLOCKED 2; a spin lock is 1 when free.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #if defined(__x86_64__)
 
@@ -164,10 +162,10 @@
 #define STUB(name, shape, try, limit) shape name ;
 PP_WAIT_LIST(STUB)
 
-/* long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]): calls the real function. A
- * forced unwinding (a cancellation, pthread_exit in a signal handler) or an exception that comes by this
- * frame calls pp_wait_unwound (hook/waits.c), as this frame's personality. Nothing is registered, so
- * that a jump over this frame leaves nothing behind. */
+/* long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]): calls the real
+ * function. A forced unwinding (a cancellation, pthread_exit in a signal handler) or an exception
+ * that comes by this frame calls pp_wait_unwound (hook/waits.c), as this frame's personality.
+ * Nothing is registered, so that a jump over this frame leaves nothing behind. */
         local   pp_wait_call_real
         landing pp_wait_call_real
         .cfi_personality 0x1b, pp_wait_unwound  /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
@@ -185,7 +183,8 @@ PP_WAIT_LIST(STUB)
         end     pp_wait_call_real
 
 /* syscall(): what may be a wait for a futex goes to hook/futex.c while hooks count, with a
- * pp_futex_call (there): the number, five arguments, rbx, rbp; everything else to hook/sandbox.c. */
+ * pp_futex_call (there): the number, five arguments, rbx, rbp; everything else to hook/sandbox.c.
+ */
 #define SYS_FUTEX       202
 #define SYS_FUTEX_WAITV 449
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_wait_old.S: the entries of hooked functions of which libc has an old version, too, for programs
- * that were linked before glibc 2.3.2: theirs work on other structures and must not come to the
- * entries of x86_64_wait.S.
+ * x86_64_wait_old.S: the entries of hooked functions of which libc has an old version, too, for
+ * programs that were linked before glibc 2.3.2: theirs work on other structures and must not come
+ * to the entries of x86_64_wait.S.
  *
  * These are the only names of ours with a version, libc's own; versions.map gives the present
  * functions theirs. As in libc, who asks for no version at all is given the old one.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #if defined(__x86_64__)
 

@@ -7,7 +7,6 @@
  * why a piece never has to be cleared.
  *
  * Zone: NORMAL, and the fatal-signal writer (mmap and munmap only, no locks).
- * Locks: none.
  * Owns: the mappings of each arena, until pp_arena_release().
  */
 #include "base/arena.h"
@@ -115,7 +114,8 @@ char *pp_arena_text(pp_arena *arena, const char *text, size_t length)
     return copy;
 }
 
-/* A chunk leaves the list before its memory goes: a fork may copy the arena in between, and its child may release it again. */
+/* A chunk leaves the list before its memory goes: a fork may copy the arena in between, and its
+ * child may release it again. */
 void pp_arena_release(pp_arena *arena)
 {
     struct pp_arena_chunk *chunk = arena->chunks;

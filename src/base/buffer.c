@@ -3,7 +3,6 @@
  * buffer.c: one mapping that doubles (contract in buffer.h).
  *
  * Zone: NORMAL, and the fatal-signal writer (mmap, mremap and munmap only, no locks).
- * Locks: none.
  * Owns: the mapping of each buffer.
  */
 #include "base/buffer.h"

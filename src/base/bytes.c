@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes.c: plain loops. What is copied and compared often is short: stacks and names. The file is compiled so that the
- * compiler does not make calls of the functions out of their own loops.
+ * bytes.c: plain loops. What is copied and compared often is short: stacks and names. The file is
+ * compiled so that the compiler does not make calls of the functions out of their own loops.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "base/bytes.h"
 
@@ -19,7 +17,8 @@ typedef unsigned char byte;
 
 enum { VECTORS = 4, BLOCK = VECTORS * sizeof(vector) };
 
-/* Each piece is read before it is written, so that `to` may lie in front of what it overlaps with. */
+/* Each piece is read before it is written, so that `to` may lie in front of what it
+ * overlaps with. */
 static void copy_forward(byte *to, const byte *from, size_t size)
 {
     for (; size >= BLOCK; size -= BLOCK) {

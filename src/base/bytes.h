@@ -2,16 +2,15 @@
  *
  * bytes.h: the functions of <string.h> that the library uses, under names of its own.
  *
- * A program that is built with a sanitizer replaces libc's. Its own see what we read and write, but not the
- * atomic operations that order it, so that ThreadSanitizer reports races that there are none; and they call libc's
- * by pointers that are still NULL when the first allocation comes.
+ * A program that is built with a sanitizer replaces libc's. Its own see what we read and write, but
+ * not the atomic operations that order it, so that ThreadSanitizer reports races that there are
+ * none; and they call libc's by pointers that are still NULL when the first allocation comes.
  *
- * The build includes this file in front of every source file of the library (src/CMakeLists.txt): what the compiler
- * itself calls, to copy a structure, goes by these names too. Not in a build with sanitizers, which is there to see it.
+ * The build includes this file in front of every source file of the library (src/CMakeLists.txt):
+ * what the compiler itself calls, to copy a structure, goes by these names too. Not in a build with
+ * sanitizers, which is there to see it.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_BYTES_H
 #define PP_BASE_BYTES_H

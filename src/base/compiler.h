@@ -3,8 +3,6 @@
  * compiler.h: the compiler attributes that the project uses, each with its reason.
  *
  * Zone: SIGNAL (macros only).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_COMPILER_H
 #define PP_BASE_COMPILER_H

@@ -3,8 +3,6 @@
  * exponential.c: logarithm and exponential function by series.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "base/exponential.h"
 

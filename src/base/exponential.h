@@ -7,8 +7,6 @@
  * whatever was allocated before it. libm is not used: the library is loaded into strangers.
  *
  * Zone: SIGNAL (pure arithmetic on the caller's state).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_EXPONENTIAL_H
 #define PP_BASE_EXPONENTIAL_H

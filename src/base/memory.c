@@ -3,7 +3,6 @@
  * memory.c: mmap, mremap and munmap with the mark set.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the mark.
  */
 #include "base/memory.h"
@@ -13,8 +12,9 @@
 
 PP_TLS bool pp_memory_is_calling;
 
-/* There where a program runs under ThreadSanitizer, which follows mmap and munmap alone: it would take
- * what another thread wrote at an address, before mremap came there, for a race. Never called. */
+/* There where a program runs under ThreadSanitizer, which follows mmap and munmap alone: it would
+ * take what another thread wrote at an address, before mremap came there, for a race. Never called.
+ */
 extern void tsan_is_there(void) __asm__("__tsan_init") __attribute__((weak));
 
 /* Of a table that may be large a core dump has no use. */

@@ -3,8 +3,6 @@
  * path.h: parts of paths.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_PATH_H
 #define PP_BASE_PATH_H

@@ -3,8 +3,6 @@
  * quoted.c: what has to be escaped, and how.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "base/quoted.h"
 

@@ -3,8 +3,6 @@
  * random.h: a small random generator for sampling decisions.
  *
  * Zone: SIGNAL (pure arithmetic on the caller's state).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_RANDOM_H
 #define PP_BASE_RANDOM_H

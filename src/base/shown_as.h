@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * shown_as.h: what a sample shows that landed in libpprof's own code, where its outermost frame there does not say so
- * itself (unwind/own_frames.h). Tables that the linker puts together of what each file says.
+ * shown_as.h: what a sample shows that landed in libpprof's own code, where its outermost frame
+ * there does not say so itself (unwind/own_frames.h). Tables that the linker puts together of what
+ * each file says.
  *
  *   PP_SHOWN_AS(function, entry)   `function` is jumped to by the entry that the program called
  *   PP_NOT_SHOWN(function)         libc calls `function`: a constructor, a destructor, an atfork handler, ...
  *   PP_OWN_WORK(function)          what `function` calls outside of libpprof is its own work, not the program's
  *
- * Both names are the assembler's, of this file or hidden. Distances, which need no relocation when the library is
- * loaded.
+ * Both names are the assembler's, of this file or hidden. Distances, which need no relocation when
+ * the library is loaded.
  *
  * Zone: SIGNAL (data only).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_SHOWN_AS_H
 #define PP_BASE_SHOWN_AS_H

@@ -3,8 +3,6 @@
  * slots.h: which of a fixed number of things are in use: a bit for each.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_SLOTS_H
 #define PP_BASE_SLOTS_H

@@ -8,8 +8,6 @@
  * the textbook form. (I. Wegener, "Bottom-up heapsort", 1993.)
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "base/sort.h"
 

@@ -8,8 +8,6 @@
  * deterministic.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_SORT_H
 #define PP_BASE_SORT_H

@@ -6,8 +6,6 @@
  * share is the same number, and the stack memo keeps it for each frame.
  *
  * Zone: SIGNAL (pure arithmetic).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_STACK_HASH_H
 #define PP_BASE_STACK_HASH_H

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack_order.h: the order of stacks where all else is equal, so that what is written is the same each
- * time: by their addresses from the leaf on, then by depth. Addresses compare as numbers, or as the texts
- * that rows have of them, "0x401136": as texts 0x7f0000001000 comes before 0x9000.
+ * stack_order.h: the order of stacks where all else is equal, so that what is written is the same
+ * each time: by their addresses from the leaf on, then by depth. Addresses compare as numbers, or
+ * as the texts that rows have of them, "0x401136": as texts 0x7f0000001000 comes before 0x9000.
  *
  * Zone: SIGNAL (pure comparison).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_STACK_ORDER_H
 #define PP_BASE_STACK_ORDER_H
@@ -32,7 +30,8 @@ static inline uint64_t pp_leading_digits(uintptr_t address, unsigned *shift)
     return (uint64_t)address << *shift;
 }
 
-/* A text goes before one that it is the beginning of: what follows it in a row is less than any digit. */
+/* A text goes before one that it is the beginning of: what follows it in a row is less than any
+ * digit. */
 static inline int pp_address_compare_texts(uintptr_t x, uintptr_t y)
 {
     unsigned x_shift = 0;

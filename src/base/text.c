@@ -3,8 +3,6 @@
  * text.c: appending to a fixed buffer, and numbers as text.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "base/text.h"
 

@@ -5,8 +5,6 @@
  * What does not fit is cut off; the text is always NUL-terminated.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_TEXT_H
 #define PP_BASE_TEXT_H

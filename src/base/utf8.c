@@ -3,8 +3,6 @@
  * utf8.c: see the header.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "base/utf8.h"
 

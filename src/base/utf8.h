@@ -3,8 +3,6 @@
  * utf8.h: characters of UTF-8 (Unicode 15, table 3-7).
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_UTF8_H
 #define PP_BASE_UTF8_H
@@ -12,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many of the `length` bytes (at least 1) at `text` are one character in valid UTF-8; 0: none. */
+/* How many of the `length` bytes (at least 1) at `text` are one character in valid UTF-8;
+ * 0: none. */
 size_t pp_utf8_length(const uint8_t *text, size_t length);
 
 /* The character of these `size` bytes, which pp_utf8_length() has found valid. */

@@ -2,16 +2,15 @@
  *
  * words.h: copies of what another thread may be writing.
  *
- * Of something with a sequence number: the reader looks at the number before and after, and throws away what
- * it has copied if it has changed. So the copy may be of two halves that do not belong together, but each of its
- * words has to be one that was stored. Which of them are seen is up to fences:
+ * Of something with a sequence number: the reader looks at the number before and after, and throws
+ * away what it has copied if it has changed. So the copy may be of two halves that do not belong
+ * together, but each of its words has to be one that was stored. Which of them are seen is up to
+ * fences:
  *
  *   writer   sequence = odd;  release fence;  words;  sequence = even, release
  *   reader   sequence, acquire;  words;  acquire fence;  sequence
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_BASE_WORDS_H
 #define PP_BASE_WORDS_H

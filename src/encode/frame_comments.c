@@ -3,8 +3,6 @@
  * frame_comments.c: how wide the columns of frames are; rows with them.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/frame_comments.h"
 
@@ -16,8 +14,8 @@
 
 enum { TAB = 8 };
 
-/* A frame in text: 0x<address>, and <name>+0x<offset> if it has a name. An inlined function has the address and
- * the offset of the function that it is in. */
+/* A frame in text: 0x<address>, and <name>+0x<offset> if it has a name. An inlined function has the
+ * address and the offset of the function that it is in. */
 typedef struct frame {
     uintptr_t address;
     const char *name; /* NULL = unknown */
@@ -127,7 +125,8 @@ static void pad(pp_text_stream *out, size_t cell, size_t widest)
         pp_text_stream_add(out, "\t");
 }
 
-/* The lines from frame `f` on, which comes before `at`, as far as the frames have a name, share their columns. */
+/* The lines from frame `f` on, which comes before `at`, as far as the frames have a name, share
+ * their columns. */
 static void measure_block(pp_frame_comments *comments, const pp_profile_sample *sample,
                           uint32_t end, frame f, place at, size_t *address, size_t *name)
 {

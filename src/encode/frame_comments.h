@@ -5,15 +5,14 @@
  *
  *   #\t0xPC\tname+0xOFF\tfile:line        or the module's path, where the line is not known
  *
- * Where lines are known, the functions that were inlined at an address have lines of their own, the innermost first.
- * PC is that of the call, one below what stands in the row. Columns are aligned by tabs of eight, for
- * as many neighbouring lines as have the column [text/tabwriter]. Where the name is unknown the
- * address stands alone. An empty line follows.
+ * Where lines are known, the functions that were inlined at an address have lines of their own, the
+ * innermost first. PC is that of the call, one below what stands in the row. Columns are aligned by
+ * tabs of eight, for as many neighbouring lines as have the column [text/tabwriter]. Where the name
+ * is unknown the address stands alone. An empty line follows.
  *
  * Which frames have lines: encode/shown_frames.h. The row above them has all addresses, as Go's.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing: its memory goes with the arena.
  */
 #ifndef PP_ENCODE_FRAME_COMMENTS_H
@@ -44,12 +43,13 @@ void pp_frame_comments_write(pp_frame_comments *comments, const pp_profile_sampl
 /* A row of a text; what comes between it and the lines of its frames, too. */
 typedef void pp_text_row(pp_text_stream *out, const pp_profile_sample *sample);
 
-/* Writes every sample of the profile: its row, and unless `bare` the lines of its frames. 0 or -ENOMEM. */
+/* Writes every sample of the profile: its row, and unless `bare` the lines of its frames. 0 or
+ * -ENOMEM. */
 int pp_text_rows_write(pp_text_stream *out, const pp_profile *profile, pp_text_row *row, bool bare,
                        bool hide_allocators, pp_arena *arena);
 
-/* The rows, what is mapped below them, and all that is not yet written: the end of a text. 0, -ENOMEM or the
- * writer's first error. */
+/* The rows, what is mapped below them, and all that is not yet written: the end of a text. 0,
+ * -ENOMEM or the writer's first error. */
 int pp_text_rows_and_maps_finish(pp_text_stream *out, const pp_profile *profile, pp_text_row *row,
                                  bool bare, bool hide_allocators, pp_arena *arena);
 

@@ -3,8 +3,6 @@
  * function_table.c: an open-addressing table of functions (drawing in function_table.h).
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/function_table.h"
 

@@ -2,14 +2,13 @@
  *
  * function_table.h: numbers functions 1..n in the order in which they are first seen.
  *
- * A function is told by its name, its file and where it begins there, as readers do: of where lines are unknown, only
- * the name is there.
+ * A function is told by its name, its file and where it begins there, as readers do: of where lines
+ * are unknown, only the name is there.
  *
  *   functions  [name, file, start line][...]      function id - 1
  *   slots      [0][2][0][1]...                    open addressing: all three -> id, 0 = empty
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing: its memory goes with the arena.
  */
 #ifndef PP_ENCODE_FUNCTION_TABLE_H

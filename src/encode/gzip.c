@@ -3,7 +3,6 @@
  * gzip.c: zlib's deflate behind the writer interface (contract in gzip.h).
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc).
- * Locks: none.
  * Owns: nothing; its memory goes with the arena.
  */
 #include "encode/gzip.h"

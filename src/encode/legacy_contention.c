@@ -3,8 +3,6 @@
  * legacy_contention.c: header, rows, maps (layout in legacy_contention.h).
  *
  * Zone: NORMAL (no malloc, no stdio).
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/legacy_contention.h"
 

@@ -3,8 +3,6 @@
  * legacy_count.c: header, rows, maps (layout in legacy_count.h).
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/legacy_count.h"
 

@@ -12,8 +12,6 @@
  *     remove it once. A real one (a recursive call just returned from) is written twice.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/legacy_cpu.h"
 

@@ -7,11 +7,10 @@
  *   trailer   0 1 0
  *   an empty line, "MAPPED_LIBRARIES:", the text of /proc/self/maps      unless that cannot be read
  *
- * Every field is a native word. Format: docs/cpuprofile-fileformat of gperftools; the line in front of the maps is
- * that of Go's runtime/pprof of 2016, and readers of either kind pass over it.
+ * Every field is a native word. Format: docs/cpuprofile-fileformat of gperftools; the line in front
+ * of the maps is that of Go's runtime/pprof of 2016, and readers of either kind pass over it.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio; stack below 4 KiB).
- * Locks: none.
  * Owns: nothing; its memory goes with the arena.
  */
 #ifndef PP_ENCODE_LEGACY_CPU_H

@@ -3,8 +3,6 @@
  * legacy_heap.c: header, rows, statistics, maps (layout in legacy_heap.h).
  *
  * Zone: NORMAL (no malloc, no stdio).
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/legacy_heap.h"
 

@@ -14,13 +14,13 @@
  *   MAPPED_LIBRARIES:
  *   the text of /proc/self/maps
  *
- * Rows are raw samples, which readers scale by the rate in the header; where one rate cannot explain
- * them they are estimates, and the header ends in "@ heapprofile", which readers take as they are.
- * The 2 in the header is history: the first heap profilers reported twice their rate.
+ * Rows are raw samples, which readers scale by the rate in the header; where one rate cannot
+ * explain them they are estimates, and the header ends in "@ heapprofile", which readers take as
+ * they are. The 2 in the header is history: the first heap profilers reported twice their rate.
  *
  * The header has the sums of the rows, with one exception: where nothing that was sampled has been
- * freed, its allocated bytes are one more than those in use. Readers take equal numbers for a profile
- * that has only what is in use, and cannot compare it with later ones, which have both.
+ * freed, its allocated bytes are one more than those in use. Readers take equal numbers for a
+ * profile that has only what is in use, and cannot compare it with later ones, which have both.
  *
  * Zone: NORMAL.
  */

@@ -3,8 +3,6 @@
  * location_names.c: locations and mappings, side by side in ascending order.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/location_names.h"
 
@@ -63,8 +61,8 @@ static const order *sorted_mappings(const finder *f)
     return sorted;
 }
 
-/* The symbol's name is that of the profiles without lines; where there is none it is taken from the lines. Lines of a
- * function that nobody can name are of no use to readers. */
+/* The symbol's name is that of the profiles without lines; where there is none it is taken from the
+ * lines. Lines of a function that nobody can name are of no use to readers. */
 static void unite(pp_symbol *symbol, pp_lines *lines)
 {
     if (lines->count == 0)
@@ -77,7 +75,8 @@ static void unite(pp_symbol *symbol, pp_lines *lines)
         lines->count = 0;
 }
 
-/* Finds the lines of `count` locations from `first` on, which lie in one mapping and are named already. */
+/* Finds the lines of `count` locations from `first` on, which lie in one mapping and are named
+ * already. */
 static bool line_run(const finder *f, uint32_t mapping, uint32_t first, const uintptr_t *addresses,
                      uint32_t count)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * location_names.h: the mapping, the function and the lines of every location, found for all of them at once.
+ * location_names.h: the mapping, the function and the lines of every location, found for all of
+ * them at once.
  *
  * Locations and mappings are sorted by address and walked side by side, so that each mapping's
- * symbol table is read once, for those of its addresses that occur. Where lines are known, too, the function that
- * the machine calls keeps the name of the symbol table: a profile with lines and one without agree on it.
+ * symbol table is read once, for those of its addresses that occur. Where lines are known, too, the
+ * function that the machine calls keeps the name of the symbol table: a profile with lines and one
+ * without agree on it.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing: its memory goes with the arena.
  */
 #ifndef PP_ENCODE_LOCATION_NAMES_H
@@ -21,8 +22,8 @@
 typedef struct pp_location_names {
     uint32_t *ascending; /* indices of the locations, by address */
     pp_symbol *symbols;  /* of the location with the same index; without a name: unknown */
-    /* The names for people, of the symbols and of each line's function (NULL: no lines). Both are NULL until
-     * pp_location_names_make_readable(). */
+    /* The names for people, of the symbols and of each line's function (NULL: no lines). Both are
+     * NULL until pp_location_names_make_readable(). */
     const char **readable;
     const char ***readable_lines;
     pp_lines *lines; /* likewise; all 0 unless profile->symbolize is LINES */

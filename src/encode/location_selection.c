@@ -3,8 +3,6 @@
  * location_selection.c: from the guess to what is shown.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/location_selection.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * location_selection.h: which frames and locations a profile is written with that leaves the allocator's out.
+ * location_selection.h: which frames and locations a profile is written with that leaves the
+ * allocator's out.
  *
- * Names decide which frames these are, and are known after all samples are numbered. But nearly always it is the hook
- * at the leaf alone, which is told by its address. So samples are written by this guess first:
+ * Names decide which frames these are, and are known after all samples are numbered. But nearly
+ * always it is the hook at the leaf alone, which is told by its address. So samples are written by
+ * this guess first:
  *
  *   samples without hooks -> numbers -> the hooks' numbers -> names -> was each guess right? --yes--> done
  *                              |                                 |no
@@ -11,7 +13,6 @@
  *                                                                ids 1 2 3 ... count in the order of their first use
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing: its memory goes with the arena.
  */
 #ifndef PP_ENCODE_LOCATION_SELECTION_H
@@ -29,11 +30,13 @@ typedef struct pp_location_selection {
     pp_shown_frames shown; /* where there are ids */
 } pp_location_selection;
 
-/* All frames of the samples but the hooks are in the table. These are added; `count` is what was there before. */
+/* All frames of the samples but the hooks are in the table. These are added; `count` is what was
+ * there before. */
 void pp_location_selection_begin(pp_location_selection *selection, const pp_profile *profile,
                                  pp_location_table *locations);
 
-/* Names are known: looks whether each guess was right. If not, there are ids to be given. 0 or -ENOMEM. */
+/* Names are known: looks whether each guess was right. If not, there are ids to be given. 0 or
+ * -ENOMEM. */
 int pp_location_selection_decide(pp_location_selection *selection, const pp_profile *profile,
                                  pp_location_table *locations, const pp_location_names *names,
                                  pp_arena *arena);

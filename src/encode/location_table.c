@@ -3,8 +3,6 @@
  * location_table.c: growing the table of addresses (drawing in location_table.h).
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/location_table.h"
 

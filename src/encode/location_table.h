@@ -8,7 +8,6 @@
  *   slots      [0][2][0][1]...                        open addressing: address -> id, 0 = empty
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing: its memory goes with the arena.
  */
 #ifndef PP_ENCODE_LOCATION_TABLE_H

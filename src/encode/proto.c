@@ -5,8 +5,8 @@
  *   samples -> location ids -> [sorted by address] -> mapping of each -> function names and lines of each
  *           -> message in one buffer -> gzip -> writer
  *
- * Where the allocator's frames are left out, names may tell that samples have to be written once more
- * (encode/location_selection.h).
+ * Where the allocator's frames are left out, names may tell that samples have to be written once
+ * more (encode/location_selection.h).
  *
  * The message is built in memory before its first byte is written: it is small beside the tables
  * that it comes from, and whoever runs out of memory has then written nothing. Samples are appended
@@ -16,7 +16,6 @@
  * they are kept.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
- * Locks: none.
  * Owns: the message buffer, for the length of the call.
  */
 #include "encode/proto.h"
@@ -149,7 +148,8 @@ static uint8_t *put_ids(encoder *e, const uintptr_t *pc, uint32_t count, uint8_t
     return at;
 }
 
-/* Readers drop a sample without a location, and its values with it: an empty stack has the address 0. */
+/* Readers drop a sample without a location, and its values with it: an empty stack has the address
+ * 0. */
 static void encode_stack(encoder *e, const pp_profile_sample *sample)
 {
     static const uintptr_t address_0[1];
@@ -165,7 +165,8 @@ static void encode_stack(encoder *e, const pp_profile_sample *sample)
     pp_wire_close(&e->out, packed);
 }
 
-/* An empty text cannot be told from the number 0: readers see no such label, in what Go writes neither. */
+/* An empty text cannot be told from the number 0: readers see no such label, in what Go writes
+ * neither. */
 static void encode_label(encoder *e, const pp_sample_label *label)
 {
     if (label->text != NULL && *label->text == '\0')
@@ -231,7 +232,8 @@ static void encode_and_name_samples(encoder *e)
     }
 }
 
-/* Numbers the functions of which no more than the name is known, in the order of their addresses. */
+/* Numbers the functions of which no more than the name is known, in the order of
+ * their addresses. */
 static void name_locations(encoder *e)
 {
     const char *last_name = NULL; /* neighbours share a function, and then the text of its name */
@@ -343,10 +345,11 @@ static uint32_t build_id_index(encoder *e, const pp_mapping *mapping)
 }
 
 /*
- * Readers take each of these flags for "nothing is left to be found out": go tool pprof, pprof and Pyroscope leave such
- * a mapping alone. With names of a symbol table alone none is set: a reader that has the file adds lines. Where the
- * file's debug information was read they are, though some locations have no line: _start, which is linked to
- * every program, has none anywhere (docs/READERS.md).
+ * Readers take each of these flags for "nothing is left to be found out": go tool pprof, pprof and
+ * Pyroscope leave such a mapping alone. With names of a symbol table alone none is set: a reader
+ * that has the file adds lines. Where the file's debug information was read they are, though some
+ * locations have no line: _start, which is linked to every program, has none anywhere
+ * (docs/READERS.md).
  */
 static void encode_completeness(encoder *e, bool complete)
 {

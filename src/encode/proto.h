@@ -4,7 +4,6 @@
  *
  * Zone: NORMAL, and the fatal-signal writer: it calls neither malloc nor stdio nor the loader, and
  *       keeps its stack below 4 KiB.
- * Locks: none.
  * Owns: nothing; its memory goes with the arena.
  */
 #ifndef PP_ENCODE_PROTO_H

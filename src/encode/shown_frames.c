@@ -3,8 +3,6 @@
  * shown_frames.c: from both ends of a stack inwards.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/shown_frames.h"
 
@@ -95,8 +93,8 @@ static void leave_out_allocator(const pp_shown_frames *shown, const pp_profile_s
 
 /* ---- the root ---- */
 
-/* What the outermost of `depth` frames is; `unnamed` if it is in libc and has no name, as in a stripped one these
- * functions have not. */
+/* What the outermost of `depth` frames is; `unnamed` if it is in libc and has no name, as in a
+ * stripped one these functions have not. */
 static pp_thread_root root_of(const pp_shown_frames *shown, const pp_profile_sample *sample,
                               uint32_t depth, pp_thread_root unnamed)
 {

@@ -3,8 +3,6 @@
  * string_table.c: an open-addressing table of texts (drawing in string_table.h).
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/string_table.h"
 

@@ -8,7 +8,6 @@
  *   slots    [0][2][0][1]...             open addressing: hash of a text -> its index, 0 = empty
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing: its memory goes with the arena, and the texts stay the caller's.
  */
 #ifndef PP_ENCODE_STRING_TABLE_H

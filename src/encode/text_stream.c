@@ -3,8 +3,6 @@
  * text_stream.c: appending to a buffer that is written whenever it is large enough.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/text_stream.h"
 

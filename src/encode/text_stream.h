@@ -6,7 +6,6 @@
  * finish once.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: its buffer, until finish.
  */
 #ifndef PP_ENCODE_TEXT_STREAM_H
@@ -35,8 +34,8 @@ void pp_text_stream_hex(pp_text_stream *stream, uint64_t number); /* with 0x in 
 /* In double quotes (base/quoted.h). */
 void pp_text_stream_quoted(pp_text_stream *stream, const char *text);
 
-/* A stack as rows have it: each address after a space; an empty one has a placeholder, since readers
- * need an address. */
+/* A stack as rows have it: each address after a space; an empty one has a placeholder, since
+ * readers need an address. */
 void pp_text_stream_stack(pp_text_stream *stream, const uintptr_t *pcs, uint32_t depth);
 
 /* Nothing is written any more; `error` is what finish returns, unless there was one before. */

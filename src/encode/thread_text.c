@@ -3,8 +3,6 @@
  * thread_text.c: names of all addresses first, then thread after thread (layout in the header).
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/thread_text.h"
 
@@ -53,7 +51,8 @@ static void write_place(dump *d, const pp_line *line)
     pp_text_stream_unsigned(&d->out, line->line);
 }
 
-/* The functions that were inlined there, which have no code of their own that the address could be an offset in. */
+/* The functions that were inlined there, which have no code of their own that the address could be
+ * an offset in. */
 static void write_inlined(dump *d, uint32_t id, const char *after)
 {
     const pp_lines *lines = &d->names.lines[id - 1];

@@ -11,12 +11,10 @@
  *   created by start_workers in thread 4700
  *           /usr/bin/program +0x3f
  *
- * Offsets are from the function's entry to the return address; where the function is unknown its address
- * stands for it, and the offset is that in the file.
+ * Offsets are from the function's entry to the return address; where the function is unknown its
+ * address stands for it, and the offset is that in the file.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_ENCODE_THREAD_TEXT_H
 #define PP_ENCODE_THREAD_TEXT_H

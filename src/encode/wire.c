@@ -3,8 +3,6 @@
  * wire.c: protobuf fields appended to a buffer (format in wire.h).
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "encode/wire.h"
 

@@ -11,7 +11,6 @@
  * "Encoding".)
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing; errors stick to the buffer.
  */
 #ifndef PP_ENCODE_WIRE_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * alternate_stack.c: sigaltstack, for the sake of stacks on which our signals have no room, or no business.
+ * alternate_stack.c: sigaltstack, for the sake of stacks on which our signals have no room, or no
+ * business.
  *
- * A thread that sets up such a one gets no more signals of ours before it is in force, and gets them again after
- * it is gone (sample/small_stacks.h). One that is large enough may become a coroutine's: see
- * pp_cpu_timers_hold_thread().
+ * A thread that sets up such a one gets no more signals of ours before it is in force, and gets
+ * them again after it is gone (sample/small_stacks.h). One that is large enough may become a
+ * coroutine's: see pp_cpu_timers_hold_thread().
  *
  * Zone: HOOK. It may be called from the host's signal handlers.
  * Locks: the one of cpu_timers.c, with patience.
- * Owns: nothing.
  */
 #include "hook/process.h"
 
@@ -47,7 +47,8 @@ static void follow_kernel(void)
     follow(&now);
 }
 
-/* A child of vfork has a stack of its own, and our memory is its parent's. libc's header has its own names. */
+/* A child of vfork has a stack of its own, and our memory is its parent's. libc's header has its
+ * own names. */
 __attribute__((visibility("default"))) int
 sigaltstack(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
             const stack_t *restrict stack, stack_t *restrict old)

@@ -2,15 +2,16 @@
  *
  * cancel.c: pthread_cancel, which shares its signal with our timers (sys/sampling_signal.h).
  *
- * glibc installs its handler of that signal in the first call. Ours goes back in front of it after each
- * call. Until then our signals come to glibc's, which takes no notice of any but those of tgkill.
+ * glibc installs its handler of that signal in the first call. Ours goes back in front of it after
+ * each call. Until then our signals come to glibc's, which takes no notice of any but those of
+ * tgkill.
  *
- * Ours has SA_ONSTACK, glibc's has not. So where the thread has an alternate stack that is too small for a signal
- * (sample/small_stacks.h), ours steps aside until the thread has taken the one that it is sent.
+ * Ours has SA_ONSTACK, glibc's has not. So where the thread has an alternate stack that is too
+ * small for a signal (sample/small_stacks.h), ours steps aside until the thread has taken the one
+ * that it is sent.
  *
  * Zone: HOOK.
  * Locks: the one of cpu_signal.c, before and after the real call.
- * Owns: nothing.
  */
 #include "hook/process.h"
 
@@ -31,8 +32,8 @@ typedef int cancel_function(pthread_t);
 
 static void *real_pthread_cancel;
 
-/* A thread that cancels itself asynchronously does not come back: it does so a moment later, when it
- * becomes asynchronous again. */
+/* A thread that cancels itself asynchronously does not come back: it does so a moment later, when
+ * it becomes asynchronous again. */
 static int cancel_self(cancel_function *real, pthread_t thread)
 {
     int type = PTHREAD_CANCEL_DEFERRED;

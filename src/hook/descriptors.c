@@ -2,15 +2,15 @@
  *
  * descriptors.c: open(), socket(), close() and their like, for the fd profile.
  *
- * Each real function is looked up when it is first called, and the rest when the first thread is about
- * to be created: a search at load would grow with the number of libraries, but where there are threads, a
- * signal handler, the child of fork or whom a library's constructor waits for may not need the
- * loader's lock. The call that comes from within that search (the loader wants memory of an allocator
- * that opens a file) is made as a bare system call.
+ * Each real function is looked up when it is first called, and the rest when the first thread is
+ * about to be created: a search at load would grow with the number of libraries, but where there
+ * are threads, a signal handler, the child of fork or whom a library's constructor waits for may
+ * not need the loader's lock. The call that comes from within that search (the loader wants memory
+ * of an allocator that opens a file) is made as a bare system call.
  *
- * What is closed is taken out of the table before the real function runs: behind it another thread may
- * have the number already. If it fails, there was nothing to close (EBADF), or it is closed all the
- * same (EINTR, EIO).
+ * What is closed is taken out of the table before the real function runs: behind it another thread
+ * may have the number already. If it fails, there was nothing to close (EBADF), or it is closed all
+ * the same (EINTR, EIO).
  *
  * A child of vfork has descriptors of its own, but our memory: its calls are not recorded.
  *

@@ -6,7 +6,6 @@
  *                                      -> pp_descriptor_slow -> real function, and record
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the hooks.
  */
 #ifndef PP_HOOK_DESCRIPTORS_H

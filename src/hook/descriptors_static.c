@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors_static.c: what stands in for descriptors.c in a fully static program: nothing is hooked,
- * since fopen and its like have no other name in libc.a. The fd profile shows what is open, and
- * nobody who opened it.
+ * descriptors_static.c: what stands in for descriptors.c in a fully static program: nothing is
+ * hooked, since fopen and its like have no other name in libc.a. The fd profile shows what is open,
+ * and nobody who opened it.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #include "hook/descriptors.h"
 

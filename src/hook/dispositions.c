@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * dispositions.c: sigaction, signal and their kin, for the signals whose default action is not enough.
+ * dispositions.c: sigaction, signal and their kin, for the signals whose default action is not
+ * enough.
  *
  *   SIGTERM, SIGINT   write the profile, and then end the process in the same way
  *   SIGIO             with engine=perf: the kernel sends it, where the user's queue of signals is full, in
  *                     the place of an event's; it must not end the process then
  *
- * A stand-in is a handler of ours where the host has, or wants, the default action. The host is told
- * SIG_DFL: Python, for one, asks whether SIGINT is at SIG_DFL before it makes Ctrl-C a
- * KeyboardInterrupt. Every call goes to the real function first. Then a default action that is in force
- * gets its stand-in, with the flags and the mask that the host gave to it, so that the kernel keeps them
- * for us; only SA_ONSTACK and SA_NODEFER are left out, since the stand-in needs room and time.
+ * A stand-in is a handler of ours where the host has, or wants, the default action. The host is
+ * told SIG_DFL: Python, for one, asks whether SIGINT is at SIG_DFL before it makes Ctrl-C a
+ * KeyboardInterrupt. Every call goes to the real function first. Then a default action that is in
+ * force gets its stand-in, with the flags and the mask that the host gave to it, so that the kernel
+ * keeps them for us; only SA_ONSTACK and SA_NODEFER are left out, since the stand-in needs room and
+ * time.
  *
  * All other signals go straight to the real functions, SIGPROF too (docs/SIGNALS.md).
  *
@@ -308,7 +310,8 @@ ssignal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
 }
 
 /* The signal() of programs that are compiled for C99 or an old POSIX alone. */
-/* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name) */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name)
+ * */
 __attribute__((visibility("default"))) sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
     return set_handler(&real_sysv_signal, "__sysv_signal", number, handler);
@@ -321,7 +324,8 @@ sysv_signal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
     return set_handler(&real_sysv_signal, "__sysv_signal", number, handler);
 }
 
-/* It changes and tells the thread's mask, which must be the host's then: the lock is taken after it. */
+/* It changes and tells the thread's mask, which must be the host's then: the lock is taken after
+ * it. */
 __attribute__((visibility("default"))) sighandler_t
 sigset(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
        int number, sighandler_t handler)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * exec.c: the exec functions, for the sake of the engine `perf`, and of those who want the program profiled that
- * the process becomes (follow_exec.h).
+ * exec.c: the exec functions, for the sake of the engine `perf`, and of those who want the program
+ * profiled that the process becomes (follow_exec.h).
  *
  * The kernel deletes a process's timers when it executes another program, together with their
- * pending signals, but the signal of a perf event stays pending if the thread blocks it (past libc).
- * The new program would die of it as soon as it opens the signal. So the calling thread's event is
- * stopped before, and its signal is taken back.
+ * pending signals, but the signal of a perf event stays pending if the thread blocks it (past
+ * libc). The new program would die of it as soon as it opens the signal. So the calling thread's
+ * event is stopped before, and its signal is taken back.
  *
  * libc's exec functions call each other past the symbol table, so each has its hook. Those with a
  * list of arguments make an array of it, as libc's do.
  *
- * Zone: HOOK. Called between fork or vfork and exec too: there, one getpid and no more (what a child of fork is
- * told is for the callback to know).
+ * Zone: HOOK. Called between fork or vfork and exec too: there, one getpid and no more (what a
+ * child of fork is told is for the callback to know).
  * Locks: the one of cpu_timers.c, with patience.
- * Owns: nothing.
  */
 #include "hook/process.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * futex.c: waits for a futex by way of libc's syscall(): std::atomic::wait, Rust's standard library,
- * abseil. Who will wake them is nobody's knowledge but the program's: block events, charged to nobody.
+ * futex.c: waits for a futex by way of libc's syscall(): std::atomic::wait, Rust's standard
+ * library, abseil. Who will wake them is nobody's knowledge but the program's: block events,
+ * charged to nobody.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #include "hook/process.h"
 #include "sample/contention.h"

@@ -11,14 +11,13 @@
  *
  * A record is taken out before the real function can give the address to somebody else.
  *
- * The guard keeps what the real function itself allocates through a hook from being counted a second
- * time. It is no flag, since operator new may leave by an exception: it says where on the stack the
- * guarded call stands, and whose it is, so that one that has gone is told from one that is there. What
- * looks like one that is there may be what it left on a stack that nobody has written over: no allocator
- * calls back so often as GUARD_PATIENCE.
+ * The guard keeps what the real function itself allocates through a hook from being counted a
+ * second time. It is no flag, since operator new may leave by an exception: it says where on the
+ * stack the guarded call stands, and whose it is, so that one that has gone is told from one that
+ * is there. What looks like one that is there may be what it left on a stack that nobody has
+ * written over: no allocator calls back so often as GUARD_PATIENCE.
  *
  * Zone: HOOK. errno is the real function's.
- * Locks: none.
  * Owns: the guard (24 bytes of TLS).
  */
 #include "hook/malloc.h"
@@ -270,9 +269,9 @@ static uintptr_t resize(const pp_malloc_call *call)
 /* ---- calls that come while the loader is asked ---- */
 
 /*
- * A block that is resized here comes from here too, since no real function is known: resolve_libc adopts all or none.
- * Another one, of the loader's first memory or of who calls past us, has a size that nobody here can tell: it stays
- * as it is, as if there were no memory.
+ * A block that is resized here comes from here too, since no real function is known: resolve_libc
+ * adopts all or none. Another one, of the loader's first memory or of who calls past us, has a size
+ * that nobody here can tell: it stays as it is, as if there were no memory.
  */
 static void *resize_early(uintptr_t old, uint64_t size)
 {

@@ -3,8 +3,6 @@
  * malloc.h: the allocation hooks, as the rest of the library sees them.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_HOOK_MALLOC_H
 #define PP_HOOK_MALLOC_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_bootstrap.c: a few kilobytes for a loader that allocates while it is asked where malloc is.
+ * malloc_bootstrap.c: a few kilobytes for a loader that allocates while it is asked where malloc
+ * is.
  *
- * Old libcs' dlsym calls calloc; newer ones call malloc for an error message. What they get is known
- * to free, realloc and malloc_usable_size as an entry of the live table (PP_HEAP_FOREIGN), which
- * costs other calls nothing, and is never used again.
+ * Old libcs' dlsym calls calloc; newer ones call malloc for an error message. What they get is
+ * known to free, realloc and malloc_usable_size as an entry of the live table (PP_HEAP_FOREIGN),
+ * which costs other calls nothing, and is never used again.
  *
  *   [size|block.....][size|block...]      free
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the arena (.bss).
  */
 #include "hook/malloc_hook.h"

@@ -2,14 +2,12 @@
  *
  * malloc_fallback.c: functions that only some allocators have, in terms of those that all have.
  *
- * We export jemalloc's, tcmalloc's and mimalloc's own functions. Where there is no such allocator they are hidden
- * (malloc_names_shared.c), but not from all: a library that was relocated before us may find mallocx by a weak reference. Whoever
- * calls it must get memory, whatever allocator there is; likewise C23's free_sized, and operator new where no C++ runtime
- * can be found.
+ * We export jemalloc's, tcmalloc's and mimalloc's own functions. Where there is no such allocator
+ * they are hidden (malloc_names_shared.c), but not from all: a library that was relocated before us
+ * may find mallocx by a weak reference. Whoever calls it must get memory, whatever allocator there
+ * is; likewise C23's free_sized, and operator new where no C++ runtime can be found.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #include "hook/malloc_hook.h"
 

@@ -11,8 +11,6 @@
  *   malloc_names_shared.c  hides their names there
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_HOOK_MALLOC_HOOK_H
 #define PP_HOOK_MALLOC_HOOK_H
@@ -89,18 +87,19 @@ void pp_malloc_adopt(pp_malloc_hook *hook, pp_malloc_function *real, pp_malloc_w
 /* The hook is as if it had never been called. */
 void pp_malloc_forget(pp_malloc_hook *hook);
 
-/* The same as pp_malloc_resolve, for a hook that was not there when malloc was resolved: the loader's lock
- * is not waited for. Leaves the hook unresolved if there is not even a stand-in. */
+/* The same as pp_malloc_resolve, for a hook that was not there when malloc was resolved: the
+ * loader's lock is not waited for. Leaves the hook unresolved if there is not even a stand-in. */
 void pp_malloc_resolve_late(pp_malloc_hook *hook, uintptr_t caller);
 
-/* What the program itself would call: the definition of somebody before us, else the real function. */
+/* What the program itself would call: the definition of somebody before us, else the
+ * real function. */
 pp_malloc_function *pp_malloc_first_definition(pp_malloc_hook *hook);
 
 /* Operator new or delete. */
 bool pp_malloc_is_cxx(const pp_malloc_hook *hook);
 
-/* Whether the library at `path` is one whose operator new calls malloc until a new_handler gives up:
- * libstdc++ or libc++. */
+/* Whether the library at `path` is one whose operator new calls malloc until a new_handler gives
+ * up: libstdc++ or libc++. */
 bool pp_malloc_is_cxx_runtime(const char *path);
 
 /* Where malloc_usable_size is: together with malloc. */
@@ -111,8 +110,8 @@ void *pp_malloc_bootstrap(size_t size, size_t alignment);
 bool pp_malloc_is_bootstrap(uintptr_t address);
 size_t pp_malloc_bootstrap_size(uintptr_t address);
 
-/* Whether the program was loaded with a C++ runtime: asked without the loader, whose "no" costs it an
- * allocation. */
+/* Whether the program was loaded with a C++ runtime: asked without the loader, whose "no" costs it
+ * an allocation. */
 bool pp_malloc_has_cxx_runtime(void);
 
 /* Whether libc itself is still being set up: nobody can walk a stack then. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_late.c: where the allocator's functions are that turn up when the program runs already: those of a C++
- * runtime that dlopen brings, and jemalloc's, tcmalloc's and mimalloc's own names, which are looked for when
- * they are first called.
+ * malloc_late.c: where the allocator's functions are that turn up when the program runs already:
+ * those of a C++ runtime that dlopen brings, and jemalloc's, tcmalloc's and mimalloc's own names,
+ * which are looked for when they are first called.
  *
- * The loader is not asked: its lock is held while constructors run, and one of these may wait for the thread that
- * calls us. The tables of the loaded objects are read instead (sys/loaded_objects.h), in this order:
+ * The loader is not asked: its lock is held while constructors run, and one of these may wait for
+ * the thread that calls us. The tables of the loaded objects are read instead
+ * (sys/loaded_objects.h), in this order:
  *
  *   1. what was there from the start, behind us, in load order
  *   2. the caller's own object, and what it was linked to
@@ -16,12 +17,12 @@
  *   4. for the others, the loader after all, but only where there is one thread
  *   5. a stand-in (malloc_fallback.c)
  *
- * All forms of operator new and delete are looked for at once, for the same caller, so that what one has
- * allocated is not freed by that of another runtime.
+ * All forms of operator new and delete are looked for at once, for the same caller, so that what
+ * one has allocated is not freed by that of another runtime.
  *
- * What dlopen brought may go again. Before anything is unloaded we take hold of it (dlopen with RTLD_NOLOAD:
- * dlclose is about to take that lock anyway). What a destructor found while its library was being unloaded
- * cannot be held; it is forgotten behind dlclose.
+ * What dlopen brought may go again. Before anything is unloaded we take hold of it (dlopen with
+ * RTLD_NOLOAD: dlclose is about to take that lock anyway). What a destructor found while its
+ * library was being unloaded cannot be held; it is forgotten behind dlclose.
  *
  * Zone: HOOK.
  * Locks: the loader's second one (sys/loaded_objects.h), under which hooks are adopted.
@@ -177,7 +178,8 @@ static bool may_be_direct(const search *s, const pp_malloc_hook *hook)
            (at == PP_NO_OBJECT || pp_malloc_is_cxx_runtime(s->objects->object[at].path));
 }
 
-/* Who replaces some of these functions, before us or behind us, may rely on it that the others call them. */
+/* Who replaces some of these functions, before us or behind us, may rely on it that the others call
+ * them. */
 static bool all_may_be_direct(const search *s)
 {
     bool all = s->ours < s->objects->count && is_first(s, &pp_malloc_hook_malloc) &&

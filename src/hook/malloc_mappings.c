@@ -4,9 +4,10 @@
  *
  *   program --> mmap (stub) --> pp_hook_mmap --> real mmap --> due? --> pp_heap_mapped
  *
- * Left out: the allocator's own mappings, whose bytes are counted block by block (told by the object
- * that the call comes from), and this library's (told by the marks that base/memory.c and own_work.h set).
- * What libc maps for itself, thread stacks and loaded libraries, does not come by here.
+ * Left out: the allocator's own mappings, whose bytes are counted block by block (told by the
+ * object that the call comes from), and this library's (told by the marks that base/memory.c and
+ * own_work.h set). What libc maps for itself, thread stacks and loaded libraries, does not come by
+ * here.
  *
  * Also left out are mappings that cannot be read or written (PROT_NONE): that is address space, not
  * memory, and often more of it than there is memory.
@@ -19,7 +20,6 @@
  * Zone: HOOK. errno is the real function's.
  * Locks: that of sample/heap_mappings.h. A call made by the real function, that of another
  *        preloaded library, passes.
- * Owns: nothing.
  */
 #include "hook/malloc_mappings.h"
 

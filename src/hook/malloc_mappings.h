@@ -3,8 +3,6 @@
  * malloc_mappings.h: the hooks of mmap, as the rest of the library sees them.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_HOOK_MALLOC_MAPPINGS_H
 #define PP_HOOK_MALLOC_MAPPINGS_H

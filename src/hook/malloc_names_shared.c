@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_names_shared.c: keeps the names that only some allocators have from programs that have no such allocator.
+ * malloc_names_shared.c: keeps the names that only some allocators have from programs that have no
+ * such allocator.
  *
- * A program that finds mallocx by a weak reference or by dlsym takes it that jemalloc is there, and calls more of it, or
- * passes what it knows of jemalloc. In the file we define all these names, since the libraries that a program was
- * linked to are relocated before us: what they refer to must be there, as a plain function. (One that is chosen at run
- * time, STT_GNU_IFUNC, the loader would take from an object that is not relocated yet, and say so on stderr.) When
- * we are relocated, just before the program, the names that nothing else that is loaded defines are hidden:
+ * A program that finds mallocx by a weak reference or by dlsym takes it that jemalloc is there, and
+ * calls more of it, or passes what it knows of jemalloc. In the file we define all these names,
+ * since the libraries that a program was linked to are relocated before us: what they refer to must
+ * be there, as a plain function. (One that is chosen at run time, STT_GNU_IFUNC, the loader would
+ * take from an object that is not relocated yet, and say so on stderr.) When we are relocated, just
+ * before the program, the names that nothing else that is loaded defines are hidden:
  *
  *   symbols in the file                      symbols as the loader sees them from then on
  *   mallocx               -> the entry       no value: as if it were not there
  *   mallocx@GLIBC_2.2.5   -> the entry       STT_GNU_IFUNC -> pp_resolve_mallocx
  *
- * Of a name with an old version, references without a version are bound to that, and dlsym does not find it
- * [glibc, elf/dl-lookup.c: check_match]. So dlsym says that there is no such symbol, a weak reference is NULL as it is
- * without us, and a library that dlopen brings together with its allocator, or after it, has its calls hooked: the
- * loader asks for the function when it binds the reference.
+ * Of a name with an old version, references without a version are bound to that, and dlsym does not
+ * find it [glibc, elf/dl-lookup.c: check_match]. So dlsym says that there is no such symbol, a weak
+ * reference is NULL as it is without us, and a library that dlopen brings together with its
+ * allocator, or after it, has its calls hooked: the loader asks for the function when it binds the
+ * reference.
  *
- * The loader reads the address of the table of symbols from our dynamic section at each search. That section can
- * be written to until we are relocated; the table itself cannot, so that a copy is made.
+ * The loader reads the address of the table of symbols from our dynamic section at each search.
+ * That section can be written to until we are relocated; the table itself cannot, so that a copy is
+ * made.
  *
- * What remains: libraries that the program was linked to find the names as before. What is asked of dlsym while its
- * allocator came later is the allocator's own, and not counted.
+ * What remains: libraries that the program was linked to find the names as before. What is asked of
+ * dlsym while its allocator came later is the allocator's own, and not counted.
  *
  * Zone: HOOK.
  * Locks: the loader's second one, when a reference is bound after the start.
@@ -133,7 +137,8 @@ static bool can_tell(void)
     return &loaders_list != NULL && loaders_list.r_map != NULL;
 }
 
-/* Who needs a name that nobody defines is served by a stand-in (malloc_fallback.c): NULL would be called. */
+/* Who needs a name that nobody defines is served by a stand-in (malloc_fallback.c): NULL would be
+ * called. */
 __attribute__((visibility("hidden"), used)) pp_malloc_function *
 pp_malloc_if_wanted(const pp_malloc_hook *hook)
 {
@@ -192,7 +197,8 @@ static uintptr_t place_of(size_t i, bool hidden)
     return (uintptr_t)(hidden ? names[i].hidden : names[i].hook->entry);
 }
 
-/* Code lies in the order of the list, that of the entries and that of the others. NAMES: none of these. */
+/* Code lies in the order of the list, that of the entries and that of the others. NAMES: none of
+ * these. */
 static size_t name_at(uintptr_t address)
 {
     bool hidden = address >= place_of(0, true) && address <= place_of(NAMES - 1, true);

@@ -2,16 +2,17 @@
  *
  * malloc_real.c: where the allocator is that the program would have without us.
  *
- * It is the next definition behind ours (RTLD_NEXT): whatever was preloaded or linked after us. Else it is
- * libc's own (sys/libc.h).
+ * It is the next definition behind ours (RTLD_NEXT): whatever was preloaded or linked after us.
+ * Else it is libc's own (sys/libc.h).
  *
  * What is found in the main program is not taken: a definition there stands before ours, so that we
  * would not have been called; it is a PLT entry, which leads back to us.
  *
- * The first call of any hook resolves libc's, and those of a C++ runtime that is there, so that no call is too
- * early. That comes before the program has threads, so that nobody else has the loader's lock. The
- * loader may allocate while it is asked; such calls find the thread busy and are served from
- * malloc_bootstrap.c. What is not there then is looked for when it is first called (malloc_late.c).
+ * The first call of any hook resolves libc's, and those of a C++ runtime that is there, so that no
+ * call is too early. That comes before the program has threads, so that nobody else has the
+ * loader's lock. The loader may allocate while it is asked; such calls find the thread busy and are
+ * served from malloc_bootstrap.c. What is not there then is looked for when it is first called
+ * (malloc_late.c).
  *
  * Zone: HOOK.
  * Locks: none here; the loader's own.
@@ -192,8 +193,8 @@ static void *find_libc(const pp_malloc_hook *hook)
     return is_usable(hook, found) ? found : NULL;
 }
 
-/* All are found before the first one is adopted: a loader that allocates meanwhile must not get a block from the real
- * malloc, and come with it to a realloc that is not known yet. */
+/* All are found before the first one is adopted: a loader that allocates meanwhile must not get a
+ * block from the real malloc, and come with it to a realloc that is not known yet. */
 static void resolve_libc(void)
 {
     void *found[LIBC_HOOKS];
@@ -207,7 +208,8 @@ static void resolve_libc(void)
     }
 }
 
-/* Who replaces some of these functions, before us or behind us, may rely on it that the others call them. */
+/* Who replaces some of these functions, before us or behind us, may rely on it that the others call
+ * them. */
 static void resolve_cxx(void)
 {
     void *found[CXX_HOOKS] = {NULL};

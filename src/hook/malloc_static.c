@@ -2,18 +2,17 @@
  *
  * malloc_static.c: the allocation hooks of a fully static program.
  *
- * libc.a defines malloc, free and realloc strongly, with all the others in the same file, so that nothing
- * can stand in front of them by its name. The linker is asked to make the way round by ours instead:
- * with --wrap=malloc a call of malloc becomes one of __wrap_malloc, which is our entry, and
- * __real_malloc is what malloc would have been: libc's, or the program's own. The options for all of
- * them are in libpprof_static.wrap; without these nobody asks for this file, and the heap profile says
- * that it sees nothing.
+ * libc.a defines malloc, free and realloc strongly, with all the others in the same file, so that
+ * nothing can stand in front of them by its name. The linker is asked to make the way round by ours
+ * instead: with --wrap=malloc a call of malloc becomes one of __wrap_malloc, which is our entry,
+ * and __real_malloc is what malloc would have been: libc's, or the program's own. The options for
+ * all of them are in libpprof_static.wrap; without these nobody asks for this file, and the heap
+ * profile says that it sees nothing.
  *
- * Everything is known when the program is linked: no hook is ever unresolved, no call too early. C++'s
- * operator new calls malloc, which is enough.
+ * Everything is known when the program is linked: no hook is ever unresolved, no call too early.
+ * C++'s operator new calls malloc, which is enough.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the hooks.
  */
 #include "hook/malloc_hook.h"

@@ -3,8 +3,9 @@
  * process.c: fork, exit and unloading.
  *
  * fork() is followed through pthread_atfork, which libc's own callers (system, popen, daemon,
- * forkpty) pass as well. All signals are blocked for its length: a signal of ours that arrives while the
- * kernel copies a large address space restarts the copy, and at a high enough rate it never ends.
+ * forkpty) pass as well. All signals are blocked for its length: a signal of ours that arrives
+ * while the kernel copies a large address space restarts the copy, and at a high enough rate it
+ * never ends.
  *
  * No lock is held over the fork: handlers that were registered before ours run after it and may
  * wait for threads of the host, which may want that lock. The child resets what it inherited
@@ -13,7 +14,6 @@
  * A child of vfork, or of a raw clone, has not passed there; it is told by its process id.
  *
  * Zone: HOOK. _exit may be called from the host's signal handlers.
- * Locks: none.
  * Owns: the owner's process id; the signal mask from before the fork (8 bytes of TLS).
  */
 #include "hook/process.h"

@@ -5,7 +5,6 @@
  * What is to be done then is decided above (preload.c); this room only finds out that it happens.
  *
  * Zone: HOOK.
- * Locks: none of its own.
  * Owns: the handlers of SIGTERM and SIGINT, where their action was the default one.
  */
 #ifndef PP_HOOK_PROCESS_H
@@ -54,15 +53,16 @@ void pp_hook_process_init(const pp_process_events *wanted);
 void pp_hook_fatal_signals(void);
 
 /*
- * From now on SIGIO, where its action is the default one, does not end the process if the kernel sends it.
- * Needed before the first perf event: where the queue of signals is full (RLIMIT_SIGPENDING), the
- * kernel sends SIGIO in the place of the event's own signal.
+ * From now on SIGIO, where its action is the default one, does not end the process if the kernel
+ * sends it. Needed before the first perf event: where the queue of signals is full
+ * (RLIMIT_SIGPENDING), the kernel sends SIGIO in the place of the event's own signal.
  */
 void pp_hook_overflow_signal(void);
 
 /* ---- within this room ---- */
 
-/* SIGTERM and its like are as the host has them again: what stands in for them cannot work under its filter. */
+/* SIGTERM and its like are as the host has them again: what stands in for them cannot work under
+ * its filter. */
 void pp_hook_give_defaults_back(void);
 
 void pp_hook_sandbox_init(void);

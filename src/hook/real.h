@@ -10,7 +10,6 @@
  *
  * Zone: HOOK.
  * Locks: none (each pointer is written once with the same value).
- * Owns: nothing.
  */
 #ifndef PP_HOOK_REAL_H
 #define PP_HOOK_REAL_H

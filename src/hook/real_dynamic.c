@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * real_dynamic.c: the real functions of a program that has a loader: the next definitions behind ours.
+ * real_dynamic.c: the real functions of a program that has a loader: the next definitions behind
+ * ours.
  *
- * A fully static program has none. That is found out here, before its first hook could fail in a way
- * that nobody understands: it ends with a message. Nothing else would be honest, since there is no
- * malloc to go on with.
+ * A fully static program has none. That is found out here, before its first hook could fail in a
+ * way that nobody understands: it ends with a message. Nothing else would be honest, since there is
+ * no malloc to go on with.
  *
  * Zone: HOOK.
  * Locks: none here; the loader's own.
- * Owns: nothing.
  */
 #include "hook/real.h"
 

@@ -2,17 +2,15 @@
  *
  * real_static.c: the real functions of a fully static program: libc's own names for them.
  *
- * There is no loader that could be asked. Our pthread_create and the like come first, so that libc.a's
- * are not taken for them, but nearly each of these is an alias of a function with an internal
- * name, and to name that here has the linker bring its file. The few that have no other name are made
- * of one that has, or are bare system calls.
+ * There is no loader that could be asked. Our pthread_create and the like come first, so that
+ * libc.a's are not taken for them, but nearly each of these is an alias of a function with an
+ * internal name, and to name that here has the linker bring its file. The few that have no other
+ * name are made of one that has, or are bare system calls.
  *
- * The names are glibc's (2.34 or newer). Where they cannot be linked, libpprof_static.a is not built. malloc's
- * are in malloc_static.c.
+ * The names are glibc's (2.34 or newer). Where they cannot be linked, libpprof_static.a is not
+ * built. malloc's are in malloc_static.c.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #include "hook/real.h"
 
@@ -159,8 +157,8 @@ static long own_syscall(long number, long a, long b, long c, long d, long e, lon
 
 /* ---- the table ---- */
 
-/* Defined above this room (src/preload.c). Nobody asks an archive for what starts by itself: with this
- * reference it comes wherever a hook comes. */
+/* Defined above this room (src/preload.c). Nobody asks an archive for what starts by itself: with
+ * this reference it comes wherever a hook comes. */
 extern void pp_preload_link(void);
 __attribute__((used)) static void (*const starts_the_library)(void) = pp_preload_link;
 

@@ -6,15 +6,14 @@
  * before: timer_create in a new thread, open at the end. So the profile ends, and is written, just
  * before.
  *
- * A host that forbids itself to read the processor's counter of cycles would be killed by the vDSO's clocks, in
- * our handler. So clocks are read by system calls from then on.
+ * A host that forbids itself to read the processor's counter of cycles would be killed by the
+ * vDSO's clocks, in our handler. So clocks are read by system calls from then on.
  *
  * The hooks are plain functions of as many words as the real ones may take. They have names of
  * their own in C, because the real ones are declared variadic; the symbols are prctl and syscall.
  *
  * Zone: HOOK.
  * Locks: none here; the callback takes the session lock.
- * Owns: nothing.
  */
 #include "hook/process.h"
 

@@ -10,15 +10,13 @@
  * functions'. A try answers EBUSY alone for "taken": whatever else it says (EOWNERDEAD: the lock is
  * held; EDEADLK, EINVAL) is what the lock would have said. Robust mutexes are looked at instead.
  *
- * A wait that never returns ends in one of two ways. A thread that is cancelled, or calls pthread_exit in
- * a signal handler, is unwound: the unwinder comes by pp_wait_call_real() and calls pp_wait_unwound().
- * A signal handler that jumps out leaves the waiter behind (sample/waiters.h). pthread_cleanup_push
- * would not do: its buffer stays registered when its frame is jumped out of, and the end of the thread
- * would jump there.
+ * A wait that never returns ends in one of two ways. A thread that is cancelled, or calls
+ * pthread_exit in a signal handler, is unwound: the unwinder comes by pp_wait_call_real() and calls
+ * pp_wait_unwound(). A signal handler that jumps out leaves the waiter behind (sample/waiters.h).
+ * pthread_cleanup_push would not do: its buffer stays registered when its frame is jumped out of,
+ * and the end of the thread would jump there.
  *
  * Zone: HOOK.
- * Locks: none.
- * Owns: nothing.
  */
 #include "hook/waits.h"
 
@@ -67,8 +65,8 @@ static long wait_in_real(const pp_wait_call *call)
     return pp_wait_call_real(__atomic_load_n(&call->hook->real, __ATOMIC_RELAXED), call->argument);
 }
 
-/* The personality routine of pp_wait_call_real(). There is no landing pad: what is to be done is done
- * here, and the unwinding goes on. */
+/* The personality routine of pp_wait_call_real(). There is no landing pad: what is to be done is
+ * done here, and the unwinding goes on. */
 __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code
 pp_wait_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class exception_class,
                 struct _Unwind_Exception *exception, struct _Unwind_Context *context)

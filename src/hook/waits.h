@@ -7,7 +7,6 @@
  *                                              -> pp_wait_slow -> try, wait, record
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the hooks.
  */
 #ifndef PP_HOOK_WAITS_H
@@ -62,8 +61,8 @@ void pp_hook_waits_count(bool on);
 
 /*
  * A second thread is about to be created: all hooks are resolved now, on the thread that has all
- * locks that anybody has. Later, the loader's lock may belong to a thread that waits for the one that
- * would resolve (a library's constructor that waits for its own threads). Zone: NORMAL.
+ * locks that anybody has. Later, the loader's lock may belong to a thread that waits for the one
+ * that would resolve (a library's constructor that waits for its own threads). Zone: NORMAL.
  */
 void pp_hook_waits_prepare_for_threads(void);
 

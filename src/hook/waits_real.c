@@ -3,8 +3,9 @@
  * waits_real.c: the functions that the hooks of waits.c stand in front of.
  *
  * Each is looked up when it is first called, or, all of them, before there is a second thread: a
- * search at load would grow with the number of libraries. The loader may lock while it is asked (an allocator's mutex, in its malloc); such calls
- * find the thread busy and go to libc's internal names, which are there for the basic ones.
+ * search at load would grow with the number of libraries. The loader may lock while it is asked (an
+ * allocator's mutex, in its malloc); such calls find the thread busy and go to libc's internal
+ * names, which are there for the basic ones.
  *
  * Zone: HOOK.
  * Locks: none here; the loader's own.

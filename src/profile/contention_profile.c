@@ -4,7 +4,6 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: see the header.
- * Owns: nothing.
  */
 #include "profile/contention_profile.h"
 
@@ -65,7 +64,8 @@ static uint64_t lesser(uint64_t x, uint64_t y)
     return x < y ? x : y;
 }
 
-/* Who made others wait and let nobody through counts once, as who released: no reader has to divide by 0. */
+/* Who made others wait and let nobody through counts once, as who released: no reader has to divide
+ * by 0. */
 static uint64_t events_of(const pp_stack_entry *entry, uint64_t delay_ns)
 {
     uint64_t events = __atomic_load_n(&entry->count, __ATOMIC_RELAXED);
@@ -168,7 +168,8 @@ static void add_count(const char **list, size_t *count, uint64_t number, const c
     }
 }
 
-/* One in force all the time, or several by turns. Where nothing was recorded it is the present one. */
+/* One in force all the time, or several by turns. Where nothing was recorded it is the
+ * present one. */
 static void add_fraction(const char **list, size_t *count, const pp_contention_facts *facts,
                          pp_arena *arena)
 {

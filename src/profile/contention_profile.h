@@ -3,7 +3,6 @@
  * contention_profile.h: the block and the mutex profile as the model of profile.proto.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing; everything is in the arena.
  */
 #ifndef PP_PROFILE_CONTENTION_PROFILE_H

@@ -6,11 +6,10 @@
  *       -> [slots: the hash of what is there] -> group    else
  *
  * The stacks of a million rows are mostly a few that many rows share, and then nothing but their
- * addresses has to be looked at. `ids` is a cache of one try: what falls out of it is found by content.
+ * addresses has to be looked at. `ids` is a cache of one try: what falls out of it is found by
+ * content.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/count_profile.h"
 

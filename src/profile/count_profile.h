@@ -7,7 +7,6 @@
  * need be. Rows with equal stacks and equal labels become one sample.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing; everything is in the arena, or is the caller's.
  */
 #ifndef PP_PROFILE_COUNT_PROFILE_H
@@ -31,9 +30,10 @@ typedef struct pp_count_row {
 } pp_count_row;
 
 /*
- * Fills `profile` with one sample type, name/count, the most frequent samples first, ties as their texts
- * compare (samples.h), as Go has them. `with_labels`: else rows with equal stacks are one sample whatever their labels.
- * Stacks and the name must stay until the profile has been encoded. 0 or -ENOMEM.
+ * Fills `profile` with one sample type, name/count, the most frequent samples first, ties as their
+ * texts compare (samples.h), as Go has them. `with_labels`: else rows with equal stacks are one
+ * sample whatever their labels. Stacks and the name must stay until the profile has been encoded. 0
+ * or -ENOMEM.
  */
 int pp_count_profile_build(const char *name, const pp_count_row *rows, size_t row_count,
                            bool with_labels, pp_arena *arena, pp_profile *profile);

@@ -3,8 +3,6 @@
  * cpu_profile.c: the CPU profile as the model of profile.proto.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/cpu_profile.h"
 

@@ -3,7 +3,6 @@
  * cpu_profile.h: from the counts of a CPU session to a profile that can be encoded.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no loader lock).
- * Locks: none.
  * Owns: nothing; everything is in the arena.
  */
 #ifndef PP_PROFILE_CPU_PROFILE_H
@@ -14,8 +13,8 @@
 #include "sample/cpu.h"
 
 /*
- * Fills `profile`: samples by weight, descending, ties by stack, then by labels (with_labels: else a
- * stack is one sample); lost ones on the pseudo-frame pprof_lost_samples; what went wrong in the
+ * Fills `profile`: samples by weight, descending, ties by stack, then by labels (with_labels: else
+ * a stack is one sample); lost ones on the pseudo-frame pprof_lost_samples; what went wrong in the
  * comments. 0 or -ENOMEM.
  */
 int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena *arena,

@@ -3,8 +3,6 @@
  * descriptor_rows.c: /proc/self/fd, and the table.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/descriptor_rows.h"
 

@@ -3,8 +3,6 @@
  * heap_parts.c: a bucket's counts, divided.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/heap_parts.h"
 

@@ -2,13 +2,11 @@
  *
  * heap_parts.h: what of a bucket's blocks fell to a set of labels.
  *
- * The program goes on while a bucket and the cells of its labels are read, one after the other. What is
- * found in a cell is taken as far as it leaves something possible for the rest: no more freed than
- * allocated, no blocks without bytes, and all parts together are the bucket.
+ * The program goes on while a bucket and the cells of its labels are read, one after the other.
+ * What is found in a cell is taken as far as it leaves something possible for the rest: no more
+ * freed than allocated, no blocks without bytes, and all parts together are the bucket.
  *
  * Zone: NORMAL, and the fatal-signal writer (pure arithmetic).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_PROFILE_HEAP_PARTS_H
 #define PP_PROFILE_HEAP_PARTS_H

@@ -3,8 +3,6 @@
  * heap_profile.c: rows of the heap as a profile.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/heap_profile.h"
 

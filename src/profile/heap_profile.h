@@ -6,7 +6,6 @@
  * than allocated), and what is allocated or freed meanwhile may or may not be in.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no loader lock).
- * Locks: none.
  * Owns: nothing; everything is in the arena.
  */
 #ifndef PP_PROFILE_HEAP_PROFILE_H

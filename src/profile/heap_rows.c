@@ -3,8 +3,6 @@
  * heap_rows.c: buckets to rows: read, scaled, merged, sorted.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/heap_rows.h"
 
@@ -32,8 +30,8 @@ static int64_t rounded(double value)
     return value < 9.2e18 ? (int64_t)(value + 0.5) : INT64_MAX;
 }
 
-/* Never 0 blocks of some bytes: a block stands for at least itself. What is gone of blocks weighs as
- * much as they do. `blocks`: how many there are, where the mean size does not tell. */
+/* Never 0 blocks of some bytes: a block stands for at least itself. What is gone of blocks weighs
+ * as much as they do. `blocks`: how many there are, where the mean size does not tell. */
 static void scale(uint64_t rate, uint64_t trimmed, double blocks, int64_t *objects, int64_t *bytes)
 {
     if (*objects > 0) {

@@ -11,9 +11,8 @@
  * allocated); a cycle of a collector is in all rows or in none.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no loader lock).
- * Locks: none.
- * Owns: references to labels, until release; else everything is in the arena, but for the stacks, which
- * stay for ever.
+ * Owns: references to labels, until release; else everything is in the arena, but for the stacks,
+ * which stay for ever.
  */
 #ifndef PP_PROFILE_HEAP_ROWS_H
 #define PP_PROFILE_HEAP_ROWS_H

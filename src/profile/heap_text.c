@@ -3,8 +3,6 @@
  * heap_text.c: the memory statistics first, so that they do not count the rest, then the rows.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/heap_text.h"
 

@@ -3,7 +3,6 @@
  * heap_text.h: what the text form of the heap profile consists of (encode/legacy_heap.h).
  *
  * Zone: NORMAL.
- * Locks: none.
  * Owns: nothing; everything is in the arena.
  */
 #ifndef PP_PROFILE_HEAP_TEXT_H

@@ -3,7 +3,6 @@
  * label_shares.c: cells, sorted and merged.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing more than the header says.
  */
 #include "profile/label_shares.h"

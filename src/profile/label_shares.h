@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * label_shares.h: what each set of labels has of what was counted, taken out of the cells of a sampler.
+ * label_shares.h: what each set of labels has of what was counted, taken out of the cells of a
+ * sampler.
  *
  *   owner      24  =  {tenant=a} 11  +  {tenant=b} 6  +  without labels 7
  *
- * Cells are read before the totals of their owners, so that no more is found in cells than there is.
+ * Cells are read before the totals of their owners, so that no more is found in cells than there
+ * is.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: references to the sets, until release; the rest is in the arena.
  */
 #ifndef PP_PROFILE_LABEL_SHARES_H

@@ -3,8 +3,6 @@
  * mappings.c: see the header.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/mappings.h"
 

@@ -3,7 +3,6 @@
  * mappings.h: the executable mappings of a profile.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing; everything is in the arena.
  */
 #ifndef PP_PROFILE_MAPPINGS_H

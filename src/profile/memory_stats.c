@@ -3,8 +3,6 @@
  * memory_stats.c: the kernel's and the allocator's numbers, and sums over rows.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/memory_stats.h"
 

@@ -8,8 +8,6 @@
  *                that is not libc's
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_PROFILE_MEMORY_STATS_H
 #define PP_PROFILE_MEMORY_STATS_H

@@ -11,8 +11,6 @@
  * does it here.
  *
  * Zone: NORMAL (data).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_PROFILE_MODEL_H
 #define PP_PROFILE_MODEL_H

@@ -3,8 +3,6 @@
  * sample_labels.c: copies of labels.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/sample_labels.h"
 

@@ -3,7 +3,6 @@
  * sample_labels.h: from a set of labels to the labels of a sample.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: nothing; everything is in the arena.
  */
 #ifndef PP_PROFILE_SAMPLE_LABELS_H
@@ -17,9 +16,9 @@
 #include <stdint.h>
 
 /*
- * Gives the sample the labels of the set (NULL: none), in the order of their keys, and then the `own`
- * ones of the profile. Left out of the set are keys that are among these (a reader expects one value). `own`
- * must stay as long as the sample; the set is copied. False: no memory.
+ * Gives the sample the labels of the set (NULL: none), in the order of their keys, and then the
+ * `own` ones of the profile. Left out of the set are keys that are among these (a reader expects
+ * one value). `own` must stay as long as the sample; the set is copied. False: no memory.
  */
 bool pp_labels_to_sample_labels(const pprof_labels *labels, const pp_sample_label *own,
                                 uint32_t own_count, pp_arena *arena, pp_profile_sample *sample);

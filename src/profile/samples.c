@@ -3,8 +3,6 @@
  * samples.c: gathering and sorting of samples.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "profile/samples.h"
 

@@ -3,13 +3,11 @@
  * value_rows.c: counts the values of a table in one pass.
  *
  * While the pass lasts, nobody can add or remove. Room for as many rows as there are values is made
- * before (pages that stay untouched cost nothing), so that nothing is left to be done but counting, by
- * the identity of stacks and sets: a million values at fifty places touch fifty rows. Sets that are
- * equal and not the same are found by whoever writes (count_profile.h).
+ * before (pages that stay untouched cost nothing), so that nothing is left to be done but counting,
+ * by the identity of stacks and sets: a million values at fifty places touch fifty rows. Sets that
+ * are equal and not the same are found by whoever writes (count_profile.h).
  *
  * Zone: NORMAL.
- * Locks: none of its own.
- * Owns: nothing.
  */
 #include "profile/value_rows.h"
 

@@ -11,16 +11,17 @@
  *   tracefree(0x55d0c15b02a0, 0x48)
  *   ...
  *
- * Frames are return addresses, leaf-most first; names and offsets are those of the call. The size of
- * an allocation is what was asked for, that of a free what the allocator set aside, or, of a heap that the
- * program describes itself, what was asked for. Where nobody knows it, "unknown" is in its place: allocators
- * whose blocks cannot be measured, described objects from before the trace. A block that is resized is freed
- * and allocated, in that order; if the allocator refuses, the old one is allocated once more.
+ * Frames are return addresses, leaf-most first; names and offsets are those of the call. The size
+ * of an allocation is what was asked for, that of a free what the allocator set aside, or, of a
+ * heap that the program describes itself, what was asked for. Where nobody knows it, "unknown" is
+ * in its place: allocators whose blocks cannot be measured, described objects from before the
+ * trace. A block that is resized is freed and allocated, in that order; if the allocator refuses,
+ * the old one is allocated once more.
  *
  * Zone: HOOK. Blocks signals while it writes, so that a handler that allocates waits for nobody on
  * its own thread.
- * Locks: one, which is waited for. Nothing is taken while it is held. A holder that died (a child of
- * fork inherits the lock, but not the thread) is recognised, and the lock taken from it.
+ * Locks: one, which is waited for. Nothing is taken while it is held. A holder that died (a child
+ * of fork inherits the lock, but not the thread) is recognised, and the lock taken from it.
  * Owns: the text of one event; the names that were looked up.
  */
 #ifndef PP_SAMPLE_ALLOCTRACE_H
@@ -57,8 +58,9 @@ void pp_alloctrace_start(pp_trace_namer *namer);
 #define PP_TRACE_SIZE_UNKNOWN UINT64_MAX
 
 /*
- * One event each. The size may be PP_TRACE_SIZE_UNKNOWN. `return_address` is the place in the program from which the allocator was called,
- * where the stack begins. Preserve errno. A collection shows all threads (NORMAL).
+ * One event each. The size may be PP_TRACE_SIZE_UNKNOWN. `return_address` is the place in the
+ * program from which the allocator was called, where the stack begins. Preserve errno. A collection
+ * shows all threads (NORMAL).
  */
 void pp_alloctrace_allocation(uintptr_t block, uint64_t size, const char *function,
                               uintptr_t return_address);

@@ -172,8 +172,8 @@ PP_COLD_PATH static void empty(list *l)
     }
 }
 
-/* Somebody is in there, or lost. If it is the calling thread, which a handler has made jump out of there,
- * then the list is its own again. */
+/* Somebody is in there, or lost. If it is the calling thread, which a handler has made jump out of
+ * there, then the list is its own again. */
 PP_COLD_PATH static bool enter_again(list *l, uintptr_t self, uintptr_t owner, uintptr_t sp)
 {
     if ((owner & ~is_lost) != self) {
@@ -281,8 +281,8 @@ static pp_contended *add_record(list *l, uintptr_t object)
     return record;
 }
 
-/* It is not there any more if a handler that interrupted us has forked: this is the child, whose lists
- * were emptied. */
+/* It is not there any more if a handler that interrupted us has forked: this is the child, whose
+ * lists were emptied. */
 static void remove_record(list *l, pp_contended *record)
 {
     pp_contended **at = &l->first;

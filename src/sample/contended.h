@@ -9,11 +9,11 @@
  *   since_sum   += now for each that comes, -= its own for each that goes
  *   release      is charged waiters * now - since_sum; from then on everybody waits since now
  *
- * What a waiter waits after the last release, the waking up, goes to that same holder, and so does the
- * wait itself, which that release has ended, as a contention. Its other releases meanwhile (who wakes up may
- * find the lock taken again) are charged, and count for none. The holder's stack is not known yet when it
- * releases, so the holder and the record share a `charge`: what waiters bring before the stack is known is
- * written by whoever is the last to drop it.
+ * What a waiter waits after the last release, the waking up, goes to that same holder, and so does
+ * the wait itself, which that release has ended, as a contention. Its other releases meanwhile (who
+ * wakes up may find the lock taken again) are charged, and count for none. The holder's stack is
+ * not known yet when it releases, so the holder and the record share a `charge`: what waiters bring
+ * before the stack is known is written by whoever is the last to drop it.
  *
  * Zone: HOOK. Nothing allocates.
  * Locks: one for each list of records, by who holds it. A signal handler that interrupted its own
@@ -58,21 +58,22 @@ typedef struct pp_place {
     uint64_t since_ns;
 } pp_place;
 
-/* From now on the caller waits for `object`. False if there is no way in: then nobody is charged. */
+/* From now on the caller waits for `object`. False if there is no way in: then nobody
+ * is charged. */
 bool pp_contended_join(uintptr_t object, pp_place *place);
 
 /*
  * The caller waits no more, since now_ns (CLOCK_MONOTONIC), which is returned. What it waited since
  * the last release is added to that holder's charge; where there was no release at all it is stored
- * in *unseen_ns. got_it: it has what it waited for, so that the last release has ended a wait; false: it gave up.
- * A place that was never taken is left all the same.
+ * in *unseen_ns. got_it: it has what it waited for, so that the last release has ended a wait;
+ * false: it gave up. A place that was never taken is left all the same.
  */
 uint64_t pp_contended_leave(pp_place *place, bool got_it, uint64_t *unseen_ns);
 
 /*
- * Before a release of `object`: true if somebody waits; *waited_ns is for how long, summed, since the
- * last time. scale: how many releases this one stands for, 0 = it is not among the chosen ones, and
- * nobody is charged. *charge is NULL then, or if there is none left.
+ * Before a release of `object`: true if somebody waits; *waited_ns is for how long, summed, since
+ * the last time. scale: how many releases this one stands for, 0 = it is not among the chosen ones,
+ * and nobody is charged. *charge is NULL then, or if there is none left.
  */
 bool pp_contended_release(uintptr_t object, uint64_t scale, uint64_t *waited_ns,
                           pp_charge **charge);
@@ -80,8 +81,8 @@ bool pp_contended_release(uintptr_t object, uint64_t scale, uint64_t *waited_ns,
 /* The values of a cell whose owner is an entry: the parts of its count and amount. */
 enum { PP_CONTENTION_CELL_COUNT, PP_CONTENTION_CELL_AMOUNT };
 
-/* The holder's stack is recorded (NULL: it could not be), `cell` is the part that its labels have of it
- * (NULL: none), in use, and is given back. */
+/* The holder's stack is recorded (NULL: it could not be), `cell` is the part that its labels have
+ * of it (NULL: none), in use, and is given back. */
 void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry, pp_label_cell *cell);
 
 /* Waits of which a part could not be charged to anybody. */

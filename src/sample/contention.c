@@ -3,7 +3,6 @@
  * contention.c: what is recorded of waits and releases, and at what rates.
  *
  * Zone: HOOK.
- * Locks: none of its own.
  * Owns: all of it.
  */
 #include "sample/contention.h"
@@ -119,8 +118,8 @@ static void count_lost_wait(void)
     __atomic_add_fetch(&facts.lost_waits, 1, __ATOMIC_RELAXED);
 }
 
-/* The seed's rule: a wait shorter than the rate is recorded as one of the rate, with the probability
- * wait / rate, and counts for as many as it stands for. */
+/* The seed's rule: a wait shorter than the rate is recorded as one of the rate, with the
+ * probability wait / rate, and counts for as many as it stands for. */
 static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
 {
     uint64_t rate = (uint64_t)__atomic_load_n(&block_rate, __ATOMIC_RELAXED);
@@ -363,8 +362,8 @@ typedef struct waiting {
     void *context;
 } waiting;
 
-/* Its frames stay where they are as long as it waits, and so do its labels: the reference was to them,
- * if it waits still. */
+/* Its frames stay where they are as long as it waits, and so do its labels: the reference was to
+ * them, if it waits still. */
 static void visit_waiting(const pp_waiter *copy, const pp_waiter *waiter, void *context)
 {
     const waiting *w = context;

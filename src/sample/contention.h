@@ -12,9 +12,9 @@
  *
  * Each nanosecond of a wait is charged once: up to a release to the one that releases (all waiters'
  * clocks start again there), and what remains after the last release, the waking up, to that same
- * holder (contended.h). Holders' delays and lock waits are thereby the same sum. A contention is a wait that
- * has ended, and counts for the release that it ended with. A waiter that met no holder (it came between a
- * holder's look and its release) charges pprof_unseen_holder().
+ * holder (contended.h). Holders' delays and lock waits are thereby the same sum. A contention is a
+ * wait that has ended, and counts for the release that it ended with. A waiter that met no holder
+ * (it came between a holder's look and its release) charges pprof_unseen_holder().
  *
  * [runtime/mprof: blockevent, mutexevent, saveblockevent]
  *
@@ -61,14 +61,15 @@ pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_ca
 /* It has it. */
 void pp_wait_end(pp_wait wait);
 
-/* It has waited, and goes without: the time is up, or it is refused. No release has ended this wait. */
+/* It has waited, and goes without: the time is up, or it is refused. No release has ended this
+ * wait. */
 void pp_wait_give_up(pp_wait wait);
 
 /* It did not have to wait after all: no event. */
 void pp_wait_cancel(pp_wait wait);
 
-/* The thread is being unwound, and comes by the frame of a wait: the innermost one that it has is over.
- * None, if that had no waiter. */
+/* The thread is being unwound, and comes by the frame of a wait: the innermost one that it has is
+ * over. None, if that had no waiter. */
 void pp_wait_end_innermost(void);
 
 /* Something with a hot hash was free: counts down until the entry stubs need not look twice. */
@@ -99,15 +100,16 @@ int64_t pp_contention_set_mutex_fraction(int64_t fraction);
 
 /* ---- reading ---- */
 
-/* What was recorded: count in PP_CONTENTION_EVENT, 0 = nothing yet; amount in nanoseconds. NULL if never
- * on. */
+/* What was recorded: count in PP_CONTENTION_EVENT, 0 = nothing yet; amount in nanoseconds. NULL if
+ * never on. */
 const pp_stack_counts *pp_contention_blocked(void);
 const pp_stack_counts *pp_contention_held_up(void);
 /* What fell to labels: of who waited, or who released. NULL: nothing did. */
 pp_label_cells *pp_contention_blocked_labels(void);
 pp_label_cells *pp_contention_held_up_labels(void);
 
-/* A wait that goes on. `pcs` as in a stack_counts entry; the labels (NULL: none) are the caller's. */
+/* A wait that goes on. `pcs` as in a stack_counts entry; the labels (NULL: none) are
+ * the caller's. */
 typedef void pp_waiting_visit(const uintptr_t *pcs, uint32_t depth, const pprof_labels *labels,
                               uint64_t since_ns, void *context);
 /* Zone: NORMAL. */
@@ -122,7 +124,8 @@ typedef struct pp_contention_facts {
     uint64_t lost_releases;
     uint64_t uncharged_waits; /* in whole or in part */
     uint64_t stops[PP_STOP_COUNT];
-    /* Those in force when releases were recorded, in the order of the first one of each; 0 = no more. */
+    /* Those in force when releases were recorded, in the order of the first one of each; 0 = no
+     * more. */
     uint64_t fractions[PP_CONTENTION_FRACTIONS];
     bool more_fractions;
 } pp_contention_facts;

@@ -3,7 +3,6 @@
  * cpu.c: sessions of the CPU sampler.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
- * Locks: none of its own.
  * Owns: the running session.
  */
 #include "sample/cpu.h"
@@ -56,7 +55,8 @@ static void free_tables(pp_cpu_session *session)
     session->labels = NULL;
 }
 
-/* One that no late handler is in; what such a handler kept from being freed is freed. NULL if there is none. */
+/* One that no late handler is in; what such a handler kept from being freed is freed. NULL if there
+ * is none. */
 static pp_cpu_session *find_session(void)
 {
     for (unsigned i = 0; i < PP_CPU_SESSIONS; i++) {
@@ -69,7 +69,8 @@ static pp_cpu_session *find_session(void)
     return NULL;
 }
 
-/* A late signal may announce itself in the session at any time, so `in_flight` is nobody's to reset. */
+/* A late signal may announce itself in the session at any time, so `in_flight` is nobody's to
+ * reset. */
 static void prepare(pp_cpu_session *session, uint64_t period_ns, uint64_t duration_ns,
                     pp_stack_counts *counts)
 {

@@ -41,8 +41,8 @@ typedef enum pp_cpu_engine_choice { PP_CPU_TIMERS, PP_CPU_PERF } pp_cpu_engine_c
 /*
  * Starts sampling every thread at one sample in `period_ns` of its CPU time; `duration_ns` after
  * which samples are no longer taken, 0 = until the stop. PP_CPU_PERF is a wish: threads whose perf
- * event is refused are sampled by timers. 0, -ENOMEM, -EAGAIN (no timer could be
- * armed), -EPERM (a seccomp filter is in the way), -EBUSY (the handlers of several sessions did not come back).
+ * event is refused are sampled by timers. 0, -ENOMEM, -EAGAIN (no timer could be armed), -EPERM (a
+ * seccomp filter is in the way), -EBUSY (the handlers of several sessions did not come back).
  */
 int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice choice);
 

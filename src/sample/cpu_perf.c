@@ -6,9 +6,10 @@
  *   F_SETSIG: the sampling signal, O_ASYNC -> one overflow, random (POLL_HUP)
  *       -> the handler sets the period and allows BATCH more -> overflows (POLL_IN), the last one (POLL_HUP) -> ...
  *
- * The kernel queues each of these signals, also while the thread blocks them past libc. So an event stops
- * after a batch until the handler allows another, and the queue, which the user's processes share
- * (RLIMIT_SIGPENDING), stays short. Where it is full all the same the kernel sends SIGIO instead (hook/dispositions.c).
+ * The kernel queues each of these signals, also while the thread blocks them past libc. So an event
+ * stops after a batch until the handler allows another, and the queue, which the user's processes
+ * share (RLIMIT_SIGPENDING), stays short. Where it is full all the same the kernel sends SIGIO
+ * instead (hook/dispositions.c).
  *
  * No ring buffer is mapped: the signal is all that is wanted of an overflow, so nothing is charged
  * to RLIMIT_MEMLOCK.
@@ -20,8 +21,9 @@
  * and the timers, which signal on the way out of the kernel, go on beside the events.
  *
  * A descriptor can be closed by the host at any time (close_range, daemon), and its number may then
- * be a file of the host. So before it is used it must prove to be ours: our signal to this thread, and
- * the number that the kernel gave to the event. A thread that lost its event still has its timer.
+ * be a file of the host. So before it is used it must prove to be ours: our signal to this thread,
+ * and the number that the kernel gave to the event. A thread that lost its event still has its
+ * timer.
  *
  * Zone: SIGNAL.
  * Locks: the caller's, see cpu_perf.h.
@@ -152,7 +154,8 @@ static long direct_signals(const pp_cpu_slot *slot, int fd)
 
 /*
  * It starts with one overflow after a time of its own, and stops: should the signal be blocked, the
- * thread does not pay for a period that may be short. A thread that is held starts it by the timer (on_signal).
+ * thread does not pay for a period that may be short. A thread that is held starts it by the timer
+ * (on_signal).
  */
 static int open_event(pp_cpu_slot *slot)
 {
@@ -217,9 +220,10 @@ static void keep_going(pp_cpu_slot *slot)
 }
 
 /*
- * The event runs while the handler does. Where walks are slow (deep stacks of code without unwind information) it would
- * overflow again before the handler is over, and the thread would never get on. What the handler took is known only after the
- * fact, so a longer period takes effect at once, and holds until the next batch has shown better.
+ * The event runs while the handler does. Where walks are slow (deep stacks of code without unwind
+ * information) it would overflow again before the handler is over, and the thread would never get
+ * on. What the handler took is known only after the fact, so a longer period takes effect at once,
+ * and holds until the next batch has shown better.
  */
 static void stretch_if_slow(pp_cpu_slot *slot, uint64_t begin_ns)
 {
@@ -359,8 +363,8 @@ void pp_cpu_perf_confine(void)
     __atomic_store_n(&used, false, __ATOMIC_RELAXED);
 }
 
-/* What the timers have pending is taken as well: the next sample has its weight. What others sent (a thread cancels
- * this one) is sent again. */
+/* What the timers have pending is taken as well: the next sample has its weight. What others sent
+ * (a thread cancels this one) is sent again. */
 static void take_pending_back(void)
 {
     const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);

@@ -37,8 +37,8 @@ bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot);
 /* Whether the descriptor is that of an event of ours. */
 bool pp_cpu_perf_has(int fd);
 
-/* Whether the signal may be an event's though it is not one of ours: of an event that the program had
- * which executed this one. */
+/* Whether the signal may be an event's though it is not one of ours: of an event that the program
+ * had which executed this one. */
 bool pp_cpu_perf_may_have_sent(const siginfo_t *info);
 
 /* The slot's thread is about to be armed anew: a refusal is not counted twice. */

@@ -7,12 +7,13 @@
  *   cpu_perf.c    SIGNAL   the engine `perf`: a perf event beside the timer
  *   cpu_signal.c  SIGNAL   the handler: unwind, count
  *
- * A session lives from start to stop. A handler announces itself in the session's `in_flight` before
- * it looks at `active` (pp_cpu_session_enter); the stop clears `active` and waits for `in_flight`, so
- * that the tables are quiet when they are read and may be unmapped after that. A handler may be held up
- * for longer than the stop waits (its thread is frozen, or a page comes from a slow disk). Such a handler
- * goes on with the session that it entered: that one's tables stay, its slots are not given out again,
- * and the next session is another one, until the handler has come back.
+ * A session lives from start to stop. A handler announces itself in the session's `in_flight`
+ * before it looks at `active` (pp_cpu_session_enter); the stop clears `active` and waits for
+ * `in_flight`, so that the tables are quiet when they are read and may be unmapped after that. A
+ * handler may be held up for longer than the stop waits (its thread is frozen, or a page comes from
+ * a slow disk). Such a handler goes on with the session that it entered: that one's tables stay,
+ * its slots are not given out again, and the next session is another one, until the handler has
+ * come back.
  *
  * Accounting. Thread CPU time is cut into periods at first_ns, first_ns + period, ..., where
  * first_ns is uniform in (0, period] after the thread's start. Each cut is one unit of weight, so
@@ -67,7 +68,8 @@ typedef struct pp_cpu_engine {
      * thread has ended), and then nothing is left behind. Both under the lock of cpu_timers.c. */
     int (*arm)(pp_cpu_slot *slot);
     void (*disarm)(pp_cpu_slot *slot);
-    /* No signal before `until_ns` on the thread's CPU clock. Under that lock, on the thread itself. */
+    /* No signal before `until_ns` on the thread's CPU clock. Under that lock, on the
+     * thread itself. */
     void (*hold)(pp_cpu_slot *slot, uint64_t until_ns);
     /* The weight that a signal of the engine's stands for; 0 = no sample. In flight. */
     uint64_t (*on_signal)(pp_cpu_slot *slot, const siginfo_t *info);
@@ -145,8 +147,8 @@ static inline uint64_t pp_cpu_owed(const pp_cpu_slot *slot, uint64_t cpu_ns)
     return due > slot->counted ? due - slot->counted : 0;
 }
 
-/* Adds a stack with its weight, or counts it as lost; the labels (NULL: none) are those of the thread.
- * The caller has entered the session, or no handler is in flight. Zone: SIGNAL. */
+/* Adds a stack with its weight, or counts it as lost; the labels (NULL: none) are those of the
+ * thread. The caller has entered the session, or no handler is in flight. Zone: SIGNAL. */
 void pp_cpu_count(pp_cpu_session *session, const uintptr_t *pcs, uint32_t depth,
                   pprof_labels *labels, uint64_t weight);
 

@@ -130,9 +130,9 @@ static void note_last(const pp_cpu_session *session, pp_cpu_slot *slot, pp_stack
 }
 
 /*
- * The kernel starts the handler on the thread's alternate stack, if it has one (SA_ONSTACK), and says in the
- * context, which begins its frame, which one that is. It may be as small as the program likes. A thread's own
- * stack is not asked: its program was built to have signals there.
+ * The kernel starts the handler on the thread's alternate stack, if it has one (SA_ONSTACK), and
+ * says in the context, which begins its frame, which one that is. It may be as small as the program
+ * likes. A thread's own stack is not asked: its program was built to have signals there.
  */
 static bool has_room(const ucontext_t *context)
 {
@@ -171,8 +171,8 @@ static void lose_sample(pp_cpu_session *session, pp_cpu_slot *slot, uint64_t wei
 }
 
 /*
- * A signal may come late: from a timer of the session before, whose slot is another thread's in this
- * one. The system call is made once a thread and session.
+ * A signal may come late: from a timer of the session before, whose slot is another thread's in
+ * this one. The system call is made once a thread and session.
  */
 static bool is_own_slot(const pp_cpu_session *session, const pp_cpu_slot *slot)
 {
@@ -236,8 +236,9 @@ static void die_of_it(void)
 }
 
 /*
- * As the kernel would have called it. It may not come back: a thread that is cancelled here is unwound
- * through us, with nothing in our hands, and its cleanup handlers see the mask that they would see.
+ * As the kernel would have called it. It may not come back: a thread that is cancelled here is
+ * unwound through us, with nothing in our hands, and its cleanup handlers see the mask that they
+ * would see.
  */
 static void call_libc(int signal, siginfo_t *info, void *context)
 {
@@ -257,8 +258,9 @@ static bool came_from_other_stack(const ucontext_t *context)
 }
 
 /*
- * libc's handler has no SA_ONSTACK, unless somebody has added it. It unwinds the thread, which takes some
- * kilobytes: more than there need be on the alternate stack, but for a thread's own stack its program has seen to it.
+ * libc's handler has no SA_ONSTACK, unless somebody has added it. It unwinds the thread, which
+ * takes some kilobytes: more than there need be on the alternate stack, but for a thread's own
+ * stack its program has seen to it.
  */
 static void pass_to_libc(int signal, siginfo_t *info, void *context)
 {

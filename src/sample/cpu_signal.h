@@ -12,18 +12,20 @@
 #include <stdbool.h>
 
 /*
- * Takes over the sampling signal, and opens it in the calling thread. SA_RESTART; SA_ONSTACK, since the
- * stacks of coroutines and goroutines have no room for a signal, and their threads have an alternate
- * one. A signal that is none of ours is passed on to libc's handler, or ends the process as it would without us.
- * Once installed the handler stays: a late signal must find one. 0 or -errno. NORMAL.
+ * Takes over the sampling signal, and opens it in the calling thread. SA_RESTART; SA_ONSTACK, since
+ * the stacks of coroutines and goroutines have no room for a signal, and their threads have an
+ * alternate one. A signal that is none of ours is passed on to libc's handler, or ends the process
+ * as it would without us. Once installed the handler stays: a late signal must find one. 0 or
+ * -errno. NORMAL.
  */
 int pp_cpu_signal_install(void);
 
-/* libc may have put its own handler there (pthread_cancel). Ours comes back, if it ever was there. NORMAL. */
+/* libc may have put its own handler there (pthread_cancel). Ours comes back, if it ever was there.
+ * NORMAL. */
 void pp_cpu_signal_reinstall(void);
 
-/* libc's handler comes back for a moment, until as many have stepped back as aside. Signals of ours that strike then
- * are lost. NORMAL. */
+/* libc's handler comes back for a moment, until as many have stepped back as aside. Signals of ours
+ * that strike then are lost. NORMAL. */
 void pp_cpu_signal_step_aside(void);
 void pp_cpu_signal_step_back(void);
 

@@ -299,9 +299,10 @@ static bool waits_for_signals(int tid)
 }
 
 /*
- * Not a thread on whose alternate stack the kernel cannot put a signal; nor one that blocks the signal, past
- * libc: it may be about to wait for it (sys/sampling_signal.h). Threads that begin now do neither. Libc blocks
- * all signals for a moment where it creates threads and processes, and so do we in places: such a thread is `*busy`.
+ * Not a thread on whose alternate stack the kernel cannot put a signal; nor one that blocks the
+ * signal, past libc: it may be about to wait for it (sys/sampling_signal.h). Threads that begin now
+ * do neither. Libc blocks all signals for a moment where it creates threads and processes, and so
+ * do we in places: such a thread is `*busy`.
  */
 static bool can_take_signals(int tid, unsigned *busy)
 {

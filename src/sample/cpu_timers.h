@@ -41,29 +41,31 @@ void pp_cpu_timers_thread_begin(uintptr_t entry, const pp_thread_caller *caller)
 void pp_cpu_timers_thread_end(void);
 
 /* Settles all accounts and disarms all threads; does nothing if the lock is not to be had within
- * `patience_ns`. If the session is not `quiet`, a handler of it may still use a slot: they are not given
- * out again before that one has come back. NORMAL, and the fatal-signal writer. */
+ * `patience_ns`. If the session is not `quiet`, a handler of it may still use a slot: they are not
+ * given out again before that one has come back. NORMAL, and the fatal-signal writer. */
 void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet);
 
 /* Before a start: the slots that late handlers kept, as far as these have come back. NORMAL. */
 void pp_cpu_timers_take_back_slots(void);
 
-/* The calling thread gets no signals for a while; its account goes on, and what was due meanwhile is settled when
- * they come again. HOOK: gives up if the lock is not to be had. */
+/* The calling thread gets no signals for a while; its account goes on, and what was due meanwhile
+ * is settled when they come again. HOOK: gives up if the lock is not to be had. */
 void pp_cpu_timers_pause_thread(void);
 
 /*
- * It is about to set up an alternate stack, and gets no signal for 2 ms of its CPU time. The stack may be about to become
- * that of a coroutine: a signal is sent there, whose handler saves its place and returns, and only then the
- * alternate stack is taken away (the way of GNU Pth and of QEMU). A signal of ours in between would be put on the frames that
- * the coroutine comes back to. HOOK: gives up if the lock is not to be had.
+ * It is about to set up an alternate stack, and gets no signal for 2 ms of its CPU time. The stack
+ * may be about to become that of a coroutine: a signal is sent there, whose handler saves its place
+ * and returns, and only then the alternate stack is taken away (the way of GNU Pth and of QEMU). A
+ * signal of ours in between would be put on the frames that the coroutine comes back to. HOOK:
+ * gives up if the lock is not to be had.
  */
 void pp_cpu_timers_hold_thread(void);
 void pp_cpu_timers_resume_thread(void);
 
 /*
  * The calling thread is about to execute another program: of its perf event nothing may be pending
- * then. Back from a call that failed, the event goes on. HOOK: gives up if the lock is not to be had.
+ * then. Back from a call that failed, the event goes on. HOOK: gives up if the lock is not to be
+ * had.
  */
 void pp_cpu_timers_before_exec(void);
 void pp_cpu_timers_after_failed_exec(void);

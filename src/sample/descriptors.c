@@ -3,7 +3,6 @@
  * descriptors.c: walks and records.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the functions that stand for stacks that are not known.
  */
 #include "sample/descriptors.h"

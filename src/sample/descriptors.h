@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.h: who opened the descriptors that are open: the sampler of the fd profile. It records
- * every opening, none is left out.
+ * descriptors.h: who opened the descriptors that are open: the sampler of the fd profile. It
+ * records every opening, none is left out.
  *
  *   open() ... --> hook --> pp_descriptor_opened --> walk --> the stack's place in the trie --> table
  *   close() ... --> hook --> pp_descriptors_closed ------------------------------------------> table
  *
- * What is not hooked (libc's own calls, bare system calls) is found when a profile is made, by asking the
- * kernel what is open (profile/descriptor_rows.h).
+ * What is not hooked (libc's own calls, bare system calls) is found when a profile is made, by
+ * asking the kernel what is open (profile/descriptor_rows.h).
  *
  * Zone: HOOK. Nothing allocates but our own memory, errno is preserved, callable in handlers.
- * Locks: none.
  * Owns: nothing; see store/descriptor_table.h.
  */
 #ifndef PP_SAMPLE_DESCRIPTORS_H

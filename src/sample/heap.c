@@ -3,7 +3,6 @@
  * heap.c: intervals, samples, live blocks.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the rate; the TLS of the sampler; the counts of what was lost.
  */
 #include "sample/heap.h"

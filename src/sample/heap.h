@@ -18,7 +18,6 @@
  * Blocks of no bytes are sampled at rate 1 alone.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: a few words of TLS; the counts of what was lost.
  */
 #ifndef PP_SAMPLE_HEAP_H
@@ -34,7 +33,8 @@
 
 enum {
     PP_HEAP_RATE_DEFAULT = 512 * 1024,
-    /* glibc asks the kernel for each block of this size: what a look costs is not seen beside it. */
+    /* glibc asks the kernel for each block of this size: what a look costs is not seen
+     * beside it. */
     PP_HEAP_LOOK_BYTES = 128 * 1024
 };
 
@@ -66,9 +66,9 @@ typedef struct pp_heap_caller {
 void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_heap_caller *caller);
 
 /*
- * Its parts, for other heaps and other kinds of allocations (heap_cycles.h, heap_mappings.c): walks the
- * stack, puts the address of the function `kind` in front of it if that is not 0, and has the block
- * found for it; 0 if that is not possible. Counts a sample that could not be stored.
+ * Its parts, for other heaps and other kinds of allocations (heap_cycles.h, heap_mappings.c): walks
+ * the stack, puts the address of the function `kind` in front of it if that is not 0, and has the
+ * block found for it; 0 if that is not possible. Counts a sample that could not be stored.
  */
 typedef pp_heap_block pp_heap_block_finder(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
                                            uint64_t size, uint64_t rate, pprof_labels *labels);

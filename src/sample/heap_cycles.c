@@ -3,7 +3,6 @@
  * heap_cycles.c: the three cycles of a collected heap, and the public functions that drive them.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the number of the cycle; the program's collector.
  */
 #include "sample/heap_cycles.h"
@@ -64,8 +63,8 @@ static bool is_driven(void)
     return __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* With signals blocked: a handler that jumped away would leave readers waiting, and counts that are in
- * neither place. */
+/* With signals blocked: a handler that jumped away would leave readers waiting, and counts that are
+ * in neither place. */
 static void publish(unsigned index)
 {
     pp_signal_mask old = 0;
@@ -119,8 +118,8 @@ static bool has_published_anything(void)
     return b != NULL;
 }
 
-/* Where there is no data at all it is shown what there is, as if nobody counted cycles [mprof.go, MemProfile]: else the
- * first profiles of a program that has just begun would be empty. */
+/* Where there is no data at all it is shown what there is, as if nobody counted cycles [mprof.go,
+ * MemProfile]: else the first profiles of a program that has just begun would be empty. */
 void pp_heap_cycles_publish_for_reader(void)
 {
     if (pp_heap_buckets_newest_collected() == NULL) {
@@ -154,8 +153,8 @@ bool pp_heap_cycles_read_again(pp_heap_cycles_ticket *ticket)
 /* ---- blocks ---- */
 
 /*
- * While all is traced, an object that is not sampled has an entry in the table of live blocks, too: its size, by two
- * low bits that no pp_heap_block has.
+ * While all is traced, an object that is not sampled has an entry in the table of live blocks, too:
+ * its size, by two low bits that no pp_heap_block has.
  */
 enum { SIZE_TAG = 2, TAG_BITS = 2, TAG_MASK = 3 };
 
@@ -265,9 +264,9 @@ void pprof_heap_record_sweep(void *object)
 /* ---- the collector ---- */
 
 /*
- * A run of the collector by the calling thread, on its stack. The collector may write profiles itself, which must not
- * run it again. If it is left by a jump, nobody ends the run: it is taken for over as soon as its number is not there any
- * more, or somebody comes who stands above it.
+ * A run of the collector by the calling thread, on its stack. The collector may write profiles
+ * itself, which must not run it again. If it is left by a jump, nobody ends the run: it is taken
+ * for over as soon as its number is not there any more, or somebody comes who stands above it.
  */
 typedef struct run {
     uint64_t number;

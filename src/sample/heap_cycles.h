@@ -16,8 +16,8 @@
  * Publishing cycle C adds its counts to the bucket's own. Three cycles exist at a time, as a ring.
  *
  * While nobody has ever ended a cycle, all three are published whenever somebody reads: a plain
- * allocator needs to call nothing but alloc and free. So they are as long as nothing has been published at all, be it
- * that cycles were ended: a reader would find nothing else.
+ * allocator needs to call nothing but alloc and free. So they are as long as nothing has been
+ * published at all, be it that cycles were ended: a reader would find nothing else.
  *
  * A count may be made by a thread that was stopped in between, after cycles have gone by. It then
  * goes to a later cycle and is published with that; it is never lost, and nobody waits for it.
@@ -74,10 +74,11 @@ void pp_heap_collector_read(pp_heap_collector *read);
 void (*pp_heap_collector_set(void (*collect)(void)))(void);
 
 /*
- * Runs the program's collector, if it has set one, on the calling thread, with no lock of ours held. False if there is
- * none, or if the call comes from the collector itself. Before whatever shows the heap to somebody who wants it as it is
- * now: a profile that is written, the end of the process, and `gc` of a request. Not where the program may hold any lock
- * or be anywhere: a signal's handler. Preserves errno. Zone: NORMAL.
+ * Runs the program's collector, if it has set one, on the calling thread, with no lock of ours
+ * held. False if there is none, or if the call comes from the collector itself. Before whatever
+ * shows the heap to somebody who wants it as it is now: a profile that is written, the end of the
+ * process, and `gc` of a request. Not where the program may hold any lock or be anywhere: a
+ * signal's handler. Preserves errno. Zone: NORMAL.
  */
 bool pp_heap_collect(void);
 

@@ -4,7 +4,6 @@
  *
  * Zone: HOOK.
  * Locks: `lock`.
- * Owns: nothing.
  */
 #include "sample/heap_mappings.h"
 

@@ -11,7 +11,6 @@
  *
  * Zone: HOOK.
  * Locks: one. Nothing else is taken while it is held.
- * Owns: nothing.
  */
 #ifndef PP_SAMPLE_HEAP_MAPPINGS_H
 #define PP_SAMPLE_HEAP_MAPPINGS_H

@@ -3,7 +3,6 @@
  * scratch.c: borrowing of walk buffers (drawing in the header).
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the buffers.
  */
 #include "sample/scratch.h"
@@ -28,8 +27,8 @@ static int owner[BUFFERS];
 static unsigned suspect; /* whose owner is looked at next, modulo BUFFERS */
 
 static PP_TLS int self; /* 0 = not asked yet */
-/* Of the thread's innermost borrower. It is written before a buffer is taken, and cleared after it was given
- * back: a thread for which this is 0 holds none. */
+/* Of the thread's innermost borrower. It is written before a buffer is taken, and cleared after it
+ * was given back: a thread for which this is 0 holds none. */
 static PP_TLS uintptr_t inside;
 
 static int own_id(void)
@@ -78,8 +77,8 @@ static void take_back(unsigned index)
     set_owner(index, 0);
 }
 
-/* Of the thread's own buffers. One without a stack pointer was taken by the innermost borrower, who has
- * not got further, and is helped on: `inside` will be another one's. */
+/* Of the thread's own buffers. One without a stack pointer was taken by the innermost borrower, who
+ * has not got further, and is helped on: `inside` will be another one's. */
 PP_COLD_PATH static void take_back_left(uintptr_t sp)
 {
     bool any = false;

@@ -6,10 +6,10 @@
  * of a fixed set of buffers for the length of a walk. Only threads that are in a handler at this
  * moment hold one, so the set does not grow with the number of threads.
  *
- * A walk inside malloc or a lock may never come to its end: a handler of the host may jump out of it,
- * or the thread is cancelled there. Such a borrower leaves its name: its thread and its stack pointer.
- * What it held is taken back when the thread borrows again further up the same stack, or ends; if
- * nobody saw the thread end, when all buffers are taken.
+ * A walk inside malloc or a lock may never come to its end: a handler of the host may jump out of
+ * it, or the thread is cancelled there. Such a borrower leaves its name: its thread and its stack
+ * pointer. What it held is taken back when the thread borrows again further up the same stack, or
+ * ends; if nobody saw the thread end, when all buffers are taken.
  *
  *   owner[i]   0 --> -thread id --> thread id --> 0       UNNAMED: of a handler of ours
  *                    about to       in use,
@@ -38,12 +38,12 @@ typedef struct pp_scratch {
     uintptr_t pcs[PP_SCRATCH_DEPTH];
 } pp_scratch;
 
-/* A buffer, or NULL if all are in use. For a handler that no other handler, and no cancellation, can
- * interrupt. */
+/* A buffer, or NULL if all are in use. For a handler that no other handler, and no cancellation,
+ * can interrupt. */
 pp_scratch *pp_scratch_take(void);
 
-/* The same for everybody else; `sp` is the stack pointer of whoever will give it back, or of the caller of
- * the hook. */
+/* The same for everybody else; `sp` is the stack pointer of whoever will give it back, or of the
+ * caller of the hook. */
 pp_scratch *pp_scratch_take_at(uintptr_t sp);
 
 void pp_scratch_give(pp_scratch *buffer);

@@ -30,8 +30,8 @@ static unsigned listed; /* how many are not 0: most programs have none */
 static bool too_many;
 static PP_TLS uintptr_t own; /* pthread_self() while the thread has a small one */
 
-/* Asked for anew where the process may use more registers than before. It never gets smaller, whoever asks at
- * the same time. */
+/* Asked for anew where the process may use more registers than before. It never gets smaller,
+ * whoever asks at the same time. */
 static size_t frame_bytes(void)
 {
     static uint64_t known;

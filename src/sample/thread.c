@@ -3,8 +3,6 @@
  * thread.c: tells every sampler of a thread's begin and end; today there is one.
  *
  * Zone: NORMAL.
- * Locks: none of its own.
- * Owns: nothing.
  */
 #include "sample/thread.h"
 

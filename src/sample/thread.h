@@ -4,7 +4,6 @@
  *
  * Zone: NORMAL, on the thread itself.
  * Locks: those of the samplers (cpu_timers.h).
- * Owns: nothing.
  */
 #ifndef PP_SAMPLE_THREAD_H
 #define PP_SAMPLE_THREAD_H
@@ -20,8 +19,8 @@
 void pp_thread_declare_stack(uintptr_t limit, uintptr_t top);
 
 /*
- * The calling thread is about to call its start routine `entry`, as if `caller` did. `labels`: those of its creator, of
- * which the thread takes over a reference.
+ * The calling thread is about to call its start routine `entry`, as if `caller` did. `labels`:
+ * those of its creator, of which the thread takes over a reference.
  */
 void pp_thread_begin(uintptr_t entry, const pp_thread_caller *caller, pprof_labels *labels,
                      const pp_thread_creation *creation);
@@ -29,8 +28,8 @@ void pp_thread_begin(uintptr_t entry, const pp_thread_caller *caller, pprof_labe
 /* The calling thread, which loads the library, was there before. */
 void pp_thread_was_there(void);
 
-/* A reference to the calling thread's labels, for a thread that it creates; and what becomes of it if
- * that is not created. */
+/* A reference to the calling thread's labels, for a thread that it creates; and what becomes of it
+ * if that is not created. */
 pprof_labels *pp_thread_labels(void);
 void pp_thread_drop_labels(pprof_labels *labels);
 

@@ -2,11 +2,10 @@
  *
  * thread_answers.c: slots and their timers (states in the header).
  *
- * A slot's word has its state in the two low bits, above them the number of the question: a signal that
- * comes late finds another number, or another thread.
+ * A slot's word has its state in the two low bits, above them the number of the question: a signal
+ * that comes late finds another number, or another thread.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the slots.
  */
 #include "sample/thread_answers.h"

@@ -2,16 +2,16 @@
  *
  * thread_answers.h: asks a running thread for its stack.
  *
- * Whoever computes has its registers in the processor, so it has to say itself where it is, in a signal
- * handler. The signal must not meet a thread that has gone to sleep meanwhile, since some calls then
- * fail with EINTR whatever SA_RESTART says. So it is not sent; it is that of a timer on the thread's own CPU
- * clock, which expires while the thread computes and at no other time, as those of the CPU profile do.
+ * Whoever computes has its registers in the processor, so it has to say itself where it is, in a
+ * signal handler. The signal must not meet a thread that has gone to sleep meanwhile, since some
+ * calls then fail with EINTR whatever SA_RESTART says. So it is not sent; it is that of a timer on
+ * the thread's own CPU clock, which expires while the thread computes and at no other time, as
+ * those of the CPU profile do.
  *
  *   asked --(handler: claims, walks)--> claimed --> done --> free
  *     +--(given up)--> free              +--(given up)--> left; free when it is done
  *
  * Zone: SIGNAL, but for pp_answers_prepare().
- * Locks: none.
  * Owns: the slots (.bss, touched when used).
  */
 #ifndef PP_SAMPLE_THREAD_ANSWERS_H
@@ -32,8 +32,8 @@ int pp_answers_prepare(void);
 bool pp_answers_have_room(void);
 
 /*
- * Asks thread `tid`; NULL if it cannot be asked now. One that blocks the sampling signal should not be
- * asked: the signal would stay pending.
+ * Asks thread `tid`; NULL if it cannot be asked now. One that blocks the sampling signal should not
+ * be asked: the signal would stay pending.
  */
 pp_answer *pp_answer_ask(int tid);
 

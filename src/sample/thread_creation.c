@@ -3,7 +3,6 @@
  * thread_creation.c: from the creator's call to the thread's record.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the stacks, the thread's pointer to its record.
  */
 #include "sample/thread_creation.h"

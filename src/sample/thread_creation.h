@@ -2,11 +2,10 @@
  *
  * thread_creation.h: who created a thread, and where.
  *
- * The creator's stack is taken each time, as Go does: a profile of threads is asked for when there are
- * too many already. Threads that were created at one place share one copy.
+ * The creator's stack is taken each time, as Go does: a profile of threads is asked for when there
+ * are too many already. Threads that were created at one place share one copy.
  *
  * Zone: HOOK, on the thread itself or its creator.
- * Locks: none.
  * Owns: the stacks; 8 bytes of TLS, the thread's record (store/thread_table.h).
  */
 #ifndef PP_SAMPLE_THREAD_CREATION_H

@@ -2,8 +2,9 @@
  *
  * thread_roots.h: where threads begin: the start routine, and the functions of libc that called it.
  *
- * CPU time that is settled from a thread's clock has no stack; it is counted there. A process has few ways of calling
- * start routines (pthread_create, thrd_create, main), so that a thread's slot keeps a number in the place of them.
+ * CPU time that is settled from a thread's clock has no stack; it is counted there. A process has
+ * few ways of calling start routines (pthread_create, thrd_create, main), so that a thread's slot
+ * keeps a number in the place of them.
  *
  * Zone: SIGNAL.
  * Locks: none; pp_thread_callers_keep() is called under the lock of cpu_timers.c.
@@ -30,7 +31,8 @@ typedef struct pp_thread_caller {
 /* Of the calling thread, which is about to call `entry`. */
 pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller);
 
-/* Of the calling thread, which was there before us: the outermost frames of where it is. With signals blocked. */
+/* Of the calling thread, which was there before us: the outermost frames of where it is. With
+ * signals blocked. */
 pp_root_frames pp_thread_root_here(void);
 
 /* A number for all but the first frame; 0 if there are none, or too many kinds of them. */

@@ -3,8 +3,6 @@
  * threads.c: list, look, ask.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sample/threads.h"
 

@@ -7,14 +7,14 @@
  *   runs                   is asked (thread_answers.h), and looked at again meanwhile: it may wait by now
  *   does neither           is listed with what is known of it
  *
- * So nothing is ever sent to a thread that waits: no call of the program is interrupted. The program goes on
- * meanwhile; each thread's stack is consistent by itself. Threads that end meanwhile are left out.
+ * So nothing is ever sent to a thread that waits: no call of the program is interrupted. The
+ * program goes on meanwhile; each thread's stack is consistent by itself. Threads that end
+ * meanwhile are left out.
  *
- * A stack that is not whole ends in the pseudo-frame pprof_missing_frames and, where that is known, the
- * thread's start routine.
+ * A stack that is not whole ends in the pseudo-frame pprof_missing_frames and, where that is known,
+ * the thread's start routine.
  *
  * Zone: NORMAL, and the fatal-signal writer, who asks nobody.
- * Locks: none.
  * Owns: nothing; everything is in the arena, but for the references to labels.
  */
 #ifndef PP_SAMPLE_THREADS_H
@@ -67,9 +67,9 @@ typedef struct pp_threads {
 } pp_threads;
 
 /*
- * 0 or -errno: -ENOMEM, or why threads cannot be listed. What is there has to be released in any case.
- * Without a descriptor or /proc it is a list of the threads that were seen when they were created, with
- * the stack of the calling one alone.
+ * 0 or -errno: -ENOMEM, or why threads cannot be listed. What is there has to be released in any
+ * case. Without a descriptor or /proc it is a list of the threads that were seen when they were
+ * created, with the stack of the calling one alone.
  */
 int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads *threads);
 void pp_threads_release(pp_threads *threads);

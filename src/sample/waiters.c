@@ -3,7 +3,6 @@
  * waiters.c: the pool of waiters and each thread's chain.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: all of it.
  */
 #include "sample/waiters.h"
@@ -81,7 +80,8 @@ PP_COLD_PATH static void forget_abandoned(uintptr_t sp)
     }
 }
 
-/* The fence: whoever sees what is written to it sees that it was hidden before, by whichever thread. */
+/* The fence: whoever sees what is written to it sees that it was hidden before, by whichever
+ * thread. */
 PP_RAW_MEMORY pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller)
 {
     if (waiting != NULL) {
@@ -109,8 +109,8 @@ void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns)
     __atomic_store_n(&waiter->serial, waiter->serial + 1, __ATOMIC_RELEASE);
 }
 
-/* The fence: whoever sees what is written later to the stack of its thread sees that it is hidden. A release of
- * the serial itself would only order what came before. */
+/* The fence: whoever sees what is written later to the stack of its thread sees that it is hidden.
+ * A release of the serial itself would only order what came before. */
 PP_RAW_MEMORY void pp_waiter_hide(pp_waiter *waiter)
 {
     if (pp_waiter_is_shown(waiter)) {
@@ -195,8 +195,9 @@ void pp_waiters_thread_end(void)
 }
 
 /* Whoever waited does not exist. The forking thread itself may, in a handler: its wait goes on
- * unseen. If the handler has interrupted the very beginning of one, that is shown later, although its
- * waiter may be another thread's by then: one of the two is told wrongly, in pools that stay. */
+ * unseen. If the handler has interrupted the very beginning of one, that is shown later, although
+ * its waiter may be another thread's by then: one of the two is told wrongly, in pools that stay.
+ */
 void pp_waiters_after_fork_in_child(void)
 {
     for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {

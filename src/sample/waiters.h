@@ -2,16 +2,17 @@
  *
  * waiters.h: the waits that go on.
  *
- * A waiter is what is known of one wait. Waiters lie in a pool, not on the stacks of the threads that
- * wait: a signal handler may jump out of a wait, and whoever takes a profile must not be led to a
- * stack that is gone. A thread's waits form a chain, since a handler may wait in the middle of a
- * wait; one that was jumped out of is found, and forgotten, when its thread waits again further up
- * the same stack, or ends.
+ * A waiter is what is known of one wait. Waiters lie in a pool, not on the stacks of the threads
+ * that wait: a signal handler may jump out of a wait, and whoever takes a profile must not be led
+ * to a stack that is gone. A thread's waits form a chain, since a handler may wait in the middle of
+ * a wait; one that was jumped out of is found, and forgotten, when its thread waits again further
+ * up the same stack, or ends.
  *
  * Each thread whose end is known keeps the waiter that it used last.
  *
  * Zone: HOOK.
- * Locks: none. A waiter is written by its thread alone; readers look at its serial before and after.
+ * Locks: none. A waiter is written by its thread alone; readers look at its serial before and
+ * after.
  * Owns: the pool (.bss); 24 bytes of TLS.
  */
 #ifndef PP_SAMPLE_WAITERS_H
@@ -65,8 +66,8 @@ typedef void pp_waiter_visit(const pp_waiter *copy, const pp_waiter *waiter, voi
 void pp_waiters_each(pp_waiter_visit *visit, void *context);
 /* How many may be shown. */
 size_t pp_waiters_count(void);
-/* Whether `waiter` was at the same wait as when it was copied until now: what the caller has read meanwhile, of
- * its thread's stack, is of that wait. */
+/* Whether `waiter` was at the same wait as when it was copied until now: what the caller has read
+ * meanwhile, of its thread's stack, is of that wait. */
 bool pp_waiter_still_waits(const pp_waiter *waiter, const pp_waiter *copy);
 
 void pp_waiters_thread_begin(void);

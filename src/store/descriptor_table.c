@@ -6,7 +6,6 @@
  * before it. Who reads looks at the stack again when it has the labels.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the pieces.
  */
 #include "store/descriptor_table.h"

@@ -2,14 +2,13 @@
  *
  * descriptor_table.h: for each descriptor, the stack that opened it and the labels of that thread.
  *
- * Descriptors are small numbers, so that this is an array, in pieces that are made when they are needed.
- * Its slots are changed by single stores: whoever is interrupted by a handler that opens files, or is
- * forked from another thread, leaves nothing behind that waits.
+ * Descriptors are small numbers, so that this is an array, in pieces that are made when they are
+ * needed. Its slots are changed by single stores: whoever is interrupted by a handler that opens
+ * files, or is forked from another thread, leaves nothing behind that waits.
  *
  *   pieces[fd / 1024] -> [ stack, labels ][ ... ]
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the pieces, for ever; references to labels.
  */
 #ifndef PP_STORE_DESCRIPTOR_TABLE_H

@@ -3,7 +3,6 @@
  * heap_buckets.c: the trie of buckets (drawing in the header).
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the roots; the memory of buckets.
  */
 #include "store/heap_buckets.h"
@@ -82,8 +81,8 @@ static bool is_bucket(const pp_heap_bucket *bucket, const key *k)
            bucket->is_class == k->is_class && bucket->is_collected == k->is_collected;
 }
 
-/* Before it is in the trie: a handler that jumps away in between leaves a bucket without blocks in the
- * list, as does the loser of a race. The other way round its blocks would never be seen. */
+/* Before it is in the trie: a handler that jumps away in between leaves a bucket without blocks in
+ * the list, as does the loser of a race. The other way round its blocks would never be seen. */
 static void show_bucket(pp_heap_bucket *bucket)
 {
     pp_heap_bucket **list = bucket->is_collected ? &newest_collected : &newest;

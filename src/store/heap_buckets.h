@@ -3,8 +3,8 @@
  * heap_buckets.h: what was allocated and freed, for each stack, block size and rate, and of that
  * for each set of labels.
  *
- * A trie of hashes, as that of the stacks (stack_trie.h): buckets are found by the hash of their stack
- * and of what else tells them apart, and stay for ever.
+ * A trie of hashes, as that of the stacks (stack_trie.h): buckets are found by the hash of their
+ * stack and of what else tells them apart, and stay for ever.
  *
  *   roots[hash] -> bucket -+-> bucket           bucket: stack, size, rate, counts
  *                          +-> bucket
@@ -13,22 +13,21 @@
  * Sizes. Buckets are told apart by the exact block size. Programs that allocate blocks of every
  * size at one place (strings, network buffers) would make a bucket for each: a stack that has
  * EXACT_SIZES of them puts further sizes into classes, eight to each doubling, whose number is
- * bounded. The counts of bytes stay exact there, and so does what the samples stand for: a small block of
- * a class stands for more blocks than a large one, and the mean of the sizes would say less than both
- * together (0.12 % less at worst). Each sample is counted with its weight: the blocks that it stands for, in
- * units of those that one of the least size would.
+ * bounded. The counts of bytes stay exact there, and so does what the samples stand for: a small
+ * block of a class stands for more blocks than a large one, and the mean of the sizes would say
+ * less than both together (0.12 % less at worst). Each sample is counted with its weight: the
+ * blocks that it stands for, in units of those that one of the least size would.
  *
- * Labels. A bucket counts all blocks. Those of a labelled thread are counted in a cell (label_cells.h)
- * beside it, which is in use as long as one of them lives. Where no cell is to be had, a block goes
- * without labels.
+ * Labels. A bucket counts all blocks. Those of a labelled thread are counted in a cell
+ * (label_cells.h) beside it, which is in use as long as one of them lives. Where no cell is to be
+ * had, a block goes without labels.
  *
- * Collected heaps. Blocks of a heap that the program tells of (sample/heap_cycles.h) have buckets of
- * their own, in the same trie but in a list of their own. What happens there is counted in one of
- * three cycles first, and is added to the bucket's own counts when that cycle is published. They have no
- * labels.
+ * Collected heaps. Blocks of a heap that the program tells of (sample/heap_cycles.h) have buckets
+ * of their own, in the same trie but in a list of their own. What happens there is counted in one
+ * of three cycles first, and is added to the bucket's own counts when that cycle is published. They
+ * have no labels.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: buckets, for ever.
  */
 #ifndef PP_STORE_HEAP_BUCKETS_H
@@ -89,8 +88,8 @@ typedef struct pp_heap_counts {
  */
 typedef uint64_t pp_heap_block;
 
-/* The block for a sample of a stack whose pp_stack_hash() is `hash`; 0 if the kernel refuses memory.
- * With labels it is for this one sample, which has to be freed or forgotten. */
+/* The block for a sample of a stack whose pp_stack_hash() is `hash`; 0 if the kernel refuses
+ * memory. With labels it is for this one sample, which has to be freed or forgotten. */
 pp_heap_block pp_heap_block_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash, uint64_t size,
                                  uint64_t rate, pprof_labels *labels);
 
@@ -110,7 +109,8 @@ void pp_heap_block_trimmed(pp_heap_block block, int64_t bytes);
 double pp_heap_block_estimate(pp_heap_block block);
 uint64_t pp_heap_block_size(pp_heap_block block);
 
-/* The same for a block of a collected heap, in the cycle number `index` (0 to PP_HEAP_CYCLES - 1). */
+/* The same for a block of a collected heap, in the cycle number `index` (0 to PP_HEAP_CYCLES
+ * - 1). */
 void pp_heap_block_allocated_in(pp_heap_block block, unsigned index);
 void pp_heap_block_forgotten_in(pp_heap_block block, unsigned index);
 void pp_heap_block_freed_in(pp_heap_block block, unsigned index);

@@ -2,9 +2,10 @@
  *
  * heap_peak.h: what the buckets held when the most memory was in use.
  *
- * The estimate of the bytes in use is kept up to date with each sample; when it is GROWTH above that
- * of the last copy, all counts are copied. So the copy is at most that much below the true peak, and
- * the number of copies is that of the logarithm: from one mebibyte to 100 GiB there are 240.
+ * The estimate of the bytes in use is kept up to date with each sample; when it is GROWTH above
+ * that of the last copy, all counts are copied. So the copy is at most that much below the true
+ * peak, and the number of copies is that of the logarithm: from one mebibyte to 100 GiB there are
+ * 240.
  *
  *   in use        ....:*      * copy
  *              ..*''   '...
@@ -12,9 +13,9 @@
  *         .*'
  *
  * Zone: HOOK.
- * Locks: one flag keeps two threads from copying at once; nobody waits for it. Owns: two copies, the
- * last one and the one that is being made, so that a profile that is written from a fatal signal's
- * handler finds a whole one.
+ * Locks: one flag keeps two threads from copying at once; nobody waits for it. Owns: two copies,
+ * the last one and the one that is being made, so that a profile that is written from a fatal
+ * signal's handler finds a whole one.
  */
 #ifndef PP_STORE_HEAP_PEAK_H
 #define PP_STORE_HEAP_PEAK_H

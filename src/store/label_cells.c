@@ -3,7 +3,6 @@
  * label_cells.c: groups of cells (drawing in the header).
  *
  * Zone: SIGNAL; new and free HOOK.
- * Locks: none.
  * Owns: the mapping of each table.
  */
 #include "store/label_cells.h"

@@ -2,18 +2,19 @@
  *
  * label_cells.h: which part of what was counted fell to which set of labels.
  *
- * A sampler counts under its owner (a stack, a bucket) whatever the labels are. What a labelled thread
- * brings is counted a second time, in a cell of (owner, what the set says). So totals need no cells: a
- * cell may be given up at any time, and what it held is shown without labels from then on. That is
- * how memory stays bounded where a program makes a set for each request: there are PP_LABEL_CELLS.
+ * A sampler counts under its owner (a stack, a bucket) whatever the labels are. What a labelled
+ * thread brings is counted a second time, in a cell of (owner, what the set says). So totals need
+ * no cells: a cell may be given up at any time, and what it held is shown without labels from then
+ * on. That is how memory stays bounded where a program makes a set for each request: there are
+ * PP_LABEL_CELLS.
  *
  *   group: [hash x 8] [cell x 8]      a key may be in either of two groups
  *   cell:  users, owner, labels (a reference), score, value[5]
  *
- * Given up is the cell with the lowest score of both groups that nobody uses, and the newcomer takes the
- * score over: whoever brings a good share of all samples is there before long and stays, however many
- * sets come and go beside it [Metwally, Agrawal, El Abbadi: Efficient Computation of Frequent and Top-k
- * Elements in Data Streams, 2005].
+ * Given up is the cell with the lowest score of both groups that nobody uses, and the newcomer
+ * takes the score over: whoever brings a good share of all samples is there before long and stays,
+ * however many sets come and go beside it [Metwally, Agrawal, El Abbadi: Efficient Computation of
+ * Frequent and Top-k Elements in Data Streams, 2005].
  *
  * Zone: SIGNAL (new and free, which map memory: HOOK).
  * Locks: none. `users` keeps a cell from being refilled; who refills one has it alone, and nobody waits
@@ -53,9 +54,9 @@ void pp_label_cells_free(pp_label_cells *cells);
 pp_label_cells *pp_label_cells_at(pp_label_cells **place);
 
 /*
- * The cell of that key, a new one if need be, in use until it is given back. `weight` is how much the
- * caller is about to count there. NULL if there are no labels, no table (NULL), or no cell to be had:
- * it stays without labels then.
+ * The cell of that key, a new one if need be, in use until it is given back. `weight` is how much
+ * the caller is about to count there. NULL if there are no labels, no table (NULL), or no cell to
+ * be had: it stays without labels then.
  */
 pp_label_cell *pp_label_cell_take(pp_label_cells *cells, const void *owner, pprof_labels *labels,
                                   uint64_t weight);

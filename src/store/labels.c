@@ -3,7 +3,6 @@
  * labels.c: sets of labels (drawing in the header).
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: nothing more than the header says.
  */
 #include "store/labels.h"

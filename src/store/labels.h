@@ -9,15 +9,14 @@
  *                                             pointers                    texts
  *
  * Who wants to keep a set counts a reference. One that belongs to another thread may go away in the
- * same moment: its memory is that of a set all the same (labels_pool.h), of another one perhaps. So a
- * reference is taken if the count is not 0, and after that it is made sure that the other thread has
- * the set still (pp_labels_ref_of): then it is the one that was meant.
+ * same moment: its memory is that of a set all the same (labels_pool.h), of another one perhaps. So
+ * a reference is taken if the count is not 0, and after that it is made sure that the other thread
+ * has the set still (pp_labels_ref_of): then it is the one that was meant.
  *
  * The calling thread's own set is safe to look at without that, also in a signal handler or a hook:
  * the thread lets go of it only after it has another.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the sets; the pointer to the thread's (8 bytes of TLS).
  */
 #ifndef PP_STORE_LABELS_H
@@ -49,9 +48,9 @@ struct pprof_labels {
 extern PP_TLS pprof_labels *pp_labels_of_thread;
 
 /*
- * The labels of `parent` (NULL = none) and the `pairs` of `key_values`, {key, value, key, value, ...};
- * what comes later goes before what has the same key. The caller has the one reference. NULL: *error
- * is EINVAL (a text that is NULL, an empty key) or ENOMEM, also where they do not fit into
+ * The labels of `parent` (NULL = none) and the `pairs` of `key_values`, {key, value, key, value,
+ * ...}; what comes later goes before what has the same key. The caller has the one reference. NULL:
+ * *error is EINVAL (a text that is NULL, an empty key) or ENOMEM, also where they do not fit into
  * PP_LABELS_POOL_MAX.
  */
 pprof_labels *pp_labels_new(const pprof_labels *parent, const char *const *key_values, size_t pairs,
@@ -67,8 +66,8 @@ pprof_labels *pp_labels_without(const pprof_labels *parent, const char *const *k
 
 void pp_labels_free(pprof_labels *labels);
 
-/* Of a set that may be gone: false if it is. If true it may be another set by now, which the caller has
- * to find out from where it had the pointer. */
+/* Of a set that may be gone: false if it is. If true it may be another set by now, which the caller
+ * has to find out from where it had the pointer. */
 bool pp_labels_try_ref(pprof_labels *labels);
 
 /* Of a set that cannot go away meanwhile. */
@@ -95,8 +94,8 @@ static inline pprof_labels *pp_labels_current(void)
     return pp_labels_of_thread;
 }
 
-/* Gives the thread the caller's reference to `labels`, and the caller the one that the thread had. A
- * handler that comes in between may do the same, if it restores what it found. */
+/* Gives the thread the caller's reference to `labels`, and the caller the one that the thread had.
+ * A handler that comes in between may do the same, if it restores what it found. */
 static inline pprof_labels *pp_labels_exchange(pprof_labels *labels)
 {
     pprof_labels *before = pp_labels_of_thread;

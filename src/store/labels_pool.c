@@ -3,7 +3,6 @@
  * labels_pool.c: free lists and slabs (drawing in the header).
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the slabs.
  */
 #include "store/labels_pool.h"

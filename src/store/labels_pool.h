@@ -4,18 +4,18 @@
  *
  * Type-stable: a piece that was a set is only ever given out as a set again, so that whoever has a
  * pointer to one that may be gone can still look at its count of references (labels.h). A program
- * that makes a set for each request gets the same few pieces back all the time: there are never more
- * than were in use at one moment. A large piece that is free holds no memory but its first page.
+ * that makes a set for each request gets the same few pieces back all the time: there are never
+ * more than were in use at one moment. A large piece that is free holds no memory but its first
+ * page.
  *
  *   class (64, 96, 128, 192, ... bytes) -> free: change, number -> piece -> piece -> 0
  *                                       -> slabs: [n][2n][4n]...   pieces 1, 2, 3, ... in order
  *
- * A list begins with the number of its first piece, and with how often it was changed: a thread that
- * is about to pop, and is held up while others pop and push, cannot take the same first piece for the
- * same list.
+ * A list begins with the number of its first piece, and with how often it was changed: a thread
+ * that is about to pop, and is held up while others pop and push, cannot take the same first piece
+ * for the same list.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the memory of all sets, for ever.
  */
 #ifndef PP_STORE_LABELS_POOL_H

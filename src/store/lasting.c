@@ -3,7 +3,6 @@
  * lasting.c: chunks from the kernel, cut from front to back (drawing in the header).
  *
  * Zone: SIGNAL (bare mmap and munmap).
- * Locks: none.
  * Owns: the chunks.
  */
 #include "store/lasting.h"

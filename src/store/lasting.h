@@ -10,7 +10,6 @@
  *   newest -> [header|used.......|free  ]      older chunks are full and known to nobody
  *
  * Zone: SIGNAL (bare mmap and munmap).
- * Locks: none.
  * Owns: its chunks, for ever.
  */
 #ifndef PP_STORE_LASTING_H
@@ -35,7 +34,8 @@ void *pp_lasting_alloc(pp_lasting *memory, size_t bytes);
 void *pp_lasting_map(size_t bytes);
 void pp_lasting_unmap(void *memory, size_t bytes);
 
-/* Gives whole pages of that back to the kernel: they stay, and are zero when they are used again. */
+/* Gives whole pages of that back to the kernel: they stay, and are zero when they are
+ * used again. */
 void pp_lasting_empty(void *memory, size_t bytes);
 
 #endif

@@ -8,20 +8,19 @@
  *
  *   pp_live_filter -> [ mask | count[mask + 1] ]       hash = address >> 8 & mask
  *
- * The hash keeps neighbours together: 16 KiB of the heap lie in a line of the filter. It repeats every
- * 16 MiB, and page-aligned blocks have one byte in sixteen to choose from; neither changes how many
- * other blocks are asked about in vain, and folding in more of the address costs free() two
- * instructions of nine.
+ * The hash keeps neighbours together: 16 KiB of the heap lie in a line of the filter. It repeats
+ * every 16 MiB, and page-aligned blocks have one byte in sixteen to choose from; neither changes
+ * how many other blocks are asked about in vain, and folding in more of the address costs free()
+ * two instructions of nine.
  *
  * The architecture's entry stubs (arch/x86_64_malloc.S) read it, so the layout and the hash
  * stand there a second time.
  *
  * Growing. A filter that has become too full is replaced by one of twice the size while blocks come
- * and go. Each has a generation, a block knows in which one it is counted, and the moves are made so
- * that a count may be too high for a moment but never too low (live_table.c).
+ * and go. Each has a generation, a block knows in which one it is counted, and the moves are made
+ * so that a count may be too high for a moment but never too low (live_table.c).
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the filters.
  */
 #ifndef PP_STORE_LIVE_FILTER_H
@@ -76,7 +75,8 @@ pp_live_filter_table *pp_live_filter_of(uint32_t generation);
 /* Where a block that is being recorded must be counted in the end. */
 pp_live_filter_table *pp_live_filter_newest(void);
 
-/* Makes the next one, of twice the size; NULL if memory is refused. From now on it is the newest. */
+/* Makes the next one, of twice the size; NULL if memory is refused. From now on it is
+ * the newest. */
 pp_live_filter_table *pp_live_filter_begin_growth(void);
 
 /* Every block is counted in the newest one: free() may look there. */

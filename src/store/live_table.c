@@ -2,18 +2,18 @@
  *
  * live_table.c: levels of groups of slots (drawing in the header).
  *
- * Entries and the filter. free() asks the filter alone, so whoever is in the table must be counted in
- * the filter that free() looks at. A thread that records a block writes the key, and looks then which
- * filter is the newest; a thread that grows the filter makes the new one the newest, and looks at
- * all keys then. Each store comes before the load in one total order, so that at least one of them
- * sees the other; the key's generation, changed by compare-and-swap, says which of them counts.
+ * Entries and the filter. free() asks the filter alone, so whoever is in the table must be counted
+ * in the filter that free() looks at. A thread that records a block writes the key, and looks then
+ * which filter is the newest; a thread that grows the filter makes the new one the newest, and
+ * looks at all keys then. Each store comes before the load in one total order, so that at least one
+ * of them sees the other; the key's generation, changed by compare-and-swap, says which of them
+ * counts.
  *
- * A handler of the host that jumps out of malloc or free may leave a slot busy, or an address counted
- * once too often in the filter: a slot is lost with the block that nobody got, and some frees look in
- * vain. The growth of the filter must come to its end, and blocks signals.
+ * A handler of the host that jumps out of malloc or free may leave a slot busy, or an address
+ * counted once too often in the filter: a slot is lost with the block that nobody got, and some
+ * frees look in vain. The growth of the filter must come to its end, and blocks signals.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the levels.
  */
 #include "store/live_table.h"

@@ -39,7 +39,8 @@ void pp_live_table_init(void);
  */
 bool pp_live_table_insert(uintptr_t address, uint64_t value);
 
-/* Takes the entry out. False if there is none. Ask pp_live_filter_may_have() first: it is cheaper. */
+/* Takes the entry out. False if there is none. Ask pp_live_filter_may_have() first: it
+ * is cheaper. */
 bool pp_live_table_remove(uintptr_t address, uint64_t *value);
 
 /* How many entries there are, and what they cost. */

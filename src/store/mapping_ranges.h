@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mapping_ranges.h: which sampled mappings are alive: from a range of addresses to what was recorded.
+ * mapping_ranges.h: which sampled mappings are alive: from a range of addresses to what was
+ * recorded.
  *
  * Mappings are not freed as they were made: munmap may take a piece out of one, or several at once.
  * So they stand in an array, ordered by address, whose pieces refer to the mapping that they are

@@ -3,7 +3,6 @@
  * stack_trie.c: the trie of stacks (drawing in the header).
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the roots; the memory of stacks.
  */
 #include "store/stack_trie.h"

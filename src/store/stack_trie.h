@@ -13,7 +13,6 @@
  * different stacks that were recorded, not with what is recorded at them.
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the stacks, for ever.
  */
 #ifndef PP_STORE_STACK_TRIE_H
@@ -30,7 +29,8 @@ typedef struct pp_trie_stack {
     uintptr_t pc[]; /* return-like, leaf-most first (profile/model.h) */
 } pp_trie_stack;
 
-/* The stack whose pp_stack_hash() is `hash`, entered if it is new; NULL if the kernel refuses memory. */
+/* The stack whose pp_stack_hash() is `hash`, entered if it is new; NULL if the kernel refuses
+ * memory. */
 pp_trie_stack *pp_stack_trie_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash);
 
 /* What they all take. */

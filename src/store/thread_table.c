@@ -3,7 +3,6 @@
  * thread_table.c: records in chunks (drawing in the header).
  *
  * Zone: HOOK.
- * Locks: none.
  * Owns: the chunks, and which of their records are taken.
  */
 #include "store/thread_table.h"
@@ -52,8 +51,8 @@ static pp_thread_record *record_at(size_t index)
 }
 
 /*
- * Of a record's fields, written by one thread while others may be reading: the serial became even before
- * any of them changes, and is looked at again after all of them were read.
+ * Of a record's fields, written by one thread while others may be reading: the serial became even
+ * before any of them changes, and is looked at again after all of them were read.
  */
 #define SHOW(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 #define SEE(field)         __atomic_load_n(&(field), __ATOMIC_ACQUIRE)

@@ -13,8 +13,8 @@
  * value. Stacks are in the trie (stack_trie.h).
  *
  * A slot is taken by the store of its stack, and given up by another one; an array is replaced by
- * the store of its address. So whatever instruction a thread has come to, the values are right: that
- * is how the child of fork finds what other threads have left.
+ * the store of its address. So whatever instruction a thread has come to, the values are right:
+ * that is how the child of fork finds what other threads have left.
  *
  * Zone: HOOK.
  * Locks: one for each shard, held for a look-up, for an array's replacement or for a snapshot. A
@@ -55,8 +55,9 @@ int pp_value_table_add(pp_value_table *table, const pp_value *value);
 bool pp_value_table_remove(pp_value_table *table, uintptr_t value, pp_value *removed);
 
 /*
- * How many values there are at one moment, as pp_value_table_each() would find them. A thread that removes a value and
- * adds another one is seen before, between or after the two, and never with the second change alone.
+ * How many values there are at one moment, as pp_value_table_each() would find them. A thread that
+ * removes a value and adds another one is seen before, between or after the two, and never with the
+ * second change alone.
  */
 size_t pp_value_table_count(pp_value_table *table);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * cxx.h: C++'s symbols as names, in the short form that `go tool pprof` shows: no parameters, no template
- * arguments, no return type.
+ * cxx.h: C++'s symbols as names, in the short form that `go tool pprof` shows: no parameters, no
+ * template arguments, no return type.
  *
  *   _ZNSt6vectorIiSaIiEE9push_backEOi   std::vector::push_back
  *
- * The grammar is that of the Itanium C++ ABI, chapter 5.1 "External Names (a.k.a. Mangling)". All of it is read,
- * since what follows may refer to any part of what came before. The text of a part is made once, when the part is
- * read, and copied to where the part is referred to: a short name cannot stand for a long text.
+ * The grammar is that of the Itanium C++ ABI, chapter 5.1 "External Names (a.k.a. Mangling)". All
+ * of it is read, since what follows may refer to any part of what came before. The text of a part
+ * is made once, when the part is read, and copied to where the part is referred to: a short name
+ * cannot stand for a long text.
  *
  *   cxx_symbol.c       whole symbols
  *   cxx_name.c         names of functions and types
@@ -17,8 +18,6 @@
  *   cxx_expression.c   expressions, which are passed over
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYMBOL_CXX_H
 #define PP_SYMBOL_CXX_H
@@ -85,8 +84,8 @@ static inline pp_cxx_part pp_cxx_part_of(pp_span text)
 
 /* ---- cxx_symbol.c ---- */
 
-/* Writes the name of a symbol that begins with "_Z" into c->m.text, and where in there into *name; c->m was begun
- * with it. False if it is none, or needs more than there is (mangled.h). */
+/* Writes the name of a symbol that begins with "_Z" into c->m.text, and where in there into *name;
+ * c->m was begun with it. False if it is none, or needs more than there is (mangled.h). */
 bool pp_cxx_read(pp_cxx *c, pp_span *name);
 
 /* A function with the types of its parameters, or an object. */
@@ -113,7 +112,8 @@ uint32_t pp_cxx_compact_number(pp_cxx *c);
 void pp_cxx_lambda(pp_cxx *c, pp_cxx_part *name);
 void pp_cxx_unnamed(pp_cxx *c, pp_cxx_part *name);
 
-/* A template parameter of a lambda, or of a template that is an argument: "typename $T" and "$T". */
+/* A template parameter of a lambda, or of a template that is an argument: "typename $T"
+ * and "$T". */
 typedef struct pp_cxx_declared {
     pp_span text, name;
 } pp_cxx_declared;
@@ -123,7 +123,8 @@ bool pp_cxx_declaration(pp_cxx *c, pp_cxx_declared *declared);
 
 /* ---- cxx_template.c ---- */
 
-/* A reference to a template parameter is kept as MARK and its number in the text, until it is known what of. */
+/* A reference to a template parameter is kept as MARK and its number in the text, until it is known
+ * what of. */
 enum { PP_CXX_MARK = 1, PP_CXX_MOST_PARAMETERS = 100 };
 void pp_cxx_template_parameter(pp_cxx *c, pp_cxx_part *part);
 
@@ -157,7 +158,8 @@ pp_span pp_cxx_whole(pp_cxx *c, const pp_cxx_part *type);
 void pp_cxx_expression(pp_cxx *c);
 void pp_cxx_literal(pp_cxx *c);
 
-/* What follows "operator" for this code of two letters, as "+" or " new"; NULL if nothing has this code. */
+/* What follows "operator" for this code of two letters, as "+" or " new"; NULL if nothing has this
+ * code. */
 const char *pp_cxx_operator(const char *code);
 
 #endif

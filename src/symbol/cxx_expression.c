@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cxx_expression.c: expressions, which are passed over for the types in them; the names of operators.
+ * cxx_expression.c: expressions, which are passed over for the types in them; the names of
+ * operators.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/cxx.h"
 
@@ -221,7 +220,8 @@ static void skip_member(pp_cxx *c)
         skip_unresolved_name(c);
 }
 
-/* A part of an object: where in it, which members of unions, and whether it is the end of an array. */
+/* A part of an object: where in it, which members of unions, and whether it is the end of
+ * an array. */
 static void skip_subobject(pp_cxx *c)
 {
     skip_type(c);

@@ -3,8 +3,6 @@
  * cxx_lambda.c: lambdas and other types without names.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/cxx.h"
 

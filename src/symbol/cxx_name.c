@@ -3,8 +3,6 @@
  * cxx_name.c: names, from whole symbols down to operators.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/cxx.h"
 
@@ -59,7 +57,8 @@ void pp_cxx_reference(pp_cxx *c, pp_cxx_part *part)
         pp_mangled_fail(&c->m);
 }
 
-/* What the ABI itself abbreviates. Whose constructor or destructor is meant has to have its own name. */
+/* What the ABI itself abbreviates. Whose constructor or destructor is meant has to have its own
+ * name. */
 static void read_abbreviation(pp_cxx *c, pp_cxx_part *part)
 {
     static const char known[][16] = {"aallocator", "bbasic_string", "sstring",
@@ -272,7 +271,8 @@ static void read_arguments_of(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *trait
     traits->is_conversion = false;
 }
 
-/* C1, CI2 and the type that it is inherited from, D0: which one of several, all with the name of the class. */
+/* C1, CI2 and the type that it is inherited from, D0: which one of several, all with the name of
+ * the class. */
 static void read_constructor(pp_cxx *c, const pp_cxx_part *scope, pp_cxx_part *name)
 {
     bool is_destructor = pp_mangled_next(&c->m) == 'D';

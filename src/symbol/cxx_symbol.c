@@ -3,8 +3,6 @@
  * cxx_symbol.c: whole symbols: functions, objects, and what compilers make by themselves.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/cxx.h"
 

@@ -3,8 +3,6 @@
  * cxx_template.c: parameters of templates, whose meaning comes later, and arguments.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/cxx.h"
 
@@ -60,8 +58,9 @@ static pp_span replace_marks(pp_cxx *c, pp_span span, put_parameter *put)
     return pp_mangled_since(&c->m, begin);
 }
 
-/* The argument in the place of the parameter. What is declared in the middle of the argument, and a reference to a
- * reference, would have to be written in another way: there is none such in practice. */
+/* The argument in the place of the parameter. What is declared in the middle of the argument, and a
+ * reference to a reference, would have to be written in another way: there is none such in
+ * practice. */
 static void put_argument(pp_cxx *c, uint32_t number, pp_span after)
 {
     pp_cxx_part argument = {0};
@@ -81,7 +80,8 @@ pp_span pp_cxx_with_arguments(pp_cxx *c, pp_span text)
     return replace_marks(c, text, put_argument);
 }
 
-/* In the list of a lambda's parameters T is what was declared in front of it, or else comes from "auto". */
+/* In the list of a lambda's parameters T is what was declared in front of it, or else comes from
+ * "auto". */
 static void put_declared(pp_cxx *c, uint32_t number, pp_span after)
 {
     (void)after;

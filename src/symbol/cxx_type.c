@@ -11,8 +11,6 @@
  *   RK PFicE    int (* const&|)(char)
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/cxx.h"
 
@@ -337,8 +335,9 @@ static void read_vendor_qualifier(pp_cxx *c, pp_cxx_part *type)
 
 /* ---- any type ---- */
 
-/* In "operator T<A><B>" the type has arguments of its own; in "operator T<A>" they are the operator's. Only
- * what comes after them tells. False if they are not the type's, and are still to be read. */
+/* In "operator T<A><B>" the type has arguments of its own; in "operator T<A>" they are the
+ * operator's. Only what comes after them tells. False if they are not the type's, and are still to
+ * be read. */
 static bool read_conversion_arguments(pp_cxx *c)
 {
     const char *at = c->m.at;

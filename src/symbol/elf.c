@@ -4,7 +4,6 @@
  * elf.h; format: System V ABI, chapters 4 and 5; the GNU hash table as glibc's loader reads it).
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, close and process_vm_readv only).
- * Locks: none.
  * Owns: the descriptors of open files.
  */
 #include "symbol/elf.h"
@@ -350,7 +349,8 @@ static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
     }
 }
 
-/* The loader relocates the addresses in the dynamic table; not each loader, and not of each file. */
+/* The loader relocates the addresses in the dynamic table; not each loader, and not of
+ * each file. */
 static bool offset_of_table(const pp_elf *elf, uint64_t address, uint64_t *offset)
 {
     if (pp_elf_offset(elf, address, offset))

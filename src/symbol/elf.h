@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * elf.h: an ELF64 file, an image in memory, or what the loader has mapped of a file, read with a bound on everything.
+ * elf.h: an ELF64 file, an image in memory, or what the loader has mapped of a file, read with a
+ * bound on everything.
  *
  * What is read may be truncated, corrupt, or being overwritten: every offset and size is checked,
  * and every structure is copied out before it is looked at. Files are read with pread() and not
- * mapped, because a mapped file that somebody truncates meanwhile raises SIGBUS in the host. The kernel
- * copies what the loader has mapped, since the program may unload it meanwhile.
+ * mapped, because a mapped file that somebody truncates meanwhile raises SIGBUS in the host. The
+ * kernel copies what the loader has mapped, since the program may unload it meanwhile.
  *
  *   [Ehdr][Phdr...] ... [section: symbols][section: their names] ... [Shdr...]
  *
@@ -49,10 +50,11 @@ int pp_elf_open(pp_elf *elf, const char *path);
 int pp_elf_open_image(pp_elf *elf, const void *image, size_t size);
 
 /*
- * What the loader has mapped of a file: `header` is where its first byte is said to be, `bias` its load bias. Nothing there
- * is trusted, nor need it stay. It has no section headers, and wherever an offset in the file is meant, here and
- * in what the functions below return, it is a run-time address: the segments lie apart, and the dynamic table leads to
- * wherever the loader looks. Returns 0, or -ENOEXEC if there is no such thing.
+ * What the loader has mapped of a file: `header` is where its first byte is said to be, `bias` its
+ * load bias. Nothing there is trusted, nor need it stay. It has no section headers, and wherever an
+ * offset in the file is meant, here and in what the functions below return, it is a run-time
+ * address: the segments lie apart, and the dynamic table leads to wherever the loader looks.
+ * Returns 0, or -ENOEXEC if there is no such thing.
  */
 int pp_elf_open_loaded(pp_elf *elf, uintptr_t header, uintptr_t bias);
 
@@ -99,7 +101,8 @@ typedef struct pp_elf_stubs {
     uint64_t entry_size;   /* as the section header has it: 0 = not said */
 } pp_elf_stubs;
 
-/* The first such section from number *index on, after which *index is left; false if there is none. */
+/* The first such section from number *index on, after which *index is left; false if there
+ * is none. */
 bool pp_elf_stubs_next(const pp_elf *elf, uint64_t *index, pp_elf_stubs *stubs);
 
 /* The segment PT_GNU_EH_FRAME: its link-time address, and where it lies in the file. */

@@ -3,8 +3,6 @@
  * extents.c: one pass over the sorted table, then one look at each entry that was hit.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/extents.h"
 

@@ -8,12 +8,10 @@
  *
  * A stripped file keeps both, because exceptions need them. Compilers write one entry for each
  * function, and one more for a part that is laid out elsewhere (.cold). The unwinder reads the same
- * entries in memory (unwind/cfi.h); here the file is read, so that modules that are no longer loaded
- * have extents as well. Formats: Linux Standard Base Core 5.0, section 10.6.
+ * entries in memory (unwind/cfi.h); here the file is read, so that modules that are no longer
+ * loaded have extents as well. Formats: Linux Standard Base Core 5.0, section 10.6.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYMBOL_EXTENTS_H
 #define PP_SYMBOL_EXTENTS_H
@@ -28,7 +26,8 @@ typedef struct pp_extent {
     uint64_t start, limit; /* link-time addresses; both 0 = unknown */
 } pp_extent;
 
-/* `scratch` holds what is read, since the caller's stack may be small. Finds the entries that hold `count` ascending link-time addresses. extents[i] belongs to addresses[i]. */
+/* `scratch` holds what is read, since the caller's stack may be small. Finds the entries that hold
+ * `count` ascending link-time addresses. extents[i] belongs to addresses[i]. */
 void pp_extents_find(const pp_elf *elf, const uint64_t *addresses, size_t count, pp_extent *extents,
                      pp_arena *scratch);
 

@@ -3,8 +3,6 @@
  * hidden.c: names of allocators' entries and of thread roots.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/hidden.h"
 

@@ -3,7 +3,6 @@
  * ifuncs.c: symbols from the file, relocations from the files of all modules, slots from memory.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv).
- * Locks: none.
  * Owns: a scratch arena for the length of a call.
  */
 #include "symbol/ifuncs.h"
@@ -148,7 +147,8 @@ static void weigh_relocation(void *context, const Elf64_Rela *relocation, uint64
         note_target(f->ifuncs, ifunc->resolver, value - f->home->bias);
 }
 
-/* Whether the beginning of the file is what lies in memory: a module may have been unloaded since. */
+/* Whether the beginning of the file is what lies in memory: a module may have been
+ * unloaded since. */
 static bool is_loaded(const pp_elf *elf, const pp_mapping *mapping, pp_arena *scratch)
 {
     uint64_t first;

@@ -3,7 +3,6 @@
  * lines.c: whom to ask.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
  * Owns: the source.
  */
 #include "symbol/lines.h"

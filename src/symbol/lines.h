@@ -2,12 +2,11 @@
  *
  * lines.h: files, lines and inlined functions of addresses, from whoever can find them.
  *
- * Debug information is read by a part that is loaded when it is wanted (src/line_plugin.h). What names addresses
- * also serves the writer of a fatal signal, which must not load anything: so that part registers here, and is
- * taken away before such a writer begins. Without it nothing has lines.
+ * Debug information is read by a part that is loaded when it is wanted (src/line_plugin.h). What
+ * names addresses also serves the writer of a fatal signal, which must not load anything: so that
+ * part registers here, and is taken away before such a writer begins. Without it nothing has lines.
  *
  * Zone: NORMAL, and the fatal-signal writer, for which there is no source.
- * Locks: none.
  * Owns: which source there is.
  */
 #ifndef PP_SYMBOL_LINES_H
@@ -30,8 +29,8 @@ typedef struct pp_line {
         start_line; /* where the function is declared in that file; 0 = unknown, or in another one */
 } pp_line;
 
-/* All that is at one address: the function that the machine calls is the last one, the ones before it were
- * inlined, each into its successor. */
+/* All that is at one address: the function that the machine calls is the last one, the ones before
+ * it were inlined, each into its successor. */
 typedef struct pp_lines {
     pp_line *line;   /* innermost first */
     uint32_t count;  /* 0 = unknown */
@@ -39,9 +38,10 @@ typedef struct pp_lines {
 } pp_lines;
 
 /*
- * Finds the lines of `count` ascending addresses (of instructions) that lie in `mapping`. lines[i], which is all 0
- * before, belongs to addresses[i]; arrays and texts are in `arena`. What cannot be found is left as it is.
- * True if debug information of the mapping's file was read, and nothing of it was left out: nobody can find more.
+ * Finds the lines of `count` ascending addresses (of instructions) that lie in `mapping`. lines[i],
+ * which is all 0 before, belongs to addresses[i]; arrays and texts are in `arena`. What cannot be
+ * found is left as it is. True if debug information of the mapping's file was read, and nothing of
+ * it was left out: nobody can find more.
  */
 typedef bool pp_lines_finder(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
                              pp_lines *lines, pp_arena *arena);

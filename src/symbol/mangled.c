@@ -3,8 +3,6 @@
  * mangled.c: see the header.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/mangled.h"
 

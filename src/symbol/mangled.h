@@ -2,9 +2,9 @@
  *
  * mangled.h: what the two demanglers share: a name that is read, and the text that is made of it.
  *
- * Names come from the symbol tables of whatever is loaded, and may hold anything. The first thing that is
- * not as it should be fails the whole: `failed` is sticky, and from then on the name reads as if it had
- * ended. Four bounds hold for every name, so that none costs more than a moment:
+ * Names come from the symbol tables of whatever is loaded, and may hold anything. The first thing
+ * that is not as it should be fails the whole: `failed` is sticky, and from then on the name reads
+ * as if it had ended. Four bounds hold for every name, so that none costs more than a moment:
  *
  *   bytes of the caller's stack   as many as it gives, told by the address of each frame that recurses
  *   steps                         PP_MANGLED_STEPS, where a part of the name may be read again
@@ -12,8 +12,6 @@
  *   bytes of the name             by the last two
  *
  * Zone: SIGNAL (arithmetic on the caller's memory).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYMBOL_MANGLED_H
 #define PP_SYMBOL_MANGLED_H

@@ -12,8 +12,8 @@
  * The second is stored at the first address that is not below the symbol and handed upwards after
  * the pass, so that a symbol costs one binary search however many addresses follow it.
  *
- * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, mmap, munmap, close, process_vm_readv; no locks).
- * Locks: none.
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, mmap, munmap, close,
+ * process_vm_readv; no locks).
  * Owns: a scratch arena for the length of each call.
  */
 #include "symbol/names.h"
@@ -134,8 +134,9 @@ enum {
     RANK_NO_SIZE = 4 /* added to the rank of a symbol that does not know its size */
 };
 
-/* A symbol that knows its size before one that does not, then global before weak before local, and last what
- * is hidden, which the linker makes local except in fully static programs: names for inner use. */
+/* A symbol that knows its size before one that does not, then global before weak before local, and
+ * last what is hidden, which the linker makes local except in fully static programs: names for
+ * inner use. */
 static uint8_t rank_of(const Elf64_Sym *symbol)
 {
     unsigned binding = ELF64_ST_BIND(symbol->st_info);
@@ -337,7 +338,8 @@ static bool keep(pp_elf *elf, int error, const pp_mapping *mapping)
     return false;
 }
 
-/* The file begins at the bias where it is linked to address 0; else where the mapping says, if no segment is moved. */
+/* The file begins at the bias where it is linked to address 0; else where the mapping says, if no
+ * segment is moved. */
 static bool open_loaded(pp_elf *elf, const pp_mapping *mapping)
 {
     uintptr_t bias = mapping->bias, by_offset = mapping->start - (uintptr_t)mapping->offset;
@@ -347,7 +349,8 @@ static bool open_loaded(pp_elf *elf, const pp_mapping *mapping)
 
 /* Opens the ELF that `mapping` was made from. A program that was replaced on disk while it runs (an
  * upgrade) is still there for the process itself; its build id tells whether this mapping is the
- * program. A file that cannot be opened any more (a sandbox, another root) is read as it is loaded. */
+ * program. A file that cannot be opened any more (a sandbox, another root) is read as it is loaded.
+ */
 int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
 {
     if (mapping->in_memory)

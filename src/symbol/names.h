@@ -7,11 +7,12 @@
  * truncates would raise SIGBUS in the host), its .symtab or, without one, .dynsym is walked once
  * against the sorted addresses. A separate debug file named by the build id
  * (/usr/lib/debug/.build-id/xx/yyyy.debug) supplies the .symtab that a stripped file lacks. A file
- * whose build id is no longer the mapping's is not used. Where there is no file any more (replaced, deleted, out of
- * reach in a sandbox), what the loader has mapped of it still has the .dynsym. [vdso] is read from memory.
+ * whose build id is no longer the mapping's is not used. Where there is no file any more (replaced,
+ * deleted, out of reach in a sandbox), what the loader has mapped of it still has the .dynsym.
+ * [vdso] is read from memory.
  *
- * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv; no malloc, no locks).
- * Locks: none.
+ * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv; no
+ * malloc, no locks).
  * Owns: nothing; the names live in the caller's arena.
  */
 #ifndef PP_SYMBOL_NAMES_H
@@ -43,8 +44,8 @@ typedef struct pp_symbol {
 size_t pp_symbols_resolve(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
                           pp_symbol *symbols, pp_arena *arena);
 
-/* Opens the ELF that `mapping` was made from, to be closed by pp_elf_close(). Returns 0, or -1 if it
- * has none, or if the file is another one by now. */
+/* Opens the ELF that `mapping` was made from, to be closed by pp_elf_close(). Returns 0, or -1 if
+ * it has none, or if the file is another one by now. */
 int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * places.c: the addresses without a name, by their stubs, by what the loader has chosen, by extents.
+ * places.c: the addresses without a name, by their stubs, by what the loader has chosen, by
+ * extents.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv).
- * Locks: none.
  * Owns: a scratch arena for the length of a call.
  */
 #include "symbol/places.h"
@@ -67,7 +67,8 @@ static void find_targets(namer *n)
                        count);
 }
 
-/* [name of the file]+0x<address>, without the kernel's " (deleted)"; [vdso] has brackets of its own. */
+/* [name of the file]+0x<address>, without the kernel's " (deleted)"; [vdso] has brackets of its
+ * own. */
 static const char *place_text(const namer *n, uint64_t address)
 {
     static const char deleted[] = " (deleted)";
@@ -98,7 +99,8 @@ static const char *place_text(const namer *n, uint64_t address)
     return text;
 }
 
-/* The best that is known of nameless address `i`. Neighbours in one function share the text of `last`. */
+/* The best that is known of nameless address `i`. Neighbours in one function share the text of
+ * `last`. */
 static pp_symbol name_of(const namer *n, size_t i, const pp_symbol *last)
 {
     uintptr_t bias = n->mappings[n->index].bias;

@@ -3,8 +3,6 @@
  * punycode.c: RFC 3492, section 6.2.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/punycode.h"
 
@@ -76,7 +74,8 @@ static bool insert(decoded *p, uint32_t at, uint32_t character)
     return true;
 }
 
-/* The characters that are ASCII come first, up to the last "_"; then the others, each as how far on it is inserted. */
+/* The characters that are ASCII come first, up to the last "_"; then the others, each as how far on
+ * it is inserted. */
 static bool decode(decoded *p, const char *at, size_t size)
 {
     const char *end = at + size;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * punycode.h: names with letters that are not ASCII, as Rust's symbols have them (RFC 3492, with "_" for "-"):
+ * punycode.h: names with letters that are not ASCII, as Rust's symbols have them (RFC 3492, with
+ * "_" for "-"):
  *
  *   gdel_5qa   gödel
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYMBOL_PUNYCODE_H
 #define PP_SYMBOL_PUNYCODE_H

@@ -3,8 +3,6 @@
  * readable.c: whose name it is.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/readable.h"
 

@@ -6,12 +6,11 @@
  *   _RNvNtCs1a_4core3mem4swap           core::mem::swap
  *   malloc                              malloc
  *
- * They are those that `go tool pprof` shows where nothing else is asked for: of C++ without parameters, template
- * arguments and return types, of Rust without generic arguments. The whole declaration of a function of the
- * standard library easily has a thousand characters.
+ * They are those that `go tool pprof` shows where nothing else is asked for: of C++ without
+ * parameters, template arguments and return types, of Rust without generic arguments. The whole
+ * declaration of a function of the standard library easily has a thousand characters.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no locks; at most 13 KiB of stack, or 5).
- * Locks: none.
  * Owns: nothing; the names live in the arena.
  */
 #ifndef PP_SYMBOL_READABLE_H
@@ -34,8 +33,9 @@ pp_readable pp_readable_begin(pp_arena *arena);
 pp_readable pp_readable_begin_small(pp_arena *arena);
 
 /*
- * The name of the symbol `name` for a reader. A name that is not mangled, that nobody can read, that nests too deep
- * (mangled.h) or for which there is no memory is returned as it is; control characters become "?".
+ * The name of the symbol `name` for a reader. A name that is not mangled, that nobody can read,
+ * that nests too deep (mangled.h) or for which there is no memory is returned as it is; control
+ * characters become "?".
  */
 const char *pp_readable_name(pp_readable *readable, const char *name);
 

@@ -3,8 +3,6 @@
  * relocations.c: a window over the tables, and names by their offsets.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/relocations.h"
 

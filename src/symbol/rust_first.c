@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * rust_first.c: Rust's first scheme: C++'s, with escapes in the names and a hash as the last of them.
+ * rust_first.c: Rust's first scheme: C++'s, with escapes in the names and a hash as the last of
+ * them.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/rust_name.h"
 
@@ -68,7 +67,8 @@ static uint32_t read_escape(const char *from, size_t left, size_t *length)
     return read_number_escape(from, left, length);
 }
 
-/* One step of what one name of the path says; how many bytes it took, all where an escape is unknown. */
+/* One step of what one name of the path says; how many bytes it took, all where an escape is
+ * unknown. */
 static size_t put_escaped(pp_mangled *m, const char *from, size_t left)
 {
     size_t length = 1;

@@ -6,8 +6,6 @@
  *   _RINvNtCs1a_4core3mem4swaphE                  core::mem::swap::<> (RFC 2603)
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYMBOL_RUST_NAME_H
 #define PP_SYMBOL_RUST_NAME_H
@@ -17,7 +15,8 @@
 /* Whether it is a name of the first scheme, which C++'s could be, too. */
 bool pp_rust_is_first_scheme(const char *name);
 
-/* Writes the path of such a name into m->text; m was begun with it. False if it turns out to be none. */
+/* Writes the path of such a name into m->text; m was begun with it. False if it turns out to be
+ * none. */
 bool pp_rust_first_scheme(pp_mangled *m);
 
 /* The same for a name that begins with "_R". */

@@ -3,12 +3,10 @@
  * rust_second.c: Rust's second scheme.
  *
  * https://rust-lang.github.io/rfcs/2603-rust-symbol-name-mangling-v0.html. Its back references
- * repeat what was read before, so that a short name can stand for an endless one: the bounds of mangled.h
- * end it. Generic arguments are read and not shown; "<>" stands for them.
+ * repeat what was read before, so that a short name can stand for an endless one: the bounds of
+ * mangled.h end it. Generic arguments are read and not shown; "<>" stands for them.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "symbol/rust_name.h"
 
@@ -219,7 +217,8 @@ static void read_path(rust *r);
 static void read_value_path(rust *r);
 static void read_type(rust *r);
 
-/* Generic arguments up to the "E". They may be long, and say little that the function's name does not. */
+/* Generic arguments up to the "E". They may be long, and say little that the function's name does
+ * not. */
 static void read_generic_arguments(rust *r)
 {
     pp_mangled *m = r->m;

@@ -3,7 +3,6 @@
  * stubs.c: the stubs that were hit, sorted by what tells them, then one pass over the relocations.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
- * Locks: none.
  * Owns: a scratch arena for the length of a call.
  */
 #include "symbol/stubs.h"

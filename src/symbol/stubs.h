@@ -6,7 +6,6 @@
  * the slot, and the relocation of the slot tells the symbol: strlen@plt, as disassemblers write it.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
- * Locks: none.
  * Owns: nothing; the names live in the caller's arena.
  */
 #ifndef PP_SYMBOL_STUBS_H
@@ -25,8 +24,8 @@ typedef struct pp_stub_name {
 } pp_stub_name;
 
 /*
- * Names the stubs that hold `count` ascending link-time addresses. names[i] belongs to addresses[i].
- * `ifuncs` are the module's own: a stub of one has the addend of its slot for a name.
+ * Names the stubs that hold `count` ascending link-time addresses. names[i] belongs to
+ * addresses[i]. `ifuncs` are the module's own: a stub of one has the addend of its slot for a name.
  */
 void pp_stubs_name(const pp_elf *elf, const pp_ifuncs *ifuncs, const uint64_t *addresses,
                    size_t count, pp_stub_name *names, pp_arena *arena);

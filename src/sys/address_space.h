@@ -6,8 +6,6 @@
  * host is limited, its share is not ours to take.
  *
  * Zone: SIGNAL (one system call).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_ADDRESS_SPACE_H
 #define PP_SYS_ADDRESS_SPACE_H

@@ -4,7 +4,6 @@
  *
  * Zone: NORMAL.
  * Locks: none here; the allocator takes its own.
- * Owns: nothing.
  */
 #ifndef PP_SYS_ALLOCATOR_H
 #define PP_SYS_ALLOCATOR_H

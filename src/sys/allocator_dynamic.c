@@ -3,8 +3,6 @@
  * allocator_dynamic.c: mallinfo2() of glibc, where it is glibc that the program allocates from.
  *
  * Zone: NORMAL.
- * Locks: none here.
- * Owns: nothing.
  */
 #include "sys/allocator.h"
 

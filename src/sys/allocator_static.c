@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocator_static.c: mallinfo2() in a fully static program. It is there if libc's malloc is, which lies
- * in the same file of libc.a, and not if the program brings its own.
+ * allocator_static.c: mallinfo2() in a fully static program. It is there if libc's malloc is, which
+ * lies in the same file of libc.a, and not if the program brings its own.
  *
  * Zone: NORMAL.
- * Locks: none here.
- * Owns: nothing.
  */
 #include "sys/allocator.h"
 

@@ -3,8 +3,6 @@
  * build_id.c: walking ELF notes (drawing in build_id.h).
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/build_id.h"
 

@@ -8,8 +8,6 @@
  *   note   [name size][type][desc size] "GNU\0" [build id]      each part padded to the alignment
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_BUILD_ID_H
 #define PP_SYS_BUILD_ID_H

@@ -3,7 +3,6 @@
  * clock.c: finds the vDSO's function that reads clocks [vdso(7)], without the loader.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the function in use.
  */
 #include "sys/clock.h"

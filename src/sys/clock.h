@@ -2,12 +2,10 @@
  *
  * clock.h: the kernel's clocks, in nanoseconds.
  *
- * Not libc's clock_gettime: that is replaced by sanitizers, whose own is not ready when the first allocation
- * asks for the time, and by libraries that tell programs another time (libfaketime).
+ * Not libc's clock_gettime: that is replaced by sanitizers, whose own is not ready when the first
+ * allocation asks for the time, and by libraries that tell programs another time (libfaketime).
  *
  * Zone: SIGNAL (the vDSO, or one system call). Leaves errno alone.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_CLOCK_H
 #define PP_SYS_CLOCK_H
@@ -21,12 +19,14 @@ enum { PP_NS_PER_S = 1000000000 };
 /* 0 or -errno, as the vDSO's functions answer. */
 typedef int pp_clock_function(clockid_t clock, struct timespec *now);
 
-/* What reads clocks at present: the vDSO's function, which is looked for at the first call, or the system call. */
+/* What reads clocks at present: the vDSO's function, which is looked for at the first call, or the
+ * system call. */
 extern pp_clock_function *pp_clock_reader;
 
 /*
- * From now on clocks are read by system calls alone. The vDSO reads the processor's counter of cycles, and a thread
- * may be forbidden that: prctl(PR_SET_TSC, PR_TSC_SIGSEGV). This holds for all threads, since new ones inherit it.
+ * From now on clocks are read by system calls alone. The vDSO reads the processor's counter of
+ * cycles, and a thread may be forbidden that: prctl(PR_SET_TSC, PR_TSC_SIGSEGV). This holds for all
+ * threads, since new ones inherit it.
  */
 void pp_clock_avoid_counter(void);
 

@@ -3,8 +3,6 @@
  * doorbell.c: a counter, and the kernel's queue for its address.
  *
  * Zone: SIGNAL (ringing; a thread of ours alone waits).
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/doorbell.h"
 

@@ -3,8 +3,6 @@
  * doorbell.h: how a signal handler wakes a thread of ours.
  *
  * Zone: SIGNAL (ringing; a thread of ours alone waits).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_DOORBELL_H
 #define PP_SYS_DOORBELL_H

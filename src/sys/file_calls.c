@@ -2,12 +2,11 @@
  *
  * file_calls.c: the one of two calls that the loader uses, too.
  *
- * glibc asks for the status of a descriptor by fstat, from 2.33 to 2.38 by newfstatat. A filter that is in force when a
- * program begins need not permit the other one, and we ask before we have tried what it permits.
+ * glibc asks for the status of a descriptor by fstat, from 2.33 to 2.38 by newfstatat. A filter
+ * that is in force when a program begins need not permit the other one, and we ask before we have
+ * tried what it permits.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/file_calls.h"
 

@@ -2,13 +2,11 @@
  *
  * file_calls.h: system calls on files, without libc's wrappers.
  *
- * Those are replaced by sanitizers, which look at what we read and write, and by libfaketime, which asks for the
- * time in each of them. They are points of cancellation too. Each function returns what the kernel does: a value, or
- * -errno. Opening and closing: own_files.h.
+ * Those are replaced by sanitizers, which look at what we read and write, and by libfaketime, which
+ * asks for the time in each of them. They are points of cancellation too. Each function returns
+ * what the kernel does: a value, or -errno. Opening and closing: own_files.h.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_FILE_CALLS_H
 #define PP_SYS_FILE_CALLS_H
@@ -74,7 +72,8 @@ static inline int pp_path_remove(const char *path)
     return (int)pp_system_call(SYS_unlink, path);
 }
 
-/* The working folder: 0 or -errno. One that cannot be reached from the root has no path: -ENOENT. */
+/* The working folder: 0 or -errno. One that cannot be reached from the root has no
+ * path: -ENOENT. */
 static inline int pp_working_folder(char *to, size_t size)
 {
     to[0] = '\0';

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * find_object.h: _dl_find_object, which tells without a lock which loaded object an address lies in.
+ * find_object.h: _dl_find_object, which tells without a lock which loaded object an address lies
+ * in.
  *
  * Since glibc 2.35; NULL with an older libc.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_FIND_OBJECT_H
 #define PP_SYS_FIND_OBJECT_H

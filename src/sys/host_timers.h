@@ -2,14 +2,12 @@
  *
  * host_timers.h: writing a profile without the host's own timers ending the process meanwhile.
  *
- * Programs leave ITIMER_PROF running when they end, and its handler is gone by then: an interpreter takes its handlers
- * back, and the rest of exit() takes less than a tick. Writing takes longer, and it takes CPU time, which ITIMER_PROF
- * and ITIMER_VIRTUAL measure. They stand still meanwhile, and go on with what was left of them. All other
- * signals of the thread wait until it is over.
+ * Programs leave ITIMER_PROF running when they end, and its handler is gone by then: an interpreter
+ * takes its handlers back, and the rest of exit() takes less than a tick. Writing takes longer, and
+ * it takes CPU time, which ITIMER_PROF and ITIMER_VIRTUAL measure. They stand still meanwhile, and
+ * go on with what was left of them. All other signals of the thread wait until it is over.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_HOST_TIMERS_H
 #define PP_SYS_HOST_TIMERS_H

@@ -6,8 +6,6 @@
  * (siglongjmp) to a frame further up. A handler that merely interrupted it must not undo it either.
  *
  * Zone: SIGNAL (one system call).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_LEFT_FRAME_H
 #define PP_SYS_LEFT_FRAME_H

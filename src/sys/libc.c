@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * libc.c: follows the list of objects that the loader keeps for debuggers, to libc's table of symbols.
+ * libc.c: follows the list of objects that the loader keeps for debuggers, to libc's table of
+ * symbols.
  *
- * Libc never goes, and what is loaded before it stays too: the list is whole up to there at any time.
+ * Libc never goes, and what is loaded before it stays too: the list is whole up to there at any
+ * time.
  *
  * Zone: HOOK.
  * Locks: none, but for dl_iterate_phdr's.
@@ -16,7 +18,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The loader's, by its interface with debuggers [<link.h>]. Not there in every fully static program. */
+/* The loader's, by its interface with debuggers [<link.h>]. Not there in every fully static
+ * program. */
 extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
 
 static bool begins_with(const char *text, const char *beginning)

@@ -2,8 +2,9 @@
  *
  * libc.h: libc's own functions, where the program or a library of it has replaced them.
  *
- * A sanitizer's dl_iterate_phdr calls libc's by a pointer, which is NULL until the sanitizer has begun, and it
- * allocates before that. Some programs replace dl_iterate_phdr by a function that answers from a list of their own.
+ * A sanitizer's dl_iterate_phdr calls libc's by a pointer, which is NULL until the sanitizer has
+ * begun, and it allocates before that. Some programs replace dl_iterate_phdr by a function that
+ * answers from a list of their own.
  *
  * The loader is not asked: whoever calls us may be the loader.
  *
@@ -22,7 +23,8 @@
 /* The function `name` of libc; 0 if it has none, or in a program without a loader. */
 uintptr_t pp_libc_function(const char *name);
 
-/* Whether an object with this soname is libc, or was a part of it until glibc 2.34. NULL is none. */
+/* Whether an object with this soname is libc, or was a part of it until glibc 2.34. NULL
+ * is none. */
 bool pp_libc_is(const char *soname);
 
 /* As dl_iterate_phdr. */

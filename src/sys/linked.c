@@ -4,7 +4,6 @@
  *
  * Zone: NORMAL.
  * Locks: the loader's, in dl_iterate_phdr.
- * Owns: nothing.
  */
 #include "sys/linked.h"
 

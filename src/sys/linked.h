@@ -4,7 +4,6 @@
  *
  * Zone: NORMAL.
  * Locks: the loader's.
- * Owns: nothing.
  */
 #ifndef PP_SYS_LINKED_H
 #define PP_SYS_LINKED_H

@@ -151,7 +151,8 @@ bool pp_loaded_objects_read(pp_loaded_objects_visit *visit, void *context)
 
 /* ---- one of them ---- */
 
-/* Without _dl_find_object: the one that begins nearest below. That is wrong for code that lies in none. */
+/* Without _dl_find_object: the one that begins nearest below. That is wrong for code that lies in
+ * none. */
 static size_t find_nearest(const pp_loaded_objects *objects, uintptr_t address)
 {
     size_t nearest = PP_NO_OBJECT;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * loaded_objects.h: the loaded objects in the order in which they were loaded, for those who must not wait for
- * the constructors of a library.
+ * loaded_objects.h: the loaded objects in the order in which they were loaded, for those who must
+ * not wait for the constructors of a library.
  *
- * glibc's loader has two locks. The first is held by dlopen and dlclose from beginning to end, constructors
- * and destructors included, and wanted by dlsym, dladdr and dlopen: a thread that a constructor waits
- * for must not ask these. The second guards the list of objects alone, is held for moments, and is what
- * dl_iterate_phdr takes.
+ * glibc's loader has two locks. The first is held by dlopen and dlclose from beginning to end,
+ * constructors and destructors included, and wanted by dlsym, dladdr and dlopen: a thread that a
+ * constructor waits for must not ask these. The second guards the list of objects alone, is held
+ * for moments, and is what dl_iterate_phdr takes.
  *
- * fork makes the first lock new in the child, but not the second: it may have an owner there
- * that does not exist. Then (pp_loader_is_suspect) the list is followed without it, from object to object
- * as _dl_find_object tells of one; there was one thread in the child when it began. Where libc
- * has no _dl_find_object, the lock is taken all the same.
+ * fork makes the first lock new in the child, but not the second: it may have an owner there that
+ * does not exist. Then (pp_loader_is_suspect) the list is followed without it, from object to
+ * object as _dl_find_object tells of one; there was one thread in the child when it began. Where
+ * libc has no _dl_find_object, the lock is taken all the same.
  *
  *   [program][vDSO][preloaded...][what these need, by distance...][what dlopen brought...]
  *   \------------ there from the start: seen by all -------------/ \- seen by some, it may go -/
@@ -55,7 +55,8 @@ void pp_loaded_objects_begin(void);
 /* How many were there when that was called: [0, n) are never unloaded. */
 size_t pp_loaded_objects_at_begin(void);
 
-/* Calls back once, with all objects; they stay until it returns. False without memory for the list. */
+/* Calls back once, with all objects; they stay until it returns. False without memory for
+ * the list. */
 typedef void pp_loaded_objects_visit(pp_loaded_objects *objects, void *context);
 bool pp_loaded_objects_read(pp_loaded_objects_visit *visit, void *context);
 

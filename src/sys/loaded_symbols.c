@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * loaded_symbols.c: a name in the hash tables of one loaded object [System V ABI, "Dynamic Linking"].
+ * loaded_symbols.c: a name in the hash tables of one loaded object [System V ABI, "Dynamic
+ * Linking"].
  *
  * The tables are believed: the loader has relocated other objects by them.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/loaded_symbols.h"
 
@@ -158,7 +157,8 @@ bool pp_loaded_symbols_defines(const pp_loaded_symbols *symbols, const char *nam
     return find_index(symbols, name, hash) != 0;
 }
 
-/* What is only referred to is in no hash table: DT_GNU_HASH begins behind it, DT_HASH knows the length of all. */
+/* What is only referred to is in no hash table: DT_GNU_HASH begins behind it, DT_HASH knows the
+ * length of all. */
 bool pp_loaded_symbols_needs(const pp_loaded_symbols *symbols, const char *name)
 {
     uint32_t end = symbols->gnu_hash != NULL ? symbols->gnu_hash[1]

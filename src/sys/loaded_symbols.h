@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * loaded_symbols.h: which functions a loaded object defines, read from its dynamic symbol table as the loader
- * reads it, but without the loader: dlsym waits for a lock that is held while the constructors of
- * a library run.
+ * loaded_symbols.h: which functions a loaded object defines, read from its dynamic symbol table as
+ * the loader reads it, but without the loader: dlsym waits for a lock that is held while the
+ * constructors of a library run.
  *
  *   DT_GNU_HASH   [buckets, first, words, shift][filter][buckets][chains]   ends where a chain says so
  *   DT_HASH       [buckets, symbols][buckets][next of each symbol]          where the former is missing
@@ -10,7 +10,6 @@
  *
  * Zone: SIGNAL.
  * Locks: none. The object has to stay loaded: see sys/loaded_objects.h.
- * Owns: nothing.
  */
 #ifndef PP_SYS_LOADED_SYMBOLS_H
 #define PP_SYS_LOADED_SYMBOLS_H
@@ -34,9 +33,9 @@ typedef struct pp_loaded_symbols {
 void pp_loaded_symbols_read(pp_loaded_symbols *symbols, const ElfW(Dyn) * dynamic, uintptr_t bias);
 
 /*
- * Where the object defines the function `name`: what dlsym would find there, the default version
- * of it. 0 if it does not, or only as data. A function that is chosen at run time (STT_GNU_IFUNC) has its
- * resolver called, for which the object must have been relocated.
+ * Where the object defines the function `name`: what dlsym would find there, the default version of
+ * it. 0 if it does not, or only as data. A function that is chosen at run time (STT_GNU_IFUNC) has
+ * its resolver called, for which the object must have been relocated.
  */
 uintptr_t pp_loaded_symbols_find(const pp_loaded_symbols *symbols, const char *name);
 

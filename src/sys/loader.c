@@ -10,9 +10,10 @@
  *     number of objects only falls.
  *   - The words are not added but mixed, each by another factor: one that is a candidate by accident may fall
  *     while the count rises, and a sum would stay what it was.
- * A reader that comes between two stores of the loader may put an epoch together that was there before: the list
- * grows an instruction before the count of loads. No code of the object that is coming has run then, and
- * none of the one that has gone is left on any stack, so that nothing is asked for that could be stale.
+ * A reader that comes between two stores of the loader may put an epoch together that was there
+ * before: the list grows an instruction before the count of loads. No code of the object that is
+ * coming has run then, and none of the one that has gone is left on any stack, so that nothing is
+ * asked for that could be stale.
  *
  * Zone: SIGNAL.
  * Locks: none; candidates are published by a release store of their set, and stay where they are.

@@ -10,12 +10,11 @@
  * glibc keeps a counter of loads and the number of loaded objects in _rtld_global, whose layout is
  * private. The counters are found by value: dl_iterate_phdr() reports both, and every word of
  * _rtld_global that has the reported value is a candidate. A word that is a candidate by accident
- * can only make the epoch change too often; it is dropped at the next refresh at which it differs. No epoch that was
- * there before comes back for that (loader.c).
+ * can only make the epoch change too often; it is dropped at the next refresh at which it differs.
+ * No epoch that was there before comes back for that (loader.c).
  *
  * Zone: SIGNAL; pp_loader_calibrate, pp_loader_find_state, pp_loader_own_folder and pp_loader_load are called by
  *       NORMAL code (sys/module_scan.c, line_plugin.c).
- * Locks: none.
  * Owns: the list of candidates; whether the loader may be asked.
  */
 #ifndef PP_SYS_LOADER_H
@@ -46,8 +45,8 @@ void pp_loader_note_change(void);
 void pp_loader_calibrate(const void *object, size_t size, uint64_t loads, uint32_t loaded);
 
 /*
- * Told in the child of fork where the parent had several threads: one of them may have held a lock of
- * the loader, which has an owner then that does not exist.
+ * Told in the child of fork where the parent had several threads: one of them may have held a lock
+ * of the loader, which has an owner then that does not exist.
  */
 void pp_loader_suspect(void);
 bool pp_loader_is_suspect(void);
@@ -58,14 +57,14 @@ bool pp_loader_is_suspect(void);
  */
 bool pp_loader_find_state(const void **object, size_t *size);
 
-/* Likewise. The folder that this library was loaded from, with a '/' at its end; false if it is not known, or does not
- * fit. Takes the loader's lock. */
+/* Likewise. The folder that this library was loaded from, with a '/' at its end; false if it is not
+ * known, or does not fit. Takes the loader's lock. */
 bool pp_loader_own_folder(char *folder, size_t size);
 
 /*
- * Likewise. Loads a library for good, without showing its symbols to the program, and finds a symbol of it. `path`
- * without a '/' is looked for where the loader looks. NULL if that fails, and the reason is added to *why. Takes the
- * loader's lock; calls malloc, and constructors.
+ * Likewise. Loads a library for good, without showing its symbols to the program, and finds a
+ * symbol of it. `path` without a '/' is looked for where the loader looks. NULL if that fails, and
+ * the reason is added to *why. Takes the loader's lock; calls malloc, and constructors.
  */
 const void *pp_loader_load(const char *path, const char *symbol, pp_text *why);
 

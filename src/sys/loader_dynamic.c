@@ -5,7 +5,6 @@
  * Zone: NORMAL.
  * Locks: dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr holds its second; dlopen and
  *        dlclose take both, in this order.
- * Owns: nothing.
  */
 #include "sys/loader.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader_static.c: a fully static program has no loader to look into. What it may dlopen is counted by
- * the hook of dlclose alone.
+ * loader_static.c: a fully static program has no loader to look into. What it may dlopen is counted
+ * by the hook of dlclose alone.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/loader.h"
 

@@ -10,7 +10,6 @@
  *       point) belong to NORMAL code that has blocked the signals whose handlers take the same
  *       lock; the one with a limit serves the fatal-signal writer too.
  * Locks: this is one. Order: profile session > thread timers > module table.
- * Owns: nothing.
  */
 #ifndef PP_SYS_LOCK_H
 #define PP_SYS_LOCK_H

@@ -3,7 +3,6 @@
  * log.c: messages to stderr or a log file.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the template and the path of the log file; what stderr was at start-up.
  */
 #include "sys/log.h"

@@ -6,7 +6,6 @@
  * data file there: the descriptor is written to only while it is the file that it was at start-up.
  *
  * Zone: SIGNAL for pp_log; errno is preserved.
- * Locks: none.
  * Owns: nothing; a log file is opened and closed for each message.
  */
 #ifndef PP_SYS_LOG_H
@@ -20,8 +19,8 @@
 void pp_log_init(void);
 
 /*
- * A path with placeholders (sys/path_template.h; %k is "log", %n 0), or NULL for stderr. -EINVAL for an
- * unknown one, -ENAMETOOLONG if it does not fit.
+ * A path with placeholders (sys/path_template.h; %k is "log", %n 0), or NULL for stderr. -EINVAL
+ * for an unknown one, -ENAMETOOLONG if it does not fit.
  */
 int pp_log_set_path(const char *template);
 

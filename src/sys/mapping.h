@@ -6,8 +6,6 @@
  * the symbol room and the encoders. Plain data: no function here.
  *
  * Zone: SIGNAL (data).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_MAPPING_H
 #define PP_SYS_MAPPING_H

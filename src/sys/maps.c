@@ -4,8 +4,6 @@
  * Documentation/filesystems/proc.rst: "start-limit perms offset dev inode   path".
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/maps.h"
 
@@ -60,7 +58,8 @@ static int read_file(const char *path, pp_arena *arena, char **text, size_t *len
     return error;
 }
 
-/* The process has the first thread's memory, which is none once that has ended before the others. */
+/* The process has the first thread's memory, which is none once that has ended before
+ * the others. */
 int pp_maps_text(pp_arena *arena, char **text, size_t *length)
 {
     int error = read_file("/proc/self/maps", arena, text, length);

@@ -3,8 +3,6 @@
  * maps.h: /proc/self/maps, read without stdio.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, read and close only).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_MAPS_H
 #define PP_SYS_MAPS_H
@@ -25,8 +23,8 @@ typedef struct pp_map_line {
 /* The whole text of /proc/self/maps, NUL-terminated. 0 or -errno. */
 int pp_maps_text(pp_arena *arena, char **text, size_t *length);
 
-/* The same for those that do without if they have to: "" where no descriptor is left, or no /proc there.
- * 0 or -ENOMEM. */
+/* The same for those that do without if they have to: "" where no descriptor is left, or no /proc
+ * there. 0 or -ENOMEM. */
 int pp_maps_text_if_any(pp_arena *arena, const char **text, size_t *length);
 
 /*

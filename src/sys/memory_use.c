@@ -3,8 +3,6 @@
  * memory_use.c: getrusage() and `status`.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/memory_use.h"
 

@@ -3,8 +3,6 @@
  * memory_use.h: what the kernel says of the process's memory.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, read and close only).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_MEMORY_USE_H
 #define PP_SYS_MEMORY_USE_H

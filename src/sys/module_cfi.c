@@ -3,8 +3,6 @@
  * module_cfi.c: finds .eh_frame_hdr, or else .eh_frame.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/module_cfi.h"
 

@@ -12,7 +12,6 @@
  *
  * Zone: NORMAL.
  * Locks: none. The object must stay loaded meanwhile: called under the loader's lock.
- * Owns: nothing.
  */
 #ifndef PP_SYS_MODULE_CFI_H
 #define PP_SYS_MODULE_CFI_H
@@ -22,8 +21,8 @@
 #include <link.h>
 
 /*
- * Fills the ranges and eh_frame_hdr of `module`; leaves them 0 if the object has none. `path` is the
- * object's file, looked into only if there is no header; it has to have the program headers of
+ * Fills the ranges and eh_frame_hdr of `module`; leaves them 0 if the object has none. `path` is
+ * the object's file, looked into only if there is no header; it has to have the program headers of
  * `info`.
  */
 void pp_module_cfi_describe(const struct dl_phdr_info *info, const char *path, pp_module *module);

@@ -4,7 +4,6 @@
  * none.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no loader; reads /proc/self/maps).
- * Locks: none.
  * Owns: the head of the seen list.
  */
 #include "sys/modules.h"

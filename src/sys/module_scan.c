@@ -59,8 +59,9 @@ static pp_lock scan_lock;
 static const uint64_t scan_patience_ns = 250000000; /* a scan takes milliseconds */
 /*
  * glibc's fork does not wait until other threads have left dl_iterate_phdr or dlopen. In the child
- * of such a moment the lock of the loader's list has an owner that does not exist, and asking the loader
- * would wait for ever. So the child of a multithreaded process makes do with the table that it inherited.
+ * of such a moment the lock of the loader's list has an owner that does not exist, and asking the
+ * loader would wait for ever. So the child of a multithreaded process makes do with the table that
+ * it inherited.
  */
 static bool fork_from_threads;
 static pp_arena seen_arena = PP_ARENA_INIT;
@@ -421,7 +422,8 @@ static void remember_objects(const scan *s)
 
 /* ---- refresh ---- */
 
-/* Not during the scan, and without any lock of ours: the loader's own are taken in another order. */
+/* Not during the scan, and without any lock of ours: the loader's own are taken in
+ * another order. */
 static void find_loader_state(void)
 {
     const void *state = NULL;

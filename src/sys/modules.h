@@ -45,9 +45,9 @@ typedef struct pp_module_table {
 } pp_module_table;
 
 /*
- * Zone: SIGNAL. Whether `pc` is where a stack begins: in the program interpreter (ld.so) or the first
- * bytes of the program, _start. The former has no CFI for its entry code, nor has the latter from
- * glibc before 2.18, musl and others.
+ * Zone: SIGNAL. Whether `pc` is where a stack begins: in the program interpreter (ld.so) or the
+ * first bytes of the program, _start. The former has no CFI for its entry code, nor has the latter
+ * from glibc before 2.18, musl and others.
  */
 bool pp_modules_is_entry_code(uintptr_t pc);
 

@@ -7,7 +7,6 @@
  *
  * Zone: SIGNAL (data).
  * Locks: writers hold module_scan.c's lock, readers none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_MODULES_SEEN_H
 #define PP_SYS_MODULES_SEEN_H

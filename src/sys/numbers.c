@@ -3,8 +3,6 @@
  * numbers.c: getdents64 and a look at the names.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/numbers.h"
 

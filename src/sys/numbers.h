@@ -3,8 +3,6 @@
  * numbers.h: folders of /proc whose entries are numbers, without opendir(), which allocates.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_NUMBERS_H
 #define PP_SYS_NUMBERS_H
@@ -14,8 +12,8 @@
 typedef void pp_number_visit(int number, void *context);
 
 /*
- * Calls back for every entry, in the kernel's order; `buffer` is what it works in, some 100 bytes at
- * least, aligned to 8. 0 or -errno.
+ * Calls back for every entry, in the kernel's order; `buffer` is what it works in, some 100 bytes
+ * at least, aligned to 8. 0 or -errno.
  */
 int pp_numbers_each(const char *folder, void *buffer, size_t size, pp_number_visit *visit,
                     void *context);

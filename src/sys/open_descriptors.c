@@ -3,8 +3,6 @@
  * open_descriptors.c: /proc/self/fd, or one try for each number.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/open_descriptors.h"
 

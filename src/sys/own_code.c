@@ -3,7 +3,6 @@
  * own_code.c: the linker says where a module begins, and where our section and its variables are.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the range.
  */
 #include "sys/own_code.h"

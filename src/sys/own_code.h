@@ -2,12 +2,11 @@
  *
  * own_code.h: whether an address is in the code of libpprof, and what to do with its variables.
  *
- * The code of libpprof.so is what of that module is executable; that of libpprof.a and libpprof_static.a lies in a
- * section of its own in the program (src/CMakeLists.txt). What is linked in another way, as unit tests are, has
- * no code that could be told from the rest.
+ * The code of libpprof.so is what of that module is executable; that of libpprof.a and
+ * libpprof_static.a lies in a section of its own in the program (src/CMakeLists.txt). What is
+ * linked in another way, as unit tests are, has no code that could be told from the rest.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the range, which is found out by whoever asks first.
  */
 #ifndef PP_SYS_OWN_CODE_H
@@ -29,8 +28,8 @@ typedef struct pp_own_code_place {
 extern pp_own_code_place pp_own_code;
 void pp_own_code_find(void);
 
-/* Whether it is in a function that stacks show as they show the program's own: pprof_do, as Go's Do. After
- * pp_own_code_has(). */
+/* Whether it is in a function that stacks show as they show the program's own: pprof_do, as Go's
+ * Do. After pp_own_code_has(). */
 static inline bool pp_own_code_shows(uintptr_t pc)
 {
     return pc - __atomic_load_n(&pp_own_code.shown, __ATOMIC_RELAXED) <
@@ -53,7 +52,8 @@ static inline bool pp_own_code_has(uintptr_t pc)
 
 bool pp_own_code_is_clock(uintptr_t pc);
 
-/* Leaves the variables of the library out of the host's core dumps: nearly all of them are tables (6 MiB). */
+/* Leaves the variables of the library out of the host's core dumps: nearly all of them are tables
+ * (6 MiB). */
 void pp_own_variables_leave_out_of_dumps(void);
 
 #endif

@@ -3,7 +3,6 @@
  * own_files.c: bare system calls, and a list.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the list.
  */
 #include "sys/own_files.h"

@@ -6,7 +6,6 @@
  * descriptors of the program has to leave these out.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the numbers of those that are open.
  */
 #ifndef PP_SYS_OWN_FILES_H

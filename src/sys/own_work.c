@@ -3,7 +3,6 @@
  * own_work.c: the mark.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the mark.
  */
 #include "sys/own_work.h"

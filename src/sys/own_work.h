@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_work.h: what the calling thread does for the library and not for the program, though it goes through calls
- * that are hooked: other people's code that we call (the loader, libdw) allocates, locks and maps.
+ * own_work.h: what the calling thread does for the library and not for the program, though it goes
+ * through calls that are hooked: other people's code that we call (the loader, libdw) allocates,
+ * locks and maps.
  *
  *   pp_own_work_begin() ... libdw -> malloc -> hook: pp_own_work_has() -> real function, nothing is recorded
  *   pp_own_work_end()
  *
- * The mark says where on the stack the work began. A handler of the program that jumps out of it leaves it behind;
- * the next hook that is called from further up takes it away.
+ * The mark says where on the stack the work began. A handler of the program that jumps out of it
+ * leaves it behind; the next hook that is called from further up takes it away.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the mark (8 bytes of TLS).
  */
 #ifndef PP_SYS_OWN_WORK_H

@@ -3,7 +3,6 @@
  * path_template.c: builds paths character by character.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the program's name.
  */
 #include "sys/path_template.h"

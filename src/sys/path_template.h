@@ -6,7 +6,6 @@
  *   %s when the library was loaded, in nanoseconds: another one in each program that a process executes
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the program's name.
  */
 #ifndef PP_SYS_PATH_TEMPLATE_H
@@ -16,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A text in memory of the caller's, always terminated. What does not fit is left out, and said so. */
+/* A text in memory of the caller's, always terminated. What does not fit is left out, and
+ * said so. */
 typedef struct pp_path {
     char *data;
     size_t length, capacity;
@@ -30,15 +30,17 @@ void pp_path_add_char(pp_path *path, char c);
 void pp_path_add(pp_path *path, const char *text);
 void pp_path_add_number(pp_path *path, uint64_t number);
 
-/* Remembers what %e is. Called early: the name lies in argv, which servers overwrite with a title. */
+/* Remembers what %e is. Called early: the name lies in argv, which servers overwrite with
+ * a title. */
 void pp_path_template_init(const char *name);
 
 /* Whether each % is followed by a letter from the list. */
 bool pp_path_template_is_valid(const char *template);
 
 /*
- * Makes an absolute template of `name`, in to[capacity], which is left alone on errors. With `literally`, a % means
- * itself. 0, -ENAMETOOLONG, or the error that the working folder cannot be had by.
+ * Makes an absolute template of `name`, in to[capacity], which is left alone on errors. With
+ * `literally`, a % means itself. 0, -ENAMETOOLONG, or the error that the working folder cannot be
+ * had by.
  */
 int pp_path_template_complete(char *to, size_t capacity, const char *name, bool literally);
 

@@ -3,8 +3,6 @@
  * program.c: /proc/self, or else /proc/thread-self.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/program.h"
 

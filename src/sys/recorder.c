@@ -3,7 +3,6 @@
  * recorder.c: messages to `cpprof record`.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the socket's number and identity.
  */
 #include "sys/recorder.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * recorder.h: the socket on which `cpprof record` takes the profiles of the program that it started.
+ * recorder.h: the socket on which `cpprof record` takes the profiles of the program that it
+ * started.
  *
- * The socket is open before the program begins. So a profile arrives also from a program that may open no file:
- * in a sandbox (Landlock, seccomp, chroot), as another user, in a folder that is read-only. cpprof names
- * the descriptor and what it must lead to, `recorder=FD:DEVICE:INODE`; a descriptor that leads
- * elsewhere is the program's and is not touched.
+ * The socket is open before the program begins. So a profile arrives also from a program that may
+ * open no file: in a sandbox (Landlock, seccomp, chroot), as another user, in a folder that is
+ * read-only. cpprof names the descriptor and what it must lead to, `recorder=FD:DEVICE:INODE`; a
+ * descriptor that leads elsewhere is the program's and is not touched.
  *
  *   message: "libpprof-part 1 PID STAMP NUMBER KIND OFFSET more\n" and up to PP_RECORDER_BYTES of the profile,
  *            "last" in the place of "more" with the last piece. One write(2) each, which a socket of type SEQPACKET
@@ -14,7 +15,6 @@
  *   NUMBER   grows with each profile that a process writes.
  *
  * Zone: SIGNAL (system calls only; a send may wait for the reader).
- * Locks: none.
  * Owns: the descriptor's number, while it leads to the socket.
  */
 #ifndef PP_SYS_RECORDER_H
@@ -60,8 +60,8 @@ void pp_recorder_pass_on(bool on);
 /* Nothing is sent any more, since sending failed. */
 void pp_recorder_give_up(void);
 
-/* Adds to the profile, and sends what is full. 0 or -errno; -ETIMEDOUT if nobody reads until CLOCK_MONOTONIC shows
- * `give_up_ns`. */
+/* Adds to the profile, and sends what is full. 0 or -errno; -ETIMEDOUT if nobody reads until
+ * CLOCK_MONOTONIC shows `give_up_ns`. */
 void pp_recorder_begin(pp_recorder_part *part, const char *kind, unsigned count);
 int pp_recorder_add(pp_recorder_part *part, const void *data, size_t length, uint64_t give_up_ns);
 

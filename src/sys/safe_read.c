@@ -3,7 +3,6 @@
  * safe_read.c: memory looked at through system calls that fail with EFAULT.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: one flag.
  */
 #include "sys/safe_read.h"
@@ -56,8 +55,8 @@ static bool is_refusal(long result)
     return result == -ENOSYS || result == -EPERM || result == -EACCES;
 }
 
-/* By this thread's number, and in /proc by its name, not by the process's: the first thread may have
- * ended, and then no memory is behind those. */
+/* By this thread's number, and in /proc by its name, not by the process's: the first thread may
+ * have ended, and then no memory is behind those. */
 bool pp_safe_copy(void *to, uintptr_t from, size_t size)
 {
     if (from + size < from) {

@@ -6,8 +6,6 @@
  * system calls that answer EFAULT instead of raising a signal.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_SAFE_READ_H
 #define PP_SYS_SAFE_READ_H
@@ -24,9 +22,9 @@
 bool pp_safe_copy(void *to, uintptr_t from, size_t size);
 
 /*
- * Copies as many bytes as can be read from `from` on, at most `size`, and returns how many. For what
- * another thread may unmap at any moment: by process_vm_readv; where that is refused, by /proc/thread-self/mem,
- * which reads what cannot be read in place as well.
+ * Copies as many bytes as can be read from `from` on, at most `size`, and returns how many. For
+ * what another thread may unmap at any moment: by process_vm_readv; where that is refused, by
+ * /proc/thread-self/mem, which reads what cannot be read in place as well.
  */
 size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size);
 

@@ -2,11 +2,11 @@
  *
  * sampling_signal.h: the signal that our timers and perf events send, and its action past libc.
  *
- * The signal is 32, the first of the kernel's real-time signals. libc keeps it for itself: it is not
- * in the sets that sigfillset() makes, the functions that change masks never block it, sigaction()
- * refuses it. A host therefore cannot block it, wait for it, find it pending or put a handler on it,
- * and SIGPROF, which profilers used to take, stays the host's own: handler, flags, mask and all
- * (docs/SIGNALS.md).
+ * The signal is 32, the first of the kernel's real-time signals. libc keeps it for itself: it is
+ * not in the sets that sigfillset() makes, the functions that change masks never block it,
+ * sigaction() refuses it. A host therefore cannot block it, wait for it, find it pending or put a
+ * handler on it, and SIGPROF, which profilers used to take, stays the host's own: handler, flags,
+ * mask and all (docs/SIGNALS.md).
  *
  * glibc uses 32 in two ways, and both go on beside us:
  *
@@ -18,8 +18,6 @@
  *                      armed for a thread that blocks it (sample/cpu_timers.c).
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_SAMPLING_SIGNAL_H
 #define PP_SYS_SAMPLING_SIGNAL_H

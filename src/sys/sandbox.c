@@ -3,7 +3,6 @@
  * sandbox.c: the needed system calls, tried by a child.
  *
  * Zone: NORMAL.
- * Locks: none.
  * Owns: the answer.
  */
 #include "sys/sandbox.h"

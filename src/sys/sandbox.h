@@ -8,8 +8,6 @@
  * not notice it) and dies alone.
  *
  * Zone: NORMAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_SANDBOX_H
 #define PP_SYS_SANDBOX_H

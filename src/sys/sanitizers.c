@@ -3,8 +3,6 @@
  * sanitizers.c: calls what is there.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/sanitizers.h"
 

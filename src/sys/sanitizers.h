@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sanitizers.h: tells the sanitizers of the program about memory of the program that this library writes,
- * which is not built with them [runtime/mprof: racewriterangepc, msanwrite, asanwrite].
+ * sanitizers.h: tells the sanitizers of the program about memory of the program that this library
+ * writes, which is not built with them [runtime/mprof: racewriterangepc, msanwrite, asanwrite].
  *
  * What it changes for a program that is built with
  *
@@ -12,8 +12,6 @@
  * Nothing without them: their functions are referred to weakly.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_SANITIZERS_H
 #define PP_SYS_SANITIZERS_H

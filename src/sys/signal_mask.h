@@ -2,13 +2,12 @@
  *
  * signal_mask.h: the calling thread's signal mask, past libc.
  *
- * libc's functions leave its own two signals open. The first of them is the one that our timers send, and
- * asynchronous cancellation (sys/sampling_signal.h): neither may strike in our critical sections. The second (33,
- * setuid in all threads) stays open: a thread that blocked it would hang a setuid() of the host.
+ * libc's functions leave its own two signals open. The first of them is the one that our timers
+ * send, and asynchronous cancellation (sys/sampling_signal.h): neither may strike in our critical
+ * sections. The second (33, setuid in all threads) stays open: a thread that blocked it would hang
+ * a setuid() of the host.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_SIGNAL_MASK_H
 #define PP_SYS_SIGNAL_MASK_H

@@ -5,8 +5,6 @@
  * Formats: proc_pid_syscall(5), proc_pid_stat(5), proc_pid_comm(5).
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/task_state.h"
 

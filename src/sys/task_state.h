@@ -9,8 +9,6 @@
  *   /proc/self/task/T/comm      its name
  *
  * Zone: SIGNAL (system calls alone).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_TASK_STATE_H
 #define PP_SYS_TASK_STATE_H
@@ -37,19 +35,20 @@ typedef struct pp_task_place {
     uintptr_t sp, pc;
 } pp_task_place;
 
-/* A descriptor of /proc/self/task for the functions below, or -errno. To be closed by pp_task_close(). */
+/* A descriptor of /proc/self/task for the functions below, or -errno. To be closed by
+ * pp_task_close(). */
 int pp_task_open(void);
 void pp_task_close(int folder);
 
 /* *place is filled in for PP_TASK_WAITS alone. */
 pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place);
 
-/* The letter of /proc/self/task/T/stat: R runs, S sleeps, D sleeps deeply, T stopped, Z dead; 0 if the
- * thread is gone. */
+/* The letter of /proc/self/task/T/stat: R runs, S sleeps, D sleeps deeply, T stopped, Z dead; 0 if
+ * the thread is gone. */
 char pp_task_letter(int folder, int tid);
 
-/* Whether it blocks `signal`. False if it is gone. PP_TASK_ANY_FOLDER: the folder is looked up for this call. `text` is
- * room to work in. */
+/* Whether it blocks `signal`. False if it is gone. PP_TASK_ANY_FOLDER: the folder is looked up for
+ * this call. `text` is room to work in. */
 bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BYTES]);
 
 /* Whether `signal` was sent to it and has not reached it yet. False if it is gone. */

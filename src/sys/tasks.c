@@ -3,8 +3,6 @@
  * tasks.c: /proc/self/task.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/tasks.h"
 

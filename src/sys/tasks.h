@@ -3,8 +3,6 @@
  * tasks.h: the threads of this process, as the kernel lists them, and their CPU clocks.
  *
  * Zone: SIGNAL (system calls alone). May change errno.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_TASKS_H
 #define PP_SYS_TASKS_H
@@ -16,7 +14,8 @@
 /* The calling thread's id. */
 int pp_task_self(void);
 
-/* The process's id. Not libc's getpid(), which is replaced (libfaketime), and which a raw clone deceives. */
+/* The process's id. Not libc's getpid(), which is replaced (libfaketime), and which a raw clone
+ * deceives. */
 int pp_task_process(void);
 
 /* How many threads there are, from the link count of /proc/self/task; 0 if /proc cannot be read. */

@@ -3,8 +3,6 @@
  * write_all.c: write(2) until everything is written.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/write_all.h"
 

@@ -3,8 +3,6 @@
  * write_all.h: writes a whole block to a descriptor, of whatever kind.
  *
  * Zone: SIGNAL (clock_gettime, poll and write, which may wait for the reader). May change errno.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_WRITE_ALL_H
 #define PP_SYS_WRITE_ALL_H

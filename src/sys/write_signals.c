@@ -3,8 +3,6 @@
  * write_signals.c: holding back SIGPIPE and SIGXFSZ.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "sys/write_signals.h"
 

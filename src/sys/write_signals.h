@@ -4,8 +4,6 @@
  * (SIGXFSZ), without the host dying of it.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_SYS_WRITE_SIGNALS_H
 #define PP_SYS_WRITE_SIGNALS_H

@@ -6,8 +6,6 @@
  * the walk begins at the return address.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "arch/stubs.h"
 #include "base/compiler.h"

@@ -3,8 +3,6 @@
  * callers.h: the stack of whoever of us asks, our own frames included.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_CALLERS_H
 #define PP_UNWIND_CALLERS_H

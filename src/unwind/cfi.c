@@ -3,8 +3,6 @@
  * cfi.c: .eh_frame_hdr, .eh_frame and CFA programs.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/cfi.h"
 
@@ -475,9 +473,9 @@ PP_COLD_PATH static bool read_fde(work *w, const pp_image *image, uintptr_t at, 
 /* ---- .eh_frame without a table ---- */
 
 /*
- * Where .eh_frame begins, if there is no table of it that open_table() takes: a linker that could not
- * read some of it leaves the table out, others may encode it in their own way, and an image without
- * header is given by .eh_frame itself. 0 if there is a table, or nothing.
+ * Where .eh_frame begins, if there is no table of it that open_table() takes: a linker that could
+ * not read some of it leaves the table out, others may encode it in their own way, and an image
+ * without header is given by .eh_frame itself. 0 if there is a table, or nothing.
  */
 PP_COLD_PATH static uintptr_t frames_without_table(work *w, const pp_image *image)
 {

@@ -10,8 +10,6 @@
  * section 6.4 (CFA programs). All bytes are untrusted: every read is bounded, every loop ends.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_CFI_H
 #define PP_UNWIND_CFI_H
@@ -34,7 +32,8 @@ void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_ru
  * have changed since, and what was read of them is used again. */
 void pp_cfi_next_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule);
 
-/* The first instruction of the function (or part of one) whose CFI covers `pc`; 0 if there is none. */
+/* The first instruction of the function (or part of one) whose CFI covers `pc`; 0 if there
+ * is none. */
 uintptr_t pp_cfi_function(const pp_image *image, uintptr_t pc, pp_cfi_space *space);
 
 #endif

@@ -2,9 +2,9 @@
  *
  * copies.h: call-frame information that was copied from removable modules, shared by all walks.
  *
- * A module that may be unloaded is read by system calls alone, half a microsecond each. Most reads of
- * a rule are of bytes that the last one wanted too: the header, the middle of the search table, the
- * CIE. Chunks of 512 bytes are kept, as long as the loader's epoch stays what it was:
+ * A module that may be unloaded is read by system calls alone, half a microsecond each. Most reads
+ * of a rule are of bytes that the last one wanted too: the header, the middle of the search table,
+ * the CIE. Chunks of 512 bytes are kept, as long as the loader's epoch stays what it was:
  *
  *    chunk's address -> slot: [sequence][epoch][lo, hi)[bytes ...]      direct-mapped, a sequence lock each
  *
@@ -37,8 +37,8 @@ static inline uintptr_t pp_chunk_begin(uintptr_t address)
 /* Finds what was kept at `epoch` of the chunk that begins at `begin`. */
 bool pp_copies_find(uintptr_t begin, uint64_t epoch, pp_chunk *chunk);
 
-/* Keeps a chunk that a walk of `epoch` has copied. With signals blocked: a chunk that was left half-written by a
- * jump out of a handler could never be written again. */
+/* Keeps a chunk that a walk of `epoch` has copied. With signals blocked: a chunk that was left
+ * half-written by a jump out of a handler could never be written again. */
 void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chunk *chunk);
 
 /* In the child of fork: nobody is writing. */

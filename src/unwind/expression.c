@@ -3,8 +3,6 @@
  * expression.c: symbolic evaluation of the DWARF expressions that occur in CFI.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/expression.h"
 

@@ -17,8 +17,6 @@
  * reduce is refused.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_EXPRESSION_H
 #define PP_UNWIND_EXPRESSION_H
@@ -52,7 +50,8 @@ enum {
     PP_EXPRESSION_DEPTH = 6 /* the deepest expression in the wild, the PLT's, needs 3 */
 };
 
-/* The stack of an evaluation, which would be large on a signal handler's. Needs no initialisation. */
+/* The stack of an evaluation, which would be large on a signal handler's. Needs
+ * no initialisation. */
 typedef struct pp_expression_stack {
     pp_value value[PP_EXPRESSION_DEPTH];
     unsigned depth;

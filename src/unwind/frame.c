@@ -7,8 +7,6 @@
  * any of them.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/frame.h"
 
@@ -72,7 +70,8 @@ static pp_verdict read_word(pp_frame *f, uintptr_t base, int32_t offset, uintptr
                                                                                 : PP_CANNOT_BE_READ;
 }
 
-/* The value that the register `own` of this frame has in the caller; PP_HAS_NO_RULE if nobody knows.
+/* The value that the register `own` of this frame has in the caller; PP_HAS_NO_RULE if nobody
+ * knows.
  */
 static pp_verdict recover(pp_frame *f, const pp_where *where, unsigned own, uintptr_t cfa,
                           uintptr_t *value)
@@ -132,8 +131,9 @@ PP_COLD_PATH static pp_verdict apply_big(pp_frame *f, const pp_rule *rule)
         (bx_found == PP_CANNOT_BE_READ && rule->bx.kind == PP_WHERE_CFA)) {
         return PP_CANNOT_BE_READ; /* as by a one-word rule: the walk must not depend on the cache */
     }
-    /* Elsewhere it may be nothing: GCC leaves rbp's rule at *rbp when it has been restored already, in
-     * the last two instructions of functions that realign the stack. Then the register is lost. */
+    /* Elsewhere it may be nothing: GCC leaves rbp's rule at *rbp when it has been restored already,
+     * in the last two instructions of functions that realign the stack. Then the register is lost.
+     */
     f->fp = fp_found == PP_GO_ON ? fp : 0;
     f->bx = bx_found == PP_GO_ON ? bx : 0;
     return enter_caller(f, pc, cfa);
@@ -184,8 +184,8 @@ static bool is_return_address(uintptr_t pc)
 }
 
 /*
- * Whether a frame may return to `pc`. In a module there is a call in front of it. Generated code need
- * not have one (the Java interpreter pushes the address and jumps), but it can be read.
+ * Whether a frame may return to `pc`. In a module there is a call in front of it. Generated code
+ * need not have one (the Java interpreter pushes the address and jumps), but it can be read.
  */
 static bool may_return_to(uintptr_t pc)
 {

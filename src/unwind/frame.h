@@ -11,8 +11,6 @@
  *   no CFI                               -> frame pointer, marked as a guess
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_FRAME_H
 #define PP_UNWIND_FRAME_H
@@ -47,8 +45,9 @@ typedef struct pp_frame {
 } pp_frame;
 
 /*
- * Ends a walk that is `undisturbed`. The first rule that is not in the cache blocks signals, all further ones of the same walk
- * find them blocked: a pair of system calls for each would cost as much as the rule.
+ * Ends a walk that is `undisturbed`. The first rule that is not in the cache blocks signals, all
+ * further ones of the same walk find them blocked: a pair of system calls for each would cost as
+ * much as the rule.
  */
 void pp_frame_close(const pp_frame *f);
 
@@ -56,15 +55,15 @@ void pp_frame_close(const pp_frame *f);
 pp_verdict pp_frame_leave(pp_frame *f);
 
 /*
- * Finds the frame's rule and the first instruction of its function anew, without the cache; the rule is
- * left in the frame's space. False if there is none, or it is no PP_RULE_FRAME.
+ * Finds the frame's rule and the first instruction of its function anew, without the cache; the
+ * rule is left in the frame's space. False if there is none, or it is no PP_RULE_FRAME.
  */
 bool pp_frame_explain(pp_frame *f, uintptr_t *function);
 
 /*
- * Whether the frame, a caller's, is one whose address no call has left on the stack: who makes a stack
- * puts the address of a function at its beginning (__start_context of makecontext, `finish` of
- * Boost.Context). There is nothing below.
+ * Whether the frame, a caller's, is one whose address no call has left on the stack: who makes a
+ * stack puts the address of a function at its beginning (__start_context of makecontext, `finish`
+ * of Boost.Context). There is nothing below.
  */
 bool pp_frame_was_put_there(pp_frame *f);
 

@@ -3,8 +3,6 @@
  * frame_pointer.c: candidates, and what speaks for them.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/frame_pointer.h"
 

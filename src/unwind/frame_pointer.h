@@ -2,10 +2,10 @@
  *
  * frame_pointer.h: finds a frame pointer that nobody has told.
  *
- * Of a thread that waits in the kernel, stack pointer and PC are known, rbp is not. Most frames do not
- * need it. One whose CFA stands on rbp (-O0, alloca, realigned stacks) does, unless a callee has saved
- * it. It can be seen on the stack: where the function's caller is, a return address lies behind a
- * call of this very function.
+ * Of a thread that waits in the kernel, stack pointer and PC are known, rbp is not. Most frames do
+ * not need it. One whose CFA stands on rbp (-O0, alloca, realigned stacks) does, unless a callee
+ * has saved it. It can be seen on the stack: where the function's caller is, a return address lies
+ * behind a call of this very function.
  *
  *   sp                                     rbp
  *    |  locals, arguments, old calls ...    | saved rbp | return address |  caller's frame
@@ -16,8 +16,6 @@
  * What was found for a PC is remembered: a thousand threads wait at the same place.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_FRAME_POINTER_H
 #define PP_UNWIND_FRAME_POINTER_H
@@ -45,8 +43,9 @@ typedef struct pp_fp_search {
 } pp_fp_search;
 
 /*
- * If what `f` lacks is the frame pointer, finds it and sets f->fp. False if that is not what it lacks,
- * or there is none to be seen. `search` begins as zeros, and serves for as long as no module goes.
+ * If what `f` lacks is the frame pointer, finds it and sets f->fp. False if that is not what it
+ * lacks, or there is none to be seen. `search` begins as zeros, and serves for as long as no module
+ * goes.
  */
 bool pp_frame_pointer_find(pp_frame *f, pp_fp_search *search);
 

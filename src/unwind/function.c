@@ -3,8 +3,6 @@
  * function.c: a frame that stands nowhere, to ask what function it is in.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/function.h"
 

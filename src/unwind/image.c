@@ -3,8 +3,6 @@
  * image.c: bounded reading of call-frame information.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/image.h"
 

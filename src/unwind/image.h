@@ -10,8 +10,6 @@
  *           lo                                      hi     nothing outside [lo, hi) is ever read
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_IMAGE_H
 #define PP_UNWIND_IMAGE_H

@@ -3,8 +3,6 @@
  * in_handler.c: looks for the code that ends a handler among the return addresses.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/in_handler.h"
 

@@ -3,8 +3,6 @@
  * own_frames.c: looks for addresses in our own code, which most stacks have none of.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/own_frames.h"
 
@@ -76,8 +74,8 @@ static uint32_t end_of_own(const uintptr_t *pcs, uint32_t from, uint32_t depth)
     return from;
 }
 
-/* Where the frames of the innermost piece of work of ours end, if that is what was interrupted; else 0. Calls of libc
- * are a part of it, and its calls of ours. */
+/* Where the frames of the innermost piece of work of ours end, if that is what was interrupted;
+ * else 0. Calls of libc are a part of it, and its calls of ours. */
 static uint32_t end_of_work(const uintptr_t *pcs, uint32_t first, uint32_t depth,
                             pp_walk_space *space)
 {
@@ -90,8 +88,8 @@ static uint32_t end_of_work(const uintptr_t *pcs, uint32_t first, uint32_t depth
 }
 
 /*
- * Frames up to pcs[end - 1], which is ours, are a piece of work of ours. One frame is left of them, or none; how many is
- * returned. If nothing knows the function, its frame stays as it is.
+ * Frames up to pcs[end - 1], which is ours, are a piece of work of ours. One frame is left of them,
+ * or none; how many is returned. If nothing knows the function, its frame stays as it is.
  */
 static uint32_t show_function(uintptr_t *pcs, uint32_t end, uint32_t depth, pp_walk_space *space)
 {

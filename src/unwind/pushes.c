@@ -5,8 +5,6 @@
  * Encodings: Intel SDM, volume 2, PUSH, POP, RET.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/pushes.h"
 

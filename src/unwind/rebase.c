@@ -3,8 +3,6 @@
  * rebase.c: rewrites a rule so that its CFA is the caller's SP.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/rebase.h"
 

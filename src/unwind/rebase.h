@@ -12,8 +12,6 @@
  *   SP = *(base + k)      cfa' = *(base + k), places likewise
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_REBASE_H
 #define PP_UNWIND_REBASE_H
@@ -23,9 +21,9 @@
 #include <stdbool.h>
 
 /*
- * `rule` has a frame with a CFA as CFI defines it, `sp` says where the caller's SP is (PP_WHERE_SAME:
- * in rsp itself). False if no rule can say it, then `rule` is of no use. Of fp and bx what cannot
- * be said becomes PP_WHERE_BEYOND.
+ * `rule` has a frame with a CFA as CFI defines it, `sp` says where the caller's SP is
+ * (PP_WHERE_SAME: in rsp itself). False if no rule can say it, then `rule` is of no use. Of fp and
+ * bx what cannot be said becomes PP_WHERE_BEYOND.
  */
 bool pp_rule_rebase(pp_rule *rule, const pp_where *sp);
 

@@ -13,13 +13,11 @@
  *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register | lost
  *   return = *(cfa - 8), or one of the same forms
  *
- * The caller's SP is the CFA. Where CFI says otherwise (__longjmp, setcontext, coroutine switches in
- * assembler, the Haskell run-time), the rule is rewritten so that it is: `cfa` here is what the
+ * The caller's SP is the CFA. Where CFI says otherwise (__longjmp, setcontext, coroutine switches
+ * in assembler, the Haskell run-time), the rule is rewritten so that it is: `cfa` here is what the
  * caller's SP will be, and the places count from there.
  *
  * Zone: SIGNAL (data only).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_RULE_H
 #define PP_UNWIND_RULE_H

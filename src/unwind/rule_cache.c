@@ -230,9 +230,10 @@ static void store(uintptr_t pc, const pp_rule *rule, uint64_t payload, unsigned 
 }
 
 /*
- * The two fences, here and in next_generation(): who publishes looks at the epoch after it has counted itself, who
- * begins a new round looks at the count after it has seen a new epoch. One of them sees the other. Without
- * them both may look too early, whatever the orders of the operations are.
+ * The two fences, here and in next_generation(): who publishes looks at the epoch after it has
+ * counted itself, who begins a new round looks at the count after it has seen a new epoch. One of
+ * them sees the other. Without them both may look too early, whatever the orders of the operations
+ * are.
  */
 PP_RAW_MEMORY static void store_removable(uintptr_t pc, const pp_rule *rule, uint64_t payload,
                                           uint64_t epoch, unsigned generation)

@@ -140,13 +140,14 @@ static inline uint64_t pp_rule_cache_lookup(uintptr_t pc, unsigned generation)
 /* The generation that belongs to the loader's `epoch`; changes it if the epoch is new. */
 unsigned pp_rule_cache_generation(uint64_t epoch);
 
-/* The whole rule of a PP_BASE_BIG entry; false, and *rule is anything, if the slot has been given to another PC. */
+/* The whole rule of a PP_BASE_BIG entry; false, and *rule is anything, if the slot has been given
+ * to another PC. */
 bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule);
 
 /*
  * Publishes the rule of `pc`, computed by a walk that began at `epoch` in `generation`. Does
- * nothing if the loader has moved on since. With signals blocked: a publisher whom a jump out of a handler has
- * left counts for ever.
+ * nothing if the loader has moved on since. With signals blocked: a publisher whom a jump out of a
+ * handler has left counts for ever.
  */
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation);
 

@@ -3,7 +3,6 @@
  * stack_memo.c: following remembered frames, and keeping the ring in order (drawing in the header).
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the memos; the calling thread's pointer to its own.
  */
 #include "unwind/stack_memo.h"
@@ -172,7 +171,8 @@ PP_RAW_MEMORY static inline uintptr_t word_at(uintptr_t address)
     return *(const volatile uintptr_t *)address;
 }
 
-/* Follows `limit` steps at most from `m`, all of whose frames lie in a row; returns how many agree. */
+/* Follows `limit` steps at most from `m`, all of whose frames lie in a row; returns how
+ * many agree. */
 PP_RAW_MEMORY static inline __attribute__((always_inline)) size_t
 follow_row(const pp_memo_frame *m, const pp_memo_frame *after_first, const pp_stack_window *window,
            uintptr_t *out, size_t limit)

@@ -28,13 +28,13 @@
  * and when it is over, what is new and what agreed are moved together. The hash of a stack is built
  * from its root up (base/stack_hash.h), so that the hash of the agreeing part is kept too.
  *
- * A memo belongs to a thread, and to one walk of it at a time: a handler that interrupts the walk does
- * without. A walk that was left by longjmp never gives the memo back. It is known to be gone when its
- * pp_memo_use has been overwritten, not before: an alternate stack may lie anywhere, so that nothing
- * follows from where SP is. During a walk the memo is empty, whatever happens to the walk.
+ * A memo belongs to a thread, and to one walk of it at a time: a handler that interrupts the walk
+ * does without. A walk that was left by longjmp never gives the memo back. It is known to be gone
+ * when its pp_memo_use has been overwritten, not before: an alternate stack may lie anywhere, so
+ * that nothing follows from where SP is. During a walk the memo is empty, whatever happens to the
+ * walk.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the memos of up to 256 threads (.bss, touched when used); 9 bytes of initial-exec TLS.
  */
 #ifndef PP_UNWIND_STACK_MEMO_H
@@ -78,7 +78,8 @@ typedef struct pp_memo {
     pp_memo_frame frame[PP_MEMO_FRAMES] __attribute__((aligned(64)));
 } pp_memo;
 
-/* One walk's use of a memo. Positions are counted on across the ring's end; old_hi is the highest. */
+/* One walk's use of a memo. Positions are counted on across the ring's end; old_hi is
+ * the highest. */
 typedef struct pp_memo_use {
     pp_memo *memo;  /* NULL: without */
     uintptr_t mark; /* tells whoever looks at memo->busy that the walk goes on */
@@ -134,10 +135,10 @@ static inline void pp_memo_write(pp_memo *memo, pp_memo_frame *m, uintptr_t pc, 
 void pp_memo_open(pp_memo_use *use, uint64_t epoch);
 
 /*
- * If `f`, a caller's frame, is remembered, takes every step that is remembered and still agrees: `f`
- * is moved, the frames left are stored from `out` on, at most `room`. Returns how many. f->pc is 0
- * if the end of the stack was reached. Afterwards use->following tells whether the next step is an
- * open one.
+ * If `f`, a caller's frame, is remembered, takes every step that is remembered and still agrees:
+ * `f` is moved, the frames left are stored from `out` on, at most `room`. Returns how many. f->pc
+ * is 0 if the end of the stack was reached. Afterwards use->following tells whether the next step
+ * is an open one.
  */
 size_t pp_memo_follow(pp_memo_use *use, pp_frame *f, uintptr_t *out, size_t room);
 
@@ -150,9 +151,9 @@ void pp_memo_before_step(pp_memo_use *use, const pp_frame *f);
 void pp_memo_after_step(pp_memo_use *use, const pp_frame *f, bool ended);
 
 /*
- * Ends a walk, which has come to the stack's end if `ended`. If `hash` is not NULL and the memo holds
- * the whole stack, stores the hash of it without the leaf-most `skip` frames there, else leaves it
- * alone.
+ * Ends a walk, which has come to the stack's end if `ended`. If `hash` is not NULL and the memo
+ * holds the whole stack, stores the hash of it without the leaf-most `skip` frames there, else
+ * leaves it alone.
  */
 void pp_memo_close(pp_memo_use *use, bool ended, uint32_t skip, uint64_t *hash);
 

@@ -3,7 +3,6 @@
  * stack_memory.c: bounds of stacks, known or found out.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: the calling thread's bounds.
  */
 #include "unwind/stack_memory.h"

@@ -4,20 +4,19 @@
  *
  * Nothing that a walk reads may be missing, and what another thread can take away may be missing a
  * moment after it was asked for. Only two stacks cannot go: the one we are running on, from our own
- * frame upwards, and the thread's own, from where a signal interrupted it, when the handler runs on an
- * alternate stack. That is the window, in which words are read in place. Its upper end is known for a
- * thread's own stack, from the thread's start; on any other stack that we run on (a signal stack, a
- * coroutine's) the window grows by the page as the walk gets there, each one asked for.
+ * frame upwards, and the thread's own, from where a signal interrupted it, when the handler runs on
+ * an alternate stack. That is the window, in which words are read in place. Its upper end is known
+ * for a thread's own stack, from the thread's start; on any other stack that we run on (a signal
+ * stack, a coroutine's) the window grows by the page as the walk gets there, each one asked for.
  *
  *   own stack     limit .......... our frame [######### window #########) top
  *   another       ................ our frame [## page ## page ## ..    grows with the walk
  *
  * Words elsewhere (the stack below a signal stack, wherever a wild rbp points to) are copied by the
- * kernel, which fails where a load would fault. So are all words of another thread's stack: most of it
- * at once, as an image.
+ * kernel, which fails where a load would fault. So are all words of another thread's stack: most of
+ * it at once, as an image.
  *
  * Zone: SIGNAL.
- * Locks: none.
  * Owns: 16 bytes of initial-exec TLS a thread.
  */
 #ifndef PP_UNWIND_STACK_MEMORY_H
@@ -62,8 +61,8 @@ typedef struct pp_stack_window {
  */
 void pp_stack_declare(uintptr_t limit, uintptr_t top);
 
-/* Opens a window upon the stack that the caller runs on, or upon the thread's own from `sp` on, where the walk
- * begins, if that is another; `copy` needs no initialisation. */
+/* Opens a window upon the stack that the caller runs on, or upon the thread's own from `sp` on,
+ * where the walk begins, if that is another; `copy` needs no initialisation. */
 void pp_stack_window_open(pp_stack_window *window, uintptr_t sp, pp_stack_copy *copy);
 
 /* Opens one upon the stack of another thread, which may be unmapped at any time. */
@@ -74,8 +73,8 @@ void pp_stack_window_open_other(pp_stack_window *window, const pp_stack_image *i
 bool pp_stack_read_beyond(pp_stack_window *window, uintptr_t address, uintptr_t *word);
 
 /*
- * A word that may lie anywhere: where a guess leads to, or a rule through memory. The window does not
- * grow for it, since what lies beside the stack may be another thread's to unmap.
+ * A word that may lie anywhere: where a guess leads to, or a rule through memory. The window does
+ * not grow for it, since what lies beside the stack may be another thread's to unmap.
  */
 bool pp_stack_peek(const pp_stack_window *window, uintptr_t address, uintptr_t *word);
 

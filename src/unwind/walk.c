@@ -7,8 +7,6 @@
  *   anything else      -> pp_frame_leave()    one frame
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/walk.h"
 
@@ -51,8 +49,8 @@ static void store(sink *out, uintptr_t pc, pp_memo_use *use)
  * nothing but the end of the run is a branch. A saved register is read whether it was saved or not:
  * the words below the return address are part of the window for every CFA that passes the checks.
  *
- * Ends in front of the first frame that needs more, or that the memo may know; that one has not been
- * stored. The first frame is not asked for in the memo, so that there is progress.
+ * Ends in front of the first frame that needs more, or that the memo may know; that one has not
+ * been stored. The first frame is not asked for in the memo, so that there is progress.
  */
 PP_RAW_MEMORY static inline __attribute__((always_inline)) pp_verdict
 run_frames(pp_frame *f, sink *out, pp_memo *memo, pp_memo_use *use, size_t limit)
@@ -143,7 +141,8 @@ static pp_verdict run(pp_frame *f, sink *out, pp_memo_use *use)
     return v;
 }
 
-/* All that can be done with callers' frames in a row; ends in front of one that needs a single step.
+/* All that can be done with callers' frames in a row; ends in front of one that needs a single
+ * step.
  */
 static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
 {
@@ -221,7 +220,8 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
     }
 }
 
-/* Each field by itself: clearing all of the frame, its window included, takes as long as three steps. */
+/* Each field by itself: clearing all of the frame, its window included, takes as long as three
+ * steps. */
 static pp_frame *start(pp_walk_space *space)
 {
     pp_frame *f = &space->frame;

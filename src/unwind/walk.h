@@ -3,8 +3,6 @@
  * walk.h: the stack of a thread, from its registers.
  *
  * Zone: SIGNAL: takes no lock, allocates nothing, never faults; < 1 KiB of stack.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_WALK_H
 #define PP_UNWIND_WALK_H

@@ -3,8 +3,6 @@
  * walk_other.c: copy, then frame after frame.
  *
  * Zone: SIGNAL.
- * Locks: none.
- * Owns: nothing.
  */
 #include "unwind/walk_other.h"
 

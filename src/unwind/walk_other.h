@@ -2,13 +2,12 @@
  *
  * walk_other.h: the stack of another thread, as it lies in memory.
  *
- * The thread waits in the kernel; of its registers only PC and SP are known. Its stack is copied, most of
- * it at once, and walked in the copy, so that nothing happens if the thread goes and its stack is
- * unmapped. Whether the thread has stood still meanwhile, is for the caller to find out, afterwards.
+ * The thread waits in the kernel; of its registers only PC and SP are known. Its stack is copied,
+ * most of it at once, and walked in the copy, so that nothing happens if the thread goes and its
+ * stack is unmapped. Whether the thread has stood still meanwhile, is for the caller to find out,
+ * afterwards.
  *
  * Zone: SIGNAL: takes no lock, allocates nothing, never faults.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_WALK_OTHER_H
 #define PP_UNWIND_WALK_OTHER_H

@@ -7,8 +7,6 @@
  * handler has it beside its scratch buffer, others on their stack. Needs no initialisation.
  *
  * Zone: SIGNAL (data only).
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_UNWIND_WALK_SPACE_H
 #define PP_UNWIND_WALK_SPACE_H

@@ -9,7 +9,6 @@
  * registers are saved here, the others by the stepper.
  *
  * Zone: tests; the agent's entry obeys the rules of SIGNAL.
- * Locks: none.
  * Owns: the private stack.
  */
 #include "protocol.h"

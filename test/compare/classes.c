@@ -3,7 +3,6 @@
  * classes.c: from single disagreements to a table that a person can explain.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the disagreements and the list of known classes.
  */
 #include "classes.h"

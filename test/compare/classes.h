@@ -9,7 +9,6 @@
  *   MODULE FUNCTION KIND reason          patterns as of fnmatch(3); the module's last component
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the table of disagreements.
  */
 #ifndef PP_COMPARE_CLASSES_H

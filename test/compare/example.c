@@ -3,7 +3,6 @@
  * example.c: frames with their modules and functions.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the text.
  */
 #include "example.h"

@@ -3,7 +3,6 @@
  * example.h: a disagreement, as text.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the text.
  */
 #ifndef PP_COMPARE_EXAMPLE_H

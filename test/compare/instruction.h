@@ -6,8 +6,6 @@
  * Encodings: Intel SDM, volume 2, CALL, JMP, RET, SYSCALL.
  *
  * Zone: tests.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_COMPARE_INSTRUCTION_H
 #define PP_COMPARE_INSTRUCTION_H

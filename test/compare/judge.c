@@ -3,7 +3,6 @@
  * judge.c: asks the agent, knows the true chain, notes where the two differ.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: see the header.
  */
 #include "judge.h"

@@ -3,7 +3,6 @@
  * judge.h: the walk at one instruction, compared with the machine.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the true stack, and the walks whose truth is not known yet.
  */
 #ifndef PP_COMPARE_JUDGE_H

@@ -3,7 +3,6 @@
  * places.c: maps, modules, records, names.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: all of it.
  */
 #include "places.h"

@@ -8,7 +8,6 @@
  * library. Code without a file is module "[anonymous]", and its addresses are the program's own.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: mappings, modules and records; nothing is freed.
  */
 #ifndef PP_COMPARE_PLACES_H

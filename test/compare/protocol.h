@@ -10,7 +10,6 @@
  *
  * Zone: tests.
  * Locks: none; the two never run at the same time.
- * Owns: nothing.
  */
 #ifndef PP_COMPARE_PROTOCOL_H
 #define PP_COMPARE_PROTOCOL_H

@@ -5,8 +5,6 @@
  * A PC is an instruction that was executed. It agrees if all walks that began there were right.
  *
  * Zone: tests.
- * Locks: none.
- * Owns: nothing.
  */
 #include "report.h"
 

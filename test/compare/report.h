@@ -3,8 +3,6 @@
  * report.h: agreement by module.
  *
  * Zone: tests.
- * Locks: none.
- * Owns: nothing.
  */
 #ifndef PP_COMPARE_REPORT_H
 #define PP_COMPARE_REPORT_H

@@ -6,7 +6,6 @@
  * Built without libunwind's headers nobody has a second opinion.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the address space and the per-process state.
  */
 #include "second_opinion.h"

@@ -3,7 +3,6 @@
  * second_opinion.h: what libunwind makes of the stopped program's stack.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: libunwind's state for the program.
  */
 #ifndef PP_COMPARE_SECOND_OPINION_H

@@ -3,7 +3,6 @@
  * shadow.c: entries pushed and popped.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the entries.
  */
 #include "shadow.h"

@@ -28,7 +28,6 @@
  *   itself or plus 1; or, if a single return address was popped and is pushed again, at that one (vfork).
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the entries.
  */
 #ifndef PP_COMPARE_SHADOW_H

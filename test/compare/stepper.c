@@ -16,12 +16,10 @@
  * to 30.
  *
  * SIGINT and SIGTERM end the program and print what has been seen until then. Exit status: 0 if the
- * share of agreeing PCs is --least and every class of disagreement is known; 1 if not; 2 if something
- * does not work; 77 if ptrace(2) is refused.
+ * share of agreeing PCs is --least and every class of disagreement is known; 1 if not; 2 if
+ * something does not work; 77 if ptrace(2) is refused.
  *
  * Zone: tests.
- * Locks: none.
- * Owns: nothing.
  */
 #include "classes.h"
 #include "judge.h"

@@ -3,7 +3,6 @@
  * tracee.c: ptrace(2) and its stops.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the child.
  */
 #include "tracee.h"

@@ -5,7 +5,6 @@
  * Its main thread alone is traced, through every execve. There is one.
  *
  * Zone: tests.
- * Locks: none.
  * Owns: the child process.
  */
 #ifndef PP_COMPARE_TRACEE_H
@@ -45,7 +44,8 @@ tracee_event tracee_step(void);
  * after, which happens now and then: TRACEE_STEPPED. */
 tracee_event tracee_run_to(uint64_t pc, uint64_t slot);
 
-/* Has the agent answer for the registers that the program has now, on the stack below `stack_top`. */
+/* Has the agent answer for the registers that the program has now, on the stack
+ * below `stack_top`. */
 bool tracee_ask(compare_shared *shared, uint64_t ways, uint64_t stack_top);
 
 size_t tracee_read(uint64_t address, void *to, size_t size);

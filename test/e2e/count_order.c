@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * count_order.c FILE: reads rows of a profile that counts, writes them as text to standard output, and as
- * profile.proto to the file. Go's own order is in go/count_order.go.
+ * count_order.c FILE: reads rows of a profile that counts, writes them as text to standard output,
+ * and as profile.proto to the file. Go's own order is in go/count_order.go.
  *
  *   COUNT <tab> 0xPC 0xPC ... [<tab> KEY <tab> VALUE]...
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * count_sample.c DIRECTORY: writes a made-up profile that counts, of this very program, in every form:
- * count.pb.gz, count.txt, count.bare; for readers that are not ours to look at (test_count_text.sh).
+ * count_sample.c DIRECTORY: writes a made-up profile that counts, of this very program, in every
+ * form: count.pb.gz, count.txt, count.bare; for readers that are not ours to look at
+ * (test_count_text.sh).
  */
 #include "count_control.h"
 #include "pprof.h"

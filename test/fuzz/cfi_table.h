@@ -2,8 +2,8 @@
  *
  * cfi_table.h: whether an image's search table is one: sorted, as linkers leave it.
  *
- * Another one gives whatever the search comes upon first, which depends on how it goes about it; and
- * a removable module without a table is not searched at all.
+ * Another one gives whatever the search comes upon first, which depends on how it goes about it;
+ * and a removable module without a table is not searched at all.
  */
 #ifndef PP_TEST_CFI_TABLE_H
 #define PP_TEST_CFI_TABLE_H

@@ -3,9 +3,12 @@
  * fuzz_elf.c: any bytes as an ELF image: everything that the reader and the name search can be
  * asked. What is found in an image is found in a file with the same bytes.
  *
- * Sources: src/sys/build_id.c src/sys/own_files.c src/symbol/elf.c src/symbol/names.c src/base/arena.c
- * Sources: src/base/memory.c src/base/sort.c src/base/text.c src/symbol/extents.c src/symbol/ifuncs.c
- * Sources: src/symbol/places.c src/symbol/relocations.c src/symbol/stubs.c src/sys/safe_read.c src/sys/program.c
+ * Sources: src/sys/build_id.c src/sys/own_files.c src/symbol/elf.c src/symbol/names.c
+ * src/base/arena.c
+ * Sources: src/base/memory.c src/base/sort.c src/base/text.c src/symbol/extents.c
+ * src/symbol/ifuncs.c
+ * Sources: src/symbol/places.c src/symbol/relocations.c src/symbol/stubs.c src/sys/safe_read.c
+ * src/sys/program.c
  * Seeds: images of every kind that test/unit/elf_image.h makes, with two bytes for the addresses.
  */
 #include "symbol/elf.h"

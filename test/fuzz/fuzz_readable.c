@@ -2,11 +2,13 @@
  *
  * fuzz_readable.c: any bytes as the name of a symbol.
  *
- * What comes out is a text of one line that is the same when it is asked for again; no name takes more than its share of steps and of text.
+ * What comes out is a text of one line that is the same when it is asked for again; no name takes
+ * more than its share of steps and of text.
  *
  * Sources: src/symbol/readable.c src/symbol/mangled.c src/symbol/punycode.c
  * Sources: src/symbol/rust_first.c src/symbol/rust_second.c
- * Sources: src/symbol/cxx_symbol.c src/symbol/cxx_name.c src/symbol/cxx_lambda.c src/symbol/cxx_template.c
+ * Sources: src/symbol/cxx_symbol.c src/symbol/cxx_name.c src/symbol/cxx_lambda.c
+ * src/symbol/cxx_template.c
  * Sources: src/symbol/cxx_type.c src/symbol/cxx_expression.c
  * Sources: src/base/arena.c src/base/memory.c src/base/text.c
  * Seeds: names of both languages, and such as stand for endless ones, in corpus/readable/.

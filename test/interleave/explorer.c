@@ -2,9 +2,9 @@
  *
  * explorer.c: threads as coroutines, and the search through all choices.
  *
- * An execution is the list of its choices. The next one has the same choices up to the last that has another
- * possibility left, takes that, and then the first of each that follows. The first possibility is always that the
- * same thread goes on and reads the newest value.
+ * An execution is the list of its choices. The next one has the same choices up to the last that
+ * has another possibility left, takes that, and then the first of each that follows. The first
+ * possibility is always that the same thread goes on and reads the newest value.
  */
 #include "interleave/explorer.h"
 

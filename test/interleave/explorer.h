@@ -18,7 +18,8 @@ model_phase explorer_phase(void);
 /* Another thread may go on here. */
 void explorer_preempt(void);
 
-/* One of `count` possibilities, each in its turn: 0, 1, ... Nothing but 0 if it would be one stale read too many. */
+/* One of `count` possibilities, each in its turn: 0, 1, ... Nothing but 0 if it would be one stale
+ * read too many. */
 unsigned explorer_choose_stale(unsigned count);
 
 /* Ends the execution. Does not return. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * instrumentation.c: what -fsanitize=thread makes of the code under test: a call before each plain access, and one in
- * the place of each atomic operation. The names are the compiler's (gcc, clang).
+ * instrumentation.c: what -fsanitize=thread makes of the code under test: a call before each plain
+ * access, and one in the place of each atomic operation. The names are the compiler's (gcc, clang).
  */
 #include "interleave/explorer.h"
 #include "interleave/memory.h"

@@ -329,7 +329,8 @@ static void see(view *v, const location *l, unsigned index)
     *at = index > *at ? (uint16_t)index : *at;
 }
 
-/* Plain stores since the last atomic operation have made an entry that all who are behind them see. */
+/* Plain stores since the last atomic operation have made an entry that all who are behind
+ * them see. */
 static void add_plain_stores(location *l)
 {
     uint64_t real = read_real(l->address, l->size);

@@ -2,8 +2,8 @@
  *
  * memory.h: the model's memory: lists of stores, views, races (drawing in model.h).
  *
- * What is in the real memory is always what was stored last, so that the code under test reads its plain data
- * there. It is as before when the execution has ended.
+ * What is in the real memory is always what was stored last, so that the code under test reads its
+ * plain data there. It is as before when the execution has ended.
  */
 #ifndef PP_TEST_INTERLEAVE_MEMORY_H
 #define PP_TEST_INTERLEAVE_MEMORY_H

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * model.h: runs a few threads through a piece of lock-free code in every order, and with every value that the
- * C11 memory model lets a load return.
+ * model.h: runs a few threads through a piece of lock-free code in every order, and with every
+ * value that the C11 memory model lets a load return.
  *
- * The code under test is compiled once more, with -fsanitize=thread, into the test; the calls that the compiler puts
- * before each access come here instead of to the sanitizer. Threads are coroutines of one thread. Before an
- * atomic access another one may go on, and what a load returns is a choice as well:
+ * The code under test is compiled once more, with -fsanitize=thread, into the test; the calls that
+ * the compiler puts before each access come here instead of to the sanitizer. Threads are
+ * coroutines of one thread. Before an atomic access another one may go on, and what a load returns
+ * is a choice as well:
  *
  *   memory    each location has the list of all that was stored to it, in order
  *   a thread  has a view: how far in each list it has looked; it may read that entry or any later one
  *   an entry  has the view of its writer, as far as the writer released it; who acquires, joins it
  *   seq_cst   one more view, that all its fences join; an access joins what it says of its own location
  *
- * That is how release and acquire are defined by views [Kang, Hur, Lahav, Vafeiadis, Dreyer: A promising
- * semantics for relaxed-memory concurrency, 2017; here without promises]. Plain accesses have to be ordered by what
- * happens before what; two that are not are a data race, which is reported as any other fault.
+ * That is how release and acquire are defined by views [Kang, Hur, Lahav, Vafeiadis, Dreyer: A
+ * promising semantics for relaxed-memory concurrency, 2017; here without promises]. Plain accesses
+ * have to be ordered by what happens before what; two that are not are a data race, which is
+ * reported as any other fault.
  *
- * What is explored: all executions with at most so many preemptions and so many loads that do not return the newest
- * value (the bounds). What is not: a load that returns what a later store of its own thread leads to (load
- * buffering), and stores to one location that are ordered otherwise than they were made (2+2W). A compare-exchange never
- * fails without reason.
+ * What is explored: all executions with at most so many preemptions and so many loads that do not
+ * return the newest value (the bounds). What is not: a load that returns what a later store of its
+ * own thread leads to (load buffering), and stores to one location that are ordered otherwise than
+ * they were made (2+2W). A compare-exchange never fails without reason.
  *
- * Locations that only one thread uses are no choice. They are found out while exploring: once another thread
- * comes to one, everything begins anew.
+ * Locations that only one thread uses are no choice. They are found out while exploring: once
+ * another thread comes to one, everything begins anew.
  */
 #ifndef PP_TEST_INTERLEAVE_MODEL_H
 #define PP_TEST_INTERLEAVE_MODEL_H

@@ -2,9 +2,9 @@
  *
  * redirect.h: included before anything else where code is compiled for the model.
  *
- * Tells the model in which function an atomic operation stands, so that a test can weaken it. Copies of memory are
- * made where the model sees them. A thread's variables lie in a section of their own, which the model exchanges
- * when another thread goes on.
+ * Tells the model in which function an atomic operation stands, so that a test can weaken it.
+ * Copies of memory are made where the model sees them. A thread's variables lie in a section of
+ * their own, which the model exchanges when another thread goes on.
  */
 #ifndef PP_TEST_INTERLEAVE_REDIRECT_H
 #define PP_TEST_INTERLEAVE_REDIRECT_H

@@ -25,7 +25,8 @@ static inline unsigned less_by(unsigned most, unsigned less)
     return most > less ? most - less : 0;
 }
 
-/* Whatever the order is, and whatever loads return. `less`: so many fewer, where there is much to explore. */
+/* Whatever the order is, and whatever loads return. `less`: so many fewer, where there is much to
+ * explore. */
 static inline void assert_holds_within(const model_scenario *scenario, unsigned less_preemptions,
                                        unsigned less_stale)
 {

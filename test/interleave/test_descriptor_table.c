@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_descriptor_table.c: a descriptor's labels are those of who opened it, and no reference is lost.
+ * test_descriptor_table.c: a descriptor's labels are those of who opened it, and no reference is
+ * lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_heap_buckets.c: a stack is in the trie once, a bucket in the trie and in the list once, and whoever finds them
- * finds them whole; nothing is seen freed that was not seen allocated.
+ * test_heap_buckets.c: a stack is in the trie once, a bucket in the trie and in the list once, and
+ * whoever finds them finds them whole; nothing is seen freed that was not seen allocated.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_label_cells.c: a cell that is in use has one key, and its values and references are those of that key.
+ * test_label_cells.c: a cell that is in use has one key, and its values and references are those of
+ * that key.
  */
 #include <setjmp.h>
 #include <stdarg.h>

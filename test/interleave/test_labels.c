@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_labels.c: whoever gets a reference to another thread's set has the set that thread had, and keeps it; a piece is
- * given out once.
+ * test_labels.c: whoever gets a reference to another thread's set has the set that thread had, and
+ * keeps it; a piece is given out once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_live_table.c: a block that was recorded is found when it is freed, whatever other threads record and free
- * meanwhile, and whether the filter grows or not; and nothing is left behind.
+ * test_live_table.c: a block that was recorded is found when it is freed, whatever other threads
+ * record and free meanwhile, and whether the filter grows or not; and nothing is left behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -284,8 +284,8 @@ static void everything_passes_once_it_is_told_to(void **state)
     assert_is_caught(&passing, "pp_live_filter_pass_all", MODEL_STORE, __ATOMIC_RELEASE);
 }
 
-/* Who records looks for the newest filter after it has shown its key, who grows looks at the keys after it has shown
- * the filter: all four are seq_cst. */
+/* Who records looks for the newest filter after it has shown its key, who grows looks at the keys
+ * after it has shown the filter: all four are seq_cst. */
 static void weaker_orders_are_found_out(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_model.c: the model allows what C11 allows, and nothing else, as far as the usual examples tell.
+ * test_model.c: the model allows what C11 allows, and nothing else, as far as the usual examples
+ * tell.
  */
 #include <setjmp.h>
 #include <stdarg.h>

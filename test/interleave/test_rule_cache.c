@@ -2,7 +2,8 @@
  *
  * test_rule_cache.c: no rule of before a change of the loader is found after it, and none is torn.
  *
- * The loader's words are stored with relaxed order: what a walk may hope for is that it sees what happened before it.
+ * The loader's words are stored with relaxed order: what a walk may hope for is that it sees what
+ * happened before it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,8 @@ enum {
     STALE_WORDS = 9 /* a slot, and one more */
 };
 
-/* As _rtld_global: the list's head, its length, the count of loads, and a word that is like it by accident. */
+/* As _rtld_global: the list's head, its length, the count of loads, and a word that is like it by
+ * accident. */
 static uint64_t rtld[4];
 static uint64_t world;     /* the version of what rules tell about */
 static uint64_t committed; /* changes that are over */
@@ -204,8 +206,8 @@ static const model_scenario big_of_two = {"big rules, two writers",
 
 /* ---- a slot of the round before ---- */
 
-/* Whoever sees the new entry sees the new slot: the release fence stands before both, and the acquire fence
- * behind the look at the entry. */
+/* Whoever sees the new entry sees the new slot: the release fence stands before both, and the
+ * acquire fence behind the look at the entry. */
 
 static void set_up_old_slot(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stack_counts.c: however threads meet, a stack has one entry, which has all that was counted, and whoever finds
- * it finds it whole.
+ * test_stack_counts.c: however threads meet, a stack has one entry, which has all that was counted,
+ * and whoever finds it finds it whole.
  */
 #include <setjmp.h>
 #include <stdarg.h>

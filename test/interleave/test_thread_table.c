@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_thread_table.c: a copy is of one thread, and nobody looks into the memory of a thread that has gone.
+ * test_thread_table.c: a copy is of one thread, and nobody looks into the memory of a thread that
+ * has gone.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_waiters.c: whoever copies a waiter has all of one wait, or nothing; and knows whether that wait still goes on.
+ * test_waiters.c: whoever copies a waiter has all of one wait, or nothing; and knows whether that
+ * wait still goes on.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * unload_library.S: one of the libraries that unload.c loads and unloads; -DLIBRARY=N makes the Nth.
+ * unload_library.S: one of the libraries that unload.c loads and unloads; -DLIBRARY=N makes the
+ * Nth.
  *
  *   storm_code   slot 0 | slot 1 | ... | slot 12 | constructor | destructor      256 bytes each
  *
- * Slots call each other in a chain that begins at slot N % 13 and goes on in steps of 1 + N % 12; the
- * last one calls its argument. In every library a slot's call ends at the same offset, but the frames
- * differ in size and in kind: a rule of the library that was at this address before leads somewhere
- * else. unload.c knows slots, calls and steps, and from them the one right chain of callers.
+ * Slots call each other in a chain that begins at slot N % 13 and goes on in steps of 1 + N % 12;
+ * the last one calls its argument. In every library a slot's call ends at the same offset, but the
+ * frames differ in size and in kind: a rule of the library that was at this address before leads
+ * somewhere else. unload.c knows slots, calls and steps, and from them the one right chain of
+ * callers.
  */
 #define SLOTS      13
 #define SLOT_BYTES 256

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * program.c COMMAND: a program that is linked to a library with one more kind of profile, and plays with it first.
+ * program.c COMMAND: a program that is linked to a library with one more kind of profile, and plays
+ * with it first.
  *
  *   names      prints the names of all profiles
  *   text N     writes the profile "toy" with debug=N

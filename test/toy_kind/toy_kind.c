@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * toy_kind.c: a kind of profile that shows where toy_play() was called, and nothing else of the library's knows.
+ * toy_kind.c: a kind of profile that shows where toy_play() was called, and nothing else of the
+ * library's knows.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none; toy_play() is called by one thread.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_record_parts.c: profiles are put together from messages of several processes; what is incomplete, out
- * of order or no message never becomes a profile; the last one counts where it holds the others.
+ * cmd_record_parts.c: profiles are put together from messages of several processes; what is
+ * incomplete, out of order or no message never becomes a profile; the last one counts where it
+ * holds the others.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -21,8 +21,8 @@
 #include <sched.h>
 #include <stdbool.h>
 
-/* ThreadSanitizer knows no C11 threads, holds signals back, loses its place when a wait is cancelled, and takes a refusal
- * for an error of the caller. */
+/* ThreadSanitizer knows no C11 threads, holds signals back, loses its place when a wait is
+ * cancelled, and takes a refusal for an error of the caller. */
 #ifdef __SANITIZE_THREAD__
 #define NOT_UNDER_TSAN() skip()
 #else
@@ -105,8 +105,8 @@ static inline void until_listed(const void *object, unsigned count)
         sched_yield();
 }
 
-/* A waiter that is listed may not sleep yet. Until one does the lock word is 1, and an unlock has no reason to look
- * who waits. `mutex`: a normal one, or a plain mtx_t. */
+/* A waiter that is listed may not sleep yet. Until one does the lock word is 1, and an unlock has
+ * no reason to look who waits. `mutex`: a normal one, or a plain mtx_t. */
 static inline void until_waited_for(const void *mutex, unsigned count)
 {
     until_listed(mutex, count);

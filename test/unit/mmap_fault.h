@@ -38,8 +38,8 @@ static inline void needs_mmap_fault(void)
 /* What needs memory: 0 or -errno. Gives back all that it has mapped, either way. */
 typedef int mmap_attempt(void *context);
 
-/* Tries with all memory, then with no mapping, with one, with two, and so on up to one less than it needs: each
- * time it has to say -ENOMEM. Nothing may stay mapped. Returns how many it needs. */
+/* Tries with all memory, then with no mapping, with one, with two, and so on up to one less than it
+ * needs: each time it has to say -ENOMEM. Nothing may stay mapped. Returns how many it needs. */
 static inline long mappings_needed(mmap_attempt *attempt, void *context)
 {
     long before = mappings_live;

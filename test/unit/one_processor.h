@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * one_processor.h: a thread that takes the processor from the calling one whenever it wants (SCHED_FIFO).
+ * one_processor.h: a thread that takes the processor from the calling one whenever it wants
+ * (SCHED_FIFO).
  *
  *   caller:  urgent_begin(f, x) ....... urgent_let() ..................... urgent_end()
  *   urgent:                                         f(x), at once ........ the end
  *
- * Both run on the same processor. If f waits for something that the caller has to do, it must not wait by
- * running. The kernel lets a thread that does run for most of a second, then the others for a moment, so
- * that such a wait is seen in the CPU time of f.
+ * Both run on the same processor. If f waits for something that the caller has to do, it must not
+ * wait by running. The kernel lets a thread that does run for most of a second, then the others for
+ * a moment, so that such a wait is seen in the CPU time of f.
  */
 #ifndef PP_TEST_ONE_PROCESSOR_H
 #define PP_TEST_ONE_PROCESSOR_H

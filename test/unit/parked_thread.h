@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * parked_thread.h: threads of which a test knows where they are: one waits in poll() two functions below its
- * start, one computes.
+ * parked_thread.h: threads of which a test knows where they are: one waits in poll() two functions
+ * below its start, one computes.
  */
 #ifndef PP_TEST_PARKED_THREAD_H
 #define PP_TEST_PARKED_THREAD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_alloctrace.c: the text of events, names asked for once, whole events from many threads, a lock
- * whose holder is gone.
+ * test_alloctrace.c: the text of events, names asked for once, whole events from many threads, a
+ * lock whose holder is gone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,8 +196,8 @@ static void *trace_for_ever(void *stop)
 }
 
 /*
- * Children that come into being while other threads hold the lock, past pthread_atfork: each of them
- * must get it in the end. With four threads that do nothing else, it is held nearly always.
+ * Children that come into being while other threads hold the lock, past pthread_atfork: each of
+ * them must get it in the end. With four threads that do nothing else, it is held nearly always.
  */
 static void a_dead_holder_is_no_obstacle(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_block_rate.c: what the rate of the block profile makes of waits: all of them at rate 1, a part of the
- * short ones above that, which then stand for all.
+ * test_block_rate.c: what the rate of the block profile makes of waits: all of them at rate 1, a
+ * part of the short ones above that, which then stand for all.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,8 +46,8 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Waits for something that does not come, for no time: a microsecond each, or less. What they add to the
- * profile; *elapsed_ns is how long all of it took. */
+/* Waits for something that does not come, for no time: a microsecond each, or less. What they add
+ * to the profile; *elapsed_ns is how long all of it took. */
 static sums wait_at_rate(int64_t rate, int64_t *elapsed_ns)
 {
     static const struct timespec long_ago = {.tv_sec = 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_bytes.c: the library's own functions of <string.h> answer what libc's answer, at every length, alignment
- * and overlap.
+ * test_bytes.c: the library's own functions of <string.h> answer what libc's answer, at every
+ * length, alignment and overlap.
  */
 #include <setjmp.h>
 #include <stdarg.h>

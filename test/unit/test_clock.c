@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_clock.c: the vDSO is found without libc, tells the time that libc tells, and is left once the processor's
- * counter is forbidden.
+ * test_clock.c: the vDSO is found without libc, tells the time that libc tells, and is left once
+ * the processor's counter is forbidden.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contention.c: who is charged for waits that are scripted: nobody goes on before the list says
- * that the others wait. No time is asserted, only sums that must be equal.
+ * test_contention.c: who is charged for waits that are scripted: nobody goes on before the list
+ * says that the others wait. No time is asserted, only sums that must be equal.
  */
 #include "contention_script.h"
 
@@ -305,7 +305,8 @@ static void *waits_for_ever(void *unused)
     return NULL;
 }
 
-/* It is released in there; to have it back is a part of the wait for the condition, and no lock's contention. */
+/* It is released in there; to have it back is a part of the wait for the condition, and no lock's
+ * contention. */
 KNOWN(releases_by_waiting)
 static void releases_by_waiting(void)
 {

@@ -136,8 +136,8 @@ static void *result_of_lock(void *context)
     return (void *)(intptr_t)result;
 }
 
-/* It wants a real-time priority, which the test may not be allowed: then the answer is an error. Each
- * in a thread of its own: libc keeps accounts, and has another answer for the second time. */
+/* It wants a real-time priority, which the test may not be allowed: then the answer is an error.
+ * Each in a thread of its own: libc keeps accounts, and has another answer for the second time. */
 static void a_priority_protecting_mutex_says_what_it_says_without(void **state)
 {
     (void)state;

@@ -106,7 +106,8 @@ static void order_is_by_count_and_then_by_text(void **state)
     assert_sample(&profile, 3, 1, b, 2);
 }
 
-/* The texts of two addresses, with what stands behind them in a row, compare as these functions say. */
+/* The texts of two addresses, with what stands behind them in a row, compare as these functions
+ * say. */
 static void addresses_compare_as_texts(void **state)
 {
     (void)state;
@@ -133,7 +134,8 @@ static void addresses_compare_as_texts(void **state)
     }
 }
 
-/* Far more stacks than the cache of objects holds, each a few times, in an order that evicts them. */
+/* Far more stacks than the cache of objects holds, each a few times, in an order that
+ * evicts them. */
 static void many_stacks_keep_their_counts(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cpu_priority.c: a thread that goes first stops the profile on the processor of another one that is
- * in a handler.
+ * test_cpu_priority.c: a thread that goes first stops the profile on the processor of another one
+ * that is in a handler.
  */
 #include <setjmp.h>
 #include <stdarg.h>

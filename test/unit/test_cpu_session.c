@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cpu_session.c: handlers that are late: held up while their session is stopped, or called for a slot
- * that is another thread's by now.
+ * test_cpu_session.c: handlers that are late: held up while their session is stopped, or called for
+ * a slot that is another thread's by now.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_custom_profiles.c: values go with the labels of the thread that added them, and keep them alive;
- * ten threads that add, remove, write and change their labels leave exact totals.
+ * test_custom_profiles.c: values go with the labels of the thread that added them, and keep them
+ * alive; ten threads that add, remove, write and change their labels leave exact totals.
  */
 #include <setjmp.h>
 #include <stdarg.h>

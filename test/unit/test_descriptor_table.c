@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_descriptor_table.c: a stack and labels for each number; labels are held as long as that, and no
- * longer, also where a handler or another thread is at the same number.
+ * test_descriptor_table.c: a stack and labels for each number; labels are held as long as that, and
+ * no longer, also where a handler or another thread is at the same number.
  */
 #include <setjmp.h>
 #include <stdarg.h>

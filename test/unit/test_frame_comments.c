@@ -227,7 +227,8 @@ static void if_nothing_is_left_everything_is_shown(void **state)
 
 /* ---- lines ---- */
 
-/* The functions at the addresses with these offsets in the first functions of the image; 0 functions: unknown. */
+/* The functions at the addresses with these offsets in the first functions of the image; 0
+ * functions: unknown. */
 typedef struct place {
     pp_line line[3];
     uint32_t count;
@@ -276,7 +277,8 @@ static int without_lines(void **state)
     return 0;
 }
 
-/* As Go 1.19 writes them. The machine's stack has one address where Go's has one for each function. */
+/* As Go 1.19 writes them. The machine's stack has one address where Go's has one for
+ * each function. */
 static void lines_and_inlined_functions_are_go_s(void **state)
 {
     (void)state;
@@ -299,8 +301,8 @@ static void lines_and_inlined_functions_are_go_s(void **state)
                         "#\t0xP\tmain.main+0x30\t\t\t\t/home/main.go:21\n\n");
 }
 
-/* Where a line is unknown the module stands, in the same column; a name that is not in the symbol table comes
- * from the lines. */
+/* Where a line is unknown the module stands, in the same column; a name that is not in the symbol
+ * table comes from the lines. */
 static void lines_and_modules_share_a_column(void **state)
 {
     (void)state;

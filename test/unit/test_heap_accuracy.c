@@ -33,7 +33,8 @@ static void run_all(const heap_truth_plan *plan)
     }
 }
 
-/* Means within four standard errors of the truth each, one on the average; spreads as theory says. */
+/* Means within four standard errors of the truth each, one on the average; spreads as
+ * theory says. */
 static void check(void)
 {
     double squares = 0;

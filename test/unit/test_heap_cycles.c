@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_heap_cycles.c: what a described heap shows, and when: without cycles, and with them, across the
- * wrap of their number.
+ * test_heap_cycles.c: what a described heap shows, and when: without cycles, and with them, across
+ * the wrap of their number.
  *
  * Buckets stay for ever, so each test has a block size of its own, by which it knows its records.
  */
@@ -120,7 +120,8 @@ static void model_next(model *m)
     memcpy(m->marked, m->given, sizeof m->marked);
 }
 
-/* mprof.go goes by `clear` alone: there, a second look shows what is new only once it was published. */
+/* mprof.go goes by `clear` alone: there, a second look shows what is new only once it was
+ * published. */
 static void model_read(model *m)
 {
     bool clear = true;
@@ -179,7 +180,8 @@ static bool model_agrees(const model *m)
     return good && memcmp(found, m->active, sizeof found) == 0;
 }
 
-/* Allocations are rare in some runs, so that for long nothing is published; some never end a cycle. */
+/* Allocations are rare in some runs, so that for long nothing is published; some never end
+ * a cycle. */
 static bool model_step(model *m, uint64_t seed, uint64_t *random)
 {
     enum { ALLOC, FREE, SWEEP, NEXT, FLUSH, POST_SWEEP, READ, KINDS };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_heap_parts.c: parts of a bucket add up to it and are possible, whatever was found in the cells.
+ * test_heap_parts.c: parts of a bucket add up to it and are possible, whatever was found in the
+ * cells.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -34,7 +34,8 @@ static void all_that_allocates(void **state)
     assert_true(pp_symbol_is_allocator("__posix_memalign", false));
 }
 
-/* A function of the program's for its own use may be called calloc; not so operator new, or what has a prefix. */
+/* A function of the program's for its own use may be called calloc; not so operator new, or what
+ * has a prefix. */
 static void a_local_one_may_be_anything(void **state)
 {
     (void)state;

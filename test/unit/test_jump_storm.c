@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_jump_storm.c: a signal handler jumps out of what hooks do, wherever it is, thousands of times. What
- * they work on is as good afterwards as before.
+ * test_jump_storm.c: a signal handler jumps out of what hooks do, wherever it is, thousands of
+ * times. What they work on is as good afterwards as before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,7 +133,8 @@ static pp_rule big_rule(int32_t number)
     return rule;
 }
 
-/* A library that could be unloaded: its rules belong to an epoch, and what is read of it is kept in copies. */
+/* A library that could be unloaded: its rules belong to an epoch, and what is read of it is kept in
+ * copies. */
 static int load_library(void **state)
 {
     (void)state;
@@ -143,7 +144,8 @@ static int load_library(void **state)
     return library == NULL;
 }
 
-/* From somewhere in the library's code, whose rule is in no cache at first; where that leads does not matter. */
+/* From somewhere in the library's code, whose rule is in no cache at first; where that leads does
+ * not matter. */
 static void walk_from(uintptr_t return_address)
 {
     uintptr_t pcs[FRAMES];

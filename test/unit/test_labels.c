@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_labels.c: sets of labels against a naive twin, their references, and other threads that look.
+ * test_labels.c: sets of labels against a naive twin, their references, and other threads that
+ * look.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_labels_api.c: the labels of threads: set, inherited, nested, jumped out of, and after a fork.
+ * test_labels_api.c: the labels of threads: set, inherited, nested, jumped out of, and after a
+ * fork.
  */
 #include <setjmp.h>
 #include <stdarg.h>

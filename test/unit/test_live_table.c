@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_live_table.c: the table of live blocks and its filter: against a naive twin, growing, churning,
- * and under threads that grow it together.
+ * test_live_table.c: the table of live blocks and its filter: against a naive twin, growing,
+ * churning, and under threads that grow it together.
  *
  * The test program's own allocations may be sampled into the same table, so sampling is off.
  */

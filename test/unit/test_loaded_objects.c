@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_loaded_objects.c: the list of loaded objects is the loader's, with its lock and without; what an object
- * needs is found in it.
+ * test_loaded_objects.c: the list of loaded objects is the loader's, with its lock and without;
+ * what an object needs is found in it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

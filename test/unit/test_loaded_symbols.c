@@ -50,8 +50,8 @@ static uint32_t count_symbols(const pp_loaded_symbols *symbols)
     return last + 1;
 }
 
-/* What dlsym finds in the library itself, not in what it needs. A function that is chosen at run time may
- * lie elsewhere: gettimeofday in the vDSO. */
+/* What dlsym finds in the library itself, not in what it needs. A function that is chosen at run
+ * time may lie elsewhere: gettimeofday in the vDSO. */
 static uintptr_t by_loader(void *library, const char *name, bool chosen)
 {
     Dl_info info;

@@ -131,9 +131,9 @@ static void no_epoch_comes_back(void **state)
 }
 
 /*
- * The number of loaded objects is the number of loads until the first of them goes: a counter by accident,
- * which a refresh drops. The number of loads goes on, past the sum that both had before. Has to be the
- * first test: a process begins with both.
+ * The number of loaded objects is the number of loads until the first of them goes: a counter by
+ * accident, which a refresh drops. The number of loads goes on, past the sum that both had before.
+ * Has to be the first test: a process begins with both.
  */
 static void no_epoch_comes_back_after_a_counter_was_dropped(void **state)
 {

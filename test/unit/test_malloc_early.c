@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_malloc_early.c: a loader that allocates, resizes and frees while it is asked where the allocator is.
+ * test_malloc_early.c: a loader that allocates, resizes and frees while it is asked where the
+ * allocator is.
  *
- * The program's dlsym stands before libc's. The first allocation of the process, which comes before main, leads there;
- * what is done there is looked at later.
+ * The program's dlsym stands before libc's. The first allocation of the process, which comes before
+ * main, leads there; what is done there is looked at later.
  */
 #include <setjmp.h>
 #include <stdarg.h>

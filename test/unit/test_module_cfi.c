@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_module_cfi.c: objects whose call-frame information is where it should be, elsewhere, or to be
- * found through the file alone; and files that are not what they seem.
+ * test_module_cfi.c: objects whose call-frame information is where it should be, elsewhere, or to
+ * be found through the file alone; and files that are not what they seem.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -402,7 +402,8 @@ static void a_replaced_program_is_found_by_its_build_id(void **state)
     pp_arena_release(&arena);
 }
 
-/* Its file is out of reach, or another one by now: what is loaded of it still has the dynamic symbols. */
+/* Its file is out of reach, or another one by now: what is loaded of it still has the dynamic
+ * symbols. */
 static void a_file_that_is_gone_is_read_as_it_is_loaded(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_own_frames.c: which frames of ours are cut, and what a sample in our code shows. Functions of this file play
- * libpprof's; they are in a section that is said to be our code.
+ * test_own_frames.c: which frames of ours are cut, and what a sample in our code shows. Functions
+ * of this file play libpprof's; they are in a section that is said to be our code.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -377,7 +377,8 @@ static void slots_of_importers_tell_the_same(void **state)
     set_slot(&modules[1], 0, code_of(&modules[0], TEXT_START + 0x10));
     set_slot(&modules[1], 1, code_of(&modules[0], TEXT_START + 0x40));
     expect_name(TEXT_START + 0x10, "memcmp"); /* bcmp has the same resolver */
-    /* An ordinary function has a symbol; a slot of that name that points elsewhere proves nothing. */
+    /* An ordinary function has a symbol; a slot of that name that points elsewhere
+     * proves nothing. */
     expect_place(TEXT_START + 0x40, "[first]+0x10040", TEXT_START + 0x40);
     set_slot(&modules[1], 0, code_of(&modules[1], TEXT_START + 0x10)); /* a hook */
     expect_place(TEXT_START + 0x10, "[first]+0x10010", TEXT_START + 0x10);

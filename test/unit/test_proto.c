@@ -481,7 +481,8 @@ static void names_become_functions(void **state)
 static uintptr_t lines_end; /* addresses above it have no lines */
 static bool all_is_known;   /* nobody could find more */
 
-/* Every address is in three functions; the outermost is called by another name than its symbol's. */
+/* Every address is in three functions; the outermost is called by another name than
+ * its symbol's. */
 static bool find_lines(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
                        pp_lines *lines, pp_arena *arena)
 {

@@ -2,7 +2,8 @@
  *
  * test_readable.c: what becomes of symbols' names, and what hostile ones may cost.
  *
- * Where Go's tool reads the name, what is expected is what it shows (1.26; test/e2e/test_names.sh asks it).
+ * Where Go's tool reads the name, what is expected is what it shows (1.26; test/e2e/test_names.sh
+ * asks it).
  */
 #include <setjmp.h>
 #include <stdarg.h>

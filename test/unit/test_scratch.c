@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scratch.c: a buffer belongs to one borrower, and there are 64; what a borrower that was jumped out
- * of has left is taken back.
+ * test_scratch.c: a buffer belongs to one borrower, and there are 64; what a borrower that was
+ * jumped out of has left is taken back.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -288,7 +288,8 @@ static void open_steps_are_taken_each_time(void **state)
     }
 }
 
-/* A signal frame whose registers are those of an inner frame: it goes round until there is no room. */
+/* A signal frame whose registers are those of an inner frame: it goes round until there is
+ * no room. */
 static void stacks_that_lead_back_to_themselves(void **state)
 {
     (void)state;

@@ -7,8 +7,8 @@
  *   jumps        out of a walk, from a handler, after any number of instructions; and out of a walk
  *                that interrupts another one
  *
- * All of it on the stack of the interrupted walk and on alternate ones below and above it: what lies
- * deeper is not what is inner. All walks are compared with walks without the memo.
+ * All of it on the stack of the interrupted walk and on alternate ones below and above it: what
+ * lies deeper is not what is inner. All walks are compared with walks without the memo.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -183,8 +183,8 @@ static void end_traps(ucontext_t *context)
     context->uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
 }
 
-/* ThreadSanitizer calls handlers from a frame of its own, when it likes, but those of traps at once, even
- * in the middle of its own functions. */
+/* ThreadSanitizer calls handlers from a frame of its own, when it likes, but those of traps at
+ * once, even in the middle of its own functions. */
 #ifdef __SANITIZE_THREAD__
 enum { SIGNALS_ARE_REAL = 0 };
 #else
@@ -322,8 +322,8 @@ static void walk_on_signal(int signal)
 
 /*
  * Frames of the highest stack, a signal frame, frames of this one. The thread has them all in its
- * window; a handler on a stack between them does not, and takes the lower ones singly. Meanwhile the
- * frame pointer that one of them saves is another.
+ * window; a handler on a stack between them does not, and takes the lower ones singly. Meanwhile
+ * the frame pointer that one of them saves is another.
  */
 static void walk_from_both(where place)
 {
@@ -616,7 +616,8 @@ static void *walk_in_a_crowd(void *argument)
     return NULL;
 }
 
-/* In a thread that has no memo, as all were taken when it first walked. In the child they are free. */
+/* In a thread that has no memo, as all were taken when it first walked. In the child they
+ * are free. */
 static void *fork_without_a_memo(void *argument)
 {
     bool *right_in_child = argument;
@@ -681,8 +682,8 @@ static void *open_memo(void *argument)
     return NULL;
 }
 
-/* Nor does anybody else get it there. ThreadSanitizer allows no threads in the child of a process that
- * had some. */
+/* Nor does anybody else get it there. ThreadSanitizer allows no threads in the child of a process
+ * that had some. */
 static bool has_a_memo_of_its_own(const pp_memo *own)
 {
     pp_memo *others = NULL;

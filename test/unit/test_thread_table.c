@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_thread_table.c: records come, are read while others come and go, and are not looked at once they
- * are gone.
+ * test_thread_table.c: records come, are read while others come and go, and are not looked at once
+ * they are gone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -216,8 +216,8 @@ static void let_it_be_removed(const void *place, void *other)
     urgent_let(other);
 }
 
-/* A reader that is interrupted by the end of the thread it looks at, on the same processor, by a thread
- * that goes first. */
+/* A reader that is interrupted by the end of the thread it looks at, on the same processor, by a
+ * thread that goes first. */
 static void test_who_removes_lets_a_reader_finish(void **state)
 {
     (void)state;

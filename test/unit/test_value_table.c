@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_value_table.c: each value once, whoever brings it; compared with a naive twin; in the child of
- * fork, whatever other threads were at.
+ * test_value_table.c: each value once, whoever brings it; compared with a naive twin; in the child
+ * of fork, whatever other threads were at.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -704,8 +704,8 @@ static void raise_from_alternate_stack(int signal)
     descend(3, raise_and_compare);
 }
 
-/* The kernel forgets an alternate stack while it is in use, so that a handler may name another: three
- * stacks, in no order of addresses. */
+/* The kernel forgets an alternate stack while it is in use, so that a handler may name another:
+ * three stacks, in no order of addresses. */
 static void signals_on_several_alternate_stacks_are_passed(void **state)
 {
     (void)state;

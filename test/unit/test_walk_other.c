@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_walk_other.c: the stack of a thread that waits, with a frame whose frame pointer has to be found; and
- * stacks that are none.
+ * test_walk_other.c: the stack of a thread that waits, with a frame whose frame pointer has to be
+ * found; and stacks that are none.
  */
 #include <setjmp.h>
 #include <stdarg.h>

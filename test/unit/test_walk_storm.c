@@ -388,8 +388,8 @@ static void storm(void)
     }
 }
 
-/* Not directly below: what a rule reads in front of the stage's first words must be the same in both
- * walks of a question, and our own frames are not. */
+/* Not directly below: what a rule reads in front of the stage's first words must be the same in
+ * both walks of a question, and our own frames are not. */
 static void run_below_stage(void (*function)(void))
 {
     run_on_other_stack(stage - GAP, function);

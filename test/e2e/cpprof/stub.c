@@ -3,8 +3,9 @@
  * stub.c: stands in for libpprof.so in the tests of `cpprof record`.
  *
  * Loaded into a process, it writes down the options that it got and, at the end of the process,
- * copies $STUB_PROFILE to where the options want the profile of each kind. $STUB_SILENT: writes nothing.
- * It closes the socket that it inherits, so that files are written, and the command looks as if there were none.
+ * copies $STUB_PROFILE to where the options want the profile of each kind. $STUB_SILENT: writes
+ * nothing. It closes the socket that it inherits, so that files are written, and the command looks
+ * as if there were none.
  */
 #include <errno.h>
 #include <fcntl.h>

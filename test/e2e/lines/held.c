@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * held.c: while one thread writes a profile and waits for its lines (held_plugin.c), another does all that the library has a
- * part in. It would wait for ever for a lock that the writer held.
+ * held.c: while one thread writes a profile and waits for its lines (held_plugin.c), another does
+ * all that the library has a part in. It would wait for ever for a lock that the writer held.
  */
 #include <pprof.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * variant.c FILE: writes a profile of one stack, main -> outer -> middle (inlined) -> inner (inlined), to the file.
- * Built by test_lines_variants.sh in as many ways as debug information has.
+ * variant.c FILE: writes a profile of one stack, main -> outer -> middle (inlined) -> inner
+ * (inlined), to the file. Built by test_lines_variants.sh in as many ways as debug information has.
  */
 #include <pprof.h>
 

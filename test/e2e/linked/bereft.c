@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * bereft.c: profiles of a process that lacks what they are usually made from: `bereft descriptors` has none
- * left, `bereft first FOLDER` goes on when its first thread has ended, and writes there what it then sees.
+ * bereft.c: profiles of a process that lacks what they are usually made from: `bereft descriptors`
+ * has none left, `bereft first FOLDER` goes on when its first thread has ended, and writes there
+ * what it then sees.
  */
 #include "must.h"
 #include "waiter.h"

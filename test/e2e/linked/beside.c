@@ -334,7 +334,8 @@ __attribute__((noinline)) void site_helped(void)
     }
 }
 
-/* Blocks of different functions; all that was allocated goes to the file, and as text to the one beside it. */
+/* Blocks of different functions; all that was allocated goes to the file, and as text to the one
+ * beside it. */
 static void allocs(void)
 {
     char text_path[4096];

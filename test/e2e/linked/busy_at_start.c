@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * busy_at_start.c FILE: a CPU profile starts while the only thread that computes blocks all signals for a moment,
- * as libc does where it creates threads and processes. Exit status 42.
+ * busy_at_start.c FILE: a CPU profile starts while the only thread that computes blocks all signals
+ * for a moment, as libc does where it creates threads and processes. Exit status 42.
  */
 #include "must.h"
 #include <pprof.h>

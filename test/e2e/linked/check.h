@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.h: checks that go on after a failure: the line is printed, and `failures` is not 0 at the end.
+ * check.h: checks that go on after a failure: the line is printed, and `failures` is not 0 at the
+ * end.
  */
 #ifndef CHECK_H
 #define CHECK_H

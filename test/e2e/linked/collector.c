@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * collector.c CASE [FLAG...]: a program with a small collector of its own: when is it run, and what may it do? Prints what
- * happens, a word each. The flags are those of pprof_parse_flags().
+ * collector.c CASE [FLAG...]: a program with a small collector of its own: when is it run, and what
+ * may it do? Prints what happens, a word each. The flags are those of pprof_parse_flags().
  */
 #include <pprof.h>
 

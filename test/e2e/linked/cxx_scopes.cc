@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cxx_scopes.cc: what <pprof.hpp> promises. Exit status 0 if all of it holds; else lines are printed.
+ * cxx_scopes.cc: what <pprof.hpp> promises. Exit status 0 if all of it holds; else lines are
+ * printed.
  */
 #include <pprof.hpp>
 

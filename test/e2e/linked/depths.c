@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * depths.c DIRECTORY: does something for each profile at the end of a deep recursion, and writes NAME.pb.gz.
+ * depths.c DIRECTORY: does something for each profile at the end of a deep recursion, and writes
+ * NAME.pb.gz.
  */
 #include "../victims/burn.h"
 #include <pprof.h>

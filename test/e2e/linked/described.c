@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * described.c: objects of a heap that the program describes itself, for the option alloctrace. They do not
- * exist: their addresses are compared, never looked into.
+ * described.c: objects of a heap that the program describes itself, for the option alloctrace. They
+ * do not exist: their addresses are compared, never looked into.
  */
 #include <pprof.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * first_thread_ends.c DIRECTORY [FILE]: the first thread calls pthread_exit(), so that /proc/self has no memory any more, and
- * no program. After that another one does all that is sampled, and writes each profile there: NAME.pb.gz and NAME.txt,
- * thread.debug2.txt, cpu.pb.gz, cpu.legacy. It removes FILE, which may be its own, before.
+ * first_thread_ends.c DIRECTORY [FILE]: the first thread calls pthread_exit(), so that /proc/self
+ * has no memory any more, and no program. After that another one does all that is sampled, and
+ * writes each profile there: NAME.pb.gz and NAME.txt, thread.debug2.txt, cpu.pb.gz, cpu.legacy. It
+ * removes FILE, which may be its own, before.
  */
 #include "../victims/burn.h"
 #include <pprof.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * flags.c [FLAG...] [ARGUMENT...]: prints what pprof_parse_flags() returns and leaves of the arguments,
- * each in brackets; then does something for every profile to show.
+ * flags.c [FLAG...] [ARGUMENT...]: prints what pprof_parse_flags() returns and leaves of the
+ * arguments, each in brackets; then does something for every profile to show.
  */
 #include "../victims/burn.h"
 #include <pprof.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fractions.c FILE FRACTION...: sets one fraction of the mutex profile after the other, and makes threads wait for a
- * lock under each, until that was recorded ("+5": sets it only). Prints the comments of the profile's text as they are
- * then, and writes profile.proto to the file.
+ * fractions.c FILE FRACTION...: sets one fraction of the mutex profile after the other, and makes
+ * threads wait for a lock under each, until that was recorded ("+5": sets it only). Prints the
+ * comments of the profile's text as they are then, and writes profile.proto to the file.
  */
 #include <pprof.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * generator.c DIRECTORY: does what golden/go/generator.go.txt does, the program whose profiles are the
- * golden files of Go, and writes the same files there: NAME.pb.gz and NAME.txt of each profile,
+ * generator.c DIRECTORY: does what golden/go/generator.go.txt does, the program whose profiles are
+ * the golden files of Go, and writes the same files there: NAME.pb.gz and NAME.txt of each profile,
  * goroutine.debug2.txt, cpu.pb.gz. Functions that are closures there have names here:
  *
  *   main.func1 worker    main.func1.1 burn_phase    main.func2 waiter    main.func3 add_more

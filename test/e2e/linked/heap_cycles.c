@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_cycles.c: a described heap, step by step: reads from standard input, prints at each "read" how many objects of each
- * site were allocated and freed. Go's own is in go/heap_cycles.go.
+ * heap_cycles.c: a described heap, step by step: reads from standard input, prints at each "read"
+ * how many objects of each site were allocated and freed. Go's own is in go/heap_cycles.go.
  *
  *   alloc SITE | sweep SITE (the oldest one) | next | flush | post_sweep | read
  */

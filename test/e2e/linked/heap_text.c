@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * heap_text.c DIRECTORY RATE [SECOND_RATE]: allocates at a few named places, then writes the heap
- * profile there in every form: heap.pb.gz, heap.txt, allocs.txt, bare.txt; and early.txt, before any of
- * it was freed.
+ * profile there in every form: heap.pb.gz, heap.txt, allocs.txt, bare.txt; and early.txt, before
+ * any of it was freed.
  */
 #include <pprof.h>
 

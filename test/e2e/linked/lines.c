@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines.c FOLDER [OPTIONS]: burns, allocates, waits and counts in functions that were inlined twice, and writes to
- * the folder what its profiles say: NAME.pb.gz, NAME.txt, NAME.debug2.txt. `OPTIONS` are for pprof_configure().
+ * lines.c FOLDER [OPTIONS]: burns, allocates, waits and counts in functions that were inlined
+ * twice, and writes to the folder what its profiles say: NAME.pb.gz, NAME.txt, NAME.debug2.txt.
+ * `OPTIONS` are for pprof_configure().
  *
  *   outer_KIND <- middle_KIND (inlined) <- inner_KIND (inlined, from lines_inline.h)
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines_inline.h: functions that are inlined into those of lines.c and lines_cxx.cc, from another file than
- * theirs. Inlined they are whatever the compiler is told.
+ * lines_inline.h: functions that are inlined into those of lines.c and lines_cxx.cc, from another
+ * file than theirs. Inlined they are whatever the compiler is told.
  */
 #ifndef LINES_INLINE_H
 #define LINES_INLINE_H

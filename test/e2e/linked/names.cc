@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.cc DIRECTORY: functions with all sorts of mangled names allocate, wait and create threads; the profiles
- * heap, block, threadcreate and thread are written there as NAME.pb.gz and NAME.txt, thread.debug2.txt too.
+ * names.cc DIRECTORY: functions with all sorts of mangled names allocate, wait and create threads;
+ * the profiles heap, block, threadcreate and thread are written there as NAME.pb.gz and NAME.txt,
+ * thread.debug2.txt too.
  *
  * Flags: -std=c++17
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_roots.c DIRECTORY PLUGIN: functions of the program that are called as those are with which threads begin: it
- * makes a block in each, and in _start() of the library PLUGIN. heap.txt and thread.txt are written.
+ * own_roots.c DIRECTORY PLUGIN: functions of the program that are called as those are with which
+ * threads begin: it makes a block in each, and in _start() of the library PLUGIN. heap.txt and
+ * thread.txt are written.
  */
 #include <pprof.h>
 

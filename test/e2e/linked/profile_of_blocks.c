@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_of_blocks.c: an allocator that keeps a profile of what it has given out: the profile is used
- * in malloc and free, and uses neither. Exit status 0 if all checks hold; else the line is printed.
+ * profile_of_blocks.c: an allocator that keeps a profile of what it has given out: the profile is
+ * used in malloc and free, and uses neither. Exit status 0 if all checks hold; else the line is
+ * printed.
  */
 #include <pprof.h>
 

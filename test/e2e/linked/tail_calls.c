@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tail_calls.c: functions that end in a call which takes their stack. Each has to be in it, whatever the compiler makes of the
- * call. Valid C and C++; test_tail_calls.sh compiles it with several compilers and optimisations.
+ * tail_calls.c: functions that end in a call which takes their stack. Each has to be in it,
+ * whatever the compiler makes of the call. Valid C and C++; test_tail_calls.sh compiles it with
+ * several compilers and optimisations.
  */
 #include <pprof.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_profile.c FOLDER: threads in known places; writes what the profiles of threads say of them to files
- * in FOLDER, and checks the records by itself.
+ * thread_profile.c FOLDER: threads in known places; writes what the profiles of threads say of them
+ * to files in FOLDER, and checks the records by itself.
  */
 #include "must.h"
 #include "waiter.h"

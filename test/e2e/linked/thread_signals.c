@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_signals.c [FILE]: profiles of threads that compute, in a program that uses SIGPROF itself: a
- * thread that blocks it never finds one of ours, the program's handler is never called but for the
- * program's own. At the same time a CPU profile runs, if there is a FILE to write it to; printed is then
- * how many ms the threads computed meanwhile.
+ * thread_signals.c [FILE]: profiles of threads that compute, in a program that uses SIGPROF itself:
+ * a thread that blocks it never finds one of ours, the program's handler is never called but for
+ * the program's own. At the same time a CPU profile runs, if there is a FILE to write it to;
+ * printed is then how many ms the threads computed meanwhile.
  */
 #include "must.h"
 #include <pprof.h>

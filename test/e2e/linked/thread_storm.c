@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_storm.c: threads come and go as fast as they can while profiles of threads are taken in all forms.
- * Each profile has at least the threads that are there all the time, each once.
+ * thread_storm.c: threads come and go as fast as they can while profiles of threads are taken in
+ * all forms. Each profile has at least the threads that are there all the time, each once.
  */
 #include "must.h"
 #include <pprof.h>

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_waits.c PROFILES [closed]: a thousand threads wait, in eight ways. Profiles of threads are taken; no
- * wait may end by that, none may say EINTR, no read may come short, and the stacks are to be whole.
+ * thread_waits.c PROFILES [closed]: a thousand threads wait, in eight ways. Profiles of threads are
+ * taken; no wait may end by that, none may say EINTR, no read may come short, and the stacks are to
+ * be whole.
  *
- * Each wait is entered through two functions, and leaves on record what they will return to. Most threads
- * wait for ever; some wake up all the time, so that a look may meet them anywhere. One reads and one asks
- * for random numbers in calls that take long, in the kernel. One waits for its vfork's child, which no
- * signal could wake.
+ * Each wait is entered through two functions, and leaves on record what they will return to. Most
+ * threads wait for ever; some wake up all the time, so that a look may meet them anywhere. One
+ * reads and one asks for random numbers in calls that take long, in the kernel. One waits for its
+ * vfork's child, which no signal could wake.
  *
- * closed: the process has changed its user, so that /proc says where no thread of it waits. Then the
- * threads are listed, by their start routine at least.
+ * closed: the process has changed its user, so that /proc says where no thread of it waits. Then
+ * the threads are listed, by their start routine at least.
  *
  * Flags: -O2
  */
@@ -172,7 +173,8 @@ static int (*const ways[KINDS])(const waiter *) = {way_epoll,  way_poll, way_sle
 
 /* ---- waiters ---- */
 
-/* The first of the two functions above; an array in it whose size nobody knows, as in much real code. */
+/* The first of the two functions above; an array in it whose size nobody knows, as in much real
+ * code. */
 WAY waits(waiter *w)
 {
     KEEP_RETURN_ADDRESS(w, 0);
@@ -309,7 +311,8 @@ static void start_all(void)
     start(&waiters[WAITERS + 2], waits_deeply);
 }
 
-/* That they wait is seen from their CPU clocks, which stand still; here it is enough that they are about to. */
+/* That they wait is seen from their CPU clocks, which stand still; here it is enough that they are
+ * about to. */
 static void wait_for_all(void)
 {
     while (see(&begun) < WAITERS + OTHERS) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gprof.c: to be built with gcc -pg: libc then runs a profiler of its own on ITIMER_PROF and SIGPROF, from the start
- * to the end, and writes gmon.out.
+ * gprof.c: to be built with gcc -pg: libc then runs a profiler of its own on ITIMER_PROF and
+ * SIGPROF, from the start to the end, and writes gmon.out.
  */
 #include <stdio.h>
 #include <time.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pth.c: threads of GNU Pth, which are coroutines: 24 of them with 32 KiB each, which compute, allocate, yield, wait
- * for a mutex and for time to pass. Pth makes their contexts with setjmp on alternate signal stacks, or by ucontext.
+ * pth.c: threads of GNU Pth, which are coroutines: 24 of them with 32 KiB each, which compute,
+ * allocate, yield, wait for a mutex and for time to pass. Pth makes their contexts with setjmp on
+ * alternate signal stacks, or by ucontext.
  */
 #include <pth.h>
 #include <stdio.h>

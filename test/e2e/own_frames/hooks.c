@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * hooks.c: calls of all that libpprof hooks, each from a site of its own, ROUNDS times: the first call of a hook goes another way
- * than later ones, and its stack must not show that. Sites are functions without arguments; what they allocate, open or
- * wait for is the same each time. Threads still wait when the program ends. With LINKED, functions of <pprof.h> that call
- * the program back, too. test_own_frames.sh compiles and reads it.
+ * hooks.c: calls of all that libpprof hooks, each from a site of its own, ROUNDS times: the first
+ * call of a hook goes another way than later ones, and its stack must not show that. Sites are
+ * functions without arguments; what they allocate, open or wait for is the same each time. Threads
+ * still wait when the program ends. With LINKED, functions of <pprof.h> that call the program back,
+ * too. test_own_frames.sh compiles and reads it.
  *
  *   hooks FOLDER
  */

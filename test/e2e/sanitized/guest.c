@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * guest.c: threads that share a lock, blocks, descriptors and time; correct, so that no sanitizer has anything to say.
- * Knows nothing of the library. Exits with 42.
+ * guest.c: threads that share a lock, blocks, descriptors and time; correct, so that no sanitizer
+ * has anything to say. Knows nothing of the library. Exits with 42.
  */
 #include <fcntl.h>
 #include <pthread.h>

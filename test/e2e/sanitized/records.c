@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * records.c CASE: what a program that is built with a sanitizer does with arrays that the library fills in;
- * built by test_sanitizers.sh.
+ * records.c CASE: what a program that is built with a sanitizer does with arrays that the library
+ * fills in; built by test_sanitizers.sh.
  *
  *   read    has them filled in, and decides on each word of them: nothing is wrong
  *   short   says that there is more room than there is

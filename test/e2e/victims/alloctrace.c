@@ -82,8 +82,8 @@ static void kinds(void)
 
 static volatile sig_atomic_t handled;
 
-/* Not safe by the book, but what programs do; with libc's cache of the thread it works nearly always:
- * so the sizes here are never used by the code that is interrupted. */
+/* Not safe by the book, but what programs do; with libc's cache of the thread it works nearly
+ * always: so the sizes here are never used by the code that is interrupted. */
 static void on_signal(int signal)
 {
     (void)signal;
@@ -134,7 +134,8 @@ static void allocate_in_child(void)
     free(block);
 }
 
-/* A handler of the program that runs before the library's could: still in the middle of the fork. */
+/* A handler of the program that runs before the library's could: still in the middle of
+ * the fork. */
 static void forks(void)
 {
     pthread_t threads[THREADS];

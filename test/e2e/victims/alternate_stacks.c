@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * alternate_stacks.c WAY: threads with alternate signal stacks of all sizes, each of which works for 300 ms.
- * Exit status 42.
+ * alternate_stacks.c WAY: threads with alternate signal stacks of all sizes, each of which works
+ * for 300 ms. Exit status 42.
  *
  *   small       too small for any signal where there is AVX-512 (MINSIGSTKSZ), set up through libc
  *   tight       has room for the kernel's frame and little more, set up past libc

@@ -52,7 +52,8 @@ static inline double burn_used(const struct burn *b)
  * The CPU clock is read only when as much time has passed as is left, since less than that cannot
  * have been used up before. Reading it lets the kernel see that the thread's slice is over, and if
  * others want the processor they get it then: a thread that reads its CPU clock all the time gives
- * the processor away just before each tick, and neither its timers nor its statistics see it run. */
+ * the processor away just before each tick, and neither its timers nor its statistics see it run.
+ */
 static inline bool burn_on(struct burn *b)
 {
     double now = clock_ms(CLOCK_MONOTONIC);

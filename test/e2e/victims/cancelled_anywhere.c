@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cancelled_anywhere.c ROUNDS: threads that compute and are cancelled asynchronously, wherever they are: in a
- * profiler's handler, too. Each is joined, its cleanup handler runs with the mask that the thread had, and
- * computing goes on afterwards. Exit status 42.
+ * cancelled_anywhere.c ROUNDS: threads that compute and are cancelled asynchronously, wherever they
+ * are: in a profiler's handler, too. Each is joined, its cleanup handler runs with the mask that
+ * the thread had, and computing goes on afterwards. Exit status 42.
  */
 #include "burn.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention.c: scripted waits. Each part says on a line what it has measured itself around its calls:
- * the function that made others wait, or that waited, and nanoseconds. The same as go/contention.go.
+ * contention.c: scripted waits. Each part says on a line what it has measured itself around its
+ * calls: the function that made others wait, or that waited, and nanoseconds. The same as
+ * go/contention.go.
  *
  *   contention [MILLISECONDS]
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_loop.c: threads that take turns with one lock, as fast as they can: who is woken up finds it taken again
- * more often than not. The same as go/contention_loop.go.
+ * contention_loop.c: threads that take turns with one lock, as fast as they can: who is woken up
+ * finds it taken again more often than not. The same as go/contention_loop.go.
  *
  *   contention_loop [TURNS]
  */

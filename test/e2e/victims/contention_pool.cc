@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_pool.cc: a pool of threads on std::mutex, std::condition_variable, std::shared_mutex and
- * std::atomic::wait, with enough memory traffic to contend an allocator's own locks; prints a sum.
+ * contention_pool.cc: a pool of threads on std::mutex, std::condition_variable, std::shared_mutex
+ * and std::atomic::wait, with enough memory traffic to contend an allocator's own locks; prints a
+ * sum.
  *
  * Flags: -std=c++20
  */

@@ -2,8 +2,8 @@
  *
  * descriptors.c: opens descriptors in every way there is, and closes some in every way there is.
  *
- * Prints "FUNCTION LEAF COUNT" for those that stay open, and exits with 1 if a call does not do what libc's
- * own does: results, errno, modes, cancellation.
+ * Prints "FUNCTION LEAF COUNT" for those that stay open, and exits with 1 if a call does not do
+ * what libc's own does: results, errno, modes, cancellation.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -48,8 +48,8 @@ static int failures;
         }                                                                                          \
     } while (0)
 
-/* A function of that name, which opens as many with `leaf`. What the kernel or this machine has not is
- * not counted. */
+/* A function of that name, which opens as many with `leaf`. What the kernel or this machine has not
+ * is not counted. */
 #define KEEP(name, leaf, count, opened)                                                            \
     __attribute__((noinline)) void keep_##name(void)                                               \
     {                                                                                              \

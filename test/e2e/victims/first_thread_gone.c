@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * first_thread_gone.c FILE: its first thread ends. The other one then writes the number of the process and its own to
- * FILE, and ends the program when it has been stopped and continued.
+ * first_thread_gone.c FILE: its first thread ends. The other one then writes the number of the
+ * process and its own to FILE, and ends the program when it has been stopped and continued.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_arguments.c: asks the allocator for what it must refuse, for nothing, and for odd alignments,
- * and prints each answer and errno; the test compares them with those of the same run without the
- * library. With the argument "plain" what differs from allocator to allocator or is fatal in some
- * (alignments that are no powers of two) is left out.
+ * heap_arguments.c: asks the allocator for what it must refuse, for nothing, and for odd
+ * alignments, and prints each answer and errno; the test compares them with those of the same run
+ * without the library. With the argument "plain" what differs from allocator to allocator or is
+ * fatal in some (alignments that are no powers of two) is left out.
  * Flags: -fno-builtin -Wno-alloc-size-larger-than -Wno-use-after-free
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_cxx.cc: operator new and delete in every form, a named function for each; exceptions thrown by
- * operator new, new_handlers, a std::map of strings.
+ * heap_cxx.cc: operator new and delete in every form, a named function for each; exceptions thrown
+ * by operator new, new_handlers, a std::map of strings.
  *
  * usage: heap_cxx [throw]     throw: operator new fails, too (not every allocator survives that)
  *

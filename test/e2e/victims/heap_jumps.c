@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_jumps.c: a thread that allocates all the time, and a signal handler that interrupts it wherever it
- * is. For an allocator that does not mind (test_jumps.sh brings one).
+ * heap_jumps.c: a thread that allocates all the time, and a signal handler that interrupts it
+ * wherever it is. For an allocator that does not mind (test_jumps.sh brings one).
  *
  * Usage: heap_jumps jump|fork|cancel COUNT
  *
@@ -9,8 +9,8 @@
  *   fork  the handler forks; the child goes on where the thread was, and must come to its end
  *   cancel  no handler: as many threads are cancelled, wherever they are
  *
- * Afterwards the same thread, and another one, allocate AFTER blocks that stay (allocates_after) and as
- * many that do not (frees_after). Ends with 42.
+ * Afterwards the same thread, and another one, allocate AFTER blocks that stay (allocates_after)
+ * and as many that do not (frees_after). Ends with 42.
  *
  * Flags: -pthread
  */

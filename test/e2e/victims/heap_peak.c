@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_peak.c: three phases: 8 MiB stay; 64 MiB by one function, freed again; 16 MiB by another. The
- * peak is in the second phase: 72 MiB, of which the first two functions hold all.
+ * heap_peak.c: three phases: 8 MiB stay; 64 MiB by one function, freed again; 16 MiB by another.
+ * The peak is in the second phase: 72 MiB, of which the first two functions hold all.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  *                          sixteenth is resized first.
  *   churn BLOCKS           one after another, of the same size, the last 1000 of them alive
  *
- * Prints "blocks N", the mallocs and reallocs made, and "grown N", by how many KiB the resident memory
- * grew between the first tenth and the end.
+ * Prints "blocks N", the mallocs and reallocs made, and "grown N", by how many KiB the resident
+ * memory grew between the first tenth and the end.
  */
 #include <pthread.h>
 #include <stdint.h>

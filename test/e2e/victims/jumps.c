@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * jumps.c: threads that wait and never return from it: a signal handler jumps out of the wait. Afterwards
- * the thread ends in one of the ways there are. Every way out of every wait is tried, with the handler on
- * the thread's stack and on an alternate one; a line is printed for each. A handler that ends the thread
- * where it is, in the middle of the wait, is among them.
+ * jumps.c: threads that wait and never return from it: a signal handler jumps out of the wait.
+ * Afterwards the thread ends in one of the ways there are. Every way out of every wait is tried,
+ * with the handler on the thread's stack and on an alternate one; a line is printed for each. A
+ * handler that ends the thread where it is, in the middle of the wait, is among them.
  *
  * Flags: -pthread
  */

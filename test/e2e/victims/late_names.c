@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Flags: -rdynamic
  *
- * late_names.c: a C program into which dlopen brings allocation functions that it did not have, and where they
- * are first called by somebody who must not need the loader.
+ * late_names.c: a C program into which dlopen brings allocation functions that it did not have, and
+ * where they are first called by somebody who must not need the loader.
  *
  * Usage: late_names WAY LIBRARY...
  *
@@ -12,7 +12,8 @@
  *   iterate       by the child of fork of a thread for which a callback of dl_iterate_phdr waits
  *   reload        by each of the libraries in turn, which are closed again
  *
- * A library has a function use_blocks(), and a constructor that calls in_constructor(use_blocks). Ends with 42.
+ * A library has a function use_blocks(), and a constructor that calls in_constructor(use_blocks).
+ * Ends with 42.
  */
 #include <dlfcn.h>
 #include <link.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Flags: -rdynamic
  *
- * loader_lock.c: a library's constructor waits for a thread that uses every kind of lock, and opens and
- * closes, for the first time; also in the child of fork. Nothing may need the loader, whose lock the
- * constructor has.
+ * loader_lock.c: a library's constructor waits for a thread that uses every kind of lock, and opens
+ * and closes, for the first time; also in the child of fork. Nothing may need the loader, whose
+ * lock the constructor has.
  *
  * Usage: loader_lock LIBRARY, the constructor of which calls in_constructor(). Ends with 42.
  */

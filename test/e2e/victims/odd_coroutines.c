@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * odd_coroutines.c WAY STACK ALTERNATE [THREADS]: 48 coroutines on stacks of STACK bytes, with a guard page below
- * each, that switch to and fro while they compute and allocate. Each thread has an alternate signal stack of
- * ALTERNATE bytes (0: none). Prints a sum that is the same in every run.
+ * odd_coroutines.c WAY STACK ALTERNATE [THREADS]: 48 coroutines on stacks of STACK bytes, with a
+ * guard page below each, that switch to and fro while they compute and allocate. Each thread has an
+ * alternate signal stack of ALTERNATE bytes (0: none). Prints a sum that is the same in every run.
  *
  *   context   swapcontext, each with its own signal mask
  *   jump      sigsetjmp and siglongjmp. A stack is entered by a signal: its handler runs there as on an
@@ -12,8 +12,9 @@
  *             entered once for each stack, through swapcontext
  *   room      prints how large a stack has to be for a signal: STACK and ALTERNATE are not looked at
  *
- * A signal that is caught on a stack takes what the kernel saves, and then what the handler needs. Where neither
- * the stack nor the alternate one has as much, no program can take a signal: "room" says what that is here.
+ * A signal that is caught on a stack takes what the kernel saves, and then what the handler needs.
+ * Where neither the stack nor the alternate one has as much, no program can take a signal: "room"
+ * says what that is here.
  */
 #include <pthread.h>
 #include <setjmp.h>

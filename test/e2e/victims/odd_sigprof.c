@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * odd_sigprof.c WAY: programs whose own work hangs on SIGPROF and ITIMER_PROF. Each works until its timer has struck
- * TICKS times, and prints what it saw, which is the same in every run.
+ * odd_sigprof.c WAY: programs whose own work hangs on SIGPROF and ITIMER_PROF. Each works until its
+ * timer has struck TICKS times, and prints what it saw, which is the same in every run.
  *
  *   count      counts in the handler, in two threads that the kernel chooses from
  *   preempt    threads of its own making: the handler goes over to the next one's context, and returns when it is this

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * old_conditions.c: conditions as programs of before glibc 2.3.2 have them: a pointer, to what the old
+ * old_conditions.c: conditions as programs of before glibc 2.3.2 have them: a pointer, to what the
+ * old
  * functions allocate. Usage: old_conditions old|now|LIBRARY
  *
- * old asks for the old version, now for the one that is linked to by default. A LIBRARY has functions
- * wait_plainly, timedwait_plainly and signal_plainly, which call libc's without any version: libc
- * gives such callers the old ones, too.
+ * old asks for the old version, now for the one that is linked to by default. A LIBRARY has
+ * functions wait_plainly, timedwait_plainly and signal_plainly, which call libc's without any
+ * version: libc gives such callers the old ones, too.
  *
  * Two threads take turns a hundred times, one wait runs out of time, and one thread is cancelled
  * while it waits. Ends with 0 if all went as it should.

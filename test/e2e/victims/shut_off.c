@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shut_off.c: a program that gives up what it does not need, as careful programs do, and works then.
+ * shut_off.c: a program that gives up what it does not need, as careful programs do, and works
+ * then.
  *
  *   shut_off HOW MS    works for MS milliseconds of CPU time in works_shut_off(), and ends
  *

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * signal_calls.c: what each call of libc that sees or changes signals says, a line each, for the signals
- * that a profiler may have its hands on and for one that it has not. The lines are the same with and without
- * one. Between the calls it computes, so that a profiler's signals come while the state is what it is.
+ * signal_calls.c: what each call of libc that sees or changes signals says, a line each, for the
+ * signals that a profiler may have its hands on and for one that it has not. The lines are the same
+ * with and without one. Between the calls it computes, so that a profiler's signals come while the
+ * state is what it is.
  *
  * Flags: -Wno-deprecated-declarations -Wno-restrict
  *
- * Each group runs in a child, so that nothing is left over from one to the next; how the child ended is a
- * line, too.
+ * Each group runs in a child, so that nothing is left over from one to the next; how the child
+ * ended is a line, too.
  */
 #include "burn.h"
 
@@ -426,9 +427,9 @@ static void descriptors(void)
 }
 
 /*
- * Calls that wait with a mask of their own, or are interrupted by a handler. The signal is the thread's: where it is the
- * process's, or has a higher number, the kernel may deliver a sample first, and the call ends before the handler
- * has run (docs/SIGNALS.md, known and left).
+ * Calls that wait with a mask of their own, or are interrupted by a handler. The signal is the
+ * thread's: where it is the process's, or has a higher number, the kernel may deliver a sample
+ * first, and the call ends before the handler has run (docs/SIGNALS.md, known and left).
  */
 static void interrupted_calls(void)
 {

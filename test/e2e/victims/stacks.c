@@ -213,7 +213,8 @@ static void run_on(char *memory, size_t size)
     swapcontext(&outside, &inside);
 }
 
-/* With room below: in a hole between two libraries it could not grow. The kernel keeps others away. */
+/* With room below: in a hole between two libraries it could not grow. The kernel keeps
+ * others away. */
 static void grows_down(void)
 {
     size_t room = 16 * MIB;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stuck WHO: one thread runs in an endless loop, one waits in poll, the first one waits in pause or, with
- * "running", has left SIGTERM and SIGINT to the one that runs.
+ * stuck WHO: one thread runs in an endless loop, one waits in poll, the first one waits in pause
+ * or, with "running", has left SIGTERM and SIGINT to the one that runs.
  */
 #include <poll.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * named.c: a library with a function of every kind that a symbol table can tell apart. Built twice: with
- * either kind of hash table. test_loaded_symbols.c says what has to be found.
+ * named.c: a library with a function of every kind that a symbol table can tell apart. Built twice:
+ * with either kind of hash table. test_loaded_symbols.c says what has to be found.
  */
 int plain(void);
 int plain(void)
