@@ -55,8 +55,9 @@ static void need(int result, const char *what)
 {
     if (result >= 0)
         return;
+    int error = errno; /* perror changes it */
     perror(what);
-    exit(errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP ? SKIP : 1);
+    exit(error == EPERM || error == ENOSYS || error == EOPNOTSUPP ? SKIP : 1);
 }
 
 static void enter_landlock(uint64_t handled)
