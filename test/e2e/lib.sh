@@ -28,6 +28,8 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 cd "$work"
+# Where Debian has servers, and users do not look.
+export PATH="$PATH:/usr/sbin:/sbin"
 export PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work/none"
 unset LIBPPROF CPUPROFILE CPUPROFILE_FREQUENCY CPUPROFILESIGNAL HEAPPROFILE LD_PRELOAD
 

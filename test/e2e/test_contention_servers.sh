@@ -144,9 +144,9 @@ use_postgres() {
     fi
     mkdir postgres data
     [ "$(id -u)" != 0 ] || chown postgres postgres data
-    as test -r "$library" || return 0
-    as "$postgres/initdb" -D "$work/data" -A trust -N >initdb.log 2>&1 || fail "initdb: $(cat initdb.log)"
-    as env LIBPPROF="block,mutex,subprocesses,file=$work/postgres/%p.%k.pb.gz" LD_PRELOAD="$library" \
+    as "$postgres/initdb" -U postgres -D "$work/data" -A trust -N >initdb.log 2>&1 || fail "initdb: $(cat initdb.log)"
+    as env LIBPPROF="block,mutex,subprocesses,file=$work/postgres/%p.%k.pb.gz" \
+        LD_PRELOAD="$(for_everybody "$library")" \
         "$postgres/postgres" -D "$work/data" -k "$work/postgres" -c listen_addresses= -c fsync=off >postgres.log 2>&1 &
     server=$!
     started="$started $server"

@@ -21,7 +21,6 @@ cc -O1 -fPIC -shared -o unseen.so unseen.c
 allocator() { # NAME: its path, nothing if it is not installed
     ldconfig -p | awk -v name="lib$1.so" 'index($1, name) == 1 { print $NF; exit }'
 }
-export PATH="$PATH:/sbin:/usr/sbin"
 allocators="libc $(allocator jemalloc) $(allocator tcmalloc_minimal) $(allocator mimalloc)"
 
 # as_without NAME RATE COMMAND...: with $other, before and behind.

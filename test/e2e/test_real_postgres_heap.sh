@@ -20,7 +20,7 @@ mkdir data profiles socket
 chmod 755 .
 [ "$(id -u)" != 0 ] || chown postgres data profiles socket
 library=$(for_everybody "$library")
-as "$bin/initdb" -D "$work/data" -A trust -N >initdb.log 2>&1 || fail "initdb: $(cat initdb.log)"
+as "$bin/initdb" -U postgres -D "$work/data" -A trust -N >initdb.log 2>&1 || fail "initdb: $(cat initdb.log)"
 
 ask() { psql -h "$work/socket" -U postgres -d postgres -Atc "$1" 2>errors; }
 serve() { # RATE

@@ -11,7 +11,7 @@
  *       nobody     the user nobody, in a folder that is not its own
  *       seccomp    write, exit_group and what the profile's clock needs, nothing else
  *       closes     closes all descriptors above 2, as daemons do
- *       replaces   puts a file of its own, named in argv[3], at each number above 2
+ *       replaces   puts a file of its own, named in argv[3], at each number above 2 but a few that it leaves free
  *       nothing
  * Exits with 77 where the kernel refuses.
  */
@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, SKIP = 77 };
+enum { NOBODY = 65534, SKIP = 77, FIRST_FREE = 500, FREE_LIMIT = 516 };
 
 /* Of <linux/landlock.h>, which may be older than the kernel, or missing. */
 enum { CREATE_RULESET = 444, RESTRICT_SELF = 446 };
@@ -116,7 +116,7 @@ static void close_all(const char *replacement)
     for (int fd = 3; fd < 1024 && fd < (int)limit.rlim_cur; fd++) {
         if (fd == file)
             continue;
-        if (replacement != NULL)
+        if (replacement != NULL && (fd < FIRST_FREE || fd >= FREE_LIMIT))
             dup2(file, fd);
         else
             close(fd);
