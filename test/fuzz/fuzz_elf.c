@@ -4,11 +4,11 @@
  * asked. What is found in an image is found in a file with the same bytes.
  *
  * Sources: src/sys/build_id.c src/sys/own_files.c src/symbol/elf.c src/symbol/names.c
- * src/base/arena.c
+ * Sources: src/base/arena.c src/sys/file_calls.c
  * Sources: src/base/memory.c src/base/sort.c src/base/text.c src/symbol/extents.c
- * src/symbol/ifuncs.c
+ * Sources: src/symbol/ifuncs.c
  * Sources: src/symbol/places.c src/symbol/relocations.c src/symbol/stubs.c src/sys/safe_read.c
- * src/sys/program.c
+ * Sources: src/sys/program.c
  * Seeds: images of every kind that test/unit/elf_image.h makes, with two bytes for the addresses.
  */
 #include "symbol/elf.h"
