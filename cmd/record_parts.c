@@ -54,8 +54,7 @@ static bool read_header(const char *line, struct pp_part *name, uint64_t *offset
     int process, end = -1;
 
     memset(name, 0, sizeof(*name));
-    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is another number, and finds
-     * no part */
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is another one, and finds no part */
     if (sscanf(line, "%d %" SCNu64 " %" SCNu64 " %15s %" SCNu64 " %7s%n", &process, &name->stamp,
                &name->number, name->kind, offset, word, &end) < 6 ||
         process <= 0 || end < 0 || line[end])

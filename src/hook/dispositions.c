@@ -310,8 +310,7 @@ ssignal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
 }
 
 /* The signal() of programs that are compiled for C99 or an old POSIX alone. */
-/* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name)
- * */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name) */
 __attribute__((visibility("default"))) sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
     return set_handler(&real_sysv_signal, "__sysv_signal", number, handler);

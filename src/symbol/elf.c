@@ -24,7 +24,8 @@ enum {
     SECTIONS_MAX = 1 << 20, /* more than any linker makes; bounds the work on a corrupt file */
     SEGMENTS_MAX = 1 << 10,
     DYNAMIC_MAX = 1 << 10,
-    DYNAMIC_WINDOW = 32, /* entries that are read at a time: most files have as many */
+    DYNAMIC_WINDOW = 32,        /* entries that are read at a time: most files have as many */
+    LOADED_TABLE_MAX = 1 << 28, /* a browser's relocations are a fifth of it */
     DEBUG_ROOT_MAX = 128
 };
 
@@ -249,9 +250,11 @@ bool pp_elf_file_build_id(const pp_elf *elf, uint8_t build_id[PP_BUILD_ID_MAX],
 
 /* ---- Symbol tables ------------------------------------------------------------------------- */
 
-/* Cuts what a header claims down to what the file holds. */
+/* Cuts what a header claims down to what the file holds. What is loaded has no end that is known. */
 static uint64_t clamp_to_file(const pp_elf *elf, uint64_t offset, uint64_t size)
 {
+    if (elf->is_loaded && size > LOADED_TABLE_MAX)
+        size = LOADED_TABLE_MAX;
     if (offset >= elf->size)
         return 0;
     return size < elf->size - offset ? size : elf->size - offset;

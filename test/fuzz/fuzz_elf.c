@@ -182,6 +182,24 @@ static void ask_places(const pp_mapping *mapping, const uintptr_t *addresses, pp
         abort();
 }
 
+/* The image as if the loader had mapped it, and its file had gone: whatever lies at the addresses
+ * that it names is read. */
+static void ask_mapped(const uint8_t *data, size_t size, const uintptr_t *addresses)
+{
+    uintptr_t begin = (uintptr_t)data;
+    pp_mapping mapping = {.start = begin, .limit = begin + size, .bias = begin, .path = "/none"};
+    pp_elf elf;
+    if (pp_elf_open_loaded(&elf, begin, begin) != 0)
+        return;
+    pp_elf_file_build_id(&elf, mapping.build_id, &mapping.build_id_size);
+    pp_elf_close(&elf);
+    pp_symbol symbols[ADDRESSES];
+    pp_arena arena = {NULL, false};
+    pp_symbols_resolve(&mapping, addresses, ADDRESSES, symbols, &arena);
+    pp_places_name(&mapping, 1, 0, addresses, ADDRESSES, symbols, &arena);
+    pp_arena_release(&arena);
+}
+
 /* The addresses start where the input says and are a page apart at most, as code is. */
 static void ask_names(const uint8_t *data, size_t size)
 {
@@ -201,6 +219,7 @@ static void ask_names(const uint8_t *data, size_t size)
     if (resolved != 0)
         abort();
     ask_places(&mapping, addresses, symbols, &arena);
+    ask_mapped(data, size, addresses);
     pp_arena_release(&arena);
 }
 
