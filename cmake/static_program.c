@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * static_program.c: asks, when the build is configured, whether hook/real_static.c can be linked.
+ * static_program.c: asks, when the build is configured, whether host/real_static.c can be linked.
  */
-#include "hook/real.h"
+#include "host/real.h"
 
 void pp_preload_link(void)
 {

@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  */
-#include "kind.h"
+#include "host/kind.h"
 
 /*
  * The trace starts last, and sees nothing of the other starts. CPU ends before the others: the time

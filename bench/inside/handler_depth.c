@@ -10,8 +10,8 @@
 
 #include "arch/system_call.h"
 #include "base/compiler.h"
-#include "sys/modules.h"
-#include "sys/own_code.h"
+#include "modules/modules.h"
+#include "modules/own_code.h"
 #include "sys/sampling_signal.h"
 #include "unwind/rule_cache.h"
 

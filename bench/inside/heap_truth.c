@@ -10,8 +10,8 @@
 #include "heap_truth.h"
 
 #include "base/arena.h"
-#include "profile/heap_profile.h"
-#include "sample/heap.h"
+#include "kinds/heap/heap_profile.h"
+#include "kinds/heap/heap.h"
 
 #include "pprof.h"
 

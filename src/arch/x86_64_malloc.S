@@ -4,12 +4,12 @@
  *
  * What happens at nearly every call is decided here, in a few instructions that touch no register
  * that carries an argument, so that the real function is reached by a jump and returns to the
- * program directly. The rest goes to hook/malloc.c.
+ * program directly. The rest goes to kinds/heap/malloc.c.
  *
  *   NAME            what the program calls: for MALLOC, REALLOC and FREE the counting code itself,
  *                   else a jump to where the hook's target says
  *   pp_count_NAME   the counting code
- *   pp_slow_NAME    the way to hook/malloc.c, with a pp_malloc_call (hook/malloc_hook.h); also where a hook leads
+ *   pp_slow_NAME    the way to kinds/heap/malloc.c, with a pp_malloc_call (kinds/heap/malloc_hook.h); also where a hook leads
  *                   that was not resolved yet
  *
  * malloc: 4 instructions more than the real one; free: 7.
@@ -21,10 +21,10 @@
 #include "arch/malloc_list.h"
 #include "arch/x86_64_asm.inc"
 
-/* pp_malloc_hook (hook/malloc_hook.h): offsets of its first two members. */
+/* pp_malloc_hook (kinds/heap/malloc_hook.h): offsets of its first two members. */
 #define REAL   0
 #define TARGET 8
-/* pp_live_filter_table (store/live_filter.h). */
+/* pp_live_filter_table (kinds/heap/live_filter.h). */
 #define FILTER_COUNTS 64
 
         .text

@@ -5,8 +5,8 @@
  *   NAME            what the program calls: a jump to where the hook's target says, which is the
  *                   real function while nothing is counted
  *   pp_count_NAME   the look at the lock word; on to the real function if nobody is in the way
- *   pp_slow_NAME    the way to hook/waits.c; also where a hook leads that was not resolved yet
- *   syscall         the way to hook/futex.c
+ *   pp_slow_NAME    the way to kinds/contention/waits.c; also where a hook leads that was not resolved yet
+ *   syscall         the way to kinds/contention/futex.c
  *
  * The look needs no care for the kind of a mutex: a lock word of 0 is free for each of them.
  * glibc: struct __pthread_mutex_s begins with the lock word (0 free, 1 taken, 2 taken and perhaps
@@ -20,10 +20,10 @@
 #include "arch/wait_list.h"
 #include "arch/x86_64_asm.inc"
 
-/* pp_wait_hook (hook/waits.h): offsets of its first two members. */
+/* pp_wait_hook (kinds/contention/waits.h): offsets of its first two members. */
 #define REAL   0
 #define TARGET 8
-/* PP_CONTENTION_HASHES - 1 (sample/contention.h) */
+/* PP_CONTENTION_HASHES - 1 (kinds/contention/contention.h) */
 #define HASH_MASK 4095
 /* of struct __pthread_mutex_s (glibc): __kind, and the adaptive one of them */
 #define KIND     16
@@ -40,7 +40,7 @@
         jmp     *pp_wait_hook_\name+TARGET(%rip)
 .endm
 
-/* With a pp_wait_call (hook/waits.h). */
+/* With a pp_wait_call (kinds/contention/waits.h). */
 .macro slow name
         inner   pp_slow_\name
         lea     pp_wait_hook_\name(%rip), %rax
@@ -164,7 +164,7 @@ PP_WAIT_LIST(STUB)
 
 /* long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]): calls the real
  * function. A forced unwinding (a cancellation, pthread_exit in a signal handler) or an exception
- * that comes by this frame calls pp_wait_unwound (hook/waits.c), as this frame's personality.
+ * that comes by this frame calls pp_wait_unwound (kinds/contention/waits.c), as this frame's personality.
  * Nothing is registered, so that a jump over this frame leaves nothing behind. */
         local   pp_wait_call_real
         landing pp_wait_call_real
@@ -182,8 +182,8 @@ PP_WAIT_LIST(STUB)
         ret
         end     pp_wait_call_real
 
-/* syscall(): what may be a wait for a futex goes to hook/futex.c while hooks count, with a
- * pp_futex_call (there): the number, five arguments, rbx, rbp; everything else to hook/sandbox.c.
+/* syscall(): what may be a wait for a futex goes to kinds/contention/futex.c while hooks count, with a
+ * pp_futex_call (there): the number, five arguments, rbx, rbp; everything else to host/confinement.c.
  */
 #define SYS_FUTEX       202
 #define SYS_FUTEX_WAITV 449

@@ -14,7 +14,7 @@
 #include "arch/wait_list.h"
 #include "arch/x86_64_asm.inc"
 
-/* pp_wait_hook (hook/waits.h): the offset of its second member. */
+/* pp_wait_hook (kinds/contention/waits.h): the offset of its second member. */
 #define TARGET 8
 
         .text

@@ -7,7 +7,7 @@
 #include "encode/frame_comments.h"
 
 #include "base/text.h"
-#include "sys/maps.h"
+#include "modules/maps.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "profile/mappings.h"
 
-#include "sys/modules.h"
+#include "modules/modules.h"
 
 #include <errno.h>
 

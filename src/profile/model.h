@@ -2,7 +2,7 @@
  *
  * model.h: a finished profile in memory, the one input of every encoder.
  *
- * A builder fills it (profile/cpu_profile.c), the encoders read it (encode/). Nothing in it points
+ * A builder fills it (kinds/cpu/cpu_profile.c), the encoders read it (encode/). Nothing in it points
  * into tables that hooks or signal handlers still write.
  *
  * Stacks are arrays of *return-like* addresses, leaf-most first: each is one past the instruction
@@ -15,7 +15,7 @@
 #ifndef PP_PROFILE_MODEL_H
 #define PP_PROFILE_MODEL_H
 
-#include "sys/mapping.h"
+#include "modules/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>

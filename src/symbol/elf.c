@@ -8,7 +8,7 @@
  */
 #include "symbol/elf.h"
 
-#include "sys/build_id.h"
+#include "modules/build_id.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
 #include "sys/safe_read.h"

@@ -17,7 +17,7 @@
 #ifndef PP_SYMBOL_ELF_H
 #define PP_SYMBOL_ELF_H
 
-#include "sys/mapping.h"
+#include "modules/mapping.h"
 
 #include <elf.h>
 #include <stdbool.h>

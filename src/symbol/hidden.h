@@ -7,7 +7,7 @@
 #ifndef PP_SYMBOL_HIDDEN_H
 #define PP_SYMBOL_HIDDEN_H
 
-#include "sys/mapping.h"
+#include "modules/mapping.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ typedef enum pp_thread_root {
     PP_ROOT_THREAD /* start_thread, which that calls */
 } pp_thread_root;
 
-/* Which of them a function is that has this name in the code of `code_of` (sys/mapping.h). Programs
+/* Which of them a function is that has this name in the code of `code_of` (modules/mapping.h). Programs
  * and their libraries may have functions of these names, too. */
 pp_thread_root pp_symbol_thread_root(const char *name, unsigned code_of);
 

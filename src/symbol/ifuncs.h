@@ -21,7 +21,7 @@
 #include "base/arena.h"
 #include "symbol/elf.h"
 #include "symbol/extents.h"
-#include "sys/mapping.h"
+#include "modules/mapping.h"
 
 #include <stddef.h>
 #include <stdint.h>

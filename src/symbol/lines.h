@@ -2,7 +2,7 @@
  *
  * lines.h: files, lines and inlined functions of addresses, from whoever can find them.
  *
- * Debug information is read by a part that is loaded when it is wanted (src/line_plugin.h). What
+ * Debug information is read by a part that is loaded when it is wanted (src/output/line_plugin.h). What
  * names addresses also serves the writer of a fatal signal, which must not load anything: so that
  * part registers here, and is taken away before such a writer begins. Without it nothing has lines.
  *
@@ -13,7 +13,7 @@
 #define PP_SYMBOL_LINES_H
 
 #include "base/arena.h"
-#include "sys/mapping.h"
+#include "modules/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -20,7 +20,7 @@
 
 #include "base/arena.h"
 #include "symbol/elf.h"
-#include "sys/mapping.h"
+#include "modules/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>

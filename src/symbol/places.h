@@ -19,7 +19,7 @@
 
 #include "base/arena.h"
 #include "symbol/names.h"
-#include "sys/mapping.h"
+#include "modules/mapping.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
  *   DT_VERSYM     a number for each symbol: of several versions of a name, one is not hidden
  *
  * Zone: SIGNAL.
- * Locks: none. The object has to stay loaded: see sys/loaded_objects.h.
+ * Locks: none. The object has to stay loaded: see modules/loaded_objects.h.
  */
 #ifndef PP_SYS_LOADED_SYMBOLS_H
 #define PP_SYS_LOADED_SYMBOLS_H

@@ -12,10 +12,10 @@
  *
  *   pthread_cancel()   sends it with tgkill (SI_TKILL) to a thread whose cancellation is asynchronous.
  *                      Its handler is installed by the first call. Our handler passes such signals on
- *                      (sample/cpu_signal.c), and takes the action back after each call
- *                      (hook/cancel.c).
+ *                      (kinds/cpu/cpu_signal.c), and takes the action back after each call
+ *                      (host/cancel.c).
  *   SIGEV_THREAD       a thread of glibc's waits for it with sigwaitinfo, and blocks it. No timer is
- *                      armed for a thread that blocks it (sample/cpu_timers.c).
+ *                      armed for a thread that blocks it (kinds/cpu/cpu_timers.c).
  *
  * Zone: SIGNAL.
  */

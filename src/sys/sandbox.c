@@ -80,7 +80,7 @@ static bool try_copy(void)
                           0) == (long)sizeof to;
 }
 
-/* The calls of sample/cpu_perf.c, on descriptors that nobody else sees: the child has its own. */
+/* The calls of kinds/cpu/cpu_perf.c, on descriptors that nobody else sees: the child has its own. */
 static int try_perf(void)
 {
     struct perf_event_attr event;

@@ -11,7 +11,7 @@
 
 #include "base/compiler.h"
 #include "base/words.h"
-#include "sys/loader.h"
+#include "modules/loader.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #include "unwind/frame.h"
 
 #include "base/compiler.h"
-#include "sys/own_code.h"
-#include "sys/modules.h"
+#include "modules/own_code.h"
+#include "modules/modules.h"
 #include "sys/safe_read.h"
 #include "unwind/pushes.h"
 #include "unwind/rule_cache.h"
@@ -277,7 +277,7 @@ PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *i
     return true;
 }
 
-/* .eh_frame may lie in another segment than its header (sys/module_cfi.h). */
+/* .eh_frame may lie in another segment than its header (modules/module_cfi.h). */
 static bool widen(pp_image *image)
 {
     bool wider = image->all_hi != 0 && (image->all_lo < image->lo || image->all_hi > image->hi);

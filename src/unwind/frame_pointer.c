@@ -8,7 +8,7 @@
 
 #include "arch/calls.h"
 #include "base/compiler.h"
-#include "sys/modules.h"
+#include "modules/modules.h"
 #include "sys/safe_read.h"
 #include "unwind/walk_space.h"
 

@@ -6,7 +6,7 @@
  */
 #include "unwind/function.h"
 
-#include "sys/loader.h"
+#include "modules/loader.h"
 #include "unwind/frame.h"
 #include "unwind/rule_cache.h"
 

@@ -25,7 +25,7 @@
 #define PP_UNWIND_OWN_FRAMES_H
 
 #include "base/compiler.h"
-#include "sys/own_code.h"
+#include "modules/own_code.h"
 #include "unwind/walk_space.h"
 
 #include <stdbool.h>

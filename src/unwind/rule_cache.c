@@ -13,7 +13,7 @@
 
 #include "base/compiler.h"
 #include "base/words.h"
-#include "sys/loader.h"
+#include "modules/loader.h"
 #include "sys/signal_mask.h"
 
 #include <string.h>

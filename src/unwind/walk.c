@@ -12,8 +12,8 @@
 
 #include "base/compiler.h"
 #include "base/stack_hash.h"
-#include "sys/loader.h"
-#include "sys/own_code.h"
+#include "modules/loader.h"
+#include "modules/own_code.h"
 #include "unwind/frame.h"
 #include "unwind/own_frames.h"
 #include "unwind/rule_cache.h"

@@ -6,7 +6,7 @@
  */
 #include "unwind/walk_other.h"
 
-#include "sys/loader.h"
+#include "modules/loader.h"
 #include "sys/safe_read.h"
 #include "unwind/own_frames.h"
 #include "unwind/rule_cache.h"

@@ -13,7 +13,7 @@
  */
 #include "protocol.h"
 
-#include "sys/modules.h"
+#include "modules/modules.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stack_memory.h"
 #include "unwind/walk.h"

@@ -5,10 +5,10 @@
  *
  *   COUNT <tab> 0xPC 0xPC ... [<tab> KEY <tab> VALUE]...
  */
-#include "count_control.h"
+#include "output/count.h"
 #include "pprof.h"
 #include "store/labels.h"
-#include "sys/modules.h"
+#include "modules/modules.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
  * form: count.pb.gz, count.txt, count.bare; for readers that are not ours to look at
  * (test_count_text.sh).
  */
-#include "count_control.h"
+#include "output/count.h"
 #include "pprof.h"
-#include "sys/modules.h"
+#include "modules/modules.h"
 
 #include <fcntl.h>
 #include <stdio.h>

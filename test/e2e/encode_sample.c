@@ -11,9 +11,9 @@
  * that all samples share, a caller that equals the leaf, an empty stack.
  */
 #include "base/arena.h"
-#include "encode/legacy_cpu.h"
+#include "kinds/cpu/legacy_cpu.h"
 #include "encode/proto.h"
-#include "sys/build_id.h"
+#include "modules/build_id.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
  * same or be none.
  *
  * Sources: src/unwind/cfi.c src/unwind/expression.c src/unwind/image.c src/unwind/rebase.c
- * Sources: src/unwind/copies.c src/sys/safe_read.c src/sys/loader.c
+ * Sources: src/unwind/copies.c src/sys/safe_read.c src/modules/loader.c
  * Seeds: images as test/unit/cfi_image.h assembles them, and of real libraries (seeds.c).
  */
 #include "unwind/cfi.h"

@@ -3,7 +3,7 @@
  * fuzz_elf.c: any bytes as an ELF image: everything that the reader and the name search can be
  * asked. What is found in an image is found in a file with the same bytes.
  *
- * Sources: src/sys/build_id.c src/sys/own_files.c src/symbol/elf.c src/symbol/names.c
+ * Sources: src/modules/build_id.c src/sys/own_files.c src/symbol/elf.c src/symbol/names.c
  * Sources: src/base/arena.c src/sys/file_calls.c
  * Sources: src/base/memory.c src/base/sort.c src/base/text.c src/symbol/extents.c
  * Sources: src/symbol/ifuncs.c
@@ -14,7 +14,7 @@
 #include "symbol/elf.h"
 #include "symbol/names.h"
 #include "symbol/places.h"
-#include "sys/build_id.h"
+#include "modules/build_id.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
  *   input   [ bit 0: start with the CFA | expression ... ]
  *
  * Sources: src/unwind/expression.c src/unwind/image.c src/unwind/copies.c src/sys/safe_read.c
- * Sources: src/sys/loader.c
+ * Sources: src/modules/loader.c
  * Seeds: the expressions of the PLT, of DRAP frames, of libcrypto's assembler.
  */
 #include "unwind/expression.h"

@@ -2,10 +2,10 @@
  *
  * fuzz_maps.c: any text as /proc/self/maps; and once, the real one.
  *
- * Sources: src/sys/maps.c src/sys/own_files.c src/base/arena.c src/base/memory.c
+ * Sources: src/modules/maps.c src/sys/own_files.c src/base/arena.c src/base/memory.c
  * Seeds: lines as the kernel writes them.
  */
-#include "sys/maps.h"
+#include "modules/maps.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,8 +16,8 @@
  *
  * Sources: src/unwind/walk.c src/unwind/frame.c src/unwind/cfi.c src/unwind/expression.c
  * Sources: src/unwind/image.c src/unwind/copies.c src/unwind/rebase.c src/unwind/rule_cache.c
- * Sources: src/unwind/stack_memory.c src/unwind/stack_memo.c src/sys/safe_read.c src/sys/loader.c
- * Sources: src/unwind/pushes.c src/unwind/own_frames.c src/unwind/function.c src/sys/own_code.c
+ * Sources: src/unwind/stack_memory.c src/unwind/stack_memo.c src/sys/safe_read.c src/modules/loader.c
+ * Sources: src/unwind/pushes.c src/unwind/own_frames.c src/unwind/function.c src/modules/own_code.c
  * Seeds: real call-frame information (seeds.c), and rare rules, ends and signal frames.
  */
 #include "fuzz_walk.h"
@@ -26,8 +26,8 @@
 
 #include "arch/registers.h"
 #include "base/stack_hash.h"
-#include "sys/loader.h"
-#include "sys/modules.h"
+#include "modules/loader.h"
+#include "modules/modules.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stack_memory.h"
 #include "unwind/walk.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "interleave/scenario.h"
-#include "store/descriptor_table.c"
+#include "kinds/fd/fd_table.c"
 #include "store/labels.c"
 
 enum { FD = 3, SETS = 3 };

@@ -17,7 +17,7 @@
 #define bytes_used bytes_of_buckets
 #define ROOT_BITS  BUCKET_ROOT_BITS
 #define CHILD_BITS BUCKET_CHILD_BITS
-#include "store/heap_buckets.c"
+#include "kinds/heap/heap_buckets.c"
 
 enum { DEPTH = 2, HASH = 7, SIZE = 64, OTHER_SIZE = 128, RATE = 512 };
 

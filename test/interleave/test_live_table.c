@@ -23,7 +23,7 @@ static inline void do_nothing(long number, long a, long b, long c, long d)
 }
 
 /* Small enough to be filled in each execution. */
-#include "store/live_filter.h"
+#include "kinds/heap/live_filter.h"
 #undef PP_LIVE_FILTER_BYTES_MIN
 #define PP_LIVE_FILTER_BYTES_MIN 16u
 
@@ -31,9 +31,9 @@ static inline void do_nothing(long number, long a, long b, long c, long d)
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 #endif
 #define newest newest_generation /* the table has a local one */
-#include "store/live_filter.c"
+#include "kinds/heap/live_filter.c"
 #undef newest
-#include "store/live_table.c"
+#include "kinds/heap/live_table.c"
 
 enum {
     A = 0x10100, /* each has a byte of the filter of its own */

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "interleave/scenario.h"
-#include "sys/modules.c"
+#include "modules/modules.c"
 
 enum { PC = 0x1000, BYTES = 0x100, TABLE_BYTES = sizeof(pp_module_table) + sizeof(pp_module) };
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "interleave/scenario.h"
-#include "sys/loader.c"
+#include "modules/loader.c"
 #include "unwind/rule_cache.c"
 
 enum {

@@ -15,7 +15,7 @@
 /* Coroutines are on no alternate stack: the kernel need not be asked. */
 #include "sys/left_frame.h"
 #define pp_frame_was_left(then, now) ((then) <= (now))
-#include "sample/waiters.c"
+#include "kinds/contention/waiters.c"
 
 enum { FIRST = 0x1000, SECOND = 0x2000, USED = 4 /* waiters, at most */ };
 

@@ -21,7 +21,7 @@
  * Flags: -Wl,--wrap=pp_walk_from_context,--wrap=pp_loader_epoch
  */
 #include "pprof.h"
-#include "sys/loader.h"
+#include "modules/loader.h"
 #include "unwind/walk.h"
 
 #include <dlfcn.h>

@@ -32,16 +32,16 @@ clean_tree() {
     put src/base/arena.h '#include <stddef.h>'
     put src/base/arena.c '#include "base/arena.h"' '#include <sys/mman.h>'
     put src/arch/arch.h '#include "base/arena.h"'
-    put src/sys/maps.h '#include "base/arena.h"'
-    put src/unwind/walk.h '#include "arch/arch.h"' '#include "sys/maps.h"'
+    put src/modules/maps.h '#include "base/arena.h"'
+    put src/unwind/walk.h '#include "arch/arch.h"' '#include "modules/maps.h"'
     put src/store/stacks.h '#include "base/arena.h"'
-    put src/sample/cpu.h '#include "unwind/walk.h"' '# include "store/stacks.h"'
-    put src/hook/thread.c '#include "sample/cpu.h"' '#include "pprof.h"'
-    put src/symbol/names.h '#include "sys/maps.h"'
-    put src/profile/model.h '#include "symbol/names.h"' '#include "sample/cpu.h"'
+    put src/kinds/cpu/cpu.h '#include "unwind/walk.h"' '# include "store/stacks.h"'
+    put src/hook/thread.c '#include "kinds/cpu/cpu.h"' '#include "pprof.h"'
+    put src/symbol/names.h '#include "modules/maps.h"'
+    put src/profile/model.h '#include "symbol/names.h"' '#include "kinds/cpu/cpu.h"'
     put src/encode/proto.h '#include "profile/model.h"' '#include <zlib.h>'
-    put src/options.h '#include "pprof.h"'
-    put src/pprof.c '#include "options.h"' '#include "encode/proto.h"' '#include "hook/thread.h"'
+    put src/api/options.h '#include "pprof.h"'
+    put src/api/pprof.c '#include "api/options.h"' '#include "encode/proto.h"' '#include "hook/thread.h"'
     put src/hook/thread.h ' * a comment may say #include "encode/proto.h"'
     put cmd/read.h '#include <pprof.h>'
     put include/pprof_dwarf.h '#include <stdint.h>'
@@ -51,7 +51,7 @@ clean_tree() {
     put cmd/main.c '#include "read.h"' '#include "pprof.h"' '#include <stdio.h>' '#include "dwarf/lines.h"'
     put bench/own.c '#include <pprof.h>' '#include <libunwind.h>'
     put bench/inside/walk.c '#include "unwind/walk.h"'
-    put test/unit/test_cpu.c '#include "sample/cpu.h"' '#include "../whatever.h"'
+    put test/unit/test_cpu.c '#include "kinds/cpu/cpu.h"' '#include "../whatever.h"'
 }
 
 clean_tree
@@ -70,21 +70,21 @@ refuses() {
     cases=$((cases + 1))
 }
 
-refuses src/base/arena.c '#include "sys/maps.h"' \
-    'base must not include "sys/maps.h" (base -> sys): base may see nothing'
-refuses src/sys/maps.h '#include "unwind/walk.h"' 'sys must not include "unwind/walk.h"'
-refuses src/arch/arch.h '#  include "sys/maps.h"' 'arch must not include "sys/maps.h"'
+refuses src/base/arena.c '#include "modules/maps.h"' \
+    'base must not include "modules/maps.h" (base -> sys): base may see nothing'
+refuses src/modules/maps.h '#include "unwind/walk.h"' 'sys must not include "unwind/walk.h"'
+refuses src/arch/arch.h '#  include "modules/maps.h"' 'arch must not include "modules/maps.h"'
 refuses src/unwind/walk.h '#include "store/stacks.h"' 'unwind must not include "store/stacks.h"'
 refuses src/store/stacks.h '#include "unwind/walk.h"' \
     'store must not include "unwind/walk.h" (store -> unwind): store may see sys arch base'
-refuses src/sample/cpu.h '#include "profile/model.h"' 'sample must not include "profile/model.h"'
+refuses src/kinds/cpu/cpu.h '#include "profile/model.h"' 'sample must not include "profile/model.h"'
 refuses src/hook/thread.c '#include "unwind/walk.h"' 'hook must not include "unwind/walk.h"'
 refuses src/symbol/names.h '#include "profile/model.h"' 'symbol must not include "profile/model.h"'
 refuses src/profile/model.h '#include "encode/proto.h"' 'profile must not include "encode/proto.h"'
 refuses src/encode/proto.h '#include "store/stacks.h"' 'encode must not include "store/stacks.h"'
-refuses src/sample/cpu.h '#include "options.h"' 'sample must not include "options.h" (sample -> src)'
+refuses src/kinds/cpu/cpu.h '#include "api/options.h"' 'sample must not include "options.h" (sample -> src)'
 # An edge stays an edge in angle brackets.
-refuses src/base/arena.c '#include <sys/maps.h>' 'base must not include "sys/maps.h"'
+refuses src/base/arena.c '#include <modules/maps.h>' 'base must not include "modules/maps.h"'
 refuses src/encode/proto.h '#include "pprof_http.h"' 'encode must not include "pprof_http.h"'
 
 refuses src/store/stacks.h '#include "../base/arena.h"' \

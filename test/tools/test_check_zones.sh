@@ -59,7 +59,7 @@ clean_tree() {
     put src/encode/proto.c 'NORMAL, and the fatal-signal writer.' 'int pp_encode(void);' \
         'int pp_table_add(void *to, const void *from, unsigned long size);' \
         'int pp_encode(void) { return pp_table_add(0, 0, 0); }'
-    put src/pprof.c 'NORMAL' 'int pp_encode(void);' \
+    put src/api/pprof.c 'NORMAL' 'int pp_encode(void);' \
         '__attribute__((visibility("default"))) int pprof_start(void);' \
         'int pprof_start(void) { return pp_encode(); }'
 }

@@ -9,10 +9,10 @@
  */
 #include "toy_kind.h"
 
-#include "count_control.h"
-#include "end_file.h"
-#include "kind.h"
-#include "prepare.h"
+#include "output/count.h"
+#include "output/end_file.h"
+#include "host/kind.h"
+#include "host/prepare.h"
 
 enum { CALLS = 16, DEPTH = 64 };
 

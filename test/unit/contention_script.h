@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "pprof.h"
-#include "sample/contention.h"
+#include "kinds/contention/contention.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "arch/system_call.h"
-#include "sample/alloctrace.h"
+#include "kinds/heap/alloctrace.h"
 #include "sys/log.h"
 #include "sys/tasks.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "elf_image.h"
-#include "sys/build_id.h"
+#include "modules/build_id.h"
 
 #include <errno.h>
 #include <link.h>

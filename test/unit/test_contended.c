@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sample/contended.h"
+#include "kinds/contention/contended.h"
 
 #include <pthread.h>
 

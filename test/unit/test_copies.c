@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sys/loader.h"
+#include "modules/loader.h"
 #include "unwind/copies.h"
 
 #include <pthread.h>

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "sample/cpu_perf.h"
-#include "sample/cpu_timers.h"
+#include "kinds/cpu/cpu_perf.h"
+#include "kinds/cpu/cpu_timers.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "one_processor.h"
-#include "sample/cpu.h"
-#include "sample/cpu_session.h"
+#include "kinds/cpu/cpu.h"
+#include "kinds/cpu/cpu_session.h"
 
 enum { MANY_MS = 400 };
 

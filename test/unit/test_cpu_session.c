@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "sample/cpu.h"
-#include "sample/cpu_session.h"
+#include "kinds/cpu/cpu.h"
+#include "kinds/cpu/cpu_session.h"
 #include "sys/sampling_signal.h"
 #include "sys/tasks.h"
 

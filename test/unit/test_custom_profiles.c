@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "custom_profiles.h"
+#include "kinds/custom/custom_profiles.h"
 #include "profile/value_rows.h"
 #include "store/labels.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/stack_hash.h"
 #include "mmap_fault.h"
-#include "store/descriptor_table.h"
+#include "kinds/fd/fd_table.h"
 
 #include <pthread.h>
 #include <signal.h>

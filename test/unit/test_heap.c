@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "base/exponential.h"
-#include "sample/heap.h"
-#include "store/heap_buckets.h"
-#include "store/live_filter.h"
-#include "store/live_table.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/heap_buckets.h"
+#include "kinds/heap/live_filter.h"
+#include "kinds/heap/live_table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 
 #include "base/random.h"
 #include "base/stack_hash.h"
-#include "store/heap_buckets.h"
+#include "kinds/heap/heap_buckets.h"
 
 #include <pthread.h>
 

@@ -15,8 +15,8 @@
 
 #include "base/random.h"
 #include "pprof.h"
-#include "sample/heap.h"
-#include "sample/heap_cycles.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/heap_cycles.h"
 
 #include <errno.h>
 #include <pthread.h>

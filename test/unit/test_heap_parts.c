@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "profile/heap_parts.h"
+#include "kinds/heap/heap_parts.h"
 
 #include <stdbool.h>
 

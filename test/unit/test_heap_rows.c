@@ -15,9 +15,9 @@
 #include "base/exponential.h"
 #include "base/stack_hash.h"
 #include "pprof.h"
-#include "profile/heap_rows.h"
-#include "sample/heap.h"
-#include "store/heap_buckets.h"
+#include "kinds/heap/heap_rows.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/heap_buckets.h"
 
 #include <math.h>
 #include <stdlib.h>

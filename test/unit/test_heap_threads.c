@@ -5,10 +5,10 @@
  * use. Blocks are numbers, not memory, so that it also runs where sanitizers own malloc: what they
  * find in here is the point.
  */
-#include "profile/heap_profile.h"
-#include "sample/heap.h"
-#include "sample/heap_mappings.h"
-#include "store/heap_peak.h"
+#include "kinds/heap/heap_profile.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/heap_mappings.h"
+#include "kinds/heap/heap_peak.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "sample/contended.h"
-#include "store/heap_buckets.h"
-#include "store/heap_peak.h"
-#include "sys/loader.h"
-#include "sys/modules.h"
+#include "kinds/contention/contended.h"
+#include "kinds/heap/heap_buckets.h"
+#include "kinds/heap/heap_peak.h"
+#include "modules/loader.h"
+#include "modules/modules.h"
 #include "unwind/copies.h"
 #include "unwind/rule_cache.h"
 #include "unwind/walk.h"

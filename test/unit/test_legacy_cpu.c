@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "encode/legacy_cpu.h"
+#include "kinds/cpu/legacy_cpu.h"
 #include "memory_writer.h"
 #include "mmap_fault.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "encode/legacy_heap.h"
+#include "kinds/heap/legacy_heap.h"
 #include "memory_writer.h"
 #include "mmap_fault.h"
 

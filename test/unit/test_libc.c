@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sys/libc.h"
+#include "modules/libc.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sample/heap.h"
-#include "store/live_filter.h"
-#include "store/live_table.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/live_filter.h"
+#include "kinds/heap/live_table.h"
 
 #include <pthread.h>
 #include <stdlib.h>

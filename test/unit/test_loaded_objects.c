@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "spare_library.h"
-#include "sys/loaded_objects.h"
-#include "sys/loader.h"
+#include "modules/loaded_objects.h"
+#include "modules/loader.h"
 
 #include <pthread.h>
 #include <stdbool.h>

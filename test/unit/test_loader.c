@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "spare_library.h"
-#include "sys/loader.h"
-#include "sys/modules.h"
+#include "modules/loader.h"
+#include "modules/modules.h"
 
 #include <iconv.h>
 #include <stdbool.h>

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "hook/malloc_hook.h"
-#include "sys/libc.h"
+#include "kinds/heap/malloc_hook.h"
+#include "modules/libc.h"
 
 #include <errno.h>
 #include <malloc.h>

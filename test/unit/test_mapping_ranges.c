@@ -2,10 +2,10 @@
  *
  * test_mapping_ranges.c: pieces of mappings, beside a twin that remembers each page.
  */
-#include "store/mapping_ranges.h"
+#include "kinds/heap/mapping_ranges.h"
 
 #include "base/random.h"
-#include "store/heap_peak.h"
+#include "kinds/heap/heap_peak.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

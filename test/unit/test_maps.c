@@ -12,7 +12,7 @@
 
 #include "mmap_fault.h"
 #include "base/random.h"
-#include "sys/maps.h"
+#include "modules/maps.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

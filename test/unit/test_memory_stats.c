@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "profile/memory_stats.h"
+#include "kinds/heap/memory_stats.h"
 #include "sys/allocator.h"
 #include "sys/memory_use.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sys/module_cfi.h"
+#include "modules/module_cfi.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "spare_library.h"
-#include "sys/modules.h"
+#include "modules/modules.h"
 
 #include <pthread.h>
 #include <stdbool.h>

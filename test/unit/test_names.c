@@ -14,7 +14,7 @@
 #include "elf_image.h"
 #include "mmap_fault.h"
 #include "symbol/names.h"
-#include "sys/build_id.h"
+#include "modules/build_id.h"
 
 #include <link.h>
 #include <stdio.h>

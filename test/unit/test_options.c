@@ -10,13 +10,13 @@
 
 #include <cmocka.h>
 
-#include "alloctrace_kind.h"
-#include "contention_kind.h"
-#include "cpu_kind.h"
-#include "heap_kind.h"
-#include "kind.h"
-#include "options.h"
-#include "output.h"
+#include "kinds/heap/alloctrace_kind.h"
+#include "kinds/contention/contention_kind.h"
+#include "kinds/cpu/cpu_kind.h"
+#include "kinds/heap/heap_kind.h"
+#include "host/kind.h"
+#include "api/options.h"
+#include "output/output.h"
 #include "sys/log.h"
 
 #include <errno.h>

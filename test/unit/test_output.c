@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "output.h"
+#include "output/output.h"
 #include "sys/clock.h"
 #include "sys/recorder.h"
 

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sys/loader.h"
-#include "sys/modules.h"
+#include "modules/loader.h"
+#include "modules/modules.h"
 #include "unwind/rule_cache.h"
 
 #include <pthread.h>

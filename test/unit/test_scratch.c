@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sample/scratch.h"
+#include "unwind/scratch.h"
 
 #include <pthread.h>
 #include <sys/wait.h>

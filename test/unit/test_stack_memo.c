@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "stack_machine.h"
-#include "sys/loader.h"
-#include "sys/modules.h"
+#include "modules/loader.h"
+#include "modules/modules.h"
 #include "unwind/rule_cache.h"
 #include "unwind/stack_memo.h"
 #include "unwind/stack_memory.h"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "one_processor.h"
-#include "sample/thread_creation.h"
-#include "store/thread_table.h"
+#include "host/thread_creation.h"
+#include "host/thread_table.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -23,7 +23,7 @@
 #if __has_include(<elfutils/libdw.h>) && __has_include(<dwarf.h>)
 
 #include "arch/registers.h"
-#include "sys/modules.h"
+#include "modules/modules.h"
 #include "unwind/cfi.h"
 
 #include <dwarf.h>

@@ -19,7 +19,7 @@
 #include "arch/registers.h"
 #include "base/random.h"
 #include "pprof.h"
-#include "sys/modules.h"
+#include "modules/modules.h"
 #include "unwind/rule_cache.h"
 #include "unwind/walk.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sys/modules.h"
+#include "modules/modules.h"
 #include "sys/safe_read.h"
 #include "sys/task_state.h"
 #include "unwind/walk_other.h"

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "sys/modules.h"
+#include "modules/modules.h"
 #include "unwind/walk.h"
 
 #include <pthread.h>

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * preload.c: what happens without being called: start-up, fork, unloading, the end.
+ *
+ *   constructor --> LIBPPROF --> start        nothing is started, opened or allocated without it
+ *   fork        --> child: own profile with `subprocesses`, else none
+ *   end         --> stop, write the file
+ *
+ * Zone: NORMAL; at_end also serves the fatal-signal writer.
+ * Owns: the options that the process was started with.
+ */
+#include "api/preload.h"
+
+#include "base/shown_as.h"
+#include "host/deadline.h"
+#include "host/exec_target.h"
+#include "host/follow_exec.h"
+#include "host/process.h"
+#include "host/threads.h"
+#include "host/kind.h"
+#include "output/line_plugin.h"
+#include "api/options.h"
+#include "output/output.h"
+#include "output/symbolize.h"
+#include "sys/clock.h"
+#include "modules/linked.h"
+#include "sys/lock.h"
+#include "sys/log.h"
+#include "modules/modules.h"
+#include "sys/recorder.h"
+#include "sys/tasks.h"
+
+#include "pprof.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pp_options options;
+static pp_lock asking;       /* who asks the kinds, and starts them */
+static int cancel_state;     /* of the thread that has it */
+static bool is_fork;         /* a child of fork, which has executed nothing */
+static uint64_t deadline_ns; /* when the duration that was asked for is over; 0: none was */
+
+static void apply_symbolize(void)
+{
+    pp_symbolize_set(options.symbolize);
+    if (options.symbolize == PP_SYMBOLIZE_LINES) {
+        pp_line_plugin_begin();
+    }
+}
+
+/* Each kind gets a file of its own. */
+static void distinguish_kinds(void)
+{
+    unsigned files = 0;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        files += pp_kinds[i]->files != NULL ? pp_kinds[i]->files() : 0;
+    }
+    if (files > 1) {
+        pp_output_distinguish_kinds();
+    }
+}
+
+static size_t kind_count(void)
+{
+    size_t count = 0;
+    while (pp_kinds[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+/* What is asked for. 0 or the first error. */
+static int start_kinds(void)
+{
+    int error = 0;
+    for (size_t i = kind_count(); i-- > 0;) {
+        int start_error = pp_kinds[i]->start != NULL ? pp_kinds[i]->start(options.duration_ns) : 0;
+        error = error != 0 ? error : start_error;
+    }
+    return error;
+}
+
+static void after_fork_in_child(void)
+{
+    is_fork = true;
+    pp_lock_release(&asking);
+    pp_deadline_after_fork();
+    pp_log_after_fork_in_child();
+    pp_hook_threads_after_fork();
+    for (size_t i = kind_count(); i-- > 0;) {
+        if (pp_kinds[i]->after_fork_in_child != NULL) {
+            pp_kinds[i]->after_fork_in_child(options.subprocesses);
+        }
+    }
+}
+
+static bool any_kind_holds_addresses(void)
+{
+    size_t i = 0;
+    while (pp_kinds[i] != NULL &&
+           (pp_kinds[i]->holds_addresses == NULL || !pp_kinds[i]->holds_addresses())) {
+        i++;
+    }
+    return pp_kinds[i] != NULL;
+}
+
+/* The module list is brought up to date while the library is still there. */
+static void before_unload(void)
+{
+    if (any_kind_holds_addresses()) {
+        pp_modules_refresh();
+    }
+}
+
+/* ---- the end of the duration ---- */
+
+static bool any_kind_is_on(void)
+{
+    size_t i = 0;
+    while (pp_kinds[i] != NULL && (pp_kinds[i]->is_on == NULL || !pp_kinds[i]->is_on())) {
+        i++;
+    }
+    return pp_kinds[i] != NULL;
+}
+
+/* On a thread of ours. A program that is linked to us may want what goes on for itself. */
+static void duration_is_over(void)
+{
+    bool linked = pp_is_linked();
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pp_kind *kind = pp_kinds[i];
+        if (kind->stops_at_deadline && !linked) {
+            kind->confine();
+        } else if (kind->end != NULL) {
+            kind->end(NULL);
+        }
+    }
+}
+
+static void wait_for_deadline(void)
+{
+    uint64_t duration_ns = options.duration_ns;
+    if (duration_ns == 0 || !any_kind_is_on()) {
+        return;
+    }
+    deadline_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    if (__builtin_add_overflow(deadline_ns, duration_ns, &deadline_ns)) {
+        deadline_ns = 0;
+        return;
+    }
+    int error = pp_deadline_begin(deadline_ns, duration_is_over);
+    if (error != 0 && error != -EBUSY) { /* an earlier deadline writes all */
+        pp_log_error("the profile",
+                     " will be written at the end of the process, not of its duration", error,
+                     NULL);
+    }
+}
+
+/* The new filter may kill for what stopping, naming and writing need. */
+static void before_confinement(void)
+{
+    pp_deadline_cancel();
+    bool written = false;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        written |= pp_kinds[i]->confine != NULL && pp_kinds[i]->confine();
+    }
+    if (written) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
+        pp_log(&text);
+    }
+    pp_line_plugin_confine();
+}
+
+static void at_end(const void *interrupted)
+{
+    if (interrupted != NULL) {
+        pp_line_plugin_end();
+    }
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->end != NULL) {
+            pp_kinds[i]->end(interrupted);
+        }
+    }
+}
+
+/* ---- the environment of programs that this one executes ---- */
+
+/* Takes our library out of the list, in place. */
+static void remove_from_list(char *list)
+{
+    char *out = list;
+    const char *in = list;
+    while (*in != '\0') {
+        size_t length = strcspn(in, ": ");
+        size_t whole = length + (in[length] != '\0');
+        if (!pp_follow_exec_is_us(in, length)) {
+            memmove(out, in, whole);
+            out += whole;
+        }
+        in += whole;
+    }
+    *out = '\0';
+    if (out > list && (out[-1] == ':' || out[-1] == ' ')) {
+        out[-1] = '\0';
+    }
+}
+
+/*
+ * Without `subprocesses` a program that this one executes is not profiled: it must not inherit the
+ * preload. The variable's own memory is edited; setenv() would allocate.
+ */
+static void leave_children_alone(void)
+{
+    char *list = getenv("LD_PRELOAD");
+    if (list == NULL) {
+        return;
+    }
+    remove_from_list(list);
+    if (*list == '\0') {
+        unsetenv("LD_PRELOAD");
+    }
+    unsetenv("LIBPPROF");
+}
+
+/* ---- the program that this process executes ---- */
+
+static const char *hindrance(pp_exec_verdict verdict)
+{
+    switch (verdict) {
+    case PP_EXEC_STATIC:
+        return "a statically linked program, into which nothing can be preloaded: ";
+    case PP_EXEC_FOREIGN:
+        return "a program for another machine or another C library: ";
+    default:
+        return "a program with set-user-id, which ignores what is preloaded: ";
+    }
+}
+
+static void say_that_it_ends(pp_exec_verdict verdict, const char *path)
+{
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "the profile ends here; the process executes ");
+    pp_text_add(&text, hindrance(verdict));
+    pp_text_add(&text, path != NULL ? path : "");
+    pp_log(&text);
+}
+
+static uint64_t left_of_duration_ns(void)
+{
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    return deadline_ns == 0 ? 0 : deadline_ns > now_ns ? deadline_ns - now_ns : 1;
+}
+
+/* Nothing after this point is in the profiles if the exec succeeds. */
+static void write_so_far(void)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->write_so_far != NULL) {
+            pp_kinds[i]->write_so_far();
+        }
+    }
+}
+
+static void before_exec(pp_exec *exec)
+{
+    const pp_exec_target target = {exec->folder, exec->path, exec->search};
+    pp_exec_verdict verdict =
+        options.follow_exec && !is_fork ? pp_exec_inspect(&target) : PP_EXEC_ABSENT;
+    if (verdict == PP_EXEC_ABSENT) {
+        return;
+    }
+    write_so_far();
+    if (verdict != PP_EXEC_OURS) {
+        say_that_it_ends(verdict, exec->path);
+        return;
+    }
+    char *const *ours = pp_follow_exec_environment(exec->envp, left_of_duration_ns());
+    if (ours != NULL) {
+        exec->envp = ours;
+        pp_recorder_pass_on(true);
+    }
+}
+
+static void after_failed_exec(void)
+{
+    if (!options.follow_exec || is_fork) {
+        return;
+    }
+    pp_follow_exec_release();
+    pp_recorder_pass_on(options.subprocesses);
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->after_failed_exec != NULL) {
+            pp_kinds[i]->after_failed_exec(left_of_duration_ns());
+        }
+    }
+}
+
+/* ---- start-up ---- */
+
+static const pp_process_events events = {
+    .before_fork = pp_modules_before_fork,
+    .after_fork_in_child = after_fork_in_child,
+    .before_unload = before_unload,
+    .before_exec = before_exec,
+    .after_failed_exec = after_failed_exec,
+    .before_confinement = before_confinement,
+    .at_end = at_end,
+};
+
+PP_NOT_SHOWN(at_load);
+__attribute__((constructor)) static void at_load(void)
+{
+    int saved_errno = errno;
+    pp_log_init();
+    pp_output_init();
+    pp_recorder_init();
+    pp_modules_init();
+    pp_hook_threads_init();
+    pp_hook_process_init(&events);
+    pp_options_init(&options);
+    pp_follow_exec_remember();
+    const char *text = secure_getenv("LIBPPROF");
+    if (text != NULL) {
+        pp_options_parse(&options, text);
+        options.error = 0; /* a typo must not keep the rest from working */
+    }
+    pp_options_from_gperftools(&options);
+    distinguish_kinds();
+    apply_symbolize();
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->load_unasked != NULL && pp_kinds[i]->files() == 0) {
+            pp_kinds[i]->load_unasked(text != NULL);
+        }
+    }
+    start_kinds();
+    wait_for_deadline();
+    if (!options.subprocesses) {
+        leave_children_alone();
+        pp_recorder_pass_on(false);
+    }
+    errno = saved_errno;
+}
+
+void pp_preload_link(void)
+{
+}
+
+int pp_preload_begin(pp_options *wanted)
+{
+    int self = pp_task_self();
+    int before = PTHREAD_CANCEL_DISABLE;
+    if (pp_lock_held_by(&asking, self)) {
+        return -EBUSY;
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pp_lock_take(&asking, self);
+    cancel_state = before;
+    *wanted = options;
+    wanted->error = 0;
+    pp_options_forget_kinds();
+    return 0;
+}
+
+int pp_preload_apply(const pp_options *wanted)
+{
+    options = *wanted;
+    apply_symbolize();
+    int start_error = start_kinds();
+    wait_for_deadline();
+    int before = cancel_state;
+    pp_lock_release(&asking);
+    pthread_setcancelstate(before, NULL);
+    return wanted->error != 0 ? wanted->error : start_error;
+}
+
+int pprof_configure(const char *text)
+{
+    if (text == NULL) {
+        return -EINVAL;
+    }
+    pp_options wanted;
+    int error = pp_preload_begin(&wanted);
+    if (error != 0) {
+        return error;
+    }
+    pp_options_parse(&wanted, text);
+    distinguish_kinds();
+    return pp_preload_apply(&wanted);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profiles.c: the profiles that have a name: those of the kinds, and the program's own
+ * (custom_profiles.c).
+ *
+ * Zone: NORMAL.
+ */
+#include "pprof.h"
+
+#include "output/count.h"
+#include "kinds/custom/custom_profiles.h"
+#include "host/kind.h"
+#include "api/preload.h"
+#include "host/prepare.h"
+#include "profile/value_rows.h"
+#include "api/profile_names.h"
+#include "kinds/heap/heap_cycles.h"
+#include "modules/modules.h"
+#include "sys/sanitizers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+/* ---- built in ---- */
+
+static bool is_there(const pprof_profile *profile)
+{
+    return profile->is_there == NULL || profile->is_there();
+}
+
+/* Whether or not it is there. */
+static pprof_profile *find_built_in(const char *name)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        pprof_profile *p = pp_kinds[i]->profiles;
+        for (; p != NULL && p->name != NULL; p++) {
+            if (strcmp(p->name, name) == 0) {
+                return p;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The one that comes next behind `name` in the order of names, of those that are there and listed;
+ * NULL: behind all. */
+static pprof_profile *next_built_in(const char *name)
+{
+    pprof_profile *next = NULL;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        pprof_profile *p = pp_kinds[i]->profiles;
+        for (; p != NULL && p->name != NULL; p++) {
+            if (strcmp(p->name, name) > 0 && (next == NULL || strcmp(p->name, next->name) < 0) &&
+                !p->unlisted && is_there(p)) {
+                next = p;
+            }
+        }
+    }
+    return next;
+}
+
+/* ---- the registry ---- */
+
+pprof_profile *pprof_new_profile(const char *name)
+{
+    pp_preload_link();
+    int error = pp_profile_name_check(name);
+    pprof_profile *profile = NULL;
+    if (error == 0) {
+        pp_prepare_walks();
+        pp_modules_refresh();
+        profile = pp_custom_profile_new(name, &error);
+    }
+    if (profile == NULL) {
+        errno = -error;
+    }
+    return profile;
+}
+
+pprof_profile *pprof_lookup(const char *name)
+{
+    pp_preload_link();
+    if (name == NULL) {
+        return NULL;
+    }
+    pprof_profile *profile = find_built_in(name);
+    if (profile != NULL) {
+        return is_there(profile) ? profile : NULL;
+    }
+    return pp_custom_profile_find(name);
+}
+
+size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
+{
+    pp_preload_link();
+    size_t count = 0;
+    pprof_profile *custom = pp_custom_profiles_first();
+    for (pprof_profile *p = next_built_in(""); p != NULL || custom != NULL; count++) {
+        bool is_custom = p == NULL || (custom != NULL && strcmp(custom->name, p->name) < 0);
+        if (profiles != NULL && count < capacity) {
+            /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+            pp_sanitizers_write(&profiles[count], sizeof *profiles);
+            profiles[count] = is_custom ? custom : p;
+        }
+        if (is_custom) {
+            custom = __atomic_load_n(&custom->next, __ATOMIC_ACQUIRE);
+        } else {
+            p = next_built_in(p->name);
+        }
+    }
+    return count;
+}
+
+/* ---- what they hold ---- */
+
+const char *pprof_profile_name(const pprof_profile *profile)
+{
+    return profile != NULL ? profile->name : NULL;
+}
+
+size_t pprof_profile_count(pprof_profile *profile)
+{
+    if (profile == NULL) {
+        return 0;
+    }
+    return profile->count != NULL ? profile->count() : pp_value_table_count(profile->values);
+}
+
+static int write_values(const pprof_profile *profile, pprof_writer writer, int debug)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_value_rows rows = {.count = 0};
+    int error = pp_value_rows_read(profile->values, &arena, &rows);
+    if (error == 0) {
+        error = pp_count_write(profile->name, rows.list, rows.count, debug, writer);
+    }
+    pp_value_rows_release(&rows);
+    pp_arena_release(&arena);
+    return error;
+}
+
+int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug)
+{
+    if (profile == NULL || writer.write == NULL || debug < PPROF_DEBUG_BARE) {
+        return -EINVAL;
+    }
+    if (profile->collects) {
+        pp_heap_collect();
+    }
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pp_modules_refresh();
+    int error = profile->write != NULL ? profile->write(writer, debug)
+                                       : write_values(profile, writer, debug);
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
+}
+
+int pprof_write_heap_profile(pprof_writer writer)
+{
+    return pprof_profile_write(pprof_lookup("heap"), writer, 0);
+}

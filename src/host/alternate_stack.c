@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * alternate_stack.c: sigaltstack, for the sake of stacks on which our signals have no room, or no
+ * business.
+ *
+ * A thread that sets up such a one gets no more signals of ours before it is in force, and gets
+ * them again after it is gone (host/small_stacks.h). One that is large enough may become a
+ * coroutine's: see pp_cpu_timers_hold_thread().
+ *
+ * Zone: HOOK. It may be called from the host's signal handlers.
+ * Locks: the one of cpu_timers.c, with patience.
+ */
+#include "host/process.h"
+
+#include "arch/system_call.h"
+#include "host/real.h"
+#include "kinds/cpu/cpu_timers.h"
+#include "host/small_stacks.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int sigaltstack_function(const stack_t *, stack_t *);
+
+static void *real_sigaltstack;
+
+static void follow(const stack_t *stack)
+{
+    bool before = pp_small_stacks_has_own();
+    bool small = pp_small_stacks_is(stack);
+    pp_small_stacks_set_own(small ? (uintptr_t)pthread_self() : 0);
+    if (small && !before) {
+        pp_cpu_timers_pause_thread();
+    } else if (!small && before) {
+        pp_cpu_timers_resume_thread();
+    }
+}
+
+/* What is in force, whoever set it up. */
+static void follow_kernel(void)
+{
+    stack_t now = {.ss_flags = SS_DISABLE};
+    pp_system_call(SYS_sigaltstack, NULL, &now);
+    follow(&now);
+}
+
+/* A child of vfork has a stack of its own, and our memory is its parent's. libc's header has its
+ * own names. */
+__attribute__((visibility("default"))) int
+sigaltstack(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
+            const stack_t *restrict stack, stack_t *restrict old)
+{
+    sigaltstack_function *real = (sigaltstack_function *)pp_real(&real_sigaltstack, "sigaltstack");
+    if (real == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    if (stack == NULL || !pp_hook_is_owner()) {
+        return real(stack, old);
+    }
+    if (pp_small_stacks_is(stack)) {
+        follow(stack);
+    } else if ((stack->ss_flags & SS_DISABLE) == 0) {
+        pp_cpu_timers_hold_thread();
+    }
+    int result = real(stack, old);
+    int saved_errno = errno;
+    if (pp_small_stacks_has_own()) {
+        follow_kernel();
+    }
+    errno = saved_errno;
+    return result;
+}
+
+void pp_hook_alternate_stack_init(void)
+{
+    pp_real(&real_sigaltstack, "sigaltstack");
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sandbox.c: sees the host confine itself.
+ *
+ * A seccomp filter that the host installs at run time may kill for calls that worked a moment
+ * before: timer_create in a new thread, open at the end. So the profile ends, and is written, just
+ * before.
+ *
+ * A host that forbids itself to read the processor's counter of cycles would be killed by the
+ * vDSO's clocks, in our handler. So clocks are read by system calls from then on.
+ *
+ * The hooks are plain functions of as many words as the real ones may take. They have names of
+ * their own in C, because the real ones are declared variadic; the symbols are prctl and syscall.
+ *
+ * Zone: HOOK.
+ * Locks: none here; the callback takes the session lock.
+ */
+#include "host/process.h"
+
+#include "host/real.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+
+enum {
+    SET_MODE_STRICT = 0, /* operations of seccomp(2); the others only ask */
+    SET_MODE_FILTER = 1
+};
+
+typedef long word_function(long, long, long, long, long, long, long);
+typedef int prctl_function(int, long, long, long, long);
+
+static void *real_syscall;
+static void *real_prctl;
+
+int pp_hook_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
+
+static void before_prctl(int option, long a)
+{
+    if (option == PR_SET_SECCOMP) {
+        pp_hook_before_confinement();
+    } else if (option == PR_SET_TSC && (int)a == PR_TSC_SIGSEGV) {
+        pp_clock_avoid_counter();
+    }
+}
+
+/* The symbol's entry is in arch/ (kinds/contention/futex.c). */
+__attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, long a, long b,
+                                                                 long c, long d, long e, long f)
+{
+    word_function *real = (word_function *)pp_real(&real_syscall, "syscall");
+    if (real == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    if (number == SYS_seccomp && (a == SET_MODE_STRICT || a == SET_MODE_FILTER)) {
+        pp_hook_before_confinement();
+    } else if (number == SYS_prctl) {
+        before_prctl((int)a, b);
+    }
+    return real(number, a, b, c, d, e, f);
+}
+
+__attribute__((visibility("default"))) int pp_hook_prctl(int option, long a, long b, long c, long d)
+{
+    prctl_function *real = (prctl_function *)pp_real(&real_prctl, "prctl");
+    if (real == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    before_prctl(option, a);
+    return real(option, a, b, c, d);
+}
+
+void pp_hook_sandbox_init(void)
+{
+    pp_real(&real_syscall, "syscall");
+    pp_real(&real_prctl, "prctl");
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * deadline.c: a thread that waits for a time, or for being cancelled.
+ *
+ * Once a second it looks whether it is the last thread.
+ *
+ *   IDLE -> WAITS (begin) -> OVER (it is time: over() is called)       -> IDLE (begin or cancel, after a join)
+ *                         -> CANCELLED (the canceller wakes the thread) -> IDLE
+ *
+ * Zone: NORMAL.
+ * Owns: the thread.
+ */
+#include "host/deadline.h"
+
+#include "arch/system_call.h"
+#include "host/thread_creation.h"
+#include "sys/clock.h"
+#include "sys/task_state.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+enum { IDLE, WAITS, OVER, CANCELLED };
+
+static uint32_t state;
+static pthread_t thread;
+static uint64_t deadline_ns;
+static void (*call)(void);
+
+static bool change(uint32_t from, uint32_t to)
+{
+    return __atomic_compare_exchange_n(&state, &from, to, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+/* A process whose first thread has left by pthread_exit() ends with its last thread, which must not
+ * be this one. The first one is still listed then. */
+static bool is_alone(void)
+{
+    if (pp_tasks_count() != 2) {
+        return false;
+    }
+    int folder = pp_task_open();
+    bool alone = folder >= 0 && pp_task_letter(folder, pp_task_process()) == 'Z';
+    if (folder >= 0) {
+        pp_task_close(folder);
+    }
+    return alone;
+}
+
+static void wait_until(uint64_t ns)
+{
+    const struct timespec at = {.tv_sec = (time_t)(ns / PP_NS_PER_S),
+                                .tv_nsec = (long)(ns % PP_NS_PER_S)};
+    pp_system_call(SYS_futex, &state, FUTEX_WAIT_BITSET_PRIVATE, WAITS, &at, NULL,
+                   FUTEX_BITSET_MATCH_ANY);
+}
+
+static void *wait_and_call(void *unused)
+{
+    pp_thread_creation_disown();
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == WAITS && now_ns < deadline_ns &&
+           !is_alone()) {
+        uint64_t next_ns = now_ns + PP_NS_PER_S;
+        wait_until(next_ns < deadline_ns ? next_ns : deadline_ns);
+        now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    }
+    if (change(WAITS, OVER)) {
+        call();
+    }
+    return unused;
+}
+
+/* It must not be the one that a signal of the program comes to. */
+static int create_thread(void)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, wait_and_call, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        pthread_setname_np(thread, "libpprof");
+    }
+    return -error;
+}
+
+int pp_deadline_begin(uint64_t at_ns, void (*over)(void))
+{
+    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == OVER) {
+        pp_deadline_cancel();
+    }
+    if (!change(IDLE, WAITS)) {
+        return -EBUSY;
+    }
+    deadline_ns = at_ns;
+    call = over;
+    int error = create_thread();
+    if (error != 0) {
+        __atomic_store_n(&state, IDLE, __ATOMIC_RELEASE);
+    }
+    return error;
+}
+
+void pp_deadline_cancel(void)
+{
+    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == IDLE ||
+        pthread_equal(thread, pthread_self())) {
+        return;
+    }
+    if (change(WAITS, CANCELLED)) {
+        pp_system_call(SYS_futex, &state, FUTEX_WAKE_PRIVATE, INT_MAX);
+    }
+    if (change(OVER, IDLE) || change(CANCELLED, IDLE)) {
+        pthread_join(thread, NULL);
+    }
+}
+
+void pp_deadline_after_fork(void)
+{
+    state = IDLE;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dispositions.c: sigaction, signal and their kin, for the signals whose default action is not
+ * enough.
+ *
+ *   SIGTERM, SIGINT   write the profile, and then end the process in the same way
+ *   SIGIO             with engine=perf: the kernel sends it, where the user's queue of signals is full, in
+ *                     the place of an event's; it must not end the process then
+ *
+ * A stand-in is a handler of ours where the host has, or wants, the default action. The host is
+ * told SIG_DFL: Python, for one, asks whether SIGINT is at SIG_DFL before it makes Ctrl-C a
+ * KeyboardInterrupt. Every call goes to the real function first. Then a default action that is in
+ * force gets its stand-in, with the flags and the mask that the host gave to it, so that the kernel
+ * keeps them for us; only SA_ONSTACK and SA_NODEFER are left out, since the stand-in needs room and
+ * time.
+ *
+ * All other signals go straight to the real functions, SIGPROF too (docs/SIGNALS.md).
+ *
+ * Zone: HOOK. All may be called from the host's signal handlers.
+ * Locks: `changing`, with signals blocked: the kernel's action is read and written in two steps.
+ * Owns: the stand-ins.
+ */
+#include "host/process.h"
+
+#include "arch/system_call.h"
+#include "base/shown_as.h"
+#include "host/real.h"
+#include "sys/lock.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <signal.h>
+
+typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
+typedef sighandler_t signal_function(int, sighandler_t);
+typedef void handler_function(int, siginfo_t *, void *);
+
+typedef struct stand_in {
+    int signal;
+    bool wanted;
+    int flags;               /* that it needs; the host is not told of them */
+    handler_function *first; /* the host has never set the action: it is told no flags at all */
+    handler_function *later;
+} stand_in;
+
+static pp_lock changing;
+static void *real_sigaction;
+static void *real_signal;
+static void *real_bsd_signal;
+static void *real_sysv_signal;
+static void *real_sigset;
+
+static int call_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+    sigaction_function *real = (sigaction_function *)pp_real(&real_sigaction, "sigaction");
+    if (real == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return real(signal, action, old);
+}
+
+/* ---- the stand-ins ---- */
+
+/* Blocked while its handler runs: it strikes on return, with the state that the host was in. */
+static void do_default(int signal)
+{
+    struct sigaction fatal = {.sa_handler = SIG_DFL};
+    if (call_sigaction(signal, &fatal, NULL) != 0) {
+        pp_system_call(SYS_exit_group, PP_STATUS_OF_SIGNAL + signal); /* a filter refuses it */
+    }
+    pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_system_call(SYS_gettid), signal);
+}
+
+static void end_with_profile(int signal, const void *context)
+{
+    int saved_errno = errno;
+    pp_hook_tell_end(context);
+    do_default(signal);
+    errno = saved_errno;
+}
+
+static void on_fatal_signal(int signal, siginfo_t *info, void *context)
+{
+    (void)info;
+    end_with_profile(signal, context);
+}
+
+static void on_first_fatal_signal(int signal, siginfo_t *info, void *context)
+{
+    (void)info;
+    end_with_profile(signal, context);
+}
+
+static void ignore_overflow(int signal, const siginfo_t *info)
+{
+    int saved_errno = errno;
+    if (info->si_code != SI_KERNEL) {
+        do_default(signal);
+    }
+    errno = saved_errno;
+}
+
+static void on_overflow(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    ignore_overflow(signal, info);
+}
+
+static void on_first_overflow(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    ignore_overflow(signal, info);
+}
+
+PP_NOT_SHOWN(on_fatal_signal);
+PP_NOT_SHOWN(on_first_fatal_signal);
+PP_NOT_SHOWN(on_overflow);
+PP_NOT_SHOWN(on_first_overflow);
+
+static stand_in stand_ins[] = {
+    {SIGTERM, false, 0, on_first_fatal_signal, on_fatal_signal},
+    {SIGINT, false, 0, on_first_fatal_signal, on_fatal_signal},
+    {SIGIO, false, SA_SIGINFO | SA_RESTART, on_first_overflow, on_overflow},
+};
+
+enum { STAND_INS = sizeof stand_ins / sizeof *stand_ins };
+
+static const stand_in *find_stand_in(int signal)
+{
+    for (size_t i = 0; i < STAND_INS; i++) {
+        if (stand_ins[i].signal == signal &&
+            __atomic_load_n(&stand_ins[i].wanted, __ATOMIC_ACQUIRE)) {
+            return &stand_ins[i];
+        }
+    }
+    return NULL;
+}
+
+/* The kernel goes by the handler's value, whatever SA_SIGINFO says. */
+static bool is_default(const struct sigaction *action)
+{
+    return action->sa_handler == SIG_DFL;
+}
+
+static void replace_default(const stand_in *s, handler_function *handler)
+{
+    struct sigaction now;
+    if (call_sigaction(s->signal, NULL, &now) == 0 && is_default(&now)) {
+        now.sa_sigaction = handler;
+        now.sa_flags = (now.sa_flags & ~(SA_ONSTACK | SA_NODEFER)) | s->flags;
+        call_sigaction(s->signal, &now, NULL);
+    }
+}
+
+/* What the host is told; whether that is not what the kernel has. */
+static bool hide(const stand_in *s, struct sigaction *action)
+{
+    bool first = action->sa_sigaction == s->first;
+    bool later = action->sa_sigaction == s->later;
+    if (first) {
+        *action = (struct sigaction){.sa_handler = SIG_DFL};
+    } else if (later) {
+        action->sa_handler = SIG_DFL;
+        action->sa_flags &= ~s->flags;
+    }
+    return first || later;
+}
+
+static void enter(pp_signal_mask *old)
+{
+    pp_signals_block(old);
+    pp_lock_take(&changing, pp_task_self());
+}
+
+static void leave(const pp_signal_mask *old)
+{
+    pp_lock_release(&changing);
+    pp_signals_restore(old);
+}
+
+static void want(int signal)
+{
+    pp_signal_mask old = 0;
+    for (size_t i = 0; i < STAND_INS; i++) {
+        stand_in *s = &stand_ins[i];
+        if (s->signal == signal && !s->wanted) {
+            enter(&old);
+            __atomic_store_n(&s->wanted, true, __ATOMIC_RELEASE);
+            replace_default(s, s->first);
+            leave(&old);
+        }
+    }
+}
+
+void pp_hook_fatal_signals(void)
+{
+    pp_hook_expect_end();
+    if (pp_system_call(SYS_getpid) == 1) {
+        return; /* the first process of a container: the default action does not end it */
+    }
+    want(SIGTERM);
+    want(SIGINT);
+}
+
+void pp_hook_overflow_signal(void)
+{
+    want(SIGIO);
+}
+
+/* A stand-in makes system calls that may be forbidden soon. */
+void pp_hook_give_defaults_back(void)
+{
+    pp_signal_mask old = 0;
+    struct sigaction now;
+    enter(&old);
+    for (size_t i = 0; i < STAND_INS; i++) {
+        stand_in *s = &stand_ins[i];
+        if (s->wanted && call_sigaction(s->signal, NULL, &now) == 0 && hide(s, &now)) {
+            call_sigaction(s->signal, &now, NULL);
+        }
+        __atomic_store_n(&s->wanted, false, __ATOMIC_RELEASE);
+    }
+    leave(&old);
+}
+
+void pp_hook_dispositions_after_fork(void)
+{
+    pp_lock_release(&changing);
+}
+
+/* ---- the hooks ---- */
+
+static sighandler_t hide_handler(const stand_in *s, sighandler_t handler)
+{
+    handler_function *function = (handler_function *)(uintptr_t)handler;
+    return s != NULL && (function == s->first || function == s->later) ? SIG_DFL : handler;
+}
+
+/* Not in a child of vfork: the lock is in its parent's memory, and it may end at any time. */
+static bool may_replace(const stand_in *s)
+{
+    return s != NULL && pp_hook_is_owner();
+}
+
+/* libc's header has its own names for these. */
+__attribute__((visibility("default"))) int
+sigaction(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
+          int signal, const struct sigaction *restrict action, struct sigaction *restrict old)
+{
+    const stand_in *s = find_stand_in(signal);
+    pp_signal_mask mask = 0;
+    int result = 0;
+    if (may_replace(s)) {
+        enter(&mask);
+        result = call_sigaction(signal, action, old);
+        if (result == 0 && action != NULL) {
+            replace_default(s, s->later);
+        }
+        leave(&mask);
+    } else {
+        result = call_sigaction(signal, action, old);
+    }
+    if (s != NULL && result == 0 && old != NULL) {
+        hide(s, old);
+    }
+    return result;
+}
+
+static sighandler_t set_handler(void **slot, const char *name, int signal, sighandler_t handler)
+{
+    signal_function *real = (signal_function *)pp_real(slot, name);
+    const stand_in *s = find_stand_in(signal);
+    pp_signal_mask mask = 0;
+    if (real == NULL) {
+        errno = ENOSYS;
+        return SIG_ERR;
+    }
+    if (!may_replace(s)) {
+        return hide_handler(s, real(signal, handler));
+    }
+    enter(&mask);
+    sighandler_t old = real(signal, handler);
+    replace_default(s, s->later);
+    leave(&mask);
+    return hide_handler(s, old);
+}
+
+__attribute__((visibility("default"))) sighandler_t
+signal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
+       int number, sighandler_t handler)
+{
+    return set_handler(&real_signal, "signal", number, handler);
+}
+
+/* The signal() of programs that are compiled for XPG; ssignal() is signal() once more. */
+sighandler_t bsd_signal(int number, sighandler_t handler);
+__attribute__((visibility("default"))) sighandler_t bsd_signal(int number, sighandler_t handler)
+{
+    return set_handler(&real_bsd_signal, "bsd_signal", number, handler);
+}
+
+__attribute__((visibility("default"))) sighandler_t
+ssignal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
+        int number, sighandler_t handler)
+{
+    return set_handler(&real_signal, "signal", number, handler);
+}
+
+/* The signal() of programs that are compiled for C99 or an old POSIX alone. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name) */
+__attribute__((visibility("default"))) sighandler_t __sysv_signal(int number, sighandler_t handler)
+{
+    return set_handler(&real_sysv_signal, "__sysv_signal", number, handler);
+}
+
+__attribute__((visibility("default"))) sighandler_t
+sysv_signal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
+            int number, sighandler_t handler)
+{
+    return set_handler(&real_sysv_signal, "__sysv_signal", number, handler);
+}
+
+/* It changes and tells the thread's mask, which must be the host's then: the lock is taken after
+ * it. */
+__attribute__((visibility("default"))) sighandler_t
+sigset(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
+       int number, sighandler_t handler)
+{
+    signal_function *real = (signal_function *)pp_real(&real_sigset, "sigset");
+    const stand_in *s = find_stand_in(number);
+    pp_signal_mask mask = 0;
+    if (real == NULL) {
+        errno = ENOSYS;
+        return SIG_ERR;
+    }
+    sighandler_t old = real(number, handler);
+    if (may_replace(s)) {
+        enter(&mask);
+        replace_default(s, s->later);
+        leave(&mask);
+    }
+    return hide_handler(s, old);
+}
+
+void pp_hook_dispositions_init(void)
+{
+    pp_real(&real_sigaction, "sigaction");
+    pp_real(&real_signal, "signal");
+    pp_real(&real_bsd_signal, "bsd_signal");
+    pp_real(&real_sysv_signal, "__sysv_signal");
+    pp_real(&real_sigset, "sigset");
+}

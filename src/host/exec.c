@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * exec.c: the exec functions, for the sake of the engine `perf`, and of those who want the program
+ * profiled that the process becomes (follow_exec.h).
+ *
+ * The kernel deletes a process's timers when it executes another program, together with their
+ * pending signals, but the signal of a perf event stays pending if the thread blocks it (past
+ * libc). The new program would die of it as soon as it opens the signal. So the calling thread's
+ * event is stopped before, and its signal is taken back.
+ *
+ * libc's exec functions call each other past the symbol table, so each has its hook. Those with a
+ * list of arguments make an array of it, as libc's do.
+ *
+ * Zone: HOOK. Called between fork or vfork and exec too: there, one getpid and no more (what a
+ * child of fork is told is for the callback to know).
+ * Locks: the one of cpu_timers.c, with patience.
+ */
+#include "host/process.h"
+
+#include "host/real.h"
+#include "kinds/cpu/cpu_timers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+typedef int execve_function(const char *, char *const[], char *const[]);
+typedef int fexecve_function(int, char *const[], char *const[]);
+typedef int execveat_function(int, const char *, char *const[], char *const[], int);
+
+static void *real_execve, *real_execvpe, *real_fexecve, *real_execveat;
+
+/* ---- before and, if it failed, after ---- */
+
+static bool before(const void *real, pp_exec *exec)
+{
+    bool owner = real != NULL && pp_hook_is_owner();
+    if (owner) {
+        int saved_errno = errno;
+        pp_hook_tell_exec(exec);
+        pp_cpu_timers_before_exec();
+        errno = saved_errno;
+    }
+    return owner;
+}
+
+static int after(bool owner, int result)
+{
+    if (owner) {
+        pp_cpu_timers_after_failed_exec();
+        pp_hook_tell_failed_exec();
+    }
+    return result;
+}
+
+static int missing(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+/* ---- arrays ---- */
+
+static int call_execve(void **slot, const char *name, const char *path, char *const argv[],
+                       char *const envp[])
+{
+    execve_function *real = (execve_function *)pp_real(slot, name);
+    pp_exec exec = {AT_FDCWD, path, slot == &real_execvpe, envp};
+    bool owner = before((const void *)real, &exec);
+    return real == NULL ? missing() : after(owner, real(path, argv, exec.envp));
+}
+
+__attribute__((visibility("default"))) int execve(const char *path, char *const argv[],
+                                                  char *const envp[])
+{
+    return call_execve(&real_execve, "execve", path, argv, envp);
+}
+
+__attribute__((visibility("default"))) int execvpe(const char *file, char *const argv[],
+                                                   char *const envp[])
+{
+    return call_execve(&real_execvpe, "execvpe", file, argv, envp);
+}
+
+/* libc's are these calls with its own environment. */
+__attribute__((visibility("default"))) int execv(const char *path, char *const argv[])
+{
+    return call_execve(&real_execve, "execve", path, argv, environ);
+}
+
+__attribute__((visibility("default"))) int execvp(const char *file, char *const argv[])
+{
+    return call_execve(&real_execvpe, "execvpe", file, argv, environ);
+}
+
+__attribute__((visibility("default"))) int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    fexecve_function *real = (fexecve_function *)pp_real(&real_fexecve, "fexecve");
+    pp_exec exec = {fd, NULL, false, envp};
+    bool owner = before((const void *)real, &exec);
+    return real == NULL ? missing() : after(owner, real(fd, argv, exec.envp));
+}
+
+/* Since glibc 2.34. */
+__attribute__((visibility("default"))) int execveat(int fd, const char *path, char *const argv[],
+                                                    char *const envp[], int flags)
+{
+    execveat_function *real = (execveat_function *)pp_real(&real_execveat, "execveat");
+    pp_exec exec = {fd, path, false, envp};
+    bool owner = before((const void *)real, &exec);
+    return real == NULL ? missing() : after(owner, real(fd, path, argv, exec.envp, flags));
+}
+
+/* ---- lists ---- */
+
+/* How many arguments there are before the NULL. */
+static size_t count_list(const char *arg, va_list *rest)
+{
+    size_t count = 0;
+    for (const char *argument = arg; argument != NULL; argument = va_arg(*rest, const char *)) {
+        count++;
+    }
+    return count;
+}
+
+/* Stores them with their NULL; `rest` is behind that then. */
+static void copy_list(char **argv, size_t count, const char *arg, va_list *rest)
+{
+    argv[0] = (char *)arg;
+    for (size_t i = 1; i <= count; i++) {
+        argv[i] = va_arg(*rest, char *);
+    }
+}
+
+__attribute__((visibility("default"))) int execl(const char *path, const char *arg, ...)
+{
+    va_list rest;
+    va_start(rest, arg);
+    size_t count = count_list(arg, &rest);
+    va_end(rest);
+    char *argv[count + 1];
+    va_start(rest, arg);
+    copy_list(argv, count, arg, &rest);
+    va_end(rest);
+    return execv(path, argv);
+}
+
+__attribute__((visibility("default"))) int execlp(const char *file, const char *arg, ...)
+{
+    va_list rest;
+    va_start(rest, arg);
+    size_t count = count_list(arg, &rest);
+    va_end(rest);
+    char *argv[count + 1];
+    va_start(rest, arg);
+    copy_list(argv, count, arg, &rest);
+    va_end(rest);
+    return execvp(file, argv);
+}
+
+__attribute__((visibility("default"))) int execle(const char *path, const char *arg, ...)
+{
+    va_list rest;
+    va_start(rest, arg);
+    size_t count = count_list(arg, &rest);
+    va_end(rest);
+    char *argv[count + 1];
+    va_start(rest, arg);
+    copy_list(argv, count, arg, &rest);
+    char *const *envp = va_arg(rest, char *const *);
+    va_end(rest);
+    return execve(path, argv, envp);
+}
+
+void pp_hook_exec_init(void)
+{
+    pp_real(&real_execve, "execve");
+    pp_real(&real_execvpe, "execvpe");
+    pp_real(&real_fexecve, "fexecve");
+    pp_real(&real_execveat, "execveat");
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * follow_exec.c: composes environments.
+ *
+ * Zone: NORMAL.
+ * Locks: none; two threads that execute programs at once would be two that end the process.
+ * Owns: the strings.
+ */
+#include "host/follow_exec.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char preload_name[] = "LD_PRELOAD=";
+static const char options_name[] = "LIBPPROF=";
+
+enum { MORE_ENTRIES = 3, MORE_OPTIONS_BYTES = 64 };
+static const uint64_t ns_per_ms = 1000000;
+
+static pp_arena kept = PP_ARENA_INIT; /* for ever */
+static pp_arena composed = PP_ARENA_INIT;
+static const char *library; /* as LD_PRELOAD named it */
+static const char *options;
+
+bool pp_follow_exec_is_us(const char *word, size_t length)
+{
+    static const char stem[] = "libpprof.so";
+    for (size_t i = 0; i + sizeof stem - 1 <= length; i++) {
+        if (memcmp(word + i, stem, sizeof stem - 1) == 0) {
+            return i == 0 || word[i - 1] == '/';
+        }
+    }
+    return false;
+}
+
+/* The word of the list that is us; NULL if none is. */
+static const char *find_us(const char *list, size_t *length)
+{
+    while (*list != '\0') {
+        *length = strcspn(list, ": ");
+        if (pp_follow_exec_is_us(list, *length)) {
+            return list;
+        }
+        list += *length + (list[*length] != '\0');
+    }
+    return NULL;
+}
+
+void pp_follow_exec_remember(void)
+{
+    const char *list = getenv("LD_PRELOAD");
+    const char *text = getenv("LIBPPROF");
+    size_t length = 0;
+    const char *word = list != NULL ? find_us(list, &length) : NULL;
+    if (word != NULL && text != NULL) {
+        library = pp_arena_text(&kept, word, length);
+        options = pp_arena_text(&kept, text, strlen(text));
+    }
+}
+
+static char *append(char *to, const char *text)
+{
+    size_t length = strlen(text);
+    memcpy(to, text, length + 1);
+    return to + length;
+}
+
+static bool is_entry(const char *entry, const char *name)
+{
+    return strncmp(entry, name, strlen(name)) == 0;
+}
+
+/* "LD_PRELOAD=" with us in front of `list`, unless we are in it. */
+static char *compose_preload(const char *list)
+{
+    size_t length = 0;
+    bool in_it = find_us(list, &length) != NULL;
+    char *text =
+        pp_arena_alloc(&composed, sizeof preload_name + strlen(library) + strlen(list) + 2);
+    if (text != NULL) {
+        char *at = append(text, preload_name);
+        at = append(at, in_it ? "" : library);
+        at = append(at, in_it || *list == '\0' ? "" : ":");
+        append(at, list);
+    }
+    return text;
+}
+
+/* What the host itself has put there goes first, so that ours counts. */
+static char *compose_options(const char *theirs, uint64_t left_ns)
+{
+    char digits[PP_DECIMAL_BYTES];
+    bool same = strcmp(theirs, options) == 0;
+    theirs = same ? "" : theirs;
+    char *text = pp_arena_alloc(&composed, sizeof options_name + strlen(theirs) + strlen(options) +
+                                               MORE_OPTIONS_BYTES);
+    if (text != NULL) {
+        char *at = append(text, options_name);
+        at = append(at, theirs);
+        at = append(at, *theirs != '\0' ? "," : "");
+        at = append(at, options);
+        if (left_ns != 0) {
+            at = append(at, ",duration=");
+            at = append(at, pp_decimal(left_ns / ns_per_ms + 1, digits));
+            append(at, "ms");
+        }
+    }
+    return text;
+}
+
+char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns)
+{
+    size_t count = 0;
+    size_t kept_entries = 0;
+    const char *list = "";
+    const char *theirs = "";
+    if (library == NULL || options == NULL) {
+        return NULL;
+    }
+    while (envp != NULL && envp[count] != NULL) {
+        count++;
+    }
+    char **result = pp_arena_array(&composed, count + MORE_ENTRIES, sizeof *result);
+    for (size_t i = 0; result != NULL && i < count; i++) {
+        if (is_entry(envp[i], preload_name)) {
+            list = envp[i] + sizeof preload_name - 1;
+        } else if (is_entry(envp[i], options_name)) {
+            theirs = envp[i] + sizeof options_name - 1;
+        } else {
+            result[kept_entries++] = envp[i];
+        }
+    }
+    char *preload = compose_preload(list);
+    char *ours = compose_options(theirs, left_ns);
+    if (result == NULL || preload == NULL || ours == NULL) {
+        pp_follow_exec_release();
+        return NULL;
+    }
+    result[kept_entries++] = preload;
+    result[kept_entries++] = ours;
+    return result;
+}
+
+void pp_follow_exec_release(void)
+{
+    pp_arena_release(&composed);
+}

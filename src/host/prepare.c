@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prepare.c: what comes before anything is recorded.
+ *
+ * Zone: NORMAL.
+ */
+#include "host/prepare.h"
+
+#include "host/process.h"
+#include "output/output.h"
+#include "modules/modules.h"
+#include "modules/own_code.h"
+#include "sys/safe_read.h"
+#include "sys/sandbox.h"
+
+static const char default_template[] = "/tmp/%e.%p.%k.pb.gz";
+
+void pp_prepare_files(void)
+{
+    pp_own_variables_leave_out_of_dumps();
+    if (!pp_output_has_template()) {
+        pp_output_set_template(default_template);
+    }
+}
+
+/* Walks read code by a system call that a sandbox may forbid. */
+void pp_prepare_walks(void)
+{
+    if (pp_sandbox_probe() != PP_SANDBOX_NONE) {
+        pp_safe_read_forbid_copy();
+    }
+}
+
+void pp_prepare_recording(void)
+{
+    pp_prepare_files();
+    pp_prepare_walks();
+    pp_modules_refresh();
+    pp_hook_fatal_signals();
+}

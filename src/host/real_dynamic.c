@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * real_dynamic.c: the real functions of a program that has a loader: the next definitions behind
+ * ours.
+ *
+ * A fully static program has none. That is found out here, before its first hook could fail in a
+ * way that nobody understands: it ends with a message. Nothing else would be honest, since there is
+ * no malloc to go on with.
+ *
+ * Zone: HOOK.
+ * Locks: none here; the loader's own.
+ */
+#include "host/real.h"
+
+#include "arch/system_call.h"
+#include "base/shown_as.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+static const char refusal[] = "libpprof: libpprof.a is in a fully static program, where it cannot "
+                              "find what it stands in front of: link "
+                              "libpprof_static.a instead\n";
+
+/* Whether the program names no loader in its headers. */
+static bool is_fully_static(void)
+{
+    enum { UNKNOWN, YES, NO };
+    static int answer;
+    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    if (known == UNKNOWN) {
+        const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+        size_t count = header != NULL ? getauxval(AT_PHNUM) : 0;
+        known = count == 0 ? NO : YES;
+        for (size_t i = 0; i < count; i++) {
+            if (header[i].p_type == PT_INTERP) {
+                known = NO;
+            }
+        }
+        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+    }
+    return known == YES;
+}
+
+void *pp_real_find(const char *name)
+{
+    if (is_fully_static()) {
+        pp_system_call(SYS_write, STDERR_FILENO, refusal, sizeof refusal - 1);
+        for (;;) {
+            pp_system_call(SYS_exit_group, 127);
+        }
+    }
+    return dlsym(RTLD_NEXT, name);
+}
+
+void *pp_real_find_version(const char *name, const char *version)
+{
+    return dlvsym(RTLD_NEXT, name, version);
+}
+
+PP_OWN_WORK(pp_real_find);
+PP_OWN_WORK(pp_real_find_version);

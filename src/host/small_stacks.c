@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * small_stacks.c: a list of threads.
+ *
+ * Zone: SIGNAL.
+ * Locks: none. An entry is written by its own thread.
+ * Owns: the list; a word of TLS.
+ */
+#include "host/small_stacks.h"
+
+#include "arch/signal_frame.h"
+#include "base/compiler.h"
+#include "sys/tasks.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum {
+    LISTED = 256,
+    HANDLER_BYTES = 512 /* enough to see that there is no room for more, and to lose the sample */
+};
+
+typedef struct entry {
+    int tid; /* 0 = free */
+    uintptr_t thread;
+} entry;
+
+static entry list[LISTED];
+static unsigned listed; /* how many are not 0: most programs have none */
+static bool too_many;
+static PP_TLS uintptr_t own; /* pthread_self() while the thread has a small one */
+
+/* Asked for anew where the process may use more registers than before. It never gets smaller,
+ * whoever asks at the same time. */
+static size_t frame_bytes(void)
+{
+    static uint64_t known;
+    static size_t bytes; /* of `known` or more */
+    uint64_t permitted = pp_xsave_permitted();
+    if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) != permitted) {
+        size_t now = pp_signal_frame_bytes(permitted);
+        size_t before = __atomic_load_n(&bytes, __ATOMIC_RELAXED);
+        while (now > before && !__atomic_compare_exchange_n(&bytes, &before, now, true,
+                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        }
+        __atomic_store_n(&known, permitted, __ATOMIC_RELEASE);
+    }
+    return __atomic_load_n(&bytes, __ATOMIC_RELAXED);
+}
+
+bool pp_small_stacks_is(const stack_t *stack)
+{
+    return (stack->ss_flags & SS_DISABLE) == 0 && stack->ss_size < frame_bytes() + HANDLER_BYTES;
+}
+
+static entry *find(int tid)
+{
+    for (size_t i = 0; i < LISTED; i++) {
+        if (__atomic_load_n(&list[i].tid, __ATOMIC_ACQUIRE) == tid) {
+            return &list[i];
+        }
+    }
+    return NULL;
+}
+
+static bool add(int tid, uintptr_t thread)
+{
+    for (size_t i = 0; i < LISTED; i++) {
+        int none = 0;
+        if (__atomic_compare_exchange_n(&list[i].tid, &none, tid, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            __atomic_store_n(&list[i].thread, thread, __ATOMIC_RELEASE);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void drop(entry *e)
+{
+    if (e != NULL) {
+        __atomic_store_n(&e->thread, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&e->tid, 0, __ATOMIC_RELEASE);
+    }
+}
+
+/* Threads that were created past the hooks end without a word. */
+static void drop_ended(void)
+{
+    for (size_t i = 0; i < LISTED; i++) {
+        int tid = __atomic_load_n(&list[i].tid, __ATOMIC_RELAXED);
+        if (tid != 0 && pp_task_cpu_ns(tid) < 0 &&
+            __atomic_compare_exchange_n(&list[i].tid, &tid, 0, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            __atomic_sub_fetch(&listed, 1, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+bool pp_small_stacks_has_own(void)
+{
+    return own != 0;
+}
+
+void pp_small_stacks_set_own(uintptr_t thread)
+{
+    int self = pp_task_self();
+    if ((thread != 0) == (own != 0)) {
+        return;
+    }
+    own = thread;
+    if (thread == 0) {
+        drop(find(self));
+        __atomic_sub_fetch(&listed, 1, __ATOMIC_RELEASE);
+        return;
+    }
+    __atomic_add_fetch(&listed, 1, __ATOMIC_RELAXED);
+    if (add(self, thread)) {
+        return;
+    }
+    drop_ended();
+    if (!add(self, thread)) {
+        __atomic_store_n(&too_many, true, __ATOMIC_RELAXED);
+    }
+}
+
+bool pp_small_stacks_has(int tid)
+{
+    if (__atomic_load_n(&listed, __ATOMIC_ACQUIRE) == 0) {
+        return false;
+    }
+    return find(tid) != NULL || __atomic_load_n(&too_many, __ATOMIC_RELAXED);
+}
+
+int pp_small_stacks_find(uintptr_t thread)
+{
+    if (__atomic_load_n(&listed, __ATOMIC_ACQUIRE) == 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < LISTED; i++) {
+        if (__atomic_load_n(&list[i].thread, __ATOMIC_ACQUIRE) == thread) {
+            return __atomic_load_n(&list[i].tid, __ATOMIC_RELAXED);
+        }
+    }
+    return 0;
+}
+
+void pp_small_stacks_after_fork_in_child(void)
+{
+    uintptr_t thread = own;
+    memset(list, 0, sizeof list);
+    listed = 0;
+    too_many = false;
+    own = 0;
+    pp_small_stacks_set_own(thread);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread.c: tells every sampler of a thread's begin and end; today there is one.
+ *
+ * Zone: NORMAL.
+ */
+#include "host/thread_life.h"
+
+#include "kinds/contention/contention.h"
+#include "kinds/cpu/cpu_timers.h"
+#include "unwind/scratch.h"
+#include "host/small_stacks.h"
+#include "store/labels.h"
+#include "unwind/stack_memo.h"
+#include "unwind/stack_memory.h"
+
+void pp_thread_declare_stack(uintptr_t limit, uintptr_t top)
+{
+    pp_stack_declare(limit, top);
+}
+
+void pp_thread_begin(uintptr_t entry, const pp_thread_caller *caller, pprof_labels *labels,
+                     const pp_thread_creation *creation)
+{
+    pp_labels_exchange(labels);
+    pp_thread_creation_begin(entry, creation);
+    pp_contention_thread_begin();
+    pp_cpu_timers_thread_begin(entry, caller);
+}
+
+void pp_thread_was_there(void)
+{
+    pp_thread_creation_begin(0, &(pp_thread_creation){.stack = NULL});
+}
+
+pprof_labels *pp_thread_labels(void)
+{
+    return pp_labels_ref(pp_labels_current());
+}
+
+void pp_thread_drop_labels(pprof_labels *labels)
+{
+    pp_labels_unref(labels);
+}
+
+void pp_thread_end(void)
+{
+    pp_cpu_timers_thread_end();
+    pp_small_stacks_set_own(0);
+    pp_contention_thread_end();
+    pp_scratch_thread_end();
+    pp_memo_thread_end();
+    pp_thread_creation_end(); /* nobody looks at its labels any more */
+    pp_labels_unref(pp_labels_exchange(NULL));
+}

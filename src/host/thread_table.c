@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_table.c: records in chunks (drawing in the header).
+ *
+ * Zone: HOOK.
+ * Owns: the chunks, and which of their records are taken.
+ */
+#include "host/thread_table.h"
+
+#include "base/slots.h"
+#include "store/lasting.h"
+#include "sys/lock.h"
+
+#include <string.h>
+
+enum {
+    CHUNK = 1024, /* records: 64 KiB */
+    CHUNKS = 64,
+    RECORDS = CHUNK * CHUNKS, /* as many threads as a process can hardly have */
+    WORDS = RECORDS / PP_SLOTS_A_WORD,
+    CHUNK_BYTES = CHUNK * sizeof(pp_thread_record)
+};
+
+static uint64_t taken[WORDS];
+static size_t ours; /* how many are */
+static uint64_t last_serial = 1;
+static pp_thread_record first_chunk[CHUNK]; /* a process has one thread, at least */
+static pp_thread_record *chunks[CHUNKS] = {first_chunk};
+
+static pp_thread_record *chunk_at(size_t index)
+{
+    return __atomic_load_n(&chunks[index / CHUNK], __ATOMIC_ACQUIRE);
+}
+
+static pp_thread_record *record_at(size_t index)
+{
+    pp_thread_record *chunk = chunk_at(index);
+    if (chunk != NULL) {
+        return chunk + index % CHUNK;
+    }
+    pp_thread_record *fresh = pp_lasting_map(CHUNK_BYTES);
+    if (fresh == NULL) {
+        return NULL;
+    }
+    if (!__atomic_compare_exchange_n(&chunks[index / CHUNK], &chunk, fresh, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        pp_lasting_unmap(fresh, CHUNK_BYTES);
+        return chunk + index % CHUNK;
+    }
+    return fresh + index % CHUNK;
+}
+
+/*
+ * Of a record's fields, written by one thread while others may be reading: the serial became even
+ * before any of them changes, and is looked at again after all of them were read.
+ */
+#define SHOW(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
+#define SEE(field)         __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
+
+pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
+{
+    int index = pp_slot_take(taken, WORDS);
+    pp_thread_record *r = index >= 0 ? record_at((size_t)index) : NULL;
+    if (r == NULL) {
+        if (index >= 0) {
+            pp_slot_give(taken, (size_t)index);
+        }
+        return NULL;
+    }
+    SHOW(r->tid, content->tid);
+    SHOW(r->creator, content->creator);
+    SHOW(r->ours, content->ours);
+    SHOW(r->entry, content->entry);
+    SHOW(r->creation, content->creation);
+    SHOW(r->place, content->place);
+    __atomic_store_n(&r->serial, __atomic_add_fetch(&last_serial, 2, __ATOMIC_RELAXED),
+                     __ATOMIC_SEQ_CST);
+    return r;
+}
+
+static void free_record(pp_thread_record *r, size_t index)
+{
+    if (r->ours) {
+        __atomic_sub_fetch(&ours, 1, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&r->serial, r->serial + 1, __ATOMIC_SEQ_CST);
+    /* Yielding alone would keep the processor from a reader that has less priority (SCHED_FIFO). */
+    for (unsigned i = 0; __atomic_load_n(&r->readers, __ATOMIC_SEQ_CST) != 0; i++) {
+        pp_lock_pause(i);
+    }
+    pp_slot_give(taken, index);
+}
+
+/* A record's number. */
+static size_t index_of(const pp_thread_record *r)
+{
+    size_t chunk = 0;
+    while ((uintptr_t)r - (uintptr_t)chunks[chunk] >= CHUNK_BYTES) {
+        chunk++;
+    }
+    return chunk * CHUNK + (size_t)(r - chunks[chunk]);
+}
+
+void pp_thread_table_remove(pp_thread_record *record)
+{
+    if (record != NULL) {
+        free_record(record, index_of(record));
+    }
+}
+
+void pp_thread_table_disown(pp_thread_record *record)
+{
+    if (record != NULL && !record->ours) {
+        SHOW(record->ours, true);
+        __atomic_add_fetch(&ours, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static bool copy_record(const pp_thread_record *r, pp_thread_record *copy)
+{
+    uint64_t serial = __atomic_load_n(&r->serial, __ATOMIC_ACQUIRE);
+    if (serial % 2 == 0) {
+        return false;
+    }
+    *copy = (pp_thread_record){.serial = serial,
+                               .tid = SEE(r->tid),
+                               .creator = SEE(r->creator),
+                               .ours = SEE(r->ours),
+                               .entry = SEE(r->entry),
+                               .creation = SEE(r->creation),
+                               .place = SEE(r->place)};
+    return SEE(r->serial) == serial;
+}
+
+size_t pp_thread_table_read(pp_thread_record *copies, pp_thread_record **from, size_t capacity)
+{
+    size_t count = 0;
+    for (size_t i = 0; count < capacity && (i = pp_slot_next(taken, WORDS, i)) < RECORDS; i++) {
+        pp_thread_record *chunk = chunk_at(i);
+        if (chunk != NULL && copy_record(chunk + i % CHUNK, &copies[count])) {
+            if (from != NULL) {
+                from[count] = chunk + i % CHUNK;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+size_t pp_thread_table_count(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < RECORDS; i++) {
+        count++;
+    }
+    return count;
+}
+
+size_t pp_thread_table_count_ours(void)
+{
+    return SEE(ours);
+}
+
+/* Either the thread sees the reader and waits, or the reader sees that it is gone. */
+bool pp_thread_table_look(pp_thread_record *record, const pp_thread_record *copy,
+                          pp_thread_look *look, void *context)
+{
+    __atomic_add_fetch(&record->readers, 1, __ATOMIC_SEQ_CST);
+    bool alive = __atomic_load_n(&record->serial, __ATOMIC_SEQ_CST) == copy->serial;
+    if (alive && copy->place != NULL) {
+        look(copy->place, context);
+    }
+    __atomic_sub_fetch(&record->readers, 1, __ATOMIC_SEQ_CST);
+    return alive;
+}
+
+void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
+{
+    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < RECORDS; i++) {
+        pp_thread_record *chunk = chunks[i / CHUNK];
+        pp_thread_record *r = chunk != NULL ? chunk + i % CHUNK : NULL;
+        if (r == NULL) {
+            pp_slot_give(taken, i);
+            continue;
+        }
+        r->readers = 0;
+        if (r == mine) {
+            r->tid = tid;
+        } else if (r->serial % 2 != 0) {
+            free_record(r, i);
+        } else {
+            pp_slot_give(taken, i); /* its thread was about to fill it in */
+        }
+    }
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.c: pthread_create and thrd_create, and the end of threads.
+ *
+ *   host: pthread_create(f, x) --> ours: record {f, x, stack size} --> libc: thread start stub
+ *   new thread: stub --> prepare(record): stack bounds, timer, key --> jump to f(x)
+ *   end (return, pthread_exit, cancellation): key destructor --> settle, delete the timer
+ *
+ * The symbols are unversioned on purpose: a versioned definition would not stand in front of
+ * pthread_create@GLIBC_2.34.
+ *
+ * Zone: NORMAL (pthread_create allocates anyway), but the host's malloc is not called: in the new
+ *       thread it would create a malloc arena that the thread may never need.
+ * Locks: `lock`, for the free list of records.
+ * Owns: the records; the key.
+ */
+#include "host/threads.h"
+
+#include "arch/stubs.h"
+#include "base/memory.h"
+#include "kinds/fd/fd_hooks.h"
+#include "host/real.h"
+#include "kinds/contention/waits.h"
+#include "host/thread_life.h"
+#include "sys/lock.h"
+#include "sys/signal_mask.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <threads.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096,
+    SLAB_BYTES = 64 * 1024,
+    /* The stack's mapping ends less than a page above the thread's control block (glibc:
+     * sizeof(struct pthread) is 2304 bytes; musl's is smaller). */
+    ABOVE_CONTROL_BLOCK = PAGE
+};
+
+/* No thread stack may grow into the gap that the kernel keeps below the main stack. */
+static const uintptr_t main_stack_max = 64u << 20;
+
+typedef struct launch {
+    union {
+        void *(*posix)(void *);
+        int (*c11)(void *);
+        uintptr_t address;
+    } start;
+    void *argument;
+    size_t stack_size;
+    pprof_labels
+        *labels; /* the creator's, which the new thread inherits; a reference of this record's */
+    pp_thread_creation creation;
+    struct launch *next;
+} launch;
+
+/* Two registers, as the stub expects them. */
+typedef struct call {
+    uintptr_t function;
+    void *argument;
+} call;
+
+static pp_lock lock;
+static launch *free_launches;
+static pthread_key_t end_key;
+static bool end_key_made;
+
+/* ---- records ---- */
+
+static void fill_free_list(void)
+{
+    launch *slab = pp_memory_map(SLAB_BYTES);
+    if (slab == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < SLAB_BYTES / sizeof *slab; i++) {
+        slab[i].next = free_launches;
+        free_launches = &slab[i];
+    }
+}
+
+static void enter(pp_signal_mask *old)
+{
+    pp_signals_block(old);
+    pp_lock_take(&lock, pp_task_self());
+}
+
+static void leave(const pp_signal_mask *old)
+{
+    pp_lock_release(&lock);
+    pp_signals_restore(old);
+}
+
+static launch *take_launch(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    if (free_launches == NULL) {
+        fill_free_list();
+    }
+    launch *l = free_launches;
+    if (l != NULL) {
+        free_launches = l->next;
+    }
+    leave(&old);
+    return l;
+}
+
+static void give_launch(launch *l)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    l->next = free_launches;
+    free_launches = l;
+    leave(&old);
+}
+
+/* ---- the new thread ---- */
+
+static void declare_stack(size_t stack_size)
+{
+    uintptr_t top = (uintptr_t)pthread_self(); /* the control block lies at the stack's end */
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t limit = top + ABOVE_CONTROL_BLOCK - stack_size;
+    if (here < top && here >= limit && limit < top) {
+        pp_thread_declare_stack(limit, top);
+    }
+}
+
+/* Called by the stub on the new thread. */
+call pp_hook_thread_prepare(launch *l, uintptr_t sp, uintptr_t fp, uintptr_t bx);
+
+__attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *l, uintptr_t sp,
+                                                                        uintptr_t fp, uintptr_t bx)
+{
+    call next = {l->start.address, l->argument};
+    size_t stack_size = l->stack_size;
+    pprof_labels *labels = l->labels;
+    pp_thread_creation creation = l->creation;
+    give_launch(l);
+    declare_stack(stack_size);
+    if (end_key_made) {
+        pthread_setspecific(end_key, (void *)1);
+    }
+    pp_thread_begin(next.function, &(pp_thread_caller){sp, fp, bx}, labels, &creation);
+    return next;
+}
+
+PP_STUB_THREAD_START(pp_hook_thread_start, pp_hook_thread_prepare);
+void *pp_hook_thread_start(void *record);
+
+/* Other keys' destructors may still use CPU: ours asks to be called again until the last round. */
+static void on_thread_end(void *round)
+{
+    uintptr_t next = (uintptr_t)round + 1;
+    if (next < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(end_key, (void *)next);
+    } else {
+        pp_thread_end();
+    }
+}
+
+PP_NOT_SHOWN(on_thread_end);
+
+/* ---- the hooks ---- */
+
+static size_t stack_size_of(const pthread_attr_t *attributes)
+{
+    pthread_attr_t defaults;
+    size_t size = 0;
+    if (attributes != NULL) {
+        return pthread_attr_getstacksize(attributes, &size) == 0 ? size : 0;
+    }
+    if (pthread_getattr_default_np(&defaults) == 0) {
+        if (pthread_attr_getstacksize(&defaults, &size) != 0) {
+            size = 0;
+        }
+        pthread_attr_destroy(&defaults);
+    }
+    return size;
+}
+
+/* `leaf` is the hook that was called from `return_address`. */
+static launch *new_launch(uintptr_t start, void *argument, size_t stack_size, uintptr_t leaf,
+                          uintptr_t return_address)
+{
+    launch *l = take_launch();
+    if (l != NULL) {
+        l->creation = pp_thread_creation_take(leaf, return_address);
+        l->start.address = start;
+        l->argument = argument;
+        l->stack_size = stack_size;
+        l->labels = pp_thread_labels();
+    }
+    return l;
+}
+
+/* The thread could not be created. */
+static void drop_launch(launch *l)
+{
+    pp_thread_drop_labels(l->labels);
+    give_launch(l);
+}
+
+/* Once, before the first thread. */
+static void prepare_hooks(void)
+{
+    static bool done;
+    if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) {
+        pp_hook_waits_prepare_for_threads();
+        pp_hook_descriptors_prepare_for_threads();
+    }
+}
+
+typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int c11_create_function(thrd_t *, thrd_start_t, void *);
+
+/* Names that nothing can stand before, for the leaves of stacks. */
+extern __typeof__(pthread_create) own_create
+    __attribute__((alias("pthread_create"), visibility("hidden"), nothrow));
+extern __typeof__(thrd_create) own_c11_create
+    __attribute__((alias("thrd_create"), visibility("hidden")));
+
+static void *real_create;
+static void *real_c11_create;
+
+/* libc's header has its own names.
+ * NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
+__attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread,
+                                                          const pthread_attr_t *restrict attributes,
+                                                          void *(*start)(void *),
+                                                          void *restrict argument)
+{
+    create_function *create = (create_function *)pp_real(&real_create, "pthread_create");
+    if (create == NULL) {
+        return EAGAIN;
+    }
+    prepare_hooks();
+    launch *l = new_launch((uintptr_t)start, argument, stack_size_of(attributes),
+                           (uintptr_t)own_create, (uintptr_t)__builtin_return_address(0));
+    if (l == NULL) { /* the thread runs all the same, only unknown to us until the next look */
+        return create(thread, attributes, start, argument);
+    }
+    int error = create(thread, attributes, pp_hook_thread_start, l);
+    if (error != 0) {
+        drop_launch(l);
+    }
+    return error;
+}
+
+/* glibc's own calls pthread_create by an internal name, past the hook above. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
+                                                       void *argument)
+{
+    c11_create_function *create = (c11_create_function *)pp_real(&real_c11_create, "thrd_create");
+    if (create == NULL) {
+        return thrd_error;
+    }
+    prepare_hooks();
+    launch *l = new_launch((uintptr_t)start, argument, stack_size_of(NULL),
+                           (uintptr_t)own_c11_create, (uintptr_t)__builtin_return_address(0));
+    if (l == NULL) {
+        return create(thread, start, argument);
+    }
+    /* The stub returns what the start routine leaves in the result register, whatever its type. */
+    int error = create(thread, (thrd_start_t)(uintptr_t)pp_hook_thread_start, l);
+    if (error != thrd_success) {
+        drop_launch(l);
+    }
+    return error;
+}
+
+/* ---- set-up ---- */
+
+static void declare_main_stack(void)
+{
+    uintptr_t in_stack = (uintptr_t)getauxval(AT_EXECFN); /* a string at the stack's very end */
+    struct rlimit size;
+    if (in_stack == 0 || pp_task_process() != pp_task_self() ||
+        getrlimit(RLIMIT_STACK, &size) != 0) {
+        return;
+    }
+    uintptr_t top = (in_stack + PAGE) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t room = size.rlim_cur < main_stack_max ? (uintptr_t)size.rlim_cur : main_stack_max;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (here < top && here >= top - room) {
+        pp_thread_declare_stack(top - room, top);
+    }
+}
+
+void pp_hook_threads_init(void)
+{
+    pp_real(&real_create, "pthread_create");
+    pp_real(&real_c11_create, "thrd_create");
+    declare_main_stack();
+    pp_thread_was_there();
+    end_key_made = pthread_key_create(&end_key, on_thread_end) == 0;
+    if (end_key_made) {
+        pthread_setspecific(end_key, (void *)1);
+    }
+}
+
+void pp_hook_threads_after_fork(void)
+{
+    pp_lock_release(&lock);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * toggle.c: the handler, and the thread that it wakes.
+ *
+ * Zone: NORMAL.
+ * Owns: the thread; the action of that signal.
+ */
+#include "host/toggle.h"
+
+#include "base/shown_as.h"
+#include "host/thread_creation.h"
+#include "sys/doorbell.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static pp_doorbell bell;
+static void (*toggle_wanted)(void);
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    pp_doorbell_ring(&bell);
+}
+
+static void *answer(void *unused)
+{
+    pp_thread_creation_disown();
+    for (uint32_t answered = 0;; answered++) {
+        pp_doorbell_wait(&bell, answered);
+        toggle_wanted();
+    }
+    return unused;
+}
+
+PP_NOT_SHOWN(on_signal);
+PP_NOT_SHOWN(answer);
+
+/* It must not be the one that a signal of the program comes to. */
+static int create_thread(void)
+{
+    pthread_t thread;
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, answer, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        pthread_setname_np(thread, "libpprof");
+        pthread_detach(thread);
+    }
+    return -error;
+}
+
+int pp_toggle_begin(int signal, void (*toggle)(void))
+{
+    struct sigaction present;
+    if (toggle_wanted != NULL) {
+        return -EBUSY;
+    }
+    if (sigaction(signal, NULL, &present) != 0) {
+        return -errno;
+    }
+    if (present.sa_handler != SIG_DFL && present.sa_handler != SIG_IGN) {
+        return -EBUSY;
+    }
+    toggle_wanted = toggle;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(signal, &action, NULL) != 0) {
+        toggle_wanted = NULL;
+        return -errno;
+    }
+    /* Signals that come before the thread is there are counted. */
+    int error = create_thread();
+    if (error != 0) {
+        sigaction(signal, &present, NULL);
+        toggle_wanted = NULL;
+    }
+    return error;
+}

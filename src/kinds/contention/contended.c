@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contended.c: lists of objects that are waited for, and charges.
+ *
+ * Zone: HOOK.
+ * Locks: one a list.
+ * Owns: all of it.
+ */
+#include "kinds/contention/contended.h"
+
+#include "arch/system_call.h"
+#include "base/compiler.h"
+#include "base/slots.h"
+#include "sys/clock.h"
+#include "sys/left_frame.h"
+#include "sys/lock.h"
+
+#include <string.h>
+
+enum {
+    LISTS = 1024,
+    RECORD_WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD,
+    /* One for each record, and one for each thread that is about to record its stack. */
+    CHARGES = 2 * PP_CONTENDED_MAX,
+    CHARGE_WORDS = CHARGES / PP_SLOTS_A_WORD,
+    SPINS = 100,
+    GIVE_UP_NS = PP_NS_PER_S
+};
+
+struct pp_charge {
+    uint32_t refs;
+    uint64_t scale;
+    uint64_t extra_ns, ended; /* by waiters that came before the entry was known */
+    pp_stack_entry *entry;
+    pp_label_cell *cell; /* in use; written before the entry */
+};
+
+struct pp_contended {
+    pp_contended *next;
+    uintptr_t object;
+    uint64_t serial; /* of this use of the record, within the list */
+    uint32_t waiters;
+    bool chosen;        /* the last release was */
+    uint64_t since_sum; /* of all waiters, modulo 2^64 */
+    uint64_t releases, released_ns;
+    pp_charge *charge; /* of who released last */
+};
+
+typedef struct list {
+    uintptr_t owner; /* thread pointer of who works on it, + 1 = it never came back; 0 = nobody */
+    uintptr_t sp, outer; /* the owner's; 0 = not written yet; and what `inside` was before */
+    pp_contended *first;
+    uint64_t serials;
+} __attribute__((aligned(64))) list;
+
+static const uintptr_t is_lost = 1;
+
+static list lists[LISTS];
+static pp_contended records[PP_CONTENDED_MAX];
+static uint64_t records_taken[RECORD_WORDS];
+static pp_charge charges[CHARGES];
+static uint64_t charges_taken[CHARGE_WORDS];
+static uint64_t uncharged;
+
+/* The stack pointer of the thread's innermost user of a list, or of the one that was. */
+static PP_TLS uintptr_t inside;
+
+/* ---- charges ---- */
+
+static pp_charge *take_charge(uint64_t scale)
+{
+    int index = pp_slot_take(charges_taken, CHARGE_WORDS);
+    if (index < 0) {
+        return NULL;
+    }
+    pp_charge *charge = &charges[index];
+    *charge = (pp_charge){.refs = 2, .scale = scale}; /* the holder's, and the record's */
+    return charge;
+}
+
+static void add_to_entry(const pp_charge *charge, pp_stack_entry *entry, uint64_t ended,
+                         uint64_t ns)
+{
+    uint64_t count = ended * charge->scale * PP_CONTENTION_EVENT;
+    uint64_t amount = ns * charge->scale;
+    if (count != 0 || amount != 0) {
+        __atomic_add_fetch(&entry->count, count, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&entry->amount, amount, __ATOMIC_RELAXED);
+        pp_label_cell_add(charge->cell, PP_CONTENTION_CELL_COUNT, count);
+        pp_label_cell_add(charge->cell, PP_CONTENTION_CELL_AMOUNT, amount);
+    }
+}
+
+/* A wait is over: what was left of it, and whether a release has ended it. */
+static void add_to_charge(pp_charge *charge, bool ended, uint64_t ns)
+{
+    pp_stack_entry *entry = __atomic_load_n(&charge->entry, __ATOMIC_ACQUIRE);
+    if (entry != NULL) {
+        add_to_entry(charge, entry, ended, ns);
+    } else {
+        __atomic_add_fetch(&charge->ended, ended, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&charge->extra_ns, ns, __ATOMIC_RELAXED);
+    }
+}
+
+static void drop_charge(pp_charge *charge)
+{
+    if (charge == NULL || __atomic_sub_fetch(&charge->refs, 1, __ATOMIC_ACQ_REL) != 0) {
+        return;
+    }
+    if (charge->entry != NULL) {
+        add_to_entry(charge, charge->entry, __atomic_load_n(&charge->ended, __ATOMIC_RELAXED),
+                     __atomic_load_n(&charge->extra_ns, __ATOMIC_RELAXED));
+    }
+    pp_label_cell_give(charge->cell);
+    pp_slot_give(charges_taken, (size_t)(charge - charges));
+}
+
+void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry, pp_label_cell *cell)
+{
+    if (charge != NULL) {
+        charge->cell = cell;
+        __atomic_store_n(&charge->entry, entry, __ATOMIC_RELEASE);
+        drop_charge(charge);
+    } else {
+        pp_label_cell_give(cell);
+    }
+}
+
+/* ---- lists ---- */
+
+static list *list_of(uintptr_t object)
+{
+    return &lists[pp_contention_hash(object) % LISTS];
+}
+
+static bool change_owner(list *l, uintptr_t *owner, uintptr_t to)
+{
+    return __atomic_compare_exchange_n(&l->owner, owner, to, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+/* In the program's order as this thread's handlers see it. */
+static void note_sp(uintptr_t *place, uintptr_t sp)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(place, sp, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static bool try_enter(list *l, uintptr_t self, uintptr_t *owner)
+{
+    *owner = 0;
+    return change_owner(l, owner, self);
+}
+
+/* The head is looked at from outside. */
+static void set_next(pp_contended **next, pp_contended *record)
+{
+    __atomic_store_n(next, record, __ATOMIC_RELAXED);
+}
+
+/* Its records are no longer right. */
+PP_COLD_PATH static void empty(list *l)
+{
+    while (l->first != NULL) {
+        pp_contended *gone = l->first;
+        set_next(&l->first, gone->next);
+        gone->object = 0;
+        drop_charge(gone->charge);
+        pp_slot_give(records_taken, (size_t)(gone - records));
+    }
+}
+
+/* Somebody is in there, or lost. If it is the calling thread, which a handler has made jump out of
+ * there, then the list is its own again. */
+PP_COLD_PATH static bool enter_again(list *l, uintptr_t self, uintptr_t owner, uintptr_t sp)
+{
+    if ((owner & ~is_lost) != self) {
+        return false;
+    }
+    if (l->sp == 0) {
+        note_sp(&l->sp, inside); /* it had got no further */
+    }
+    if (!pp_frame_was_left(l->sp, sp) || !change_owner(l, &owner, self)) {
+        return false;
+    }
+    empty(l);
+    return true;
+}
+
+static bool is_hopeless(uintptr_t owner, uintptr_t self)
+{
+    return owner == self || (owner & is_lost) != 0;
+}
+
+/* Whoever is in there was interrupted, or has lost its processor. */
+PP_COLD_PATH static bool enter_patiently(list *l, uintptr_t self, uintptr_t sp)
+{
+    uintptr_t owner = 0;
+    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + GIVE_UP_NS;
+    for (unsigned attempt = 0; !try_enter(l, self, &owner); attempt++) {
+        if (is_hopeless(owner, self)) {
+            return enter_again(l, self, owner, sp);
+        }
+        if (pp_clock_ns(CLOCK_MONOTONIC) > give_up_ns) {
+            change_owner(l, &owner, owner | is_lost);
+            return false;
+        }
+        pp_lock_pause(attempt);
+    }
+    return true;
+}
+
+static bool enter_soon(list *l, uintptr_t self, uintptr_t sp)
+{
+    uintptr_t owner = 0;
+    for (unsigned attempt = 0; attempt < SPINS; attempt++) {
+        if (try_enter(l, self, &owner)) {
+            return true;
+        }
+        if (is_hopeless(owner, self)) {
+            return enter_again(l, self, owner, sp);
+        }
+        __builtin_ia32_pause();
+    }
+    return enter_patiently(l, self, sp);
+}
+
+/* `sp` is that of whoever will leave. */
+static bool enter(list *l, uintptr_t sp)
+{
+    uintptr_t outer = inside;
+    note_sp(&inside, sp);
+    if (!enter_soon(l, (uintptr_t)__builtin_thread_pointer(), sp)) {
+        note_sp(&inside, outer);
+        return false;
+    }
+    l->outer = outer;
+    note_sp(&l->sp, sp);
+    return true;
+}
+
+/* It was believed lost, and others have come and gone without. */
+PP_COLD_PATH static void begin_anew(list *l)
+{
+    empty(l);
+    __atomic_store_n(&l->owner, 0, __ATOMIC_RELEASE);
+}
+
+static void leave(list *l)
+{
+    uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+    uintptr_t outer = l->outer;
+    note_sp(&l->sp, 0);
+    if (!__atomic_compare_exchange_n(&l->owner, &self, 0, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_RELAXED)) {
+        begin_anew(l);
+    }
+    note_sp(&inside, outer);
+}
+
+static pp_contended *find(const list *l, uintptr_t object)
+{
+    pp_contended *record = l->first;
+    while (record != NULL && record->object != object) {
+        record = record->next;
+    }
+    return record;
+}
+
+static pp_contended *add_record(list *l, uintptr_t object)
+{
+    int index = pp_slot_take(records_taken, RECORD_WORDS);
+    if (index < 0) {
+        return NULL;
+    }
+    pp_contended *record = &records[index];
+    *record = (pp_contended){.next = l->first, .object = object, .serial = ++l->serials};
+    set_next(&l->first, record);
+    return record;
+}
+
+/* It is not there any more if a handler that interrupted us has forked: this is the child, whose
+ * lists were emptied. */
+static void remove_record(list *l, pp_contended *record)
+{
+    pp_contended **at = &l->first;
+    while (*at != NULL && *at != record) {
+        at = &(*at)->next;
+    }
+    if (*at == NULL) {
+        return;
+    }
+    set_next(at, record->next);
+    record->object = 0;
+    pp_slot_give(records_taken, (size_t)(record - records));
+}
+
+static void count_uncharged(void)
+{
+    __atomic_add_fetch(&uncharged, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- waiting ---- */
+
+bool pp_contended_join(uintptr_t object, pp_place *place)
+{
+    list *l = list_of(object);
+    if (!enter(l, (uintptr_t)__builtin_frame_address(0))) {
+        count_uncharged();
+        return false;
+    }
+    pp_contended *record = find(l, object);
+    if (record == NULL) {
+        record = add_record(l, object);
+    }
+    if (record != NULL) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        record->waiters++;
+        record->since_sum += now_ns;
+        *place = (pp_place){.at = record,
+                            .object = object,
+                            .serial = record->serial,
+                            .releases = record->releases,
+                            .since_ns = now_ns};
+    }
+    leave(l);
+    if (record == NULL) {
+        count_uncharged();
+    }
+    return record != NULL;
+}
+
+static bool is_same(const pp_place *place)
+{
+    return place->at->object == place->object && place->at->serial == place->serial;
+}
+
+/* Returns the charge that the record held, if it is the last one to go. */
+static pp_charge *go(list *l, const pp_place *place, bool got_it, uint64_t now_ns,
+                     uint64_t *unseen_ns)
+{
+    pp_contended *record = place->at;
+    bool met_holder = record->releases != place->releases;
+    uint64_t since_ns = met_holder ? record->released_ns : place->since_ns;
+    if (!met_holder) {
+        *unseen_ns = now_ns - since_ns;
+    } else if (record->charge != NULL) {
+        add_to_charge(record->charge, got_it, now_ns - since_ns);
+    } else if (record->chosen) {
+        count_uncharged();
+    }
+    record->since_sum -= since_ns;
+    if (--record->waiters > 0) {
+        return NULL;
+    }
+    pp_charge *last = record->charge;
+    remove_record(l, record);
+    return last;
+}
+
+uint64_t pp_contended_leave(pp_place *place, bool got_it, uint64_t *unseen_ns)
+{
+    *unseen_ns = 0;
+    if (place->at == NULL) {
+        return pp_clock_ns(CLOCK_MONOTONIC);
+    }
+    list *l = list_of(place->object);
+    if (!enter(l, (uintptr_t)__builtin_frame_address(0))) {
+        count_uncharged();
+        place->at = NULL;
+        return pp_clock_ns(CLOCK_MONOTONIC);
+    }
+    pp_charge *charge = NULL;
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    if (is_same(place)) {
+        charge = go(l, place, got_it, now_ns, unseen_ns);
+    } else {
+        count_uncharged();
+    }
+    place->at = NULL;
+    leave(l);
+    drop_charge(charge);
+    return now_ns;
+}
+
+/* ---- releasing ---- */
+
+bool pp_contended_release(uintptr_t object, uint64_t scale, uint64_t *waited_ns, pp_charge **charge)
+{
+    list *l = list_of(object);
+    *charge = NULL;
+    if (__atomic_load_n(&l->first, __ATOMIC_RELAXED) == NULL ||
+        !enter(l, (uintptr_t)__builtin_frame_address(0))) {
+        return false;
+    }
+    pp_charge *before = NULL;
+    pp_contended *record = find(l, object);
+    if (record != NULL) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        *waited_ns = record->waiters * now_ns - record->since_sum;
+        *charge = scale > 0 ? take_charge(scale) : NULL;
+        before = record->charge;
+        record->charge = *charge;
+        record->chosen = scale > 0;
+        record->since_sum = record->waiters * now_ns;
+        record->released_ns = now_ns;
+        record->releases++;
+    }
+    leave(l);
+    drop_charge(before);
+    return record != NULL;
+}
+
+uint64_t pp_contended_uncharged(void)
+{
+    return __atomic_load_n(&uncharged, __ATOMIC_RELAXED);
+}
+
+/* A charge that is dropped after all, by a handler's return, must not be given twice. */
+void pp_contended_after_fork_in_child(void)
+{
+    for (size_t i = 0; (i = pp_slot_next(charges_taken, CHARGE_WORDS, i)) < CHARGES; i++) {
+        charges[i].refs = 0;
+        pp_label_cell_give(charges[i].cell);
+        charges[i].cell = NULL;
+    }
+    for (size_t i = 0; (i = pp_slot_next(records_taken, RECORD_WORDS, i)) < PP_CONTENDED_MAX; i++) {
+        records[i].object = 0;
+    }
+    memset(lists, 0, sizeof lists);
+    memset(records_taken, 0, sizeof records_taken);
+    memset(charges_taken, 0, sizeof charges_taken);
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contention.c: what is recorded of waits and releases, and at what rates.
+ *
+ * Zone: HOOK.
+ * Owns: all of it.
+ */
+#include "kinds/contention/contention.h"
+
+#include "base/compiler.h"
+#include "base/random.h"
+#include "base/stack_hash.h"
+#include "unwind/scratch.h"
+#include "sys/address_space.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+
+enum {
+    HOT = 200,              /* passes without a wait until a hash has cooled down */
+    WALK_EARLY_NS = 10000,  /* see find_stack_early() */
+    DEPTH = 128,            /* frames, the hooked function included; as many as a record has */
+    TABLE_BYTES = 64 << 20, /* at most; it grows from 1 MiB as it fills */
+    TABLE_SHARE = 20        /* one part in so many of a limited address space */
+};
+
+uint8_t pp_contention_hot[PP_CONTENTION_HASHES];
+
+static int64_t block_rate, mutex_fraction;
+static pp_stack_counts *blocked, *held_up;
+static pp_label_cells *blocked_labels, *held_up_labels; /* made when they are needed */
+static pp_contention_facts facts;
+
+static PP_TLS uint64_t random_state;
+
+/* A real function, so that every reader shows its name; its address is all that is used. */
+__attribute__((visibility("default"), noinline, used)) void pprof_unseen_holder(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+/* ---- recording ---- */
+
+static uint64_t random_below(uint64_t bound)
+{
+    if (random_state == 0) {
+        random_state = pp_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)&random_state;
+    }
+    return pp_random_below(&random_state, bound);
+}
+
+static pp_stack_entry *add(pp_stack_counts *table, const uintptr_t *pcs, uint32_t depth,
+                           uint64_t hash, uint64_t count, uint64_t amount)
+{
+    pp_stack_entry *entry = pp_stack_counts_record(table, pcs, depth, hash, count);
+    if (entry != NULL) {
+        __atomic_add_fetch(&entry->amount, amount, __ATOMIC_RELAXED);
+    }
+    return entry;
+}
+
+/* The part that the calling thread's labels have of it; the cell is in use. */
+static pp_label_cell *add_labels(pp_label_cells **table, const pp_stack_entry *entry,
+                                 uint64_t weight, uint64_t count, uint64_t amount)
+{
+    pprof_labels *labels = pp_labels_current();
+    if (labels == NULL || entry == NULL) {
+        return NULL;
+    }
+    pp_label_cell *cell = pp_label_cell_take(pp_label_cells_at(table), entry, labels, weight);
+    pp_label_cell_add(cell, PP_CONTENTION_CELL_COUNT, count);
+    pp_label_cell_add(cell, PP_CONTENTION_CELL_AMOUNT, amount);
+    return cell;
+}
+
+static void walk_from(const pp_contention_caller *caller, pp_scratch *scratch, bool from_outside)
+{
+    pp_walk *walk = &scratch->walk;
+    scratch->pcs[0] = caller->leaf + 1; /* as if it had called something (profile/model.h) */
+    *walk = (pp_walk){.pcs = scratch->pcs + 1,
+                      .space = &scratch->space,
+                      .capacity = DEPTH - 1,
+                      .without_memo = from_outside,
+                      .wants_hash = !from_outside};
+    pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, walk);
+}
+
+/* Of the caller's stack, counted `count` times; NULL if that cannot be. */
+static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_contention_caller *caller,
+                                  uint64_t count)
+{
+    pp_scratch *scratch = pp_scratch_take_at(caller->sp);
+    if (scratch == NULL) {
+        return NULL;
+    }
+    walk_from(caller, scratch, false);
+    const pp_walk *walk = &scratch->walk;
+    __atomic_add_fetch(&facts.stops[walk->stop], 1, __ATOMIC_RELAXED);
+    pp_stack_entry *entry =
+        pp_stack_counts_record(table, scratch->pcs, walk->depth + 1,
+                               pp_stack_hash_extend(walk->hash, scratch->pcs[0]), count);
+    pp_scratch_give(scratch);
+    return entry;
+}
+
+static pp_stack_entry *record(pp_stack_counts *table, const pp_contention_caller *caller,
+                              uint64_t count, uint64_t amount)
+{
+    pp_stack_entry *entry = find_stack(table, caller, count);
+    if (entry != NULL) {
+        __atomic_add_fetch(&entry->amount, amount, __ATOMIC_RELAXED);
+    }
+    return entry;
+}
+
+static void count_lost_wait(void)
+{
+    __atomic_add_fetch(&facts.lost_waits, 1, __ATOMIC_RELAXED);
+}
+
+/* The seed's rule: a wait shorter than the rate is recorded as one of the rate, with the
+ * probability wait / rate, and counts for as many as it stands for. */
+static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
+{
+    uint64_t rate = (uint64_t)__atomic_load_n(&block_rate, __ATOMIC_RELAXED);
+    uint64_t count = PP_CONTENTION_EVENT;
+    if (rate == 0 || (wait_ns < rate && random_below(rate) >= wait_ns)) {
+        return;
+    }
+    if (wait_ns < rate) {
+        count = (uint64_t)((double)rate / (double)wait_ns * PP_CONTENTION_EVENT);
+        wait_ns = rate;
+    }
+    pp_stack_entry *entry = waiter->entry;
+    if (entry != NULL) {
+        __atomic_add_fetch(&entry->count, count, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&entry->amount, wait_ns, __ATOMIC_RELAXED);
+    } else if ((entry = record(blocked, &waiter->caller, count, wait_ns)) == NULL) {
+        count_lost_wait();
+    }
+    pp_label_cell_give(add_labels(&blocked_labels, entry, count, count, wait_ns));
+}
+
+/*
+ * Who has waited for a lock has it, and would walk its stack while others wait for it. So it does
+ * that before it waits, when there is nothing better to do; not where most waits are not recorded.
+ * Also before it is listed: until it sleeps the lock word says nothing of it, and a holder that
+ * released the lock meanwhile would not look for it.
+ */
+static void find_stack_early(pp_waiter *waiter)
+{
+    int64_t rate = pp_contention_block_rate();
+    if (rate > 0 && rate <= WALK_EARLY_NS) {
+        int saved_errno = errno;
+        waiter->entry = find_stack(blocked, &waiter->caller, 0);
+        errno = saved_errno;
+    }
+}
+
+static void charge_unseen(bool ended, uint64_t ns)
+{
+    uintptr_t pc = (uintptr_t)pprof_unseen_holder + 1;
+    add(held_up, &pc, 1, pp_stack_hash(&pc, 1), ended ? PP_CONTENTION_EVENT : 0, ns);
+}
+
+/* ---- waiting ---- */
+
+pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_caller *caller)
+{
+    pp_waiter *waiter = pp_waiter_new(object, caller);
+    if (waiter == NULL) {
+        count_lost_wait();
+        return (pp_wait){0};
+    }
+    __atomic_store_n(&pp_contention_hot[pp_contention_hash(object)], HOT, __ATOMIC_RELAXED);
+    if (what != PP_WAIT_FOR_EVENT) {
+        find_stack_early(waiter);
+    }
+    bool joined = what == PP_WAIT_FOR_LOCK && pp_contention_mutex_fraction() > 0 &&
+                  pp_contended_join(object, &waiter->place);
+    pp_waiter_show(waiter, joined ? waiter->place.since_ns : pp_clock_ns(CLOCK_MONOTONIC));
+    return (pp_wait){waiter, waiter->serial};
+}
+
+typedef enum end { HAS_IT, GAVE_UP, NO_EVENT } end;
+
+static void end_wait(pp_wait wait, end how)
+{
+    pp_waiter *waiter = wait.waiter;
+    uint64_t unseen_ns = 0;
+    if (waiter == NULL) {
+        return;
+    }
+    if (__atomic_load_n(&waiter->serial, __ATOMIC_RELAXED) != wait.serial) {
+        count_lost_wait(); /* forgotten, or of the process that forked this one */
+        return;
+    }
+    int saved_errno = errno;
+    pp_waiter_hide(waiter);
+    uint64_t now_ns = pp_contended_leave(&waiter->place, how == HAS_IT, &unseen_ns);
+    if (unseen_ns != 0) {
+        charge_unseen(how == HAS_IT, unseen_ns);
+    }
+    if (how != NO_EVENT) {
+        record_blocked(waiter, now_ns > waiter->since_ns ? now_ns - waiter->since_ns : 1);
+    }
+    pp_waiter_free(waiter);
+    errno = saved_errno;
+}
+
+void pp_wait_end(pp_wait wait)
+{
+    end_wait(wait, HAS_IT);
+}
+
+void pp_wait_give_up(pp_wait wait)
+{
+    end_wait(wait, GAVE_UP);
+}
+
+void pp_wait_cancel(pp_wait wait)
+{
+    end_wait(wait, NO_EVENT);
+}
+
+void pp_wait_end_innermost(void)
+{
+    pp_waiter *waiter = pp_waiters_innermost();
+    if (waiter != NULL) {
+        end_wait((pp_wait){waiter, waiter->serial},
+                 pp_waiter_is_shown(waiter) ? GAVE_UP : NO_EVENT);
+    }
+}
+
+void pp_contention_cool(uintptr_t object)
+{
+    uint8_t *hot = &pp_contention_hot[pp_contention_hash(object)];
+    uint8_t now = __atomic_load_n(hot, __ATOMIC_RELAXED);
+    if (now != 0) {
+        __atomic_store_n(hot, now - 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* ---- releasing ---- */
+
+bool pp_release_begin(uintptr_t object, pp_release *release)
+{
+    uint64_t fraction = (uint64_t)pp_contention_mutex_fraction();
+    if (fraction == 0 ||
+        __atomic_load_n(&pp_contention_listed[pp_contention_hash(object)], __ATOMIC_RELAXED) == 0) {
+        return false;
+    }
+    bool chosen = fraction == 1 || random_below(fraction) == 0;
+    release->scale = chosen ? fraction : 0;
+    return pp_contended_release(object, release->scale, &release->waited_ns, &release->charge) &&
+           chosen;
+}
+
+/* Values are scaled when they are recorded: whoever reads them may want to know by what. */
+static void note_fraction(uint64_t fraction)
+{
+    for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS; i++) {
+        uint64_t there = __atomic_load_n(&facts.fractions[i], __ATOMIC_RELAXED);
+        if (there == 0 && __atomic_compare_exchange_n(&facts.fractions[i], &there, fraction, false,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            return;
+        }
+        if (there == fraction) {
+            return;
+        }
+    }
+    __atomic_store_n(&facts.more_fractions, true, __ATOMIC_RELAXED);
+}
+
+/* The waits that it ends count when they have ended (contended.c). */
+void pp_release_record(const pp_release *release, const pp_contention_caller *caller)
+{
+    int saved_errno = errno;
+    uint64_t weight = release->scale * PP_CONTENTION_EVENT;
+    uint64_t amount = release->waited_ns * release->scale;
+    pp_stack_entry *entry = record(held_up, caller, 0, amount);
+    if (entry == NULL) {
+        __atomic_add_fetch(&facts.lost_releases, release->scale, __ATOMIC_RELAXED);
+    } else {
+        note_fraction(release->scale);
+    }
+    pp_charge_settle(release->charge, entry, add_labels(&held_up_labels, entry, weight, 0, amount));
+    errno = saved_errno;
+}
+
+/* ---- rates ---- */
+
+int64_t pp_contention_block_rate(void)
+{
+    return __atomic_load_n(&block_rate, __ATOMIC_RELAXED);
+}
+
+int64_t pp_contention_mutex_fraction(void)
+{
+    return __atomic_load_n(&mutex_fraction, __ATOMIC_RELAXED);
+}
+
+/* Made once, kept for ever: a hook may be about to write to it. */
+static bool have_table(pp_stack_counts **table)
+{
+    if (__atomic_load_n(table, __ATOMIC_ACQUIRE) != NULL) {
+        return true;
+    }
+    pp_stack_counts *made =
+        pp_stack_counts_new_growing(pp_address_space_share(TABLE_BYTES, TABLE_SHARE));
+    pp_stack_counts *none = NULL;
+    if (made != NULL && !__atomic_compare_exchange_n(table, &none, made, false, __ATOMIC_ACQ_REL,
+                                                     __ATOMIC_ACQUIRE)) {
+        pp_stack_counts_free(made);
+        return true;
+    }
+    return made != NULL;
+}
+
+static int64_t set(int64_t *rate, int64_t value, pp_stack_counts **table)
+{
+    if (value > 0 && !have_table(table)) {
+        return -1;
+    }
+    return __atomic_exchange_n(rate, value, __ATOMIC_SEQ_CST);
+}
+
+int64_t pp_contention_set_block_rate(int64_t nanoseconds)
+{
+    return set(&block_rate, nanoseconds, &blocked);
+}
+
+int64_t pp_contention_set_mutex_fraction(int64_t fraction)
+{
+    return set(&mutex_fraction, fraction, &held_up);
+}
+
+/* ---- reading ---- */
+
+const pp_stack_counts *pp_contention_blocked(void)
+{
+    return __atomic_load_n(&blocked, __ATOMIC_ACQUIRE);
+}
+
+const pp_stack_counts *pp_contention_held_up(void)
+{
+    return __atomic_load_n(&held_up, __ATOMIC_ACQUIRE);
+}
+
+pp_label_cells *pp_contention_blocked_labels(void)
+{
+    return __atomic_load_n(&blocked_labels, __ATOMIC_ACQUIRE);
+}
+
+pp_label_cells *pp_contention_held_up_labels(void)
+{
+    return __atomic_load_n(&held_up_labels, __ATOMIC_ACQUIRE);
+}
+
+typedef struct waiting {
+    pp_waiting_visit *visit;
+    void *context;
+} waiting;
+
+/* Its frames stay where they are as long as it waits, and so do its labels: the reference was to
+ * them, if it waits still. */
+static void visit_waiting(const pp_waiter *copy, const pp_waiter *waiter, void *context)
+{
+    const waiting *w = context;
+    pp_scratch *scratch = pp_scratch_take_at((uintptr_t)__builtin_frame_address(0));
+    if (scratch == NULL) {
+        return;
+    }
+    bool labelled = copy->labels != NULL && pp_labels_try_ref(copy->labels);
+    walk_from(&copy->caller, scratch, true);
+    if (pp_waiter_still_waits(waiter, copy)) {
+        w->visit(scratch->pcs, scratch->walk.depth + 1, labelled ? copy->labels : NULL,
+                 copy->since_ns, w->context);
+    }
+    if (labelled) {
+        pp_labels_unref(copy->labels);
+    }
+    pp_scratch_give(scratch);
+}
+
+void pp_contention_each_waiting(pp_waiting_visit *visit, void *context)
+{
+    waiting w = {visit, context};
+    pp_waiters_each(visit_waiting, &w);
+}
+
+size_t pp_contention_count_waiting(void)
+{
+    return pp_waiters_count();
+}
+
+void pp_contention_facts_read(pp_contention_facts *read)
+{
+    read->lost_waits = __atomic_load_n(&facts.lost_waits, __ATOMIC_RELAXED);
+    read->lost_releases = __atomic_load_n(&facts.lost_releases, __ATOMIC_RELAXED);
+    read->uncharged_waits = pp_contended_uncharged();
+    for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
+        read->stops[i] = __atomic_load_n(&facts.stops[i], __ATOMIC_RELAXED);
+    }
+    for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS; i++) {
+        read->fractions[i] = __atomic_load_n(&facts.fractions[i], __ATOMIC_RELAXED);
+    }
+    read->more_fractions = __atomic_load_n(&facts.more_fractions, __ATOMIC_RELAXED);
+}
+
+/* ---- threads and processes ---- */
+
+void pp_contention_thread_begin(void)
+{
+    pp_waiters_thread_begin();
+}
+
+void pp_contention_thread_end(void)
+{
+    pp_waiters_thread_end();
+}
+
+void pp_contention_after_fork_in_child(void)
+{
+    if (blocked != NULL || held_up != NULL) {
+        pp_waiters_after_fork_in_child();
+        pp_contended_after_fork_in_child();
+    }
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contention_kind.c: the kind "contention": the profiles block and mutex.
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h.
+ * Owns: what is asked for.
+ */
+#include "kinds/contention/contention_kind.h"
+
+#include "kinds/contention/contention_text.h"
+#include "host/kind.h"
+#include "host/prepare.h"
+#include "sys/log.h"
+
+#include <errno.h>
+
+pp_contention_request pp_contention_asked;
+
+/* ---- words and flags ---- */
+
+/* A number above 0; 1 if there is none. */
+static int take_rate(const char *value, int64_t *rate)
+{
+    int64_t number = 1;
+    if (value != NULL && (!pp_word_number(value, &number) || number < 1)) {
+        return -EINVAL;
+    }
+    *rate = number;
+    return 0;
+}
+
+static int take_block(const char *value)
+{
+    return take_rate(value, &pp_contention_asked.block_rate);
+}
+
+static int take_mutex(const char *value)
+{
+    return take_rate(value, &pp_contention_asked.mutex_fraction);
+}
+
+static const pp_word words[] = {{"block", take_block, "block or block:NS, 1 for every wait"},
+                                {"mutex", take_mutex, "mutex or mutex:N, one release in N"},
+                                {.name = NULL}};
+
+/* What the flags say. */
+typedef struct flag_values {
+    const char *block, *mutex;
+    int64_t block_rate, mutex_fraction;
+} flag_values;
+
+static const flag_values unsaid = {.block_rate = 1, .mutex_fraction = 1};
+static flag_values said = {.block_rate = 1, .mutex_fraction = 1};
+
+static const pp_flag flags[] = {{"blockprofile", .file = &said.block},
+                                {"blockprofilerate", .number = &said.block_rate},
+                                {"mutexprofile", .file = &said.mutex},
+                                {"mutexprofilefraction", .number = &said.mutex_fraction},
+                                {.name = NULL}};
+
+static int take_flags(void)
+{
+    int error = 0;
+    if (said.block_rate >= 0 && pp_flag_file("block", said.block, &error)) {
+        pp_contention_asked.block_rate = said.block_rate > 0 ? said.block_rate : PP_CONTENTION_OFF;
+    }
+    if (said.mutex_fraction >= 0 && pp_flag_file("mutex", said.mutex, &error)) {
+        pp_contention_asked.mutex_fraction =
+            said.mutex_fraction > 0 ? said.mutex_fraction : PP_CONTENTION_OFF;
+    }
+    said = unsaid;
+    return error;
+}
+
+static void forget(bool all)
+{
+    (void)all;
+    pp_contention_asked = (pp_contention_request){.block_rate = 0, .mutex_fraction = 0};
+}
+
+static unsigned files(void)
+{
+    unsigned block = pp_contention_asked.block_rate != 0;
+    unsigned mutex = pp_contention_asked.mutex_fraction != 0;
+    return block + mutex;
+}
+
+/* ---- start and end ---- */
+
+static int start(uint64_t duration_ns)
+{
+    (void)duration_ns;
+    if (files() == 0) {
+        return 0;
+    }
+    pp_prepare_recording();
+    int error = pp_contention_control_start(&pp_contention_asked);
+    if (error != 0) {
+        pp_log_error("the block and mutex profiles", " could not be started", error, NULL);
+    }
+    return error;
+}
+
+static void end(const void *interrupted)
+{
+    pp_contention_control_end(interrupted != NULL);
+}
+
+/* ---- profiles ---- */
+
+static size_t count_block(void)
+{
+    size_t records = 0;
+    pprof_block_profile(NULL, 0, &records);
+    return records;
+}
+
+static size_t count_mutex(void)
+{
+    size_t records = 0;
+    pprof_mutex_profile(NULL, 0, &records);
+    return records;
+}
+
+static int write_view(pp_contention_view view, pprof_writer writer, int debug)
+{
+    return debug == 0 ? pp_contention_control_write(view, writer)
+                      : pp_contention_text_write(view, debug == PPROF_DEBUG_BARE, writer);
+}
+
+static int write_block(pprof_writer writer, int debug)
+{
+    return write_view(PP_CONTENTION_BLOCK, writer, debug);
+}
+
+static int write_mutex(pprof_writer writer, int debug)
+{
+    return write_view(PP_CONTENTION_MUTEX, writer, debug);
+}
+
+static pprof_profile profiles[] = {{.name = "block", .count = count_block, .write = write_block},
+                                   {.name = "mutex", .count = count_mutex, .write = write_mutex},
+                                   {.name = NULL}};
+
+const pp_kind pp_kind_contention = {
+    .name = "contention",
+    .words = words,
+    .flags = flags,
+    .profiles = profiles,
+    .forget = forget,
+    .files = files,
+    .take_flags = take_flags,
+    .start = start,
+    .is_on = pp_contention_control_is_on,
+    .holds_addresses = pp_contention_control_is_on,
+    .end = end,
+    .confine = pp_contention_control_confine,
+    .stops_at_deadline = true,
+    .write_so_far = pp_contention_control_write_so_far,
+    .after_fork_in_child = pp_contention_control_after_fork,
+};

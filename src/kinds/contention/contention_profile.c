@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contention_profile.c: from stacks that waited, or made wait, to samples.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: see the header.
+ */
+#include "kinds/contention/contention_profile.h"
+
+#include "base/text.h"
+#include "profile/label_shares.h"
+#include "profile/mappings.h"
+#include "profile/sample_labels.h"
+#include "profile/samples.h"
+#include "kinds/contention/contention.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    SLACK = 1024, /* stacks that come while the profile is taken */
+    MAX_COMMENTS = 4
+};
+
+static const pp_sample_label is_waiting = {.key = "state", .text = "waiting"};
+
+typedef struct collector {
+    pp_samples samples;
+    pp_label_shares shares;
+    pp_arena *arena;
+    uint64_t now_ns;
+    pp_contention_view view;
+} collector;
+
+static void count_entry(const pp_stack_entry *entry, void *context)
+{
+    (void)entry;
+    ++*(size_t *)context;
+}
+
+/* Whole events. Of waits there is at least one: max(1, floor), as the seed's records have it. */
+static int64_t whole_events(const collector *c, uint64_t count)
+{
+    uint64_t events = count / PP_CONTENTION_EVENT;
+    return events > 0 || c->view == PP_CONTENTION_MUTEX ? (int64_t)events : 1;
+}
+
+static void add_sample(collector *c, const pp_stack_entry *entry, const pprof_labels *labels,
+                       uint64_t count, uint64_t delay_ns)
+{
+    pp_profile_sample sample = {.pc = entry->pc,
+                                .depth = entry->depth,
+                                .value = {whole_events(c, count), (int64_t)delay_ns}};
+    if (count == 0 && delay_ns == 0) {
+        return;
+    }
+    pp_labels_to_sample_labels(labels, NULL, 0, c->arena, &sample); /* or arena->failed */
+    pp_samples_add(&c->samples, &sample);
+}
+
+static uint64_t lesser(uint64_t x, uint64_t y)
+{
+    return x < y ? x : y;
+}
+
+/* Who made others wait and let nobody through counts once, as who released: no reader has to divide
+ * by 0. */
+static uint64_t events_of(const pp_stack_entry *entry, uint64_t delay_ns)
+{
+    uint64_t events = __atomic_load_n(&entry->count, __ATOMIC_RELAXED);
+    return events == 0 && delay_ns > 0 ? PP_CONTENTION_EVENT : events;
+}
+
+static void add_entry(const pp_stack_entry *entry, void *context)
+{
+    collector *c = context;
+    uint64_t delay_ns = __atomic_load_n(&entry->amount, __ATOMIC_RELAXED);
+    uint64_t events = events_of(entry, delay_ns);
+    size_t parts = 0;
+    const pp_label_share *share = pp_label_shares_of(&c->shares, entry, &parts);
+    for (size_t i = 0; i < parts; i++) {
+        uint64_t count = lesser(share[i].value[PP_CONTENTION_CELL_COUNT], events);
+        uint64_t amount = lesser(share[i].value[PP_CONTENTION_CELL_AMOUNT], delay_ns);
+        events -= count;
+        delay_ns -= amount;
+        bool is_all = i + 1 == parts && delay_ns == 0;
+        add_sample(c, entry, share[i].labels, count + (is_all ? events : 0), amount);
+        events = is_all ? 0 : events;
+    }
+    add_sample(c, entry, NULL, events, delay_ns);
+}
+
+static void add_waiting(const uintptr_t *pcs, uint32_t depth, const pprof_labels *labels,
+                        uint64_t since_ns, void *context)
+{
+    collector *c = context;
+    uintptr_t *copy = pp_arena_array(c->arena, depth, sizeof *copy);
+    if (copy == NULL) {
+        return;
+    }
+    memcpy(copy, pcs, depth * sizeof *copy);
+    int64_t delay_ns = c->now_ns > since_ns ? (int64_t)(c->now_ns - since_ns) : 0;
+    pp_profile_sample sample = {.pc = copy, .depth = depth, .value = {1, delay_ns}};
+    pp_labels_to_sample_labels(labels, &is_waiting, 1, c->arena, &sample);
+    pp_samples_add(&c->samples, &sample);
+}
+
+static int fill_samples(collector *c, const pp_stack_counts *table, bool with_waiting,
+                        pp_profile *profile)
+{
+    size_t room = SLACK + c->shares.count;
+    if (table != NULL) {
+        pp_stack_counts_each(table, count_entry, &room);
+    }
+    room += with_waiting ? pp_contention_count_waiting() : 0;
+    if (pp_samples_init(&c->samples, room, c->arena) != 0) {
+        return -ENOMEM;
+    }
+    if (table != NULL) {
+        pp_stack_counts_each(table, add_entry, c);
+    }
+    if (with_waiting) {
+        pp_contention_each_waiting(add_waiting, c);
+    }
+    int error = pp_samples_give(&c->samples, PP_CONTENTION_DELAY, c->arena, profile);
+    return c->arena->failed ? -ENOMEM : error;
+}
+
+static pp_label_cells *cells_of(pp_contention_view view)
+{
+    return view == PP_CONTENTION_BLOCK ? pp_contention_blocked_labels()
+                                       : pp_contention_held_up_labels();
+}
+
+int pp_contention_samples(pp_contention_view view, pp_contention_detail detail, pp_arena *arena,
+                          pp_profile *profile)
+{
+    const pp_stack_counts *table =
+        view == PP_CONTENTION_BLOCK ? pp_contention_blocked() : pp_contention_held_up();
+    bool with_waiting = detail == PP_CONTENTION_WAITING && view == PP_CONTENTION_BLOCK;
+    collector c = {.arena = arena, .now_ns = pp_clock_ns(CLOCK_MONOTONIC), .view = view};
+    int error = pp_label_shares_read(detail != PP_CONTENTION_STACKS ? cells_of(view) : NULL, arena,
+                                     &c.shares);
+    if (error == 0) {
+        error = fill_samples(&c, table, with_waiting, profile);
+        pp_label_shares_release(&c.shares);
+    }
+    return error;
+}
+
+/* ---- comments ---- */
+
+static void add_text(const char **list, size_t *count, const pp_text *text, pp_arena *arena)
+{
+    list[(*count)++] = pp_arena_text(arena, text->data, text->length);
+}
+
+static void add_count(const char **list, size_t *count, uint64_t number, const char *what,
+                      pp_arena *arena)
+{
+    if (number > 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
+        pp_text_add_number(&text, number);
+        pp_text_add(&text, what);
+        add_text(list, count, &text, arena);
+    }
+}
+
+/* One in force all the time, or several by turns. Where nothing was recorded it is the
+ * present one. */
+static void add_fraction(const char **list, size_t *count, const pp_contention_facts *facts,
+                         pp_arena *arena)
+{
+    uint64_t present = (uint64_t)pp_contention_mutex_fraction();
+    uint64_t only = facts->fractions[0] != 0 ? facts->fractions[0] : present;
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "libpprof: ");
+    if (facts->fractions[1] != 0) {
+        pp_text_add(&text, "the fraction was ");
+        for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS && facts->fractions[i] != 0; i++) {
+            pp_text_add(&text, i > 0 ? ", " : "");
+            pp_text_add_number(&text, facts->fractions[i]);
+        }
+        pp_text_add(&text, facts->more_fractions ? " and others" : "");
+        pp_text_add(&text, ": each value was scaled up by that of its time");
+        add_text(list, count, &text, arena);
+    } else if (only > 1) {
+        pp_text_add_number(&text, only);
+        pp_text_add(&text, only == present
+                               ? " is the fraction: values are scaled up by it"
+                               : " was the fraction at the recording: values are scaled up by it");
+        add_text(list, count, &text, arena);
+    }
+}
+
+static int add_comments(pp_contention_view view, pp_arena *arena, pp_profile *profile)
+{
+    pp_contention_facts facts;
+    const char **list = pp_arena_array(arena, MAX_COMMENTS, sizeof *list);
+    size_t count = 0;
+    if (list == NULL) {
+        return -ENOMEM;
+    }
+    pp_contention_facts_read(&facts);
+    if (view == PP_CONTENTION_BLOCK) {
+        add_count(list, &count, facts.lost_waits, " waits could not be recorded", arena);
+    } else {
+        add_count(list, &count, facts.lost_releases, " releases could not be recorded", arena);
+        add_count(list, &count, facts.uncharged_waits, " waits could not be charged in full",
+                  arena);
+        add_fraction(list, &count, &facts, arena);
+    }
+    add_count(list, &count, pp_label_cells_folded(cells_of(view)) / PP_CONTENTION_EVENT,
+              view == PP_CONTENTION_BLOCK
+                  ? " contentions are shown without their labels: there were too many sets"
+                  : " releases are shown without their labels: there were too many sets",
+              arena);
+    profile->comments = list;
+    profile->comment_count = count;
+    return arena->failed ? -ENOMEM : 0;
+}
+
+int pp_contention_profile_build(pp_contention_view view, pp_contention_detail detail,
+                                pp_arena *arena, pp_profile *profile)
+{
+    *profile = (pp_profile){
+        .sample_type_count = PP_CONTENTION_VALUES,
+        .sample_type = {{"contentions", "count"}, {"delay", "nanoseconds"}},
+        .period_type = {"contentions", "count"},
+        .period = 1,
+        .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
+        .symbolize = PP_SYMBOLIZE_NAMES,
+    };
+    int error = pp_contention_samples(view, detail, arena, profile);
+    if (error == 0) {
+        error = pp_profile_add_mappings(arena, profile);
+    }
+    return error == 0 ? add_comments(view, arena, profile) : error;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * legacy_contention.h: writes the block and mutex profiles as text, as Go's runtime/pprof does with
+ * debug=1.
+ *
+ *   --- contention:          or  --- mutex:
+ *   cycles/second=1000000000     cycles/second=1000000000
+ *                                sampling period=1
+ *   # a comment of the profile
+ *   CYCLES COUNT @ 0xPC 0xPC ...                 a row for each sample
+ *   #<tab>0xPC<tab>name+0xOFF<tab>module         its frames (frame_comments.h)
+ *
+ *   --- Memory map: ---
+ *   the text of /proc/self/maps
+ *
+ * The values of a mutex profile are scaled up when they are recorded, so that its period is 1.
+ *
+ * Zone: NORMAL.
+ */
+#ifndef PP_KINDS_CONTENTION_LEGACY_CONTENTION_H
+#define PP_KINDS_CONTENTION_LEGACY_CONTENTION_H
+
+#include "base/arena.h"
+#include "kinds/contention/contention_profile.h"
+#include "profile/model.h"
+#include "pprof.h"
+
+#include <stdbool.h>
+
+/* `bare`: without the lines of frames. 0, -ENOMEM, the writer's first error, or that of reading the
+ * maps. */
+int pp_legacy_contention_encode(const pp_profile *profile, pp_contention_view view, bool bare,
+                                pp_arena *arena, pprof_writer writer);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waiters.c: the pool of waiters and each thread's chain.
+ *
+ * Zone: HOOK.
+ * Owns: all of it.
+ */
+#include "kinds/contention/waiters.h"
+
+#include "base/compiler.h"
+#include "kinds/contention/contention.h"
+#include "base/slots.h"
+#include "base/words.h"
+#include "sys/left_frame.h"
+
+#include <string.h>
+
+enum { WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD };
+
+uint16_t pp_contention_listed[PP_CONTENTION_HASHES];
+
+static pp_waiter waiters[PP_CONTENDED_MAX];
+static uint64_t taken[WORDS];
+
+static PP_TLS pp_waiter *spare;   /* taken from the pool, not waiting */
+static PP_TLS pp_waiter *waiting; /* the innermost wait of this thread */
+static PP_TLS bool keeps_spare;   /* its end will be told, so that it cannot take it along */
+
+/* Of what a reader copies while it may be given to another wait (base/words.h). */
+#define SET(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
+#define GET(field)        __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+/* ---- the pool ---- */
+
+static void give(const pp_waiter *waiter)
+{
+    pp_slot_give(taken, (size_t)(waiter - waiters));
+}
+
+/* Exchanged at once, for the sake of signal handlers. */
+static pp_waiter *exchange_spare(pp_waiter *waiter)
+{
+    return __atomic_exchange_n(&spare, waiter, __ATOMIC_RELAXED);
+}
+
+static pp_waiter *take(void)
+{
+    pp_waiter *mine = spare != NULL ? exchange_spare(NULL) : NULL;
+    if (mine != NULL) {
+        return mine;
+    }
+    int index = pp_slot_take(taken, WORDS);
+    return index >= 0 ? &waiters[index] : NULL;
+}
+
+static void give_back(pp_waiter *waiter)
+{
+    pp_waiter *other = keeps_spare ? exchange_spare(waiter) : waiter;
+    if (other != NULL) {
+        give(other);
+    }
+}
+
+/* ---- the chain ---- */
+
+static void forget_innermost(void)
+{
+    uint64_t unseen_ns = 0;
+    pp_waiter *gone = waiting;
+    pp_waiter_hide(gone);
+    pp_contended_leave(&gone->place, false, &unseen_ns);
+    waiting = gone->outer;
+    give_back(gone);
+}
+
+PP_COLD_PATH static void forget_abandoned(uintptr_t sp)
+{
+    while (waiting != NULL && pp_frame_was_left(waiting->caller.sp, sp)) {
+        forget_innermost();
+    }
+}
+
+/* The fence: whoever sees what is written to it sees that it was hidden before, by whichever
+ * thread. */
+PP_RAW_MEMORY pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller)
+{
+    if (waiting != NULL) {
+        forget_abandoned(caller->sp);
+    }
+    pp_waiter *waiter = take();
+    if (waiter != NULL) {
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+        waiter->outer = waiting;
+        waiter->place.at = NULL;
+        waiter->entry = NULL;
+        SET(waiter->object, object);
+        SET(waiter->labels, pp_labels_current());
+        pp_words_store(&waiter->caller, caller, sizeof *caller);
+        waiting = waiter;
+    }
+    return waiter;
+}
+
+void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns)
+{
+    SET(waiter->since_ns, since_ns);
+    __atomic_add_fetch(&pp_contention_listed[pp_contention_hash(waiter->object)], 1,
+                       __ATOMIC_SEQ_CST);
+    __atomic_store_n(&waiter->serial, waiter->serial + 1, __ATOMIC_RELEASE);
+}
+
+/* The fence: whoever sees what is written later to the stack of its thread sees that it is hidden.
+ * A release of the serial itself would only order what came before. */
+PP_RAW_MEMORY void pp_waiter_hide(pp_waiter *waiter)
+{
+    if (pp_waiter_is_shown(waiter)) {
+        SET(waiter->serial, waiter->serial + 1);
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+        __atomic_sub_fetch(&pp_contention_listed[pp_contention_hash(waiter->object)], 1,
+                           __ATOMIC_SEQ_CST);
+    }
+}
+
+pp_waiter *pp_waiters_innermost(void)
+{
+    return waiting;
+}
+
+void pp_waiter_free(pp_waiter *waiter)
+{
+    waiting = waiter->outer;
+    give_back(waiter);
+}
+
+/* ---- reading ---- */
+
+static bool copy_if_shown(const pp_waiter *waiter, pp_waiter *copy)
+{
+    uint64_t serial = __atomic_load_n(&waiter->serial, __ATOMIC_ACQUIRE);
+    if (serial % 2 == 0) {
+        return false;
+    }
+    copy->object = GET(waiter->object);
+    copy->since_ns = GET(waiter->since_ns);
+    copy->labels = GET(waiter->labels);
+    copy->serial = serial;
+    pp_words_load(&copy->caller, &waiter->caller, sizeof copy->caller);
+    return pp_waiter_still_waits(waiter, copy);
+}
+
+/* The fence: what was read before is not of a later moment. */
+PP_RAW_MEMORY bool pp_waiter_still_waits(const pp_waiter *waiter, const pp_waiter *copy)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return GET(waiter->serial) == copy->serial;
+}
+
+void pp_waiters_each(pp_waiter_visit *visit, void *context)
+{
+    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
+        pp_waiter copy = {.serial = 0};
+        if (copy_if_shown(&waiters[i], &copy)) {
+            visit(&copy, &waiters[i], context);
+        }
+    }
+}
+
+size_t pp_waiters_count(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
+        count++;
+    }
+    return count;
+}
+
+/* ---- threads and processes ---- */
+
+void pp_waiters_thread_begin(void)
+{
+    keeps_spare = true;
+}
+
+/* Destructors that run after ours may wait again. */
+void pp_waiters_thread_end(void)
+{
+    keeps_spare = false;
+    while (waiting != NULL) {
+        forget_innermost();
+    }
+    pp_waiter *mine = exchange_spare(NULL);
+    if (mine != NULL) {
+        give(mine);
+    }
+}
+
+/* Whoever waited does not exist. The forking thread itself may, in a handler: its wait goes on
+ * unseen. If the handler has interrupted the very beginning of one, that is shown later, although
+ * its waiter may be another thread's by then: one of the two is told wrongly, in pools that stay.
+ */
+void pp_waiters_after_fork_in_child(void)
+{
+    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
+        waiters[i].serial += 2 - waiters[i].serial % 2;
+    }
+    memset(taken, 0, sizeof taken);
+    memset(pp_contention_listed, 0, sizeof pp_contention_listed);
+    spare = waiting = NULL;
+}

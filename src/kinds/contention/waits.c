@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits.c: the slow path of the hooks of locks, conditions and semaphores.
+ *
+ *   lock      owner already? -> real            unlock    inner one? -> real
+ *             try: not busy? -> done                      look at the waiters
+ *             list, real, unlist                          real, then record
+ *
+ * Results, errno, cancellation points and the semantics of every kind of mutex are the real
+ * functions'. A try answers EBUSY alone for "taken": whatever else it says (EOWNERDEAD: the lock is
+ * held; EDEADLK, EINVAL) is what the lock would have said. Robust mutexes are looked at instead.
+ *
+ * A wait that never returns ends in one of two ways. A thread that is cancelled, or calls
+ * pthread_exit in a signal handler, is unwound: the unwinder comes by pp_wait_call_real() and calls
+ * pp_wait_unwound(). A signal handler that jumps out leaves the waiter behind (kinds/contention/waiters.h).
+ * pthread_cleanup_push would not do: its buffer stays registered when its frame is jumped out of,
+ * and the end of the thread would jump there.
+ *
+ * Zone: HOOK.
+ */
+#include "kinds/contention/waits.h"
+
+#include "base/compiler.h"
+#include "base/shown_as.h"
+#include "kinds/contention/contention.h"
+#include "sys/clock.h"
+#include "sys/own_work.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <threads.h>
+#include <unwind.h>
+
+enum {
+    /* of __kind: normal, recursive, error-checking, adaptive; above that robust (16),
+     * priority-inheriting (32), -protected (64), shared (128), elision (256, 512) */
+    KIND_TYPE = 3,
+    KIND_ROBUST = 16,
+    /* __owner of a robust mutex that was unlocked before it was made consistent */
+    OWNER_NOT_RECOVERABLE = INT_MAX - 1
+};
+
+/* Entered from arch/. */
+long pp_wait_slow(const pp_wait_call *call);
+/* In arch/. */
+long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]);
+_Unwind_Reason_Code pp_wait_unwound(int version, _Unwind_Action actions,
+                                    _Unwind_Exception_Class exception_class,
+                                    struct _Unwind_Exception *exception,
+                                    struct _Unwind_Context *context);
+
+static long call_real(const pp_wait_call *call)
+{
+    pp_wait_function *real = __atomic_load_n(&call->hook->real, __ATOMIC_RELAXED);
+    return real(call->argument[0], call->argument[1], call->argument[2], call->argument[3]);
+}
+
+/* For what can be cancelled. */
+static long wait_in_real(const pp_wait_call *call)
+{
+    return pp_wait_call_real(__atomic_load_n(&call->hook->real, __ATOMIC_RELAXED), call->argument);
+}
+
+/* The personality routine of pp_wait_call_real(). There is no landing pad: what is to be done is
+ * done here, and the unwinding goes on. */
+__attribute__((visibility("hidden"), used)) _Unwind_Reason_Code
+pp_wait_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class exception_class,
+                struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+    (void)version;
+    (void)exception_class;
+    (void)exception;
+    (void)context;
+    if (actions & _UA_CLEANUP_PHASE) {
+        pp_wait_end_innermost();
+    }
+    return _URC_CONTINUE_UNWIND;
+}
+
+/* What the real function refuses before it looks whether it has to wait, a try would not. */
+static bool may_try(const pp_wait_call *call)
+{
+    if (call->hook->try == NULL || call->hook->limit == PP_WAIT_EVER) {
+        return call->hook->try != NULL;
+    }
+    bool on_clock = call->hook->limit == PP_WAIT_CLOCK;
+    const struct timespec *until =
+        (const struct timespec *)call->argument[on_clock ? 2 : 1]; /* glibc wants one */
+    clockid_t clock = on_clock ? (clockid_t)call->argument[1] : CLOCK_REALTIME;
+    return until != NULL && until->tv_nsec >= 0 && until->tv_nsec < PP_NS_PER_S &&
+           (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC);
+}
+
+/* By itself: the program has not called this function. */
+__attribute__((noinline)) static long try_real(const pp_wait_call *call)
+{
+    long result = call->hook->try(call->argument[0], call->argument[1], 0, 0);
+    __asm__ volatile(""); /* no tail call */
+    return result;
+}
+PP_OWN_WORK(try_real);
+
+static pp_contention_caller caller_of(const pp_wait_call *call)
+{
+    return (pp_contention_caller){.leaf = (uintptr_t)call->hook->entry,
+                                  .return_address = call->return_address,
+                                  .sp = (uintptr_t)(call + 1),
+                                  .fp = call->fp,
+                                  .bx = call->bx};
+}
+
+/* ---- kinds of mutexes (glibc) ---- */
+
+static const struct __pthread_mutex_s *mutex_of(uintptr_t mutex)
+{
+    return &((const pthread_mutex_t *)mutex)->__data;
+}
+
+static int type_of(const struct __pthread_mutex_s *mutex)
+{
+    return mutex->__kind & KIND_TYPE;
+}
+
+static bool is_owner(const struct __pthread_mutex_s *mutex)
+{
+    return __atomic_load_n(&mutex->__owner, __ATOMIC_RELAXED) == pp_task_self();
+}
+
+/* ---- waiting ---- */
+
+/* As all kinds of locks say it; 0 is thrd_success, too. */
+static bool has_it(long result)
+{
+    return (int)result == 0 || (int)result == EOWNERDEAD;
+}
+
+/* Not for what can be cancelled: a wait for a lock that never returns is forgotten. */
+static long wait_for_lock(const pp_wait_call *call)
+{
+    pp_contention_caller caller = caller_of(call);
+    pp_wait wait = pp_wait_begin(call->argument[0], PP_WAIT_FOR_LOCK, &caller);
+    long result = call_real(call);
+    if (has_it(result)) {
+        pp_wait_end(wait);
+    } else {
+        pp_wait_give_up(wait);
+    }
+    return result;
+}
+
+/* Nothing was waited for: joining oneself, a condition with a mutex that another thread has. */
+static bool is_refusal(long result)
+{
+    return (int)result == EDEADLK || (int)result == EPERM || (int)result == EINVAL;
+}
+
+static long wait_for(const pp_wait_call *call, pp_wait_for what)
+{
+    pp_contention_caller caller = caller_of(call);
+    pp_wait wait = pp_wait_begin(call->argument[0], what, &caller);
+    long result = wait_in_real(call);
+    if (is_refusal(result)) {
+        pp_wait_cancel(wait);
+    } else {
+        pp_wait_end(wait);
+    }
+    return result;
+}
+
+/* No wait: free, left by an owner that died, not recoverable, taken or refused once more. */
+static bool is_waited_for(const struct __pthread_mutex_s *mutex)
+{
+    int word = __atomic_load_n(&mutex->__lock, __ATOMIC_RELAXED);
+    int owner = __atomic_load_n(&mutex->__owner, __ATOMIC_RELAXED);
+    bool deadlocks = type_of(mutex) != PTHREAD_MUTEX_RECURSIVE_NP &&
+                     type_of(mutex) != PTHREAD_MUTEX_ERRORCHECK_NP;
+    return word != 0 && (word & FUTEX_OWNER_DIED) == 0 && owner != OWNER_NOT_RECOVERABLE &&
+           (deadlocks || owner != pp_task_self());
+}
+
+/* A try of one that is not recoverable takes it, and leaves it taken, in glibc (2.36): it says
+ * ENOTRECOVERABLE once, and all other threads wait for ever. */
+static long lock_robust(const pp_wait_call *call)
+{
+    if (is_waited_for(mutex_of(call->argument[0]))) {
+        return wait_for_lock(call);
+    }
+    pp_contention_cool(call->argument[0]);
+    return call_real(call);
+}
+
+/* A recursive one is taken once more by the try, too. */
+static long lock_mutex(const pp_wait_call *call, long busy)
+{
+    if (!may_try(call)) {
+        return call_real(call);
+    }
+    const struct __pthread_mutex_s *mutex = mutex_of(call->argument[0]);
+    if (mutex->__kind & KIND_ROBUST) {
+        return lock_robust(call);
+    }
+    long result = try_real(call);
+    if ((int)result != busy) {
+        pp_contention_cool(call->argument[0]);
+        return result;
+    }
+    bool refuses = type_of(mutex) == PTHREAD_MUTEX_ERRORCHECK_NP && is_owner(mutex);
+    return refuses ? call_real(call) : wait_for_lock(call);
+}
+
+static long lock_rwlock(const pp_wait_call *call)
+{
+    const pthread_rwlock_t *rwlock = (const pthread_rwlock_t *)call->argument[0];
+    if (!may_try(call)) {
+        return call_real(call);
+    }
+    long result = try_real(call);
+    if ((int)result != EBUSY) {
+        pp_contention_cool(call->argument[0]);
+        return result;
+    }
+    int writer = __atomic_load_n(&rwlock->__data.__cur_writer, __ATOMIC_RELAXED);
+    return writer == pp_task_self() ? call_real(call) : wait_for_lock(call); /* EDEADLK */
+}
+
+static long lock_spin(const pp_wait_call *call)
+{
+    if (may_try(call) && (int)try_real(call) == 0) {
+        pp_contention_cool(call->argument[0]);
+        return 0;
+    }
+    return wait_for_lock(call);
+}
+
+/* A cancellation point also when it does not wait, but for sem_clockwait. */
+static long wait_for_semaphore(const pp_wait_call *call)
+{
+    if (!may_try(call)) {
+        return call_real(call);
+    }
+    int saved_errno = errno;
+    if (call->hook->limit != PP_WAIT_CLOCK) {
+        pthread_testcancel();
+    }
+    if ((int)try_real(call) == 0) {
+        return 0;
+    }
+    errno = saved_errno;
+    return wait_for(call, PP_WAIT_FOR_UNIT);
+}
+
+static long wait_for_thread(const pp_wait_call *call)
+{
+    if (may_try(call)) {
+        long result = try_real(call);
+        if ((int)result != EBUSY) {
+            return result; /* glibc's is no cancellation point then */
+        }
+    }
+    return wait_for(call, PP_WAIT_FOR_EVENT);
+}
+
+/* The last one to come does not wait. */
+static long wait_for_others(const pp_wait_call *call)
+{
+    pp_contention_caller caller = caller_of(call);
+    pp_wait wait = pp_wait_begin(call->argument[0], PP_WAIT_FOR_EVENT, &caller);
+    long result = call_real(call);
+    if ((int)result == PTHREAD_BARRIER_SERIAL_THREAD) {
+        pp_wait_cancel(wait);
+    } else {
+        pp_wait_end(wait);
+    }
+    return result;
+}
+
+/* ---- releasing ---- */
+
+static long unlock(const pp_wait_call *call)
+{
+    pp_release release;
+    if (!pp_release_begin(call->argument[0], &release)) {
+        return call_real(call);
+    }
+    pp_contention_caller caller = caller_of(call);
+    long result = call_real(call);
+    pp_release_record(&release, &caller);
+    return result;
+}
+
+/* Releases nothing: an inner unlock of a recursive one, or a refusal of one that checks. */
+static bool stays_locked(const struct __pthread_mutex_s *mutex)
+{
+    switch (type_of(mutex)) {
+    case PTHREAD_MUTEX_RECURSIVE_NP:
+        return mutex->__count > 1;
+    case PTHREAD_MUTEX_ERRORCHECK_NP:
+        return !is_owner(mutex);
+    default:
+        return false;
+    }
+}
+
+static long unlock_mutex(const pp_wait_call *call)
+{
+    return stays_locked(mutex_of(call->argument[0])) ? call_real(call) : unlock(call);
+}
+
+/* The mutex is released in there; its waiters are charged before, since afterwards is too late. */
+static long wait_for_condition(const pp_wait_call *call)
+{
+    pp_release release;
+    if (!stays_locked(mutex_of(call->argument[1])) &&
+        pp_release_begin(call->argument[1], &release)) {
+        pp_contention_caller caller = caller_of(call);
+        pp_release_record(&release, &caller);
+    }
+    return wait_for(call, PP_WAIT_FOR_EVENT);
+}
+
+/* ---- entered from arch/ ---- */
+
+static long missing(const pp_wait_call *call)
+{
+    switch (call->hook->shape) {
+    case PP_WAIT_SEM:
+        errno = ENOSYS;
+        return -1;
+    case PP_WAIT_UNMUTEX:
+    case PP_WAIT_UNLOCK:
+        return 0;
+    default:
+        return ENOSYS;
+    }
+}
+
+static bool is_off(void)
+{
+    return pp_contention_block_rate() == 0 && pp_contention_mutex_fraction() == 0;
+}
+
+__attribute__((visibility("hidden"), used)) long pp_wait_slow(const pp_wait_call *call)
+{
+    if (!pp_wait_resolve(call->hook)) {
+        return missing(call);
+    }
+    if (is_off() || pp_own_work_has((uintptr_t)call)) {
+        return call_real(call);
+    }
+    switch (call->hook->shape) {
+    case PP_WAIT_MUTEX:
+        return lock_mutex(call, EBUSY);
+    case PP_WAIT_MTX:
+        return lock_mutex(call, thrd_busy);
+    case PP_WAIT_RDLOCK:
+    case PP_WAIT_WRLOCK:
+        return lock_rwlock(call);
+    case PP_WAIT_SPIN:
+        return lock_spin(call);
+    case PP_WAIT_UNMUTEX:
+        return unlock_mutex(call);
+    case PP_WAIT_UNLOCK:
+        return unlock(call);
+    case PP_WAIT_COND:
+        return wait_for_condition(call);
+    case PP_WAIT_SEM:
+        return wait_for_semaphore(call);
+    case PP_WAIT_JOIN:
+        return wait_for_thread(call);
+    case PP_WAIT_BARRIER:
+        return wait_for_others(call);
+    default:
+        return wait_for(call, PP_WAIT_FOR_EVENT);
+    }
+}

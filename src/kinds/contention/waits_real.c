@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits_real.c: the functions that the hooks of waits.c stand in front of.
+ *
+ * Each is looked up when it is first called, or, all of them, before there is a second thread: a
+ * search at load would grow with the number of libraries. The loader may lock while it is asked (an
+ * allocator's mutex, in its malloc); such calls find the thread busy and go to libc's internal
+ * names, which are there for the basic ones.
+ *
+ * Zone: HOOK.
+ * Locks: none here; the loader's own.
+ * Owns: the hooks.
+ */
+#include "kinds/contention/waits.h"
+
+#include "arch/wait_list.h"
+#include "base/compiler.h"
+#include "host/real.h"
+#include "modules/libc.h"
+#include "sys/signal_mask.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define DECLARE_CODE(symbol, shape_name, try_symbol, limit_name)                                   \
+    extern pp_wait_function pp_entry_##symbol;                                                     \
+    extern pp_wait_function pp_count_##symbol;                                                     \
+    extern pp_wait_function pp_slow_##symbol;
+PP_WAIT_LIST(DECLARE_CODE)
+
+#define DECLARE_OLD_CODE(symbol, shape_name, try_symbol, limit_name)                               \
+    DECLARE_CODE(old_##symbol, shape_name, try_symbol, limit_name)
+PP_WAIT_OLD_LIST(DECLARE_OLD_CODE)
+
+#define DEFINE_VERSION(symbol, name_string, version_string, shape_name, try_symbol, limit_name)    \
+    pp_wait_hook pp_wait_hook_##symbol = {                                                         \
+        .real = pp_slow_##symbol,                                                                  \
+        .target = pp_slow_##symbol,                                                                \
+        .counting = pp_count_##symbol,                                                             \
+        .entry = pp_entry_##symbol,                                                                \
+        .name = (name_string),                                                                     \
+        .version = (version_string),                                                               \
+        .try_name = #try_symbol,                                                                   \
+        .shape = PP_WAIT_##shape_name,                                                             \
+        .limit = PP_WAIT_##limit_name,                                                             \
+    };
+#define DEFINE_HOOK(symbol, shape, try, limit)                                                     \
+    DEFINE_VERSION(symbol, #symbol, NULL, shape, try, limit)
+PP_WAIT_LIST(DEFINE_HOOK)
+
+#define OLD_VERSION "GLIBC_2.2.5"
+#define DEFINE_OLD_HOOK(symbol, shape, try, limit)                                                 \
+    DEFINE_VERSION(old_##symbol, #symbol, OLD_VERSION, shape, try, limit)
+PP_WAIT_OLD_LIST(DEFINE_OLD_HOOK)
+
+#define ADDRESS_OF_HOOK(symbol, shape, try, limit)     &pp_wait_hook_##symbol,
+#define ADDRESS_OF_OLD_HOOK(symbol, shape, try, limit) &pp_wait_hook_old_##symbol,
+static pp_wait_hook *const hooks[] = {PP_WAIT_LIST(ADDRESS_OF_HOOK)
+                                          PP_WAIT_OLD_LIST(ADDRESS_OF_OLD_HOOK)};
+
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum */
+#define COUNT_HOOK(symbol, shape, try, limit) +1
+enum { HOOKS = 0 PP_WAIT_LIST(COUNT_HOOK) PP_WAIT_OLD_LIST(COUNT_HOOK) };
+
+typedef struct internal {
+    const pp_wait_hook *hook;
+    const char *name; /* libc's own for it */
+} internal;
+
+bool pp_hook_waits_counted;
+
+static PP_TLS bool resolving;
+
+static pp_wait_function *find_internal(const pp_wait_hook *hook)
+{
+    const internal internals[] = {
+        {&pp_wait_hook_pthread_mutex_lock, "__pthread_mutex_lock"},
+        {&pp_wait_hook_pthread_mutex_unlock, "__pthread_mutex_unlock"},
+        {&pp_wait_hook_pthread_rwlock_rdlock, "__pthread_rwlock_rdlock"},
+        {&pp_wait_hook_pthread_rwlock_wrlock, "__pthread_rwlock_wrlock"},
+        {&pp_wait_hook_pthread_rwlock_unlock, "__pthread_rwlock_unlock"},
+    };
+    for (size_t i = 0; i < sizeof internals / sizeof *internals; i++) {
+        if (internals[i].hook == hook) {
+            return (pp_wait_function *)pp_libc_function(internals[i].name);
+        }
+    }
+    return NULL;
+}
+
+static bool has_old_version(const char *name)
+{
+#define NAME_OF_OLD(symbol, shape, try, limit) #symbol,
+    static const char *const names[] = {PP_WAIT_OLD_LIST(NAME_OF_OLD)};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Old loaders find the old version first. Whatever else stands behind us is taken as it is. Nothing
+ * is looked for in vain: the loader would allocate to say so. */
+static void *find(const char *name, const char *version)
+{
+    if (version != NULL) {
+        return pp_real_find_version(name, version);
+    }
+    void *found = pp_real_find(name);
+    if (has_old_version(name) && found == pp_real_find_version(name, OLD_VERSION)) {
+        return pp_real_find_version(name, "GLIBC_2.3.2");
+    }
+    return found;
+}
+
+static void aim(pp_wait_hook *hook)
+{
+    bool count = __atomic_load_n(&pp_hook_waits_counted, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&hook->target, count ? hook->counting : hook->real, __ATOMIC_RELEASE);
+}
+
+bool pp_wait_resolve(pp_wait_hook *hook)
+{
+    if (__atomic_load_n(&hook->resolved, __ATOMIC_ACQUIRE)) {
+        return true;
+    }
+    if (resolving) {
+        pp_wait_function *function = find_internal(hook);
+        if (function == NULL) {
+            return false;
+        }
+        /* For this call; looked up again at the next. */
+        __atomic_store_n(&hook->real, function, __ATOMIC_RELAXED);
+        return true;
+    }
+    int saved_errno = errno;
+    pp_signal_mask old = 0;
+    pp_signals_block(&old); /* who jumped out of the loader would leave it locked */
+    resolving = true;
+    pp_wait_function *real = (pp_wait_function *)find(hook->name, hook->version);
+    if (strcmp(hook->try_name, "none") != 0) {
+        __atomic_store_n(&hook->try, (pp_wait_function *)find(hook->try_name, NULL),
+                         __ATOMIC_RELAXED);
+    }
+    resolving = false;
+    pp_signals_restore(&old);
+    errno = saved_errno;
+    if (real == NULL) {
+        return false;
+    }
+    __atomic_store_n(&hook->real, real, __ATOMIC_RELEASE);
+    __atomic_store_n(&hook->resolved, true, __ATOMIC_RELEASE);
+    aim(hook);
+    return true;
+}
+
+void pp_hook_waits_count(bool on)
+{
+    __atomic_store_n(&pp_hook_waits_counted, on, __ATOMIC_SEQ_CST);
+    for (size_t i = 0; i < HOOKS; i++) {
+        if (__atomic_load_n(&hooks[i]->resolved, __ATOMIC_ACQUIRE)) {
+            aim(hooks[i]);
+        }
+    }
+}
+
+void pp_hook_waits_prepare_for_threads(void)
+{
+    for (size_t i = 0; i < HOOKS; i++) {
+        pp_wait_resolve(hooks[i]);
+    }
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu.c: sessions of the CPU sampler.
+ *
+ * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
+ * Owns: the running session.
+ */
+#include "kinds/cpu/cpu.h"
+
+#include "kinds/cpu/cpu_perf.h"
+#include "kinds/cpu/cpu_signal.h"
+#include "kinds/cpu/cpu_timers.h"
+#include "unwind/scratch.h"
+#include "host/small_stacks.h"
+#include "sys/address_space.h"
+#include "sys/clock.h"
+#include "sys/lock.h"
+#include "modules/modules.h"
+#include "sys/safe_read.h"
+#include "sys/sandbox.h"
+#include "unwind/copies.h"
+#include "unwind/rule_cache.h"
+#include "unwind/stack_memo.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30
+ * frames. */
+static const size_t counts_bytes = 64u << 20;
+
+static const size_t least_counts_bytes = 1u << 20;
+
+enum {
+    COUNTS_SHARE = 20 /* one part in so many of a limited address space */
+};
+
+static const uint64_t patience_of_failed_start_ns = 1000000000;
+
+static const pp_cpu_engine *const engines[] = {
+    [PP_CPU_TIMERS] = &pp_cpu_engine_timers,
+    [PP_CPU_PERF] = &pp_cpu_engine_perf,
+};
+
+static int64_t start_time_ns;
+static uint64_t start_monotonic_ns;
+
+static uint32_t last_number; /* session numbers are never 0: that is what a free slot has */
+
+static void free_tables(pp_cpu_session *session)
+{
+    pp_stack_counts_free(session->counts);
+    pp_label_cells_free(session->labels);
+    session->counts = NULL;
+    session->labels = NULL;
+}
+
+/* One that no late handler is in; what such a handler kept from being freed is freed. NULL if there
+ * is none. */
+static pp_cpu_session *find_session(void)
+{
+    for (unsigned i = 0; i < PP_CPU_SESSIONS; i++) {
+        pp_cpu_session *session = &pp_cpu_sessions[i];
+        if (__atomic_load_n(&session->in_flight, __ATOMIC_SEQ_CST) == 0) {
+            free_tables(session);
+            return session;
+        }
+    }
+    return NULL;
+}
+
+/* A late signal may announce itself in the session at any time, so `in_flight` is nobody's to
+ * reset. */
+static void prepare(pp_cpu_session *session, uint64_t period_ns, uint64_t duration_ns,
+                    pp_stack_counts *counts)
+{
+    last_number += last_number + 1 != 0 ? 1 : 2;
+    start_time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
+    start_monotonic_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    memset(session->stops, 0, sizeof session->stops);
+    session->first_without_rule = 0;
+    session->guessed_whole = session->lost_table_full = session->lost_no_scratch = 0;
+    session->lost_no_room = session->lost_not_delivered = session->settled = 0;
+    session->threads_armed = session->threads_unarmed = 0;
+    session->events_armed = session->events_refused = session->events_closed = 0;
+    session->number = last_number;
+    session->period_ns = period_ns;
+    session->deadline_ns = 0;
+    if (duration_ns != 0 &&
+        __builtin_add_overflow(start_monotonic_ns, duration_ns, &session->deadline_ns)) {
+        session->deadline_ns = UINT64_MAX;
+    }
+    session->counts = counts;
+    session->labels = pp_label_cells_new();
+}
+
+int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice choice)
+{
+    pp_sandbox sandbox = pp_sandbox_probe();
+    if (sandbox == PP_SANDBOX_REFUSES) {
+        return -EPERM;
+    }
+    if (sandbox == PP_SANDBOX_NO_COPY) {
+        pp_safe_read_forbid_copy();
+    }
+    pp_clock_ask_for_counter();
+    int error = pp_cpu_timers_reserve();
+    if (error == 0) {
+        error = pp_cpu_signal_install();
+    }
+    if (error != 0) {
+        return error;
+    }
+    pp_modules_refresh();
+    pp_cpu_session *session = find_session();
+    if (session == NULL) {
+        return -EBUSY;
+    }
+    size_t bytes = pp_address_space_share(counts_bytes, COUNTS_SHARE);
+    pp_stack_counts *counts =
+        pp_stack_counts_new(bytes > least_counts_bytes ? bytes : least_counts_bytes);
+    if (counts == NULL) {
+        return -ENOMEM;
+    }
+    prepare(session, period_ns, duration_ns, counts);
+    session->engine = engines[choice];
+    __atomic_store_n(&pp_cpu, session, __ATOMIC_SEQ_CST);
+    pp_cpu_perf_reserve(choice == PP_CPU_PERF ? pp_sandbox_probe_perf() : 0);
+    pp_cpu_timers_take_back_slots();
+    __atomic_store_n(&session->active, true, __ATOMIC_SEQ_CST);
+    if (pp_cpu_timers_arm_all() == 0) {
+        pp_cpu_result none;
+        pp_cpu_stop(patience_of_failed_start_ns, &none);
+        pp_cpu_result_release(&none);
+        return -EAGAIN;
+    }
+    return 0;
+}
+
+/* True once no handler is between its announcement and its end. */
+static bool wait_for_handlers(uint64_t patience_ns)
+{
+    uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    for (unsigned i = 0; __atomic_load_n(&pp_cpu->in_flight, __ATOMIC_SEQ_CST) != 0; i++) {
+        if (pp_clock_ns(CLOCK_MONOTONIC) >= give_up_ns) {
+            return false;
+        }
+        pp_lock_pause(i); /* sleeps: a handler with less priority may want this processor */
+    }
+    return true;
+}
+
+void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
+{
+    __atomic_store_n(&pp_cpu->active, false, __ATOMIC_SEQ_CST);
+    uint64_t end_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    if (pp_cpu->deadline_ns != 0 && end_ns > pp_cpu->deadline_ns) {
+        end_ns = pp_cpu->deadline_ns;
+    }
+    bool quiet = wait_for_handlers(patience_ns);
+    pp_cpu_timers_disarm_all(patience_ns, quiet);
+    *result = (pp_cpu_result){
+        .counts = pp_cpu->counts,
+        .labels = pp_cpu->labels,
+        .period_ns = pp_cpu->period_ns,
+        .time_ns = start_time_ns,
+        .duration_ns = (int64_t)(end_ns - start_monotonic_ns),
+        .guessed_whole = pp_cpu->guessed_whole,
+        .first_without_rule = pp_cpu->first_without_rule,
+        .lost = pp_cpu->lost_table_full + pp_cpu->lost_no_scratch + pp_cpu->lost_no_room,
+        .lost_no_room = pp_cpu->lost_no_room,
+        .lost_not_delivered = pp_cpu->lost_not_delivered,
+        .settled = pp_cpu->settled,
+        .threads_armed = pp_cpu->threads_armed,
+        .threads_unarmed = pp_cpu->threads_unarmed,
+        .perf_wanted = pp_cpu->engine == &pp_cpu_engine_perf,
+        .event_error = pp_cpu->event_error,
+        .events_armed = pp_cpu->events_armed,
+        .events_refused = pp_cpu->events_refused,
+        .events_closed = pp_cpu->events_closed,
+        .handler_replaced = !pp_cpu_signal_installed(),
+        .handlers_in_flight = !quiet,
+    };
+    memcpy(result->stops, pp_cpu->stops, sizeof result->stops);
+    if (quiet) {
+        pp_cpu->counts = NULL;
+        pp_cpu->labels = NULL;
+    }
+}
+
+void pp_cpu_result_release(pp_cpu_result *result)
+{
+    if (!result->handlers_in_flight) {
+        pp_stack_counts_free(result->counts);
+        pp_label_cells_free(result->labels);
+    }
+    result->counts = NULL;
+    result->labels = NULL;
+}
+
+void pp_cpu_after_fork_in_child(void)
+{
+    for (unsigned i = 0; i < PP_CPU_SESSIONS; i++) {
+        pp_cpu_session *session = &pp_cpu_sessions[i];
+        session->active = false;
+        session->in_flight = 0; /* handlers of the parent's threads */
+        free_tables(session);
+    }
+    pp_cpu_signal_after_fork_in_child();
+    pp_small_stacks_after_fork_in_child();
+    pp_scratch_after_fork_in_child();
+    pp_rule_cache_after_fork_in_child();
+    pp_memo_after_fork_in_child();
+    pp_copies_after_fork_in_child();
+    pp_cpu_timers_after_fork_in_child();
+    pp_modules_after_fork_in_child();
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_control.c: start, stop, build, encode, write.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: the session lock.
+ * Owns: the request of the running profile.
+ */
+#include "kinds/cpu/cpu_control.h"
+
+#include "kinds/cpu/legacy_cpu.h"
+#include "encode/proto.h"
+#include "host/process.h"
+#include "output/output.h"
+#include "kinds/cpu/cpu_profile.h"
+#include "kinds/cpu/cpu.h"
+#include "output/symbolize.h"
+#include "sys/clock.h"
+#include "sys/host_timers.h"
+#include "sys/lock.h"
+#include "sys/log.h"
+#include "modules/modules.h"
+#include "sys/tasks.h"
+#include "sys/write_signals.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+enum { MIN_HZ = 1, MAX_HZ = 1000000, DEFAULT_HZ = 100 };
+
+static const uint64_t patience_ns = 2000000000;      /* for handlers that are under way */
+static const uint64_t end_patience_ns = 5000000000;  /* for another thread that writes a profile */
+static const uint64_t fatal_write_ns = 1000000000;   /* for a FIFO whose reader stalls */
+static const uint64_t fatal_patience_ns = 200000000; /* the same when the process is about to die */
+
+static pp_lock session_lock;
+static bool running;
+static pp_cpu_request current;
+
+static int take_session(void)
+{
+    int self = pp_task_self();
+    if (pp_lock_held_by(&session_lock, self)) {
+        return -EBUSY; /* called from a writer, or from a signal that interrupted one */
+    }
+    pp_lock_take(&session_lock, self);
+    return 0;
+}
+
+/* The process ends: whoever has the session may be about to finish, or may never come back. */
+static int take_session_within(uint64_t limit_ns)
+{
+    return pp_lock_take_within(&session_lock, pp_task_self(), limit_ns) ? 0 : -EBUSY;
+}
+
+static int check(pp_cpu_request *request)
+{
+    if (request->hz == 0) {
+        request->hz = DEFAULT_HZ;
+    }
+    if (request->hz < MIN_HZ || request->hz > MAX_HZ || request->engine < PPROF_ENGINE_AUTO ||
+        request->engine > PPROF_ENGINE_PERF ||
+        (request->format != PPROF_FORMAT_PROTO && request->format != PPROF_FORMAT_LEGACY) ||
+        (!request->to_file && request->writer.write == NULL)) {
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int start(const pp_cpu_request *request)
+{
+    pp_cpu_request wanted = *request;
+    int error = check(&wanted);
+    if (error == 0) {
+        error = take_session();
+    }
+    if (error != 0) {
+        return error;
+    }
+    if (running) {
+        error = -EBUSY;
+    } else {
+        if (wanted.engine == PPROF_ENGINE_PERF) {
+            pp_hook_overflow_signal();
+        }
+        error = pp_cpu_start(PP_NS_PER_S / (uint64_t)wanted.hz, wanted.duration_ns,
+                             wanted.engine == PPROF_ENGINE_PERF ? PP_CPU_PERF : PP_CPU_TIMERS);
+    }
+    if (error == 0) {
+        current = wanted;
+        running = true;
+    }
+    pp_lock_release(&session_lock);
+    return error;
+}
+
+/* A thread that were cancelled in here would take the session lock with it. */
+int pp_cpu_control_start(const pp_cpu_request *request)
+{
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int error = start(request);
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
+}
+
+static int encode(const pp_cpu_result *result, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_profile profile;
+    bool with_labels = current.format != PPROF_FORMAT_LEGACY; /* which has no place for them */
+    int error = pp_cpu_profile_build(result, with_labels, &arena, &profile);
+    profile.symbolize = pp_symbolize_wanted();
+    if (error == 0) {
+        error = current.format == PPROF_FORMAT_LEGACY
+                    ? pp_legacy_cpu_encode(&profile, &arena, writer)
+                    : pp_proto_encode(&profile, &arena, writer);
+    }
+    pp_arena_release(&arena);
+    return error;
+}
+
+static int encode_by(pprof_writer writer, const void *result)
+{
+    return encode(result, writer);
+}
+
+static int write_file(const pp_cpu_result *result, bool fatal)
+{
+    /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
+    static pp_output output;
+    pp_write_signals held;
+    pp_write_signals_hold(&held); /* the file may be a FIFO, or the disk quota small */
+    int error =
+        pp_output_put(&output, "cpu", fatal ? fatal_write_ns : end_patience_ns, encode_by, result);
+    pp_write_signals_release(&held);
+    if (error != 0) {
+        pp_log_error("the CPU profile could not be written to ", output.path, error,
+                     "choose another place with LIBPPROF=cpu,file=PATH");
+    }
+    return error;
+}
+
+static int stop(bool only_file, bool fatal)
+{
+    int error = 0;
+    if (only_file) {
+        error = take_session_within(fatal ? fatal_patience_ns : end_patience_ns);
+    } else {
+        error = take_session();
+    }
+    if (error != 0) {
+        return error;
+    }
+    if (running && (current.to_file || !only_file)) {
+        pp_cpu_result result;
+        pp_cpu_stop(fatal ? fatal_patience_ns : patience_ns, &result);
+        if (!fatal) {
+            pp_modules_refresh();
+        }
+        if (current.to_file) {
+            pp_host_timers held;
+            pp_host_timers_hold(&held);
+            error = write_file(&result, fatal);
+            pp_host_timers_release(&held);
+        } else {
+            error = encode(&result, current.writer);
+        }
+        pp_cpu_result_release(&result);
+        running = false;
+    }
+    pp_lock_release(&session_lock);
+    return error;
+}
+
+int pp_cpu_control_stop(bool only_file, bool fatal)
+{
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int error = stop(only_file, fatal);
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
+}
+
+bool pp_cpu_control_is_running(void)
+{
+    return __atomic_load_n(&running, __ATOMIC_RELAXED);
+}
+
+void pp_cpu_control_after_fork(void)
+{
+    pp_cpu_after_fork_in_child();
+    running = false;
+    pp_lock_release(&session_lock);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_kind.c: the kind "cpu".
+ *
+ *   start --> [started] --> end, confine, deadline, toggle: the file
+ *                 |
+ *                exec --> [stopped for it] --> the exec failed: started again
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h.
+ * Owns: what is asked for; whether the profile that was asked for runs.
+ */
+#include "kinds/cpu/cpu_kind.h"
+
+#include "host/process.h"
+#include "host/kind.h"
+#include "output/output.h"
+#include "host/prepare.h"
+#include "kinds/cpu/cpu.h"
+#include "kinds/cpu/cpu_perf.h"
+#include "sys/log.h"
+#include "sys/sampling_signal.h"
+#include "host/toggle.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+pp_cpu_wish pp_cpu_asked = {.request = {.to_file = true}};
+
+static bool started;
+static bool stopped_for_exec; /* to be started again if the exec fails */
+
+/* ---- words, variables and flags ---- */
+
+static int take_cpu(const char *value)
+{
+    int64_t hz = 0;
+    if (value != NULL && (!pp_word_number(value, &hz) || hz < 1 || hz > 1000000)) {
+        return -EINVAL;
+    }
+    pp_cpu_asked.cpu = true;
+    if (value != NULL) {
+        pp_cpu_asked.request.hz = (int)hz;
+    }
+    return 0;
+}
+
+static int take_engine(const char *value)
+{
+    static const struct {
+        const char *name;
+        int engine;
+    } engines[] = {
+        {"auto", PPROF_ENGINE_AUTO}, {"timer", PPROF_ENGINE_TIMER}, {"perf", PPROF_ENGINE_PERF}};
+    for (size_t i = 0; value != NULL && i < sizeof engines / sizeof *engines; i++) {
+        if (strcmp(value, engines[i].name) == 0) {
+            pp_cpu_asked.request.engine = engines[i].engine;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static const pp_word words[] = {{"cpu", take_cpu, "cpu or cpu:HZ, HZ from 1 to 1000000"},
+                                {"engine", take_engine, "engine=auto, timer or perf"},
+                                {.name = NULL}};
+
+static int take_path(const char *value)
+{
+    pp_cpu_asked.cpu = true;
+    return pp_output_set_template_of("cpu", value);
+}
+
+/* The other variables mean nothing without the path. */
+static bool has_path(void)
+{
+    const char *path = secure_getenv("CPUPROFILE");
+    return path != NULL && *path != '\0';
+}
+
+static int take_frequency(const char *value)
+{
+    return has_path() ? take_cpu(value) : 0;
+}
+
+/* Nobody can have a handler for these. */
+static bool is_of_libc(int signal)
+{
+    return signal >= PP_SAMPLING_SIGNAL && signal < SIGRTMIN;
+}
+
+/* A number, as in gperftools. The profile waits for the signal, and its files are numbered. */
+static int take_signal(const char *value)
+{
+    int64_t number = 0;
+    if (!has_path()) {
+        return 0;
+    }
+    if (!pp_word_number(value, &number) || number < 1 || number > SIGRTMAX || number == SIGKILL ||
+        number == SIGSTOP || is_of_libc((int)number)) {
+        return -EINVAL;
+    }
+    pp_cpu_asked.toggle_signal = (int)number;
+    pp_cpu_asked.cpu = false;
+    return pp_output_number_files("cpu");
+}
+
+static const pp_word variables[] = {{"CPUPROFILE", take_path, NULL},
+                                    {"CPUPROFILE_FREQUENCY", take_frequency, NULL},
+                                    {"CPUPROFILESIGNAL", take_signal, NULL},
+                                    {.name = NULL}};
+
+static const char *flagged_file;
+
+static const pp_flag flags[] = {{"cpuprofile", .file = &flagged_file}, {.name = NULL}};
+
+/* A profile that runs already keeps its file. */
+static int take_flags(void)
+{
+    int error = 0;
+    const char *path = flagged_file;
+    flagged_file = NULL;
+    if (path != NULL && *path != '\0' && pp_cpu_control_is_running()) {
+        pp_flag_fail(&error, -EBUSY, "the CPU profile could not be started for ", path);
+    } else {
+        pp_cpu_asked.cpu = pp_flag_file("cpu", path, &error);
+    }
+    return error;
+}
+
+static void forget(bool all)
+{
+    pp_cpu_asked.cpu = false;
+    if (all) {
+        pp_cpu_asked = (pp_cpu_wish){.request = {.to_file = true}};
+    }
+}
+
+static unsigned files(void)
+{
+    return pp_cpu_asked.cpu;
+}
+
+/* ---- start and end ---- */
+
+static const char *advice_on(int error)
+{
+    switch (error) {
+    case -EAGAIN:
+        return "raise the limit on pending signals (ulimit -i)";
+    case -EPERM:
+        return "a seccomp filter forbids timer_create or process listing: allow them";
+    default:
+        return NULL;
+    }
+}
+
+static int begin(void)
+{
+    pp_prepare_files();
+    int error = pp_cpu_control_start(&pp_cpu_asked.request);
+    if (error != 0) {
+        pp_log_error("the CPU profile", " could not be started", error, advice_on(error));
+    } else {
+        started = true;
+        pp_hook_fatal_signals();
+    }
+    return error;
+}
+
+static void toggle(void)
+{
+    if (started) {
+        pp_cpu_control_stop(true, false);
+        started = false;
+    } else {
+        begin();
+    }
+}
+
+static void wait_for_signal(void)
+{
+    pp_prepare_files();
+    int error = pp_toggle_begin(pp_cpu_asked.toggle_signal, toggle);
+    if (error != 0) {
+        pp_log_error("the signal that starts and stops the CPU profile", " is not waited for",
+                     error, NULL);
+    }
+}
+
+static int start(uint64_t duration_ns)
+{
+    pp_cpu_asked.request.duration_ns = duration_ns;
+    int error = pp_cpu_asked.cpu ? begin() : 0;
+    if (pp_cpu_asked.toggle_signal != 0) {
+        wait_for_signal();
+        pp_cpu_asked.toggle_signal = 0;
+    }
+    return error;
+}
+
+static bool is_on(void)
+{
+    return started;
+}
+
+static void end(const void *interrupted)
+{
+    if (started) {
+        pp_cpu_control_stop(true, interrupted != NULL);
+        started = false;
+    }
+}
+
+/* True if a file was written. */
+static bool stop(void)
+{
+    bool written = started && pp_cpu_control_stop(true, false) == 0;
+    started = started && !written;
+    return written;
+}
+
+static bool confine(void)
+{
+    bool written = stop();
+    pp_cpu_perf_confine();
+    return written;
+}
+
+static void write_so_far(void)
+{
+    stopped_for_exec |= stop();
+}
+
+static void after_failed_exec(uint64_t duration_ns)
+{
+    if (stopped_for_exec) {
+        pp_cpu_request request = pp_cpu_asked.request;
+        request.duration_ns = duration_ns;
+        stopped_for_exec = false;
+        started = pp_cpu_control_start(&request) == 0;
+    }
+}
+
+static void after_fork_in_child(bool goes_on)
+{
+    pp_cpu_control_after_fork();
+    if (started && goes_on) {
+        begin();
+    } else {
+        started = false;
+    }
+}
+
+const pp_kind pp_kind_cpu = {
+    .name = "cpu",
+    .words = words,
+    .variables = variables,
+    .flags = flags,
+    .forget = forget,
+    .files = files,
+    .take_flags = take_flags,
+    .start = start,
+    .is_on = is_on,
+    .holds_addresses = pp_cpu_is_active,
+    .end = end,
+    .confine = confine,
+    .write_so_far = write_so_far,
+    .after_failed_exec = after_failed_exec,
+    .after_fork_in_child = after_fork_in_child,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_kind.h: what is asked of the CPU profile, for tests.
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h.
+ */
+#ifndef PP_KINDS_CPU_CPU_KIND_H
+#define PP_KINDS_CPU_CPU_KIND_H
+
+#include "kinds/cpu/cpu_control.h"
+
+typedef struct pp_cpu_wish {
+    bool cpu; /* from now on, and a file at the end */
+    pp_cpu_request request;
+    int toggle_signal; /* starts and stops the profile; 0 = none */
+} pp_cpu_wish;
+
+extern pp_cpu_wish pp_cpu_asked;
+
+#endif

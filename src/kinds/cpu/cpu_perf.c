@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_perf.c: one perf event a thread.
+ *
+ *   perf_event_open(task clock, exclude_kernel) -> a high descriptor -> F_SETOWN_EX: this thread,
+ *   F_SETSIG: the sampling signal, O_ASYNC -> one overflow, random (POLL_HUP)
+ *       -> the handler sets the period and allows BATCH more -> overflows (POLL_IN), the last one (POLL_HUP) -> ...
+ *
+ * The kernel queues each of these signals, also while the thread blocks them past libc. So an event
+ * stops after a batch until the handler allows another, and the queue, which the user's processes
+ * share (RLIMIT_SIGPENDING), stays short. Where it is full all the same the kernel sends SIGIO
+ * instead (host/dispositions.c).
+ *
+ * No ring buffer is mapped: the signal is all that is wanted of an overflow, so nothing is charged
+ * to RLIMIT_MEMLOCK.
+ *
+ * Overflows inside the kernel are left out (exclude_kernel). A signal that is raised there would
+ * end a blocking write early, one that is raised in user code is delivered before the next call
+ * begins. The time that a thread spends in the kernel is not lost for that: the weight of a sample
+ * is what has become due on the thread's CPU clock since the last one (cpu_session.h, Accounting),
+ * and the timers, which signal on the way out of the kernel, go on beside the events.
+ *
+ * A descriptor can be closed by the host at any time (close_range, daemon), and its number may then
+ * be a file of the host. So before it is used it must prove to be ours: our signal to this thread,
+ * and the number that the kernel gave to the event. A thread that lost its event still has its
+ * timer.
+ *
+ * Zone: SIGNAL.
+ * Locks: the caller's, see cpu_perf.h.
+ * Owns: the events.
+ */
+#include "kinds/cpu/cpu_perf.h"
+
+#include "arch/system_call.h"
+#include "kinds/cpu/cpu_timers.h"
+#include "sys/clock.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+
+enum {
+    /* Numbers from here on are not used: the kernel copies the table of descriptors at
+     * each fork. */
+    MAX_DESCRIPTOR = 1 << 15,
+    /* Above what select() can name, and above what most programs ever open. */
+    FIRST_DESCRIPTOR = 3072,
+    MIN_EVENT_PERIOD_NS = 100 * 1000, /* 10 kHz: more costs more than it tells */
+    MIN_DELAY_NS = 10 * 1000,         /* the kernel's own limit */
+    BATCH = 16,                       /* four system calls for so many samples are not seen */
+    SHARE = 4,
+    REFUSED = -2 /* a slot's event: counted already */
+};
+
+static uint32_t first_descriptor, event_cap, events;
+static rlim_t pending_cap; /* how many events may have a batch in the queue */
+static bool used;
+
+/* Entries stay when their descriptor is closed: a late signal of it is still ours. */
+static pp_cpu_slot *by_descriptor[MAX_DESCRIPTOR];
+
+void pp_cpu_perf_reserve(int refused)
+{
+    struct rlimit files = {0};
+    getrlimit(RLIMIT_NOFILE, &files);
+    uint64_t limit = files.rlim_cur < MAX_DESCRIPTOR ? files.rlim_cur : MAX_DESCRIPTOR;
+    event_cap = (uint32_t)(limit / 4);
+    struct rlimit pending = {0};
+    getrlimit(RLIMIT_SIGPENDING, &pending);
+    pending_cap = pending.rlim_cur / 4 / BATCH;
+    first_descriptor = (uint32_t)(limit - event_cap);
+    if (first_descriptor > FIRST_DESCRIPTOR) {
+        first_descriptor = FIRST_DESCRIPTOR;
+    }
+    pp_cpu->events_off = refused != 0;
+    pp_cpu->event_error = refused;
+}
+
+/* ---- one event ---- */
+
+static bool read_id(int fd, uint64_t *id)
+{
+    return pp_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_ID, id) == 0;
+}
+
+/* The owner is 0 once the thread is gone, or in another process id namespace. */
+static bool is_ours(const pp_cpu_slot *slot)
+{
+    struct f_owner_ex owner = {.type = F_OWNER_PGRP};
+    uint64_t id = 0;
+    return pp_system_call(SYS_fcntl, slot->event, F_GETSIG) == PP_SAMPLING_SIGNAL &&
+           pp_system_call(SYS_fcntl, slot->event, F_GETOWN_EX, &owner) == 0 &&
+           owner.type == F_OWNER_TID && (owner.pid == slot->tid || owner.pid == 0) &&
+           read_id(slot->event, &id) && id == slot->event_id;
+}
+
+static uint64_t event_period_ns(void)
+{
+    return pp_cpu->period_ns > MIN_EVENT_PERIOD_NS ? pp_cpu->period_ns : MIN_EVENT_PERIOD_NS;
+}
+
+/*
+ * The first overflow comes a quarter of a period after the first sample is due, and so do those
+ * that follow: at the due time itself, the two clocks' jitter would make weights of 0 and 2.
+ */
+static uint64_t first_delay_ns(const pp_cpu_slot *slot)
+{
+    int64_t now = pp_task_cpu_ns(slot->tid);
+    uint64_t at_ns = slot->first_ns + event_period_ns() / 4;
+    uint64_t now_ns = now > 0 ? (uint64_t)now : 0;
+    return at_ns > now_ns + MIN_DELAY_NS ? at_ns - now_ns : MIN_DELAY_NS;
+}
+
+/*
+ * Moves the event to a number that is out of the host's way; the new one, or -errno. `*id` tells
+ * whether the host, which may close anything at any time, has put a file of its own in between.
+ */
+static int move_up(int low, uint64_t *id)
+{
+    uint64_t low_id = 0;
+    bool known = read_id(low, &low_id);
+    long high = pp_system_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, first_descriptor);
+    if (known && (high < 0 || (read_id((int)high, id) && *id == low_id))) {
+        pp_system_call(SYS_close, low);
+    } else if (high >= 0) {
+        pp_system_call(SYS_close, high);
+        high = -EBADF;
+    }
+    if (high >= MAX_DESCRIPTOR) {
+        pp_system_call(SYS_close, high);
+        high = -EMFILE;
+    }
+    return high == -EINVAL ? -EMFILE : (int)high; /* the limit is below the first of our numbers */
+}
+
+static long direct_signals(const pp_cpu_slot *slot, int fd)
+{
+    struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = slot->tid};
+    long error = pp_system_call(SYS_fcntl, fd, F_SETOWN_EX, &owner);
+    if (error == 0) {
+        error = pp_system_call(SYS_fcntl, fd, F_SETSIG, PP_SAMPLING_SIGNAL);
+    }
+    if (error == 0) {
+        error = pp_system_call(SYS_fcntl, fd, F_SETFL, O_ASYNC | O_NONBLOCK);
+    }
+    return error;
+}
+
+/*
+ * It starts with one overflow after a time of its own, and stops: should the signal be blocked, the
+ * thread does not pay for a period that may be short. A thread that is held starts it by the timer
+ * (on_signal).
+ */
+static int open_event(pp_cpu_slot *slot)
+{
+    struct perf_event_attr event;
+    memset(&event, 0, sizeof event);
+    event.size = sizeof event;
+    event.type = PERF_TYPE_SOFTWARE;
+    event.config = PERF_COUNT_SW_TASK_CLOCK;
+    event.sample_period = first_delay_ns(slot);
+    event.disabled = 1;
+    event.exclude_kernel = 1;
+    event.exclude_hv = 1;
+    if (events >= event_cap) {
+        return -EMFILE;
+    }
+    if (events >= pending_cap) {
+        return -EAGAIN;
+    }
+    long low = pp_system_call(SYS_perf_event_open, &event, slot->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (low < 0) {
+        return (int)low;
+    }
+    uint64_t id = 0;
+    int fd = move_up((int)low, &id);
+    if (fd < 0) {
+        return fd;
+    }
+    slot->event_id = id;
+    __atomic_store_n(&used, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->event, fd, __ATOMIC_RELAXED);
+    __atomic_store_n(&by_descriptor[fd], slot, __ATOMIC_RELEASE);
+    long error = direct_signals(slot, fd);
+    if (error == 0 && slot->held_until_ns == 0) {
+        error = pp_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_REFRESH, 1);
+    }
+    if (error != 0) {
+        pp_system_call(SYS_close, fd);
+        slot->event = -1;
+        return (int)error;
+    }
+    events++;
+    return 0;
+}
+
+/* A handler gets at most one part in so many of its thread's time. */
+static uint64_t bearable_period_ns(const pp_cpu_slot *slot)
+{
+    uint64_t least_ns = slot->slowest_ns * SHARE;
+    uint64_t period_ns = event_period_ns();
+    return least_ns > period_ns ? least_ns : period_ns;
+}
+
+/* After the first overflow, the last one of each batch, and when the event was held. */
+static void keep_going(pp_cpu_slot *slot)
+{
+    uint64_t period_ns = bearable_period_ns(slot);
+    slot->slowest_ns = 0;
+    if (is_ours(slot)) {
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_PERIOD, &period_ns);
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_REFRESH, BATCH);
+    }
+}
+
+/*
+ * The event runs while the handler does. Where walks are slow (deep stacks of code without unwind
+ * information) it would overflow again before the handler is over, and the thread would never get
+ * on. What the handler took is known only after the fact, so a longer period takes effect at once,
+ * and holds until the next batch has shown better.
+ */
+static void stretch_if_slow(pp_cpu_slot *slot, uint64_t begin_ns)
+{
+    if ((pp_clock_ns(CLOCK_MONOTONIC) - begin_ns) * SHARE <= event_period_ns()) {
+        return;
+    }
+    uint64_t took_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - slot->seen_ns; /* and not waited */
+    if (took_ns > slot->slowest_ns) {
+        slot->slowest_ns = took_ns;
+        uint64_t period_ns = bearable_period_ns(slot);
+        if (slot->event >= 0 && is_ours(slot)) {
+            pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_PERIOD, &period_ns);
+        }
+    }
+}
+
+/* ---- the engine ---- */
+
+/* Whether another thread's event would be refused for the same reason. */
+static bool is_final(int error)
+{
+    return error != -EMFILE && error != -ENFILE && error != -ENOMEM && error != -EBADF &&
+           error != -EBUSY && error != -EAGAIN;
+}
+
+static int arm(pp_cpu_slot *slot)
+{
+    int timer_error = pp_cpu_engine_timers.arm(slot);
+    int event_error = pp_cpu->events_off ? pp_cpu->event_error : open_event(slot);
+    if (event_error == 0) {
+        pp_cpu->events_armed++;
+        return 0;
+    }
+    if (event_error != -ESRCH) { /* that one: the thread has ended meanwhile */
+        pp_cpu->events_refused += slot->event != REFUSED;
+        slot->event = REFUSED;
+        pp_cpu->event_error = event_error;
+        pp_cpu->events_off = is_final(event_error);
+    }
+    return timer_error;
+}
+
+void pp_cpu_perf_recount(const pp_cpu_slot *slot)
+{
+    pp_cpu->events_refused -= slot->event == REFUSED;
+}
+
+static void disarm(pp_cpu_slot *slot)
+{
+    pp_cpu_engine_timers.disarm(slot);
+    if (slot->event < 0) {
+        return;
+    }
+    if (is_ours(slot)) {
+        /* A child of the host may hold a copy, which would keep the event alive. */
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_DISABLE, 0);
+        pp_system_call(SYS_close, slot->event);
+    } else {
+        pp_cpu->events_closed++;
+    }
+    slot->event = -1;
+    events--;
+}
+
+/* Whichever signal comes first takes what is due: often nothing is left for the other. */
+static uint64_t on_signal(pp_cpu_slot *slot, const siginfo_t *info)
+{
+    bool is_of_event = info->si_code != SI_TIMER;
+    if (is_of_event && (slot->tid != pp_task_self() || slot->event != info->si_fd)) {
+        return 0; /* late, of an event whose number is another thread's now */
+    }
+    uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    slot->seen_ns = now_ns;
+    if (is_of_event ? info->si_code == POLL_HUP && now_ns >= slot->held_until_ns
+                    : slot->held_until_ns != 0 && now_ns >= slot->held_until_ns) {
+        slot->held_until_ns = 0;
+        keep_going(slot);
+    }
+    return pp_cpu_owed(slot, now_ns);
+}
+
+/* The timer, which goes on beside it, starts the event again. */
+static void hold(pp_cpu_slot *slot, uint64_t until_ns)
+{
+    pp_cpu_engine_timers.hold(slot, until_ns);
+    if (slot->event >= 0 && is_ours(slot)) {
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_DISABLE, 0);
+    }
+}
+
+const pp_cpu_engine pp_cpu_engine_perf = {
+    .name = "perf",
+    .arm = arm,
+    .disarm = disarm,
+    .hold = hold,
+    .on_signal = on_signal,
+    .after_sample = stretch_if_slow,
+};
+
+static bool is_of_a_descriptor(const siginfo_t *info)
+{
+    return info->si_code >= POLL_IN && info->si_code <= POLL_HUP;
+}
+
+bool pp_cpu_perf_has(int fd)
+{
+    const pp_cpu_slot *slot = NULL;
+    if (fd >= 0 && fd < MAX_DESCRIPTOR) {
+        slot = __atomic_load_n(&by_descriptor[fd], __ATOMIC_ACQUIRE);
+    }
+    return slot != NULL && __atomic_load_n(&slot->event, __ATOMIC_RELAXED) == fd;
+}
+
+bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot)
+{
+    if (!is_of_a_descriptor(info) || info->si_fd < 0 || info->si_fd >= MAX_DESCRIPTOR) {
+        return false;
+    }
+    *slot = __atomic_load_n(&by_descriptor[info->si_fd], __ATOMIC_ACQUIRE);
+    return *slot != NULL;
+}
+
+bool pp_cpu_perf_may_have_sent(const siginfo_t *info)
+{
+    return is_of_a_descriptor(info);
+}
+
+/* ---- exec ---- */
+
+bool pp_cpu_perf_was_used(void)
+{
+    return __atomic_load_n(&used, __ATOMIC_RELAXED);
+}
+
+void pp_cpu_perf_confine(void)
+{
+    __atomic_store_n(&used, false, __ATOMIC_RELAXED);
+}
+
+/* What the timers have pending is taken as well: the next sample has its weight. What others sent
+ * (a thread cancels this one) is sent again. */
+static void take_pending_back(void)
+{
+    const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
+    const struct timespec at_once = {0};
+    siginfo_t info = {0};
+    bool others = false;
+    while (pp_system_call(SYS_rt_sigtimedwait, &ours, &info, &at_once, sizeof ours) ==
+           PP_SAMPLING_SIGNAL) {
+        others = others || (!is_of_a_descriptor(&info) && info.si_code != SI_TIMER);
+    }
+    if (others) {
+        pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_task_self(), PP_SAMPLING_SIGNAL);
+    }
+}
+
+void pp_cpu_perf_pause(const pp_cpu_slot *slot)
+{
+    if (slot != NULL && slot->event >= 0 && is_ours(slot)) {
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_DISABLE, 0);
+    }
+    take_pending_back();
+}
+
+/* As at its start: one overflow, then more (POLL_HUP). */
+void pp_cpu_perf_resume(const pp_cpu_slot *slot)
+{
+    if (slot != NULL && slot->event >= 0 && is_ours(slot)) {
+        pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_REFRESH, 1);
+    }
+}
+
+void pp_cpu_perf_after_fork_in_child(pp_cpu_slot *slot)
+{
+    if (slot->tid != 0 && slot->event >= 0) {
+        if (is_ours(slot)) {
+            pp_system_call(SYS_close, slot->event);
+        }
+        by_descriptor[slot->event] = NULL;
+    }
+    events = 0;
+    used = false;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_profile.c: the CPU profile as the model of profile.proto.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ */
+#include "kinds/cpu/cpu_profile.h"
+
+#include "base/text.h"
+#include "profile/label_shares.h"
+#include "profile/mappings.h"
+#include "profile/sample_labels.h"
+#include "profile/samples.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { MAX_COMMENTS = 12 };
+
+typedef struct collector {
+    pp_samples samples;
+    pp_label_shares shares;
+    pp_arena *arena;
+    int64_t period_ns;
+} collector;
+
+static void count_entry(const pp_stack_entry *entry, void *context)
+{
+    (void)entry;
+    ++*(size_t *)context;
+}
+
+static void add_sample(collector *c, const uintptr_t *pcs, uint32_t depth,
+                       const pprof_labels *labels, uint64_t weight)
+{
+    if (weight == 0) {
+        return;
+    }
+    pp_profile_sample sample = {
+        .pc = pcs, .depth = depth, .value = {(int64_t)weight, (int64_t)weight * c->period_ns}};
+    pp_labels_to_sample_labels(labels, NULL, 0, c->arena, &sample); /* or arena->failed */
+    pp_samples_add(&c->samples, &sample);
+}
+
+static void add_entry(const pp_stack_entry *entry, void *context)
+{
+    collector *c = context;
+    uint64_t rest = entry->count;
+    size_t count = 0;
+    const pp_label_share *share = pp_label_shares_of(&c->shares, entry, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t weight = share[i].value[0] < rest ? share[i].value[0] : rest;
+        add_sample(c, entry->pc, entry->depth, share[i].labels, weight);
+        rest -= weight;
+    }
+    add_sample(c, entry->pc, entry->depth, NULL, rest);
+}
+
+static int fill_samples(collector *c, const pp_cpu_result *result, pp_profile *profile)
+{
+    size_t stacks = 0;
+    pp_stack_counts_each(result->counts, count_entry, &stacks);
+    uintptr_t *lost = pp_arena_array(c->arena, 1, sizeof *lost);
+    if (pp_samples_init(&c->samples, stacks + c->shares.count + 1, c->arena) != 0 || lost == NULL) {
+        return -ENOMEM;
+    }
+    pp_stack_counts_each(result->counts, add_entry, c);
+    *lost = (uintptr_t)pprof_lost_samples + 1;
+    add_sample(c, lost, 1, NULL, result->lost);
+    int error = pp_samples_give(&c->samples, 0, c->arena, profile);
+    return c->arena->failed ? -ENOMEM : error;
+}
+
+static int collect_samples(const pp_cpu_result *result, bool with_labels, pp_arena *arena,
+                           pp_profile *profile)
+{
+    collector c = {.arena = arena, .period_ns = (int64_t)result->period_ns};
+    int error = pp_label_shares_read(with_labels ? result->labels : NULL, arena, &c.shares);
+    if (error == 0) {
+        error = fill_samples(&c, result, profile);
+        pp_label_shares_release(&c.shares);
+    }
+    return error;
+}
+
+/* ---- comments ---- */
+
+typedef struct comments {
+    pp_arena *arena;
+    const char **list;
+    size_t count;
+} comments;
+
+static void add_comment(comments *c, const pp_text *text)
+{
+    if (c->count < MAX_COMMENTS) {
+        c->list[c->count++] = pp_arena_text(c->arena, text->data, text->length);
+    }
+}
+
+static void add_part(pp_text *text, uint64_t count, const char *what)
+{
+    if (count > 0) {
+        pp_text_add(text, ", ");
+        pp_text_add_number(text, count);
+        pp_text_add(text, what);
+    }
+}
+
+/* "perf" as soon as one thread had an event. */
+static const char *engine_name(const pp_cpu_result *r)
+{
+    return r->events_armed > 0 ? "perf" : "timer";
+}
+
+/* "timer engine; of 6351 samples 6349 have whole stacks, 2 were settled at the end" */
+static void comment_on_stacks(comments *c, const pp_cpu_result *r)
+{
+    uint64_t total = 0;
+    for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
+        total += r->stops[i];
+    }
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "libpprof: ");
+    pp_text_add(&text, engine_name(r));
+    pp_text_add(&text, " engine; of ");
+    pp_text_add_number(&text, total);
+    pp_text_add(&text, " samples taken ");
+    pp_text_add_number(&text, r->stops[PP_STOP_END] - r->guessed_whole);
+    pp_text_add(&text, " have whole stacks");
+    add_part(&text, r->guessed_whole,
+             " reached the end by a guess at a frame without unwind information");
+    add_part(&text, r->stops[PP_STOP_TRUNCATED], " are deeper than the buffer");
+    add_part(&text, r->stops[PP_STOP_NO_RULE], " end in code without unwind information");
+    add_part(&text, r->stops[PP_STOP_BAD_READ], " end at an unreadable frame");
+    add_part(&text, r->settled, " more were settled from CPU clocks");
+    add_comment(c, &text);
+}
+
+/* "/usr/lib/libx.so", or what there is to say of code that no file holds. */
+static const char *module_of(const pp_profile *profile, uintptr_t pc)
+{
+    for (size_t i = 0; i < profile->mapping_count; i++) {
+        const pp_mapping *m = &profile->mappings[i];
+        if (pc - 1 >= m->start && pc - 1 < m->limit && m->path[0] != '\0') {
+            return m->path;
+        }
+    }
+    return "code that no file holds";
+}
+
+/* "code without unwind information was first met in /usr/lib/libx.so" */
+static void comment_on_module(comments *c, const pp_cpu_result *r, const pp_profile *profile)
+{
+    if (r->first_without_rule != 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: code without unwind information was first met in ");
+        pp_text_add(&text, module_of(profile, r->first_without_rule));
+        add_comment(c, &text);
+    }
+}
+
+static void comment_on_count(comments *c, uint64_t count, const char *what)
+{
+    if (count > 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
+        pp_text_add_number(&text, count);
+        pp_text_add(&text, what);
+        add_comment(c, &text);
+    }
+}
+
+/* "engine perf refused to 4 threads (Too many open files): sampled by timers" */
+static void comment_on_perf(comments *c, const pp_cpu_result *r)
+{
+    if (r->perf_wanted && r->events_refused > 0) {
+        const char *reason = strerrordesc_np(-r->event_error);
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: engine perf was refused to ");
+        pp_text_add_number(&text, r->events_refused);
+        pp_text_add(&text, " threads (perf_event_open: ");
+        pp_text_add(&text, reason != NULL ? reason : "unknown error");
+        pp_text_add(&text, "), they were sampled by timers");
+        add_comment(c, &text);
+    }
+    comment_on_count(c, r->events_closed,
+                     " perf events lost, the program closed their descriptors: timers went on");
+}
+
+static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *profile)
+{
+    comments c = {.arena = arena};
+    c.list = pp_arena_array(arena, MAX_COMMENTS, sizeof *c.list);
+    if (c.list == NULL) {
+        return -ENOMEM;
+    }
+    comment_on_stacks(&c, r);
+    comment_on_module(&c, r, profile);
+    comment_on_perf(&c, r);
+    comment_on_count(&c, r->lost - r->lost_no_room, " samples lost: the table of stacks was full");
+    comment_on_count(&c, r->lost_no_room,
+                     " samples lost: the alternate signal stack of a thread is too small");
+    comment_on_count(&c, r->lost_not_delivered,
+                     " samples lost: a thread blocked signal 32 past libc, or has an alternate "
+                     "signal stack that is too small");
+    comment_on_count(&c, r->handler_replaced,
+                     " foreign handler of signal 32 was installed over the profiler's");
+    comment_on_count(&c, r->threads_unarmed,
+                     " threads were not sampled: no timer could be had (RLIMIT_SIGPENDING), or "
+                     "signals cannot reach them");
+    comment_on_count(&c, pp_label_cells_folded(r->labels),
+                     " samples are shown without their labels: there were too many sets");
+    profile->comments = c.list;
+    profile->comment_count = c.count;
+    return arena->failed ? -ENOMEM : 0;
+}
+
+int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena *arena,
+                         pp_profile *profile)
+{
+    *profile = (pp_profile){
+        .sample_type_count = 2,
+        .sample_type = {{"samples", "count"}, {"cpu", "nanoseconds"}},
+        .period_type = {"cpu", "nanoseconds"},
+        .period = (int64_t)result->period_ns,
+        .time_ns = result->time_ns,
+        .duration_ns = result->duration_ns,
+        .symbolize = PP_SYMBOLIZE_NAMES,
+    };
+    int error = collect_samples(result, with_labels, arena, profile);
+    if (error == 0) {
+        error = pp_profile_add_mappings(arena, profile);
+    }
+    return error == 0 ? add_comments(result, arena, profile) : error;
+}

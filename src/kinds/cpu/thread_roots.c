@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_roots.c: walks from where a thread begins, and a short list of what they found.
+ *
+ * Zone: SIGNAL.
+ * Owns: the list of callers; entries are added, and never change.
+ * Tested by: e2e.threads.
+ */
+#include "kinds/cpu/thread_roots.h"
+
+#include "unwind/scratch.h"
+#include "unwind/walk.h"
+
+#include "pprof.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { KINDS = 16 };
+
+typedef struct callers {
+    uintptr_t pcs[PP_ROOT_DEPTH - 1];
+    uint32_t depth;
+} callers;
+
+static callers known[KINDS];
+static uint8_t known_count;
+
+/* The walk has room for all of the stack: what it finds is the root only if it gets to the end. */
+pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller)
+{
+    pp_root_frames root = {.pcs = {entry + 1}, .depth = 1};
+    pp_scratch *scratch = pp_scratch_take_at(caller->sp);
+    if (scratch == NULL) {
+        return root;
+    }
+    pp_walk walk = {.pcs = scratch->pcs,
+                    .space = &scratch->space,
+                    .capacity = PP_SCRATCH_DEPTH,
+                    .without_memo = true};
+    pp_walk_from_caller(*(const uintptr_t *)caller->sp, caller->sp + sizeof(uintptr_t), caller->fp,
+                        caller->bx, &walk);
+    if (walk.stop == PP_STOP_END && walk.depth < PP_ROOT_DEPTH) {
+        memcpy(&root.pcs[1], walk.pcs, walk.depth * sizeof *walk.pcs);
+        root.depth += walk.depth;
+    }
+    pp_scratch_give(scratch);
+    return root;
+}
+
+pp_root_frames pp_thread_root_here(void)
+{
+    pp_root_frames root = {.depth = 0};
+    pp_scratch *scratch = pp_scratch_take();
+    if (scratch == NULL) {
+        return root;
+    }
+    size_t depth = pprof_callers(0, scratch->pcs, PP_SCRATCH_DEPTH);
+    if (depth >= PP_ROOT_DEPTH && depth < PP_SCRATCH_DEPTH) {
+        memcpy(root.pcs, &scratch->pcs[depth - PP_ROOT_DEPTH], sizeof root.pcs);
+        root.depth = PP_ROOT_DEPTH;
+    }
+    pp_scratch_give(scratch);
+    return root;
+}
+
+uint8_t pp_thread_callers_keep(const pp_root_frames *root)
+{
+    callers wanted = {.depth = root->depth > 1 ? root->depth - 1 : 0};
+    memcpy(wanted.pcs, &root->pcs[1], wanted.depth * sizeof *wanted.pcs);
+    for (uint8_t i = 0; i < known_count; i++) {
+        if (known[i].depth == wanted.depth &&
+            memcmp(known[i].pcs, wanted.pcs, sizeof wanted.pcs) == 0) {
+            return (uint8_t)(i + 1);
+        }
+    }
+    if (wanted.depth == 0 || known_count == KINDS) {
+        return 0;
+    }
+    known[known_count++] = wanted;
+    return known_count;
+}
+
+pp_root_frames pp_thread_root_read(uintptr_t first, uint8_t number)
+{
+    pp_root_frames root = {.pcs = {first}, .depth = first != 0};
+    if (first != 0 && number != 0) {
+        const callers *c = &known[number - 1];
+        memcpy(&root.pcs[1], c->pcs, c->depth * sizeof *c->pcs);
+        root.depth += c->depth;
+    }
+    return root;
+}

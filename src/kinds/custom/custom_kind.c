@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * custom_kind.c: the kind "custom": the program's own profiles, which no option starts.
+ *
+ * Zone: NORMAL.
+ */
+#include "kinds/custom/custom_profiles.h"
+#include "host/kind.h"
+
+static bool has_profiles(void)
+{
+    return pp_custom_profiles_first() != NULL;
+}
+
+static void after_fork_in_child(bool goes_on)
+{
+    (void)goes_on;
+    pp_custom_profiles_after_fork_in_child();
+}
+
+const pp_kind pp_kind_custom = {
+    .name = "custom",
+    .holds_addresses = has_profiles,
+    .after_fork_in_child = after_fork_in_child,
+};

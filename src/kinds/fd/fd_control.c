@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fd_control.c: record, snapshot, write.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Owns: the file at the end.
+ */
+#include "kinds/fd/fd_control.h"
+
+#include "output/count.h"
+#include "output/end_file.h"
+#include "kinds/fd/fd_hooks.h"
+#include "kinds/fd/fd_rows.h"
+#include "kinds/fd/fd_opened.h"
+
+static bool on;
+
+static int write_file(pprof_writer writer)
+{
+    return pp_fd_control_write(writer, 0);
+}
+
+static pp_end_file file = {"fd", write_file, false};
+
+static void was_open(int fd, void *unused)
+{
+    (void)unused;
+    pp_descriptor_was_open(fd);
+}
+
+/* Recording begins first: what is opened meanwhile is known already when it is found. */
+void pp_fd_control_start(void)
+{
+    file.wanted = true;
+    if (!on) {
+        pp_hook_descriptors_record(true);
+        pp_descriptors_each(was_open, NULL);
+        on = true;
+    }
+}
+
+bool pp_fd_control_is_on(void)
+{
+    return on;
+}
+
+size_t pp_fd_control_count(void)
+{
+    return pp_descriptor_rows_count();
+}
+
+int pp_fd_control_write(pprof_writer writer, int debug)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_value_rows rows = {.count = 0};
+    int error = pp_descriptor_rows_read(&arena, &rows);
+    if (error == 0) {
+        error = pp_count_write("fd", rows.list, rows.count, debug, writer);
+    }
+    pp_value_rows_release(&rows);
+    pp_arena_release(&arena);
+    return error;
+}
+
+void pp_fd_control_end(bool fatal)
+{
+    pp_end_files_write(&file, 1, fatal);
+}
+
+void pp_fd_control_write_so_far(void)
+{
+    pp_end_files_write_so_far(&file, 1);
+}
+
+bool pp_fd_control_confine(void)
+{
+    bool wanted = file.wanted;
+    pp_fd_control_end(false);
+    pp_hook_descriptors_record(false);
+    on = false;
+    return wanted;
+}
+
+void pp_fd_control_after_fork(bool keep_file)
+{
+    pp_end_files_after_fork();
+    file.wanted = file.wanted && keep_file;
+}

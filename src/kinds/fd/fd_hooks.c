@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * descriptors.c: open(), socket(), close() and their like, for the fd profile.
+ *
+ * Each real function is looked up when it is first called, and the rest when the first thread is
+ * about to be created: a search at load would grow with the number of libraries, but where there
+ * are threads, a signal handler, the child of fork or whom a library's constructor waits for may
+ * not need the loader's lock. The call that comes from within that search (the loader wants memory
+ * of an allocator that opens a file) is made as a bare system call.
+ *
+ * What is closed is taken out of the table before the real function runs: behind it another thread
+ * may have the number already. If it fails, there was nothing to close (EBADF), or it is closed all
+ * the same (EINTR, EIO).
+ *
+ * A child of vfork has descriptors of its own, but our memory: its calls are not recorded.
+ *
+ * Zone: HOOK. errno is the real function's, and so are cancellation points: nothing is held when it is
+ *       called.
+ * Locks: none here; the loader's own.
+ * Owns: the hooks.
+ */
+#include "kinds/fd/fd_hooks.h"
+
+#include "arch/fd_list.h"
+#include "arch/system_call.h"
+#include "base/compiler.h"
+#include "host/process.h"
+#include "host/real.h"
+#include "kinds/fd/fd_opened.h"
+#include "sys/own_work.h"
+#include "sys/signal_mask.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define SYS_none (-1)
+
+#define DECLARE_CODE(symbol, shape_name, call_name)                                                \
+    extern pp_descriptor_function pp_descriptor_entry_##symbol;                                    \
+    extern pp_descriptor_function pp_descriptor_slow_##symbol;
+PP_DESCRIPTOR_LIST(DECLARE_CODE)
+
+/* Read and written by the entries beside this file. */
+#define DEFINE_HOOK(symbol, shape_name, call_name)                                                 \
+    __attribute__((visibility("hidden"))) pp_descriptor_hook pp_descriptor_hook_##symbol = {       \
+        .target = pp_descriptor_slow_##symbol,                                                     \
+        .slow = pp_descriptor_slow_##symbol,                                                       \
+        .entry = pp_descriptor_entry_##symbol,                                                     \
+        .name = #symbol,                                                                           \
+        .shape = PP_DESCRIPTOR_##shape_name,                                                       \
+        .call = SYS_##call_name,                                                                   \
+    };
+PP_DESCRIPTOR_LIST(DEFINE_HOOK)
+
+#define ADDRESS_OF_HOOK(symbol, shape_name, call_name) &pp_descriptor_hook_##symbol,
+static pp_descriptor_hook *const hooks[] = {PP_DESCRIPTOR_LIST(ADDRESS_OF_HOOK)};
+
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum */
+#define COUNT_HOOK(symbol, shape_name, call_name) +1
+enum { HOOKS = 0 PP_DESCRIPTOR_LIST(COUNT_HOOK) };
+
+static bool records;
+
+static PP_TLS bool resolving;
+
+/* ---- the real functions ---- */
+
+/* Again, if another thread has changed what is wanted meanwhile: it may have aimed before us. */
+static void aim(pp_descriptor_hook *hook)
+{
+    bool on = false;
+    do {
+        on = __atomic_load_n(&records, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&hook->target, on ? hook->slow : hook->real, __ATOMIC_SEQ_CST);
+    } while (__atomic_load_n(&records, __ATOMIC_SEQ_CST) != on);
+}
+
+static pp_descriptor_function *resolve(pp_descriptor_hook *hook)
+{
+    pp_descriptor_function *real = __atomic_load_n(&hook->real, __ATOMIC_ACQUIRE);
+    if (real != NULL || resolving) {
+        return real;
+    }
+    int saved_errno = errno;
+    pp_signal_mask old = 0;
+    pp_signals_block(&old); /* who jumped out of the loader would leave it locked */
+    resolving = true;
+    real = (pp_descriptor_function *)pp_real_find(hook->name);
+    resolving = false;
+    pp_signals_restore(&old);
+    errno = saved_errno;
+    if (real != NULL) {
+        __atomic_store_n(&hook->real, real, __ATOMIC_SEQ_CST);
+        aim(hook);
+    }
+    return real;
+}
+
+static bool returns_pointer(const pp_descriptor_hook *hook)
+{
+    return hook->shape == PP_DESCRIPTOR_STREAM || hook->shape == PP_DESCRIPTOR_FOLDER ||
+           hook->shape == PP_DESCRIPTOR_REOPEN;
+}
+
+static long call_kernel(const pp_descriptor_call *call)
+{
+    const uintptr_t *a = call->argument;
+    int number = call->hook->call;
+    long result =
+        number >= 0 ? pp_system_call(number, a[0], a[1], a[2], a[3], a[4], a[5]) : -ENOSYS;
+    if (result < 0) {
+        errno = (int)-result;
+        return returns_pointer(call->hook) ? 0 : -1;
+    }
+    return result;
+}
+
+/* ---- what is opened ---- */
+
+static void opened(const pp_descriptor_call *call, int fd)
+{
+    const pp_descriptor_caller caller = {.leaf = (uintptr_t)call->hook->entry,
+                                         .return_address = call->return_address,
+                                         .sp = (uintptr_t)(call + 1),
+                                         .fp = call->fp,
+                                         .bx = call->bx};
+    if (fd >= 0) {
+        pp_descriptor_opened(fd, &caller);
+    }
+}
+
+static void opened_two(const pp_descriptor_call *call, const int *pair)
+{
+    opened(call, pair[0]);
+    opened(call, pair[1]);
+}
+
+/* Other processes send descriptors, too. */
+static void opened_by_message(const pp_descriptor_call *call, struct msghdr *message)
+{
+    struct cmsghdr *part = message->msg_control != NULL ? CMSG_FIRSTHDR(message) : NULL;
+    for (; part != NULL; part = CMSG_NXTHDR(message, part)) {
+        size_t bytes = part->cmsg_len - CMSG_LEN(0);
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) {
+            continue;
+        }
+        for (size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int)) {
+            int fd = -1;
+            memcpy(&fd, CMSG_DATA(part) + at, sizeof fd);
+            opened(call, fd);
+        }
+    }
+}
+
+static void opened_by_messages(const pp_descriptor_call *call, int count)
+{
+    struct mmsghdr *messages = (struct mmsghdr *)call->argument[1];
+    for (int i = 0; i < count; i++) {
+        opened_by_message(call, &messages[i].msg_hdr);
+    }
+}
+
+static bool copies(const pp_descriptor_call *call)
+{
+    int command = (int)call->argument[1];
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+}
+
+static int number_of_stream(uintptr_t stream)
+{
+    return stream != 0 ? fileno((FILE *)stream) : -1;
+}
+
+static int number_of_folder(uintptr_t folder)
+{
+    return folder != 0 ? dirfd((DIR *)folder) : -1;
+}
+
+static void after(const pp_descriptor_call *call, long result)
+{
+    const uintptr_t *a = call->argument;
+    int fd = (int)result;
+    switch (call->hook->shape) {
+    case PP_DESCRIPTOR_OPEN:
+        opened(call, fd);
+        break;
+    case PP_DESCRIPTOR_STREAM:
+    case PP_DESCRIPTOR_REOPEN:
+        opened(call, number_of_stream((uintptr_t)result));
+        break;
+    case PP_DESCRIPTOR_FOLDER:
+        opened(call, number_of_folder((uintptr_t)result));
+        break;
+    case PP_DESCRIPTOR_PIPE:
+    case PP_DESCRIPTOR_PAIR:
+        if (fd == 0) {
+            opened_two(call, (const int *)a[call->hook->shape == PP_DESCRIPTOR_PIPE ? 0 : 3]);
+        }
+        break;
+    case PP_DESCRIPTOR_COPY:
+        opened(call, (int)a[0] != fd ? fd : -1);
+        break;
+    case PP_DESCRIPTOR_CONTROL:
+        opened(call, copies(call) ? fd : -1);
+        break;
+    case PP_DESCRIPTOR_SIGNALS:
+        opened(call, (int)a[0] == -1 ? fd : -1);
+        break;
+    case PP_DESCRIPTOR_MESSAGE:
+        if (result >= 0) {
+            opened_by_message(call, (struct msghdr *)a[1]);
+        }
+        break;
+    case PP_DESCRIPTOR_MESSAGES:
+        opened_by_messages(call, fd);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- what is closed ---- */
+
+static void closed(int fd)
+{
+    if (fd >= 0) {
+        pp_descriptors_closed((unsigned)fd, (unsigned)fd);
+    }
+}
+
+static void before(const pp_descriptor_call *call)
+{
+    const uintptr_t *a = call->argument;
+    switch (call->hook->shape) {
+    case PP_DESCRIPTOR_CLOSE:
+        closed((int)a[0]);
+        break;
+    case PP_DESCRIPTOR_STREAMED:
+        closed(number_of_stream(a[0]));
+        break;
+    case PP_DESCRIPTOR_REOPEN:
+        closed(number_of_stream(a[2]));
+        break;
+    case PP_DESCRIPTOR_FOLDED:
+        closed(number_of_folder(a[0]));
+        break;
+    case PP_DESCRIPTOR_RANGE:
+        if (((unsigned)a[2] & CLOSE_RANGE_CLOEXEC) == 0) {
+            pp_descriptors_closed((unsigned)a[0], (unsigned)a[1]);
+        }
+        break;
+    case PP_DESCRIPTOR_ABOVE:
+        pp_descriptors_closed((int)a[0] > 0 ? (unsigned)a[0] : 0, UINT32_MAX);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- all of them ---- */
+
+long pp_descriptor_slow(const pp_descriptor_call *call);
+
+__attribute__((visibility("hidden"), used)) long pp_descriptor_slow(const pp_descriptor_call *call)
+{
+    const uintptr_t *a = call->argument;
+    int saved_errno = errno;
+    pp_descriptor_function *real = resolve(call->hook);
+    bool recorded = __atomic_load_n(&records, __ATOMIC_RELAXED) && pp_hook_is_owner() &&
+                    !pp_own_work_has((uintptr_t)call);
+    if (recorded) {
+        before(call);
+    }
+    errno = saved_errno;
+    long result = real != NULL ? real(a[0], a[1], a[2], a[3], a[4], a[5]) : call_kernel(call);
+    if (recorded) {
+        saved_errno = errno;
+        after(call, result);
+        errno = saved_errno;
+    }
+    return result;
+}
+
+void pp_hook_descriptors_record(bool on)
+{
+    __atomic_store_n(&records, on, __ATOMIC_SEQ_CST);
+    for (size_t i = 0; i < HOOKS; i++) {
+        if (__atomic_load_n(&hooks[i]->real, __ATOMIC_SEQ_CST) != NULL) {
+            aim(hooks[i]);
+        }
+    }
+}
+
+void pp_hook_descriptors_prepare_for_threads(void)
+{
+    for (size_t i = 0; i < HOOKS; i++) {
+        resolve(hooks[i]);
+    }
+}

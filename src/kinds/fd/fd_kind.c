@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fd_kind.c: the kind "fd".
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h.
+ * Owns: whether it is asked for.
+ */
+#include "kinds/fd/fd_control.h"
+#include "host/kind.h"
+#include "host/prepare.h"
+
+static bool asked;
+
+static int take_fd(const char *value)
+{
+    return pp_word_alone(value, &asked);
+}
+
+static void forget(bool all)
+{
+    (void)all;
+    asked = false;
+}
+
+static unsigned files(void)
+{
+    return asked;
+}
+
+static int start(uint64_t duration_ns)
+{
+    (void)duration_ns;
+    if (asked) {
+        pp_prepare_recording();
+        pp_fd_control_start();
+    }
+    return 0;
+}
+
+static void end(const void *interrupted)
+{
+    pp_fd_control_end(interrupted != NULL);
+}
+
+static const pp_word words[] = {{"fd", take_fd, "fd, without a value"}, {.name = NULL}};
+
+static pprof_profile profiles[] = {{.name = "fd",
+                                    .count = pp_fd_control_count,
+                                    .write = pp_fd_control_write,
+                                    .is_there = pp_fd_control_is_on},
+                                   {.name = NULL}};
+
+const pp_kind pp_kind_fd = {
+    .name = "fd",
+    .words = words,
+    .profiles = profiles,
+    .forget = forget,
+    .files = files,
+    .start = start,
+    .is_on = pp_fd_control_is_on,
+    .holds_addresses = pp_fd_control_is_on,
+    .end = end,
+    .confine = pp_fd_control_confine,
+    .stops_at_deadline = true,
+    .write_so_far = pp_fd_control_write_so_far,
+    .after_fork_in_child = pp_fd_control_after_fork,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * descriptors.c: walks and records.
+ *
+ * Zone: HOOK.
+ * Owns: the functions that stand for stacks that are not known.
+ */
+#include "kinds/fd/fd_opened.h"
+
+#include "base/stack_hash.h"
+#include "kinds/fd/fd_table.h"
+#include "unwind/walk.h"
+
+#include <errno.h>
+
+enum { DEPTH = 128 /* frames, the hooked function included; as many as a record has */ };
+
+/* Real functions, so that every reader shows their names; their addresses are all that is used. */
+__attribute__((visibility("default"), noinline, used)) void pprof_unseen_descriptor(void)
+{
+    __asm__ volatile("# opened where nobody saw it" ::: "memory");
+}
+
+__attribute__((visibility("default"), noinline, used)) void pprof_earlier_descriptor(void)
+{
+    __asm__ volatile("# open when the profile began" ::: "memory");
+}
+
+static const pp_trie_stack *stack_of(void (*function)(void))
+{
+    uintptr_t pc = (uintptr_t)function + 1; /* as if it had called something (profile/model.h) */
+    return pp_stack_trie_find(&pc, 1, pp_stack_hash(&pc, 1));
+}
+
+const pp_trie_stack *pp_descriptor_unseen(void)
+{
+    return stack_of(pprof_unseen_descriptor);
+}
+
+static const pp_trie_stack *walk_from(const pp_descriptor_caller *caller)
+{
+    uintptr_t pcs[DEPTH];
+    pp_walk_space space;
+    pcs[0] = caller->leaf + 1;
+    pp_walk walk = {.pcs = pcs + 1, .space = &space, .capacity = DEPTH - 1, .wants_hash = true};
+    pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, &walk);
+    return pp_stack_trie_find(pcs, walk.depth + 1, pp_stack_hash_extend(walk.hash, pcs[0]));
+}
+
+void pp_descriptor_opened(int fd, const pp_descriptor_caller *caller)
+{
+    int saved_errno = errno;
+    pprof_labels *labels = pp_labels_current();
+    pp_descriptor_table_set(fd, walk_from(caller),
+                            pp_labels_is_empty(labels) ? NULL : pp_labels_ref(labels));
+    errno = saved_errno;
+}
+
+void pp_descriptors_closed(unsigned first, unsigned last)
+{
+    pp_descriptor_table_clear(first, last);
+}
+
+void pp_descriptor_was_open(int fd)
+{
+    pp_descriptor_table_set_unknown(fd, stack_of(pprof_earlier_descriptor));
+}

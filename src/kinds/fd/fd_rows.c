@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * descriptor_rows.c: /proc/self/fd, and the table.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ */
+#include "kinds/fd/fd_rows.h"
+
+#include "kinds/cpu/cpu_perf.h"
+#include "kinds/fd/fd_opened.h"
+#include "kinds/fd/fd_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { FIRST_ROWS = 64 };
+
+/* ---- what is open ---- */
+
+typedef struct each {
+    pp_descriptor_visit *visit;
+    void *context;
+} each;
+
+static void visit_foreign(int fd, void *context)
+{
+    const each *e = context;
+    if (!pp_cpu_perf_has(fd)) {
+        e->visit(fd, e->context);
+    }
+}
+
+void pp_descriptors_each(pp_descriptor_visit *visit, void *context)
+{
+    each e = {visit, context};
+    pp_open_descriptors_each(visit_foreign, &e);
+}
+
+/* ---- rows ---- */
+
+typedef struct collection {
+    pp_arena *arena;
+    pp_value_rows *rows;
+    size_t capacity;
+    bool failed;
+} collection;
+
+/* What was there stays behind in the arena. */
+static bool grow(collection *c)
+{
+    size_t capacity = c->capacity == 0 ? FIRST_ROWS : 2 * c->capacity;
+    pp_count_row *list = pp_arena_array(c->arena, capacity, sizeof *list);
+    if (list == NULL) {
+        return false;
+    }
+    if (c->rows->count > 0) {
+        memcpy(list, c->rows->list, c->rows->count * sizeof *list);
+    }
+    c->rows->list = list;
+    c->capacity = capacity;
+    return true;
+}
+
+static void add_row(int fd, void *context)
+{
+    collection *c = context;
+    pprof_labels *labels = NULL;
+    const pp_trie_stack *stack = pp_descriptor_table_get(fd, &labels);
+    if (stack == NULL) {
+        stack = pp_descriptor_unseen();
+    }
+    if (stack == NULL || (c->rows->count == c->capacity && !grow(c))) {
+        pp_labels_unref(labels);
+        c->failed = true;
+        return;
+    }
+    c->rows->list[c->rows->count++] =
+        (pp_count_row){.pc = stack->pc, .depth = stack->depth, .labels = labels, .count = 1};
+}
+
+int pp_descriptor_rows_read(pp_arena *arena, pp_value_rows *rows)
+{
+    collection c = {.arena = arena, .rows = rows};
+    rows->count = 0;
+    pp_descriptors_each(add_row, &c);
+    return c.failed ? -ENOMEM : 0;
+}
+
+static void count_one(int fd, void *count)
+{
+    (void)fd;
+    ++*(size_t *)count;
+}
+
+size_t pp_descriptor_rows_count(void)
+{
+    size_t count = 0;
+    pp_descriptors_each(count_one, &count);
+    return count;
+}

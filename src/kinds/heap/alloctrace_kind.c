@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * alloctrace_kind.c: the kind "alloctrace", which writes to the log instead of a file.
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h.
+ * Owns: whether it is asked for.
+ */
+#include "kinds/heap/alloctrace_kind.h"
+
+#include "kinds/heap/alloctrace_names.h"
+#include "host/kind.h"
+#include "kinds/heap/alloctrace.h"
+#include "output/symbolize.h"
+#include "modules/modules.h"
+#include "modules/own_code.h"
+
+bool pp_alloctrace_asked;
+
+static int take_alloctrace(const char *value)
+{
+    return pp_word_alone(value, &pp_alloctrace_asked);
+}
+
+static void forget(bool all)
+{
+    (void)all;
+    pp_alloctrace_asked = false;
+}
+
+static int start(uint64_t duration_ns)
+{
+    (void)duration_ns;
+    if (pp_alloctrace_asked) {
+        pp_own_variables_leave_out_of_dumps();
+        pp_modules_refresh();
+        pp_alloctrace_begin(pp_symbolize_wanted());
+    }
+    return 0;
+}
+
+static const pp_word words[] = {{"alloctrace", take_alloctrace, "alloctrace, without a value"},
+                                {.name = NULL}};
+
+const pp_kind pp_kind_alloctrace = {
+    .name = "alloctrace",
+    .words = words,
+    .forget = forget,
+    .start = start,
+    .confine = pp_alloctrace_stop,
+    .after_fork_in_child = pp_alloctrace_after_fork_in_child,
+};

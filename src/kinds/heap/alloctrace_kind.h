@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * alloctrace_kind.h: whether the trace of allocations is asked for, for tests.
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h.
+ */
+#ifndef PP_KINDS_HEAP_ALLOCTRACE_KIND_H
+#define PP_KINDS_HEAP_ALLOCTRACE_KIND_H
+
+#include <stdbool.h>
+
+extern bool pp_alloctrace_asked;
+
+#endif

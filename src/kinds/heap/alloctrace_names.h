@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * alloctrace_names.h: the option alloctrace: begins the trace, and names the code in it.
+ *
+ * Zone: NORMAL.
+ */
+#ifndef PP_KINDS_HEAP_ALLOCTRACE_NAMES_H
+#define PP_KINDS_HEAP_ALLOCTRACE_NAMES_H
+
+#include "profile/model.h"
+
+/* Traces every allocation and free from now on; with function names if `symbolize` says so. */
+void pp_alloctrace_begin(pp_symbolize symbolize);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap.c: intervals, samples, live blocks.
+ *
+ * Zone: HOOK.
+ * Owns: the rate; the TLS of the sampler; the counts of what was lost.
+ */
+#include "kinds/heap/heap.h"
+
+#include "base/exponential.h"
+#include "base/random.h"
+#include "base/stack_hash.h"
+#include "kinds/heap/heap_cycles.h"
+#include "kinds/heap/heap_mappings.h"
+#include "unwind/scratch.h"
+#include "kinds/heap/heap_buckets.h"
+#include "kinds/heap/heap_peak.h"
+#include "store/labels.h"
+#include "kinds/heap/live_filter.h"
+#include "kinds/heap/live_table.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+
+enum {
+    /* Frames of a stack, the hook included. Stacks are kept for ever, one for each way into the
+     * allocator: a deep recursion must not leave kilobytes behind for each depth it has reached. */
+    DEPTH = 256,
+    FIRST_GENERATION = 1 /* a new thread has 0 */
+};
+
+PP_TLS uint64_t pp_heap_countdown;
+
+typedef struct interval {
+    uint64_t rest;       /* bytes to the next sample beyond the countdown */
+    uint64_t rate;       /* with which it was drawn */
+    uint64_t random;     /* 0 = not seeded */
+    uint32_t generation; /* of the rate */
+} interval;
+
+static PP_TLS interval thread;
+
+/* The generation is written last: a thread that sees it sees the rate. */
+static int64_t wanted_rate;
+static uint32_t wanted_generation = FIRST_GENERATION;
+
+/* A thread comes by at least once in so many bytes. */
+static uint64_t look_bytes = PP_HEAP_LOOK_BYTES;
+
+static pp_heap_facts facts;
+
+/* ---- when ---- */
+
+static void seed_by_clock(void)
+{
+    static uint64_t threads;
+    uint64_t state = pp_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)&thread;
+    state += __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED) << 48;
+    thread.random = pp_random_next(&state) | 1;
+}
+
+void pp_heap_seed(uint64_t seed)
+{
+    thread.random = seed | 1;
+    thread.generation = 0;
+    pp_heap_countdown = 0;
+}
+
+static void set_distance(uint64_t bytes)
+{
+    uint64_t countdown = bytes < look_bytes ? bytes : look_bytes;
+    thread.rest = bytes - countdown;
+    pp_heap_countdown = countdown;
+}
+
+static void draw(void)
+{
+    if (thread.rate <= 1) {
+        set_distance(0); /* off is dealt with by the caller */
+    } else {
+        set_distance(pp_draw_exponential(&thread.random, thread.rate));
+    }
+}
+
+PP_COLD_PATH static void adopt_rate(uint32_t generation)
+{
+    if (thread.random == 0) {
+        seed_by_clock();
+    }
+    thread.generation = generation;
+    thread.rate = (uint64_t)__atomic_load_n(&wanted_rate, __ATOMIC_RELAXED);
+    draw();
+}
+
+uint64_t pp_heap_due(uint64_t size)
+{
+    uint32_t generation = __atomic_load_n(&wanted_generation, __ATOMIC_ACQUIRE);
+    if (pp_unlikely(generation != thread.generation)) {
+        adopt_rate(generation);
+    }
+    if (thread.rate == 0) {
+        pp_heap_countdown = look_bytes;
+        return 0;
+    }
+    uint64_t distance = pp_heap_countdown + thread.rest;
+    if (size < distance) {
+        set_distance(distance - size);
+        return 0;
+    }
+    draw();
+    return thread.rate;
+}
+
+int64_t pp_heap_rate(void)
+{
+    return __atomic_load_n(&wanted_rate, __ATOMIC_RELAXED);
+}
+
+int64_t pp_heap_set_rate(int64_t rate)
+{
+    pp_live_table_init();
+    int64_t before = __atomic_exchange_n(&wanted_rate, rate, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&wanted_generation, 1, __ATOMIC_RELEASE);
+    pp_heap_countdown = 0;
+    return before;
+}
+
+bool pp_heap_rate_is_known(void)
+{
+    return __atomic_load_n(&wanted_generation, __ATOMIC_RELAXED) != FIRST_GENERATION;
+}
+
+void pp_heap_look_at_all(void)
+{
+    __atomic_store_n(&look_bytes, 0, __ATOMIC_RELAXED);
+    pp_heap_set_rate(pp_heap_rate()); /* countdowns of the time before end soon */
+    pp_live_filter_pass_all();
+}
+
+/* ---- what ---- */
+
+static void add_double(double *sum, double value)
+{
+    double before = 0;
+    double after = 0;
+    __atomic_load(sum, &before, __ATOMIC_RELAXED);
+    do {
+        after = before + value;
+    } while (
+        !__atomic_compare_exchange(sum, &before, &after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+PP_COLD_PATH void pp_heap_lose(uint64_t size, uint64_t rate)
+{
+    double blocks = pp_blocks_per_sample((double)size, rate);
+    add_double(&facts.lost_objects, blocks);
+    add_double(&facts.lost_bytes, blocks * (double)size);
+    __atomic_add_fetch(&facts.lost_samples, 1, __ATOMIC_RELAXED);
+}
+
+pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
+                                 const pp_heap_caller *caller, pp_heap_block_finder *find)
+{
+    pp_scratch *scratch = pp_scratch_take_at(caller->sp);
+    if (scratch == NULL) {
+        return 0;
+    }
+    uintptr_t *pcs = scratch->pcs;
+    unsigned depth = 0;
+    if (kind != 0) {
+        pcs[depth++] = kind + 1; /* as if it had called something (profile/model.h) */
+    }
+    if (caller->leaf != 0) {
+        pcs[depth++] = caller->leaf + 1;
+    }
+    pp_walk *walk = &scratch->walk;
+    *walk = (pp_walk){.pcs = pcs + depth,
+                      .space = &scratch->space,
+                      .capacity = DEPTH - depth,
+                      .wants_hash = true};
+    pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, walk);
+    uint64_t hash = walk->hash;
+    for (unsigned i = depth; i-- > 0;) {
+        hash = pp_stack_hash_extend(hash, pcs[i]);
+    }
+    pp_heap_block block = find(pcs, walk->depth + depth, hash, size, rate, pp_labels_current());
+    __atomic_add_fetch(&facts.stops[walk->stop], 1, __ATOMIC_RELAXED);
+    if (walk->guessed && walk->stop == PP_STOP_END) {
+        __atomic_add_fetch(&facts.guessed_whole, 1, __ATOMIC_RELAXED);
+    }
+    pp_scratch_give(scratch);
+    return block;
+}
+
+/* A record that is there already is of a block that was freed past the hooks. */
+static void forget_stale(uintptr_t address)
+{
+    uint64_t record = pp_heap_detach(address);
+    if (record != 0) {
+        pp_heap_freed(record);
+    }
+}
+
+void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_heap_caller *caller)
+{
+    int saved_errno = errno;
+    pp_heap_block block = pp_heap_find_block(0, size, rate, caller, pp_heap_block_find);
+    if (block == 0) {
+        pp_heap_lose(size, rate);
+    } else {
+        forget_stale(address);
+        pp_heap_block_allocated(block);
+        if (!pp_live_table_insert(address, block)) {
+            pp_heap_block_forgotten(block);
+            pp_heap_lose(size, rate);
+        } else if (pp_heap_peak_wanted) {
+            pp_heap_peak_add((int64_t)pp_heap_block_estimate(block));
+        }
+    }
+    errno = saved_errno;
+}
+
+uint64_t pp_heap_detach(uintptr_t address)
+{
+    uint64_t record = 0;
+    if (!pp_live_filter_may_have(address) || !pp_live_table_remove(address, &record)) {
+        return 0;
+    }
+    return record;
+}
+
+void pp_heap_freed(uint64_t record)
+{
+    if (record != PP_HEAP_FOREIGN) {
+        pp_heap_block_freed(record);
+        if (pp_heap_peak_wanted) {
+            pp_heap_peak_add(-(int64_t)pp_heap_block_estimate(record));
+        }
+    }
+}
+
+void pp_heap_reattach(uintptr_t address, uint64_t record)
+{
+    if (!pp_live_table_insert(address, record)) {
+        pp_heap_freed(record);
+    }
+}
+
+bool pp_heap_remember(uintptr_t address)
+{
+    pp_live_table_init();
+    return pp_live_table_insert(address, PP_HEAP_FOREIGN);
+}
+
+/* ---- reading ---- */
+
+void pp_heap_facts_read(pp_heap_facts *read)
+{
+    for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
+        read->stops[i] = __atomic_load_n(&facts.stops[i], __ATOMIC_RELAXED);
+    }
+    read->guessed_whole = __atomic_load_n(&facts.guessed_whole, __ATOMIC_RELAXED);
+    __atomic_load(&facts.lost_objects, &read->lost_objects, __ATOMIC_RELAXED);
+    __atomic_load(&facts.lost_bytes, &read->lost_bytes, __ATOMIC_RELAXED);
+    read->lost_samples = __atomic_load_n(&facts.lost_samples, __ATOMIC_RELAXED);
+}
+
+void pp_heap_after_fork_in_child(void)
+{
+    pp_live_table_after_fork_in_child();
+    pp_heap_cycles_after_fork_in_child();
+    pp_heap_peak_after_fork_in_child();
+    pp_heap_mappings_after_fork_in_child();
+    thread.random = 0; /* not the intervals of the parent, and of its other children */
+    thread.generation = 0;
+    pp_heap_countdown = 0;
+}

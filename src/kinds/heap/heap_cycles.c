@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_cycles.c: the three cycles of a collected heap, and the public functions that drive them.
+ *
+ * Zone: HOOK.
+ * Owns: the number of the cycle; the program's collector.
+ */
+#include "kinds/heap/heap_cycles.h"
+
+#include "arch/stubs.h"
+#include "kinds/heap/alloctrace.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/heap_buckets.h"
+#include "kinds/heap/live_table.h"
+#include "sys/clock.h"
+#include "sys/lock.h"
+#include "sys/safe_read.h"
+#include "sys/signal_mask.h"
+
+#include "pprof.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+enum {
+    CYCLE_AFTER_NEXT = 2, /* where allocations and frees by hand are counted */
+    CYCLE_NEXT = 1,       /* where frees by a sweep are counted */
+    READER_ATTEMPTS = 200
+};
+
+/*
+ * The key of a block in the table of live blocks. A pool's first object may begin where the block
+ * begins that malloc gave to the pool: the two are told apart by a bit that no address has.
+ */
+static const uintptr_t described = (uintptr_t)1 << 56;
+
+/* cycle << 1 | whether the current cycle has been published */
+static uint32_t state;
+static uint64_t cycles_ended;
+static uint64_t last_cycle_end_ns;
+
+/* Runs of pp_heap_collect(), and those that have ended no cycle. */
+static uint64_t collections_forced, collections_without_cycle;
+
+static uint64_t publishing_begun, publishing_done;
+
+static void (*collector)(void);
+
+/* ---- cycles ---- */
+
+uint32_t pp_heap_cycle_current(void)
+{
+    return __atomic_load_n(&state, __ATOMIC_ACQUIRE) >> 1;
+}
+
+static unsigned index_of(uint32_t cycles_ahead)
+{
+    return (pp_heap_cycle_current() + cycles_ahead) % PP_HEAP_CYCLES;
+}
+
+static bool is_driven(void)
+{
+    return __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* With signals blocked: a handler that jumped away would leave readers waiting, and counts that are
+ * in neither place. */
+static void publish(unsigned index)
+{
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    __atomic_add_fetch(&publishing_begun, 1, __ATOMIC_SEQ_CST);
+    for (pp_heap_bucket *b = pp_heap_buckets_newest_collected(); b != NULL; b = b->next) {
+        pp_heap_bucket_publish(b, index);
+    }
+    __atomic_add_fetch(&publishing_done, 1, __ATOMIC_SEQ_CST);
+    pp_signals_restore(&old);
+}
+
+void pprof_heap_cycle_flush(void)
+{
+    uint32_t before = __atomic_fetch_or(&state, 1, __ATOMIC_ACQ_REL);
+    if (!(before & 1)) {
+        publish((before >> 1) % PP_HEAP_CYCLES);
+    }
+}
+
+void pprof_heap_cycle_next(void)
+{
+    pprof_heap_cycle_flush(); /* its place in the ring is the one of C+3 */
+    uint32_t before = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    uint32_t after = 0;
+    do {
+        after = ((before >> 1) + 1) % PP_HEAP_CYCLE_WRAP << 1;
+    } while (!__atomic_compare_exchange_n(&state, &before, after, true, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE));
+    __atomic_store_n(&last_cycle_end_ns, pp_clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
+    __atomic_add_fetch(&cycles_ended, 1, __ATOMIC_RELEASE);
+    if (pp_alloctrace_is_on() && __atomic_load_n(&collector, __ATOMIC_RELAXED) != NULL) {
+        pp_alloctrace_collection((uintptr_t)__builtin_return_address(0));
+    }
+}
+
+void pprof_heap_cycle_post_sweep(void)
+{
+    publish(index_of(CYCLE_NEXT));
+}
+
+/* ---- readers ---- */
+
+static bool has_published_anything(void)
+{
+    const pp_heap_bucket *b = pp_heap_buckets_newest_collected();
+    while (b != NULL && __atomic_load_n(&b->alloc_objects, __ATOMIC_RELAXED) == 0 &&
+           __atomic_load_n(&b->free_objects, __ATOMIC_RELAXED) == 0) {
+        b = b->next;
+    }
+    return b != NULL;
+}
+
+/* Where there is no data at all it is shown what there is, as if nobody counted cycles [mprof.go,
+ * MemProfile]: else the first profiles of a program that has just begun would be empty. */
+void pp_heap_cycles_publish_for_reader(void)
+{
+    if (pp_heap_buckets_newest_collected() == NULL) {
+        return;
+    }
+    if (is_driven()) {
+        publish(index_of(0)); /* between next and flush */
+    }
+    if (!is_driven() || !has_published_anything()) {
+        for (unsigned i = 0; i < PP_HEAP_CYCLES; i++) {
+            publish(i);
+        }
+    }
+}
+
+void pp_heap_cycles_read_begin(pp_heap_cycles_ticket *ticket)
+{
+    ticket->published = __atomic_load_n(&publishing_done, __ATOMIC_SEQ_CST);
+}
+
+bool pp_heap_cycles_read_again(pp_heap_cycles_ticket *ticket)
+{
+    if (__atomic_load_n(&publishing_begun, __ATOMIC_SEQ_CST) == ticket->published ||
+        ++ticket->attempts == READER_ATTEMPTS) {
+        return false;
+    }
+    pp_lock_pause(ticket->attempts);
+    return true;
+}
+
+/* ---- blocks ---- */
+
+/*
+ * While all is traced, an object that is not sampled has an entry in the table of live blocks, too:
+ * its size, by two low bits that no pp_heap_block has.
+ */
+enum { SIZE_TAG = 2, TAG_BITS = 2, TAG_MASK = 3 };
+
+static bool is_size(uint64_t entry)
+{
+    return (entry & TAG_MASK) == SIZE_TAG;
+}
+
+static uint64_t size_of(uint64_t entry)
+{
+    return entry == 0       ? PP_TRACE_SIZE_UNKNOWN
+           : is_size(entry) ? entry >> TAG_BITS
+                            : pp_heap_block_size(entry);
+}
+
+/* Its object is gone; returns the entry, 0 if there was none. */
+static uint64_t take_entry(uintptr_t key, uint32_t cycles_ahead)
+{
+    uint64_t entry = pp_heap_detach(key);
+    if (entry != 0 && !is_size(entry)) {
+        pp_heap_block_freed_in(entry, index_of(cycles_ahead));
+    }
+    return entry;
+}
+
+static void remember_size(uintptr_t object, uint64_t size)
+{
+    int saved_errno = errno;
+    take_entry(object | described, CYCLE_AFTER_NEXT);
+    if (size <= UINT64_MAX >> TAG_BITS) {
+        pp_live_table_insert(object | described, size << TAG_BITS | SIZE_TAG);
+    }
+    errno = saved_errno;
+}
+
+static void record(uintptr_t object, uint64_t size, uint64_t rate, const pp_heap_caller *caller)
+{
+    int saved_errno = errno;
+    unsigned index = index_of(CYCLE_AFTER_NEXT);
+    pp_heap_block block = pp_heap_find_block(0, size, rate, caller, pp_heap_block_find_collected);
+    if (block == 0) {
+        pp_heap_lose(size, rate);
+    } else {
+        take_entry(object | described, CYCLE_AFTER_NEXT); /* one whose free was missed */
+        pp_heap_block_allocated_in(block, index);
+        if (!pp_live_table_insert(object | described, block)) {
+            pp_heap_block_forgotten_in(block, index);
+            pp_heap_lose(size, rate);
+        }
+    }
+    errno = saved_errno;
+}
+
+PP_STUB_WITH_CALLER(pprof_heap_record_alloc, pp_heap_record_alloc_from);
+
+/* Jumped to from the stub alone. The third argument is not its. */
+void pp_heap_record_alloc_from(void *object, size_t size, uintptr_t unused, uintptr_t sp,
+                               uintptr_t fp, uintptr_t bx);
+
+__attribute__((visibility("hidden"), used)) PP_RAW_MEMORY void
+pp_heap_record_alloc_from(void *object, size_t size, uintptr_t unused, uintptr_t sp, uintptr_t fp,
+                          uintptr_t bx)
+{
+    (void)unused;
+    if (pp_likely(size < pp_heap_countdown)) {
+        pp_heap_countdown -= size;
+        return;
+    }
+    uint64_t rate = pp_heap_due(size);
+    if (object == NULL || (rate == 0 && !pp_alloctrace_is_on())) {
+        return;
+    }
+    pp_heap_caller caller = {
+        .return_address = *(const uintptr_t *)sp, .sp = sp + sizeof(uintptr_t), .fp = fp, .bx = bx};
+    if (pp_alloctrace_is_on()) {
+        pp_alloctrace_allocation((uintptr_t)object, size, "pprof_heap_record_alloc",
+                                 caller.return_address);
+    }
+    if (rate != 0) {
+        record((uintptr_t)object, size, rate, &caller);
+    } else {
+        remember_size((uintptr_t)object, size);
+    }
+}
+
+static void release(void *object, uint32_t cycles_ahead, uintptr_t return_address)
+{
+    if (object == NULL) {
+        return;
+    }
+    uint64_t entry = take_entry((uintptr_t)object | described, cycles_ahead);
+    if (pp_alloctrace_is_on()) {
+        pp_alloctrace_free((uintptr_t)object, size_of(entry), return_address);
+    }
+}
+
+void pprof_heap_record_free(void *object)
+{
+    release(object, CYCLE_AFTER_NEXT, (uintptr_t)__builtin_return_address(0));
+}
+
+void pprof_heap_record_sweep(void *object)
+{
+    release(object, CYCLE_NEXT, (uintptr_t)__builtin_return_address(0));
+}
+
+/* ---- the collector ---- */
+
+/*
+ * A run of the collector by the calling thread, on its stack. The collector may write profiles
+ * itself, which must not run it again. If it is left by a jump, nobody ends the run: it is taken
+ * for over as soon as its number is not there any more, or somebody comes who stands above it.
+ */
+typedef struct run {
+    uint64_t number;
+} run;
+
+static PP_TLS const run *running;
+static PP_TLS uint64_t running_number;
+
+static bool is_running(void)
+{
+    uint64_t there = 0;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return running != NULL && here < (uintptr_t)running &&
+           pp_safe_copy(&there, (uintptr_t)&running->number, sizeof there) &&
+           there == running_number;
+}
+
+void (*pp_heap_collector_set(void (*collect)(void)))(void)
+{
+    return __atomic_exchange_n(&collector, collect, __ATOMIC_ACQ_REL);
+}
+
+static void run_collector(void (*collect)(void))
+{
+    static uint64_t runs;
+    const run *outer = running; /* over, or on another stack */
+    uint64_t outer_number = running_number;
+    volatile run mine = {.number = __atomic_add_fetch(&runs, 1, __ATOMIC_RELAXED)};
+    int saved_errno = errno;
+    running = (const run *)&mine;
+    running_number = mine.number;
+    collect();
+    running = outer;
+    running_number = outer_number;
+    errno = saved_errno;
+}
+
+/* A run that ends no cycle is a collection all the same. */
+bool pp_heap_collect(void)
+{
+    void (*collect)(void) = __atomic_load_n(&collector, __ATOMIC_ACQUIRE);
+    if (collect == NULL || is_running()) {
+        return false;
+    }
+    uint64_t before = __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE);
+    run_collector(collect);
+    __atomic_add_fetch(&collections_forced, 1, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) != before) {
+        return true; /* which is counted, and traced */
+    }
+    __atomic_store_n(&last_cycle_end_ns, pp_clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
+    __atomic_add_fetch(&collections_without_cycle, 1, __ATOMIC_RELAXED);
+    if (pp_alloctrace_is_on()) {
+        pp_alloctrace_collection((uintptr_t)__builtin_return_address(0));
+    }
+    return true;
+}
+
+void pp_heap_collector_read(pp_heap_collector *read)
+{
+    read->exists = __atomic_load_n(&collector, __ATOMIC_RELAXED) != NULL || is_driven();
+    read->collections = __atomic_load_n(&cycles_ended, __ATOMIC_RELAXED) +
+                        __atomic_load_n(&collections_without_cycle, __ATOMIC_RELAXED);
+    read->collections_forced = __atomic_load_n(&collections_forced, __ATOMIC_RELAXED);
+    read->last_end_ns = __atomic_load_n(&last_cycle_end_ns, __ATOMIC_RELAXED);
+}
+
+/* Another thread may have been publishing. */
+void pp_heap_cycles_after_fork_in_child(void)
+{
+    publishing_begun = publishing_done;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_early.c: what the environment says of the heap, when the program's first allocation comes
+ * before our constructor.
+ *
+ * C++ libraries allocate in their constructors, most of which run before ours. Only what LIBPPROF
+ * says outright is taken here; the rest waits for preload.c.
+ *
+ * Zone: HOOK.
+ */
+#include "kinds/heap/heap_control.h"
+
+#include "kinds/heap/malloc.h"
+#include "kinds/heap/heap.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+static const char variable[] = "LIBPPROF=";
+static const char word[] = "heap";
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool pp_heap_rate_of_text(const char *text, size_t length, int64_t *rate)
+{
+    static const struct {
+        char letter;
+        unsigned shift;
+    } units[] = {{'k', 10}, {'m', 20}, {'g', 30}, {'K', 10}, {'M', 20}, {'G', 30}};
+    int64_t number = 0;
+    size_t at = 0;
+    if (length == 0) {
+        *rate = PP_HEAP_RATE_DEFAULT;
+        return true;
+    }
+    for (; at < length && is_digit(text[at]); at++) {
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, text[at] - '0', &number)) {
+            return false;
+        }
+    }
+    unsigned shift = 0;
+    for (size_t i = 0; at > 0 && at + 1 == length && i < sizeof units / sizeof *units; i++) {
+        if (units[i].letter == text[at]) {
+            shift = units[i].shift;
+            at++;
+            break;
+        }
+    }
+    if (at != length || number > INT64_MAX >> shift) {
+        return false;
+    }
+    *rate = number << shift;
+    return true;
+}
+
+/* Finds heap, heap:BYTES or heap=BYTES in the list. 0 if it is not there. */
+static int64_t rate_in_list(const char *list)
+{
+    int64_t rate = 0;
+    while (*list != '\0') {
+        size_t length = 0;
+        while (list[length] != '\0' && list[length] != ',') {
+            length++;
+        }
+        size_t name = sizeof word - 1;
+        if (length >= name && strncmp(list, word, name) == 0) {
+            bool value = length > name && (list[name] == ':' || list[name] == '=');
+            size_t skip = name + value;
+            if (length == name || (value && length > skip)) {
+                pp_heap_rate_of_text(list + skip, length - skip, &rate);
+            }
+        }
+        list += length + (list[length] == ',');
+    }
+    return rate;
+}
+
+bool pp_malloc_first_rate(int64_t *rate)
+{
+    if (environ == NULL || getauxval(AT_SECURE) != 0) {
+        return false;
+    }
+    for (char **at = environ; *at != NULL; at++) {
+        if (strncmp(*at, variable, sizeof variable - 1) == 0) {
+            *rate = rate_in_list(*at + sizeof variable - 1);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_kind.c: the kind "heap": the profiles heap, allocs and peak.
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h.
+ * Owns: what is asked for.
+ */
+#include "kinds/heap/heap_kind.h"
+
+#include "base/text.h"
+#include "kinds/heap/heap_collect.h"
+#include "kinds/heap/heap_text.h"
+#include "host/kind.h"
+#include "output/output.h"
+#include "host/prepare.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/heap_peak.h"
+#include "modules/linked.h"
+#include "sys/log.h"
+#include "modules/own_code.h"
+#include "sys/own_work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+pp_heap_wish pp_heap_asked = {.request = {.rate = PP_HEAP_RATE_DEFAULT}};
+
+/* ---- words, variables and flags ---- */
+
+static int take_heap(const char *value)
+{
+    if (!pp_heap_rate_of_text(value, value != NULL ? strlen(value) : 0,
+                              &pp_heap_asked.request.rate)) {
+        return -EINVAL;
+    }
+    pp_heap_asked.heap = true;
+    return 0;
+}
+
+/* Without `heap` it means that, too. */
+static int take_peak(const char *value)
+{
+    pp_heap_asked.heap |= value == NULL;
+    return pp_word_alone(value, &pp_heap_asked.request.peak);
+}
+
+static const pp_word words[] = {
+    {"heap", take_heap, "heap or heap:BYTES, 0 for off, 1 for every block, 512k"},
+    {"peak", take_peak, "peak, without a value"},
+    {.name = NULL}};
+
+/* A prefix in gperftools, to which a number and ".heap" are added. */
+static int take_prefix(const char *value)
+{
+    enum { MAX_NAME = 4096 };
+    static const char suffix[] = ".heap";
+    char name[MAX_NAME];
+    size_t length = strlen(value);
+    pp_heap_asked.heap = true;
+    if (length + sizeof suffix > sizeof name) {
+        return -ENAMETOOLONG;
+    }
+    memcpy(name, value, length + 1);
+    memcpy(name + length, suffix, sizeof suffix);
+    return pp_output_set_template_of("heap", name);
+}
+
+static const pp_word variables[] = {{"HEAPPROFILE", take_prefix, NULL}, {.name = NULL}};
+
+static struct {
+    const char *file;
+    int64_t rate;
+} said; /* by the flags */
+
+static const pp_flag flags[] = {
+    {"memprofile", .file = &said.file}, {"memprofilerate", .number = &said.rate}, {.name = NULL}};
+
+static int64_t flagged_rate(void)
+{
+    int64_t present = pp_heap_rate();
+    return said.rate > 0 ? said.rate : present > 0 ? present : PP_HEAP_RATE_DEFAULT;
+}
+
+static int take_flags(void)
+{
+    int error = 0;
+    pp_heap_asked.heap = pp_flag_file("allocs", said.file, &error);
+    if (pp_heap_asked.heap) {
+        pp_heap_asked.request.allocs = true;
+        pp_heap_asked.request.rate = flagged_rate();
+    } else if (said.rate > 0) {
+        pprof_set_mem_profile_rate(said.rate);
+    }
+    said.file = NULL;
+    said.rate = 0;
+    return error;
+}
+
+static void forget(bool all)
+{
+    pp_heap_asked.heap = pp_heap_asked.request.allocs = false;
+    if (all) {
+        pp_heap_asked.request = (pp_heap_request){.rate = PP_HEAP_RATE_DEFAULT};
+    }
+}
+
+static unsigned files(void)
+{
+    unsigned heap = pp_heap_asked.heap;
+    unsigned peak = pp_heap_asked.request.peak;
+    return heap + peak;
+}
+
+/* ---- start and end ---- */
+
+/* Not where the program brings its own malloc, or another library that does stands before us. What
+ * that one maps is not its malloc: it is marked as ours. */
+static bool sees_allocations(void)
+{
+    enum { COUNTDOWN = 1000 };
+    void *(*volatile allocate)(size_t) = malloc; /* the compiler knows what malloc does not touch */
+    pp_heap_set_rate(0);                         /* this one is not the program's */
+    pp_heap_countdown = COUNTDOWN;
+    pp_own_work_begin();
+    free(allocate(1));
+    pp_own_work_end();
+    bool seen = pp_heap_countdown != COUNTDOWN;
+    pp_heap_countdown = 0;
+    return seen;
+}
+
+static void say_that_it_is_blind(void)
+{
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text,
+                "the heap profile will be empty: the program's malloc is not the one that "
+                "libpprof stands before; preload libpprof first, or link it first; a fully static "
+                "program has to be linked with the options in libpprof_static.wrap");
+    pp_log(&text);
+}
+
+static int start(uint64_t duration_ns)
+{
+    (void)duration_ns;
+    if (!pp_heap_asked.heap) {
+        return 0;
+    }
+    pp_prepare_recording();
+    bool seen = sees_allocations();
+    int error = pp_heap_control_start(&pp_heap_asked.request);
+    if (!seen) {
+        say_that_it_is_blind();
+    }
+    return error;
+}
+
+/* Without being asked for: in programs that are linked to us, as in Go. */
+static void load_unasked(bool options_given)
+{
+    bool on = !options_given && pp_is_linked();
+    if (on) {
+        pp_own_variables_leave_out_of_dumps();
+        pp_prepare_walks();
+    }
+    pp_heap_control_default(on);
+}
+
+static void end(const void *interrupted)
+{
+    pp_heap_control_end(interrupted != NULL);
+}
+
+static void after_fork_in_child(bool goes_on)
+{
+    pp_heap_control_after_fork(goes_on);
+    pp_heap_collect_after_fork();
+}
+
+/* ---- profiles ---- */
+
+static size_t count_records(void)
+{
+    size_t records = 0;
+    pprof_mem_profile(NULL, 0, &records, true);
+    return records;
+}
+
+static int write_view(pp_heap_view view, pprof_writer writer, int debug)
+{
+    return debug == 0 ? pp_heap_control_write(view, writer)
+                      : pp_heap_text_write(debug == PPROF_DEBUG_BARE, writer);
+}
+
+static int write_heap(pprof_writer writer, int debug)
+{
+    return write_view(PP_HEAP_INUSE, writer, debug);
+}
+
+static int write_allocs(pprof_writer writer, int debug)
+{
+    return write_view(PP_HEAP_ALLOCS, writer, debug);
+}
+
+static int write_peak(pprof_writer writer, int debug)
+{
+    return debug == 0 ? pp_heap_control_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
+}
+
+static bool peak_is_there(void)
+{
+    return pp_heap_peak_wanted;
+}
+
+static pprof_profile profiles[] = {
+    {.name = "heap", .count = count_records, .write = write_heap, .collects = true},
+    {.name = "allocs", .count = count_records, .write = write_allocs, .collects = true},
+    {.name = "peak", .count = count_records, .write = write_peak, .is_there = peak_is_there},
+    {.name = NULL}};
+
+const pp_kind pp_kind_heap = {
+    .name = "heap",
+    .words = words,
+    .variables = variables,
+    .flags = flags,
+    .profiles = profiles,
+    .forget = forget,
+    .files = files,
+    .take_flags = take_flags,
+    .start = start,
+    .load_unasked = load_unasked,
+    .is_on = pp_heap_control_is_on,
+    .holds_addresses = pp_heap_control_is_on,
+    .end = end,
+    .confine = pp_heap_control_confine,
+    .stops_at_deadline = true,
+    .write_so_far = pp_heap_control_write_so_far,
+    .after_fork_in_child = after_fork_in_child,
+};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_peak.c: the sum, its threshold, and the two copies (drawing in the header).
+ *
+ * Zone: HOOK.
+ * Locks: `busy`, only ever tried inside malloc. Its holders block signals: the host's handler might jump
+ *        away.
+ * Owns: the copies.
+ */
+#include "kinds/heap/heap_peak.h"
+
+#include "base/compiler.h"
+#include "base/exponential.h"
+#include "store/lasting.h"
+#include "sys/lock.h"
+#include "sys/signal_mask.h"
+
+enum {
+    GROWTH = 20,           /* one part in so many: 5 % */
+    LEAST_BYTES = 1 << 16, /* below that every block would be a peak */
+    SPARE_ENTRIES = 1024,  /* for the buckets that are made until the next copy */
+    PATIENCE = 2000        /* of pp_lock_pause(): a tenth of a second */
+};
+
+typedef struct copy {
+    pp_heap_peak_entry *entries;
+    size_t count, capacity;
+    int64_t bytes; /* in use when it was made */
+} copy;
+
+bool pp_heap_peak_wanted;
+
+static int64_t in_use;
+static int64_t threshold = LEAST_BYTES;
+static bool busy;
+static copy copies[2];
+static unsigned newest; /* index of the whole one */
+
+static bool take(void)
+{
+    return !__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE);
+}
+
+static void give(void)
+{
+    __atomic_store_n(&busy, false, __ATOMIC_RELEASE);
+}
+
+static bool make_room(copy *c, size_t wanted)
+{
+    if (wanted <= c->capacity) {
+        return true;
+    }
+    size_t capacity = wanted + wanted / 2 + SPARE_ENTRIES;
+    pp_heap_peak_entry *entries = pp_lasting_map(capacity * sizeof *entries);
+    if (entries == NULL) {
+        return false;
+    }
+    if (c->capacity > 0) {
+        pp_lasting_unmap(c->entries, c->capacity * sizeof *entries);
+    }
+    c->entries = entries;
+    c->capacity = capacity;
+    return true;
+}
+
+static size_t count_buckets(const pp_heap_bucket *first)
+{
+    size_t count = 0;
+    for (const pp_heap_bucket *b = first; b != NULL; b = b->next) {
+        count++;
+    }
+    return count;
+}
+
+/* With `busy`. */
+static void copy_all(int64_t bytes)
+{
+    copy *c = &copies[1 - newest];
+    const pp_heap_bucket *first = pp_heap_buckets_newest();
+    if (!make_room(c, count_buckets(first))) {
+        return;
+    }
+    c->count = 0;
+    for (const pp_heap_bucket *b = first; b != NULL; b = b->next) {
+        pp_heap_peak_entry *entry = &c->entries[c->count];
+        entry->bucket = b;
+        pp_heap_bucket_counts(b, &entry->counts);
+        c->count += entry->counts.alloc_objects > 0;
+    }
+    c->bytes = bytes;
+    __atomic_store_n(&newest, 1 - newest, __ATOMIC_RELEASE);
+    __atomic_store_n(&threshold, bytes + bytes / GROWTH, __ATOMIC_RELAXED);
+}
+
+static int64_t estimate_in_use(const pp_heap_bucket *bucket)
+{
+    pp_heap_counts counts;
+    pp_heap_bucket_counts(bucket, &counts);
+    uint64_t objects = counts.alloc_objects - counts.free_objects;
+    uint64_t bytes = counts.alloc_bytes - counts.free_bytes;
+    if (objects == 0) {
+        return 0;
+    }
+    double each = pp_blocks_per_sample((double)bytes / (double)objects, bucket->rate);
+    return (int64_t)((double)(bytes - counts.trimmed_bytes) * each);
+}
+
+void pp_heap_peak_start(void)
+{
+    if (__atomic_exchange_n(&pp_heap_peak_wanted, true, __ATOMIC_RELAXED)) {
+        return;
+    }
+    int64_t bytes = 0;
+    for (const pp_heap_bucket *b = pp_heap_buckets_newest(); b != NULL; b = b->next) {
+        bytes += estimate_in_use(b);
+    }
+    __atomic_add_fetch(&in_use, bytes, __ATOMIC_RELAXED);
+}
+
+PP_COLD_PATH static void copy_if_free(int64_t now)
+{
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    if (take()) {
+        copy_all(now);
+        give();
+    }
+    pp_signals_restore(&old);
+}
+
+void pp_heap_peak_add(int64_t bytes)
+{
+    int64_t now = __atomic_add_fetch(&in_use, bytes, __ATOMIC_RELAXED);
+    if (now > __atomic_load_n(&threshold, __ATOMIC_RELAXED)) {
+        copy_if_free(now);
+    }
+}
+
+/* Where another thread is copying, that is over in a moment, or never if a fatal signal's handler
+ * runs on it. Then the whole copy is read as it is: the thread works on the other one. */
+void pp_heap_peak_take(pp_heap_peak_copy *taken)
+{
+    taken->held = take();
+    for (unsigned attempt = 0; !taken->held && attempt < PATIENCE; attempt++) {
+        pp_lock_pause(attempt);
+        taken->held = take();
+    }
+    int64_t now = __atomic_load_n(&in_use, __ATOMIC_RELAXED);
+    if (taken->held && now > copies[newest].bytes) {
+        copy_all(now);
+    }
+    const copy *c = &copies[__atomic_load_n(&newest, __ATOMIC_ACQUIRE)];
+    taken->entries = c->entries;
+    taken->count = c->count;
+}
+
+void pp_heap_peak_give(const pp_heap_peak_copy *taken)
+{
+    if (taken->held) {
+        give();
+    }
+}
+
+void pp_heap_peak_after_fork_in_child(void)
+{
+    give();
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_profile.c: rows of the heap as a profile.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ */
+#include "kinds/heap/heap_profile.h"
+
+#include "base/text.h"
+#include "kinds/heap/heap_rows.h"
+#include "profile/mappings.h"
+#include "profile/sample_labels.h"
+#include "kinds/heap/heap.h"
+#include "kinds/cpu/cpu_session.h"
+#include "kinds/heap/heap_buckets.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { MAX_COMMENTS = 4 };
+
+static int64_t rounded(double value)
+{
+    return value < 9.2e18 ? (int64_t)(value + 0.5) : INT64_MAX;
+}
+
+/* ---- the model ---- */
+
+static void fill_lost(pp_profile_sample *sample, uintptr_t *pc, const pp_heap_facts *facts)
+{
+    *pc = (uintptr_t)pprof_lost_samples + 1;
+    *sample = (pp_profile_sample){.pc = pc, .depth = 1};
+    sample->value[PP_HEAP_ALLOC_OBJECTS] = rounded(facts->lost_objects);
+    sample->value[PP_HEAP_ALLOC_SPACE] = rounded(facts->lost_bytes);
+}
+
+static int fill_samples(const pp_heap_rows *all, const pp_heap_facts *facts, pp_arena *arena,
+                        pp_profile *profile)
+{
+    pp_profile_sample *samples = pp_arena_array(arena, all->count + 1, sizeof *samples);
+    pp_sample_label *labels = pp_arena_array(arena, all->count + 1, sizeof *labels);
+    uintptr_t *lost = pp_arena_array(arena, 1, sizeof *lost);
+    if (samples == NULL || labels == NULL || lost == NULL) {
+        return -ENOMEM;
+    }
+    size_t count = all->count;
+    for (size_t i = 0; i < count; i++) {
+        const pp_heap_row *r = &all->list[i];
+        labels[i] = (pp_sample_label){.key = "bytes",
+                                      .number = (int64_t)(r->alloc_bytes / r->alloc_objects),
+                                      .unit = "bytes"};
+        samples[i] = (pp_profile_sample){.pc = r->stack->pc, .depth = r->stack->depth};
+        memcpy(samples[i].value, r->value, sizeof r->value);
+        if (!pp_labels_to_sample_labels(r->labels, &labels[i], 1, arena, &samples[i])) {
+            return -ENOMEM;
+        }
+    }
+    if (all->scaled && facts->lost_samples > 0) {
+        fill_lost(&samples[count++], lost, facts);
+    }
+    profile->samples = samples;
+    profile->sample_count = count;
+    return 0;
+}
+
+/* ---- comments ---- */
+
+static void add_part(pp_text *text, uint64_t count, const char *what)
+{
+    if (count > 0) {
+        pp_text_add(text, ", ");
+        pp_text_add_number(text, count);
+        pp_text_add(text, what);
+    }
+}
+
+static const char *finish(pp_arena *arena, const pp_text *text)
+{
+    return pp_arena_text(arena, text->data, text->length);
+}
+
+static const char *comment_on_stacks(const pp_heap_facts *facts, pp_arena *arena)
+{
+    uint64_t total = 0;
+    for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
+        total += facts->stops[i];
+    }
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "libpprof: of ");
+    pp_text_add_number(&text, total);
+    pp_text_add(&text, " blocks sampled ");
+    pp_text_add_number(&text, facts->stops[PP_STOP_END] - facts->guessed_whole);
+    pp_text_add(&text, " have whole stacks");
+    add_part(&text, facts->guessed_whole,
+             " reached the end by a guess at a frame without unwind information");
+    add_part(&text, facts->stops[PP_STOP_TRUNCATED], " are deeper than the buffer");
+    add_part(&text, facts->stops[PP_STOP_NO_RULE], " end in code without unwind information");
+    add_part(&text, facts->stops[PP_STOP_BAD_READ], " end at an unreadable frame");
+    return finish(arena, &text);
+}
+
+static int add_comments(const pp_heap_facts *facts, pp_arena *arena, pp_profile *profile)
+{
+    const char **list = pp_arena_array(arena, MAX_COMMENTS, sizeof *list);
+    if (list == NULL) {
+        return -ENOMEM;
+    }
+    list[profile->comment_count++] = comment_on_stacks(facts, arena);
+    if (facts->lost_samples > 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
+        pp_text_add_number(&text, facts->lost_samples);
+        pp_text_add(&text, " samples lost: no memory for them; whether they are in use is unknown");
+        list[profile->comment_count++] = finish(arena, &text);
+    }
+    if (pp_label_cells_folded(pp_heap_buckets_labels()) > 0) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
+        pp_text_add_number(&text, pp_label_cells_folded(pp_heap_buckets_labels()));
+        pp_text_add(&text,
+                    " blocks sampled are shown without their labels: there were too many sets");
+        list[profile->comment_count++] = finish(arena, &text);
+    }
+    profile->comments = list;
+    return arena->failed ? -ENOMEM : 0;
+}
+
+int pp_heap_profile_of_rows(const pp_heap_rows *rows, pp_heap_view view, pp_arena *arena,
+                            pp_profile *profile)
+{
+    *profile = (pp_profile){
+        .sample_type_count = PP_HEAP_VALUES,
+        .sample_type = {{"alloc_objects", "count"},
+                        {"alloc_space", "bytes"},
+                        {"inuse_objects", "count"},
+                        {"inuse_space", "bytes"}},
+        .default_sample_type = view == PP_HEAP_ALLOCS ? "alloc_space" : "inuse_space",
+        .period_type = {"space", "bytes"},
+        .period = pp_heap_rate(),
+        .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
+        .symbolize = PP_SYMBOLIZE_NAMES,
+        .hide_allocators = true,
+    };
+    pp_heap_facts facts;
+    pp_heap_facts_read(&facts);
+    int error = fill_samples(rows, &facts, arena, profile);
+    if (error == 0) {
+        error = add_comments(&facts, arena, profile);
+    }
+    return error == 0 ? pp_profile_add_mappings(arena, profile) : error;
+}
+
+int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profile)
+{
+    pp_heap_rows rows;
+    int first = view == PP_HEAP_ALLOCS ? PP_HEAP_ALLOC_SPACE : PP_HEAP_INUSE_SPACE;
+    pp_heap_moment moment = view == PP_HEAP_PEAK ? PP_HEAP_AT_PEAK : PP_HEAP_NOW_BY_LABELS;
+    int error = pp_heap_rows_read(moment, PP_HEAP_SCALED, first, arena, &rows);
+    if (error == 0) {
+        error = pp_heap_profile_of_rows(&rows, view, arena, profile);
+        pp_heap_rows_release(&rows);
+    }
+    return error;
+}

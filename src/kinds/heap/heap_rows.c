@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * heap_rows.c: buckets to rows: read, scaled, merged, sorted.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ */
+#include "kinds/heap/heap_rows.h"
+
+#include "base/exponential.h"
+#include "base/sort.h"
+#include "base/stack_order.h"
+#include "kinds/heap/heap_parts.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/heap_cycles.h"
+#include "kinds/heap/heap_buckets.h"
+#include "kinds/heap/heap_peak.h"
+
+#include <errno.h>
+
+/* What a comparison is told. */
+typedef struct order {
+    const pp_heap_row *list;
+    int first;
+} order;
+
+/* ---- estimates ---- */
+
+static int64_t rounded(double value)
+{
+    return value < 9.2e18 ? (int64_t)(value + 0.5) : INT64_MAX;
+}
+
+/* Never 0 blocks of some bytes: a block stands for at least itself. What is gone of blocks weighs
+ * as much as they do. `blocks`: how many there are, where the mean size does not tell. */
+static void scale(uint64_t rate, uint64_t trimmed, double blocks, int64_t *objects, int64_t *bytes)
+{
+    if (*objects > 0) {
+        double size = ((double)*bytes + (double)trimmed) / (double)*objects;
+        double each = pp_blocks_per_sample(size, rate);
+        *objects = rounded(blocks > 0 ? blocks : (double)*objects * each);
+        *bytes = rounded((double)*bytes * each);
+    }
+}
+
+void pp_heap_row_scale(pp_heap_row *r)
+{
+    scale(r->rate, 0, r->alloc_blocks, &r->value[PP_HEAP_ALLOC_OBJECTS],
+          &r->value[PP_HEAP_ALLOC_SPACE]);
+    scale(r->rate, r->trimmed_bytes, r->inuse_blocks, &r->value[PP_HEAP_INUSE_OBJECTS],
+          &r->value[PP_HEAP_INUSE_SPACE]);
+}
+
+/* ---- reading ---- */
+
+static void fill_row(pp_heap_row *r, const pp_heap_bucket *bucket, const pp_heap_counts *counts)
+{
+    *r = (pp_heap_row){.stack = bucket->stack,
+                       .size = bucket->size,
+                       .rate = bucket->rate,
+                       .alloc_objects = counts->alloc_objects,
+                       .alloc_bytes = counts->alloc_bytes,
+                       .trimmed_bytes = counts->trimmed_bytes};
+    double of_weight = bucket->least_blocks / (double)(UINT64_C(1) << PP_HEAP_WEIGHT_BITS);
+    r->alloc_blocks = (double)counts->alloc_weight * of_weight;
+    r->inuse_blocks = (double)(counts->alloc_weight - counts->free_weight) * of_weight;
+    r->value[PP_HEAP_ALLOC_OBJECTS] = (int64_t)counts->alloc_objects;
+    r->value[PP_HEAP_ALLOC_SPACE] = (int64_t)counts->alloc_bytes;
+    r->value[PP_HEAP_INUSE_OBJECTS] = (int64_t)(counts->alloc_objects - counts->free_objects);
+    r->value[PP_HEAP_INUSE_SPACE] =
+        (int64_t)(counts->alloc_bytes - counts->free_bytes - counts->trimmed_bytes);
+}
+
+static size_t count_buckets(const pp_heap_bucket *b)
+{
+    size_t count = 0;
+    for (; b != NULL; b = b->next) {
+        count++;
+    }
+    return count;
+}
+
+static void add_row(pp_heap_rows *rows, const pp_heap_bucket *bucket, const pprof_labels *labels,
+                    const pp_heap_counts *counts)
+{
+    if (counts->alloc_objects > 0) {
+        fill_row(&rows->list[rows->count], bucket, counts);
+        rows->list[rows->count++].labels = labels;
+    }
+}
+
+static void read_list(const pp_heap_bucket *b, pp_heap_rows *rows)
+{
+    for (; b != NULL; b = b->next) {
+        pp_heap_counts rest;
+        size_t parts = 0;
+        const pp_label_share *share = pp_label_shares_of(&rows->shares, b, &parts);
+        pp_heap_bucket_counts(b, &rest);
+        for (size_t i = 0; i < parts; i++) {
+            pp_heap_counts part;
+            pp_heap_part_take(b, &share[i], &rest, &part);
+            add_row(rows, b, share[i].labels, &part);
+        }
+        add_row(rows, b, NULL, &rest);
+    }
+}
+
+static int read_buckets(pp_arena *arena, pp_heap_rows *rows)
+{
+    pp_heap_cycles_publish_for_reader();
+    const pp_heap_bucket *hooked = pp_heap_buckets_newest();
+    const pp_heap_bucket *described = pp_heap_buckets_newest_collected();
+    size_t capacity = count_buckets(hooked) + count_buckets(described) + rows->shares.count;
+    rows->list = pp_arena_array(arena, capacity + 1, sizeof *rows->list);
+    if (rows->list == NULL) {
+        return -ENOMEM;
+    }
+    pp_heap_cycles_ticket ticket = {0};
+    do {
+        rows->count = 0;
+        pp_heap_cycles_read_begin(&ticket);
+        read_list(described, rows);
+    } while (pp_heap_cycles_read_again(&ticket));
+    read_list(hooked, rows);
+    return 0;
+}
+
+static int read_peak(pp_arena *arena, pp_heap_rows *rows)
+{
+    pp_heap_peak_copy copy;
+    pp_heap_peak_take(&copy);
+    rows->list = pp_arena_array(arena, copy.count + 1, sizeof *rows->list);
+    for (size_t i = 0; rows->list != NULL && i < copy.count; i++) {
+        fill_row(&rows->list[rows->count++], copy.entries[i].bucket, &copy.entries[i].counts);
+    }
+    pp_heap_peak_give(&copy);
+    return rows->list != NULL ? 0 : -ENOMEM;
+}
+
+/* ---- order ---- */
+
+static int compare_stacks(const pp_trie_stack *x, const pp_trie_stack *y)
+{
+    return pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
+}
+
+static int compare_places(const pp_heap_row *x, const pp_heap_row *y)
+{
+    int by_stack = x->stack != y->stack ? compare_stacks(x->stack, y->stack) : 0;
+    int by_size = (x->size > y->size) - (x->size < y->size);
+    int by_both = by_stack != 0 ? by_stack : by_size;
+    return by_both != 0 ? by_both : pp_labels_compare(x->labels, y->labels);
+}
+
+static int by_place(const void *a, const void *b, void *context)
+{
+    const order *o = context;
+    const pp_heap_row *x = &o->list[*(const uint32_t *)a];
+    const pp_heap_row *y = &o->list[*(const uint32_t *)b];
+    int places = compare_places(x, y);
+    return places != 0 ? places : (x->rate > y->rate) - (x->rate < y->rate);
+}
+
+static int by_value(const void *a, const void *b, void *context)
+{
+    const order *o = context;
+    int64_t u = o->list[*(const uint32_t *)a].value[o->first];
+    int64_t v = o->list[*(const uint32_t *)b].value[o->first];
+    return u != v ? (u > v ? -1 : 1) : by_place(a, b, context);
+}
+
+/* By way of indices: an item of the sort has to be small. */
+static int sort_rows(pp_heap_rows *rows, int first, pp_sort_compare *compare, pp_arena *arena)
+{
+    uint32_t *indices = pp_arena_array(arena, rows->count + 1, sizeof *indices);
+    pp_heap_row *sorted = pp_arena_array(arena, rows->count + 1, sizeof *sorted);
+    if (indices == NULL || sorted == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        indices[i] = (uint32_t)i;
+    }
+    order o = {rows->list, first};
+    pp_sort(indices, rows->count, sizeof *indices, compare, &o);
+    for (size_t i = 0; i < rows->count; i++) {
+        sorted[i] = rows->list[indices[i]];
+    }
+    rows->list = sorted;
+    return 0;
+}
+
+/* Rows of one place that were sampled at different rates become one, now that they are scaled. */
+static void merge_rates(pp_heap_rows *rows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        pp_heap_row *last = kept > 0 ? &rows->list[kept - 1] : NULL;
+        if (last == NULL || compare_places(last, &rows->list[i]) != 0) {
+            rows->list[kept++] = rows->list[i];
+            continue;
+        }
+        last->alloc_objects += rows->list[i].alloc_objects;
+        last->alloc_bytes += rows->list[i].alloc_bytes;
+        last->trimmed_bytes += rows->list[i].trimmed_bytes;
+        for (int k = 0; k < PP_HEAP_VALUES; k++) {
+            last->value[k] += rows->list[i].value[k];
+        }
+    }
+    rows->count = kept;
+}
+
+/* ---- rates ---- */
+
+/* Whether one rate, which is left in rows->rate, explains all samples. */
+static bool one_rate_is_enough(pp_heap_rows *rows)
+{
+    pp_heap_facts facts;
+    pp_heap_facts_read(&facts);
+    rows->rate = (uint64_t)pp_heap_rate();
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->list[i].rate != rows->list[0].rate) {
+            return false;
+        }
+    }
+    if (rows->count > 0) {
+        rows->rate = rows->list[0].rate;
+    }
+    return facts.lost_samples == 0;
+}
+
+static int scale_rows(pp_heap_rows *rows, int first, pp_arena *arena)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        pp_heap_row_scale(&rows->list[i]);
+    }
+    int error = sort_rows(rows, first, by_place, arena);
+    if (error == 0) {
+        merge_rates(rows);
+    }
+    return error;
+}
+
+static int read_rows(pp_heap_moment moment, pp_heap_scaling scaling, int first, pp_arena *arena,
+                     pp_heap_rows *rows)
+{
+    int error = moment == PP_HEAP_AT_PEAK ? read_peak(arena, rows) : read_buckets(arena, rows);
+    if (error != 0) {
+        return error;
+    }
+    bool enough = one_rate_is_enough(rows);
+    rows->scaled = scaling == PP_HEAP_SCALED || (scaling == PP_HEAP_EITHER && !enough);
+    if (rows->scaled) {
+        error = scale_rows(rows, first, arena);
+    }
+    return error == 0 ? sort_rows(rows, first, by_value, arena) : error;
+}
+
+int pp_heap_rows_read(pp_heap_moment moment, pp_heap_scaling scaling, int first, pp_arena *arena,
+                      pp_heap_rows *rows)
+{
+    *rows = (pp_heap_rows){0};
+    bool by_labels = moment == PP_HEAP_NOW_BY_LABELS;
+    int error =
+        pp_label_shares_read(by_labels ? pp_heap_buckets_labels() : NULL, arena, &rows->shares);
+    if (error == 0) {
+        error = read_rows(moment, scaling, first, arena, rows);
+    }
+    if (error != 0) {
+        pp_heap_rows_release(rows);
+    }
+    return error;
+}
+
+void pp_heap_rows_release(const pp_heap_rows *rows)
+{
+    pp_label_shares_release(&rows->shares);
+}

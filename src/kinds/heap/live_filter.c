@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * live_filter.c: counters, and the generations of the filter.
+ *
+ * Zone: HOOK.
+ * Locks: none. Growth is made by one thread at a time (live_table.c).
+ * Owns: the filters; the first is .bss, whose untouched pages are one and the same page of zeros.
+ */
+#include "kinds/heap/live_filter.h"
+
+#include "store/lasting.h"
+
+#include "arch/system_call.h"
+
+#include <sys/mman.h>
+
+enum {
+    GENERATIONS = 48, /* 64 KiB doubled so often is more than an address space */
+    STUCK = 255
+};
+
+/* A page more than it needs: the counts begin behind the header. */
+static _Alignas(4096) struct {
+    pp_live_filter_table table;
+    uint8_t count[PP_LIVE_FILTER_BYTES_MIN];
+} first;
+
+pp_live_filter_table *pp_live_filter = &first.table;
+
+static pp_live_filter_table *generations[GENERATIONS] = {&first.table};
+static uint32_t newest;
+static bool passes_all;
+
+void pp_live_filter_init(void)
+{
+    if (__atomic_load_n(&first.table.mask, __ATOMIC_RELAXED) == 0) {
+        __atomic_store_n(&first.table.mask, PP_LIVE_FILTER_BYTES_MIN - 1, __ATOMIC_RELEASE);
+    }
+}
+
+void pp_live_filter_add(pp_live_filter_table *filter, uintptr_t address)
+{
+    uint8_t *count = &filter->count[pp_live_filter_hash(filter, address)];
+    uint8_t now = __atomic_load_n(count, __ATOMIC_RELAXED);
+    while (now != STUCK && !__atomic_compare_exchange_n(count, &now, (uint8_t)(now + 1), true,
+                                                        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+    }
+}
+
+void pp_live_filter_sub(pp_live_filter_table *filter, uintptr_t address)
+{
+    uint8_t *count = &filter->count[pp_live_filter_hash(filter, address)];
+    uint8_t now = __atomic_load_n(count, __ATOMIC_RELAXED);
+    while (now != STUCK && now != 0 &&
+           !__atomic_compare_exchange_n(count, &now, (uint8_t)(now - 1), true, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED)) {
+    }
+}
+
+/* A count that is stuck says yes for ever. Others may be counting meanwhile. */
+static void stick(uint8_t *counts, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        __atomic_store_n(&counts[i], STUCK, __ATOMIC_RELAXED);
+    }
+}
+
+void pp_live_filter_pass_all(void)
+{
+    __atomic_store_n(&passes_all, true, __ATOMIC_SEQ_CST);
+    stick(first.count, sizeof first.count);
+    for (uint32_t i = 1; i <= __atomic_load_n(&newest, __ATOMIC_SEQ_CST); i++) {
+        stick(generations[i]->count, generations[i]->mask + 1);
+    }
+}
+
+pp_live_filter_table *pp_live_filter_of(uint32_t generation)
+{
+    const pp_live_filter_table *current = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
+    return generation >= current->generation ? generations[generation] : NULL;
+}
+
+pp_live_filter_table *pp_live_filter_newest(void)
+{
+    return generations[__atomic_load_n(&newest, __ATOMIC_SEQ_CST)];
+}
+
+bool pp_live_filter_is_growing(void)
+{
+    return pp_live_filter_newest() != __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
+}
+
+static size_t table_bytes(const pp_live_filter_table *filter)
+{
+    return sizeof *filter + filter->mask + 1;
+}
+
+pp_live_filter_table *pp_live_filter_begin_growth(void)
+{
+    const pp_live_filter_table *current = pp_live_filter;
+    uint32_t next = current->generation + 1;
+    size_t bytes = 2 * (current->mask + 1);
+    pp_live_filter_table *filter =
+        next < GENERATIONS ? pp_lasting_map(sizeof *filter + bytes) : NULL;
+    if (filter == NULL) {
+        return NULL;
+    }
+    filter->mask = bytes - 1;
+    filter->generation = next;
+    generations[next] = filter;
+    __atomic_store_n(&newest, next, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&passes_all, __ATOMIC_SEQ_CST)) {
+        stick(filter->count, bytes);
+    }
+    return filter;
+}
+
+/*
+ * A thread that was about to look into the old filter may still do so: it is never unmapped. The
+ * memory of the one before goes back to the kernel; whoever should still be on its way there since
+ * the last growth finds zeros, and leaves a stale record behind.
+ */
+void pp_live_filter_end_growth(void)
+{
+    pp_live_filter_table *filter = pp_live_filter_newest();
+    __atomic_store_n(&pp_live_filter, filter, __ATOMIC_SEQ_CST);
+    if (filter->generation >= 2) {
+        pp_live_filter_table *retired = generations[filter->generation - 2];
+        uintptr_t first_page = ((uintptr_t)retired->count + 4095) & ~(uintptr_t)4095;
+        uintptr_t end = (uintptr_t)retired + table_bytes(retired);
+        pp_system_call(SYS_madvise, first_page, (end - first_page) & ~(uintptr_t)4095,
+                       MADV_DONTNEED);
+    }
+}

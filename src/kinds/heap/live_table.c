@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * live_table.c: levels of groups of slots (drawing in the header).
+ *
+ * Entries and the filter. free() asks the filter alone, so whoever is in the table must be counted
+ * in the filter that free() looks at. A thread that records a block writes the key, and looks then
+ * which filter is the newest; a thread that grows the filter makes the new one the newest, and
+ * looks at all keys then. Each store comes before the load in one total order, so that at least one
+ * of them sees the other; the key's generation, changed by compare-and-swap, says which of them
+ * counts.
+ *
+ * A handler of the host that jumps out of malloc or free may leave a slot busy, or an address
+ * counted once too often in the filter: a slot is lost with the block that nobody got, and some
+ * frees look in vain. The growth of the filter must come to its end, and blocks signals.
+ *
+ * Zone: HOOK.
+ * Owns: the levels.
+ */
+#include "kinds/heap/live_table.h"
+
+#include "base/compiler.h"
+#include "store/lasting.h"
+#include "kinds/heap/live_filter.h"
+#include "sys/signal_mask.h"
+
+enum {
+    GROUP = 8, /* keys to a cache line */
+    FIRST_GROUPS = 128,
+    LEVELS = 32,
+    BYTES_PER_BLOCK = 8, /* the filter grows when it has less: one free in eight looks in vain */
+    GENERATION_SHIFT = 57
+};
+
+static const uint64_t busy = UINT64_C(1) << 63;
+static const uint64_t address_mask = (UINT64_C(1) << GENERATION_SHIFT) - 1;
+
+typedef struct level {
+    uint64_t groups; /* a power of two */
+    uint64_t padding[7];
+    uint64_t words[]; /* groups * GROUP keys, then as many values */
+} level;
+
+static level *levels[LEVELS];
+static uint32_t level_count;
+static size_t entries;
+static bool growing;
+
+/* ---- keys ---- */
+
+static uint64_t make_key(uintptr_t address, const pp_live_filter_table *filter)
+{
+    return address | (uint64_t)filter->generation << GENERATION_SHIFT;
+}
+
+static uint32_t generation_of(uint64_t key)
+{
+    return (uint32_t)((key & ~busy) >> GENERATION_SHIFT);
+}
+
+/* ---- groups ---- */
+
+static uint64_t *keys_of(level *l, uint64_t group)
+{
+    return &l->words[(group & (l->groups - 1)) * GROUP];
+}
+
+static uint64_t *value_of(level *l, uint64_t *key)
+{
+    return key + l->groups * GROUP;
+}
+
+/* Two independent hashes of an address, one in each half. */
+static uint64_t hash_address(uintptr_t address)
+{
+    uint64_t hash = (address >> 3) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static unsigned count_free(const uint64_t *keys)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < GROUP; i++) {
+        count += __atomic_load_n(&keys[i], __ATOMIC_RELAXED) == 0;
+    }
+    return count;
+}
+
+static uint64_t *claim_in(uint64_t *keys, uintptr_t address)
+{
+    for (unsigned i = 0; i < GROUP; i++) {
+        uint64_t none = 0;
+        if (__atomic_load_n(&keys[i], __ATOMIC_RELAXED) == 0 &&
+            __atomic_compare_exchange_n(&keys[i], &none, address | busy, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
+
+/* A slot in the emptier one of the two groups. */
+static uint64_t *claim(level *l, uintptr_t address)
+{
+    uint64_t hash = hash_address(address);
+    uint64_t *a = keys_of(l, hash);
+    uint64_t *b = keys_of(l, hash >> 32);
+    bool b_first = count_free(b) > count_free(a);
+    uint64_t *slot = claim_in(b_first ? b : a, address);
+    return slot != NULL ? slot : claim_in(b_first ? a : b, address);
+}
+
+static uint64_t *find_in(uint64_t *keys, uintptr_t address)
+{
+    for (unsigned i = 0; i < GROUP; i++) {
+        uint64_t key = __atomic_load_n(&keys[i], __ATOMIC_ACQUIRE);
+        if ((key & address_mask) == address && !(key & busy)) {
+            return &keys[i];
+        }
+    }
+    return NULL;
+}
+
+static uint64_t *find(uintptr_t address, level **in)
+{
+    uint64_t hash = hash_address(address);
+    uint32_t count = __atomic_load_n(&level_count, __ATOMIC_ACQUIRE);
+    while (count-- > 0) {
+        level *l = levels[count];
+        uint64_t *slot = find_in(keys_of(l, hash), address);
+        slot = slot != NULL ? slot : find_in(keys_of(l, hash >> 32), address);
+        if (slot != NULL) {
+            *in = l;
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/* ---- levels ---- */
+
+static size_t level_bytes(uint64_t groups)
+{
+    return sizeof(level) + groups * GROUP * 2 * sizeof(uint64_t);
+}
+
+static uint64_t groups_of(uint32_t index)
+{
+    return index == 0 ? FIRST_GROUPS : (uint64_t)FIRST_GROUPS << (index - 1);
+}
+
+/* Adds level number `index`, unless somebody else has. */
+static bool add_level(uint32_t index)
+{
+    if (index == LEVELS) {
+        return false;
+    }
+    if (__atomic_load_n(&levels[index], __ATOMIC_ACQUIRE) == NULL) {
+        level *mine = pp_lasting_map(level_bytes(groups_of(index)));
+        if (mine == NULL) {
+            return false;
+        }
+        mine->groups = groups_of(index);
+        level *none = NULL;
+        if (!__atomic_compare_exchange_n(&levels[index], &none, mine, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE)) {
+            pp_lasting_unmap(mine, level_bytes(mine->groups));
+        }
+    }
+    uint32_t count = index;
+    __atomic_compare_exchange_n(&level_count, &count, index + 1, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_RELAXED);
+    return true;
+}
+
+static uint64_t *claim_anywhere(uintptr_t address, level **in)
+{
+    for (;;) {
+        uint32_t count = __atomic_load_n(&level_count, __ATOMIC_ACQUIRE);
+        for (uint32_t i = count; i-- > 0;) { /* the newest has most room */
+            uint64_t *slot = claim(levels[i], address);
+            if (slot != NULL) {
+                *in = levels[i];
+                return slot;
+            }
+        }
+        if (!add_level(count)) {
+            return NULL;
+        }
+    }
+}
+
+/* ---- the filter ---- */
+
+/* Counts the entry in `filter`, if nobody else has; it is counted in that of `key` so far. */
+static void move_to(pp_live_filter_table *filter, uint64_t *slot, uint64_t key)
+{
+    uintptr_t address = key & address_mask;
+    pp_live_filter_add(filter, address);
+    while (!__atomic_compare_exchange_n(slot, &key, make_key(address, filter), false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+        if ((key & address_mask) != address || key & busy ||
+            generation_of(key) >= filter->generation) {
+            pp_live_filter_sub(filter, address); /* freed, or counted by the other thread */
+            return;
+        }
+    }
+}
+
+static void move_level(pp_live_filter_table *filter, level *l)
+{
+    for (uint64_t i = 0; i < l->groups * GROUP; i++) {
+        uint64_t key = __atomic_load_n(&l->words[i], __ATOMIC_SEQ_CST);
+        if (key != 0 && !(key & busy) && generation_of(key) != filter->generation) {
+            move_to(filter, &l->words[i], key);
+        }
+    }
+}
+
+/* A slot whose owner is still writing belongs to a thread that will see the new filter. */
+static void finish_growth(pp_live_filter_table *filter)
+{
+    uint32_t count = __atomic_load_n(&level_count, __ATOMIC_SEQ_CST);
+    for (uint32_t i = 0; i < count; i++) {
+        move_level(filter, levels[i]);
+    }
+    pp_live_filter_end_growth();
+}
+
+static bool filter_is_full(size_t count)
+{
+    const pp_live_filter_table *filter = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
+    return count * BYTES_PER_BLOCK > filter->mask + 1;
+}
+
+/* Another thread may have done it since the caller looked: then its filter is seen here. */
+PP_COLD_PATH static void grow_filter(size_t count)
+{
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    if (!__atomic_exchange_n(&growing, true, __ATOMIC_ACQUIRE)) {
+        pp_live_filter_table *filter = filter_is_full(count) ? pp_live_filter_begin_growth() : NULL;
+        if (filter != NULL) {
+            finish_growth(filter);
+        }
+        __atomic_store_n(&growing, false, __ATOMIC_RELEASE);
+    }
+    pp_signals_restore(&old);
+}
+
+/* ---- what others call ---- */
+
+void pp_live_table_init(void)
+{
+    pp_live_filter_init();
+}
+
+bool pp_live_table_insert(uintptr_t address, uint64_t value)
+{
+    level *l = NULL;
+    uint64_t *slot = claim_anywhere(address, &l);
+    if (slot == NULL) {
+        return false;
+    }
+    __atomic_store_n(value_of(l, slot), value, __ATOMIC_RELAXED);
+    pp_live_filter_table *filter = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
+    uint64_t key = make_key(address, filter);
+    pp_live_filter_add(filter, address);
+    __atomic_store_n(slot, key, __ATOMIC_SEQ_CST);
+    pp_live_filter_table *newest = pp_live_filter_newest();
+    if (newest != filter) {
+        move_to(newest, slot, key);
+    }
+    size_t count = __atomic_add_fetch(&entries, 1, __ATOMIC_RELAXED);
+    if (filter_is_full(count)) {
+        grow_filter(count);
+    }
+    return true;
+}
+
+bool pp_live_table_remove(uintptr_t address, uint64_t *value)
+{
+    level *l = NULL;
+    uint64_t *slot = find(address, &l);
+    if (slot == NULL) {
+        return false;
+    }
+    uint64_t found = __atomic_load_n(value_of(l, slot), __ATOMIC_RELAXED);
+    uint64_t key = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    do {
+        if ((key & address_mask) != address || key & busy) {
+            return false; /* freed twice at the same moment: the other one has it */
+        }
+    } while (!__atomic_compare_exchange_n(slot, &key, 0, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    pp_live_filter_table *filter = pp_live_filter_of(generation_of(key));
+    if (filter != NULL) {
+        pp_live_filter_sub(filter, address);
+    }
+    __atomic_sub_fetch(&entries, 1, __ATOMIC_RELAXED);
+    *value = found;
+    return true;
+}
+
+size_t pp_live_table_count(void)
+{
+    return __atomic_load_n(&entries, __ATOMIC_RELAXED);
+}
+
+size_t pp_live_table_bytes(void)
+{
+    const pp_live_filter_table *filter = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
+    size_t bytes = filter->mask + 1;
+    uint32_t count = __atomic_load_n(&level_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += level_bytes(levels[i]->groups);
+    }
+    return bytes;
+}
+
+void pp_live_table_after_fork_in_child(void)
+{
+    if (pp_live_filter_is_growing()) {
+        finish_growth(pp_live_filter_newest());
+    }
+    growing = false;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * malloc_bootstrap.c: a few kilobytes for a loader that allocates while it is asked where malloc
+ * is.
+ *
+ * Old libcs' dlsym calls calloc; newer ones call malloc for an error message. What they get is
+ * known to free, realloc and malloc_usable_size as an entry of the live table (PP_HEAP_FOREIGN),
+ * which costs other calls nothing, and is never used again.
+ *
+ *   [size|block.....][size|block...]      free
+ *
+ * Zone: HOOK.
+ * Owns: the arena (.bss).
+ */
+#include "kinds/heap/malloc_hook.h"
+
+#include "host/real.h"
+#include "kinds/heap/heap.h"
+
+enum {
+    ARENA_BYTES = 16 * 1024, /* glibc 2.17's dlsym asks for 32 bytes for each thread that fails */
+    LEAST_ALIGNMENT = 16
+};
+
+static _Alignas(4096) char arena[ARENA_BYTES];
+static size_t used;
+
+void *pp_malloc_bootstrap(size_t size, size_t alignment)
+{
+    size_t unit = alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT;
+    size_t before = __atomic_load_n(&used, __ATOMIC_RELAXED);
+    size_t at = 0;
+    do {
+        at = (before + sizeof(size_t) + unit - 1) & ~(unit - 1);
+        if (unit > ARENA_BYTES || size > ARENA_BYTES || at + size > ARENA_BYTES) {
+            return NULL;
+        }
+    } while (!__atomic_compare_exchange_n(&used, &before, at + size, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    *(size_t *)(void *)(arena + at - sizeof(size_t)) = size;
+    return pp_heap_remember((uintptr_t)(arena + at)) ? arena + at : NULL;
+}
+
+bool pp_malloc_is_bootstrap(uintptr_t address)
+{
+    return address - (uintptr_t)arena < ARENA_BYTES;
+}
+
+size_t pp_malloc_bootstrap_size(uintptr_t address)
+{
+    return *(const size_t *)(address - sizeof(size_t));
+}
+
+/* ---- asking for the size ---- */
+
+size_t malloc_usable_size(void *block);
+
+typedef size_t usable_size_function(void *);
+static void *real_usable_size;
+
+void pp_malloc_bootstrap_resolve(void)
+{
+    pp_real(&real_usable_size, "malloc_usable_size");
+}
+
+__attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
+{
+    if (pp_malloc_is_bootstrap((uintptr_t)block)) {
+        return pp_malloc_bootstrap_size((uintptr_t)block);
+    }
+    usable_size_function *real =
+        (usable_size_function *)pp_real(&real_usable_size, "malloc_usable_size");
+    return real != NULL ? real(block) : 0;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * malloc_mappings.c: mmap, munmap and mremap, as far as the program itself calls them.
+ *
+ *   program --> mmap (stub) --> pp_hook_mmap --> real mmap --> due? --> pp_heap_mapped
+ *
+ * Left out: the allocator's own mappings, whose bytes are counted block by block (told by the
+ * object that the call comes from), and this library's (told by the marks that base/memory.c and
+ * own_work.h set). What libc maps for itself, thread stacks and loaded libraries, does not come by
+ * here.
+ *
+ * Also left out are mappings that cannot be read or written (PROT_NONE): that is address space, not
+ * memory, and often more of it than there is memory.
+ *
+ * Ranges are changed together with the system call that they follow, under one lock: what another
+ * thread maps at an address that has just become free is entered after what was there has been cut.
+ *
+ * The symbols are weak, so that a program or a test that brings its own keeps it.
+ *
+ * Zone: HOOK. errno is the real function's.
+ * Locks: that of kinds/heap/heap_mappings.h. A call made by the real function, that of another
+ *        preloaded library, passes.
+ */
+#include "kinds/heap/malloc_mappings.h"
+
+#include "arch/stubs.h"
+#include "arch/system_call.h"
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "kinds/heap/malloc_hook.h"
+#include "host/real.h"
+#include "kinds/heap/heap_mappings.h"
+#include "sys/own_work.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+enum { ADDRESS, SIZE, PROTECTION, FLAGS, FILE_DESCRIPTOR, OFFSET }; /* of mmap */
+enum { OLD, OLD_SIZE, NEW_SIZE, MOVE_FLAGS, NEW };                  /* of mremap */
+
+typedef void *mmap_function(void *, size_t, int, int, int, off_t);
+typedef int munmap_function(void *, size_t);
+typedef void *mremap_function(void *, size_t, size_t, int, void *);
+
+static mmap_function *real_mmap;
+static munmap_function *real_munmap;
+static mremap_function *real_mremap;
+
+/* Entered by the stubs. */
+void *pp_hook_mmap(const pp_stub_call *call);
+int pp_hook_munmap(const pp_stub_call *call);
+void *pp_hook_mremap(const pp_stub_call *call);
+
+extern char pp_mmap_entry[], pp_mremap_entry[];
+
+PP_STUB_CALL("mmap", "pp_mmap_entry", "pp_hook_mmap");
+PP_STUB_CALL("munmap", "pp_munmap_entry", "pp_hook_munmap");
+PP_STUB_CALL("mremap", "pp_mremap_entry", "pp_hook_mremap");
+PP_STUB_ALIAS("mmap64", "mmap");
+
+/* ---- the real functions ---- */
+
+void pp_malloc_mappings_resolve(void)
+{
+    real_mmap = (mmap_function *)pp_real_find("mmap");
+    real_munmap = (munmap_function *)pp_real_find("munmap");
+    real_mremap = (mremap_function *)pp_real_find("mremap");
+}
+
+static long with_errno(long result)
+{
+    if ((unsigned long)result > -4096UL) {
+        errno = (int)-result;
+        return -1;
+    }
+    return result;
+}
+
+static void *call_mmap(const pp_stub_call *call)
+{
+    const uintptr_t *a = call->argument;
+    return real_mmap != NULL
+               ? real_mmap((void *)a[ADDRESS], a[SIZE], (int)a[PROTECTION], (int)a[FLAGS],
+                           (int)a[FILE_DESCRIPTOR], (off_t)a[OFFSET])
+               : (void *)with_errno(pp_system_call(SYS_mmap, a[ADDRESS], a[SIZE], a[PROTECTION],
+                                                   a[FLAGS], a[FILE_DESCRIPTOR], a[OFFSET]));
+}
+
+static int call_munmap(const pp_stub_call *call)
+{
+    const uintptr_t *a = call->argument;
+    return real_munmap != NULL ? real_munmap((void *)a[ADDRESS], a[SIZE])
+                               : (int)with_errno(pp_system_call(SYS_munmap, a[ADDRESS], a[SIZE]));
+}
+
+static void *call_mremap(const pp_stub_call *call)
+{
+    const uintptr_t *a = call->argument;
+    return real_mremap != NULL
+               ? real_mremap((void *)a[OLD], a[OLD_SIZE], a[NEW_SIZE], (int)a[MOVE_FLAGS],
+                             (void *)a[NEW])
+               : (void *)with_errno(pp_system_call(SYS_mremap, a[OLD], a[OLD_SIZE], a[NEW_SIZE],
+                                                   a[MOVE_FLAGS], a[NEW]));
+}
+
+/* ---- what is counted ---- */
+
+static bool is_left_out(const pp_stub_call *call)
+{
+    return pp_memory_is_calling || pp_own_work_has((uintptr_t)call) ||
+           pp_malloc_is_allocators(call->return_address);
+}
+
+static void record(const pp_stub_call *call, const char *entry, uintptr_t start, uint64_t size,
+                   bool of_file, uint64_t rate)
+{
+    pp_heap_caller caller = {.leaf = (uintptr_t)entry,
+                             .return_address = call->return_address,
+                             .sp = (uintptr_t)(call + 1),
+                             .fp = call->fp,
+                             .bx = call->bx};
+    pp_heap_mapped(start, size, of_file, rate, &caller);
+}
+
+static uint64_t whole_pages(uint64_t size)
+{
+    const uint64_t page = 4096;
+    return (size + page - 1) & ~(page - 1);
+}
+
+/* ---- the hooks ---- */
+
+__attribute__((visibility("hidden"), used)) void *pp_hook_mmap(const pp_stub_call *call)
+{
+    const uintptr_t *a = call->argument;
+    uint64_t size = whole_pages(a[SIZE]);
+    bool memory = ((int)a[PROTECTION] & (PROT_READ | PROT_WRITE | PROT_EXEC)) != PROT_NONE;
+    bool replaces = ((int)a[FLAGS] & MAP_FIXED) != 0 && pp_heap_mappings_any();
+    uint64_t rate = 0;
+    if (memory && a[SIZE] <= PTRDIFF_MAX && !is_left_out(call)) {
+        rate = pp_heap_due(size);
+    }
+    pp_signal_mask old = 0;
+    if ((rate == 0 && !replaces) || !pp_heap_mappings_enter(&old)) {
+        return call_mmap(call);
+    }
+    void *mapped = call_mmap(call);
+    if (mapped != MAP_FAILED) {
+        pp_heap_unmapped((uintptr_t)mapped, size);
+        if (rate != 0) {
+            record(call, pp_mmap_entry, (uintptr_t)mapped, size,
+                   ((int)a[FLAGS] & MAP_ANONYMOUS) == 0, rate);
+        }
+    }
+    pp_heap_mappings_leave(&old);
+    return mapped;
+}
+
+__attribute__((visibility("hidden"), used)) int pp_hook_munmap(const pp_stub_call *call)
+{
+    pp_signal_mask old = 0;
+    if (pp_memory_is_calling || !pp_heap_mappings_any() || !pp_heap_mappings_enter(&old)) {
+        return call_munmap(call);
+    }
+    int error = call_munmap(call);
+    if (error == 0) {
+        pp_heap_unmapped(call->argument[ADDRESS], whole_pages(call->argument[SIZE]));
+    }
+    pp_heap_mappings_leave(&old);
+    return error;
+}
+
+/* As realloc: what was there is freed, what comes is sampled as a mapping of the new size. */
+__attribute__((visibility("hidden"), used)) void *pp_hook_mremap(const pp_stub_call *call)
+{
+    const uintptr_t *a = call->argument;
+    uint64_t size = whole_pages(a[NEW_SIZE]);
+    bool known = pp_heap_mappings_any() && !pp_memory_is_calling;
+    bool possible = a[NEW_SIZE] <= PTRDIFF_MAX && !is_left_out(call);
+    uint64_t rate = possible ? pp_heap_due(size) : 0;
+    pp_signal_mask old = 0;
+    if ((rate == 0 && !known) || !pp_heap_mappings_enter(&old)) {
+        return call_mremap(call);
+    }
+    void *moved = call_mremap(call);
+    if (moved != MAP_FAILED) {
+        if (((int)a[MOVE_FLAGS] & MREMAP_DONTUNMAP) == 0) {
+            pp_heap_unmapped(a[OLD], whole_pages(a[OLD_SIZE]));
+        }
+        pp_heap_unmapped((uintptr_t)moved, size);
+        if (rate != 0) {
+            record(call, pp_mremap_entry, (uintptr_t)moved, size, false, rate);
+        }
+    }
+    pp_heap_mappings_leave(&old);
+    return moved;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * malloc_mappings.h: the hooks of mmap, as the rest of the library sees them.
+ *
+ * Zone: HOOK.
+ */
+#ifndef PP_KINDS_HEAP_MALLOC_MAPPINGS_H
+#define PP_KINDS_HEAP_MALLOC_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Finds the real functions; before that the kernel is called directly. */
+void pp_malloc_mappings_resolve(void);
+
+/* Whether code at this address belongs to the program's allocator (malloc_real.c). */
+bool pp_malloc_is_allocators(uintptr_t address);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_answers.c: slots and their timers (states in the header).
+ *
+ * A slot's word has its state in the two low bits, above them the number of the question: a signal
+ * that comes late finds another number, or another thread.
+ *
+ * Zone: SIGNAL.
+ * Owns: the slots.
+ */
+#include "kinds/threads/thread_answers.h"
+
+#include "arch/system_call.h"
+#include "base/slots.h"
+#include "kinds/cpu/cpu_signal.h"
+#include "unwind/scratch.h"
+#include "sys/sampling_signal.h"
+#include "sys/tasks.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+enum { IDLE, ASKED, CLAIMED, DONE, STATES };
+
+_Static_assert((int)PP_ANSWERS_MAX == (int)PP_SLOTS_A_WORD, "one word says which are taken");
+
+struct pp_answer {
+    uint64_t word; /* number of the question * STATES + state */
+    int tid;
+    int timer;
+    pp_scratch scratch;
+};
+
+static pp_answer answers[PP_ANSWERS_MAX];
+static uint64_t taken;
+static uint64_t left; /* given up while their thread was at it */
+
+static unsigned state_of(uint64_t word)
+{
+    return (unsigned)(word % STATES);
+}
+
+int pp_answers_prepare(void)
+{
+    return pp_cpu_signal_install();
+}
+
+/* ---- the asker ---- */
+
+static void free_those_left(void)
+{
+    uint64_t some = __atomic_load_n(&left, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; (i = pp_slot_next(&some, 1, i)) < PP_ANSWERS_MAX; i++) {
+        uint64_t bit = UINT64_C(1) << i;
+        if (state_of(__atomic_load_n(&answers[i].word, __ATOMIC_ACQUIRE)) == DONE &&
+            (__atomic_fetch_and(&left, ~bit, __ATOMIC_ACQ_REL) & bit) != 0) {
+            pp_slot_give(&taken, i);
+        }
+    }
+}
+
+bool pp_answers_have_room(void)
+{
+    free_those_left();
+    return __atomic_load_n(&taken, __ATOMIC_RELAXED) != UINT64_MAX;
+}
+
+static bool arm(pp_answer *answer)
+{
+    struct sigevent event;
+    const struct itimerspec at_once = {.it_value.tv_nsec = 1};
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = PP_SAMPLING_SIGNAL;
+    event.sigev_value.sival_ptr = answer;
+    event._sigev_un._tid = answer->tid;
+    answer->timer = -1;
+    if (pp_system_call(SYS_timer_create, pp_task_cpu_clock(answer->tid), &event, &answer->timer) !=
+        0) {
+        answer->timer = -1;
+        return false;
+    }
+    return pp_system_call(SYS_timer_settime, answer->timer, 0, &at_once, NULL) == 0;
+}
+
+pp_answer *pp_answer_ask(int tid)
+{
+    free_those_left();
+    int index = pp_slot_take(&taken, 1);
+    if (index < 0) {
+        return NULL;
+    }
+    pp_answer *answer = &answers[index];
+    __atomic_store_n(&answer->tid, tid, __ATOMIC_RELAXED); /* a late signal may be looking */
+    __atomic_store_n(&answer->word, (answer->word / STATES + 1) * STATES + ASKED, __ATOMIC_RELEASE);
+    if (!arm(answer)) {
+        pp_answer_close(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+const pp_walk *pp_answer_look(const pp_answer *answer)
+{
+    bool done = state_of(__atomic_load_n(&answer->word, __ATOMIC_ACQUIRE)) == DONE;
+    return done ? &answer->scratch.walk : NULL;
+}
+
+void pp_answer_close(pp_answer *answer)
+{
+    size_t index = (size_t)(answer - answers);
+    uint64_t word = __atomic_load_n(&answer->word, __ATOMIC_ACQUIRE);
+    if (answer->timer >= 0) {
+        pp_system_call(SYS_timer_delete, answer->timer);
+    }
+    if (state_of(word) == ASKED) { /* or claimed in this moment: then `word` says so */
+        __atomic_compare_exchange_n(&answer->word, &word, word - ASKED + IDLE, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    }
+    if (state_of(word) == CLAIMED) {
+        __atomic_fetch_or(&left, UINT64_C(1) << index, __ATOMIC_ACQ_REL);
+    } else {
+        pp_slot_give(&taken, index);
+    }
+}
+
+/* ---- the thread that is asked ---- */
+
+bool pp_answers_own(const void *value)
+{
+    uintptr_t offset = (uintptr_t)value - (uintptr_t)answers;
+    return offset < sizeof answers && offset % sizeof *answers == 0;
+}
+
+void pp_answer_give(void *value, const void *context)
+{
+    pp_answer *answer = value;
+    uint64_t word = __atomic_load_n(&answer->word, __ATOMIC_ACQUIRE);
+    if (state_of(word) != ASKED ||
+        __atomic_load_n(&answer->tid, __ATOMIC_RELAXED) != pp_task_self() ||
+        !__atomic_compare_exchange_n(&answer->word, &word, word - ASKED + CLAIMED, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        return;
+    }
+    pp_scratch *scratch = &answer->scratch;
+    scratch->walk =
+        (pp_walk){.pcs = scratch->pcs, .space = &scratch->space, .capacity = PP_SCRATCH_DEPTH};
+    pp_walk_from_context(context, &scratch->walk);
+    __atomic_store_n(&answer->word, word - ASKED + DONE, __ATOMIC_RELEASE);
+}
+
+void pp_answers_after_fork_in_child(void)
+{
+    for (size_t i = 0; i < PP_ANSWERS_MAX; i++) {
+        answers[i].word = answers[i].word / STATES * STATES;
+    }
+    taken = left = 0;
+}

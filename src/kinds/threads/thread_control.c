@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_control.c: snapshot, rows, writer.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Owns: what the header says; the pseudo-frames of threads whose creation nobody saw.
+ */
+#include "kinds/threads/thread_control.h"
+
+#include "output/count.h"
+#include "kinds/threads/thread_text.h"
+#include "output/end_file.h"
+#include "kinds/threads/own_stack.h"
+#include "profile/mappings.h"
+#include "unwind/scratch.h"
+#include "kinds/threads/thread_answers.h"
+#include "host/thread_creation.h"
+#include "output/symbolize.h"
+#include "sys/safe_read.h"
+#include "sys/sandbox.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static bool confined;           /* nothing may be tried that has not worked before */
+static const void *interrupted; /* in a fatal signal's handler: the ucontext_t; else NULL */
+
+/* Real functions, so that every reader shows their names; their addresses are all that is used. */
+__attribute__((visibility("default"), noinline, used)) void pprof_first_thread(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((visibility("default"), noinline, used)) void pprof_unseen_creation(void)
+{
+    __asm__ volatile("# unseen" ::: "memory"); /* not the same code as the other's */
+}
+
+/* ---- snapshots ---- */
+
+static bool may_look(void)
+{
+    if (interrupted != NULL) {
+        return true;
+    }
+    pp_sandbox sandbox = confined ? PP_SANDBOX_REFUSES : pp_sandbox_probe();
+    if (sandbox != PP_SANDBOX_NONE) {
+        pp_safe_read_forbid_copy();
+    }
+    return sandbox != PP_SANDBOX_REFUSES;
+}
+
+static uint32_t own_stack(uintptr_t *pcs, size_t capacity)
+{
+    return interrupted != NULL ? pp_own_stack_at(interrupted, pcs, capacity)
+                               : pp_own_stack(pcs, capacity);
+}
+
+int pp_thread_control_snapshot(bool with_stacks, bool with_names, pp_arena *arena,
+                               pp_threads *threads)
+{
+    uintptr_t *own = pp_arena_array(arena, PP_SCRATCH_DEPTH, sizeof *own);
+    threads->count = 0;
+    if (own == NULL) {
+        return -ENOMEM;
+    }
+    pp_threads_wish wish = {.pc = own,
+                            .depth = own_stack(own, PP_SCRATCH_DEPTH),
+                            .alone = !may_look(),
+                            .with_stacks = with_stacks,
+                            .with_names = with_names};
+    return pp_threads_snapshot(&wish, arena, threads);
+}
+
+size_t pp_thread_control_count(void)
+{
+    return may_look() ? pp_threads_count() : 1;
+}
+
+size_t pp_threadcreate_control_count(void)
+{
+    return pp_thread_control_count();
+}
+
+/* ---- creations ---- */
+
+pp_thread_origin pp_thread_control_origin(const pp_thread_row *row)
+{
+    static const uintptr_t first[] = {(uintptr_t)pprof_first_thread + 1};
+    static const uintptr_t unseen[] = {(uintptr_t)pprof_unseen_creation + 1};
+    if (row->creation != NULL) {
+        return (pp_thread_origin){row->creation->pc, row->creation->depth};
+    }
+    return (pp_thread_origin){row->tid == pp_task_process() ? first : unseen, 1};
+}
+
+/* ---- writing ---- */
+
+static int write_rows(const char *name, bool creations, int debug, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_threads threads;
+    int error = pp_thread_control_snapshot(!creations, false, &arena, &threads);
+    pp_count_row *rows = error == 0 ? pp_arena_array(&arena, threads.count, sizeof *rows) : NULL;
+    if (error == 0 && rows == NULL) {
+        error = -ENOMEM;
+    }
+    for (size_t i = 0; error == 0 && i < threads.count; i++) {
+        const pp_thread_row *row = &threads.rows[i];
+        pp_thread_origin stack = {row->pc, row->depth};
+        stack = creations ? pp_thread_control_origin(row) : stack;
+        rows[i] = (pp_count_row){.pc = stack.pc,
+                                 .depth = stack.depth,
+                                 .labels = creations ? NULL : row->labels,
+                                 .count = 1};
+    }
+    if (error == 0) {
+        error = pp_count_write(name, rows, threads.count, debug, writer);
+    }
+    pp_threads_release(&threads);
+    pp_arena_release(&arena);
+    return error;
+}
+
+static int write_dump(const pp_threads *threads, size_t count, pp_arena *arena, pprof_writer writer)
+{
+    pp_profile profile = {.symbolize = pp_symbolize_wanted()};
+    pp_thread_text *texts = pp_arena_array(arena, count, sizeof *texts);
+    int error = texts != NULL ? pp_profile_add_mappings(arena, &profile) : -ENOMEM;
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        const pp_thread_row *row = &threads->rows[i];
+        const pp_stack_entry *creation = row->creation;
+        texts[i] = (pp_thread_text){.tid = row->tid,
+                                    .name = row->name,
+                                    .state = pp_thread_state_text(row),
+                                    .pc = row->pc,
+                                    .depth = row->depth,
+                                    .creator = row->creator};
+        if (creation != NULL && creation->depth > 1) {
+            texts[i].creation = &creation->pc[1]; /* behind pthread_create */
+        }
+    }
+    return error == 0 ? pp_thread_text_encode(&profile, texts, count, arena, writer) : error;
+}
+
+int pp_thread_control_dump(bool all, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_threads threads;
+    int error = pp_thread_control_snapshot(all, true, &arena, &threads);
+    if (error == 0) {
+        error = write_dump(&threads, all ? threads.count : 1, &arena, writer);
+    }
+    pp_threads_release(&threads);
+    pp_arena_release(&arena);
+    return error;
+}
+
+int pp_thread_control_write(const char *name, pprof_writer writer, int debug)
+{
+    return debug >= 2 ? pp_thread_control_dump(true, writer)
+                      : write_rows(name, false, debug, writer);
+}
+
+int pp_threadcreate_control_write(pprof_writer writer, int debug)
+{
+    return write_rows("threadcreate", true, debug, writer);
+}
+
+/* ---- the end ---- */
+
+static int write_file(pprof_writer writer)
+{
+    return pp_thread_control_write("thread", writer, 0);
+}
+
+static pp_end_file file = {"thread", write_file, false};
+
+void pp_thread_control_start(void)
+{
+    may_look(); /* a sandbox that comes later does not let us find out */
+    file.wanted = true;
+}
+
+bool pp_thread_control_wants_file(void)
+{
+    return file.wanted;
+}
+
+void pp_thread_control_end(const void *context)
+{
+    interrupted = context;
+    pp_end_files_write(&file, 1, context != NULL);
+    interrupted = NULL;
+}
+
+void pp_thread_control_write_so_far(void)
+{
+    pp_end_files_write_so_far(&file, 1);
+}
+
+bool pp_thread_control_confine(void)
+{
+    bool wanted = file.wanted;
+    pp_thread_control_end(NULL);
+    confined = true;
+    return wanted;
+}
+
+void pp_thread_control_after_fork(bool keep_file)
+{
+    pp_thread_creation_after_fork_in_child();
+    pp_answers_after_fork_in_child();
+    pp_end_files_after_fork();
+    file.wanted = file.wanted && keep_file;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_kind.c: the kind "thread", with the profile of what created the threads.
+ *
+ * Zone: NORMAL.
+ * Locks: those of kind.h.
+ * Owns: whether it is asked for.
+ */
+#include "host/process.h"
+#include "host/kind.h"
+#include "host/prepare.h"
+#include "modules/modules.h"
+#include "kinds/threads/thread_control.h"
+
+static bool asked;
+
+static int take_thread(const char *value)
+{
+    return pp_word_alone(value, &asked);
+}
+
+static void forget(bool all)
+{
+    (void)all;
+    asked = false;
+}
+
+static unsigned files(void)
+{
+    return asked;
+}
+
+static int start(uint64_t duration_ns)
+{
+    (void)duration_ns;
+    if (asked) {
+        pp_prepare_files();
+        pp_modules_refresh();
+        pp_hook_fatal_signals();
+        pp_thread_control_start();
+    }
+    return 0;
+}
+
+static int write_thread(pprof_writer writer, int debug)
+{
+    return pp_thread_control_write("thread", writer, debug);
+}
+
+static int write_goroutine(pprof_writer writer, int debug)
+{
+    return pp_thread_control_write("goroutine", writer, debug);
+}
+
+static const pp_word words[] = {{"thread", take_thread, "thread, without a value"}, {.name = NULL}};
+
+/* "goroutine" is for those who know no other name. */
+static pprof_profile profiles[] = {
+    {.name = "thread", .count = pp_thread_control_count, .write = write_thread},
+    {.name = "threadcreate",
+     .count = pp_threadcreate_control_count,
+     .write = pp_threadcreate_control_write},
+    {.name = "goroutine",
+     .count = pp_thread_control_count,
+     .write = write_goroutine,
+     .unlisted = true},
+    {.name = NULL}};
+
+const pp_kind pp_kind_thread = {
+    .name = "thread",
+    .words = words,
+    .profiles = profiles,
+    .forget = forget,
+    .files = files,
+    .start = start,
+    .is_on = pp_thread_control_wants_file,
+    .end = pp_thread_control_end,
+    .confine = pp_thread_control_confine,
+    .write_so_far = pp_thread_control_write_so_far,
+    .after_fork_in_child = pp_thread_control_after_fork,
+};

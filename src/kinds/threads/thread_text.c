@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_text.c: names of all addresses first, then thread after thread (layout in the header).
+ *
+ * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
+ */
+#include "kinds/threads/thread_text.h"
+
+#include "encode/location_names.h"
+#include "encode/text_stream.h"
+
+#include <errno.h>
+
+typedef struct dump {
+    const pp_profile *profile;
+    pp_location_table locations;
+    pp_location_names names;
+    pp_text_stream out;
+} dump;
+
+static int find_names(dump *d, const pp_thread_text *threads, size_t count, pp_arena *arena)
+{
+    pp_location_table_init(&d->locations, arena);
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < threads[i].depth; k++) {
+            pp_location_table_id(&d->locations, threads[i].pc[k] - 1);
+        }
+        if (threads[i].creation != NULL) {
+            pp_location_table_id(&d->locations, *threads[i].creation - 1);
+        }
+    }
+    if (d->locations.failed) {
+        return -ENOMEM;
+    }
+    int error = pp_location_names_find(d->profile, &d->locations, arena, &d->names);
+    return error != 0 ? error
+                      : pp_location_names_make_readable(&d->names, d->locations.count, arena);
+}
+
+static const pp_mapping *mapping_of(const dump *d, const pp_location *location)
+{
+    uint32_t id = location->mapping;
+    return id > 0 && id <= d->profile->mapping_count ? &d->profile->mappings[id - 1] : NULL;
+}
+
+static void write_place(dump *d, const pp_line *line)
+{
+    pp_text_stream_add(&d->out, "\n\t");
+    pp_text_stream_add(&d->out, line->file);
+    pp_text_stream_add(&d->out, ":");
+    pp_text_stream_unsigned(&d->out, line->line);
+}
+
+/* The functions that were inlined there, which have no code of their own that the address could be
+ * an offset in. */
+static void write_inlined(dump *d, uint32_t id, const char *after)
+{
+    const pp_lines *lines = &d->names.lines[id - 1];
+    for (uint32_t i = 0; i + 1 < lines->count; i++) {
+        pp_text_stream_add(&d->out, d->names.readable_lines[id - 1][i]);
+        pp_text_stream_add(&d->out, after);
+        write_place(d, &lines->line[i]);
+        pp_text_stream_add(&d->out, "\n");
+    }
+}
+
+/* The line of a function, and where the return address lies in it. */
+static void write_function(dump *d, const char *before, uintptr_t pc, const char *after, int thread)
+{
+    uint32_t id = pp_location_table_id(&d->locations, pc - 1);
+    const pp_symbol *symbol = &d->names.symbols[id - 1];
+    const pp_lines *lines = &d->names.lines[id - 1];
+    const pp_mapping *mapping = mapping_of(d, &d->locations.locations[id - 1]);
+    uintptr_t from = symbol->name != NULL ? symbol->entry : mapping != NULL ? mapping->bias : 0;
+    pp_text_stream_add(&d->out, before);
+    if (symbol->name != NULL) {
+        pp_text_stream_add(&d->out, d->names.readable[id - 1]);
+    } else {
+        pp_text_stream_hex(&d->out, pc);
+    }
+    pp_text_stream_add(&d->out, after);
+    if (thread > 0) {
+        pp_text_stream_number(&d->out, thread);
+    }
+    if (lines->count > 0) {
+        write_place(d, &lines->line[lines->count - 1]);
+    } else {
+        pp_text_stream_add(&d->out, "\n\t");
+        pp_text_stream_add(&d->out,
+                           mapping != NULL && *mapping->path != '\0' ? mapping->path : "?");
+    }
+    pp_text_stream_add(&d->out, " +");
+    pp_text_stream_hex(&d->out, pc - from);
+    pp_text_stream_add(&d->out, "\n");
+}
+
+static void write_thread(dump *d, const pp_thread_text *t)
+{
+    pp_text_stream_add(&d->out, "thread ");
+    pp_text_stream_number(&d->out, t->tid);
+    pp_text_stream_add(&d->out, " ");
+    pp_text_stream_quoted(&d->out, t->name);
+    pp_text_stream_add(&d->out, " [");
+    pp_text_stream_add(&d->out, t->state);
+    pp_text_stream_add(&d->out, "]:\n");
+    for (uint32_t i = 0; i < t->depth; i++) {
+        uint32_t id = pp_location_table_id(&d->locations, t->pc[i] - 1);
+        write_inlined(d, id, "(...)");
+        write_function(d, "", t->pc[i], "(...)", 0);
+    }
+    if (t->creation != NULL) {
+        write_function(d, "created by ", *t->creation, t->creator > 0 ? " in thread " : "",
+                       t->creator);
+    }
+}
+
+int pp_thread_text_encode(const pp_profile *profile, const pp_thread_text *threads, size_t count,
+                          pp_arena *arena, pprof_writer writer)
+{
+    dump d = {.profile = profile};
+    pp_text_stream_init(&d.out, writer);
+    int error = find_names(&d, threads, count, arena);
+    for (size_t i = 0; error == 0 && d.out.error == 0 && i < count; i++) {
+        if (i > 0) {
+            pp_text_stream_add(&d.out, "\n");
+        }
+        write_thread(&d, &threads[i]);
+    }
+    if (error != 0) {
+        pp_text_stream_fail(&d.out, error);
+    }
+    return pp_text_stream_finish(&d.out);
+}

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * threads.c: list, look, ask.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ */
+#include "kinds/threads/threads.h"
+
+#include "arch/system_call.h"
+#include "base/sort.h"
+#include "unwind/scratch.h"
+#include "host/small_stacks.h"
+#include "kinds/threads/thread_answers.h"
+#include "host/thread_table.h"
+#include "sys/clock.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
+#include "sys/tasks.h"
+#include "unwind/walk_other.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SLACK = 64, /* threads that come while they are listed */
+    DIRECTORY_BYTES = 32 * 1024,
+    LOOKS = 3,                /* at a thread that wakes up each time */
+    PATIENCE_NS = 50000000,   /* for all answers together */
+    STARVED_NS = 500000000,   /* for those that get no processor on which they could answer */
+    ENOUGH_CPU_NS = 20000000, /* of a thread that would have answered: two ticks of a slow kernel */
+    PAUSE_NS = 500000,
+    PAUSES_A_LOOK = 4
+};
+
+/* A real function, so that every reader shows its name; its address is all that is used. */
+__attribute__((visibility("default"), noinline, used)) void pprof_missing_frames(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+typedef struct record {
+    pp_thread_record copy;
+    pp_thread_record *from;
+} record;
+
+_Static_assert(sizeof(record) <= (size_t)PP_SORT_ITEM_MAX, "records are sorted");
+
+/* What a snapshot works in. */
+typedef struct work {
+    const pp_threads_wish *wish;
+    pp_arena *arena;
+    int folder;
+    int self;
+    size_t capacity;
+    pp_threads *threads;
+    pp_other_space *space;
+    uintptr_t *pcs;  /* PP_SCRATCH_DEPTH of them */
+    char *status;    /* PP_TASK_STATUS_BYTES */
+    record *records; /* by thread */
+    size_t record_count;
+} work;
+
+/* ---- records ---- */
+
+static int by_tid(const void *a, const void *b, void *context)
+{
+    (void)context;
+    const pp_thread_record *x = &((const record *)a)->copy;
+    const pp_thread_record *y = &((const record *)b)->copy;
+    if (x->tid != y->tid) {
+        return x->tid < y->tid ? -1 : 1;
+    }
+    return (x->serial > y->serial) - (x->serial < y->serial);
+}
+
+static int read_records(work *w)
+{
+    size_t capacity = pp_thread_table_count() + SLACK;
+    pp_thread_record *copies = pp_arena_array(w->arena, capacity, sizeof *copies);
+    pp_thread_record **from = pp_arena_array(w->arena, capacity, sizeof(pp_thread_record *));
+    w->records = pp_arena_array(w->arena, capacity, sizeof *w->records);
+    if (copies == NULL || from == NULL || w->records == NULL) {
+        return -ENOMEM;
+    }
+    w->record_count = pp_thread_table_read(copies, from, capacity);
+    for (size_t i = 0; i < w->record_count; i++) {
+        w->records[i] = (record){copies[i], from[i]};
+    }
+    pp_sort(w->records, w->record_count, sizeof *w->records, by_tid, NULL);
+    return 0;
+}
+
+/* The newest one, should a thread have ended without a word and its number be given to another. */
+static const record *find_record(const work *w, int tid)
+{
+    size_t low = 0;
+    size_t high = w->record_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (w->records[middle].copy.tid <= tid) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && w->records[low - 1].copy.tid == tid ? &w->records[low - 1] : NULL;
+}
+
+/* ---- the list ---- */
+
+static void add_row(work *w, int tid)
+{
+    pp_threads *threads = w->threads;
+    if (threads->count < w->capacity) {
+        threads->rows[threads->count++] = (pp_thread_row){.tid = tid};
+    }
+}
+
+static void add_task(int tid, void *context)
+{
+    work *w = context;
+    if (tid != w->self) {
+        add_row(w, tid);
+    }
+}
+
+static int list_self(work *w)
+{
+    w->capacity = 1;
+    w->threads->rows = pp_arena_array(w->arena, w->capacity, sizeof *w->threads->rows);
+    if (w->threads->rows == NULL) {
+        return -ENOMEM;
+    }
+    add_row(w, w->self);
+    return 0;
+}
+
+/* Without a list of the kernel's: those that we saw created, and the first one. */
+static int list_known(work *w)
+{
+    int error = read_records(w);
+    w->capacity = w->record_count + 2;
+    w->threads->rows = pp_arena_array(w->arena, w->capacity, sizeof *w->threads->rows);
+    if (error != 0 || w->threads->rows == NULL) {
+        return -ENOMEM;
+    }
+    add_row(w, w->self);
+    if (w->self != pp_task_process()) {
+        add_row(w, pp_task_process());
+    }
+    for (size_t i = 0; i < w->record_count; i++) {
+        int tid = w->records[i].copy.tid;
+        if (tid != w->self && tid != pp_task_process() && pp_task_cpu_ns(tid) >= 0) {
+            add_row(w, tid);
+        }
+    }
+    return 0;
+}
+
+static int list_threads(work *w)
+{
+    char *directory = pp_arena_alloc(w->arena, DIRECTORY_BYTES);
+    w->capacity = pp_tasks_count() * 2 + SLACK;
+    w->threads->rows = pp_arena_array(w->arena, w->capacity, sizeof *w->threads->rows);
+    if (directory == NULL || w->threads->rows == NULL) {
+        return -ENOMEM;
+    }
+    add_row(w, w->self);
+    return pp_tasks_each(directory, DIRECTORY_BYTES, add_task, w);
+}
+
+static void take_labels(const void *place, void *context)
+{
+    pp_thread_row *row = context;
+    row->labels = pp_labels_ref_of(place);
+}
+
+/* Gives each row what its record says. Those that are not the program's are as good as gone. */
+static int join_records(work *w)
+{
+    pp_signal_mask old = 0;
+    int error = read_records(w);
+    pp_signals_block(&old); /* a thread that ends may be waiting for us */
+    for (size_t i = 0; error == 0 && i < w->threads->count; i++) {
+        pp_thread_row *row = &w->threads->rows[i];
+        const record *r = find_record(w, row->tid);
+        if (r == NULL) {
+            continue;
+        }
+        row->creator = r->copy.creator;
+        row->entry = r->copy.entry;
+        row->creation = r->copy.creation;
+        row->tid = r->copy.ours ? 0 : row->tid;
+        pp_thread_table_look(r->from, &r->copy, take_labels, row);
+    }
+    pp_signals_restore(&old);
+    return error;
+}
+
+/* ---- one thread, from outside ---- */
+
+static void keep_stack(work *w, pp_thread_row *row, const uintptr_t *pcs, uint32_t depth,
+                       bool whole)
+{
+    enum { MORE = 2 };
+    uintptr_t *kept = pp_arena_array(w->arena, depth + MORE, sizeof *kept);
+    if (kept == NULL) {
+        return;
+    }
+    if (depth > 0) {
+        memcpy(kept, pcs, depth * sizeof *kept);
+    }
+    if (!whole) {
+        kept[depth++] = (uintptr_t)pprof_missing_frames + 1;
+        if (row->entry != 0) {
+            kept[depth++] = row->entry + 1;
+        }
+    }
+    row->pc = kept;
+    row->depth = depth;
+    row->whole = whole;
+}
+
+static void keep_walk(work *w, pp_thread_row *row, const pp_walk *walk)
+{
+    keep_stack(w, row, walk->pcs, walk->depth, walk->stop == PP_STOP_END);
+}
+
+static pp_task_activity activity_of_letter(char letter, pp_thread_row *row)
+{
+    switch (letter) {
+    case 0:
+    case 'Z':
+    case 'X':
+        return PP_TASK_GONE;
+    case 'R':
+        return PP_TASK_RUNS;
+    case 'D':
+        row->state = PP_THREAD_WAITS_DEEPLY;
+        break;
+    case 'T':
+    case 't':
+        row->state = PP_THREAD_IS_STOPPED;
+        break;
+    default:
+        row->state = PP_THREAD_WAITS;
+        break;
+    }
+    return PP_TASK_UNKNOWN;
+}
+
+/* Looks at a thread, and takes its stack if it waits. */
+static pp_task_activity look_at(work *w, pp_thread_row *row)
+{
+    pp_task_activity activity = PP_TASK_RUNS;
+    for (unsigned i = 0; i < LOOKS; i++) {
+        pp_task_place place;
+        int64_t before = pp_task_cpu_ns(row->tid);
+        activity = pp_task_look(w->folder, row->tid, &place);
+        if (activity == PP_TASK_UNKNOWN) {
+            return activity_of_letter(pp_task_letter(w->folder, row->tid), row);
+        }
+        if (activity != PP_TASK_WAITS) {
+            return activity;
+        }
+        pp_walk walk = {.pcs = w->pcs, .capacity = PP_SCRATCH_DEPTH};
+        pp_walk_other(place.pc, place.sp, w->space, &walk);
+        if (before >= 0 && pp_task_cpu_ns(row->tid) == before) {
+            row->call = place.call;
+            row->state = place.call >= 0 ? PP_THREAD_WAITS_IN_CALL : PP_THREAD_WAITS;
+            keep_walk(w, row, &walk);
+            return PP_TASK_WAITS;
+        }
+    }
+    return PP_TASK_RUNS;
+}
+
+/* ---- those that run ---- */
+
+typedef struct question {
+    pp_thread_row *row;
+    pp_answer *answer; /* NULL: not asked yet */
+    int64_t asked_ns;  /* its CPU clock then */
+    bool closed;
+} question;
+
+static void close_question(question *q)
+{
+    if (q->answer != NULL) {
+        pp_answer_close(q->answer);
+    }
+    q->answer = NULL;
+    q->closed = true;
+}
+
+static void look_for_answer(work *w, question *q)
+{
+    const pp_walk *walk = q->answer != NULL ? pp_answer_look(q->answer) : NULL;
+    if (walk != NULL) {
+        keep_walk(w, q->row, walk);
+        q->row->state = PP_THREAD_RUNS;
+        close_question(q);
+    } else if (q->answer == NULL && pp_answers_have_room() && !pp_small_stacks_has(q->row->tid) &&
+               !pp_task_blocks(w->folder, q->row->tid, PP_SAMPLING_SIGNAL, w->status)) {
+        q->asked_ns = pp_task_cpu_ns(q->row->tid);
+        q->answer = pp_answer_ask(q->row->tid);
+    }
+}
+
+/* It may have gone to sleep, or be gone. */
+static void look_again(work *w, question *q)
+{
+    pp_task_activity activity = look_at(w, q->row);
+    if (activity != PP_TASK_RUNS) {
+        q->row->tid = activity == PP_TASK_GONE ? 0 : q->row->tid;
+        close_question(q);
+    }
+}
+
+static size_t count_open(const question *questions, size_t count)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < count; i++) {
+        open += !questions[i].closed;
+    }
+    return open;
+}
+
+static void pause_once(void)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    pp_system_call(SYS_nanosleep, &pause, NULL);
+}
+
+static bool is_starved(const question *q)
+{
+    return q->answer != NULL && pp_task_cpu_ns(q->row->tid) - q->asked_ns < ENOUGH_CPU_NS;
+}
+
+/* One round for one question, `waited_ns` after the first. */
+static void go_on_with(work *w, question *q, unsigned round, uint64_t waited_ns)
+{
+    bool late = waited_ns >= PATIENCE_NS;
+    look_for_answer(w, q);
+    if (!q->closed && (late || round % PAUSES_A_LOOK == 0)) {
+        look_again(w, q);
+    }
+    if (!q->closed && late && (waited_ns >= STARVED_NS || !is_starved(q))) {
+        q->row->state = PP_THREAD_IS_SILENT;
+        close_question(q);
+    }
+}
+
+static void ask_all(work *w, question *questions, size_t count)
+{
+    uint64_t start_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    for (unsigned round = 1; count_open(questions, count) > 0; round++) {
+        uint64_t waited_ns = pp_clock_ns(CLOCK_MONOTONIC) - start_ns;
+        for (size_t i = 0; i < count; i++) {
+            if (!questions[i].closed) {
+                go_on_with(w, &questions[i], round, waited_ns);
+            }
+        }
+        if (count_open(questions, count) > 0) {
+            pause_once();
+        }
+    }
+}
+
+static int look_at_all(work *w)
+{
+    pp_threads *threads = w->threads;
+    question *questions = pp_arena_array(w->arena, threads->count, sizeof *questions);
+    size_t running = 0;
+    if (questions == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 1; i < threads->count; i++) {
+        pp_thread_row *row = &threads->rows[i];
+        if (row->tid == 0) {
+            continue;
+        }
+        switch (look_at(w, row)) {
+        case PP_TASK_RUNS:
+            questions[running++] = (question){.row = row};
+            break;
+        case PP_TASK_GONE:
+            row->tid = 0;
+            break;
+        default:
+            break;
+        }
+    }
+    if (running > 0 && pp_answers_prepare() == 0) {
+        ask_all(w, questions, running);
+    }
+    return 0;
+}
+
+/* ---- all ---- */
+
+/* Takes out those that are gone. */
+static void finish(work *w)
+{
+    pp_threads *threads = w->threads;
+    size_t kept = 0;
+    for (size_t i = 0; i < threads->count; i++) {
+        pp_thread_row *row = &threads->rows[i];
+        if (row->tid == 0) {
+            pp_labels_unref(row->labels);
+            continue;
+        }
+        if (row->pc == NULL && w->wish->with_stacks) {
+            keep_stack(w, row, NULL, 0, false);
+        }
+        if (w->wish->with_names && w->folder >= 0) {
+            pp_task_name(w->folder, row->tid, row->name);
+        }
+        threads->rows[kept++] = *row;
+    }
+    threads->count = kept;
+}
+
+/* The first thread may have ended before the others: then it stays in the list. */
+static bool first_is_dead(int folder)
+{
+    char letter = pp_task_letter(folder, pp_task_process());
+    return letter == 'Z' || letter == 'X';
+}
+
+static void drop_dead_first(work *w)
+{
+    pp_threads *threads = w->threads;
+    for (size_t i = 1; i < threads->count; i++) {
+        if (threads->rows[i].tid == pp_task_process() && first_is_dead(w->folder)) {
+            threads->rows[i].tid = 0;
+        }
+    }
+}
+
+static int list(work *w)
+{
+    if (w->wish->alone) {
+        return list_self(w);
+    }
+    return w->folder < 0 ? list_known(w) : list_threads(w);
+}
+
+static void mark_as_unseen(pp_threads *threads)
+{
+    for (size_t i = 1; i < threads->count; i++) {
+        threads->rows[i].state = PP_THREAD_IS_UNSEEN;
+    }
+}
+
+static int take(work *w)
+{
+    int error = list(w);
+    if (error == 0) {
+        error = join_records(w);
+    }
+    if (error != 0) {
+        return error;
+    }
+    w->threads->rows[0].pc = w->wish->pc;
+    w->threads->rows[0].depth = w->wish->depth;
+    w->threads->rows[0].whole = true;
+    pp_labels_unref(w->threads->rows[0].labels); /* there may be no record */
+    w->threads->rows[0].labels = pp_labels_ref(pp_labels_current());
+    if (w->folder < 0) {
+        mark_as_unseen(w->threads);
+    } else if (w->wish->with_stacks) {
+        error = look_at_all(w);
+    } else {
+        drop_dead_first(w);
+    }
+    finish(w);
+    return w->arena->failed ? -ENOMEM : error;
+}
+
+int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads *threads)
+{
+    work w = {.wish = wish, .arena = arena, .self = pp_task_self(), .threads = threads};
+    threads->count = 0;
+    w.space = pp_arena_alloc(arena, sizeof *w.space);
+    w.pcs = pp_arena_array(arena, PP_SCRATCH_DEPTH, sizeof *w.pcs);
+    w.status = pp_arena_alloc(arena, PP_TASK_STATUS_BYTES);
+    if (w.space == NULL || w.pcs == NULL || w.status == NULL) {
+        return -ENOMEM;
+    }
+    w.folder = wish->alone ? -1 : pp_task_open();
+    int error = take(&w);
+    pp_task_close(w.folder);
+    return error;
+}
+
+void pp_threads_release(pp_threads *threads)
+{
+    for (size_t i = 0; i < threads->count; i++) {
+        pp_labels_unref(threads->rows[i].labels);
+    }
+    threads->count = 0;
+}
+
+static size_t count_known(void)
+{
+    const pp_threads_wish wish = {.alone = false};
+    pp_arena arena = PP_ARENA_INIT;
+    pp_threads threads;
+    size_t count = pp_threads_snapshot(&wish, &arena, &threads) == 0 ? threads.count : 0;
+    pp_threads_release(&threads);
+    pp_arena_release(&arena);
+    return count;
+}
+
+size_t pp_threads_count(void)
+{
+    int folder = pp_task_open();
+    if (folder < 0) {
+        return count_known();
+    }
+    size_t count = pp_tasks_count();
+    size_t left_out = pp_thread_table_count_ours() + first_is_dead(folder);
+    pp_task_close(folder);
+    return count > left_out ? count - left_out : 0;
+}
+
+/* ---- words ---- */
+
+const char *pp_thread_state_text(const pp_thread_row *row)
+{
+    const char *call = NULL;
+    switch (row->state) {
+    case PP_THREAD_RUNS:
+        return "running";
+    case PP_THREAD_WAITS_IN_CALL:
+        call = pp_task_call_name(row->call);
+        return call != NULL ? call : "system call";
+    case PP_THREAD_WAITS_DEEPLY:
+        return "uninterruptible";
+    case PP_THREAD_IS_STOPPED:
+        return "stopped";
+    case PP_THREAD_IS_SILENT:
+        return "unresponsive";
+    case PP_THREAD_IS_UNSEEN:
+        return "unknown";
+    default:
+        return "waiting";
+    }
+}

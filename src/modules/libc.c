@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libc.c: follows the list of objects that the loader keeps for debuggers, to libc's table of
+ * symbols.
+ *
+ * Libc never goes, and what is loaded before it stays too: the list is whole up to there at any
+ * time.
+ *
+ * Zone: HOOK.
+ * Locks: none, but for dl_iterate_phdr's.
+ * Owns: where dl_iterate_phdr is.
+ */
+#include "modules/libc.h"
+
+#include "base/shown_as.h"
+#include "sys/loaded_symbols.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* The loader's, by its interface with debuggers [<link.h>]. Not there in every fully static
+ * program. */
+extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
+
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* glibc's, and musl's, whose name differs from one distribution to the other. */
+static bool is_libc(const char *soname)
+{
+    return soname != NULL && (begins_with(soname, "libc.so") || begins_with(soname, "libc.musl-"));
+}
+
+bool pp_libc_is(const char *soname)
+{
+    return is_libc(soname) || (soname != NULL && begins_with(soname, "libpthread.so"));
+}
+
+uintptr_t pp_libc_function(const char *name)
+{
+    const struct link_map *map = &loaders_list != NULL ? loaders_list.r_map : NULL;
+    for (; map != NULL; map = map->l_next) {
+        pp_loaded_symbols symbols;
+        pp_loaded_symbols_read(&symbols, map->l_ld, map->l_addr);
+        if (is_libc(symbols.soname)) {
+            return pp_loaded_symbols_find(&symbols, name);
+        }
+    }
+    return 0;
+}
+
+int pp_libc_each_object(pp_object_visit *visit, void *context)
+{
+    typedef int iterate_objects(pp_object_visit *, void *);
+    static iterate_objects *iterate;
+    iterate_objects *known = __atomic_load_n(&iterate, __ATOMIC_RELAXED);
+    if (known == NULL) {
+        known = (iterate_objects *)pp_libc_function("dl_iterate_phdr");
+        known = known != NULL ? known : dl_iterate_phdr;
+        __atomic_store_n(&iterate, known, __ATOMIC_RELAXED);
+    }
+    return known(visit, context);
+}
+PP_OWN_WORK(pp_libc_each_object);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * loader.c: the loader's epoch.
+ *
+ * An epoch is made of four things: our own count of changes, the set of candidates that are left, their
+ * words, and the number of loaded objects. None comes back, but for an accident of one in 2^64:
+ *   - The set is one word that only loses bits. (A plain sum falls when a candidate is dropped, and rises again
+ *     to what it was: a memo or a copied chunk of that time would be believed.)
+ *   - Of one set, the count of loads, which is among its words, only rises; and while nothing is loaded, the
+ *     number of objects only falls.
+ *   - The words are not added but mixed, each by another factor: one that is a candidate by accident may fall
+ *     while the count rises, and a sum would stay what it was.
+ * A reader that comes between two stores of the loader may put an epoch together that was there
+ * before: the list grows an instruction before the count of loads. No code of the object that is
+ * coming has run then, and none of the one that has gone is left on any stack, so that nothing is
+ * asked for that could be stale.
+ *
+ * Zone: SIGNAL.
+ * Locks: none; candidates are published by a release store of their set, and stay where they are.
+ * Owns: the candidates; the suspicion.
+ */
+#include "modules/loader.h"
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+
+enum {
+    MAX_CANDIDATES = 24, /* bits of a word */
+    /* struct link_namespaces begins with the list's head and then its length */
+    LOADED_COUNT_OFFSET = 8
+};
+
+static const uint64_t *candidates[MAX_CANDIDATES];
+static uint64_t candidates_left; /* a bit each */
+static const uint32_t *loaded_count;
+static uint64_t own_changes;
+static bool calibrated;
+static bool suspect;
+
+/* The odd number next to 2^64 / golden ratio: small differences do not add up to 0 soon. */
+static uint64_t mix(uint64_t epoch, uint64_t more)
+{
+    return (epoch + more) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+PP_RAW_MEMORY uint64_t pp_loader_epoch(void)
+{
+    uint64_t left = __atomic_load_n(&candidates_left, __ATOMIC_ACQUIRE);
+    uint64_t changes = __atomic_load_n(&own_changes, __ATOMIC_ACQUIRE);
+    uint64_t epoch = mix(changes << MAX_CANDIDATES, left);
+    for (; left != 0; left &= left - 1) {
+        const uint64_t *word =
+            __atomic_load_n(&candidates[__builtin_ctzll(left)], __ATOMIC_RELAXED);
+        epoch = mix(epoch, __atomic_load_n(word, __ATOMIC_ACQUIRE));
+    }
+    const uint32_t *loaded = __atomic_load_n(&loaded_count, __ATOMIC_RELAXED);
+    return epoch + (loaded != NULL ? __atomic_load_n(loaded, __ATOMIC_ACQUIRE) : 0);
+}
+
+bool pp_loader_epoch_is_known(void)
+{
+    return __atomic_load_n(&candidates_left, __ATOMIC_ACQUIRE) != 0;
+}
+
+void pp_loader_note_change(void)
+{
+    __atomic_add_fetch(&own_changes, 1, __ATOMIC_ACQ_REL);
+}
+
+void pp_loader_suspect(void)
+{
+    __atomic_store_n(&suspect, true, __ATOMIC_RELAXED);
+}
+
+bool pp_loader_is_suspect(void)
+{
+    return __atomic_load_n(&suspect, __ATOMIC_RELAXED);
+}
+
+/* Keeps the candidates whose word still says `loads`. */
+PP_RAW_MEMORY static void drop_disagreeing(uint64_t loads)
+{
+    uint64_t kept = candidates_left;
+    for (uint64_t rest = kept; rest != 0; rest &= rest - 1) {
+        int i = __builtin_ctzll(rest);
+        if (__atomic_load_n(candidates[i], __ATOMIC_RELAXED) != loads) {
+            kept &= ~(UINT64_C(1) << i);
+        }
+    }
+    __atomic_store_n(&candidates_left, kept, __ATOMIC_RELEASE);
+}
+
+/* A bit for each that was found. */
+PP_RAW_MEMORY static uint64_t find_candidates(const uint64_t *words, size_t count, uint64_t loads)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < count && found < MAX_CANDIDATES; i++) {
+        if (words[i] == loads) {
+            __atomic_store_n(&candidates[found++], &words[i], __ATOMIC_RELAXED);
+        }
+    }
+    return (UINT64_C(1) << found) - 1;
+}
+
+PP_RAW_MEMORY void pp_loader_calibrate(const void *object, size_t size, uint64_t loads,
+                                       uint32_t loaded)
+{
+    if (object == NULL) {
+        return;
+    }
+    if (calibrated) {
+        drop_disagreeing(loads);
+        return;
+    }
+    calibrated = true;
+    const uint32_t *length = (const uint32_t *)((const char *)object + LOADED_COUNT_OFFSET);
+    if (size > LOADED_COUNT_OFFSET + sizeof *length && *length == loaded) {
+        __atomic_store_n(&loaded_count, length, __ATOMIC_RELAXED);
+    }
+    uint64_t found = find_candidates(object, size / sizeof(uint64_t), loads);
+    __atomic_store_n(&candidates_left, found, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * modules.c: the module table's readers, lock-free.
+ *
+ * A table is immutable once published. Readers announce themselves in one counter for the few
+ * nanoseconds of a binary search (it happens on rule misses alone), so that the writer knows when
+ * the table that it replaced can go.
+ *
+ * Zone: SIGNAL.
+ * Locks: none. pp_modules_publish is called under the table's lock of modules/module_scan.c.
+ * Owns: the current table, and replaced ones that still may have a reader.
+ */
+#include "modules/modules.h"
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "modules/find_object.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+enum {
+    INTERPRETER_MAX = 1 << 20, /* ld.so is a quarter of that */
+    ENTRY_BYTES = 48,          /* _start: glibc's has 34 to 48, musl's less */
+    MAX_RETIRED =
+        8 /* beyond that they are left in place: a few KiB each, and hardly ever reached */
+};
+
+static pp_module_table *current;
+static unsigned readers;
+static uintptr_t interpreter; /* AT_BASE */
+static uintptr_t entry;       /* AT_ENTRY */
+static pp_module_table *retired[MAX_RETIRED];
+
+static const pp_module *search(const pp_module_table *table, uintptr_t pc)
+{
+    size_t low = 0;
+    size_t high = table->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const pp_module *m = &table->module[middle];
+        if (pc < m->code_lo) {
+            high = middle;
+        } else if (pc >= m->code_hi) {
+            low = middle + 1;
+        } else {
+            return m;
+        }
+    }
+    return NULL;
+}
+
+static bool search_current(uintptr_t pc, pp_module *module)
+{
+    bool found = false;
+    __atomic_add_fetch(&readers, 1, __ATOMIC_SEQ_CST);
+    const pp_module_table *table = __atomic_load_n(&current, __ATOMIC_SEQ_CST);
+    const pp_module *m = table != NULL ? search(table, pc) : NULL;
+    if (m != NULL) {
+        *module = *m;
+        found = true;
+    }
+    __atomic_sub_fetch(&readers, 1, __ATOMIC_SEQ_CST);
+    return found;
+}
+
+/* The loader's own answer, right at this moment. */
+static bool ask_loader(uintptr_t pc, pp_module *module)
+{
+    struct dl_find_object object;
+    if (_dl_find_object((void *)pc, &object) != 0) {
+        return false;
+    }
+    *module = (pp_module){.code_lo = (uintptr_t)object.dlfo_map_start,
+                          .code_hi = (uintptr_t)object.dlfo_map_end,
+                          .cfi_lo = (uintptr_t)object.dlfo_map_start,
+                          .cfi_hi = (uintptr_t)object.dlfo_map_end,
+                          .eh_frame_hdr = (uintptr_t)object.dlfo_eh_frame};
+    return true;
+}
+
+bool pp_modules_is_entry_code(uintptr_t pc)
+{
+    pp_module module;
+    uintptr_t base = __atomic_load_n(&interpreter, __ATOMIC_RELAXED);
+    uintptr_t start = __atomic_load_n(&entry, __ATOMIC_RELAXED);
+    if (start != 0 && pc >= start && pc - start < ENTRY_BYTES) {
+        return true;
+    }
+    return base != 0 && pc >= base && pc - base < INTERPRETER_MAX && pp_modules_find(pc, &module) &&
+           module.code_lo >= base;
+}
+
+void pp_modules_set_entries(uintptr_t base, uintptr_t start)
+{
+    __atomic_store_n(&interpreter, base, __ATOMIC_RELAXED);
+    __atomic_store_n(&entry, start, __ATOMIC_RELAXED);
+}
+
+bool pp_modules_find(uintptr_t pc, pp_module *module)
+{
+    bool found = search_current(pc, module);
+    if (found && module->permanent) {
+        return true;
+    }
+    if (_dl_find_object != NULL) {
+        return ask_loader(pc, module);
+    }
+    return found;
+}
+
+static void release(pp_module_table *table)
+{
+    if (table != NULL) {
+        pp_memory_unmap(table, table->bytes);
+    }
+}
+
+void pp_modules_publish(pp_module_table *table)
+{
+    pp_module_table *old = __atomic_exchange_n(&current, table, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) == 0) {
+        /* Whoever comes now finds the new table. */
+        release(old);
+        for (unsigned i = 0; i < MAX_RETIRED; i++) {
+            release(retired[i]);
+            retired[i] = NULL;
+        }
+        return;
+    }
+    for (unsigned i = 0; i < MAX_RETIRED; i++) {
+        if (retired[i] == NULL) {
+            retired[i] = old;
+            return;
+        }
+    }
+}
+
+void pp_modules_forget_readers(void)
+{
+    __atomic_store_n(&readers, 0, __ATOMIC_SEQ_CST);
+}

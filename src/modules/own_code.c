@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * own_code.c: the linker says where a module begins, and where our section and its variables are.
+ *
+ * Zone: SIGNAL.
+ * Owns: the range.
+ */
+#include "modules/own_code.h"
+
+#include "arch/system_call.h"
+
+#include <link.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, CLOCK_BYTES = 2 * PAGE /* of the vDSO, at most */ };
+
+/* Of the module that this is a part of.
+ * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
+extern char __bss_start[] __attribute__((visibility("hidden")));
+extern char end[] __attribute__((visibility("hidden")));
+/* Of the archives alone.
+ * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
+extern const char __start_pp_text[] __attribute__((weak, visibility("hidden")));
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
+extern const char __stop_pp_text[] __attribute__((weak, visibility("hidden")));
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
+extern const char __start_pp_shown[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_pp_shown[] __attribute__((weak, visibility("hidden")));
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+
+pp_own_code_place pp_own_code;
+
+/* Not where libpprof.a is a part of the program. */
+static bool is_library(void)
+{
+    uintptr_t program = (uintptr_t)getauxval(AT_PHDR);
+    return program < (uintptr_t)&__ehdr_start || program >= (uintptr_t)etext;
+}
+
+/* A library's addresses count from where its header is. */
+static void find_in_library(pp_own_code_place *found)
+{
+    const ElfW(Ehdr) *header = &__ehdr_start;
+    const ElfW(Phdr) *segment =
+        (const ElfW(Phdr) *)(const void *)((const char *)header + header->e_phoff);
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        if (segment[i].p_type == PT_LOAD && (segment[i].p_flags & PF_X) != 0) {
+            found->start = (uintptr_t)header + segment[i].p_vaddr;
+            found->bytes = segment[i].p_memsz;
+        }
+    }
+}
+
+/* Whoever comes at the same time writes the same. */
+PP_COLD_PATH void pp_own_code_find(void)
+{
+    pp_own_code_place found = {.clock = (uintptr_t)getauxval(AT_SYSINFO_EHDR),
+                               .shown = (uintptr_t)__start_pp_shown,
+                               .shown_bytes =
+                                   (uintptr_t)__stop_pp_shown - (uintptr_t)__start_pp_shown};
+    if (__start_pp_text != NULL) {
+        found.start = (uintptr_t)__start_pp_text;
+        found.bytes = (uintptr_t)__stop_pp_text - found.start;
+    } else if (is_library()) {
+        find_in_library(&found);
+    }
+    __atomic_store_n(&pp_own_code.start, found.start, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.bytes, found.bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.shown, found.shown, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.shown_bytes, found.shown_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.clock, found.clock, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_own_code.known, true, __ATOMIC_RELEASE);
+}
+
+bool pp_own_code_is_clock(uintptr_t pc)
+{
+    uintptr_t clock = __atomic_load_n(&pp_own_code.clock, __ATOMIC_RELAXED);
+    return clock != 0 && pc - clock < CLOCK_BYTES;
+}
+
+void pp_own_variables_leave_out_of_dumps(void)
+{
+    uintptr_t from = ((uintptr_t)__bss_start + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t to = (uintptr_t)end & ~(uintptr_t)(PAGE - 1);
+    if (is_library() && from < to) {
+        pp_system_call(SYS_madvise, from, to - from, MADV_DONTDUMP);
+    }
+}

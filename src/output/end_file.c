@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * end_file.c: open, write, close, once.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Locks: `writing`.
+ * Owns: the output that is open.
+ */
+#include "output/end_file.h"
+
+#include "base/text.h"
+#include "output/output.h"
+#include "sys/clock.h"
+#include "sys/host_timers.h"
+#include "sys/lock.h"
+#include "sys/log.h"
+#include "modules/modules.h"
+#include "sys/tasks.h"
+#include "sys/write_signals.h"
+
+#include <pthread.h>
+
+static const uint64_t write_patience_ns = 5000000000; /* for a FIFO whose reader stalls */
+static const uint64_t fatal_patience_ns = 1000000000;
+
+static pp_lock writing;
+
+static void complain(const pp_end_file *file, const char *path, int error)
+{
+    static const char what[] = " profile could not be written to ";
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "the ");
+    pp_text_add(&text, file->kind);
+    pp_text_add(&text, what);
+    text.data[text.length] = '\0';
+    pp_log_error(text.data, path, error, "choose another place with file=PATH");
+}
+
+static int write_by(pprof_writer writer, const void *file)
+{
+    return ((const pp_end_file *)file)->write(writer);
+}
+
+static void write_one(pp_end_file *file, uint64_t patience_ns)
+{
+    /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
+    static pp_output output;
+    pp_write_signals held;
+    pp_write_signals_hold(&held);
+    int error = pp_output_put(&output, file->kind, patience_ns, write_by, file);
+    pp_write_signals_release(&held);
+    if (error != 0) {
+        complain(file, output.path, error);
+    }
+}
+
+static bool is_one_wanted(const pp_end_file *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (list[i].wanted) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
+{
+    uint64_t patience_ns = fatal ? fatal_patience_ns : write_patience_ns;
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pp_host_timers held;
+    if (!is_one_wanted(list, count)) {
+        return;
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pp_host_timers_hold(&held);
+    /* Another thread that ends the process may be at it: it gets the time that it needs. */
+    if (pp_lock_take_within(&writing, pp_task_self(), patience_ns)) {
+        bool refreshed = fatal;
+        for (unsigned i = 0; i < count; i++) {
+            if (!list[i].wanted) {
+                continue;
+            }
+            if (!refreshed) {
+                pp_modules_refresh();
+                refreshed = true;
+            }
+            write_one(&list[i], patience_ns);
+            list[i].wanted = false;
+        }
+        pp_lock_release(&writing);
+    }
+    pp_host_timers_release(&held);
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+void pp_end_files_write_so_far(pp_end_file *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        bool wanted = list[i].wanted;
+        pp_end_files_write(&list[i], 1, false);
+        list[i].wanted = wanted;
+    }
+}
+
+void pp_end_files_after_fork(void)
+{
+    pp_lock_release(&writing);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * line_plugin.c: loads the plugin, asks it, copies what it says.
+ *
+ * Zone: NORMAL.
+ * Locks: the loader's, while the plugin is loaded.
+ * Owns: the plugin.
+ */
+#include "output/line_plugin.h"
+
+#include "base/text.h"
+#include "symbol/lines.h"
+#include "modules/loader.h"
+#include "sys/log.h"
+#include "modules/maps.h"
+#include "sys/own_files.h"
+#include "sys/own_work.h"
+#include "unwind/in_handler.h"
+
+#include "pprof_dwarf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static const char file_name[] = "libpprof-dwarf.so";
+static const char symbol_name[] = "pprof_dwarf";
+static const char advice[] = "install it beside libpprof.so, and libdw (libdw1, elfutils-libs)";
+
+/* libdw reads a table of lines with 130 KiB of its rows on the stack; 160 KiB were seen in all. It
+ * does not notice that it steps over a guard page. */
+static const uintptr_t stack_needed = 256 * UINT64_C(1024);
+
+static const pprof_dwarf_interface *plugin; /* NULL = not loaded */
+static bool missing;                        /* it was looked for, and is not there */
+static bool confined;                       /* it is not looked for any more */
+
+/* ---- what is in the way ---- */
+
+/* Once for each reason: the profile is written all the same. */
+static void say_once(bool *said, const char *why)
+{
+    pp_text text = PP_TEXT_INIT;
+    if (__atomic_exchange_n(said, true, __ATOMIC_RELAXED)) {
+        return;
+    }
+    pp_text_add(&text, "symbolize=lines: names alone: ");
+    pp_text_add(&text, why);
+    pp_log(&text);
+}
+
+/* The main thread's stack grows up to its limit; any other is as large as its mapping. */
+static bool has_room(const pp_map_line *map, uintptr_t sp)
+{
+    struct rlimit limit = {0};
+    if (strcmp(map->path, "[stack]") != 0 || getrlimit(RLIMIT_STACK, &limit) != 0) {
+        return sp - map->start >= stack_needed;
+    }
+    return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= map->limit - sp + stack_needed;
+}
+
+/* True also if that cannot be found out. */
+static bool is_stack_large(void)
+{
+    uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+    pp_arena arena = PP_ARENA_INIT;
+    char *text = NULL;
+    size_t length = 0;
+    bool large = true;
+    if (pp_maps_text(&arena, &text, &length) == 0) {
+        for (pp_map_line map; pp_maps_next(&text, &map);) {
+            if (sp >= map.start && sp < map.limit) {
+                large = has_room(&map, sp);
+            }
+        }
+    }
+    pp_arena_release(&arena);
+    return large;
+}
+
+static bool said_handler;
+static const char in_handler[] = "the profile is written in a signal handler";
+
+static bool is_possible(void)
+{
+    static bool said_stack;
+    if (pp_in_handler()) {
+        say_once(&said_handler, in_handler);
+        return false;
+    }
+    if (!is_stack_large()) {
+        say_once(&said_stack, "the stack of the thread that writes the profile is too small");
+        return false;
+    }
+    return true;
+}
+
+/* ---- loading ---- */
+
+static const pprof_dwarf_interface *load_from(const char *path, pp_text *why)
+{
+    const pprof_dwarf_interface *found = pp_loader_load(path, symbol_name, why);
+    if (found != NULL && found->version != PPROF_DWARF_VERSION) {
+        pp_text_add(why, path);
+        pp_text_add(why, " is of another version than libpprof");
+        return NULL;
+    }
+    return found;
+}
+
+/* Beside this library, where there is such a file; else where the loader looks. */
+static const pprof_dwarf_interface *load(pp_text *why)
+{
+    char path[PATH_MAX];
+    if (pp_loader_own_folder(path, sizeof path - sizeof file_name)) {
+        memcpy(path + strlen(path), file_name, sizeof file_name);
+        int fd = pp_own_open(path, O_RDONLY, 0);
+        if (fd >= 0) {
+            pp_own_close(fd);
+            return load_from(path, why);
+        }
+    }
+    return load_from(file_name, why);
+}
+
+/* In the child of a process with several threads one that does not exist may have the loader's
+ * lock. A program that has confined itself may be killed for what loading takes. */
+static void load_once(void)
+{
+    static bool said;
+    pp_text why = PP_TEXT_INIT;
+    if (pp_loader_is_suspect() || __atomic_load_n(&confined, __ATOMIC_RELAXED)) {
+        say_once(&said,
+                 "libpprof-dwarf.so was not loaded before the program forked or confined itself");
+        return;
+    }
+    const pprof_dwarf_interface *found = load(&why);
+    if (found == NULL) {
+        pp_text_add(&why, "; ");
+        pp_text_add(&why, advice);
+        why.data[why.length] = '\0';
+        say_once(&said, why.data);
+    }
+    __atomic_store_n(&plugin, found, __ATOMIC_RELEASE);
+    __atomic_store_n(&missing, found == NULL, __ATOMIC_RELAXED);
+}
+
+/* ---- asking ---- */
+
+/* What is being asked for. */
+typedef struct question {
+    pp_lines *lines;
+    pp_arena *arena;
+    bool lacks; /* something could not be stored, or is not known to the plugin either */
+    struct copied {
+        const char *text; /* the plugin's */
+        const char *copy;
+    } copied[64]; /* neighbours share their files and functions */
+} question;
+
+static int open_file(void *context, const char *path)
+{
+    (void)context;
+    return pp_own_open(path, O_RDONLY, 0);
+}
+
+static void close_file(void *context, int fd)
+{
+    (void)context;
+    pp_own_close(fd);
+}
+
+static const char *copy_of(question *q, const char *text)
+{
+    if (text == NULL) {
+        return NULL;
+    }
+    struct copied *known = &q->copied[(uintptr_t)text * 0x9e3779b97f4a7c15u >> 58];
+    if (known->text != text || strcmp(known->copy, text) != 0) {
+        const char *copy = pp_arena_text(q->arena, text, strlen(text));
+        *known = (struct copied){copy != NULL ? text : NULL, copy};
+    }
+    return known->copy;
+}
+
+static void take(void *context, const pprof_dwarf_place *place)
+{
+    question *q = context;
+    pp_line *line = pp_arena_array(q->arena, place->count, sizeof *line);
+    q->lacks |= line == NULL || place->may_lack_inlined;
+    if (line == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < place->count; i++) {
+        const pprof_dwarf_function *function = &place->functions[i];
+        bool outermost = i + 1 == place->count;
+        line[i] = (pp_line){
+            .function = copy_of(q, function->name == NULL && !outermost ? "??" : function->name),
+            .file = copy_of(q, function->file),
+            .line = function->line,
+            .start_line = function->start_line,
+        };
+        if (line[i].file == NULL || (line[i].function == NULL && !outermost)) {
+            q->lacks = true; /* no memory */
+            return;
+        }
+    }
+    q->lines[place->index] =
+        (pp_lines){.line = line, .count = (uint32_t)place->count, .entry = place->entry};
+}
+
+/* A program that was replaced on disk while it runs is still behind /proc/self/exe; its build id
+ * tells whether the mapping is the program. */
+static bool ask(const pp_mapping *mapping, const uint64_t *addresses, size_t count, question *q)
+{
+    const pprof_dwarf_host host = {
+        .context = q, .open = open_file, .close = close_file, .found = take};
+    pprof_dwarf_module module = {.path = mapping->path,
+                                 .build_id = mapping->build_id,
+                                 .build_id_size = mapping->build_id_size,
+                                 .bias = mapping->bias};
+    const pprof_dwarf_interface *asked = __atomic_load_n(&plugin, __ATOMIC_ACQUIRE);
+    static bool said_size;
+    static bool said_memory;
+    int error = asked->find_lines(&module, addresses, count, &host);
+    if (error == -ENOENT && mapping->build_id_size > 0) {
+        module.opened_path = "/proc/self/exe";
+        error = asked->find_lines(&module, addresses, count, &host);
+    }
+    if (error == -EFBIG) {
+        say_once(&said_size, "a file has more than 1 GiB of debug information");
+    } else if (error == -ENOMEM) {
+        say_once(&said_memory, "there is no memory for a file's debug information");
+    }
+    return error == 0 && !q->lacks;
+}
+
+static bool find(const pp_mapping *mapping, const uintptr_t *addresses, size_t count,
+                 pp_lines *lines, pp_arena *arena)
+{
+    _Static_assert(sizeof *addresses == sizeof(uint64_t), "the plugin is given the same array");
+    if (mapping->in_memory || mapping->path == NULL || mapping->path[0] != '/') {
+        return false; /* "", "[vdso]", "[heap]": no file */
+    }
+    question q = {.lines = lines, .arena = arena};
+    int saved_errno = errno;
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pp_own_work_begin();
+    bool whole = ask(mapping, (const uint64_t *)addresses, count, &q);
+    pp_own_work_end();
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+    return whole;
+}
+
+static bool begin(void)
+{
+    int saved_errno = errno;
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    bool possible = !__atomic_load_n(&missing, __ATOMIC_RELAXED) && is_possible();
+    if (possible && __atomic_load_n(&plugin, __ATOMIC_ACQUIRE) == NULL) {
+        pp_own_work_begin();
+        load_once();
+        pp_own_work_end();
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+    return possible && __atomic_load_n(&plugin, __ATOMIC_ACQUIRE) != NULL;
+}
+
+/* ---- when ---- */
+
+static bool begun;
+
+void pp_line_plugin_begin(void)
+{
+    static const pp_lines_source source = {.begin = begin, .find = find};
+    pp_lines_set_source(&source);
+    begun = true;
+}
+
+void pp_line_plugin_end(void)
+{
+    if (begun) {
+        say_once(&said_handler, in_handler);
+    }
+    pp_lines_set_source(NULL);
+}
+
+void pp_line_plugin_confine(void)
+{
+    __atomic_store_n(&confined, true, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.c: names, temporary files and renames; what `cpprof record` takes has none of these.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Owns: the templates.
+ */
+#include "output/output.h"
+
+#include "arch/system_call.h"
+#include "sys/clock.h"
+#include "sys/file_calls.h"
+#include "sys/own_files.h"
+#include "sys/path_template.h"
+#include "sys/write_all.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MAX_TEMPORARY_NAMES = 100 /* left over from killed processes of the same number */
+};
+
+/* A kind that does not go where the others go. */
+typedef struct own_file {
+    const char *kind; /* NULL: free, and so are those behind it */
+    bool is_numbered;
+    unsigned next; /* its number */
+    char template[PP_OUTPUT_PATH_MAX];
+} own_file;
+
+enum { OWN_FILES = 5 }; /* the flags of pprof_parse_flags(), and HEAPPROFILE */
+
+static const char recorder_name[] = "cpprof"; /* in messages */
+static char template[PP_OUTPUT_PATH_MAX];
+static own_file own_files[OWN_FILES];
+static unsigned counter;
+static bool several_kinds;
+
+void pp_output_init(void)
+{
+    pp_path_template_init(program_invocation_short_name);
+}
+
+/* ---- names ---- */
+
+int pp_output_set_template(const char *name)
+{
+    return *name == '\0' || !pp_path_template_is_valid(name)
+               ? -EINVAL
+               : pp_path_template_complete(template, sizeof template, name, false);
+}
+
+/* The entry of that kind, else a free one; NULL if there is neither. */
+static own_file *find_own(const char *kind)
+{
+    for (unsigned i = 0; i < OWN_FILES; i++) {
+        if (own_files[i].kind == NULL || strcmp(own_files[i].kind, kind) == 0) {
+            return &own_files[i];
+        }
+    }
+    return NULL;
+}
+
+static int set_own(const char *kind, const char *name, bool literally)
+{
+    own_file *own = find_own(kind);
+    if (*name == '\0' || own == NULL) {
+        return *name == '\0' ? -EINVAL : -ENOSPC;
+    }
+    int error = pp_path_template_complete(own->template, sizeof own->template, name, literally);
+    if (error == 0) {
+        own->kind = kind;
+    }
+    return error;
+}
+
+int pp_output_set_file(const char *kind, const char *path)
+{
+    return set_own(kind, path, true);
+}
+
+int pp_output_set_template_of(const char *kind, const char *name)
+{
+    return pp_path_template_is_valid(name) ? set_own(kind, name, false) : -EINVAL;
+}
+
+int pp_output_number_files(const char *kind)
+{
+    own_file *own = find_own(kind);
+    if (own == NULL) {
+        return -ENOSPC;
+    }
+    if (own->kind == NULL) {
+        memcpy(own->template, template, sizeof template);
+        own->kind = kind;
+    }
+    own->is_numbered = true;
+    return 0;
+}
+
+int pp_output_has_template(void)
+{
+    return template[0] != '\0';
+}
+
+void pp_output_distinguish_kinds(void)
+{
+    several_kinds = true;
+}
+
+/* Where the kind has to be put that the template does not mention; NULL if nowhere. */
+static const char *place_of_kind(void)
+{
+    static const char suffix[] = ".pb.gz";
+    size_t length = strlen(template);
+    if (!several_kinds || strncmp(template, "/dev/", 5) == 0 ||
+        strncmp(template, "/proc/", 6) == 0) {
+        return NULL;
+    }
+    for (const char *c = template; *c != '\0'; c++) {
+        if (*c == '%' && *++c == 'k') {
+            return NULL;
+        }
+    }
+    const char *end = template + length;
+    bool ends_with_suffix =
+        length > sizeof suffix && strcmp(end - (sizeof suffix - 1), suffix) == 0;
+    return ends_with_suffix ? end - (sizeof suffix - 1) : end;
+}
+
+static bool make_path(pp_output *output, const char *kind)
+{
+    pp_path b = pp_path_begin(output->path, sizeof output->path);
+    own_file *own = find_own(kind);
+    bool is_own = own != NULL && own->kind != NULL;
+    const char *kind_at = is_own ? NULL : place_of_kind();
+    counter++;
+    const pp_path_values values = {kind, counter};
+    for (const char *c = is_own ? own->template : template;; c++) {
+        if (c == kind_at) {
+            pp_path_add_char(&b, '.');
+            pp_path_add(&b, kind);
+        }
+        if (*c == '\0') {
+            break;
+        }
+        if (*c == '%') {
+            pp_path_add_placeholder(&b, *++c, &values);
+        } else {
+            pp_path_add_char(&b, *c);
+        }
+    }
+    if (is_own && own->is_numbered) {
+        pp_path_add_char(&b, '.');
+        pp_path_add_number(&b, own->next++);
+    }
+    return !b.overflow;
+}
+
+/* ---- files ---- */
+
+/*
+ * Devices, FIFOs and sockets, also through a link, and the kernel's links to open files (/dev/fd/3,
+ * /dev/stdout). Any other link is treated as a name to be taken over: following it would let
+ * whoever may write to /tmp choose which of our files is overwritten.
+ */
+static bool is_written_in_place(const char *path)
+{
+    struct stat status;
+    if (pp_link_status(path, &status) != 0 || S_ISREG(status.st_mode)) {
+        return false;
+    }
+    if (status.st_uid != (uid_t)pp_system_call(SYS_geteuid) && status.st_uid != 0) {
+        return false; /* somebody who guessed our name: the rename takes it over */
+    }
+    if (!S_ISLNK(status.st_mode)) {
+        return true;
+    }
+    bool kernel_link = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+    return pp_path_status(path, &status) == 0 && (kernel_link || !S_ISREG(status.st_mode));
+}
+
+static int open_in_place(pp_output *output)
+{
+    output->in_place = 1;
+    /* Without O_NONBLOCK a FIFO that nobody reads would hang the host's exit, here and while
+     * writing. */
+    int fd = pp_own_open(output->path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
+    if (fd < 0) {
+        return fd;
+    }
+    output->fd = fd;
+    return 0;
+}
+
+static int open_temporary(pp_output *output)
+{
+    for (uint64_t attempt = 0; attempt < MAX_TEMPORARY_NAMES; attempt++) {
+        pp_path b = pp_path_begin(output->temporary, sizeof output->temporary);
+        pp_path_add(&b, output->path);
+        pp_path_add(&b, ".tmp.");
+        pp_path_add_number(&b, (uint64_t)pp_system_call(SYS_getpid));
+        pp_path_add_char(&b, '.');
+        pp_path_add_number(&b, attempt);
+        if (b.overflow) {
+            return -ENAMETOOLONG;
+        }
+        output->fd = pp_own_open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        if (output->fd >= 0) {
+            return 0;
+        }
+        if (output->fd != -EEXIST) {
+            return output->fd;
+        }
+    }
+    return -EEXIST;
+}
+
+int pp_output_open(pp_output *output, const char *kind)
+{
+    output->fd = -1;
+    output->in_place = output->recorded = output->refused = 0;
+    output->temporary[0] = '\0';
+    if (pp_recorder_is_there()) {
+        output->recorded = 1;
+        memcpy(output->path, recorder_name, sizeof recorder_name);
+        pp_recorder_begin(&output->part, kind, ++counter);
+        return 0;
+    }
+    if (!make_path(output, kind)) {
+        return -ENAMETOOLONG;
+    }
+    return is_written_in_place(output->path) ? open_in_place(output) : open_temporary(output);
+}
+
+static int write_piece(void *context, const void *data, size_t length)
+{
+    pp_output *output = context;
+    if (output->recorded) {
+        output->refused = pp_recorder_add(&output->part, data, length, output->give_up_ns);
+        return output->refused;
+    }
+    return pp_write_all(output->fd, data, length, output->give_up_ns);
+}
+
+pprof_writer pp_output_writer(pp_output *output, uint64_t patience_ns)
+{
+    output->give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    return (pprof_writer){.write = write_piece, .ctx = output};
+}
+
+int pp_output_close(pp_output *output, int error)
+{
+    if (output->recorded) {
+        if (error == 0) {
+            error = output->refused = pp_recorder_end(&output->part, output->give_up_ns);
+        }
+        return error;
+    }
+    int closed = output->fd >= 0 ? pp_own_close(output->fd) : 0;
+    if (closed != 0 && error == 0 && closed != -EINTR) {
+        error = closed; /* a quota, or a network file system, may refuse as late as this */
+    }
+    output->fd = -1;
+    if (output->in_place || output->temporary[0] == '\0') {
+        return error;
+    }
+    if (error == 0) {
+        error = pp_path_rename(output->temporary, output->path);
+    }
+    if (error != 0) {
+        pp_path_remove(output->temporary);
+    }
+    return error;
+}
+
+static int put_once(pp_output *output, const char *kind, uint64_t patience_ns,
+                    pp_output_source *source, const void *context)
+{
+    int error = pp_output_open(output, kind);
+    if (error == 0) {
+        error = pp_output_close(output, source(pp_output_writer(output, patience_ns), context));
+    }
+    return error;
+}
+
+int pp_output_put(pp_output *output, const char *kind, uint64_t patience_ns,
+                  pp_output_source *source, const void *context)
+{
+    int error = put_once(output, kind, patience_ns, source, context);
+    if (output->recorded && output->refused != 0) {
+        pp_recorder_give_up();
+        error = put_once(output, kind, patience_ns, source, context);
+    }
+    return error;
+}

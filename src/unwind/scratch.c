@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scratch.c: borrowing of walk buffers (drawing in the header).
+ *
+ * Zone: SIGNAL.
+ * Owns: the buffers.
+ */
+#include "unwind/scratch.h"
+
+#include "arch/system_call.h"
+#include "base/compiler.h"
+#include "sys/left_frame.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    BUFFERS = 64,     /* that many threads inside a walk at one moment */
+    UNNAMED = INT_MIN /* an owner */
+};
+
+static pp_scratch buffers[BUFFERS];
+static int owner[BUFFERS];
+static unsigned suspect; /* whose owner is looked at next, modulo BUFFERS */
+
+static PP_TLS int self; /* 0 = not asked yet */
+/* Of the thread's innermost borrower. It is written before a buffer is taken, and cleared after it
+ * was given back: a thread for which this is 0 holds none. */
+static PP_TLS uintptr_t inside;
+
+static int own_id(void)
+{
+    if (pp_unlikely(self == 0)) {
+        self = pp_task_self();
+    }
+    return self;
+}
+
+/* In the program's order as this thread's handlers see it. */
+static void set_inside(uintptr_t sp)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    *(volatile uintptr_t *)&inside = sp;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static int owner_of(unsigned index)
+{
+    return __atomic_load_n(&owner[index], __ATOMIC_RELAXED);
+}
+
+static void set_owner(unsigned index, int who)
+{
+    __atomic_store_n(&owner[index], who, __ATOMIC_RELEASE);
+}
+
+static bool change_owner(unsigned index, int from, int to)
+{
+    return __atomic_compare_exchange_n(&owner[index], &from, to, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static bool is_own(unsigned index)
+{
+    return owner_of(index) == own_id() || owner_of(index) == -own_id();
+}
+
+/* ---- those that were left ---- */
+
+/* The walk's memo goes by a mark in the buffer, which must not look like a walk that goes on. */
+static void take_back(unsigned index)
+{
+    buffers[index].space.memo_use.mark = 0;
+    set_owner(index, 0);
+}
+
+/* Of the thread's own buffers. One without a stack pointer was taken by the innermost borrower, who
+ * has not got further, and is helped on: `inside` will be another one's. */
+PP_COLD_PATH static void take_back_left(uintptr_t sp)
+{
+    bool any = false;
+    for (unsigned i = 0; i < BUFFERS; i++) {
+        if (!is_own(i)) {
+            continue;
+        }
+        if (owner_of(i) < 0) {
+            buffers[i].sp = inside;
+            set_owner(i, own_id());
+        }
+        if (pp_frame_was_left(buffers[i].sp, sp)) {
+            take_back(i);
+        } else {
+            any = true;
+        }
+    }
+    if (!any && pp_frame_was_left(inside, sp)) { /* else it is about to take one */
+        set_inside(0);
+    }
+}
+
+/* One is looked at each time, so that many that fail at once stay cheap. */
+PP_COLD_PATH static int take_of_the_dead(int taker)
+{
+    unsigned index = __atomic_fetch_add(&suspect, 1, __ATOMIC_RELAXED) % BUFFERS;
+    int who = owner_of(index);
+    if (who == UNNAMED ||
+        pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), who < 0 ? -who : who, 0) != -ESRCH ||
+        !change_owner(index, who, taker)) {
+        return -1;
+    }
+    buffers[index].space.memo_use.mark = 0;
+    return (int)index;
+}
+
+/* ---- taking and giving ---- */
+
+static int take(int who)
+{
+    for (unsigned i = 0; i < BUFFERS; i++) {
+        if (owner_of(i) == 0 && change_owner(i, 0, who)) {
+            return (int)i;
+        }
+    }
+    return take_of_the_dead(who);
+}
+
+pp_scratch *pp_scratch_take(void)
+{
+    int index = take(UNNAMED);
+    return index >= 0 ? &buffers[index] : NULL;
+}
+
+pp_scratch *pp_scratch_take_at(uintptr_t sp)
+{
+    int who = own_id();
+    if (pp_unlikely(inside != 0)) {
+        take_back_left(sp);
+    }
+    uintptr_t outer = inside;
+    set_inside(sp);
+    int index = take(-who);
+    if (index < 0) {
+        set_inside(outer);
+        return NULL;
+    }
+    buffers[index].outer_sp = outer;
+    buffers[index].sp = sp;
+    set_owner((unsigned)index, who);
+    return &buffers[index];
+}
+
+/* If the giver is not the innermost, somebody further inside was left, and is to be found. */
+void pp_scratch_give(pp_scratch *buffer)
+{
+    unsigned index = (unsigned)(buffer - buffers);
+    bool innermost = owner_of(index) != UNNAMED && buffer->sp == inside;
+    uintptr_t outer = buffer->outer_sp;
+    set_owner(index, 0);
+    if (innermost) {
+        set_inside(outer);
+    }
+}
+
+/* ---- threads and processes ---- */
+
+void pp_scratch_thread_end(void)
+{
+    for (unsigned i = 0; inside != 0 && i < BUFFERS; i++) {
+        if (is_own(i)) {
+            take_back(i);
+        }
+    }
+    set_inside(0);
+}
+
+void pp_scratch_after_fork_in_child(void)
+{
+    int before = self;
+    self = pp_task_self();
+    for (unsigned i = 0; i < BUFFERS; i++) {
+        bool kept = before != 0 && (owner[i] == before || owner[i] == -before);
+        owner[i] = !kept ? 0 : owner[i] > 0 ? self : -self;
+    }
+}
