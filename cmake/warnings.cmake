@@ -7,6 +7,11 @@ function(pprof_warnings target)
   if(PPROF_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${PPROF_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${PPROF_SANITIZE})
+    # The library compares addresses of frames (nested walks, frames that were jumped out of): locals stay on
+    # the stack, and do not go to AddressSanitizer's fake one, where gcc 13 and later put them.
+    if(PPROF_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE --param=asan-use-after-return=0)
+    endif()
   endif()
   if(PPROF_COVERAGE)
     target_compile_options(${target} PRIVATE --coverage)

@@ -2,7 +2,7 @@
  *
  * kinds.c: the list of all kinds. A new one is a line.
  *
- * Zone: NORMAL.
+ * Zone: SIGNAL. Constants; what may be called where says kind.h.
  */
 #include "host/kind.h"
 

@@ -11,6 +11,7 @@
 #include "host/kind.h"
 #include "api/options.h"
 #include "api/preload.h"
+#include "host/start.h"
 #include "sys/log.h"
 
 #include "pprof.h"

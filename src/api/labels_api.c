@@ -6,7 +6,7 @@
  */
 #include "pprof.h"
 
-#include "api/preload.h"
+#include "host/start.h"
 #include "store/labels.h"
 #include "modules/own_code.h"
 

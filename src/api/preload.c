@@ -16,6 +16,7 @@
 #include "host/exec_target.h"
 #include "host/follow_exec.h"
 #include "host/process.h"
+#include "host/start.h"
 #include "host/threads.h"
 #include "host/kind.h"
 #include "output/line_plugin.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * preload.h: the start-up: what keeps it in programs that are linked to libpprof.a, and the way to
- * what it starts for all who ask for profiles later.
+ * preload.h: what the start-up has started, changed while the program runs: pprof_configure() and
+ * pprof_parse_flags() come here.
  *
  * Zone: NORMAL.
  * Locks: one, between pp_preload_begin() and pp_preload_apply(); waited for.
@@ -10,10 +10,6 @@
 #define PP_API_PRELOAD_H
 
 #include "api/options.h"
-
-/* Does nothing. A linker takes a member of an archive only if something refers to it; what refers
- * to this gets the constructor, the hooks and the end of the process. */
-void pp_preload_link(void);
 
 /*
  * For those who ask for profiles while the program runs: fill in the options that hold now, and ask

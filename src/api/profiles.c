@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiles.c: the profiles that have a name: those of the kinds, and the program's own
- * (custom_profiles.c).
+ * profiles.c: the registry: finds profiles by name and lists them in the order of names, those of
+ * the kinds and those that the program has made.
  *
  * Zone: NORMAL.
  */
 #include "pprof.h"
 
 #include "output/count.h"
-#include "kinds/custom/custom_profiles.h"
 #include "host/kind.h"
-#include "api/preload.h"
-#include "host/prepare.h"
+#include "host/start.h"
 #include "profile/value_rows.h"
-#include "api/profile_names.h"
-#include "kinds/heap/heap_cycles.h"
 #include "modules/modules.h"
 #include "sys/sanitizers.h"
 
@@ -60,23 +56,33 @@ static pprof_profile *next_built_in(const char *name)
     return next;
 }
 
-/* ---- the registry ---- */
+/* ---- the program's own ---- */
 
-pprof_profile *pprof_new_profile(const char *name)
+/* The first of a list by name; NULL: there is none. */
+static pprof_profile *first_made(void)
 {
-    pp_preload_link();
-    int error = pp_profile_name_check(name);
-    pprof_profile *profile = NULL;
-    if (error == 0) {
-        pp_prepare_walks();
-        pp_modules_refresh();
-        profile = pp_custom_profile_new(name, &error);
+    size_t i = 0;
+    while (pp_kinds[i] != NULL && pp_kinds[i]->made == NULL) {
+        i++;
     }
-    if (profile == NULL) {
-        errno = -error;
+    return pp_kinds[i] != NULL ? pp_kinds[i]->made() : NULL;
+}
+
+static pprof_profile *next_made(const pprof_profile *profile)
+{
+    return __atomic_load_n(&profile->next, __ATOMIC_ACQUIRE);
+}
+
+static pprof_profile *find_made(const char *name)
+{
+    pprof_profile *profile = first_made();
+    while (profile != NULL && strcmp(profile->name, name) != 0) {
+        profile = next_made(profile);
     }
     return profile;
 }
+
+/* ---- the registry ---- */
 
 pprof_profile *pprof_lookup(const char *name)
 {
@@ -88,23 +94,23 @@ pprof_profile *pprof_lookup(const char *name)
     if (profile != NULL) {
         return is_there(profile) ? profile : NULL;
     }
-    return pp_custom_profile_find(name);
+    return find_made(name);
 }
 
 size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
 {
     pp_preload_link();
     size_t count = 0;
-    pprof_profile *custom = pp_custom_profiles_first();
-    for (pprof_profile *p = next_built_in(""); p != NULL || custom != NULL; count++) {
-        bool is_custom = p == NULL || (custom != NULL && strcmp(custom->name, p->name) < 0);
+    pprof_profile *made = first_made();
+    for (pprof_profile *p = next_built_in(""); p != NULL || made != NULL; count++) {
+        bool is_made = p == NULL || (made != NULL && strcmp(made->name, p->name) < 0);
         if (profiles != NULL && count < capacity) {
             /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
             pp_sanitizers_write(&profiles[count], sizeof *profiles);
-            profiles[count] = is_custom ? custom : p;
+            profiles[count] = is_made ? made : p;
         }
-        if (is_custom) {
-            custom = __atomic_load_n(&custom->next, __ATOMIC_ACQUIRE);
+        if (is_made) {
+            made = next_made(made);
         } else {
             p = next_built_in(p->name);
         }
@@ -145,8 +151,8 @@ int pprof_profile_write(pprof_profile *profile, pprof_writer writer, int debug)
     if (profile == NULL || writer.write == NULL || debug < PPROF_DEBUG_BARE) {
         return -EINVAL;
     }
-    if (profile->collects) {
-        pp_heap_collect();
+    if (profile->before_write != NULL) {
+        profile->before_write();
     }
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);

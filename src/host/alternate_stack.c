@@ -5,16 +5,16 @@
  *
  * A thread that sets up such a one gets no more signals of ours before it is in force, and gets
  * them again after it is gone (host/small_stacks.h). One that is large enough may become a
- * coroutine's: see pp_cpu_timers_hold_thread().
+ * coroutine's (PP_THREAD_CHANGES_STACK).
  *
  * Zone: HOOK. It may be called from the host's signal handlers.
- * Locks: the one of cpu_timers.c, with patience.
+ * Locks: those of the samplers, with patience.
  */
 #include "host/process.h"
 
 #include "arch/system_call.h"
 #include "host/real.h"
-#include "kinds/cpu/cpu_timers.h"
+#include "host/sampler.h"
 #include "host/small_stacks.h"
 
 #include <errno.h>
@@ -33,9 +33,9 @@ static void follow(const stack_t *stack)
     bool small = pp_small_stacks_is(stack);
     pp_small_stacks_set_own(small ? (uintptr_t)pthread_self() : 0);
     if (small && !before) {
-        pp_cpu_timers_pause_thread();
+        pp_samplers_tell(PP_THREAD_PAUSES);
     } else if (!small && before) {
-        pp_cpu_timers_resume_thread();
+        pp_samplers_tell(PP_THREAD_RESUMES);
     }
 }
 
@@ -64,7 +64,7 @@ sigaltstack(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
     if (pp_small_stacks_is(stack)) {
         follow(stack);
     } else if ((stack->ss_flags & SS_DISABLE) == 0) {
-        pp_cpu_timers_hold_thread();
+        pp_samplers_tell(PP_THREAD_CHANGES_STACK);
     }
     int result = real(stack, old);
     int saved_errno = errno;

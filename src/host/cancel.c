@@ -11,13 +11,13 @@
  * that it is sent.
  *
  * Zone: HOOK.
- * Locks: the one of cpu_signal.c, before and after the real call.
+ * Locks: the one of sampling_handler.c, before and after the real call.
  */
 #include "host/process.h"
 
 #include "arch/system_call.h"
 #include "host/real.h"
-#include "kinds/cpu/cpu_signal.h"
+#include "host/sampling_handler.h"
 #include "host/small_stacks.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
@@ -39,7 +39,7 @@ static int cancel_self(cancel_function *real, pthread_t thread)
     int type = PTHREAD_CANCEL_DEFERRED;
     pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
     int result = real(thread);
-    pp_cpu_signal_reinstall();
+    pp_sampling_handler_reinstall();
     pthread_setcanceltype(type, NULL);
     return result;
 }
@@ -60,10 +60,10 @@ static int cancel_on_small_stack(cancel_function *real, pthread_t thread, int ti
 {
     pp_signal_mask old = 0;
     pp_signals_block(&old);
-    pp_cpu_signal_step_aside();
+    pp_sampling_handler_step_aside();
     int result = real(thread);
     wait_until_taken(tid);
-    pp_cpu_signal_step_back();
+    pp_sampling_handler_step_back();
     pp_signals_restore(&old);
     return result;
 }
@@ -88,7 +88,7 @@ pthread_cancel(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
         return cancel_on_small_stack(real, thread, tid);
     }
     int result = real(thread);
-    pp_cpu_signal_reinstall();
+    pp_sampling_handler_reinstall();
     return result;
 }
 

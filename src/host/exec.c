@@ -13,12 +13,12 @@
  *
  * Zone: HOOK. Called between fork or vfork and exec too: there, one getpid and no more (what a
  * child of fork is told is for the callback to know).
- * Locks: the one of cpu_timers.c, with patience.
+ * Locks: those of the samplers, with patience.
  */
 #include "host/process.h"
 
 #include "host/real.h"
-#include "kinds/cpu/cpu_timers.h"
+#include "host/sampler.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static bool before(const void *real, pp_exec *exec)
     if (owner) {
         int saved_errno = errno;
         pp_hook_tell_exec(exec);
-        pp_cpu_timers_before_exec();
+        pp_samplers_tell(PP_THREAD_EXECUTES);
         errno = saved_errno;
     }
     return owner;
@@ -50,7 +50,7 @@ static bool before(const void *real, pp_exec *exec)
 static int after(bool owner, int result)
 {
     if (owner) {
-        pp_cpu_timers_after_failed_exec();
+        pp_samplers_tell(PP_THREAD_FAILED_TO_EXECUTE);
         pp_hook_tell_failed_exec();
     }
     return result;

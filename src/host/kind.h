@@ -16,6 +16,8 @@
 #ifndef PP_HOST_KIND_H
 #define PP_HOST_KIND_H
 
+#include "host/sampler.h"
+
 #include "pprof.h"
 
 #include <stdbool.h>
@@ -46,9 +48,9 @@ struct pprof_profile {
     /* Built in, else NULL. */
     size_t (*count)(void);
     int (*write)(pprof_writer writer, int debug);
-    bool (*is_there)(void); /* NULL: always */
-    bool collects;          /* the program's collector is run before it is written */
-    bool unlisted;          /* another name of one that is listed */
+    bool (*is_there)(void);     /* NULL: always */
+    void (*before_write)(void); /* with no lock of ours held; it may call the program */
+    bool unlisted;              /* another name of one that is listed */
     /* The program's own. */
     struct pp_value_table *values;
     struct pprof_profile *next;
@@ -60,6 +62,9 @@ typedef struct pp_kind {
     const pp_word *variables; /* looked at in this order, after LIBPPROF */
     const pp_flag *flags;
     pprof_profile *profiles;
+    /* The first of the profiles that the program has made itself; ordered by name. */
+    pprof_profile *(*made)(void);
+    const pp_sampler *sampler;
 
     /* ---- what is asked for ---- */
 
@@ -82,6 +87,8 @@ typedef struct pp_kind {
     bool (*is_on)(void);
     /* Whether addresses are held whose modules must be remembered before they go. */
     bool (*holds_addresses)(void);
+    /* Whether it keeps this descriptor open for itself: no profile shows it. */
+    bool (*owns_descriptor)(int fd);
     /* Writes what is to be written and has not been. `interrupted`: the ucontext_t of a fatal
      * signal's handler, in which the process ends; NULL if it ends in another way. */
     void (*end)(const void *interrupted);

@@ -15,12 +15,12 @@
 #include "host/real.h"
 
 #include "arch/system_call.h"
-#include "kinds/heap/malloc_mappings.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -196,11 +196,4 @@ void *pp_real_find_version(const char *name, const char *version)
     (void)name;
     (void)version;
     return NULL;
-}
-
-/* libc's malloc maps its memory by an internal name, past our mmap. */
-bool pp_malloc_is_allocators(uintptr_t address)
-{
-    (void)address;
-    return false;
 }

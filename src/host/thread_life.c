@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread.c: tells every sampler of a thread's begin and end; today there is one.
+ * thread_life.c: a thread begins and ends.
  *
  * Zone: NORMAL.
  */
 #include "host/thread_life.h"
 
-#include "kinds/contention/contention.h"
-#include "kinds/cpu/cpu_timers.h"
-#include "unwind/scratch.h"
 #include "host/small_stacks.h"
 #include "store/labels.h"
+#include "unwind/scratch.h"
 #include "unwind/stack_memo.h"
 #include "unwind/stack_memory.h"
 
@@ -24,8 +22,7 @@ void pp_thread_begin(uintptr_t entry, const pp_thread_caller *caller, pprof_labe
 {
     pp_labels_exchange(labels);
     pp_thread_creation_begin(entry, creation);
-    pp_contention_thread_begin();
-    pp_cpu_timers_thread_begin(entry, caller);
+    pp_samplers_thread_begins(entry, caller);
 }
 
 void pp_thread_was_there(void)
@@ -45,9 +42,8 @@ void pp_thread_drop_labels(pprof_labels *labels)
 
 void pp_thread_end(void)
 {
-    pp_cpu_timers_thread_end();
+    pp_samplers_tell(PP_THREAD_ENDS);
     pp_small_stacks_set_own(0);
-    pp_contention_thread_end();
     pp_scratch_thread_end();
     pp_memo_thread_end();
     pp_thread_creation_end(); /* nobody looks at its labels any more */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread.h: what the samplers do when a thread begins and ends.
+ * thread_life.h: the library follows a thread from its begin to its end: stack bounds, labels, its
+ * creator, the samplers (host/sampler.h).
  *
  * Zone: NORMAL, on the thread itself.
- * Locks: those of the samplers (cpu_timers.h).
+ * Locks: those of the samplers.
  */
 #ifndef PP_HOST_THREAD_LIFE_H
 #define PP_HOST_THREAD_LIFE_H
 
-#include "kinds/cpu/cpu_timers.h"
+#include "host/sampler.h"
 #include "host/thread_creation.h"
 
 #include "pprof.h"

@@ -18,9 +18,8 @@
 
 #include "arch/stubs.h"
 #include "base/memory.h"
-#include "kinds/fd/fd_hooks.h"
 #include "host/real.h"
-#include "kinds/contention/waits.h"
+#include "host/sampler.h"
 #include "host/thread_life.h"
 #include "sys/lock.h"
 #include "sys/signal_mask.h"
@@ -214,8 +213,7 @@ static void prepare_hooks(void)
 {
     static bool done;
     if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) {
-        pp_hook_waits_prepare_for_threads();
-        pp_hook_descriptors_prepare_for_threads();
+        pp_samplers_tell(PP_THREAD_IS_FIRST);
     }
 }
 

@@ -55,6 +55,15 @@ need() {
     done
 }
 
+# as_root WHY: goes on only as root. A user who may use sudo without a password runs the whole test by it.
+as_root() {
+    [ "$(id -u)" != 0 ] || return 0
+    sudo -n true 2>/dev/null || skip "needs root, $1"
+    as_root_status=0
+    sudo -n env PATH="$PATH" BUILD="$BUILD" SRC="$SRC" PPROF_ABSENT="${PPROF_ABSENT-}" sh "$0" || as_root_status=$?
+    exit "$as_root_status"
+}
+
 # preload OPTIONS COMMAND...: runs the command with the library.
 preload() {
     preload_options=$1

@@ -36,7 +36,7 @@ done
 
 # What cannot be opened to find names in is read as it is loaded: dynamic symbols, and where functions begin.
 for how in unread chroot; do
-    [ -e $how.cpu.pb.gz ] || continue
+    [ -e $how.cpu.pb.gz.raw ] || continue
     expect_equal "weight of __libc_start_main, $how" "$(weight $how.cpu.pb.gz.raw)" \
         "$(weight_with $how.cpu.pb.gz.raw __libc_start_main)"
     stacks $how.cpu.pb.gz.raw | tr '\t' '\n' | grep '^\[shut_off]+0x' | sort -u >functions

@@ -10,6 +10,7 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need cmake cc c++ xz go timeout unshare pkg-config
+as_root "to make a mount namespace"
 
 readme=$SRC/README.md
 commands="$work/commands"

@@ -6,7 +6,7 @@
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
 need setpriv cc
-[ "$(id -u)" = 0 ] || skip "needs root, to make a setuid program"
+as_root "to make a setuid program"
 
 chmod 755 .
 mkdir -m 777 open

@@ -32,20 +32,25 @@ clean_tree() {
     put src/base/arena.h '#include <stddef.h>'
     put src/base/arena.c '#include "base/arena.h"' '#include <sys/mman.h>'
     put src/arch/arch.h '#include "base/arena.h"'
-    put src/modules/maps.h '#include "base/arena.h"'
+    put src/sys/tasks.h '#include "arch/arch.h"'
+    put src/modules/maps.h '#include "sys/tasks.h"'
     put src/unwind/walk.h '#include "arch/arch.h"' '#include "modules/maps.h"'
     put src/store/stacks.h '#include "base/arena.h"'
     put src/kinds/cpu/cpu.h '#include "unwind/walk.h"' '# include "store/stacks.h"'
-    put src/hook/thread.c '#include "kinds/cpu/cpu.h"' '#include "pprof.h"'
+    put src/kinds/heap/heap.h '#include "host/kind.h"' '#include "encode/proto.h"'
+    put src/host/kind.h '#include "store/stacks.h"'
+    put src/host/thread.c '#include "host/kind.h"' '#include "pprof.h"'
     put src/symbol/names.h '#include "modules/maps.h"'
-    put src/profile/model.h '#include "symbol/names.h"' '#include "kinds/cpu/cpu.h"'
-    put src/encode/proto.h '#include "profile/model.h"' '#include <zlib.h>'
+    put src/profile/model.h '#include "store/stacks.h"' '#include "modules/maps.h"'
+    put src/encode/proto.h '#include "profile/model.h"' '#include "symbol/names.h"' '#include <zlib.h>'
+    put src/output/file.h '#include "encode/proto.h"'
     put src/api/options.h '#include "pprof.h"'
-    put src/api/pprof.c '#include "api/options.h"' '#include "encode/proto.h"' '#include "hook/thread.h"'
-    put src/hook/thread.h ' * a comment may say #include "encode/proto.h"'
+    put src/api/version.c '#include "api/options.h"' '#include "output/file.h"' '#include "host/kind.h"'
+    put src/host/thread.h ' * a comment may say #include "encode/proto.h"'
+    put src/kinds.c '#include "host/kind.h"'
     put cmd/read.h '#include <pprof.h>'
     put include/pprof_dwarf.h '#include <stdint.h>'
-    put src/plugin.c '#include "pprof_dwarf.h"'
+    put src/output/plugin.c '#include "pprof_dwarf.h"'
     put dwarf/lines.h '#include "pprof_dwarf.h"'
     put dwarf/lines.c '#include "dwarf/lines.h"' '#include <elfutils/libdw.h>'
     put cmd/main.c '#include "read.h"' '#include "pprof.h"' '#include <stdio.h>' '#include "dwarf/lines.h"'
@@ -71,18 +76,24 @@ refuses() {
 }
 
 refuses src/base/arena.c '#include "modules/maps.h"' \
-    'base must not include "modules/maps.h" (base -> sys): base may see nothing'
-refuses src/modules/maps.h '#include "unwind/walk.h"' 'sys must not include "unwind/walk.h"'
+    'base must not include "modules/maps.h" (base -> modules): base may see nothing'
+refuses src/sys/tasks.h '#include "modules/maps.h"' 'sys must not include "modules/maps.h"'
+refuses src/modules/maps.h '#include "unwind/walk.h"' 'modules must not include "unwind/walk.h"'
 refuses src/arch/arch.h '#  include "modules/maps.h"' 'arch must not include "modules/maps.h"'
 refuses src/unwind/walk.h '#include "store/stacks.h"' 'unwind must not include "store/stacks.h"'
 refuses src/store/stacks.h '#include "unwind/walk.h"' \
     'store must not include "unwind/walk.h" (store -> unwind): store may see sys arch base'
-refuses src/kinds/cpu/cpu.h '#include "profile/model.h"' 'sample must not include "profile/model.h"'
-refuses src/hook/thread.c '#include "unwind/walk.h"' 'hook must not include "unwind/walk.h"'
+refuses src/kinds/cpu/cpu.h '#include "kinds/heap/heap.h"' \
+    'kinds/cpu must not include "kinds/heap/heap.h" (kinds/cpu -> kinds/heap): kinds/cpu may see output'
+refuses src/host/thread.c '#include "kinds/cpu/cpu.h"' 'host must not include "kinds/cpu/cpu.h"'
+refuses src/host/thread.c '#include "output/file.h"' 'host must not include "output/file.h"'
+refuses src/output/file.h '#include "kinds/cpu/cpu.h"' 'output must not include "kinds/cpu/cpu.h"'
+refuses src/api/version.c '#include "kinds/cpu/cpu.h"' 'api must not include "kinds/cpu/cpu.h"'
+refuses src/kinds.c '#include "kinds/cpu/cpu.h"' 'src must not include "kinds/cpu/cpu.h"'
 refuses src/symbol/names.h '#include "profile/model.h"' 'symbol must not include "profile/model.h"'
 refuses src/profile/model.h '#include "encode/proto.h"' 'profile must not include "encode/proto.h"'
-refuses src/encode/proto.h '#include "store/stacks.h"' 'encode must not include "store/stacks.h"'
-refuses src/kinds/cpu/cpu.h '#include "api/options.h"' 'sample must not include "options.h" (sample -> src)'
+refuses src/encode/proto.h '#include "host/kind.h"' 'encode must not include "host/kind.h"'
+refuses src/kinds/cpu/cpu.h '#include "api/options.h"' 'kinds/cpu must not include "api/options.h"'
 # An edge stays an edge in angle brackets.
 refuses src/base/arena.c '#include <modules/maps.h>' 'base must not include "modules/maps.h"'
 refuses src/encode/proto.h '#include "pprof_http.h"' 'encode must not include "pprof_http.h"'
@@ -104,13 +115,19 @@ refuses http/serve.c '#include "base/arena.h"' 'http must not include "base/aren
 refuses bench/own.c '#include "unwind/walk.h"' 'bench must not include "unwind/walk.h"'
 refuses dwarf/lines.c '#include "base/arena.h"' 'dwarf must not include "base/arena.h" of the library'
 refuses bench/own.c '#include "dwarf/lines.h"' '"dwarf/lines.h" is no header of bench/'
-refuses src/plugin.c '#include "dwarf/lines.h"' 'there is no src/dwarf/lines.h'
+refuses src/output/plugin.c '#include "dwarf/lines.h"' 'there is no src/dwarf/lines.h'
 
 # A new folder needs a row in the table.
 clean_tree
 put src/attic/x.c '#include "base/arena.h"'
 ! tools/check-deps >out 2>&1 || fail "a folder without a row was let through"
 grep -qF 'src/attic/x.c:1: src/attic/ is no room that the table knows' out || fail "src/attic"
+
+# So does a file beside the folders of kinds.
+clean_tree
+put src/kinds/all.c '#include "base/arena.h"'
+! tools/check-deps >out 2>&1 || fail "a file in src/kinds/ was let through"
+grep -qF 'src/kinds/all.c:1: src/kinds/ is no room that the table knows' out || fail "src/kinds"
 
 # It looks at its own tree from wherever it is called.
 clean_tree

@@ -51,7 +51,7 @@ clean_tree() {
         'int pp_table_add(void *to, const void *from, unsigned long size)' \
         '{ errno = depth++; memcpy(to, from, size); return 0; }'
     put src/store/table.h 'SIGNAL for add, NORMAL for the rest.' ''
-    put src/hook/thread.c 'HOOK' '#include <dlfcn.h>' \
+    put src/host/thread.c 'HOOK' '#include <dlfcn.h>' \
         'int pp_table_add(void *to, const void *from, unsigned long size);' 'void *pp_real(void);' \
         'void *pp_real(void) { pp_table_add(0, 0, 0); return dlsym(RTLD_NEXT, "x"); }'
     put src/profile/snapshot.c 'NORMAL' '#include <stdlib.h>' 'void *pp_snapshot(void);' \
@@ -59,7 +59,7 @@ clean_tree() {
     put src/encode/proto.c 'NORMAL, and the fatal-signal writer.' 'int pp_encode(void);' \
         'int pp_table_add(void *to, const void *from, unsigned long size);' \
         'int pp_encode(void) { return pp_table_add(0, 0, 0); }'
-    put src/api/pprof.c 'NORMAL' 'int pp_encode(void);' \
+    put src/api/version.c 'NORMAL' 'int pp_encode(void);' \
         '__attribute__((visibility("default"))) int pprof_start(void);' \
         'int pprof_start(void) { return pp_encode(); }'
 }
@@ -67,7 +67,7 @@ clean_tree() {
 # build [FLAG...]: objects where CMake would put them, and the library; FLAGs are the linker's.
 build() {
     rm -rf objects libpprof.so
-    for file in src/*.c src/*/*.c; do
+    for file in src/*/*.c; do
         object=objects/${file#src/}.o
         mkdir -p "$(dirname "$object")"
         if cmp -s "$file" "clean/$file"; then
@@ -77,7 +77,7 @@ build() {
                 -D_GNU_SOURCE -c "$file" -o "$object"
         fi
     done
-    ${CC:-cc} -shared -o libpprof.so objects/*.o objects/*/*.o "$@"
+    ${CC:-cc} -shared -o libpprof.so objects/*/*.o "$@"
 }
 
 check() {
@@ -140,17 +140,17 @@ refused 'src/store/bad.c: zone SIGNAL, refers to pp_snapshot of src/profile/snap
 
 put src/store/bad.c 'SIGNAL' 'void *pp_real(void);' 'void *pp_bad(void);' \
     'void *pp_bad(void) { return pp_real(); }'
-refused 'src/store/bad.c: zone SIGNAL, refers to pp_real of src/hook/thread.c, zone HOOK'
+refused 'src/store/bad.c: zone SIGNAL, refers to pp_real of src/host/thread.c, zone HOOK'
 
 # ---- HOOK
 
-put src/hook/bad.c 'HOOK' '#include <stdio.h>' 'int pp_bad(void);' \
+put src/host/bad.c 'HOOK' '#include <stdio.h>' 'int pp_bad(void);' \
     'int pp_bad(void) { return puts("x"); }'
-refused 'src/hook/bad.c: zone HOOK, refers to puts, which neither'
+refused 'src/host/bad.c: zone HOOK, refers to puts, which neither'
 
-put src/hook/bad.c 'HOOK' 'int pp_encode(void);' 'int pp_bad(void);' \
+put src/host/bad.c 'HOOK' 'int pp_encode(void);' 'int pp_bad(void);' \
     'int pp_bad(void) { return pp_encode(); }'
-refused 'src/hook/bad.c: zone HOOK, refers to pp_encode of src/encode/proto.c, zone NORMAL (fatal'
+refused 'src/host/bad.c: zone HOOK, refers to pp_encode of src/encode/proto.c, zone NORMAL (fatal'
 
 # ---- NORMAL, and the fatal-signal writer
 
@@ -199,7 +199,7 @@ refused 'bytes of thread-local storage; a host has room for 256'
 put src/profile/bad.c 'NORMAL' '__attribute__((visibility("default"))) int leaked_name = 3;'
 refused 'libpprof.so: exports leaked_name: neither pprof_* nor in tools/zones/exports.allow'
 
-put src/hook/good.c 'NORMAL' '__attribute__((visibility("default"))) int pthread_create(void);' \
+put src/host/good.c 'NORMAL' '__attribute__((visibility("default"))) int pthread_create(void);' \
     'int pthread_create(void) { return 3; }'
 build
 check || fail "a hook that is listed was refused"

@@ -12,7 +12,7 @@
 #include "output/count.h"
 #include "output/end_file.h"
 #include "host/kind.h"
-#include "host/prepare.h"
+#include "output/prepare.h"
 
 enum { CALLS = 16, DEPTH = 64 };
 

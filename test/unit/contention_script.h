@@ -29,6 +29,13 @@
 #define NOT_UNDER_TSAN() ((void)0)
 #endif
 
+/* AddressSanitizer of gcc 13 and later aborts at a join of a thread that it has not seen begin. */
+#ifdef __SANITIZE_ADDRESS__
+#define MAY_JOIN_ITSELF false
+#else
+#define MAY_JOIN_ITSELF true
+#endif
+
 /* ---- what the tables have gained since a moment ---- */
 
 /* A function in a section of its own: the linker says where that begins and ends. */

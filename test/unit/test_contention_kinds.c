@@ -317,7 +317,9 @@ static void what_is_refused_is_no_wait(void **state)
     pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
     totals joins = blocked_in(NULL, (void *)pthread_join);
     totals conditions = blocked_in(NULL, (void *)pthread_cond_wait);
-    assert_int_equal(pthread_join(pthread_self(), NULL), EDEADLK);
+    if (MAY_JOIN_ITSELF) {
+        assert_int_equal(pthread_join(pthread_self(), NULL), EDEADLK);
+    }
     make(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE,
          PTHREAD_PROCESS_PRIVATE);
     assert_int_equal(pthread_cond_wait(&condition, &mutex), EPERM);

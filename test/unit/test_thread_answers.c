@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "kinds/threads/thread_answers.h"
+#include "host/thread_answers.h"
 
 #include "parked_thread.h"
 

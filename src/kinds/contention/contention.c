@@ -7,6 +7,7 @@
  */
 #include "kinds/contention/contention.h"
 
+#include "base/pseudo_frame.h"
 #include "base/compiler.h"
 #include "base/random.h"
 #include "base/stack_hash.h"
@@ -33,11 +34,7 @@ static pp_contention_facts facts;
 
 static PP_TLS uint64_t random_state;
 
-/* A real function, so that every reader shows its name; its address is all that is used. */
-__attribute__((visibility("default"), noinline, used)) void pprof_unseen_holder(void)
-{
-    __asm__ volatile("" ::: "memory");
-}
+PP_PSEUDO_FRAME(pprof_unseen_holder)
 
 /* ---- recording ---- */
 

@@ -9,8 +9,9 @@
 #include "kinds/contention/contention_kind.h"
 
 #include "kinds/contention/contention_text.h"
+#include "kinds/contention/waits.h"
 #include "host/kind.h"
-#include "host/prepare.h"
+#include "output/prepare.h"
 #include "sys/log.h"
 
 #include <errno.h>
@@ -148,6 +149,7 @@ const pp_kind pp_kind_contention = {
     .words = words,
     .flags = flags,
     .profiles = profiles,
+    .sampler = &pp_contention_sampler,
     .forget = forget,
     .files = files,
     .take_flags = take_flags,

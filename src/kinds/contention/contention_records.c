@@ -8,7 +8,7 @@
 #include "pprof.h"
 
 #include "kinds/contention/contention_control.h"
-#include "api/preload.h"
+#include "host/start.h"
 #include "kinds/contention/contention_profile.h"
 #include "kinds/contention/contention.h"
 #include "sys/clock.h"

@@ -377,3 +377,18 @@ __attribute__((visibility("hidden"), used)) long pp_wait_slow(const pp_wait_call
         return wait_for(call, PP_WAIT_FOR_EVENT);
     }
 }
+
+/* ---- threads ---- */
+
+static void begins(uintptr_t entry, const pp_thread_caller *caller)
+{
+    (void)entry;
+    (void)caller;
+    pp_contention_thread_begin();
+}
+
+const pp_sampler pp_contention_sampler = {
+    .on = {[PP_THREAD_IS_FIRST] = pp_hook_waits_prepare_for_threads,
+           [PP_THREAD_ENDS] = pp_contention_thread_end},
+    .thread_begins = begins,
+};

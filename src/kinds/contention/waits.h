@@ -12,6 +12,8 @@
 #ifndef PP_KINDS_CONTENTION_WAITS_H
 #define PP_KINDS_CONTENTION_WAITS_H
 
+#include "host/sampler.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -73,5 +75,8 @@ extern bool pp_hook_waits_counted;
 
 /* False if the function does not exist. */
 bool pp_wait_resolve(pp_wait_hook *hook);
+
+/* What threads and their ends mean for the waits. */
+extern const pp_sampler pp_contention_sampler;
 
 #endif

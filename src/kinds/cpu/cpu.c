@@ -8,6 +8,7 @@
 #include "kinds/cpu/cpu.h"
 
 #include "kinds/cpu/cpu_perf.h"
+#include "host/sampling_handler.h"
 #include "kinds/cpu/cpu_signal.h"
 #include "kinds/cpu/cpu_timers.h"
 #include "unwind/scratch.h"
@@ -106,7 +107,7 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice 
     pp_clock_ask_for_counter();
     int error = pp_cpu_timers_reserve();
     if (error == 0) {
-        error = pp_cpu_signal_install();
+        error = pp_sampling_handler_install();
     }
     if (error != 0) {
         return error;
@@ -178,7 +179,7 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
         .events_armed = pp_cpu->events_armed,
         .events_refused = pp_cpu->events_refused,
         .events_closed = pp_cpu->events_closed,
-        .handler_replaced = !pp_cpu_signal_installed(),
+        .handler_replaced = !pp_sampling_handler_installed(),
         .handlers_in_flight = !quiet,
     };
     memcpy(result->stops, pp_cpu->stops, sizeof result->stops);
@@ -206,7 +207,8 @@ void pp_cpu_after_fork_in_child(void)
         session->in_flight = 0; /* handlers of the parent's threads */
         free_tables(session);
     }
-    pp_cpu_signal_after_fork_in_child();
+    pp_sampling_handler_after_fork_in_child();
+    pp_cpu_signal_forget_slot();
     pp_small_stacks_after_fork_in_child();
     pp_scratch_after_fork_in_child();
     pp_rule_cache_after_fork_in_child();

@@ -15,9 +15,10 @@
 #include "host/process.h"
 #include "host/kind.h"
 #include "output/output.h"
-#include "host/prepare.h"
+#include "output/prepare.h"
 #include "kinds/cpu/cpu.h"
 #include "kinds/cpu/cpu_perf.h"
+#include "kinds/cpu/cpu_signal.h"
 #include "sys/log.h"
 #include "sys/sampling_signal.h"
 #include "host/toggle.h"
@@ -259,12 +260,14 @@ const pp_kind pp_kind_cpu = {
     .words = words,
     .variables = variables,
     .flags = flags,
+    .sampler = &pp_cpu_sampler,
     .forget = forget,
     .files = files,
     .take_flags = take_flags,
     .start = start,
     .is_on = is_on,
     .holds_addresses = pp_cpu_is_active,
+    .owns_descriptor = pp_cpu_perf_has,
     .end = end,
     .confine = confine,
     .write_so_far = write_so_far,

@@ -6,6 +6,7 @@
  */
 #include "kinds/cpu/cpu_profile.h"
 
+#include "base/pseudo_frame.h"
 #include "base/text.h"
 #include "profile/label_shares.h"
 #include "profile/mappings.h"

@@ -152,7 +152,4 @@ static inline uint64_t pp_cpu_owed(const pp_cpu_slot *slot, uint64_t cpu_ns)
 void pp_cpu_count(pp_cpu_session *session, const uintptr_t *pcs, uint32_t depth,
                   pprof_labels *labels, uint64_t weight);
 
-/* The function whose name stands for samples that were lost; never called. */
-void pprof_lost_samples(void);
-
 #endif

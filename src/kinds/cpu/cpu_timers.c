@@ -12,6 +12,7 @@
  */
 #include "kinds/cpu/cpu_timers.h"
 
+#include "base/pseudo_frame.h"
 #include "arch/system_call.h"
 #include "base/memory.h"
 #include "base/random.h"

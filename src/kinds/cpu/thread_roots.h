@@ -13,6 +13,8 @@
 #ifndef PP_KINDS_CPU_THREAD_ROOTS_H
 #define PP_KINDS_CPU_THREAD_ROOTS_H
 
+#include "host/sampler.h"
+
 #include <stdint.h>
 
 enum { PP_ROOT_DEPTH = 4 };
@@ -22,11 +24,6 @@ typedef struct pp_root_frames {
     uintptr_t pcs[PP_ROOT_DEPTH];
     uint32_t depth; /* 0 = not known */
 } pp_root_frames;
-
-/* The registers with which a start routine is called; its return address lies at `sp`. */
-typedef struct pp_thread_caller {
-    uintptr_t sp, fp, bx;
-} pp_thread_caller;
 
 /* Of the calling thread, which is about to call `entry`. */
 pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller);

@@ -20,6 +20,7 @@ static void after_fork_in_child(bool goes_on)
 
 const pp_kind pp_kind_custom = {
     .name = "custom",
+    .made = pp_custom_profiles_first,
     .holds_addresses = has_profiles,
     .after_fork_in_child = after_fork_in_child,
 };

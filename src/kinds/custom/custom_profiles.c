@@ -8,6 +8,7 @@
  */
 #include "kinds/custom/custom_profiles.h"
 
+#include "base/pseudo_frame.h"
 #include "arch/stubs.h"
 #include "base/compiler.h"
 #include "base/stack_hash.h"
@@ -97,12 +98,8 @@ void pp_custom_profiles_after_fork_in_child(void)
 
 /* ---- values ---- */
 
-/* Stands for a stack of which nothing is left behind `skip`. A real function, so that every reader
- * shows its name; its address is all that is used. */
-__attribute__((visibility("default"), noinline, used)) void pprof_lost_profile_event(void)
-{
-    __asm__ volatile("" ::: "memory");
-}
+/* In the place of a stack of which `skip` leaves nothing. */
+PP_PSEUDO_FRAME(pprof_lost_profile_event)
 
 PP_STUB_WITH_CALLER(pprof_profile_add, pp_profile_add_from);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.c: open(), socket(), close() and their like, for the fd profile.
+ * fd_hooks.c: open(), socket(), close() and their like, for the fd profile.
  *
  * Each real function is looked up when it is first called, and the rest when the first thread is
  * about to be created: a search at load would grow with the number of libraries, but where there
@@ -297,9 +297,14 @@ void pp_hook_descriptors_record(bool on)
     }
 }
 
-void pp_hook_descriptors_prepare_for_threads(void)
+/* From the first thread on none of the hooks needs the loader. */
+static void prepare_for_threads(void)
 {
     for (size_t i = 0; i < HOOKS; i++) {
         resolve(hooks[i]);
     }
 }
+
+const pp_sampler pp_fd_sampler = {
+    .on = {[PP_THREAD_IS_FIRST] = prepare_for_threads},
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.h: the hooks of what opens and closes descriptors.
+ * fd_hooks.h: the hooks of what opens and closes descriptors.
  *
  *   program -> entry (arch/) -> target -> real function                       nothing is recorded
  *                                      -> pp_descriptor_slow -> real function, and record
@@ -10,6 +10,8 @@
  */
 #ifndef PP_KINDS_FD_FD_HOOKS_H
 #define PP_KINDS_FD_FD_HOOKS_H
+
+#include "host/sampler.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,7 +61,6 @@ typedef struct pp_descriptor_call {
 /* Whether hooks record, in all threads from now on. */
 void pp_hook_descriptors_record(bool on);
 
-/* Before the first thread is created: from then on none of the hooks needs the loader. NORMAL. */
-void pp_hook_descriptors_prepare_for_threads(void);
+extern const pp_sampler pp_fd_sampler;
 
 #endif

@@ -7,8 +7,9 @@
  * Owns: whether it is asked for.
  */
 #include "kinds/fd/fd_control.h"
+#include "kinds/fd/fd_hooks.h"
 #include "host/kind.h"
-#include "host/prepare.h"
+#include "output/prepare.h"
 
 static bool asked;
 
@@ -55,6 +56,7 @@ const pp_kind pp_kind_fd = {
     .name = "fd",
     .words = words,
     .profiles = profiles,
+    .sampler = &pp_fd_sampler,
     .forget = forget,
     .files = files,
     .start = start,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.c: walks and records.
+ * fd_opened.c: walks and records.
  *
  * Zone: HOOK.
  * Owns: the functions that stand for stacks that are not known.
  */
 #include "kinds/fd/fd_opened.h"
 
+#include "base/pseudo_frame.h"
 #include "base/stack_hash.h"
 #include "kinds/fd/fd_table.h"
 #include "unwind/walk.h"
@@ -15,16 +16,9 @@
 
 enum { DEPTH = 128 /* frames, the hooked function included; as many as a record has */ };
 
-/* Real functions, so that every reader shows their names; their addresses are all that is used. */
-__attribute__((visibility("default"), noinline, used)) void pprof_unseen_descriptor(void)
-{
-    __asm__ volatile("# opened where nobody saw it" ::: "memory");
-}
+PP_PSEUDO_FRAME(pprof_unseen_descriptor)
 
-__attribute__((visibility("default"), noinline, used)) void pprof_earlier_descriptor(void)
-{
-    __asm__ volatile("# open when the profile began" ::: "memory");
-}
+PP_PSEUDO_FRAME(pprof_earlier_descriptor)
 
 static const pp_trie_stack *stack_of(void (*function)(void))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.h: who opened the descriptors that are open: the sampler of the fd profile. It
+ * fd_opened.h: who opened the descriptors that are open: the sampler of the fd profile. It
  * records every opening, none is left out.
  *
  *   open() ... --> hook --> pp_descriptor_opened --> walk --> the stack's place in the trie --> table

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_rows.c: /proc/self/fd, and the table.
+ * fd_rows.c: /proc/self/fd, and the table.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
 #include "kinds/fd/fd_rows.h"
 
-#include "kinds/cpu/cpu_perf.h"
+#include "host/kind.h"
 #include "kinds/fd/fd_opened.h"
 #include "kinds/fd/fd_table.h"
 
@@ -22,10 +22,20 @@ typedef struct each {
     void *context;
 } each;
 
+static bool is_ours(int fd)
+{
+    size_t i = 0;
+    while (pp_kinds[i] != NULL &&
+           (pp_kinds[i]->owns_descriptor == NULL || !pp_kinds[i]->owns_descriptor(fd))) {
+        i++;
+    }
+    return pp_kinds[i] != NULL;
+}
+
 static void visit_foreign(int fd, void *context)
 {
     const each *e = context;
-    if (!pp_cpu_perf_has(fd)) {
+    if (!is_ours(fd)) {
         e->visit(fd, e->context);
     }
 }

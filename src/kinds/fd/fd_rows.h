@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_rows.h: a snapshot of the descriptors that are open, and of who opened them.
+ * fd_rows.h: a snapshot of the descriptors that are open, and of who opened them.
  *
  * The kernel says what is open (/proc/self/fd), the table by whom: what is closed and still in the
  * table was closed past the hooks and is dropped; what is open and not there was opened past them

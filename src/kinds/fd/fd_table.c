@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_table.c: an array in pieces.
+ * fd_table.c: an array in pieces.
  *
  * A slot has labels only while it has a stack: those of before are taken out first, new ones put in
  * before it. Who reads looks at the stack again when it has the labels.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_table.h: for each descriptor, the stack that opened it and the labels of that thread.
+ * fd_table.h: for each descriptor, the stack that opened it and the labels of that thread.
  *
  * Descriptors are small numbers, so that this is an array, in pieces that are made when they are
  * needed. Its slots are changed by single stores: whoever is interrupted by a handler that opens

@@ -16,7 +16,7 @@
 #include "arch/system_call.h"
 #include "base/text.h"
 #include "kinds/heap/heap.h"
-#include "kinds/threads/threads.h"
+#include "host/thread_snapshot.h"
 #include "store/lasting.h"
 #include "sys/lock.h"
 #include "sys/log.h"

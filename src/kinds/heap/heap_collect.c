@@ -17,7 +17,7 @@
 
 #include "arch/registers.h"
 #include "kinds/heap/heap_control.h"
-#include "api/preload.h"
+#include "host/start.h"
 #include "kinds/heap/heap_cycles.h"
 #include "sys/safe_read.h"
 

@@ -10,10 +10,11 @@
 
 #include "base/text.h"
 #include "kinds/heap/heap_collect.h"
+#include "kinds/heap/heap_cycles.h"
 #include "kinds/heap/heap_text.h"
 #include "host/kind.h"
 #include "output/output.h"
-#include "host/prepare.h"
+#include "output/prepare.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_peak.h"
 #include "modules/linked.h"
@@ -213,9 +214,14 @@ static bool peak_is_there(void)
     return pp_heap_peak_wanted;
 }
 
+static void collect(void)
+{
+    pp_heap_collect();
+}
+
 static pprof_profile profiles[] = {
-    {.name = "heap", .count = count_records, .write = write_heap, .collects = true},
-    {.name = "allocs", .count = count_records, .write = write_allocs, .collects = true},
+    {.name = "heap", .count = count_records, .write = write_heap, .before_write = collect},
+    {.name = "allocs", .count = count_records, .write = write_allocs, .before_write = collect},
     {.name = "peak", .count = count_records, .write = write_peak, .is_there = peak_is_there},
     {.name = NULL}};
 

@@ -6,12 +6,12 @@
  */
 #include "kinds/heap/heap_profile.h"
 
+#include "base/pseudo_frame.h"
 #include "base/text.h"
 #include "kinds/heap/heap_rows.h"
 #include "profile/mappings.h"
 #include "profile/sample_labels.h"
 #include "kinds/heap/heap.h"
-#include "kinds/cpu/cpu_session.h"
 #include "kinds/heap/heap_buckets.h"
 #include "sys/clock.h"
 

@@ -7,7 +7,7 @@
  */
 #include "pprof.h"
 
-#include "api/preload.h"
+#include "host/start.h"
 #include "kinds/heap/heap_rows.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_buckets.h"

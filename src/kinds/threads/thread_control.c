@@ -7,13 +7,14 @@
  */
 #include "kinds/threads/thread_control.h"
 
+#include "base/pseudo_frame.h"
 #include "output/count.h"
 #include "kinds/threads/thread_text.h"
 #include "output/end_file.h"
 #include "kinds/threads/own_stack.h"
 #include "profile/mappings.h"
 #include "unwind/scratch.h"
-#include "kinds/threads/thread_answers.h"
+#include "host/thread_answers.h"
 #include "host/thread_creation.h"
 #include "output/symbolize.h"
 #include "sys/safe_read.h"
@@ -26,16 +27,9 @@
 static bool confined;           /* nothing may be tried that has not worked before */
 static const void *interrupted; /* in a fatal signal's handler: the ucontext_t; else NULL */
 
-/* Real functions, so that every reader shows their names; their addresses are all that is used. */
-__attribute__((visibility("default"), noinline, used)) void pprof_first_thread(void)
-{
-    __asm__ volatile("" ::: "memory");
-}
+PP_PSEUDO_FRAME(pprof_first_thread)
 
-__attribute__((visibility("default"), noinline, used)) void pprof_unseen_creation(void)
-{
-    __asm__ volatile("# unseen" ::: "memory"); /* not the same code as the other's */
-}
+PP_PSEUDO_FRAME(pprof_unseen_creation)
 
 /* ---- snapshots ---- */
 

@@ -9,7 +9,7 @@
 #ifndef PP_KINDS_THREADS_THREAD_CONTROL_H
 #define PP_KINDS_THREADS_THREAD_CONTROL_H
 
-#include "kinds/threads/threads.h"
+#include "host/thread_snapshot.h"
 
 #include "pprof.h"
 

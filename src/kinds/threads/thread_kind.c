@@ -8,7 +8,7 @@
  */
 #include "host/process.h"
 #include "host/kind.h"
-#include "host/prepare.h"
+#include "output/prepare.h"
 #include "modules/modules.h"
 #include "kinds/threads/thread_control.h"
 

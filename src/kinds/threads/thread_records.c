@@ -7,7 +7,7 @@
  */
 #include "pprof.h"
 
-#include "api/preload.h"
+#include "host/start.h"
 #include "modules/modules.h"
 #include "sys/sanitizers.h"
 #include "kinds/threads/thread_control.h"

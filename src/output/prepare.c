@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  */
-#include "host/prepare.h"
+#include "output/prepare.h"
 
 #include "host/process.h"
 #include "output/output.h"

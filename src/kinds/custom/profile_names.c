@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  */
-#include "api/profile_names.h"
+#include "kinds/custom/profile_names.h"
 
 #include "host/kind.h"
 

@@ -4,8 +4,8 @@
  *
  * Zone: NORMAL.
  */
-#ifndef PP_HOST_PREPARE_H
-#define PP_HOST_PREPARE_H
+#ifndef PP_OUTPUT_PREPARE_H
+#define PP_OUTPUT_PREPARE_H
 
 /* A profile will be written to a file: it has a name, and our tables stay out of core dumps. */
 void pp_prepare_files(void);

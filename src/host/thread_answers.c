@@ -8,11 +8,11 @@
  * Zone: SIGNAL.
  * Owns: the slots.
  */
-#include "kinds/threads/thread_answers.h"
+#include "host/thread_answers.h"
 
 #include "arch/system_call.h"
 #include "base/slots.h"
-#include "kinds/cpu/cpu_signal.h"
+#include "host/sampling_handler.h"
 #include "unwind/scratch.h"
 #include "sys/sampling_signal.h"
 #include "sys/tasks.h"
@@ -44,7 +44,7 @@ static unsigned state_of(uint64_t word)
 
 int pp_answers_prepare(void)
 {
-    return pp_cpu_signal_install();
+    return pp_sampling_handler_install();
 }
 
 /* ---- the asker ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.h: all threads of the process and their stacks, at one time [runtime.GoroutineProfile].
+ * thread_snapshot.h: all threads of the process and their stacks, at one time [runtime.GoroutineProfile].
  *
  *   waits in the kernel    its stack is walked from outside; that its CPU clock has not moved meanwhile
  *                          shows that it stood still (a sequence lock)
@@ -17,8 +17,8 @@
  * Zone: NORMAL, and the fatal-signal writer, who asks nobody.
  * Owns: nothing; everything is in the arena, but for the references to labels.
  */
-#ifndef PP_KINDS_THREADS_THREADS_H
-#define PP_KINDS_THREADS_THREADS_H
+#ifndef PP_HOST_THREAD_SNAPSHOT_H
+#define PP_HOST_THREAD_SNAPSHOT_H
 
 #include "base/arena.h"
 #include "store/labels.h"

@@ -14,8 +14,8 @@
  * Zone: SIGNAL, but for pp_answers_prepare().
  * Owns: the slots (.bss, touched when used).
  */
-#ifndef PP_KINDS_THREADS_THREAD_ANSWERS_H
-#define PP_KINDS_THREADS_THREAD_ANSWERS_H
+#ifndef PP_HOST_THREAD_ANSWERS_H
+#define PP_HOST_THREAD_ANSWERS_H
 
 #include "unwind/walk.h"
 

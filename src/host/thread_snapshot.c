@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: list, look, ask.
+ * thread_snapshot.c: list, look, ask.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
-#include "kinds/threads/threads.h"
+#include "host/thread_snapshot.h"
 
+#include "base/pseudo_frame.h"
 #include "arch/system_call.h"
 #include "base/sort.h"
 #include "unwind/scratch.h"
 #include "host/small_stacks.h"
-#include "kinds/threads/thread_answers.h"
+#include "host/thread_answers.h"
 #include "host/thread_table.h"
 #include "sys/clock.h"
 #include "sys/sampling_signal.h"
@@ -35,11 +36,7 @@ enum {
     PAUSES_A_LOOK = 4
 };
 
-/* A real function, so that every reader shows its name; its address is all that is used. */
-__attribute__((visibility("default"), noinline, used)) void pprof_missing_frames(void)
-{
-    __asm__ volatile("" ::: "memory");
-}
+PP_PSEUDO_FRAME(pprof_missing_frames)
 
 typedef struct record {
     pp_thread_record copy;

@@ -7,8 +7,8 @@
  *
  * Zone: NORMAL.
  */
-#ifndef PP_API_PROFILE_NAMES_H
-#define PP_API_PROFILE_NAMES_H
+#ifndef PP_KINDS_CUSTOM_PROFILE_NAMES_H
+#define PP_KINDS_CUSTOM_PROFILE_NAMES_H
 
 enum { PP_PROFILE_NAME_MAX = 1023 /* bytes */ };
 

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pseudo_frame.c: the pseudo-frame that several kinds show.
+ *
+ * Zone: SIGNAL.
+ */
+#include "base/pseudo_frame.h"
+
+PP_PSEUDO_FRAME(pprof_lost_samples)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sampler.h: the part of a kind that runs on the program's own threads: in hooks, and in the handler
+ * of the sampling signal.
+ *
+ *   hooks of threads, stacks, exec --> pp_samplers_tell() --> every kind's sampler, if it has one
+ *   the sampling signal            --> pp_samplers_claim() --> the sampler whose signal it is
+ *
+ * A kind names its sampler in its pp_kind (host/kind.h). The constant is defined in a file whose
+ * zone is SIGNAL or HOOK, so that tools/check-zones sees everything that these functions call.
+ *
+ * Zone: SIGNAL, except where NORMAL is written.
+ */
+#ifndef PP_HOST_SAMPLER_H
+#define PP_HOST_SAMPLER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The registers with which a start routine is called; its return address lies at `sp`. */
+typedef struct pp_thread_caller {
+    uintptr_t sp, fp, bx;
+} pp_thread_caller;
+
+/* What happens to the calling thread. */
+typedef enum pp_thread_event {
+    /* The program is about to create its first thread. From then on no hook may need the loader.
+     * NORMAL. */
+    PP_THREAD_IS_FIRST,
+    /* The thread ends. NORMAL. */
+    PP_THREAD_ENDS,
+    /* The thread gets an alternate signal stack that is too small for signals of ours, and later
+     * gives it up. HOOK. */
+    PP_THREAD_PAUSES,
+    PP_THREAD_RESUMES,
+    /* The thread sets up another alternate stack, which may become that of a coroutine: it can have
+     * no signal of ours for a moment. HOOK. */
+    PP_THREAD_CHANGES_STACK,
+    /* The thread executes another program, or goes on because that failed. HOOK. */
+    PP_THREAD_EXECUTES,
+    PP_THREAD_FAILED_TO_EXECUTE,
+    PP_THREAD_EVENTS
+} pp_thread_event;
+
+/* Each function may be NULL. */
+typedef struct pp_sampler {
+    void (*on[PP_THREAD_EVENTS])(void);
+    /* The calling thread is about to call its start routine `entry`, as if `caller` did. NORMAL. */
+    void (*thread_begins)(uintptr_t entry, const pp_thread_caller *caller);
+    /* In the handler of the sampling signal: what the signal is for, if it is one of this sampler's,
+     * else NULL; and what to do then. Two functions, so that the handler's stack stays small. */
+    void *(*claim)(const siginfo_t *info);
+    void (*take)(void *claimed, const siginfo_t *info, const void *context);
+    /* Whether a signal that nobody has taken may be a late one of this sampler. */
+    bool (*may_have_sent)(const siginfo_t *info);
+} pp_sampler;
+
+/* In the order of kinds.c; a thread's begin goes the other way round. */
+void pp_samplers_tell(pp_thread_event event);
+void pp_samplers_thread_begins(uintptr_t entry, const pp_thread_caller *caller);
+/* Whose signal it is, and what its take() is called with. Nobody's: NULL. */
+typedef struct pp_claim {
+    const pp_sampler *sampler;
+    void *claimed;
+} pp_claim;
+
+pp_claim pp_samplers_claim(const siginfo_t *info);
+bool pp_samplers_may_have_sent(const siginfo_t *info);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sampling_handler.c: the handler and the action of the sampling signal.
+ *
+ *   signal -> a sampler's? -> a question to this thread? -> libc's handler, or what the kernel would do
+ *
+ * Zone: SIGNAL. No malloc, no locks waited for, < 1 KiB of stack; errno is preserved.
+ * Locks: one for installing the handler.
+ * Owns: the action of the sampling signal.
+ */
+#include "host/sampling_handler.h"
+
+#include "arch/signal_frame.h"
+#include "arch/system_call.h"
+#include "base/compiler.h"
+#include "host/sampler.h"
+#include "host/thread_answers.h"
+#include "sys/left_frame.h"
+#include "sys/lock.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+#ifndef SA_RESTORER
+#define SA_RESTORER 0x04000000
+#endif
+
+/* What libc had there before us: the kernel's default, or glibc's handler for cancellation. */
+static pp_signal_action libc_action;
+static bool owned;
+static unsigned aside; /* how many callers want libc's there for a moment */
+static pp_lock installing;
+
+/* ---- signals that are not ours ---- */
+
+/* Blocked while we are in its handler, it strikes on return. */
+static void send_to_self(void)
+{
+    pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_task_self(), PP_SAMPLING_SIGNAL);
+}
+
+static void die_of_it(void)
+{
+    const pp_signal_action fatal = {.handler = NULL}; /* SIG_DFL */
+    if (!pp_signal_action_change(PP_SAMPLING_SIGNAL, &fatal, NULL)) {
+        pp_system_call(SYS_exit_group,
+                       PP_STATUS_OF_SIGNAL + PP_SAMPLING_SIGNAL); /* a filter refuses it */
+    }
+    send_to_self();
+}
+
+/*
+ * As the kernel would have called it. It may not come back: a thread that is cancelled here is
+ * unwound through us, with nothing in our hands, and its cleanup handlers see the mask that they
+ * would see.
+ */
+static void call_libc(int signal, siginfo_t *info, void *context)
+{
+    int saved_errno = errno;
+    pp_signal_mask mask = 0;
+    __builtin_memcpy(&mask, &((const ucontext_t *)context)->uc_sigmask, sizeof mask);
+    mask |= libc_action.mask | pp_signal_bit(PP_SAMPLING_SIGNAL);
+    pp_signals_restore(&mask);
+    libc_action.handler(signal, info, context);
+    errno = saved_errno;
+}
+
+static bool came_from_other_stack(const ucontext_t *context)
+{
+    return pp_is_on_stack(&context->uc_stack, (uintptr_t)context) &&
+           !pp_is_on_stack(&context->uc_stack, (uintptr_t)context->uc_mcontext.gregs[REG_RSP]);
+}
+
+/*
+ * libc's handler has no SA_ONSTACK, unless somebody has added it. It unwinds the thread, which
+ * takes some kilobytes: more than there need be on the alternate stack, but for a thread's own
+ * stack its program has seen to it.
+ */
+static void pass_to_libc(int signal, siginfo_t *info, void *context)
+{
+    if ((libc_action.flags & SA_ONSTACK) == 0 && came_from_other_stack(context) &&
+        !pp_has_shadow_stack()) {
+        pp_signal_move(call_libc, signal, info, context);
+    }
+    call_libc(signal, info, context);
+}
+
+PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
+{
+    bool changing = __atomic_load_n(&installing.owner, __ATOMIC_ACQUIRE) != 0;
+    if (!pp_signal_action_is_default(&libc_action)) {
+        if (!pp_signal_action_is_ignored(&libc_action)) {
+            pass_to_libc(signal, info, context);
+        }
+    } else if (changing && info->si_code == SI_TKILL) {
+        send_to_self(); /* libc's handler was found this moment, and is not written down yet */
+    } else if (!pp_samplers_may_have_sent(info)) {
+        die_of_it();
+    }
+}
+
+/*
+ * The kernel starts the handler on the thread's alternate stack, if it has one (SA_ONSTACK), and
+ * says in the context, which begins its frame, which one that is. It may be as small as the program
+ * likes. A thread's own stack is not asked: its program was built to have signals there.
+ */
+bool pp_sampling_has_room(const void *ucontext)
+{
+    const ucontext_t *context = ucontext;
+    enum { ROOM = 1024 + 256 }; /* what a sample needs (bench/handler_stack), and a margin */
+    uintptr_t left = (uintptr_t)context - (uintptr_t)context->uc_stack.ss_sp;
+    return left >= context->uc_stack.ss_size || left >= ROOM;
+}
+
+static bool is_question(const siginfo_t *info)
+{
+    return info->si_code == SI_TIMER && pp_answers_own(info->si_value.sival_ptr);
+}
+
+/* A function of its own: the last call takes the place of its frame. */
+static __attribute__((noinline)) void handle(int signal, siginfo_t *info, void *context)
+{
+    pp_claim claim = pp_samplers_claim(info);
+    if (claim.sampler != NULL) {
+        claim.sampler->take(claim.claimed, info, context);
+    } else if (!is_question(info)) {
+        pass_on(signal, info, context); /* it may not come back */
+    } else if (pp_sampling_has_room(context)) {
+        pp_answer_give(info->si_value.sival_ptr, context);
+    }
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    int saved_errno = errno;
+    handle(signal, info, context);
+    errno = saved_errno;
+}
+
+/* ---- the action ---- */
+
+bool pp_sampling_handler_installed(void)
+{
+    pp_signal_action now = {0};
+    return pp_signal_action_change(PP_SAMPLING_SIGNAL, NULL, &now) && now.handler == on_signal;
+}
+
+static void note_libc_action(const pp_signal_action *action)
+{
+    libc_action.mask = action->mask;
+    libc_action.flags = action->flags;
+    libc_action.restorer = action->restorer;
+    __atomic_store_n(&libc_action.handler, action->handler, __ATOMIC_RELEASE);
+}
+
+/* What is there is written down before ours can get its signals; and once more, should libc have
+ * put its own there in between. */
+static int install(void)
+{
+    const pp_signal_action ours = {.handler = on_signal,
+                                   .flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
+                                   .restorer = pp_signal_return,
+                                   .mask = ~(pp_signal_mask)0};
+    pp_signal_action before = {0};
+    if (!pp_signal_action_change(PP_SAMPLING_SIGNAL, NULL, &before)) {
+        return -EPERM;
+    }
+    if (before.handler == on_signal) {
+        return 0;
+    }
+    note_libc_action(&before);
+    if (!pp_signal_action_change(PP_SAMPLING_SIGNAL, &ours, &before)) {
+        return -EPERM;
+    }
+    if (before.handler != on_signal) {
+        note_libc_action(&before);
+    }
+    return 0;
+}
+
+static void enter(pp_signal_mask *old)
+{
+    pp_signals_block(old);
+    pp_lock_take(&installing, pp_task_self());
+}
+
+static void leave(const pp_signal_mask *old)
+{
+    pp_lock_release(&installing);
+    pp_signals_restore(old);
+}
+
+static int install_locked(bool only_if_owned)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    bool wanted = (!only_if_owned || owned) && aside == 0;
+    int error = wanted ? install() : 0;
+    __atomic_store_n(&owned, owned || (error == 0 && !only_if_owned), __ATOMIC_RELEASE);
+    leave(&old);
+    return error;
+}
+
+/* The calling thread may have inherited a mask that was made past libc. */
+static void open_signal(void)
+{
+    const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
+    pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, NULL, sizeof ours);
+}
+
+int pp_sampling_handler_install(void)
+{
+    int error = install_locked(false);
+    if (error == 0) {
+        open_signal();
+    }
+    return error;
+}
+
+void pp_sampling_handler_reinstall(void)
+{
+    if (__atomic_load_n(&owned, __ATOMIC_ACQUIRE)) {
+        install_locked(true);
+    }
+}
+
+/* If libc has none yet, it puts one there in the call that is about to be made. */
+void pp_sampling_handler_step_aside(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    if (aside++ == 0 && owned && !pp_signal_action_is_default(&libc_action)) {
+        pp_signal_action_change(PP_SAMPLING_SIGNAL, &libc_action, NULL);
+    }
+    leave(&old);
+}
+
+void pp_sampling_handler_step_back(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    if (--aside == 0 && owned) {
+        install();
+    }
+    leave(&old);
+}
+
+void pp_sampling_handler_after_fork_in_child(void)
+{
+    pp_lock_release(&installing);
+    aside = 0;
+    pp_sampling_handler_reinstall();
+}
