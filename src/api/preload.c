@@ -319,7 +319,6 @@ __attribute__((constructor)) static void at_load(void)
     int saved_errno = errno;
     pp_log_init();
     pp_output_init();
-    pp_recorder_init();
     pp_modules_init();
     pp_hook_threads_init();
     pp_hook_process_init(&events);

@@ -14,7 +14,7 @@
 
 #include "arch/system_call.h"
 #include "host/real.h"
-#include "host/sampler.h"
+#include "host/samplers.h"
 #include "host/small_stacks.h"
 
 #include <errno.h>

@@ -18,7 +18,7 @@
 #include "host/process.h"
 
 #include "host/real.h"
-#include "host/sampler.h"
+#include "host/samplers.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -56,16 +56,4 @@ typedef struct pp_sampler {
     bool (*may_have_sent)(const siginfo_t *info);
 } pp_sampler;
 
-/* In the order of kinds.c; a thread's begin goes the other way round. */
-void pp_samplers_tell(pp_thread_event event);
-void pp_samplers_thread_begins(uintptr_t entry, const pp_thread_caller *caller);
-/* Whose signal it is, and what its take() is called with. Nobody's: NULL. */
-typedef struct pp_claim {
-    const pp_sampler *sampler;
-    void *claimed;
-} pp_claim;
-
-pp_claim pp_samplers_claim(const siginfo_t *info);
-bool pp_samplers_may_have_sent(const siginfo_t *info);
-
 #endif

@@ -13,7 +13,7 @@
 #include "arch/signal_frame.h"
 #include "arch/system_call.h"
 #include "base/compiler.h"
-#include "host/sampler.h"
+#include "host/samplers.h"
 #include "host/thread_answers.h"
 #include "sys/left_frame.h"
 #include "sys/lock.h"

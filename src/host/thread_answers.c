@@ -12,7 +12,6 @@
 
 #include "arch/system_call.h"
 #include "base/slots.h"
-#include "host/sampling_handler.h"
 #include "unwind/scratch.h"
 #include "sys/sampling_signal.h"
 #include "sys/tasks.h"
@@ -40,11 +39,6 @@ static uint64_t left; /* given up while their thread was at it */
 static unsigned state_of(uint64_t word)
 {
     return (unsigned)(word % STATES);
-}
-
-int pp_answers_prepare(void)
-{
-    return pp_sampling_handler_install();
 }
 
 /* ---- the asker ---- */

@@ -11,7 +11,7 @@
  *   asked --(handler: claims, walks)--> claimed --> done --> free
  *     +--(given up)--> free              +--(given up)--> left; free when it is done
  *
- * Zone: SIGNAL, but for pp_answers_prepare().
+ * Zone: SIGNAL. Answers come once pp_sampling_handler_install() was called.
  * Owns: the slots (.bss, touched when used).
  */
 #ifndef PP_HOST_THREAD_ANSWERS_H
@@ -24,9 +24,6 @@
 enum { PP_ANSWERS_MAX = 64 /* at a time */ };
 
 typedef struct pp_answer pp_answer;
-
-/* Before the first question: takes over the sampling signal. 0 or -errno. NORMAL. */
-int pp_answers_prepare(void);
 
 /* Whether there is room for another question. */
 bool pp_answers_have_room(void);

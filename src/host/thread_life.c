@@ -6,6 +6,7 @@
  */
 #include "host/thread_life.h"
 
+#include "host/samplers.h"
 #include "host/small_stacks.h"
 #include "store/labels.h"
 #include "unwind/scratch.h"

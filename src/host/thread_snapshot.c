@@ -10,6 +10,7 @@
 #include "arch/system_call.h"
 #include "base/sort.h"
 #include "unwind/scratch.h"
+#include "host/sampling_handler.h"
 #include "host/small_stacks.h"
 #include "host/thread_answers.h"
 #include "host/thread_table.h"
@@ -391,7 +392,7 @@ static int look_at_all(work *w)
             break;
         }
     }
-    if (running > 0 && pp_answers_prepare() == 0) {
+    if (running > 0 && pp_sampling_handler_install() == 0) {
         ask_all(w, questions, running);
     }
     return 0;

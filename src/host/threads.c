@@ -19,7 +19,7 @@
 #include "arch/stubs.h"
 #include "base/memory.h"
 #include "host/real.h"
-#include "host/sampler.h"
+#include "host/samplers.h"
 #include "host/thread_life.h"
 #include "sys/lock.h"
 #include "sys/signal_mask.h"

@@ -3,14 +3,13 @@
  * path_template.c: builds paths character by character.
  *
  * Zone: SIGNAL.
- * Owns: the program's name.
+ * Owns: the program's name, and when the library was loaded.
  */
 #include "sys/path_template.h"
 
 #include "base/text.h"
 #include "sys/clock.h"
 #include "sys/file_calls.h"
-#include "sys/recorder.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -20,6 +19,7 @@
 enum { PROGRAM_BYTES = 64 };
 
 static char program[PROGRAM_BYTES];
+static uint64_t loaded_ns; /* of CLOCK_MONOTONIC */
 
 /* ---- text ---- */
 
@@ -54,8 +54,14 @@ void pp_path_add_number(pp_path *path, uint64_t number)
 
 /* ---- templates ---- */
 
+uint64_t pp_path_stamp(void)
+{
+    return loaded_ns;
+}
+
 void pp_path_template_init(const char *name)
 {
+    loaded_ns = pp_clock_ns(CLOCK_MONOTONIC);
     size_t length = 0;
     while (name != NULL && name[length] != '\0' && length + 1 < sizeof program) {
         program[length] = name[length];
@@ -132,7 +138,7 @@ void pp_path_add_placeholder(pp_path *path, char what, const pp_path_values *val
         pp_path_add_number(path, pp_clock_ns(CLOCK_REALTIME) / PP_NS_PER_S);
         break;
     case 's':
-        pp_path_add_number(path, pp_recorder_stamp());
+        pp_path_add_number(path, loaded_ns);
         break;
     case 'n':
         pp_path_add_number(path, values->counter);

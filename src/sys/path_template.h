@@ -34,6 +34,9 @@ void pp_path_add_number(pp_path *path, uint64_t number);
  * a title. */
 void pp_path_template_init(const char *name);
 
+/* When that was: nanoseconds of CLOCK_MONOTONIC. It tells programs that a process executes apart. */
+uint64_t pp_path_stamp(void);
+
 /* Whether each % is followed by a letter from the list. */
 bool pp_path_template_is_valid(const char *template);
 

@@ -18,17 +18,6 @@
 
 static int number = -1;
 static uint64_t wanted_device, wanted_inode;
-static uint64_t stamp_ns;
-
-void pp_recorder_init(void)
-{
-    stamp_ns = pp_clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t pp_recorder_stamp(void)
-{
-    return stamp_ns;
-}
 
 static bool leads_there(int fd, uint64_t device, uint64_t inode)
 {
@@ -94,7 +83,7 @@ static int send_message(pp_recorder_part *part, bool last, uint64_t give_up_ns)
     pp_path header = pp_path_begin(text, sizeof text);
     pp_path_add(&header, "libpprof-part 1 ");
     add_field(&header, (uint64_t)pp_task_process());
-    add_field(&header, stamp_ns);
+    add_field(&header, pp_path_stamp());
     add_field(&header, part->number);
     pp_path_add(&header, part->kind);
     pp_path_add_char(&header, ' ');

@@ -39,12 +39,6 @@ typedef struct pp_recorder_part {
     char message[PP_RECORDER_HEADER_BYTES + PP_RECORDER_BYTES];
 } pp_recorder_part;
 
-/* Called once when the library is loaded. */
-void pp_recorder_init(void);
-
-/* When it was loaded: nanoseconds of CLOCK_MONOTONIC. */
-uint64_t pp_recorder_stamp(void);
-
 /* From now on this socket. -EINVAL: nothing of the kind is there. */
 int pp_recorder_set(int fd, uint64_t device, uint64_t inode);
 

@@ -15,7 +15,7 @@
  *                      (kinds/cpu/cpu_signal.c), and takes the action back after each call
  *                      (host/cancel.c).
  *   SIGEV_THREAD       a thread of glibc's waits for it with sigwaitinfo, and blocks it. No timer is
- *                      armed for a thread that blocks it (kinds/cpu/cpu_timers.c).
+ *                      armed for a thread that blocks it (kinds/cpu/cpu_threads.c).
  *
  * Zone: SIGNAL.
  */

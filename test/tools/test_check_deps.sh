@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_check_deps.sh: tools/check-deps passes what the table allows, and names each thing that it
-# forbids. Works on a tree of its own that is made here.
+# forbids, circles included. Works on a tree of its own that is made here.
 
 set -eu
 tree=$(mktemp -d)
@@ -128,6 +128,14 @@ clean_tree
 put src/kinds/all.c '#include "base/arena.h"'
 ! tools/check-deps >out 2>&1 || fail "a file in src/kinds/ was let through"
 grep -qF 'src/kinds/all.c:1: src/kinds/ is no room that the table knows' out || fail "src/kinds"
+
+# A circle within a room.
+clean_tree
+put src/unwind/frame.h '#include "unwind/walk.h"'
+put src/unwind/walk.c '#include "unwind/walk.h"' '#include "unwind/step.h"'
+put src/unwind/step.h '#include "unwind/frame.h"'
+! tools/check-deps >out 2>&1 || fail "a circle was let through"
+grep -qE 'in a circle:( unwind/(frame|walk|step)){3}: move' out || fail "the circle"
 
 # It looks at its own tree from wherever it is called.
 clean_tree

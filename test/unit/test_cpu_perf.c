@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "kinds/cpu/cpu_perf.h"
+#include "kinds/cpu/cpu_threads.h"
 #include "kinds/cpu/cpu_timers.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
@@ -41,7 +42,7 @@ static int set_up(void **state)
 {
     (void)state;
     pp_cpu->events_armed = pp_cpu->events_refused = pp_cpu->events_closed = 0;
-    int error = pp_cpu_timers_reserve();
+    int error = pp_cpu_threads_reserve();
     pp_cpu_perf_reserve(0);
     return error;
 }

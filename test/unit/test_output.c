@@ -13,6 +13,7 @@
 
 #include "output/output.h"
 #include "sys/clock.h"
+#include "sys/path_template.h"
 #include "sys/recorder.h"
 
 #include <dirent.h>
@@ -426,7 +427,7 @@ static void a_profile_goes_to_the_recorder_if_there_is_one(void **state)
     char message[256];
     char header[128];
     snprintf(header, sizeof header, "libpprof-part 1 %d %llu ", (int)getpid(),
-             (unsigned long long)pp_recorder_stamp());
+             (unsigned long long)pp_path_stamp());
     assert_int_equal(pp_output_set_template("file"), 0);
     assert_int_equal(pp_output_put(&output, "cpu", patience_ns, copy_text, "content"), 0);
     ssize_t length = recv(other, message, sizeof message - 1, 0);

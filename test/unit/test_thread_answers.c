@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "host/sampling_handler.h"
 #include "host/thread_answers.h"
 
 #include "parked_thread.h"
@@ -23,7 +24,7 @@ static int start_threads(void **state)
     (void)state;
     parked_start(&waits);
     parked_start(&computes);
-    return pp_answers_prepare();
+    return pp_sampling_handler_install();
 }
 
 static int end_threads(void **state)

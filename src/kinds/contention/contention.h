@@ -38,8 +38,6 @@
 
 /* Not 0: something with this hash was found taken lately, look twice (see pp_contention_cool). */
 extern uint8_t pp_contention_hot[PP_CONTENTION_HASHES];
-/* How many waiters are listed for this hash. */
-extern uint16_t pp_contention_listed[PP_CONTENTION_HASHES];
 
 /* ---- waiting ---- */
 

@@ -8,7 +8,6 @@
 #include "kinds/contention/waiters.h"
 
 #include "base/compiler.h"
-#include "kinds/contention/contention.h"
 #include "base/slots.h"
 #include "base/words.h"
 #include "sys/left_frame.h"

@@ -42,6 +42,9 @@ typedef struct pp_waiter {
     pp_stack_entry *entry; /* of its stack; NULL = not known yet. Its own thread's affair. */
 } pp_waiter;
 
+/* How many waiters are listed for this hash. */
+extern uint16_t pp_contention_listed[PP_CONTENTION_HASHES];
+
 /* Takes a waiter for the calling thread; NULL if there is none left. It is not shown yet. */
 pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller);
 

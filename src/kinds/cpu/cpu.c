@@ -10,6 +10,7 @@
 #include "kinds/cpu/cpu_perf.h"
 #include "host/sampling_handler.h"
 #include "kinds/cpu/cpu_signal.h"
+#include "kinds/cpu/cpu_threads.h"
 #include "kinds/cpu/cpu_timers.h"
 #include "unwind/scratch.h"
 #include "host/small_stacks.h"
@@ -105,7 +106,7 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice 
         pp_safe_read_forbid_copy();
     }
     pp_clock_ask_for_counter();
-    int error = pp_cpu_timers_reserve();
+    int error = pp_cpu_threads_reserve();
     if (error == 0) {
         error = pp_sampling_handler_install();
     }
@@ -127,9 +128,9 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice 
     session->engine = engines[choice];
     __atomic_store_n(&pp_cpu, session, __ATOMIC_SEQ_CST);
     pp_cpu_perf_reserve(choice == PP_CPU_PERF ? pp_sandbox_probe_perf() : 0);
-    pp_cpu_timers_take_back_slots();
+    pp_cpu_threads_take_back_slots();
     __atomic_store_n(&session->active, true, __ATOMIC_SEQ_CST);
-    if (pp_cpu_timers_arm_all() == 0) {
+    if (pp_cpu_threads_arm_all() == 0) {
         pp_cpu_result none;
         pp_cpu_stop(patience_of_failed_start_ns, &none);
         pp_cpu_result_release(&none);
@@ -159,7 +160,7 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
         end_ns = pp_cpu->deadline_ns;
     }
     bool quiet = wait_for_handlers(patience_ns);
-    pp_cpu_timers_disarm_all(patience_ns, quiet);
+    pp_cpu_threads_disarm_all(patience_ns, quiet);
     *result = (pp_cpu_result){
         .counts = pp_cpu->counts,
         .labels = pp_cpu->labels,
@@ -208,12 +209,12 @@ void pp_cpu_after_fork_in_child(void)
         free_tables(session);
     }
     pp_sampling_handler_after_fork_in_child();
-    pp_cpu_signal_forget_slot();
+    pp_cpu_own_slot.slot = NULL;
     pp_small_stacks_after_fork_in_child();
     pp_scratch_after_fork_in_child();
     pp_rule_cache_after_fork_in_child();
     pp_memo_after_fork_in_child();
     pp_copies_after_fork_in_child();
-    pp_cpu_timers_after_fork_in_child();
+    pp_cpu_threads_after_fork_in_child();
     pp_modules_after_fork_in_child();
 }

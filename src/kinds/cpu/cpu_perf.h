@@ -4,7 +4,7 @@
  * whose overflows are signals at up to 10 kHz, where timers are seen at the kernel's ticks only.
  *
  * Zone: SIGNAL (system calls alone), except where NORMAL is written.
- * Locks: the caller's: arm and disarm run under the lock of cpu_timers.c.
+ * Locks: the caller's: arm and disarm run under the lock of cpu_threads.c.
  * Owns: the events and their descriptors, as long as the host lets us have them.
  */
 #ifndef PP_KINDS_CPU_CPU_PERF_H

@@ -3,7 +3,7 @@
  * cpu_session.h: what the rooms of the CPU sampler share: the running session and its threads.
  *
  *   cpu.c         NORMAL   starts, stops, turns counts into a profile
- *   cpu_timers.c  SIGNAL   the threads, the engine `timer`: one POSIX timer each; settles at exit
+ *   cpu_threads.c  SIGNAL   the threads, the engine `timer`: one POSIX timer each; settles at exit
  *   cpu_perf.c    SIGNAL   the engine `perf`: a perf event beside the timer
  *   cpu_signal.c  SIGNAL   the handler: unwind, count
  *
@@ -23,13 +23,14 @@
  * `perf` the weight of every sample is read from that clock. docs/SAMPLING.md has the proof.
  *
  * Zone: SIGNAL (data).
- * Locks: `lock` of cpu_timers.c guards the list of slots; a slot's `counted` and `last`
+ * Locks: `lock` of cpu_threads.c guards the list of slots; a slot's `counted` and `last`
  *        are written by the slot's own thread.
  * Owns: nothing; the variables are defined in the files named beside them.
  */
 #ifndef PP_KINDS_CPU_CPU_SESSION_H
 #define PP_KINDS_CPU_CPU_SESSION_H
 
+#include "base/compiler.h"
 #include "store/label_cells.h"
 #include "store/stack_counts.h"
 #include "unwind/walk.h"
@@ -65,7 +66,7 @@ typedef struct pp_cpu_slot {
 typedef struct pp_cpu_engine {
     const char *name;
     /* First sample at first_ns, or after held_until_ns, then one a period. 0 or -errno (-ESRCH: the
-     * thread has ended), and then nothing is left behind. Both under the lock of cpu_timers.c. */
+     * thread has ended), and then nothing is left behind. Both under the lock of cpu_threads.c. */
     int (*arm)(pp_cpu_slot *slot);
     void (*disarm)(pp_cpu_slot *slot);
     /* No signal before `until_ns` on the thread's CPU clock. Under that lock, on the
@@ -108,7 +109,7 @@ typedef struct pp_cpu_session {
 
 enum { PP_CPU_SESSIONS = 4 /* of which all but one wait for a late handler */ };
 
-/* The running session, or the last one; never NULL. Defined in cpu_signal.c. */
+/* The running session, or the last one; never NULL. */
 extern pp_cpu_session pp_cpu_sessions[PP_CPU_SESSIONS];
 extern pp_cpu_session *pp_cpu;
 
@@ -146,6 +147,23 @@ static inline uint64_t pp_cpu_owed(const pp_cpu_slot *slot, uint64_t cpu_ns)
     uint64_t due = pp_cpu_due(slot, cpu_ns);
     return due > slot->counted ? due - slot->counted : 0;
 }
+
+/* The slot that was found to be the calling thread's, and in which session. Whoever gives the slot
+ * up sets `slot` to NULL: it may be another thread's soon. */
+typedef struct pp_cpu_own {
+    const pp_cpu_slot *slot;
+    uint32_t session;
+} pp_cpu_own;
+
+extern PP_TLS pp_cpu_own pp_cpu_own_slot;
+
+/* Adds `weight` to a stack; NULL: there was no room, and that is counted. */
+pp_stack_entry *pp_cpu_count_stack(pp_cpu_session *session, const uintptr_t *pcs, uint32_t depth,
+                                   uint64_t hash, uint64_t weight);
+
+/* Adds it to the part that a set of labels has of the stack; the cell is in use then. */
+pp_label_cell *pp_cpu_count_labels(const pp_cpu_session *session, const pp_stack_entry *entry,
+                                   pprof_labels *labels, uint64_t weight);
 
 /* Adds a stack with its weight, or counts it as lost; the labels (NULL: none) are those of the
  * thread. The caller has entered the session, or no handler is in flight. Zone: SIGNAL. */

@@ -9,16 +9,14 @@
  *        not ours        nothing            nothing           counted as lost
  *
  * Zone: SIGNAL. No malloc, no locks waited for, < 1 KiB of stack; errno is preserved.
- * Owns: the sessions.
  */
 #include "kinds/cpu/cpu_signal.h"
 
 #include "base/compiler.h"
-#include "base/stack_hash.h"
 #include "host/sampling_handler.h"
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_session.h"
-#include "kinds/cpu/cpu_timers.h"
+#include "kinds/cpu/cpu_threads.h"
 #include "store/labels.h"
 #include "sys/clock.h"
 #include "sys/tasks.h"
@@ -29,46 +27,7 @@
 static const uint64_t look_again_ns =
     UINT64_C(250000000); /* how long a thread may stay unseen if no hook saw it start */
 
-pp_cpu_session pp_cpu_sessions[PP_CPU_SESSIONS];
-pp_cpu_session *pp_cpu = pp_cpu_sessions;
-
 static uint64_t next_look_ns;
-
-/* The slot that was found to be the calling thread's, and in which session. */
-typedef struct own_slot {
-    const pp_cpu_slot *slot;
-    uint32_t session;
-} own_slot;
-
-static PP_TLS own_slot mine;
-
-static pp_stack_entry *count(pp_cpu_session *session, const uintptr_t *pcs, uint32_t depth,
-                             uint64_t hash, uint64_t weight)
-{
-    pp_stack_entry *entry = pp_stack_counts_record(session->counts, pcs, depth, hash, weight);
-    if (entry == NULL) {
-        __atomic_add_fetch(&session->lost_table_full, weight, __ATOMIC_RELAXED);
-    }
-    return entry;
-}
-
-/* The part that a set of labels has of it; the cell is in use. */
-static pp_label_cell *count_labels(const pp_cpu_session *session, const pp_stack_entry *entry,
-                                   pprof_labels *labels, uint64_t weight)
-{
-    pp_label_cell *cell = pp_label_cell_take(session->labels, entry, labels, weight);
-    pp_label_cell_add(cell, 0, weight);
-    return cell;
-}
-
-void pp_cpu_count(pp_cpu_session *session, const uintptr_t *pcs, uint32_t depth,
-                  pprof_labels *labels, uint64_t weight)
-{
-    const pp_stack_entry *entry = count(session, pcs, depth, pp_stack_hash(pcs, depth), weight);
-    if (entry != NULL && labels != NULL) {
-        pp_label_cell_give(count_labels(session, entry, labels, weight));
-    }
-}
 
 static void look_for_new_threads(uint64_t now_ns)
 {
@@ -76,7 +35,7 @@ static void look_for_new_threads(uint64_t now_ns)
     if (now_ns >= due_ns &&
         __atomic_compare_exchange_n(&next_look_ns, &due_ns, now_ns + look_again_ns, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        pp_cpu_timers_look_again();
+        pp_cpu_threads_look_again();
     }
 }
 
@@ -101,7 +60,7 @@ static void note_last(const pp_cpu_session *session, pp_cpu_slot *slot, pp_stack
     slot->last = entry;
     if (labels != NULL || slot->last_cell != NULL) {
         pp_label_cell *before = slot->last_cell;
-        slot->last_cell = count_labels(session, entry, labels, weight);
+        slot->last_cell = pp_cpu_count_labels(session, entry, labels, weight);
         pp_label_cell_give(before);
     }
 }
@@ -111,7 +70,8 @@ static __attribute__((noinline)) void count_walk(pp_cpu_session *session, pp_cpu
                                                  uint64_t weight, pp_scratch *scratch)
 {
     const pp_walk *walk = &scratch->walk;
-    pp_stack_entry *entry = count(session, scratch->pcs, walk->depth, walk->hash, weight);
+    pp_stack_entry *entry =
+        pp_cpu_count_stack(session, scratch->pcs, walk->depth, walk->hash, weight);
     note_stop(session, walk, weight);
     pp_scratch_give(scratch);
     if (entry != NULL) {
@@ -152,13 +112,13 @@ static bool is_own_slot(const pp_cpu_session *session, const pp_cpu_slot *slot)
     if (__atomic_load_n(&slot->session, __ATOMIC_ACQUIRE) != session->number) {
         return false;
     }
-    if (mine.slot == slot && mine.session == session->number) {
+    if (pp_cpu_own_slot.slot == slot && pp_cpu_own_slot.session == session->number) {
         return true;
     }
     if (slot->tid != pp_task_self()) {
         return false;
     }
-    mine = (own_slot){slot, session->number};
+    pp_cpu_own_slot = (pp_cpu_own){slot, session->number};
     return true;
 }
 
@@ -191,28 +151,23 @@ static void take(void *claimed, const siginfo_t *info, const void *context)
     pp_cpu_session_leave(session);
 }
 
-void pp_cpu_signal_forget_slot(void)
-{
-    mine.slot = NULL;
-}
-
 static void *claim(const siginfo_t *info)
 {
     pp_cpu_slot *slot = NULL;
     if (info->si_code == SI_TIMER) {
-        return pp_cpu_timers_owns(info->si_value.sival_ptr) ? info->si_value.sival_ptr : NULL;
+        return pp_cpu_threads_owns(info->si_value.sival_ptr) ? info->si_value.sival_ptr : NULL;
     }
     return pp_cpu_perf_owns(info, &slot) ? slot : NULL;
 }
 
 const pp_sampler pp_cpu_sampler = {
-    .on = {[PP_THREAD_ENDS] = pp_cpu_timers_thread_end,
-           [PP_THREAD_PAUSES] = pp_cpu_timers_pause_thread,
-           [PP_THREAD_RESUMES] = pp_cpu_timers_resume_thread,
-           [PP_THREAD_CHANGES_STACK] = pp_cpu_timers_hold_thread,
-           [PP_THREAD_EXECUTES] = pp_cpu_timers_before_exec,
-           [PP_THREAD_FAILED_TO_EXECUTE] = pp_cpu_timers_after_failed_exec},
-    .thread_begins = pp_cpu_timers_thread_begin,
+    .on = {[PP_THREAD_ENDS] = pp_cpu_threads_end,
+           [PP_THREAD_PAUSES] = pp_cpu_threads_pause,
+           [PP_THREAD_RESUMES] = pp_cpu_threads_resume,
+           [PP_THREAD_CHANGES_STACK] = pp_cpu_threads_hold,
+           [PP_THREAD_EXECUTES] = pp_cpu_threads_before_exec,
+           [PP_THREAD_FAILED_TO_EXECUTE] = pp_cpu_threads_after_failed_exec},
+    .thread_begins = pp_cpu_threads_begin,
     .claim = claim,
     .take = take,
     .may_have_sent = pp_cpu_perf_may_have_sent,

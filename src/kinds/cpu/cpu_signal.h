@@ -12,7 +12,4 @@
 
 extern const pp_sampler pp_cpu_sampler;
 
-/* The calling thread's slot is given up: it may be another thread's soon. */
-void pp_cpu_signal_forget_slot(void);
-
 #endif

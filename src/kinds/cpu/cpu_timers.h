@@ -1,76 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_timers.h: the threads that are sampled, and the engine `timer`: one POSIX timer on the CPU
- * clock of each.
+ * cpu_timers.h: the engine `timer`: one POSIX timer on the CPU clock of each thread.
  *
- * Zone: SIGNAL (system calls and a try-lock), except where NORMAL is written.
- * Locks: its own, see cpu_session.h.
- * Owns: the slots and the timers.
+ * Zone: SIGNAL (system calls).
+ * Locks: the callers hold the one of cpu_threads.c.
+ * Owns: the timers.
  */
 #ifndef PP_KINDS_CPU_CPU_TIMERS_H
 #define PP_KINDS_CPU_CPU_TIMERS_H
 
 #include "kinds/cpu/cpu_session.h"
-#include "kinds/cpu/thread_roots.h"
 
-/*
- * Reserves the slots, once. The cap on timers is a quarter of RLIMIT_SIGPENDING, which they share
- * with the host's own sigqueue(). 0 or -ENOMEM. NORMAL.
- */
-int pp_cpu_timers_reserve(void);
+#include <stdint.h>
 
-/* Weight 1 + overrun. */
+/* The weight of a signal is 1 + overrun. */
 extern const pp_cpu_engine pp_cpu_engine_timers;
 
-/* Whether a signal's value is one of our slots. */
-bool pp_cpu_timers_owns(const void *value);
+/* No more timers than these exist at a time. */
+void pp_cpu_timers_set_cap(uint32_t cap);
 
-/* Arms every thread of the process that is not armed yet, as the session's engine does. NORMAL.
- * Returns how many are armed. */
-unsigned pp_cpu_timers_arm_all(void);
-
-/* The same from the signal handler, if threads appeared that did not come through the hook; gives
- * up at once if somebody else is at it. */
-void pp_cpu_timers_look_again(void);
-
-/* The calling thread begins: `entry` is its start routine. NORMAL, in the new thread. */
-void pp_cpu_timers_thread_begin(uintptr_t entry, const pp_thread_caller *caller);
-
-/* The calling thread ends: settles its account and disarms it. NORMAL. The sampling signal
- * stays blocked. */
-void pp_cpu_timers_thread_end(void);
-
-/* Settles all accounts and disarms all threads; does nothing if the lock is not to be had within
- * `patience_ns`. If the session is not `quiet`, a handler of it may still use a slot: they are not
- * given out again before that one has come back. NORMAL, and the fatal-signal writer. */
-void pp_cpu_timers_disarm_all(uint64_t patience_ns, bool quiet);
-
-/* Before a start: the slots that late handlers kept, as far as these have come back. NORMAL. */
-void pp_cpu_timers_take_back_slots(void);
-
-/* The calling thread gets no signals for a while; its account goes on, and what was due meanwhile
- * is settled when they come again. HOOK: gives up if the lock is not to be had. */
-void pp_cpu_timers_pause_thread(void);
-
-/*
- * It is about to set up an alternate stack, and gets no signal for 2 ms of its CPU time. The stack
- * may be about to become that of a coroutine: a signal is sent there, whose handler saves its place
- * and returns, and only then the alternate stack is taken away (the way of GNU Pth and of QEMU). A
- * signal of ours in between would be put on the frames that the coroutine comes back to. HOOK:
- * gives up if the lock is not to be had.
- */
-void pp_cpu_timers_hold_thread(void);
-void pp_cpu_timers_resume_thread(void);
-
-/*
- * The calling thread is about to execute another program: of its perf event nothing may be pending
- * then. Back from a call that failed, the event goes on. HOOK: gives up if the lock is not to be
- * had.
- */
-void pp_cpu_timers_before_exec(void);
-void pp_cpu_timers_after_failed_exec(void);
-
-/* Forgets all timers without touching them: they are the parent's. Closes what was inherited. */
+/* In the child of fork: the timers are the parent's. */
 void pp_cpu_timers_after_fork_in_child(void);
 
 #endif

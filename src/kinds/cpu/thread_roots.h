@@ -7,7 +7,7 @@
  * keeps a number in the place of them.
  *
  * Zone: SIGNAL.
- * Locks: none; pp_thread_callers_keep() is called under the lock of cpu_timers.c.
+ * Locks: none; pp_thread_callers_keep() is called under the lock of cpu_threads.c.
  * Owns: the list of callers.
  */
 #ifndef PP_KINDS_CPU_THREAD_ROOTS_H

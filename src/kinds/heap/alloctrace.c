@@ -15,7 +15,6 @@
 
 #include "arch/system_call.h"
 #include "base/text.h"
-#include "kinds/heap/heap.h"
 #include "host/thread_snapshot.h"
 #include "store/lasting.h"
 #include "sys/lock.h"
@@ -354,7 +353,6 @@ void pp_alloctrace_start(pp_trace_namer *namer)
     name_places = namer;
     pp_sandbox_probe(); /* so that a collection finds the answer */
     __atomic_store_n(&pp_alloctrace_on, true, __ATOMIC_RELEASE);
-    pp_heap_look_at_all();
 }
 
 bool pp_alloctrace_stop(void)

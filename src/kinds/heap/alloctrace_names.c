@@ -13,6 +13,7 @@
 
 #include "base/sort.h"
 #include "kinds/heap/alloctrace.h"
+#include "kinds/heap/heap.h"
 #include "symbol/places.h"
 #include "symbol/readable.h"
 #include "modules/modules.h"
@@ -96,4 +97,5 @@ void pp_alloctrace_begin(pp_symbolize symbolize)
         malloc_usable_size(NULL); /* finds the real one: impossible in the middle of a free */
     }
     pp_alloctrace_start(symbolize != PP_SYMBOLIZE_NONE ? name_places : NULL);
+    pp_heap_look_at_all();
 }

@@ -10,8 +10,6 @@
 #include "base/exponential.h"
 #include "base/random.h"
 #include "base/stack_hash.h"
-#include "kinds/heap/heap_cycles.h"
-#include "kinds/heap/heap_mappings.h"
 #include "unwind/scratch.h"
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/heap_peak.h"
@@ -268,9 +266,7 @@ void pp_heap_facts_read(pp_heap_facts *read)
 void pp_heap_after_fork_in_child(void)
 {
     pp_live_table_after_fork_in_child();
-    pp_heap_cycles_after_fork_in_child();
     pp_heap_peak_after_fork_in_child();
-    pp_heap_mappings_after_fork_in_child();
     thread.random = 0; /* not the intervals of the parent, and of its other children */
     thread.generation = 0;
     pp_heap_countdown = 0;

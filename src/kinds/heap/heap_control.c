@@ -11,6 +11,8 @@
 #include "encode/proto.h"
 #include "output/end_file.h"
 #include "kinds/heap/heap.h"
+#include "kinds/heap/heap_cycles.h"
+#include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/heap_peak.h"
 #include "output/symbolize.h"
 
@@ -94,6 +96,8 @@ bool pp_heap_control_confine(void)
 
 void pp_heap_control_after_fork(bool keep_file)
 {
+    pp_heap_cycles_after_fork_in_child();
+    pp_heap_mappings_after_fork_in_child();
     pp_heap_after_fork_in_child();
     for (unsigned i = 0; i < FILES; i++) {
         files[i].wanted = files[i].wanted && keep_file;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampler.c: goes through the kinds' samplers.
+ * samplers.c: goes through the kinds' samplers.
  *
  * Zone: SIGNAL.
  */
-#include "host/sampler.h"
+#include "host/samplers.h"
 
 #include "host/kind.h"
 

@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_threads.c: the threads that are sampled: their slots, and the account of each.
+ *
+ *   chains[tid % CHAINS] -> slot -> slot -> 0        free_list -> slot -> slot -> 0
+ *
+ * A timer's signal carries the address of its slot, so the handler needs no look-up.
+ *
+ * Zone: SIGNAL.
+ * Locks: `lock`. Taken with signals blocked by NORMAL code, tried by the handler.
+ * Owns: the slots.
+ */
+#include "kinds/cpu/cpu_threads.h"
+
+#include "base/pseudo_frame.h"
+#include "arch/system_call.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "kinds/cpu/cpu_perf.h"
+#include "kinds/cpu/cpu_timers.h"
+#include "host/small_stacks.h"
+#include "kinds/cpu/thread_roots.h"
+#include "sys/address_space.h"
+#include "sys/clock.h"
+#include "sys/lock.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
+#include "sys/task_state.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    CHAINS = 1024,
+    MAX_SLOTS = 1 << 16,
+    MIN_SLOTS = 1 << 6,
+    SLOTS_SHARE = 200, /* one part in so many of a limited address space */
+    DIRECTORY_BYTES = 4096,
+    MAX_ROUNDS = 8,   /* of listing threads while new ones appear */
+    BUSY_ROUNDS = 50, /* of waiting for threads that block our signal for a moment */
+    BUSY_PAUSE_NS = 1000 * 1000,
+    /* CPU time without a sample after which the signal cannot have been just late: ticks come every
+     * 1 to 10 ms of it. */
+    UNDELIVERED_NS = 100 * 1000 * 1000,
+    EXEC_PATIENCE_NS = 500 * 1000 * 1000,
+    HOLD_NS = 2 * 1000 * 1000 /* of CPU time: what needs it takes microseconds */
+};
+
+static pp_lock lock;
+static pp_cpu_slot *slots;
+static uint32_t slot_count, slots_used; /* reserved; ever given out */
+static uint32_t free_list;
+static uint32_t chains[CHAINS];
+static uint32_t armed; /* threads; written under the lock, read without it */
+static uint32_t scan_number;
+static uint64_t random_state;
+static const pp_root_frames no_root;
+static char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
+static char status_text[PP_TASK_STATUS_BYTES];
+
+/* ---- slots ---- */
+
+int pp_cpu_threads_reserve(void)
+{
+    if (slots != NULL) {
+        return 0;
+    }
+    uint32_t count = MAX_SLOTS;
+    void *memory = NULL;
+    while (count > MIN_SLOTS &&
+           pp_address_space_share(count * sizeof *slots, SLOTS_SHARE) < count * sizeof *slots) {
+        count /= 2;
+    }
+    for (; count >= MIN_SLOTS && memory == NULL; count /= 2) {
+        memory = pp_memory_map(count * sizeof(pp_cpu_slot));
+        if (memory != NULL) {
+            break;
+        }
+    }
+    if (memory == NULL) {
+        return -ENOMEM;
+    }
+    struct rlimit pending;
+    uint64_t cap = count;
+    if (getrlimit(RLIMIT_SIGPENDING, &pending) == 0 && pending.rlim_cur / 4 < cap) {
+        cap = pending.rlim_cur / 4;
+    }
+    random_state = pp_clock_ns(CLOCK_MONOTONIC) ^ (uint64_t)pp_task_process() << 32 ^
+                   (uint64_t)(uintptr_t)memory;
+    slot_count = count;
+    pp_cpu_timers_set_cap((uint32_t)cap);
+    slots = memory;
+    return 0;
+}
+
+bool pp_cpu_threads_owns(const void *value)
+{
+    uintptr_t offset = (uintptr_t)value - (uintptr_t)slots;
+    return slots != NULL && offset < (uintptr_t)slot_count * sizeof *slots &&
+           offset % sizeof *slots == 0;
+}
+
+static pp_cpu_slot *find_slot(int tid)
+{
+    for (uint32_t i = chains[(unsigned)tid % CHAINS]; i != 0; i = slots[i - 1].next) {
+        if (slots[i - 1].tid == tid) {
+            return &slots[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static pp_cpu_slot *new_slot(int tid)
+{
+    pp_cpu_slot *slot = NULL;
+    if (free_list != 0) {
+        slot = &slots[free_list - 1];
+        free_list = slot->next;
+    } else if (slots_used < slot_count) {
+        slot = &slots[slots_used++];
+    } else {
+        return NULL;
+    }
+    uint32_t *chain = &chains[(unsigned)tid % CHAINS];
+    *slot =
+        (pp_cpu_slot){.tid = tid, .timer = -1, .event = -1, .next = *chain, .scan = scan_number};
+    *chain = (uint32_t)(slot - slots) + 1;
+    return slot;
+}
+
+static void unlink_slot(pp_cpu_slot *slot)
+{
+    uint32_t index = (uint32_t)(slot - slots) + 1;
+    uint32_t *link = &chains[(unsigned)slot->tid % CHAINS];
+    while (*link != index) {
+        link = &slots[*link - 1].next;
+    }
+    *link = slot->next;
+    slot->tid = 0;
+    __atomic_store_n(&slot->session, 0, __ATOMIC_RELEASE);
+}
+
+static void put_on_free_list(pp_cpu_slot *slot)
+{
+    slot->next = free_list;
+    free_list = (uint32_t)(slot - slots) + 1;
+}
+
+static void free_slot(pp_cpu_slot *slot)
+{
+    unlink_slot(slot);
+    put_on_free_list(slot);
+}
+
+/* A handler of the session did not come back yet, and may be at work with any slot. */
+static void hold_slot(pp_cpu_slot *slot, const pp_cpu_session *session)
+{
+    unlink_slot(slot);
+    slot->held_by = (uint32_t)(session - pp_cpu_sessions) + 1;
+}
+
+/* ---- threads ---- */
+
+static bool is_armed(const pp_cpu_slot *slot)
+{
+    return slot->timer >= 0 || slot->event >= 0;
+}
+
+/* -ESRCH: the thread has ended meanwhile. */
+static int arm_slot(pp_cpu_slot *slot)
+{
+    int error = pp_cpu->engine->arm(slot);
+    if (error == 0) {
+        __atomic_store_n(&armed, armed + 1, __ATOMIC_RELAXED);
+        pp_cpu->threads_armed++;
+    }
+    return error;
+}
+
+/* The account stays open. */
+static void silence(pp_cpu_slot *slot)
+{
+    __atomic_store_n(&armed, armed - is_armed(slot), __ATOMIC_RELAXED);
+    pp_cpu->engine->disarm(slot);
+}
+
+static void disarm(pp_cpu_slot *slot)
+{
+    silence(slot);
+    pp_label_cell_give(slot->last_cell);
+    slot->last_cell = NULL;
+    free_slot(slot);
+}
+
+/* It waits for a signal, or does not tell where it is. */
+static bool waits_for_signals(int tid)
+{
+    pp_task_place place = {.call = -1};
+    int folder = pp_task_open();
+    pp_task_activity activity = pp_task_look(folder, tid, &place);
+    pp_task_close(folder);
+    return activity == PP_TASK_GONE || activity == PP_TASK_UNKNOWN ||
+           (activity == PP_TASK_WAITS && place.call == SYS_rt_sigtimedwait);
+}
+
+/*
+ * Not a thread on whose alternate stack the kernel cannot put a signal; nor one that blocks the
+ * signal, past libc: it may be about to wait for it (sys/sampling_signal.h). Threads that begin now
+ * do neither. Libc blocks all signals for a moment where it creates threads and processes, and so
+ * do we in places: such a thread is `*busy`.
+ */
+static bool can_take_signals(int tid, unsigned *busy)
+{
+    if (pp_small_stacks_has(tid)) {
+        return false;
+    }
+    if (tid == pp_task_self() || /* whose signals are blocked while it is here */
+        !pp_task_blocks(PP_TASK_ANY_FOLDER, tid, PP_SAMPLING_SIGNAL, status_text)) {
+        return true;
+    }
+    *busy += !waits_for_signals(tid);
+    return false;
+}
+
+static void set_root(pp_cpu_slot *slot, const pp_root_frames *root)
+{
+    slot->begin = root->pcs[0];
+    slot->callers = pp_thread_callers_keep(root);
+}
+
+/*
+ * Opens the account of thread `tid` at `base_ns` on its CPU clock, and arms it. Without a timer
+ * (RLIMIT_SIGPENDING) the account stays open: a later look may have more luck, and what the thread
+ * used is known at the end.
+ */
+static void arm(int tid, uint64_t base_ns, const pp_root_frames *root, bool takes_signals)
+{
+    pp_cpu_slot *slot = new_slot(tid);
+    if (slot == NULL) {
+        pp_cpu->threads_unarmed++;
+        return;
+    }
+    set_root(slot, root);
+    slot->first_ns = base_ns + 1 + pp_random_below(&random_state, pp_cpu->period_ns);
+    __atomic_store_n(&slot->session, pp_cpu->number, __ATOMIC_RELEASE);
+    int error = takes_signals ? arm_slot(slot) : -EAGAIN;
+    if (error == -ESRCH) {
+        free_slot(slot);
+    } else if (error != 0) {
+        pp_cpu->threads_unarmed++;
+    }
+}
+
+/* ---- accounts ---- */
+
+/* Records what was due and never counted: where the thread began, or for want of that on its last
+ * stack. */
+static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cpu_ns,
+                   bool at_thread_end)
+{
+    uint64_t owed = pp_cpu_due(slot, cpu_ns);
+    if (slot->session != session->number || owed <= slot->counted || session->deadline_ns != 0) {
+        return;
+    }
+    uint64_t rest = owed - slot->counted;
+    uintptr_t stack[1 + PP_ROOT_DEPTH] = {(uintptr_t)pprof_lost_samples + 1};
+    pp_root_frames root = pp_thread_root_read(slot->begin, slot->callers);
+    uint32_t root_depth = root.depth;
+    memcpy(&stack[1], root.pcs, root_depth * sizeof *stack);
+    if (rest * session->period_ns > UNDELIVERED_NS) {
+        pp_cpu_count(session, stack, 1 + root_depth, NULL, rest);
+        __atomic_add_fetch(&session->lost_not_delivered, rest, __ATOMIC_RELAXED);
+        return;
+    }
+    __atomic_add_fetch(&session->settled, rest, __ATOMIC_RELAXED);
+    bool on_root = root_depth > 0 && (at_thread_end || slot->last == NULL);
+    if (on_root) {
+        pp_cpu_count(session, &stack[1], root_depth, at_thread_end ? pp_labels_current() : NULL,
+                     rest);
+    } else if (slot->last != NULL) {
+        __atomic_add_fetch(&slot->last->count, rest, __ATOMIC_RELAXED);
+        pp_label_cell_add(slot->last_cell, 0, rest);
+    } else {
+        pp_cpu_count(session, stack, 1, NULL, rest);
+    }
+}
+
+/* ---- all threads ---- */
+
+typedef struct scan {
+    unsigned added;
+    unsigned busy; /* may take signals soon */
+    int self;
+    bool met_self;
+} scan;
+
+static void visit_task(int tid, void *context)
+{
+    scan *s = context;
+    s->met_self = s->met_self || tid == s->self;
+    pp_cpu_slot *slot = find_slot(tid);
+    if (slot != NULL) {
+        slot->scan = scan_number;
+        if (!is_armed(slot) && can_take_signals(tid, &s->busy) && arm_slot(slot) == 0) {
+            pp_cpu->threads_unarmed--;
+            s->added++;
+        }
+        return;
+    }
+    int64_t now = pp_task_cpu_ns(tid);
+    if (now >= 0) {
+        uint32_t before = armed;
+        arm(tid, (uint64_t)now, &no_root, can_take_signals(tid, &s->busy));
+        s->added += armed != before;
+    }
+}
+
+/* Slots whose thread is no longer listed ended without telling us (raw clone, or
+ * exit by syscall). */
+static void drop_unlisted(void)
+{
+    for (uint32_t i = 0; i < slots_used; i++) {
+        if (slots[i].tid != 0 && slots[i].scan != scan_number && pp_task_cpu_ns(slots[i].tid) < 0) {
+            disarm(&slots[i]);
+        }
+    }
+}
+
+/* One listing of all threads; how many were armed, or -errno. Called with the lock. */
+static int scan_tasks(unsigned *busy)
+{
+    scan s = {.self = pp_task_self()};
+    scan_number++;
+    int error = pp_tasks_each(directory, sizeof directory, visit_task, &s);
+    if (error == 0 && !s.met_self) {
+        error = -ESRCH; /* the /proc of another process id namespace: its numbers are not ours */
+    }
+    if (error == 0) {
+        drop_unlisted();
+    }
+    *busy = s.busy;
+    return error < 0 ? error : (int)s.added;
+}
+
+/* Takes the lock with signals blocked (libc keeps its own two open), so that no handler on this
+ * thread can want the lock that the thread holds. */
+static void enter(pp_signal_mask *old)
+{
+    pp_signals_block(old);
+    pp_lock_take(&lock, pp_task_self());
+}
+
+static bool enter_within(uint64_t patience_ns, pp_signal_mask *old)
+{
+    pp_signals_block(old);
+    bool taken = pp_lock_take_within(&lock, pp_task_self(), patience_ns);
+    if (!taken) {
+        pp_signals_restore(old);
+    }
+    return taken;
+}
+
+static void leave(const pp_signal_mask *old)
+{
+    pp_lock_release(&lock);
+    pp_signals_restore(old);
+}
+
+/* How many threads are busy. */
+static unsigned arm_listed(void)
+{
+    unsigned busy = 0;
+    unsigned none = 0;
+    int added = 1;
+    for (int round = 0; added > 0 && round < MAX_ROUNDS; round++) {
+        added = scan_tasks(&busy);
+    }
+    if (added < 0) { /* no /proc: the calling thread at least */
+        int tid = pp_task_self();
+        if (find_slot(tid) == NULL) {
+            arm(tid, (uint64_t)pp_task_cpu_ns(tid), &no_root, can_take_signals(tid, &none));
+        }
+    }
+    return busy;
+}
+
+unsigned pp_cpu_threads_arm_all(void)
+{
+    const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
+    pp_signal_mask old = 0;
+    enter(&old);
+    unsigned busy = arm_listed();
+    for (int round = 0; busy > 0 && round < BUSY_ROUNDS; round++) {
+        leave(&old);
+        pp_system_call(SYS_nanosleep, &pause, NULL);
+        enter(&old);
+        busy = pp_cpu_is_active() ? arm_listed() : 0;
+    }
+    unsigned all = armed;
+    leave(&old);
+    return all;
+}
+
+void pp_cpu_threads_look_again(void)
+{
+    unsigned busy = 0;
+    if (pp_tasks_count() == __atomic_load_n(&armed, __ATOMIC_RELAXED)) {
+        return;
+    }
+    if (pp_lock_try(&lock, pp_task_self())) {
+        if (pp_cpu_is_active()) { /* the handler's own session may be over */
+            scan_tasks(&busy);
+        }
+        pp_lock_release(&lock);
+    }
+}
+
+/* ---- one thread ---- */
+
+void pp_cpu_threads_begin(uintptr_t entry, const pp_thread_caller *caller)
+{
+    if (!pp_cpu_is_active()) {
+        return;
+    }
+    pp_root_frames root = pp_thread_root_of(entry, caller);
+    pp_signal_mask old = 0;
+    enter(&old);
+    if (pp_cpu_is_active()) {
+        int tid = pp_task_self();
+        pp_cpu_slot *slot = find_slot(tid);
+        if (slot != NULL) { /* a scan was faster, or a thread of this number ended unseen */
+            pp_cpu->threads_unarmed -= !is_armed(slot);
+            pp_cpu_perf_recount(slot);
+            disarm(slot);
+        }
+        pp_cpu_own_slot.slot = NULL;
+        arm(tid, 0, &root, true);
+    }
+    leave(&old);
+}
+
+void pp_cpu_threads_end(void)
+{
+    if (!pp_cpu_is_active()) {
+        return;
+    }
+    pp_signal_mask old = 0;
+    enter(&old);
+    pp_cpu_slot *slot = find_slot(pp_task_self());
+    if (slot != NULL) {
+        /* In flight like a handler, so that a stop that runs now waits before it reads
+         * the table. */
+        pp_cpu_session *session = pp_cpu_session_enter();
+        if (session != NULL) {
+            settle(session, slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
+            pp_cpu_session_leave(session);
+        }
+        disarm(slot);
+        pp_cpu_own_slot.slot = NULL;
+    }
+    old |= pp_signal_bit(PP_SAMPLING_SIGNAL); /* one that was sent already finds no slot any more */
+    leave(&old);
+}
+
+/* What a perf event may need before and after an exec, done to the calling thread's slot. */
+static void around_exec(void (*what)(const pp_cpu_slot *slot))
+{
+    pp_signal_mask old = 0;
+    if (!pp_cpu_perf_was_used() || !enter_within(EXEC_PATIENCE_NS, &old)) {
+        return;
+    }
+    what(find_slot(pp_task_self()));
+    leave(&old);
+}
+
+void pp_cpu_threads_before_exec(void)
+{
+    around_exec(pp_cpu_perf_pause);
+}
+
+void pp_cpu_threads_after_failed_exec(void)
+{
+    around_exec(pp_cpu_perf_resume);
+}
+
+void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
+{
+    pp_signal_mask old = 0;
+    int self = pp_task_self();
+    if (!enter_within(patience_ns, &old)) {
+        return; /* the process is about to end, and whoever holds the lock will not give it back */
+    }
+    for (uint32_t i = 0; i < slots_used; i++) {
+        pp_cpu_slot *slot = &slots[i];
+        if (slot->tid == 0) {
+            continue;
+        }
+        if (slot->tid == self && slot->begin == 0 && slot->last == NULL) {
+            pp_root_frames root = pp_thread_root_here();
+            set_root(slot, &root);
+        }
+        int64_t now = pp_task_cpu_ns(slot->tid);
+        if (now >= 0) {
+            settle(pp_cpu, slot, (uint64_t)now, false);
+        }
+        if (quiet) {
+            disarm(slot);
+        } else {
+            silence(slot);
+            hold_slot(slot, pp_cpu);
+        }
+    }
+    leave(&old);
+}
+
+void pp_cpu_threads_take_back_slots(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    for (uint32_t i = 0; i < slots_used; i++) {
+        pp_cpu_slot *slot = &slots[i];
+        if (slot->held_by != 0 &&
+            __atomic_load_n(&pp_cpu_sessions[slot->held_by - 1].in_flight, __ATOMIC_SEQ_CST) == 0) {
+            slot->held_by = 0;
+            put_on_free_list(slot);
+        }
+    }
+    leave(&old);
+}
+
+/* ---- alternate stacks ---- */
+
+/* The calling thread's slot, if it has one; with the lock. */
+static pp_cpu_slot *own_slot_within(uint64_t patience_ns, pp_signal_mask *old)
+{
+    if (!pp_cpu_is_active() || !enter_within(patience_ns, old)) {
+        return NULL;
+    }
+    pp_cpu_slot *slot = find_slot(pp_task_self());
+    if (slot == NULL) {
+        leave(old);
+    }
+    return slot;
+}
+
+void pp_cpu_threads_pause(void)
+{
+    pp_signal_mask old = 0;
+    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    if (slot != NULL) {
+        pp_cpu->threads_unarmed += is_armed(slot);
+        silence(slot);
+        leave(&old);
+    }
+}
+
+/* What is armed from now on waits as long. */
+static void hold(pp_cpu_slot *slot)
+{
+    slot->held_until_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) + HOLD_NS;
+    if (is_armed(slot)) {
+        pp_cpu->engine->hold(slot, slot->held_until_ns);
+    }
+}
+
+void pp_cpu_threads_hold(void)
+{
+    pp_signal_mask old = 0;
+    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    if (slot != NULL) {
+        hold(slot);
+        leave(&old);
+    }
+}
+
+/* What the calling thread used meanwhile belongs to no stack that comes after it. */
+static void settle_so_far(pp_cpu_slot *slot)
+{
+    pp_cpu_session *session = pp_cpu_session_enter();
+    if (session != NULL) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        settle(session, slot, now_ns, false);
+        slot->counted += pp_cpu_owed(slot, now_ns);
+        pp_cpu_session_leave(session);
+    }
+}
+
+void pp_cpu_threads_resume(void)
+{
+    pp_signal_mask old = 0;
+    pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
+    if (slot != NULL) {
+        settle_so_far(slot);
+        hold(slot);
+        if (!is_armed(slot) && arm_slot(slot) == 0) {
+            pp_cpu->threads_unarmed--;
+        }
+        leave(&old);
+    }
+}
+
+void pp_cpu_threads_after_fork_in_child(void)
+{
+    memset(chains, 0, sizeof chains);
+    if (slots != NULL) {
+        for (uint32_t i = 0; i < slots_used; i++) {
+            pp_cpu_perf_after_fork_in_child(&slots[i]);
+        }
+        memset(slots, 0, slots_used * sizeof *slots);
+    }
+    free_list = 0;
+    slots_used = 0;
+    pp_cpu_timers_after_fork_in_child();
+    armed = 0;
+    pp_lock_release(&lock);
+}
