@@ -16,13 +16,13 @@ enum {
     GROUP = 8, /* hashes to a cache line */
     GROUPS = PP_LABEL_CELLS / GROUP,
     ATTEMPTS = 4,
-    HELD_BYTES_MAX = 64 << 20 /* of sets, each counted once a cell; a set may have 1 GiB */
+    HELD_BYTES_MAX = 64 << 20 /* of sets, one time for each cell; one set may have 1 GiB */
 };
 
-static const uint32_t alone = UINT32_MAX; /* users: it is being refilled */
+static const uint32_t alone = UINT32_MAX; /* the value of `users` while a thread refills the cell */
 
 typedef struct group {
-    uint64_t hash[GROUP]; /* 0: the cell is empty; a hint while nobody uses the cell */
+    uint64_t hash[GROUP]; /* 0: the cell is empty. A hint while the cell has no user. */
     pp_label_cell cell[GROUP];
 } __attribute__((aligned(64))) group;
 
@@ -164,7 +164,8 @@ static unsigned count_empty(const group *in)
     return count;
 }
 
-/* The cell with the lowest score of both groups, for the caller alone; an empty one has none. */
+/* Begins to refill the cell with the lowest score of both groups. Returns an empty spot if it gets
+ * none. */
 static spot begin_refill_lowest(group *a, group *b)
 {
     bool b_first = count_empty(b) > count_empty(a);
@@ -190,7 +191,7 @@ static uint64_t bytes_of(const pprof_labels *labels)
     return sizeof *labels + labels->count * sizeof(pp_label) + labels->text_bytes;
 }
 
-/* What the cell held is the owner's alone from now on. */
+/* From now on, profiles show what the cell held under the owner, without labels. */
 static void empty(pp_label_cells *cells, spot at)
 {
     pp_label_cell *cell = &at.in->cell[at.index];

@@ -3,7 +3,7 @@
  * labels.c: sets of labels (drawing in the header).
  *
  * Zone: SIGNAL.
- * Owns: nothing more than the header says.
+ * Owns: the sets; the pointer to the thread's set.
  */
 #include "store/labels.h"
 
@@ -14,8 +14,8 @@ PP_TLS pprof_labels *pp_labels_of_thread;
 
 /* ---- making ---- */
 
-/* Above that a set gets the room that it needs, found out by a first draft; below, as much as it
- * needs if no label replaces another. */
+/* A set of more bytes gets exactly the memory that it needs, which a first draft determines. A
+ * smaller set gets the memory that it needs if no label replaces another. */
 enum { DRAFTED_BYTES = 4096 };
 
 static size_t bytes_of_text(const char *key, const char *value)
@@ -23,7 +23,7 @@ static size_t bytes_of_text(const char *key, const char *value)
     return strlen(key) + 1 + strlen(value) + 1;
 }
 
-/* Adds what a set of these takes at most to *bytes. */
+/* Adds the most bytes that these pairs can take to *bytes. False if a text is invalid. */
 static bool measure(const char *const *key_values, size_t pairs, size_t *bytes)
 {
     if (key_values == NULL && pairs > 0) {
@@ -49,7 +49,7 @@ static size_t bytes_needed(const pprof_labels *labels)
     return bytes;
 }
 
-/* Where `key` is in the first `count` labels, or else belongs. */
+/* The index of `key` among the first `count` labels, or else the index where it belongs. */
 static uint32_t search(const pp_label *labels, uint32_t count, const char *key, bool *found)
 {
     uint32_t low = 0;
@@ -71,7 +71,7 @@ static uint32_t search(const pp_label *labels, uint32_t count, const char *key, 
     return low;
 }
 
-/* The texts are the caller's still. */
+/* Keeps the caller's pointers to the texts. */
 static void insert(pprof_labels *labels, const char *key, const char *value)
 {
     bool found = false;
@@ -125,7 +125,7 @@ static void own_texts(pprof_labels *labels)
     labels->hash = hash_of(pp_labels_texts(labels), labels->text_bytes);
 }
 
-/* A piece that begins as a copy of `from`, whose texts are those of `from` still. */
+/* Makes a piece that begins as a copy of `from`, and still points to the texts of `from`. */
 static pprof_labels *copy_of(const pprof_labels *from, size_t bytes)
 {
     pprof_labels *labels = (pprof_labels *)pp_labels_pool_take(bytes);
@@ -197,7 +197,7 @@ void pp_labels_free(pprof_labels *labels)
     pp_labels_pool_give(&labels->head);
 }
 
-/* ---- other threads' ---- */
+/* ---- sets of other threads ---- */
 
 bool pp_labels_try_ref(pprof_labels *labels)
 {
@@ -216,7 +216,7 @@ pprof_labels *pp_labels_ref_of(pprof_labels *const *place)
             return NULL;
         }
         if (!pp_labels_try_ref(labels)) {
-            continue; /* it has another one by now */
+            continue; /* the thread has another set by now */
         }
         if (__atomic_load_n(place, __ATOMIC_ACQUIRE) == labels) {
             return labels;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * labels.h: sets of labels, and the one that each thread has.
+ * labels.h: sets of labels, and the set of each thread.
  *
- * A set never changes. It has its labels in the order of their keys, one for each key, and their
- * texts in one piece, so that two sets say the same exactly if these pieces are equal:
+ * A set never changes. It holds its labels in the order of their keys, each key once, and their
+ * texts in one piece. So two sets are equal exactly if these pieces are equal:
  *
  *   [refs class next_free | hash count size | key value | key value ... | k\0v\0k\0v\0 ]
  *                                             pointers                    texts
  *
- * Who wants to keep a set counts a reference. One that belongs to another thread may go away in the
- * same moment: its memory is that of a set all the same (labels_pool.h), of another one perhaps. So
- * a reference is taken if the count is not 0, and after that it is made sure that the other thread
- * has the set still (pp_labels_ref_of): then it is the one that was meant.
+ * A reference keeps a set alive. A set of another thread may be freed at any moment, and its memory
+ * then belongs to another set (labels_pool.h), never to anything else. So pp_labels_ref_of() first
+ * takes a reference if the count is not 0, then checks that the other thread still has this set:
+ * only then is it the set that the caller meant.
  *
- * The calling thread's own set is safe to look at without that, also in a signal handler or a hook:
- * the thread lets go of it only after it has another.
+ * A thread may read its own set without these steps, also in a signal handler or a hook: it
+ * releases a set only after it has another one.
  *
  * Zone: SIGNAL.
- * Owns: the sets; the pointer to the thread's (8 bytes of TLS).
+ * Owns: the sets; the pointer to the thread's set (8 bytes of TLS).
  */
 #ifndef PP_STORE_LABELS_H
 #define PP_STORE_LABELS_H
@@ -40,37 +40,41 @@ struct pprof_labels {
     pp_labels_piece head;
     uint64_t hash;       /* of the texts */
     uint32_t count;      /* of labels */
-    uint32_t text_bytes; /* behind them */
+    uint32_t text_bytes; /* of the texts, which follow the pointers */
     pp_label label[];
 };
 
-/* The calling thread's set, NULL = none; through the functions below alone. */
+/* The calling thread's set; NULL = none. Only the functions below access this variable. */
 extern PP_TLS pprof_labels *pp_labels_of_thread;
 
 /*
- * The labels of `parent` (NULL = none) and the `pairs` of `key_values`, {key, value, key, value,
- * ...}; what comes later goes before what has the same key. The caller has the one reference. NULL:
- * *error is EINVAL (a text that is NULL, an empty key) or ENOMEM, also where they do not fit into
- * PP_LABELS_POOL_MAX.
+ * Makes a set of the labels of `parent` (NULL = none) and of the `pairs` of `key_values`, {key,
+ * value, key, value, ...}. A later pair replaces an earlier label of the same key. The caller gets
+ * the only reference. On failure the result is NULL and *error is EINVAL (a NULL text or an empty
+ * key) or ENOMEM (also where the set exceeds PP_LABELS_POOL_MAX).
  */
 pprof_labels *pp_labels_new(const pprof_labels *parent, const char *const *key_values, size_t pairs,
                             int *error);
 
-/* The labels of `parent` but for those with these keys, whatever their values: what a thread has
- * whose new set could not be made. `key_values` as above, also invalid ones. NULL: no labels, since
- * `parent` has none, or for want of memory. */
+/*
+ * Makes a set of the labels of `parent` without those that have a key of `key_values`, whatever
+ * their values. A thread gets this set if its new set could not be made. `key_values` is as above,
+ * but may be invalid. NULL: no labels, because `parent` has none or for want of memory.
+ */
 pprof_labels *pp_labels_without(const pprof_labels *parent, const char *const *key_values,
                                 size_t pairs);
 
-/* ---- references; NULL is nothing ---- */
+/* ---- references; all functions accept NULL and do nothing ---- */
 
 void pp_labels_free(pprof_labels *labels);
 
-/* Of a set that may be gone: false if it is. If true it may be another set by now, which the caller
- * has to find out from where it had the pointer. */
+/*
+ * Takes a reference to a set that another thread may have freed: false if the set is free. If true,
+ * the memory may hold another set by now; the caller compares with the place that held the pointer.
+ */
 bool pp_labels_try_ref(pprof_labels *labels);
 
-/* Of a set that cannot go away meanwhile. */
+/* Takes a reference to a set that nobody can free meanwhile. */
 static inline pprof_labels *pp_labels_ref(pprof_labels *labels)
 {
     if (labels != NULL) {
@@ -86,16 +90,16 @@ static inline void pp_labels_unref(pprof_labels *labels)
     }
 }
 
-/* ---- the thread's ---- */
+/* ---- the thread's set ---- */
 
-/* Valid until the calling thread has another one. */
+/* Returns the calling thread's set, valid until the thread has another one. */
 static inline pprof_labels *pp_labels_current(void)
 {
     return pp_labels_of_thread;
 }
 
-/* Gives the thread the caller's reference to `labels`, and the caller the one that the thread had.
- * A handler that comes in between may do the same, if it restores what it found. */
+/* Gives the thread the caller's reference to `labels`, and the caller the reference that the thread
+ * had. A signal handler may do the same in between, if it restores the set that it found. */
 static inline pprof_labels *pp_labels_exchange(pprof_labels *labels)
 {
     pprof_labels *before = pp_labels_of_thread;
@@ -103,29 +107,29 @@ static inline pprof_labels *pp_labels_exchange(pprof_labels *labels)
     return before;
 }
 
-/* Where other threads see it, as long as the calling thread lives. */
+/* Where other threads read the calling thread's set; valid as long as the calling thread lives. */
 static inline pprof_labels **pp_labels_place(void)
 {
     return &pp_labels_of_thread;
 }
 
-/* A reference to the set that is there, of whatever thread; NULL = none. */
+/* Takes a reference to the set at `place`, of any thread; NULL = none. */
 pprof_labels *pp_labels_ref_of(pprof_labels *const *place);
 
 /* ---- contents ---- */
 
-/* The value of that key; NULL = none. */
+/* Returns the value of `key`; NULL = none. */
 const char *pp_labels_find(const pprof_labels *labels, const char *key);
 
-/* Their texts, labels->text_bytes of them (drawing above). */
+/* The texts of a set: labels->text_bytes bytes (drawing above). */
 static inline const char *pp_labels_texts(const pprof_labels *labels)
 {
     return (const char *)(labels->label + labels->count);
 }
 
-/* By their texts. NULL is as good as a set without labels. */
+/* Compares two sets by their texts. NULL equals a set without labels. */
 bool pp_labels_equal(const pprof_labels *a, const pprof_labels *b);
-/* Less than, equal to or greater than 0. */
+/* Orders two sets by their texts: less than, equal to or greater than 0. */
 int pp_labels_compare(const pprof_labels *a, const pprof_labels *b);
 
 static inline bool pp_labels_is_empty(const pprof_labels *labels)

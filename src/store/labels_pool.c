@@ -13,18 +13,18 @@
 
 enum {
     LEAST = 64,
-    CLASSES = 49,      /* LEAST * 2^24 is PP_LABELS_POOL_MAX; with a step between any two */
-    FIRST_SLAB = 4096, /* bytes at least, each further slab has twice the pieces */
+    CLASSES = 49,      /* LEAST * 2^24 is PP_LABELS_POOL_MAX; one step between two powers */
+    FIRST_SLAB = 4096, /* the least bytes of the first slab; each slab has twice the pieces */
     SLABS = 28,
-    LARGE = 19, /* above 32 KiB: whole pages, and rare; a free one need not hold memory */
+    LARGE = 19, /* the first class above 32 KiB: rare, of whole pages; a free piece is emptied */
     PAGE = 4096,
     CHANGE_SHIFT = 32
 };
 
 typedef struct class
 {
-    uint64_t free; /* how often it was changed << CHANGE_SHIFT | number of the first piece */
-    uint32_t used; /* pieces that were ever given out */
+    uint64_t free; /* count of changes << CHANGE_SHIFT | number of the first piece */
+    uint32_t used; /* pieces that the pool ever gave out */
     char *slabs[SLABS];
 } __attribute__((aligned(64))) class;
 
@@ -139,7 +139,7 @@ pp_labels_piece *pp_labels_pool_take(size_t bytes)
     return piece != NULL ? piece : new_piece(index);
 }
 
-/* Its head stays, for those who look at its refs. */
+/* Keeps the head, because other threads may read its `refs`. */
 static void empty_if_large(pp_labels_piece *piece)
 {
     if (piece->class >= LARGE) {

@@ -15,16 +15,16 @@
 
 enum {
     ALIGNMENT = 16,
-    CHUNK_MIN = 128 * 1024,     /* a few hundred buckets: most programs need one or two */
+    CHUNK_MIN = 128 * 1024,     /* a few hundred buckets: most programs need one or two chunks */
     CHUNK_MAX = 2 * 1024 * 1024 /* untouched pages cost nothing but address space */
 };
 
 struct pp_lasting_chunk {
     uint64_t size;
-    uint64_t used; /* from the start of the chunk; may run past the end */
+    uint64_t used; /* from the start of the chunk; may exceed `size` */
 };
 
-static const uintptr_t last_errno = 4095; /* the kernel answers -1 to -4095 for errors */
+static const uintptr_t last_errno = 4095; /* the kernel returns -1 to -4095 for errors */
 
 void *pp_lasting_map(size_t bytes)
 {

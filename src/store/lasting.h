@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * lasting.h: memory that is handed out piece by piece, to any thread at any time, and never taken
- * back.
+ * lasting.h: memory that any thread can get piece by piece at any time, and that nobody frees.
  *
- * Buckets live as long as the process, so there is nothing to free and nothing to lock: a piece is
- * cut from the newest chunk by one addition; a thread that finds the chunk used up maps the next
- * one, and if two do, the second gives its own back.
+ * Buckets live as long as the process, so there is nothing to free and nothing to lock. One
+ * addition cuts a piece from the newest chunk. A thread that finds the chunk used up maps the next
+ * one; if two threads do so, the second unmaps its own.
  *
- *   newest -> [header|used.......|free  ]      older chunks are full and known to nobody
+ *   newest -> [header|used.......|free  ]      older chunks are full; nothing points to them
  *
  * Zone: SIGNAL (bare mmap and munmap).
  * Owns: its chunks, for ever.
@@ -27,15 +26,16 @@ typedef struct pp_lasting {
         NULL                                                                                       \
     }
 
-/* Zeroed memory, aligned to 16 bytes; NULL when the kernel refuses. At most 64 KiB. */
+/* Returns zeroed memory, aligned to 16 bytes; NULL if the kernel refuses. `bytes` is at most 64
+ * KiB. */
 void *pp_lasting_alloc(pp_lasting *memory, size_t bytes);
 
-/* `bytes` of zeroed memory straight from the kernel, or NULL. Leaves errno alone. */
+/* Maps `bytes` of zeroed memory; NULL if the kernel refuses. Does not change errno. */
 void *pp_lasting_map(size_t bytes);
 void pp_lasting_unmap(void *memory, size_t bytes);
 
-/* Gives whole pages of that back to the kernel: they stay, and are zero when they are
- * used again. */
+/* Gives whole pages of such memory back to the kernel. They stay mapped, and read as zero
+ * afterwards. */
 void pp_lasting_empty(void *memory, size_t bytes);
 
 #endif

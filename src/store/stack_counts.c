@@ -3,8 +3,9 @@
  * stack_counts.c: the lock-free table of stacks (drawing in the header).
  *
  * Zone: SIGNAL (new and free, which map memory, are called by other code).
- * Locks: none. Insertion: the entry is written whole, then linked by compare-and-swap; the loser of
- *        a race searches the chain again and, if the winner brought the same stack, adds to that.
+ * Locks: none. A thread writes the whole entry, then links it by compare-and-swap. A thread that
+ *        loses the race searches the chain again and, if the winner linked the same stack, adds to
+ *        the winner's entry.
  * Owns: the mappings of each table.
  */
 #include "store/stack_counts.h"
@@ -18,13 +19,13 @@
 enum {
     CHAINS = 1 << 14, /* 64 KiB of heads; 100 000 distinct stacks are 6 to a chain */
     WORD = 8,
-    SMALLEST = 1 << 20, /* less is not worth a profile */
-    PIECES = 8          /* behind the first; 256 MiB with it */
+    SMALLEST = 1 << 20, /* a smaller table is not worth a profile */
+    PIECES = 8          /* after the first; 256 MiB together */
 };
 
 struct pp_stack_counts {
     size_t bytes;
-    uint64_t used_words; /* next free word; may run past the end */
+    uint64_t used_words; /* next free word; may exceed limit_words */
     uint64_t limit_words;
     uint64_t first_words; /* in the first piece, the table's own mapping */
     uint64_t *pieces[PIECES];
@@ -34,13 +35,13 @@ struct pp_stack_counts {
 
 /* ---- pieces ---- */
 
-/* Of the words from `offset` on, which are not in the first piece: 0 is the second. */
+/* The piece that holds word `offset`, which is not in the first piece: 0 is the second piece. */
 static unsigned piece_of(const pp_stack_counts *counts, uint64_t offset)
 {
     return 63 - (unsigned)__builtin_clzll(offset / counts->first_words);
 }
 
-/* Where it begins, and how many words it has: as many as there are before it. */
+/* The first word of `piece`; the piece has as many words as all pieces before it. */
 static uint64_t piece_begin(const pp_stack_counts *counts, unsigned piece)
 {
     return counts->first_words << piece;
@@ -72,7 +73,7 @@ static bool have_piece(pp_stack_counts *counts, unsigned piece)
     return mine != NULL;
 }
 
-/* Where `words` words go that are to begin at `at` or behind it; 0 if there is no room. */
+/* The first place for `words` words at or after `at`; 0 if there is no room. */
 static uint64_t place_for(pp_stack_counts *counts, uint64_t at, uint64_t words)
 {
     uint64_t end = counts->first_words;
@@ -150,7 +151,7 @@ static pp_stack_entry *find(const pp_stack_counts *counts, uint32_t offset, uint
     return NULL;
 }
 
-/* A filled entry that is not linked yet; 0 if there is no room. */
+/* The offset of a filled entry that is not linked yet; 0 if there is no room. */
 static uint32_t allocate(pp_stack_counts *counts, uint64_t hash, const uintptr_t *pcs,
                          uint32_t depth, uint64_t weight)
 {
@@ -181,7 +182,7 @@ pp_stack_entry *pp_stack_counts_record(pp_stack_counts *counts, const uintptr_t 
     for (;;) {
         pp_stack_entry *entry = find(counts, first, hash, pcs, depth);
         if (entry != NULL) {
-            /* An entry of ours that lost the race stays behind unlinked: a few words. */
+            /* If our own entry lost the race, it stays unlinked: this costs a few words. */
             __atomic_add_fetch(&entry->count, weight, __ATOMIC_RELAXED);
             return entry;
         }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    ROOT_BITS = 12, /* 32 KiB of roots; only pages that are used cost memory */
+    ROOT_BITS = 12, /* 32 KiB of roots; the kernel provides only pages that are used */
     CHILD_BITS = 2
 };
 
@@ -44,7 +44,7 @@ static pp_trie_stack *new_stack(uint64_t hash, const uintptr_t *pcs, uint32_t de
 pp_trie_stack *pp_stack_trie_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash)
 {
     pp_trie_stack **place = &roots[hash & ((1 << ROOT_BITS) - 1)];
-    pp_trie_stack *mine = NULL; /* stays unused if somebody brings the same stack first */
+    pp_trie_stack *mine = NULL; /* stays unused if another thread links the same stack first */
     for (uint64_t path = hash;; path <<= CHILD_BITS) {
         pp_trie_stack *stack = __atomic_load_n(place, __ATOMIC_ACQUIRE);
         if (stack == NULL) {

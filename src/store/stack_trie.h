@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack_trie.h: every stack once, for as long as the process lives.
+ * stack_trie.h: every recorded stack once, for as long as the process lives.
  *
- * A trie of hashes, which needs neither locks nor rehashing however large it grows: the two highest
- * bits of a hash choose one of four children, the next two bits one of its children, and so on. A
- * stack is linked by one compare-and-swap into a place that was empty, and stays for ever.
+ * This trie of hashes needs no locks and no rehashing, however large it grows: the two highest bits
+ * of a hash choose one of four children, the next two bits one of its children, and so on. One
+ * compare-and-swap links a stack into an empty place, where it stays for ever.
  *
  *   roots[hash] -> stack -+-> stack           stack:  pc[depth]
  *                         +-> stack
  *
- * Buckets of the heap and the values of named profiles point into it. It grows with the number of
- * different stacks that were recorded, not with what is recorded at them.
+ * Buckets of the heap and the values of named profiles point into the trie. The trie grows with the
+ * number of different stacks, not with the number of events.
  *
  * Zone: HOOK.
  * Owns: the stacks, for ever.
@@ -29,11 +29,11 @@ typedef struct pp_trie_stack {
     uintptr_t pc[]; /* return-like, leaf-most first (profile/model.h) */
 } pp_trie_stack;
 
-/* The stack whose pp_stack_hash() is `hash`, entered if it is new; NULL if the kernel refuses
- * memory. */
+/* Returns the stack whose pp_stack_hash() is `hash`; enters it if it is new. NULL if the kernel
+ * refuses memory. */
 pp_trie_stack *pp_stack_trie_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash);
 
-/* What they all take. */
+/* The memory of all stacks. */
 size_t pp_stack_trie_bytes(void);
 
 #endif

@@ -3,7 +3,7 @@
  * value_table.c: shards of slots (drawing in the header).
  *
  * Zone: HOOK.
- * Locks: those of the shards.
+ * Locks: one for each shard, and one for snapshots.
  * Owns: the tables.
  */
 #include "store/value_table.h"
@@ -17,10 +17,10 @@
 enum {
     SHARD_BITS = 6,
     SHARDS = 1 << SHARD_BITS,
-    FIRST_SLOTS = 16,        /* within the shard: a profile of some hundred values is one mapping */
+    FIRST_SLOTS = 16,        /* inside the shard: a profile of some hundred values is one mapping */
     LEAST_SLOTS = 128,       /* of a mapping: a page */
-    HOLDER = 1,              /* who holds a lock: nobody asks */
-    YIELD_ATTEMPTS = 64 + 16 /* of pp_lock_pause(): two milliseconds, sixteen looks of a sleeper */
+    HOLDER = 1,              /* the holder that locks name; nobody reads it */
+    YIELD_ATTEMPTS = 64 + 16 /* calls of pp_lock_pause(): 2 ms; a sleeper retries 16 times */
 };
 
 typedef struct slots {
@@ -31,7 +31,7 @@ typedef struct slots {
 typedef struct shard {
     pp_lock lock;
     uint32_t count; /* values */
-    uint32_t used;  /* slots that are not free: values, and what was passed by */
+    uint32_t used;  /* slots that are not free: values, and slots that searches pass over */
     slots *slots;
     uint64_t
         first[sizeof(slots) / sizeof(uint64_t) + FIRST_SLOTS * sizeof(pp_value) / sizeof(uint64_t)];
@@ -39,16 +39,17 @@ typedef struct shard {
 
 struct pp_value_table {
     shard shard[SHARDS];
-    pp_lock snapshot; /* one at a time */
-    uint32_t waiting; /* threads that want a shard which somebody else has */
+    pp_lock snapshot; /* one snapshot at a time */
+    uint32_t waiting; /* threads that wait for a shard */
 };
 
-/* Where a value was, between others: a search goes on behind it. */
+/* The stack of an emptied slot between others: a search continues after it. */
 static const pp_trie_stack passed;
 
 /* ---- slots ---- */
 
-/* Pointers differ in few bits: each of them has to matter (multiplier: 2^64 / golden ratio). */
+/* Pointers differ in few bits, so each bit must affect the hash (multiplier: 2^64 / golden
+ * ratio). */
 static uint64_t hash_value(uintptr_t value)
 {
     const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
@@ -86,7 +87,7 @@ static pp_value *previous_slot(slots *list, pp_value *slot)
     return slot > list->slot ? slot - 1 : list->slot + list->count - 1;
 }
 
-/* Where it is, else where it would be. There always is a free slot. */
+/* The slot of `value`, or else the slot that it would take. Every array has a free slot. */
 static pp_value *find_slot(slots *list, uint64_t hash, uintptr_t value)
 {
     pp_value *vacant = NULL;
@@ -102,7 +103,7 @@ static pp_value *find_slot(slots *list, uint64_t hash, uintptr_t value)
     return vacant != NULL ? vacant : slot;
 }
 
-/* The stack makes it a value: last, for whoever is forked from another thread (the header). */
+/* Stores the stack last, which makes the slot a value: another thread may fork at any point. */
 static void fill_slot(pp_value *slot, const pp_value *value)
 {
     slot->value = value->value;
@@ -132,7 +133,7 @@ PP_COLD_PATH static bool resize(shard *s)
     int saved_errno = errno;
     slots *old = s->slots;
     uint64_t count = slots_for(s->count);
-    /* What lies within the shard cannot be filled while it is read. */
+    /* The shard's first array cannot be filled while it is read. */
     slots *list = count == FIRST_SLOTS && !is_first(s) ? (slots *)s->first : NULL;
     if (list == NULL) {
         count = count > LEAST_SLOTS ? count : LEAST_SLOTS;
@@ -188,9 +189,9 @@ static void enter(pp_value_table *table, shard *s)
 }
 
 /*
- * Whoever waited for the end of the snapshot before gets in first: who writes one profile after the
- * other would have the locks again before a sleeper has looked. Not for ever: among many threads
- * there is always one that waits for another.
+ * Lets the threads that waited for the end of an earlier snapshot go first. Without this, a program
+ * that writes one profile after the other would take the locks again before a sleeping thread
+ * retries. The number of attempts is limited, because among many threads some thread always waits.
  */
 static void enter_snapshot(pp_value_table *table)
 {
@@ -214,7 +215,7 @@ static void leave_snapshot(pp_value_table *table)
     pp_lock_release(&table->snapshot);
 }
 
-/* ---- what others call ---- */
+/* ---- interface ---- */
 
 pp_value_table *pp_value_table_new(void)
 {
@@ -260,7 +261,8 @@ int pp_value_table_add(pp_value_table *table, const pp_value *value)
     return error;
 }
 
-/* Free, if a search would end behind it anyway; then so are those passed by in front of it. */
+/* Empties the slot. It becomes free if a search would end right after it; then the passed slots
+ * before it become free as well. */
 static void give_up(shard *s, pp_value *slot)
 {
     __atomic_store_n(&slot->stack, &passed, __ATOMIC_RELEASE);
@@ -318,7 +320,7 @@ static void visit_shard(const shard *s, pp_value_visit *visit, void *context)
     }
 }
 
-/* What has been visited may change again: what has not, cannot. */
+/* A released shard may change again; a shard that is still unread cannot. */
 bool pp_value_table_each(pp_value_table *table, size_t capacity, pp_value_visit *visit,
                          void *context)
 {

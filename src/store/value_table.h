@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * value_table.h: the values of a named profile, and at which stack each was added.
+ * value_table.h: the values of a named profile, each with the stack that added it.
  *
- * Hash tables with linear probing, 64 of them, so that threads seldom want the same one. Each has a
- * small array to begin with, and larger ones from the kernel as it fills; it shrinks again. A slot
- * that is given up becomes free at once where the next one is free, else it stays passable until
- * the array is replaced.
+ * The table consists of 64 hash tables with linear probing (shards), so that two threads seldom
+ * need the same one. Each shard begins with a small array, takes larger ones from the kernel as it
+ * fills, and shrinks again. A slot that loses its value becomes free at once if the next slot is
+ * free; otherwise searches pass over it until the array is replaced.
  *
  *   shard[hash] -> { count, used, slots } -> [ value, stack, labels ][ ... ]   24 bytes each
  *
- * Full to three quarters at most and, if it has grown, to three eighths at least: 32 to 64 bytes a
- * value. Stacks are in the trie (stack_trie.h).
+ * A shard is full to three quarters at most and, if it has grown, to three eighths at least: a
+ * value takes 32 to 64 bytes. Stacks are in the trie (stack_trie.h).
  *
- * A slot is taken by the store of its stack, and given up by another one; an array is replaced by
- * the store of its address. So whatever instruction a thread has come to, the values are right:
- * that is how the child of fork finds what other threads have left.
+ * One store of its stack fills a slot, and another such store empties it; one store of its address
+ * replaces an array. So the values are right at whatever instruction a thread is. The child of fork
+ * depends on this, because other threads may have been anywhere.
  *
  * Zone: HOOK.
  * Locks: one for each shard, held for a look-up, for an array's replacement or for a snapshot. A
- *        snapshot takes all, in order, after the lock that only snapshots take, and gives up each as soon
- *        as it has been read: what it has seen is the state in which it had them all. A count is a snapshot, too.
- *        Signals stay open: not for handlers.
+ *        snapshot first takes the lock that only snapshots take, then all shards in order. It
+ *        releases each shard once it has read it, so it sees the state at the moment when it held
+ *        them all. A count is a snapshot, too. Signals stay unblocked: handlers must not call these
+ *        functions.
  * Owns: the tables, for ever.
  */
 #ifndef PP_STORE_VALUE_TABLE_H
@@ -42,41 +43,42 @@ typedef struct pp_value {
     struct pprof_labels *labels; /* or NULL; the reference goes with the value */
 } pp_value;
 
-/* NULL if the kernel refuses memory. */
+/* Returns NULL if the kernel refuses memory. */
 pp_value_table *pp_value_table_new(void);
 
-/* One that nobody else knows and that has no values. */
+/* Frees a table that has no values and that no other thread knows. */
 void pp_value_table_free(pp_value_table *table);
 
-/* 0, -EEXIST (there is such a value) or -ENOMEM. */
+/* Returns 0, -EEXIST (the table has this value already) or -ENOMEM. */
 int pp_value_table_add(pp_value_table *table, const pp_value *value);
 
-/* Takes it out, into *removed. False if it is not there. */
+/* Removes `value` and stores it in *removed. False if the table does not have it. */
 bool pp_value_table_remove(pp_value_table *table, uintptr_t value, pp_value *removed);
 
 /*
- * How many values there are at one moment, as pp_value_table_each() would find them. A thread that
- * removes a value and adds another one is seen before, between or after the two, and never with the
- * second change alone.
+ * Returns the number of values at one moment, as pp_value_table_each() would find them. If a thread
+ * removes one value and adds another, the count includes neither change, the first, or both, and
+ * never only the second.
  */
 size_t pp_value_table_count(pp_value_table *table);
 
-/* The same without a lock, to make room by. Exact while nobody adds or removes. */
+/* Counts without a lock, for a caller that needs room for the values. Exact while no thread adds or
+ * removes. */
 size_t pp_value_table_estimate(const pp_value_table *table);
 
 /*
- * Calls back for every value, as they are at one moment: others wait meanwhile, so the callback has
- * to be quick, and must not come here. False, and no call was made, if there are more than
- * `capacity`. Before it begins, it lets those in who wait.
+ * Calls `visit` for every value, as the values are at one moment. Other threads wait meanwhile, so
+ * `visit` has to be quick, and must not call functions of this file. Returns false, without a call,
+ * if there are more than `capacity` values. Before it begins, it lets waiting threads finish.
  */
 typedef void pp_value_visit(const pp_value *value, void *context);
 bool pp_value_table_each(pp_value_table *table, size_t capacity, pp_value_visit *visit,
                          void *context);
 
-/* What it takes, stacks and labels apart. */
+/* The memory of the table, without stacks and labels. */
 size_t pp_value_table_bytes(pp_value_table *table);
 
-/* In the child of fork: what other threads were at is given up. */
+/* Releases, in the child of fork, the locks that other threads held, and counts again. */
 void pp_value_table_after_fork_in_child(pp_value_table *table);
 
 #endif
