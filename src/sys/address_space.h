@@ -2,8 +2,8 @@
  *
  * address_space.h: how much address space a reservation may take.
  *
- * Untouched reservations cost no memory, but they count against RLIMIT_AS (ulimit -v). Where the
- * host is limited, its share is not ours to take.
+ * An untouched reservation costs no memory, but counts against RLIMIT_AS (ulimit -v). Where such a
+ * limit is set, the library leaves the host its share.
  *
  * Zone: SIGNAL (one system call).
  */
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-/* `wanted` bytes, or the given fraction (1/n) of the limit if that is less. */
+/* Returns `wanted` bytes, or limit / `fraction` if that is less. */
 static inline size_t pp_address_space_share(size_t wanted, unsigned fraction)
 {
     struct rlimit limit;

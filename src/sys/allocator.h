@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocator.h: what the C library's allocator says of itself.
+ * allocator.h: statistics of the C library's allocator.
  *
  * Zone: NORMAL.
  * Locks: none here; the allocator takes its own.
@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 typedef struct pp_allocator_use {
-    uint64_t mapped; /* bytes that it has from the kernel, large blocks included */
-    uint64_t used;   /* bytes of blocks that it has given out, its own headers included */
+    uint64_t mapped; /* bytes that the allocator has from the kernel, large blocks included */
+    uint64_t used;   /* bytes of allocated blocks, headers included */
 } pp_allocator_use;
 
-/* False if the program has another allocator, or libc does not tell. */
+/* Returns false if the program has another allocator, or if libc has no statistics. */
 bool pp_allocator_read(pp_allocator_use *use);
 
 #endif

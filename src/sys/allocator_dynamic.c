@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocator_dynamic.c: mallinfo2() of glibc, where it is glibc that the program allocates from.
+ * allocator_dynamic.c: reads mallinfo2() of glibc, if the program allocates from glibc.
  *
  * Zone: NORMAL.
  */
@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 
-/* The allocator is the next one behind our hooks. mallinfo2 is never interposed alone. */
+/* The allocator is the next definition after our hooks. No library replaces only mallinfo2. */
 static bool is_of_same_object(const void *a, const void *b)
 {
     Dl_info of_a;

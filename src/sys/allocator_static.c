@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocator_static.c: mallinfo2() in a fully static program. It is there if libc's malloc is, which
- * lies in the same file of libc.a, and not if the program brings its own.
+ * allocator_static.c: reads mallinfo2() in a fully static program. The program has mallinfo2 if it
+ * has libc's malloc, which is in the same file of libc.a, and lacks it if it has its own allocator.
  *
  * Zone: NORMAL.
  */

@@ -23,7 +23,7 @@ static int read_by_system_call(clockid_t clock, struct timespec *now)
     return (int)pp_system_call(SYS_clock_gettime, clock, now);
 }
 
-/* Absent under emulators, valgrind among them, and with the kernel's vdso=0. */
+/* Emulators, among them valgrind, and the kernel's vdso=0 leave the vDSO out. */
 static pp_clock_function *find_in_vdso(void)
 {
     const ElfW(Ehdr) *image = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
@@ -46,7 +46,7 @@ static pp_clock_function *find_in_vdso(void)
     return (pp_clock_function *)pp_loaded_symbols_find(&symbols, PP_VDSO_CLOCK_GETTIME);
 }
 
-/* Only instead of itself: the counter may be forbidden meanwhile. */
+/* Replaces only itself: another thread may have forbidden the counter meanwhile. */
 static int find_and_read(clockid_t clock, struct timespec *now)
 {
     pp_clock_function *found = find_in_vdso();

@@ -2,10 +2,11 @@
  *
  * clock.h: the kernel's clocks, in nanoseconds.
  *
- * Not libc's clock_gettime: that is replaced by sanitizers, whose own is not ready when the first
- * allocation asks for the time, and by libraries that tell programs another time (libfaketime).
+ * The library does not call libc's clock_gettime. Sanitizers replace it, and theirs is not ready
+ * when the first allocation reads the time. Libraries that show programs another time (libfaketime)
+ * replace it, too.
  *
- * Zone: SIGNAL (the vDSO, or one system call). Leaves errno alone.
+ * Zone: SIGNAL (the vDSO, or one system call). Does not change errno.
  */
 #ifndef PP_SYS_CLOCK_H
 #define PP_SYS_CLOCK_H
@@ -16,24 +17,25 @@
 
 enum { PP_NS_PER_S = 1000000000 };
 
-/* 0 or -errno, as the vDSO's functions answer. */
+/* Returns 0 or -errno, as the vDSO's functions do. */
 typedef int pp_clock_function(clockid_t clock, struct timespec *now);
 
-/* What reads clocks at present: the vDSO's function, which is looked for at the first call, or the
- * system call. */
+/* The function that reads clocks at present: the vDSO's function, which the first call finds, or
+ * the system call. */
 extern pp_clock_function *pp_clock_reader;
 
 /*
- * From now on clocks are read by system calls alone. The vDSO reads the processor's counter of
- * cycles, and a thread may be forbidden that: prctl(PR_SET_TSC, PR_TSC_SIGSEGV). This holds for all
- * threads, since new ones inherit it.
+ * From now on only system calls read clocks. The vDSO reads the processor's cycle counter, which
+ * prctl(PR_SET_TSC, PR_TSC_SIGSEGV) may forbid to a thread. The change is for all threads, since
+ * new threads inherit the ban.
  */
 void pp_clock_avoid_counter(void);
 
-/* Does that if the counter is forbidden to the calling thread. One system call. */
+/* Calls pp_clock_avoid_counter() if the calling thread may not read the counter. One
+ * system call. */
 void pp_clock_ask_for_counter(void);
 
-/* False, and *ns as it was, if there is no such clock: that of a thread that has ended. */
+/* False, with *ns unchanged, if the clock does not exist, for example that of an ended thread. */
 static inline bool pp_clock_read(clockid_t clock, uint64_t *ns)
 {
     struct timespec now;
@@ -44,7 +46,7 @@ static inline bool pp_clock_read(clockid_t clock, uint64_t *ns)
     return true;
 }
 
-/* For clocks that are always there: the system's, and those of the calling thread. */
+/* For clocks that always exist: the system's clocks, and those of the calling thread. */
 static inline uint64_t pp_clock_ns(clockid_t clock)
 {
     uint64_t ns = 0;

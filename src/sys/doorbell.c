@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * doorbell.c: a counter, and the kernel's queue for its address.
+ * doorbell.c: a counter, and the kernel's wait queue (futex) for its address.
  *
- * Zone: SIGNAL (ringing; a thread of ours alone waits).
+ * Zone: SIGNAL (for ringing; only threads of the library wait).
  */
 #include "sys/doorbell.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * doorbell.h: how a signal handler wakes a thread of ours.
+ * doorbell.h: lets a signal handler wake a thread of the library.
  *
- * Zone: SIGNAL (ringing; a thread of ours alone waits).
+ * Zone: SIGNAL (for ringing; only threads of the library wait).
  */
 #ifndef PP_SYS_DOORBELL_H
 #define PP_SYS_DOORBELL_H
@@ -13,10 +13,10 @@ typedef struct pp_doorbell {
     uint32_t rings;
 } pp_doorbell;
 
-/* Preserves errno. */
+/* Wakes the waiting thread. Preserves errno. */
 void pp_doorbell_ring(pp_doorbell *bell);
 
-/* Until it has rung more often than `answered` times; how often it has. */
+/* Waits until the bell has rung more than `answered` times. Returns the number of rings. */
 uint32_t pp_doorbell_wait(pp_doorbell *bell, uint32_t answered);
 
 #endif

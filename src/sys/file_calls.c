@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * file_calls.c: the one of two calls that the loader uses, too.
+ * file_calls.c: the system call for a descriptor's status, which the loader makes as well.
  *
- * glibc asks for the status of a descriptor by fstat, from 2.33 to 2.38 by newfstatat. A filter
- * that is in force when a program begins need not permit the other one, and we ask before we have
- * tried what it permits.
+ * glibc reads the status of a descriptor by fstat, from 2.33 to 2.38 by newfstatat. A filter that
+ * is in force when a program begins need not permit the other call, and the library makes this call
+ * before it has tested what the filter permits.
  *
  * Zone: SIGNAL.
  */
@@ -13,7 +13,7 @@
 #include <gnu/libc-version.h>
 #include <stdbool.h>
 
-/* "2.36", perhaps with more. */
+/* The version is "2.36", perhaps with a suffix. */
 static bool libc_asks_by_path(void)
 {
     enum { FIRST = 33, LIMIT = 39 };

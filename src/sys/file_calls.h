@@ -2,9 +2,9 @@
  *
  * file_calls.h: system calls on files, without libc's wrappers.
  *
- * Those are replaced by sanitizers, which look at what we read and write, and by libfaketime, which
- * asks for the time in each of them. They are points of cancellation too. Each function returns
- * what the kernel does: a value, or -errno. Opening and closing: own_files.h.
+ * Sanitizers replace libc's wrappers and check what the library reads and writes; libfaketime
+ * replaces them and reads the time in each. The wrappers are cancellation points, too. Each
+ * function returns what the kernel returns: a value, or -errno. own_files.h opens and closes.
  *
  * Zone: SIGNAL.
  */
@@ -40,7 +40,7 @@ static inline int pp_file_poll(struct pollfd *wanted, int timeout_ms)
     return (int)pp_system_call(SYS_poll, wanted, 1, timeout_ms);
 }
 
-/* By the call that libc's fstat makes. */
+/* Makes the system call that libc's fstat makes. */
 int pp_file_status(int fd, struct stat *status);
 
 static inline int pp_path_status(const char *path, struct stat *status)
@@ -49,14 +49,14 @@ static inline int pp_path_status(const char *path, struct stat *status)
     return (int)pp_system_call(SYS_newfstatat, AT_FDCWD, path, status, 0);
 }
 
-/* Of a link itself. */
+/* Reads the status of a link, not of its target. */
 static inline int pp_link_status(const char *path, struct stat *status)
 {
     *status = (struct stat){.st_mode = 0};
     return (int)pp_system_call(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
 }
 
-/* The length of what the link leads to, which has no terminator. */
+/* Returns the length of the link's target, which has no terminator. */
 static inline long pp_link_read(const char *path, char *to, size_t size)
 {
     return pp_system_call(SYS_readlink, path, to, size);
@@ -72,8 +72,8 @@ static inline int pp_path_remove(const char *path)
     return (int)pp_system_call(SYS_unlink, path);
 }
 
-/* The working folder: 0 or -errno. One that cannot be reached from the root has no
- * path: -ENOENT. */
+/* Reads the path of the working folder. 0 or -errno; -ENOENT if no path leads there from
+ * the root. */
 static inline int pp_working_folder(char *to, size_t size)
 {
     to[0] = '\0';

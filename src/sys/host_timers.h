@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * host_timers.h: writing a profile without the host's own timers ending the process meanwhile.
+ * host_timers.h: keeps the host's timers from ending the process while the library writes a
+ * profile.
  *
  * Programs leave ITIMER_PROF running when they end, and its handler is gone by then: an interpreter
- * takes its handlers back, and the rest of exit() takes less than a tick. Writing takes longer, and
- * it takes CPU time, which ITIMER_PROF and ITIMER_VIRTUAL measure. They stand still meanwhile, and
- * go on with what was left of them. All other signals of the thread wait until it is over.
+ * removes its handlers, and the rest of exit() takes less than a tick. Writing a profile takes
+ * longer, and takes CPU time, which ITIMER_PROF and ITIMER_VIRTUAL measure. This file stops both
+ * timers meanwhile; afterwards they continue with the time that was left. It also blocks all
+ * signals of the thread meanwhile.
  *
  * Zone: SIGNAL.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * left_frame.h: whether a function of the calling thread that never returned was jumped out of.
+ * left_frame.h: detects that a jump left a function of the calling thread before it returned.
  *
- * Something that is to be undone at the end of a function is not, if a signal handler jumps
- * (siglongjmp) to a frame further up. A handler that merely interrupted it must not undo it either.
+ * A function cannot undo at its end what it began, if a signal handler jumps (siglongjmp) to a
+ * frame further up. A handler that only interrupted the function must not undo it either.
  *
  * Zone: SIGNAL (one system call).
  */
@@ -23,9 +23,9 @@ static inline bool pp_is_on_stack(const stack_t *stack, uintptr_t sp)
 }
 
 /*
- * `then` was the stack pointer in that function, `now` is the one of the function that asks. On the
- * alternate stack, where handlers run, the frames of the other one are all still there; from
- * the other one, those on the alternate stack are all gone.
+ * `then` is the stack pointer that the function had, `now` that of the caller. On the alternate
+ * stack, where handlers run, all frames of the normal stack still exist; on the normal stack, all
+ * frames of the alternate stack are gone.
  */
 static inline bool pp_frame_was_left(uintptr_t then, uintptr_t now)
 {

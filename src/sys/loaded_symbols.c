@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * loaded_symbols.c: a name in the hash tables of one loaded object [System V ABI, "Dynamic
+ * loaded_symbols.c: finds a name in the hash tables of one loaded object [System V ABI, "Dynamic
  * Linking"].
  *
- * The tables are believed: the loader has relocated other objects by them.
+ * This file trusts the tables: the loader has relocated other objects by them.
  *
  * Zone: SIGNAL.
  */
@@ -41,7 +41,7 @@ static uint32_t old_hash(const char *name)
     return hash;
 }
 
-/* The loader has made addresses of them, but for the vDSO, whose dynamic section is read-only. */
+/* The loader relocates these pointers in place, except in the vDSO's read-only dynamic section. */
 static const void *at_address(uintptr_t value, uintptr_t bias)
 {
     return (const void *)(value < bias ? value + bias : value);
@@ -140,7 +140,7 @@ static uint32_t find_by_hash(const pp_loaded_symbols *s, const char *name)
     return index;
 }
 
-/* 0 if there is none. */
+/* Returns 0 if the object has no such symbol. */
 static uint32_t find_index(const pp_loaded_symbols *s, const char *name, uint32_t hash)
 {
     if (s->names == NULL || s->symbols == NULL) {
@@ -157,8 +157,8 @@ bool pp_loaded_symbols_defines(const pp_loaded_symbols *symbols, const char *nam
     return find_index(symbols, name, hash) != 0;
 }
 
-/* What is only referred to is in no hash table: DT_GNU_HASH begins behind it, DT_HASH knows the
- * length of all. */
+/* A symbol that the object only refers to is in no hash table. DT_GNU_HASH names the first symbol
+ * after these; DT_HASH holds the number of all symbols. */
 bool pp_loaded_symbols_needs(const pp_loaded_symbols *symbols, const char *name)
 {
     uint32_t end = symbols->gnu_hash != NULL ? symbols->gnu_hash[1]

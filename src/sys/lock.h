@@ -2,14 +2,13 @@
  *
  * lock.h: a small lock for state that is changed rarely and never for long.
  *
- * It knows its owner, so that a signal handler that interrupted the owner can see that waiting
- * would be for ever. pthread's mutexes are not used: they are among the things that the library
- * hooks.
+ * The lock knows its owner, so a signal handler that interrupted the owner can see that waiting
+ * would never end. The library cannot use pthread's mutexes, because it hooks them.
  *
- * Zone: SIGNAL for try, held_by and release. The two that wait (bare system calls: no cancellation
- *       point) belong to NORMAL code that has blocked the signals whose handlers take the same
- *       lock; the one with a limit serves the fatal-signal writer too.
- * Locks: this is one. Order: profile session > thread timers > module table.
+ * Zone: SIGNAL for try, held_by and release. The two functions that wait (by bare system calls,
+ *       which are no cancellation points) are for NORMAL code that has blocked the signals whose
+ *       handlers take the same lock; take_within is for the fatal-signal writer, too.
+ * Locks: order of the library's locks: profile session > thread timers > module table.
  */
 #ifndef PP_SYS_LOCK_H
 #define PP_SYS_LOCK_H
@@ -38,7 +37,7 @@ static inline bool pp_lock_held_by(const pp_lock *lock, int self)
     return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self;
 }
 
-/* Between two attempts, of which `attempt` were made before. */
+/* Pauses between two attempts; `attempt` is the number of attempts before. */
 static inline void pp_lock_pause(unsigned attempt)
 {
     const struct timespec pause = {.tv_nsec = 50000};
@@ -57,8 +56,9 @@ static inline void pp_lock_take(pp_lock *lock, int self)
 }
 
 /*
- * False if the lock is not to be had within `limit_ns`, at once if `self` holds it already. For
- * where the holder may never come back: the process is about to end, or the holder waits for us.
+ * Takes the lock within `limit_ns`, or returns false; at once if `self` holds the lock already. For
+ * callers whose holder may never release: the process is about to end, or the holder waits for the
+ * caller.
  */
 static inline bool pp_lock_take_within(pp_lock *lock, int self, uint64_t limit_ns)
 {

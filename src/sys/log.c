@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 static char log_template[PATH_MAX];
-static char log_path[PATH_MAX]; /* what the template means in this process; "" = stderr */
+static char log_path[PATH_MAX]; /* the expanded template for this process; "" = stderr */
 static struct stat stderr_then;
 static bool stderr_known;
 
@@ -30,7 +30,8 @@ void pp_log_init(void)
     stderr_known = pp_file_status(STDERR_FILENO, &stderr_then) == 0;
 }
 
-/* At once, not at each message: a handler has no room for a path. */
+/* Expands the template in advance, not at each message: a handler's stack has no room for
+ * a path. */
 static bool expand_template(void)
 {
     static const pp_path_values values = {"log", 0};

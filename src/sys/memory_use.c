@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_use.c: getrusage() and `status`.
+ * memory_use.c: reads getrusage() and the file `status` of /proc.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_use.h: what the kernel says of the process's memory.
+ * memory_use.h: the kernel's statistics of the process's memory.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, read and close only).
  */
@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-/* The most that was resident at once, in bytes. */
+/* The largest resident size so far, in bytes. */
 uint64_t pp_memory_peak_rss_bytes(void);
 
-/* Mapped for the main thread's stack, in bytes; 0 if /proc cannot be read. */
+/* The size of the main thread's stack mapping, in bytes; 0 if /proc cannot be read. */
 uint64_t pp_memory_stack_bytes(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * numbers.c: getdents64 and a look at the names.
+ * numbers.c: reads a folder by getdents64 and parses the names.
  *
  * Zone: SIGNAL.
  */
@@ -12,7 +12,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-/* The number that a name consists of; -1 for "." and "..". */
+/* The number that a name consists of; -1 for other names, such as "." and "..". */
 static int parse(const char *name)
 {
     int number = *name >= '0' && *name <= '9' ? 0 : -1;

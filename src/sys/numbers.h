@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * numbers.h: folders of /proc whose entries are numbers, without opendir(), which allocates.
+ * numbers.h: reads folders of /proc whose entries are numbers, without opendir(), which allocates.
  *
  * Zone: SIGNAL.
  */
@@ -11,10 +11,8 @@
 
 typedef void pp_number_visit(int number, void *context);
 
-/*
- * Calls back for every entry, in the kernel's order; `buffer` is what it works in, some 100 bytes
- * at least, aligned to 8. 0 or -errno.
- */
+/* Calls `visit` for every entry, in the kernel's order. `buffer` is working memory, aligned to 8,
+ * of 100 bytes or more. Returns 0 or -errno. */
 int pp_numbers_each(const char *folder, void *buffer, size_t size, pp_number_visit *visit,
                     void *context);
 

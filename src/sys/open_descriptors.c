@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_descriptors.c: /proc/self/fd, or one try for each number.
+ * open_descriptors.c: lists /proc/self/fd, or tries each number.
  *
  * Zone: SIGNAL.
  */
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 enum {
-    ENTRIES_BYTES = 4096, /* of the folder, at a time */
-    TRIED = 65536         /* numbers, some 5 ms */
+    ENTRIES_BYTES = 4096, /* of the folder, for one call */
+    TRIED = 65536         /* numbers, in about 5 ms */
 };
 
 typedef struct each {
@@ -34,14 +34,14 @@ static void visit_foreign(int fd, void *context)
     }
 }
 
-/* True if what was listed has at least the folder's own descriptor in it. */
+/* True if the list has at least one entry, the folder's own descriptor. */
 static bool list(const char *folder, each *e)
 {
     uint64_t entries[ENTRIES_BYTES / sizeof(uint64_t)];
     return pp_numbers_each(folder, entries, sizeof entries, visit_foreign, e) == 0 && e->any;
 }
 
-/* The process has the first thread's descriptors, which are none once that has ended before the
+/* /proc/self names the first thread, which has no descriptors any more once it has ended before the
  * others. */
 void pp_open_descriptors_each(pp_descriptor_visit *visit, void *context)
 {

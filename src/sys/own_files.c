@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_files.c: bare system calls, and a list.
+ * own_files.c: bare system calls, and a list of the open descriptors.
  *
  * Zone: SIGNAL.
  * Owns: the list.
@@ -11,9 +11,9 @@
 
 #include <fcntl.h>
 
-enum { OPEN_MAX = 64 /* at a time; what goes beyond is opened, but not known */ };
+enum { OPEN_MAX = 64 /* at a time; further files are opened, but not listed */ };
 
-static int numbers[OPEN_MAX]; /* and one; 0 = free */
+static int numbers[OPEN_MAX]; /* descriptor + 1; 0 = free */
 
 static void replace(int from, int to)
 {
@@ -47,7 +47,7 @@ int pp_own_open_at(int folder, const char *path, int flags)
 
 int pp_own_close(int fd)
 {
-    replace(fd + 1, 0); /* before: behind that somebody else may have the number */
+    replace(fd + 1, 0); /* first: after close() another thread may get the same number */
     return (int)pp_system_call(SYS_close, fd);
 }
 

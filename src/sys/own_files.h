@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_files.h: the files that the library opens, for a moment, for itself.
+ * own_files.h: opens files of the library's own for a moment.
  *
- * Not by open() and close(): these are hooked, and cancellation points. And whoever lists the
- * descriptors of the program has to leave these out.
+ * The library hooks open() and close(), and these are cancellation points, so this file makes the
+ * system calls. It keeps a list, because a profile of the program's descriptors must leave these
+ * out.
  *
  * Zone: SIGNAL.
- * Owns: the numbers of those that are open.
+ * Owns: the list of these open descriptors.
  */
 #ifndef PP_SYS_OWN_FILES_H
 #define PP_SYS_OWN_FILES_H
 
 #include <stdbool.h>
 
-/* As open(2), and O_CLOEXEC: a descriptor, or -errno. */
+/* Calls open(2) with O_CLOEXEC: a descriptor, or -errno. */
 int pp_own_open(const char *path, int flags, unsigned mode);
 
-/* The same in the folder that is open as `folder`. */
+/* pp_own_open_at() does the same in the folder that is open as `folder`. */
 int pp_own_open_at(int folder, const char *path, int flags);
 
-/* As close(2), of such a descriptor: 0 or -errno. */
+/* Closes a descriptor of pp_own_open() or pp_own_open_at(): 0 or -errno. */
 int pp_own_close(int fd);
 
-/* Whether it is one of these. */
+/* Whether `fd` is such a descriptor. */
 bool pp_own_has(int fd);
 
 #endif

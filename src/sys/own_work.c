@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_work.c: the mark.
+ * own_work.c: the mark of the calling thread.
  *
  * Zone: SIGNAL.
  * Owns: the mark.

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_work.h: what the calling thread does for the library and not for the program, though it goes
- * through calls that are hooked: other people's code that we call (the loader, libdw) allocates,
- * locks and maps.
+ * own_work.h: marks work that the calling thread does for the library through hooked calls.
  *
- *   pp_own_work_begin() ... libdw -> malloc -> hook: pp_own_work_has() -> real function, nothing is recorded
+ * Other people's code that the library calls (the loader, libdw) allocates, locks and maps. The
+ * hooks must not record this as the program's work.
+ *
+ *   pp_own_work_begin() ... libdw -> malloc -> hook: pp_own_work_has() -> real function, no record
  *   pp_own_work_end()
  *
- * The mark says where on the stack the work began. A handler of the program that jumps out of it
- * leaves it behind; the next hook that is called from further up takes it away.
+ * The mark is the stack address where the work began. A handler of the program that jumps out of
+ * the work leaves the mark set; the next hook that is called from further up clears it.
  *
  * Zone: SIGNAL.
  * Owns: the mark (8 bytes of TLS).
@@ -23,18 +24,19 @@
 
 extern PP_TLS uintptr_t pp_own_work_sp;
 
-/* What is called from now on by functions below the caller's frame is ours. They do not nest. */
+/* From begin to end, calls from frames below the caller's are the library's own work. Not
+ * nestable. */
 #define pp_own_work_begin() (pp_own_work_sp = (uintptr_t)__builtin_frame_address(0))
 #define pp_own_work_end()   (pp_own_work_sp = 0)
 
-/* Whether a call is, whose frame, or whatever else of it, is at `sp`. */
+/* Whether a call is the library's own work; `sp` is any stack address of the call's frame. */
 static inline bool pp_own_work_has(uintptr_t sp)
 {
     if (pp_likely(pp_own_work_sp == 0)) {
         return false;
     }
     if (sp >= pp_own_work_sp) {
-        pp_own_work_sp = 0; /* it was left by a jump */
+        pp_own_work_sp = 0; /* a jump left the work */
     }
     return pp_own_work_sp != 0;
 }

@@ -86,7 +86,7 @@ bool pp_path_template_is_valid(const char *template)
     return true;
 }
 
-/* As it is, in a template. */
+/* Adds a text to a template that expands to this text. */
 static void add_literally(pp_path *path, const char *text)
 {
     for (; *text != '\0'; text++) {

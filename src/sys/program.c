@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * program.c: /proc/self, or else /proc/thread-self.
+ * program.c: reads /proc/self, or else /proc/thread-self.
  *
  * Zone: SIGNAL.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * recorder.c: messages to `cpprof record`.
+ * recorder.c: sends messages to `cpprof record`.
  *
  * Zone: SIGNAL.
- * Owns: the socket's number and identity.
+ * Owns: the number and the identity of the socket.
  */
 #include "sys/recorder.h"
 
@@ -76,7 +76,7 @@ static void add_field(pp_path *header, uint64_t value)
     pp_path_add_char(header, ' ');
 }
 
-/* The header ends where the data begins, so that one write takes both. */
+/* Places the header directly before the data, so that one write sends both. */
 static int send_message(pp_recorder_part *part, bool last, uint64_t give_up_ns)
 {
     char text[PP_RECORDER_HEADER_BYTES];

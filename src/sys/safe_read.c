@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * safe_read.c: memory looked at through system calls that fail with EFAULT.
+ * safe_read.c: reads memory by system calls that fail with EFAULT.
  *
  * Zone: SIGNAL.
- * Owns: one flag.
+ * Owns: the flag that process_vm_readv is forbidden.
  */
 #include "sys/safe_read.h"
 
@@ -16,9 +16,9 @@
 #include <sys/uio.h>
 
 enum {
-    PAGE = 4096, /* the smallest page size of Linux; larger ones only cost a few more checks */
+    PAGE = 4096, /* the smallest page size of Linux; a larger one only costs a few more checks */
     KERNEL_SIGSET_SIZE = 8,
-    PART_PAGES = 8 /* that one call of pp_safe_copy_part() takes */
+    PART_PAGES = 8 /* for one system call of pp_safe_copy_part() */
 };
 
 static bool copy_forbidden;
@@ -43,7 +43,7 @@ static bool pages_readable(uintptr_t from, size_t size)
 
 PP_RAW_MEMORY static void copy_in_place(void *to, uintptr_t from, size_t size)
 {
-    /* Byte by byte through volatile: a call to memcpy would be checked by the sanitizers. */
+    /* Copies byte by byte through volatile: sanitizers would check a call of memcpy. */
     volatile const uint8_t *source = (volatile const uint8_t *)from;
     for (size_t i = 0; i < size; i++) {
         ((uint8_t *)to)[i] = source[i];
@@ -55,8 +55,8 @@ static bool is_refusal(long result)
     return result == -ENOSYS || result == -EPERM || result == -EACCES;
 }
 
-/* By this thread's number, and in /proc by its name, not by the process's: the first thread may
- * have ended, and then no memory is behind those. */
+/* Uses the thread's id, and /proc/thread-self, not the process's id: if the first thread has ended,
+ * the process's id has no memory. */
 bool pp_safe_copy(void *to, uintptr_t from, size_t size)
 {
     if (from + size < from) {
@@ -81,7 +81,7 @@ bool pp_safe_copy(void *to, uintptr_t from, size_t size)
     return true;
 }
 
-/* A page each, since the kernel promises whole elements only. */
+/* One element for each page, since the kernel copies only whole elements. */
 static size_t list_pages(struct iovec *pages, uintptr_t from, size_t size, size_t *listed)
 {
     size_t count = 0;

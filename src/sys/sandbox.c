@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * sandbox.c: the needed system calls, tried by a child.
+ * sandbox.c: tries the needed system calls in a child.
  *
  * Zone: NORMAL.
- * Owns: the answer.
+ * Owns: the answers.
  */
 #include "sys/sandbox.h"
 
@@ -37,7 +37,7 @@ enum {
     STATUS_BYTES = 4096 /* `status` is about 1.5 KiB */
 };
 
-/* Whether `status` says that a filter is in force for this thread. No answer counts as none. */
+/* Whether a filter is in force for this thread, by `status`. False if `status` cannot be read. */
 static bool is_filtered(void)
 {
     static const char key[] = "\nSeccomp:\t";
@@ -80,7 +80,7 @@ static bool try_copy(void)
                           0) == (long)sizeof to;
 }
 
-/* The calls of kinds/cpu/cpu_perf.c, on descriptors that nobody else sees: the child has its own. */
+/* Makes the calls of kinds/cpu/cpu_perf.c. Their descriptors are only in the child. */
 static int try_perf(void)
 {
     struct perf_event_attr event;
@@ -115,8 +115,8 @@ static int try_perf(void)
     return 0;
 }
 
-/* Everything else that a profile needs on the host's threads (docs/SYSTEM_CALLS.md), in forms that
- * change nothing: what counts is to be alive after it. */
+/* Makes all other calls that a profile needs on the host's threads (docs/SYSTEM_CALLS.md), in forms
+ * that change nothing. The results do not matter; the child only has to survive. */
 static void try_the_rest(void)
 {
     char path[64];
@@ -156,7 +156,7 @@ static void ignore_task(int tid, void *context)
     (void)context;
 }
 
-/* In the child, on the parent's memory: each test writes down that it was survived. */
+/* The results, which the child writes to the parent's memory; `survived` comes last. */
 typedef struct trial {
     enum { TRY_TIMER, TRY_COPY, TRY_PERF } what;
     bool survived;
@@ -183,7 +183,7 @@ static int run_trial(void *argument)
     return 0;
 }
 
-/* False if there is no child to be had. */
+/* False if the kernel gives no stack or no child. */
 static bool in_child(trial *t)
 {
     char *stack = pp_memory_map(STACK_BYTES);

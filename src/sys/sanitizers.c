@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sanitizers.c: calls what is there.
+ * sanitizers.c: calls the functions of the sanitizers that the program has.
  *
  * Zone: SIGNAL.
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * sanitizers.h: tells the sanitizers of the program about memory of the program that this library
- * writes, which is not built with them [runtime/mprof: racewriterangepc, msanwrite, asanwrite].
+ * sanitizers.h: reports the library's writes to the program's memory to the program's sanitizers.
  *
- * What it changes for a program that is built with
+ * The library is not built with sanitizers, so they do not see these writes [runtime/mprof:
+ * racewriterangepc, msanwrite, asanwrite]. The effect on a program that is built with
  *
- *   AddressSanitizer   an array that is too short, or was freed, is reported here, at the call
- *   MemorySanitizer    what was filled in is initialised: without this, reading it is reported
- *   ThreadSanitizer    two threads that have one array filled in are a race
+ *   AddressSanitizer   a too short or freed array is reported here, at the call
+ *   MemorySanitizer    the written bytes count as initialised: reading them is no error
+ *   ThreadSanitizer    two threads that let the library write to one array are a race
  *
- * Nothing without them: their functions are referred to weakly.
+ * Other programs notice nothing: the references to the sanitizers are weak.
  *
  * Zone: SIGNAL.
  */
@@ -18,7 +18,8 @@
 
 #include <stddef.h>
 
-/* As if the program had written these bytes itself. Before they are, where the number is known. */
+/* Acts as if the program itself had written these bytes. Called before the write, if the size is
+ * known. */
 void pp_sanitizers_write(void *data, size_t size);
 
 #endif

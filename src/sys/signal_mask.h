@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * signal_mask.h: the calling thread's signal mask, past libc.
+ * signal_mask.h: the calling thread's signal mask, without libc.
  *
- * libc's functions leave its own two signals open. The first of them is the one that our timers
- * send, and asynchronous cancellation (sys/sampling_signal.h): neither may strike in our critical
- * sections. The second (33, setuid in all threads) stays open: a thread that blocked it would hang
- * a setuid() of the host.
+ * libc's functions never block its own two signals. The first is the signal of our timers and of
+ * asynchronous cancellation (sys/sampling_signal.h): neither may interrupt our critical sections,
+ * so this file blocks it. The second (33, setuid in all threads) stays unblocked: a thread that
+ * blocked it would hang a setuid() of the host.
  *
  * Zone: SIGNAL.
  */
@@ -26,7 +26,7 @@ static inline pp_signal_mask pp_signal_bit(int signal)
     return UINT64_C(1) << (signal - 1);
 }
 
-/* Blocks all signals; *old is what to restore. */
+/* Blocks all signals except 33; *old is the mask for pp_signals_restore(). */
 static inline void pp_signals_block(pp_signal_mask *old)
 {
     const pp_signal_mask all = ~pp_signal_bit(33);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * task_state.c: small files of /proc, read whole.
+ * task_state.c: reads small files of /proc in one piece.
  *
  * Formats: proc_pid_syscall(5), proc_pid_stat(5), proc_pid_comm(5).
  *
@@ -46,7 +46,7 @@ static void make_path(char path[PATH_BYTES], int tid, const char *file)
     path[length] = '\0';
 }
 
-/* The beginning of a file, NUL-terminated, `size` bytes in all; its length, or -errno. */
+/* Reads the beginning of a file into text[size], NUL-terminated. The length, or -errno. */
 static long read_text(int folder, int tid, const char *file, char *text, size_t size)
 {
     char path[PATH_BYTES];
@@ -99,13 +99,13 @@ static uint64_t parse_digits(const char *text)
     }
 }
 
-/* "0x7ffe..." */
+/* Parses "0x7ffe...". */
 static uintptr_t parse_hex(const char *text)
 {
     return text[0] == '0' && text[1] == 'x' ? parse_digits(text + 2) : 0;
 }
 
-/* "NR 6 arguments SP PC", or "-1 SP PC". */
+/* Parses "NR 6 arguments SP PC", or "-1 SP PC". */
 static bool parse_place(const char *text, pp_task_place *place)
 {
     enum { ARGUMENTS = 6 };
@@ -126,7 +126,7 @@ pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place)
     if (got == -EACCES || got == -EPERM) {
         return PP_TASK_UNKNOWN;
     }
-    if (got < 0) { /* gone, or a kernel without this file */
+    if (got < 0) { /* the thread is gone, or the kernel has no such file */
         return pp_task_letter(folder, tid) == 0 ? PP_TASK_GONE : PP_TASK_UNKNOWN;
     }
     if (*text == 'r') {
@@ -137,7 +137,8 @@ pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place)
 
 /* ---- stat ---- */
 
-/* `stat` from its letter on, or "". The name in front of it may have blanks and brackets. */
+/* Returns `stat` from its letter on, or "". The name before the letter may have blanks and
+ * brackets. */
 static const char *read_stat(int folder, int tid, char text[FILE_BYTES])
 {
     if (read_file(folder, tid, "stat", text) <= 0) {
@@ -155,7 +156,7 @@ char pp_task_letter(int folder, int tid)
 
 /* ---- status ---- */
 
-/* Whether the set of signals behind `label` has `signal`. */
+/* Whether the set of signals after `label` has `signal`. */
 static bool has_signal(int folder, int tid, const char *label, int signal,
                        char text[PP_TASK_STATUS_BYTES])
 {
@@ -180,7 +181,7 @@ bool pp_task_has_pending(int tid, int signal, char text[PP_TASK_STATUS_BYTES])
 
 /* ---- comm ---- */
 
-/* The file ends with a newline; so may the name, and have others in it. */
+/* The file ends with a newline. The name itself may contain newlines, also at its end. */
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES])
 {
     char text[FILE_BYTES];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * task_state.h: what a thread of this process is doing, as /proc tells it.
+ * task_state.h: the state of a thread of this process, from /proc.
  *
- *   /proc/self/task/T/syscall   "running", or the call that it waits in, its arguments, SP and PC
- *   /proc/self/task/T/stat      a letter, where that file is closed to us (after a setuid(), or where
- *                               the process is not dumpable)
- *   /proc/self/task/T/status    the signals that it blocks, and those that wait for it
+ *   /proc/self/task/T/syscall   "running", or the call in which it waits, its arguments, SP and PC
+ *   /proc/self/task/T/stat      a letter, used if `syscall` may not be read (after a setuid(), or
+ *                               where the process is not dumpable)
+ *   /proc/self/task/T/status    the signals that it blocks, and its pending signals
  *   /proc/self/task/T/comm      its name
  *
- * Zone: SIGNAL (system calls alone).
+ * Zone: SIGNAL (system calls only).
  */
 #ifndef PP_SYS_TASK_STATE_H
 #define PP_SYS_TASK_STATE_H
@@ -18,15 +18,15 @@
 
 enum {
     PP_TASK_NAME_BYTES = 16,     /* TASK_COMM_LEN */
-    PP_TASK_STATUS_BYTES = 2048, /* of `status`: what is looked for stands in the first 1 200 */
+    PP_TASK_STATUS_BYTES = 2048, /* of `status`: the needed lines are in the first 1 200 */
     PP_TASK_ANY_FOLDER = -1
 };
 
 typedef enum pp_task_activity {
     PP_TASK_GONE,
-    PP_TASK_RUNS,   /* or wants to */
-    PP_TASK_WAITS,  /* in the kernel, at a place that is known */
-    PP_TASK_UNKNOWN /* that file is closed to us */
+    PP_TASK_RUNS,   /* or is runnable */
+    PP_TASK_WAITS,  /* in the kernel, at a known place */
+    PP_TASK_UNKNOWN /* /proc permits no answer */
 } pp_task_activity;
 
 /* Where a thread waits. */
@@ -35,26 +35,25 @@ typedef struct pp_task_place {
     uintptr_t sp, pc;
 } pp_task_place;
 
-/* A descriptor of /proc/self/task for the functions below, or -errno. To be closed by
- * pp_task_close(). */
+/* Opens /proc/self/task for the functions below: a descriptor for pp_task_close(), or -errno. */
 int pp_task_open(void);
 void pp_task_close(int folder);
 
-/* *place is filled in for PP_TASK_WAITS alone. */
+/* Fills *place only for PP_TASK_WAITS. */
 pp_task_activity pp_task_look(int folder, int tid, pp_task_place *place);
 
-/* The letter of /proc/self/task/T/stat: R runs, S sleeps, D sleeps deeply, T stopped, Z dead; 0 if
- * the thread is gone. */
+/* Returns the letter of /proc/self/task/T/stat: R runs, S sleeps, D sleeps uninterruptibly, T
+ * stopped, Z dead; 0 if the thread is gone. */
 char pp_task_letter(int folder, int tid);
 
-/* Whether it blocks `signal`. False if it is gone. PP_TASK_ANY_FOLDER: the folder is looked up for
- * this call. `text` is room to work in. */
+/* Whether the thread blocks `signal`. False if the thread is gone. With PP_TASK_ANY_FOLDER the call
+ * opens the folder itself. `text` is working memory. */
 bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BYTES]);
 
-/* Whether `signal` was sent to it and has not reached it yet. False if it is gone. */
+/* Whether `signal` is pending for the thread. False if the thread is gone. */
 bool pp_task_has_pending(int tid, int signal, char text[PP_TASK_STATUS_BYTES]);
 
-/* Its name, "" if it is gone. */
+/* Stores the thread's name, "" if the thread is gone. */
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES]);
 
 /* The name of a system call, or NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tasks.c: /proc/self/task.
+ * tasks.c: reads /proc/self/task.
  *
  * Zone: SIGNAL.
  */

@@ -2,7 +2,7 @@
  *
  * tasks.h: the threads of this process, as the kernel lists them, and their CPU clocks.
  *
- * Zone: SIGNAL (system calls alone). May change errno.
+ * Zone: SIGNAL (system calls only). May change errno.
  */
 #ifndef PP_SYS_TASKS_H
 #define PP_SYS_TASKS_H
@@ -14,28 +14,26 @@
 /* The calling thread's id. */
 int pp_task_self(void);
 
-/* The process's id. Not libc's getpid(), which is replaced (libfaketime), and which a raw clone
- * deceives. */
+/* The process's id. Libraries replace libc's getpid() (libfaketime), and a raw clone
+ * deceives it. */
 int pp_task_process(void);
 
-/* How many threads there are, from the link count of /proc/self/task; 0 if /proc cannot be read. */
+/* The number of threads, from the link count of /proc/self/task; 0 if /proc cannot be read. */
 unsigned pp_tasks_count(void);
 
-/*
- * Calls back with the id of each thread. `buffer` of `size` bytes holds directory entries
- * meanwhile. 0, or -errno if /proc/self/task cannot be read.
- */
+/* Calls `visit` with the id of each thread. `buffer` of `size` bytes holds directory entries
+ * meanwhile. 0, or -errno if /proc/self/task cannot be read. */
 typedef void pp_task_visit(int tid, void *context);
 int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context);
 
-/* The clock of the CPU time of thread `tid`: what clock_getcpuclockid(3) builds for processes, with
- * the kernel's per-thread bit (CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). */
+/* The clock of the CPU time of thread `tid`: clock_getcpuclockid(3) builds this value for
+ * processes; here it has the kernel's per-thread bit (CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). */
 static inline clockid_t pp_task_cpu_clock(int tid)
 {
     return (clockid_t)((~(unsigned)tid << 3) | 6);
 }
 
-/* CPU time of thread `tid` so far in nanoseconds, or -1 if it is gone. */
+/* The CPU time of thread `tid` so far in nanoseconds, or -1 if the thread is gone. */
 int64_t pp_task_cpu_ns(int tid);
 
 #endif

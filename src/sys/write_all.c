@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * write_all.c: write(2) until everything is written.
+ * write_all.c: repeats write(2) until everything is written.
  *
  * Zone: SIGNAL.
  */
@@ -14,7 +14,8 @@
 
 static const uint64_t ns_per_ms = 1000000;
 
-/* Waits until the file takes more, or a signal arrives; -ETIMEDOUT when the time is over. */
+/* Waits until the file takes more, or a signal arrives; -ETIMEDOUT once CLOCK_MONOTONIC passes
+ * `give_up_ns`. */
 static int wait_until_writable(int fd, uint64_t give_up_ns)
 {
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * write_all.h: writes a whole block to a descriptor, of whatever kind.
+ * write_all.h: writes a whole block to a descriptor of any kind.
  *
  * Zone: SIGNAL (clock_gettime, poll and write, which may wait for the reader). May change errno.
  */
@@ -12,10 +12,8 @@
 
 #define PP_WRITE_NO_DEADLINE UINT64_MAX
 
-/*
- * A non-blocking pipe, socket or terminal that is full is waited for until CLOCK_MONOTONIC shows
- * `give_up_ns`. 0 or -errno, -ETIMEDOUT if the reader was too slow.
- */
+/* Writes `length` bytes. If a non-blocking pipe, socket or terminal is full, waits until
+ * CLOCK_MONOTONIC shows `give_up_ns`. 0 or -errno; -ETIMEDOUT if the reader was too slow. */
 int pp_write_all(int fd, const void *data, size_t length, uint64_t give_up_ns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * write_signals.c: holding back SIGPIPE and SIGXFSZ.
+ * write_signals.c: holds SIGPIPE and SIGXFSZ back.
  *
  * Zone: SIGNAL.
  */
