@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cxx_expression.c: expressions, which are passed over for the types in them; the names of
- * operators.
+ * cxx_expression.c: skips expressions, but reads the types in them; names of operators.
  *
  * Zone: SIGNAL.
  */
@@ -14,7 +13,7 @@
 typedef struct operator_name {
     char code[3];
     char operands;
-    char text[12]; /* what follows "operator" in a function's name; "" if it has none */
+    char text[12]; /* the text after "operator" in a function's name; "" if there is none */
 } operator_name;
 
 static const operator_name operators[] = {
@@ -104,7 +103,7 @@ static bool is_number(const pp_mangled *m)
     return pp_is_digit(pp_mangled_peek(m)) || pp_mangled_peek(m) == 'n';
 }
 
-/* ---- names whose meaning depends on a template parameter ---- */
+/* ---- names that depend on a template parameter ---- */
 
 static void skip_base_name(pp_cxx *c)
 {
@@ -116,11 +115,12 @@ static void skip_base_name(pp_cxx *c)
     else if (is_destructor)
         skip_type(c);
     else
-        skip_operator(c); /* GCC leaves the "on" out */
+        skip_operator(c); /* GCC omits the "on" */
     skip_arguments_if_any(c);
 }
 
-/* Names up to an "E" and one after it; GCC writes a type and the name in it, without the "E". */
+/* Skips names up to an "E" and one after it; GCC writes a type and the name in it, without
+ * the "E". */
 static void skip_qualified_name(pp_cxx *c)
 {
     pp_cxx_part scope = {0};
@@ -142,7 +142,7 @@ static void skip_qualified_name(pp_cxx *c)
     skip_base_name(c);
 }
 
-/* Behind "sr". */
+/* Skips a name after its "sr". */
 static void skip_scoped_name(pp_cxx *c)
 {
     char next = pp_mangled_peek(&c->m);
@@ -181,9 +181,9 @@ void pp_cxx_literal(pp_cxx *c)
     pp_mangled_expect(&c->m, 'E');
 }
 
-/* ---- expressions with a form of their own ---- */
+/* ---- expressions with a special form ---- */
 
-/* fp_, fpK0_, fpT (this); fL1p0_ of an enclosing function */
+/* Skips fp_, fpK0_, fpT (this), or fL1p0_ of an enclosing function. */
 static void skip_parameter(pp_cxx *c)
 {
     if (pp_mangled_take(&c->m, "T"))
@@ -220,8 +220,8 @@ static void skip_member(pp_cxx *c)
         skip_unresolved_name(c);
 }
 
-/* A part of an object: where in it, which members of unions, and whether it is the end of
- * an array. */
+/* Skips a part of an object: its offset, the chosen members of unions, and the mark of an array's
+ * end. */
 static void skip_subobject(pp_cxx *c)
 {
     skip_type(c);
@@ -300,7 +300,7 @@ static void skip_fold(pp_cxx *c)
 
 static void skip_fold_of_two(pp_cxx *c)
 {
-    if (pp_is_digit(pp_mangled_peek(&c->m))) { /* a parameter of an enclosing function, after all */
+    if (pp_is_digit(pp_mangled_peek(&c->m))) { /* a parameter of an enclosing function */
         pp_mangled_number(&c->m);
         pp_mangled_expect(&c->m, 'p');
         skip_parameter(c);
@@ -319,7 +319,7 @@ static void skip_field(pp_cxx *c)
 
 static void skip_step(pp_cxx *c)
 {
-    pp_mangled_take(&c->m, "_"); /* it is in front */
+    pp_mangled_take(&c->m, "_"); /* prefix form */
     pp_cxx_expression(c);
 }
 
@@ -390,7 +390,7 @@ static void skip_operands(pp_cxx *c)
         pp_cxx_expression(c);
 }
 
-/* An extension of a compiler, with arguments. */
+/* Skips a compiler's extension and its arguments. */
 static void skip_vendor_expression(pp_cxx *c)
 {
     pp_cxx_part name = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cxx_lambda.c: lambdas and other types without names.
+ * cxx_lambda.c: lambdas and other unnamed types.
  *
  * Zone: SIGNAL.
  */
@@ -10,7 +10,7 @@
 
 /* ---- declarations of template parameters ---- */
 
-/* Of each kind the first is $T, the others are $T0, $T1 and so on. */
+/* The first of each kind is $T, the others are $T0, $T1 and so on. */
 static pp_span make_name(pp_cxx *c, const char *kind, uint32_t *count)
 {
     uint32_t begin = c->m.used;
@@ -56,7 +56,7 @@ static pp_cxx_declared declare_value(pp_cxx *c)
     return d;
 }
 
-/* Its own parameters are not shown. */
+/* The text omits the template's own parameters. */
 static pp_cxx_declared declare_template(pp_cxx *c)
 {
     pp_cxx_declared d = {.name = make_name(c, "$TT", &c->counts[2])};
@@ -102,9 +102,9 @@ bool pp_cxx_declaration(pp_cxx *c, pp_cxx_declared *declared)
     return true;
 }
 
-/* ---- types without names ---- */
+/* ---- unnamed types ---- */
 
-/* "<typename $T, int $N>", or nothing */
+/* Reads "<typename $T, int $N>", or nothing. */
 static pp_span read_declarations(pp_cxx *c)
 {
     pp_span list = {c->m.used, 0};

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* scope::name */
+/* Returns scope::name. */
 static pp_cxx_part qualify(pp_cxx *c, pp_span scope, const pp_cxx_part *name)
 {
     uint32_t begin = c->m.used;
@@ -20,7 +20,7 @@ static pp_cxx_part qualify(pp_cxx *c, pp_span scope, const pp_cxx_part *name)
     return both;
 }
 
-/* ---- references to what came before ---- */
+/* ---- references to earlier parts ---- */
 
 void pp_cxx_remember(pp_cxx *c, const pp_cxx_part *part)
 {
@@ -32,7 +32,7 @@ void pp_cxx_remember(pp_cxx *c, const pp_cxx_part *part)
         c->references[c->reference_count++] = *part;
 }
 
-/* "_" is 0, "0_" 1, "Z_" 36, "10_" 37 */
+/* Reads a number: "_" is 0, "0_" 1, "Z_" 36, "10_" 37. */
 static uint32_t read_sequence_number(pp_mangled *m)
 {
     uint32_t number = 0;
@@ -57,8 +57,8 @@ void pp_cxx_reference(pp_cxx *c, pp_cxx_part *part)
         pp_mangled_fail(&c->m);
 }
 
-/* What the ABI itself abbreviates. Whose constructor or destructor is meant has to have its own
- * name. */
+/* Reads an abbreviation of the ABI. The class of a constructor or destructor needs its
+ * full name. */
 static void read_abbreviation(pp_cxx *c, pp_cxx_part *part)
 {
     static const char known[][16] = {"aallocator", "bbasic_string", "sstring",
@@ -96,7 +96,7 @@ uint32_t pp_cxx_compact_number(pp_cxx *c)
     return number + 1;
 }
 
-/* "_3", "__12_": which of several of the same name. Not shown. */
+/* Skips "_3" or "__12_", which numbers entities of the same name. The text omits it. */
 static void skip_discriminator(pp_cxx *c)
 {
     if (!pp_mangled_take(&c->m, "_"))
@@ -163,7 +163,7 @@ static void read_operator(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits)
     }
 }
 
-/* auto [a, b] */
+/* Reads auto [a, b]. */
 static void read_bindings(pp_cxx *c, pp_cxx_part *name)
 {
     pp_span list = pp_cxx_text(c, "[");
@@ -182,7 +182,7 @@ static void read_bindings(pp_cxx *c, pp_cxx_part *name)
     *name = pp_cxx_part_of(pp_mangled_since(&c->m, begin));
 }
 
-/* Names of modules are candidates, too; the last one is returned. */
+/* Reads the names of modules, which later parts may refer to, too. Returns the last one. */
 static pp_cxx_part read_modules(pp_cxx *c)
 {
     pp_cxx_part module = {0};
@@ -224,7 +224,7 @@ static void read_plain_name(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits)
     }
 }
 
-/* Tags, as in string[abi:cxx11], are no part of what constructors are called by. */
+/* Reads tags, as in string[abi:cxx11]. Constructors repeat the name without its tags. */
 static void read_tags(pp_cxx *c, pp_cxx_part *name)
 {
     while (pp_mangled_take(&c->m, "B")) {
@@ -258,7 +258,7 @@ void pp_cxx_unqualified_name(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits
 
 /* ---- nested names ---- */
 
-/* Behind template arguments a conversion operator's type is known. */
+/* After its template arguments, the type of a conversion operator is known. */
 static void read_arguments_of(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits)
 {
     if (traits->is_conversion) {
@@ -271,8 +271,8 @@ static void read_arguments_of(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *trait
     traits->is_conversion = false;
 }
 
-/* C1, CI2 and the type that it is inherited from, D0: which one of several, all with the name of
- * the class. */
+/* Reads C1, CI2 with the type that it is inherited from, or D0. The digit names one of several
+ * variants, which all have the class's name. */
 static void read_constructor(pp_cxx *c, const pp_cxx_part *scope, pp_cxx_part *name)
 {
     bool is_destructor = pp_mangled_next(&c->m) == 'D';
@@ -315,7 +315,7 @@ static void read_prefix(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits)
     bool is_first = true;
     while (!c->m.failed && pp_mangled_peek(&c->m) != 'E') {
         char kind = pp_mangled_peek(&c->m);
-        if (kind == 'M') { /* a lambda that initializes a member, whose name came before */
+        if (kind == 'M') { /* a lambda that initializes a member, whose name comes before */
             c->m.at++;
             continue;
         }
@@ -335,7 +335,7 @@ static void read_prefix(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits)
 static void read_nested_name(pp_cxx *c, pp_cxx_part *name, pp_cxx_traits *traits)
 {
     pp_span qualifiers = {0, 0};
-    if (!pp_mangled_take(&c->m, "H")) { /* its object is an ordinary parameter */
+    if (!pp_mangled_take(&c->m, "H")) { /* the object is an explicit parameter */
         qualifiers = pp_cxx_qualifiers(c);
         uint32_t begin = c->m.used;
         pp_mangled_put_span(&c->m, qualifiers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cxx_symbol.c: whole symbols: functions, objects, and what compilers make by themselves.
+ * cxx_symbol.c: whole symbols: functions, objects, and symbols that compilers generate.
  *
  * Zone: SIGNAL.
  */
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ---- what compilers make ---- */
+/* ---- generated symbols ---- */
 
 static void skip_offset(pp_mangled *m, char kind)
 {
@@ -24,7 +24,7 @@ static void skip_offset(pp_mangled *m, char kind)
     }
 }
 
-/* Functions that compilers make to get to another one, in front of it. */
+/* Reads a thunk: a generated function that adjusts its arguments and calls the real one. */
 static void read_thunk(pp_cxx *c, char kind, pp_cxx_part *name)
 {
     if (kind == 'c') {
@@ -78,7 +78,7 @@ static void read_special(pp_cxx *c, const struct special *special, pp_cxx_part *
     *name = pp_cxx_part_of(pp_cxx_join(c, special->text, pp_cxx_whole(c, &of), ""));
 }
 
-/* What a compiler made by itself. Tables, too, since a symbol's type need not be true. */
+/* Reads a generated symbol. The list has tables, too, since a symbol's type need not be true. */
 static void read_special_name(pp_cxx *c, pp_cxx_part *name)
 {
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
@@ -101,7 +101,8 @@ static bool is_special_name(const pp_cxx *c)
     return pp_mangled_peek(&c->m) == 'G' || pp_mangled_peek(&c->m) == 'T';
 }
 
-/* The types of a function's parameters: not shown, but what comes later may refer to them. */
+/* Reads the types of a function's parameters: the text omits them, but later parts may refer to
+ * them. */
 static void read_signature(pp_cxx *c, pp_cxx_part *name, const pp_cxx_traits *traits)
 {
     if (pp_mangled_take(&c->m, "Ua9enable_if"))
@@ -142,7 +143,7 @@ bool pp_cxx_read(pp_cxx *c, pp_span *name)
     if (is_special_name(c))
         read_special_name(c, &found);
     else
-        pp_cxx_name(c, &found, &traits); /* what comes after it is not shown */
+        pp_cxx_name(c, &found, &traits); /* the text omits all that follows */
     *name = found.left;
     return !c->m.failed && name->size > 0 &&
            memchr(c->m.text + name->at, PP_CXX_MARK, name->size) == NULL;

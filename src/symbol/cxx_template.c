@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cxx_template.c: parameters of templates, whose meaning comes later, and arguments.
+ * cxx_template.c: parameters of templates, which the arguments replace later, and arguments.
  *
  * Zone: SIGNAL.
  */
@@ -35,10 +35,10 @@ void pp_cxx_template_parameter(pp_cxx *c, pp_cxx_part *part)
     *part = (pp_cxx_part){.left = mark, .last = mark};
 }
 
-/* `after` is the text that follows. */
+/* Writes what replaces a mark. `after` is the text that follows the mark. */
 typedef void put_parameter(pp_cxx *c, uint32_t number, pp_span after);
 
-/* The text with each mark replaced. */
+/* Returns the text with each mark replaced. */
 static pp_span replace_marks(pp_cxx *c, pp_span span, put_parameter *put)
 {
     uint32_t begin = c->m.used;
@@ -58,9 +58,11 @@ static pp_span replace_marks(pp_cxx *c, pp_span span, put_parameter *put)
     return pp_mangled_since(&c->m, begin);
 }
 
-/* The argument in the place of the parameter. What is declared in the middle of the argument, and a
- * reference to a reference, would have to be written in another way: there is none such in
- * practice. */
+/*
+ * Writes the argument in place of the parameter. This fails if the argument would need another
+ * form, as for a declarator around the argument or a reference to a reference; practice has none
+ * such.
+ */
 static void put_argument(pp_cxx *c, uint32_t number, pp_span after)
 {
     pp_cxx_part argument = {0};
@@ -80,7 +82,7 @@ pp_span pp_cxx_with_arguments(pp_cxx *c, pp_span text)
     return replace_marks(c, text, put_argument);
 }
 
-/* In the list of a lambda's parameters T is what was declared in front of it, or else comes from
+/* In the list of a lambda's parameters, T is a declared parameter of the lambda, or else comes from
  * "auto". */
 static void put_declared(pp_cxx *c, uint32_t number, pp_span after)
 {
@@ -120,7 +122,7 @@ void pp_cxx_template_argument(pp_cxx *c, pp_cxx_part *part)
     }
 }
 
-/* Up to the "E"; the first ones are stored where they are wanted. */
+/* Reads up to the "E". Stores the first arguments in `stored`, if it is not NULL. */
 static void read_arguments(pp_cxx *c, pp_cxx_part *stored, uint32_t *count)
 {
     while (!c->m.failed && !pp_mangled_take(&c->m, "E")) {
@@ -143,7 +145,7 @@ void pp_cxx_template_arguments(pp_cxx *c)
     c->in_conversion = in_conversion;
 }
 
-/* Others may be stored while these are read. */
+/* Collects the arguments on the stack, because nested ones may be stored meanwhile. */
 __attribute__((noinline)) void pp_cxx_stored_template_arguments(pp_cxx *c)
 {
     pp_cxx_part stored[PP_CXX_ARGUMENTS];

@@ -2,8 +2,7 @@
  *
  * cxx_type.c: types.
  *
- * A type has a left and a right half, since C writes what is declared into its middle:
- *
+ * A type has a left and a right half, since C writes the declared name into the middle:
  *   i           int
  *   A3_i        int|[3]
  *   PA3_i       int (*|) [3]
@@ -34,7 +33,7 @@ static void set_text(pp_cxx *c, pp_cxx_part *type, const char *text)
     *type = (pp_cxx_part){.left = span, .last = span};
 }
 
-/* Writes "(" in front of what points to a function or an array; what is right of it closes it. */
+/* Writes "(" before a pointer to a function or an array; the right half closes it. */
 static void open_bracket(pp_cxx *c, pp_cxx_part *type)
 {
     if (type->shape == PP_CXX_PLAIN)
@@ -46,7 +45,7 @@ static void open_bracket(pp_cxx *c, pp_cxx_part *type)
 
 /* ---- qualifiers ---- */
 
-/* What stands for one qualifier; NULL if none does. */
+/* Reads one qualifier and returns its text; NULL if there is none. */
 static const char *read_qualifier(pp_cxx *c)
 {
     static const struct {
@@ -74,7 +73,7 @@ static const char *read_qualifier(pp_cxx *c)
     return NULL;
 }
 
-/* The last one that is written comes first. */
+/* The symbol has the last qualifier first. */
 pp_span pp_cxx_qualifiers(pp_cxx *c)
 {
     pp_span all = {c->m.used, 0};
@@ -91,7 +90,7 @@ void pp_cxx_put_reference_qualifier(pp_cxx *c)
         pp_mangled_put_text(&c->m, " &&");
 }
 
-/* Of a function they stand at its end. */
+/* Adds qualifiers to a type; for a function they are at its end. */
 static void qualify(pp_cxx *c, pp_cxx_part *type, pp_span qualifiers)
 {
     pp_span *half = type->shape == PP_CXX_FUNCTION ? &type->right : &type->left;
@@ -151,7 +150,7 @@ static void read_function(pp_cxx *c, pp_cxx_part *type)
 
 /* ---- arrays and the like ---- */
 
-/* A length in digits, or an expression, which is "..."; then "_". */
+/* Reads a length in digits, or an expression, whose text is "..."; then "_". */
 static pp_span read_length(pp_cxx *c)
 {
     uint32_t begin = c->m.used;
@@ -167,7 +166,7 @@ static pp_span read_length(pp_cxx *c)
     return length;
 }
 
-/* Of an array of arrays the outer length comes first: int [2][3]. */
+/* In an array of arrays the outer length comes first: int [2][3]. */
 static void read_array(pp_cxx *c, pp_cxx_part *type)
 {
     pp_span length = read_length(c);
@@ -186,7 +185,7 @@ static void read_array(pp_cxx *c, pp_cxx_part *type)
     type->shape = PP_CXX_ARRAY;
 }
 
-/* int Class::*, int (Class::*)(char) */
+/* Reads int Class::* or int (Class::*)(char). */
 static void read_pointer_to_member(pp_cxx *c, pp_cxx_part *type)
 {
     pp_cxx_part of = {0};
@@ -249,7 +248,7 @@ static const char *basic_type(char code)
     return pp_is_lower(code) && names[code - 'a'][0] != '\0' ? names[code - 'a'] : NULL;
 }
 
-/* Those whose code has two letters. */
+/* Reads a basic type with a code of two letters. */
 static const char *long_basic_type(pp_cxx *c)
 {
     static const struct {
@@ -266,7 +265,7 @@ static const char *long_basic_type(pp_cxx *c)
     return NULL;
 }
 
-/* DF16_, DF16b, DF32x; DB8_, DU8_ */
+/* Reads DF16_, DF16b, DF32x, DB8_ or DU8_. */
 static void read_sized(pp_cxx *c, pp_cxx_part *type, const char *before)
 {
     uint32_t begin = c->m.used;
@@ -282,7 +281,7 @@ static void read_sized(pp_cxx *c, pp_cxx_part *type, const char *before)
     *type = (pp_cxx_part){.left = pp_mangled_since(&c->m, begin)};
 }
 
-/* decltype of an expression, which would be long, and is not shown */
+/* Reads the decltype of an expression. The text omits the expression, which would be long. */
 static void read_decltype(pp_cxx *c, pp_cxx_part *type)
 {
     pp_cxx_expression(c);
@@ -290,14 +289,14 @@ static void read_decltype(pp_cxx *c, pp_cxx_part *type)
     set_text(c, type, "decltype(...)");
 }
 
-/* (Types)... */
+/* Reads (Types)... */
 static void read_pack(pp_cxx *c, pp_cxx_part *type)
 {
     pp_cxx_type(c, type);
     *type = (pp_cxx_part){.left = pp_cxx_join(c, "(", pp_cxx_whole(c, type), ")...")};
 }
 
-/* A concept that "auto" has to satisfy. */
+/* Reads a concept that "auto" must satisfy. */
 static void read_constrained(pp_cxx *c, pp_cxx_part *type, const char *text)
 {
     pp_cxx_traits traits = {0};
@@ -305,7 +304,7 @@ static void read_constrained(pp_cxx *c, pp_cxx_part *type, const char *text)
     *type = (pp_cxx_part){.left = pp_cxx_join(c, "", type->left, text)};
 }
 
-/* An extension of a compiler; one with an argument is made of another type. */
+/* Reads a compiler's extension; a type with an argument is made of another type. */
 static void read_vendor_type(pp_cxx *c, pp_cxx_part *type)
 {
     pp_cxx_source_name(c, type);
@@ -335,9 +334,11 @@ static void read_vendor_qualifier(pp_cxx *c, pp_cxx_part *type)
 
 /* ---- any type ---- */
 
-/* In "operator T<A><B>" the type has arguments of its own; in "operator T<A>" they are the
- * operator's. Only what comes after them tells. False if they are not the type's, and are still to
- * be read. */
+/*
+ * In "operator T<A><B>" the first arguments belong to the type; in "operator T<A>" they belong to
+ * the operator. Only the text after them distinguishes the two. False if they are the operator's;
+ * then they are still unread.
+ */
 static bool read_conversion_arguments(pp_cxx *c)
 {
     const char *at = c->m.at;
@@ -351,9 +352,9 @@ static bool read_conversion_arguments(pp_cxx *c)
     return false;
 }
 
-/* Those below return whether later parts may refer to the type. */
+/* The functions below return whether later parts may refer to the type. */
 
-/* A template parameter that is a template has arguments of its own. */
+/* A template parameter that is itself a template has arguments. */
 static bool read_parameter(pp_cxx *c, pp_cxx_part *type)
 {
     pp_cxx_template_parameter(c, type);
@@ -524,7 +525,7 @@ void pp_cxx_type(pp_cxx *c, pp_cxx_part *type)
     pp_span qualifiers = pp_cxx_qualifiers(c);
     bool is_candidate = read_unqualified_type(c, type);
     bool is_method =
-        qualifiers.size > 0 && type->shape == PP_CXX_FUNCTION; /* they are those of "this" */
+        qualifiers.size > 0 && type->shape == PP_CXX_FUNCTION; /* they qualify "this" */
     if (is_candidate && !is_method)
         pp_cxx_remember(c, type);
     if (qualifiers.size > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * elf.c: bounds-checked reading of ELF64 headers, sections, notes and dynamic tables (contract in
- * elf.h; format: System V ABI, chapters 4 and 5; the GNU hash table as glibc's loader reads it).
+ * elf.c: reads ELF64 headers, sections, notes and dynamic tables, and checks all bounds (contract:
+ * elf.h; format: System V ABI, chapters 4 and 5; GNU hash table: as glibc's loader reads it).
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, close and process_vm_readv only).
  * Owns: the descriptors of open files.
@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 enum {
-    NOTES_MAX = 1024,       /* bytes of one note segment; the build id stands in the first 100 */
-    SECTIONS_MAX = 1 << 20, /* more than any linker makes; bounds the work on a corrupt file */
+    NOTES_MAX = 1024,       /* bytes of one note segment; the build id is in the first 100 */
+    SECTIONS_MAX = 1 << 20, /* more than any linker makes; limits the work on a corrupt file */
     SEGMENTS_MAX = 1 << 10,
     DYNAMIC_MAX = 1 << 10,
-    DYNAMIC_WINDOW = 32,        /* entries that are read at a time: most files have as many */
-    LOADED_TABLE_MAX = 1 << 28, /* a browser's relocations are a fifth of it */
+    DYNAMIC_WINDOW = 32,        /* entries of one read: most files have no more */
+    LOADED_TABLE_MAX = 1 << 28, /* a browser's relocations take a fifth of it */
     DEBUG_ROOT_MAX = 128
 };
 
@@ -80,7 +80,7 @@ static bool read_section(const pp_elf *elf, uint64_t index, Elf64_Shdr *section)
                        sizeof(*section));
 }
 
-/* Section headers are a luxury: without usable ones the file simply has none. */
+/* A file without usable section headers counts as a file without sections. */
 static void count_sections(pp_elf *elf)
 {
     elf->section_count = 0;
@@ -91,7 +91,7 @@ static void count_sections(pp_elf *elf)
     uint64_t count = elf->header.e_shnum;
     Elf64_Shdr first;
     if (count == 0 && room > 0 && pp_elf_read(elf, elf->header.e_shoff, &first, sizeof(first)))
-        count = first.sh_size; /* more than SHN_LORESERVE of them */
+        count = first.sh_size; /* SHN_LORESERVE sections or more */
     if (count <= room && count <= SECTIONS_MAX)
         elf->section_count = count;
 }
@@ -113,7 +113,7 @@ static int read_header(pp_elf *elf)
 
 int pp_elf_open(pp_elf *elf, const char *path)
 {
-    struct stat status; /* asked first: to open a device can set it going */
+    struct stat status; /* read first: opening a device can have effects */
     int error = pp_path_status(path, &status);
     if (error != 0)
         return error;
@@ -250,7 +250,7 @@ bool pp_elf_file_build_id(const pp_elf *elf, uint8_t build_id[PP_BUILD_ID_MAX],
 
 /* ---- Symbol tables ------------------------------------------------------------------------- */
 
-/* Cuts what a header claims down to what the file holds. What is loaded has no end that is known. */
+/* Limits a size in a header to the file's bytes. A loaded object has no known end. */
 static uint64_t clamp_to_file(const pp_elf *elf, uint64_t offset, uint64_t size)
 {
     if (elf->is_loaded && size > LOADED_TABLE_MAX)
@@ -322,7 +322,8 @@ bool pp_elf_segment_of(const pp_elf *elf, uint64_t address, Elf64_Phdr *found)
     return false;
 }
 
-/* A GNU hash table does not say how many symbols there are: the last chain's end does.
+/*
+ * A GNU hash table does not hold the number of symbols; the end of the last chain determines it.
  *   [nbuckets][first hashed symbol][bloom words][bloom shift] bloom[8 bytes] buckets[4] chains[4]
  */
 static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
@@ -352,8 +353,8 @@ static uint64_t gnu_hash_count(const pp_elf *elf, uint64_t table)
     }
 }
 
-/* The loader relocates the addresses in the dynamic table; not each loader, and not of
- * each file. */
+/* Accepts an address of the file or a run-time address: some loaders relocate the addresses in the
+ * dynamic table, and not in every file. */
 static bool offset_of_table(const pp_elf *elf, uint64_t address, uint64_t *offset)
 {
     if (pp_elf_offset(elf, address, offset))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * extents.c: one pass over the sorted table, then one look at each entry that was hit.
+ * extents.c: finds extents in one pass over the sorted table, and reads each entry that was hit.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
  */
@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    WINDOW_ENTRIES = 512, /* 4 KiB of the table at a time */
-    WINDOW_BYTES = 4096,  /* of the entries themselves: those of neighbours are neighbours */
-    ENTRY_SIZE = 32,      /* bytes of an entry up to its size field, at the most */
+    WINDOW_ENTRIES = 512, /* 4 KiB of the table in one read */
+    WINDOW_BYTES = 4096,  /* of the entries: adjacent functions have adjacent entries */
+    ENTRY_SIZE = 32,      /* the most bytes of an entry up to its size field */
     CIE_SIZE = 64,        /* bytes of a CIE up to its encodings: 30 in what compilers write */
     /* Pointer encodings, LSB Core 5.0 table 10-2. */
     ENCODING_UDATA4 = 0x03,
@@ -21,10 +21,10 @@ enum {
     ENCODING_ABSOLUTE = 0x00,
     ENCODING_FORMAT = 0x0f,
     ENCODING_OMIT = 0xff,
-    TABLE_ENCODING = 0x3b /* two sdata4, relative to the table: what the unwinder reads as well */
+    TABLE_ENCODING = 0x3b /* two sdata4, relative to the table: as in the unwinder */
 };
 
-/* Bytes with a bound. A read behind the end gives 0 and sets `failed`. */
+/* Bytes with a limit. A read past the end returns 0 and sets `failed`. */
 typedef struct bytes {
     const uint8_t *at, *end;
     bool failed;
@@ -32,15 +32,15 @@ typedef struct bytes {
 
 typedef struct table {
     const pp_elf *elf;
-    uint64_t address; /* of the header: entries are relative to it */
+    uint64_t address; /* of the header, to which entries are relative */
     uint64_t offset;  /* of the first entry in the file */
     uint64_t count;
     uint64_t cie;        /* the CIE that was read last */
-    unsigned cie_width;  /* bytes of an address in its entries; 0 = unknown */
-    uint64_t last_entry; /* the entry that was read last: neighbours often share it */
+    unsigned cie_width;  /* bytes of an address in the entries of `cie`; 0 = unknown */
+    uint64_t last_entry; /* the entry that was read last: adjacent addresses often share it */
     pp_extent last;
-    Elf64_Phdr segment;     /* that holds the entries; p_filesz 0 = not looked for yet */
-    uint64_t window_offset; /* of the bytes in the file */
+    Elf64_Phdr segment;     /* the segment of the entries; p_filesz 0 = none yet */
+    uint64_t window_offset; /* of `window`, in the file */
     size_t window_size;
     uint8_t window[WINDOW_BYTES];
 } table;
@@ -64,7 +64,7 @@ static void skip_leb(bytes *b)
     }
 }
 
-/* Bytes of a pointer that is written so; 0 if it has no fixed size. */
+/* The bytes of a pointer in this encoding; 0 if the size is not fixed. */
 static unsigned width_of(uint64_t encoding)
 {
     switch (encoding & ENCODING_FORMAT) {
@@ -89,7 +89,7 @@ static void take_length(bytes *b)
         take(b, 8);
 }
 
-/* The letters of a CIE say what its data holds: R, the encoding of addresses, may come last. */
+/* The letters of a CIE name the fields of its data. R, the encoding of addresses, may come last. */
 static unsigned width_by_letters(bytes *b, const uint8_t *letters)
 {
     for (; *letters != '\0' && *letters != 'R' && !b->failed; letters++) {
@@ -118,16 +118,16 @@ static unsigned read_cie(const pp_elf *elf, uint64_t offset)
         return 0;
     if (*letters == '\0')
         return 8;
-    skip_leb(&b); /* alignment of code and of data, the register of the return address */
+    skip_leb(&b); /* alignments of code and data, register of the return address */
     skip_leb(&b);
     skip_leb(&b);
     if (*letters != 'z')
         return 0;
-    skip_leb(&b); /* the size of what the letters stand for */
+    skip_leb(&b); /* the size of the fields */
     return width_by_letters(&b, letters + 1);
 }
 
-/* The bytes at a link-time address, as many as an entry may need. */
+/* Returns the bytes at a link-time address, at most as many as an entry needs. */
 static bytes bytes_at(table *t, uint64_t address, uint64_t *offset)
 {
     Elf64_Phdr *segment = &t->segment;
@@ -147,7 +147,7 @@ static bytes bytes_at(table *t, uint64_t address, uint64_t *offset)
     return (bytes){at, at + (left < ENTRY_SIZE ? left : ENTRY_SIZE), false};
 }
 
-/* The entry at link-time address `address`, whose function starts at `start`. */
+/* Reads the entry at link-time address `address`, whose function starts at `start`. */
 static pp_extent read_entry(table *t, uint64_t address, uint64_t start)
 {
     uint64_t offset = 0, limit;
@@ -198,7 +198,7 @@ static bool open_table(table *t, const pp_elf *elf)
     return t->count > 0;
 }
 
-/* An entry of the table, relative to it. */
+/* An entry of the table; both addresses are relative to the table. */
 typedef struct pair {
     int32_t start, entry;
 } pair;
@@ -208,9 +208,9 @@ typedef struct search {
     const uint64_t *addresses;
     pp_extent *extents;
     size_t count;
-    size_t next;  /* the first address that is not settled */
-    pair nearest; /* the last entry that starts below or at it */
-    bool any;     /* whether there is one */
+    size_t next;  /* the first address without an answer */
+    pair nearest; /* the last entry that starts at or below that address */
+    bool any;     /* `nearest` is set */
 } search;
 
 static uint64_t own_address(const search *s, int32_t relative)
@@ -231,7 +231,7 @@ static void settle(search *s)
         s->extents[s->next] = t->last;
 }
 
-/* All addresses below `start` belong to the nearest entry, if to any. */
+/* An address below `start` belongs to the nearest entry, or to none. */
 static void settle_below(search *s, uint64_t start)
 {
     for (; s->next < s->count && s->addresses[s->next] < start; s->next++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hidden.c: names of allocators' entries and of thread roots.
+ * hidden.c: names of allocators' functions and of thread roots.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -28,7 +28,7 @@ static bool begins_with(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* In one text, so that nothing has to be relocated: "malloc\0MALLOC\0free\0FREE\0..." */
+/* One text needs no relocations: "malloc\0MALLOC\0free\0FREE\0..." */
 #define NAME_AND_SHAPE(name, shape) #name "\0" #shape "\0"
 static const char libc_hooks[] = PP_MALLOC_LIST_LIBC(NAME_AND_SHAPE) "reallocarray\0RESIZE\0";
 static const char other_hooks[] = PP_MALLOC_LIST_OTHERS(NAME_AND_SHAPE);
@@ -51,7 +51,7 @@ static bool allocates(const char *name, const char *hooks)
     return false;
 }
 
-/* In every form; the second one is how debug information names it. */
+/* True for every form of operator new; debug information has the name of the last test. */
 static bool is_operator_new(const char *name)
 {
     return begins_with(name, "_Znw") || begins_with(name, "_Zna") ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ifuncs.c: symbols from the file, relocations from the files of all modules, slots from memory.
+ * ifuncs.c: reads symbols from the file, relocations from the files of all modules, slots from
+ * memory.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv).
  * Owns: a scratch arena for the length of a call.
@@ -15,11 +16,10 @@
 #include <string.h>
 
 enum {
-    WINDOW_SYMBOLS = 256, /* 6 KiB of the table at a time */
+    WINDOW_SYMBOLS = 256, /* 6 KiB of the table in one read */
     IFUNCS_MAX = 4096,    /* glibc has 150 of them */
-    CHUNK = 512,          /* bytes of slots that are copied at a time; divides every page */
-    HEADERS =
-        1024 /* bytes at the beginning of a file that tell it from others: segments, build id */
+    CHUNK = 512,          /* bytes of slots in one copy; divides every page */
+    HEADERS = 1024        /* bytes at the start of a file that identify it: segments, build id */
 };
 
 /* ---- The symbols --------------------------------------------------------------------------- */
@@ -67,10 +67,10 @@ void pp_ifuncs_read(pp_ifuncs *ifuncs, const pp_elf *elf, pp_arena *arena)
 
 typedef struct finder {
     pp_ifuncs *ifuncs;
-    const pp_mapping *home; /* the module that has the symbols */
+    const pp_mapping *home; /* the module of the symbols */
     const pp_extent *extents;
     size_t extent_count;
-    /* The module whose slots are looked at. */
+    /* The module whose slots are being read. */
     const pp_elf *elf;
     const pp_mapping *mapping;
     pp_elf_symbols symbols;
@@ -94,7 +94,7 @@ static bool read_slot(finder *f, uint64_t slot, uintptr_t *value)
     return f->chunk_is_read;
 }
 
-/* Whether the link-time address lies in one of the extents. */
+/* Whether the link-time address is in one of the extents. */
 static bool is_wanted(const finder *f, uint64_t address)
 {
     size_t low = 0, high = f->extent_count;
@@ -108,7 +108,7 @@ static bool is_wanted(const finder *f, uint64_t address)
     return low < f->extent_count && f->extents[low].start <= address;
 }
 
-/* All names of one resolver have its answer. */
+/* Stores the target for every name of the resolver. */
 static void note_target(pp_ifuncs *ifuncs, uint64_t resolver, uint64_t target)
 {
     for (size_t i = 0; i < ifuncs->count; i++) {
@@ -147,8 +147,7 @@ static void weigh_relocation(void *context, const Elf64_Rela *relocation, uint64
         note_target(f->ifuncs, ifunc->resolver, value - f->home->bias);
 }
 
-/* Whether the beginning of the file is what lies in memory: a module may have been
- * unloaded since. */
+/* Whether the start of the file equals the memory: the program may have unloaded the module. */
 static bool is_loaded(const pp_elf *elf, const pp_mapping *mapping, pp_arena *scratch)
 {
     uint64_t first;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines.c: whom to ask.
+ * lines.c: stores the source of lines.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: the source.
+ * Owns: the pointer to the source.
  */
 #include "symbol/lines.h"
 

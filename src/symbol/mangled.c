@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mangled.c: see the header.
+ * mangled.c: the reader and the writer of the demanglers (contract in the header).
  *
  * Zone: SIGNAL.
  */
@@ -79,7 +79,7 @@ int pp_hex_value(char c)
 
 uint32_t pp_mangled_number(pp_mangled *m)
 {
-    enum { MOST = 1 << 24 }; /* longer than any name */
+    enum { MOST = 1 << 24 }; /* longer than any symbol */
     uint32_t number = 0;
     if (!pp_is_digit(pp_mangled_peek(m)))
         pp_mangled_fail(m);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * mangled.h: what the two demanglers share: a name that is read, and the text that is made of it.
+ * mangled.h: the common base of the two demanglers: a symbol to read, and the text to write.
  *
- * Names come from the symbol tables of whatever is loaded, and may hold anything. The first thing
- * that is not as it should be fails the whole: `failed` is sticky, and from then on the name reads
- * as if it had ended. Four bounds hold for every name, so that none costs more than a moment:
+ * Symbols come from the symbol tables of any loaded module, and may hold anything. The first error
+ * fails the whole symbol: `failed` is sticky, and from then on the symbol reads as if it had ended.
+ * Four bounds hold for every symbol, so that none takes long:
  *
- *   bytes of the caller's stack   as many as it gives, told by the address of each frame that recurses
- *   steps                         PP_MANGLED_STEPS, where a part of the name may be read again
- *   bytes of text                 PP_MANGLED_TEXT, what is thrown away again included
- *   bytes of the name             by the last two
+ *   bytes of the caller's stack   a number from the caller; each recursive function checks the
+ *                                 address of its frame
+ *   steps                         PP_MANGLED_STEPS, because a part may be read several times
+ *   bytes of text                 PP_MANGLED_TEXT, discarded text included
+ *   bytes of the symbol           by the last two
  *
  * Zone: SIGNAL (arithmetic on the caller's memory).
  */
@@ -21,10 +22,10 @@
 #include <stdint.h>
 
 enum {
-    PP_MANGLED_STACK = 12 * 1024,      /* real names need 8 at most, as far as seen */
-    PP_MANGLED_SMALL_STACK = 4 * 1024, /* enough for all but one in 2000 */
-    PP_MANGLED_STEPS = 16 * 1024,      /* 400 */
-    PP_MANGLED_TEXT = 32 * 1024        /* 8 KiB */
+    PP_MANGLED_STACK = 12 * 1024,      /* real symbols need 8 KiB at most, as far as measured */
+    PP_MANGLED_SMALL_STACK = 4 * 1024, /* enough for all but one symbol in 2000 */
+    PP_MANGLED_STEPS = 16 * 1024,      /* real symbols: 400 */
+    PP_MANGLED_TEXT = 32 * 1024        /* real symbols: 8 KiB */
 };
 
 /* A piece of the text. */
@@ -34,21 +35,21 @@ typedef struct pp_span {
 
 typedef struct pp_mangled {
     const char *start, *at; /* NUL-terminated */
-    uintptr_t floor;        /* no frame that recurses lies below */
+    uintptr_t floor;        /* no recursive frame is below */
     uint32_t steps;
     bool failed;
-    bool silent; /* what is read makes no text */
+    bool silent; /* the parser writes no text */
     uint32_t used;
     char text[PP_MANGLED_TEXT];
 } pp_mangled;
 
-/* With so many bytes of stack from the caller's frame on downwards. */
+/* Begins a symbol. Its recursion may use `stack` bytes from the caller's frame on downwards. */
 void pp_mangled_begin(pp_mangled *m, const char *name, size_t stack);
 
-/* False, and failed. */
+/* Sets `failed`, and returns false. */
 bool pp_mangled_fail(pp_mangled *m);
 
-/* At the beginning of each function that may call itself: whether it may go on. */
+/* Every recursive function calls this first, and returns at once if it is false. */
 bool pp_mangled_enter(pp_mangled *m);
 
 /* ---- reading ---- */
@@ -58,37 +59,37 @@ static inline char pp_mangled_peek(const pp_mangled *m)
     return *m->at;
 }
 
-/* The character after that; NUL if there is none. */
+/* Returns the character after the next one; NUL if there is none. */
 static inline char pp_mangled_peek_next(const pp_mangled *m)
 {
     return m->at[*m->at != '\0' ? 1 : 0];
 }
 
-/* The next character, passed; NUL at the end, which is never passed. */
+/* Returns and consumes the next character; at the end returns NUL and consumes nothing. */
 char pp_mangled_next(pp_mangled *m);
 
-/* Passes `wanted` if it is there. */
+/* Consumes `wanted` and returns true if it comes next. */
 bool pp_mangled_take(pp_mangled *m, const char *wanted);
 
-/* Fails if it is not there. */
+/* Consumes `wanted`; fails if it does not come next. */
 void pp_mangled_expect(pp_mangled *m, char wanted);
 
 bool pp_is_digit(char c);
 bool pp_is_lower(char c);
 bool pp_is_upper(char c);
 
-/* Of a lowercase hexadecimal digit; -1 if it is none. */
+/* The value of a lowercase hexadecimal digit; -1 for any other character. */
 int pp_hex_value(char c);
 
-/* Decimal digits, at least one. */
+/* Reads decimal digits, at least one. */
 uint32_t pp_mangled_number(pp_mangled *m);
 
-/* Passes `size` bytes and returns where they begin; NULL if there are not as many. */
+/* Consumes `size` bytes and returns their address; NULL if the symbol has fewer. */
 const char *pp_mangled_bytes(pp_mangled *m, uint32_t size);
 
 /* ---- writing ---- */
 
-/* What was written since `begin`, a value that `used` had. */
+/* Returns the text that was written since `used` was `begin`. */
 static inline pp_span pp_mangled_since(const pp_mangled *m, uint32_t begin)
 {
     return (pp_span){begin, m->used - begin};

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c: addresses to function names, in one pass over one symbol table (contract in names.h).
+ * names.c: maps addresses to function names, in one pass over one symbol table (contract in
+ * names.h).
  *
- * Profiles ask for hundreds of addresses, symbol tables have hundreds of thousands of entries: so
- * it is the addresses that are sorted and searched, and the table is streamed through a small
- * window. Each address keeps two candidates:
+ * A profile has hundreds of addresses, a symbol table has hundreds of thousands of entries. So the
+ * addresses are sorted and searched, and the table is streamed through a small window. Each address
+ * keeps two candidates:
  *
- *   covering   the best symbol whose [st_value, st_value + st_size) holds it
- *   preceding  the nearest symbol at or below it, which counts only if that one has no size
+ *   covering   the best symbol whose [st_value, st_value + st_size) includes the address
+ *   preceding  the nearest symbol at or below it, which counts only if that symbol has no size
  *
- * The second is stored at the first address that is not below the symbol and handed upwards after
- * the pass, so that a symbol costs one binary search however many addresses follow it.
+ * The pass stores a preceding candidate only at the first address at or above the symbol; a later
+ * loop copies it to the following addresses. So a symbol costs one binary search, however many
+ * addresses follow it.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, mmap, munmap, close,
- * process_vm_readv; no locks).
- * Owns: a scratch arena for the length of each call.
+ *       process_vm_readv; no locks).
+ * Owns: a scratch arena for the duration of each call.
  */
 #include "symbol/names.h"
 
@@ -24,11 +26,11 @@
 #include <string.h>
 
 enum {
-    WINDOW_SYMBOLS = 1024,  /* 24 KiB of the table at a time */
+    WINDOW_SYMBOLS = 1024,  /* 24 KiB of the table in one read */
     NAME_FIRST_READ = 256,  /* bytes; one read suffices for nearly every name */
-    NAME_MAX = 64 * 1024,   /* longer names (none known) are cut there */
-    COVER_BUDGET = 64,      /* symbols over one address, on average, before a table is nonsense */
-    NAMES_PER_ADDRESS = 512 /* bytes of names that take as long to read as one name by itself */
+    NAME_MAX = 64 * 1024,   /* a longer name (none is known) is cut */
+    COVER_BUDGET = 64,      /* symbols over one address, on average; a table with more is corrupt */
+    NAMES_PER_ADDRESS = 512 /* bytes of names that take as long to read as one single name */
 };
 
 static const char debug_root[] = "/usr/lib/debug";
@@ -49,16 +51,16 @@ typedef struct resolver {
     size_t count;
     candidate *covering;
     candidate *preceding;
-    uint64_t budget; /* candidates that may still be weighed: bounds the work on corrupt tables */
-    char *names;     /* all of the names, or NULL: each is read when it is wanted */
-    char *name[2];   /* two names to be compared, NAME_MAX bytes each */
-    uint32_t compared[2]; /* the last two that were, and what came out: the addresses within one */
-    bool precedes;        /* function ask the same question again and again */
+    uint64_t budget; /* candidates that may still be weighed: limits the work on corrupt tables */
+    char *names;     /* all names, or NULL: each name is read on demand */
+    char *name[2];   /* two names to compare, NAME_MAX bytes each */
+    uint32_t compared[2]; /* the last two compared names: addresses of one function often need */
+    bool precedes;        /* the same comparison; and its result */
 } resolver;
 
 /* ---- Names --------------------------------------------------------------------------------- */
 
-/* Copies from the names; `offset` and `size` are within them. */
+/* Copies bytes of the names; `offset` and `size` are inside the names. */
 static size_t copy_names(const resolver *r, uint64_t offset, char *to, size_t size)
 {
     if (r->names == NULL)
@@ -67,8 +69,8 @@ static size_t copy_names(const resolver *r, uint64_t offset, char *to, size_t si
     return size;
 }
 
-/* Reads the name at `offset` into `to`, without its version and NUL-terminated: its first `room` -
- * 1 bytes if it is longer. Returns its length. */
+/* Reads the name at `offset` into `to`, NUL-terminated and without its version; cuts a name of more
+ * than `room` - 1 bytes. Returns its length. */
 static size_t read_name(const resolver *r, uint32_t offset, char *to, size_t room)
 {
     size_t length = 0;
@@ -104,8 +106,8 @@ static int compare_names(const char *left, const char *right)
     return strcmp(left, right);
 }
 
-/* Whether the name at `left` is to be shown rather than the one at `right`. Names are read in full
- * only where their beginnings do not tell. */
+/* Whether the name at `left` is better than the one at `right`. Reads whole names only if their
+ * beginnings are equal. */
 static bool name_precedes(resolver *r, uint32_t left, uint32_t right)
 {
     if (left == right)
@@ -130,13 +132,15 @@ static bool name_precedes(resolver *r, uint32_t left, uint32_t right)
 /* ---- Candidates ---------------------------------------------------------------------------- */
 
 enum {
-    RANK_LOCAL = 2,  /* from here on: not seen by other modules */
-    RANK_NO_SIZE = 4 /* added to the rank of a symbol that does not know its size */
+    RANK_LOCAL = 2,  /* from here on: invisible to other modules */
+    RANK_NO_SIZE = 4 /* added to the rank of a symbol without a size */
 };
 
-/* A symbol that knows its size before one that does not, then global before weak before local, and
- * last what is hidden, which the linker makes local except in fully static programs: names for
- * inner use. */
+/*
+ * A symbol with a size comes before one without; then global before weak before local. A hidden
+ * symbol is last: it is a name for internal use, and the linker makes it local except in fully
+ * static programs.
+ */
 static uint8_t rank_of(const Elf64_Sym *symbol)
 {
     unsigned binding = ELF64_ST_BIND(symbol->st_info);
@@ -152,8 +156,10 @@ static bool is_local(const candidate *symbol)
     return symbol->rank % RANK_NO_SIZE >= RANK_LOCAL;
 }
 
-/* Functions, and untyped labels that are visible outside of their file (hand-written assembly).
- * Local untyped ones are jump targets within a function, or mark code and data on ARM. */
+/*
+ * Accepts functions, and untyped labels that are visible outside of their file (hand-written
+ * assembly). Local untyped labels are jump targets within a function, or mark code and data on ARM.
+ */
 static bool is_function(const Elf64_Sym *symbol)
 {
     if (symbol->st_name == 0 || symbol->st_shndx == SHN_UNDEF ||
@@ -165,12 +171,12 @@ static bool is_function(const Elf64_Sym *symbol)
     return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-/* The index of the first address that is not below `address`. */
+/* The index of the first address at or above `address`. */
 static size_t lower_bound(const resolver *r, uintptr_t address)
 {
     const uintptr_t *base = r->addresses;
     size_t left = r->count;
-    while (left > 1) { /* no branch but the loop's: the outcome is a coin toss */
+    while (left > 1) { /* no branch but the loop's: no processor could predict it */
         size_t half = left / 2;
         base += base[half - 1] < address ? half : 0;
         left -= half;
@@ -235,14 +241,14 @@ static void weigh_table(resolver *r, Elf64_Sym *window)
     }
 }
 
-/* ---- The answer ---------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
-/* A symbol without a size ends where its section does, at the latest. */
+/* A symbol without a size ends at the end of its section at the latest. */
 static bool within_section(const resolver *r, const candidate *symbol, uintptr_t address)
 {
     uint64_t start, limit;
     if (!pp_elf_section_range(r->elf, symbol->section, &start, &limit))
-        return r->elf->section_count == 0; /* an image without sections: the mapping is the bound */
+        return r->elf->section_count == 0; /* an image without sections: the mapping is the limit */
     uint64_t own_address = address - r->bias;
     return own_address >= start && own_address < limit;
 }
@@ -255,7 +261,7 @@ static size_t store_names(resolver *r, pp_symbol *symbols, pp_arena *arena)
     const char *last_name = NULL;
     for (size_t i = 0; i < r->count; i++) {
         if (r->preceding[i].found)
-            preceding = r->preceding[i]; /* nearer than any that was stored below */
+            preceding = r->preceding[i]; /* nearer than any candidate of a lower address */
         const candidate *best = &r->covering[i];
         if (!best->found) {
             best = &preceding;
@@ -277,7 +283,7 @@ static size_t store_names(resolver *r, pp_symbol *symbols, pp_arena *arena)
     return resolved;
 }
 
-/* With many addresses, one large read is cheaper than a small one for each of their names. */
+/* For many addresses, one large read is cheaper than a small read for each name. */
 static void load_names(resolver *r, pp_arena *scratch)
 {
     if (r->table.names_size / NAMES_PER_ADDRESS > r->count)
@@ -327,7 +333,7 @@ static bool is_same_build(const pp_elf *elf, const pp_mapping *mapping)
            memcmp(found, mapping->build_id, found_size) == 0;
 }
 
-/* Keeps the ELF that was opened (`error` is 0) if it is the mapping's. */
+/* Keeps the opened ELF (`error` is 0) if its build id is the mapping's. */
 static bool keep(pp_elf *elf, int error, const pp_mapping *mapping)
 {
     if (error != 0)
@@ -338,8 +344,8 @@ static bool keep(pp_elf *elf, int error, const pp_mapping *mapping)
     return false;
 }
 
-/* The file begins at the bias where it is linked to address 0; else where the mapping says, if no
- * segment is moved. */
+/* The file's first byte is at the bias if the file is linked to address 0; else it is where the
+ * mapping's offset says, if no segment is moved. */
 static bool open_loaded(pp_elf *elf, const pp_mapping *mapping)
 {
     uintptr_t bias = mapping->bias, by_offset = mapping->start - (uintptr_t)mapping->offset;
@@ -347,16 +353,17 @@ static bool open_loaded(pp_elf *elf, const pp_mapping *mapping)
            keep(elf, pp_elf_open_loaded(elf, by_offset, bias), mapping);
 }
 
-/* Opens the ELF that `mapping` was made from. A program that was replaced on disk while it runs (an
- * upgrade) is still there for the process itself; its build id tells whether this mapping is the
- * program. A file that cannot be opened any more (a sandbox, another root) is read as it is loaded.
+/*
+ * Opens the ELF of `mapping`. A program that was replaced on disk while it runs (an upgrade) is
+ * still accessible to its process; the build id shows whether this mapping is the program. A file
+ * that cannot be opened any more (a sandbox, another root) is read from its loaded segments.
  */
 int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
 {
     if (mapping->in_memory)
         return pp_elf_open_image(elf, (const void *)(mapping->start - mapping->offset),
                                  mapping->limit - (mapping->start - mapping->offset));
-    if (mapping->path == NULL || mapping->path[0] != '/') /* "", "[heap]", ...: not a file */
+    if (mapping->path == NULL || mapping->path[0] != '/') /* "", "[heap]", ...: no file */
         return -1;
     bool found =
         keep(elf, pp_elf_open(elf, mapping->path), mapping) ||

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * places.c: the addresses without a name, by their stubs, by what the loader has chosen, by
+ * places.c: names the remaining addresses by stubs, by the loader's choices (ifuncs), and by
  * extents.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv).
- * Owns: a scratch arena for the length of a call.
+ * Owns: a scratch arena for the duration of a call.
  */
 #include "symbol/places.h"
 
@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* The addresses without a name, side by side with what is known of them. */
+/* The addresses without a name, and what is known of each. */
 typedef struct namer {
     const pp_mapping *mappings;
     size_t mapping_count;
@@ -26,11 +26,11 @@ typedef struct namer {
     uint64_t *own;    /* link-time addresses, ascending */
     size_t *position; /* of the address among the caller's */
     pp_extent *extents;
-    pp_extent *wanted; /* the same without duplicates and unknown ones */
+    pp_extent *wanted; /* the extents without duplicates and unknown ones */
     pp_stub_name *stubs;
     pp_ifuncs ifuncs;
     pp_arena *arena;   /* the caller's */
-    pp_arena *scratch; /* ours */
+    pp_arena *scratch; /* for the duration of the call */
 } namer;
 
 static bool list_nameless(namer *n, const uintptr_t *addresses, const pp_symbol *symbols,
@@ -67,8 +67,8 @@ static void find_targets(namer *n)
                        count);
 }
 
-/* [name of the file]+0x<address>, without the kernel's " (deleted)"; [vdso] has brackets of its
- * own. */
+/* Returns [name of the file]+0x<address>. Omits the kernel's " (deleted)"; [vdso] has its own
+ * brackets. */
 static const char *place_text(const namer *n, uint64_t address)
 {
     static const char deleted[] = " (deleted)";
@@ -99,8 +99,8 @@ static const char *place_text(const namer *n, uint64_t address)
     return text;
 }
 
-/* The best that is known of nameless address `i`. Neighbours in one function share the text of
- * `last`. */
+/* Returns the best name of nameless address `i`. Adjacent addresses of one function share the text
+ * of `last`. */
 static pp_symbol name_of(const namer *n, size_t i, const pp_symbol *last)
 {
     uintptr_t bias = n->mappings[n->index].bias;
@@ -121,7 +121,7 @@ static pp_symbol name_of(const namer *n, size_t i, const pp_symbol *last)
     return symbol;
 }
 
-/* Returns how many got more than a place. */
+/* Returns the number of addresses whose name is more than a place. */
 static size_t name_all(const namer *n, pp_symbol *symbols)
 {
     size_t named = 0;

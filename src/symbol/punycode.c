@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * punycode.c: RFC 3492, section 6.2.
+ * punycode.c: the decoder of RFC 3492, section 6.2.
  *
  * Zone: SIGNAL.
  */
@@ -40,7 +40,7 @@ static int digit_value(char c)
     return pp_is_lower(c) ? c - 'a' : pp_is_digit(c) ? c - '0' + 26 : -1;
 }
 
-/* A number of variable length; false if it is none, or too large for any character. */
+/* Reads a number of variable length; false if it is malformed, or too large for any character. */
 static bool read_delta(const char **at, const char *end, uint32_t bias, uint32_t *delta)
 {
     enum { MOST = 0x110000 * (MOST_CHARACTERS + 1) };
@@ -74,8 +74,8 @@ static bool insert(decoded *p, uint32_t at, uint32_t character)
     return true;
 }
 
-/* The characters that are ASCII come first, up to the last "_"; then the others, each as how far on
- * it is inserted. */
+/* The ASCII characters come first, up to the last "_". Each other character follows as the distance
+ * to its place. */
 static bool decode(decoded *p, const char *at, size_t size)
 {
     const char *end = at + size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * punycode.h: names with letters that are not ASCII, as Rust's symbols have them (RFC 3492, with
+ * punycode.h: decodes the names of Rust's symbols with characters that are not ASCII (RFC 3492, but
  * "_" for "-"):
  *
  *   gdel_5qa   gödel
@@ -12,7 +12,7 @@
 
 #include "symbol/mangled.h"
 
-/* Writes the name in UTF-8; fails where it is none, or longer than 128 characters. */
+/* Writes the name in UTF-8; fails if it is malformed, or longer than 128 characters. */
 void pp_punycode_put(pp_mangled *m, const char *bytes, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * readable.c: whose name it is.
+ * readable.c: chooses the demangler of a name.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -49,7 +49,7 @@ static size_t without_controls(const char *name)
     return length;
 }
 
-/* A line of a text ends where the text's writer wants it. */
+/* A control character would break the line of a text. */
 static const char *replace_controls(pp_arena *arena, const char *name)
 {
     char *copy = pp_arena_text(arena, name, strlen(name));

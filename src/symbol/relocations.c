@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * relocations.c: a window over the tables, and names by their offsets.
+ * relocations.c: reads the tables through a window, and names by their offsets.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rust_first.c: Rust's first scheme: C++'s, with escapes in the names and a hash as the last of
- * them.
+ * rust_first.c: Rust's first scheme: C++'s scheme, with escapes in the names and a hash as the last
+ * name.
  *
  * Zone: SIGNAL.
  */
@@ -11,7 +11,7 @@
 
 enum { HASH_DIGITS = 16, TAIL = 3 + HASH_DIGITS + 1 /* "17h", the digits, "E" */ };
 
-/* Behind the "E": the end, or what compilers append (".llvm.123"). */
+/* Returns the end after the last "E": a suffix of compilers (".llvm.123"), or the terminator. */
 static const char *end_of_name(const char *name)
 {
     const char *end = NULL;
@@ -22,7 +22,7 @@ static const char *end_of_name(const char *name)
 
 bool pp_rust_is_first_scheme(const char *name)
 {
-    enum { LEAST_DIFFERENT = 5 /* a hash; "17hffffffffffffffff" is a name that looks like one */ };
+    enum { LEAST_DIFFERENT = 5 /* digits of a hash; "17hffffffffffffffff" is an ordinary name */ };
     const char *end = end_of_name(name);
     if (strncmp(name, "_ZN", 3) != 0 || end - name <= 3 + TAIL || end[-1] != 'E' ||
         strncmp(end - TAIL, "17h", 3) != 0)
@@ -38,7 +38,7 @@ bool pp_rust_is_first_scheme(const char *name)
     return different >= LEAST_DIFFERENT;
 }
 
-/* "$u20$": a character by its number, which is printable; 0 if it is none. */
+/* Reads "$u20$": the number of a printable character; 0 if it is malformed. */
 static uint32_t read_number_escape(const char *from, size_t left, size_t *length)
 {
     enum { MOST_DIGITS = 6 };
@@ -54,7 +54,8 @@ static uint32_t read_number_escape(const char *from, size_t left, size_t *length
     return at < left && from[at] == '$' && is_character ? value : 0;
 }
 
-/* "$LT$" and the like: what it stands for, and how long the escape is; 0 if it is none. */
+/* Reads "$LT$" and the like: returns the character, and stores the escape's length; 0 if
+ * unknown. */
 static uint32_t read_escape(const char *from, size_t left, size_t *length)
 {
     static const char escapes[][7] = {"$C$,",  "$SP$@", "$BP$*", "$RF$&",
@@ -67,8 +68,7 @@ static uint32_t read_escape(const char *from, size_t left, size_t *length)
     return read_number_escape(from, left, length);
 }
 
-/* One step of what one name of the path says; how many bytes it took, all where an escape is
- * unknown. */
+/* Writes the next piece of one name. Returns its length, or `left` if an escape is unknown. */
 static size_t put_escaped(pp_mangled *m, const char *from, size_t left)
 {
     size_t length = 1;
@@ -93,7 +93,7 @@ bool pp_rust_first_scheme(pp_mangled *m)
     m->at = m->start + 3;
     while (!m->failed && m->at < end) {
         uint32_t length = pp_mangled_number(m);
-        if (length > 0 && pp_mangled_take(m, "_")) /* taken for a separator, as pprof does */
+        if (length > 0 && pp_mangled_take(m, "_")) /* pprof takes it for a separator, too */
             length--;
         const char *name = pp_mangled_bytes(m, length);
         if (name == NULL || m->at > end)

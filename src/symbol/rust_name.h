@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * rust_name.h: Rust's symbols as paths, of both of its schemes:
+ * rust_name.h: makes paths of Rust's symbols, of both schemes:
  *
- *   _ZN4core3fmt5write17h0123456789abcdefE        core::fmt::write (C++'s scheme, a hash as the last name)
- *   _RINvNtCs1a_4core3mem4swaphE                  core::mem::swap::<> (RFC 2603)
+ *   _ZN4core3fmt5write17h0123456789abcdefE    core::fmt::write (C++'s scheme, the last name a hash)
+ *   _RINvNtCs1a_4core3mem4swaphE              core::mem::swap::<> (RFC 2603)
  *
  * Zone: SIGNAL.
  */
@@ -12,14 +12,14 @@
 
 #include "symbol/mangled.h"
 
-/* Whether it is a name of the first scheme, which C++'s could be, too. */
+/* Whether `name` follows the first scheme. C++'s symbols could look the same. */
 bool pp_rust_is_first_scheme(const char *name);
 
-/* Writes the path of such a name into m->text; m was begun with it. False if it turns out to be
- * none. */
+/* Writes the path of a symbol into m->text; pp_mangled_begin() has begun `m` with the symbol. False
+ * if the symbol is malformed. */
 bool pp_rust_first_scheme(pp_mangled *m);
 
-/* The same for a name that begins with "_R". */
+/* pp_rust_second_scheme() does the same for a symbol that begins with "_R". */
 bool pp_rust_second_scheme(pp_mangled *m);
 
 #endif

@@ -2,9 +2,9 @@
  *
  * rust_second.c: Rust's second scheme.
  *
- * https://rust-lang.github.io/rfcs/2603-rust-symbol-name-mangling-v0.html. Its back references
- * repeat what was read before, so that a short name can stand for an endless one: the bounds of
- * mangled.h end it. Generic arguments are read and not shown; "<>" stands for them.
+ * https://rust-lang.github.io/rfcs/2603-rust-symbol-name-mangling-v0.html. A back reference repeats
+ * an earlier part, so a short symbol could mean an endless text: the bounds of mangled.h limit it.
+ * The parser reads generic arguments, and writes only "<>".
  *
  * Zone: SIGNAL.
  */
@@ -18,7 +18,7 @@
 
 typedef struct rust {
     pp_mangled *m;
-    uint64_t lifetimes; /* bound around here */
+    uint64_t lifetimes; /* bound at this point */
 } rust;
 
 typedef struct identifier {
@@ -36,7 +36,7 @@ static int base_62_value(char c)
                             : -1;
 }
 
-/* "_" is 0, "0_" 1 and so on. */
+/* Reads a number: "_" is 0, "0_" 1 and so on. */
 static uint64_t read_base_62(pp_mangled *m)
 {
     uint64_t number = 0;
@@ -58,7 +58,7 @@ static uint64_t read_disambiguator(pp_mangled *m)
     return pp_mangled_take(m, "s") ? read_base_62(m) + 1 : 0;
 }
 
-/* No length but 0 begins with a 0: in "00" there are two names without letters. */
+/* Only the length 0 begins with a 0: "00" is two empty names. */
 static identifier read_plain_identifier(pp_mangled *m)
 {
     identifier found = {.punycode = pp_mangled_take(m, "u")};
@@ -94,7 +94,7 @@ static void put_identifier(pp_mangled *m, const identifier *name)
 
 typedef void part(rust *r);
 
-/* Reads again what began at an earlier place. What is not shown is not followed. */
+/* Reads an earlier part again. Does nothing while the parser is silent. */
 static void follow(rust *r, part *again)
 {
     pp_mangled *m = r->m;
@@ -103,7 +103,7 @@ static void follow(rust *r, part *again)
     const char *after = m->at;
     if (m->silent || m->failed)
         return;
-    if (offset + 2 >= here) { /* it counts from behind "_R" */
+    if (offset + 2 >= here) { /* the offset counts from after "_R" */
         pp_mangled_fail(m);
         return;
     }
@@ -115,7 +115,7 @@ static void follow(rust *r, part *again)
 
 /* ---- lifetimes ---- */
 
-/* 0 is one without a name; 1 the one that was bound last. */
+/* Index 0 is an unnamed lifetime; 1 is the lifetime that was bound last. */
 static void put_lifetime(rust *r, uint64_t index)
 {
     uint64_t depth = r->lifetimes - index;
@@ -137,7 +137,7 @@ static void read_binder(rust *r)
     if (!pp_mangled_take(r->m, "G"))
         return;
     uint64_t count = read_base_62(r->m) + 1;
-    if (count > strlen(r->m->at)) /* each is used */
+    if (count > strlen(r->m->at)) /* each lifetime is used */
         pp_mangled_fail(r->m);
     pp_mangled_put_text(r->m, "for<");
     for (uint64_t i = 0; i < count && !r->m->failed; i++) {
@@ -148,7 +148,7 @@ static void read_binder(rust *r)
     pp_mangled_put_text(r->m, "> ");
 }
 
-/* ---- constants: of arrays' lengths ---- */
+/* ---- constants: lengths of arrays ---- */
 
 static void put_boolean(pp_mangled *m, uint64_t value, size_t digits)
 {
@@ -160,7 +160,7 @@ static void put_boolean(pp_mangled *m, uint64_t value, size_t digits)
 static void put_character_constant(pp_mangled *m, uint64_t value, size_t digits)
 {
     if (digits > 6 || value < ' ' || value > '~')
-        pp_mangled_fail(m); /* nobody writes it in an array's length */
+        pp_mangled_fail(m); /* no program writes such a length */
     pp_mangled_put(m, (const char[]){'\'', (char)value, '\''}, 3);
 }
 
@@ -217,8 +217,7 @@ static void read_path(rust *r);
 static void read_value_path(rust *r);
 static void read_type(rust *r);
 
-/* Generic arguments up to the "E". They may be long, and say little that the function's name does
- * not. */
+/* Reads generic arguments up to the "E", silently: they may be long, and add little to the name. */
 static void read_generic_arguments(rust *r)
 {
     pp_mangled *m = r->m;
@@ -235,7 +234,7 @@ static void read_generic_arguments(rust *r)
     m->silent = silent;
 }
 
-/* A closure, shim or something else that has no name of its own. */
+/* Writes a closure, shim or other item without a name. */
 static void put_nameless(pp_mangled *m, char space, const identifier *name)
 {
     const char *what = space == 'C' ? "closure" : space == 'S' ? "shim" : "";
@@ -268,7 +267,7 @@ static void read_nested(rust *r, part *parent)
     put_identifier(m, &name);
 }
 
-/* Where an impl stands is not shown. */
+/* Skips the place of an impl, which the text omits. */
 static void skip_impl_path(rust *r)
 {
     bool silent = r->m->silent;
@@ -278,7 +277,7 @@ static void skip_impl_path(rust *r)
     r->m->silent = silent;
 }
 
-/* <T>, <T as Trait> */
+/* Reads <T> or <T as Trait>. */
 static void read_impl(rust *r, char kind)
 {
     if (kind != 'Y')
@@ -292,7 +291,8 @@ static void read_impl(rust *r, char kind)
     pp_mangled_put_text(r->m, ">");
 }
 
-/* `again` is the function that calls it: of values generics follow "::", of types they do not. */
+/* `again` is the function that calls this one. Generics of values follow "::", those of types do
+ * not. */
 static void read_any_path(rust *r, part *again, const char *before_generics)
 {
     pp_mangled *m = r->m;
@@ -337,7 +337,7 @@ static const char *basic_type(char c)
     return pp_is_lower(c) ? names[c - 'a'] : "";
 }
 
-/* &'a T, &mut T */
+/* Reads &'a T or &mut T. */
 static void read_reference(rust *r, bool is_mutable)
 {
     pp_mangled *m = r->m;
@@ -364,7 +364,7 @@ static void read_array(rust *r, bool has_length)
     pp_mangled_put_text(r->m, "]");
 }
 
-/* Types up to the "E", with ", " between them; how many. */
+/* Reads types up to the "E", writes ", " between them, and returns their number. */
 static unsigned read_types(rust *r)
 {
     unsigned count = 0;
@@ -381,7 +381,7 @@ static void read_tuple(rust *r)
     pp_mangled_put_text(r->m, read_types(r) == 1 ? ",)" : ")");
 }
 
-/* extern "C"; in the names of others "-" is written as "_" */
+/* Reads an ABI: extern "C"; in other names "_" means "-". */
 static void read_abi(pp_mangled *m)
 {
     pp_mangled_put_text(m, "extern \"");
@@ -416,7 +416,7 @@ static void read_function(rust *r)
     r->lifetimes = lifetimes;
 }
 
-/* The path of a trait whose generic arguments may be followed by others, "<A, B = C>". */
+/* Reads the path of a trait; bindings may follow its generic arguments, "<A, B = C>". */
 static void read_trait(rust *r)
 {
     bool has_generics = pp_mangled_peek(r->m) == 'I';
@@ -498,11 +498,11 @@ bool pp_rust_second_scheme(pp_mangled *m)
     rust r = {m, 0};
     m->at = m->start + 2;
     if (pp_is_digit(pp_mangled_peek(m)))
-        return pp_mangled_fail(m); /* a version that is not known */
+        return pp_mangled_fail(m); /* an unknown version */
     read_value_path(&r);
     m->silent = true;
     if (pp_is_upper(pp_mangled_peek(m)))
-        read_path(&r); /* the crate that it was made in */
+        read_path(&r); /* the crate that instantiated it */
     char end = pp_mangled_peek(m);
     if (end != '\0' && end != '.')
         pp_mangled_fail(m);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * stubs.c: the stubs that were hit, sorted by what tells them, then one pass over the relocations.
+ * stubs.c: sorts the stubs that were hit by slot or number, then passes once over the relocations.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
- * Owns: a scratch arena for the length of a call.
+ * Owns: a scratch arena for the duration of a call.
  */
 #include "symbol/stubs.h"
 
