@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * build_id.c: walking ELF notes (drawing in build_id.h).
+ * build_id.c: iterates over ELF notes (drawing in build_id.h).
  *
  * Zone: SIGNAL.
  */

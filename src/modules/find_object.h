@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * find_object.h: _dl_find_object, which tells without a lock which loaded object an address lies
- * in.
+ * find_object.h: _dl_find_object, which finds the loaded object of an address without a lock.
  *
- * Since glibc 2.35; NULL with an older libc.
+ * The function exists since glibc 2.35; it is NULL with an older libc.
  *
  * Zone: SIGNAL.
  */

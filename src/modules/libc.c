@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * libc.c: follows the list of objects that the loader keeps for debuggers, to libc's table of
- * symbols.
+ * libc.c: finds libc's symbol table in the list of objects that the loader keeps for debuggers.
  *
- * Libc never goes, and what is loaded before it stays too: the list is whole up to there at any
+ * Nothing unloads libc or the objects loaded before it, so the list is intact up to libc at any
  * time.
  *
  * Zone: HOOK.
- * Locks: none, but for dl_iterate_phdr's.
- * Owns: where dl_iterate_phdr is.
+ * Locks: only dl_iterate_phdr's.
+ * Owns: the pointer to dl_iterate_phdr.
  */
 #include "modules/libc.h"
 
@@ -18,8 +17,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The loader's, by its interface with debuggers [<link.h>]. Not there in every fully static
- * program. */
+/* The loader's interface with debuggers [<link.h>]. Some fully static programs lack it. */
 extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
 
 static bool begins_with(const char *text, const char *beginning)
@@ -27,7 +25,7 @@ static bool begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* glibc's, and musl's, whose name differs from one distribution to the other. */
+/* Accepts glibc and musl, whose name differs between distributions. */
 static bool is_libc(const char *soname)
 {
     return soname != NULL && (begins_with(soname, "libc.so") || begins_with(soname, "libc.musl-"));

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * libc.h: libc's own functions, where the program or a library of it has replaced them.
+ * libc.h: calls libc's own functions, even where the program or one of its libraries replaces them.
  *
- * A sanitizer's dl_iterate_phdr calls libc's by a pointer, which is NULL until the sanitizer has
- * begun, and it allocates before that. Some programs replace dl_iterate_phdr by a function that
- * answers from a list of their own.
+ * A sanitizer's dl_iterate_phdr calls libc's through a pointer, which is NULL until the sanitizer
+ * is initialised, and the sanitizer allocates before that. Some programs replace dl_iterate_phdr by
+ * a function that reports a list of their own.
  *
- * The loader is not asked: whoever calls us may be the loader.
+ * This code does not call the loader, because the loader may be its caller.
  *
  * Zone: HOOK.
- * Locks: none, but for dl_iterate_phdr's: the loader's second one (modules/loaded_objects.h).
- * Owns: where dl_iterate_phdr is.
+ * Locks: only dl_iterate_phdr's: the loader's second one (modules/loaded_objects.h).
+ * Owns: the pointer to dl_iterate_phdr.
  */
 #ifndef PP_MODULES_LIBC_H
 #define PP_MODULES_LIBC_H
@@ -20,14 +20,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The function `name` of libc; 0 if it has none, or in a program without a loader. */
+/* Returns libc's function `name`; 0 if libc has none, or in a program without a loader. */
 uintptr_t pp_libc_function(const char *name);
 
-/* Whether an object with this soname is libc, or was a part of it until glibc 2.34. NULL
- * is none. */
+/* Whether the object with this soname is libc, or was a part of libc until glibc 2.34. `soname` may
+ * be NULL, for none. */
 bool pp_libc_is(const char *soname);
 
-/* As dl_iterate_phdr. */
+/* Calls libc's dl_iterate_phdr. */
 typedef int pp_object_visit(struct dl_phdr_info *info, size_t size, void *context);
 int pp_libc_each_object(pp_object_visit *visit, void *context);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * linked.c: asks the dynamic sections of the loaded objects for a DT_NEEDED with our name.
+ * linked.c: searches the dynamic sections of the loaded objects for a DT_NEEDED with our name.
  *
  * Zone: NORMAL.
  * Locks: the loader's, in dl_iterate_phdr.
@@ -40,7 +40,7 @@ static bool needs_us(const struct dl_phdr_info *object, const ElfW(Dyn) * dynami
     if (texts == 0) {
         return false;
     }
-    /* The loader has made it an address, except in objects whose dynamic section is read-only. */
+    /* The loader relocates this address in place, except in a read-only dynamic section. */
     if (!contains(object, texts)) {
         texts += object->dlpi_addr;
         if (!contains(object, texts)) {
@@ -58,7 +58,7 @@ static bool needs_us(const struct dl_phdr_info *object, const ElfW(Dyn) * dynami
     return false;
 }
 
-/* The first object is the program: code of ours in it came from libpprof.a. */
+/* The first object is the program: if it has our code, libpprof.a was linked to it. */
 static int look_at(struct dl_phdr_info *object, size_t size, void *context)
 {
     unsigned *seen = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * linked.h: whether somebody linked this library, or it was only preloaded.
+ * linked.h: distinguishes a program that is linked to this library from one that preloads it.
  *
  * Zone: NORMAL.
  * Locks: the loader's.

@@ -23,7 +23,7 @@ static size_t count_at_begin;
 
 /* ---- the start ---- */
 
-/* The first object's record carries the loader's counters. */
+/* The record of the first object has the loader's counters. */
 static int take_count(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)context;
@@ -106,7 +106,7 @@ static void do_visit(job *j)
     }
 }
 
-/* In the callback of the first object, so that the lock is held until the visit is over. */
+/* Runs in the callback of the first object, so that the lock is held until the visit ends. */
 static int visit_inside(struct dl_phdr_info *info, size_t size, void *context)
 {
     job *j = context;
@@ -117,7 +117,7 @@ static int visit_inside(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Any object leads to all the others. NULL if libc does not tell. */
+/* Every object is linked to all others. NULL if libc cannot find an object. */
 static const struct link_map *first_of_list(void)
 {
     struct dl_find_object found;
@@ -149,10 +149,10 @@ bool pp_loaded_objects_read(pp_loaded_objects_visit *visit, void *context)
     return !j.objects.failed;
 }
 
-/* ---- one of them ---- */
+/* ---- the object of an address ---- */
 
-/* Without _dl_find_object: the one that begins nearest below. That is wrong for code that lies in
- * none. */
+/* Without _dl_find_object: the object with the next lower bias. This is wrong for code outside of
+ * all objects. */
 static size_t find_nearest(const pp_loaded_objects *objects, uintptr_t address)
 {
     size_t nearest = PP_NO_OBJECT;
@@ -182,7 +182,7 @@ size_t pp_loaded_objects_find(const pp_loaded_objects *objects, uintptr_t addres
     return PP_NO_OBJECT;
 }
 
-/* ---- what it needs ---- */
+/* ---- needed objects ---- */
 
 static bool has_name(const pp_loaded_object *object, const char *name, uint32_t hash)
 {
@@ -191,7 +191,7 @@ static bool has_name(const pp_loaded_object *object, const char *name, uint32_t 
            (object->hash_of_path == hash && strcmp(pp_base_name(object->path), name) == 0);
 }
 
-/* A path is told by its last part: whoever needs it may have found it by another one. */
+/* Compares only the last part of a path: the object may have been loaded by another path. */
 static size_t find_name(const pp_loaded_objects *objects, const char *needed)
 {
     const char *name = pp_base_name(needed);

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader.c: the loader's epoch.
+ * loader.c: computes the loader's epoch.
  *
- * An epoch is made of four things: our own count of changes, the set of candidates that are left, their
- * words, and the number of loaded objects. None comes back, but for an accident of one in 2^64:
- *   - The set is one word that only loses bits. (A plain sum falls when a candidate is dropped, and rises again
- *     to what it was: a memo or a copied chunk of that time would be believed.)
- *   - Of one set, the count of loads, which is among its words, only rises; and while nothing is loaded, the
- *     number of objects only falls.
- *   - The words are not added but mixed, each by another factor: one that is a candidate by accident may fall
- *     while the count rises, and a sum would stay what it was.
- * A reader that comes between two stores of the loader may put an epoch together that was there
- * before: the list grows an instruction before the count of loads. No code of the object that is
- * coming has run then, and none of the one that has gone is left on any stack, so that nothing is
- * asked for that could be stale.
+ * An epoch is made of four things: the library's own count of changes, the set of candidates that
+ * are left, their words, and the number of loaded objects. No epoch returns, except by an accident
+ * of one in 2^64:
+ * - The set is one word that only loses bits. (A plain sum of words falls when a candidate is
+ *   dropped, and rises again to an earlier value: the unwinder would then trust a memo or a copied
+ *   chunk of that time.)
+ * - While the set stays the same, the count of loads, which is one of its words, only rises; and
+ *   while nothing is loaded, the number of objects only falls.
+ * - The words are mixed, each by another factor, and not added: an accidental candidate may fall
+ *   while the count rises, and a sum would not change.
+ * A reader between two stores of the loader may compute an earlier epoch: the list grows one
+ * instruction before the count of loads. At that moment no code of the new object has run, and no
+ * stack has code of the removed object, so nothing stale is looked up.
  *
  * Zone: SIGNAL.
- * Locks: none; candidates are published by a release store of their set, and stay where they are.
- * Owns: the candidates; the suspicion.
+ * Locks: none; a release store of their set publishes the candidates, and they keep their places.
+ * Owns: the candidates; the mark that the loader is suspect.
  */
 #include "modules/loader.h"
 
@@ -32,13 +33,13 @@ enum {
 };
 
 static const uint64_t *candidates[MAX_CANDIDATES];
-static uint64_t candidates_left; /* a bit each */
+static uint64_t candidates_left; /* one bit each */
 static const uint32_t *loaded_count;
 static uint64_t own_changes;
 static bool calibrated;
 static bool suspect;
 
-/* The odd number next to 2^64 / golden ratio: small differences do not add up to 0 soon. */
+/* The factor is the odd number next to 2^64 / golden ratio: sums of small differences avoid 0. */
 static uint64_t mix(uint64_t epoch, uint64_t more)
 {
     return (epoch + more) * UINT64_C(0x9e3779b97f4a7c15);
@@ -78,7 +79,7 @@ bool pp_loader_is_suspect(void)
     return __atomic_load_n(&suspect, __ATOMIC_RELAXED);
 }
 
-/* Keeps the candidates whose word still says `loads`. */
+/* Keeps the candidates whose word still equals `loads`. */
 PP_RAW_MEMORY static void drop_disagreeing(uint64_t loads)
 {
     uint64_t kept = candidates_left;
@@ -91,7 +92,7 @@ PP_RAW_MEMORY static void drop_disagreeing(uint64_t loads)
     __atomic_store_n(&candidates_left, kept, __ATOMIC_RELEASE);
 }
 
-/* A bit for each that was found. */
+/* Returns one bit for each candidate. */
 PP_RAW_MEMORY static uint64_t find_candidates(const uint64_t *words, size_t count, uint64_t loads)
 {
     unsigned found = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader_dynamic.c: where the loader keeps its private state, and what it is asked to load.
+ * loader_dynamic.c: finds the loader's private state, and lets the loader load.
  *
  * Zone: NORMAL.
- * Locks: dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr holds its second; dlopen and
- *        dlclose take both, in this order.
+ * Locks: dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr takes its second; dlopen
+ *        and dlclose take both, in this order.
  */
 #include "modules/loader.h"
 

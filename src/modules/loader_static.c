@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * loader_static.c: a fully static program has no loader to look into. What it may dlopen is counted
- * by the hook of dlclose alone.
+ * loader_static.c: answers for a fully static program, which has no loader with a readable state.
+ * If it calls dlopen, only the hook of dlclose counts changes.
  *
  * Zone: NORMAL.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * mapping.h: one executable range of the address space, as a profile's Mapping describes it.
+ * mapping.h: one executable range of the address space, which becomes a Mapping of a profile.
  *
- * Filled by the module table (loaded objects) and the maps reader (code without a file); read by
- * the symbol room and the encoders. Plain data: no function here.
+ * The module table (loaded objects) and the maps reader (code without a file) fill it; symbol/ and
+ * the encoders read it. Plain data: no function here.
  *
  * Zone: SIGNAL (data).
  */
@@ -15,19 +15,19 @@
 
 #define PP_BUILD_ID_MAX 32
 
-/* Whose code it is; a fully static program is its own libc and loader. */
+/* The owner of the code; a fully static program is its own libc and loader. */
 enum { PP_CODE_OF_PROGRAM = 1, PP_CODE_OF_LIBC = 2, PP_CODE_OF_LOADER = 4 };
 
 typedef struct pp_mapping {
     uintptr_t start;  /* first address, page-aligned */
-    uintptr_t limit;  /* one past the last, page-aligned */
+    uintptr_t limit;  /* one past the last address, page-aligned */
     uint64_t offset;  /* of `start` in the file */
     uintptr_t bias;   /* load bias: run-time address minus the ELF file's own p_vaddr */
     const char *path; /* absolute; "[vdso]"; "" for code without a file (JIT) */
     uint8_t build_id[PP_BUILD_ID_MAX];
     uint8_t build_id_size; /* bytes used; 0 = the file has none */
-    uint8_t code_of;       /* PP_CODE_OF_...; 0 = of somebody else */
-    bool in_memory;        /* [vdso]: read the ELF image at bias + p_vaddr, there is no file */
+    uint8_t code_of;       /* PP_CODE_OF_...; 0 = any other owner */
+    bool in_memory;        /* [vdso]: no file; the ELF image is at bias + p_vaddr */
 } pp_mapping;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * maps.c: reading and parsing /proc/self/maps. Format: proc(5), and the kernel's
+ * maps.c: reads and parses /proc/self/maps. Format: proc(5), and the kernel's
  * Documentation/filesystems/proc.rst: "start-limit perms offset dev inode   path".
  *
  * Zone: NORMAL, and the fatal-signal writer.
@@ -16,7 +16,7 @@
 
 enum { FIRST_SIZE = 64 * 1024 };
 
-/* Reads all of `fd`, doubling the buffer; what was outgrown stays in the arena. */
+/* Reads all of `fd`, doubling the buffer; smaller buffers stay in the arena. */
 static int read_all(int fd, pp_arena *arena, char **text, size_t *length)
 {
     size_t capacity = FIRST_SIZE;
@@ -58,8 +58,7 @@ static int read_file(const char *path, pp_arena *arena, char **text, size_t *len
     return error;
 }
 
-/* The process has the first thread's memory, which is none once that has ended before
- * the others. */
+/* /proc/self names the first thread, whose memory is gone once it has ended before the others. */
 int pp_maps_text(pp_arena *arena, char **text, size_t *length)
 {
     int error = read_file("/proc/self/maps", arena, text, length);
@@ -78,7 +77,7 @@ int pp_maps_text_if_any(pp_arena *arena, const char **text, size_t *length)
     return error == -ENOMEM ? error : 0;
 }
 
-/* A hexadecimal number; *at moves behind it. False if there is no digit or too many. */
+/* Parses a hexadecimal number and moves *at past it. False if there is no digit or too many. */
 static bool parse_hex(const char **at, uint64_t *value)
 {
     uint64_t result = 0;
@@ -106,7 +105,7 @@ static bool expect(const char **at, char c)
     return true;
 }
 
-/* Skips a field and the blanks behind it. */
+/* Skips a field and the blanks after it. */
 static void skip_field(const char **at)
 {
     *at += strcspn(*at, " ");

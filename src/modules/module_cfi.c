@@ -15,12 +15,13 @@
 
 enum {
     MAX_SECTIONS = 4096,     /* a linked object has 40 */
-    MAX_PROGRAM_HEADERS = 64 /* and a dozen of these */
+    MAX_PROGRAM_HEADERS = 64 /* a linked object has a dozen */
 };
 
-/* ---- with a header ---- */
+/* ---- objects with .eh_frame_hdr ---- */
 
-/* The segment that holds all of [address, address + size), by the addresses in the file. */
+/* Returns the segment that includes all of [address, address + size), by the addresses in
+ * the file. */
 static const ElfW(Phdr) *
     segment_of(const struct dl_phdr_info *info, uint64_t address, uint64_t size)
 {
@@ -35,7 +36,7 @@ static const ElfW(Phdr) *
     return NULL;
 }
 
-/* From the lowest segment's begin to the highest one's end. */
+/* Sets the range from the start of the lowest segment to the end of the highest one. */
 static void set_range_of_all(const struct dl_phdr_info *info, pp_module *module)
 {
     module->all_lo = UINTPTR_MAX;
@@ -49,12 +50,12 @@ static void set_range_of_all(const struct dl_phdr_info *info, pp_module *module)
     }
 }
 
-/* Where .eh_frame itself is stands in the header. That is not read: it would touch a page of each
- * object when a profile starts, for a few that are not as usual. */
+/* The header holds the address of .eh_frame. This code does not read it: that would touch a page of
+ * each object when a profile starts, for a few objects that are unusual. */
 static void describe_by_header(const struct dl_phdr_info *info, const ElfW(Phdr) * header,
                                pp_module *module)
 {
-    enum { LEAST = 8 }; /* four bytes that say how it is encoded, and where .eh_frame is */
+    enum { LEAST = 8 }; /* four bytes of encodings, and the address of .eh_frame */
     const ElfW(Phdr) *segment = segment_of(info, header->p_vaddr, LEAST);
     if (segment != NULL) {
         module->eh_frame_hdr = info->dlpi_addr + header->p_vaddr;
@@ -64,14 +65,14 @@ static void describe_by_header(const struct dl_phdr_info *info, const ElfW(Phdr)
     }
 }
 
-/* ---- without ---- */
+/* ---- objects without .eh_frame_hdr ---- */
 
 static bool read_at(long fd, void *to, size_t size, uint64_t offset)
 {
     return pp_system_call(SYS_pread64, fd, to, size, offset) == (long)size;
 }
 
-/* The file that was loaded, not one that has taken its name since. */
+/* Whether `fd` is the loaded file, not another file that has taken its name since. */
 static bool is_file_of(long fd, const struct dl_phdr_info *info, ElfW(Ehdr) * file)
 {
     ElfW(Phdr) headers[MAX_PROGRAM_HEADERS] = {0};
@@ -109,7 +110,7 @@ static bool find_section(long fd, const ElfW(Ehdr) * file, ElfW(Shdr) * section)
 static void describe_by_section(const struct dl_phdr_info *info, const char *path,
                                 pp_module *module)
 {
-    enum { LEAST = 16 }; /* an end mark alone is no information */
+    enum { LEAST = 16 }; /* a lone end mark is no information */
     ElfW(Ehdr) file = {0};
     ElfW(Shdr) section = {0};
     long fd =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * module_mappings.c: the mappings of a profile: objects that were seen, and code that belongs to
- * none.
+ * module_mappings.c: makes the mappings of a profile from the seen objects and from code without an
+ * object.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no loader; reads /proc/self/maps).
  * Owns: the head of the seen list.
@@ -35,8 +35,8 @@ static bool overlaps_any(const pp_mapping *all, size_t count, uintptr_t start, u
     return false;
 }
 
-/* Adds the objects that are the main program, or all others. Newer ones come first: what they
- * overlap is gone. */
+/* Adds the main program's objects, or all others. Newer ones come first: objects that they overlap
+ * are gone. */
 static void add_seen(pp_mapping *all, size_t *count, const pp_seen *list, bool main_program)
 {
     for (const pp_seen *s = list; s != NULL; s = s->next) {
@@ -72,7 +72,7 @@ static void add_unclaimed_code(pp_mapping *all, size_t *count, size_t capacity, 
     }
 }
 
-/* Ascending by address, except the main binary's first segment, which comes first. */
+/* Sorts by address, but puts the main binary's first segment first. */
 static pp_mapping *order(pp_arena *arena, pp_mapping *all, size_t count, size_t main_count)
 {
     pp_mapping **by_start = pp_arena_array(arena, count + 1, sizeof(pp_mapping *));

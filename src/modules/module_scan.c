@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * module_scan.c: asks the loader what is loaded, and remembers what was.
+ * module_scan.c: reads the loader's list of objects, and keeps what it has seen.
  *
- * Runs when a profile starts, stops, and around dlclose(); never at load time, so that a process
- * with hundreds of libraries starts as fast as without us.
+ * Scans run when a profile starts, when it stops, and around dlclose(); never at load time, so that
+ * a process with hundreds of libraries starts as fast as without libpprof.
  *
  *   dl_iterate_phdr --> objects --> permanent? (closure of DT_NEEDED) --> module table (unwinder)
  *                               \-> executable segments ---------------> seen list (mappings)
  *
  * Zone: NORMAL.
- * Locks: scan_lock, taken before the loader's own lock; given up on after a while rather than
- *        waited for without end, since a host may call us from inside a dl_iterate_phdr callback.
+ * Locks: scan_lock, taken before the loader's own lock. A scan gives up on scan_lock after a while,
+ *        since a host may call us from inside a dl_iterate_phdr callback.
  * Owns: the entries of the seen list.
  */
 #include "modules/modules.h"
@@ -37,9 +37,9 @@
 
 enum { PAGE = 4096, MAX_SEEN = 1 << 16 };
 
-/* One loaded object while a scan runs. */
+/* One loaded object during a scan. */
 typedef struct object {
-    const struct dl_phdr_info *info; /* copied into the arena */
+    const struct dl_phdr_info *info; /* a copy in the arena */
     const char *soname;
     const char *strings;
     const ElfW(Dyn) * dynamic;
@@ -58,23 +58,23 @@ typedef struct scan {
 static pp_lock scan_lock;
 static const uint64_t scan_patience_ns = 250000000; /* a scan takes milliseconds */
 /*
- * glibc's fork does not wait until other threads have left dl_iterate_phdr or dlopen. In the child
- * of such a moment the lock of the loader's list has an owner that does not exist, and asking the
- * loader would wait for ever. So the child of a multithreaded process makes do with the table that
- * it inherited.
+ * True if the parent of a fork had several threads. glibc's fork does not wait until other threads
+ * have left dl_iterate_phdr or dlopen. So the lock of the loader's list may have an owner in the
+ * child that does not exist, and a call of the loader would wait for ever. Such a child keeps using
+ * the table that it inherited.
  */
 static bool fork_from_threads;
 static pp_arena seen_arena = PP_ARENA_INIT;
 static size_t seen_count;
 static uint64_t last_loads, last_unloads;
-/* The loader's private variables; written with the same values by whoever comes first. */
+/* The loader's private variables. Each thread that finds them stores the same values. */
 static const void *loader_state;
 static size_t loader_state_size;
 static bool loader_state_sought;
 
 /* ---- one object ---- */
 
-/* The loaded segment that holds `vaddr`, an address before relocation; NULL if there is none. */
+/* Returns the loaded segment of `vaddr`, an address before relocation; NULL if there is none. */
 static const ElfW(Phdr) * segment_of(const struct dl_phdr_info *info, uintptr_t vaddr)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -92,8 +92,8 @@ static bool contains(const struct dl_phdr_info *info, uintptr_t address)
     return segment_of(info, address - info->dlpi_addr) != NULL;
 }
 
-/* This library itself: linked with -z nodelete. (Of others the flag is not believed: it is there
- * before a dlopen that may still fail.) */
+/* Whether this is libpprof itself, which is linked with -z nodelete. (The flag of other objects is
+ * not reliable: they have it before a dlopen that may still fail.) */
 static bool is_ours(const struct dl_phdr_info *info)
 {
     return contains(info, (uintptr_t)pp_modules_refresh);
@@ -234,7 +234,7 @@ static object *find_name(scan *s, const name_table *table, const char *name)
     return NULL;
 }
 
-/* What the program and this library need cannot be unloaded either. */
+/* The objects that the program and this library need cannot be unloaded either. */
 static void mark_permanent(scan *s)
 {
     name_table table;
@@ -294,7 +294,7 @@ static bool publish_table(const scan *s)
     size_t bytes = sizeof(pp_module_table) + count * sizeof(pp_module);
     pp_module_table *table = pp_memory_map(bytes);
     if (table == NULL) {
-        return false; /* the old one is still right for what is permanent */
+        return false; /* the old table is still right for permanent objects */
     }
     table->bytes = bytes;
     for (size_t i = 0; i < s->count; i++) {
@@ -338,7 +338,7 @@ static const char *object_path(const object *o, bool main_program)
             return pp_arena_text(&seen_arena, buffer, (size_t)length);
         }
     } else if (name[0] != '/' && pp_working_folder(buffer, sizeof buffer - 1 - strlen(name)) == 0) {
-        /* dlopen("./x.so"): good as long as it is written down before a chdir */
+        /* dlopen("./x.so"): right if it is recorded before a chdir */
         size_t length = strlen(buffer);
         buffer[length++] = '/';
         memcpy(buffer + length, name, strlen(name));
@@ -351,7 +351,8 @@ static bool already_seen(const pp_mapping *mapping, const char *name)
 {
     for (const pp_seen *s = pp_modules_seen; s != NULL; s = s->next) {
         if (s->mapping.start < mapping->limit && mapping->start < s->mapping.limit) {
-            /* The newest object in this place: the same, or one that was unloaded meanwhile. */
+            /* The newest object in this place: the same object, or one that was unloaded
+             * meanwhile. */
             return s->mapping.start == mapping->start && s->mapping.limit == mapping->limit &&
                    s->mapping.offset == mapping->offset &&
                    s->mapping.build_id_size == mapping->build_id_size &&
@@ -363,7 +364,7 @@ static bool already_seen(const pp_mapping *mapping, const char *name)
     return false;
 }
 
-/* Where there is no libc among the objects it is in the program. */
+/* If no object is libc, libc is in the program. */
 static uint8_t code_of(const scan *s, const object *o, bool main_program)
 {
     bool is_static = true;
@@ -422,8 +423,7 @@ static void remember_objects(const scan *s)
 
 /* ---- refresh ---- */
 
-/* Not during the scan, and without any lock of ours: the loader's own are taken in
- * another order. */
+/* Runs before the scan, without a lock of ours: the loader takes its own locks in another order. */
 static void find_loader_state(void)
 {
     const void *state = NULL;
@@ -444,8 +444,7 @@ static void calibrate_epoch(const scan *s)
                         (uint32_t)(s->loads - s->unloads));
 }
 
-/* All that needs the objects to stay loaded happens inside the loader's lock: in the
- * last callback. */
+/* Does all that needs the objects to stay loaded, inside the loader's lock: in one callback. */
 static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)info;
@@ -465,7 +464,7 @@ static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* The first object's record carries the loader's counters: the rest is not looked at. */
+/* The record of the first object has the loader's counters, so this reads no other object. */
 static int calibrate_from_first(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)context;
@@ -505,7 +504,7 @@ void pp_modules_before_fork(void)
 
 void pp_modules_after_fork_in_child(void)
 {
-    pp_lock_release(&scan_lock); /* its holder, if any, does not exist here */
+    pp_lock_release(&scan_lock); /* in the child its holder, if any, does not exist */
     pp_modules_forget_readers();
     if (fork_from_threads) {
         pp_loader_suspect();

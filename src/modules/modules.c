@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * modules.c: the module table's readers, lock-free.
+ * modules.c: the lock-free readers of the module table.
  *
- * A table is immutable once published. Readers announce themselves in one counter for the few
- * nanoseconds of a binary search (it happens on rule misses alone), so that the writer knows when
- * the table that it replaced can go.
+ * A published table never changes. A reader counts itself in `readers` for the few nanoseconds of a
+ * binary search (only after a miss in the rule cache), so that the writer knows when it can free
+ * the table that it replaced.
  *
  * Zone: SIGNAL.
- * Locks: none. pp_modules_publish is called under the table's lock of modules/module_scan.c.
- * Owns: the current table, and replaced ones that still may have a reader.
+ * Locks: none. The callers of pp_modules_publish hold the lock of modules/module_scan.c.
+ * Owns: the current table, and replaced tables that may still have a reader.
  */
 #include "modules/modules.h"
 
@@ -22,8 +22,7 @@
 enum {
     INTERPRETER_MAX = 1 << 20, /* ld.so is a quarter of that */
     ENTRY_BYTES = 48,          /* _start: glibc's has 34 to 48, musl's less */
-    MAX_RETIRED =
-        8 /* beyond that they are left in place: a few KiB each, and hardly ever reached */
+    MAX_RETIRED = 8 /* further tables are never freed: a few KiB each, and hardly ever reached */
 };
 
 static pp_module_table *current;
@@ -64,7 +63,7 @@ static bool search_current(uintptr_t pc, pp_module *module)
     return found;
 }
 
-/* The loader's own answer, right at this moment. */
+/* Asks the loader, whose answer is right at this moment. */
 static bool ask_loader(uintptr_t pc, pp_module *module)
 {
     struct dl_find_object object;
@@ -120,7 +119,7 @@ void pp_modules_publish(pp_module_table *table)
 {
     pp_module_table *old = __atomic_exchange_n(&current, table, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) == 0) {
-        /* Whoever comes now finds the new table. */
+        /* A reader that comes now finds the new table. */
         release(old);
         for (unsigned i = 0; i < MAX_RETIRED; i++) {
             release(retired[i]);

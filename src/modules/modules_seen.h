@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * modules_seen.h: every object that was met, between its writer and its reader.
+ * modules_seen.h: the list of all objects that scans have seen, shared by its writer and its
+ * reader.
  *
- * module_scan.c adds entries at the head, module_mappings.c reads the list at any time, also in a
- * fatal signal's handler. Entries are complete before they are linked and never change or go.
+ * module_scan.c adds entries at the head; module_mappings.c reads the list at any time, also in a
+ * fatal signal's handler. An entry is complete before it is linked, and never changes or goes.
  *
  * Zone: SIGNAL (data).
  * Locks: writers hold module_scan.c's lock, readers none.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_code.c: the linker says where a module begins, and where our section and its variables are.
+ * own_code.c: finds the library's code and variables by symbols of the linker.
  *
  * Zone: SIGNAL.
- * Owns: the range.
+ * Owns: the addresses of the library's code.
  */
 #include "modules/own_code.h"
 
@@ -35,14 +35,14 @@ extern const char __stop_pp_shown[] __attribute__((weak, visibility("hidden")));
 
 pp_own_code_place pp_own_code;
 
-/* Not where libpprof.a is a part of the program. */
+/* False if libpprof.a is a part of the program. */
 static bool is_library(void)
 {
     uintptr_t program = (uintptr_t)getauxval(AT_PHDR);
     return program < (uintptr_t)&__ehdr_start || program >= (uintptr_t)etext;
 }
 
-/* A library's addresses count from where its header is. */
+/* A library's addresses are relative to its header. */
 static void find_in_library(pp_own_code_place *found)
 {
     const ElfW(Ehdr) *header = &__ehdr_start;
@@ -56,7 +56,7 @@ static void find_in_library(pp_own_code_place *found)
     }
 }
 
-/* Whoever comes at the same time writes the same. */
+/* Threads that call this at the same time store the same values. */
 PP_COLD_PATH void pp_own_code_find(void)
 {
     pp_own_code_place found = {.clock = (uintptr_t)getauxval(AT_SYSINFO_EHDR),

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_code.h: whether an address is in the code of libpprof, and what to do with its variables.
+ * own_code.h: recognizes addresses in the code of libpprof, and keeps its variables out of dumps.
  *
- * The code of libpprof.so is what of that module is executable; that of libpprof.a and
- * libpprof_static.a lies in a section of its own in the program (src/CMakeLists.txt). What is
- * linked in another way, as unit tests are, has no code that could be told from the rest.
+ * The code of libpprof.so is all executable code of that module. The code of libpprof.a and
+ * libpprof_static.a has a section of its own in the program (src/CMakeLists.txt). If the objects
+ * are linked in another way, as in unit tests, their code cannot be recognized.
  *
  * Zone: SIGNAL.
- * Owns: the range, which is found out by whoever asks first.
+ * Owns: the addresses of the library's code, which the first call finds.
  */
 #ifndef PP_MODULES_OWN_CODE_H
 #define PP_MODULES_OWN_CODE_H
@@ -21,15 +21,15 @@ typedef struct pp_own_code_place {
     uintptr_t start, bytes; /* 0 bytes: none */
     uintptr_t shown,
         shown_bytes; /* of that: public functions that call the program's (PP_SHOWN_FUNCTION) */
-    uintptr_t clock; /* where the vDSO is, which reads clocks for us */
+    uintptr_t clock; /* the vDSO, whose code reads clocks for us */
     bool known;
 } pp_own_code_place;
 
 extern pp_own_code_place pp_own_code;
 void pp_own_code_find(void);
 
-/* Whether it is in a function that stacks show as they show the program's own: pprof_do, as Go's
- * Do. After pp_own_code_has(). */
+/* Whether the function at `pc` is one that stacks show like the program's own: pprof_do, as Go
+ * shows Do. Only after pp_own_code_has(). */
 static inline bool pp_own_code_shows(uintptr_t pc)
 {
     return pc - __atomic_load_n(&pp_own_code.shown, __ATOMIC_RELAXED) <
@@ -41,13 +41,13 @@ static inline bool pp_own_code_has(uintptr_t pc)
     if (pp_unlikely(!__atomic_load_n(&pp_own_code.known, __ATOMIC_ACQUIRE))) {
         pp_own_code_find();
     }
-    /* Another thread may be finding out, and write the same. */
+    /* Another thread may be storing the same values. */
     uintptr_t start = __atomic_load_n(&pp_own_code.start, __ATOMIC_RELAXED);
     uintptr_t bytes = __atomic_load_n(&pp_own_code.bytes, __ATOMIC_RELAXED);
     return pc - start < bytes && pp_likely(!pp_own_code_shows(pc));
 }
 
-/* In front of the definition of such a function. */
+/* Precedes the definition of such a function. */
 #define PP_SHOWN_FUNCTION __attribute__((section("pp_shown")))
 
 bool pp_own_code_is_clock(uintptr_t pc);
