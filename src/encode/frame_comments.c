@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame_comments.c: how wide the columns of frames are; rows with them.
+ * frame_comments.c: measures the columns of frames, and writes rows with them.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
  */
@@ -15,20 +15,20 @@
 enum { TAB = 8 };
 
 /* A frame in text: 0x<address>, and <name>+0x<offset> if it has a name. An inlined function has the
- * address and the offset of the function that it is in. */
+ * address of the function that includes it, and the offset there. */
 typedef struct frame {
     uintptr_t address;
     const char *name; /* NULL = unknown */
-    const char *text; /* the name for a reader */
+    const char *text; /* the readable name */
     uintptr_t offset;
     const char *module;
     const pp_line *line; /* NULL = unknown */
 } frame;
 
-/* Which frame of a sample comes next. */
+/* The next frame of a sample. */
 typedef struct place {
     uint32_t pc;
-    uint32_t inlined; /* how many of its functions have been there */
+    uint32_t inlined; /* the number of its functions that are done */
 } place;
 
 int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profile,
@@ -52,7 +52,8 @@ int pp_frame_comments_init(pp_frame_comments *comments, const pp_profile *profil
     return error;
 }
 
-/* Function number `inlined` at `pc`, the innermost being 0; *count is how many there are. */
+/* Returns function number `inlined` at `pc`, the innermost being 0; *count is the number of
+ * functions. */
 static frame frame_of(pp_frame_comments *comments, uintptr_t pc, uint32_t inlined, uint32_t *count)
 {
     frame f = {.address = pc - 1};
@@ -63,7 +64,7 @@ static frame frame_of(pp_frame_comments *comments, uintptr_t pc, uint32_t inline
     const pp_symbol *symbol = &comments->names.symbols[id - 1];
     const pp_lines *lines = &comments->names.lines[id - 1];
     uint32_t mapping = comments->locations.locations[id - 1].mapping;
-    f.name = symbol->is_place ? NULL : symbol->name; /* Go shows an address alone, too */
+    f.name = symbol->is_place ? NULL : symbol->name; /* Go shows only the address, too */
     f.text = symbol->is_place ? NULL : comments->names.readable[id - 1];
     f.offset = f.address - symbol->entry;
     if (mapping > 0 && mapping <= comments->profile->mapping_count)
@@ -77,7 +78,7 @@ static frame frame_of(pp_frame_comments *comments, uintptr_t pc, uint32_t inline
     return f;
 }
 
-/* The next one before frame `end`; false: there is none. */
+/* Returns the next frame before frame `end` in *f; false: there is none. */
 static bool next_frame(pp_frame_comments *comments, const pp_profile_sample *sample, uint32_t end,
                        place *at, frame *f)
 {
@@ -98,7 +99,7 @@ static size_t hex_digits(uint64_t number)
     return strlen(pp_hex(number, digits));
 }
 
-/* In characters, not bytes. */
+/* The width in characters, not bytes. */
 static size_t text_width(const char *text)
 {
     size_t width = 0;
@@ -117,7 +118,7 @@ static size_t name_width(const frame *f)
     return text_width(f->text) + 3 + hex_digits(f->offset);
 }
 
-/* Tabs from the end of a cell to the next column: at least one blank stands between them. */
+/* Writes tabs from the end of a cell to the next column; at least one blank is between them. */
 static void pad(pp_text_stream *out, size_t cell, size_t widest)
 {
     size_t column = (widest + 1 + TAB - 1) / TAB * TAB;
@@ -125,8 +126,8 @@ static void pad(pp_text_stream *out, size_t cell, size_t widest)
         pp_text_stream_add(out, "\t");
 }
 
-/* The lines from frame `f` on, which comes before `at`, as far as the frames have a name, share
- * their columns. */
+/* Measures the columns of a block: the lines from frame `f`, which precedes `at`, as long as the
+ * frames have a name. */
 static void measure_block(pp_frame_comments *comments, const pp_profile_sample *sample,
                           uint32_t end, frame f, place at, size_t *address, size_t *name)
 {
@@ -139,7 +140,7 @@ static void measure_block(pp_frame_comments *comments, const pp_profile_sample *
     }
 }
 
-/* file:line, and the module where that is not known. */
+/* Writes file:line, or the module if the line is unknown. */
 static void write_origin(const frame *f, pp_text_stream *out)
 {
     if (f->line == NULL) {

@@ -17,7 +17,7 @@ static uint32_t hash(const pp_function *function)
     return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32);
 }
 
-/* The slot of the function, or the free one where it belongs. */
+/* Returns the slot of the function, or the free slot where it belongs. */
 static uint32_t *slot_of(const pp_function_table *table, const pp_function *function)
 {
     uint32_t mask = table->slot_count - 1;
@@ -32,7 +32,7 @@ static uint32_t *slot_of(const pp_function_table *table, const pp_function *func
     return &table->slots[slot];
 }
 
-/* The old arrays stay behind in the arena. */
+/* The old arrays remain in the arena. */
 static bool resize(pp_function_table *table, uint32_t slot_count)
 {
     pp_function *functions = pp_arena_array(table->arena, slot_count / 2, sizeof *functions);

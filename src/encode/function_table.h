@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * function_table.h: numbers functions 1..n in the order in which they are first seen.
+ * function_table.h: numbers functions 1..n in the order of their first use.
  *
- * A function is told by its name, its file and where it begins there, as readers do: of where lines
- * are unknown, only the name is there.
+ * A function is identified by its name, its file and its first line, as in readers. Without line
+ * information only the name is set.
  *
  *   functions  [name, file, start line][...]      function id - 1
  *   slots      [0][2][0][1]...                    open addressing: all three -> id, 0 = empty
@@ -20,9 +20,9 @@
 #include <stdint.h>
 
 typedef struct pp_function {
-    uint32_t name;       /* indices of a table of texts */
-    uint32_t file;       /* 0 = unknown */
-    uint32_t start_line; /* likewise */
+    uint32_t name;       /* index of a text */
+    uint32_t file;       /* index of a text; 0 = unknown */
+    uint32_t start_line; /* 0 = unknown */
 } pp_function;
 
 typedef struct pp_function_table {
@@ -36,7 +36,7 @@ typedef struct pp_function_table {
 
 void pp_function_table_init(pp_function_table *table, pp_arena *arena);
 
-/* The id of a function, new ones included; 0 when memory is refused (`failed`). */
+/* Returns the id of a function; adds a new one. 0 if memory is lacking (`failed`). */
 uint32_t pp_function_table_id(pp_function_table *table, const pp_function *function);
 
 #endif

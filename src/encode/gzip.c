@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gzip.c: zlib's deflate behind the writer interface (contract in gzip.h).
+ * gzip.c: makes a writer of zlib's deflate (contract in gzip.h).
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc).
  * Owns: nothing; its memory goes with the arena.
@@ -16,7 +16,7 @@
 
 enum {
     PIECE_SIZE = 32 * 1024, /* few system calls for a file, small enough for a cache */
-    WINDOW_BITS = 15 + 16,  /* the largest window; + 16 asks zlib for the gzip wrapper */
+    WINDOW_BITS = 15 + 16,  /* the largest window; + 16 makes zlib add the gzip wrapper */
     MEMORY_LEVEL = 8        /* zlib's default */
 };
 
@@ -65,16 +65,16 @@ static void pass_on(pp_gzip *gzip)
         gzip->error = gzip->inner.write(gzip->inner.ctx, gzip->piece, size);
 }
 
-/* By itself: what it calls is our work, not what the writer calls. */
+/* A function of its own, because only deflate is the library's own work, not the inner writer. */
 __attribute__((noinline)) static int run_deflate(pp_gzip *gzip, int flush)
 {
     int status = deflate(&gzip->stream, flush);
-    __asm__ volatile(""); /* a frame of ours is behind that of deflate */
+    __asm__ volatile(""); /* no tail call: deflate's caller must be a frame of this library */
     return status;
 }
 PP_OWN_WORK(run_deflate);
 
-/* Runs deflate until it has taken all input and, with Z_FINISH, has given all output. */
+/* Runs deflate until it has consumed all input and, with Z_FINISH, has produced all output. */
 static void deflate_all(pp_gzip *gzip, int flush)
 {
     int status = Z_OK;

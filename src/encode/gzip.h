@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * gzip.h: a writer that compresses what it gets and passes it on to another writer.
+ * gzip.h: a writer that compresses its input and passes it on to another writer.
  *
  *   pp_gzip_writer -> deflate -> [32 KiB piece] -> inner writer
  *
- * Compression itself is zlib's; its state lies on the arena, never on the host's heap. The stream
- * carries no time and no name, so equal profiles are equal files.
+ * zlib compresses; its state is in the arena, never on the host's heap. The stream contains no time
+ * and no name, so equal profiles are equal files.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc; zlib's own stack use is below 1 KiB).
  * Locks: none; a stream belongs to one thread at a time.
@@ -19,18 +19,16 @@
 
 typedef struct pp_gzip pp_gzip;
 
-/*
- * Begins a stream whose output goes to `inner`. `level` is zlib's, 1 (fast) to 9. Nothing is
- * written yet. Returns NULL if the arena has no memory (about 300 KiB are needed) or the level is
- * not known.
- */
+/* Begins a stream whose output goes to `inner`. `level` is zlib's, 1 (fast) to 9. Writes nothing
+ * yet. NULL if the arena has no memory (the stream needs about 300 KiB) or `level` is invalid. */
 pp_gzip *pp_gzip_new(pp_arena *arena, pprof_writer inner, int level);
 
-/* The writer to feed; good until the arena is released. Its errors are those of `inner`, sticky. */
+/* Returns the writer for the input; valid until the arena is released. Its errors are those of
+ * `inner`, and sticky. */
 pprof_writer pp_gzip_writer(pp_gzip *gzip);
 
-/* Writes what is left and the trailer. Returns 0 or the first error of the stream; a second call
- * writes nothing. */
+/* Writes the rest and the trailer. Returns 0 or the first error of the stream; a second call writes
+ * nothing. */
 int pp_gzip_finish(pp_gzip *gzip);
 
 #endif

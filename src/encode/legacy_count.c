@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_count.c: header, rows, maps (layout in legacy_count.h).
+ * legacy_count.c: writes the header, the rows and the memory map (layout in legacy_count.h).
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
  */

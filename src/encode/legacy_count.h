@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_count.h: writes a profile that counts as text, as Go's runtime/pprof does with debug=1.
+ * legacy_count.h: writes a count profile as text, as Go's runtime/pprof does with debug=1.
  *
  *   NAME profile: total N
  *   # a comment of the profile
@@ -11,7 +11,8 @@
  *   --- Memory map: ---
  *   the text of /proc/self/maps
  *
- * NAME is the type of the samples. A reader takes "MAPPED_LIBRARIES:" for a broken row here.
+ * NAME is the type of the samples. A reader would take a line "MAPPED_LIBRARIES:" for a malformed
+ * row.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -24,8 +25,8 @@
 
 #include <stdbool.h>
 
-/* `bare`: without the lines of labels and frames. 0, -ENOMEM, the writer's first error, or that of
- * reading the maps. */
+/* Writes the text; with `bare` without the lines of labels and frames. 0, -ENOMEM, the writer's
+ * first error, or the error of reading the memory map. */
 int pp_legacy_count_encode(const pp_profile *profile, bool bare, pp_arena *arena,
                            pprof_writer writer);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * location_names.c: locations and mappings, side by side in ascending order.
+ * location_names.c: walks locations and mappings side by side in ascending order.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
  */
@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* A key to sort by and where it came from. */
+/* A sort key and the index of its element. */
 typedef struct order {
     uintptr_t key;
     uint32_t index;
@@ -61,8 +61,11 @@ static const order *sorted_mappings(const finder *f)
     return sorted;
 }
 
-/* The symbol's name is that of the profiles without lines; where there is none it is taken from the
- * lines. Lines of a function that nobody can name are of no use to readers. */
+/*
+ * Joins a symbol and lines. The symbol keeps its name, as in profiles without lines; a symbol
+ * without a name takes the name of the outermost function. Lines of a nameless function are
+ * dropped, because readers cannot use them.
+ */
 static void unite(pp_symbol *symbol, pp_lines *lines)
 {
     if (lines->count == 0)
@@ -75,8 +78,8 @@ static void unite(pp_symbol *symbol, pp_lines *lines)
         lines->count = 0;
 }
 
-/* Finds the lines of `count` locations from `first` on, which lie in one mapping and are named
- * already. */
+/* Finds the lines of `count` locations from `first` on, which are in one mapping and have their
+ * symbols already. */
 static bool line_run(const finder *f, uint32_t mapping, uint32_t first, const uintptr_t *addresses,
                      uint32_t count)
 {
@@ -95,7 +98,7 @@ static bool line_run(const finder *f, uint32_t mapping, uint32_t first, const ui
     return true;
 }
 
-/* Names the locations first .. end - 1, which lie in one mapping. */
+/* Names the locations first .. end - 1, which are in one mapping. */
 static bool name_run(const finder *f, uint32_t mapping, uint32_t first, uint32_t end)
 {
     uint32_t count = end - first;
@@ -164,7 +167,7 @@ int pp_location_names_find(const pp_profile *profile, pp_location_table *table, 
     return place_all(&f) ? 0 : -ENOMEM;
 }
 
-/* The outermost line's function is the symbol, and has its text already. */
+/* Returns the readable names. The outermost function is the symbol, whose text exists already. */
 static const char **read_lines(const pp_lines *lines, const char *text, pp_readable *readable)
 {
     const char **texts = pp_arena_array(readable->arena, lines->count, sizeof *texts);
@@ -180,7 +183,7 @@ static const char **read_lines(const pp_lines *lines, const char *text, pp_reada
 int pp_location_names_make_readable(pp_location_names *names, uint32_t count, pp_arena *arena)
 {
     pp_readable readable = pp_readable_begin(arena);
-    const char *last = NULL; /* neighbours share a function, and then the text of its name */
+    const char *last = NULL; /* adjacent locations share a function, and then its text */
     const char *text = NULL;
     names->readable = pp_arena_array(arena, count, sizeof(*names->readable));
     names->readable_lines = pp_arena_array(arena, count, sizeof(*names->readable_lines));

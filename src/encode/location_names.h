@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * location_names.h: the mapping, the function and the lines of every location, found for all of
- * them at once.
+ * location_names.h: finds the mapping, the function and the lines of all locations at once.
  *
- * Locations and mappings are sorted by address and walked side by side, so that each mapping's
- * symbol table is read once, for those of its addresses that occur. Where lines are known, too, the
- * function that the machine calls keeps the name of the symbol table: a profile with lines and one
- * without agree on it.
+ * It sorts locations and mappings by address and walks them side by side, so that it reads each
+ * mapping's symbol table once, and only for the addresses that occur. If lines are known, too, the
+ * function that the machine calls keeps the name of the symbol table: so a profile with lines and
+ * one without have the same name.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: nothing: its memory goes with the arena.
@@ -21,25 +20,22 @@
 
 typedef struct pp_location_names {
     uint32_t *ascending; /* indices of the locations, by address */
-    pp_symbol *symbols;  /* of the location with the same index; without a name: unknown */
-    /* The names for people, of the symbols and of each line's function (NULL: no lines). Both are
+    pp_symbol *symbols;  /* of the location with the same index; no name: unknown */
+    /* The readable names of the symbols, and of each line's function (NULL: no lines). Both are
      * NULL until pp_location_names_make_readable(). */
     const char **readable;
     const char ***readable_lines;
-    pp_lines *lines; /* likewise; all 0 unless profile->symbolize is LINES */
-    bool *
-        has_lines; /* of each mapping: all lines that can be known of its locations are, at least one */
+    pp_lines *lines;     /* by location; all 0 unless profile->symbolize is LINES */
+    bool *has_lines;     /* by mapping: nothing was left out, and at least one location has lines */
     uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
 } pp_location_names;
 
-/*
- * Places the locations of `table` in the profile's mappings (sets location.mapping: index + 1) and,
- * unless profile->symbolize is NONE, names them; finds their lines if it is LINES. 0 or -ENOMEM.
- */
+/* Finds the mapping of each location of `table` (sets location.mapping: index + 1) and, unless
+ * profile->symbolize is NONE, its name; with LINES also its lines. 0 or -ENOMEM. */
 int pp_location_names_find(const pp_profile *profile, pp_location_table *table, pp_arena *arena,
                            pp_location_names *names);
 
-/* Fills in the readable names of `count` locations, for texts. 0 or -ENOMEM. */
+/* Makes the readable names of `count` locations, for texts. 0 or -ENOMEM. */
 int pp_location_names_make_readable(pp_location_names *names, uint32_t count, pp_arena *arena);
 
 #endif

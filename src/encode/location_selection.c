@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * location_selection.c: from the guess to what is shown.
+ * location_selection.c: checks the guess, and assigns ids if it was wrong.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
  */

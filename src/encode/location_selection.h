@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * location_selection.h: which frames and locations a profile is written with that leaves the
- * allocator's out.
+ * location_selection.h: selects the frames and locations of a profile without allocator frames.
  *
- * Names decide which frames these are, and are known after all samples are numbered. But nearly
- * always it is the hook at the leaf alone, which is told by its address. So samples are written by
- * this guess first:
+ * Names decide which frames belong to the allocator, and are known only after all samples are
+ * numbered. But nearly always the hook at the leaf is the only such frame, and its address
+ * identifies it. So the encoder first writes the samples by this guess:
  *
- *   samples without hooks -> numbers -> the hooks' numbers -> names -> was each guess right? --yes--> done
- *                              |                                 |no
- *                              1 2 3 ... count                   samples again, with what they show;
- *                                                                ids 1 2 3 ... count in the order of their first use
+ *   samples without hooks -> numbers -> the hooks' numbers -> names -> was each guess right?
+ *                              |                                 | no       | yes
+ *                              1 2 3 ... count                   |          end
+ *                                 samples again, with the frames that they show;
+ *                                 ids 1 2 3 ... count in the order of their first use
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: nothing: its memory goes with the arena.
@@ -21,31 +21,28 @@
 #include "encode/shown_frames.h"
 
 typedef struct pp_location_selection {
-    uint32_t count; /* of the locations that are written */
-    uint32_t
-        *id; /* of the location with that number; 0 = it is not written. NULL: the number itself */
-    uint32_t *index; /* the other way round: number - 1 */
-    uint32_t
-        *inlined; /* of each location: how many of its functions, innermost first, are left out */
-    pp_shown_frames shown; /* where there are ids */
+    uint32_t count;        /* of the written locations */
+    uint32_t *id;          /* by number - 1: the id; 0 = not written. NULL: the id is the number */
+    uint32_t *index;       /* by id - 1: number - 1 */
+    uint32_t *inlined;     /* by number - 1: how many functions, innermost first, are left out */
+    pp_shown_frames shown; /* valid if there are ids */
 } pp_location_selection;
 
-/* All frames of the samples but the hooks are in the table. These are added; `count` is what was
- * there before. */
+/* Adds the hooks to the table, which has all other frames of the samples. `count` is the number of
+ * locations before. */
 void pp_location_selection_begin(pp_location_selection *selection, const pp_profile *profile,
                                  pp_location_table *locations);
 
-/* Names are known: looks whether each guess was right. If not, there are ids to be given. 0 or
- * -ENOMEM. */
+/* Checks each guess, when names are known. If one was wrong, allocates ids. 0 or -ENOMEM. */
 int pp_location_selection_decide(pp_location_selection *selection, const pp_profile *profile,
                                  pp_location_table *locations, const pp_location_names *names,
                                  pp_arena *arena);
 
-/* The first frame of a sample that is shown, where there are ids. */
+/* Returns the first shown frame of a sample, if there are ids. */
 uint32_t pp_location_selection_first(pp_location_selection *selection,
                                      const pp_profile_sample *sample);
 
-/* The id of a location that is shown, likewise. */
+/* Returns the id of a shown location, if there are ids; assigns a new one at its first use. */
 static inline uint32_t pp_location_selection_id(pp_location_selection *selection, uint32_t number)
 {
     uint32_t *id = &selection->id[number - 1];

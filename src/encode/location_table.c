@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * location_table.c: growing the table of addresses (drawing in location_table.h).
+ * location_table.c: grows the table of addresses (drawing in location_table.h).
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -22,7 +22,7 @@ static size_t free_slot(const uint32_t *slots, unsigned shift, uintptr_t address
     return slot;
 }
 
-/* Half of the slots are used at most; the old arrays stay behind in the arena. */
+/* At most half of the slots are used. The old arrays remain in the arena. */
 static bool resize(pp_location_table *table, unsigned bits)
 {
     unsigned shift = 64 - bits;

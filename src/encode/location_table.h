@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * location_table.h: numbers code addresses 1..n in the order in which they are first seen.
+ * location_table.h: numbers code addresses 1..n in the order of their first use.
  *
- * Every frame of every sample is looked up here once, so this is the hot loop of the encoder.
+ * The encoder looks up every frame of every sample here, so this is its hot loop.
  *
  *   locations  [address, mapping, function][...]      location id - 1
  *   slots      [0][2][0][1]...                        open addressing: address -> id, 0 = empty
@@ -22,8 +22,8 @@
 
 typedef struct pp_location {
     uintptr_t address;
-    uint32_t mapping;  /* id; 0 until it is placed */
-    uint32_t function; /* id; 0 = no name known */
+    uint32_t mapping;  /* id; 0 = not found yet */
+    uint32_t function; /* id; 0 = name unknown */
 } pp_location;
 
 typedef struct pp_location_table {
@@ -37,7 +37,7 @@ typedef struct pp_location_table {
 
 void pp_location_table_init(pp_location_table *table, pp_arena *arena);
 
-/* The slow half of pp_location_table_id(): adds `address`, which belongs into `slot`. */
+/* The slow half of pp_location_table_id(): adds `address` at `slot`, where it belongs. */
 uint32_t pp_location_table_add(pp_location_table *table, uintptr_t address, size_t slot);
 
 /* Multiplicative hashing (Knuth, TAOCP 6.4): the constant is 2^64 over the golden ratio. */
@@ -46,7 +46,8 @@ static inline size_t pp_location_hash(uintptr_t address, unsigned shift)
     return (size_t)((uint64_t)address * 0x9e3779b97f4a7c15u >> shift);
 }
 
-/* The id of the location at `address`, new ones included; 0 when memory is refused (`failed`). */
+/* Returns the id of the location at `address`; adds a new one. 0 if memory is lacking
+ * (`failed`). */
 static inline uint32_t pp_location_table_id(pp_location_table *table, uintptr_t address)
 {
     if (pp_unlikely(table->failed))

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * proto.c: from a finished profile to gzipped profile.proto.
+ * proto.c: encodes a finished profile as gzipped profile.proto.
  *
- *   samples -> location ids -> [sorted by address] -> mapping of each -> function names and lines of each
+ *   samples -> location ids -> [sorted by address] -> mapping of each -> names and lines of each
  *           -> message in one buffer -> gzip -> writer
  *
- * Where the allocator's frames are left out, names may tell that samples have to be written once
- * more (encode/location_selection.h).
+ * If the profile hides the allocator, the names may show that the samples must be encoded again
+ * (encode/location_selection.h).
  *
- * The message is built in memory before its first byte is written: it is small beside the tables
- * that it comes from, and whoever runs out of memory has then written nothing. Samples are appended
- * while their frames are numbered, in one pass; what refers to locations comes after.
+ * The encoder builds the message in memory before it writes the first byte: the message is small
+ * beside its tables, and an encoder that runs out of memory has then written nothing. One pass
+ * numbers the frames of the samples and appends the samples; the messages about locations follow.
  *
- * Message: profile.proto of github.com/google/pprof; rules that readers rely on are named where
- * they are kept.
+ * Message: profile.proto of github.com/google/pprof. Comments at the code name the rules that
+ * readers rely on.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
- * Owns: the message buffer, for the length of the call.
+ * Owns: the message buffer, for the duration of the call.
  */
 #include "encode/proto.h"
 
@@ -80,12 +80,13 @@ enum { /* field numbers of profile.proto */
        FUNCTION_START_LINE = 5
 };
 
-/* Speed before size: 6, the usual level, takes twice as long for a twentieth less. */
+/* Speed matters more than size: level 6, the usual one, takes twice as long for a
+ * twentieth less. */
 enum { GZIP_LEVEL = 1 };
 
-static const char deleted_suffix[] = " (deleted)"; /* what the kernel appends in /proc/self/maps */
-static const char unknown_mapping[] = "[unknown]"; /* brackets: readers do not look for a file */
-static const char replacement[] = "\xef\xbf\xbd";  /* U+FFFD, for what is no UTF-8 */
+static const char deleted_suffix[] = " (deleted)"; /* the kernel appends it in /proc/self/maps */
+static const char unknown_mapping[] = "[unknown]"; /* brackets: readers do not search for a file */
+static const char replacement[] = "\xef\xbf\xbd";  /* U+FFFD, in place of invalid UTF-8 */
 
 typedef struct encoder {
     const pp_profile *profile;
@@ -96,7 +97,7 @@ typedef struct encoder {
     pp_location_table locations;
     pp_location_names names;
     pp_location_selection selection;
-    bool failed; /* sticky: no memory for one of the arrays above */
+    bool failed; /* sticky: no memory for an array outside of these parts */
 } encoder;
 
 static bool has_failed(const encoder *e)
@@ -148,8 +149,8 @@ static uint8_t *put_ids(encoder *e, const uintptr_t *pc, uint32_t count, uint8_t
     return at;
 }
 
-/* Readers drop a sample without a location, and its values with it: an empty stack has the address
- * 0. */
+/* Readers drop a sample without a location, and its values with it. So an empty stack gets the
+ * address 0. */
 static void encode_stack(encoder *e, const pp_profile_sample *sample)
 {
     static const uintptr_t address_0[1];
@@ -165,8 +166,8 @@ static void encode_stack(encoder *e, const pp_profile_sample *sample)
     pp_wire_close(&e->out, packed);
 }
 
-/* An empty text cannot be told from the number 0: readers see no such label, in what Go writes
- * neither. */
+/* Readers cannot distinguish an empty text from the number 0, and see no such label; this holds for
+ * profiles of Go, too. */
 static void encode_label(encoder *e, const pp_sample_label *label)
 {
     if (label->text != NULL && *label->text == '\0')
@@ -208,7 +209,7 @@ static void find_names(encoder *e)
         e->failed = true;
 }
 
-/* Whether the samples, which have been written, show what they should. */
+/* Whether the encoded samples have the right frames. */
 static bool is_selected(encoder *e)
 {
     if (!e->profile->hide_allocators || has_failed(e))
@@ -232,11 +233,10 @@ static void encode_and_name_samples(encoder *e)
     }
 }
 
-/* Numbers the functions of which no more than the name is known, in the order of
- * their addresses. */
+/* Numbers the functions of which only the name is known, in the order of their addresses. */
 static void name_locations(encoder *e)
 {
-    const char *last_name = NULL; /* neighbours share a function, and then the text of its name */
+    const char *last_name = NULL; /* adjacent locations share a function, and then its text */
     uint32_t last_id = 0;
     for (uint32_t i = 0; i < e->locations.count; i++) {
         uint32_t index = e->names.ascending[i];
@@ -311,9 +311,11 @@ static char *put_hex(char *to, uint64_t value, unsigned digits)
     return to;
 }
 
-/* The name that readers know a mapping by. Code without a file gets one that holds its address:
- * readers take two mappings of equal size without a name for the same, and glue one without a name
- * to its neighbour. */
+/*
+ * Returns the name by which readers identify a mapping. Code without a file gets a name with its
+ * address: readers merge two nameless mappings of equal size, and join a nameless mapping to its
+ * neighbour.
+ */
 static uint32_t filename_index(encoder *e, const pp_mapping *mapping)
 {
     size_t length = mapping->path == NULL ? 0 : strlen(mapping->path);
@@ -345,10 +347,10 @@ static uint32_t build_id_index(encoder *e, const pp_mapping *mapping)
 }
 
 /*
- * Readers take each of these flags for "nothing is left to be found out": go tool pprof, pprof and
- * Pyroscope leave such a mapping alone. With names of a symbol table alone none is set: a reader
- * that has the file adds lines. Where the file's debug information was read they are, though some
- * locations have no line: _start, which is linked to every program, has none anywhere
+ * Readers take each of these flags for "nothing is left to find": go tool pprof, pprof and
+ * Pyroscope leave such a mapping alone. With only the names of a symbol table none is set, so that
+ * a reader that has the file adds lines. All are set if the file's debug information was read,
+ * although some locations have no line: _start, which is linked to every program, never has one
  * (docs/READERS.md).
  */
 static void encode_completeness(encoder *e, bool complete)

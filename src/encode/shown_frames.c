@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shown_frames.c: from both ends of a stack inwards.
+ * shown_frames.c: removes frames at both ends of a stack.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
  */
@@ -11,7 +11,7 @@
 #include <errno.h>
 
 enum { ROOT_FRAMES = 2 };
-static const uint32_t ALL_OF_IT = UINT32_MAX; /* functions at a location */
+static const uint32_t ALL_OF_IT = UINT32_MAX; /* all functions at a location */
 
 int pp_shown_frames_init(pp_shown_frames *shown, const pp_profile *profile,
                          pp_location_table *locations, const pp_location_names *names,
@@ -22,13 +22,13 @@ int pp_shown_frames_init(pp_shown_frames *shown, const pp_profile *profile,
     return shown->left_out != NULL ? 0 : -ENOMEM;
 }
 
-/* The id of the location that a frame is at; 0 = there is no such frame. */
+/* Returns the id of a frame's location; 0 = no such frame. */
 static uint32_t location_of(const pp_shown_frames *shown, uintptr_t pc)
 {
     return pc != 0 ? pp_location_table_id(shown->locations, pc - 1) : 0;
 }
 
-/* NULL: code outside of the list. */
+/* Returns NULL for code outside of the list. */
 static const pp_mapping *mapping_of(const pp_shown_frames *shown, uint32_t id)
 {
     uint32_t mapping = id > 0 ? shown->locations->locations[id - 1].mapping : 0;
@@ -46,7 +46,7 @@ static bool is_in_allocator(const pp_shown_frames *shown, uint32_t id)
     return mapping != NULL && mapping->path != NULL && pp_file_is_allocator(mapping->path);
 }
 
-/* What was inlined is a function of that module's own. */
+/* An inlined function is always local to its module. */
 static uint32_t count_allocators(const pp_symbol *symbol, const pp_lines *lines)
 {
     uint32_t count = 0;
@@ -61,7 +61,7 @@ static uint32_t count_allocators(const pp_symbol *symbol, const pp_lines *lines)
     return known && pp_symbol_is_allocator(symbol->name, symbol->is_local) ? ALL_OF_IT : 0;
 }
 
-/* How many functions at the location, the innermost first, are left out where it is a leaf. */
+/* Returns how many functions at a leaf location, innermost first, are left out. */
 static uint32_t left_out_at(const pp_shown_frames *shown, uint32_t id)
 {
     uint32_t *known = &shown->left_out[id - 1];
@@ -93,8 +93,8 @@ static void leave_out_allocator(const pp_shown_frames *shown, const pp_profile_s
 
 /* ---- the root ---- */
 
-/* What the outermost of `depth` frames is; `unnamed` if it is in libc and has no name, as in a
- * stripped one these functions have not. */
+/* Returns the kind of the outermost of `depth` frames; `unnamed` if the frame is in libc and
+ * nameless, as these functions are in a stripped libc. */
 static pp_thread_root root_of(const pp_shown_frames *shown, const pp_profile_sample *sample,
                               uint32_t depth, pp_thread_root unnamed)
 {
@@ -110,7 +110,7 @@ static pp_thread_root root_of(const pp_shown_frames *shown, const pp_profile_sam
     return pp_symbol_thread_root(symbol->name, mapping->code_of);
 }
 
-/* How many frames there are without what began the thread. */
+/* Returns the number of frames without those that began the thread. */
 static uint32_t depth_without_root(const pp_shown_frames *shown, const pp_profile_sample *sample)
 {
     uint32_t depth = sample->depth;

@@ -10,7 +10,8 @@
 
 enum { SLOTS_MIN = 512 };
 
-/* FNV-1a: texts are short and come from our own process; no one gains by making them collide. */
+/* FNV-1a: texts are short and come from our own process, so nobody makes them collide on
+ * purpose. */
 static uint32_t hash_text(const char *text, size_t length)
 {
     uint32_t hash = 2166136261u;
@@ -19,7 +20,8 @@ static uint32_t hash_text(const char *text, size_t length)
     return hash ^ hash >> 15;
 }
 
-/* The slots of `slot_count`, filled from the strings; the old arrays stay behind in the arena. */
+/* Allocates `slot_count` slots and fills them from the strings. The old arrays remain in
+ * the arena. */
 static bool resize(pp_string_table *table, uint32_t slot_count)
 {
     pp_string *strings = pp_arena_array(table->arena, slot_count / 2, sizeof(*strings));

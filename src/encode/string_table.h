@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * string_table.h: numbers texts in the order in which they are first seen.
+ * string_table.h: numbers texts in the order of their first use.
  *
  * profile.proto refers to every text by its index in one table whose entry 0 is "".
  *
@@ -34,11 +34,11 @@ typedef struct pp_string_table {
     bool failed;         /* sticky: the arena had no memory */
 } pp_string_table;
 
-/* An empty table holding "" alone. */
+/* Begins a table that contains only "". */
 void pp_string_table_init(pp_string_table *table, pp_arena *arena);
 
-/* The index of `length` bytes at `text`, which must outlive the table; new ones are added at the
- * end. 0 for an empty text and when memory is refused (`failed`). */
+/* Returns the index of `length` bytes at `text`, which must outlive the table; adds new texts at
+ * the end. 0 for an empty text, and if memory is lacking (`failed`). */
 uint32_t pp_string_table_index(pp_string_table *table, const char *text, size_t length);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text_stream.c: appending to a buffer that is written whenever it is large enough.
+ * text_stream.c: appends to a buffer, and writes the buffer once it is large enough.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 64 * 1024 }; /* a pipe's capacity: no reader is kept waiting for more */
+enum { PIECE_BYTES = 64 * 1024 }; /* a pipe's capacity: readers wait for no larger piece */
 
 void pp_text_stream_init(pp_text_stream *stream, pprof_writer writer)
 {

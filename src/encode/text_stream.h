@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * text_stream.h: text on its way to a writer, in pieces of some size.
+ * text_stream.h: collects text for a writer and passes it on in larger pieces.
  *
- * The error is sticky: after a failure everything is ignored, and the owner looks at the result of
- * finish once.
+ * The error is sticky: after a failure the stream ignores all input, and its owner checks the
+ * result of finish.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: its buffer, until finish.
@@ -29,19 +29,19 @@ void pp_text_stream_bytes(pp_text_stream *stream, const char *bytes, size_t leng
 void pp_text_stream_add(pp_text_stream *stream, const char *text);
 void pp_text_stream_number(pp_text_stream *stream, int64_t number);
 void pp_text_stream_unsigned(pp_text_stream *stream, uint64_t number);
-void pp_text_stream_hex(pp_text_stream *stream, uint64_t number); /* with 0x in front */
+void pp_text_stream_hex(pp_text_stream *stream, uint64_t number); /* with "0x" before it */
 
-/* In double quotes (base/quoted.h). */
+/* Writes `text` in double quotes (base/quoted.h). */
 void pp_text_stream_quoted(pp_text_stream *stream, const char *text);
 
-/* A stack as rows have it: each address after a space; an empty one has a placeholder, since
+/* Writes a stack as in rows: each address after a space. An empty stack gets a placeholder, since
  * readers need an address. */
 void pp_text_stream_stack(pp_text_stream *stream, const uintptr_t *pcs, uint32_t depth);
 
-/* Nothing is written any more; `error` is what finish returns, unless there was one before. */
+/* Stops the output. finish returns `error`, unless the stream had an error before. */
 void pp_text_stream_fail(pp_text_stream *stream, int error);
 
-/* Writes the rest and gives the buffer back. 0, -ENOMEM or the writer's first error. */
+/* Writes the rest and frees the buffer. 0, -ENOMEM or the writer's first error. */
 int pp_text_stream_finish(pp_text_stream *stream);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wire.c: protobuf fields appended to a buffer (format in wire.h).
+ * wire.c: appends protobuf fields to a buffer (format in wire.h).
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
