@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * count_profile.c: grouping of rows.
+ * count_profile.c: groups rows with equal stacks and labels.
  *
- *   row -> [ids: the objects it points to]  -> group      nearly always, where stacks are shared
- *       -> [slots: the hash of what is there] -> group    else
+ *   row -> [ids: the objects that it points to]   -> group      nearly always, if stacks are shared
+ *       -> [slots: the hash of their contents]    -> group      otherwise
  *
- * The stacks of a million rows are mostly a few that many rows share, and then nothing but their
- * addresses has to be looked at. `ids` is a cache of one try: what falls out of it is found by
- * content.
+ * The stacks of a million rows are mostly a few that many rows share, so that their addresses
+ * identify them. `ids` is a cache of one entry for each hash; a row that misses it is found by its
+ * contents.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum {
-    ID_BITS = 10, /* 1024 stacks, 32 KiB: what a first-level cache holds */
+    ID_BITS = 10, /* 1024 stacks, 32 KiB: the size of a first-level cache */
     SLOT_BITS_MIN = 8,
     SLOT_BITS_MAX = 31 /* numbers of groups are 32 bits */
 };
@@ -39,7 +39,7 @@ typedef struct id {
     const uintptr_t *pc;
     pprof_labels *labels;
     uint32_t depth;
-    uint32_t group; /* its number + 1; 0: an empty entry */
+    uint32_t group; /* the group's number + 1; 0: an empty entry */
 } id;
 
 typedef struct grouping {
@@ -47,7 +47,7 @@ typedef struct grouping {
     bool with_labels;
     id *ids;
     group *groups;   /* half as many as slots */
-    uint32_t *slots; /* the number of a group + 1; 0: empty */
+    uint32_t *slots; /* the group's number + 1; 0: empty */
     uint32_t count;
     unsigned shift; /* 64 - log2(slots) */
 } grouping;
@@ -59,7 +59,7 @@ static uint64_t spread(uint64_t number)
     return number * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Half of the slots are used at most; the old arrays stay behind in the arena. */
+/* At most half of the slots are used. The old arrays remain in the arena. */
 static bool resize(grouping *g, unsigned bits)
 {
     size_t slot_count = (size_t)1 << bits;
@@ -91,7 +91,7 @@ static bool belongs(const grouping *g, const group *to, const pp_count_row *row,
            (!g->with_labels || pp_labels_equal(to->row->labels, row->labels));
 }
 
-/* The group's number + 1; 0: no memory. */
+/* Returns the group's number + 1; 0: no memory. */
 static uint32_t find_by_content(grouping *g, const pp_count_row *row)
 {
     uint64_t hash = pp_stack_hash(row->pc, row->depth);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * label_shares.c: cells, sorted and merged.
+ * label_shares.c: copies, sorts and merges cells.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: nothing more than the header says.
+ * Owns: the same as the header.
  */
 #include "profile/label_shares.h"
 
@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-enum { SLACK = 1024 /* cells that come while they are read */ };
+enum { SLACK = 1024 /* cells that threads add during the pass */ };
 
 typedef struct reader {
     pp_label_shares *to;
@@ -43,7 +43,7 @@ static int compare(const void *a, const void *b, void *context)
     return pp_labels_compare(x->labels, y->labels);
 }
 
-/* Two threads that bring a key at the same moment make two cells. */
+/* Two threads that count the first event of a key at the same moment make two cells. */
 static void merge(pp_label_shares *shares)
 {
     size_t kept = 0;
@@ -86,7 +86,7 @@ void pp_label_shares_release(const pp_label_shares *shares)
     }
 }
 
-/* The index of the first share whose owner is not below `owner`. */
+/* The index of the first share whose owner is at or above `owner`. */
 static size_t first_from(const pp_label_shares *shares, uintptr_t owner)
 {
     size_t low = 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * label_shares.h: what each set of labels has of what was counted, taken out of the cells of a
- * sampler.
+ * label_shares.h: reads the share of each set of labels in a count from the cells of a sampler.
  *
  *   owner      24  =  {tenant=a} 11  +  {tenant=b} 6  +  without labels 7
  *
- * Cells are read before the totals of their owners, so that no more is found in cells than there
- * is.
+ * A builder reads cells before the totals of their owners, so that the cells never exceed the
+ * totals.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: references to the sets, until release; the rest is in the arena.
@@ -27,7 +26,7 @@ typedef struct pp_label_share {
 } pp_label_share;
 
 typedef struct pp_label_shares {
-    pp_label_share *list; /* by owner, then by labels; no two have both in common */
+    pp_label_share *list; /* sorted by owner, then by labels; no two shares agree in both */
     size_t count;
 } pp_label_shares;
 
@@ -35,7 +34,7 @@ typedef struct pp_label_shares {
 int pp_label_shares_read(pp_label_cells *cells, pp_arena *arena, pp_label_shares *shares);
 void pp_label_shares_release(const pp_label_shares *shares);
 
-/* The `count` shares of one owner. */
+/* Returns the `count` shares of one owner. */
 const pp_label_share *pp_label_shares_of(const pp_label_shares *shares, const void *owner,
                                          size_t *count);
 

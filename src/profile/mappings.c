@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.c: see the header.
+ * mappings.c: takes the mappings of the module table.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */

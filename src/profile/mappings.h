@@ -11,7 +11,8 @@
 #include "base/arena.h"
 #include "profile/model.h"
 
-/* Fills them in. 0 or -ENOMEM; where /proc/self/maps cannot be read, the objects alone. */
+/* Sets the mappings of the profile. 0 or -ENOMEM; if /proc/self/maps cannot be read, only the
+ * loaded objects. */
 int pp_profile_add_mappings(pp_arena *arena, pp_profile *profile);
 
 #endif

@@ -2,13 +2,13 @@
  *
  * model.h: a finished profile in memory, the one input of every encoder.
  *
- * A builder fills it (kinds/cpu/cpu_profile.c), the encoders read it (encode/). Nothing in it points
- * into tables that hooks or signal handlers still write.
+ * A builder fills it (kinds/cpu/cpu_profile.c), the encoders read it (encode/). Nothing in it
+ * points into tables that hooks or signal handlers still write.
  *
- * Stacks are arrays of *return-like* addresses, leaf-most first: each is one past the instruction
- * that it stands for, so "address - 1" is always right. A PC at which a thread was interrupted is
- * stored as PC + 1. Readers of the legacy formats do that subtraction themselves, the proto encoder
- * does it here.
+ * Stacks are arrays of *return-like* addresses, leaf-most first. Each address is one more than an
+ * address inside its instruction, so "address - 1" is always right: the PC of an interrupted thread
+ * is stored as PC + 1. Readers of the legacy formats subtract 1 themselves; the proto encoder does
+ * it here.
  *
  * Zone: NORMAL (data).
  */
@@ -32,9 +32,9 @@ typedef struct pp_value_type {
 
 typedef struct pp_sample_label {
     const char *key;
-    const char *text; /* NULL: the label is the number */
+    const char *text; /* NULL: the label is numeric */
     int64_t number;
-    const char *unit; /* of the number, never NULL when text is NULL */
+    const char *unit; /* of the number; not NULL if text is NULL */
 } pp_sample_label;
 
 typedef struct pp_profile_sample {
@@ -46,7 +46,7 @@ typedef struct pp_profile_sample {
 } pp_profile_sample;
 
 typedef enum pp_symbolize {
-    PP_SYMBOLIZE_NONE,  /* addresses, mappings and build ids alone */
+    PP_SYMBOLIZE_NONE,  /* only addresses, mappings and build ids */
     PP_SYMBOLIZE_NAMES, /* function names from the ELF symbol tables */
     PP_SYMBOLIZE_LINES  /* plus files, lines and inlined frames (the libdw plugin) */
 } pp_symbolize;
@@ -58,7 +58,7 @@ typedef struct pp_profile {
     pp_value_type period_type;
     int64_t period;
     int64_t time_ns;     /* wall clock, of the start (CPU, delta) or of the snapshot */
-    int64_t duration_ns; /* 0 except on CPU and delta profiles */
+    int64_t duration_ns; /* 0 except in CPU and delta profiles */
     const pp_profile_sample *samples;
     size_t sample_count;
     const pp_mapping *mappings; /* [0] is the main binary */
@@ -67,7 +67,7 @@ typedef struct pp_profile {
     size_t comment_count;
     const char *drop_frames; /* a regular expression, or NULL */
     pp_symbolize symbolize;
-    bool hide_allocators; /* profile.proto does not show the allocator's frames at the leaf */
+    bool hide_allocators; /* profile.proto omits the allocator's frames at the leaf */
 } pp_profile;
 
 #endif

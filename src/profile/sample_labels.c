@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sample_labels.c: copies of labels.
+ * sample_labels.c: copies the labels of a set.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */

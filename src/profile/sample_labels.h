@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sample_labels.h: from a set of labels to the labels of a sample.
+ * sample_labels.h: makes the labels of a sample from a set of labels.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: nothing; everything is in the arena.
@@ -17,8 +17,8 @@
 
 /*
  * Gives the sample the labels of the set (NULL: none), in the order of their keys, and then the
- * `own` ones of the profile. Left out of the set are keys that are among these (a reader expects
- * one value). `own` must stay as long as the sample; the set is copied. False: no memory.
+ * profile's `own` labels. It omits labels of the set that have a key of `own` (readers expect one
+ * value for each key). `own` must stay as long as the sample; the set is copied. False: no memory.
  */
 bool pp_labels_to_sample_labels(const pprof_labels *labels, const pp_sample_label *own,
                                 uint32_t own_count, pp_arena *arena, pp_profile_sample *sample);

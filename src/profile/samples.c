@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * samples.c: gathering and sorting of samples.
+ * samples.c: collects and sorts samples.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -69,7 +69,8 @@ const pp_sample_label *pp_sample_next_label(const pp_profile_sample *sample,
     return next;
 }
 
-/* What goes on ("," is less than "}") comes first, but for no labels at all. */
+/* A longer list comes before its own beginning ("," is less than "}"), but no labels at all come
+ * first. */
 static int compare_label_texts(const pp_profile_sample *x, const pp_profile_sample *y)
 {
     const pp_sample_label *a = pp_sample_next_label(x, NULL);
@@ -112,7 +113,7 @@ static int compare(const void *a, const void *b, void *context)
     return o->compare_ties(x, y);
 }
 
-/* By way of indices: an item of the sort has to be small. */
+/* Sorts indices, because the sort needs small items. */
 static int give(const pp_samples *samples, const order *wanted, pp_arena *arena,
                 pp_profile *profile)
 {

@@ -2,10 +2,10 @@
  *
  * value_rows.c: counts the values of a table in one pass.
  *
- * While the pass lasts, nobody can add or remove. Room for as many rows as there are values is made
- * before (pages that stay untouched cost nothing), so that nothing is left to be done but counting,
- * by the identity of stacks and sets: a million values at fifty places touch fifty rows. Sets that
- * are equal and not the same are found by whoever writes (count_profile.h).
+ * During the pass no thread can add or remove a value. So this code first makes room for as many
+ * rows as there are values (the kernel provides only pages that are used). The pass then only
+ * counts, by the identity of stacks and sets: a million values at fifty places touch fifty rows.
+ * Equal sets that are different objects are merged later (count_profile.h).
  *
  * Zone: NORMAL.
  */
@@ -14,11 +14,11 @@
 #include <errno.h>
 #include <stdint.h>
 
-enum { SLACK = 1024 /* values that come before the pass begins */ };
+enum { SLACK = 1024 /* values that threads add before the pass begins */ };
 
 typedef struct counter {
     pp_value_rows *rows;
-    uint32_t *index; /* place + 1 of a row, by the hash of what it counts */
+    uint32_t *index; /* index of a row + 1, by the hash of its stack and set */
     size_t mask;
 } counter;
 
@@ -53,7 +53,7 @@ static void count_value(const pp_value *value, void *context)
     c->index[place] = (uint32_t)rows->count;
 }
 
-/* 0, -ENOMEM, or -EAGAIN if there are more values than that. */
+/* Returns 0, -ENOMEM, or -EAGAIN if the table has more than `capacity` values. */
 static int count_at_most(pp_value_table *table, size_t capacity, pp_arena *arena,
                          pp_value_rows *rows)
 {
