@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * arena.c: mapped chunks, cut from front to back (drawing in arena.h).
+ * arena.c: maps chunks and cuts them from front to back (drawing in arena.h).
  *
- * The first chunk is small, since most jobs are; each further one is twice the size of the last, up
- * to a limit, so that a large job costs few system calls. Fresh mappings are zero already, which is
- * why a piece never has to be cleared.
+ * The first chunk is small, since most jobs are; each further chunk is twice as large as the one
+ * before, up to a limit, so that a large job needs few system calls. New mappings are zero, so no
+ * piece needs clearing.
  *
  * Zone: NORMAL, and the fatal-signal writer (mmap and munmap only, no locks).
  * Owns: the mappings of each arena, until pp_arena_release().
@@ -19,12 +19,12 @@
 enum {
     ALIGNMENT = 16,
     CHUNK_MIN = 64 * 1024,      /* one fault-around window of the kernel */
-    CHUNK_MAX = 4 * 1024 * 1024 /* untouched pages cost nothing, address space does in containers */
+    CHUNK_MAX = 4 * 1024 * 1024 /* untouched pages cost only address space, which is limited */
 };
 
 struct pp_arena_chunk {
     struct pp_arena_chunk *next;
-    size_t capacity; /* of the mapping, this header included */
+    size_t capacity; /* of the mapping, with this header */
     size_t used;     /* from the start of the mapping */
     size_t padding;  /* keeps the header a multiple of ALIGNMENT */
 };
@@ -46,8 +46,8 @@ static struct pp_arena_chunk *map_chunk(size_t capacity)
     return chunk;
 }
 
-/* A chunk with room for `size` more bytes. It becomes the newest, unless what it has left after
- * this piece is less than what the newest still has: then it goes behind it. */
+/* Returns a chunk with room for `size` more bytes. It becomes the newest chunk, unless the newest
+ * one has more room left than this one after the piece: then it becomes the second. */
 static struct pp_arena_chunk *add_chunk(pp_arena *arena, size_t size)
 {
     struct pp_arena_chunk *newest = arena->chunks;
@@ -114,8 +114,8 @@ char *pp_arena_text(pp_arena *arena, const char *text, size_t length)
     return copy;
 }
 
-/* A chunk leaves the list before its memory goes: a fork may copy the arena in between, and its
- * child may release it again. */
+/* Unlinks each chunk before unmapping it: a fork in between may copy the arena, and its child may
+ * release it again. */
 void pp_arena_release(pp_arena *arena)
 {
     struct pp_arena_chunk *chunk = arena->chunks;

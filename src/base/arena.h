@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * arena.h: memory for one job (a snapshot, an encoding), straight from mmap and given back at once.
+ * arena.h: memory for one job (a snapshot, an encoding), mapped by mmap and freed at once.
  *
- * The library never calls the host's malloc: it may be the thing that is profiled, its locks may be
- * held by the thread that a fatal signal interrupted, and it may be replaced by something that
- * calls us. An arena is a list of mappings from which pieces are cut and never given back singly.
+ * The library never calls the host's malloc: the profile may be of this malloc, the thread that a
+ * fatal signal interrupted may hold its locks, and an allocator that replaces it may call the
+ * library. An arena is a list of mappings; it cuts pieces from them, and never frees a single
+ * piece.
  *
  *   pp_arena.chunks -> [header|used.....|free   ] -> [header|used................] -> NULL
  *
@@ -30,16 +31,17 @@ typedef struct pp_arena {
         NULL, false                                                                                \
     }
 
-/* Zeroed memory, aligned to 16 bytes; NULL (and arena->failed) when mmap refuses. size 0 is 1. */
+/* Returns zeroed memory, aligned to 16 bytes; NULL (and arena->failed) if mmap refuses. Size 0
+ * counts as 1. */
 void *pp_arena_alloc(pp_arena *arena, size_t size);
 
-/* count * size bytes, NULL on overflow too. */
+/* Returns count * size bytes; NULL also on overflow. */
 void *pp_arena_array(pp_arena *arena, size_t count, size_t size);
 
-/* A copy of `length` bytes of text plus a NUL. */
+/* Returns a copy of `length` bytes of text plus a NUL. */
 char *pp_arena_text(pp_arena *arena, const char *text, size_t length);
 
-/* Gives every mapping back; the arena is then as good as new. */
+/* Unmaps everything; the arena is then like a new one. */
 void pp_arena_release(pp_arena *arena);
 
 #endif

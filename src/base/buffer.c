@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * buffer.c: one mapping that doubles (contract in buffer.h).
+ * buffer.c: one mapping that doubles its size (contract in buffer.h).
  *
  * Zone: NORMAL, and the fatal-signal writer (mmap, mremap and munmap only, no locks).
  * Owns: the mapping of each buffer.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * buffer.h: a byte buffer that grows and never has to be checked until the end.
+ * buffer.h: a byte buffer that grows, and whose errors need only one check at the end.
  *
- * An encoder appends thousands of small pieces; asking after each whether there was memory would
- * hide what it does. The error is sticky instead: after a failure everything is ignored, and the
- * owner looks at `failed` once. The memory is one mapping of its own that the kernel moves when it
- * has to grow, so growing copies nothing and leaves nothing behind.
+ * An encoder appends thousands of small pieces; a check after each would hide what it does. So the
+ * error is sticky: after a failure the buffer ignores all input, and its owner checks `failed`
+ * once. The memory is a separate mapping. The kernel moves it when it must grow, so growing copies
+ * nothing and leaves no garbage.
  *
  *   data -> [size bytes written|room, capacity - size bytes]
  *
@@ -32,14 +32,13 @@ typedef struct pp_buffer {
         NULL, 0, 0, false                                                                          \
     }
 
-/* Room for `size` bytes at the end, or NULL (and `failed`). What the caller writes there counts
- * only after it has added to buffer->size. The pointer is good until the next call on this buffer.
- */
+/* Returns room for `size` bytes at the end, or NULL (and `failed`). The caller writes there and
+ * then adds to buffer->size. The pointer is valid until the next call on this buffer. */
 uint8_t *pp_buffer_reserve(pp_buffer *buffer, size_t size);
 
 void pp_buffer_append(pp_buffer *buffer, const void *data, size_t size);
 
-/* Gives the mapping back; the buffer is then as good as new. */
+/* Unmaps the memory; the buffer is then like a new one. */
 void pp_buffer_release(pp_buffer *buffer);
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes.c: plain loops. What is copied and compared often is short: stacks and names. The file is
- * compiled so that the compiler does not make calls of the functions out of their own loops.
+ * bytes.c: plain loops, because the library mostly copies and compares short data: stacks and
+ * names.
+ *
+ * The build compiles this file so that the compiler does not replace a loop by a call of the very
+ * function.
  *
  * Zone: SIGNAL.
  */
@@ -10,15 +13,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Anywhere, of anything. A vector is one register; four of them are what a loop does at a time. */
+/* These types may have any alignment and alias any type. A vector is one register; a loop handles
+ * four of them at a time. */
 typedef uint64_t vector __attribute__((vector_size(16), may_alias, aligned(1)));
 typedef uint64_t word __attribute__((may_alias, aligned(1)));
 typedef unsigned char byte;
 
 enum { VECTORS = 4, BLOCK = VECTORS * sizeof(vector) };
 
-/* Each piece is read before it is written, so that `to` may lie in front of what it
- * overlaps with. */
+/* Reads each block before it writes one, so that `to` may precede an overlapping `from`. */
 static void copy_forward(byte *to, const byte *from, size_t size)
 {
     for (; size >= BLOCK; size -= BLOCK) {

@@ -2,13 +2,14 @@
  *
  * bytes.h: the functions of <string.h> that the library uses, under names of its own.
  *
- * A program that is built with a sanitizer replaces libc's. Its own see what we read and write, but
- * not the atomic operations that order it, so that ThreadSanitizer reports races that there are
- * none; and they call libc's by pointers that are still NULL when the first allocation comes.
+ * A program that is built with a sanitizer replaces libc's functions. The sanitizer's functions see
+ * what the library reads and writes, but not the atomic operations that order it, so
+ * ThreadSanitizer reports false races. And they call libc's functions through pointers that are
+ * still NULL at the first allocation.
  *
- * The build includes this file in front of every source file of the library (src/CMakeLists.txt):
- * what the compiler itself calls, to copy a structure, goes by these names too. Not in a build with
- * sanitizers, which is there to see it.
+ * The build includes this file before every source file of the library (src/CMakeLists.txt), so the
+ * calls that the compiler generates, to copy a structure, use these names too. A build with
+ * sanitizers leaves it out, because its purpose is that the sanitizers see the accesses.
  *
  * Zone: SIGNAL.
  */
@@ -17,7 +18,7 @@
 
 #include <stddef.h>
 
-#ifndef __clang_analyzer__ /* which knows what libc's do */
+#ifndef __clang_analyzer__ /* the analyzer knows libc's functions */
 #pragma GCC visibility push(hidden)
 void *memcpy(void *restrict to, const void *restrict from, size_t size) __asm__("pp_memcpy");
 void *memmove(void *to, const void *from, size_t size) __asm__("pp_memmove");

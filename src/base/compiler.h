@@ -10,14 +10,14 @@
 #define pp_likely(condition)   __builtin_expect(!!(condition), 1)
 #define pp_unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* Reads words of other functions' stack frames or races on purpose:
- * not for ASan's or TSan's eyes. */
+/* For functions that read other functions' stack frames or race on purpose: hides this from ASan
+ * and TSan. */
 #define PP_RAW_MEMORY __attribute__((no_sanitize("address", "thread", "undefined")))
 
-/* Kept out of a hot loop, so that the loop keeps its registers. */
+/* Keeps a rare path out of a hot loop, so that the loop keeps its registers. */
 #define PP_COLD_PATH __attribute__((noinline, cold))
 
-/* Initial-exec TLS: the general-dynamic model may call malloc at first use. */
+/* Initial-exec TLS: the general-dynamic model may call malloc at its first use. */
 #define PP_TLS __thread __attribute__((tls_model("initial-exec")))
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * exponential.c: logarithm and exponential function by series.
+ * exponential.c: computes the logarithm and the exponential function by series.
  *
  * Zone: SIGNAL.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c: mmap, mremap and munmap with the mark set.
+ * memory.c: calls mmap, mremap and munmap with the mark set.
  *
  * Zone: SIGNAL.
  * Owns: the mark.
@@ -12,12 +12,11 @@
 
 PP_TLS bool pp_memory_is_calling;
 
-/* There where a program runs under ThreadSanitizer, which follows mmap and munmap alone: it would
- * take what another thread wrote at an address, before mremap came there, for a race. Never called.
- */
+/* Defined in a program with ThreadSanitizer, which tracks only mmap and munmap: a write of another
+ * thread at an address, before mremap moved memory there, would look like a race. Never called. */
 extern void tsan_is_there(void) __asm__("__tsan_init") __attribute__((weak));
 
-/* Of a table that may be large a core dump has no use. */
+/* Keeps large tables out of core dumps, which have no use for them. */
 static void *leave_out_of_dumps(void *memory, size_t bytes)
 {
     if (memory != NULL && bytes >= PP_MEMORY_NOT_DUMPED) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.h: the library's own mappings, from one place.
+ * memory.h: maps and unmaps the library's own memory.
  *
- * mmap and its like are hooked, since the program's mappings belong into the heap profile; ours do
- * not. A mark of the thread tells the hook who calls. Not by bare system calls: tests refuse memory
- * by standing in front of mmap, and sanitizers have to see what is mapped.
+ * The library hooks mmap and its like, since the program's mappings belong to the heap profile; the
+ * library's own mappings do not. A mark of the thread tells the hook that the caller is the
+ * library. Bare system calls are no alternative: tests make mmap fail by replacing it, and
+ * sanitizers must see what is mapped.
  *
  * Zone: SIGNAL (mmap, mremap, munmap and madvise).
  * Owns: the mark (1 byte of TLS).
@@ -17,17 +18,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Set while the calling thread is in one of the functions here. */
+/* True while the calling thread is in a function of this file. */
 extern PP_TLS bool pp_memory_is_calling;
 
-/* Mappings of this size are left out of the host's core dumps: tables are reserved larger than they
- * are filled. */
+/* Mappings of this size or more are left out of the host's core dumps: tables reserve more than
+ * they fill. */
 enum { PP_MEMORY_NOT_DUMPED = 256 * 1024 };
 
-/* Zeroed memory, or NULL. Nothing is reserved for pages that are never touched. */
+/* Returns zeroed memory, or NULL. The kernel provides only pages that are used. */
 void *pp_memory_map(size_t bytes);
 
-/* The same memory with another size, maybe elsewhere; NULL, and nothing has changed. */
+/* Resizes the memory and may move it; returns the new address. NULL if this fails: then nothing has
+ * changed. */
 void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes);
 
 void pp_memory_unmap(void *memory, size_t bytes);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What comes behind the last slash; without one the whole path. */
+/* Returns the part after the last slash, or the whole path if there is none. */
 static inline const char *pp_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

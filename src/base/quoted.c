@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * quoted.c: what has to be escaped, and how.
+ * quoted.c: decides which characters need an escape, and writes them.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -17,7 +17,7 @@ typedef struct range {
     uint32_t first, last;
 } range;
 
-/* Unicode 15: categories Cc, Cf, Zs (but the space), Zl, Zp, Co; and what is no character. */
+/* Unicode 15: categories Cc, Cf, Zs (except the space), Zl, Zp, Co; and noncharacters. */
 static const range unprintable[] = {
     {0x00, 0x1f},       {0x7f, 0xa0},       {0xad, 0xad},        {0x600, 0x605},
     {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},      {0x890, 0x891},
@@ -38,7 +38,7 @@ static bool is_printable(uint32_t character)
     return true;
 }
 
-/* The letter behind the backslash, or 0. */
+/* Returns the letter after the backslash, or 0. */
 static char short_escape(uint32_t character)
 {
     static const char from[] = "\a\b\f\n\r\t\v\\\"";
@@ -109,7 +109,7 @@ size_t pp_quoted_next(const char *text, char bytes[PP_QUOTED_MAX], size_t *lengt
     return size;
 }
 
-/* What is written for one character is never the beginning of what is written for another. */
+/* The text of one character is never the beginning of another character's text. */
 int pp_quoted_compare(const char *x, const char *y)
 {
     char a[PP_QUOTED_MAX];

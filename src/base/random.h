@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). */
+/* Splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). */
 static inline uint64_t pp_random_next(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -18,7 +18,8 @@ static inline uint64_t pp_random_next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Uniform in [0, bound): the high word of a 64 x 64 product (Lemire 2019, bias < bound / 2^64). */
+/* Returns a uniform number in [0, bound): the high word of a 64 x 64 product (Lemire 2019, bias <
+ * bound / 2^64). */
 static inline uint64_t pp_random_below(uint64_t *state, uint64_t bound)
 {
     return (uint64_t)(((unsigned __int128)pp_random_next(state) * bound) >> 64);

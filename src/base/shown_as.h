@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * shown_as.h: what a sample shows that landed in libpprof's own code, where its outermost frame
- * there does not say so itself (unwind/own_frames.h). Tables that the linker puts together of what
- * each file says.
+ * shown_as.h: tables that say what stacks show in place of libpprof's own functions.
  *
- *   PP_SHOWN_AS(function, entry)   `function` is jumped to by the entry that the program called
- *   PP_NOT_SHOWN(function)         libc calls `function`: a constructor, a destructor, an atfork handler, ...
- *   PP_OWN_WORK(function)          what `function` calls outside of libpprof is its own work, not the program's
+ * unwind/own_frames.h reads them where the outermost frame in libpprof's code does not tell it.
+ * Each file writes its rows; the linker joins them.
  *
- * Both names are the assembler's, of this file or hidden. Distances, which need no relocation when
- * the library is loaded.
+ *   PP_SHOWN_AS(function, entry)   `function` is reached by a jump from the entry that the program
+ *                                  called
+ *   PP_NOT_SHOWN(function)         libc calls `function`: a constructor, a destructor, an atfork
+ *                                  handler, ...
+ *   PP_OWN_WORK(function)          calls of `function` out of libpprof are the library's own work,
+ *                                  not the program's
+ *
+ * Both names are the assembler's, of the same file or hidden. The rows are distances, which need no
+ * relocation when the library is loaded.
  *
  * Zone: SIGNAL (data only).
  */
@@ -19,7 +23,7 @@
 #include <stdint.h>
 
 typedef struct pp_shown_as {
-    int32_t function, entry; /* from the field itself; entry: 0 = it is not shown */
+    int32_t function, entry; /* distance from this field; entry: 0 = not shown */
 } pp_shown_as;
 
 #define PP_TABLE_ROW(table, first, second)                                                         \

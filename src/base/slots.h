@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * slots.h: which of a fixed number of things are in use: a bit for each.
+ * slots.h: marks which of a fixed number of things are in use, by one bit for each.
  *
  * Zone: SIGNAL.
  */
@@ -12,7 +12,7 @@
 
 enum { PP_SLOTS_A_WORD = 64 };
 
-/* The index of a bit that was clear, which is set now, or -1. */
+/* Sets a bit that was clear, and returns its index, or -1. */
 static inline int pp_slot_take(uint64_t *words, size_t count)
 {
     for (size_t word = 0; word < count; word++) {
@@ -34,7 +34,7 @@ static inline void pp_slot_give(uint64_t *words, size_t index)
                        __ATOMIC_RELEASE);
 }
 
-/* The first index from `from` on whose bit is set, or `count` words' end. */
+/* Returns the first index from `from` on whose bit is set, or the number of bits. */
 static inline size_t pp_slot_next(const uint64_t *words, size_t count, size_t from)
 {
     while (from < count * PP_SLOTS_A_WORD) {

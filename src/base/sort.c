@@ -2,10 +2,10 @@
  *
  * sort.c: bottom-up heapsort.
  *
- * Taking the largest item off the heap leaves a hole at the root and an item from the end to place.
- * The hole is first led down to a leaf along the larger children, one comparison a level, and the
- * item then climbs from there, nearly always zero or one level: about half of the comparisons of
- * the textbook form. (I. Wegener, "Bottom-up heapsort", 1993.)
+ * Removing the largest item leaves a hole at the root of the heap, and an item from the end to
+ * place. The hole first moves down to a leaf along the larger children, with one comparison for
+ * each level; the item then climbs from there, nearly always by zero or one level. This takes about
+ * half of the comparisons of the textbook form. (I. Wegener, "Bottom-up heapsort", 1993.)
  *
  * Zone: SIGNAL.
  */

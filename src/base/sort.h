@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort.h: sorting in place, without memory.
+ * sort.h: sorts in place, without allocating memory.
  *
- * The libc's qsort() may call malloc, which is forbidden where profiles are written. This is a
- * heapsort: n log n in the worst case too, no recursion, no scratch memory. It is not stable; a
- * comparison that knows ties breaks them itself (by index), which also makes profiles
- * deterministic.
+ * libc's qsort() may call malloc, which code that writes profiles must not do. This is a heapsort:
+ * n log n in the worst case too, no recursion, no scratch memory. It is not stable; a comparison
+ * breaks its ties itself (by index), which also makes profiles deterministic.
  *
  * Zone: SIGNAL.
  */
@@ -14,9 +13,9 @@
 
 #include <stddef.h>
 
-enum { PP_SORT_ITEM_MAX = 64 /* bytes of an item; one is held on the stack */ };
+enum { PP_SORT_ITEM_MAX = 64 /* bytes of an item; the sort keeps one on the stack */ };
 
-/* Below zero if a comes before b, above zero if after, 0 if either will do. */
+/* Returns less than 0 if `a` comes before `b`, more than 0 if after, 0 if the order is free. */
 typedef int pp_sort_compare(const void *a, const void *b, void *context);
 
 /* Sorts `count` items of `size` bytes (at most PP_SORT_ITEM_MAX). */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack_hash.h: the hash of a stack, from its root to its leaf.
+ * stack_hash.h: hashes a stack from its root to its leaf.
  *
- * Two stacks of a thread mostly differ near the leaf. Built up from the root, the hash of what they
- * share is the same number, and the stack memo keeps it for each frame.
+ * Two stacks of one thread mostly differ near the leaf. Because the hash begins at the root, the
+ * shared frames have the same hash in both, and the stack memo keeps it for each frame.
  *
  * Zone: SIGNAL (pure arithmetic).
  */
@@ -12,17 +12,17 @@
 
 #include <stdint.h>
 
-/* The hash of no frames at all. */
+/* The hash of an empty stack. */
 #define PP_STACK_HASH_ROOT UINT64_C(0x51afd7ed558ccd6d)
 
-/* The hash of a stack that has one frame more at its leaf end. */
+/* Returns the hash of a stack with one more frame at its leaf end. */
 static inline uint64_t pp_stack_hash_extend(uint64_t hash, uintptr_t pc)
 {
     hash = (hash ^ pc) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
 }
 
-/* Of a whole stack, leaf-most frame first. */
+/* Returns the hash of a whole stack, leaf-most frame first. */
 static inline uint64_t pp_stack_hash(const uintptr_t *pcs, uint32_t depth)
 {
     uint64_t hash = PP_STACK_HASH_ROOT;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack_order.h: the order of stacks where all else is equal, so that what is written is the same
- * each time: by their addresses from the leaf on, then by depth. Addresses compare as numbers, or
- * as the texts that rows have of them, "0x401136": as texts 0x7f0000001000 comes before 0x9000.
+ * stack_order.h: orders stacks that are otherwise equal, so that output is deterministic.
+ *
+ * The order is by addresses from the leaf on, then by depth. Addresses compare as numbers, or as
+ * the texts of rows, "0x401136": as texts 0x7f0000001000 comes before 0x9000.
  *
  * Zone: SIGNAL (pure comparison).
  */
@@ -11,7 +12,7 @@
 
 #include <stdint.h>
 
-/* Less than, equal to or greater than 0. */
+/* Returns less than, equal to or greater than 0. */
 static inline int pp_stack_compare(const uintptr_t *x, uint32_t x_depth, const uintptr_t *y,
                                    uint32_t y_depth)
 {
@@ -23,15 +24,16 @@ static inline int pp_stack_compare(const uintptr_t *x, uint32_t x_depth, const u
     return (x_depth > y_depth) - (x_depth < y_depth);
 }
 
-/* The digits from the first one on, in the highest bits; how many bits there are before them. */
+/* Returns the hexadecimal digits from the first one that is not 0 on, in the highest bits; *shift
+ * is the number of bits before them. */
 static inline uint64_t pp_leading_digits(uintptr_t address, unsigned *shift)
 {
     *shift = (unsigned)__builtin_clzll((uint64_t)address | 1) & ~3u;
     return (uint64_t)address << *shift;
 }
 
-/* A text goes before one that it is the beginning of: what follows it in a row is less than any
- * digit. */
+/* A text comes before a longer text that begins with it: in a row, the character after it is less
+ * than any digit. */
 static inline int pp_address_compare_texts(uintptr_t x, uintptr_t y)
 {
     unsigned x_shift = 0;
@@ -44,7 +46,7 @@ static inline int pp_address_compare_texts(uintptr_t x, uintptr_t y)
     return (x_shift < y_shift) - (x_shift > y_shift);
 }
 
-/* The order of "@ 0x401136 0x401200 ...", byte by byte. */
+/* Orders stacks as "@ 0x401136 0x401200 ...", byte by byte. */
 static inline int pp_stack_compare_texts(const uintptr_t *x, uint32_t x_depth, const uintptr_t *y,
                                          uint32_t y_depth)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c: appending to a fixed buffer, and numbers as text.
+ * text.c: appends to a fixed buffer, and writes numbers as text.
  *
  * Zone: SIGNAL.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.h: short messages put together in a fixed buffer, and numbers, where stdio may not be used.
+ * text.h: builds short messages and numbers in fixed buffers, for code that must not use stdio.
  *
- * What does not fit is cut off; the text is always NUL-terminated.
+ * A text that does not fit is cut; it is always NUL-terminated.
  *
  * Zone: SIGNAL.
  */
@@ -31,10 +31,11 @@ typedef struct pp_text {
         }                                                                                          \
     }
 
-/* The decimal digits of `number`, in the last bytes of `buffer` and NUL-terminated. */
+/* Writes the decimal digits of `number` into the last bytes of `buffer`, NUL-terminated; returns
+ * the first digit's address. */
 const char *pp_decimal(uint64_t number, char buffer[PP_DECIMAL_BYTES]);
 
-/* The same in lowercase hexadecimal, without 0x. */
+/* pp_hex() does the same in lowercase hexadecimal, without 0x. */
 const char *pp_hex(uint64_t number, char buffer[PP_HEX_BYTES]);
 
 void pp_text_add(pp_text *text, const char *more);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.c: see the header.
+ * utf8.c: decodes UTF-8 (contract in the header).
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -14,7 +14,8 @@ size_t pp_utf8_length(const uint8_t *text, size_t length)
     size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
     if (lead < 0xc2 || lead > 0xf4 || size > length)
         return 0;
-    /* The second byte's range excludes overlong forms, surrogates and what is above U+10FFFF. */
+    /* The second byte's range excludes overlong forms, surrogates and code points above
+     * U+10FFFF. */
     uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
     uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
     if (text[1] < low || text[1] > high)

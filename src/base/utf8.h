@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.h: characters of UTF-8 (Unicode 15, table 3-7).
+ * utf8.h: decodes characters of UTF-8 (Unicode 15, table 3-7).
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many of the `length` bytes (at least 1) at `text` are one character in valid UTF-8;
+/* Returns how many of the `length` bytes (at least 1) at `text` are one valid character;
  * 0: none. */
 size_t pp_utf8_length(const uint8_t *text, size_t length);
 
-/* The character of these `size` bytes, which pp_utf8_length() has found valid. */
+/* Returns the character of these `size` bytes, which pp_utf8_length() has found valid. */
 uint32_t pp_utf8_character(const uint8_t *text, size_t size);
 
 #endif

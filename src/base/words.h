@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * words.h: copies of what another thread may be writing.
+ * words.h: copies data that another thread may be writing, word by word.
  *
- * Of something with a sequence number: the reader looks at the number before and after, and throws
- * away what it has copied if it has changed. So the copy may be of two halves that do not belong
- * together, but each of its words has to be one that was stored. Which of them are seen is up to
- * fences:
+ * The data has a sequence number. The reader reads the number before and after, and discards its
+ * copy if the number has changed. So the copy may mix two versions, but each of its words must be
+ * one that a thread stored. Fences order the words and the number:
  *
  *   writer   sequence = odd;  release fence;  words;  sequence = even, release
  *   reader   sequence, acquire;  words;  acquire fence;  sequence
@@ -21,7 +20,7 @@
 
 typedef uint64_t __attribute__((may_alias)) pp_word;
 
-/* `shared` is aligned to words, and `bytes` is a whole number of them. */
+/* Copies from `shared`, which is aligned to words; `bytes` is a multiple of the word size. */
 static inline void pp_words_load(void *to, const void *shared, size_t bytes)
 {
     const pp_word *from = shared;
