@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor_list.h: every function that opens or closes descriptors and that is hooked, a line
- * each.
+ * fd_list.h: lists every hooked function that opens or closes descriptors, one line each.
  *
  *   X(NAME, SHAPE, CALL)
  *
- *   SHAPE      what is opened, where it succeeds          what is closed, whether it does or not
+ *   SHAPE      what is opened, if it succeeds             what is closed, even if it fails
  *   OPEN       the result
- *   STREAM     that of the FILE that is the result
- *   FOLDER     that of the DIR that is the result
+ *   STREAM     the descriptor of the FILE in the result
+ *   FOLDER     the descriptor of the DIR in the result
  *   PIPE       the two at the first argument
  *   PAIR       the two at the fourth argument
  *   COPY       the result, unless it is the first argument
- *   CONTROL    the result, if the second argument asks for a copy
+ *   CONTROL    the result, if the second argument means a copy
  *   SIGNALS    the result, if the first argument is -1
- *   MESSAGE    what the message at the second argument brings
- *   MESSAGES   what the messages there bring, as many as the result says
- *   REOPEN     that of the FILE that is the result        that of the FILE that is the third argument
+ *   MESSAGE    those in the message at the second argument
+ *   MESSAGES   those in the messages at the second
+ *              argument, whose number is the result
+ *   REOPEN     the descriptor of the FILE in the result   that of the FILE in the third argument
  *   CLOSE                                                 the first argument
- *   STREAMED                                              that of the FILE that is the first argument
- *   FOLDED                                                that of the DIR that is the first argument
- *   RANGE                                                 first to second argument, unless the third
- *                                                         says otherwise
+ *   STREAMED                                              that of the FILE in the first argument
+ *   FOLDED                                                that of the DIR in the first argument
+ *   RANGE                                                 first to second argument, unless the
+ *                                                         third says otherwise
  *   ABOVE                                                 the first argument and all above it
  *
- * CALL is the system call that does the same, for calls that come while the loader is asked for the
- * real function (from an allocator that it wants memory of); or `none`.
+ * CALL is the system call that does the same, or `none`. The hook makes it if it is called while
+ * the loader looks up the real function (by an allocator from which the loader wants memory).
  *
- * Left out is what the program cannot keep open: functions that close what they open before they
- * return.
+ * The list omits functions by which the program cannot keep a descriptor open, because they close
+ * it before they return.
  *
- * Read by C (hook/) and by the assembler beside it.
+ * kinds/fd/fd_hooks.c and x86_64_fds.S include this file.
  *
  * Zone: HOOK (no code).
  */

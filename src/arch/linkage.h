@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * linkage.h: how a module's code reaches functions of other modules: stubs, slots, relocations.
+ * linkage.h: chooses how code reaches functions of other modules: stubs, slots, relocations.
  *
- * The one place where an architecture is chosen. Each architecture's header defines the same names:
+ * Only files of arch/ choose an architecture. Each architecture's header defines:
  *   PP_RELOCATION_JUMP_SLOT, _GLOB_DAT   the slot holds the address of a symbol
- *   PP_RELOCATION_IRELATIVE              the slot holds what the function at the addend has returned
- *   PP_STUB_SIZE                         bytes of a stub, where its section does not say
- *   pp_stub_read()                       which slot a stub jumps through
+ *   PP_RELOCATION_IRELATIVE              the slot holds the result of the function at the addend
+ *   PP_STUB_SIZE                         bytes of a stub, if its section header has no entry size
+ *   pp_stub_read()                       reads the slot of a stub's jump
  *
  * Zone: SIGNAL (plain functions of bytes).
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_entries.h: which addresses are hooked allocation functions, as the program calls them.
+ * malloc_entries.h: recognizes addresses in the entries of hooked allocation functions.
  *
- * The entries lie side by side in arch/<name>_malloc.S. Nothing else does. A sample of the heap
- * begins with the entry that was called, so the leaf needs no name to be known as the allocator's.
+ * The entries, and only they, are side by side in arch/<name>_malloc.S. A heap sample begins with
+ * the entry that the program called, so its leaf is recognized as the allocator's without a name.
  *
  * Zone: SIGNAL.
  */
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Both are NULL where nobody linked the entries: in a fully static program without --wrap. */
+/* Both are NULL in a program without the entries: a fully static one without --wrap. */
 extern const char pp_malloc_entries[] __attribute__((weak, visibility("hidden")));
 extern const char pp_malloc_entries_end[] __attribute__((weak, visibility("hidden")));
 

@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_list.h: every function that allocates or frees and that is hooked, a line each.
+ * malloc_list.h: lists every hooked function that allocates or frees, one line each.
  *
  *   X(NAME, SHAPE)
  *
- *   SHAPE       arguments                                        takes
- *   MALLOC      size                                             the countdown, in the entry itself
- *   REALLOC     block, size                                      likewise, and asks the filter
- *   FREE        block                                            the filter, in the entry itself
- *   ALLOC0      size ...                                         as MALLOC, through the target
- *   ALLOC1      something, size ...
- *   CALLOC      count, size
- *   POSIX       where to, alignment, size; 0 is success
- *   RESIZE      block, size ...                                  as REALLOC
- *   IN_PLACE    block, size, extra, flags; new size              always the slow path
- *   CALLOC_IN   heap, count, size                                always the slow path
- *   RESIZE_IN   heap, block, size ...                            always the slow path
- *   RELEASE     block ...                                        as FREE
- *   NEW         size ...                                         as ALLOC0, or by way of malloc
- *   DELETE      block ...                                        as RELEASE, or by way of free
+ *   SHAPE       arguments                              the entry
+ *   MALLOC      size                                   counts down, without the target
+ *   REALLOC     block, size                            asks the filter and counts down, without it
+ *   FREE        block                                  asks the filter, without the target
+ *   ALLOC0      size ...                               as MALLOC, through the target
+ *   ALLOC1      something, size ...                    likewise
+ *   CALLOC      count, size                            likewise
+ *   POSIX       where to, alignment, size; 0: success  likewise
+ *   RESIZE      block, size ...                        as REALLOC, through the target
+ *   IN_PLACE    block, size, extra, flags; new size    always takes the slow path
+ *   CALLOC_IN   heap, count, size                      always takes the slow path
+ *   RESIZE_IN   heap, block, size ...                  always takes the slow path
+ *   RELEASE     block ...                              as FREE, through the target
+ *   NEW         size ...                               as ALLOC0, or through malloc
+ *   DELETE      block ...                              as RELEASE, or through free
  *
- * "Through the target": the entry jumps to where the hook's target says. That is
+ * "Through the target": the entry jumps to the address in the hook's target, which is one of
  *
- *   the counting code    where the function is the allocator's own: operator new of jemalloc,
- *                        tcmalloc and mimalloc never calls a malloc that could be hooked
- *   the real function    where it allocates by calling malloc, which is hooked as well, so that
+ *   the counting code    if the function is the allocator's own: operator new of jemalloc, tcmalloc
+ *                        and mimalloc never calls a malloc that could be hooked
+ *   the real function    if it allocates by calling malloc, which is hooked as well, so that
  *                        nothing is counted twice
- *   the direct code      where it is operator new or delete of libstdc++ or libc++, of which it is
- *                        known that they only call malloc and free: these are called right away,
- *                        and the real operator new only if malloc fails
+ *   the direct code      if it is operator new or delete of libstdc++ or libc++, which are known to
+ *                        call only malloc and free: the entry calls these directly, and the real
+ *                        operator new only if malloc fails
  *
- * Read by C (hook/, symbol/) and by the assembler beside it.
+ * kinds/heap/malloc_hook.h, symbol/hidden.c and the assembler beside it include this file.
  *
  * Zone: HOOK (no code).
  */
 #ifndef PP_ARCH_MALLOC_LIST_H
 #define PP_ARCH_MALLOC_LIST_H
 
-/* libc's, looked up together. reallocarray and malloc_usable_size are written out in C
- * and arch/. */
+/* Functions of libc, which are looked up together. C and arch/ define reallocarray and
+ * malloc_usable_size by hand. */
 #define PP_MALLOC_LIST_LIBC(X)                                                                     \
     X(malloc, MALLOC)                                                                              \
     X(free, FREE)                                                                                  \
@@ -50,7 +50,7 @@
     X(valloc, ALLOC0)                                                                              \
     X(pvalloc, ALLOC0)
 
-/* operator new, new[], delete, delete[]: plain, nothrow, aligned, aligned nothrow;
+/* The list of operator new, new[], delete, delete[]: plain, nothrow, aligned, aligned nothrow;
  * sized deletes. */
 #define PP_MALLOC_LIST_CXX(X)                                                                      \
     X(_Znwm, NEW)                                                                                  \
@@ -75,13 +75,14 @@
     X(_ZdaPvSt11align_val_tRKSt9nothrow_t, RELEASE)
 
 /*
- * C23; jemalloc's own, without prefix, with its own and with that of Rust's tikv-jemallocator;
- * tcmalloc's own; mimalloc's own. Looked up when first called.
+ * Functions of C23, and the own functions of jemalloc (without prefix, with its own prefix, and
+ * with that of Rust's tikv-jemallocator), tcmalloc and mimalloc. Each is looked up at its first
+ * call.
  *
- * Of mimalloc's only those that none of the others hooked calls through the symbol table, where a
- * block would be counted twice: most of its functions are made of others. So what is resized comes
- * by one of the mi_heap_ functions, and mi_malloc_aligned and its kin, which operator new and
- * aligned_alloc call, are not counted when the program calls them itself.
+ * Of mimalloc the list has only functions that no other hooked function calls through the symbol
+ * table; otherwise a block would be counted twice, since most of its functions call others. So a
+ * resized block is counted in one of the mi_heap_ functions. mi_malloc_aligned and its kin, which
+ * operator new and aligned_alloc call, are not counted if the program calls them itself.
  */
 #define PP_MALLOC_LIST_OTHERS(X)                                                                   \
     X(free_sized, RELEASE)                                                                         \

@@ -2,11 +2,13 @@
  *
  * registers.h: the machine registers that unwinding works on.
  *
- * The one place where an architecture is chosen. Each architecture's header defines the same names:
+ * Only files of arch/ choose an architecture. Each architecture's header defines:
  *   PP_REG_COUNT, PP_REG_SP, PP_REG_FP, PP_REG_BX, PP_REG_RA   DWARF register numbers
- *   pp_registers_from_context()   all registers of an interrupted thread
- *   PP_SIGNAL_CONTEXT_OFFSET      where a signal frame keeps the interrupted registers
- *   pp_registers_from_signal_frame_word()
+ *   PP_CALL_CLOBBERED, PP_ADDRESS_BITS   what the ABI and the processor guarantee
+ *   pp_registers_from_context()          all registers of an interrupted thread
+ *   pp_signal_frame_slot()               where a signal frame holds a register
+ *   pp_signal_restorer                   the code that a signal handler returns to
+ *   PP_CALL_BYTES, pp_ends_with_call()   recognize a return address
  *
  * Zone: SIGNAL.
  */

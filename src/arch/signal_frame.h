@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Where the handlers that we install past libc return to (SA_RESTORER). */
+/* Handlers that the library installs without libc return here (SA_RESTORER). */
 extern void pp_signal_return(void);
 
 #if defined(__x86_64__)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * system_call.h: bare system calls: no errno, no wrapper that a host or we ourselves have hooked.
+ * system_call.h: makes bare system calls, without errno and without wrappers that may be hooked.
  *
- * pp_system_call(number, ...) takes up to six arguments and returns what the kernel does: a value,
+ * pp_system_call(number, ...) takes up to six arguments and returns the kernel's result: a value,
  * or -errno. <sys/syscall.h> has the numbers.
  *
  * Zone: SIGNAL.

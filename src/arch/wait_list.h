@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * wait_list.h: every function that waits or releases and that is hooked, a line each.
+ * wait_list.h: lists every hooked function that waits or releases, one line each.
  *
  *   X(NAME, SHAPE, TRY, LIMIT)
  *
- *   SHAPE     arguments                    counted: where the entry's own look does not settle it
- *   MUTEX     mutex, ...                   lock word not 0, or hot
- *   MTX       the same of C11, whose results are other numbers
- *   RDLOCK    rwlock, ...                  a writer has it or waits for it, or hot
- *   WRLOCK    rwlock, ...                  anybody has it, or hot
- *   SPIN      spin lock                    not free, or hot
- *   UNMUTEX   mutex                        lock word not 1: somebody may wait; of an adaptive one,
- *                                          whose waiters spin before they say so: somebody is listed
- *   UNLOCK    rwlock, spin lock            somebody is listed
- *   COND      condition, mutex, ...        always
- *   SEM       semaphore, ...               always
- *   JOIN      thread, result, ...          always
- *   BARRIER   barrier                      always
- *   EVENT     anything                     always
+ *   SHAPE     arguments              the entry takes the slow path
+ *   MUTEX     mutex, ...             if the lock word is not 0, or it is hot
+ *   MTX       as MUTEX, of C11, whose results are other numbers
+ *   RDLOCK    rwlock, ...            if a writer has it or waits for it, or if it is hot
+ *   WRLOCK    rwlock, ...            if any thread has it, or if it is hot
+ *   SPIN      spin lock              if it is not free, or it is hot
+ *   UNMUTEX   mutex                  if the lock word is not 1: a thread may wait; for an adaptive
+ *                                    mutex, whose waiters spin before they change the word, also if
+ *                                    a waiter is listed
+ *   UNLOCK    rwlock, spin lock      if a waiter is listed
+ *   COND      condition, mutex, ...  always
+ *   SEM       semaphore, ...         always
+ *   JOIN      thread, result, ...    always
+ *   BARRIER   barrier                always
+ *   EVENT     anything               always
  *
- * TRY is the function that takes without waiting, or `none`. LIMIT: where the time is until which
- * to wait: EVER (there is none), UNTIL (second argument), CLOCK (third one, of the clock that is
- * the second).
+ * An object is hot if a thread lately found one with the same hash taken.
  *
- * PP_WAIT_OLD_LIST: functions of which libc keeps an old version beside the present one, for
- * programs that are linked to it. Before glibc 2.3.2 a condition was a pointer; each version must
- * come to its own (x86_64_wait_old.S).
+ * TRY is the function that takes the object without waiting, or `none`. LIMIT names the end of the
+ * wait: EVER (none), UNTIL (second argument), CLOCK (third argument, on the clock of the second).
  *
- * Read by C (hook/) and by the assembler beside it.
+ * PP_WAIT_OLD_LIST has the functions of which libc keeps an old version beside the present one, for
+ * programs that are linked to it. Before glibc 2.3.2 a condition was a pointer, so the hook must
+ * call the same version as the program (x86_64_wait_old.S).
+ *
+ * kinds/contention/waits_real.c, x86_64_wait.S and x86_64_wait_old.S include this file.
  *
  * Zone: HOOK (no code).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64.h: registers of x86-64, by their DWARF numbers (System V ABI, AMD64 supplement,
- * fig. 3.36).
+ * x86_64.h: registers of x86-64, by their DWARF numbers (System V ABI, AMD64 supplement, fig.
+ * 3.36).
  *
  *   0 rax  1 rdx  2 rcx  3 rbx  4 rsi  5 rdi  6 rbp  7 rsp  8-15 r8-r15  16 return address
  *
@@ -20,7 +20,7 @@ enum { PP_REG_BX = 3, PP_REG_FP = 6, PP_REG_SP = 7, PP_REG_RA = 16, PP_REG_COUNT
 /* Registers that a call may destroy (System V ABI): rax rdx rcx rsi rdi r8-r11. */
 #define PP_CALL_CLOBBERED 0x0f37u
 
-/* User addresses have 47 bits (with 4-level paging; 5-level ones are given out on request only). */
+/* User addresses have 47 bits (4-level paging; the kernel gives larger ones only on request). */
 #define PP_ADDRESS_BITS 47
 
 typedef struct pp_registers {
@@ -41,21 +41,21 @@ static inline void pp_registers_from_context(pp_registers *registers, const void
     }
 }
 
-/* In a signal frame SP points to the kernel's ucontext_t once the handler has returned to the
- * restorer. */
+/* Returns where a signal frame holds a register. SP points to the kernel's ucontext_t once the
+ * handler has returned to the restorer. */
 static inline uintptr_t pp_signal_frame_slot(uintptr_t sp, int reg)
 {
     return sp + offsetof(ucontext_t, uc_mcontext) + sizeof(greg_t) * pp_greg_of_register[reg];
 }
 
-/* mov $15,%rax; syscall: the restorer that libc gives to the kernel (__restore_rt). */
+/* The restorer that libc gives to the kernel (__restore_rt): mov $15,%rax; syscall. */
 static const uint8_t pp_signal_restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 
-/* The longest call instruction that pp_ends_with_call() knows. */
+/* The longest call instruction that pp_ends_with_call() recognizes. */
 #define PP_CALL_BYTES 7
 
-/* The length of ff /2 with this ModRM byte, and behind it perhaps a SIB byte (Intel SDM, volume 2,
- * tables 2-2 and 2-3). */
+/* Returns the length of ff /2 with this ModRM byte, and perhaps a SIB byte after it (Intel SDM,
+ * volume 2, tables 2-2 and 2-3). */
 static inline unsigned pp_indirect_call_length(uint8_t modrm, uint8_t sib)
 {
     unsigned mod = modrm >> 6;
@@ -65,10 +65,8 @@ static inline unsigned pp_indirect_call_length(uint8_t modrm, uint8_t sib)
     return 2 + has_sib + displacement;
 }
 
-/*
- * Whether the PP_CALL_BYTES bytes in front of a possible return address end in a call: e8 rel32, or
- * ff /2 with a register or any addressing mode; prefixes lie in front (Intel SDM, volume 2, CALL).
- */
+/* Whether the PP_CALL_BYTES bytes before a possible return address end in a call: e8 rel32, or ff
+ * /2 with a register or any addressing mode; prefixes come before (Intel SDM, volume 2, CALL). */
 static inline bool pp_ends_with_call(const uint8_t code[PP_CALL_BYTES])
 {
     static const uint8_t lengths_of_ff[] = {2, 3, 4, 6, 7};

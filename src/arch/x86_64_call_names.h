@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_call_names.h: the system calls of x86-64 that a thread may be found waiting in.
+ * x86_64_call_names.h: names of the system calls of x86-64 in which a thread may wait.
  *
  * Zone: SIGNAL (data only).
  */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_calls.h: what a call instruction calls, where a jump leads, and how large a frame a
- * prologue makes.
+ * x86_64_calls.h: decodes calls, jumps and prologues of x86-64.
+ *
+ * The unwinder needs the target of a call, the target of a jump, and the size of a prologue's
+ * frame.
  *
  * Encodings: Intel SDM, volume 2, CALL, JMP, PUSH, MOV, SUB, ENDBR64.
  *
@@ -17,10 +19,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What is known of the instruction in front of a return address; it may be several of these. */
+/* An instruction before a return address; the bytes may have several of these meanings. */
 typedef struct pp_call_site {
-    uintptr_t target;  /* of a direct call; 0 = it is none */
-    uintptr_t pointer; /* the word that a call goes through, where that is known; 0 = it is not */
+    uintptr_t target;  /* of a direct call; 0 = none */
+    uintptr_t pointer; /* the word with the target of an indirect call; 0 = unknown */
     bool indirect;     /* a call through a register or through memory */
 } pp_call_site;
 
@@ -31,7 +33,7 @@ static inline uintptr_t pp_code_relative(const uint8_t *displacement, uintptr_t 
     return next + (uintptr_t)(intptr_t)relative;
 }
 
-/* `code`: the PP_CALL_BYTES bytes in front of the return address. */
+/* Decodes `code`, the PP_CALL_BYTES bytes before the return address. */
 static inline pp_call_site pp_call_site_at(const uint8_t code[PP_CALL_BYTES],
                                            uintptr_t return_address)
 {
@@ -40,7 +42,7 @@ static inline pp_call_site pp_call_site_at(const uint8_t code[PP_CALL_BYTES],
     memcpy(bytes, code, sizeof bytes);
     if (bytes[PP_CALL_BYTES - 5] == 0xe8) {
         site.target = pp_code_relative(bytes + PP_CALL_BYTES - 4, return_address);
-        bytes[PP_CALL_BYTES - 5] = 0; /* is there another way to read it? */
+        bytes[PP_CALL_BYTES - 5] = 0; /* the bytes may have another meaning as well */
     }
     site.indirect = pp_ends_with_call(bytes);
     if (site.indirect && bytes[PP_CALL_BYTES - 6] == 0xff &&
@@ -52,8 +54,8 @@ static inline pp_call_site pp_call_site_at(const uint8_t code[PP_CALL_BYTES],
 
 enum { PP_JUMP_BYTES = 16 };
 
-/* Where code at `at` does nothing but jump: through the word *pointer (an entry of the PLT), or to
- * *target. False if it does something else. */
+/* Decodes code at `at` that only jumps: through the word *pointer (an entry of the PLT), or to
+ * *target. False for any other code. */
 static inline bool pp_jump_at(const uint8_t code[PP_JUMP_BYTES], uintptr_t at, uintptr_t *pointer,
                               uintptr_t *target)
 {
@@ -75,11 +77,11 @@ static inline bool pp_jump_at(const uint8_t code[PP_JUMP_BYTES], uintptr_t at, u
 enum { PP_PROLOGUE_BYTES = 48 };
 
 /*
- * How far the frame pointer lies above the stack pointer behind a prologue that sets it up:
+ * Computes how far the frame pointer is above the stack pointer after a prologue that sets it:
  *
  *   endbr64; push %rbp; mov %rsp,%rbp; push ...; sub $size,%rsp
  *
- * False if the function does not begin like that. Later code may take more.
+ * False if the function does not begin so. Later code may take more.
  */
 static inline bool pp_prologue_size(const uint8_t code[PP_PROLOGUE_BYTES], uintptr_t *size)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_descriptors.S: the entries of the hooked functions that open or close descriptors.
+ * x86_64_fds.S: the entries of the hooked functions that open or close descriptors.
  *
- *   NAME                    what the program calls: a jump to where the hook's target says, which is
- *                           the real function while nothing is recorded
- *   pp_descriptor_slow_NAME the way to kinds/fd/fd_hooks.c, with a pp_descriptor_call (kinds/fd/fd_hooks.h);
- *                           also where a hook leads that was not resolved yet
+ *   NAME                     the function that the program calls: a jump to the address in the
+ *                            hook's target, which is the real function while nothing is recorded
+ *   pp_descriptor_slow_NAME  calls kinds/fd/fd_hooks.c with a pp_descriptor_call
+ *                            (kinds/fd/fd_hooks.h); also the target of an unresolved hook
  *
- * Weak, so that a program that brings its own keeps it.
+ * The names are weak, so that a program that defines one of them keeps its own.
  *
  * Zone: HOOK.
  */
@@ -21,7 +21,7 @@
 
         .text
 
-/* The exported symbol, and another for the same place by which the library itself refers to it. */
+/* Defines the exported symbol, and another one at the same address for the library itself. */
 #define ENTRY(name, shape, call) entry name ;
 .macro entry name
         .weak   \name
@@ -43,7 +43,7 @@ pp_descriptor_entry_\name:
 PP_DESCRIPTOR_LIST(ENTRY)
 
 #else
-#error "libpprof has no descriptor entries for this architecture yet: add src/arch/<name>_descriptors.S"
+#error "libpprof has no descriptor entries for this architecture yet: add src/arch/<name>_fds.S"
 #endif
 
         .section .note.GNU-stack, "", @progbits

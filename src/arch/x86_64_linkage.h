@@ -3,7 +3,7 @@
  * x86_64_linkage.h: the stubs (procedure linkage table) that linkers make for x86-64.
  *
  *   .plt of old            jmp *slot(%rip); push $index; jmp PLT0
- *   .plt with -z ibt       endbr64; push $index; [bnd] jmp PLT0        reached only before it is bound
+ *   .plt with -z ibt       endbr64; push $index; [bnd] jmp PLT0     used only until it is bound
  *   .plt.sec, .plt.got     [endbr64;] [bnd] jmp *slot(%rip)
  *   mold's .plt            endbr64; mov $index, %r11d; jmp *slot(%rip)
  *
@@ -27,13 +27,13 @@ enum {
     PP_STUB_SIZE = 16
 };
 
-/* What a stub says of its function: its slot, or its number among the relocations of DT_JMPREL. */
+/* The function of a stub: its slot, or its index among the relocations of DT_JMPREL. */
 typedef struct pp_stub {
-    uint64_t slot; /* link-time address; 0 = by the number */
+    uint64_t slot; /* link-time address; 0 = `number` is valid */
     uint32_t number;
 } pp_stub;
 
-/* Drops `count` bytes where `prefix` stands at the beginning. */
+/* Drops `drop` bytes if the code begins with the `count` bytes of `prefix`. */
 static inline void pp_stub_skip(const uint8_t **code, size_t *size, const char *prefix,
                                 size_t count, size_t drop)
 {
@@ -43,7 +43,7 @@ static inline void pp_stub_skip(const uint8_t **code, size_t *size, const char *
     }
 }
 
-/* Reads the stub at link-time address `address`, whose bytes are `code`; false if it is none. */
+/* Reads the stub at link-time address `address`, whose bytes are `code`; false if it is no stub. */
 static inline bool pp_stub_read(const uint8_t *code, size_t size, uint64_t address, pp_stub *stub)
 {
     const uint8_t *begin = code;

@@ -2,17 +2,17 @@
  *
  * x86_64_malloc.S: the entries of the hooked allocation functions.
  *
- * What happens at nearly every call is decided here, in a few instructions that touch no register
- * that carries an argument, so that the real function is reached by a jump and returns to the
- * program directly. The rest goes to kinds/heap/malloc.c.
+ * An entry decides nearly every call in a few instructions. They change no register with an
+ * argument, so that the entry jumps to the real function, which returns to the program directly.
+ * All other calls go to kinds/heap/malloc.c.
  *
- *   NAME            what the program calls: for MALLOC, REALLOC and FREE the counting code itself,
- *                   else a jump to where the hook's target says
+ *   NAME            the function that the program calls: for MALLOC, REALLOC and FREE the counting
+ *                   code itself, else a jump to the address in the hook's target
  *   pp_count_NAME   the counting code
- *   pp_slow_NAME    the way to kinds/heap/malloc.c, with a pp_malloc_call (kinds/heap/malloc_hook.h); also where a hook leads
- *                   that was not resolved yet
+ *   pp_slow_NAME    calls kinds/heap/malloc.c with a pp_malloc_call (kinds/heap/malloc_hook.h);
+ *                   also the target of an unresolved hook
  *
- * malloc: 4 instructions more than the real one; free: 7.
+ * The entry of malloc adds 4 instructions to the real function, that of free 7.
  *
  * Zone: HOOK.
  */
@@ -29,12 +29,12 @@
 
         .text
 
-/* All entries lie between this and pp_malloc_entries_end (arch/malloc_entries.h). */
+/* All entries are between this symbol and pp_malloc_entries_end (arch/malloc_entries.h). */
         local pp_malloc_entries
 pp_malloc_entries:
 
-/* The exported symbol, and another for the same place by which the library itself refers to it. In
- * libpprof_static.a the name belongs to libc; calls are led here by the linker's --wrap. */
+/* Defines the exported symbol, and another one at the same address for the library itself. In
+ * libpprof_static.a the name belongs to libc; the linker's --wrap redirects calls to the entry. */
 .macro export name
 #ifdef PP_MALLOC_WRAPPED
         .hidden __wrap_\name
@@ -48,9 +48,11 @@ pp_malloc_entries:
         .set pp_entry_\name, \name
 .endm
 
-/* Takes \size bytes off the countdown, or goes to \used_up where they use it up, with nothing
- * changed. It never lies below 0 in memory, where a handler that jumps out of here would leave it:
- * that would be a countdown without end. */
+/*
+ * Subtracts \size bytes from the countdown, or jumps to \used_up, with nothing changed, if they use
+ * it up. The countdown in memory is never below 0: a handler that jumps out of here would leave a
+ * negative one, which would never end.
+ */
 .macro take_off size, used_up
         mov     pp_heap_countdown@gottpoff(%rip), %r11
         mov     %fs:(%r11), %r10
@@ -64,7 +66,7 @@ pp_malloc_entries:
         jmp     *pp_malloc_hook_\name+REAL(%rip)
 .endm
 
-/* To the slow path if the block in rdi may be a sampled one. */
+/* Jumps to the slow path if the block in rdi may be sampled. */
 .macro ask_filter name
         mov     pp_live_filter(%rip), %r10
         mov     %rdi, %rax
@@ -81,7 +83,7 @@ pp_malloc_entries:
         end \name
 .endm
 
-/* Asks where to go on with the arguments as they are. */
+/* Calls C, which returns the address to continue at, with the arguments unchanged. */
 .macro slow_free name
         inner   pp_slow_\name
         keep    rdi
@@ -173,7 +175,7 @@ pp_malloc_entries:
         take_off %rdi, pp_slow_\name
         keep    rdi
         call    *pp_malloc_hook_malloc+REAL(%rip)
-3:      .pushsection pp_stays, "a", @progbits   /* unwind/own_frames.c: a frame in the real one's place */
+3:      .pushsection pp_stays, "a", @progbits   /* the frame stays (unwind/own_frames.c) */
         .balign 4
         .long   3b - ., 0
         .popsection
@@ -229,8 +231,8 @@ PP_MALLOC_LIST_LIBC(STUB)
 #else
 PP_MALLOC_LIST(STUB)
 
-/* realloc(block, count * size), in every allocator. The program's own realloc, which is not ours
- * where an allocator stands before us that has no reallocarray (jemalloc, tcmalloc). */
+/* Computes realloc(block, count * size), for every allocator. It calls the program's realloc, which
+ * is not ours if an allocator without reallocarray precedes this library (jemalloc, tcmalloc). */
         export reallocarray
         landing reallocarray, 5
         mov     %rsi, %rax

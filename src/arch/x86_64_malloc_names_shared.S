@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_malloc_names_shared.S: each of the names that only some allocators have, once more, for
- * libpprof.so alone: see kinds/heap/malloc_names_shared.c.
+ * x86_64_malloc_names_shared.S: defines the names that only some allocators have once more.
+ *
+ * Only libpprof.so has this file: see kinds/heap/malloc_names_shared.c.
  *
  *   NAME@GLIBC_2.2.5   the same function under an old version's name, which dlsym does not find
- *   pp_resolve_NAME    what the loader asks instead, once hidden: the function, or NULL
+ *   pp_resolve_NAME    the resolver that the loader calls for a hidden NAME: returns the
+ *                      function, or NULL
  *
  * Zone: HOOK.
  */

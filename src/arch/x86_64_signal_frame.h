@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_signal_frame.h: how much of a stack the kernel takes for a signal; moves that to another
- * stack.
+ * x86_64_signal_frame.h: computes the stack space of a signal, and moves a signal to another stack.
  *
- * A frame is the registers' state as XSAVE writes it, and below it ucontext_t, siginfo_t and the
- * restorer's address (struct rt_sigframe of arch/x86/include/asm/sigframe.h). The state's size
- * depends on the processor's features and, with AMX, on whether the process has asked for it;
- * AT_MINSIGSTKSZ counts all of them. Sizes and offsets of the features: CPUID leaf 0xd (Intel SDM,
- * volume 1, 13.2).
+ * The kernel pushes the registers' state as XSAVE writes it, and below it ucontext_t, siginfo_t and
+ * the restorer's address (struct rt_sigframe of arch/x86/include/asm/sigframe.h). The state's size
+ * depends on the processor's features and, with AMX, on whether the process has requested it;
+ * AT_MINSIGSTKSZ includes all of them. Sizes and offsets of the features: CPUID leaf 0xd (Intel
+ * SDM, volume 1, 13.2).
  *
  * Zone: SIGNAL (CPUID and a system call).
  */
@@ -29,14 +28,14 @@ enum {
     PP_XSAVE_LEAF = 0xd,
     PP_XSAVE_LEAST = 512 + 64, /* the legacy region and the header */
     PP_XSAVE_FEATURES = 63,
-    PP_XSAVE_FIRST_EXTENDED = 2, /* 0 and 1 lie in the legacy region */
-    PP_KERNEL_CONTEXT = 304,     /* its ucontext_t, whose set of signals is shorter than libc's */
-    /* struct rt_sigframe; 64 to align the state, 4 behind it. */
+    PP_XSAVE_FIRST_EXTENDED = 2, /* 0 and 1 are in the legacy region */
+    PP_KERNEL_CONTEXT = 304, /* the kernel's ucontext_t: its signal set is shorter than libc's */
+    /* The size of struct rt_sigframe; 64 to align the state, 4 after it. */
     PP_SIGNAL_FRAME_REST = 8 + PP_KERNEL_CONTEXT + 128 + 64 + 16,
-    PP_RED_ZONE = 128 /* below the stack pointer, of the function that was interrupted */
+    PP_RED_ZONE = 128 /* below the stack pointer, of the interrupted function */
 };
 
-/* struct rt_sigframe, as a handler finds it: its stack pointer is at the beginning. */
+/* The frame as a handler finds it: the stack pointer is at its beginning. */
 typedef struct pp_signal_frame {
     void (*restorer)(void);
     char context[PP_KERNEL_CONTEXT];
@@ -45,8 +44,8 @@ typedef struct pp_signal_frame {
 
 _Static_assert(sizeof(pp_signal_frame) == 8 + PP_KERNEL_CONTEXT + 128, "struct rt_sigframe");
 
-/* The features whose state the process may use: a bit each. It may ask for more later, and gives
- * none back. */
+/* Returns one bit for each feature whose state the process may use. The process may request more
+ * later, and returns none. */
 static inline uint64_t pp_xsave_permitted(void)
 {
     uint64_t permitted = 0;
@@ -66,8 +65,8 @@ static inline uint64_t pp_xsave_supported(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* An upper limit of what the kernel takes for one signal on a stack of its own. Slow: a virtual
- * machine leaves to its host for each CPUID. */
+/* Returns an upper limit of the stack space that the kernel takes for one signal on an alternate
+ * stack. Slow: in a virtual machine each CPUID exits to the host. */
 static inline size_t pp_signal_frame_bytes(uint64_t permitted)
 {
     uint64_t features = pp_xsave_supported() & permitted;
@@ -86,8 +85,7 @@ static inline size_t pp_signal_frame_bytes(uint64_t permitted)
     return state + PP_SIGNAL_FRAME_REST;
 }
 
-/* The registers' state of a frame: its size stands in what the kernel leaves of the
- * legacy region. */
+/* Returns the size of a frame's registers' state, from the kernel's bytes of the legacy region. */
 static inline size_t pp_xsave_bytes(const char *state)
 {
     enum { LEGACY = 512, RESERVED = 464 };
@@ -97,7 +95,7 @@ static inline size_t pp_xsave_bytes(const char *state)
     return words[0] == magic ? words[1] : LEGACY;
 }
 
-/* Whether return addresses are checked (CET): then frames cannot be left by a jump. */
+/* Whether the processor checks return addresses (CET): then no jump may leave a frame. */
 static inline bool pp_has_shadow_stack(void)
 {
     uintptr_t pointer = 0;
@@ -106,9 +104,9 @@ static inline bool pp_has_shadow_stack(void)
 }
 
 /*
- * Goes on in `handler` as if the kernel had put the signal's frame onto the stack that was
- * interrupted, and not onto the alternate one. The frames of the caller are left. It returns from
- * the signal as any handler does.
+ * Continues in `handler` as if the kernel had pushed the signal's frame onto the interrupted stack
+ * and not onto the alternate one. Leaves the caller's frames. `handler` returns from the signal as
+ * any handler does.
  */
 __attribute__((noreturn)) static inline void
 pp_signal_move(void (*handler)(int, siginfo_t *, void *), int signal, const siginfo_t *info,

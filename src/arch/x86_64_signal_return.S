@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_signal_return.S: where a signal handler returns to that was installed past libc.
+ * x86_64_signal_return.S: the return address of signal handlers that the library installs without
+ * libc.
  *
- * x86-64 Linux wants SA_RESTORER: the address that it pushes in front of the ucontext_t. The bytes
- * are those by which unwinders know such a place (mov $15,%rax; syscall), and there is CFI for
- * those that do not: every register lies in the ucontext_t, to which rsp points by then (System V
- * ABI, AMD64; gregs of <sys/ucontext.h>, which begin at byte 40). The FDE begins one byte early,
- * since unwinders look up the address before a return address.
+ * x86-64 Linux requires SA_RESTORER: the address that the kernel pushes before the ucontext_t. Some
+ * unwinders recognize such a place by these bytes (mov $15,%rax; syscall). For others there is CFI:
+ * every register is in the ucontext_t, to which rsp points by then (System V ABI, AMD64; gregs of
+ * <sys/ucontext.h>, which begin at byte 40). The FDE begins one byte early, since unwinders look up
+ * the address before a return address.
  *
  * Zone: SIGNAL.
  */
@@ -19,7 +20,7 @@
 #define DW_OP_BREG7           0x77
 #define DW_OP_DEREF           0x06
 
-/* A register is saved at rsp + offset, two bytes of SLEB128 from 64 on. */
+/* Marks a register as saved at rsp + offset; an offset of 64 or more has two bytes of SLEB128. */
 .macro saved_near dwarf, offset
         .cfi_escape DW_CFA_EXPRESSION, \dwarf, 2, DW_OP_BREG7, \offset
 .endm

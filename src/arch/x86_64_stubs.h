@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_stubs.h: the few entry points that C cannot express, because they must leave no frame.
+ * x86_64_stubs.h: defines functions that C cannot express, because they must leave no frame.
  *
  * Zone: SIGNAL.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * x86_64_system_call.h: the system call instruction of x86-64 Linux (System V ABI, AMD64, A.2.1),
- * and the name that the vDSO gives to what needs none [vdso(7)].
+ * and the vDSO's name of a function that needs no system call [vdso(7)].
  *
  * Zone: SIGNAL.
  */

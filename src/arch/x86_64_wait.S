@@ -2,16 +2,16 @@
  *
  * x86_64_wait.S: the entries of the hooked locks, conditions and semaphores.
  *
- *   NAME            what the program calls: a jump to where the hook's target says, which is the
- *                   real function while nothing is counted
- *   pp_count_NAME   the look at the lock word; on to the real function if nobody is in the way
- *   pp_slow_NAME    the way to kinds/contention/waits.c; also where a hook leads that was not resolved yet
- *   syscall         the way to kinds/contention/futex.c
+ *   NAME            the function that the program calls: a jump to the address in the hook's
+ *                   target, which is the real function while nothing is counted
+ *   pp_count_NAME   reads the lock word; jumps to the real function if no thread is in the way
+ *   pp_slow_NAME    calls kinds/contention/waits.c; also the target of an unresolved hook
+ *   syscall         calls kinds/contention/futex.c
  *
- * The look needs no care for the kind of a mutex: a lock word of 0 is free for each of them.
- * glibc: struct __pthread_mutex_s begins with the lock word (0 free, 1 taken, 2 taken and perhaps
- * waited for; an owner's id for robust and priority-inheriting ones); __readers of a rwlock, too,
- * with WRPHASE 1 and WRLOCKED 2; a spin lock is 1 when free.
+ * The test of the lock word is right for every kind of mutex: 0 means free for all of them. glibc:
+ * struct __pthread_mutex_s begins with the lock word (0 free, 1 taken, 2 taken and perhaps waited
+ * for; an owner's id for robust and priority-inheriting ones); a rwlock begins with __readers, with
+ * WRPHASE 1 and WRLOCKED 2; a spin lock is 1 when free.
  *
  * Zone: HOOK.
  */
@@ -25,13 +25,13 @@
 #define TARGET 8
 /* PP_CONTENTION_HASHES - 1 (kinds/contention/contention.h) */
 #define HASH_MASK 4095
-/* of struct __pthread_mutex_s (glibc): __kind, and the adaptive one of them */
+/* Of struct __pthread_mutex_s (glibc): the offset of __kind, and the value of an adaptive mutex. */
 #define KIND     16
 #define ADAPTIVE 3
 
         .text
 
-/* The exported symbol, and another for the same place by which the library itself refers to it. */
+/* Defines the exported symbol, and another one at the same address for the library itself. */
 .macro entry name
         .globl \name
         local pp_entry_\name
@@ -40,7 +40,7 @@
         jmp     *pp_wait_hook_\name+TARGET(%rip)
 .endm
 
-/* With a pp_wait_call (kinds/contention/waits.h). */
+/* Calls C with a pp_wait_call (kinds/contention/waits.h). */
 .macro slow name
         inner   pp_slow_\name
         lea     pp_wait_hook_\name(%rip), %rax
@@ -48,7 +48,7 @@
         end \name
 .endm
 
-/* rax: the hash of the object in rdi, as pp_contention_hash() has it. */
+/* Computes in rax the hash of the object in rdi, as pp_contention_hash() does. */
 .macro hash
         mov     %rdi, %rax
         mov     %rdi, %r11
@@ -162,10 +162,12 @@
 #define STUB(name, shape, try, limit) shape name ;
 PP_WAIT_LIST(STUB)
 
-/* long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]): calls the real
- * function. A forced unwinding (a cancellation, pthread_exit in a signal handler) or an exception
- * that comes by this frame calls pp_wait_unwound (kinds/contention/waits.c), as this frame's personality.
- * Nothing is registered, so that a jump over this frame leaves nothing behind. */
+/*
+ * long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]): calls the real
+ * function. If a forced unwinding (a cancellation, pthread_exit in a signal handler) or an
+ * exception passes this frame, the frame's personality, pp_wait_unwound (kinds/contention/waits.c),
+ * is called. Nothing is registered, so a jump over this frame leaves nothing behind.
+ */
         local   pp_wait_call_real
         landing pp_wait_call_real
         .cfi_personality 0x1b, pp_wait_unwound  /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
@@ -182,8 +184,10 @@ PP_WAIT_LIST(STUB)
         ret
         end     pp_wait_call_real
 
-/* syscall(): what may be a wait for a futex goes to kinds/contention/futex.c while hooks count, with a
- * pp_futex_call (there): the number, five arguments, rbx, rbp; everything else to host/confinement.c.
+/*
+ * syscall(): calls kinds/contention/futex.c for a possible wait for a futex while hooks count, with
+ * a pp_futex_call (there): the number, five arguments, rbx, rbp. All other calls go to
+ * host/confinement.c.
  */
 #define SYS_FUTEX       202
 #define SYS_FUTEX_WAITV 449

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86_64_wait_old.S: the entries of hooked functions of which libc has an old version, too, for
- * programs that were linked before glibc 2.3.2: theirs work on other structures and must not come
- * to the entries of x86_64_wait.S.
+ * x86_64_wait_old.S: the entries of hooked functions of which libc keeps an old version, too.
  *
- * These are the only names of ours with a version, libc's own; versions.map gives the present
- * functions theirs. As in libc, who asks for no version at all is given the old one.
+ * Programs that were linked before glibc 2.3.2 call the old versions, which work on other
+ * structures and must not reach the entries of x86_64_wait.S.
+ *
+ * Only these functions of the library have a version, libc's own; versions.map gives the present
+ * functions theirs. As in libc, a reference without a version gets the old one.
  *
  * Zone: HOOK.
  */
@@ -19,7 +20,7 @@
 
         .text
 
-/* These are always counted the slow way. */
+/* These functions always take the slow path while hooks count. */
 .macro COND name
         .globl pp_old_\name
         landing pp_old_\name
