@@ -17,9 +17,11 @@ enum {
     CHILD_BITS = 2
 };
 
-static pp_trie_stack *roots[1 << ROOT_BITS];
-static pp_lasting memory = PP_LASTING_INIT;
-static uint64_t bytes_used;
+static struct {
+    pp_lasting memory;
+    uint64_t bytes_used;
+    pp_trie_stack *roots[1 << ROOT_BITS];
+} trie = {.memory = PP_LASTING_INIT};
 
 static bool is_stack(const pp_trie_stack *stack, uint64_t hash, const uintptr_t *pcs,
                      uint32_t depth)
@@ -31,9 +33,9 @@ static bool is_stack(const pp_trie_stack *stack, uint64_t hash, const uintptr_t 
 static pp_trie_stack *new_stack(uint64_t hash, const uintptr_t *pcs, uint32_t depth)
 {
     size_t size = sizeof(pp_trie_stack) + depth * sizeof *pcs;
-    pp_trie_stack *stack = pp_lasting_alloc(&memory, size);
+    pp_trie_stack *stack = pp_lasting_alloc(&trie.memory, size);
     if (stack != NULL) {
-        __atomic_add_fetch(&bytes_used, size, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&trie.bytes_used, size, __ATOMIC_RELAXED);
         stack->hash = hash;
         stack->depth = depth;
         memcpy(stack->pc, pcs, depth * sizeof *pcs);
@@ -43,7 +45,7 @@ static pp_trie_stack *new_stack(uint64_t hash, const uintptr_t *pcs, uint32_t de
 
 pp_trie_stack *pp_stack_trie_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash)
 {
-    pp_trie_stack **place = &roots[hash & ((1 << ROOT_BITS) - 1)];
+    pp_trie_stack **place = &trie.roots[hash & ((1 << ROOT_BITS) - 1)];
     pp_trie_stack *mine = NULL; /* stays unused if another thread links the same stack first */
     for (uint64_t path = hash;; path <<= CHILD_BITS) {
         pp_trie_stack *stack = __atomic_load_n(place, __ATOMIC_ACQUIRE);
@@ -63,5 +65,5 @@ pp_trie_stack *pp_stack_trie_find(const uintptr_t *pcs, uint32_t depth, uint64_t
 
 size_t pp_stack_trie_bytes(void)
 {
-    return __atomic_load_n(&bytes_used, __ATOMIC_RELAXED);
+    return __atomic_load_n(&trie.bytes_used, __ATOMIC_RELAXED);
 }

@@ -13,9 +13,7 @@
 #include "interleave/scenario.h"
 #include "store/stack_trie.c"
 
-#define memory     memory_of_buckets /* each has one */
-#define bytes_used bytes_of_buckets
-#define ROOT_BITS  BUCKET_ROOT_BITS
+#define ROOT_BITS  BUCKET_ROOT_BITS /* each has its own */
 #define CHILD_BITS BUCKET_CHILD_BITS
 #include "kinds/heap/heap_buckets.c"
 
