@@ -20,14 +20,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char log_template[PATH_MAX];
-static char log_path[PATH_MAX]; /* the expanded template for this process; "" = stderr */
-static struct stat stderr_then;
-static bool stderr_known;
+static struct {
+    char template[PATH_MAX];
+    char path[PATH_MAX]; /* the expanded template for this process; "" = stderr */
+    struct stat stderr_then;
+    bool stderr_known;
+} target;
 
 void pp_log_init(void)
 {
-    stderr_known = pp_file_status(STDERR_FILENO, &stderr_then) == 0;
+    target.stderr_known = pp_file_status(STDERR_FILENO, &target.stderr_then) == 0;
 }
 
 /* Expands the template in advance, not at each message: a handler's stack has no room for
@@ -35,8 +37,8 @@ void pp_log_init(void)
 static bool expand_template(void)
 {
     static const pp_path_values values = {"log", 0};
-    pp_path path = pp_path_begin(log_path, sizeof log_path);
-    for (const char *c = log_template; *c != '\0'; c++) {
+    pp_path path = pp_path_begin(target.path, sizeof target.path);
+    for (const char *c = target.template; *c != '\0'; c++) {
         if (*c == '%') {
             pp_path_add_placeholder(&path, *++c, &values);
         } else {
@@ -49,15 +51,15 @@ static bool expand_template(void)
 int pp_log_set_path(const char *template)
 {
     if (template == NULL) {
-        log_template[0] = log_path[0] = '\0';
+        target.template[0] = target.path[0] = '\0';
         return 0;
     }
     if (!pp_path_template_is_valid(template)) {
         return -EINVAL;
     }
-    int error = pp_path_template_complete(log_template, sizeof log_template, template, false);
+    int error = pp_path_template_complete(target.template, sizeof target.template, template, false);
     if (error == 0 && !expand_template()) {
-        log_template[0] = log_path[0] = '\0';
+        target.template[0] = target.path[0] = '\0';
         error = -ENAMETOOLONG;
     }
     return error;
@@ -66,16 +68,16 @@ int pp_log_set_path(const char *template)
 void pp_log_after_fork_in_child(void)
 {
     if (!expand_template()) {
-        log_path[0] = '\0';
+        target.path[0] = '\0';
     }
 }
 
 static bool stderr_is_same(void)
 {
     struct stat now;
-    return stderr_known && pp_file_status(STDERR_FILENO, &now) == 0 &&
-           now.st_dev == stderr_then.st_dev && now.st_ino == stderr_then.st_ino &&
-           now.st_rdev == stderr_then.st_rdev;
+    return target.stderr_known && pp_file_status(STDERR_FILENO, &now) == 0 &&
+           now.st_dev == target.stderr_then.st_dev && now.st_ino == target.stderr_then.st_ino &&
+           now.st_rdev == target.stderr_then.st_rdev;
 }
 
 static void put(int fd, const char *lines, size_t length)
@@ -96,8 +98,8 @@ static void put(int fd, const char *lines, size_t length)
 void pp_log_lines(const char *lines, size_t length)
 {
     int saved_errno = errno;
-    if (log_path[0] != '\0') {
-        int fd = (int)pp_system_call(SYS_openat, AT_FDCWD, log_path,
+    if (target.path[0] != '\0') {
+        int fd = (int)pp_system_call(SYS_openat, AT_FDCWD, target.path,
                                      O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0) {
             put(fd, lines, length);

@@ -16,8 +16,10 @@
 #include <errno.h>
 #include <string.h>
 
-static int number = -1;
-static uint64_t wanted_device, wanted_inode;
+static struct {
+    int number; /* the descriptor; -1 = none */
+    uint64_t device, inode;
+} recorder = {.number = -1};
 
 static bool leads_there(int fd, uint64_t device, uint64_t inode)
 {
@@ -31,33 +33,33 @@ int pp_recorder_set(int fd, uint64_t device, uint64_t inode)
     if (!leads_there(fd, device, inode)) {
         return -EINVAL;
     }
-    wanted_device = device;
-    wanted_inode = inode;
-    __atomic_store_n(&number, fd, __ATOMIC_RELEASE);
+    recorder.device = device;
+    recorder.inode = inode;
+    __atomic_store_n(&recorder.number, fd, __ATOMIC_RELEASE);
     return 0;
 }
 
 bool pp_recorder_has(int fd)
 {
-    return fd >= 0 && fd == __atomic_load_n(&number, __ATOMIC_ACQUIRE) &&
-           leads_there(fd, wanted_device, wanted_inode);
+    return fd >= 0 && fd == __atomic_load_n(&recorder.number, __ATOMIC_ACQUIRE) &&
+           leads_there(fd, recorder.device, recorder.inode);
 }
 
 bool pp_recorder_is_there(void)
 {
-    return pp_recorder_has(__atomic_load_n(&number, __ATOMIC_ACQUIRE));
+    return pp_recorder_has(__atomic_load_n(&recorder.number, __ATOMIC_ACQUIRE));
 }
 
 void pp_recorder_pass_on(bool on)
 {
     if (pp_recorder_is_there()) {
-        pp_system_call(SYS_fcntl, number, F_SETFD, on ? 0 : FD_CLOEXEC);
+        pp_system_call(SYS_fcntl, recorder.number, F_SETFD, on ? 0 : FD_CLOEXEC);
     }
 }
 
 void pp_recorder_give_up(void)
 {
-    __atomic_store_n(&number, -1, __ATOMIC_RELEASE);
+    __atomic_store_n(&recorder.number, -1, __ATOMIC_RELEASE);
 }
 
 /* ---- parts ---- */
@@ -94,7 +96,7 @@ static int send_message(pp_recorder_part *part, bool last, uint64_t give_up_ns)
     }
     char *start = part->message + PP_RECORDER_HEADER_BYTES - header.length;
     memcpy(start, text, header.length);
-    int error = pp_write_all(number, start, header.length + part->length, give_up_ns);
+    int error = pp_write_all(recorder.number, start, header.length + part->length, give_up_ns);
     part->offset += part->length;
     part->length = 0;
     return error;

@@ -37,6 +37,11 @@ enum {
     STATUS_BYTES = 4096 /* `status` is about 1.5 KiB */
 };
 
+static struct {
+    int calls; /* a pp_sandbox; -1: unknown */
+    int perf;  /* 0 or -errno; 1: unknown */
+} answers = {.calls = -1, .perf = 1};
+
 /* Whether a filter is in force for this thread, by `status`. False if `status` cannot be read. */
 static bool is_filtered(void)
 {
@@ -222,26 +227,24 @@ static pp_sandbox probe(void)
 
 pp_sandbox pp_sandbox_probe(void)
 {
-    static int answer = -1;
-    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    int known = __atomic_load_n(&answers.calls, __ATOMIC_RELAXED);
     if (known < 0) {
         known = (int)probe();
-        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+        __atomic_store_n(&answers.calls, known, __ATOMIC_RELAXED);
     }
     return (pp_sandbox)known;
 }
 
 int pp_sandbox_probe_perf(void)
 {
-    static int answer = 1;
-    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    int known = __atomic_load_n(&answers.perf, __ATOMIC_RELAXED);
     if (known > 0) {
         trial perf = {.what = TRY_PERF};
         known = 0;
         if (is_filtered()) {
             known = in_child(&perf) && perf.survived ? perf.perf : -EPERM;
         }
-        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+        __atomic_store_n(&answers.perf, known, __ATOMIC_RELAXED);
     }
     return known;
 }
