@@ -32,12 +32,14 @@ enum {
     LOADED_COUNT_OFFSET = 8
 };
 
-static const uint64_t *candidates[MAX_CANDIDATES];
-static uint64_t candidates_left; /* one bit each */
-static const uint32_t *loaded_count;
-static uint64_t own_changes;
-static bool calibrated;
-static bool suspect;
+static struct {
+    uint64_t candidates_left; /* one bit each */
+    uint64_t own_changes;
+    const uint32_t *loaded_count;
+    const uint64_t *candidates[MAX_CANDIDATES];
+    bool calibrated;
+    bool suspect;
+} loader;
 
 /* The factor is the odd number next to 2^64 / golden ratio: sums of small differences avoid 0. */
 static uint64_t mix(uint64_t epoch, uint64_t more)
@@ -47,49 +49,49 @@ static uint64_t mix(uint64_t epoch, uint64_t more)
 
 PP_RAW_MEMORY uint64_t pp_loader_epoch(void)
 {
-    uint64_t left = __atomic_load_n(&candidates_left, __ATOMIC_ACQUIRE);
-    uint64_t changes = __atomic_load_n(&own_changes, __ATOMIC_ACQUIRE);
+    uint64_t left = __atomic_load_n(&loader.candidates_left, __ATOMIC_ACQUIRE);
+    uint64_t changes = __atomic_load_n(&loader.own_changes, __ATOMIC_ACQUIRE);
     uint64_t epoch = mix(changes << MAX_CANDIDATES, left);
     for (; left != 0; left &= left - 1) {
         const uint64_t *word =
-            __atomic_load_n(&candidates[__builtin_ctzll(left)], __ATOMIC_RELAXED);
+            __atomic_load_n(&loader.candidates[__builtin_ctzll(left)], __ATOMIC_RELAXED);
         epoch = mix(epoch, __atomic_load_n(word, __ATOMIC_ACQUIRE));
     }
-    const uint32_t *loaded = __atomic_load_n(&loaded_count, __ATOMIC_RELAXED);
+    const uint32_t *loaded = __atomic_load_n(&loader.loaded_count, __ATOMIC_RELAXED);
     return epoch + (loaded != NULL ? __atomic_load_n(loaded, __ATOMIC_ACQUIRE) : 0);
 }
 
 bool pp_loader_epoch_is_known(void)
 {
-    return __atomic_load_n(&candidates_left, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&loader.candidates_left, __ATOMIC_ACQUIRE) != 0;
 }
 
 void pp_loader_note_change(void)
 {
-    __atomic_add_fetch(&own_changes, 1, __ATOMIC_ACQ_REL);
+    __atomic_add_fetch(&loader.own_changes, 1, __ATOMIC_ACQ_REL);
 }
 
 void pp_loader_suspect(void)
 {
-    __atomic_store_n(&suspect, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&loader.suspect, true, __ATOMIC_RELAXED);
 }
 
 bool pp_loader_is_suspect(void)
 {
-    return __atomic_load_n(&suspect, __ATOMIC_RELAXED);
+    return __atomic_load_n(&loader.suspect, __ATOMIC_RELAXED);
 }
 
 /* Keeps the candidates whose word still equals `loads`. */
 PP_RAW_MEMORY static void drop_disagreeing(uint64_t loads)
 {
-    uint64_t kept = candidates_left;
+    uint64_t kept = loader.candidates_left;
     for (uint64_t rest = kept; rest != 0; rest &= rest - 1) {
         int i = __builtin_ctzll(rest);
-        if (__atomic_load_n(candidates[i], __ATOMIC_RELAXED) != loads) {
+        if (__atomic_load_n(loader.candidates[i], __ATOMIC_RELAXED) != loads) {
             kept &= ~(UINT64_C(1) << i);
         }
     }
-    __atomic_store_n(&candidates_left, kept, __ATOMIC_RELEASE);
+    __atomic_store_n(&loader.candidates_left, kept, __ATOMIC_RELEASE);
 }
 
 /* Returns one bit for each candidate. */
@@ -98,7 +100,7 @@ PP_RAW_MEMORY static uint64_t find_candidates(const uint64_t *words, size_t coun
     unsigned found = 0;
     for (size_t i = 0; i < count && found < MAX_CANDIDATES; i++) {
         if (words[i] == loads) {
-            __atomic_store_n(&candidates[found++], &words[i], __ATOMIC_RELAXED);
+            __atomic_store_n(&loader.candidates[found++], &words[i], __ATOMIC_RELAXED);
         }
     }
     return (UINT64_C(1) << found) - 1;
@@ -110,15 +112,15 @@ PP_RAW_MEMORY void pp_loader_calibrate(const void *object, size_t size, uint64_t
     if (object == NULL) {
         return;
     }
-    if (calibrated) {
+    if (loader.calibrated) {
         drop_disagreeing(loads);
         return;
     }
-    calibrated = true;
+    loader.calibrated = true;
     const uint32_t *length = (const uint32_t *)((const char *)object + LOADED_COUNT_OFFSET);
     if (size > LOADED_COUNT_OFFSET + sizeof *length && *length == loaded) {
-        __atomic_store_n(&loaded_count, length, __ATOMIC_RELAXED);
+        __atomic_store_n(&loader.loaded_count, length, __ATOMIC_RELAXED);
     }
     uint64_t found = find_candidates(object, size / sizeof(uint64_t), loads);
-    __atomic_store_n(&candidates_left, found, __ATOMIC_RELEASE);
+    __atomic_store_n(&loader.candidates_left, found, __ATOMIC_RELEASE);
 }

@@ -9,7 +9,7 @@
  *                               \-> executable segments ---------------> seen list (mappings)
  *
  * Zone: NORMAL.
- * Locks: scan_lock, taken before the loader's own lock. A scan gives up on scan_lock after a while,
+ * Locks: scans.lock, taken before the loader's own lock. A scan gives up on it after a while,
  *        since a host may call us from inside a dl_iterate_phdr callback.
  * Owns: the entries of the seen list.
  */
@@ -55,22 +55,23 @@ typedef struct scan {
     bool unchanged, failed;
 } scan;
 
-static pp_lock scan_lock;
 static const uint64_t scan_patience_ns = 250000000; /* a scan takes milliseconds */
-/*
- * True if the parent of a fork had several threads. glibc's fork does not wait until other threads
- * have left dl_iterate_phdr or dlopen. So the lock of the loader's list may have an owner in the
- * child that does not exist, and a call of the loader would wait for ever. Such a child keeps using
- * the table that it inherited.
- */
-static bool fork_from_threads;
-static pp_arena seen_arena = PP_ARENA_INIT;
-static size_t seen_count;
-static uint64_t last_loads, last_unloads;
-/* The loader's private variables. Each thread that finds them stores the same values. */
-static const void *loader_state;
-static size_t loader_state_size;
-static bool loader_state_sought;
+
+static struct {
+    pp_lock lock;
+    /* True if the parent of a fork had several threads. glibc's fork does not wait until other
+     * threads have left dl_iterate_phdr or dlopen. So the lock of the loader's list may have an
+     * owner in the child that does not exist, and a call of the loader would wait for ever. Such a
+     * child keeps using the table that it inherited. */
+    bool fork_from_threads;
+    pp_arena seen_arena;
+    size_t seen_count;
+    uint64_t loads, unloads; /* the loader's counters at the last complete scan */
+    /* The loader's private variables. Each thread that finds them stores the same values. */
+    const void *loader;
+    size_t loader_size;
+    bool loader_sought;
+} scans = {.seen_arena = PP_ARENA_INIT};
 
 /* ---- one object ---- */
 
@@ -148,7 +149,7 @@ static int collect(struct dl_phdr_info *info, size_t size, void *context)
     if (s->count == 0 && size >= offsetof(struct dl_phdr_info, dlpi_tls_modid)) {
         s->loads = info->dlpi_adds;
         s->unloads = info->dlpi_subs;
-        if (s->loads == last_loads && s->unloads == last_unloads) {
+        if (s->loads == scans.loads && s->unloads == scans.unloads) {
             s->unchanged = true;
             return 1;
         }
@@ -335,16 +336,16 @@ static const char *object_path(const object *o, bool main_program)
             if ((size_t)length > tail && memcmp(buffer + length - tail, deleted, tail) == 0) {
                 length -= (long)tail;
             }
-            return pp_arena_text(&seen_arena, buffer, (size_t)length);
+            return pp_arena_text(&scans.seen_arena, buffer, (size_t)length);
         }
     } else if (name[0] != '/' && pp_working_folder(buffer, sizeof buffer - 1 - strlen(name)) == 0) {
         /* dlopen("./x.so"): right if it is recorded before a chdir */
         size_t length = strlen(buffer);
         buffer[length++] = '/';
         memcpy(buffer + length, name, strlen(name));
-        return pp_arena_text(&seen_arena, buffer, length + strlen(name));
+        return pp_arena_text(&scans.seen_arena, buffer, length + strlen(name));
     }
-    return pp_arena_text(&seen_arena, name, strlen(name));
+    return pp_arena_text(&scans.seen_arena, name, strlen(name));
 }
 
 static bool already_seen(const pp_mapping *mapping, const char *name)
@@ -396,17 +397,18 @@ static void remember_segment(const scan *s, const object *o, const ElfW(Phdr) * 
     };
     pp_elf_build_id(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, mapping.build_id,
                     &mapping.build_id_size);
-    if (seen_count == MAX_SEEN || already_seen(&mapping, o->vdso ? vdso_name : info->dlpi_name)) {
+    if (scans.seen_count == MAX_SEEN ||
+        already_seen(&mapping, o->vdso ? vdso_name : info->dlpi_name)) {
         return;
     }
-    pp_seen *entry = pp_arena_alloc(&seen_arena, sizeof *entry);
+    pp_seen *entry = pp_arena_alloc(&scans.seen_arena, sizeof *entry);
     mapping.path = object_path(o, main_program);
     if (entry == NULL || mapping.path == NULL) {
         return;
     }
     *entry = (pp_seen){.next = pp_modules_seen, .mapping = mapping, .main_program = main_program};
     __atomic_store_n(&pp_modules_seen, entry, __ATOMIC_RELEASE);
-    seen_count++;
+    scans.seen_count++;
 }
 
 static void remember_objects(const scan *s)
@@ -428,19 +430,19 @@ static void find_loader_state(void)
 {
     const void *state = NULL;
     size_t size = 0;
-    if (__atomic_load_n(&loader_state_sought, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&scans.loader_sought, __ATOMIC_ACQUIRE)) {
         return;
     }
     if (pp_loader_find_state(&state, &size)) {
-        __atomic_store_n(&loader_state_size, size, __ATOMIC_RELAXED);
-        __atomic_store_n(&loader_state, state, __ATOMIC_RELAXED);
+        __atomic_store_n(&scans.loader_size, size, __ATOMIC_RELAXED);
+        __atomic_store_n(&scans.loader, state, __ATOMIC_RELAXED);
     }
-    __atomic_store_n(&loader_state_sought, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&scans.loader_sought, true, __ATOMIC_RELEASE);
 }
 
 static void calibrate_epoch(const scan *s)
 {
-    pp_loader_calibrate(loader_state, loader_state_size, s->loads,
+    pp_loader_calibrate(scans.loader, scans.loader_size, s->loads,
                         (uint32_t)(s->loads - s->unloads));
 }
 
@@ -457,8 +459,8 @@ static int scan_all(struct dl_phdr_info *info, size_t size, void *context)
         remember_objects(s);
         calibrate_epoch(s);
         if (published) {
-            last_loads = s->loads;
-            last_unloads = s->unloads;
+            scans.loads = s->loads;
+            scans.unloads = s->unloads;
         }
     }
     return 1;
@@ -469,7 +471,7 @@ static int calibrate_from_first(struct dl_phdr_info *info, size_t size, void *co
 {
     (void)context;
     if (size >= offsetof(struct dl_phdr_info, dlpi_tls_modid)) {
-        pp_loader_calibrate(loader_state, loader_state_size, info->dlpi_adds,
+        pp_loader_calibrate(scans.loader, scans.loader_size, info->dlpi_adds,
                             (uint32_t)(info->dlpi_adds - info->dlpi_subs));
     }
     return 1;
@@ -488,25 +490,25 @@ void pp_modules_refresh(void)
         return;
     }
     find_loader_state();
-    if (!pp_lock_take_within(&scan_lock, pp_task_self(), scan_patience_ns)) {
+    if (!pp_lock_take_within(&scans.lock, pp_task_self(), scan_patience_ns)) {
         return;
     }
     scan s = {.arena = PP_ARENA_INIT};
     pp_libc_each_object(scan_all, &s);
     pp_arena_release(&s.arena);
-    pp_lock_release(&scan_lock);
+    pp_lock_release(&scans.lock);
 }
 
 void pp_modules_before_fork(void)
 {
-    fork_from_threads = pp_tasks_count() != 1;
+    scans.fork_from_threads = pp_tasks_count() != 1;
 }
 
 void pp_modules_after_fork_in_child(void)
 {
-    pp_lock_release(&scan_lock); /* in the child its holder, if any, does not exist */
+    pp_lock_release(&scans.lock); /* in the child its holder, if any, does not exist */
     pp_modules_forget_readers();
-    if (fork_from_threads) {
+    if (scans.fork_from_threads) {
         pp_loader_suspect();
     }
 }

@@ -25,11 +25,13 @@ enum {
     MAX_RETIRED = 8 /* further tables are never freed: a few KiB each, and hardly ever reached */
 };
 
-static pp_module_table *current;
-static unsigned readers;
-static uintptr_t interpreter; /* AT_BASE */
-static uintptr_t entry;       /* AT_ENTRY */
-static pp_module_table *retired[MAX_RETIRED];
+static struct {
+    pp_module_table *current;
+    unsigned readers;
+    uintptr_t interpreter; /* AT_BASE */
+    uintptr_t entry;       /* AT_ENTRY */
+    pp_module_table *retired[MAX_RETIRED];
+} modules;
 
 static const pp_module *search(const pp_module_table *table, uintptr_t pc)
 {
@@ -52,14 +54,14 @@ static const pp_module *search(const pp_module_table *table, uintptr_t pc)
 static bool search_current(uintptr_t pc, pp_module *module)
 {
     bool found = false;
-    __atomic_add_fetch(&readers, 1, __ATOMIC_SEQ_CST);
-    const pp_module_table *table = __atomic_load_n(&current, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&modules.readers, 1, __ATOMIC_SEQ_CST);
+    const pp_module_table *table = __atomic_load_n(&modules.current, __ATOMIC_SEQ_CST);
     const pp_module *m = table != NULL ? search(table, pc) : NULL;
     if (m != NULL) {
         *module = *m;
         found = true;
     }
-    __atomic_sub_fetch(&readers, 1, __ATOMIC_SEQ_CST);
+    __atomic_sub_fetch(&modules.readers, 1, __ATOMIC_SEQ_CST);
     return found;
 }
 
@@ -81,8 +83,8 @@ static bool ask_loader(uintptr_t pc, pp_module *module)
 bool pp_modules_is_entry_code(uintptr_t pc)
 {
     pp_module module;
-    uintptr_t base = __atomic_load_n(&interpreter, __ATOMIC_RELAXED);
-    uintptr_t start = __atomic_load_n(&entry, __ATOMIC_RELAXED);
+    uintptr_t base = __atomic_load_n(&modules.interpreter, __ATOMIC_RELAXED);
+    uintptr_t start = __atomic_load_n(&modules.entry, __ATOMIC_RELAXED);
     if (start != 0 && pc >= start && pc - start < ENTRY_BYTES) {
         return true;
     }
@@ -92,8 +94,8 @@ bool pp_modules_is_entry_code(uintptr_t pc)
 
 void pp_modules_set_entries(uintptr_t base, uintptr_t start)
 {
-    __atomic_store_n(&interpreter, base, __ATOMIC_RELAXED);
-    __atomic_store_n(&entry, start, __ATOMIC_RELAXED);
+    __atomic_store_n(&modules.interpreter, base, __ATOMIC_RELAXED);
+    __atomic_store_n(&modules.entry, start, __ATOMIC_RELAXED);
 }
 
 bool pp_modules_find(uintptr_t pc, pp_module *module)
@@ -117,19 +119,19 @@ static void release(pp_module_table *table)
 
 void pp_modules_publish(pp_module_table *table)
 {
-    pp_module_table *old = __atomic_exchange_n(&current, table, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) == 0) {
+    pp_module_table *old = __atomic_exchange_n(&modules.current, table, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&modules.readers, __ATOMIC_SEQ_CST) == 0) {
         /* A reader that comes now finds the new table. */
         release(old);
         for (unsigned i = 0; i < MAX_RETIRED; i++) {
-            release(retired[i]);
-            retired[i] = NULL;
+            release(modules.retired[i]);
+            modules.retired[i] = NULL;
         }
         return;
     }
     for (unsigned i = 0; i < MAX_RETIRED; i++) {
-        if (retired[i] == NULL) {
-            retired[i] = old;
+        if (modules.retired[i] == NULL) {
+            modules.retired[i] = old;
             return;
         }
     }
@@ -137,5 +139,5 @@ void pp_modules_publish(pp_module_table *table)
 
 void pp_modules_forget_readers(void)
 {
-    __atomic_store_n(&readers, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&modules.readers, 0, __ATOMIC_SEQ_CST);
 }

@@ -16,7 +16,7 @@
  *
  * Zone: SIGNAL for find; refresh is NORMAL (module_scan.c), mappings is also for the fatal-signal
  *       writer (module_mappings.c).
- * Locks: refresh takes scan_lock (module_scan.c), then the loader's own (dl_iterate_phdr).
+ * Locks: refresh takes scans.lock (module_scan.c), then the loader's own (dl_iterate_phdr).
  * Owns: the table and the list of seen objects.
  */
 #ifndef PP_MODULES_MODULES_H

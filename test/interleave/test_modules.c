@@ -62,7 +62,7 @@ static void find_twice(void)
 
 static void nobody_reads(void)
 {
-    MODEL_CHECK(readers == 0);
+    MODEL_CHECK(modules.readers == 0);
 }
 
 static const model_scenario publishing = {
