@@ -47,7 +47,8 @@ typedef struct pp_label_cell {
 
 /* Returns NULL if the kernel refuses memory. */
 pp_label_cells *pp_label_cells_new(void);
-/* Drops the references to sets. The caller guarantees that no thread uses a cell, now or later. */
+/* Frees the table and its references to sets. The caller guarantees that no thread uses a cell, now
+ * or later. */
 void pp_label_cells_free(pp_label_cells *cells);
 
 /* Returns the table at *place; maps one there if *place is NULL. The table stays for ever. */

@@ -107,7 +107,8 @@ static inline pprof_labels *pp_labels_exchange(pprof_labels *labels)
     return before;
 }
 
-/* Where other threads read the calling thread's set; valid as long as the calling thread lives. */
+/* Returns the place where other threads read the calling thread's set; valid as long as the calling
+ * thread lives. */
 static inline pprof_labels **pp_labels_place(void)
 {
     return &pp_labels_of_thread;

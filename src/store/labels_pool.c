@@ -4,6 +4,7 @@
  *
  * Zone: SIGNAL.
  * Owns: the slabs.
+ * Tested by: unit.labels, interleave.labels
  */
 #include "store/labels_pool.h"
 

@@ -4,6 +4,7 @@
  *
  * Zone: SIGNAL (bare mmap and munmap).
  * Owns: the chunks.
+ * Tested by: unit.labels, unit.heap_threads
  */
 #include "store/lasting.h"
 

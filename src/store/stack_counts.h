@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack_counts.h: a hash table with the number of samples of each stack, filled by signal handlers.
+ * stack_counts.h: a hash table with the number of samples of each stack, filled by signal handlers
+ * and hooks.
  *
  * The table fills from front to back. Nothing in it moves, and nobody frees an entry before the
  * whole table, so readers and writers need no locks: one compare-and-swap on the head of a chain

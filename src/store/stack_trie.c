@@ -4,6 +4,7 @@
  *
  * Zone: HOOK.
  * Owns: the roots; the memory of stacks.
+ * Tested by: unit.heap_buckets, interleave.heap_buckets
  */
 #include "store/stack_trie.h"
 

@@ -40,7 +40,7 @@ typedef struct pp_value_table pp_value_table;
 typedef struct pp_value {
     uintptr_t value; /* any word */
     const pp_trie_stack *stack;
-    struct pprof_labels *labels; /* or NULL; the reference goes with the value */
+    struct pprof_labels *labels; /* or NULL; the value owns the reference */
 } pp_value;
 
 /* Returns NULL if the kernel refuses memory. */
@@ -69,7 +69,7 @@ size_t pp_value_table_estimate(const pp_value_table *table);
 /*
  * Calls `visit` for every value, as the values are at one moment. Other threads wait meanwhile, so
  * `visit` has to be quick, and must not call functions of this file. Returns false, without a call,
- * if there are more than `capacity` values. Before it begins, it lets waiting threads finish.
+ * if there are more than `capacity` values. Before that, waiting threads go first.
  */
 typedef void pp_value_visit(const pp_value *value, void *context);
 bool pp_value_table_each(pp_value_table *table, size_t capacity, pp_value_visit *visit,
