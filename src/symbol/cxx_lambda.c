@@ -3,6 +3,7 @@
  * cxx_lambda.c: lambdas and other unnamed types.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.readable
  */
 #include "symbol/cxx.h"
 

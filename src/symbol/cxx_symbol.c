@@ -3,6 +3,7 @@
  * cxx_symbol.c: whole symbols: functions, objects, and symbols that compilers generate.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.readable
  */
 #include "symbol/cxx.h"
 

@@ -3,6 +3,7 @@
  * cxx_template.c: parameters of templates, which the arguments replace later, and arguments.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.readable, e2e.names
  */
 #include "symbol/cxx.h"
 

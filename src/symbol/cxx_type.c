@@ -10,6 +10,7 @@
  *   RK PFicE    int (* const&|)(char)
  *
  * Zone: SIGNAL.
+ * Tested by: unit.readable
  */
 #include "symbol/cxx.h"
 

@@ -3,6 +3,7 @@
  * extents.c: finds extents in one pass over the sorted table, and reads each entry that was hit.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
+ * Tested by: unit.places, e2e.stripped_names
  */
 #include "symbol/extents.h"
 
@@ -12,7 +13,7 @@ enum {
     WINDOW_ENTRIES = 512, /* 4 KiB of the table in one read */
     WINDOW_BYTES = 4096,  /* of the entries: adjacent functions have adjacent entries */
     ENTRY_SIZE = 32,      /* the most bytes of an entry up to its size field */
-    CIE_SIZE = 64,        /* bytes of a CIE up to its encodings: 30 in what compilers write */
+    CIE_SIZE = 64,        /* bytes of a CIE up to its encodings: compilers write 30 */
     /* Pointer encodings, LSB Core 5.0 table 10-2. */
     ENCODING_UDATA4 = 0x03,
     ENCODING_SDATA4 = 0x0b,

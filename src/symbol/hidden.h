@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hidden.h: recognizes functions that stacks omit, because they tell a reader nothing.
+ * hidden.h: recognizes functions that stacks omit, because readers do not need them.
  *
  * Zone: NORMAL, and the fatal-signal writer (reads only its arguments).
  */

@@ -5,6 +5,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv).
  * Owns: a scratch arena for the length of a call.
+ * Tested by: unit.places, e2e.stripped_names
  */
 #include "symbol/ifuncs.h"
 

@@ -4,6 +4,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the pointer to the source.
+ * Tested by: unit.proto, unit.frame_comments, e2e.lines
  */
 #include "symbol/lines.h"
 

@@ -3,6 +3,7 @@
  * mangled.c: the reader and the writer of the demanglers (contract in the header).
  *
  * Zone: SIGNAL.
+ * Tested by: unit.readable
  */
 #include "symbol/mangled.h"
 

@@ -3,12 +3,13 @@
  * relocations.c: reads the tables through a window, and names by their offsets.
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
+ * Tested by: unit.places, e2e.stripped_names
  */
 #include "symbol/relocations.h"
 
 #include <string.h>
 
-enum { WINDOW_RELOCATIONS = 256 /* 6 KiB of the table at a time */, NAME_SIZE = 4096 };
+enum { WINDOW_RELOCATIONS = 256 /* 6 KiB of the table in one read */, NAME_SIZE = 4096 };
 
 static void each_of_part(const pp_elf *elf, uint64_t offset, uint64_t count, bool numbered,
                          pp_relocation_use *use, void *context, Elf64_Rela *window)

@@ -4,6 +4,7 @@
  * name.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.readable, e2e.names
  */
 #include "symbol/rust_name.h"
 

@@ -7,6 +7,7 @@
  * The parser reads generic arguments, and writes only "<>".
  *
  * Zone: SIGNAL.
+ * Tested by: unit.readable
  */
 #include "symbol/rust_name.h"
 

@@ -4,6 +4,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer (pread only).
  * Owns: a scratch arena for the duration of a call.
+ * Tested by: unit.places, e2e.stripped_names
  */
 #include "symbol/stubs.h"
 
