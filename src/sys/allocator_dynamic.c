@@ -3,6 +3,7 @@
  * allocator_dynamic.c: reads mallinfo2() of glibc, if the program allocates from glibc.
  *
  * Zone: NORMAL.
+ * Tested by: unit.memory_stats
  */
 #include "sys/allocator.h"
 

@@ -3,6 +3,7 @@
  * doorbell.c: a counter, and the kernel's wait queue (futex) for its address.
  *
  * Zone: SIGNAL (for ringing; only threads of the library wait).
+ * Tested by: e2e.options
  */
 #include "sys/doorbell.h"
 

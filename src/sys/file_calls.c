@@ -7,6 +7,7 @@
  * before it has tested what the filter permits.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.elf, e2e.seccomp
  */
 #include "sys/file_calls.h"
 

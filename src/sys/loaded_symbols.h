@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * loaded_symbols.h: tells which functions a loaded object defines.
+ * loaded_symbols.h: finds the functions that a loaded object defines.
  *
  * It reads the object's dynamic symbol table as the loader does, but without the loader: dlsym
  * waits for a lock that is held while the constructors of a library run.

@@ -3,7 +3,8 @@
  * log.c: messages to stderr or a log file.
  *
  * Zone: SIGNAL.
- * Owns: the template and the path of the log file; what stderr was at start-up.
+ * Owns: the template and the path of the log file; the identity of stderr at start-up.
+ * Tested by: unit.options, e2e.options
  */
 #include "sys/log.h"
 

@@ -23,7 +23,7 @@ void pp_log_init(void);
  * stderr. -EINVAL for an unknown placeholder, -ENAMETOOLONG if the path does not fit. */
 int pp_log_set_path(const char *template);
 
-/* Expands the placeholders again, for the child, which may so have a log file of its own. */
+/* Expands the placeholders again, so that the child has a log file of its own if they name one. */
 void pp_log_after_fork_in_child(void);
 
 /* Writes "libpprof: ", the text and a newline. */

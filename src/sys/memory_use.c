@@ -3,6 +3,7 @@
  * memory_use.c: reads getrusage() and the file `status` of /proc.
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: unit.memory_stats
  */
 #include "sys/memory_use.h"
 

@@ -3,6 +3,7 @@
  * numbers.c: reads a folder by getdents64 and parses the names.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.tasks
  */
 #include "sys/numbers.h"
 

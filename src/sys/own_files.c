@@ -4,6 +4,7 @@
  *
  * Zone: SIGNAL.
  * Owns: the list.
+ * Tested by: e2e.descriptors
  */
 #include "sys/own_files.h"
 

@@ -4,6 +4,7 @@
  *
  * Zone: SIGNAL.
  * Owns: the program's name, and when the library was loaded.
+ * Tested by: unit.output, unit.options
  */
 #include "sys/path_template.h"
 

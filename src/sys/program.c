@@ -3,6 +3,7 @@
  * program.c: reads /proc/self, or else /proc/thread-self.
  *
  * Zone: SIGNAL.
+ * Tested by: e2e.first_thread_ends
  */
 #include "sys/program.h"
 

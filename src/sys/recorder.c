@@ -4,6 +4,7 @@
  *
  * Zone: SIGNAL.
  * Owns: the number and the identity of the socket.
+ * Tested by: unit.output, e2e.cpprof_record
  */
 #include "sys/recorder.h"
 

@@ -53,7 +53,7 @@ bool pp_recorder_has(int fd);
 /* Makes programs that this process executes inherit the descriptor, or not. */
 void pp_recorder_pass_on(bool on);
 
-/* Sends nothing any more, because sending failed. */
+/* Stops sending. Called if a send has failed. */
 void pp_recorder_give_up(void);
 
 /* Adds to the profile, and sends each full message. 0 or -errno; -ETIMEDOUT if nobody reads until

@@ -4,6 +4,7 @@
  *
  * Zone: NORMAL.
  * Owns: the answers.
+ * Tested by: e2e.seccomp
  */
 #include "sys/sandbox.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sandbox.h: finds out whether a seccomp filter permits the library's calls, without a risk.
+ * sandbox.h: tests whether a seccomp filter permits the library's calls, without risking a kill.
  *
  * Containers run under filters that refuse forbidden calls with an error; some services run under
  * filters that kill. If the process is under any filter, a child tries the calls that the sampler

@@ -3,6 +3,7 @@
  * sanitizers.c: calls the functions of the sanitizers that the program has.
  *
  * Zone: SIGNAL.
+ * Tested by: e2e.sanitizers
  */
 #include "sys/sanitizers.h"
 

@@ -29,7 +29,7 @@ typedef enum pp_task_activity {
     PP_TASK_UNKNOWN /* /proc permits no answer */
 } pp_task_activity;
 
-/* Where a thread waits. */
+/* The place where a thread waits. */
 typedef struct pp_task_place {
     long call; /* number of the system call; -1: in none (a page fault) */
     uintptr_t sp, pc;
@@ -56,7 +56,7 @@ bool pp_task_has_pending(int tid, int signal, char text[PP_TASK_STATUS_BYTES]);
 /* Stores the thread's name, "" if the thread is gone. */
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES]);
 
-/* The name of a system call, or NULL. */
+/* Returns the name of a system call, or NULL. */
 const char *pp_task_call_name(long call);
 
 #endif

@@ -3,6 +3,7 @@
  * write_all.c: repeats write(2) until everything is written.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.writer, unit.output
  */
 #include "sys/write_all.h"
 

@@ -3,6 +3,7 @@
  * write_signals.c: holds SIGPIPE and SIGXFSZ back.
  *
  * Zone: SIGNAL.
+ * Tested by: e2e.output
  */
 #include "sys/write_signals.h"
 
