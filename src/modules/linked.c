@@ -4,6 +4,7 @@
  *
  * Zone: NORMAL.
  * Locks: the loader's, in dl_iterate_phdr.
+ * Tested by: e2e.heap_linked
  */
 #include "modules/linked.h"
 

@@ -5,6 +5,7 @@
  * Zone: NORMAL.
  * Locks: dlsym and dladdr1 take the loader's first lock, dl_iterate_phdr takes its second; dlopen
  *        and dlclose take both, in this order.
+ * Tested by: unit.loader, e2e.lines
  */
 #include "modules/loader.h"
 

@@ -4,6 +4,7 @@
  * If it calls dlopen, only the hook of dlclose counts changes.
  *
  * Zone: NORMAL.
+ * Tested by: e2e.static
  */
 #include "modules/loader.h"
 

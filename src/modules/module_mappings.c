@@ -5,6 +5,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no loader; reads /proc/self/maps).
  * Owns: the head of the seen list.
+ * Tested by: unit.modules
  */
 #include "modules/modules.h"
 

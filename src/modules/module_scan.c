@@ -12,6 +12,7 @@
  * Locks: scans.lock, taken before the loader's own lock. A scan gives up on it after a while,
  *        since a host may call us from inside a dl_iterate_phdr callback.
  * Owns: the entries of the seen list.
+ * Tested by: unit.modules, unit.loader
  */
 #include "modules/modules.h"
 

@@ -4,6 +4,7 @@
  *
  * Zone: SIGNAL.
  * Owns: the addresses of the library's code.
+ * Tested by: e2e.own_frames
  */
 #include "modules/own_code.h"
 
@@ -16,14 +17,14 @@
 
 enum { PAGE = 4096, CLOCK_BYTES = 2 * PAGE /* of the vDSO, at most */ };
 
-/* Of the module that this is a part of.
+/* Addresses of the module that contains this code.
  * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's names */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
 extern char __bss_start[] __attribute__((visibility("hidden")));
 extern char end[] __attribute__((visibility("hidden")));
-/* Of the archives alone.
+/* Sections that only the archives have.
  * NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
 extern const char __start_pp_text[] __attribute__((weak, visibility("hidden")));
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): likewise */
