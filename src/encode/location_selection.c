@@ -3,6 +3,7 @@
  * location_selection.c: checks the guess, and assigns ids if it was wrong.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
+ * Tested by: unit.proto
  */
 #include "encode/location_selection.h"
 

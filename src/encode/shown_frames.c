@@ -3,6 +3,7 @@
  * shown_frames.c: removes frames at both ends of a stack.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
+ * Tested by: unit.proto, unit.frame_comments
  */
 #include "encode/shown_frames.h"
 
