@@ -4,6 +4,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the same as the header.
+ * Tested by: unit.heap_rows, unit.label_cells
  */
 #include "profile/label_shares.h"
 

@@ -3,6 +3,7 @@
  * mappings.c: takes the mappings of the module table.
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: unit.count_profile
  */
 #include "profile/mappings.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.h: the executable mappings of a profile.
+ * mappings.h: gives a profile its executable mappings.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: nothing; everything is in the arena.

@@ -3,6 +3,7 @@
  * samples.c: collects and sorts samples.
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: unit.count_profile
  */
 #include "profile/samples.h"
 

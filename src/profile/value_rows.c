@@ -8,6 +8,7 @@
  * Equal sets that are different objects are merged later (count_profile.h).
  *
  * Zone: NORMAL.
+ * Tested by: unit.custom_profiles
  */
 #include "profile/value_rows.h"
 
