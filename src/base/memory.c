@@ -4,6 +4,7 @@
  *
  * Zone: SIGNAL.
  * Owns: the mark.
+ * Tested by: unit.buffer
  */
 #include "base/memory.h"
 

@@ -3,7 +3,7 @@
  * memory.h: maps and unmaps the library's own memory.
  *
  * The library hooks mmap and its like, since the program's mappings belong to the heap profile; the
- * library's own mappings do not. A mark of the thread tells the hook that the caller is the
+ * library's own mappings do not. A mark of the thread shows the hook that the caller is the
  * library. Bare system calls are no alternative: tests make mmap fail by replacing it, and
  * sanitizers must see what is mapped.
  *

@@ -3,6 +3,7 @@
  * utf8.c: decodes UTF-8 (contract in the header).
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: unit.quoted
  */
 #include "base/utf8.h"
 
