@@ -11,7 +11,7 @@
  *   PIPE       the two at the first argument
  *   PAIR       the two at the fourth argument
  *   COPY       the result, unless it is the first argument
- *   CONTROL    the result, if the second argument means a copy
+ *   CONTROL    the result, if the second argument asks for a copy
  *   SIGNALS    the result, if the first argument is -1
  *   MESSAGE    those in the message at the second argument
  *   MESSAGES   those in the messages at the second

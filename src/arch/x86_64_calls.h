@@ -104,7 +104,7 @@ static inline bool pp_prologue_size(const uint8_t code[PP_PROLOGUE_BYTES], uintp
         }
     }
     if (code[i] == 0x48 && code[i + 1] == 0x83 && code[i + 2] == 0xec) {
-        *size += code[i + 3] < 0x80 ? code[i + 3] : 0x80; /* sub $-128 is how 128 is added */
+        *size += code[i + 3] < 0x80 ? code[i + 3] : 0x80; /* compilers add 128 by sub $-128 */
     } else if (code[i] == 0x48 && code[i + 1] == 0x81 && code[i + 2] == 0xec) {
         uint32_t more = 0;
         memcpy(&more, code + i + 3, sizeof more);

@@ -31,14 +31,15 @@
             ".size " #name ", . - " #name "\n" PP_SHOWN_AS_ROW(#target, ".Lpp_stub_" #name))
 
 /*
- * Defines the function `name` (weak, and `entry` for the same place within the library), whose up
- * to six arguments and registers go to target(const pp_stub_call *) and whose result is that one's.
+ * Defines the function `name` (weak; `entry` is the same address for the library itself). It calls
+ * target(const pp_stub_call *) with its arguments, up to six, and its caller's registers, and
+ * returns the result.
  */
 typedef struct pp_stub_call {
     uintptr_t argument[6];
     uintptr_t bx, fp; /* the caller's */
     uintptr_t unused;
-    uintptr_t return_address; /* behind it begins the caller's frame */
+    uintptr_t return_address; /* the caller's frame begins after it */
 } pp_stub_call;
 
 #define PP_STUB_CALL(name, entry, target)                                                          \
@@ -75,16 +76,16 @@ typedef struct pp_stub_call {
             ".cfi_endproc\n"                                                                       \
             ".size " name ", . - " name "\n")
 
-/* Another name for it. */
+/* Defines `name` (weak) as another name of `other`. */
 #define PP_STUB_ALIAS(name, other)                                                                 \
     __asm__(".weak " name "\n"                                                                     \
             ".set " name ", " other "\n")
 
 /*
- * Defines the thread start routine `name(arg)`: calls `prepare(arg, sp, fp, bx)`, with its caller's
- * registers (the return address lies at sp), which returns a struct of two words {function,
- * argument}, and jumps to function(argument), so that the thread's stack looks as if the C library
- * had called the function itself.
+ * Defines the thread start routine `name(arg)`. It calls `prepare(arg, sp, fp, bx)` with its
+ * caller's registers (the return address is at sp), which returns a struct of two words {function,
+ * argument}. Then it jumps to function(argument), so that the thread's stack looks as if the C
+ * library had called the function itself.
  */
 #define PP_STUB_THREAD_START(name, prepare)                                                        \
     __asm__(".text\n"                                                                              \

@@ -4,7 +4,8 @@
  *
  *   NAME            the function that the program calls: a jump to the address in the hook's
  *                   target, which is the real function while nothing is counted
- *   pp_count_NAME   reads the lock word; jumps to the real function if no thread is in the way
+ *   pp_count_NAME   reads the lock word; jumps to the real function unless the condition for the
+ *                   slow path (arch/wait_list.h) holds
  *   pp_slow_NAME    calls kinds/contention/waits.c; also the target of an unresolved hook
  *   syscall         calls kinds/contention/futex.c
  *
