@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * numbers.c: reads a folder by getdents64 and parses the names.
+ * numbers.c: reads the numbers in a folder by getdents64.
  *
  * Zone: SIGNAL.
  * Tested by: unit.tasks

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_files.c: bare system calls, and a list of the open descriptors.
+ * own_files.c: opens and closes by bare system calls, and keeps a list of the open descriptors.
  *
  * Zone: SIGNAL.
  * Owns: the list.

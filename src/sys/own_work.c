@@ -4,6 +4,7 @@
  *
  * Zone: SIGNAL.
  * Owns: the mark.
+ * Tested by: e2e.lines
  */
 #include "sys/own_work.h"
 

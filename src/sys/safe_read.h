@@ -16,7 +16,7 @@
 
 /*
  * Copies `size` bytes from `from`, or returns false if any of them is not readable. Uses
- * process_vm_readv(2) on the own process. If a sandbox refuses that call, checks each page and then
+ * process_vm_readv(2) on this process. If a sandbox refuses that call, checks each page and then
  * copies, which leaves a window for a concurrent munmap.
  */
 bool pp_safe_copy(void *to, uintptr_t from, size_t size);
