@@ -13,7 +13,7 @@
  * epoch change too often; the next refresh at which it differs drops it. Dropping a candidate
  * brings no earlier epoch back (loader.c).
  *
- * Zone: SIGNAL; NORMAL code (modules/module_scan.c, line_plugin.c) calls pp_loader_calibrate,
+ * Zone: SIGNAL; NORMAL code (module_scan.c, output/line_plugin.c) calls pp_loader_calibrate,
  *       pp_loader_find_state, pp_loader_own_folder and pp_loader_load.
  * Owns: the list of candidates; the mark that the loader is suspect.
  */
