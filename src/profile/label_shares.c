@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * label_shares.c: copies, sorts and merges cells.
+ * label_shares.c: makes sorted shares of the cells, one for each owner and set.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the same as the header.

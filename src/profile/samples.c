@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * samples.c: collects and sorts samples.
+ * samples.c: the order of samples (contract in the header).
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Tested by: unit.count_profile
