@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * cfi.h: from call-frame information to the rule of one PC.
+ * cfi.h: the rule of one PC, from call-frame information.
  *
- *   pc --binary search--> .eh_frame_hdr table --> FDE --> CIE
- *                                                  |       |
- *                     rule <-- row at pc <-- run the CFA programs of both
+ *   pc --cfi_entry.h--> FDE, CIE --> run the CFA programs of both --> row at pc --> rule
  *
- * Formats: Linux Standard Base Core 5.0, section 10.6 (.eh_frame, .eh_frame_hdr); DWARF 5,
- * section 6.4 (CFA programs). All bytes are untrusted: every read is bounded, every loop ends.
+ * Format: DWARF 5, section 6.4 (CFA programs). All bytes are untrusted: every read is bounded,
+ * every loop ends.
  *
  * Zone: SIGNAL.
  */
@@ -17,20 +15,21 @@
 #include "unwind/image.h"
 #include "unwind/rule.h"
 
-/* What pp_cfi_rule() works in; needs no initialisation. */
+/* The memory in which rules are computed. It keeps the CFI that one rule needed, since the next
+ * rule of the same walk often needs it too. */
 typedef struct pp_cfi_space {
     uint64_t words[288];
 } pp_cfi_space;
+
+/* Empties a space: before its first rule, and before a rule of an image whose bytes or bounds may
+ * have changed since the one before. */
+void pp_cfi_open(pp_cfi_space *space);
 
 /*
  * The rule for the instruction at `pc` (for a caller: of its call, the return address minus 1) from
  * the CFI of `image`. kind PP_RULE_NONE if the image has no CFI for it, or CFI that cannot be used.
  */
 void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule);
-
-/* Likewise, in a space that has served before, in the same walk: no module of the walk's frames can
- * have changed since, and what was read of them is used again. */
-void pp_cfi_next_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule);
 
 /* The first instruction of the function (or part of one) whose CFI covers `pc`; 0 if there
  * is none. */

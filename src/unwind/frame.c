@@ -295,18 +295,30 @@ PP_COLD_PATH static bool returns_into_module(pp_frame *f)
     return pp_stack_read(&f->window, f->sp, &word) && pp_modules_find(word - 1, &module);
 }
 
-PP_COLD_PATH static void block_signals(pp_frame *f)
+/* The first rule of a walk that is not in the cache blocks signals and opens the space for CFI. All
+ * further ones find that done: a pair of system calls for each would cost as much as the rule. */
+PP_COLD_PATH static void begin_computing(pp_frame *f)
 {
-    if (!f->undisturbed) {
+    if (!f->computes) {
         f->space->mask = 0;
         pp_signals_block(&f->space->mask);
-        f->undisturbed = true;
+        pp_cfi_open(&f->space->cfi);
+        f->computes = true;
     }
 }
 
-PP_COLD_PATH void pp_frame_close(const pp_frame *f)
+PP_COLD_PATH void pp_frame_end_computing(pp_frame *f)
 {
     pp_signals_restore(&f->space->mask);
+    f->computes = false;
+}
+
+/* The space must not mix what was read within different bounds. */
+PP_COLD_PATH static void compute_rule_of_wider(pp_walk_space *space, uintptr_t pc)
+{
+    pp_cfi_open(&space->cfi);
+    pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
+    pp_cfi_open(&space->cfi);
 }
 
 /* Leaves the rule in the frame's space. */
@@ -315,19 +327,13 @@ PP_COLD_PATH static void compute_rule(pp_frame *f)
     pp_walk_space *space = f->space;
     uintptr_t pc = pp_frame_instruction(f);
     space->rule = (pp_rule){.kind = PP_RULE_NONE};
-    block_signals(f);
+    begin_computing(f);
     if (!find_image(f, pc, &space->image)) {
         return;
     }
-    if (!f->missed) {
-        f->missed = true;
-        pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
-    } else {
-        pp_cfi_next_rule(&space->image, pc, &space->cfi, &space->rule);
-    }
+    pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
     if (space->rule.kind == PP_RULE_NONE && space->image.permanent && widen(&space->image)) {
-        pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
-        f->missed = false; /* what the space holds is of other bounds */
+        compute_rule_of_wider(space, pc);
     }
     space->rule.apart = pp_own_code_has(pc);
     if (space->rule.silent > 1 && f->exact && !returns_into_module(f)) {
@@ -349,7 +355,7 @@ PP_COLD_PATH bool pp_frame_explain(pp_frame *f, uintptr_t *function)
         return false;
     }
     *function = pp_cfi_function(&space->image, pp_frame_instruction(f), &space->cfi);
-    f->missed = false; /* what the space held of the rule has made room */
+    pp_cfi_open(&space->cfi); /* the image's bounds may have been the wider ones */
     return *function != 0;
 }
 

@@ -16,6 +16,7 @@
 #define PP_UNWIND_FRAME_H
 
 #include "arch/registers.h"
+#include "base/compiler.h"
 #include "unwind/stack_memory.h"
 
 #include <stdbool.h>
@@ -35,8 +36,7 @@ typedef struct pp_frame {
     uintptr_t fp, bx;         /* 0 = not known: no frame hangs on a register that is 0 */
     bool exact;               /* pc is the instruction itself, not a return address */
     bool guessed;             /* some frame so far was passed without CFI */
-    bool missed;              /* some rule so far was computed: the space has been used */
-    bool undisturbed;         /* signals are blocked; the space has the mask to restore */
+    bool computes;            /* some rule so far was computed: see pp_frame_close() */
     const pp_registers *full; /* all registers of the last exact frame, NULL if there was none */
     struct pp_walk_space *space;
     pp_stack_window window;
@@ -44,12 +44,17 @@ typedef struct pp_frame {
     unsigned generation;
 } pp_frame;
 
-/*
- * Ends a walk that is `undisturbed`. The first rule that is not in the cache blocks signals, all
- * further ones of the same walk find them blocked: a pair of system calls for each would cost as
- * much as the rule.
- */
-void pp_frame_close(const pp_frame *f);
+/* Only for pp_frame_close(). */
+void pp_frame_end_computing(pp_frame *f);
+
+/* Ends a walk: signals, which are blocked from the first rule on that a walk computes, are as they
+ * were before. */
+static inline void pp_frame_close(pp_frame *f)
+{
+    if (pp_unlikely(f->computes)) {
+        pp_frame_end_computing(f);
+    }
+}
 
 /* Moves `f` to its caller. */
 pp_verdict pp_frame_leave(pp_frame *f);

@@ -23,8 +23,6 @@ uintptr_t pp_function_within(uintptr_t address, pp_walk_space *space)
     *f = (pp_frame){.pc = address + 1, .space = space, .epoch = pp_loader_epoch()};
     f->generation = pp_rule_cache_generation(f->epoch);
     bool explained = pp_frame_explain(f, &function);
-    if (f->undisturbed) {
-        pp_frame_close(f);
-    }
+    pp_frame_close(f);
     return explained ? function : 0;
 }

@@ -201,9 +201,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
         v = v == PP_GO_ON ? pp_frame_leave(f) : v;
         pp_memo_after_step(use, f, v != PP_GO_ON);
     }
-    if (pp_unlikely(f->undisturbed)) {
-        pp_frame_close(f);
-    }
+    pp_frame_close(f);
     walk->depth = (uint32_t)(out.at - walk->pcs);
     walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
@@ -225,7 +223,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
 static pp_frame *start(pp_walk_space *space)
 {
     pp_frame *f = &space->frame;
-    f->exact = f->guessed = f->missed = f->undisturbed = false;
+    f->exact = f->guessed = f->computes = false;
     f->full = NULL;
     f->space = space;
     return f;

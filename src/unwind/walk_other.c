@@ -55,9 +55,7 @@ void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *w
         walk->pcs[walk->depth++] = pp_frame_stored_pc(f);
         v = v == PP_GO_ON ? leave(f, &space->search) : v;
     }
-    if (f->undisturbed) {
-        pp_frame_close(f);
-    }
+    pp_frame_close(f);
     walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
     uint32_t own = pp_own_frames_next(walk->pcs, 0, walk->depth);

@@ -6,10 +6,10 @@
  * The rule of each PC at which a table entry begins is asked for, and of some behind it. A rule
  * must be one that the walk can apply. If the search table is sorted it must be the same when the
  * module is read by safe copies, and, of a module whose second half is unmapped meanwhile, be the
- * same or be none.
+ * same or be none. A space that has served for other rules must give the same rule as an empty one.
  *
- * Sources: src/unwind/cfi.c src/unwind/expression.c src/unwind/image.c src/unwind/rebase.c
- * Sources: src/unwind/copies.c src/sys/safe_read.c src/modules/loader.c
+ * Sources: src/unwind/cfi.c src/unwind/cfi_entry.c src/unwind/expression.c src/unwind/image.c
+ * Sources: src/unwind/rebase.c src/unwind/copies.c src/sys/safe_read.c src/modules/loader.c
  * Seeds: images as test/unit/cfi_image.h assembles them, and of real libraries (seeds.c).
  */
 #include "unwind/cfi.h"
@@ -34,6 +34,7 @@ static const uintptr_t offsets[] = {0, 1, 5, 16, 27, 64, 255, 4096};
 enum { OFFSETS = sizeof offsets / sizeof *offsets };
 
 static pp_cfi_space space;
+static pp_cfi_space space_of_walk; /* serves for all rules of an input, as in a walk */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -77,6 +78,12 @@ static int same_rule(const pp_rule *a, const pp_rule *b)
 
 static bool table_is_sound;
 
+static void compute_rule(const pp_image *image, uintptr_t pc, pp_rule *rule)
+{
+    pp_cfi_open(&space);
+    pp_cfi_rule(image, pc, &space, rule);
+}
+
 /* With kept copies the second time meets what the first has left behind. */
 static void ask_by_copies(pp_image image, uintptr_t pc, const pp_rule *rule)
 {
@@ -84,7 +91,7 @@ static void ask_by_copies(pp_image image, uintptr_t pc, const pp_rule *rule)
     image.permanent = false;
     for (int i = 0; i < 3; i++) {
         image.keep = i > 0;
-        pp_cfi_rule(&image, pc, &space, &copied);
+        compute_rule(&image, pc, &copied);
         check_rule(&copied);
         if (table_is_sound && !same_rule(rule, &copied))
             abort();
@@ -95,8 +102,12 @@ static void ask(pp_image image, uintptr_t pc, bool by_copies)
 {
     pp_rule rule;
     image.permanent = true;
-    pp_cfi_rule(&image, pc, &space, &rule);
+    compute_rule(&image, pc, &rule);
     check_rule(&rule);
+    pp_rule next;
+    pp_cfi_rule(&image, pc, &space_of_walk, &next);
+    if (!same_rule(&rule, &next))
+        abort();
     if (by_copies)
         ask_by_copies(image, pc, &rule);
 }
@@ -132,9 +143,9 @@ static void ask_while_it_goes(const uint8_t *data, size_t size, uint8_t chance)
     memcpy(bytes, data, size);
     pp_image image = image_of(bytes, size);
     uintptr_t pc = function_of(bytes, size, chance & 7) + offsets[chance / 8 % OFFSETS];
-    pp_cfi_rule(&image, pc, &space, &whole);
+    compute_rule(&image, pc, &whole);
     mprotect(going, HALF_BYTES, PROT_NONE);
-    pp_cfi_rule(&image, pc, &space, &half);
+    compute_rule(&image, pc, &half);
     mprotect(going, HALF_BYTES, PROT_READ | PROT_WRITE);
     check_rule(&half);
     if (table_is_sound && half.kind != PP_RULE_NONE && !same_rule(&half, &whole))
@@ -154,12 +165,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pp_image image = image_of(bytes, size);
     table_is_sound = cfi_table_is_sound(bytes, size);
     pp_copies_clear();
+    pp_cfi_open(&space_of_walk);
     for (size_t i = 0; i <= MAX_FUNCTIONS; i++) {
         for (size_t j = 0; j < OFFSETS; j++)
             ask(image, function_of(bytes, size, i) + offsets[j], j == (chance + i) % OFFSETS);
     }
     image.header = 0;
-    pp_cfi_rule(&image, image.lo, &space, &rule);
+    compute_rule(&image, image.lo, &rule);
     if (rule.kind != PP_RULE_NONE)
         abort();
     free(bytes);

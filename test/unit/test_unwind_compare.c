@@ -333,6 +333,7 @@ typedef struct subject {
 static void compare_at(subject *s, Dwarf_Frame *frame, bool signal_frame, uint64_t pc)
 {
     pp_rule rule;
+    pp_cfi_open(&space);
     pp_cfi_rule(&s->image, s->bias + pc, &space, &rule);
     /* PC-relative expressions see the address in the file on one side and in memory on the other;
      * the difference is a multiple of the page size, and they look at the low bits. */

@@ -156,6 +156,7 @@ static bool is_tame(uintptr_t pc)
                       .code_lo = module.code_lo,
                       .code_hi = module.code_hi,
                       .permanent = module.permanent};
+    pp_cfi_open(&space.cfi);
     pp_cfi_rule(&image, pc - 1, &space.cfi, &rule);
     return rule.kind == PP_RULE_FRAME && rule.cfa_reg == PP_REG_SP && rule.cfa_offset <= 64;
 }

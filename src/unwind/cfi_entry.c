@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cfi_entry.c: searches .eh_frame_hdr, or .eh_frame where there is no table, and
+ * parses CIEs and FDEs.
+ *
+ * Zone: SIGNAL.
+ */
+#include "unwind/cfi_entry.h"
+
+#include "arch/registers.h"
+#include "base/compiler.h"
+
+/* Pointer encodings, LSB Core 5.0 table 10-2 and 10-3. */
+enum {
+    ENC_ABSPTR = 0x00,
+    ENC_ULEB128 = 0x01,
+    ENC_UDATA2 = 0x02,
+    ENC_UDATA4 = 0x03,
+    ENC_UDATA8 = 0x04,
+    ENC_SLEB128 = 0x09,
+    ENC_SDATA2 = 0x0a,
+    ENC_SDATA4 = 0x0b,
+    ENC_SDATA8 = 0x0c,
+    ENC_FORMAT = 0x0f,
+    ENC_PCREL = 0x10,
+    ENC_DATAREL = 0x30,
+    ENC_ALIGNED = 0x50, /* alone: an absolute address at the next multiple of its size */
+    ENC_BASE = 0x70,
+    ENC_INDIRECT = 0x80,
+    ENC_OMIT = 0xff
+};
+
+enum {
+    MAX_SCANNED = 1 << 15, /* entries of an .eh_frame without table: a millisecond */
+    TABLE_ENTRY_SIZE = 8,  /* two sdata4 */
+    CHUNK_ENTRIES = PP_CHUNK_BYTES / TABLE_ENTRY_SIZE
+};
+
+/* ---- pointers ---- */
+
+uint64_t pp_cfi_pointer(pp_cursor *cursor, uint8_t encoding, uintptr_t data_base)
+{
+    if (encoding == ENC_ALIGNED) {
+        pp_cursor_skip(cursor, -cursor->at % sizeof(uintptr_t));
+        return pp_cursor_fixed(cursor, sizeof(uintptr_t));
+    }
+    uintptr_t here = cursor->at;
+    uint64_t value = 0;
+    switch (encoding & ENC_FORMAT) {
+    case ENC_ABSPTR:
+    case ENC_UDATA8:
+    case ENC_SDATA8:
+        value = pp_cursor_fixed(cursor, 8);
+        break;
+    case ENC_ULEB128:
+        value = pp_cursor_uleb(cursor);
+        break;
+    case ENC_UDATA2:
+        value = pp_cursor_fixed(cursor, 2);
+        break;
+    case ENC_UDATA4:
+        value = pp_cursor_fixed(cursor, 4);
+        break;
+    case ENC_SLEB128:
+        value = (uint64_t)pp_cursor_sleb(cursor);
+        break;
+    case ENC_SDATA2:
+        value = (uint64_t)(int64_t)(int16_t)pp_cursor_fixed(cursor, 2);
+        break;
+    case ENC_SDATA4:
+        value = (uint64_t)(int64_t)(int32_t)pp_cursor_fixed(cursor, 4);
+        break;
+    default:
+        pp_cursor_fail(cursor);
+        return 0;
+    }
+    switch (encoding & ENC_BASE) {
+    case 0:
+        break;
+    case ENC_PCREL:
+        value += here;
+        break;
+    case ENC_DATAREL:
+        value += data_base;
+        break;
+    default:
+        pp_cursor_fail(cursor);
+        break;
+    }
+    uintptr_t target = 0;
+    if ((encoding & ENC_INDIRECT) && value != 0) {
+        if (!pp_image_copy(cursor->image, cursor->chunk, (uintptr_t)value, &target,
+                           sizeof target)) {
+            pp_cursor_fail(cursor);
+        }
+        pp_cursor_move(cursor, cursor->at);
+        value = target;
+    }
+    return value;
+}
+
+/* ---- .eh_frame_hdr ---- */
+
+static bool parse_header(pp_cfi_finder *finder, const pp_image *image, pp_cfi_table *t)
+{
+    pp_cursor *cursor = &finder->program;
+    pp_cursor_init(cursor, image, &finder->table_chunk, image->header, image->hi);
+    uint8_t version = pp_cursor_u8(cursor);
+    uint8_t frame_encoding = pp_cursor_u8(cursor);
+    uint8_t count_encoding = pp_cursor_u8(cursor);
+    uint8_t table_encoding = pp_cursor_u8(cursor);
+    if (cursor->failed || version != 1 || count_encoding == ENC_OMIT ||
+        table_encoding != (ENC_DATAREL | ENC_SDATA4)) {
+        return false;
+    }
+    pp_cfi_pointer(cursor, frame_encoding & (uint8_t)(~ENC_INDIRECT), image->header);
+    t->count = pp_cfi_pointer(cursor, count_encoding, image->header);
+    t->entries = cursor->at;
+    return !cursor->failed && t->count > 0 &&
+           t->count <= (image->hi - t->entries) / TABLE_ENTRY_SIZE;
+}
+
+/* Leaves the table in finder->table. */
+static bool open_table(pp_cfi_finder *finder, const pp_image *image)
+{
+    if (image->header == 0) {
+        return false;
+    }
+    if (finder->table_of != image->header) {
+        finder->table_of = parse_header(finder, image, &finder->table) ? image->header : 0;
+    }
+    return finder->table_of != 0;
+}
+
+static bool read_entry(pp_cfi_finder *finder, const pp_image *image, uint64_t index,
+                       uintptr_t *start, uintptr_t *fde)
+{
+    int32_t entry[2];
+    if (!pp_image_copy(image, &finder->table_chunk,
+                       finder->table.entries + index * TABLE_ENTRY_SIZE, entry, sizeof entry)) {
+        return false;
+    }
+    *start = image->header + (uintptr_t)(intptr_t)entry[0];
+    *fde = image->header + (uintptr_t)(intptr_t)entry[1];
+    return true;
+}
+
+/* Part of the table: the entries [low, high), of addresses from `from` up to `to`. */
+typedef struct part {
+    uint64_t low, high;
+    uintptr_t from, to;
+} part;
+
+/* The index where `pc` would be if functions were spread evenly, or the middle. */
+static uint64_t guess(const part *p, uintptr_t pc, bool evenly)
+{
+    uint64_t count = p->high - p->low;
+    uint64_t product = 0;
+    if (evenly && pc > p->from && pc < p->to &&
+        !__builtin_mul_overflow(count, pc - p->from, &product)) {
+        return p->low + product / (p->to - p->from);
+    }
+    return p->low + count / 2;
+}
+
+/* The entries of the part that share a chunk with the one at `index`, but for those cut in two. */
+static void entries_beside(const pp_cfi_table *t, const part *p, uint64_t index, uint64_t *first,
+                           uint64_t *last)
+{
+    uintptr_t begin = pp_chunk_begin(t->entries + index * TABLE_ENTRY_SIZE);
+    uintptr_t end = begin + PP_CHUNK_BYTES;
+    uint64_t ahead = begin > t->entries ? (begin - t->entries - 1) / TABLE_ENTRY_SIZE + 1 : 0;
+    uint64_t behind = (end - t->entries) / TABLE_ENTRY_SIZE; /* index >= 0 lies before the end */
+    uint64_t stop = behind < p->high ? behind : p->high;
+    *first = ahead > p->low ? ahead : p->low;
+    *last = stop - 1;
+    if (*first > index || index >= stop) {
+        *first = *last = index; /* is itself cut in two */
+    }
+}
+
+/*
+ * For a removable image, where each look may be a system call: narrows the search down to entries
+ * that lie in one chunk. Interpolation first, by the addresses known so far, since functions are of
+ * similar density; every second step halves, so that it ends.
+ */
+static bool narrow(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc, part *p)
+{
+    for (bool evenly = true; p->high - p->low > CHUNK_ENTRIES / 2; evenly = !evenly) {
+        uint64_t first = 0;
+        uint64_t last = 0;
+        uintptr_t first_start = 0;
+        uintptr_t last_start = 0;
+        uintptr_t fde = 0;
+        entries_beside(&finder->table, p, guess(p, pc, evenly), &first, &last);
+        if (!read_entry(finder, image, first, &first_start, &fde) ||
+            !read_entry(finder, image, last, &last_start, &fde)) {
+            return false;
+        }
+        if (pc < first_start) {
+            p->high = first > p->low ? first : p->low + 1;
+            p->to = first_start;
+        } else if (pc >= last_start) {
+            p->low = last;
+            p->from = last_start;
+        } else {
+            p->low = first;
+            p->high = last;
+            break;
+        }
+    }
+    return true;
+}
+
+/* The FDE with the greatest start that is <= pc. */
+PP_COLD_PATH static bool find_fde(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc,
+                                  uintptr_t *fde)
+{
+    if (!open_table(finder, image)) {
+        return false;
+    }
+    part p = {.high = finder->table.count, .from = image->code_lo, .to = image->code_hi};
+    uintptr_t start = 0;
+    if (!image->permanent && !narrow(finder, image, pc, &p)) {
+        return false;
+    }
+    while (p.high - p.low > 1) {
+        uint64_t middle = p.low + (p.high - p.low) / 2;
+        uintptr_t middle_fde = 0;
+        if (!read_entry(finder, image, middle, &start, &middle_fde)) {
+            return false;
+        }
+        if (start <= pc) {
+            p.low = middle;
+        } else {
+            p.high = middle;
+        }
+    }
+    return read_entry(finder, image, p.low, &start, fde) && start <= pc;
+}
+
+/* ---- CIE and FDE ---- */
+
+/*
+ * Reads the length field of an entry; the cursor is then bounded by the entry's end. What follows,
+ * the CIE's id or its distance, has four bytes in .eh_frame also where the length has twelve.
+ */
+static bool open_entry(pp_cursor *cursor, const pp_image *image, pp_chunk *chunk, uintptr_t at)
+{
+    pp_cursor_init(cursor, image, chunk, at, image->hi);
+    uint64_t length = pp_cursor_fixed(cursor, 4);
+    if (length == UINT32_MAX) {
+        length = pp_cursor_fixed(cursor, 8);
+    }
+    if (cursor->failed || length == 0 || length > image->hi - cursor->at) {
+        return false;
+    }
+    pp_cursor_set_end(cursor, cursor->at + (uintptr_t)length);
+    return true;
+}
+
+static bool read_augmentation(pp_cursor *cursor, const char *letters, pp_cie *info)
+{
+    if (letters[0] == '\0') {
+        return true;
+    }
+    if (letters[0] != 'z') {
+        return false; /* "eh" and the like: gone since GCC 2 */
+    }
+    info->has_augmentation_data = true;
+    uint64_t size = pp_cursor_uleb(cursor);
+    if (cursor->failed || size > cursor->end - cursor->at) {
+        return false;
+    }
+    uintptr_t end = cursor->at + (uintptr_t)size;
+    for (const char *letter = letters + 1; *letter != '\0'; letter++) {
+        if (*letter == 'R') {
+            info->pointer_encoding = pp_cursor_u8(cursor);
+        } else if (*letter == 'P') {
+            uint8_t encoding = pp_cursor_u8(cursor);
+            pp_cfi_pointer(cursor, encoding == ENC_ALIGNED ? encoding : encoding & ENC_FORMAT, 0);
+        } else if (*letter == 'L') {
+            pp_cursor_u8(cursor);
+        } else if (*letter == 'S') {
+            info->signal_frame = true;
+        } else {
+            break; /* unknown: its data is skipped by the size */
+        }
+    }
+    if (cursor->failed || cursor->at > end) {
+        return false;
+    }
+    pp_cursor_move(cursor, end);
+    return true;
+}
+
+static bool parse_cie(pp_cfi_finder *finder, const pp_image *image, uintptr_t at)
+{
+    pp_cursor *cursor = &finder->cie_program;
+    pp_cie *info = &finder->cie;
+    if (!open_entry(cursor, image, &finder->cie_chunk, at) || pp_cursor_fixed(cursor, 4) != 0) {
+        return false;
+    }
+    uint8_t version = pp_cursor_u8(cursor);
+    if (version != 1 && version != 3) {
+        return false;
+    }
+    char letters[8];
+    unsigned length = 0;
+    while ((letters[length] = (char)pp_cursor_u8(cursor)) != '\0') {
+        if (++length == sizeof letters) {
+            return false;
+        }
+    }
+    *info = (pp_cie){.pointer_encoding = ENC_ABSPTR};
+    info->code_align = pp_cursor_uleb(cursor);
+    info->data_align = pp_cursor_sleb(cursor);
+    uint64_t return_register = version == 1 ? pp_cursor_u8(cursor) : pp_cursor_uleb(cursor);
+    if (cursor->failed || return_register != PP_REG_RA ||
+        !read_augmentation(cursor, letters, info)) {
+        return false;
+    }
+    finder->cie_at = at;
+    finder->cie_program_at = cursor->at;
+    finder->cie_program_end = cursor->end;
+    return true;
+}
+
+/* Leaves cie_cursor at the CIE's program. Most FDEs have the CIE of the one before. */
+static bool read_cie(pp_cfi_finder *finder, const pp_image *image, uintptr_t at)
+{
+    if (at == finder->cie_at) {
+        pp_cursor_init(&finder->cie_program, image, &finder->cie_chunk, finder->cie_program_at,
+                       finder->cie_program_end);
+        return true;
+    }
+    finder->cie_at = 0;
+    return parse_cie(finder, image, at);
+}
+
+/* Leaves the cursor behind the pointer to the CIE. */
+static bool open_fde(pp_cfi_finder *finder, const pp_image *image, uintptr_t at, uintptr_t *cie_at)
+{
+    pp_cursor *cursor = &finder->program;
+    if (!open_entry(cursor, image, &finder->chunk, at)) {
+        return false;
+    }
+    uintptr_t pointer_at = cursor->at;
+    uint64_t back = pp_cursor_fixed(cursor, 4);
+    if (cursor->failed || back == 0 || back > pointer_at - image->lo) {
+        return false;
+    }
+    *cie_at = pointer_at - (uintptr_t)back;
+    return true;
+}
+
+/* The code of an FDE; false if it does not cover `pc`. */
+static bool read_range(pp_cfi_finder *finder, uintptr_t pc)
+{
+    pp_cursor *cursor = &finder->program;
+    uint8_t encoding = finder->cie.pointer_encoding;
+    uintptr_t start = (uintptr_t)pp_cfi_pointer(cursor, encoding, cursor->image->header);
+    uint64_t range = pp_cfi_pointer(cursor, encoding & ENC_FORMAT, 0);
+    finder->start = start;
+    return !cursor->failed && pc >= start && pc - start < range;
+}
+
+/* Leaves both cursors at the programs; false if the FDE does not cover `pc`. */
+PP_COLD_PATH static bool read_fde(pp_cfi_finder *finder, const pp_image *image, uintptr_t at,
+                                  uintptr_t pc)
+{
+    pp_cursor *cursor = &finder->program;
+    uintptr_t cie_at = 0;
+    if (!open_fde(finder, image, at, &cie_at) || !read_cie(finder, image, cie_at) ||
+        !read_range(finder, pc)) {
+        return false;
+    }
+    if (finder->cie.has_augmentation_data) {
+        pp_cursor_skip(cursor, pp_cursor_uleb(cursor));
+    }
+    return !cursor->failed;
+}
+
+/* ---- .eh_frame without a table ---- */
+
+/*
+ * Where .eh_frame begins, if there is no table of it that open_table() takes: a linker that could
+ * not read some of it leaves the table out, others may encode it in their own way, and an image
+ * without header is given by .eh_frame itself. 0 if there is a table, or nothing.
+ */
+PP_COLD_PATH static uintptr_t frames_without_table(pp_cfi_finder *finder, const pp_image *image)
+{
+    pp_cursor *cursor = &finder->program;
+    pp_cursor_init(cursor, image, &finder->chunk, image->header, image->hi);
+    if (pp_cursor_u8(cursor) != 1) {
+        return image->header; /* the length of a CIE, a multiple of 4 */
+    }
+    uint8_t frame_encoding = pp_cursor_u8(cursor);
+    uint8_t count_encoding = pp_cursor_u8(cursor);
+    uint8_t table_encoding = pp_cursor_u8(cursor);
+    bool has_table = count_encoding != ENC_OMIT && table_encoding == (ENC_DATAREL | ENC_SDATA4);
+    if (has_table || frame_encoding == ENC_OMIT) {
+        return 0;
+    }
+    uintptr_t frames = (uintptr_t)pp_cfi_pointer(cursor, frame_encoding, image->header);
+    return cursor->failed ? 0 : frames;
+}
+
+/* Entry after entry. What cannot be read as an FDE is passed over by its length. */
+PP_COLD_PATH static bool scan_frames(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc,
+                                     uintptr_t *fde)
+{
+    if (image->header == 0 || !image->permanent) { /* copying it all would take too long */
+        return false;
+    }
+    uintptr_t at = frames_without_table(finder, image);
+    for (unsigned i = 0; i < MAX_SCANNED && at >= image->lo && at < image->hi; i++) {
+        uintptr_t cie_at = 0;
+        if (open_fde(finder, image, at, &cie_at) && read_cie(finder, image, cie_at) &&
+            read_range(finder, pc)) {
+            *fde = at;
+            return true;
+        }
+        if (finder->program.end <= at || finder->program.end == image->hi) {
+            return false; /* the end mark, or nothing that can be read */
+        }
+        at = finder->program.end;
+    }
+    return false;
+}
+
+/* ---- both ---- */
+
+void pp_cfi_finder_open(pp_cfi_finder *finder)
+{
+    pp_chunk_clear(&finder->table_chunk);
+    pp_chunk_clear(&finder->chunk);
+    pp_chunk_clear(&finder->cie_chunk);
+    finder->cie_at = 0;
+    finder->table_of = 0;
+}
+
+bool pp_cfi_find(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc)
+{
+    uintptr_t fde = 0;
+    return (find_fde(finder, image, pc, &fde) || scan_frames(finder, image, pc, &fde)) &&
+           read_fde(finder, image, fde, pc);
+}
