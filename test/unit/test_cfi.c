@@ -1037,6 +1037,34 @@ static void images_that_are_gone_are_survived(void **state)
     assert_int_equal(rule.kind, PP_RULE_NONE);
 }
 
+/* The second CIE, at the end of the image: its return register is none that a walk can use. */
+static void put_useless_cie(void)
+{
+    image.cie = image.size;
+    size_t content = cfi_open(&image);
+    cfi_put(&image, 0, 4);
+    cfi_put_bytes(&image, CFI(1, 'z', 'R', 0, 1, 8, 15, 1, CFI_PCREL_SDATA4));
+    cfi_close(&image, content);
+}
+
+static void a_useless_cie_does_not_spoil_the_one_before(void **state)
+{
+    (void)state;
+    cfi_begin(&image, memory, NULL, 2, (cfi_bytes){NULL, 0});
+    cfi_add(&image, CFI(OFFSET(RBP, 2)));
+    put_useless_cie();
+    cfi_add(&image, CFI(NOP));
+    pp_image whole = cfi_whole(&image);
+    pp_rule rule, again;
+    pp_cfi_open(&space);
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &rule);
+    assert_int_equal(rule.kind, PP_RULE_FRAME);
+    pp_cfi_rule(&whole, cfi_code(&image, 1), &space, &again);
+    assert_int_equal(again.kind, PP_RULE_NONE);
+    pp_cfi_rule(&whole, cfi_code(&image, 0), &space, &again);
+    assert_same_rule(&again, &rule);
+}
+
 static int map_guard(void **state)
 {
     (void)state;
@@ -1101,6 +1129,7 @@ int main(void)
         cmocka_unit_test(endless_programs_end),
         cmocka_unit_test(removable_images_are_read_alike),
         cmocka_unit_test(images_that_are_gone_are_survived),
+        cmocka_unit_test(a_useless_cie_does_not_spoil_the_one_before),
     };
     return cmocka_run_group_tests(tests, map_guard, NULL);
 }
