@@ -70,10 +70,9 @@ static bool is_own(unsigned index)
 
 /* ---- those that were left ---- */
 
-/* The walk's memo goes by a mark in the buffer, which must not look like a walk that goes on. */
 static void take_back(unsigned index)
 {
-    buffers[index].space.memo_use.mark = 0;
+    pp_memo_abandon(&buffers[index].space.memo_use);
     set_owner(index, 0);
 }
 
@@ -111,7 +110,7 @@ PP_COLD_PATH static int take_of_the_dead(int taker)
         !change_owner(index, who, taker)) {
         return -1;
     }
-    buffers[index].space.memo_use.mark = 0;
+    pp_memo_abandon(&buffers[index].space.memo_use);
     return (int)index;
 }
 

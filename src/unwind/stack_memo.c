@@ -17,10 +17,15 @@ enum {
     PATIENCE = 64 /* walks refused between two looks at whether the owner is still there */
 };
 
-static pp_memo memos[PP_MEMO_THREADS];
-static uint64_t taken[PP_MEMO_THREADS / PP_SLOTS_A_WORD]; /* a bit each */
-static PP_TLS pp_memo *mine;
-static PP_TLS bool thread_ended;
+static struct {
+    pp_memo memo[PP_MEMO_THREADS];
+    uint64_t taken[PP_MEMO_THREADS / PP_SLOTS_A_WORD]; /* a bit for each */
+} all;
+
+static PP_TLS struct {
+    pp_memo *memo; /* NULL = none so far, or no more */
+    bool ended;    /* the thread may take no memo any more */
+} own;
 
 _Static_assert(sizeof(pp_memo) <= 8192 - 512, "8 KiB a thread, its timer and labels included");
 
@@ -28,27 +33,27 @@ _Static_assert(sizeof(pp_memo) <= 8192 - 512, "8 KiB a thread, its timer and lab
 
 static void give_back(const pp_memo *memo)
 {
-    pp_slot_give(taken, (size_t)(memo - memos));
+    pp_slot_give(all.taken, (size_t)(memo - all.memo));
 }
 
 static void keep_taken(const pp_memo *memo)
 {
-    size_t index = (size_t)(memo - memos);
-    __atomic_fetch_or(&taken[index / PP_SLOTS_A_WORD], UINT64_C(1) << index % PP_SLOTS_A_WORD,
+    size_t index = (size_t)(memo - all.memo);
+    __atomic_fetch_or(&all.taken[index / PP_SLOTS_A_WORD], UINT64_C(1) << index % PP_SLOTS_A_WORD,
                       __ATOMIC_RELAXED);
 }
 
 PP_COLD_PATH static pp_memo *claim(void)
 {
-    int index = thread_ended ? -1 : pp_slot_take(taken, PP_MEMO_THREADS / PP_SLOTS_A_WORD);
+    int index = own.ended ? -1 : pp_slot_take(all.taken, PP_MEMO_THREADS / PP_SLOTS_A_WORD);
     if (index < 0) {
         return NULL;
     }
-    pp_memo *memo = &memos[index];
+    pp_memo *memo = &all.memo[index];
     pp_memo *already = NULL;
     memo->count = 0;
     memo->busy = 0;
-    if (__atomic_compare_exchange_n(&mine, &already, memo, false, __ATOMIC_RELAXED,
+    if (__atomic_compare_exchange_n(&own.memo, &already, memo, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED)) {
         keep_taken(memo); /* a handler may have forked before this was the child's own */
         return memo;
@@ -61,9 +66,9 @@ PP_COLD_PATH static pp_memo *claim(void)
 
 void pp_memo_thread_end(void)
 {
-    pp_memo *memo = mine;
-    thread_ended = true;
-    mine = NULL;
+    pp_memo *memo = own.memo;
+    own.ended = true;
+    own.memo = NULL;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (memo != NULL) {
         give_back(memo);
@@ -73,11 +78,11 @@ void pp_memo_thread_end(void)
 void pp_memo_after_fork_in_child(void)
 {
     for (unsigned word = 0; word < PP_MEMO_THREADS / PP_SLOTS_A_WORD; word++) {
-        taken[word] = 0;
+        all.taken[word] = 0;
     }
-    if (mine !=
+    if (own.memo !=
         NULL) { /* also if it is in use: a handler that interrupted a walk may have forked */
-        keep_taken(mine);
+        keep_taken(own.memo);
     }
 }
 
@@ -101,7 +106,7 @@ PP_COLD_PATH static bool is_in_use(pp_memo *memo)
 
 void pp_memo_open(pp_memo_use *use, uint64_t epoch)
 {
-    pp_memo *memo = mine != NULL ? mine : claim();
+    pp_memo *memo = own.memo != NULL ? own.memo : claim();
     *use = (pp_memo_use){0}; /* its mark, too, should an abandoned walk have been here */
     if (memo == NULL || (pp_unlikely(memo->busy != 0) && is_in_use(memo))) {
         return;
@@ -284,8 +289,8 @@ void pp_memo_before_step(pp_memo_use *use, const pp_frame *f)
         return;
     }
     pp_memo_frame *m = pp_memo_at(use->memo, use->new_hi++);
-    pp_memo_write(use->memo, m, pp_frame_stored_pc(f), f->sp, f->fp, f->bx,
-                  f->exact ? PP_MEMO_EXACT : PP_MEMO_OPEN);
+    pp_memo_put(use->memo, m, pp_frame_stored_pc(f), f->sp, f->fp, f->bx,
+                f->exact ? PP_MEMO_EXACT : PP_MEMO_OPEN);
     m->fp_place = m->bx_place = PP_CACHE_UNCHANGED; /* one word that is two numbers: never agrees */
     m->fp_word = 0;
     m->bx_word = 1;

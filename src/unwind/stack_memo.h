@@ -53,6 +53,8 @@ enum {
     PP_MEMO_THREADS = 256
 };
 
+/* ---- private: the layout, and what the functions below need of it ---- */
+
 typedef enum pp_memo_kind {
     PP_MEMO_STEP, /* left by a one-word rule */
     PP_MEMO_OPEN, /* left in another way */
@@ -60,10 +62,11 @@ typedef enum pp_memo_kind {
 } pp_memo_kind;
 
 typedef struct pp_memo_frame {
-    uintptr_t pc; /* 0: the end, behind the outermost frame */
+    uintptr_t pc; /* 0: the end, after the outermost frame */
     uintptr_t sp, fp, bx;
-    uintptr_t fp_word, bx_word; /* what lay where the rule says that fp and bx were saved */
-    uint64_t hash;              /* of the stack from the root to here, if among the `hashed` */
+    uintptr_t fp_word,
+        bx_word;   /* the words at the places where the rule says fp and bx are saved */
+    uint64_t hash; /* of the stack from the root to here, if among the `hashed` */
     uint8_t fp_place, bx_place; /* of the rule (rule_cache.h) */
     uint8_t kind;
 } pp_memo_frame;
@@ -78,18 +81,6 @@ typedef struct pp_memo {
     pp_memo_frame frame[PP_MEMO_FRAMES] __attribute__((aligned(64)));
 } pp_memo;
 
-/* One walk's use of a memo. Positions are counted on across the ring's end; old_hi is
- * the highest. */
-typedef struct pp_memo_use {
-    pp_memo *memo;  /* NULL: without */
-    uintptr_t mark; /* tells whoever looks at memo->busy that the walk goes on */
-    uint32_t new_lo, new_hi;
-    uint32_t old_lo, old_hi;
-    uint32_t joined, at; /* if following: since where, and where now */
-    bool following;      /* the walk is at the remembered frame `at` */
-    bool cut;            /* the walk goes on, and no more of it is remembered */
-} pp_memo_use;
-
 static inline pp_memo_frame *pp_memo_at(pp_memo *memo, uint32_t position)
 {
     return &memo->frame[position % PP_MEMO_FRAMES];
@@ -101,27 +92,15 @@ static inline uint8_t *pp_memo_slot(pp_memo *memo, uintptr_t sp)
     return &memo->where[(sp / 16) % PP_MEMO_SLOTS];
 }
 
-/* Whether it is worth asking pp_memo_follow() for this frame. */
-static inline bool pp_memo_may_know(pp_memo *memo, uintptr_t pc, uintptr_t sp)
+static inline bool pp_memo_has(pp_memo *memo, uintptr_t pc, uintptr_t sp)
 {
     const pp_memo_frame *m = &memo->frame[*pp_memo_slot(memo, sp)];
     return ((m->sp ^ sp) | (m->pc ^ pc)) == 0;
 }
 
-static inline pp_memo_frame *pp_memo_next(pp_memo *memo, pp_memo_frame *m)
-{
-    return m != memo->frame + (PP_MEMO_FRAMES - 1) ? m + 1 : memo->frame;
-}
-
-/* How many frames there is room for. */
-static inline uint32_t pp_memo_room(const pp_memo_use *use)
-{
-    return PP_MEMO_FRAMES - (use->new_hi - use->new_lo);
-}
-
-/* Fills in a frame; what a step has besides is up to the caller. */
-static inline void pp_memo_write(pp_memo *memo, pp_memo_frame *m, uintptr_t pc, uintptr_t sp,
-                                 uintptr_t fp, uintptr_t bx, pp_memo_kind kind)
+/* Fills in a frame, but not what it has if a step leaves it. */
+static inline void pp_memo_put(pp_memo *memo, pp_memo_frame *m, uintptr_t pc, uintptr_t sp,
+                               uintptr_t fp, uintptr_t bx, pp_memo_kind kind)
 {
     m->pc = pc;
     m->sp = sp;
@@ -131,8 +110,60 @@ static inline void pp_memo_write(pp_memo *memo, pp_memo_frame *m, uintptr_t pc, 
     *pp_memo_slot(memo, sp) = (uint8_t)(m - memo->frame);
 }
 
-/* Begins a walk at `epoch` with the calling thread's memo, if it can be had. */
+/* ---- one walk ---- */
+
+/* One walk's use of a memo; all fields are private. Positions are counted on across the ring's
+ * end; old_hi is the highest. */
+typedef struct pp_memo_use {
+    pp_memo *memo;  /* NULL: the walk goes without */
+    uintptr_t mark; /* by which other walks, which find this use in memo->busy, see that it lasts */
+    uint32_t new_lo, new_hi;
+    uint32_t old_lo, old_hi;
+    uint32_t joined, at; /* if following: since where, and where now */
+    bool following;      /* the walk is at the remembered frame `at` */
+    bool cut;            /* the walk goes on, and no more of it is remembered */
+} pp_memo_use;
+
+/* Begins a walk at `epoch` with the calling thread's memo, or without if that is in use or there is
+ * none. */
 void pp_memo_open(pp_memo_use *use, uint64_t epoch);
+
+/* Begins a walk without a memo. */
+static inline void pp_memo_open_none(pp_memo_use *use)
+{
+    *use = (pp_memo_use){.memo = NULL};
+}
+
+/* Ends a walk that will not end by itself: its code was left by a jump, or its thread is gone. */
+static inline void pp_memo_abandon(pp_memo_use *use)
+{
+    use->mark = 0;
+}
+
+/* Whether frames of the walk are still looked for in a memo, and remembered there. */
+static inline bool pp_memo_is_on(const pp_memo_use *use)
+{
+    return use->memo != NULL && !use->cut;
+}
+
+/* Whether the walk is at a remembered frame: one that pp_memo_follow() has come to. */
+static inline bool pp_memo_is_following(const pp_memo_use *use)
+{
+    return use->following;
+}
+
+/* How many more frames can be remembered. */
+static inline uint32_t pp_memo_room(const pp_memo_use *use)
+{
+    return PP_MEMO_FRAMES - (use->new_hi - use->new_lo);
+}
+
+/* Whether a call of pp_memo_follow() is worth it for this frame, a caller's, of a walk whose memo is
+ * on. */
+static inline bool pp_memo_may_know(const pp_memo_use *use, uintptr_t pc, uintptr_t sp)
+{
+    return pp_memo_has(use->memo, pc, sp);
+}
 
 /*
  * If `f`, a caller's frame, is remembered, takes every step that is remembered and still agrees:
@@ -144,6 +175,53 @@ size_t pp_memo_follow(pp_memo_use *use, pp_frame *f, uintptr_t *out, size_t room
 
 /* The walk goes on; nothing of it is remembered from here on. */
 void pp_memo_cut(pp_memo_use *use);
+
+/* ---- one-word rules in a row ---- */
+
+/* A walk's place in the ring while it takes steps by one-word rules. */
+typedef struct pp_memo_run {
+    pp_memo *memo;
+    pp_memo_frame *at;
+} pp_memo_run;
+
+/* Begins a run of at most pp_memo_room() steps. The walk is not following. */
+static inline pp_memo_run pp_memo_run_begin(const pp_memo_use *use)
+{
+    return (pp_memo_run){use->memo, pp_memo_at(use->memo, use->new_hi)};
+}
+
+/* Remembers the frame that the next step leaves. */
+static inline void pp_memo_run_frame(const pp_memo_run *run, uintptr_t pc, uintptr_t sp,
+                                     uintptr_t fp, uintptr_t bx)
+{
+    pp_memo_put(run->memo, run->at, pc, sp, fp, bx, PP_MEMO_STEP);
+}
+
+/* Remembers the step: the rule's places, and the words there. */
+static inline void pp_memo_run_step(pp_memo_run *run, unsigned fp_place, unsigned bx_place,
+                                    uintptr_t fp_word, uintptr_t bx_word)
+{
+    pp_memo_frame *m = run->at;
+    m->fp_place = (uint8_t)fp_place;
+    m->bx_place = (uint8_t)bx_place;
+    m->fp_word = fp_word;
+    m->bx_word = bx_word;
+    run->at = m != run->memo->frame + (PP_MEMO_FRAMES - 1) ? m + 1 : run->memo->frame;
+}
+
+/* As pp_memo_may_know(). */
+static inline bool pp_memo_run_may_know(const pp_memo_run *run, uintptr_t pc, uintptr_t sp)
+{
+    return pp_memo_has(run->memo, pc, sp);
+}
+
+/* Ends a run of `steps` steps. */
+static inline void pp_memo_run_end(pp_memo_use *use, uint32_t steps)
+{
+    use->new_hi += steps;
+}
+
+/* ---- steps one by one ---- */
 
 /* Before a step that is not one of one-word rules: `f` is the frame that will be left. */
 void pp_memo_before_step(pp_memo_use *use, const pp_frame *f);

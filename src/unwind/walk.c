@@ -53,7 +53,7 @@ static void store(sink *out, uintptr_t pc, pp_memo_use *use)
  * been stored. The first frame is not asked for in the memo, so that there is progress.
  */
 PP_RAW_MEMORY static inline __attribute__((always_inline)) pp_verdict
-run_frames(pp_frame *f, sink *out, pp_memo *memo, pp_memo_use *use, size_t limit)
+run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit)
 {
     uintptr_t pc = f->pc;
     uintptr_t sp = f->sp;
@@ -61,7 +61,7 @@ run_frames(pp_frame *f, sink *out, pp_memo *memo, pp_memo_use *use, size_t limit
     uintptr_t bx = f->bx;
     uintptr_t *at = out->at;
     uintptr_t *const end = (size_t)(out->end - at) > limit ? at + limit : out->end;
-    pp_memo_frame *m = memo != NULL ? pp_memo_at(memo, use->new_hi) : NULL;
+    pp_memo_run run = remember ? pp_memo_run_begin(use) : (pp_memo_run){NULL, NULL};
     const uintptr_t hi = f->window.cfa_hi;
     const uint64_t good_generations =
         1 | (f->generation < PP_GENERATION_UNKNOWN ? UINT64_C(1) << f->generation : 0);
@@ -76,19 +76,15 @@ run_frames(pp_frame *f, sink *out, pp_memo *memo, pp_memo_use *use, size_t limit
                         cfa > hi)) {
             break;
         }
-        if (memo != NULL) {
-            pp_memo_write(memo, m, pc, sp, fp, bx, PP_MEMO_STEP);
+        if (remember) {
+            pp_memo_run_frame(&run, pc, sp, fp, bx);
         }
         unsigned fp_place = pp_cache_fp(entry);
         unsigned bx_place = pp_cache_bx(entry);
         uintptr_t saved_fp = *(const volatile uintptr_t *)pp_cache_save_address(cfa, fp_place);
         uintptr_t saved_bx = *(const volatile uintptr_t *)pp_cache_save_address(cfa, bx_place);
-        if (memo != NULL) {
-            m->fp_place = (uint8_t)fp_place;
-            m->bx_place = (uint8_t)bx_place;
-            m->fp_word = saved_fp;
-            m->bx_word = saved_bx;
-            m = pp_memo_next(memo, m);
+        if (remember) {
+            pp_memo_run_step(&run, fp_place, bx_place, saved_fp, saved_bx);
         }
         fp = fp_place != PP_CACHE_UNCHANGED ? saved_fp : fp;
         bx = bx_place != PP_CACHE_UNCHANGED ? saved_bx : bx;
@@ -99,7 +95,7 @@ run_frames(pp_frame *f, sink *out, pp_memo *memo, pp_memo_use *use, size_t limit
             v = PP_ENDS;
             break;
         }
-        if (memo != NULL && pp_unlikely(pp_memo_may_know(memo, pc, sp))) {
+        if (remember && pp_unlikely(pp_memo_run_may_know(&run, pc, sp))) {
             break;
         }
     }
@@ -107,8 +103,8 @@ run_frames(pp_frame *f, sink *out, pp_memo *memo, pp_memo_use *use, size_t limit
     f->sp = sp;
     f->fp = fp;
     f->bx = bx;
-    if (memo != NULL) {
-        use->new_hi += (uint32_t)(at - out->at);
+    if (remember) {
+        pp_memo_run_end(use, (uint32_t)(at - out->at));
     }
     out->at = at;
     return v;
@@ -116,22 +112,21 @@ run_frames(pp_frame *f, sink *out, pp_memo *memo, pp_memo_use *use, size_t limit
 
 PP_RAW_MEMORY static __attribute__((noinline)) pp_verdict run_plain(pp_frame *f, sink *out)
 {
-    return run_frames(f, out, NULL, NULL, SIZE_MAX);
+    return run_frames(f, out, false, NULL, SIZE_MAX);
 }
 
 PP_RAW_MEMORY static __attribute__((noinline)) pp_verdict run_recording(pp_frame *f, sink *out,
                                                                         pp_memo_use *use)
 {
-    return run_frames(f, out, use->memo, use, pp_memo_room(use));
+    return run_frames(f, out, true, use, pp_memo_room(use));
 }
 
 static pp_verdict run(pp_frame *f, sink *out, pp_memo_use *use)
 {
-    if (use->memo == NULL || use->cut) {
-        return run_plain(f, out);
+    if (pp_memo_is_on(use) && pp_memo_room(use) == 0) {
+        pp_memo_cut(use);
     }
-    if (pp_memo_room(use) == 0) {
-        use->cut = true;
+    if (!pp_memo_is_on(use)) {
         return run_plain(f, out);
     }
     pp_verdict v = run_recording(f, out, use);
@@ -148,13 +143,13 @@ static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
 {
     const uintptr_t *before;
     do {
-        if (use->memo != NULL && !use->cut) {
+        if (pp_memo_is_on(use)) {
             size_t left = pp_memo_follow(use, f, out->at, (size_t)(out->end - out->at));
             out->at += left;
             if (left != 0 && f->pc == 0) {
                 return PP_ENDS;
             }
-            if (use->following || out->at == out->end) {
+            if (pp_memo_is_following(use) || out->at == out->end) {
                 return PP_GO_ON;
             }
         }
@@ -163,8 +158,8 @@ static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
         if (v != PP_GO_ON) {
             return v;
         }
-    } while (out->at != before && out->at < out->end && use->memo != NULL && !use->cut &&
-             pp_memo_may_know(use->memo, f->pc, f->sp));
+    } while (out->at != before && out->at < out->end && pp_memo_is_on(use) &&
+             pp_memo_may_know(use, f->pc, f->sp));
     return PP_GO_ON;
 }
 
@@ -182,7 +177,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
     if (!walk->without_memo && f->generation != PP_GENERATION_UNKNOWN) {
         pp_memo_open(use, f->epoch);
     } else {
-        *use = (pp_memo_use){.memo = NULL};
+        pp_memo_open_none(use);
     }
     pp_stack_window_open(&f->window, f->sp, &f->space->stack);
     while (v == PP_GO_ON && out.at < out.end) {
