@@ -14,14 +14,11 @@
 #ifndef PP_HOST_SAMPLER_H
 #define PP_HOST_SAMPLER_H
 
+#include "unwind/caller.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* The registers with which a start routine is called; its return address lies at `sp`. */
-typedef struct pp_thread_caller {
-    uintptr_t sp, fp, bx;
-} pp_thread_caller;
 
 /* What happens to the calling thread. */
 typedef enum pp_thread_event {
@@ -47,7 +44,7 @@ typedef enum pp_thread_event {
 typedef struct pp_sampler {
     void (*on[PP_THREAD_EVENTS])(void);
     /* The calling thread is about to call its start routine `entry`, as if `caller` did. NORMAL. */
-    void (*thread_begins)(uintptr_t entry, const pp_thread_caller *caller);
+    void (*thread_begins)(uintptr_t entry, const pp_caller *caller);
     /* In the handler of the sampling signal: what the signal is for, if it is one of this sampler's,
      * else NULL; and what to do then. Two functions, so that the handler's stack stays small. */
     void *(*claim)(const siginfo_t *info);

@@ -27,7 +27,7 @@ void pp_samplers_tell(pp_thread_event event)
     }
 }
 
-void pp_samplers_thread_begins(uintptr_t entry, const pp_thread_caller *caller)
+void pp_samplers_thread_begins(uintptr_t entry, const pp_caller *caller)
 {
     size_t count = 0;
     while (pp_kinds[count] != NULL) {

@@ -14,7 +14,7 @@
 
 /* Samplers hear of a thread's begin in the opposite order. */
 void pp_samplers_tell(pp_thread_event event);
-void pp_samplers_thread_begins(uintptr_t entry, const pp_thread_caller *caller);
+void pp_samplers_thread_begins(uintptr_t entry, const pp_caller *caller);
 /* Whose signal it is, and what its take() is called with. Nobody's: NULL. */
 typedef struct pp_claim {
     const pp_sampler *sampler;

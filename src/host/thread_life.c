@@ -18,7 +18,7 @@ void pp_thread_declare_stack(uintptr_t limit, uintptr_t top)
     pp_stack_declare(limit, top);
 }
 
-void pp_thread_begin(uintptr_t entry, const pp_thread_caller *caller, pprof_labels *labels,
+void pp_thread_begin(uintptr_t entry, const pp_caller *caller, pprof_labels *labels,
                      const pp_thread_creation *creation)
 {
     pp_labels_exchange(labels);

@@ -11,6 +11,7 @@
 
 #include "host/sampler.h"
 #include "host/thread_creation.h"
+#include "unwind/caller.h"
 
 #include "pprof.h"
 
@@ -23,7 +24,7 @@ void pp_thread_declare_stack(uintptr_t limit, uintptr_t top);
  * The calling thread is about to call its start routine `entry`, as if `caller` did. `labels`:
  * those of its creator, of which the thread takes over a reference.
  */
-void pp_thread_begin(uintptr_t entry, const pp_thread_caller *caller, pprof_labels *labels,
+void pp_thread_begin(uintptr_t entry, const pp_caller *caller, pprof_labels *labels,
                      const pp_thread_creation *creation);
 
 /* The calling thread, which loads the library, was there before. */

@@ -148,7 +148,8 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
     if (end_key_made) {
         pthread_setspecific(end_key, (void *)1);
     }
-    pp_thread_begin(next.function, &(pp_thread_caller){sp, fp, bx}, labels, &creation);
+    pp_caller caller = pp_caller_at_entry(sp, fp, bx);
+    pp_thread_begin(next.function, &caller, labels, &creation);
     return next;
 }
 

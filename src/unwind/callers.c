@@ -24,15 +24,9 @@ size_t pp_callers_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, 
 size_t pp_callers_uncut_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr_t fp,
                              uintptr_t bx);
 
-/* Where a stub was called, as the caller's frame is. */
-typedef struct place {
-    uintptr_t sp, fp, bx;
-} place;
-
-PP_RAW_MEMORY static size_t walk_from(const place *caller, int skip, bool keeps_own, uintptr_t *pcs,
-                                      size_t capacity)
+static size_t walk_from(const pp_caller *caller, int skip, bool keeps_own, uintptr_t *pcs,
+                        size_t capacity)
 {
-    uintptr_t return_address = *(const uintptr_t *)caller->sp;
     pp_walk_space space;
     pp_walk walk = {.pcs = pcs,
                     .space = &space,
@@ -40,8 +34,7 @@ PP_RAW_MEMORY static size_t walk_from(const place *caller, int skip, bool keeps_
                     .skip = skip > 0 ? (uint32_t)skip : 0,
                     .keeps_own = keeps_own};
     if (walk.capacity > 0) {
-        pp_walk_from_caller(return_address, caller->sp + sizeof(uintptr_t), caller->fp, caller->bx,
-                            &walk);
+        pp_walk_from_caller(caller, &walk);
     }
     pp_sanitizers_write(pcs, walk.depth * sizeof *pcs);
     return walk.depth;
@@ -50,7 +43,7 @@ PP_RAW_MEMORY static size_t walk_from(const place *caller, int skip, bool keeps_
 __attribute__((visibility("hidden"), used)) size_t
 pp_callers_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr_t fp, uintptr_t bx)
 {
-    const place caller = {sp, fp, bx};
+    const pp_caller caller = pp_caller_at_entry(sp, fp, bx);
     return walk_from(&caller, skip, false, pcs, capacity);
 }
 
@@ -59,6 +52,6 @@ __attribute__((visibility("hidden"), used)) size_t pp_callers_uncut_from(int ski
                                                                          uintptr_t sp, uintptr_t fp,
                                                                          uintptr_t bx)
 {
-    const place caller = {sp, fp, bx};
+    const pp_caller caller = pp_caller_at_entry(sp, fp, bx);
     return walk_from(&caller, skip, true, pcs, capacity);
 }

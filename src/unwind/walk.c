@@ -238,13 +238,12 @@ void pp_walk_from_context(const void *context, pp_walk *walk)
     walk_frames(f, walk);
 }
 
-void pp_walk_from_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
-                         pp_walk *walk)
+void pp_walk_from_caller(const pp_caller *caller, pp_walk *walk)
 {
     pp_frame *f = start(walk->space);
-    f->pc = return_address;
-    f->sp = sp;
-    f->fp = fp;
-    f->bx = bx;
+    f->pc = caller->return_address;
+    f->sp = caller->sp;
+    f->fp = caller->fp;
+    f->bx = caller->bx;
     walk_frames(f, walk);
 }

@@ -7,6 +7,7 @@
 #ifndef PP_UNWIND_WALK_H
 #define PP_UNWIND_WALK_H
 
+#include "unwind/caller.h"
 #include "unwind/walk_space.h"
 
 #include <stdbool.h>
@@ -54,11 +55,8 @@ typedef struct pp_walk {
  */
 void pp_walk_from_context(const void *context, pp_walk *walk);
 
-/*
- * Walks from a caller's frame: `return_address` is the first frame; sp, fp and bx are what that
- * frame has after the return.
- */
-void pp_walk_from_caller(uintptr_t return_address, uintptr_t sp, uintptr_t fp, uintptr_t bx,
-                         pp_walk *walk);
+/* Walks from the frame of a caller. The first frame of the walk is caller->return_address, not
+ * caller->leaf. */
+void pp_walk_from_caller(const pp_caller *caller, pp_walk *walk);
 
 #endif

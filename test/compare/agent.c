@@ -91,9 +91,10 @@ static void walk_caller(const greg_t *registers)
         return;
     }
     begin(answer, &walk, false);
-    uintptr_t sp = (uintptr_t)registers[REG_RSP];
-    pp_walk_from_caller(*(const uintptr_t *)sp, sp + sizeof(uintptr_t),
-                        (uintptr_t)registers[REG_RBP], (uintptr_t)registers[REG_RBX], &walk);
+    pp_caller caller =
+        pp_caller_at_entry((uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP],
+                           (uintptr_t)registers[REG_RBX]);
+    pp_walk_from_caller(&caller, &walk);
     end(answer, &walk);
 }
 

@@ -222,9 +222,12 @@ static void ask(outcome *o, const question *q)
                         .skip = q->skip,
                         .without_memo = q->without_memo,
                         .wants_hash = true};
-    if (q->caller && r[REG_RIP] != 0)
-        pp_walk_from_caller((uintptr_t)r[REG_RIP], (uintptr_t)r[REG_RSP], (uintptr_t)r[REG_RBP],
-                            (uintptr_t)r[REG_RBX], &o->walk);
+    pp_caller caller = {.return_address = (uintptr_t)r[REG_RIP],
+                        .sp = (uintptr_t)r[REG_RSP],
+                        .fp = (uintptr_t)r[REG_RBP],
+                        .bx = (uintptr_t)r[REG_RBX]};
+    if (q->caller && caller.return_address != 0)
+        pp_walk_from_caller(&caller, &o->walk);
     else
         pp_walk_from_context(&q->context, &o->walk);
     if (o->walk.depth > q->capacity || o->walk.stop >= PP_STOP_COUNT ||

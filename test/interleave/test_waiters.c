@@ -33,7 +33,7 @@ uint64_t pp_contended_leave(pp_place *place, bool got_it, uint64_t *unseen_ns)
 /* Every field says the same. */
 static pp_waiter *begin_wait(uintptr_t object)
 {
-    pp_contention_caller caller = {object, object, object, object, object};
+    pp_caller caller = {object, object, object, object, object};
     pp_labels_of_thread = (pprof_labels *)object;
     pp_waiter *waiter = pp_waiter_new(object, &caller);
     MODEL_CHECK(waiter != NULL);
@@ -76,7 +76,7 @@ static void wait_in_a_wait(void)
 
 static bool is_of(const pp_waiter *copy, uintptr_t object)
 {
-    const pp_contention_caller *c = &copy->caller;
+    const pp_caller *c = &copy->caller;
     return copy->object == object && copy->since_ns == object &&
            (uintptr_t)copy->labels == object && c->leaf == object && c->return_address == object &&
            c->sp == object && c->fp == object && c->bx == object;

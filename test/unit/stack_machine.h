@@ -244,6 +244,11 @@ static inline machine_start machine_now(machine *m)
     return (machine_start){*machine_top(m), m->r10, false};
 }
 
+static inline pp_caller machine_caller(const machine_frame *f)
+{
+    return (pp_caller){.return_address = f->pc, .sp = f->sp, .fp = f->fp, .bx = f->bx};
+}
+
 typedef struct machine_outcome {
     uintptr_t pcs[MACHINE_DEPTH];
     pp_walk walk;
@@ -263,7 +268,8 @@ static inline void machine_walk_one(machine_tools *tools, machine_outcome *o,
     how.space = &tools->space;
     o->walk = how;
     if (start->as_caller) {
-        pp_walk_from_caller(start->at.pc, start->at.sp, start->at.fp, start->at.bx, &o->walk);
+        pp_caller caller = machine_caller(&start->at);
+        pp_walk_from_caller(&caller, &o->walk);
         return;
     }
     greg_t *registers = tools->context.uc_mcontext.gregs;

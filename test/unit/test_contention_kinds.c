@@ -576,9 +576,9 @@ static void more_waits_than_there_is_room_for_are_counted_as_lost(void **state)
     pp_contention_facts after;
     pp_contention_facts_read(&before);
     for (uintptr_t i = 0; i < MANY; i++) {
-        pp_contention_caller caller = {
-            .leaf = (uintptr_t)more_waits_than_there_is_room_for_are_counted_as_lost,
-            .sp = (uintptr_t)&caller - i};
+        pp_caller caller = {.leaf =
+                                (uintptr_t)more_waits_than_there_is_room_for_are_counted_as_lost,
+                            .sp = (uintptr_t)&caller - i};
         list[i] = pp_wait_begin(0x1000 + i * 64, PP_WAIT_FOR_LOCK, &caller);
     }
     pp_contention_facts_read(&after);

@@ -165,7 +165,7 @@ static void the_countdown_is_never_long(void **state)
 static void record(uintptr_t address, uint64_t size)
 {
     uintptr_t stack[4] = {0};
-    pp_heap_caller caller = {
+    pp_caller caller = {
         .leaf = (uintptr_t)record, .return_address = (uintptr_t)record + 1, .sp = (uintptr_t)stack};
     pp_heap_record(address, size, 1, &caller);
 }

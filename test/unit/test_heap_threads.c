@@ -32,16 +32,16 @@ static uintptr_t box[PLACES];
 static uintptr_t next_address = (uintptr_t)1 << 40;
 static bool stop;
 
-static pp_heap_caller caller_of(unsigned site)
+static pp_caller caller_of(unsigned site)
 {
-    return (pp_heap_caller){.leaf = LEAVES + site};
+    return (pp_caller){.leaf = LEAVES + site};
 }
 
 static uintptr_t allocate(uint64_t size, unsigned site)
 {
     uintptr_t address = __atomic_fetch_add(&next_address, 64, __ATOMIC_RELAXED);
     uint64_t rate = size < pp_heap_countdown ? 0 : pp_heap_due(size);
-    pp_heap_caller caller = caller_of(site);
+    pp_caller caller = caller_of(site);
     if (size < pp_heap_countdown && rate == 0) {
         pp_heap_countdown -= size;
     }
@@ -62,7 +62,7 @@ static void release(uintptr_t address)
 static void map_and_unmap(uintptr_t start, unsigned round)
 {
     uint64_t rate = pp_heap_due(65536);
-    pp_heap_caller caller = caller_of(99);
+    pp_caller caller = caller_of(99);
     pp_signal_mask old = 0;
     assert_true(pp_heap_mappings_enter(&old));
     if (rate != 0) {

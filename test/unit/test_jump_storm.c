@@ -151,7 +151,8 @@ static void walk_from(uintptr_t return_address)
     uintptr_t pcs[FRAMES];
     pp_walk walk = {.pcs = pcs, .space = &space, .capacity = FRAMES, .without_memo = true};
     uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-    pp_walk_from_caller(return_address, sp, sp, 0, &walk);
+    pp_caller caller = {.return_address = return_address, .sp = sp, .fp = sp};
+    pp_walk_from_caller(&caller, &walk);
 }
 
 static void walk_through_library(unsigned turn)

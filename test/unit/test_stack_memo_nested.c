@@ -461,13 +461,14 @@ static void abandon_deeper(int levels)
         pp_walk walk = whole;
         walk.pcs = outer.with.pcs;
         walk.space = &space;
-        machine_frame at = start_without(0).at;
+        machine_start start = start_without(0);
+        const pp_caller caller = machine_caller(&start.at);
         steps_of_walk = 0;
         jump_after = 100;
         counts_when_busy = true;
         if (sigsetjmp(before_walk, 1) == 0) {
             ask_for_traps(true);
-            pp_walk_from_caller(at.pc, at.sp, at.fp, at.bx, &walk);
+            pp_walk_from_caller(&caller, &walk);
             ask_for_traps(false);
         }
         counts_when_busy = false;

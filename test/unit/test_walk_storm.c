@@ -307,9 +307,12 @@ static void walk_from(const question *q, pp_walk *walk)
 {
     const greg_t *r = q->context.uc_mcontext.gregs;
     uintptr_t return_address = (uintptr_t)r[REG_RIP] + 1;
+    pp_caller caller = {.return_address = return_address,
+                        .sp = (uintptr_t)r[REG_RSP],
+                        .fp = (uintptr_t)r[REG_RBP],
+                        .bx = (uintptr_t)r[REG_RBX]};
     if (q->caller && return_address != 0)
-        pp_walk_from_caller(return_address, (uintptr_t)r[REG_RSP], (uintptr_t)r[REG_RBP],
-                            (uintptr_t)r[REG_RBX], walk);
+        pp_walk_from_caller(&caller, walk);
     else
         pp_walk_from_context(&q->context, walk);
 }

@@ -70,7 +70,7 @@ static pp_label_cell *add_labels(pp_label_cells **table, const pp_stack_entry *e
     return cell;
 }
 
-static void walk_from(const pp_contention_caller *caller, pp_scratch *scratch, bool from_outside)
+static void walk_from(const pp_caller *caller, pp_scratch *scratch, bool from_outside)
 {
     pp_walk *walk = &scratch->walk;
     scratch->pcs[0] = caller->leaf + 1; /* as if it had called something (profile/model.h) */
@@ -79,12 +79,11 @@ static void walk_from(const pp_contention_caller *caller, pp_scratch *scratch, b
                       .capacity = DEPTH - 1,
                       .without_memo = from_outside,
                       .wants_hash = !from_outside};
-    pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, walk);
+    pp_walk_from_caller(caller, walk);
 }
 
 /* Of the caller's stack, counted `count` times; NULL if that cannot be. */
-static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_contention_caller *caller,
-                                  uint64_t count)
+static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_caller *caller, uint64_t count)
 {
     pp_scratch *scratch = pp_scratch_take_at(caller->sp);
     if (scratch == NULL) {
@@ -100,8 +99,8 @@ static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_contention_ca
     return entry;
 }
 
-static pp_stack_entry *record(pp_stack_counts *table, const pp_contention_caller *caller,
-                              uint64_t count, uint64_t amount)
+static pp_stack_entry *record(pp_stack_counts *table, const pp_caller *caller, uint64_t count,
+                              uint64_t amount)
 {
     pp_stack_entry *entry = find_stack(table, caller, count);
     if (entry != NULL) {
@@ -162,7 +161,7 @@ static void charge_unseen(bool ended, uint64_t ns)
 
 /* ---- waiting ---- */
 
-pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_caller *caller)
+pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_caller *caller)
 {
     pp_waiter *waiter = pp_waiter_new(object, caller);
     if (waiter == NULL) {
@@ -270,7 +269,7 @@ static void note_fraction(uint64_t fraction)
 }
 
 /* The waits that it ends count when they have ended (contended.c). */
-void pp_release_record(const pp_release *release, const pp_contention_caller *caller)
+void pp_release_record(const pp_release *release, const pp_caller *caller)
 {
     int saved_errno = errno;
     uint64_t weight = release->scale * PP_CONTENTION_EVENT;

@@ -54,7 +54,7 @@ typedef enum pp_wait_for {
 } pp_wait_for;
 
 /* The calling thread is about to wait for `object`. */
-pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_contention_caller *caller);
+pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_caller *caller);
 
 /* It has it. */
 void pp_wait_end(pp_wait wait);
@@ -85,7 +85,7 @@ typedef struct pp_release {
 bool pp_release_begin(uintptr_t object, pp_release *release);
 
 /* After it. The object may be gone. */
-void pp_release_record(const pp_release *release, const pp_contention_caller *caller);
+void pp_release_record(const pp_release *release, const pp_caller *caller);
 
 /* ---- rates ---- */
 

@@ -60,11 +60,11 @@ __attribute__((visibility("hidden"), used)) long pp_futex_slow(const pp_futex_ca
     if (pp_contention_block_rate() == 0 || !waits(call)) {
         return call_real(call);
     }
-    pp_contention_caller caller = {.leaf = (uintptr_t)pp_entry_syscall,
-                                   .return_address = call->return_address,
-                                   .sp = (uintptr_t)&call->last_argument,
-                                   .fp = call->fp,
-                                   .bx = call->bx};
+    pp_caller caller = {.leaf = (uintptr_t)pp_entry_syscall,
+                        .return_address = call->return_address,
+                        .sp = (uintptr_t)&call->last_argument,
+                        .fp = call->fp,
+                        .bx = call->bx};
     pp_wait wait = pp_wait_begin((uintptr_t)call->argument[0], PP_WAIT_FOR_EVENT, &caller);
     long result = call_real(call);
     if (result == -1 && errno == EAGAIN) {

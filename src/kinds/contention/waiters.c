@@ -81,7 +81,7 @@ PP_COLD_PATH static void forget_abandoned(uintptr_t sp)
 
 /* The fence: whoever sees what is written to it sees that it was hidden before, by whichever
  * thread. */
-PP_RAW_MEMORY pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller)
+PP_RAW_MEMORY pp_waiter *pp_waiter_new(uintptr_t object, const pp_caller *caller)
 {
     if (waiting != NULL) {
         forget_abandoned(caller->sp);

@@ -21,15 +21,10 @@
 #include "kinds/contention/contended.h"
 #include "store/labels.h"
 #include "store/stack_counts.h"
+#include "unwind/caller.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Where the program called the hooked function: what pp_walk_from_caller() takes, and the hook. */
-typedef struct pp_contention_caller {
-    uintptr_t leaf; /* the hooked function's address */
-    uintptr_t return_address, sp, fp, bx;
-} pp_contention_caller;
 
 typedef struct pp_waiter {
     uint64_t serial; /* odd while it is shown; never the same twice */
@@ -37,7 +32,7 @@ typedef struct pp_waiter {
     uintptr_t object;
     uint64_t since_ns;
     pp_place place;
-    pp_contention_caller caller;
+    pp_caller caller;
     pprof_labels *labels;  /* its thread's: valid as long as it waits */
     pp_stack_entry *entry; /* of its stack; NULL = not known yet. Its own thread's affair. */
 } pp_waiter;
@@ -46,7 +41,7 @@ typedef struct pp_waiter {
 extern uint16_t pp_contention_listed[PP_CONTENTION_HASHES];
 
 /* Takes a waiter for the calling thread; NULL if there is none left. It is not shown yet. */
-pp_waiter *pp_waiter_new(uintptr_t object, const pp_contention_caller *caller);
+pp_waiter *pp_waiter_new(uintptr_t object, const pp_caller *caller);
 
 /* Other threads may see it: it waits since then. */
 void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns);

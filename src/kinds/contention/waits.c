@@ -104,13 +104,13 @@ __attribute__((noinline)) static long try_real(const pp_wait_call *call)
 }
 PP_OWN_WORK(try_real);
 
-static pp_contention_caller caller_of(const pp_wait_call *call)
+static pp_caller caller_of(const pp_wait_call *call)
 {
-    return (pp_contention_caller){.leaf = (uintptr_t)call->hook->entry,
-                                  .return_address = call->return_address,
-                                  .sp = (uintptr_t)(call + 1),
-                                  .fp = call->fp,
-                                  .bx = call->bx};
+    return (pp_caller){.leaf = (uintptr_t)call->hook->entry,
+                       .return_address = call->return_address,
+                       .sp = (uintptr_t)(call + 1),
+                       .fp = call->fp,
+                       .bx = call->bx};
 }
 
 /* ---- kinds of mutexes (glibc) ---- */
@@ -141,7 +141,7 @@ static bool has_it(long result)
 /* Not for what can be cancelled: a wait for a lock that never returns is forgotten. */
 static long wait_for_lock(const pp_wait_call *call)
 {
-    pp_contention_caller caller = caller_of(call);
+    pp_caller caller = caller_of(call);
     pp_wait wait = pp_wait_begin(call->argument[0], PP_WAIT_FOR_LOCK, &caller);
     long result = call_real(call);
     if (has_it(result)) {
@@ -160,7 +160,7 @@ static bool is_refusal(long result)
 
 static long wait_for(const pp_wait_call *call, pp_wait_for what)
 {
-    pp_contention_caller caller = caller_of(call);
+    pp_caller caller = caller_of(call);
     pp_wait wait = pp_wait_begin(call->argument[0], what, &caller);
     long result = wait_in_real(call);
     if (is_refusal(result)) {
@@ -267,7 +267,7 @@ static long wait_for_thread(const pp_wait_call *call)
 /* The last one to come does not wait. */
 static long wait_for_others(const pp_wait_call *call)
 {
-    pp_contention_caller caller = caller_of(call);
+    pp_caller caller = caller_of(call);
     pp_wait wait = pp_wait_begin(call->argument[0], PP_WAIT_FOR_EVENT, &caller);
     long result = call_real(call);
     if ((int)result == PTHREAD_BARRIER_SERIAL_THREAD) {
@@ -286,7 +286,7 @@ static long unlock(const pp_wait_call *call)
     if (!pp_release_begin(call->argument[0], &release)) {
         return call_real(call);
     }
-    pp_contention_caller caller = caller_of(call);
+    pp_caller caller = caller_of(call);
     long result = call_real(call);
     pp_release_record(&release, &caller);
     return result;
@@ -316,7 +316,7 @@ static long wait_for_condition(const pp_wait_call *call)
     pp_release release;
     if (!stays_locked(mutex_of(call->argument[1])) &&
         pp_release_begin(call->argument[1], &release)) {
-        pp_contention_caller caller = caller_of(call);
+        pp_caller caller = caller_of(call);
         pp_release_record(&release, &caller);
     }
     return wait_for(call, PP_WAIT_FOR_EVENT);
@@ -380,7 +380,7 @@ __attribute__((visibility("hidden"), used)) long pp_wait_slow(const pp_wait_call
 
 /* ---- threads ---- */
 
-static void begins(uintptr_t entry, const pp_thread_caller *caller)
+static void begins(uintptr_t entry, const pp_caller *caller)
 {
     (void)entry;
     (void)caller;

@@ -422,7 +422,7 @@ void pp_cpu_threads_look_again(void)
 
 /* ---- one thread ---- */
 
-void pp_cpu_threads_begin(uintptr_t entry, const pp_thread_caller *caller)
+void pp_cpu_threads_begin(uintptr_t entry, const pp_caller *caller)
 {
     if (!pp_cpu_is_active()) {
         return;

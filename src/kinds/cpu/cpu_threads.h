@@ -30,7 +30,7 @@ unsigned pp_cpu_threads_arm_all(void);
 void pp_cpu_threads_look_again(void);
 
 /* The calling thread begins: `entry` is its start routine. NORMAL, in the new thread. */
-void pp_cpu_threads_begin(uintptr_t entry, const pp_thread_caller *caller);
+void pp_cpu_threads_begin(uintptr_t entry, const pp_caller *caller);
 
 /* The calling thread ends: settles its account and disarms it. NORMAL. The sampling signal
  * stays blocked. */

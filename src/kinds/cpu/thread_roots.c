@@ -27,7 +27,7 @@ static callers known[KINDS];
 static uint8_t known_count;
 
 /* The walk has room for all of the stack: what it finds is the root only if it gets to the end. */
-pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller)
+pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_caller *caller)
 {
     pp_root_frames root = {.pcs = {entry + 1}, .depth = 1};
     pp_scratch *scratch = pp_scratch_take_at(caller->sp);
@@ -38,8 +38,7 @@ pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller
                     .space = &scratch->space,
                     .capacity = PP_SCRATCH_DEPTH,
                     .without_memo = true};
-    pp_walk_from_caller(*(const uintptr_t *)caller->sp, caller->sp + sizeof(uintptr_t), caller->fp,
-                        caller->bx, &walk);
+    pp_walk_from_caller(caller, &walk);
     if (walk.stop == PP_STOP_END && walk.depth < PP_ROOT_DEPTH) {
         memcpy(&root.pcs[1], walk.pcs, walk.depth * sizeof *walk.pcs);
         root.depth += walk.depth;

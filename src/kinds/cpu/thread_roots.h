@@ -13,7 +13,7 @@
 #ifndef PP_KINDS_CPU_THREAD_ROOTS_H
 #define PP_KINDS_CPU_THREAD_ROOTS_H
 
-#include "host/sampler.h"
+#include "unwind/caller.h"
 
 #include <stdint.h>
 
@@ -26,7 +26,7 @@ typedef struct pp_root_frames {
 } pp_root_frames;
 
 /* Of the calling thread, which is about to call `entry`. */
-pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_thread_caller *caller);
+pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_caller *caller);
 
 /* Of the calling thread, which was there before us: the outermost frames of where it is. With
  * signals blocked. */

@@ -129,7 +129,7 @@ pp_profile_add_from(pprof_profile *profile, const void *value, int skip, uintptr
     if (profile->values == NULL) {
         return -EPERM;
     }
-    uintptr_t return_address = *(const uintptr_t *)sp;
+    pp_caller caller = pp_caller_at_entry(sp, fp, bx);
     uintptr_t pcs[PPROF_MAX_STACK];
     pp_walk_space space;
     pp_walk walk = {.pcs = pcs,
@@ -137,7 +137,7 @@ pp_profile_add_from(pprof_profile *profile, const void *value, int skip, uintptr
                     .capacity = PPROF_MAX_STACK,
                     .skip = skip > 0 ? (uint32_t)skip : 0,
                     .wants_hash = true};
-    pp_walk_from_caller(return_address, sp + sizeof(uintptr_t), fp, bx, &walk);
+    pp_walk_from_caller(&caller, &walk);
     if (walk.depth == 0) {
         pcs[walk.depth++] = (uintptr_t)pprof_lost_profile_event + 1;
         walk.hash = pp_stack_hash(pcs, walk.depth);

@@ -125,11 +125,11 @@ static long call_kernel(const pp_descriptor_call *call)
 
 static void opened(const pp_descriptor_call *call, int fd)
 {
-    const pp_descriptor_caller caller = {.leaf = (uintptr_t)call->hook->entry,
-                                         .return_address = call->return_address,
-                                         .sp = (uintptr_t)(call + 1),
-                                         .fp = call->fp,
-                                         .bx = call->bx};
+    const pp_caller caller = {.leaf = (uintptr_t)call->hook->entry,
+                              .return_address = call->return_address,
+                              .sp = (uintptr_t)(call + 1),
+                              .fp = call->fp,
+                              .bx = call->bx};
     if (fd >= 0) {
         pp_descriptor_opened(fd, &caller);
     }

@@ -31,17 +31,17 @@ const pp_trie_stack *pp_descriptor_unseen(void)
     return stack_of(pprof_unseen_descriptor);
 }
 
-static const pp_trie_stack *walk_from(const pp_descriptor_caller *caller)
+static const pp_trie_stack *walk_from(const pp_caller *caller)
 {
     uintptr_t pcs[DEPTH];
     pp_walk_space space;
     pcs[0] = caller->leaf + 1;
     pp_walk walk = {.pcs = pcs + 1, .space = &space, .capacity = DEPTH - 1, .wants_hash = true};
-    pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, &walk);
+    pp_walk_from_caller(caller, &walk);
     return pp_stack_trie_find(pcs, walk.depth + 1, pp_stack_hash_extend(walk.hash, pcs[0]));
 }
 
-void pp_descriptor_opened(int fd, const pp_descriptor_caller *caller)
+void pp_descriptor_opened(int fd, const pp_caller *caller)
 {
     int saved_errno = errno;
     pprof_labels *labels = pp_labels_current();

@@ -16,15 +16,11 @@
 #define PP_KINDS_FD_FD_OPENED_H
 
 #include "store/stack_trie.h"
+#include "unwind/caller.h"
 
 #include <stdint.h>
 
-/* Where the program called: what pp_walk_from_caller() takes, and the hook itself. */
-typedef struct pp_descriptor_caller {
-    uintptr_t leaf, return_address, sp, fp, bx;
-} pp_descriptor_caller;
-
-void pp_descriptor_opened(int fd, const pp_descriptor_caller *caller);
+void pp_descriptor_opened(int fd, const pp_caller *caller);
 
 /* Before they are closed: behind that somebody else may have the number. */
 void pp_descriptors_closed(unsigned first, unsigned last);

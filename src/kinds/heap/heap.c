@@ -157,7 +157,7 @@ PP_COLD_PATH void pp_heap_lose(uint64_t size, uint64_t rate)
 }
 
 pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
-                                 const pp_heap_caller *caller, pp_heap_block_finder *find)
+                                 const pp_caller *caller, pp_heap_block_finder *find)
 {
     pp_scratch *scratch = pp_scratch_take_at(caller->sp);
     if (scratch == NULL) {
@@ -176,7 +176,7 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
                       .space = &scratch->space,
                       .capacity = DEPTH - depth,
                       .wants_hash = true};
-    pp_walk_from_caller(caller->return_address, caller->sp, caller->fp, caller->bx, walk);
+    pp_walk_from_caller(caller, walk);
     uint64_t hash = walk->hash;
     for (unsigned i = depth; i-- > 0;) {
         hash = pp_stack_hash_extend(hash, pcs[i]);
@@ -199,7 +199,7 @@ static void forget_stale(uintptr_t address)
     }
 }
 
-void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_heap_caller *caller)
+void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller)
 {
     int saved_errno = errno;
     pp_heap_block block = pp_heap_find_block(0, size, rate, caller, pp_heap_block_find);

@@ -56,14 +56,8 @@ uint64_t pp_heap_due(uint64_t size);
  */
 void pp_heap_look_at_all(void);
 
-/* Where the program called the allocator: what pp_walk_from_caller() takes, and the hook itself. */
-typedef struct pp_heap_caller {
-    uintptr_t leaf; /* address of the hooked function; 0 = the stack begins at the return address */
-    uintptr_t return_address, sp, fp, bx;
-} pp_heap_caller;
-
-/* Records the sample. What cannot be stored is counted as lost. Preserves errno. */
-void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_heap_caller *caller);
+/* Records the sample, of `caller` of the allocator. What cannot be stored is counted as lost. Preserves errno. */
+void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller);
 
 /*
  * Its parts, for other heaps and other kinds of allocations (heap_cycles.h, heap_mappings.c): walks
@@ -73,7 +67,7 @@ void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_he
 typedef pp_heap_block pp_heap_block_finder(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
                                            uint64_t size, uint64_t rate, pprof_labels *labels);
 pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
-                                 const pp_heap_caller *caller, pp_heap_block_finder *find);
+                                 const pp_caller *caller, pp_heap_block_finder *find);
 void pp_heap_lose(uint64_t size, uint64_t rate);
 
 /*

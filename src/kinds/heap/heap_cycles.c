@@ -190,7 +190,7 @@ static void remember_size(uintptr_t object, uint64_t size)
     errno = saved_errno;
 }
 
-static void record(uintptr_t object, uint64_t size, uint64_t rate, const pp_heap_caller *caller)
+static void record(uintptr_t object, uint64_t size, uint64_t rate, const pp_caller *caller)
 {
     int saved_errno = errno;
     unsigned index = index_of(CYCLE_AFTER_NEXT);
@@ -227,8 +227,7 @@ pp_heap_record_alloc_from(void *object, size_t size, uintptr_t unused, uintptr_t
     if (object == NULL || (rate == 0 && !pp_alloctrace_is_on())) {
         return;
     }
-    pp_heap_caller caller = {
-        .return_address = *(const uintptr_t *)sp, .sp = sp + sizeof(uintptr_t), .fp = fp, .bx = bx};
+    pp_caller caller = pp_caller_at_entry(sp, fp, bx);
     if (pp_alloctrace_is_on()) {
         pp_alloctrace_allocation((uintptr_t)object, size, "pprof_heap_record_alloc",
                                  caller.return_address);

@@ -58,7 +58,7 @@ void pp_heap_mappings_after_fork_in_child(void)
 }
 
 void pp_heap_mapped(uintptr_t start, uint64_t size, bool of_file, uint64_t rate,
-                    const pp_heap_caller *caller)
+                    const pp_caller *caller)
 {
     int saved_errno = errno;
     uintptr_t kind = of_file ? (uintptr_t)pprof_file_mapping : 0;

@@ -39,7 +39,7 @@ void pp_heap_mappings_after_fork_in_child(void);
 
 /* Records a mapping that pp_heap_due() has chosen. The caller holds the lock. Preserves errno. */
 void pp_heap_mapped(uintptr_t start, uint64_t size, bool of_file, uint64_t rate,
-                    const pp_heap_caller *caller);
+                    const pp_caller *caller);
 
 /* The function whose name tells mappings of files from memory; never called. */
 void pprof_file_mapping(void);

@@ -109,11 +109,11 @@ static uintptr_t call_guarded(const pp_malloc_call *call)
 
 static void record(const pp_malloc_call *call, uintptr_t block, uint64_t size, uint64_t rate)
 {
-    pp_heap_caller caller = {.leaf = (uintptr_t)call->hook->entry,
-                             .return_address = call->return_address,
-                             .sp = (uintptr_t)(call + 1),
-                             .fp = call->fp,
-                             .bx = call->bx};
+    pp_caller caller = {.leaf = (uintptr_t)call->hook->entry,
+                        .return_address = call->return_address,
+                        .sp = (uintptr_t)(call + 1),
+                        .fp = call->fp,
+                        .bx = call->bx};
     pp_heap_record(block, size, rate, &caller);
 }
 

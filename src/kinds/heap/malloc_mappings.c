@@ -114,11 +114,11 @@ static bool is_left_out(const pp_stub_call *call)
 static void record(const pp_stub_call *call, const char *entry, uintptr_t start, uint64_t size,
                    bool of_file, uint64_t rate)
 {
-    pp_heap_caller caller = {.leaf = (uintptr_t)entry,
-                             .return_address = call->return_address,
-                             .sp = (uintptr_t)(call + 1),
-                             .fp = call->fp,
-                             .bx = call->bx};
+    pp_caller caller = {.leaf = (uintptr_t)entry,
+                        .return_address = call->return_address,
+                        .sp = (uintptr_t)(call + 1),
+                        .fp = call->fp,
+                        .bx = call->bx};
     pp_heap_mapped(start, size, of_file, rate, &caller);
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * caller.h: the frame of a program that has called a function of ours.
+ *
+ * Hooks and public functions record the stack of their caller. They hand its registers down to the
+ * walk in this form (pp_walk_from_caller()), so that no frame of ours is walked.
+ *
+ * Zone: SIGNAL (data only).
+ */
+#ifndef PP_UNWIND_CALLER_H
+#define PP_UNWIND_CALLER_H
+
+#include "base/compiler.h"
+
+#include <stdint.h>
+
+typedef struct pp_caller {
+    uintptr_t leaf; /* the hooked function, for its frame before the caller's; 0 = no such frame */
+    uintptr_t return_address;
+    uintptr_t sp, fp, bx; /* as the caller has them after the return */
+} pp_caller;
+
+/* The caller of a function on whose entry the registers are these; the return address is at `sp`.
+ */
+PP_RAW_MEMORY static inline pp_caller pp_caller_at_entry(uintptr_t sp, uintptr_t fp, uintptr_t bx)
+{
+    return (pp_caller){
+        .return_address = *(const uintptr_t *)sp, .sp = sp + sizeof(uintptr_t), .fp = fp, .bx = bx};
+}
+
+#endif
