@@ -91,7 +91,6 @@ static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_caller *calle
     }
     walk_from(caller, scratch, false);
     const pp_walk *walk = &scratch->walk;
-    __atomic_add_fetch(&facts.stops[walk->stop], 1, __ATOMIC_RELAXED);
     pp_stack_entry *entry =
         pp_stack_counts_record(table, scratch->pcs, walk->depth + 1,
                                pp_stack_hash_extend(walk->hash, scratch->pcs[0]), count);
@@ -395,9 +394,6 @@ void pp_contention_facts_read(pp_contention_facts *read)
     read->lost_waits = __atomic_load_n(&facts.lost_waits, __ATOMIC_RELAXED);
     read->lost_releases = __atomic_load_n(&facts.lost_releases, __ATOMIC_RELAXED);
     read->uncharged_waits = pp_contended_uncharged();
-    for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
-        read->stops[i] = __atomic_load_n(&facts.stops[i], __ATOMIC_RELAXED);
-    }
     for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS; i++) {
         read->fractions[i] = __atomic_load_n(&facts.fractions[i], __ATOMIC_RELAXED);
     }

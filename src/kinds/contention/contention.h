@@ -121,7 +121,6 @@ typedef struct pp_contention_facts {
     uint64_t lost_waits; /* no waiter or room was to be had */
     uint64_t lost_releases;
     uint64_t uncharged_waits; /* in whole or in part */
-    uint64_t stops[PP_STOP_COUNT];
     /* Those in force when releases were recorded, in the order of the first one of each; 0 = no
      * more. */
     uint64_t fractions[PP_CONTENTION_FRACTIONS];

@@ -25,7 +25,6 @@
 #include "unwind/stack_memo.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30
  * frames. */
@@ -79,9 +78,9 @@ static void prepare(pp_cpu_session *session, uint64_t period_ns, uint64_t durati
     last_number += last_number + 1 != 0 ? 1 : 2;
     start_time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
     start_monotonic_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    memset(session->stops, 0, sizeof session->stops);
+    session->stops = (pp_stops){0};
     session->first_without_rule = 0;
-    session->guessed_whole = session->lost_table_full = session->lost_no_scratch = 0;
+    session->lost_table_full = session->lost_no_scratch = 0;
     session->lost_no_room = session->lost_not_delivered = session->settled = 0;
     session->threads_armed = session->threads_unarmed = 0;
     session->events_armed = session->events_refused = session->events_closed = 0;
@@ -167,7 +166,7 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
         .period_ns = pp_cpu->period_ns,
         .time_ns = start_time_ns,
         .duration_ns = (int64_t)(end_ns - start_monotonic_ns),
-        .guessed_whole = pp_cpu->guessed_whole,
+        .stops = pp_cpu->stops,
         .first_without_rule = pp_cpu->first_without_rule,
         .lost = pp_cpu->lost_table_full + pp_cpu->lost_no_scratch + pp_cpu->lost_no_room,
         .lost_no_room = pp_cpu->lost_no_room,
@@ -183,7 +182,6 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
         .handler_replaced = !pp_sampling_handler_installed(),
         .handlers_in_flight = !quiet,
     };
-    memcpy(result->stops, pp_cpu->stops, sizeof result->stops);
     if (quiet) {
         pp_cpu->counts = NULL;
         pp_cpu->labels = NULL;

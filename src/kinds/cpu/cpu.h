@@ -21,8 +21,7 @@ typedef struct pp_cpu_result {
     uint64_t period_ns;
     int64_t time_ns; /* wall clock at the start */
     int64_t duration_ns;
-    uint64_t stops[PP_STOP_COUNT];
-    uint64_t guessed_whole;       /* of the whole ones: a frame was passed by a guess */
+    pp_stops stops;
     uintptr_t first_without_rule; /* where the first PP_STOP_NO_RULE was, return-like; 0 = none */
     uint64_t lost;                /* not in the counts: table full, no scratch, no room */
     uint64_t lost_no_room;        /* of these: on an alternate stack that is too small */

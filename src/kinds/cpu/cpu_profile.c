@@ -99,15 +99,6 @@ static void add_comment(comments *c, const pp_text *text)
     }
 }
 
-static void add_part(pp_text *text, uint64_t count, const char *what)
-{
-    if (count > 0) {
-        pp_text_add(text, ", ");
-        pp_text_add_number(text, count);
-        pp_text_add(text, what);
-    }
-}
-
 /* "perf" as soon as one thread had an event. */
 static const char *engine_name(const pp_cpu_result *r)
 {
@@ -117,24 +108,16 @@ static const char *engine_name(const pp_cpu_result *r)
 /* "timer engine; of 6351 samples 6349 have whole stacks, 2 were settled at the end" */
 static void comment_on_stacks(comments *c, const pp_cpu_result *r)
 {
-    uint64_t total = 0;
-    for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
-        total += r->stops[i];
-    }
     pp_text text = PP_TEXT_INIT;
     pp_text_add(&text, "libpprof: ");
     pp_text_add(&text, engine_name(r));
-    pp_text_add(&text, " engine; of ");
-    pp_text_add_number(&text, total);
-    pp_text_add(&text, " samples taken ");
-    pp_text_add_number(&text, r->stops[PP_STOP_END] - r->guessed_whole);
-    pp_text_add(&text, " have whole stacks");
-    add_part(&text, r->guessed_whole,
-             " reached the end by a guess at a frame without unwind information");
-    add_part(&text, r->stops[PP_STOP_TRUNCATED], " are deeper than the buffer");
-    add_part(&text, r->stops[PP_STOP_NO_RULE], " end in code without unwind information");
-    add_part(&text, r->stops[PP_STOP_BAD_READ], " end at an unreadable frame");
-    add_part(&text, r->settled, " more were settled from CPU clocks");
+    pp_text_add(&text, " engine; ");
+    pp_stops_describe(&r->stops, "samples taken", &text);
+    if (r->settled > 0) {
+        pp_text_add(&text, ", ");
+        pp_text_add_number(&text, r->settled);
+        pp_text_add(&text, " more were settled from CPU clocks");
+    }
     add_comment(c, &text);
 }
 

@@ -33,6 +33,7 @@
 #include "base/compiler.h"
 #include "store/label_cells.h"
 #include "store/stack_counts.h"
+#include "unwind/stops.h"
 #include "unwind/walk.h"
 
 #include <signal.h>
@@ -89,8 +90,7 @@ typedef struct pp_cpu_session {
     pp_stack_counts *counts;
     pp_label_cells *labels; /* whose owners are the entries of `counts`; NULL: no memory */
     /* What became of the samples, in weight. */
-    uint64_t stops[PP_STOP_COUNT];
-    uint64_t guessed_whole;       /* of the whole ones: a frame was passed by a guess */
+    pp_stops stops;
     uintptr_t first_without_rule; /* where the first PP_STOP_NO_RULE was, return-like; 0 = none */
     uint64_t lost_table_full;
     uint64_t lost_no_scratch;

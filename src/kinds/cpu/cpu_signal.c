@@ -43,10 +43,7 @@ static void look_for_new_threads(uint64_t now_ns)
 static void note_stop(pp_cpu_session *session, const pp_walk *walk, uint64_t weight)
 {
     uintptr_t none = 0;
-    __atomic_add_fetch(&session->stops[walk->stop], weight, __ATOMIC_RELAXED);
-    if (walk->guessed && walk->stop == PP_STOP_END) {
-        __atomic_add_fetch(&session->guessed_whole, weight, __ATOMIC_RELAXED);
-    }
+    pp_stops_count(&session->stops, walk, weight);
     if (walk->stop == PP_STOP_NO_RULE && walk->depth > 0) {
         __atomic_compare_exchange_n(&session->first_without_rule, &none, walk->pcs[walk->depth - 1],
                                     false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -182,10 +182,7 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
         hash = pp_stack_hash_extend(hash, pcs[i]);
     }
     pp_heap_block block = find(pcs, walk->depth + depth, hash, size, rate, pp_labels_current());
-    __atomic_add_fetch(&facts.stops[walk->stop], 1, __ATOMIC_RELAXED);
-    if (walk->guessed && walk->stop == PP_STOP_END) {
-        __atomic_add_fetch(&facts.guessed_whole, 1, __ATOMIC_RELAXED);
-    }
+    pp_stops_count(&facts.stops, walk, 1);
     pp_scratch_give(scratch);
     return block;
 }
@@ -254,10 +251,7 @@ bool pp_heap_remember(uintptr_t address)
 
 void pp_heap_facts_read(pp_heap_facts *read)
 {
-    for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
-        read->stops[i] = __atomic_load_n(&facts.stops[i], __ATOMIC_RELAXED);
-    }
-    read->guessed_whole = __atomic_load_n(&facts.guessed_whole, __ATOMIC_RELAXED);
+    pp_stops_read(&facts.stops, &read->stops);
     __atomic_load(&facts.lost_objects, &read->lost_objects, __ATOMIC_RELAXED);
     __atomic_load(&facts.lost_bytes, &read->lost_bytes, __ATOMIC_RELAXED);
     read->lost_samples = __atomic_load_n(&facts.lost_samples, __ATOMIC_RELAXED);

@@ -25,7 +25,8 @@
 
 #include "base/compiler.h"
 #include "kinds/heap/heap_buckets.h"
-#include "unwind/walk.h"
+#include "unwind/caller.h"
+#include "unwind/stops.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,8 +99,7 @@ void pp_heap_seed(uint64_t seed);
 
 /* What the profile says beside the counts. */
 typedef struct pp_heap_facts {
-    uint64_t stops[PP_STOP_COUNT]; /* how the walks ended */
-    uint64_t guessed_whole;
+    pp_stops stops;
     double lost_objects, lost_bytes; /* not stored, scaled up */
     uint64_t lost_samples;
 } pp_heap_facts;

@@ -66,15 +66,6 @@ static int fill_samples(const pp_heap_rows *all, const pp_heap_facts *facts, pp_
 
 /* ---- comments ---- */
 
-static void add_part(pp_text *text, uint64_t count, const char *what)
-{
-    if (count > 0) {
-        pp_text_add(text, ", ");
-        pp_text_add_number(text, count);
-        pp_text_add(text, what);
-    }
-}
-
 static const char *finish(pp_arena *arena, const pp_text *text)
 {
     return pp_arena_text(arena, text->data, text->length);
@@ -82,21 +73,9 @@ static const char *finish(pp_arena *arena, const pp_text *text)
 
 static const char *comment_on_stacks(const pp_heap_facts *facts, pp_arena *arena)
 {
-    uint64_t total = 0;
-    for (unsigned i = 0; i < PP_STOP_COUNT; i++) {
-        total += facts->stops[i];
-    }
     pp_text text = PP_TEXT_INIT;
-    pp_text_add(&text, "libpprof: of ");
-    pp_text_add_number(&text, total);
-    pp_text_add(&text, " blocks sampled ");
-    pp_text_add_number(&text, facts->stops[PP_STOP_END] - facts->guessed_whole);
-    pp_text_add(&text, " have whole stacks");
-    add_part(&text, facts->guessed_whole,
-             " reached the end by a guess at a frame without unwind information");
-    add_part(&text, facts->stops[PP_STOP_TRUNCATED], " are deeper than the buffer");
-    add_part(&text, facts->stops[PP_STOP_NO_RULE], " end in code without unwind information");
-    add_part(&text, facts->stops[PP_STOP_BAD_READ], " end at an unreadable frame");
+    pp_text_add(&text, "libpprof: ");
+    pp_stops_describe(&facts->stops, "blocks sampled", &text);
     return finish(arena, &text);
 }
 
