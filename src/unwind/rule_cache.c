@@ -38,12 +38,14 @@ _Static_assert(sizeof(pp_rule) % sizeof(pp_word) == 0 &&
                "copied by words");
 
 uint64_t pp_rule_cache_entries[ENTRIES] __attribute__((aligned(64)));
-static big_slot big_slots[BIG_SLOTS];
 
-static uint64_t known_epoch;
-static unsigned known_generation; /* 0 until the first walk */
-static unsigned publishers;
-static bool renewing;
+static struct {
+    uint64_t epoch;      /* of `generation` */
+    unsigned generation; /* 0 until the first walk */
+    unsigned publishers; /* threads that may be about to store a rule of a removable module */
+    bool renewing;       /* a thread is changing the generation */
+    big_slot big[BIG_SLOTS];
+} cache;
 
 /* ---- generations ---- */
 
@@ -60,24 +62,24 @@ static void clear_removable(void)
 /* Called with `renewing` held, by who has seen that the epoch is another one. */
 PP_RAW_MEMORY static unsigned next_generation(uint64_t epoch)
 {
-    unsigned next = __atomic_load_n(&known_generation, __ATOMIC_RELAXED) + 1;
+    unsigned next = __atomic_load_n(&cache.generation, __ATOMIC_RELAXED) + 1;
     if (next == GENERATIONS) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&publishers, __ATOMIC_ACQUIRE) != 0) {
+        if (__atomic_load_n(&cache.publishers, __ATOMIC_ACQUIRE) != 0) {
             return PP_GENERATION_UNKNOWN; /* somebody may still store an entry of generation 1 */
         }
         clear_removable();
         next = 1;
     }
-    __atomic_store_n(&known_generation, next, __ATOMIC_RELEASE);
-    __atomic_store_n(&known_epoch, epoch, __ATOMIC_RELEASE);
+    __atomic_store_n(&cache.generation, next, __ATOMIC_RELEASE);
+    __atomic_store_n(&cache.epoch, epoch, __ATOMIC_RELEASE);
     return next;
 }
 
 /* With signals blocked. */
 static unsigned try_to_renew(uint64_t epoch)
 {
-    if (__atomic_exchange_n(&renewing, true, __ATOMIC_ACQUIRE)) {
+    if (__atomic_exchange_n(&cache.renewing, true, __ATOMIC_ACQUIRE)) {
         return PP_GENERATION_UNKNOWN;
     }
     unsigned generation = PP_GENERATION_UNKNOWN;
@@ -85,7 +87,7 @@ static unsigned try_to_renew(uint64_t epoch)
         epoch == pp_loader_epoch()) { /* not a walk that was held up and knows an old one */
         generation = next_generation(epoch);
     }
-    __atomic_store_n(&renewing, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&cache.renewing, false, __ATOMIC_RELEASE);
     return generation;
 }
 
@@ -102,8 +104,8 @@ unsigned pp_rule_cache_generation(uint64_t epoch)
 {
     /* In this order: a generation newer than the epoch is harmless, since publishing re-reads it.
      */
-    if (pp_likely(__atomic_load_n(&known_epoch, __ATOMIC_ACQUIRE) == epoch)) {
-        unsigned generation = __atomic_load_n(&known_generation, __ATOMIC_ACQUIRE);
+    if (pp_likely(__atomic_load_n(&cache.epoch, __ATOMIC_ACQUIRE) == epoch)) {
+        unsigned generation = __atomic_load_n(&cache.generation, __ATOMIC_ACQUIRE);
         if (pp_likely(generation != 0)) {
             return generation;
         }
@@ -177,7 +179,7 @@ static uint64_t pack(const pp_rule *rule)
 
 static big_slot *big_slot_of(uintptr_t pc)
 {
-    return &big_slots[pp_cache_key(pc) % BIG_SLOTS];
+    return &cache.big[pp_cache_key(pc) % BIG_SLOTS];
 }
 
 PP_RAW_MEMORY bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule)
@@ -238,12 +240,12 @@ static void store(uintptr_t pc, const pp_rule *rule, uint64_t payload, unsigned 
 PP_RAW_MEMORY static void store_removable(uintptr_t pc, const pp_rule *rule, uint64_t payload,
                                           uint64_t epoch, unsigned generation)
 {
-    __atomic_add_fetch(&publishers, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&cache.publishers, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (pp_loader_epoch() == epoch) {
         store(pc, rule, payload, generation);
     }
-    __atomic_sub_fetch(&publishers, 1, __ATOMIC_RELEASE);
+    __atomic_sub_fetch(&cache.publishers, 1, __ATOMIC_RELEASE);
 }
 
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation)
@@ -258,12 +260,12 @@ void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, un
 
 void pp_rule_cache_after_fork_in_child(void)
 {
-    publishers = 0;
-    renewing = false;
+    cache.publishers = 0;
+    cache.renewing = false;
     for (size_t i = 0; i < BIG_SLOTS; i++) {
-        if (big_slots[i].sequence & 1) {
-            big_slots[i].pc = 0;
-            big_slots[i].sequence++;
+        if (cache.big[i].sequence & 1) {
+            cache.big[i].pc = 0;
+            cache.big[i].sequence++;
         }
     }
 }
@@ -271,5 +273,5 @@ void pp_rule_cache_after_fork_in_child(void)
 void pp_rule_cache_clear(void)
 {
     memset(pp_rule_cache_entries, 0, sizeof pp_rule_cache_entries);
-    memset(big_slots, 0, sizeof big_slots);
+    memset(cache.big, 0, sizeof cache.big);
 }

@@ -22,44 +22,48 @@ enum {
     UNNAMED = INT_MIN /* an owner */
 };
 
-static pp_scratch buffers[BUFFERS];
-static int owner[BUFFERS];
-static unsigned suspect; /* whose owner is looked at next, modulo BUFFERS */
+static struct {
+    int owner[BUFFERS]; /* states in the header's drawing */
+    unsigned suspect;   /* whose owner is looked at next, modulo BUFFERS */
+    pp_scratch buffer[BUFFERS];
+} all;
 
-static PP_TLS int self; /* 0 = not asked yet */
-/* Of the thread's innermost borrower. It is written before a buffer is taken, and cleared after it
- * was given back: a thread for which this is 0 holds none. */
-static PP_TLS uintptr_t inside;
+static PP_TLS struct {
+    /* The stack pointer of the thread's innermost borrower. It is written before a buffer is taken,
+     * and cleared after that was given back: a thread for which this is 0 holds none. */
+    uintptr_t inside;
+    int self; /* the thread's id; 0 = not asked yet */
+} own;
 
 static int own_id(void)
 {
-    if (pp_unlikely(self == 0)) {
-        self = pp_task_self();
+    if (pp_unlikely(own.self == 0)) {
+        own.self = pp_task_self();
     }
-    return self;
+    return own.self;
 }
 
 /* In the program's order as this thread's handlers see it. */
 static void set_inside(uintptr_t sp)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    *(volatile uintptr_t *)&inside = sp;
+    *(volatile uintptr_t *)&own.inside = sp;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 static int owner_of(unsigned index)
 {
-    return __atomic_load_n(&owner[index], __ATOMIC_RELAXED);
+    return __atomic_load_n(&all.owner[index], __ATOMIC_RELAXED);
 }
 
 static void set_owner(unsigned index, int who)
 {
-    __atomic_store_n(&owner[index], who, __ATOMIC_RELEASE);
+    __atomic_store_n(&all.owner[index], who, __ATOMIC_RELEASE);
 }
 
 static bool change_owner(unsigned index, int from, int to)
 {
-    return __atomic_compare_exchange_n(&owner[index], &from, to, false, __ATOMIC_ACQUIRE,
+    return __atomic_compare_exchange_n(&all.owner[index], &from, to, false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED);
 }
 
@@ -72,7 +76,7 @@ static bool is_own(unsigned index)
 
 static void take_back(unsigned index)
 {
-    pp_memo_abandon(&buffers[index].space.memo_use);
+    pp_memo_abandon(&all.buffer[index].space.memo_use);
     set_owner(index, 0);
 }
 
@@ -86,16 +90,16 @@ PP_COLD_PATH static void take_back_left(uintptr_t sp)
             continue;
         }
         if (owner_of(i) < 0) {
-            buffers[i].sp = inside;
+            all.buffer[i].sp = own.inside;
             set_owner(i, own_id());
         }
-        if (pp_frame_was_left(buffers[i].sp, sp)) {
+        if (pp_frame_was_left(all.buffer[i].sp, sp)) {
             take_back(i);
         } else {
             any = true;
         }
     }
-    if (!any && pp_frame_was_left(inside, sp)) { /* else it is about to take one */
+    if (!any && pp_frame_was_left(own.inside, sp)) { /* else it is about to take one */
         set_inside(0);
     }
 }
@@ -103,14 +107,14 @@ PP_COLD_PATH static void take_back_left(uintptr_t sp)
 /* One is looked at each time, so that many that fail at once stay cheap. */
 PP_COLD_PATH static int take_of_the_dead(int taker)
 {
-    unsigned index = __atomic_fetch_add(&suspect, 1, __ATOMIC_RELAXED) % BUFFERS;
+    unsigned index = __atomic_fetch_add(&all.suspect, 1, __ATOMIC_RELAXED) % BUFFERS;
     int who = owner_of(index);
     if (who == UNNAMED ||
         pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), who < 0 ? -who : who, 0) != -ESRCH ||
         !change_owner(index, who, taker)) {
         return -1;
     }
-    pp_memo_abandon(&buffers[index].space.memo_use);
+    pp_memo_abandon(&all.buffer[index].space.memo_use);
     return (int)index;
 }
 
@@ -129,33 +133,33 @@ static int take(int who)
 pp_scratch *pp_scratch_take(void)
 {
     int index = take(UNNAMED);
-    return index >= 0 ? &buffers[index] : NULL;
+    return index >= 0 ? &all.buffer[index] : NULL;
 }
 
 pp_scratch *pp_scratch_take_at(uintptr_t sp)
 {
     int who = own_id();
-    if (pp_unlikely(inside != 0)) {
+    if (pp_unlikely(own.inside != 0)) {
         take_back_left(sp);
     }
-    uintptr_t outer = inside;
+    uintptr_t outer = own.inside;
     set_inside(sp);
     int index = take(-who);
     if (index < 0) {
         set_inside(outer);
         return NULL;
     }
-    buffers[index].outer_sp = outer;
-    buffers[index].sp = sp;
+    all.buffer[index].outer_sp = outer;
+    all.buffer[index].sp = sp;
     set_owner((unsigned)index, who);
-    return &buffers[index];
+    return &all.buffer[index];
 }
 
 /* If the giver is not the innermost, somebody further inside was left, and is to be found. */
 void pp_scratch_give(pp_scratch *buffer)
 {
-    unsigned index = (unsigned)(buffer - buffers);
-    bool innermost = owner_of(index) != UNNAMED && buffer->sp == inside;
+    unsigned index = (unsigned)(buffer - all.buffer);
+    bool innermost = owner_of(index) != UNNAMED && buffer->sp == own.inside;
     uintptr_t outer = buffer->outer_sp;
     set_owner(index, 0);
     if (innermost) {
@@ -167,7 +171,7 @@ void pp_scratch_give(pp_scratch *buffer)
 
 void pp_scratch_thread_end(void)
 {
-    for (unsigned i = 0; inside != 0 && i < BUFFERS; i++) {
+    for (unsigned i = 0; own.inside != 0 && i < BUFFERS; i++) {
         if (is_own(i)) {
             take_back(i);
         }
@@ -177,10 +181,10 @@ void pp_scratch_thread_end(void)
 
 void pp_scratch_after_fork_in_child(void)
 {
-    int before = self;
-    self = pp_task_self();
+    int before = own.self;
+    own.self = pp_task_self();
     for (unsigned i = 0; i < BUFFERS; i++) {
-        bool kept = before != 0 && (owner[i] == before || owner[i] == -before);
-        owner[i] = !kept ? 0 : owner[i] > 0 ? self : -self;
+        bool kept = before != 0 && (all.owner[i] == before || all.owner[i] == -before);
+        all.owner[i] = !kept ? 0 : all.owner[i] > 0 ? own.self : -own.self;
     }
 }

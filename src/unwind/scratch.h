@@ -17,7 +17,7 @@
  *
  * Zone: SIGNAL.
  * Locks: none (a word for each buffer).
- * Owns: the buffers (.bss; pages that were never used cost nothing); 12 bytes of TLS.
+ * Owns: the buffers (.bss; pages that were never used cost nothing); 16 bytes of TLS.
  */
 #ifndef PP_UNWIND_SCRATCH_H
 #define PP_UNWIND_SCRATCH_H

@@ -35,7 +35,7 @@
  * walk.
  *
  * Zone: SIGNAL.
- * Owns: the memos of up to 256 threads (.bss, touched when used); 9 bytes of initial-exec TLS.
+ * Owns: the memos of up to 256 threads (.bss, touched when used); 16 bytes of initial-exec TLS.
  */
 #ifndef PP_UNWIND_STACK_MEMO_H
 #define PP_UNWIND_STACK_MEMO_H

@@ -115,8 +115,8 @@ static const model_scenario walks = {"walks", set_up, {walk, change, walk_twice}
 static void set_up_last_generation(void)
 {
     set_up();
-    known_generation = LAST_GENERATION;
-    known_epoch = old_epoch - 1;
+    cache.generation = LAST_GENERATION;
+    cache.epoch = old_epoch - 1;
 }
 
 /* A walk that began long ago: in the first generation of the round before. */
@@ -144,10 +144,10 @@ static void change_and_begin_new_round(void)
 
 static void nothing_is_found_in_the_new_round(void)
 {
-    if (known_generation == 1) {
+    if (cache.generation == 1) {
         MODEL_CHECK(pp_rule_cache_lookup(PC, 1) == 0);
     }
-    MODEL_CHECK(publishers == 0 && !renewing);
+    MODEL_CHECK(cache.publishers == 0 && !cache.renewing);
 }
 
 static const model_scenario last = {"last generation",
