@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * caller.h: the frame of a program that has called a function of ours.
+ * caller.h: the frame of a program that has called a function of libpprof.
  *
- * Hooks and public functions record the stack of their caller. They hand its registers down to the
- * walk in this form (pp_walk_from_caller()), so that no frame of ours is walked.
+ * Hooks and public functions record the stack of their caller. They pass the caller's registers to
+ * the walk in this form (pp_walk_from_caller()), so that the walk begins above libpprof's frames.
  *
  * Zone: SIGNAL (data only).
  */

@@ -2,7 +2,7 @@
  *
  * callers.c: pprof_callers(), the stack of the caller [runtime.Callers].
  *
- * The public entry is a stub without a frame of its own: it hands the caller's registers over, and
+ * The public entry is a stub that makes no frame. The stub passes the caller's registers on, and
  * the walk begins at the return address.
  *
  * Zone: SIGNAL.
@@ -18,7 +18,7 @@
 PP_STUB_WITH_CALLER(pprof_callers, pp_callers_from);
 PP_STUB_WITH_CALLER(pp_callers_uncut, pp_callers_uncut_from);
 
-/* Jumped to from the stubs alone. */
+/* Only the stubs jump here. */
 size_t pp_callers_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr_t fp,
                        uintptr_t bx);
 size_t pp_callers_uncut_from(int skip, uintptr_t *pcs, size_t capacity, uintptr_t sp, uintptr_t fp,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * callers.h: the stack of whoever of us asks, our own frames included.
+ * callers.h: the stack of a function of libpprof, with libpprof's own frames.
  *
  * Zone: SIGNAL.
  */
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As pprof_callers(), which leaves libpprof's frames out (unwind/own_frames.h). */
+/* pprof_callers(), but with libpprof's frames left in (unwind/own_frames.h). */
 size_t pp_callers_uncut(int skip, uintptr_t *pcs, size_t capacity)
     __attribute__((visibility("hidden")));
 

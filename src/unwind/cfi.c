@@ -51,7 +51,7 @@ enum {
     WORD = 8
 };
 
-/* One row of the unwind table: what the CFA program has built up so far. */
+/* One row of the unwind table, as the CFA program has built it so far. */
 typedef struct row {
     int32_t cfa_offset;
     int32_t cfa_addend;
@@ -60,14 +60,14 @@ typedef struct row {
     uint8_t cfa_scale;
     bool cfa_read : 1;
     bool cfa_valid : 1;
-    uint8_t sp_kind; /* pp_where_kind; nearly always "the CFA" (cfa + 0), so it is kept small */
+    uint8_t sp_kind; /* pp_where_kind; nearly always "the CFA" (cfa + 0), so SP has small fields */
     uint8_t sp_reg;
     int16_t sp_offset;
     pp_where fp, bx, ra;
 } row;
 
 typedef struct machine {
-    uintptr_t location; /* where the current row begins to hold */
+    uintptr_t location; /* from this address on the current row holds */
     uintptr_t target;
     row current, initial;
     row saved[SAVED_ROWS];
@@ -87,7 +87,7 @@ _Static_assert(sizeof(work) <= sizeof(pp_cfi_space), "the space is large enough"
 
 /* ---- CFA programs ---- */
 
-/* Registers that no caller's frame is found by are left out. */
+/* Sets the place of a register; ignores registers from which no caller's frame is computed. */
 static void put_place(row *r, uint64_t reg, pp_where where)
 {
     switch (reg) {
@@ -152,7 +152,8 @@ static void define_cfa_by_expression(machine *m, pp_cursor *cursor)
     }
 }
 
-/* DW_CFA_expression: the register was saved at the address that the expression gives. */
+/* DW_CFA_expression: the expression is the address at which the register is saved.
+ * DW_CFA_val_expression (`is_value`): it is the register's value. */
 static void place_by_expression(machine *m, pp_cursor *cursor, bool is_value)
 {
     pp_value value;
@@ -369,7 +370,7 @@ static void run_operation(machine *m, uint8_t op, pp_cursor *cursor)
     }
 }
 
-/* Runs until the row that holds at the target is complete. */
+/* Runs a program until the row that holds at the target is complete. */
 static void run_program(machine *m, pp_cursor *cursor)
 {
     for (unsigned i = 0; cursor->at < cursor->end && !m->failed; i++) {
@@ -378,7 +379,7 @@ static void run_program(machine *m, pp_cursor *cursor)
             m->failed = true;
         }
         if (m->location > m->target) {
-            return; /* only an advance moves the location, and it leaves the row alone */
+            return; /* only an advance changes the location, and it does not change the row */
         }
     }
 }
@@ -408,7 +409,8 @@ static void rule_from_row(const row *r, pp_rule *rule)
     }
 }
 
-/* Whether the FDE's program was nothing but padding: no longer than that, and without effect. */
+/* Sets rule->silent if the FDE's program was only padding: not longer than that, and without
+ * effect. */
 static void note_silence(const machine *m, uintptr_t start, uintptr_t size, pp_rule *rule)
 {
     const row *r = &m->current;
@@ -453,7 +455,7 @@ void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_ru
                        .fp = {.kind = PP_WHERE_SAME},
                        .bx = {.kind = PP_WHERE_SAME},
                        .ra = {.kind = PP_WHERE_CFA, .offset = -8}};
-    m->initial = m->current; /* should the CIE's own program restore something */
+    m->initial = m->current; /* in case the CIE's own program restores a register */
     run_program(m, &finder->cie_program);
     m->initial = m->current;
     uintptr_t start = m->location;

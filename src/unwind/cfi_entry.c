@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cfi_entry.c: searches .eh_frame_hdr, or .eh_frame where there is no table, and
- * parses CIEs and FDEs.
+ * cfi_entry.c: searches .eh_frame_hdr, or .eh_frame where there is no table, and parses CIEs and
+ * FDEs.
  *
  * Zone: SIGNAL.
  */
@@ -10,7 +10,7 @@
 #include "arch/registers.h"
 #include "base/compiler.h"
 
-/* Pointer encodings, LSB Core 5.0 table 10-2 and 10-3. */
+/* Pointer encodings, LSB Core 5.0 tables 10-2 and 10-3. */
 enum {
     ENC_ABSPTR = 0x00,
     ENC_ULEB128 = 0x01,
@@ -24,14 +24,14 @@ enum {
     ENC_FORMAT = 0x0f,
     ENC_PCREL = 0x10,
     ENC_DATAREL = 0x30,
-    ENC_ALIGNED = 0x50, /* alone: an absolute address at the next multiple of its size */
+    ENC_ALIGNED = 0x50, /* the whole byte: an absolute address at the next multiple of its size */
     ENC_BASE = 0x70,
     ENC_INDIRECT = 0x80,
     ENC_OMIT = 0xff
 };
 
 enum {
-    MAX_SCANNED = 1 << 15, /* entries of an .eh_frame without table: a millisecond */
+    MAX_SCANNED = 1 << 15, /* entries of an .eh_frame without table: they take a millisecond */
     TABLE_ENTRY_SIZE = 8,  /* two sdata4 */
     CHUNK_ENTRIES = PP_CHUNK_BYTES / TABLE_ENTRY_SIZE
 };
@@ -120,7 +120,7 @@ static bool parse_header(pp_cfi_finder *finder, const pp_image *image, pp_cfi_ta
            t->count <= (image->hi - t->entries) / TABLE_ENTRY_SIZE;
 }
 
-/* Leaves the table in finder->table. */
+/* Makes finder->table the image's; false if the image has none that can be read. */
 static bool open_table(pp_cfi_finder *finder, const pp_image *image)
 {
     if (image->header == 0) {
@@ -145,13 +145,13 @@ static bool read_entry(pp_cfi_finder *finder, const pp_image *image, uint64_t in
     return true;
 }
 
-/* Part of the table: the entries [low, high), of addresses from `from` up to `to`. */
+/* A part of the table: the entries [low, high), whose addresses are from `from` up to `to`. */
 typedef struct part {
     uint64_t low, high;
     uintptr_t from, to;
 } part;
 
-/* The index where `pc` would be if functions were spread evenly, or the middle. */
+/* The index of `pc` if functions were spread evenly; or, not `evenly`, the middle of the part. */
 static uint64_t guess(const part *p, uintptr_t pc, bool evenly)
 {
     uint64_t count = p->high - p->low;
@@ -163,26 +163,27 @@ static uint64_t guess(const part *p, uintptr_t pc, bool evenly)
     return p->low + count / 2;
 }
 
-/* The entries of the part that share a chunk with the one at `index`, but for those cut in two. */
+/* Finds the entries of the part that are whole in the chunk of the entry at `index`. */
 static void entries_beside(const pp_cfi_table *t, const part *p, uint64_t index, uint64_t *first,
                            uint64_t *last)
 {
     uintptr_t begin = pp_chunk_begin(t->entries + index * TABLE_ENTRY_SIZE);
     uintptr_t end = begin + PP_CHUNK_BYTES;
     uint64_t ahead = begin > t->entries ? (begin - t->entries - 1) / TABLE_ENTRY_SIZE + 1 : 0;
-    uint64_t behind = (end - t->entries) / TABLE_ENTRY_SIZE; /* index >= 0 lies before the end */
+    uint64_t behind = (end - t->entries) / TABLE_ENTRY_SIZE; /* index >= 0: end > entries */
     uint64_t stop = behind < p->high ? behind : p->high;
     *first = ahead > p->low ? ahead : p->low;
     *last = stop - 1;
     if (*first > index || index >= stop) {
-        *first = *last = index; /* is itself cut in two */
+        *first = *last = index; /* which two chunks share */
     }
 }
 
 /*
- * For a removable image, where each look may be a system call: narrows the search down to entries
- * that lie in one chunk. Interpolation first, by the addresses known so far, since functions are of
- * similar density; every second step halves, so that it ends.
+ * Narrows the search to entries that are in one chunk. This is for a removable image, where each
+ * read may be a system call. Every first step interpolates between the addresses that are known so
+ * far, since functions are spread nearly evenly. Every second step halves the part, so that the
+ * search ends.
  */
 static bool narrow(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc, part *p)
 {
@@ -212,7 +213,7 @@ static bool narrow(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc, p
     return true;
 }
 
-/* The FDE with the greatest start that is <= pc. */
+/* Finds the FDE with the greatest start that is <= pc. */
 PP_COLD_PATH static bool find_fde(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc,
                                   uintptr_t *fde)
 {
@@ -242,8 +243,8 @@ PP_COLD_PATH static bool find_fde(pp_cfi_finder *finder, const pp_image *image, 
 /* ---- CIE and FDE ---- */
 
 /*
- * Reads the length field of an entry; the cursor is then bounded by the entry's end. What follows,
- * the CIE's id or its distance, has four bytes in .eh_frame also where the length has twelve.
+ * Reads the length field of an entry, and ends the cursor where the entry ends. The next field, the
+ * CIE's id or its distance, has four bytes in .eh_frame, even where the length has twelve.
  */
 static bool open_entry(pp_cursor *cursor, const pp_image *image, pp_chunk *chunk, uintptr_t at)
 {
@@ -265,7 +266,7 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, pp_cie *in
         return true;
     }
     if (letters[0] != 'z') {
-        return false; /* "eh" and the like: gone since GCC 2 */
+        return false; /* "eh" and others, which no compiler writes since GCC 2 */
     }
     info->has_augmentation_data = true;
     uint64_t size = pp_cursor_uleb(cursor);
@@ -284,7 +285,7 @@ static bool read_augmentation(pp_cursor *cursor, const char *letters, pp_cie *in
         } else if (*letter == 'S') {
             info->signal_frame = true;
         } else {
-            break; /* unknown: its data is skipped by the size */
+            break; /* unknown: the size leads past its data */
         }
     }
     if (cursor->failed || cursor->at > end) {
@@ -326,7 +327,7 @@ static bool parse_cie(pp_cfi_finder *finder, const pp_image *image, uintptr_t at
     return true;
 }
 
-/* Leaves cie_cursor at the CIE's program. Most FDEs have the CIE of the one before. */
+/* Leaves cie_program at the CIE's program. Most FDEs have the CIE of the FDE before. */
 static bool read_cie(pp_cfi_finder *finder, const pp_image *image, uintptr_t at)
 {
     if (at == finder->cie_at) {
@@ -338,7 +339,7 @@ static bool read_cie(pp_cfi_finder *finder, const pp_image *image, uintptr_t at)
     return parse_cie(finder, image, at);
 }
 
-/* Leaves the cursor behind the pointer to the CIE. */
+/* Opens an FDE, and leaves the cursor after the pointer to its CIE. */
 static bool open_fde(pp_cfi_finder *finder, const pp_image *image, uintptr_t at, uintptr_t *cie_at)
 {
     pp_cursor *cursor = &finder->program;
@@ -354,7 +355,7 @@ static bool open_fde(pp_cfi_finder *finder, const pp_image *image, uintptr_t at,
     return true;
 }
 
-/* The code of an FDE; false if it does not cover `pc`. */
+/* Reads the addresses that an FDE covers; false if `pc` is not one of them. */
 static bool read_range(pp_cfi_finder *finder, uintptr_t pc)
 {
     pp_cursor *cursor = &finder->program;
@@ -365,7 +366,8 @@ static bool read_range(pp_cfi_finder *finder, uintptr_t pc)
     return !cursor->failed && pc >= start && pc - start < range;
 }
 
-/* Leaves both cursors at the programs; false if the FDE does not cover `pc`. */
+/* Reads an FDE and its CIE, and leaves both cursors at the programs. False if the FDE does not
+ * cover `pc`. */
 PP_COLD_PATH static bool read_fde(pp_cfi_finder *finder, const pp_image *image, uintptr_t at,
                                   uintptr_t pc)
 {
@@ -384,16 +386,17 @@ PP_COLD_PATH static bool read_fde(pp_cfi_finder *finder, const pp_image *image, 
 /* ---- .eh_frame without a table ---- */
 
 /*
- * Where .eh_frame begins, if there is no table of it that open_table() takes: a linker that could
- * not read some of it leaves the table out, others may encode it in their own way, and an image
- * without header is given by .eh_frame itself. 0 if there is a table, or nothing.
+ * The start of an .eh_frame that has no table, or none that open_table() can read: a linker that
+ * could not read some of .eh_frame leaves the table out, and other linkers may encode it in another
+ * way. `header` may also be the start of .eh_frame itself. Returns 0 if there is a table, or
+ * nothing.
  */
 PP_COLD_PATH static uintptr_t frames_without_table(pp_cfi_finder *finder, const pp_image *image)
 {
     pp_cursor *cursor = &finder->program;
     pp_cursor_init(cursor, image, &finder->chunk, image->header, image->hi);
     if (pp_cursor_u8(cursor) != 1) {
-        return image->header; /* the length of a CIE, a multiple of 4 */
+        return image->header; /* the first byte is of a CIE's length, a multiple of 4 */
     }
     uint8_t frame_encoding = pp_cursor_u8(cursor);
     uint8_t count_encoding = pp_cursor_u8(cursor);
@@ -406,11 +409,11 @@ PP_COLD_PATH static uintptr_t frames_without_table(pp_cfi_finder *finder, const 
     return cursor->failed ? 0 : frames;
 }
 
-/* Entry after entry. What cannot be read as an FDE is passed over by its length. */
+/* Tries each entry in turn. The length of an entry that is no FDE leads to the next one. */
 PP_COLD_PATH static bool scan_frames(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc,
                                      uintptr_t *fde)
 {
-    if (image->header == 0 || !image->permanent) { /* copying it all would take too long */
+    if (image->header == 0 || !image->permanent) { /* to copy .eh_frame would take too long */
         return false;
     }
     uintptr_t at = frames_without_table(finder, image);
@@ -422,7 +425,7 @@ PP_COLD_PATH static bool scan_frames(pp_cfi_finder *finder, const pp_image *imag
             return true;
         }
         if (finder->program.end <= at || finder->program.end == image->hi) {
-            return false; /* the end mark, or nothing that can be read */
+            return false; /* the end mark, or bytes that are no entry */
         }
         at = finder->program.end;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * copies.c: the slots of copied chunks.
+ * copies.c: keeps copied chunks in slots, and finds them again.
  *
  * Zone: SIGNAL.
- * Locks: one sequence lock a slot, only tried. Signals are blocked meanwhile: whoever jumped out of
- *        there would leave it taken for ever.
+ * Locks: one sequence lock for each slot, only tried. Writers have signals blocked: a handler that
+ *        jumped out of a writer would leave the lock taken for ever.
  * Owns: the slots.
  */
 #include "unwind/copies.h"
@@ -17,7 +17,7 @@
 
 enum { SLOTS = 96 };
 
-/* Odd sequence: being written (base/words.h). */
+/* A slot whose sequence is odd is being written (base/words.h). */
 typedef struct slot {
     uint32_t sequence;
     uintptr_t begin; /* 0 = empty */
@@ -51,7 +51,7 @@ PP_RAW_MEMORY void pp_copies_keep(uintptr_t begin, uint64_t epoch, const pp_chun
     slot *s = slot_of(begin);
     uint32_t sequence = __atomic_load_n(&s->sequence, __ATOMIC_RELAXED);
     __atomic_thread_fence(
-        __ATOMIC_ACQUIRE); /* what was copied is of before the look at the epoch */
+        __ATOMIC_ACQUIRE); /* the chunk was copied before the epoch is read here */
     if (pp_loader_epoch() != epoch || (sequence & 1) ||
         !__atomic_compare_exchange_n(&s->sequence, &sequence, sequence + 1, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED)) {

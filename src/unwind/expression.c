@@ -82,7 +82,7 @@ static int64_t pop_number(stack *s)
     return value.offset;
 }
 
-/* symbol + number keeps its form; the sum of two symbols has none. */
+/* The sum of a symbol and a number has the symbol's form; the sum of two symbols has none. */
 static void add(stack *s, pp_value symbol, int64_t number)
 {
     if (symbol.kind == PP_VALUE_READ) {
@@ -119,7 +119,7 @@ static void add_top_two(stack *s)
     }
 }
 
-/* register * number: what an index into an array on the stack looks like. */
+/* A product of a register and a number is an index into an array on the stack. */
 static void multiply(stack *s)
 {
     pp_value b = pop(s);
@@ -203,7 +203,7 @@ static void push_register(stack *s, uint64_t reg, int64_t offset, uintptr_t pc)
     }
 }
 
-/* Numbers in the instruction stream; false if `op` is not one of these. */
+/* Pushes a number from the instruction stream; false if `op` is none that does this. */
 static bool push_literal(stack *s, uint8_t op, pp_cursor *cursor)
 {
     switch (op) {
@@ -352,7 +352,7 @@ bool pp_expression_reduce(pp_expression_stack *s, pp_cursor *cursor, uint64_t si
                   (result->offset == (int32_t)result->offset || result->kind == PP_VALUE_NUMBER);
     }
     if (!cursor->failed) {
-        pp_cursor_move(cursor, end); /* the program goes on behind an expression that was refused */
+        pp_cursor_move(cursor, end); /* the program goes on after an expression that was refused */
     }
     return reduced;
 }

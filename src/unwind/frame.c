@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame.c: from one frame to its caller, by whatever rule.
+ * frame.c: the step from one frame to its caller, by rules of every kind and without a rule.
  *
- * A frame knows pc, sp, fp (rbp) and bx (rbx): nearly every CFA of a caller stands on one of these.
- * At a leaf, and where a signal interrupted somebody, all registers are known, and a rule may use
- * any of them.
+ * A frame knows pc, sp, fp (rbp) and bx (rbx): nearly every CFA of a caller is computed from one of
+ * sp, fp and bx. At a leaf, and in a frame that a signal interrupted, all registers are known, and
+ * the rule may use any of them.
  *
  * Zone: SIGNAL.
  */
@@ -21,15 +21,16 @@
 static const uintptr_t WORD = 8;
 
 enum {
-    NULL_PAGE = 4096 /* a jump through a null pointer, or near it, ends up here */
+    NULL_PAGE = 4096 /* a jump through a null pointer leads to an address below this */
 };
 
 /*
- * A register as the frame sees it; false if it is not known at this frame.
+ * The value of a register in the frame; false if it is not known.
  *
- * A caller's CFA stands on a call-clobbered register only in assembler whose callee is known to
- * leave it alone (libcrypto's AES-GCM: rax across _aesni_ctr32_ghash_6x). CFI says nothing of it
- * then, so it still has the value that it had at the leaf, as libgcc and gdb assume too.
+ * A caller's CFA is computed from a call-clobbered register only in assembler whose callee is known
+ * not to change that register (libcrypto's AES-GCM: rax across _aesni_ctr32_ghash_6x). CFI has no
+ * rule for the register then. So the register still has its value of the leaf; libgcc and gdb
+ * assume this too.
  */
 static bool register_value(const pp_frame *f, unsigned reg, uintptr_t *value)
 {
@@ -53,7 +54,7 @@ static bool register_value(const pp_frame *f, unsigned reg, uintptr_t *value)
     return true;
 }
 
-/* Moves to the caller; the caller's PC is a return address. */
+/* Moves to the caller, whose PC is a return address. */
 static pp_verdict enter_caller(pp_frame *f, uintptr_t pc, uintptr_t sp)
 {
     f->pc = pc;
@@ -70,9 +71,7 @@ static pp_verdict read_word(pp_frame *f, uintptr_t base, int32_t offset, uintptr
                                                                                 : PP_CANNOT_BE_READ;
 }
 
-/* The value that the register `own` of this frame has in the caller; PP_HAS_NO_RULE if nobody
- * knows.
- */
+/* Finds the caller's value of the register `own`; PP_HAS_NO_RULE if it cannot be known. */
 static pp_verdict recover(pp_frame *f, const pp_where *where, unsigned own, uintptr_t cfa,
                           uintptr_t *value)
 {
@@ -129,11 +128,11 @@ PP_COLD_PATH static pp_verdict apply_big(pp_frame *f, const pp_rule *rule)
     }
     if ((fp_found == PP_CANNOT_BE_READ && rule->fp.kind == PP_WHERE_CFA) ||
         (bx_found == PP_CANNOT_BE_READ && rule->bx.kind == PP_WHERE_CFA)) {
-        return PP_CANNOT_BE_READ; /* as by a one-word rule: the walk must not depend on the cache */
+        return PP_CANNOT_BE_READ; /* as by a one-word rule: walks must not depend on the cache */
     }
-    /* Elsewhere it may be nothing: GCC leaves rbp's rule at *rbp when it has been restored already,
-     * in the last two instructions of functions that realign the stack. Then the register is lost.
-     */
+    /* Elsewhere a word that cannot be read only makes the register unknown. In the last two
+     * instructions of functions that realign the stack, GCC's rule for rbp is still *rbp, though
+     * rbp has been restored already. */
     f->fp = fp_found == PP_GO_ON ? fp : 0;
     f->bx = bx_found == PP_GO_ON ? bx : 0;
     return enter_caller(f, pc, cfa);
@@ -141,7 +140,7 @@ PP_COLD_PATH static pp_verdict apply_big(pp_frame *f, const pp_rule *rule)
 
 /* ---- signal frames ---- */
 
-/* Takes all registers from the ucontext_t that the kernel left at SP. */
+/* Reads all registers from the ucontext_t that the kernel left at SP. */
 PP_COLD_PATH static pp_verdict leave_signal_frame(pp_frame *f)
 {
     pp_registers *registers = &f->space->registers;
@@ -184,8 +183,9 @@ static bool is_return_address(uintptr_t pc)
 }
 
 /*
- * Whether a frame may return to `pc`. In a module there is a call in front of it. Generated code
- * need not have one (the Java interpreter pushes the address and jumps), but it can be read.
+ * Whether a frame may return to `pc`. In a module there is a call before a return address.
+ * Generated code can be read, but need not have a call there: the Java interpreter pushes the
+ * address and jumps.
  */
 static bool may_return_to(uintptr_t pc)
 {
@@ -196,8 +196,8 @@ static bool may_return_to(uintptr_t pc)
 }
 
 /*
- * A leaf whose return address is still at SP, or a word above it: a call through a null or wild
- * pointer, assembler without CFI (the _init of every library).
+ * Leaves a frame whose return address is at SP, or a word above it: after a call through a null or
+ * wild pointer, or in assembler without CFI (the _init of every library).
  */
 static bool leave_by_sp(pp_frame *f, pp_verdict *result)
 {
@@ -212,7 +212,7 @@ static bool leave_by_sp(pp_frame *f, pp_verdict *result)
     return false;
 }
 
-/* Follows the frame pointer, if it points to where one could be. */
+/* Follows the frame pointer, if it points to what a frame pointer can point to. */
 static bool follow_frame_pointer(pp_frame *f, pp_verdict *result)
 {
     uintptr_t fp = 0;
@@ -223,7 +223,7 @@ static bool follow_frame_pointer(pp_frame *f, pp_verdict *result)
     }
     uintptr_t sp = f->fp + 2 * WORD;
     f->fp = fp;
-    f->bx = 0; /* saved somewhere, or not */
+    f->bx = 0; /* the function may have saved it anywhere */
     *result = enter_caller(f, pc, sp);
     return true;
 }
@@ -233,7 +233,7 @@ PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
     pp_verdict result = PP_HAS_NO_RULE;
     pp_module module;
     if (!f->exact && is_signal_restorer(f->pc)) {
-        return leave_signal_frame(f); /* a restorer without CFI, as musl's */
+        return leave_signal_frame(f); /* a restorer without CFI: musl's */
     }
     if (pp_modules_is_entry_code(pp_frame_instruction(f))) {
         return PP_ENDS; /* _start, or _dl_start_user, which calls constructors and jumps to it */
@@ -250,14 +250,14 @@ PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
         return result;
     }
     if ((in_module || f->exact) && leave_by_sp(f, &result)) {
-        return result; /* also a caller: the _init of libcrypto calls a function */
+        return result; /* also for a caller: the _init of libcrypto calls a function */
     }
     return PP_HAS_NO_RULE;
 }
 
 /* ---- misses ---- */
 
-/* Kept out of its caller, whose frame is below the CFI reader's. */
+/* Not inlined: the caller's frame is on the stack while the CFI is read, and must be small. */
 PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *image)
 {
     pp_module module;
@@ -277,7 +277,8 @@ PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *i
     return true;
 }
 
-/* .eh_frame may lie in another segment than its header (modules/module_cfi.h). */
+/* Widens the image to all segments of the module: .eh_frame may be in another one than its header
+ * (modules/module_cfi.h). */
 static bool widen(pp_image *image)
 {
     bool wider = image->all_hi != 0 && (image->all_lo < image->lo || image->all_hi > image->hi);
@@ -287,7 +288,7 @@ static bool widen(pp_image *image)
     return wider;
 }
 
-/* Whether what lies at SP looks like the return address of a leaf that has pushed nothing. */
+/* Whether the word at SP looks like the return address of a leaf that has pushed nothing. */
 PP_COLD_PATH static bool returns_into_module(pp_frame *f)
 {
     pp_module module;
@@ -295,8 +296,8 @@ PP_COLD_PATH static bool returns_into_module(pp_frame *f)
     return pp_stack_read(&f->window, f->sp, &word) && pp_modules_find(word - 1, &module);
 }
 
-/* The first rule of a walk that is not in the cache blocks signals and opens the space for CFI. All
- * further ones find that done: a pair of system calls for each would cost as much as the rule. */
+/* The first rule that a walk computes blocks signals and opens the space for CFI. Further rules of
+ * the walk find both done: two system calls for each rule would cost as much as the rule. */
 PP_COLD_PATH static void begin_computing(pp_frame *f)
 {
     if (!f->computes) {
@@ -313,7 +314,7 @@ PP_COLD_PATH void pp_frame_end_computing(pp_frame *f)
     f->computes = false;
 }
 
-/* The space must not mix what was read within different bounds. */
+/* Keeps bytes that were read within different bounds apart in the space. */
 PP_COLD_PATH static void compute_rule_of_wider(pp_walk_space *space, uintptr_t pc)
 {
     pp_cfi_open(&space->cfi);
@@ -321,7 +322,7 @@ PP_COLD_PATH static void compute_rule_of_wider(pp_walk_space *space, uintptr_t p
     pp_cfi_open(&space->cfi);
 }
 
-/* Leaves the rule in the frame's space. */
+/* Computes the frame's rule, and leaves it in the frame's space. */
 PP_COLD_PATH static void compute_rule(pp_frame *f)
 {
     pp_walk_space *space = f->space;
@@ -355,11 +356,11 @@ PP_COLD_PATH bool pp_frame_explain(pp_frame *f, uintptr_t *function)
         return false;
     }
     *function = pp_cfi_function(&space->image, pp_frame_instruction(f), &space->cfi);
-    pp_cfi_open(&space->cfi); /* the image's bounds may have been the wider ones */
+    pp_cfi_open(&space->cfi); /* its bytes may be those of a widened image */
     return *function != 0;
 }
 
-/* In code of a module, but not behind a call. */
+/* Whether the address is in a module's code, but not after a call. */
 PP_COLD_PATH static bool is_no_return_address(uintptr_t pc)
 {
     uint8_t code[PP_CALL_BYTES];
@@ -397,7 +398,7 @@ static pp_verdict apply_rule(pp_frame *f, const pp_rule *rule)
     }
 }
 
-/* Everything that is not a one-word rule found in the cache. */
+/* Takes a step for which the cache has no one-word rule that applies. */
 PP_COLD_PATH static pp_verdict step_slowly(pp_frame *f, uint64_t entry)
 {
     pp_rule *rule = &f->space->rule;
@@ -425,7 +426,7 @@ PP_COLD_PATH static pp_verdict step_slowly(pp_frame *f, uint64_t entry)
     return apply_rule(f, rule);
 }
 
-/* The CFA by a one-word rule; false if the entry is none, or stands on a register that is not
+/* Computes the CFA by a one-word rule. False if the entry is none, or needs a register that is not
  * known. */
 static bool fast_cfa(const pp_frame *f, uint64_t entry, uintptr_t *cfa)
 {
@@ -469,7 +470,7 @@ static pp_verdict step_fast(pp_frame *f, uint64_t entry, uintptr_t cfa)
 
 pp_verdict pp_frame_leave(pp_frame *f)
 {
-    /* A caller's frame lies above its callee's; a leaf may have left its own already (longjmp). */
+    /* A caller's frame is above its callee's. A leaf may have left its frame already (longjmp). */
     uintptr_t lowest_sp = f->exact ? f->sp : f->sp + 1;
     uintptr_t cfa = 0;
     uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame_pointer.c: candidates, and what speaks for them.
+ * frame_pointer.c: candidates for a frame pointer, and the evidence for each.
  *
  * Zone: SIGNAL.
  */
@@ -17,11 +17,11 @@
 enum {
     WORD = 8,
     STACK_ALIGNMENT = 16,   /* of every CFA (System V ABI) */
-    SEARCH_BYTES = 1 << 16, /* how much one frame may take */
-    JUMPS = 3               /* from a call by way of stubs to the function */
+    SEARCH_BYTES = 1 << 16, /* the largest frame */
+    JUMPS = 3               /* through stubs, from a call to the function */
 };
 
-/* What a call in front of a return address says of the function. */
+/* Which function the call before a return address leads to. */
 typedef enum evidence { ANOTHER, PERHAPS, THIS } evidence;
 
 /* ---- calls ---- */
@@ -31,7 +31,7 @@ static bool read_pointer(uintptr_t at, uintptr_t *value)
     return pp_safe_copy(value, at, sizeof *value);
 }
 
-/* Whether a call of `target` ends up in `function`, also by way of the PLT. */
+/* Whether a call of `target` leads to `function`, directly or through the PLT. */
 static bool leads_to(uintptr_t target, uintptr_t function)
 {
     for (unsigned i = 0; i < JUMPS && target != function; i++) {
@@ -67,7 +67,8 @@ static evidence examine(uintptr_t return_address, uintptr_t function)
     return site.indirect ? PERHAPS : ANOTHER;
 }
 
-/* Any call: a tail call may have led from the function that was called to this one. */
+/* Whether there is a call before the address, of any function: the function that was called may
+ * have come to this one by a tail call. */
 static bool is_behind_call(uintptr_t return_address)
 {
     uint8_t code[PP_CALL_BYTES];
@@ -78,7 +79,8 @@ static bool is_behind_call(uintptr_t return_address)
 
 /* ---- candidates ---- */
 
-/* Where the frame would return to if its frame pointer were `fp`; false if it cannot be. */
+/* Finds the address that the frame would return to if its frame pointer were `fp`; false if `fp`
+ * cannot be its frame pointer. */
 static bool try_candidate(pp_frame *f, const pp_rule *rule, uintptr_t fp, uintptr_t *return_address)
 {
     uintptr_t cfa = fp + (uintptr_t)(intptr_t)rule->cfa_offset;
@@ -99,7 +101,7 @@ static void accept(pp_frame *f, pp_fp_place *place, uintptr_t fp, uintptr_t retu
     f->fp = fp;
 }
 
-/* The first candidate for which there is evidence of that kind. */
+/* Accepts the first candidate for which there is this evidence, or better. */
 static bool search_for(pp_frame *f, pp_fp_place *place, evidence least)
 {
     uintptr_t first = (f->sp + place->least + (WORD - 1)) & ~(uintptr_t)(WORD - 1);
@@ -118,7 +120,7 @@ static bool search_for(pp_frame *f, pp_fp_place *place, evidence least)
     return false;
 }
 
-/* Right behind what the prologue took: whatever the call there looks like. */
+/* Tries the place directly after what the prologue allots. Any call there is evidence enough. */
 static bool is_where_prologue_says(pp_frame *f, pp_fp_place *place)
 {
     uintptr_t fp = f->sp + place->least;
@@ -131,7 +133,7 @@ static bool is_where_prologue_says(pp_frame *f, pp_fp_place *place)
     return true;
 }
 
-/* As the last time at this place. */
+/* Tries the distance that was right the last time. */
 static bool is_as_before(pp_frame *f, pp_fp_place *place)
 {
     uintptr_t fp = f->sp + place->distance;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame_pointer.h: finds a frame pointer that nobody has told.
+ * frame_pointer.h: finds, on the stack, a frame pointer that is not known.
  *
- * Of a thread that waits in the kernel, stack pointer and PC are known, rbp is not. Most frames do
- * not need it. One whose CFA stands on rbp (-O0, alloca, realigned stacks) does, unless a callee
- * has saved it. It can be seen on the stack: where the function's caller is, a return address lies
- * behind a call of this very function.
+ * The kernel shows the stack pointer and the PC of a thread that waits in it, but not rbp. Most
+ * frames do not need rbp. A frame whose CFA is computed from rbp (-O0, alloca, realigned stacks)
+ * does, unless a callee has saved it. The stack shows where rbp points: the return address above it
+ * follows a call of this very function.
  *
  *   sp                                     rbp
  *    |  locals, arguments, old calls ...    | saved rbp | return address |  caller's frame
- *    +---- at least what the prologue took -+                 |
- *                                        the call in front of it leads to this function,
- *                                        or through a pointer to who knows where
+ *    +- at least what the prologue allots --+                 |
+ *                                        the call before it leads to this function,
+ *                                        or through a pointer, to an unknown function
  *
- * What was found for a PC is remembered: a thousand threads wait at the same place.
+ * The result for a PC is remembered, since a thousand threads may wait at the same place.
  *
  * Zone: SIGNAL.
  */
@@ -33,9 +33,9 @@ typedef struct pp_fp_place {
     uintptr_t pc; /* 0 = none */
     pp_rule rule;
     uintptr_t function;
-    uintptr_t least;          /* of what lies between sp and rbp */
-    uintptr_t distance;       /* what lay between them the last time, and */
-    uintptr_t return_address; /* where it returned to; 0 = never found */
+    uintptr_t least;    /* bytes between sp and rbp, as the prologue allots them; 0 = unknown */
+    uintptr_t distance; /* bytes between them the last time */
+    uintptr_t return_address; /* of the frame, the last time; 0 = never found */
 } pp_fp_place;
 
 typedef struct pp_fp_search {
@@ -43,9 +43,9 @@ typedef struct pp_fp_search {
 } pp_fp_search;
 
 /*
- * If what `f` lacks is the frame pointer, finds it and sets f->fp. False if that is not what it
- * lacks, or there is none to be seen. `search` begins as zeros, and serves for as long as no module
- * goes.
+ * If `f` cannot be left because its frame pointer is not known, finds the frame pointer and sets
+ * f->fp. Returns false if `f` lacks something else, or if no frame pointer is found. `search`
+ * begins as zeros, and serves until a module is unloaded.
  */
 bool pp_frame_pointer_find(pp_frame *f, pp_fp_search *search);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * function.c: a frame that stands nowhere, to ask what function it is in.
+ * function.c: looks up the function of a frame that is on no stack.
  *
  * Zone: SIGNAL.
  */

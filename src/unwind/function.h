@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * function.h: where a function begins, as its call-frame information says.
+ * function.h: where a function begins, by its call-frame information.
  *
  * Zone: SIGNAL.
  */
@@ -11,10 +11,10 @@
 
 #include <stdint.h>
 
-/* The first instruction of the function that the instruction at `address` is in; 0 if
- * nobody knows. */
+/* The first instruction of the function that has the instruction at `address`; 0 if there is no
+ * call-frame information for it. */
 uintptr_t pp_function_of(uintptr_t address);
-/* With the space of a walk that is over, for those who have little stack. */
+/* pp_function_of() with the space of a walk that is over, for callers that have little stack. */
 uintptr_t pp_function_within(uintptr_t address, pp_walk_space *space);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Makes `chunk` hold the byte at `at`, which lies within a removable image. */
+/* Makes `chunk` hold the byte at `at`, which is within a removable image. */
 PP_COLD_PATH static bool load(const pp_image *image, pp_chunk *chunk, uintptr_t at)
 {
     uintptr_t begin = pp_chunk_begin(at);

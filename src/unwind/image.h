@@ -2,9 +2,10 @@
  *
  * image.h: the bytes of one module's call-frame information, and a bounded cursor over them.
  *
- * CFI is read in signal handlers, from modules that another thread may be unloading. A module that
- * cannot go away (the program, what it is linked to, the vDSO) is read in place; any other through
- * pp_safe_copy(), which returns an error where a load would fault.
+ * Signal handlers read CFI from modules that another thread may be unloading. They read a module
+ * that cannot be unloaded (the program, the libraries that it is linked to, the vDSO) in place, and
+ * any other, a removable one, through pp_safe_copy(), which returns an error where a load would
+ * fault.
  *
  *   module  [ ... | .eh_frame_hdr | .eh_frame | ... ]
  *           lo                                      hi     nothing outside [lo, hi) is ever read
@@ -25,23 +26,23 @@ typedef struct pp_image {
     uintptr_t lo, hi;           /* readable bounds */
     uintptr_t header;           /* .eh_frame_hdr, within the bounds; 0 = the module has none */
     uintptr_t code_lo, code_hi; /* addresses that the module's code may have */
-    uintptr_t all_lo, all_hi;   /* bounds with holes, to be looked at by copies alone; 0 = none */
+    uintptr_t all_lo, all_hi;   /* bounds with holes, to be read only by copies; 0 = none */
     bool permanent;             /* may be read in place */
-    bool keep;                  /* copies may be kept, and used by walks of the same epoch */
+    bool keep;                  /* walks of the same epoch may use copies that were kept */
     uint64_t epoch;             /* of the loader, when the walk began */
 } pp_image;
 
-/* A sequential reader. After a failed read `failed` is set, every further read gives 0. */
+/* A sequential reader. After a failed read `failed` is set, and every further read returns 0. */
 typedef struct pp_cursor {
     const pp_image *image;
-    pp_chunk *chunk; /* of a removable image; may be shared by cursors that are used by turns */
+    pp_chunk *chunk; /* of a removable image; cursors that are used by turns may share it */
     uintptr_t at, end;
-    const uint8_t *bytes; /* the byte at `at`, in place or in the chunk */
-    size_t ready;         /* how many can be read there */
+    const uint8_t *bytes; /* the bytes at `at`, in place or in the chunk */
+    size_t ready;         /* how many bytes can be read there */
     bool failed;
 } pp_cursor;
 
-/* Before the first use of a chunk. */
+/* Empties a chunk, before its first use. */
 static inline void pp_chunk_clear(pp_chunk *chunk)
 {
     chunk->lo = chunk->hi = 0;
@@ -56,7 +57,7 @@ static inline void pp_cursor_fail(pp_cursor *cursor)
     cursor->ready = 0;
 }
 
-/* Goes on at `at`. Also for a cursor whose chunk another has given new content. */
+/* Goes on at `at`. A cursor whose chunk another cursor has loaded anew must be moved, too. */
 static inline void pp_cursor_move(pp_cursor *cursor, uintptr_t at)
 {
     cursor->at = at;
@@ -87,7 +88,7 @@ uint64_t pp_cursor_uleb(pp_cursor *cursor);
 int64_t pp_cursor_sleb(pp_cursor *cursor);
 void pp_cursor_skip(pp_cursor *cursor, uint64_t size);
 
-/* Copies [at, at + size) of the image; false if it is out of bounds or gone. */
+/* Copies [at, at + size) of the image; false if that is out of bounds or unmapped. */
 bool pp_image_copy(const pp_image *image, pp_chunk *chunk, uintptr_t at, void *to, size_t size);
 
 #endif

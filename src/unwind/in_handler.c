@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * in_handler.c: looks for the code that ends a handler among the return addresses.
+ * in_handler.c: looks for the code that ends handlers among the return addresses.
  *
  * Zone: SIGNAL.
  */
@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { DEPTH = 64 /* of a handler that writes a profile */ };
+enum { DEPTH = 64 /* frames; a handler that writes a profile needs fewer */ };
 
 static bool is_restorer(uintptr_t pc)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * in_handler.h: whether the calling thread is in a signal handler, ours or the program's.
+ * in_handler.h: whether the calling thread is in a signal handler, of libpprof or of the program.
  *
- * A program may end in a handler (_exit() is async-signal-safe), and we write its profiles then: on
- * that stack nothing may be called that takes locks of libc or of the loader, which the thread may
- * have.
+ * A program may end in a handler (_exit() is async-signal-safe), and libpprof writes its profiles
+ * then. The thread may hold locks of libc or of the loader, so nothing may be called there that
+ * takes them.
  *
  * Zone: SIGNAL.
  */
@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-/* As far as its stack can be walked: whether it runs on the alternate one, or returns to what
- * handlers return to. */
+/* Whether the calling thread runs on the alternate signal stack, or its stack, as far as it can be
+ * walked, returns to the code that ends handlers. */
 bool pp_in_handler(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_frames.c: looks for addresses in our own code, which most stacks have none of.
+ * own_frames.c: removes addresses in libpprof's code from stacks. Most stacks have none.
  *
  * Zone: SIGNAL.
  */
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-/* The linker's names of the tables; NULL where nothing is in them. */
+/* The linker's names of the bounds of a table; NULL if the table is empty. */
 #define TABLE(name)                                                                                \
     extern const pp_shown_as __start_##name[] __attribute__((weak, visibility("hidden")));         \
     extern const pp_shown_as __stop_##name[] __attribute__((weak, visibility("hidden")));
@@ -39,7 +39,7 @@ static const pp_shown_as *find(const pp_shown_as *start, const pp_shown_as *stop
     return NULL;
 }
 
-/* The function that stands for a frame of ours, 0 = none does. */
+/* The function that is shown for a frame of libpprof; 0 = none. */
 static uintptr_t function_shown(uintptr_t function)
 {
     const pp_shown_as *row = find(__start_pp_shown_as, __stop_pp_shown_as, function);
@@ -49,13 +49,13 @@ static uintptr_t function_shown(uintptr_t function)
     return row->entry != 0 ? at(&row->entry) : 0;
 }
 
-/* A hook that calls what the real function would call, in its place. */
+/* Whether the frame is of a hook that calls, in place of the real function, what that calls. */
 static bool stays(uintptr_t pc)
 {
     return find(__start_pp_stays, __stop_pp_stays, pc) != NULL;
 }
 
-/* What the frames in front of pcs[own] do, they do for us. */
+/* Whether the frames before pcs[own] work for libpprof. */
 static bool is_own_work(const uintptr_t *pcs, uint32_t own, pp_walk_space *space)
 {
     if (own == 0) {
@@ -74,8 +74,8 @@ static uint32_t end_of_own(const uintptr_t *pcs, uint32_t from, uint32_t depth)
     return from;
 }
 
-/* Where the frames of the innermost piece of work of ours end, if that is what was interrupted;
- * else 0. Calls of libc are a part of it, and its calls of ours. */
+/* The index after the frames of the innermost work of libpprof, if it was interrupted; else 0.
+ * Such work includes calls of libc, and calls from libc of libpprof. */
 static uint32_t end_of_work(const uintptr_t *pcs, uint32_t first, uint32_t depth,
                             pp_walk_space *space)
 {
@@ -88,13 +88,13 @@ static uint32_t end_of_work(const uintptr_t *pcs, uint32_t first, uint32_t depth
 }
 
 /*
- * Frames up to pcs[end - 1], which is ours, are a piece of work of ours. One frame is left of them,
- * or none; how many is returned. If nothing knows the function, its frame stays as it is.
+ * The frames up to pcs[end - 1], which is libpprof's, are libpprof's work. Leaves one frame of
+ * them, or none, and returns how many. A frame whose function is not known stays as it is.
  */
 static uint32_t show_function(uintptr_t *pcs, uint32_t end, uint32_t depth, pp_walk_space *space)
 {
     if (end < depth && pp_own_code_shows(pcs[end] - 1)) {
-        return 0; /* that one, which called them, says it */
+        return 0; /* pcs[end], which called them, shows it */
     }
     uintptr_t function = pp_function_within(pcs[end - 1] - 1, space);
     uintptr_t shown = function != 0 ? function_shown(function) : pcs[end - 1] - 1;

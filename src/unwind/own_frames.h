@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_frames.h: libpprof's own frames are in no stack.
+ * own_frames.h: leaves libpprof's own frames out of stacks.
  *
- * A stack that begins at a hook's caller has none by itself. But a hook calls the real function,
- * and what that does may come to another hook, or be sampled: the hook's frames lie between.
+ * A stack that begins at a hook's caller has none of them. But a hook calls the real function,
+ * which may call another hook or be sampled: then the frames of the first hook are in the stack.
  *
- *   malloc <- fopen (libc) <- pp_descriptor_slow <- fopen (ours) <- main
- *   malloc <- fopen (libc) <------------------------------------------ main          as if there were no hook
+ *   malloc <- fopen (libc) <- pp_descriptor_slow <- fopen (hook) <- main
+ *   malloc <- fopen (libc) <--------------------------------------- main        as without a hook
  *
- * So a call by way of the hook's slow path (the first one of all, before the real function is
- * known) has the stack that later calls have. A sample that landed in our own code is shown in the
+ * So a call that takes the hook's slow path (such as the first call, before the real function is
+ * known) has the stack that later calls have. A sample within libpprof's code is shown in the
  * function that the program called:
  *
- *   pp_wait_begin <- pp_wait_slow <- pthread_mutex_lock (ours) <- main
+ *   pp_wait_begin <- pp_wait_slow <- pthread_mutex_lock (hook) <- main
  *                                    pthread_mutex_lock        <- main
  *
- * That is the outermost of our frames there: the entries of the hooks (arch/) have all that comes
- * before C within one symbol, and public functions of C are compiled without tail calls. Exceptions
- * are in tables (base/shown_as.h).
+ * That function is the outermost frame of libpprof there: the entries of the hooks (arch/) have all
+ * code before the first C function within one symbol, and public C functions are compiled without
+ * tail calls. Tables list the exceptions (base/shown_as.h).
  *
  * Zone: SIGNAL.
  */
@@ -32,13 +32,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the instruction in front of a return-like address is ours. */
+/* Whether the instruction before a return-like address is in libpprof's code. */
 static inline bool pp_own_frame_is(uintptr_t pc)
 {
     return pp_own_code_has(pc - 1);
 }
 
-/* The first one from `from` on that is; `depth` if there is none. */
+/* The index of the first such address from `from` on; `depth` if there is none. */
 static inline uint32_t pp_own_frames_next(const uintptr_t *pcs, uint32_t from, uint32_t depth)
 {
     while (from < depth && pp_likely(!pp_own_frame_is(pcs[from]))) {
@@ -47,11 +47,13 @@ static inline uint32_t pp_own_frames_next(const uintptr_t *pcs, uint32_t from, u
     return from;
 }
 
-/* Leaves our frames out, pcs[first] and those behind it. Returns how many are left. `space`: where
- * pcs[0] is not a caller's frame but where the thread was interrupted; NULL otherwise. */
+/* Removes libpprof's frames, of which pcs[first] is the first. Returns how many frames are left.
+ * `space` is to work in, where pcs[0] is the place at which the thread was interrupted; NULL where
+ * pcs[0] is a caller's frame. */
 uint32_t pp_own_frames_cut(uintptr_t *pcs, uint32_t first, uint32_t depth, pp_walk_space *space);
 
-/* Of callers' frames. */
+/* Removes libpprof's frames from a stack whose first frame is a caller's. Returns how many frames
+ * are left. */
 static inline uint32_t pp_own_frames_leave_out(uintptr_t *pcs, uint32_t depth)
 {
     uint32_t first = pp_own_frames_next(pcs, 0, depth);

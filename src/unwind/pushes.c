@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pushes.c: counts the pushes that lie behind a PC, or the pops that lie in front of it.
+ * pushes.c: counts the pushes before a PC, or the pops after it.
  *
  * Encodings: Intel SDM, volume 2, PUSH, POP, RET.
  *
@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 enum {
-    CODE_BYTES = 16, /* six callee-saved registers, four of them with a prefix, and what follows */
+    CODE_BYTES = 16, /* pushes of six registers, four of them with a prefix, and what follows */
     WORD = 8,
     OP_PUSH = 0x50, /* + register */
     OP_POP = 0x58,
@@ -27,7 +27,8 @@ enum {
 /* DWARF's numbers of rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, in the order of encodings. */
 static const uint8_t dwarf_numbers[] = {0, 2, 1, PP_REG_BX, PP_REG_SP, PP_REG_FP, 4, 5};
 
-/* The register of a push or pop at code[*at], which is passed over; NO_REGISTER if it is none. */
+/* Decodes the push or pop at code[*at], and moves *at past it. Returns its register; NO_REGISTER if
+ * the instruction is another one. */
 static int take(const uint8_t code[CODE_BYTES], size_t *at, uint8_t operation)
 {
     size_t i = *at;
@@ -43,7 +44,7 @@ static int take(const uint8_t code[CODE_BYTES], size_t *at, uint8_t operation)
     return extended ? 8 + (int)reg : dwarf_numbers[reg];
 }
 
-/* How many pops there are before a return; 0 if something else comes first. */
+/* The number of pops from `pc` to a return; 0 if another instruction comes first. */
 static unsigned pops_ahead(uintptr_t pc)
 {
     uint8_t code[CODE_BYTES];
@@ -77,7 +78,7 @@ static void save(pp_rule *rule, int reg, unsigned push)
 PP_COLD_PATH void pp_pushes_apply(uintptr_t pc, pp_rule *rule)
 {
     uint8_t code[CODE_BYTES];
-    uintptr_t done = rule->silent - 1u; /* bytes of the function in front of pc */
+    uintptr_t done = rule->silent - 1u; /* bytes of the function before pc */
     size_t at = 0;
     unsigned pushed = 0;
     if (done == 0 || !pp_safe_copy(code, pc - done, sizeof code)) {

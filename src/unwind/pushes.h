@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * pushes.h: functions that push registers and do not say so.
+ * pushes.h: functions that push registers without CFI for it.
  *
- * Assembler may have call-frame information that is empty: it says that the frame is what it was at
- * the function's first instruction, all the way. Where that instruction is a push it cannot be
- * true. glibc has two of these, __mpn_addmul_1 and __mpn_submul_1, in which printf and strtod of
- * floating point spend their time; of 35 000 functions of a dozen libraries no other one begins
- * like this.
+ * The call-frame information of an assembler function may be empty: by it the frame stays, to the
+ * function's end, what it was at the first instruction. That cannot be true if the first
+ * instruction is a push. glibc has two such functions, __mpn_addmul_1 and __mpn_submul_1, in which
+ * printf and strtod of floating point spend their time. Of 35 000 functions of a dozen libraries no
+ * other function begins like this.
  *
- *   start   push ... push        n of them: SP is n words lower from there on
+ *   start   push ... push        n pushes: SP is n words lower from there on
  *           body
- *           pop ... pop ret      as many words lower as there are pops left
+ *           pop ... pop ret      SP is as many words lower as there are pops left
  *
  * Zone: SIGNAL.
  */
@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-/* Mends the rule of `pc`, whose rule->silent is not 0, if the function begins with a push. */
+/* Corrects the rule of `pc`, if the function begins with a push. rule->silent is not 0. */
 void pp_pushes_apply(uintptr_t pc, pp_rule *rule);
 
 #endif

@@ -31,7 +31,7 @@ static bool move_cfa(pp_rule *rule, int32_t k)
 
 /* ---- SP from elsewhere ---- */
 
-/* What was said of the CFA is said of the register that it stands on. */
+/* Expresses a place that counts from the CFA by the register that the CFA is computed from. */
 static void put_on_register(pp_where *place, const pp_rule *rule)
 {
     bool on_cfa = place->kind == PP_WHERE_CFA || place->kind == PP_WHERE_CFA_VALUE;

@@ -2,20 +2,21 @@
  *
  * rule.h: how to get from one frame to its caller, at one program counter.
  *
- * A rule is what a CFI program leaves behind when it has run up to a PC, reduced to what a stack
- * walk needs: where the frame begins (the CFA, "canonical frame address": SP before the call),
- * where the return address is, and where the two callee-saved registers are that a caller's CFA may
- * stand on.
+ * A rule is the result of a CFA program that has run up to a PC, reduced to what a stack walk
+ * needs: where the frame begins (the CFA, "canonical frame address": SP before the call), where the
+ * return address is, and where the two callee-saved registers are from which a caller's CFA may be
+ * computed.
  *
  *   cfa    = register + offset                 nearly always rsp or rbp
  *          | *(register + offset) + addend     DRAP realignment, libcrypto's assembler
  *            (either with + index * scale)     libcrypto's Montgomery multiplication
- *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register | lost
+ *   fp, bx = unchanged | *(cfa + offset) | *(register + offset) | cfa + offset | in a register
+ *          | lost
  *   return = *(cfa - 8), or one of the same forms
  *
- * The caller's SP is the CFA. Where CFI says otherwise (__longjmp, setcontext, coroutine switches
- * in assembler, the Haskell run-time), the rule is rewritten so that it is: `cfa` here is what the
- * caller's SP will be, and the places count from there.
+ * The caller's SP is the CFA. Where CFI has another rule for it (__longjmp, setcontext, coroutine
+ * switches in assembler, the Haskell run-time), rebase.h rewrites the rule: `cfa` here is always
+ * the caller's SP, and the places count from there.
  *
  * Zone: SIGNAL (data only).
  */
@@ -27,7 +28,7 @@
 
 typedef enum pp_rule_kind {
     PP_RULE_FRAME = 1, /* an ordinary frame, the fields below hold */
-    PP_RULE_SIGNAL,    /* a signal frame: all registers lie in the kernel's ucontext at SP */
+    PP_RULE_SIGNAL,    /* a signal frame: all registers are in the kernel's ucontext at SP */
     PP_RULE_END,       /* the outermost frame: its return address is undefined */
     PP_RULE_NONE       /* no usable CFI for this PC */
 } pp_rule_kind;
@@ -38,8 +39,8 @@ typedef enum pp_where_kind {
     PP_WHERE_MEMORY,    /* *(reg + offset), registers of the frame itself */
     PP_WHERE_CFA_VALUE, /* cfa + offset, no memory read */
     PP_WHERE_REGISTER,  /* moved to register reg */
-    PP_WHERE_LOST,      /* undefined: nobody can know it */
-    PP_WHERE_BEYOND     /* the CFI knows it, by a form that has no place here */
+    PP_WHERE_LOST,      /* undefined by the CFI */
+    PP_WHERE_BEYOND     /* defined by the CFI in a form that is none of these */
 } pp_where_kind;
 
 typedef struct pp_where {
@@ -57,9 +58,8 @@ typedef struct pp_rule {
     uint8_t cfa_scale; /* 0 = no index */
     bool cfa_read;
     bool permanent : 1; /* of a module that cannot be unloaded */
-    bool apart : 1;     /* of our own code: the walk's inner loop must not pass it unseen */
-    uint16_t
-        silent; /* CFI says nothing of the function: 1 + bytes of it in front of the PC; else 0 */
+    bool apart : 1;     /* of libpprof's code: the walk's inner loop must not pass it */
+    uint16_t silent;    /* if the function's CFI is empty: 1 + its bytes before the PC; else 0 */
     pp_where fp, bx, ra;
 } pp_rule;
 

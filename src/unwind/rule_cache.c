@@ -3,10 +3,11 @@
  * rule_cache.c: packing, publishing and retiring of rules.
  *
  * Zone: SIGNAL.
- * Locks: one try-lock for a change of generation, one sequence for each big slot. Their holders, and
- *        those who are counted as publishers, have signals blocked: a handler of the host that jumped out of a
- *        malloc in the middle of a walk would leave them taken for ever, one that forked would find
- *        them taken in the child. Both happen at misses alone.
+ * Locks: one try-lock for a change of generation, one sequence lock for each big slot. Their
+ *        holders, and threads that are counted as publishers, have signals blocked. Otherwise a
+ *        handler of the host that jumped out of a malloc in the middle of a walk would leave a lock
+ *        taken for ever, and a handler that forked would leave it taken in the child. Only misses
+ *        take these locks.
  * Owns: the two tables.
  */
 #include "unwind/rule_cache.h"
@@ -26,7 +27,8 @@ enum {
     WORD = 8
 };
 
-/* A rule that does not fit into one word. Odd sequence: being written (base/words.h). */
+/* A rule that does not fit into one word. A slot whose sequence is odd is being written
+ * (base/words.h). */
 typedef struct big_slot {
     uint32_t sequence;
     uint32_t generation;
@@ -59,14 +61,14 @@ static void clear_removable(void)
     }
 }
 
-/* Called with `renewing` held, by who has seen that the epoch is another one. */
+/* Begins a generation, for an epoch that is new. The caller holds `renewing`. */
 PP_RAW_MEMORY static unsigned next_generation(uint64_t epoch)
 {
     unsigned next = __atomic_load_n(&cache.generation, __ATOMIC_RELAXED) + 1;
     if (next == GENERATIONS) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         if (__atomic_load_n(&cache.publishers, __ATOMIC_ACQUIRE) != 0) {
-            return PP_GENERATION_UNKNOWN; /* somebody may still store an entry of generation 1 */
+            return PP_GENERATION_UNKNOWN; /* a publisher may still store an entry of generation 1 */
         }
         clear_removable();
         next = 1;
@@ -76,7 +78,7 @@ PP_RAW_MEMORY static unsigned next_generation(uint64_t epoch)
     return next;
 }
 
-/* With signals blocked. */
+/* The caller has blocked signals. */
 static unsigned try_to_renew(uint64_t epoch)
 {
     if (__atomic_exchange_n(&cache.renewing, true, __ATOMIC_ACQUIRE)) {
@@ -84,7 +86,7 @@ static unsigned try_to_renew(uint64_t epoch)
     }
     unsigned generation = PP_GENERATION_UNKNOWN;
     if (pp_loader_epoch_is_known() &&
-        epoch == pp_loader_epoch()) { /* not a walk that was held up and knows an old one */
+        epoch == pp_loader_epoch()) { /* not so in a walk that was held up and has an old one */
         generation = next_generation(epoch);
     }
     __atomic_store_n(&cache.renewing, false, __ATOMIC_RELEASE);
@@ -102,8 +104,8 @@ PP_COLD_PATH static unsigned renew(uint64_t epoch)
 
 unsigned pp_rule_cache_generation(uint64_t epoch)
 {
-    /* In this order: a generation newer than the epoch is harmless, since publishing re-reads it.
-     */
+    /* The epoch is read first: a generation that is newer than the epoch is harmless, since a
+     * publisher reads the epoch again. */
     if (pp_likely(__atomic_load_n(&cache.epoch, __ATOMIC_ACQUIRE) == epoch)) {
         unsigned generation = __atomic_load_n(&cache.generation, __ATOMIC_ACQUIRE);
         if (pp_likely(generation != 0)) {
@@ -150,7 +152,7 @@ static bool pack_base(const pp_rule *rule, pp_base *base)
     }
 }
 
-/* The payload without its generation; says where the rule is if it needs more than one word. */
+/* The payload of a rule, without its generation; big_rule if the rule needs more than one word. */
 static uint64_t pack(const pp_rule *rule)
 {
     pp_base base = PP_BASE_OTHER;
@@ -215,7 +217,7 @@ PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigne
 
 /* ---- publishing ---- */
 
-/* One store: nothing can be left half done. */
+/* A single store, which cannot be left half done. */
 static void store_entry(uintptr_t pc, uint64_t payload, unsigned generation)
 {
     uintptr_t key = pp_cache_key(pc);
@@ -232,10 +234,10 @@ static void store(uintptr_t pc, const pp_rule *rule, uint64_t payload, unsigned 
 }
 
 /*
- * The two fences, here and in next_generation(): who publishes looks at the epoch after it has
- * counted itself, who begins a new round looks at the count after it has seen a new epoch. One of
- * them sees the other. Without them both may look too early, whatever the orders of the operations
- * are.
+ * Of the two fences, one is here and one in next_generation(). A publisher reads the epoch after it
+ * has counted itself. The thread that reuses generation 1 reads the count after it has seen a new
+ * epoch. The fences make one of the two see the other; without them both might read too early,
+ * whatever the memory orders of the operations are.
  */
 PP_RAW_MEMORY static void store_removable(uintptr_t pc, const pp_rule *rule, uint64_t payload,
                                           uint64_t epoch, unsigned generation)

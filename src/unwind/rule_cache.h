@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * rule_cache.h: the rules of PCs seen before, shared by all threads, read without locks.
+ * rule_cache.h: rules of PCs that walks have met before. All threads share them, and read them
+ * without locks.
  *
- * One 8-byte entry a PC, in a direct-mapped table. The low bits of the key (the return address, see
- * pp_cache_key) choose the entry, its high bits are kept as the tag: together they are the key.
+ * A direct-mapped table has one entry of 8 bytes for a PC. The key is the return address (see
+ * pp_cache_key()): its low bits choose the entry, which keeps its high bits as the tag.
  *
  *    key             [           tag 33          ][index 14]
  *    entry           [           tag 33          ][base 3][generation 6][fp 5][bx 5][offset 12]
  *                     63                        31
  *
- *   base        what the CFA stands on: rsp, rbp or rbx; or one of signal, end, other
+ *   base        what the CFA is computed from: rsp, rbp or rbx; or one of signal, end, other
  *   offset      CFA minus base, in words
- *   fp, bx      31: unchanged; n: saved at CFA - 256 + 8n, so that 31 too names a word that may be
- *               read (the return address), and the walk can choose without a branch
+ *   fp, bx      31: unchanged; n: saved at CFA - 256 + 8n. So 31 also names a word that may be read
+ *               (the return address), and the walk can choose without a branch
  *   generation  0: the module is permanent; else when the rule was computed
  *
- * A rule that does not fit is kept whole in a second, smaller table, one sequence lock a slot.
+ * A second, smaller table keeps a rule that does not fit, with a sequence lock for each slot.
  *
  * Generations: a rule of a module that may be unloaded holds only as long as the loader's epoch
- * stays what it was. A walk opens with the current epoch and gets its generation; entries of others
- * are misses. A rule is published only if the epoch has not moved since the walk began, so one that
- * was computed before an unload is never found after it. When the 63 generations are used up, all
- * entries but the permanent ones are cleared, at a moment at which nobody publishes.
+ * does not change. A walk begins with the current epoch and gets its generation; entries of other
+ * generations are misses. A walk publishes a rule only if the epoch has not changed since the walk
+ * began. So no walk finds, after an unload, a rule that was computed before. When the 63
+ * generations are used up, all entries but the permanent ones are cleared, at a moment at which no
+ * thread publishes.
  *
  * Zone: SIGNAL.
- * Locks: one try-lock for a change of generation, never waited for.
+ * Locks: one try-lock for a change of generation, for which nobody waits.
  * Owns: both tables (192 KiB of .bss, untouched until the first walk).
  */
 #ifndef PP_UNWIND_RULE_CACHE_H
@@ -47,22 +49,23 @@ _Static_assert(PP_CACHE_TAG_BITS + PP_CACHE_PAYLOAD_BITS == 64, "an entry is one
 typedef enum pp_base {
     PP_BASE_SP,
     PP_BASE_FP,
-    /* From here on not for the walk's inner loop: the highest of the three bits is set. */
+    /* The walk's inner loop takes none of the following: the highest of the three bits is set. */
     PP_BASE_BX = 4,
     PP_BASE_SIGNAL,
     PP_BASE_END,
     PP_BASE_OTHER /* offset 0: no rule for this PC; 1: the rule is in the second table */
 } pp_base;
 
-/* The generation of a walk that may neither use nor publish rules of removable modules. */
+/* The generation of a walk that may neither use nor publish rules of modules that may be unloaded
+ * (removable modules). */
 #define PP_GENERATION_UNKNOWN 64u
 
 extern uint64_t pp_rule_cache_entries[1u << PP_CACHE_INDEX_BITS];
 
 /*
- * A caller's key is its return address as it stands, that of an instruction the address plus 1. The
- * low bits of code addresses are as good as a hash, and one operation is all that the walk's
- * critical path has to pay for it.
+ * The key of a caller is its return address; the key of an instruction is its address plus 1. The
+ * low bits of code addresses are as good as a hash, and cost the walk's critical path only one
+ * operation.
  */
 static inline uintptr_t pp_cache_key(uintptr_t instruction)
 {
@@ -90,7 +93,7 @@ static inline unsigned pp_cache_generation(uint64_t entry)
     return (unsigned)(entry >> 22) & 63;
 }
 
-/* Where a saved register lies: words above CFA - 256. */
+/* The place of a saved register, in words above CFA - 256. */
 enum { PP_CACHE_UNCHANGED = 31, PP_CACHE_SAVES_BELOW_CFA = 256 };
 
 static inline unsigned pp_cache_fp(uint64_t entry)
@@ -118,14 +121,15 @@ static inline bool pp_cache_is_on_fp(uint64_t entry)
     return entry >> 28 & 1;
 }
 
-/* Whether the entry is for this key and stands on rsp or rbp: one comparison, since the bit that
- * marks the other bases lies just below the tag. An empty entry can pass, with an offset of 0. */
+/* Whether the entry is of this key and its CFA is computed from rsp or rbp. One comparison is
+ * enough, since the bit that marks the other bases is just below the tag. An empty entry, with an
+ * offset of 0, can pass. */
 static inline bool pp_cache_is_usual(uint64_t entry, uintptr_t key)
 {
     return entry >> (PP_CACHE_PAYLOAD_BITS - 1) == pp_cache_tag(key) << 1;
 }
 
-/* The entry of `pc` if it holds in `generation`, else 0 (which no entry is: its tag is not 0). */
+/* The entry of `pc` if it holds in `generation`, else 0. No entry is 0, since no tag is 0. */
 static inline uint64_t pp_rule_cache_lookup(uintptr_t pc, unsigned generation)
 {
     uintptr_t key = pp_cache_key(pc);
@@ -137,24 +141,24 @@ static inline uint64_t pp_rule_cache_lookup(uintptr_t pc, unsigned generation)
     return entry;
 }
 
-/* The generation that belongs to the loader's `epoch`; changes it if the epoch is new. */
+/* The generation of the loader's `epoch`. Begins another generation if the epoch is new. */
 unsigned pp_rule_cache_generation(uint64_t epoch);
 
-/* The whole rule of a PP_BASE_BIG entry; false, and *rule is anything, if the slot has been given
- * to another PC. */
+/* Finds the rule of a PP_BASE_OTHER entry whose offset is 1. Returns false, with anything in *rule,
+ * if another PC has the slot. */
 bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule);
 
 /*
- * Publishes the rule of `pc`, computed by a walk that began at `epoch` in `generation`. Does
- * nothing if the loader has moved on since. With signals blocked: a publisher whom a jump out of a
- * handler has left counts for ever.
+ * Publishes the rule of `pc` that was computed by a walk that began at `epoch` in `generation`.
+ * Does nothing if the epoch has changed since. The caller has blocked signals: a publisher that was
+ * left by a jump out of a handler would be counted for ever.
  */
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation);
 
-/* In the child of fork: other threads that were in the middle of something do not exist. */
+/* Ends, in the child of fork, what other threads of the parent were doing. */
 void pp_rule_cache_after_fork_in_child(void);
 
-/* Forgets everything (tests, benchmarks). Not while another thread walks. */
+/* Empties both tables, for tests and benchmarks. No other thread may walk meanwhile. */
 void pp_rule_cache_clear(void);
 
 #endif

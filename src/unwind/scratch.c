@@ -3,7 +3,7 @@
  * scratch.c: borrowing of walk buffers (drawing in the header).
  *
  * Zone: SIGNAL.
- * Owns: the buffers.
+ * Owns: the buffers; the calling thread's innermost borrower.
  */
 #include "unwind/scratch.h"
 
@@ -18,13 +18,13 @@
 #include <stddef.h>
 
 enum {
-    BUFFERS = 64,     /* that many threads inside a walk at one moment */
-    UNNAMED = INT_MIN /* an owner */
+    BUFFERS = 64,     /* how many threads can be in a walk at one time */
+    UNNAMED = INT_MIN /* the owner, if that is a handler of samples */
 };
 
 static struct {
     int owner[BUFFERS]; /* states in the header's drawing */
-    unsigned suspect;   /* whose owner is looked at next, modulo BUFFERS */
+    unsigned suspect;   /* the buffer whose owner is checked next, modulo BUFFERS */
     pp_scratch buffer[BUFFERS];
 } all;
 
@@ -32,7 +32,7 @@ static PP_TLS struct {
     /* The stack pointer of the thread's innermost borrower. It is written before a buffer is taken,
      * and cleared after that was given back: a thread for which this is 0 holds none. */
     uintptr_t inside;
-    int self; /* the thread's id; 0 = not asked yet */
+    int self; /* the thread's id; 0 = not known yet */
 } own;
 
 static int own_id(void)
@@ -43,7 +43,7 @@ static int own_id(void)
     return own.self;
 }
 
-/* In the program's order as this thread's handlers see it. */
+/* Handlers of this thread see this store in the program's order. */
 static void set_inside(uintptr_t sp)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -72,7 +72,7 @@ static bool is_own(unsigned index)
     return owner_of(index) == own_id() || owner_of(index) == -own_id();
 }
 
-/* ---- those that were left ---- */
+/* ---- buffers whose borrowers were left by a jump ---- */
 
 static void take_back(unsigned index)
 {
@@ -80,8 +80,9 @@ static void take_back(unsigned index)
     set_owner(index, 0);
 }
 
-/* Of the thread's own buffers. One without a stack pointer was taken by the innermost borrower, who
- * has not got further, and is helped on: `inside` will be another one's. */
+/* Takes back those of the thread's buffers whose borrowers were left. The innermost borrower may
+ * have taken a buffer and not yet written its stack pointer: this does it instead, before `inside`
+ * becomes another borrower's. */
 PP_COLD_PATH static void take_back_left(uintptr_t sp)
 {
     bool any = false;
@@ -99,12 +100,13 @@ PP_COLD_PATH static void take_back_left(uintptr_t sp)
             any = true;
         }
     }
-    if (!any && pp_frame_was_left(own.inside, sp)) { /* else it is about to take one */
+    if (!any &&
+        pp_frame_was_left(own.inside, sp)) { /* otherwise its borrower is about to take a buffer */
         set_inside(0);
     }
 }
 
-/* One is looked at each time, so that many that fail at once stay cheap. */
+/* Looks at one owner each time, so that many failures in a row stay cheap. */
 PP_COLD_PATH static int take_of_the_dead(int taker)
 {
     unsigned index = __atomic_fetch_add(&all.suspect, 1, __ATOMIC_RELAXED) % BUFFERS;
@@ -155,7 +157,8 @@ pp_scratch *pp_scratch_take_at(uintptr_t sp)
     return &all.buffer[index];
 }
 
-/* If the giver is not the innermost, somebody further inside was left, and is to be found. */
+/* If the giver is not the innermost borrower, one further inside was left by a jump. `inside` then
+ * stays, so that take_back_left() finds that one. */
 void pp_scratch_give(pp_scratch *buffer)
 {
     unsigned index = (unsigned)(buffer - all.buffer);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * scratch.h: room for walks: the stack that is found, and what the walk works in.
+ * scratch.h: buffers for walks: room for the stack that is found, and for the walk to work in.
  *
- * A signal handler has no room for a thousand frames on a stack that may be small. It borrows one
- * of a fixed set of buffers for the length of a walk. Only threads that are in a handler at this
- * moment hold one, so the set does not grow with the number of threads.
+ * A signal handler, whose stack may be small, has no room there for a thousand frames. It borrows
+ * one of a fixed number of buffers for the length of a walk. Only threads that are in a walk hold
+ * one, so that this number does not grow with the number of threads.
  *
- * A walk inside malloc or a lock may never come to its end: a handler of the host may jump out of
- * it, or the thread is cancelled there. Such a borrower leaves its name: its thread and its stack
- * pointer. What it held is taken back when the thread borrows again further up the same stack, or
- * ends; if nobody saw the thread end, when all buffers are taken.
+ * A walk inside malloc or a lock may never end: a handler of the host may jump out of it, or the
+ * thread may be cancelled there. So such a borrower has a name: its thread and its stack pointer.
+ * Its buffer is taken back when the thread borrows again further up the same stack, or ends; or, if
+ * no hook saw the thread end, when all buffers are taken.
  *
- *   owner[i]   0 --> -thread id --> thread id --> 0       UNNAMED: of a handler of ours
+ *   owner[i]   0 --> -thread id --> thread id --> 0       UNNAMED: borrowed by a handler of samples
  *                    about to       in use,
  *                    write sp       with sp
  *
  * Zone: SIGNAL.
  * Locks: none (a word for each buffer).
- * Owns: the buffers (.bss; pages that were never used cost nothing); 16 bytes of TLS.
+ * Owns: the buffers (.bss; pages that were never touched cost nothing); 16 bytes of TLS.
  */
 #ifndef PP_UNWIND_SCRATCH_H
 #define PP_UNWIND_SCRATCH_H
@@ -28,7 +28,7 @@
 
 enum {
     PP_SCRATCH_DEPTH =
-        1024 /* frames; deeper stacks are truncated at the root and counted as such */
+        1024 /* frames; a deeper stack is truncated at its root, and counted as truncated */
 };
 
 typedef struct pp_scratch {
@@ -38,21 +38,21 @@ typedef struct pp_scratch {
     uintptr_t pcs[PP_SCRATCH_DEPTH];
 } pp_scratch;
 
-/* A buffer, or NULL if all are in use. For a handler that no other handler, and no cancellation,
- * can interrupt. */
+/* Borrows a buffer; NULL if all are in use. The caller is a handler that no other handler, and no
+ * cancellation, can interrupt. */
 pp_scratch *pp_scratch_take(void);
 
-/* The same for everybody else; `sp` is the stack pointer of whoever will give it back, or of the
- * caller of the hook. */
+/* Borrows a buffer in all other code. `sp` is the stack pointer of the function that will give it
+ * back, or of the caller of the hook. */
 pp_scratch *pp_scratch_take_at(uintptr_t sp);
 
 void pp_scratch_give(pp_scratch *buffer);
 
-/* The calling thread is about to end: nothing that it held will be given back. */
+/* Takes back all buffers of the calling thread, which is about to end. */
 void pp_scratch_thread_end(void);
 
-/* In the child of fork: whoever held a buffer does not exist, but for the calling thread, which may
- * have forked in a handler that interrupted a walk. */
+/* Takes back, in the child of fork, the buffers of other threads. The calling thread keeps its own:
+ * it may have forked in a handler that interrupted a walk. */
 void pp_scratch_after_fork_in_child(void);
 
 #endif

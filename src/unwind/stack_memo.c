@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack_memo.c: following remembered frames, and keeping the ring in order (drawing in the header).
+ * stack_memo.c: follows remembered frames, and keeps the ring in order (drawing in the header).
  *
  * Zone: SIGNAL.
  * Owns: the memos; the calling thread's pointer to its own.
@@ -14,7 +14,7 @@
 
 enum {
     WORD = sizeof(uintptr_t),
-    PATIENCE = 64 /* walks refused between two looks at whether the owner is still there */
+    PATIENCE = 64 /* walks refused between two checks whether the owner still exists */
 };
 
 static struct {
@@ -24,7 +24,7 @@ static struct {
 
 static PP_TLS struct {
     pp_memo *memo; /* NULL = none so far, or no more */
-    bool ended;    /* the thread may take no memo any more */
+    bool ended;    /* the thread is about to end, and takes no memo any more */
 } own;
 
 _Static_assert(sizeof(pp_memo) <= 8192 - 512, "8 KiB a thread, its timer and labels included");
@@ -55,10 +55,11 @@ PP_COLD_PATH static pp_memo *claim(void)
     memo->busy = 0;
     if (__atomic_compare_exchange_n(&own.memo, &already, memo, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED)) {
-        keep_taken(memo); /* a handler may have forked before this was the child's own */
+        keep_taken(memo); /* a handler may have forked before the child had this as its own */
         return memo;
     }
-    if (already != memo) { /* a handler was quicker; in a child that it forked, with the same one */
+    if (already !=
+        memo) { /* a handler was first; in a child that it forked, it may have taken the same one */
         give_back(memo);
     }
     return already;
@@ -80,21 +81,20 @@ void pp_memo_after_fork_in_child(void)
     for (unsigned word = 0; word < PP_MEMO_THREADS / PP_SLOTS_A_WORD; word++) {
         all.taken[word] = 0;
     }
-    if (own.memo !=
-        NULL) { /* also if it is in use: a handler that interrupted a walk may have forked */
-        keep_taken(own.memo);
+    if (own.memo != NULL) {
+        keep_taken(own.memo); /* also in use: a handler that interrupted a walk may have forked */
     }
 }
 
-/* ---- whose turn ---- */
+/* ---- one walk at a time ---- */
 
-/* What a walk whose pp_memo_use is at `address` has there; hardly anything else looks like it. */
+/* The mark of a walk whose pp_memo_use is at `address`. Hardly any other word has this value. */
 static uintptr_t mark_of(const pp_memo *memo, uintptr_t address)
 {
     return (uintptr_t)memo ^ address ^ (uintptr_t)0x6d656d6f2e757365;
 }
 
-/* The stack it was on may have been unmapped since. */
+/* Whether the walk that has the memo goes on. Its stack may have been unmapped. */
 PP_COLD_PATH static bool is_in_use(pp_memo *memo)
 {
     uintptr_t busy = memo->busy;
@@ -107,7 +107,7 @@ PP_COLD_PATH static bool is_in_use(pp_memo *memo)
 void pp_memo_open(pp_memo_use *use, uint64_t epoch)
 {
     pp_memo *memo = own.memo != NULL ? own.memo : claim();
-    *use = (pp_memo_use){0}; /* its mark, too, should an abandoned walk have been here */
+    *use = (pp_memo_use){0}; /* also clears the mark of a walk that was abandoned here */
     if (memo == NULL || (pp_unlikely(memo->busy != 0) && is_in_use(memo))) {
         return;
     }
@@ -116,7 +116,7 @@ void pp_memo_open(pp_memo_use *use, uint64_t epoch)
     memo->busy = (uintptr_t)use;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint32_t count = memo->epoch == epoch ? memo->count : 0;
-    memo->count = 0; /* nobody must see what an abandoned walk leaves behind */
+    memo->count = 0; /* if this walk is abandoned, nobody must see what it has written */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     memo->epoch = epoch;
     memo->refused = 0;
@@ -135,7 +135,7 @@ static void move(pp_memo *memo, uint32_t to, uint32_t from)
     *pp_memo_slot(memo, m->sp) = (uint8_t)(to % PP_MEMO_FRAMES);
 }
 
-/* Makes the frames from `joined` to `end` the continuation of the new ones, by moving whichever are
+/* Makes the frames from `joined` to `end` the continuation of the new ones. Moves whichever are
  * fewer. */
 static void join(pp_memo_use *use, uint32_t end)
 {
@@ -158,7 +158,7 @@ static void join(pp_memo_use *use, uint32_t end)
 
 /* ---- following ---- */
 
-/* The position of the remembered frame that equals `f`, a caller's. */
+/* Finds the position of the remembered frame that equals `f`, a caller's. */
 static bool find(const pp_memo_use *use, const pp_frame *f, uint32_t *position)
 {
     uint32_t place = *pp_memo_slot(use->memo, f->sp);
@@ -168,7 +168,7 @@ static bool find(const pp_memo_use *use, const pp_frame *f, uint32_t *position)
     *position = at;
     return at >= use->new_hi && at < use->old_hi && m->pc == f->pc && m->sp == f->sp &&
            m->fp == f->fp && m->bx == f->bx && m->kind != PP_MEMO_EXACT &&
-           f->pc != 0; /* not the end */
+           f->pc != 0; /* a pc of 0 is the end */
 }
 
 PP_RAW_MEMORY static inline uintptr_t word_at(uintptr_t address)
@@ -176,8 +176,8 @@ PP_RAW_MEMORY static inline uintptr_t word_at(uintptr_t address)
     return *(const volatile uintptr_t *)address;
 }
 
-/* Follows `limit` steps at most from `m`, all of whose frames lie in a row; returns how
- * many agree. */
+/* Follows at most `limit` steps from `m` through frames that are in a row; returns how many steps
+ * agree. */
 PP_RAW_MEMORY static inline __attribute__((always_inline)) size_t
 follow_row(const pp_memo_frame *m, const pp_memo_frame *after_first, const pp_stack_window *window,
            uintptr_t *out, size_t limit)
@@ -206,8 +206,8 @@ follow_row(const pp_memo_frame *m, const pp_memo_frame *after_first, const pp_st
     return left;
 }
 
-/* From the frame at `position` along at most `limit` steps that agree; stores the frames that were
- * left. Returns how many. An open frame never agrees. */
+/* Follows, from the frame at `position`, at most `limit` steps that agree. Stores the frames that
+ * were left, and returns how many. An open frame never agrees. */
 PP_RAW_MEMORY static size_t follow_steps(pp_memo *memo, uint32_t position,
                                          const pp_stack_window *window, uintptr_t *out,
                                          size_t limit)
@@ -223,7 +223,7 @@ PP_RAW_MEMORY static size_t follow_steps(pp_memo *memo, uint32_t position,
     return left;
 }
 
-/* Whether a step that was open, since its rule was not in the cache, would be none any more. */
+/* Whether a step that was open, since its rule was not in the cache, would not be open now. */
 static bool has_become_step(const pp_memo_frame *m, const pp_frame *f)
 {
     uint64_t entry = pp_rule_cache_lookup(m->pc - 1, f->generation);
@@ -281,7 +281,7 @@ void pp_memo_before_step(pp_memo_use *use, const pp_frame *f)
         if (is_open_frame(pp_memo_at(use->memo, use->at), f)) {
             return;
         }
-        join(use, use->at); /* the window was another one: this time the step is open */
+        join(use, use->at); /* in another window, this step was not open */
     }
     bool begins_at_zero = pp_frame_stored_pc(f) == 0 && !f->exact && use->new_lo == use->new_hi;
     if (pp_memo_room(use) == 0 || begins_at_zero) { /* a pc of 0 would be taken for the end */
@@ -291,7 +291,8 @@ void pp_memo_before_step(pp_memo_use *use, const pp_frame *f)
     pp_memo_frame *m = pp_memo_at(use->memo, use->new_hi++);
     pp_memo_put(use->memo, m, pp_frame_stored_pc(f), f->sp, f->fp, f->bx,
                 f->exact ? PP_MEMO_EXACT : PP_MEMO_OPEN);
-    m->fp_place = m->bx_place = PP_CACHE_UNCHANGED; /* one word that is two numbers: never agrees */
+    m->fp_place = m->bx_place =
+        PP_CACHE_UNCHANGED; /* the same word twice, with two values: never agrees */
     m->fp_word = 0;
     m->bx_word = 1;
 }

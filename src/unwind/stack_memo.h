@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack_memo.h: what the last walk of a thread found, to be checked instead of found again.
+ * stack_memo.h: the frames that a thread's last walk found, for the next walk to check and reuse.
  *
- * A walk is a chain: each frame's return address must be loaded before the rule of the next can be
- * looked up. But most of a thread's stack is what it was a moment ago. The memo keeps each frame of
- * the last walk: its state on arrival, and where the words lie that its rule made the walk read.
+ * A walk is a chain: it must load each frame's return address before it can look up the next rule.
+ * But most of a thread's stack is the same as a moment before. The memo keeps each frame of the
+ * last walk: its state on arrival, and the places of the words that its rule made the walk read.
  *
  *    state = (pc, sp, rbp, rbx) of a caller      step = its rule's places of rbp and rbx
  *
  *    next state = function of (state, rules, the words at cfa - 8 and at the places)
  *
- * When a walk arrives at a remembered state, the words that lead from there to the next remembered
- * state are compared with what they were: loads that do not wait for each other. As long as they
- * agree, the walk is where it would have come to. Exact, since
+ * When a walk arrives at a remembered state, it compares the words that lead from there to the next
+ * remembered state with their remembered values: loads that do not wait for each other. As long as
+ * the words agree, the walk follows the memo to where the rules would have led it. This is exact,
+ * since
  *   - the rules are the same: a memo of another loader epoch is forgotten;
- *   - every word read is compared: frames that used anything else (signal frames, big rules, guesses
- *     without CFI) are `open`: the walk takes them step by step, each time;
- *   - fp or bx of 0 stands for "not known" everywhere.
- * What is remembered therefore never has to be true; it only has to agree when it is looked at.
+ *   - every word read is compared: frames that used anything else (signal frames, big rules,
+ *     guesses without CFI) are `open`, and each walk steps over them by itself;
+ *   - an fp or bx of 0 means "not known" everywhere.
+ * So a memo need not be true; it only has to agree with the stack at the time of the walk.
  *
- * Frames lie in a ring. The walk writes new frames behind the old ones, over the leaf-most of them,
- * which it has passed by then:
+ * The frames are in a ring. A walk writes new frames after the old ones, over the leaf-most of
+ * these, which it has passed by then:
  *
  *        new_lo     new_hi                       joined          old_hi
  *    ....[new frames)......[ old, passed ........[ old, agreeing )....      (112 in the ring)
  *
- * and when it is over, what is new and what agreed are moved together. The hash of a stack is built
- * from its root up (base/stack_hash.h), so that the hash of the agreeing part is kept too.
+ * When the walk ends, the new frames and those that agreed are moved together. The hash of a stack
+ * is built from its root up (base/stack_hash.h), so that the memo keeps the hashes of the frames
+ * that agreed.
  *
- * A memo belongs to a thread, and to one walk of it at a time: a handler that interrupts the walk
- * does without. A walk that was left by longjmp never gives the memo back. It is known to be gone
- * when its pp_memo_use has been overwritten, not before: an alternate stack may lie anywhere, so
- * that nothing follows from where SP is. During a walk the memo is empty, whatever happens to the
- * walk.
+ * A memo belongs to a thread, and to one of its walks at a time: a walk in a handler that
+ * interrupts this one goes without a memo. A walk that was left by longjmp never gives the memo
+ * back. Other walks know that it is gone when its pp_memo_use has been overwritten, and not before:
+ * nothing follows from SP, since an alternate stack may be anywhere. During a walk the memo is
+ * empty, whatever happens to the walk.
  *
  * Zone: SIGNAL.
  * Owns: the memos of up to 256 threads (.bss, touched when used); 16 bytes of initial-exec TLS.
@@ -48,7 +50,7 @@
 #include <stdint.h>
 
 enum {
-    PP_MEMO_FRAMES = 112, /* the leaf-most ones of a deeper stack */
+    PP_MEMO_FRAMES = 112, /* of a deeper stack, the leaf-most ones */
     PP_MEMO_SLOTS = 256,  /* of the index; a power of two */
     PP_MEMO_THREADS = 256
 };
@@ -58,26 +60,25 @@ enum {
 typedef enum pp_memo_kind {
     PP_MEMO_STEP, /* left by a one-word rule */
     PP_MEMO_OPEN, /* left in another way */
-    PP_MEMO_EXACT /* likewise, and the frame is an interrupted one: pc is the instruction + 1 */
+    PP_MEMO_EXACT /* left in another way by an interrupted frame: pc is the instruction + 1 */
 } pp_memo_kind;
 
 typedef struct pp_memo_frame {
     uintptr_t pc; /* 0: the end, after the outermost frame */
     uintptr_t sp, fp, bx;
-    uintptr_t fp_word,
-        bx_word;   /* the words at the places where the rule says fp and bx are saved */
-    uint64_t hash; /* of the stack from the root to here, if among the `hashed` */
-    uint8_t fp_place, bx_place; /* of the rule (rule_cache.h) */
+    uintptr_t fp_word, bx_word; /* the words at fp_place and bx_place */
+    uint64_t hash;              /* of the stack from the root to here, if among the `hashed` */
+    uint8_t fp_place, bx_place; /* where the rule says fp and bx are saved (rule_cache.h) */
     uint8_t kind;
 } pp_memo_frame;
 
 typedef struct pp_memo {
     uint64_t epoch;
-    uintptr_t busy;        /* the pp_memo_use of the walk that has the memo; 0 = nobody */
-    uint32_t refused;      /* walks, since the last that could have it */
+    uintptr_t busy;        /* the pp_memo_use of the walk that has the memo; 0 = none */
+    uint32_t refused;      /* walks that did not get the memo, since the last that did */
     uint32_t first, count; /* the frames of the last walk, leaf-most first; none during one */
-    uint32_t hashed;       /* the root-most that have a hash */
-    uint8_t where[PP_MEMO_SLOTS]; /* sp -> place in the ring; may be wrong */
+    uint32_t hashed;       /* how many frames, the root-most ones, have a hash */
+    uint8_t where[PP_MEMO_SLOTS]; /* the index: sp -> place in the ring; may be wrong */
     pp_memo_frame frame[PP_MEMO_FRAMES] __attribute__((aligned(64)));
 } pp_memo;
 
@@ -112,14 +113,14 @@ static inline void pp_memo_put(pp_memo *memo, pp_memo_frame *m, uintptr_t pc, ui
 
 /* ---- one walk ---- */
 
-/* One walk's use of a memo; all fields are private. Positions are counted on across the ring's
- * end; old_hi is the highest. */
+/* One walk's use of a memo; all fields are private. Positions count on across the ring's end.
+ * old_hi is the highest. */
 typedef struct pp_memo_use {
     pp_memo *memo;  /* NULL: the walk goes without */
-    uintptr_t mark; /* by which other walks, which find this use in memo->busy, see that it lasts */
+    uintptr_t mark; /* by this, other walks that find the use in memo->busy see that it goes on */
     uint32_t new_lo, new_hi;
     uint32_t old_lo, old_hi;
-    uint32_t joined, at; /* if following: since where, and where now */
+    uint32_t joined, at; /* if following: where that began, and where the walk is */
     bool following;      /* the walk is at the remembered frame `at` */
     bool cut;            /* the walk goes on, and no more of it is remembered */
 } pp_memo_use;
@@ -158,27 +159,26 @@ static inline uint32_t pp_memo_room(const pp_memo_use *use)
     return PP_MEMO_FRAMES - (use->new_hi - use->new_lo);
 }
 
-/* Whether a call of pp_memo_follow() is worth it for this frame, a caller's, of a walk whose memo is
- * on. */
+/* Whether pp_memo_follow() is worth a call for this frame, a caller's. The walk's memo is on. */
 static inline bool pp_memo_may_know(const pp_memo_use *use, uintptr_t pc, uintptr_t sp)
 {
     return pp_memo_has(use->memo, pc, sp);
 }
 
 /*
- * If `f`, a caller's frame, is remembered, takes every step that is remembered and still agrees:
- * `f` is moved, the frames left are stored from `out` on, at most `room`. Returns how many. f->pc
- * is 0 if the end of the stack was reached. Afterwards use->following tells whether the next step
- * is an open one.
+ * If `f`, a caller's frame, is remembered, takes every step that is remembered and still agrees.
+ * Moves `f`, stores the frames that were left from `out` on, at most `room`, and returns how many.
+ * f->pc is 0 if the end of the stack was reached. Afterwards pp_memo_is_following() is true if the
+ * next step is an open one.
  */
 size_t pp_memo_follow(pp_memo_use *use, pp_frame *f, uintptr_t *out, size_t room);
 
-/* The walk goes on; nothing of it is remembered from here on. */
+/* Remembers nothing more of the walk, which goes on. */
 void pp_memo_cut(pp_memo_use *use);
 
 /* ---- one-word rules in a row ---- */
 
-/* A walk's place in the ring while it takes steps by one-word rules. */
+/* The place in the ring of a walk that takes steps by one-word rules. */
 typedef struct pp_memo_run {
     pp_memo *memo;
     pp_memo_frame *at;
@@ -209,7 +209,7 @@ static inline void pp_memo_run_step(pp_memo_run *run, unsigned fp_place, unsigne
     run->at = m != run->memo->frame + (PP_MEMO_FRAMES - 1) ? m + 1 : run->memo->frame;
 }
 
-/* As pp_memo_may_know(). */
+/* pp_memo_may_know(), during a run. */
 static inline bool pp_memo_run_may_know(const pp_memo_run *run, uintptr_t pc, uintptr_t sp)
 {
     return pp_memo_has(run->memo, pc, sp);
@@ -223,22 +223,21 @@ static inline void pp_memo_run_end(pp_memo_use *use, uint32_t steps)
 
 /* ---- steps one by one ---- */
 
-/* Before a step that is not one of one-word rules: `f` is the frame that will be left. */
+/* Remembers, before a step that is not part of a run, the frame `f` that will be left. */
 void pp_memo_before_step(pp_memo_use *use, const pp_frame *f);
-/* After it: `f` is where it led to, or `ended` if it led nowhere. */
+/* After that step: `f` is the frame that it led to; `ended` if there is none. */
 void pp_memo_after_step(pp_memo_use *use, const pp_frame *f, bool ended);
 
 /*
- * Ends a walk, which has come to the stack's end if `ended`. If `hash` is not NULL and the memo
- * holds the whole stack, stores the hash of it without the leaf-most `skip` frames there, else
- * leaves it alone.
+ * Ends a walk; `ended` if it has come to the stack's end. If `hash` is not NULL and the memo holds
+ * the whole stack, stores in *hash the hash of the stack without its leaf-most `skip` frames.
  */
 void pp_memo_close(pp_memo_use *use, bool ended, uint32_t skip, uint64_t *hash);
 
-/* The calling thread is about to end: its memo is given to others. */
+/* Gives the memo of the calling thread, which is about to end, to others. */
 void pp_memo_thread_end(void);
 
-/* In the child of fork: other threads' memos are free. */
+/* Frees, in the child of fork, the memos of other threads. */
 void pp_memo_after_fork_in_child(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack_memory.c: bounds of stacks, known or found out.
+ * stack_memory.c: bounds of stacks, declared or probed.
  *
  * Zone: SIGNAL.
  * Owns: the calling thread's bounds.
@@ -14,8 +14,8 @@
 enum {
     PAGE = 4096,
     WORD = sizeof(uintptr_t),
-    /* How far beyond the window the next frame of the same stack may lie: the kernel's signal frame
-     * has 3 KiB (11 with AMX), large frames are rarer than stacks that lie side by side. */
+    /* How far beyond the window the next frame of the same stack may be. The kernel's signal frame
+     * has 3 KiB (11 with AMX); larger frames are rarer than stacks that are side by side. */
     MAX_GROWTH = 16 * PAGE
 };
 
@@ -27,7 +27,7 @@ static PP_TLS own_stack own;
 
 void pp_stack_declare(uintptr_t limit, uintptr_t top)
 {
-    own.top = 0; /* a sample between the two stores must not see half of it */
+    own.top = 0; /* a walk in a handler must not see one new bound and one old one */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     own.limit = limit;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -58,7 +58,7 @@ void pp_stack_window_open(pp_stack_window *window, uintptr_t sp, pp_stack_copy *
     }
 }
 
-/* Nothing is read in place, and what lies beside the window's upper end is nowhere. */
+/* An empty window: no word is read in place, and it cannot grow. */
 void pp_stack_window_open_other(pp_stack_window *window, const pp_stack_image *image,
                                 pp_stack_copy *copy)
 {
@@ -67,7 +67,8 @@ void pp_stack_window_open_other(pp_stack_window *window, const pp_stack_image *i
         .lo = UINTPTR_MAX - (WORD - 1), .cfa_lo = UINTPTR_MAX, .copy = copy, .image = image};
 }
 
-/* Whether the window now holds `address`, on a stack whose upper end is not known. */
+/* Grows the window up to `address`, on a stack whose upper end is not known. False if it cannot.
+ */
 static bool grow(pp_stack_window *window, uintptr_t address)
 {
     uintptr_t hi = window->lo + window->span + (WORD - 1);

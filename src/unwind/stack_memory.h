@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * stack_memory.h: reading words of a stack without ever faulting.
+ * stack_memory.h: reads words of a stack, and never faults.
  *
- * Nothing that a walk reads may be missing, and what another thread can take away may be missing a
- * moment after it was asked for. Only two stacks cannot go: the one we are running on, from our own
- * frame upwards, and the thread's own, from where a signal interrupted it, when the handler runs on
- * an alternate stack. That is the window, in which words are read in place. Its upper end is known
- * for a thread's own stack, from the thread's start; on any other stack that we run on (a signal
- * stack, a coroutine's) the window grows by the page as the walk gets there, each one asked for.
+ * A walk may only load from memory that is mapped, and another thread may unmap memory just after a
+ * check. Two stacks cannot be unmapped: the one that the walk runs on, from the walk's own frame
+ * upwards; and, when a handler runs on an alternate stack, the thread's own stack, from where the
+ * signal interrupted it. Such memory is the window, in which words are read in place. The upper end
+ * of a thread's own stack is known since the thread's start. On any other stack that the walk runs
+ * on (a signal stack, a coroutine's) the window grows page by page as the walk gets there, and each
+ * page is checked.
  *
- *   own stack     limit .......... our frame [######### window #########) top
- *   another       ................ our frame [## page ## page ## ..    grows with the walk
+ *   own stack     limit ......... walk's frame [######### window #########) top
+ *   another       ............... walk's frame [## page ## page ## ..    grows with the walk
  *
- * Words elsewhere (the stack below a signal stack, wherever a wild rbp points to) are copied by the
- * kernel, which fails where a load would fault. So are all words of another thread's stack: most of
- * it at once, as an image.
+ * Words elsewhere (the stack below a signal stack, the target of a wild rbp) are copied by the
+ * kernel, which returns an error where a load would fault. All words of another thread's stack are
+ * copied, too: most of them at once, as an image.
  *
  * Zone: SIGNAL.
  * Owns: 16 bytes of initial-exec TLS a thread.
@@ -27,54 +28,56 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Below the CFA of a one-word rule lie the return address and up to 32 words that it can name. */
+/* The words below the CFA of a one-word rule: the return address, and 32 that the rule can name. */
 #define PP_STACK_WORDS_BELOW_CFA ((uintptr_t)33)
 
 enum { PP_STACK_COPY_BYTES = 256 };
 
-/* Words of a stack that we do not run on. */
+/* A copy of words of a stack on which the walk does not run. */
 typedef struct pp_stack_copy {
-    uintptr_t lo, hi; /* what it holds */
+    uintptr_t lo, hi; /* the addresses of the words */
     uint8_t bytes[PP_STACK_COPY_BYTES];
 } pp_stack_copy;
 
-/* The leaf-most part of another thread's stack. */
+/* A copy of the leaf-most part of another thread's stack. */
 typedef struct pp_stack_image {
-    uintptr_t lo, hi; /* where it lies */
+    uintptr_t lo, hi; /* the addresses of the part */
     const uint8_t *bytes;
 } pp_stack_image;
 
 typedef struct pp_stack_window {
     uintptr_t lo;
-    uintptr_t span; /* words at lo .. lo + span - 1 can be read whole */
-    /* All words below a CFA in (cfa_lo, cfa_hi] can be read in place. (UINTPTR_MAX, 0) if there is
-     * none. */
+    uintptr_t span; /* words at lo .. lo + span - 1 can be read in place */
+    /* All words below a CFA in (cfa_lo, cfa_hi] can be read in place; (UINTPTR_MAX, 0) if there is
+     * no such CFA. */
     uintptr_t cfa_lo, cfa_hi;
     pp_stack_copy *copy;
-    const pp_stack_image *image; /* NULL on the caller's own thread */
+    const pp_stack_image *image; /* NULL in a walk of the calling thread */
 } pp_stack_window;
 
 /*
- * Declares [limit, top) to be the calling thread's own stack. `top` must be mapped down to wherever
- * the thread's SP is, `limit` must not be below the stack's mapping: a higher value is safe and
- * only slower.
+ * Declares [limit, top) to be the calling thread's own stack. Below `top`, all must be mapped down
+ * to the thread's SP, wherever that is. `limit` must not be below the stack's mapping; a higher
+ * value is safe, and only slower.
  */
 void pp_stack_declare(uintptr_t limit, uintptr_t top);
 
-/* Opens a window upon the stack that the caller runs on, or upon the thread's own from `sp` on,
- * where the walk begins, if that is another; `copy` needs no initialisation. */
+/* Opens a window on the stack that the caller runs on; or, if the walk begins at an `sp` on the
+ * thread's own stack and that is another one, on that, from `sp` on. `copy` needs no
+ * initialisation. */
 void pp_stack_window_open(pp_stack_window *window, uintptr_t sp, pp_stack_copy *copy);
 
-/* Opens one upon the stack of another thread, which may be unmapped at any time. */
+/* Opens a window on the stack of another thread, which may be unmapped at any time. */
 void pp_stack_window_open_other(pp_stack_window *window, const pp_stack_image *image,
                                 pp_stack_copy *copy);
 
-/* A word outside of the window, which grows if it can. */
+/* Reads a word outside the window, which grows if it can. False if that is not possible. */
 bool pp_stack_read_beyond(pp_stack_window *window, uintptr_t address, uintptr_t *word);
 
 /*
- * A word that may lie anywhere: where a guess leads to, or a rule through memory. The window does
- * not grow for it, since what lies beside the stack may be another thread's to unmap.
+ * Reads a word that may be anywhere: at an address that is a guess, or that a rule has read from
+ * memory. The window does not grow, since memory beside the stack may be unmapped by another
+ * thread.
  */
 bool pp_stack_peek(const pp_stack_window *window, uintptr_t address, uintptr_t *word);
 

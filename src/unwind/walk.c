@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk.c: frame after frame, by cached rules or along the thread's memo.
+ * walk.c: the loop of a walk: steps by cached rules, or along the thread's memo.
  *
  *   frame remembered?  -> pp_memo_follow()    as far as the words on the stack agree
  *   one-word rules     -> run()               as many as come in a row
@@ -21,20 +21,20 @@
 
 static const uintptr_t WORD = 8;
 
-/* Where frames are stored. */
+/* The frames that a walk stores. */
 typedef struct sink {
     uintptr_t *at, *end;
     uint32_t skip;
-    bool keeps_own, has_own; /* frames of our own code (own_frames.h) */
+    bool keeps_own, has_own; /* frames of libpprof's code (own_frames.h) */
 } sink;
 
-/* Frames that take a single step: those of our own code are among them. */
+/* Stores a frame that takes a single step, as all frames of libpprof's code do. */
 static void store(sink *out, uintptr_t pc, pp_memo_use *use)
 {
     bool own = pp_own_code_has(pc - 1);
     if (pp_unlikely(own)) {
         out->has_own = true;
-        pp_memo_cut(use); /* whoever follows remembered frames does not look whose they are */
+        pp_memo_cut(use); /* a walk that follows the memo does not check whose frames they are */
     }
     if (out->skip > 0) {
         out->skip -= !own || out->keeps_own;
@@ -44,13 +44,14 @@ static void store(sink *out, uintptr_t pc, pp_memo_use *use)
 }
 
 /*
- * Callers' frames with one-word rules on rsp or rbp, as many as come in a row: nearly all there
- * are. What counts is the chain pc -> entry -> cfa -> next pc, everything else is beside it, and
- * nothing but the end of the run is a branch. A saved register is read whether it was saved or not:
- * the words below the return address are part of the window for every CFA that passes the checks.
+ * Steps over callers' frames with one-word rules on rsp or rbp, as many as come in a row. Nearly
+ * all frames are such. The time is that of the chain pc -> entry -> cfa -> next pc; everything else
+ * runs beside it, and only the end of the run is a branch. The words of both registers are read
+ * whether the function has saved them or not: for every CFA that passes the checks, the words below
+ * the return address are in the window.
  *
- * Ends in front of the first frame that needs more, or that the memo may know; that one has not
- * been stored. The first frame is not asked for in the memo, so that there is progress.
+ * Stops at the first frame that needs another step, or that the memo may know. This frame is not
+ * stored yet. The first frame is not looked up in the memo, so that there is progress.
  */
 PP_RAW_MEMORY static inline __attribute__((always_inline)) pp_verdict
 run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit)
@@ -136,9 +137,8 @@ static pp_verdict run(pp_frame *f, sink *out, pp_memo_use *use)
     return v;
 }
 
-/* All that can be done with callers' frames in a row; ends in front of one that needs a single
- * step.
- */
+/* Takes all steps over callers' frames that can be taken in a row. Stops at a frame that needs a
+ * single step. */
 static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
 {
     const uintptr_t *before;
@@ -213,8 +213,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
     }
 }
 
-/* Each field by itself: clearing all of the frame, its window included, takes as long as three
- * steps. */
+/* Sets single fields: to clear the whole frame, with its window, takes as long as three steps. */
 static pp_frame *start(pp_walk_space *space)
 {
     pp_frame *f = &space->frame;

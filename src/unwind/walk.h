@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk.h: the stack of a thread, from its registers.
+ * walk.h: walks the calling thread's stack, from registers.
  *
  * Zone: SIGNAL: takes no lock, allocates nothing, never faults; < 1 KiB of stack.
  */
@@ -22,7 +22,7 @@ typedef enum pp_stop {
     PP_STOP_COUNT
 } pp_stop;
 
-/* Why a walk is over that has got this answer. */
+/* Why a walk is over whose last step had this verdict. */
 static inline pp_stop pp_stop_of(pp_verdict v)
 {
     switch (v) {
@@ -38,21 +38,21 @@ static inline pp_stop pp_stop_of(pp_verdict v)
 }
 
 typedef struct pp_walk {
-    uintptr_t *pcs;       /* in: room for the stack, leaf-most first, return-like (model.h) */
-    pp_walk_space *space; /* in: to work in */
+    uintptr_t *pcs;       /* in: for the stack, leaf-most first, return-like (profile/model.h) */
+    pp_walk_space *space; /* in: the memory to work in */
     uint32_t capacity;    /* in */
-    uint32_t skip;     /* in: leaf-most frames not to be stored; frames of libpprof do not count */
-    bool without_memo; /* in: every frame is to be found anew */
-    bool keeps_own;    /* in: frames of libpprof are left in (own_frames.h) */
-    bool wants_hash;   /* in */
-    bool guessed;      /* out: a frame without CFI was passed by its frame pointer, or the like */
-    pp_stop stop;      /* out */
-    uint32_t depth;    /* out */
-    uint64_t hash;     /* out, if wanted: pp_stack_hash() of what was stored */
+    uint32_t skip;        /* in: leaf-most frames not to store; frames of libpprof do not count */
+    bool without_memo;    /* in: find every frame by its rule */
+    bool keeps_own;       /* in: leave frames of libpprof in (own_frames.h) */
+    bool wants_hash;      /* in: set `hash` */
+    bool guessed;         /* out: a frame was left without CFI, by its frame pointer or by SP */
+    pp_stop stop;         /* out */
+    uint32_t depth;       /* out */
+    uint64_t hash;        /* out, if wanted: pp_stack_hash() of the stored frames */
 } pp_walk;
 
-/* Walks from where a signal interrupted the calling thread; `context` is the handler's ucontext_t.
- */
+/* Walks from the instruction at which a signal interrupted the calling thread. `context` is the
+ * handler's ucontext_t. */
 void pp_walk_from_context(const void *context, pp_walk *walk);
 
 /* Walks from the frame of a caller. The first frame of the walk is caller->return_address, not

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk_other.c: copy, then frame after frame.
+ * walk_other.c: copies a stack, then steps from frame to frame.
  *
  * Zone: SIGNAL.
  */

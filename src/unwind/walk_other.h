@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk_other.h: the stack of another thread, as it lies in memory.
+ * walk_other.h: walks the stack of another thread.
  *
- * The thread waits in the kernel; of its registers only PC and SP are known. Its stack is copied,
- * most of it at once, and walked in the copy, so that nothing happens if the thread goes and its
- * stack is unmapped. Whether the thread has stood still meanwhile, is for the caller to find out,
- * afterwards.
+ * The thread waits in the kernel, and of its registers only PC and SP are known. The walk copies
+ * the thread's stack, most of it at once, and walks in the copy, so that it does no harm if the
+ * thread ends and its stack is unmapped. Afterwards the caller has to check that the thread did not
+ * run meanwhile.
  *
  * Zone: SIGNAL: takes no lock, allocates nothing, never faults.
  */
@@ -20,14 +20,14 @@
 
 enum { PP_OTHER_IMAGE_BYTES = 4096 };
 
-/* Begins as zeros; may be used for many walks, until a module goes. */
+/* Begins as zeros, and serves for many walks, until a module is unloaded. */
 typedef struct pp_other_space {
     pp_walk_space space;
     pp_fp_search search;
     uint8_t image[PP_OTHER_IMAGE_BYTES] __attribute__((aligned(16)));
 } pp_other_space;
 
-/* Of `walk` pcs and capacity are looked at. */
+/* Walks from `pc` and `sp`. Of the inputs in `walk`, only pcs and capacity count. */
 void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *walk);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk_space.h: what a walk needs to work in, apart from a few words of stack.
+ * walk_space.h: the memory that a walk works in, apart from a few words of stack.
  *
- * A signal handler may run on a stack of a few KiB. Registers, the state of a CFA program and the
- * bytes that were copied for it are kept in memory that the caller of the walk provides: the CPU
- * handler has it beside its scratch buffer, others on their stack. Needs no initialisation.
+ * A signal handler may run on a stack of a few KiB. So the caller of a walk provides the memory for
+ * registers, for the state of a CFA program, and for bytes that are copied for it: the CPU handler
+ * has it in its scratch buffer, other callers have it on their stack. It needs no initialisation.
  *
  * Zone: SIGNAL (data only).
  */
@@ -19,14 +19,14 @@
 #include "unwind/stack_memory.h"
 
 typedef struct pp_walk_space {
-    pp_frame frame; /* where the walk is */
+    pp_frame frame; /* the current one */
     pp_memo_use memo_use;
     pp_registers registers; /* of the frame that a signal interrupted */
     pp_rule rule;
     pp_stack_copy stack;
     pp_image image; /* the module of the rule that is being computed */
     pp_cfi_space cfi;
-    pp_signal_mask mask; /* from before the first rule that had to be computed */
+    pp_signal_mask mask; /* before the walk computed its first rule (frame.h) */
 } pp_walk_space;
 
 #endif
