@@ -43,7 +43,7 @@
 #define PP_UNWIND_STACK_MEMO_H
 
 #include "base/compiler.h"
-#include "unwind/frame.h"
+#include "unwind/frame_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,7 +14,7 @@
 #include "arch/registers.h"
 #include "sys/signal_mask.h"
 #include "unwind/cfi.h"
-#include "unwind/frame.h"
+#include "unwind/frame_state.h"
 #include "unwind/stack_memo.h"
 #include "unwind/stack_memory.h"
 
