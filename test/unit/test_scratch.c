@@ -93,15 +93,28 @@ static void threads_do_not_share_a_buffer(void **state)
 enum { FRAMES = 8 };
 #define FRAME(i) ((uintptr_t)(stack + (i)))
 
+enum { EPOCH = 1 };
+
+/* Whether a walk of this thread gets the memo: no other walk that goes on has it. */
+static bool memo_is_free(void)
+{
+    pp_memo_use use;
+    pp_memo_open(&use, EPOCH);
+    bool is_on = pp_memo_is_on(&use);
+    pp_memo_close(&use, false, 0, NULL);
+    return is_on;
+}
+
 static void what_was_jumped_out_of_is_taken_back(void **state)
 {
     (void)state;
     char stack[FRAMES];
     pp_scratch *left = pp_scratch_take_at(FRAME(3));
-    left->space.memo_use.mark = 1;
     for (int i = 0; i < 10 * BUFFERS; i++) {
+        pp_memo_open(&left->space.memo_use, EPOCH);
+        assert_true(pp_memo_is_on(&left->space.memo_use));
         assert_ptr_equal(pp_scratch_take_at(FRAME(3)), left); /* the same depth again */
-        assert_int_equal(left->space.memo_use.mark, 0);       /* its walk is known to be over */
+        assert_true(memo_is_free());                          /* the walk is known to be over */
     }
     assert_ptr_equal(pp_scratch_take_at(FRAME(4)), left);
     pp_scratch_give(left);
@@ -113,14 +126,16 @@ static void what_was_interrupted_stays(void **state)
     (void)state;
     char stack[FRAMES];
     pp_scratch *outer = pp_scratch_take_at(FRAME(5));
-    outer->space.memo_use.mark = 1;
+    pp_memo_open(&outer->space.memo_use, EPOCH);
     pp_scratch *inner = pp_scratch_take_at(FRAME(3));
     assert_ptr_not_equal(inner, outer);
     pp_scratch *left = pp_scratch_take_at(FRAME(1));
     assert_ptr_not_equal(left, inner);
     assert_ptr_equal(pp_scratch_take_at(FRAME(2)), left); /* of a handler that runs in a handler */
     pp_scratch_give(inner);
-    assert_int_equal(outer->space.memo_use.mark, 1);
+    assert_false(memo_is_free());
+    pp_memo_close(&outer->space.memo_use, false, 0, NULL);
+    assert_true(memo_is_free());
     pp_scratch_give(outer);
     assert_ptr_equal(pp_scratch_take_at(FRAME(6)), outer);
     pp_scratch_give(outer);
