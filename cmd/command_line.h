@@ -7,27 +7,27 @@
  * -xVALUE. Options and operands may be mixed unless the verb runs a command of its own, whose
  * options are not ours; "--" ends the options.
  */
-#ifndef CPPROF_COMMAND_LINE_H
-#define CPPROF_COMMAND_LINE_H
+#ifndef CP_COMMAND_LINE_H
+#define CP_COMMAND_LINE_H
 
 #include <stdbool.h>
 
-enum pp_option_kind {
-    PP_OPTION_FLAG,  /* bool */
-    PP_OPTION_TEXT,  /* const char * */
-    PP_OPTION_COUNT, /* long, from minimum to maximum */
+enum cp_option_kind {
+    CP_OPTION_FLAG,  /* bool */
+    CP_OPTION_TEXT,  /* const char * */
+    CP_OPTION_COUNT, /* long, from minimum to maximum */
 };
 
-struct pp_option {
+struct cp_option {
     char letter;       /* or 0 */
     const char *name;  /* without dashes */
     const char *alias; /* another name for it, as other tools call it, or NULL */
-    enum pp_option_kind kind;
+    enum cp_option_kind kind;
     void *value;
     long minimum, maximum; /* of a count */
 };
 
-struct pp_operands {
+struct cp_operands {
     char **values; /* NULL-terminated, inside argv */
     int count;
 };
@@ -37,7 +37,7 @@ struct pp_operands {
  * With `stop_at_operand` everything from the first operand on is left as it is. --help and -h
  * print the verb's help. Returns 0 to go on; else *status is the exit status.
  */
-int pp_options_parse(const char *verb, const struct pp_option *options, bool stop_at_operand,
-                     int argc, char **argv, struct pp_operands *operands, int *status);
+int cp_options_parse(const char *verb, const struct cp_option *options, bool stop_at_operand,
+                     int argc, char **argv, struct cp_operands *operands, int *status);
 
 #endif

@@ -154,7 +154,7 @@ static char *name_of_debug_package(const char *package, const char *source)
     return asprintf(&name, "%s-dbgsym", package) < 0 ? NULL : name;
 }
 
-char *pp_debug_package(const char *folder, const char *path)
+char *cp_debug_package(const char *folder, const char *path)
 {
     int records = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     char *package = records < 0 ? NULL : package_of_path(records, path);

@@ -137,7 +137,7 @@ static bool is_legacy_rust(const char *name, size_t length)
  */
 static char *drop_separators(const char *symbol)
 {
-    char *result = pp_heap_alloc(strlen(symbol) + 1, 1); /* it only becomes shorter */
+    char *result = cp_heap_alloc(strlen(symbol) + 1, 1); /* it only becomes shorter */
     const char *from = symbol + 3;                       /* behind "_ZN" */
     char *to = result + 3;
 
@@ -196,17 +196,17 @@ static void cut_clones(char *text)
         *clone = '\0';
 }
 
-static char *demangle_symbol(const char *name, enum pp_demangle_mode mode)
+static char *demangle_symbol(const char *name, enum cp_demangle_mode mode)
 {
     char *result = demangle_rust(name);
 
     if (result || name[0] != '_')
         return result;
     result =
-        cplus_demangle_v3(name, mode == PP_DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS);
-    if (result && mode == PP_DEMANGLE_SIMPLE)
+        cplus_demangle_v3(name, mode == CP_DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS);
+    if (result && mode == CP_DEMANGLE_SIMPLE)
         cut_templates(result);
-    if (result && mode == PP_DEMANGLE_FULL)
+    if (result && mode == CP_DEMANGLE_FULL)
         cut_clones(result);
     return result;
 }
@@ -244,15 +244,15 @@ static void cut_pairs(char *name, char open, char close)
 
 /* ---- Names --------------------------------------------------------------------------------- */
 
-int pp_demangle_mode(const char *name, enum pp_demangle_mode *mode)
+int cp_demangle_mode(const char *name, enum cp_demangle_mode *mode)
 {
     static const struct {
         const char *name;
-        enum pp_demangle_mode mode;
+        enum cp_demangle_mode mode;
     } modes[] = {
-        {"simple", PP_DEMANGLE_SIMPLE},       {"default", PP_DEMANGLE_SIMPLE},
-        {"templates", PP_DEMANGLE_TEMPLATES}, {"full", PP_DEMANGLE_FULL},
-        {"none", PP_DEMANGLE_NONE},
+        {"simple", CP_DEMANGLE_SIMPLE},       {"default", CP_DEMANGLE_SIMPLE},
+        {"templates", CP_DEMANGLE_TEMPLATES}, {"full", CP_DEMANGLE_FULL},
+        {"none", CP_DEMANGLE_NONE},
     };
 
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
@@ -264,26 +264,26 @@ int pp_demangle_mode(const char *name, enum pp_demangle_mode *mode)
     return -1;
 }
 
-char *pp_demangle_as(const char *name, enum pp_demangle_mode mode)
+char *cp_demangle_as(const char *name, enum cp_demangle_mode mode)
 {
-    char *result = mode == PP_DEMANGLE_NONE ? NULL : demangle_symbol(name, mode);
+    char *result = mode == CP_DEMANGLE_NONE ? NULL : demangle_symbol(name, mode);
 
     if (result)
         return result;
     result = strdup(name);
     if (!result) {
-        pp_complain("out of memory while reading names");
-        exit(PP_EXIT_BAD_INPUT);
+        cp_complain("out of memory while reading names");
+        exit(CP_EXIT_BAD_INPUT);
     }
-    if (mode <= PP_DEMANGLE_TEMPLATES && reads_like_cplusplus(name)) {
+    if (mode <= CP_DEMANGLE_TEMPLATES && reads_like_cplusplus(name)) {
         cut_pairs(result, '(', ')');
-        if (mode == PP_DEMANGLE_SIMPLE)
+        if (mode == CP_DEMANGLE_SIMPLE)
             cut_pairs(result, '<', '>');
     }
     return result;
 }
 
-char *pp_demangle(const char *name)
+char *cp_demangle(const char *name)
 {
-    return pp_demangle_as(name, PP_DEMANGLE_SIMPLE);
+    return cp_demangle_as(name, CP_DEMANGLE_SIMPLE);
 }

@@ -12,27 +12,27 @@
 #define NO_FRAME UINT32_MAX
 
 struct frame_builder {
-    struct pp_frames *frames;
+    struct cp_frames *frames;
     uint32_t capacity;
     uint32_t *of_name; /* per string: the frame with that name */
     uint32_t *slots;   /* hash of the nameless ones: frame + 1, or 0 */
     uint32_t slot_count, nameless;
 };
 
-static uint32_t append_frame(struct frame_builder *builder, const struct pp_frame *frame)
+static uint32_t append_frame(struct frame_builder *builder, const struct cp_frame *frame)
 {
-    struct pp_frames *frames = builder->frames;
+    struct cp_frames *frames = builder->frames;
 
     if (frames->count == builder->capacity) {
         builder->capacity *= 2;
-        frames->frames = pp_heap_resize(frames->frames, builder->capacity, sizeof(*frames->frames));
+        frames->frames = cp_heap_resize(frames->frames, builder->capacity, sizeof(*frames->frames));
     }
     frames->frames[frames->count] = *frame;
     return frames->count++;
 }
 
 /* What follows the last slash; a path of slashes is "/". */
-static const char *base_name(struct pp_pool *pool, const char *path)
+static const char *base_name(struct cp_pool *pool, const char *path)
 {
     size_t end = strlen(path), begin;
 
@@ -43,27 +43,27 @@ static const char *base_name(struct pp_pool *pool, const char *path)
         begin--;
     if (begin == end)
         return "/";
-    return pp_pool_copy(pool, path + begin, end - begin);
+    return cp_pool_copy(pool, path + begin, end - begin);
 }
 
-static void label_nameless(struct pp_frames *frames, struct pp_frame *frame)
+static void label_nameless(struct cp_frames *frames, struct cp_frame *frame)
 {
-    const char *file = pp_profile_text(frames->profile, frame->program);
+    const char *file = cp_profile_text(frames->profile, frame->program);
 
     frame->label = "<unknown>";
     if (frame->program)
-        frame->label = pp_pool_printf(&frames->pool, "[%s]", base_name(&frames->pool, file));
+        frame->label = cp_pool_printf(&frames->pool, "[%s]", base_name(&frames->pool, file));
     frame->label_length = strlen(frame->label);
 }
 
-static uint32_t *nameless_slot(struct frame_builder *builder, const struct pp_frame *frame)
+static uint32_t *nameless_slot(struct frame_builder *builder, const struct cp_frame *frame)
 {
     const uint64_t key[] = {frame->program, (uint64_t)frame->start_line};
     uint32_t mask = builder->slot_count - 1;
-    uint32_t at = (uint32_t)pp_hash_bytes(key, sizeof(key), 0) & mask;
+    uint32_t at = (uint32_t)cp_hash_bytes(key, sizeof(key), 0) & mask;
 
     for (; builder->slots[at]; at = (at + 1) & mask) {
-        const struct pp_frame *known = &builder->frames->frames[builder->slots[at] - 1];
+        const struct cp_frame *known = &builder->frames->frames[builder->slots[at] - 1];
         if (known->program == frame->program && known->start_line == frame->start_line)
             break;
     }
@@ -76,16 +76,16 @@ static void grow_slots(struct frame_builder *builder)
     uint32_t old_count = builder->slot_count;
 
     builder->slot_count *= 2;
-    builder->slots = pp_heap_alloc(builder->slot_count, sizeof(*builder->slots));
+    builder->slots = cp_heap_alloc(builder->slot_count, sizeof(*builder->slots));
     for (uint32_t i = 0; i < old_count; i++)
         if (old[i])
             *nameless_slot(builder, &builder->frames->frames[old[i] - 1]) = old[i];
     free(old);
 }
 
-static uint32_t nameless_frame(struct frame_builder *builder, pp_string program, int64_t start_line)
+static uint32_t nameless_frame(struct frame_builder *builder, cp_string program, int64_t start_line)
 {
-    struct pp_frame frame = {.program = program, .start_line = start_line};
+    struct cp_frame frame = {.program = program, .start_line = start_line};
     uint32_t *slot = nameless_slot(builder, &frame);
 
     if (*slot)
@@ -99,29 +99,29 @@ static uint32_t nameless_frame(struct frame_builder *builder, pp_string program,
     return *slot - 1;
 }
 
-static uint32_t named_frame(struct frame_builder *builder, pp_string name)
+static uint32_t named_frame(struct frame_builder *builder, cp_string name)
 {
-    const struct pp_strings *strings = &builder->frames->profile->strings;
+    const struct cp_strings *strings = &builder->frames->profile->strings;
     uint32_t *known = &builder->of_name[name];
-    struct pp_frame frame = {.name = name,
-                             .label = pp_strings_get(strings, name),
-                             .label_length = pp_strings_length(strings, name)};
+    struct cp_frame frame = {.name = name,
+                             .label = cp_strings_get(strings, name),
+                             .label_length = cp_strings_length(strings, name)};
 
     if (*known == NO_FRAME)
         *known = append_frame(builder, &frame);
     return *known;
 }
 
-static uint32_t frame_of_line(struct frame_builder *builder, const struct pp_location *location,
+static uint32_t frame_of_line(struct frame_builder *builder, const struct cp_location *location,
                               uint32_t line)
 {
-    const struct pp_profile *profile = builder->frames->profile;
-    pp_string program = 0;
+    const struct cp_profile *profile = builder->frames->profile;
+    cp_string program = 0;
 
-    if (location->mapping != PP_NO_MAPPING)
+    if (location->mapping != CP_NO_MAPPING)
         program = profile->mappings[location->mapping].file;
     if (line < location->line_count) {
-        const struct pp_function *function = &profile->functions[location->lines[line].function];
+        const struct cp_function *function = &profile->functions[location->lines[line].function];
         if (function->name)
             return named_frame(builder, function->name);
         return nameless_frame(builder, program, function->start_line);
@@ -131,12 +131,12 @@ static uint32_t frame_of_line(struct frame_builder *builder, const struct pp_loc
 
 static void add_locations(struct frame_builder *builder)
 {
-    struct pp_frames *frames = builder->frames;
-    const struct pp_profile *profile = frames->profile;
+    struct cp_frames *frames = builder->frames;
+    const struct cp_profile *profile = frames->profile;
     uint32_t at = 0;
 
     for (uint32_t i = 0; i < profile->location_count; i++) {
-        const struct pp_location *location = &profile->locations[i];
+        const struct cp_location *location = &profile->locations[i];
         uint32_t lines = location->line_count ? location->line_count : 1;
 
         frames->first_of[i] = at;
@@ -146,38 +146,38 @@ static void add_locations(struct frame_builder *builder)
     frames->first_of[profile->location_count] = at;
 }
 
-void pp_frames_init(struct pp_frames *frames, const struct pp_profile *profile)
+void cp_frames_init(struct cp_frames *frames, const struct cp_profile *profile)
 {
     struct frame_builder builder = {.frames = frames, .capacity = 256, .slot_count = 64};
     size_t lines = 0;
 
     memset(frames, 0, sizeof(*frames));
     frames->profile = profile;
-    pp_pool_init(&frames->pool);
+    cp_pool_init(&frames->pool);
     for (uint32_t i = 0; i < profile->location_count; i++)
         lines += profile->locations[i].line_count ? profile->locations[i].line_count : 1;
-    frames->of_line = pp_heap_alloc(lines, sizeof(*frames->of_line));
+    frames->of_line = cp_heap_alloc(lines, sizeof(*frames->of_line));
     frames->first_of =
-        pp_heap_alloc((size_t)profile->location_count + 1, sizeof(*frames->first_of));
-    frames->frames = pp_heap_alloc(builder.capacity, sizeof(*frames->frames));
-    builder.of_name = pp_heap_alloc(profile->strings.count, sizeof(*builder.of_name));
+        cp_heap_alloc((size_t)profile->location_count + 1, sizeof(*frames->first_of));
+    frames->frames = cp_heap_alloc(builder.capacity, sizeof(*frames->frames));
+    builder.of_name = cp_heap_alloc(profile->strings.count, sizeof(*builder.of_name));
     memset(builder.of_name, 0xff, profile->strings.count * sizeof(*builder.of_name));
-    builder.slots = pp_heap_alloc(builder.slot_count, sizeof(*builder.slots));
+    builder.slots = cp_heap_alloc(builder.slot_count, sizeof(*builder.slots));
     add_locations(&builder);
     free(builder.of_name);
     free(builder.slots);
 }
 
-void pp_frames_release(struct pp_frames *frames)
+void cp_frames_release(struct cp_frames *frames)
 {
     free(frames->frames);
     free(frames->of_line);
     free(frames->first_of);
-    pp_pool_release(&frames->pool);
+    cp_pool_release(&frames->pool);
     memset(frames, 0, sizeof(*frames));
 }
 
-bool pp_frames_have_inlined(const struct pp_frames *frames)
+bool cp_frames_have_inlined(const struct cp_frames *frames)
 {
     for (uint32_t i = 0; i < frames->profile->location_count; i++)
         if (frames->profile->locations[i].line_count > 1)

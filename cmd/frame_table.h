@@ -7,32 +7,32 @@
  *
  * Owns: its arrays and labels; names stay the profile's.
  */
-#ifndef CPPROF_FRAME_TABLE_H
-#define CPPROF_FRAME_TABLE_H
+#ifndef CP_FRAME_TABLE_H
+#define CP_FRAME_TABLE_H
 
 #include "profile_model.h"
 
-struct pp_frame {
-    pp_string name;     /* 0: none known */
-    pp_string program;  /* only if there is no name: the mapping's file */
+struct cp_frame {
+    cp_string name;     /* 0: none known */
+    cp_string program;  /* only if there is no name: the mapping's file */
     int64_t start_line; /* likewise */
     const char *label;  /* what reports print: the name, "[program]" or "<unknown>" */
     size_t label_length;
 };
 
-struct pp_frames {
-    const struct pp_profile *profile;
-    struct pp_frame *frames;
+struct cp_frames {
+    const struct cp_profile *profile;
+    struct cp_frame *frames;
     uint32_t count;
     uint32_t *of_line;  /* frames of all locations' lines, the innermost first */
     uint32_t *first_of; /* per location: where its part of of_line begins; one more at the end */
-    struct pp_pool pool;
+    struct cp_pool pool;
 };
 
-void pp_frames_init(struct pp_frames *frames, const struct pp_profile *profile);
-void pp_frames_release(struct pp_frames *frames);
+void cp_frames_init(struct cp_frames *frames, const struct cp_profile *profile);
+void cp_frames_release(struct cp_frames *frames);
 
 /* Does any location have an inlined frame? */
-bool pp_frames_have_inlined(const struct pp_frames *frames);
+bool cp_frames_have_inlined(const struct cp_frames *frames);
 
 #endif

@@ -28,8 +28,8 @@ struct words {
 
 struct builder {
     struct words words;
-    struct pp_profile *profile;
-    struct pp_error *error;
+    struct cp_profile *profile;
+    struct cp_error *error;
     uint64_t *slots; /* hash of addresses: location + 1 */
     uint64_t slot_mask;
     uint32_t mapping_capacity;
@@ -68,7 +68,7 @@ static bool open_words(struct words *words, const uint8_t *data, size_t length, 
     return false;
 }
 
-bool pp_gperftools_is(const uint8_t *data, size_t length)
+bool cp_gperftools_is(const uint8_t *data, size_t length)
 {
     struct words words;
     uint64_t period_us;
@@ -80,7 +80,7 @@ bool pp_gperftools_is(const uint8_t *data, size_t length)
 
 static uint64_t *location_slot(const struct builder *builder, uint64_t address)
 {
-    uint64_t at = pp_hash_bytes(&address, sizeof(address), 0) & builder->slot_mask;
+    uint64_t at = cp_hash_bytes(&address, sizeof(address), 0) & builder->slot_mask;
 
     while (builder->slots[at] &&
            builder->profile->locations[builder->slots[at] - 1].address != address)
@@ -90,15 +90,15 @@ static uint64_t *location_slot(const struct builder *builder, uint64_t address)
 
 static uint32_t find_or_add_location(struct builder *builder, uint64_t address)
 {
-    struct pp_profile *profile = builder->profile;
+    struct cp_profile *profile = builder->profile;
     uint64_t *slot = location_slot(builder, address);
-    struct pp_location *location;
+    struct cp_location *location;
 
     if (*slot)
         return (uint32_t)(*slot - 1);
     location = &profile->locations[profile->location_count++];
     location->address = address;
-    location->mapping = PP_NO_MAPPING;
+    location->mapping = CP_NO_MAPPING;
     *slot = profile->location_count;
     return profile->location_count - 1;
 }
@@ -107,7 +107,7 @@ static int bad_stack(struct builder *builder, const uint8_t *at, uint64_t depth)
 {
     const struct words *words = &builder->words;
 
-    return pp_fail(builder->error,
+    return cp_fail(builder->error,
                    "byte %zu: expected a stack that fits into the file, found one of %" PRIu64
                    " frames with %zu bytes left",
                    (size_t)(at - words->data), depth, (size_t)(words->end - words->at));
@@ -116,14 +116,14 @@ static int bad_stack(struct builder *builder, const uint8_t *at, uint64_t depth)
 static void add_sample(struct builder *builder, const uint64_t *addresses, uint64_t count,
                        uint32_t depth)
 {
-    struct pp_profile *profile = builder->profile;
-    struct pp_sample *sample = &profile->samples[profile->sample_count++];
+    struct cp_profile *profile = builder->profile;
+    struct cp_sample *sample = &profile->samples[profile->sample_count++];
 
-    sample->locations = PP_POOL_ARRAY(&profile->pool, uint32_t, depth);
+    sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, depth);
     sample->location_count = depth;
     for (uint32_t i = 0; i < depth; i++)
         sample->locations[i] = find_or_add_location(builder, addresses[i] - (i > 0));
-    sample->values = PP_POOL_ARRAY(&profile->pool, int64_t, 2);
+    sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, 2);
     sample->values[0] = (int64_t)count;
     sample->values[1] = (int64_t)(count * (uint64_t)profile->period);
 }
@@ -131,7 +131,7 @@ static void add_sample(struct builder *builder, const uint64_t *addresses, uint6
 static int read_samples(struct builder *builder)
 {
     struct words *words = &builder->words;
-    uint64_t *addresses = pp_heap_alloc((size_t)(words->end - words->at) / words->size + 1, 8);
+    uint64_t *addresses = cp_heap_alloc((size_t)(words->end - words->at) / words->size + 1, 8);
     uint64_t count, depth;
     int status = 0;
 
@@ -139,7 +139,7 @@ static int read_samples(struct builder *builder)
         const uint8_t *record = words->at;
 
         if (!next_word(words, &count) || !next_word(words, &depth)) {
-            status = pp_fail(builder->error,
+            status = cp_fail(builder->error,
                              "byte %zu: expected the record that ends the samples, found the end "
                              "of the file",
                              (size_t)(record - words->data));
@@ -161,12 +161,12 @@ static int read_samples(struct builder *builder)
 
 /* ---- Frames of the profiler itself --------------------------------------------------------- */
 
-static uint64_t second_address(const struct pp_profile *profile, uint32_t sample)
+static uint64_t second_address(const struct cp_profile *profile, uint32_t sample)
 {
     return profile->locations[profile->samples[sample].locations[1]].address;
 }
 
-static void remove_second(struct pp_sample *sample)
+static void remove_second(struct cp_sample *sample)
 {
     for (uint32_t i = 2; i < sample->location_count; i++)
         sample->locations[i - 1] = sample->locations[i];
@@ -178,7 +178,7 @@ static void remove_second(struct pp_sample *sample)
  * between the interrupted function and its caller. A candidate for "nearly all" is found by a
  * majority vote and then counted.
  */
-static bool remove_handler_frame(struct pp_profile *profile)
+static bool remove_handler_frame(struct cp_profile *profile)
 {
     uint32_t margin = profile->sample_count / 32, votes = 0, matches = 0;
     uint64_t candidate = 0;
@@ -202,10 +202,10 @@ static bool remove_handler_frame(struct pp_profile *profile)
 }
 
 /* The leaf comes from the signal's context; the unwinder may have delivered it once more. */
-static void remove_doubled_leaves(struct pp_profile *profile)
+static void remove_doubled_leaves(struct cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->sample_count; i++) {
-        struct pp_sample *sample = &profile->samples[i];
+        struct cp_sample *sample = &profile->samples[i];
         if (sample->location_count > 1 &&
             profile->locations[sample->locations[0]].address == second_address(profile, i) + 1)
             remove_second(sample);
@@ -216,7 +216,7 @@ static void remove_doubled_leaves(struct pp_profile *profile)
 
 /* "START-LIMIT PERMISSIONS OFFSET DEVICE INODE FILE" as in /proc/PID/maps; false for anything else,
  * and for data. A blank ends the file's name, also the one before "(deleted)". */
-static bool parse_map_line(struct pp_profile *profile, char *line, struct pp_mapping *mapping)
+static bool parse_map_line(struct cp_profile *profile, char *line, struct cp_mapping *mapping)
 {
     char *rest = NULL, *end;
     char *range = strtok_r(line, " \t", &rest);
@@ -233,12 +233,12 @@ static bool parse_map_line(struct pp_profile *profile, char *line, struct pp_map
         return false;
     mapping->limit = strtoull(end + 1, NULL, 16);
     mapping->offset = strtoull(offset, NULL, 16);
-    mapping->file = file ? pp_strings_put(&profile->strings, file) : 0;
+    mapping->file = file ? cp_strings_put(&profile->strings, file) : 0;
     return true;
 }
 
 /* Two ranges of one file, one behind the other, are one mapping. */
-static bool continues(const struct pp_mapping *last, const struct pp_mapping *next)
+static bool continues(const struct cp_mapping *last, const struct cp_mapping *next)
 {
     if (last->file && next->file && last->file != next->file)
         return false;
@@ -248,12 +248,12 @@ static bool continues(const struct pp_mapping *last, const struct pp_mapping *ne
            last->offset + (last->limit - last->start) == next->offset;
 }
 
-static void add_mapping(struct builder *builder, const struct pp_mapping *mapping)
+static void add_mapping(struct builder *builder, const struct cp_mapping *mapping)
 {
-    struct pp_profile *profile = builder->profile;
+    struct cp_profile *profile = builder->profile;
 
     if (profile->mapping_count) {
-        struct pp_mapping *last = &profile->mappings[profile->mapping_count - 1];
+        struct cp_mapping *last = &profile->mappings[profile->mapping_count - 1];
         if (continues(last, mapping)) {
             last->limit = mapping->limit;
             if (mapping->file)
@@ -276,11 +276,11 @@ static bool is_library(const char *file)
 }
 
 /* The program itself comes first: the first file that is neither a library nor the kernel's. */
-static void put_program_first(struct pp_profile *profile)
+static void put_program_first(struct cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->mapping_count; i++) {
-        struct pp_mapping mapping = profile->mappings[i];
-        const char *file = pp_profile_text(profile, mapping.file);
+        struct cp_mapping mapping = profile->mappings[i];
+        const char *file = cp_profile_text(profile, mapping.file);
 
         if (!*file || *file == '[' || is_library(file))
             continue;
@@ -299,7 +299,7 @@ static void read_mappings(struct builder *builder)
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline ? newline : end) - at);
-        struct pp_mapping mapping = {0};
+        struct cp_mapping mapping = {0};
 
         if (length < sizeof(line)) {
             memcpy(line, at, length);
@@ -312,26 +312,26 @@ static void read_mappings(struct builder *builder)
     put_program_first(builder->profile);
 }
 
-static uint32_t find_mapping(const struct pp_profile *profile, uint64_t address)
+static uint32_t find_mapping(const struct cp_profile *profile, uint64_t address)
 {
     for (uint32_t i = 0; i < profile->mapping_count; i++)
         if (profile->mappings[i].start <= address && address < profile->mappings[i].limit)
             return i;
-    return PP_NO_MAPPING;
+    return CP_NO_MAPPING;
 }
 
 /* Addresses that no mapping holds share a nameless one that holds everything. */
-static void assign_mappings(struct pp_profile *profile)
+static void assign_mappings(struct cp_profile *profile)
 {
     uint32_t known = profile->mapping_count;
 
     for (uint32_t i = 0; i < profile->location_count; i++) {
-        struct pp_location *location = &profile->locations[i];
+        struct cp_location *location = &profile->locations[i];
 
         if (location->address == 0)
             continue;
         location->mapping = find_mapping(profile, location->address);
-        if (location->mapping != PP_NO_MAPPING)
+        if (location->mapping != CP_NO_MAPPING)
             continue;
         if (profile->mapping_count == known)
             profile->mappings[profile->mapping_count++].limit = UINT64_MAX;
@@ -353,29 +353,29 @@ static size_t count_lines(const struct words *words)
 /* Upper bounds: a record has three words or more, an address one. */
 static void allocate(struct builder *builder, uint64_t period_us)
 {
-    struct pp_profile *profile = builder->profile;
+    struct cp_profile *profile = builder->profile;
     size_t words = (size_t)(builder->words.end - builder->words.at) / builder->words.size;
 
-    profile->samples = PP_POOL_ARRAY(&profile->pool, struct pp_sample, words / 2 + 1);
-    profile->locations = PP_POOL_ARRAY(&profile->pool, struct pp_location, words + 1);
+    profile->samples = CP_POOL_ARRAY(&profile->pool, struct cp_sample, words / 2 + 1);
+    profile->locations = CP_POOL_ARRAY(&profile->pool, struct cp_location, words + 1);
     for (builder->slot_mask = 16; builder->slot_mask < 2 * words; builder->slot_mask *= 2)
         continue;
-    builder->slots = pp_heap_alloc(builder->slot_mask, sizeof(*builder->slots));
+    builder->slots = cp_heap_alloc(builder->slot_mask, sizeof(*builder->slots));
     builder->slot_mask--;
 
-    profile->sample_types = PP_POOL_ARRAY(&profile->pool, struct pp_value_type, 2);
+    profile->sample_types = CP_POOL_ARRAY(&profile->pool, struct cp_value_type, 2);
     profile->sample_type_count = 2;
-    profile->sample_types[0].type = pp_strings_put(&profile->strings, "samples");
-    profile->sample_types[0].unit = pp_strings_put(&profile->strings, "count");
-    profile->sample_types[1].type = pp_strings_put(&profile->strings, "cpu");
-    profile->sample_types[1].unit = pp_strings_put(&profile->strings, "nanoseconds");
+    profile->sample_types[0].type = cp_strings_put(&profile->strings, "samples");
+    profile->sample_types[0].unit = cp_strings_put(&profile->strings, "count");
+    profile->sample_types[1].type = cp_strings_put(&profile->strings, "cpu");
+    profile->sample_types[1].unit = cp_strings_put(&profile->strings, "nanoseconds");
     profile->period_type = profile->sample_types[1];
     profile->period = (int64_t)(period_us * 1000);
 }
 
 static int decode(struct builder *builder)
 {
-    struct pp_profile *profile = builder->profile;
+    struct cp_profile *profile = builder->profile;
 
     if (read_samples(builder) < 0)
         return -1;
@@ -383,28 +383,28 @@ static int decode(struct builder *builder)
         remove_handler_frame(profile);
     builder->mapping_capacity = (uint32_t)count_lines(&builder->words);
     profile->mappings =
-        PP_POOL_ARRAY(&profile->pool, struct pp_mapping, (size_t)builder->mapping_capacity + 1);
+        CP_POOL_ARRAY(&profile->pool, struct cp_mapping, (size_t)builder->mapping_capacity + 1);
     read_mappings(builder);
     assign_mappings(profile);
     remove_doubled_leaves(profile);
     return 0;
 }
 
-int pp_gperftools_decode(const uint8_t *data, size_t length, struct pp_profile **out,
-                         struct pp_error *error)
+int cp_gperftools_decode(const uint8_t *data, size_t length, struct cp_profile **out,
+                         struct cp_error *error)
 {
     struct builder builder = {.error = error};
     uint64_t period_us;
     int status;
 
     if (!open_words(&builder.words, data, length, &period_us))
-        return pp_fail(error, "byte 0: expected the header of a gperftools profile, found none");
-    builder.profile = pp_profile_new();
+        return cp_fail(error, "byte 0: expected the header of a gperftools profile, found none");
+    builder.profile = cp_profile_new();
     allocate(&builder, period_us);
     status = decode(&builder);
     free(builder.slots);
     if (status < 0) {
-        pp_profile_free(builder.profile);
+        cp_profile_free(builder.profile);
         return -1;
     }
     *out = builder.profile;

@@ -8,20 +8,20 @@
  *     0  1  0                                        end
  *   text: /proc/self/maps
  */
-#ifndef CPPROF_GPERFTOOLS_H
-#define CPPROF_GPERFTOOLS_H
+#ifndef CP_GPERFTOOLS_H
+#define CP_GPERFTOOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct pp_error;
-struct pp_profile;
+struct cp_error;
+struct cp_profile;
 
-bool pp_gperftools_is(const uint8_t *data, size_t length);
+bool cp_gperftools_is(const uint8_t *data, size_t length);
 
-/* As pp_profile_decode(). */
-int pp_gperftools_decode(const uint8_t *data, size_t length, struct pp_profile **out,
-                         struct pp_error *error);
+/* As cp_profile_decode(). */
+int cp_gperftools_decode(const uint8_t *data, size_t length, struct cp_profile **out,
+                         struct cp_error *error);
 
 #endif

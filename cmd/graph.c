@@ -17,7 +17,7 @@
 /* ---- Graph --------------------------------------------------------------------------------- */
 
 struct graph_builder {
-    struct pp_graph *graph;
+    struct cp_graph *graph;
     const bool *kept;
     bool with_edges;
     uint32_t edge_capacity;
@@ -29,10 +29,10 @@ struct graph_builder {
 
 static uint32_t *edge_slot(struct graph_builder *builder, uint32_t src, uint32_t dest)
 {
-    const struct pp_edge *edges = builder->graph->edges;
+    const struct cp_edge *edges = builder->graph->edges;
     uint64_t key = (uint64_t)src << 32 | dest;
     uint32_t mask = builder->slot_count - 1;
-    uint32_t at = (uint32_t)pp_hash_bytes(&key, sizeof(key), 0) & mask;
+    uint32_t at = (uint32_t)cp_hash_bytes(&key, sizeof(key), 0) & mask;
 
     while (builder->slots[at] &&
            (edges[builder->slots[at] - 1].src != src || edges[builder->slots[at] - 1].dest != dest))
@@ -42,22 +42,22 @@ static uint32_t *edge_slot(struct graph_builder *builder, uint32_t src, uint32_t
 
 static void grow_edges(struct graph_builder *builder)
 {
-    struct pp_graph *graph = builder->graph;
+    struct cp_graph *graph = builder->graph;
 
     builder->edge_capacity *= 2;
-    graph->edges = pp_heap_resize(graph->edges, builder->edge_capacity, sizeof(*graph->edges));
+    graph->edges = cp_heap_resize(graph->edges, builder->edge_capacity, sizeof(*graph->edges));
     builder->edge_seen =
-        pp_heap_resize(builder->edge_seen, builder->edge_capacity, sizeof(*builder->edge_seen));
+        cp_heap_resize(builder->edge_seen, builder->edge_capacity, sizeof(*builder->edge_seen));
     free(builder->slots);
     builder->slot_count *= 2;
-    builder->slots = pp_heap_alloc(builder->slot_count, sizeof(*builder->slots));
+    builder->slots = cp_heap_alloc(builder->slot_count, sizeof(*builder->slots));
     for (uint32_t i = 0; i < graph->edge_count; i++)
         *edge_slot(builder, graph->edges[i].src, graph->edges[i].dest) = i + 1;
 }
 
 static uint32_t find_or_add_edge(struct graph_builder *builder, uint32_t src, uint32_t dest)
 {
-    struct pp_graph *graph = builder->graph;
+    struct cp_graph *graph = builder->graph;
     uint32_t *slot = edge_slot(builder, src, dest);
     uint32_t index;
 
@@ -68,7 +68,7 @@ static uint32_t find_or_add_edge(struct graph_builder *builder, uint32_t src, ui
         slot = edge_slot(builder, src, dest);
     }
     index = graph->edge_count++;
-    graph->edges[index] = (struct pp_edge){
+    graph->edges[index] = (struct cp_edge){
         .src = src, .dest = dest, .inlined = true, .next_in = graph->nodes[dest].first_in};
     graph->nodes[dest].first_in = index;
     builder->edge_seen[index] = 0;
@@ -87,7 +87,7 @@ static void count_edge(struct graph_builder *builder, uint32_t src, uint32_t des
                        bool inlined, uint32_t stamp)
 {
     uint32_t index;
-    struct pp_edge *edge;
+    struct cp_edge *edge;
 
     if (!builder->with_edges || src == dest)
         return;
@@ -101,11 +101,11 @@ static void count_edge(struct graph_builder *builder, uint32_t src, uint32_t des
 }
 
 /* From the root to the leaf. A leaf that was cut out leaves its flat value to nobody. */
-static void add_sample(struct graph_builder *builder, const struct pp_sample *sample, int64_t value,
+static void add_sample(struct graph_builder *builder, const struct cp_sample *sample, int64_t value,
                        uint32_t stamp)
 {
-    const struct pp_frames *frames = builder->graph->frames;
-    struct pp_node *nodes = builder->graph->nodes;
+    const struct cp_frames *frames = builder->graph->frames;
+    struct cp_node *nodes = builder->graph->nodes;
     uint32_t parent = NO_FRAME;
     bool gap = false;
 
@@ -132,18 +132,18 @@ static void add_sample(struct graph_builder *builder, const struct pp_sample *sa
         add_wrapping(&nodes[parent].flat, value);
 }
 
-static void collect_nodes(struct pp_graph *graph)
+static void collect_nodes(struct cp_graph *graph)
 {
-    graph->order = pp_heap_alloc(graph->frames->count, sizeof(*graph->order));
+    graph->order = cp_heap_alloc(graph->frames->count, sizeof(*graph->order));
     for (uint32_t i = 0; i < graph->frames->count; i++)
         if (graph->nodes[i].cum || graph->nodes[i].flat)
             graph->order[graph->count++] = i;
 }
 
-void pp_graph_init(struct pp_graph *graph, const struct pp_frames *frames, uint32_t value_index,
+void cp_graph_init(struct cp_graph *graph, const struct cp_frames *frames, uint32_t value_index,
                    const bool *kept, bool with_edges)
 {
-    const struct pp_profile *profile = frames->profile;
+    const struct cp_profile *profile = frames->profile;
     struct graph_builder builder = {.graph = graph,
                                     .kept = kept,
                                     .with_edges = with_edges,
@@ -152,15 +152,15 @@ void pp_graph_init(struct pp_graph *graph, const struct pp_frames *frames, uint3
 
     memset(graph, 0, sizeof(*graph));
     graph->frames = frames;
-    graph->nodes = pp_heap_alloc(frames->count, sizeof(*graph->nodes));
+    graph->nodes = cp_heap_alloc(frames->count, sizeof(*graph->nodes));
     for (uint32_t i = 0; i < frames->count; i++) {
         graph->nodes[i].frame = i;
-        graph->nodes[i].first_in = PP_NO_EDGE;
+        graph->nodes[i].first_in = CP_NO_EDGE;
     }
-    graph->edges = pp_heap_alloc(builder.edge_capacity, sizeof(*graph->edges));
-    builder.slots = pp_heap_alloc(builder.slot_count, sizeof(*builder.slots));
-    builder.node_seen = pp_heap_alloc(frames->count, sizeof(*builder.node_seen));
-    builder.edge_seen = pp_heap_alloc(builder.edge_capacity, sizeof(*builder.edge_seen));
+    graph->edges = cp_heap_alloc(builder.edge_capacity, sizeof(*graph->edges));
+    builder.slots = cp_heap_alloc(builder.slot_count, sizeof(*builder.slots));
+    builder.node_seen = cp_heap_alloc(frames->count, sizeof(*builder.node_seen));
+    builder.edge_seen = cp_heap_alloc(builder.edge_capacity, sizeof(*builder.edge_seen));
     for (uint32_t i = 0; i < profile->sample_count; i++)
         if (profile->samples[i].values[value_index])
             add_sample(&builder, &profile->samples[i], profile->samples[i].values[value_index],
@@ -171,7 +171,7 @@ void pp_graph_init(struct pp_graph *graph, const struct pp_frames *frames, uint3
     free(builder.edge_seen);
 }
 
-void pp_graph_release(struct pp_graph *graph)
+void cp_graph_release(struct cp_graph *graph)
 {
     free(graph->nodes);
     free(graph->order);
@@ -179,7 +179,7 @@ void pp_graph_release(struct pp_graph *graph)
     memset(graph, 0, sizeof(*graph));
 }
 
-int64_t pp_graph_flat_sum(const struct pp_graph *graph)
+int64_t cp_graph_flat_sum(const struct cp_graph *graph)
 {
     int64_t sum = 0;
 
@@ -188,18 +188,18 @@ int64_t pp_graph_flat_sum(const struct pp_graph *graph)
     return sum;
 }
 
-void pp_graph_cut_edges(struct pp_graph *graph, int64_t least)
+void cp_graph_cut_edges(struct cp_graph *graph, int64_t least)
 {
     for (uint32_t i = 0; i < graph->edge_count; i++)
-        graph->edges[i].cut = graph->edges[i].cut || pp_measure_abs(graph->edges[i].weight) < least;
+        graph->edges[i].cut = graph->edges[i].cut || cp_measure_abs(graph->edges[i].weight) < least;
 }
 
 /* ---- Order --------------------------------------------------------------------------------- */
 
 static int compare_values(int64_t left, int64_t right)
 {
-    left = pp_measure_abs(left);
-    right = pp_measure_abs(right);
+    left = cp_measure_abs(left);
+    right = cp_measure_abs(right);
     return left > right ? -1 : left < right;
 }
 
@@ -215,18 +215,18 @@ static int compare_bytes(const char *left, size_t left_length, const char *right
 }
 
 /* Frames with one label, such as two programs of one name: by all their attributes as text. */
-static int compare_attributes(const struct pp_frames *frames, const struct pp_frame *left,
-                              const struct pp_frame *right)
+static int compare_attributes(const struct cp_frames *frames, const struct cp_frame *left,
+                              const struct cp_frame *right)
 {
     char *texts[2];
-    const struct pp_frame *both[2] = {left, right};
+    const struct cp_frame *both[2] = {left, right};
     int order;
 
     for (int i = 0; i < 2; i++)
         if (asprintf(&texts[i], "{%s  0  %lld 0 %s}",
-                     pp_profile_text(frames->profile, both[i]->name),
+                     cp_profile_text(frames->profile, both[i]->name),
                      (long long)both[i]->start_line,
-                     pp_profile_text(frames->profile, both[i]->program)) < 0)
+                     cp_profile_text(frames->profile, both[i]->program)) < 0)
             abort();
     order = strcmp(texts[0], texts[1]);
     free(texts[0]);
@@ -234,11 +234,11 @@ static int compare_attributes(const struct pp_frames *frames, const struct pp_fr
     return order;
 }
 
-static int compare_nodes(const struct pp_graph *graph, uint32_t left, uint32_t right, bool by_cum)
+static int compare_nodes(const struct cp_graph *graph, uint32_t left, uint32_t right, bool by_cum)
 {
-    const struct pp_node *a = &graph->nodes[left], *b = &graph->nodes[right];
-    const struct pp_frame *fa = &graph->frames->frames[left];
-    const struct pp_frame *fb = &graph->frames->frames[right];
+    const struct cp_node *a = &graph->nodes[left], *b = &graph->nodes[right];
+    const struct cp_frame *fa = &graph->frames->frames[left];
+    const struct cp_frame *fb = &graph->frames->frames[right];
     int order = by_cum ? compare_values(a->cum, b->cum) : compare_values(a->flat, b->flat);
 
     if (order == 0)
@@ -260,7 +260,7 @@ static int compare_by_cum(const void *left, const void *right, void *graph)
     return compare_nodes(graph, *(const uint32_t *)left, *(const uint32_t *)right, true);
 }
 
-void pp_graph_sort(struct pp_graph *graph, bool by_cum)
+void cp_graph_sort(struct cp_graph *graph, bool by_cum)
 {
     qsort_r(graph->order, graph->count, sizeof(*graph->order),
             by_cum ? compare_by_cum : compare_by_flat, graph);

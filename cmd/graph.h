@@ -11,49 +11,49 @@
  *
  * Owns: its arrays; frames and profile stay the caller's.
  */
-#ifndef CPPROF_GRAPH_H
-#define CPPROF_GRAPH_H
+#ifndef CP_GRAPH_H
+#define CP_GRAPH_H
 
 #include "frame_table.h"
 
-struct pp_edge {
+struct cp_edge {
     uint32_t src, dest; /* nodes */
     int64_t weight;
     bool inlined;     /* every such call was inlined */
     bool cut;         /* removed as too small */
-    uint32_t next_in; /* the next edge into dest, or PP_NO_EDGE */
+    uint32_t next_in; /* the next edge into dest, or CP_NO_EDGE */
 };
 
-#define PP_NO_EDGE UINT32_MAX
+#define CP_NO_EDGE UINT32_MAX
 
-struct pp_node {
+struct cp_node {
     uint32_t frame;
     int64_t flat, cum;
-    uint32_t first_in; /* the first edge into it, or PP_NO_EDGE */
+    uint32_t first_in; /* the first edge into it, or CP_NO_EDGE */
 };
 
 /* nodes[] is indexed by frame; order[] holds the frames that are in the graph. */
-struct pp_graph {
-    const struct pp_frames *frames;
-    struct pp_node *nodes;
+struct cp_graph {
+    const struct cp_frames *frames;
+    struct cp_node *nodes;
     uint32_t *order;
     uint32_t count; /* of order[] */
-    struct pp_edge *edges;
+    struct cp_edge *edges;
     uint32_t edge_count;
 };
 
 /* Adds up the sample type `value_index`. `kept`, one bool per frame, or NULL for all. Edges are
  * what costs most in a large profile: without `with_edges` there are none. */
-void pp_graph_init(struct pp_graph *graph, const struct pp_frames *frames, uint32_t value_index,
+void cp_graph_init(struct cp_graph *graph, const struct cp_frames *frames, uint32_t value_index,
                    const bool *kept, bool with_edges);
-void pp_graph_release(struct pp_graph *graph);
+void cp_graph_release(struct cp_graph *graph);
 
-int64_t pp_graph_flat_sum(const struct pp_graph *graph);
+int64_t cp_graph_flat_sum(const struct cp_graph *graph);
 
 /* Sorts order[]: by flat or by cum value, largest first, then by label. */
-void pp_graph_sort(struct pp_graph *graph, bool by_cum);
+void cp_graph_sort(struct cp_graph *graph, bool by_cum);
 
 /* Cuts edges whose weight is below the limit. */
-void pp_graph_cut_edges(struct pp_graph *graph, int64_t least);
+void cp_graph_cut_edges(struct cp_graph *graph, int64_t least);
 
 #endif

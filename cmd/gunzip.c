@@ -16,14 +16,14 @@
 #define GZIP_WINDOW (15 + 16) /* zlib: the largest window, with a gzip header and trailer */
 #define STEP_BYTES  ((size_t)1 << 20)
 
-bool pp_gzip_is(const uint8_t *data, size_t length)
+bool cp_gzip_is(const uint8_t *data, size_t length)
 {
     return length >= 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
 /* Makes room for one more step, and never for more than one byte beyond the limit, which is how
  * going over it is noticed. */
-static void make_room(struct pp_bytes *out, size_t limit)
+static void make_room(struct cp_bytes *out, size_t limit)
 {
     size_t wanted = out->capacity < STEP_BYTES ? STEP_BYTES : out->capacity * 2;
 
@@ -31,25 +31,25 @@ static void make_room(struct pp_bytes *out, size_t limit)
         return;
     if (wanted > limit + 1)
         wanted = limit + 1;
-    out->data = pp_heap_resize(out->data, wanted, 1);
+    out->data = cp_heap_resize(out->data, wanted, 1);
     out->capacity = wanted;
 }
 
-static int bad_data(const z_stream *stream, size_t length, int status, struct pp_error *error)
+static int bad_data(const z_stream *stream, size_t length, int status, struct cp_error *error)
 {
     size_t offset = length - stream->avail_in;
 
     if (status == Z_BUF_ERROR)
-        return pp_fail(error,
+        return cp_fail(error,
                        "byte %zu: expected more gzip data, found the end of the file; it is cut "
                        "short (is it still being written?)",
                        offset);
-    return pp_fail(error, "byte %zu: expected valid gzip data, found %s", offset,
+    return cp_fail(error, "byte %zu: expected valid gzip data, found %s", offset,
                    stream->msg ? stream->msg : "something else");
 }
 
 static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t limit,
-                  struct pp_bytes *out, struct pp_error *error)
+                  struct cp_bytes *out, struct cp_error *error)
 {
     int status;
 
@@ -66,12 +66,12 @@ static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t l
         status = inflate(stream, Z_NO_FLUSH);
         out->length += room - stream->avail_out;
         if (out->length > limit)
-            return pp_fail(error,
+            return cp_fail(error,
                            "byte %zu: expected a profile of at most %zu bytes, found more (by "
                            "decompressing only so far); this is no profile",
                            length - stream->avail_in, limit);
         if (status == Z_STREAM_END) {
-            if (!pp_gzip_is(stream->next_in, stream->avail_in))
+            if (!cp_gzip_is(stream->next_in, stream->avail_in))
                 break;
             inflateReset(stream);
         } else if (status != Z_OK) {
@@ -79,27 +79,27 @@ static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t l
         }
     }
     if (stream->avail_in)
-        return pp_fail(error,
+        return cp_fail(error,
                        "byte %zu: expected the end of the file, found %zu bytes after the "
                        "gzip data",
                        length - stream->avail_in, (size_t)stream->avail_in);
     return 0;
 }
 
-int pp_gzip_expand(const uint8_t *data, size_t length, size_t limit, struct pp_bytes *out,
-                   struct pp_error *error)
+int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, struct cp_bytes *out,
+                   struct cp_error *error)
 {
     z_stream stream = {0};
     int result;
 
     if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
-        return pp_fail(error, "byte 0: zlib cannot start: %s", stream.msg ? stream.msg : "memory");
+        return cp_fail(error, "byte 0: zlib cannot start: %s", stream.msg ? stream.msg : "memory");
     result = expand(&stream, data, length, limit, out, error);
     inflateEnd(&stream);
     return result;
 }
 
-void pp_gzip_compress(const uint8_t *data, size_t length, struct pp_bytes *out)
+void cp_gzip_compress(const uint8_t *data, size_t length, struct cp_bytes *out)
 {
     z_stream stream = {0};
     uint8_t buffer[1 << 14];
@@ -107,8 +107,8 @@ void pp_gzip_compress(const uint8_t *data, size_t length, struct pp_bytes *out)
 
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
-        pp_complain("out of memory while compressing");
-        exit(PP_EXIT_BAD_INPUT);
+        cp_complain("out of memory while compressing");
+        exit(CP_EXIT_BAD_INPUT);
     }
     stream.next_in = (Bytef *)(uintptr_t)data;
     do {
@@ -120,7 +120,7 @@ void pp_gzip_compress(const uint8_t *data, size_t length, struct pp_bytes *out)
             stream.next_out = buffer;
             stream.avail_out = sizeof(buffer);
             status = deflate(&stream, length ? Z_NO_FLUSH : Z_FINISH);
-            pp_bytes_append(out, buffer, sizeof(buffer) - stream.avail_out);
+            cp_bytes_append(out, buffer, sizeof(buffer) - stream.avail_out);
         } while (stream.avail_out == 0);
     } while (status != Z_STREAM_END);
     deflateEnd(&stream);

@@ -11,26 +11,26 @@
 
 #include <stdlib.h>
 
-void pp_ids_init(struct pp_ids *table, uint32_t count, const char *what)
+void cp_ids_init(struct cp_ids *table, uint32_t count, const char *what)
 {
     uint64_t slots = 16;
 
     while (slots < 2 * (uint64_t)count)
         slots *= 2;
-    table->ids = pp_heap_alloc(slots, sizeof(*table->ids));
-    table->indices = pp_heap_alloc(slots, sizeof(*table->indices));
+    table->ids = cp_heap_alloc(slots, sizeof(*table->ids));
+    table->indices = cp_heap_alloc(slots, sizeof(*table->indices));
     table->mask = slots - 1;
     table->what = what;
 }
 
-void pp_ids_release(struct pp_ids *table)
+void cp_ids_release(struct cp_ids *table)
 {
     free(table->ids);
     free(table->indices);
 }
 
 /* Consecutive ids land in consecutive slots; ids that are addresses are spread by the high half. */
-static uint64_t id_slot(const struct pp_ids *table, uint64_t id)
+static uint64_t id_slot(const struct cp_ids *table, uint64_t id)
 {
     uint64_t at = (id + (id >> 32) * 0x9e3779b97f4a7c15u) & table->mask;
 
@@ -39,29 +39,29 @@ static uint64_t id_slot(const struct pp_ids *table, uint64_t id)
     return at;
 }
 
-bool pp_ids_add(struct pp_ids *table, struct pp_wire *wire, size_t offset, uint64_t id,
+bool cp_ids_add(struct cp_ids *table, struct cp_wire *wire, size_t offset, uint64_t id,
                 uint32_t index)
 {
     uint64_t at;
 
     if (id == 0)
-        return pp_wire_fail(wire, offset, "expected a %s with an id, found id 0", table->what);
+        return cp_wire_fail(wire, offset, "expected a %s with an id, found id 0", table->what);
     at = id_slot(table, id);
     if (table->ids[at])
-        return pp_wire_fail(wire, offset, "expected a new %s id, found %llu for the second time",
+        return cp_wire_fail(wire, offset, "expected a new %s id, found %llu for the second time",
                             table->what, (unsigned long long)id);
     table->ids[at] = id;
     table->indices[at] = index;
     return true;
 }
 
-bool pp_ids_find(const struct pp_ids *table, struct pp_wire *wire, size_t offset, uint64_t id,
+bool cp_ids_find(const struct cp_ids *table, struct cp_wire *wire, size_t offset, uint64_t id,
                  uint32_t *index)
 {
     uint64_t at = id ? id_slot(table, id) : 0;
 
     if (id == 0 || !table->ids[at])
-        return pp_wire_fail(wire, offset, "expected the id of a %s, found %llu, which none has",
+        return cp_wire_fail(wire, offset, "expected the id of a %s, found %llu, which none has",
                             table->what, (unsigned long long)id);
     *index = table->indices[at];
     return true;

@@ -5,18 +5,18 @@
  * Most writers count from 1, some use addresses: an open hash table in which consecutive ids are
  * neighbours.
  *
- * Owns: its slots, until pp_ids_release().
+ * Owns: its slots, until cp_ids_release().
  */
-#ifndef CPPROF_ID_TABLE_H
-#define CPPROF_ID_TABLE_H
+#ifndef CP_ID_TABLE_H
+#define CP_ID_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct pp_wire;
+struct cp_wire;
 
-struct pp_ids {
+struct cp_ids {
     uint64_t *ids;     /* per slot; 0 = empty (an id is never 0) */
     uint32_t *indices; /* per slot */
     uint64_t mask;
@@ -24,14 +24,14 @@ struct pp_ids {
 };
 
 /* Room for `count` ids. */
-void pp_ids_init(struct pp_ids *table, uint32_t count, const char *what);
-void pp_ids_release(struct pp_ids *table);
+void cp_ids_init(struct cp_ids *table, uint32_t count, const char *what);
+void cp_ids_release(struct cp_ids *table);
 
 /* Both fail the wire at that offset and return false: an id that is 0 or was added before; an id
  * that nothing has. */
-bool pp_ids_add(struct pp_ids *table, struct pp_wire *wire, size_t offset, uint64_t id,
+bool cp_ids_add(struct cp_ids *table, struct cp_wire *wire, size_t offset, uint64_t id,
                 uint32_t index);
-bool pp_ids_find(const struct pp_ids *table, struct pp_wire *wire, size_t offset, uint64_t id,
+bool cp_ids_find(const struct cp_ids *table, struct cp_wire *wire, size_t offset, uint64_t id,
                  uint32_t *index);
 
 #endif

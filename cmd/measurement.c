@@ -102,7 +102,7 @@ static double convert(const struct family *family, double value, const char *to,
 {
     const struct unit *unit;
 
-    if (strcmp(to, PP_UNIT_MINIMUM) == 0 || strcmp(to, "auto") == 0)
+    if (strcmp(to, CP_UNIT_MINIMUM) == 0 || strcmp(to, "auto") == 0)
         unit = largest_fitting(family, value);
     else
         unit = find_unit(family, to);
@@ -112,7 +112,7 @@ static double convert(const struct family *family, double value, const char *to,
 
 static bool is_silent(const char *unit)
 {
-    static const char *const silent[] = {"count", "sample", "unit", PP_UNIT_MINIMUM, "auto"};
+    static const char *const silent[] = {"count", "sample", "unit", CP_UNIT_MINIMUM, "auto"};
 
     for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
         if (strcmp(unit, silent[i]) == 0)
@@ -120,10 +120,10 @@ static bool is_silent(const char *unit)
     return false;
 }
 
-double pp_measure_scale(int64_t value, const char *from, const char *to, const char **unit)
+double cp_measure_scale(int64_t value, const char *from, const char *to, const char **unit)
 {
     if (value < 0 && value != INT64_MIN)
-        return -pp_measure_scale(-value, from, to, unit);
+        return -cp_measure_scale(-value, from, to, unit);
     for (size_t i = 0; i < FAMILIES; i++) {
         const struct unit *source = find_unit(&families[i], from);
         if (source)
@@ -133,11 +133,11 @@ double pp_measure_scale(int64_t value, const char *from, const char *to, const c
     return (double)value;
 }
 
-char *pp_measure_label(int64_t value, const char *from, const char *to)
+char *cp_measure_label(int64_t value, const char *from, const char *to)
 {
     char number[512]; /* the largest double has 309 digits */
     const char *unit;
-    double scaled = pp_measure_scale(value, from, to, &unit);
+    double scaled = cp_measure_scale(value, from, to, &unit);
     int length = snprintf(number, sizeof(number), "%.2f", scaled);
     size_t room;
     char *text;
@@ -149,24 +149,24 @@ char *pp_measure_label(int64_t value, const char *from, const char *to)
     if (strcmp(number, "0") == 0)
         unit = "";
     room = strlen(number) + strlen(unit) + 1;
-    text = pp_heap_alloc(room, 1);
+    text = cp_heap_alloc(room, 1);
     snprintf(text, room, "%s%s", number, unit);
     return text;
 }
 
-void pp_measure_percent(int64_t value, int64_t total, char *text)
+void cp_measure_percent(int64_t value, int64_t total, char *text)
 {
     double percent = total ? fabs((double)value / (double)total) * 100 : 0;
 
     if (percent >= 99.95 && percent <= 100.05)
-        snprintf(text, PP_PERCENT_BYTES, "  100%%");
+        snprintf(text, CP_PERCENT_BYTES, "  100%%");
     else if (percent >= 1.0)
-        snprintf(text, PP_PERCENT_BYTES, "%5.2f%%", percent);
+        snprintf(text, CP_PERCENT_BYTES, "%5.2f%%", percent);
     else
-        snprintf(text, PP_PERCENT_BYTES, "%5.2g%%", percent);
+        snprintf(text, CP_PERCENT_BYTES, "%5.2g%%", percent);
 }
 
-bool pp_measure_compatible(const char *left, const char *right)
+bool cp_measure_compatible(const char *left, const char *right)
 {
     if (strcmp(left, right) == 0)
         return true;
@@ -176,12 +176,12 @@ bool pp_measure_compatible(const char *left, const char *right)
     return false;
 }
 
-int64_t pp_measure_abs(int64_t value)
+int64_t cp_measure_abs(int64_t value)
 {
     return value < 0 ? (int64_t)(0 - (uint64_t)value) : value;
 }
 
-int64_t pp_measure_truncate(double value)
+int64_t cp_measure_truncate(double value)
 {
     if (value >= -9223372036854775808.0 && value < 9223372036854775808.0)
         return (int64_t)value;

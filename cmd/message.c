@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int pp_fail(struct pp_error *error, const char *format, ...)
+int cp_fail(struct cp_error *error, const char *format, ...)
 {
     va_list arguments;
 
@@ -24,7 +24,7 @@ static void say(const char *format, va_list arguments)
     fputc('\n', stderr);
 }
 
-void pp_complain(const char *format, ...)
+void cp_complain(const char *format, ...)
 {
     va_list arguments;
 
@@ -33,7 +33,7 @@ void pp_complain(const char *format, ...)
     va_end(arguments);
 }
 
-int pp_bad_usage(const char *verb, const char *format, ...)
+int cp_bad_usage(const char *verb, const char *format, ...)
 {
     va_list arguments;
 
@@ -44,5 +44,5 @@ int pp_bad_usage(const char *verb, const char *format, ...)
         fprintf(stderr, "cpprof: see `cpprof help %s`\n", verb);
     else
         fputs("cpprof: see `cpprof help`\n", stderr);
-    return PP_EXIT_BAD_USAGE;
+    return CP_EXIT_BAD_USAGE;
 }

@@ -2,33 +2,33 @@
  *
  * message.h: what the command says when something is wrong.
  *
- * Functions that can fail return 0 or -1 and leave a sentence in a pp_error; the verb prints it
- * with pp_complain() and ends with one of the two exit statuses. A sentence names the file, the
+ * Functions that can fail return 0 or -1 and leave a sentence in a cp_error; the verb prints it
+ * with cp_complain() and ends with one of the two exit statuses. A sentence names the file, the
  * place, what was expected there, what was found, and what to do about it.
  */
-#ifndef CPPROF_MESSAGE_H
-#define CPPROF_MESSAGE_H
+#ifndef CP_MESSAGE_H
+#define CP_MESSAGE_H
 
 enum {
-    PP_EXIT_OK = 0,
-    PP_EXIT_BAD_INPUT = 1,   /* an input or the system is at fault */
-    PP_EXIT_BAD_USAGE = 2,   /* the command line is at fault */
-    PP_EXIT_NO_PROFILE = 125 /* record: the command went well, its profile did not arrive */
+    CP_EXIT_OK = 0,
+    CP_EXIT_BAD_INPUT = 1,   /* an input or the system is at fault */
+    CP_EXIT_BAD_USAGE = 2,   /* the command line is at fault */
+    CP_EXIT_NO_PROFILE = 125 /* record: the command went well, its profile did not arrive */
 };
 
-struct pp_error {
+struct cp_error {
     char text[1024];
 };
 
 /* Writes the sentence, cut if it is too long, and returns -1,
- * so that `return pp_fail(...)` works. */
-int pp_fail(struct pp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ * so that `return cp_fail(...)` works. */
+int cp_fail(struct cp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "cpprof: SENTENCE" on stderr. */
-void pp_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cp_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* pp_complain(), then the hint "see `cpprof help VERB`" (VERB may be NULL); returns
- * PP_EXIT_BAD_USAGE. */
-int pp_bad_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* cp_complain(), then the hint "see `cpprof help VERB`" (VERB may be NULL); returns
+ * CP_EXIT_BAD_USAGE. */
+int cp_bad_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -24,19 +24,19 @@ static bool is_place(const char *name)
     return name[0] == '[' && strstr(name, "]+0x") != NULL;
 }
 
-static bool is_nameless(const struct pp_profile *profile, const struct pp_location *location)
+static bool is_nameless(const struct cp_profile *profile, const struct cp_location *location)
 {
     if (!location || location->line_count == 0)
         return true;
-    return is_place(pp_profile_text(profile, profile->functions[location->lines[0].function].name));
+    return is_place(cp_profile_text(profile, profile->functions[location->lines[0].function].name));
 }
 
 /* The frame that a sample is counted for: its leaf. Of waits and allocations the leaf is the
  * function that waits or allocates, which has a name: then its caller. */
-static const struct pp_location *decisive(const struct pp_report *report,
-                                          const struct pp_sample *sample)
+static const struct cp_location *decisive(const struct cp_report *report,
+                                          const struct cp_sample *sample)
 {
-    const struct pp_location *locations = report->profile->locations;
+    const struct cp_location *locations = report->profile->locations;
     bool is_time = strcmp(report->sample_type, "cpu") == 0;
     bool has_caller = !is_time && sample->location_count > 1;
 
@@ -48,18 +48,18 @@ static const struct pp_location *decisive(const struct pp_report *report,
 }
 
 /* Adds up what falls to each mapping's nameless functions; returns the total of all samples. */
-static double sum_up(const struct pp_report *report, double *shares)
+static double sum_up(const struct cp_report *report, double *shares)
 {
-    const struct pp_profile *profile = report->profile;
+    const struct cp_profile *profile = report->profile;
     double total = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
-        const struct pp_sample *sample = &profile->samples[i];
-        const struct pp_location *location = decisive(report, sample);
-        double value = (double)pp_measure_abs(sample->values[report->value_index]);
+        const struct cp_sample *sample = &profile->samples[i];
+        const struct cp_location *location = decisive(report, sample);
+        double value = (double)cp_measure_abs(sample->values[report->value_index]);
         total += value;
-        if (location && location->mapping != PP_NO_MAPPING &&
-            pp_profile_text(profile, profile->mappings[location->mapping].file)[0] == '/' &&
+        if (location && location->mapping != CP_NO_MAPPING &&
+            cp_profile_text(profile, profile->mappings[location->mapping].file)[0] == '/' &&
             is_nameless(profile, location))
             shares[location->mapping] += value;
     }
@@ -82,19 +82,19 @@ static const char *base_of(const char *path)
 }
 
 /* One file, and what would name its functions; *packages collects what to install. */
-static void print_file(const struct pp_profile *profile, const struct pp_mapping *mapping,
+static void print_file(const struct cp_profile *profile, const struct cp_mapping *mapping,
                        double percent, char **packages)
 {
-    const char *file = pp_profile_text(profile, mapping->file);
+    const char *file = cp_profile_text(profile, mapping->file);
     const char *folder = getenv("CPPROF_DPKG");
-    char *package = pp_debug_package(folder ? folder : "/var/lib/dpkg", file);
+    char *package = cp_debug_package(folder ? folder : "/var/lib/dpkg", file);
     char *more = NULL;
 
     fprintf(stderr, "  %4.1f%%  %s", percent, base_of(file));
     if (package)
         fprintf(stderr, ": %s", package);
     else if (mapping->build_id)
-        fprintf(stderr, ": build id %s", pp_profile_text(profile, mapping->build_id));
+        fprintf(stderr, ": build id %s", cp_profile_text(profile, mapping->build_id));
     fputc('\n', stderr);
     if (package && !(*packages && strstr(*packages, package)) &&
         asprintf(&more, "%s %s", *packages ? *packages : "", package) >= 0) {
@@ -104,7 +104,7 @@ static void print_file(const struct pp_profile *profile, const struct pp_mapping
     free(package);
 }
 
-static void print_advice(const struct pp_profile *profile, double *shares, double nameless,
+static void print_advice(const struct cp_profile *profile, double *shares, double nameless,
                          double total)
 {
     char *packages = NULL;
@@ -131,11 +131,11 @@ static void print_advice(const struct pp_profile *profile, double *shares, doubl
     free(packages);
 }
 
-void pp_nameless_advise(const struct pp_report *report)
+void cp_nameless_advise(const struct cp_report *report)
 {
     static bool said;
-    const struct pp_profile *profile = report->profile;
-    double *shares = pp_heap_alloc((size_t)profile->mapping_count + 1, sizeof(*shares));
+    const struct cp_profile *profile = report->profile;
+    double *shares = cp_heap_alloc((size_t)profile->mapping_count + 1, sizeof(*shares));
     double total = sum_up(report, shares), nameless = 0;
 
     for (uint32_t i = 0; i < profile->mapping_count; i++)

@@ -2,10 +2,10 @@
  *
  * nameless.h: how much of a report has no names, and which packages would give them.
  */
-#ifndef CPPROF_NAMELESS_H
-#define CPPROF_NAMELESS_H
+#ifndef CP_NAMELESS_H
+#define CP_NAMELESS_H
 
-struct pp_report;
+struct cp_report;
 
 /*
  * If functions without a symbol have 5 % of the report or more, says so on standard error, once in
@@ -13,6 +13,6 @@ struct pp_report;
  * records (in $CPPROF_DPKG, else /var/lib/dpkg) know these; else by their build ids. Asks no
  * network, starts no program, and looks at three files at most, those with the largest shares.
  */
-void pp_nameless_advise(const struct pp_report *report);
+void cp_nameless_advise(const struct cp_report *report);
 
 #endif

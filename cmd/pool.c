@@ -16,8 +16,8 @@
 #define BLOCK_BYTES ((size_t)256 * 1024)
 #define ALIGNMENT   _Alignof(max_align_t)
 
-struct pp_pool_block {
-    struct pp_pool_block *older;
+struct cp_pool_block {
+    struct cp_pool_block *older;
     _Alignas(max_align_t) char data[];
 };
 
@@ -27,7 +27,7 @@ static void out_of_memory(void)
     exit(1);
 }
 
-void *pp_heap_alloc(size_t count, size_t size)
+void *cp_heap_alloc(size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size ? size : 1);
     if (!memory)
@@ -35,7 +35,7 @@ void *pp_heap_alloc(size_t count, size_t size)
     return memory;
 }
 
-void *pp_heap_resize(void *old, size_t count, size_t size)
+void *cp_heap_resize(void *old, size_t count, size_t size)
 {
     void *memory = reallocarray(old, count ? count : 1, size ? size : 1);
     if (!memory)
@@ -43,31 +43,31 @@ void *pp_heap_resize(void *old, size_t count, size_t size)
     return memory;
 }
 
-void pp_pool_init(struct pp_pool *pool)
+void cp_pool_init(struct cp_pool *pool)
 {
     memset(pool, 0, sizeof(*pool));
 }
 
-void pp_pool_release(struct pp_pool *pool)
+void cp_pool_release(struct cp_pool *pool)
 {
-    struct pp_pool_block *block = pool->blocks;
+    struct cp_pool_block *block = pool->blocks;
 
     while (block) {
-        struct pp_pool_block *older = block->older;
+        struct cp_pool_block *older = block->older;
         free(block);
         block = older;
     }
-    pp_pool_init(pool);
+    cp_pool_init(pool);
 }
 
 /* A block for one large piece goes behind the newest one, whose free space stays in use. */
-static char *new_block(struct pp_pool *pool, size_t bytes, int behind)
+static char *new_block(struct cp_pool *pool, size_t bytes, int behind)
 {
-    struct pp_pool_block *block;
+    struct cp_pool_block *block;
 
     if (bytes > SIZE_MAX - sizeof(*block))
         out_of_memory();
-    block = pp_heap_alloc(1, sizeof(*block) + bytes);
+    block = cp_heap_alloc(1, sizeof(*block) + bytes);
     if (behind && pool->blocks) {
         block->older = pool->blocks->older;
         pool->blocks->older = block;
@@ -78,7 +78,7 @@ static char *new_block(struct pp_pool *pool, size_t bytes, int behind)
     return block->data;
 }
 
-void *pp_pool_alloc(struct pp_pool *pool, size_t count, size_t size)
+void *cp_pool_alloc(struct cp_pool *pool, size_t count, size_t size)
 {
     size_t bytes;
     char *piece;
@@ -98,16 +98,16 @@ void *pp_pool_alloc(struct pp_pool *pool, size_t count, size_t size)
     return piece;
 }
 
-char *pp_pool_copy(struct pp_pool *pool, const char *data, size_t length)
+char *cp_pool_copy(struct cp_pool *pool, const char *data, size_t length)
 {
-    char *copy = pp_pool_alloc(pool, length + 1, 1);
+    char *copy = cp_pool_alloc(pool, length + 1, 1);
 
     if (length)
         memcpy(copy, data, length);
     return copy;
 }
 
-char *pp_pool_printf(struct pp_pool *pool, const char *format, ...)
+char *cp_pool_printf(struct cp_pool *pool, const char *format, ...)
 {
     va_list arguments;
     char *text;
@@ -118,7 +118,7 @@ char *pp_pool_printf(struct pp_pool *pool, const char *format, ...)
     va_end(arguments);
     if (length < 0)
         out_of_memory();
-    text = pp_pool_alloc(pool, (size_t)length + 1, 1);
+    text = cp_pool_alloc(pool, (size_t)length + 1, 1);
     va_start(arguments, format);
     vsnprintf(text, (size_t)length + 1, format, arguments);
     va_end(arguments);

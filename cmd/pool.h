@@ -9,38 +9,38 @@
  *
  *   pool -> [block | used ........ free ] -> [block | full] -> [block | full] -> NULL
  *
- * Owns: its blocks, until pp_pool_release().
+ * Owns: its blocks, until cp_pool_release().
  */
-#ifndef CPPROF_POOL_H
-#define CPPROF_POOL_H
+#ifndef CP_POOL_H
+#define CP_POOL_H
 
 #include <stddef.h>
 
-struct pp_pool_block;
+struct cp_pool_block;
 
-struct pp_pool {
-    struct pp_pool_block *blocks; /* the newest first */
+struct cp_pool {
+    struct cp_pool_block *blocks; /* the newest first */
     char *next;                   /* first free byte of the newest block */
     size_t free_bytes;            /* from there to its end */
 };
 
-void pp_pool_init(struct pp_pool *pool);
-void pp_pool_release(struct pp_pool *pool);
+void cp_pool_init(struct cp_pool *pool);
+void cp_pool_release(struct cp_pool *pool);
 
 /* `count` * `size` zeroed bytes, aligned for any type; a product that overflows is "no memory". */
-void *pp_pool_alloc(struct pp_pool *pool, size_t count, size_t size);
+void *cp_pool_alloc(struct cp_pool *pool, size_t count, size_t size);
 
 /* A NUL-terminated copy of `length` bytes. */
-char *pp_pool_copy(struct pp_pool *pool, const char *data, size_t length);
+char *cp_pool_copy(struct cp_pool *pool, const char *data, size_t length);
 
 /* What printf would write, as a string. */
-char *pp_pool_printf(struct pp_pool *pool, const char *format, ...)
+char *cp_pool_printf(struct cp_pool *pool, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-#define PP_POOL_ARRAY(pool, type, count) ((type *)pp_pool_alloc((pool), (count), sizeof(type)))
+#define CP_POOL_ARRAY(pool, type, count) ((type *)cp_pool_alloc((pool), (count), sizeof(type)))
 
 /* malloc, calloc and realloc for what is not in a pool: the same promise, and free() gives back. */
-void *pp_heap_alloc(size_t count, size_t size);
-void *pp_heap_resize(void *old, size_t count, size_t size);
+void *cp_heap_alloc(size_t count, size_t size);
+void *cp_heap_resize(void *old, size_t count, size_t size);
 
 #endif

@@ -44,65 +44,65 @@ enum {
 };
 
 struct decoder {
-    struct pp_wire wire; /* over the whole profile */
-    struct pp_profile *profile;
-    pp_string *strings; /* by index in the file's string table */
+    struct cp_wire wire; /* over the whole profile */
+    struct cp_profile *profile;
+    cp_string *strings; /* by index in the file's string table */
     uint32_t string_count;
     uint32_t counts[PROFILE_FIELDS];
-    struct pp_ids mappings, functions, locations;
+    struct cp_ids mappings, functions, locations;
 };
 
 /* ---- Scalars ------------------------------------------------------------------------------- */
 
-static bool take_uint(struct pp_wire *wire, const struct pp_field *field, const char *what,
+static bool take_uint(struct cp_wire *wire, const struct cp_field *field, const char *what,
                       uint64_t *value)
 {
-    if (!pp_wire_expect(wire, field, PP_WIRE_VARINT, what))
+    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
         return false;
     *value = field->value;
     return true;
 }
 
-static bool take_int(struct pp_wire *wire, const struct pp_field *field, const char *what,
+static bool take_int(struct cp_wire *wire, const struct cp_field *field, const char *what,
                      int64_t *value)
 {
-    if (!pp_wire_expect(wire, field, PP_WIRE_VARINT, what))
+    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
         return false;
     *value = (int64_t)field->value;
     return true;
 }
 
-static bool take_bool(struct pp_wire *wire, const struct pp_field *field, const char *what,
+static bool take_bool(struct cp_wire *wire, const struct cp_field *field, const char *what,
                       bool *value)
 {
-    if (!pp_wire_expect(wire, field, PP_WIRE_VARINT, what))
+    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
         return false;
     *value = field->value != 0;
     return true;
 }
 
-static bool string_at(struct decoder *decoder, struct pp_wire *wire, size_t offset, uint64_t index,
-                      pp_string *string)
+static bool string_at(struct decoder *decoder, struct cp_wire *wire, size_t offset, uint64_t index,
+                      cp_string *string)
 {
     if (index >= decoder->string_count)
-        return pp_wire_fail(
+        return cp_wire_fail(
             wire, offset, "expected a string index below %u (the size of string_table), found %lld",
             decoder->string_count, (long long)index);
     *string = decoder->strings[index];
     return true;
 }
 
-static bool take_string(struct decoder *decoder, struct pp_wire *wire, const struct pp_field *field,
-                        const char *what, pp_string *string)
+static bool take_string(struct decoder *decoder, struct cp_wire *wire, const struct cp_field *field,
+                        const char *what, cp_string *string)
 {
-    if (!pp_wire_expect(wire, field, PP_WIRE_VARINT, what))
+    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
         return false;
     return string_at(decoder, wire, field->offset, field->value, string);
 }
 
 /* ---- Strings and headers ------------------------------------------------------------------- */
 
-static bool check_type(struct pp_wire *wire, const struct pp_field *field)
+static bool check_type(struct cp_wire *wire, const struct cp_field *field)
 {
     static const char *const messages[PROFILE_FIELDS] = {
         [PROFILE_SAMPLE_TYPE] = "a sample type", [PROFILE_SAMPLE] = "a sample",
@@ -112,23 +112,23 @@ static bool check_type(struct pp_wire *wire, const struct pp_field *field)
     };
 
     if (messages[field->number])
-        return pp_wire_expect(wire, field, PP_WIRE_BYTES, messages[field->number]);
+        return cp_wire_expect(wire, field, CP_WIRE_BYTES, messages[field->number]);
     return true;
 }
 
 static bool count_parts(struct decoder *decoder)
 {
-    struct pp_wire wire = decoder->wire;
-    struct pp_field field;
+    struct cp_wire wire = decoder->wire;
+    struct cp_field field;
 
-    while (pp_wire_next(&wire, &field)) {
+    while (cp_wire_next(&wire, &field)) {
         if (field.number >= PROFILE_FIELDS)
             continue; /* a newer format: what is unknown is skipped */
         if (!check_type(&wire, &field))
             break;
-        if (field.number == PROFILE_COMMENT && field.type == PP_WIRE_BYTES)
+        if (field.number == PROFILE_COMMENT && field.type == CP_WIRE_BYTES)
             decoder->counts[PROFILE_COMMENT] +=
-                (uint32_t)pp_wire_count_varints(field.data, field.length);
+                (uint32_t)cp_wire_count_varints(field.data, field.length);
         else
             decoder->counts[field.number]++;
     }
@@ -137,35 +137,35 @@ static bool count_parts(struct decoder *decoder)
 
 static bool read_strings(struct decoder *decoder)
 {
-    struct pp_wire wire = decoder->wire;
-    struct pp_field field;
+    struct cp_wire wire = decoder->wire;
+    struct cp_field field;
     uint32_t count = 0;
 
-    decoder->strings = pp_heap_alloc(decoder->counts[PROFILE_STRING], sizeof(pp_string));
-    while (pp_wire_next(&wire, &field)) {
+    decoder->strings = cp_heap_alloc(decoder->counts[PROFILE_STRING], sizeof(cp_string));
+    while (cp_wire_next(&wire, &field)) {
         if (field.number != PROFILE_STRING)
             continue;
         if (count == 0 && field.length != 0)
-            return pp_wire_fail(&wire, field.offset,
+            return cp_wire_fail(&wire, field.offset,
                                 "expected string_table[0] to be empty, found %zu bytes",
                                 field.length);
         decoder->strings[count++] =
-            pp_strings_add(&decoder->profile->strings, (const char *)field.data, field.length);
+            cp_strings_add(&decoder->profile->strings, (const char *)field.data, field.length);
     }
     decoder->string_count = count;
     if (count == 0)
-        return pp_wire_fail(&wire, (size_t)(wire.end - wire.start),
+        return cp_wire_fail(&wire, (size_t)(wire.end - wire.start),
                             "expected a string_table, found the end of the profile without one");
     return true;
 }
 
-static bool read_value_type(struct decoder *decoder, const struct pp_field *outer,
-                            struct pp_value_type *type)
+static bool read_value_type(struct decoder *decoder, const struct cp_field *outer,
+                            struct cp_value_type *type)
 {
-    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
-    struct pp_field field;
+    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
+    struct cp_field field;
 
-    while (pp_wire_next(&wire, &field)) {
+    while (cp_wire_next(&wire, &field)) {
         if (field.number == 1)
             take_string(decoder, &wire, &field, "a value type's name", &type->type);
         else if (field.number == 2)
@@ -174,32 +174,32 @@ static bool read_value_type(struct decoder *decoder, const struct pp_field *oute
     return !wire.failed;
 }
 
-static bool read_comments(struct decoder *decoder, const struct pp_field *field)
+static bool read_comments(struct decoder *decoder, const struct cp_field *field)
 {
-    struct pp_profile *profile = decoder->profile;
-    struct pp_wire wire = decoder->wire;
+    struct cp_profile *profile = decoder->profile;
+    struct cp_wire wire = decoder->wire;
     uint64_t index;
 
-    if (field->type != PP_WIRE_BYTES)
+    if (field->type != CP_WIRE_BYTES)
         return take_string(decoder, &wire, field, "a comment",
                            &profile->comments[profile->comment_count++]);
-    wire = pp_wire_enter(&decoder->wire, field);
-    while (pp_wire_varint(&wire, &index))
+    wire = cp_wire_enter(&decoder->wire, field);
+    while (cp_wire_varint(&wire, &index))
         if (!string_at(decoder, &wire, field->offset, index,
                        &profile->comments[profile->comment_count++]))
             break;
     return !wire.failed;
 }
 
-static bool read_mapping(struct decoder *decoder, const struct pp_field *outer)
+static bool read_mapping(struct decoder *decoder, const struct cp_field *outer)
 {
     uint32_t index = decoder->profile->mapping_count++;
-    struct pp_mapping *mapping = &decoder->profile->mappings[index];
-    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
-    struct pp_field field;
+    struct cp_mapping *mapping = &decoder->profile->mappings[index];
+    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
+    struct cp_field field;
     uint64_t id = 0;
 
-    while (pp_wire_next(&wire, &field)) {
+    while (cp_wire_next(&wire, &field)) {
         switch (field.number) {
         case 1:
             take_uint(&wire, &field, "a mapping's id", &id);
@@ -235,18 +235,18 @@ static bool read_mapping(struct decoder *decoder, const struct pp_field *outer)
             break;
         }
     }
-    return !wire.failed && pp_ids_add(&decoder->mappings, &decoder->wire, outer->offset, id, index);
+    return !wire.failed && cp_ids_add(&decoder->mappings, &decoder->wire, outer->offset, id, index);
 }
 
-static bool read_function(struct decoder *decoder, const struct pp_field *outer)
+static bool read_function(struct decoder *decoder, const struct cp_field *outer)
 {
     uint32_t index = decoder->profile->function_count++;
-    struct pp_function *function = &decoder->profile->functions[index];
-    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
-    struct pp_field field;
+    struct cp_function *function = &decoder->profile->functions[index];
+    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
+    struct cp_field field;
     uint64_t id = 0;
 
-    while (pp_wire_next(&wire, &field)) {
+    while (cp_wire_next(&wire, &field)) {
         switch (field.number) {
         case 1:
             take_uint(&wire, &field, "a function's id", &id);
@@ -268,24 +268,24 @@ static bool read_function(struct decoder *decoder, const struct pp_field *outer)
         }
     }
     return !wire.failed &&
-           pp_ids_add(&decoder->functions, &decoder->wire, outer->offset, id, index);
+           cp_ids_add(&decoder->functions, &decoder->wire, outer->offset, id, index);
 }
 
-static bool read_time(struct decoder *decoder, const struct pp_field *field)
+static bool read_time(struct decoder *decoder, const struct cp_field *field)
 {
-    struct pp_profile *profile = decoder->profile;
+    struct cp_profile *profile = decoder->profile;
 
     if (profile->time_nanos)
-        return pp_wire_fail(&decoder->wire, field->offset,
+        return cp_wire_fail(&decoder->wire, field->offset,
                             "expected the end of the profile, found a second time stamp: these are "
                             "several profiles in one file (join them with `cpprof merge`)");
     return take_int(&decoder->wire, field, "the time", &profile->time_nanos);
 }
 
-static bool read_header(struct decoder *decoder, const struct pp_field *field)
+static bool read_header(struct decoder *decoder, const struct cp_field *field)
 {
-    struct pp_profile *profile = decoder->profile;
-    struct pp_wire *wire = &decoder->wire;
+    struct cp_profile *profile = decoder->profile;
+    struct cp_wire *wire = &decoder->wire;
 
     switch (field->number) {
     case PROFILE_SAMPLE_TYPE:
@@ -320,36 +320,36 @@ static bool read_header(struct decoder *decoder, const struct pp_field *field)
 
 /* ---- Locations ----------------------------------------------------------------------------- */
 
-static uint32_t count_fields(struct pp_wire wire, uint64_t number)
+static uint32_t count_fields(struct cp_wire wire, uint64_t number)
 {
-    struct pp_error ignored;
-    struct pp_field field;
+    struct cp_error ignored;
+    struct cp_field field;
     uint32_t count = 0;
 
     wire.error = &ignored; /* the pass that reads will complain */
-    while (pp_wire_next(&wire, &field))
+    while (cp_wire_next(&wire, &field))
         count += field.number == number;
     return count;
 }
 
-static bool read_line(struct decoder *decoder, const struct pp_field *outer, struct pp_line *line)
+static bool read_line(struct decoder *decoder, const struct cp_field *outer, struct cp_line *line)
 {
-    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
-    struct pp_field field;
+    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
+    struct cp_field field;
     uint64_t function = 0;
 
-    while (pp_wire_next(&wire, &field)) {
+    while (cp_wire_next(&wire, &field)) {
         if (field.number == 1)
             take_uint(&wire, &field, "a line's function id", &function);
         else if (field.number == 2)
             take_int(&wire, &field, "a line number", &line->line);
     }
     return !wire.failed &&
-           pp_ids_find(&decoder->functions, &wire, outer->offset, function, &line->function);
+           cp_ids_find(&decoder->functions, &wire, outer->offset, function, &line->function);
 }
 
-static bool read_location_field(struct decoder *decoder, struct pp_wire *wire,
-                                const struct pp_field *field, struct pp_location *location,
+static bool read_location_field(struct decoder *decoder, struct cp_wire *wire,
+                                const struct cp_field *field, struct cp_location *location,
                                 uint64_t *id)
 {
     uint64_t mapping;
@@ -360,13 +360,13 @@ static bool read_location_field(struct decoder *decoder, struct pp_wire *wire,
     case 2:
         if (!take_uint(wire, field, "a location's mapping id", &mapping))
             return false;
-        location->mapping = PP_NO_MAPPING;
+        location->mapping = CP_NO_MAPPING;
         return mapping == 0 ||
-               pp_ids_find(&decoder->mappings, wire, field->offset, mapping, &location->mapping);
+               cp_ids_find(&decoder->mappings, wire, field->offset, mapping, &location->mapping);
     case 3:
         return take_uint(wire, field, "an address", &location->address);
     case 4:
-        return pp_wire_expect(wire, field, PP_WIRE_BYTES, "a line") &&
+        return cp_wire_expect(wire, field, CP_WIRE_BYTES, "a line") &&
                read_line(decoder, field, &location->lines[location->line_count++]);
     case 5:
         return take_bool(wire, field, "is_folded", &location->folded);
@@ -375,22 +375,22 @@ static bool read_location_field(struct decoder *decoder, struct pp_wire *wire,
     }
 }
 
-static bool read_location(struct decoder *decoder, const struct pp_field *outer)
+static bool read_location(struct decoder *decoder, const struct cp_field *outer)
 {
-    struct pp_profile *profile = decoder->profile;
+    struct cp_profile *profile = decoder->profile;
     uint32_t index = profile->location_count++;
-    struct pp_location *location = &profile->locations[index];
-    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
-    struct pp_field field;
+    struct cp_location *location = &profile->locations[index];
+    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
+    struct cp_field field;
     uint64_t id = 0;
 
-    location->mapping = PP_NO_MAPPING;
-    location->lines = PP_POOL_ARRAY(&profile->pool, struct pp_line, count_fields(wire, 4));
-    while (pp_wire_next(&wire, &field))
+    location->mapping = CP_NO_MAPPING;
+    location->lines = CP_POOL_ARRAY(&profile->pool, struct cp_line, count_fields(wire, 4));
+    while (cp_wire_next(&wire, &field))
         if (!read_location_field(decoder, &wire, &field, location, &id))
             return false;
     return !wire.failed &&
-           pp_ids_add(&decoder->locations, &decoder->wire, outer->offset, id, index);
+           cp_ids_add(&decoder->locations, &decoder->wire, outer->offset, id, index);
 }
 
 /* ---- Samples ------------------------------------------------------------------------------- */
@@ -399,19 +399,19 @@ struct sample_sizes {
     size_t locations, values, labels;
 };
 
-static size_t count_repeated(const struct pp_field *field)
+static size_t count_repeated(const struct cp_field *field)
 {
-    return field->type == PP_WIRE_BYTES ? pp_wire_count_varints(field->data, field->length) : 1;
+    return field->type == CP_WIRE_BYTES ? cp_wire_count_varints(field->data, field->length) : 1;
 }
 
-static void measure_sample(struct pp_wire wire, struct sample_sizes *sizes)
+static void measure_sample(struct cp_wire wire, struct sample_sizes *sizes)
 {
-    struct pp_error ignored;
-    struct pp_field field;
+    struct cp_error ignored;
+    struct cp_field field;
 
     memset(sizes, 0, sizeof(*sizes));
     wire.error = &ignored; /* the pass that reads will complain */
-    while (pp_wire_next(&wire, &field)) {
+    while (cp_wire_next(&wire, &field)) {
         if (field.number == 1)
             sizes->locations += count_repeated(&field);
         else if (field.number == 2)
@@ -421,49 +421,49 @@ static void measure_sample(struct pp_wire wire, struct sample_sizes *sizes)
     }
 }
 
-static bool read_stack(struct decoder *decoder, struct pp_wire *wire, const struct pp_field *field,
-                       struct pp_sample *sample)
+static bool read_stack(struct decoder *decoder, struct cp_wire *wire, const struct cp_field *field,
+                       struct cp_sample *sample)
 {
-    struct pp_wire packed;
+    struct cp_wire packed;
     uint64_t id;
 
-    if (field->type != PP_WIRE_BYTES)
-        return pp_wire_expect(wire, field, PP_WIRE_VARINT, "a location id") &&
-               pp_ids_find(&decoder->locations, wire, field->offset, field->value,
+    if (field->type != CP_WIRE_BYTES)
+        return cp_wire_expect(wire, field, CP_WIRE_VARINT, "a location id") &&
+               cp_ids_find(&decoder->locations, wire, field->offset, field->value,
                            &sample->locations[sample->location_count++]);
-    packed = pp_wire_enter(wire, field);
-    while (pp_wire_varint(&packed, &id))
-        if (!pp_ids_find(&decoder->locations, &packed, field->offset, id,
+    packed = cp_wire_enter(wire, field);
+    while (cp_wire_varint(&packed, &id))
+        if (!cp_ids_find(&decoder->locations, &packed, field->offset, id,
                          &sample->locations[sample->location_count++]))
             return false;
     return !packed.failed;
 }
 
-static bool read_values(struct pp_wire *wire, const struct pp_field *field, int64_t *values,
+static bool read_values(struct cp_wire *wire, const struct cp_field *field, int64_t *values,
                         size_t *count)
 {
-    struct pp_wire packed;
+    struct cp_wire packed;
     uint64_t value;
 
-    if (field->type != PP_WIRE_BYTES)
+    if (field->type != CP_WIRE_BYTES)
         return take_int(wire, field, "a sample's value", &values[(*count)++]);
-    packed = pp_wire_enter(wire, field);
-    while (pp_wire_varint(&packed, &value))
+    packed = cp_wire_enter(wire, field);
+    while (cp_wire_varint(&packed, &value))
         values[(*count)++] = (int64_t)value;
     return !packed.failed;
 }
 
 /* A label without a text and without a number says nothing and is dropped. */
-static bool read_label(struct decoder *decoder, const struct pp_field *outer,
-                       struct pp_sample *sample)
+static bool read_label(struct decoder *decoder, const struct cp_field *outer,
+                       struct cp_sample *sample)
 {
-    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
-    struct pp_label label = {0};
-    struct pp_field field;
-    pp_string text = 0, unit = 0;
+    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
+    struct cp_label label = {0};
+    struct cp_field field;
+    cp_string text = 0, unit = 0;
     bool has_text = false, has_unit = false;
 
-    while (pp_wire_next(&wire, &field)) {
+    while (cp_wire_next(&wire, &field)) {
         switch (field.number) {
         case 1:
             take_string(decoder, &wire, &field, "a label's key", &label.key);
@@ -492,12 +492,12 @@ static bool read_label(struct decoder *decoder, const struct pp_field *outer,
     return true;
 }
 
-static bool read_sample_fields(struct decoder *decoder, struct pp_wire *wire,
-                               struct pp_sample *sample, size_t *value_count)
+static bool read_sample_fields(struct decoder *decoder, struct cp_wire *wire,
+                               struct cp_sample *sample, size_t *value_count)
 {
-    struct pp_field field;
+    struct cp_field field;
 
-    while (pp_wire_next(wire, &field)) {
+    while (cp_wire_next(wire, &field)) {
         bool ok = true;
 
         if (field.number == 1)
@@ -505,7 +505,7 @@ static bool read_sample_fields(struct decoder *decoder, struct pp_wire *wire,
         else if (field.number == 2)
             ok = read_values(wire, &field, sample->values, value_count);
         else if (field.number == 3)
-            ok = pp_wire_expect(wire, &field, PP_WIRE_BYTES, "a label") &&
+            ok = cp_wire_expect(wire, &field, CP_WIRE_BYTES, "a label") &&
                  read_label(decoder, &field, sample);
         if (!ok)
             return false;
@@ -513,27 +513,27 @@ static bool read_sample_fields(struct decoder *decoder, struct pp_wire *wire,
     return !wire->failed;
 }
 
-static bool read_sample(struct decoder *decoder, const struct pp_field *outer)
+static bool read_sample(struct decoder *decoder, const struct cp_field *outer)
 {
-    struct pp_profile *profile = decoder->profile;
-    struct pp_sample *sample = &profile->samples[profile->sample_count++];
-    struct pp_wire wire = pp_wire_enter(&decoder->wire, outer);
+    struct cp_profile *profile = decoder->profile;
+    struct cp_sample *sample = &profile->samples[profile->sample_count++];
+    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
     struct sample_sizes sizes;
     size_t value_count = 0;
 
     measure_sample(wire, &sizes);
-    sample->locations = PP_POOL_ARRAY(&profile->pool, uint32_t, sizes.locations);
-    sample->values = PP_POOL_ARRAY(&profile->pool, int64_t, sizes.values);
+    sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, sizes.locations);
+    sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, sizes.values);
     if (sizes.labels)
-        sample->labels = PP_POOL_ARRAY(&profile->pool, struct pp_label, sizes.labels);
+        sample->labels = CP_POOL_ARRAY(&profile->pool, struct cp_label, sizes.labels);
     if (!read_sample_fields(decoder, &wire, sample, &value_count))
         return false;
     if (value_count != profile->sample_type_count)
-        return pp_wire_fail(&wire, outer->offset,
+        return cp_wire_fail(&wire, outer->offset,
                             "expected a sample with %u values (one for each sample type), found "
                             "%zu",
                             profile->sample_type_count, value_count);
-    pp_profile_sort_labels(profile, sample->labels, sample->label_count);
+    cp_profile_sort_labels(profile, sample->labels, sample->label_count);
     return true;
 }
 
@@ -541,38 +541,38 @@ static bool read_sample(struct decoder *decoder, const struct pp_field *outer)
 
 static void allocate(struct decoder *decoder)
 {
-    struct pp_profile *profile = decoder->profile;
+    struct cp_profile *profile = decoder->profile;
     const uint32_t *counts = decoder->counts;
-    struct pp_pool *pool = &profile->pool;
+    struct cp_pool *pool = &profile->pool;
 
-    profile->sample_types = PP_POOL_ARRAY(pool, struct pp_value_type, counts[PROFILE_SAMPLE_TYPE]);
-    profile->samples = PP_POOL_ARRAY(pool, struct pp_sample, counts[PROFILE_SAMPLE]);
-    profile->mappings = PP_POOL_ARRAY(pool, struct pp_mapping, counts[PROFILE_MAPPING]);
-    profile->locations = PP_POOL_ARRAY(pool, struct pp_location, counts[PROFILE_LOCATION]);
-    profile->functions = PP_POOL_ARRAY(pool, struct pp_function, counts[PROFILE_FUNCTION]);
-    profile->comments = PP_POOL_ARRAY(pool, pp_string, counts[PROFILE_COMMENT]);
-    pp_ids_init(&decoder->mappings, counts[PROFILE_MAPPING], "mapping");
-    pp_ids_init(&decoder->functions, counts[PROFILE_FUNCTION], "function");
-    pp_ids_init(&decoder->locations, counts[PROFILE_LOCATION], "location");
+    profile->sample_types = CP_POOL_ARRAY(pool, struct cp_value_type, counts[PROFILE_SAMPLE_TYPE]);
+    profile->samples = CP_POOL_ARRAY(pool, struct cp_sample, counts[PROFILE_SAMPLE]);
+    profile->mappings = CP_POOL_ARRAY(pool, struct cp_mapping, counts[PROFILE_MAPPING]);
+    profile->locations = CP_POOL_ARRAY(pool, struct cp_location, counts[PROFILE_LOCATION]);
+    profile->functions = CP_POOL_ARRAY(pool, struct cp_function, counts[PROFILE_FUNCTION]);
+    profile->comments = CP_POOL_ARRAY(pool, cp_string, counts[PROFILE_COMMENT]);
+    cp_ids_init(&decoder->mappings, counts[PROFILE_MAPPING], "mapping");
+    cp_ids_init(&decoder->functions, counts[PROFILE_FUNCTION], "function");
+    cp_ids_init(&decoder->locations, counts[PROFILE_LOCATION], "location");
 }
 
-static bool read_places(struct decoder *decoder, const struct pp_field *field)
+static bool read_places(struct decoder *decoder, const struct cp_field *field)
 {
     return field->number != PROFILE_LOCATION || read_location(decoder, field);
 }
 
-static bool read_samples(struct decoder *decoder, const struct pp_field *field)
+static bool read_samples(struct decoder *decoder, const struct cp_field *field)
 {
     return field->number != PROFILE_SAMPLE || read_sample(decoder, field);
 }
 
 static bool walk(struct decoder *decoder,
-                 bool (*read)(struct decoder *decoder, const struct pp_field *field))
+                 bool (*read)(struct decoder *decoder, const struct cp_field *field))
 {
-    struct pp_wire wire = decoder->wire;
-    struct pp_field field;
+    struct cp_wire wire = decoder->wire;
+    struct cp_field field;
 
-    while (pp_wire_next(&wire, &field))
+    while (cp_wire_next(&wire, &field))
         if (!read(decoder, &field))
             return false;
     return !wire.failed;
@@ -586,25 +586,25 @@ static bool decode(struct decoder *decoder)
         return false;
     allocate(decoder);
     ok = walk(decoder, read_header) && walk(decoder, read_places) && walk(decoder, read_samples);
-    pp_ids_release(&decoder->mappings);
-    pp_ids_release(&decoder->functions);
-    pp_ids_release(&decoder->locations);
+    cp_ids_release(&decoder->mappings);
+    cp_ids_release(&decoder->functions);
+    cp_ids_release(&decoder->locations);
     return ok;
 }
 
-int pp_profile_decode(const uint8_t *data, size_t length, struct pp_profile **out,
-                      struct pp_error *error)
+int cp_profile_decode(const uint8_t *data, size_t length, struct cp_profile **out,
+                      struct cp_error *error)
 {
     struct decoder decoder;
     bool ok;
 
     memset(&decoder, 0, sizeof(decoder));
-    decoder.profile = pp_profile_new();
-    pp_wire_init(&decoder.wire, data, length, error);
+    decoder.profile = cp_profile_new();
+    cp_wire_init(&decoder.wire, data, length, error);
     ok = decode(&decoder);
     free(decoder.strings);
     if (!ok) {
-        pp_profile_free(decoder.profile);
+        cp_profile_free(decoder.profile);
         return -1;
     }
     *out = decoder.profile;

@@ -2,21 +2,21 @@
  *
  * profile_decode.h: the bytes of a profile.proto, plain, into a profile.
  */
-#ifndef CPPROF_PROFILE_DECODE_H
-#define CPPROF_PROFILE_DECODE_H
+#ifndef CP_PROFILE_DECODE_H
+#define CP_PROFILE_DECODE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct pp_error;
-struct pp_profile;
+struct cp_error;
+struct cp_profile;
 
 /*
- * Returns 0 and a new profile in *out, to be freed with pp_profile_free(); or -1 with
+ * Returns 0 and a new profile in *out, to be freed with cp_profile_free(); or -1 with
  * "byte OFFSET: expected ..., found ..." in *error. Every reference and every string index of a
  * profile that is returned has been checked.
  */
-int pp_profile_decode(const uint8_t *data, size_t length, struct pp_profile **out,
-                      struct pp_error *error);
+int cp_profile_decode(const uint8_t *data, size_t length, struct cp_profile **out,
+                      struct cp_error *error);
 
 #endif

@@ -27,14 +27,14 @@
 
 /* ---- Bytes --------------------------------------------------------------------------------- */
 
-int pp_file_get(int fd, size_t limit, struct pp_bytes *bytes)
+int cp_file_get(int fd, size_t limit, struct cp_bytes *bytes)
 {
     for (;;) {
         ssize_t got;
 
         if (bytes->capacity - bytes->length < READ_STEP) {
             size_t capacity = bytes->capacity ? bytes->capacity * 2 : 2 * READ_STEP;
-            bytes->data = pp_heap_resize(bytes->data, capacity, 1);
+            bytes->data = cp_heap_resize(bytes->data, capacity, 1);
             bytes->capacity = capacity;
         }
         got = read(fd, bytes->data + bytes->length, READ_STEP);
@@ -50,7 +50,7 @@ int pp_file_get(int fd, size_t limit, struct pp_bytes *bytes)
     }
 }
 
-static int put_all(int fd, const struct pp_bytes *bytes)
+static int put_all(int fd, const struct cp_bytes *bytes)
 {
     size_t done = 0;
 
@@ -66,28 +66,28 @@ static int put_all(int fd, const struct pp_bytes *bytes)
     return 0;
 }
 
-static int put_in_place(const char *path, const struct pp_bytes *bytes, struct pp_error *error)
+static int put_in_place(const char *path, const struct cp_bytes *bytes, struct cp_error *error)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     int status;
 
     if (fd < 0)
-        return pp_fail(error, "%s: cannot open for writing: %s", path, strerror(errno));
+        return cp_fail(error, "%s: cannot open for writing: %s", path, strerror(errno));
     status = put_all(fd, bytes);
     if (close(fd) < 0 && status == 0)
         status = -errno;
     if (status < 0)
-        return pp_fail(error, "%s: cannot write: %s", path, strerror(-status));
+        return cp_fail(error, "%s: cannot write: %s", path, strerror(-status));
     return 0;
 }
 
-static int put_and_rename(const char *path, const struct pp_bytes *bytes, struct pp_error *error)
+static int put_and_rename(const char *path, const struct cp_bytes *bytes, struct cp_error *error)
 {
     char *temporary;
     int fd, status;
 
     if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-        return pp_fail(error, "%s: out of memory", path);
+        return cp_fail(error, "%s: out of memory", path);
     fd = mkostemp(temporary, O_CLOEXEC);
     status = fd < 0 ? -errno : put_all(fd, bytes);
     if (fd >= 0 && close(fd) < 0 && status == 0)
@@ -98,11 +98,11 @@ static int put_and_rename(const char *path, const struct pp_bytes *bytes, struct
         unlink(temporary);
     free(temporary);
     if (status < 0)
-        return pp_fail(error, "%s: cannot write: %s", path, strerror(-status));
+        return cp_fail(error, "%s: cannot write: %s", path, strerror(-status));
     return 0;
 }
 
-int pp_file_put(const char *path, const struct pp_bytes *bytes, struct pp_error *error)
+int cp_file_put(const char *path, const struct cp_bytes *bytes, struct cp_error *error)
 {
     struct stat info;
     char *target;
@@ -154,67 +154,67 @@ static const char *describe(const uint8_t *data, size_t length)
     return "text";
 }
 
-static int read_plain(const uint8_t *data, size_t length, struct pp_profile **out,
-                      struct pp_error *error)
+static int read_plain(const uint8_t *data, size_t length, struct cp_profile **out,
+                      struct cp_error *error)
 {
     const char *kind;
 
     if (length == 0)
-        return pp_fail(error, "byte 0: expected a profile, found an empty file");
+        return cp_fail(error, "byte 0: expected a profile, found an empty file");
     kind = describe(data, length);
     if (kind)
-        return pp_fail(
+        return cp_fail(
             error, "byte 0: expected a profile (profile.proto, gzipped or plain), found %s", kind);
-    if (pp_gperftools_is(data, length))
-        return pp_gperftools_decode(data, length, out, error);
-    return pp_profile_decode(data, length, out, error);
+    if (cp_gperftools_is(data, length))
+        return cp_gperftools_decode(data, length, out, error);
+    return cp_profile_decode(data, length, out, error);
 }
 
-int pp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, struct pp_profile **out,
-                          struct pp_error *error)
+int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, struct cp_profile **out,
+                          struct cp_error *error)
 {
-    struct pp_bytes expanded = {0};
-    struct pp_error inner;
+    struct cp_bytes expanded = {0};
+    struct cp_error inner;
     int status;
 
-    if (!pp_gzip_is(data, length))
+    if (!cp_gzip_is(data, length))
         return read_plain(data, length, out, error);
-    status = pp_gzip_expand(data, length, limit, &expanded, error);
+    status = cp_gzip_expand(data, length, limit, &expanded, error);
     if (status == 0) {
         status = read_plain(expanded.data, expanded.length, out, &inner);
         if (status < 0)
-            pp_fail(error, "%.900s (bytes are counted after decompression)", inner.text);
+            cp_fail(error, "%.900s (bytes are counted after decompression)", inner.text);
     }
-    pp_bytes_release(&expanded);
+    cp_bytes_release(&expanded);
     return status;
 }
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
-static int read_open_file(const char *path, int fd, struct pp_profile **out, struct pp_error *error)
+static int read_open_file(const char *path, int fd, struct cp_profile **out, struct cp_error *error)
 {
-    struct pp_bytes bytes = {0};
-    struct pp_error inner;
+    struct cp_bytes bytes = {0};
+    struct cp_error inner;
     struct stat info;
     int status;
 
     if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
-        return pp_fail(error, "%s: expected a profile, found a directory; name a file in it", path);
-    status = pp_file_get(fd, PP_PROFILE_MAX_BYTES, &bytes);
+        return cp_fail(error, "%s: expected a profile, found a directory; name a file in it", path);
+    status = cp_file_get(fd, CP_PROFILE_MAX_BYTES, &bytes);
     if (status == -EFBIG)
-        pp_fail(error,
+        cp_fail(error,
                 "%s: byte %zu: expected the end of a profile, found more; files above 2 GiB "
                 "are not read",
-                path, PP_PROFILE_MAX_BYTES);
+                path, CP_PROFILE_MAX_BYTES);
     else if (status < 0)
-        pp_fail(error, "%s: cannot read: %s", path, strerror(-status));
-    else if (pp_profile_read_bytes(bytes.data, bytes.length, PP_PROFILE_MAX_BYTES, out, &inner) < 0)
-        status = pp_fail(error, "%.500s: %s", path, inner.text);
-    pp_bytes_release(&bytes);
+        cp_fail(error, "%s: cannot read: %s", path, strerror(-status));
+    else if (cp_profile_read_bytes(bytes.data, bytes.length, CP_PROFILE_MAX_BYTES, out, &inner) < 0)
+        status = cp_fail(error, "%.500s: %s", path, inner.text);
+    cp_bytes_release(&bytes);
     return status < 0 ? -1 : 0;
 }
 
-int pp_profile_read_file(const char *path, struct pp_profile **out, struct pp_error *error)
+int cp_profile_read_file(const char *path, struct cp_profile **out, struct cp_error *error)
 {
     int fd, status;
 
@@ -222,22 +222,22 @@ int pp_profile_read_file(const char *path, struct pp_profile **out, struct pp_er
         return read_open_file("standard input", STDIN_FILENO, out, error);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return pp_fail(error, "%s: cannot open: %s", path, strerror(errno));
+        return cp_fail(error, "%s: cannot open: %s", path, strerror(errno));
     status = read_open_file(path, fd, out, error);
     close(fd);
     return status;
 }
 
-int pp_profile_write_file(const char *path, const struct pp_profile *profile,
-                          struct pp_error *error)
+int cp_profile_write_file(const char *path, const struct cp_profile *profile,
+                          struct cp_error *error)
 {
-    struct pp_bytes plain = {0}, packed = {0};
+    struct cp_bytes plain = {0}, packed = {0};
     int status;
 
-    pp_profile_encode(profile, &plain);
-    pp_gzip_compress(plain.data, plain.length, &packed);
-    status = pp_file_put(path, &packed, error);
-    pp_bytes_release(&plain);
-    pp_bytes_release(&packed);
+    cp_profile_encode(profile, &plain);
+    cp_gzip_compress(plain.data, plain.length, &packed);
+    status = cp_file_put(path, &packed, error);
+    cp_bytes_release(&plain);
+    cp_bytes_release(&packed);
     return status;
 }

@@ -15,23 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pp_profile_demangle(struct pp_profile *profile)
+void cp_profile_demangle(struct cp_profile *profile)
 {
-    pp_profile_demangle_as(profile, PP_DEMANGLE_SIMPLE);
+    cp_profile_demangle_as(profile, CP_DEMANGLE_SIMPLE);
 }
 
-void pp_profile_demangle_as(struct pp_profile *profile, enum pp_demangle_mode mode)
+void cp_profile_demangle_as(struct cp_profile *profile, enum cp_demangle_mode mode)
 {
     for (uint32_t i = 0; i < profile->function_count; i++) {
-        struct pp_function *function = &profile->functions[i];
+        struct cp_function *function = &profile->functions[i];
         char *name;
 
-        if (mode != PP_DEMANGLE_SIMPLE && function->name && function->system_name)
+        if (mode != CP_DEMANGLE_SIMPLE && function->name && function->system_name)
             function->name = function->system_name;
-        if (mode == PP_DEMANGLE_NONE || (function->name && function->name != function->system_name))
+        if (mode == CP_DEMANGLE_NONE || (function->name && function->name != function->system_name))
             continue;
-        name = pp_demangle_as(pp_profile_text(profile, function->system_name), mode);
-        function->name = pp_strings_put(&profile->strings, name);
+        name = cp_demangle_as(cp_profile_text(profile, function->system_name), mode);
+        function->name = cp_strings_put(&profile->strings, name);
         free(name);
     }
 }
@@ -48,11 +48,11 @@ static bool is_url(const char *file)
     return file[at] == ':';
 }
 
-void pp_profile_forget_urls(struct pp_profile *profile)
+void cp_profile_forget_urls(struct cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->mapping_count; i++) {
-        struct pp_mapping *mapping = &profile->mappings[i];
-        if (!mapping->build_id && is_url(pp_profile_text(profile, mapping->file)))
+        struct cp_mapping *mapping = &profile->mappings[i];
+        if (!mapping->build_id && is_url(cp_profile_text(profile, mapping->file)))
             mapping->file = 0;
     }
 }
@@ -60,8 +60,8 @@ void pp_profile_forget_urls(struct pp_profile *profile)
 /* ---- drop_frames --------------------------------------------------------------------------- */
 
 struct prune {
-    struct pp_profile *profile;
-    struct pp_regex *drop, *keep;
+    struct cp_profile *profile;
+    struct cp_regex *drop, *keep;
     signed char *function_matches; /* 0 = unknown, 1 = yes, -1 = no */
 };
 
@@ -95,11 +95,11 @@ static bool function_is_dropped(struct prune *prune, uint32_t index)
     size_t length;
 
     if (*known == 0) {
-        name = pp_profile_text(prune->profile, prune->profile->functions[index].name);
+        name = cp_profile_text(prune->profile, prune->profile->functions[index].name);
         name += name[0] == '.'; /* entry points of some PowerPC programs */
         length = bare_length(name);
-        *known = *name && pp_regex_match(prune->drop, name, length) &&
-                         !(prune->keep && pp_regex_match(prune->keep, name, length))
+        *known = *name && cp_regex_match(prune->drop, name, length) &&
+                         !(prune->keep && cp_regex_match(prune->keep, name, length))
                      ? 1
                      : -1;
     }
@@ -109,7 +109,7 @@ static bool function_is_dropped(struct prune *prune, uint32_t index)
 enum { KEPT = 0, PRUNED, PRUNED_BENEATH };
 
 /* Cuts the inlined frames of a location from the outermost match inwards. */
-static unsigned char prune_location(struct prune *prune, struct pp_location *location)
+static unsigned char prune_location(struct prune *prune, struct cp_location *location)
 {
     for (uint32_t i = location->line_count; i-- > 0;) {
         if (!function_is_dropped(prune, location->lines[i].function))
@@ -123,7 +123,7 @@ static unsigned char prune_location(struct prune *prune, struct pp_location *loc
     return KEPT;
 }
 
-static void prune_sample(const unsigned char *marks, struct pp_sample *sample)
+static void prune_sample(const unsigned char *marks, struct cp_sample *sample)
 {
     bool found_user = false; /* a frame that stays, on the way from the root */
 
@@ -144,10 +144,10 @@ static void prune_sample(const unsigned char *marks, struct pp_sample *sample)
 
 static void prune_all(struct prune *prune)
 {
-    struct pp_profile *profile = prune->profile;
-    unsigned char *marks = pp_heap_alloc(profile->location_count, 1);
+    struct cp_profile *profile = prune->profile;
+    unsigned char *marks = cp_heap_alloc(profile->location_count, 1);
 
-    prune->function_matches = pp_heap_alloc(profile->function_count, 1);
+    prune->function_matches = cp_heap_alloc(profile->function_count, 1);
     for (uint32_t i = 0; i < profile->location_count; i++)
         marks[i] = prune_location(prune, &profile->locations[i]);
     for (uint32_t i = 0; i < profile->sample_count; i++)
@@ -157,20 +157,20 @@ static void prune_all(struct prune *prune)
 }
 
 /* The expression must match the whole name. */
-static struct pp_regex *compile_whole(const struct pp_profile *profile, pp_string pattern)
+static struct cp_regex *compile_whole(const struct cp_profile *profile, cp_string pattern)
 {
-    struct pp_error ignored;
-    struct pp_pool pool;
-    struct pp_regex *regex;
+    struct cp_error ignored;
+    struct cp_pool pool;
+    struct cp_regex *regex;
 
-    pp_pool_init(&pool);
-    regex = pp_regex_compile(pp_pool_printf(&pool, "^(%s)$", pp_profile_text(profile, pattern)),
+    cp_pool_init(&pool);
+    regex = cp_regex_compile(cp_pool_printf(&pool, "^(%s)$", cp_profile_text(profile, pattern)),
                              &ignored);
-    pp_pool_release(&pool);
+    cp_pool_release(&pool);
     return regex;
 }
 
-void pp_profile_prune(struct pp_profile *profile)
+void cp_profile_prune(struct cp_profile *profile)
 {
     struct prune prune = {.profile = profile};
 
@@ -181,46 +181,46 @@ void pp_profile_prune(struct pp_profile *profile)
         prune.keep = compile_whole(profile, profile->keep_frames);
     if (prune.drop && (prune.keep || !profile->keep_frames))
         prune_all(&prune);
-    pp_regex_free(prune.drop);
-    pp_regex_free(prune.keep);
+    cp_regex_free(prune.drop);
+    cp_regex_free(prune.keep);
 }
 
 /* ---- Focus --------------------------------------------------------------------------------- */
 
 struct name_match {
-    const struct pp_profile *profile;
-    struct pp_regex *regex;
+    const struct cp_profile *profile;
+    struct cp_regex *regex;
     signed char *strings; /* per string: 0 = unknown, 1 = matches, -1 = does not */
 };
 
-static bool string_matches(struct name_match *match, pp_string string)
+static bool string_matches(struct name_match *match, cp_string string)
 {
     signed char *known = &match->strings[string];
 
     if (*known == 0)
-        *known = pp_regex_match(match->regex, pp_profile_text(match->profile, string),
-                                pp_strings_length(&match->profile->strings, string))
+        *known = cp_regex_match(match->regex, cp_profile_text(match->profile, string),
+                                cp_strings_length(&match->profile->strings, string))
                      ? 1
                      : -1;
     return *known > 0;
 }
 
-static bool location_matches(struct name_match *match, const struct pp_location *location)
+static bool location_matches(struct name_match *match, const struct cp_location *location)
 {
-    const struct pp_profile *profile = match->profile;
+    const struct cp_profile *profile = match->profile;
 
     for (uint32_t i = 0; i < location->line_count; i++) {
-        const struct pp_function *function = &profile->functions[location->lines[i].function];
+        const struct cp_function *function = &profile->functions[location->lines[i].function];
         if (string_matches(match, function->name) || string_matches(match, function->filename))
             return true;
     }
-    return location->mapping != PP_NO_MAPPING &&
+    return location->mapping != CP_NO_MAPPING &&
            string_matches(match, profile->mappings[location->mapping].file);
 }
 
 enum { UNMARKED = 0, FOCUSED, IGNORED };
 
-static bool is_kept(const unsigned char *marks, const struct pp_sample *sample)
+static bool is_kept(const unsigned char *marks, const struct cp_sample *sample)
 {
     bool focused = false;
 
@@ -232,7 +232,7 @@ static bool is_kept(const unsigned char *marks, const struct pp_sample *sample)
     return focused;
 }
 
-static void keep_samples(struct pp_profile *profile, const unsigned char *marks)
+static void keep_samples(struct cp_profile *profile, const unsigned char *marks)
 {
     uint32_t kept = 0;
 
@@ -242,16 +242,16 @@ static void keep_samples(struct pp_profile *profile, const unsigned char *marks)
     profile->sample_count = kept;
 }
 
-struct pp_focus_result pp_profile_focus(struct pp_profile *profile, struct pp_regex *focus,
-                                        struct pp_regex *ignore)
+struct cp_focus_result cp_profile_focus(struct cp_profile *profile, struct cp_regex *focus,
+                                        struct cp_regex *ignore)
 {
-    struct pp_focus_result result = {false, false};
-    unsigned char *marks = pp_heap_alloc(profile->location_count, 1);
-    struct name_match focusing = {profile, focus, pp_heap_alloc(profile->strings.count, 1)};
-    struct name_match ignoring = {profile, ignore, pp_heap_alloc(profile->strings.count, 1)};
+    struct cp_focus_result result = {false, false};
+    unsigned char *marks = cp_heap_alloc(profile->location_count, 1);
+    struct name_match focusing = {profile, focus, cp_heap_alloc(profile->strings.count, 1)};
+    struct name_match ignoring = {profile, ignore, cp_heap_alloc(profile->strings.count, 1)};
 
     for (uint32_t i = 0; i < profile->location_count; i++) {
-        const struct pp_location *location = &profile->locations[i];
+        const struct cp_location *location = &profile->locations[i];
 
         if (ignore && location_matches(&ignoring, location)) {
             marks[i] = IGNORED;

@@ -4,34 +4,34 @@
  *
  * These change the profile in place, in the order in which a report applies them.
  */
-#ifndef CPPROF_PROFILE_FILTER_H
-#define CPPROF_PROFILE_FILTER_H
+#ifndef CP_PROFILE_FILTER_H
+#define CP_PROFILE_FILTER_H
 
 #include "demangle.h"
 
 #include <stdbool.h>
 
-struct pp_profile;
-struct pp_regex;
+struct cp_profile;
+struct cp_regex;
 
 /* Gives each function the short name that reports show (demangle.h), unless the profile's writer
  * set a name that differs from the symbol. */
-void pp_profile_demangle(struct pp_profile *profile);
+void cp_profile_demangle(struct cp_profile *profile);
 
 /* The same in another mode, in which the symbol goes before what the writer has set. */
-void pp_profile_demangle_as(struct pp_profile *profile, enum pp_demangle_mode mode);
+void cp_profile_demangle_as(struct cp_profile *profile, enum cp_demangle_mode mode);
 
 /* Forgets file names that are URLs: they say where a profile came from, not which program ran. */
-void pp_profile_forget_urls(struct pp_profile *profile);
+void cp_profile_forget_urls(struct cp_profile *profile);
 
 /*
  * Applies the profile's own drop_frames and keep_frames: seen from the root, a frame that matches
  * the first and not the second is removed with everything it called. Frames at the root are never
  * removed. Expressions that are invalid are ignored, as the profile's writer meant no harm.
  */
-void pp_profile_prune(struct pp_profile *profile);
+void cp_profile_prune(struct cp_profile *profile);
 
-struct pp_focus_result {
+struct cp_focus_result {
     bool focus_matched, ignore_matched; /* any location, whether sampled or not */
 };
 
@@ -40,7 +40,7 @@ struct pp_focus_result {
  * and none. A frame matches with its function, its source file or its program. Samples without
  * any frame are dropped.
  */
-struct pp_focus_result pp_profile_focus(struct pp_profile *profile, struct pp_regex *focus,
-                                        struct pp_regex *ignore);
+struct cp_focus_result cp_profile_focus(struct cp_profile *profile, struct cp_regex *focus,
+                                        struct cp_regex *ignore);
 
 #endif

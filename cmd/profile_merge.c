@@ -32,24 +32,24 @@ struct index_table {
 };
 
 struct merger {
-    struct pp_profile *result;
+    struct cp_profile *result;
     struct index_table samples, locations, functions, mappings;
 
-    const struct pp_profile *source; /* at hand */
-    pp_string *string_of;            /* its strings in the result, or NOT_YET; likewise below */
+    const struct cp_profile *source; /* at hand */
+    cp_string *string_of;            /* its strings in the result, or NOT_YET; likewise below */
     uint32_t *location_of, *function_of, *mapping_of;
 
     uint32_t *stack; /* room for the deepest one, and for the most labels */
-    struct pp_label *labels;
-    struct pp_line *lines;
+    struct cp_label *labels;
+    struct cp_line *lines;
 };
 
 /* ---- Tables -------------------------------------------------------------------------------- */
 
 static void index_table_init(struct index_table *table, uint64_t slots)
 {
-    table->slots = pp_heap_alloc(slots, sizeof(*table->slots));
-    table->hashes = pp_heap_alloc(slots, sizeof(*table->hashes));
+    table->slots = cp_heap_alloc(slots, sizeof(*table->slots));
+    table->hashes = cp_heap_alloc(slots, sizeof(*table->hashes));
     table->mask = slots - 1;
     table->used = 0;
 }
@@ -104,38 +104,38 @@ static bool index_table_next(const struct index_table *table, uint64_t hash, uin
 
 /* ---- Parts --------------------------------------------------------------------------------- */
 
-static pp_string move_string(struct merger *merger, pp_string string)
+static cp_string move_string(struct merger *merger, cp_string string)
 {
-    pp_string *moved = &merger->string_of[string];
+    cp_string *moved = &merger->string_of[string];
 
     if (*moved == NOT_YET) {
-        const struct pp_string_entry *entry = &merger->source->strings.entries[string];
-        *moved = pp_strings_add(&merger->result->strings, entry->data, entry->length);
+        const struct cp_string_entry *entry = &merger->source->strings.entries[string];
+        *moved = cp_strings_add(&merger->result->strings, entry->data, entry->length);
     }
     return *moved;
 }
 
 /* Programs are the same if they are equally long in pages: the end of a mapping is not exact. */
-static uint64_t mapping_pages(const struct pp_mapping *mapping)
+static uint64_t mapping_pages(const struct cp_mapping *mapping)
 {
     return (mapping->limit - mapping->start + 0xfff) / 0x1000;
 }
 
-static pp_string mapping_identity(const struct pp_mapping *mapping)
+static cp_string mapping_identity(const struct cp_mapping *mapping)
 {
     return mapping->build_id ? mapping->build_id : mapping->file;
 }
 
-static uint32_t find_or_add_mapping(struct merger *merger, const struct pp_mapping *mapping)
+static uint32_t find_or_add_mapping(struct merger *merger, const struct cp_mapping *mapping)
 {
-    struct pp_profile *result = merger->result;
+    struct cp_profile *result = merger->result;
     const uint64_t key[] = {mapping_pages(mapping), mapping->offset, mapping_identity(mapping)};
-    uint64_t hash = pp_hash_bytes(key, sizeof(key), 0);
+    uint64_t hash = cp_hash_bytes(key, sizeof(key), 0);
     uint64_t at = hash;
     uint32_t index;
 
     while (index_table_next(&merger->mappings, hash, &at, &index)) {
-        const struct pp_mapping *known = &result->mappings[index];
+        const struct cp_mapping *known = &result->mappings[index];
         if (mapping_pages(known) == key[0] && known->offset == key[1] &&
             mapping_identity(known) == key[2])
             return index;
@@ -148,10 +148,10 @@ static uint32_t find_or_add_mapping(struct merger *merger, const struct pp_mappi
 
 static uint32_t move_mapping(struct merger *merger, uint32_t from)
 {
-    struct pp_mapping mapping;
+    struct cp_mapping mapping;
 
-    if (from == PP_NO_MAPPING)
-        return PP_NO_MAPPING;
+    if (from == CP_NO_MAPPING)
+        return CP_NO_MAPPING;
     if (merger->mapping_of[from] == NOT_YET) {
         mapping = merger->source->mappings[from];
         mapping.file = move_string(merger, mapping.file);
@@ -161,18 +161,18 @@ static uint32_t move_mapping(struct merger *merger, uint32_t from)
     return merger->mapping_of[from];
 }
 
-static bool function_equal(const struct pp_function *left, const struct pp_function *right)
+static bool function_equal(const struct cp_function *left, const struct cp_function *right)
 {
     return left->name == right->name && left->system_name == right->system_name &&
            left->filename == right->filename && left->start_line == right->start_line;
 }
 
-static uint32_t find_or_add_function(struct merger *merger, const struct pp_function *function)
+static uint32_t find_or_add_function(struct merger *merger, const struct cp_function *function)
 {
-    struct pp_profile *result = merger->result;
+    struct cp_profile *result = merger->result;
     const uint64_t key[] = {function->name, function->system_name, function->filename,
                             (uint64_t)function->start_line};
-    uint64_t hash = pp_hash_bytes(key, sizeof(key), 0);
+    uint64_t hash = cp_hash_bytes(key, sizeof(key), 0);
     uint64_t at = hash;
     uint32_t index;
 
@@ -187,7 +187,7 @@ static uint32_t find_or_add_function(struct merger *merger, const struct pp_func
 
 static uint32_t move_function(struct merger *merger, uint32_t from)
 {
-    struct pp_function function;
+    struct cp_function function;
 
     if (merger->function_of[from] == NOT_YET) {
         function = merger->source->functions[from];
@@ -199,7 +199,7 @@ static uint32_t move_function(struct merger *merger, uint32_t from)
     return merger->function_of[from];
 }
 
-static bool lines_equal(const struct pp_location *left, const struct pp_location *right)
+static bool lines_equal(const struct cp_location *left, const struct cp_location *right)
 {
     if (left->line_count != right->line_count)
         return false;
@@ -210,28 +210,28 @@ static bool lines_equal(const struct pp_location *left, const struct pp_location
     return true;
 }
 
-static uint64_t hash_location(const struct pp_location *location)
+static uint64_t hash_location(const struct cp_location *location)
 {
     const uint64_t key[] = {location->address, location->mapping, location->folded};
-    uint64_t hash = pp_hash_bytes(key, sizeof(key), location->line_count);
+    uint64_t hash = cp_hash_bytes(key, sizeof(key), location->line_count);
 
     for (uint32_t i = 0; i < location->line_count; i++) {
         const uint64_t line[] = {location->lines[i].function, (uint64_t)location->lines[i].line};
-        hash = pp_hash_bytes(line, sizeof(line), hash);
+        hash = cp_hash_bytes(line, sizeof(line), hash);
     }
     return hash;
 }
 
-static uint32_t find_or_add_location(struct merger *merger, const struct pp_location *location)
+static uint32_t find_or_add_location(struct merger *merger, const struct cp_location *location)
 {
-    struct pp_profile *result = merger->result;
+    struct cp_profile *result = merger->result;
     uint64_t hash = hash_location(location);
     uint64_t at = hash;
-    struct pp_location *added;
+    struct cp_location *added;
     uint32_t index;
 
     while (index_table_next(&merger->locations, hash, &at, &index)) {
-        const struct pp_location *known = &result->locations[index];
+        const struct cp_location *known = &result->locations[index];
         if (known->address == location->address && known->mapping == location->mapping &&
             known->folded == location->folded && lines_equal(known, location))
             return index;
@@ -239,7 +239,7 @@ static uint32_t find_or_add_location(struct merger *merger, const struct pp_loca
     index = result->location_count++;
     added = &result->locations[index];
     *added = *location;
-    added->lines = PP_POOL_ARRAY(&result->pool, struct pp_line, location->line_count);
+    added->lines = CP_POOL_ARRAY(&result->pool, struct cp_line, location->line_count);
     memcpy(added->lines, location->lines, location->line_count * sizeof(*added->lines));
     index_table_add(&merger->locations, hash, index);
     return index;
@@ -247,12 +247,12 @@ static uint32_t find_or_add_location(struct merger *merger, const struct pp_loca
 
 static uint32_t move_location(struct merger *merger, uint32_t from)
 {
-    struct pp_location location;
+    struct cp_location location;
 
     if (merger->location_of[from] != NOT_YET)
         return merger->location_of[from];
     location = merger->source->locations[from];
-    if (location.mapping != PP_NO_MAPPING) {
+    if (location.mapping != CP_NO_MAPPING) {
         uint32_t mapping = move_mapping(merger, location.mapping);
         location.address += merger->result->mappings[mapping].start -
                             merger->source->mappings[location.mapping].start;
@@ -269,10 +269,10 @@ static uint32_t move_location(struct merger *merger, uint32_t from)
 
 /* ---- Samples ------------------------------------------------------------------------------- */
 
-static bool labels_equal(const struct pp_sample *left, const struct pp_sample *right)
+static bool labels_equal(const struct cp_sample *left, const struct cp_sample *right)
 {
     for (uint32_t i = 0; i < left->label_count; i++) {
-        const struct pp_label *a = &left->labels[i], *b = &right->labels[i];
+        const struct cp_label *a = &left->labels[i], *b = &right->labels[i];
         if (a->key != b->key || a->numeric != b->numeric || a->text != b->text ||
             a->number != b->number)
             return false;
@@ -280,7 +280,7 @@ static bool labels_equal(const struct pp_sample *left, const struct pp_sample *r
     return true;
 }
 
-static bool samples_equal(const struct pp_sample *left, const struct pp_sample *right)
+static bool samples_equal(const struct cp_sample *left, const struct cp_sample *right)
 {
     return left->location_count == right->location_count &&
            left->label_count == right->label_count &&
@@ -289,33 +289,33 @@ static bool samples_equal(const struct pp_sample *left, const struct pp_sample *
            labels_equal(left, right);
 }
 
-static uint64_t hash_sample(const struct pp_sample *sample)
+static uint64_t hash_sample(const struct cp_sample *sample)
 {
     uint64_t hash =
-        pp_hash_bytes(sample->locations, sample->location_count * sizeof(*sample->locations), 0);
+        cp_hash_bytes(sample->locations, sample->location_count * sizeof(*sample->locations), 0);
 
     for (uint32_t i = 0; i < sample->label_count; i++) {
-        const struct pp_label *label = &sample->labels[i];
+        const struct cp_label *label = &sample->labels[i];
         const uint64_t key[] = {label->key, label->text, (uint64_t)label->number, label->numeric};
-        hash = pp_hash_bytes(key, sizeof(key), hash);
+        hash = cp_hash_bytes(key, sizeof(key), hash);
     }
     return hash;
 }
 
-static void append_sample(struct merger *merger, const struct pp_sample *sample, uint64_t hash)
+static void append_sample(struct merger *merger, const struct cp_sample *sample, uint64_t hash)
 {
-    struct pp_profile *result = merger->result;
+    struct cp_profile *result = merger->result;
     uint32_t index = result->sample_count++;
-    struct pp_sample *added = &result->samples[index];
+    struct cp_sample *added = &result->samples[index];
 
     *added = *sample;
-    added->locations = PP_POOL_ARRAY(&result->pool, uint32_t, sample->location_count);
+    added->locations = CP_POOL_ARRAY(&result->pool, uint32_t, sample->location_count);
     memcpy(added->locations, sample->locations, sample->location_count * sizeof(*added->locations));
-    added->values = PP_POOL_ARRAY(&result->pool, int64_t, result->sample_type_count);
+    added->values = CP_POOL_ARRAY(&result->pool, int64_t, result->sample_type_count);
     memcpy(added->values, sample->values, result->sample_type_count * sizeof(*added->values));
     added->labels = NULL;
     if (sample->label_count) {
-        added->labels = PP_POOL_ARRAY(&result->pool, struct pp_label, sample->label_count);
+        added->labels = CP_POOL_ARRAY(&result->pool, struct cp_label, sample->label_count);
         memcpy(added->labels, sample->labels, sample->label_count * sizeof(*added->labels));
     }
     index_table_add(&merger->samples, hash, index);
@@ -327,10 +327,10 @@ static void add_values(int64_t *to, const int64_t *from, uint32_t count)
         to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)from[i]);
 }
 
-static void move_sample(struct merger *merger, const struct pp_sample *from)
+static void move_sample(struct merger *merger, const struct cp_sample *from)
 {
-    struct pp_profile *result = merger->result;
-    struct pp_sample sample = *from;
+    struct cp_profile *result = merger->result;
+    struct cp_sample sample = *from;
     uint64_t hash, at;
     uint32_t index;
 
@@ -352,7 +352,7 @@ static void move_sample(struct merger *merger, const struct pp_sample *from)
     append_sample(merger, &sample, hash);
 }
 
-static bool is_zero(const struct pp_profile *profile, const struct pp_sample *sample)
+static bool is_zero(const struct cp_profile *profile, const struct cp_sample *sample)
 {
     for (uint32_t i = 0; i < profile->sample_type_count; i++)
         if (sample->values[i])
@@ -364,13 +364,13 @@ static bool is_zero(const struct pp_profile *profile, const struct pp_sample *sa
 
 static uint32_t *new_index_map(uint32_t count)
 {
-    uint32_t *map = pp_heap_alloc(count, sizeof(*map));
+    uint32_t *map = cp_heap_alloc(count, sizeof(*map));
 
     memset(map, 0xff, count * sizeof(*map)); /* NOT_YET */
     return map;
 }
 
-static void open_source(struct merger *merger, const struct pp_profile *source)
+static void open_source(struct merger *merger, const struct cp_profile *source)
 {
     uint32_t deepest = 0, most_labels = 0, most_lines = 0;
 
@@ -388,9 +388,9 @@ static void open_source(struct merger *merger, const struct pp_profile *source)
     for (uint32_t i = 0; i < source->location_count; i++)
         if (source->locations[i].line_count > most_lines)
             most_lines = source->locations[i].line_count;
-    merger->stack = pp_heap_alloc(deepest, sizeof(*merger->stack));
-    merger->labels = pp_heap_alloc(most_labels, sizeof(*merger->labels));
-    merger->lines = pp_heap_alloc(most_lines, sizeof(*merger->lines));
+    merger->stack = cp_heap_alloc(deepest, sizeof(*merger->stack));
+    merger->labels = cp_heap_alloc(most_labels, sizeof(*merger->labels));
+    merger->lines = cp_heap_alloc(most_lines, sizeof(*merger->lines));
 }
 
 static void close_source(struct merger *merger)
@@ -404,7 +404,7 @@ static void close_source(struct merger *merger)
     free(merger->lines);
 }
 
-static void merge_source(struct merger *merger, const struct pp_profile *source)
+static void merge_source(struct merger *merger, const struct cp_profile *source)
 {
     open_source(merger, source);
     /* The first mapping is the program itself, whatever the first sample hits. */
@@ -418,53 +418,53 @@ static void merge_source(struct merger *merger, const struct pp_profile *source)
 
 /* ---- Header -------------------------------------------------------------------------------- */
 
-static bool same_text(const struct pp_profile *left, pp_string a, const struct pp_profile *right,
-                      pp_string b)
+static bool same_text(const struct cp_profile *left, cp_string a, const struct cp_profile *right,
+                      cp_string b)
 {
-    return strcmp(pp_profile_text(left, a), pp_profile_text(right, b)) == 0;
+    return strcmp(cp_profile_text(left, a), cp_profile_text(right, b)) == 0;
 }
 
-static int check_types(const struct pp_profile *first, const struct pp_profile *other,
-                       struct pp_error *error)
+static int check_types(const struct cp_profile *first, const struct cp_profile *other,
+                       struct cp_error *error)
 {
     if (first->sample_type_count != other->sample_type_count)
-        return pp_fail(error, "expected profiles of one kind, found %u and %u sample types",
+        return cp_fail(error, "expected profiles of one kind, found %u and %u sample types",
                        first->sample_type_count, other->sample_type_count);
     for (uint32_t i = 0; i < first->sample_type_count; i++) {
-        const struct pp_value_type *a = &first->sample_types[i], *b = &other->sample_types[i];
+        const struct cp_value_type *a = &first->sample_types[i], *b = &other->sample_types[i];
         if (!same_text(first, a->type, other, b->type) ||
             !same_text(first, a->unit, other, b->unit))
-            return pp_fail(error,
+            return cp_fail(error,
                            "expected profiles of one kind, found sample types %.100s/%.100s and "
                            "%.100s/%.100s",
-                           pp_profile_text(first, a->type), pp_profile_text(first, a->unit),
-                           pp_profile_text(other, b->type), pp_profile_text(other, b->unit));
+                           cp_profile_text(first, a->type), cp_profile_text(first, a->unit),
+                           cp_profile_text(other, b->type), cp_profile_text(other, b->unit));
     }
     if (!same_text(first, first->period_type.type, other, other->period_type.type) ||
         !same_text(first, first->period_type.unit, other, other->period_type.unit))
-        return pp_fail(error, "expected profiles of one kind, found period types %.100s and %.100s",
-                       pp_profile_text(first, first->period_type.type),
-                       pp_profile_text(other, other->period_type.type));
+        return cp_fail(error, "expected profiles of one kind, found period types %.100s and %.100s",
+                       cp_profile_text(first, first->period_type.type),
+                       cp_profile_text(other, other->period_type.type));
     return 0;
 }
 
-static pp_string copy_string(struct pp_profile *to, const struct pp_profile *from, pp_string string)
+static cp_string copy_string(struct cp_profile *to, const struct cp_profile *from, cp_string string)
 {
-    return pp_strings_add(&to->strings, pp_strings_get(&from->strings, string),
-                          pp_strings_length(&from->strings, string));
+    return cp_strings_add(&to->strings, cp_strings_get(&from->strings, string),
+                          cp_strings_length(&from->strings, string));
 }
 
-static struct pp_value_type copy_type(struct pp_profile *to, const struct pp_profile *from,
-                                      struct pp_value_type type)
+static struct cp_value_type copy_type(struct cp_profile *to, const struct cp_profile *from,
+                                      struct cp_value_type type)
 {
-    return (struct pp_value_type){copy_string(to, from, type.type),
+    return (struct cp_value_type){copy_string(to, from, type.type),
                                   copy_string(to, from, type.unit)};
 }
 
-static void add_comments(struct pp_profile *result, const struct pp_profile *source)
+static void add_comments(struct cp_profile *result, const struct cp_profile *source)
 {
     for (uint32_t i = 0; i < source->comment_count; i++) {
-        pp_string comment = copy_string(result, source, source->comments[i]);
+        cp_string comment = copy_string(result, source, source->comments[i]);
         uint32_t seen = 0;
 
         while (seen < result->comment_count && result->comments[seen] != comment)
@@ -474,7 +474,7 @@ static void add_comments(struct pp_profile *result, const struct pp_profile *sou
     }
 }
 
-static void merge_header(struct pp_profile *result, const struct pp_profile *source)
+static void merge_header(struct cp_profile *result, const struct cp_profile *source)
 {
     if (result->time_nanos == 0 || source->time_nanos < result->time_nanos)
         result->time_nanos = source->time_nanos;
@@ -486,7 +486,7 @@ static void merge_header(struct pp_profile *result, const struct pp_profile *sou
         result->default_sample_type = copy_string(result, source, source->default_sample_type);
 }
 
-static void first_header(struct pp_profile *result, const struct pp_profile *first)
+static void first_header(struct cp_profile *result, const struct cp_profile *first)
 {
     result->sample_type_count = first->sample_type_count;
     for (uint32_t i = 0; i < first->sample_type_count; i++)
@@ -500,21 +500,21 @@ static void first_header(struct pp_profile *result, const struct pp_profile *fir
 
 #define OWN_COMMENT "libpprof: "
 
-static bool has_comment(const struct pp_profile *profile, const char *text)
+static bool has_comment(const struct cp_profile *profile, const char *text)
 {
     for (uint32_t i = 0; i < profile->comment_count; i++)
-        if (strcmp(pp_profile_text(profile, profile->comments[i]), text) == 0)
+        if (strcmp(cp_profile_text(profile, profile->comments[i]), text) == 0)
             return true;
     return false;
 }
 
 /* The library's comments count what one profile has ("of 6351 samples ..."): in a sum it has to be
  * said of how many profiles that is true. Others are kept as they are, each once. */
-static void label_comments(struct pp_profile *result, struct pp_profile *const *sources,
+static void label_comments(struct cp_profile *result, struct cp_profile *const *sources,
                            size_t count)
 {
     for (uint32_t i = 0; i < result->comment_count; i++) {
-        const char *text = pp_profile_text(result, result->comments[i]);
+        const char *text = cp_profile_text(result, result->comments[i]);
         size_t times = 0;
         char *labelled;
 
@@ -525,7 +525,7 @@ static void label_comments(struct pp_profile *result, struct pp_profile *const *
         if (asprintf(&labelled, OWN_COMMENT "in %zu of %zu profiles: %s", times, count,
                      text + sizeof(OWN_COMMENT) - 1) < 0)
             continue;
-        result->comments[i] = pp_strings_add(&result->strings, labelled, strlen(labelled));
+        result->comments[i] = cp_strings_add(&result->strings, labelled, strlen(labelled));
         free(labelled);
     }
 }
@@ -533,7 +533,7 @@ static void label_comments(struct pp_profile *result, struct pp_profile *const *
 /* ---- Merge --------------------------------------------------------------------------------- */
 
 /* Room for the case that nothing is shared. */
-static void allocate(struct pp_profile *result, struct pp_profile *const *sources, size_t count)
+static void allocate(struct cp_profile *result, struct cp_profile *const *sources, size_t count)
 {
     size_t samples = 0, mappings = 0, locations = 0, functions = 0, comments = 0;
 
@@ -545,17 +545,17 @@ static void allocate(struct pp_profile *result, struct pp_profile *const *source
         comments += sources[i]->comment_count;
     }
     result->sample_types =
-        PP_POOL_ARRAY(&result->pool, struct pp_value_type, sources[0]->sample_type_count);
-    result->samples = PP_POOL_ARRAY(&result->pool, struct pp_sample, samples);
-    result->mappings = PP_POOL_ARRAY(&result->pool, struct pp_mapping, mappings);
-    result->locations = PP_POOL_ARRAY(&result->pool, struct pp_location, locations);
-    result->functions = PP_POOL_ARRAY(&result->pool, struct pp_function, functions);
-    result->comments = PP_POOL_ARRAY(&result->pool, pp_string, comments);
+        CP_POOL_ARRAY(&result->pool, struct cp_value_type, sources[0]->sample_type_count);
+    result->samples = CP_POOL_ARRAY(&result->pool, struct cp_sample, samples);
+    result->mappings = CP_POOL_ARRAY(&result->pool, struct cp_mapping, mappings);
+    result->locations = CP_POOL_ARRAY(&result->pool, struct cp_location, locations);
+    result->functions = CP_POOL_ARRAY(&result->pool, struct cp_function, functions);
+    result->comments = CP_POOL_ARRAY(&result->pool, cp_string, comments);
 }
 
-static struct pp_profile *merge_all(struct pp_profile *const *sources, size_t count)
+static struct cp_profile *merge_all(struct cp_profile *const *sources, size_t count)
 {
-    struct merger merger = {.result = pp_profile_new()};
+    struct merger merger = {.result = cp_profile_new()};
     bool zero = false;
 
     allocate(merger.result, sources, count);
@@ -576,15 +576,15 @@ static struct pp_profile *merge_all(struct pp_profile *const *sources, size_t co
     for (uint32_t i = 0; i < merger.result->sample_count; i++)
         zero = zero || is_zero(merger.result, &merger.result->samples[i]);
     if (zero) { /* values that cancelled out: once more, to leave out what only they used */
-        struct pp_profile *once_more = merge_all(&merger.result, 1);
-        pp_profile_free(merger.result);
+        struct cp_profile *once_more = merge_all(&merger.result, 1);
+        cp_profile_free(merger.result);
         return once_more;
     }
     return merger.result;
 }
 
-int pp_profile_merge(struct pp_profile *const *sources, size_t count, struct pp_profile **out,
-                     struct pp_error *error)
+int cp_profile_merge(struct cp_profile *const *sources, size_t count, struct cp_profile **out,
+                     struct cp_error *error)
 {
     for (size_t i = 1; i < count; i++)
         if (check_types(sources[0], sources[i], error) < 0)
@@ -597,29 +597,29 @@ int pp_profile_merge(struct pp_profile *const *sources, size_t count, struct pp_
 
 /* ---- Difference ---------------------------------------------------------------------------- */
 
-static struct pp_profile *compact(struct pp_profile *profile)
+static struct cp_profile *compact(struct cp_profile *profile)
 {
-    struct pp_profile *merged = merge_all(&profile, 1);
+    struct cp_profile *merged = merge_all(&profile, 1);
 
-    pp_profile_free(profile);
+    cp_profile_free(profile);
     return merged;
 }
 
-int pp_profile_subtract(struct pp_profile *source, struct pp_profile *base, struct pp_profile **out,
-                        struct pp_error *error)
+int cp_profile_subtract(struct cp_profile *source, struct cp_profile *base, struct cp_profile **out,
+                        struct cp_error *error)
 {
-    struct pp_profile *both[2] = {compact(source), compact(base)};
-    double *ratios = pp_heap_alloc(both[1]->sample_type_count, sizeof(*ratios));
+    struct cp_profile *both[2] = {compact(source), compact(base)};
+    double *ratios = cp_heap_alloc(both[1]->sample_type_count, sizeof(*ratios));
     int status;
 
     for (uint32_t i = 0; i < both[1]->sample_type_count; i++)
         ratios[i] = -1;
-    pp_profile_scale(both[1], ratios);
+    cp_profile_scale(both[1], ratios);
     free(ratios);
-    status = pp_profile_align_units(both, 2, error);
+    status = cp_profile_align_units(both, 2, error);
     if (status == 0)
-        status = pp_profile_merge(both, 2, out, error);
-    pp_profile_free(both[0]);
-    pp_profile_free(both[1]);
+        status = cp_profile_merge(both, 2, out, error);
+    cp_profile_free(both[0]);
+    cp_profile_free(both[1]);
     return status;
 }

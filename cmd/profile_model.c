@@ -10,36 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pp_profile *pp_profile_new(void)
+struct cp_profile *cp_profile_new(void)
 {
-    struct pp_profile *profile = pp_heap_alloc(1, sizeof(*profile));
+    struct cp_profile *profile = cp_heap_alloc(1, sizeof(*profile));
 
-    pp_pool_init(&profile->pool);
-    pp_strings_init(&profile->strings, &profile->pool);
+    cp_pool_init(&profile->pool);
+    cp_strings_init(&profile->strings, &profile->pool);
     return profile;
 }
 
-void pp_profile_free(struct pp_profile *profile)
+void cp_profile_free(struct cp_profile *profile)
 {
     if (!profile)
         return;
-    pp_strings_release(&profile->strings);
-    pp_pool_release(&profile->pool);
+    cp_strings_release(&profile->strings);
+    cp_pool_release(&profile->pool);
     free(profile);
 }
 
-static bool label_after(const struct pp_profile *profile, const struct pp_label *left,
-                        const struct pp_label *right)
+static bool label_after(const struct cp_profile *profile, const struct cp_label *left,
+                        const struct cp_label *right)
 {
     if (left->numeric != right->numeric)
         return left->numeric;
-    return strcmp(pp_profile_text(profile, left->key), pp_profile_text(profile, right->key)) > 0;
+    return strcmp(cp_profile_text(profile, left->key), cp_profile_text(profile, right->key)) > 0;
 }
 
 /* Merges the sorted runs [0, middle) and [middle, count), through `spare`,
  * keeping ties in order. */
-static void merge_runs(const struct pp_profile *profile, struct pp_label *labels, uint32_t middle,
-                       uint32_t count, struct pp_label *spare)
+static void merge_runs(const struct cp_profile *profile, struct cp_label *labels, uint32_t middle,
+                       uint32_t count, struct cp_label *spare)
 {
     uint32_t left = 0, right = middle;
 
@@ -51,8 +51,8 @@ static void merge_runs(const struct pp_profile *profile, struct pp_label *labels
     memcpy(labels, spare, count * sizeof(*labels));
 }
 
-static void merge_sort(const struct pp_profile *profile, struct pp_label *labels, uint32_t count,
-                       struct pp_label *spare)
+static void merge_sort(const struct cp_profile *profile, struct cp_label *labels, uint32_t count,
+                       struct cp_label *spare)
 {
     uint32_t middle = count / 2;
 
@@ -63,35 +63,35 @@ static void merge_sort(const struct pp_profile *profile, struct pp_label *labels
     merge_runs(profile, labels, middle, count, spare);
 }
 
-void pp_profile_sort_labels(const struct pp_profile *profile, struct pp_label *labels,
+void cp_profile_sort_labels(const struct cp_profile *profile, struct cp_label *labels,
                             uint32_t count)
 {
-    struct pp_label *spare;
+    struct cp_label *spare;
     uint32_t ordered = 1;
 
     while (ordered < count && !label_after(profile, &labels[ordered - 1], &labels[ordered]))
         ordered++;
     if (ordered >= count)
         return; /* as good writers leave them */
-    spare = pp_heap_alloc(count, sizeof(*spare));
+    spare = cp_heap_alloc(count, sizeof(*spare));
     merge_sort(profile, labels, count, spare);
     free(spare);
 }
 
-void pp_profile_ensure_mapping(struct pp_profile *profile)
+void cp_profile_ensure_mapping(struct cp_profile *profile)
 {
     if (profile->mapping_count)
         return;
-    profile->mappings = PP_POOL_ARRAY(&profile->pool, struct pp_mapping, 1);
+    profile->mappings = CP_POOL_ARRAY(&profile->pool, struct cp_mapping, 1);
     profile->mapping_count = 1;
     for (uint32_t i = 0; i < profile->location_count; i++)
         profile->locations[i].mapping = 0;
 }
 
-static int64_t find_type(const struct pp_profile *profile, const char *name)
+static int64_t find_type(const struct cp_profile *profile, const char *name)
 {
     for (uint32_t i = 0; i < profile->sample_type_count; i++)
-        if (strcmp(pp_profile_text(profile, profile->sample_types[i].type), name) == 0)
+        if (strcmp(cp_profile_text(profile, profile->sample_types[i].type), name) == 0)
             return i;
     return -1;
 }
@@ -108,14 +108,14 @@ static bool parse_index(const char *text, long *index)
     return errno == 0 && *end == '\0' && end != text;
 }
 
-int64_t pp_profile_sample_index(const struct pp_profile *profile, const char *name)
+int64_t cp_profile_sample_index(const struct cp_profile *profile, const char *name)
 {
     static const char inuse[] = "inuse_";
     const char *bare;
     long index;
 
     if (!name) {
-        const char *preferred = pp_profile_text(profile, profile->default_sample_type);
+        const char *preferred = cp_profile_text(profile, profile->default_sample_type);
         int64_t found = *preferred ? find_type(profile, preferred) : -1;
         return found >= 0 ? found : (int64_t)profile->sample_type_count - 1;
     }
@@ -123,7 +123,7 @@ int64_t pp_profile_sample_index(const struct pp_profile *profile, const char *na
         return index >= 0 && index < (long)profile->sample_type_count ? index : -1;
     bare = strncmp(name, inuse, sizeof(inuse) - 1) == 0 ? name + sizeof(inuse) - 1 : name;
     for (uint32_t i = 0; i < profile->sample_type_count; i++) {
-        const char *type = pp_profile_text(profile, profile->sample_types[i].type);
+        const char *type = cp_profile_text(profile, profile->sample_types[i].type);
         if (strcmp(type, name) == 0 || strcmp(type, bare) == 0)
             return i;
     }

@@ -12,8 +12,8 @@
  *
  * Owns: everything reachable from a profile lies in its pool; verbs may change it in place.
  */
-#ifndef CPPROF_PROFILE_MODEL_H
-#define CPPROF_PROFILE_MODEL_H
+#ifndef CP_PROFILE_MODEL_H
+#define CP_PROFILE_MODEL_H
 
 #include "pool.h"
 #include "string_pool.h"
@@ -21,92 +21,92 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pp_value_type {
-    pp_string type, unit;
+struct cp_value_type {
+    cp_string type, unit;
 };
 
-struct pp_mapping {
+struct cp_mapping {
     uint64_t start, limit, offset;
-    pp_string file, build_id;
+    cp_string file, build_id;
     bool has_functions, has_filenames, has_line_numbers, has_inline_frames;
 };
 
-struct pp_function {
-    pp_string name, system_name, filename;
+struct cp_function {
+    cp_string name, system_name, filename;
     int64_t start_line;
 };
 
-struct pp_line {
+struct cp_line {
     uint32_t function; /* index */
     int64_t line;
 };
 
-#define PP_NO_MAPPING UINT32_MAX
+#define CP_NO_MAPPING UINT32_MAX
 
-struct pp_location {
+struct cp_location {
     uint64_t address;
-    struct pp_line *lines; /* inlined frames, the innermost first */
+    struct cp_line *lines; /* inlined frames, the innermost first */
     uint32_t line_count;
-    uint32_t mapping; /* index, or PP_NO_MAPPING */
+    uint32_t mapping; /* index, or CP_NO_MAPPING */
     bool folded;
 };
 
 /* Labels of a sample are sorted by key; text labels come before numeric ones. Values of one key
  * keep their order. */
-struct pp_label {
-    pp_string key;
-    pp_string text; /* the value; of a numeric label: the unit, or the empty string */
+struct cp_label {
+    cp_string key;
+    cp_string text; /* the value; of a numeric label: the unit, or the empty string */
     int64_t number;
     bool numeric;
 };
 
-struct pp_sample {
+struct cp_sample {
     uint32_t *locations; /* indices, the leaf first */
-    struct pp_label *labels;
+    struct cp_label *labels;
     int64_t *values;
     uint32_t location_count, label_count;
 };
 
-struct pp_profile {
-    struct pp_pool pool;
-    struct pp_strings strings;
+struct cp_profile {
+    struct cp_pool pool;
+    struct cp_strings strings;
 
-    struct pp_value_type *sample_types;
-    struct pp_sample *samples;
-    struct pp_mapping *mappings;
-    struct pp_location *locations;
-    struct pp_function *functions;
-    pp_string *comments;
+    struct cp_value_type *sample_types;
+    struct cp_sample *samples;
+    struct cp_mapping *mappings;
+    struct cp_location *locations;
+    struct cp_function *functions;
+    cp_string *comments;
     uint32_t sample_type_count, sample_count, mapping_count, location_count, function_count,
         comment_count;
 
-    pp_string drop_frames, keep_frames, default_sample_type;
-    struct pp_value_type period_type;
+    cp_string drop_frames, keep_frames, default_sample_type;
+    struct cp_value_type period_type;
     int64_t period, time_nanos, duration_nanos;
 };
 
-struct pp_profile *pp_profile_new(void);
+struct cp_profile *cp_profile_new(void);
 /* NULL is allowed. */
-void pp_profile_free(struct pp_profile *profile);
+void cp_profile_free(struct cp_profile *profile);
 
-static inline const char *pp_profile_text(const struct pp_profile *profile, pp_string string)
+static inline const char *cp_profile_text(const struct cp_profile *profile, cp_string string)
 {
-    return pp_strings_get(&profile->strings, string);
+    return cp_strings_get(&profile->strings, string);
 }
 
-/* Puts labels into the order that struct pp_label promises. */
-void pp_profile_sort_labels(const struct pp_profile *profile, struct pp_label *labels,
+/* Puts labels into the order that struct cp_label promises. */
+void cp_profile_sort_labels(const struct cp_profile *profile, struct cp_label *labels,
                             uint32_t count);
 
 /* Gives a profile without mappings one nameless mapping that holds all its locations, so that it
  * merges with others as one program. */
-void pp_profile_ensure_mapping(struct pp_profile *profile);
+void cp_profile_ensure_mapping(struct cp_profile *profile);
 
 /*
  * Finds the sample type that `name` means: a type, "inuse_" and a type, an index from 0, or NULL
  * for the profile's default (the last one if it names none). Returns the index or -1 if there is
  * no such type.
  */
-int64_t pp_profile_sample_index(const struct pp_profile *profile, const char *name);
+int64_t cp_profile_sample_index(const struct cp_profile *profile, const char *name);
 
 #endif

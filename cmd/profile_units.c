@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pp_profile_scale(struct pp_profile *profile, const double *ratios)
+void cp_profile_scale(struct cp_profile *profile, const double *ratios)
 {
     uint32_t kept = 0;
     bool changes = false;
@@ -22,13 +22,13 @@ void pp_profile_scale(struct pp_profile *profile, const double *ratios)
     if (!changes)
         return;
     for (uint32_t i = 0; i < profile->sample_count; i++) {
-        struct pp_sample *sample = &profile->samples[i];
+        struct cp_sample *sample = &profile->samples[i];
         bool keep = false;
 
         for (uint32_t j = 0; j < profile->sample_type_count; j++) {
             if (ratios[j] == 1)
                 continue;
-            sample->values[j] = pp_measure_truncate(round((double)sample->values[j] * ratios[j]));
+            sample->values[j] = cp_measure_truncate(round((double)sample->values[j] * ratios[j]));
             keep = keep || sample->values[j] != 0;
         }
         if (keep)
@@ -47,32 +47,32 @@ static bool similar_types(const char *left, const char *right)
     return a == b && memcmp(left, right, a) == 0;
 }
 
-static const struct pp_value_type *nth_type(const struct pp_profile *profile, int64_t index)
+static const struct cp_value_type *nth_type(const struct cp_profile *profile, int64_t index)
 {
     return index < 0 ? &profile->period_type : &profile->sample_types[index];
 }
 
 /* Stores the finest unit among the profiles' index-th types (-1: period types) in *unit. */
-static int finest_unit(struct pp_profile *const *profiles, size_t count, int64_t index,
-                       const char **unit, struct pp_error *error)
+static int finest_unit(struct cp_profile *const *profiles, size_t count, int64_t index,
+                       const char **unit, struct cp_error *error)
 {
-    const struct pp_value_type *first = nth_type(profiles[0], index);
-    const char *type = pp_profile_text(profiles[0], first->type);
+    const struct cp_value_type *first = nth_type(profiles[0], index);
+    const char *type = cp_profile_text(profiles[0], first->type);
     const char *ignored;
 
-    *unit = pp_profile_text(profiles[0], first->unit);
+    *unit = cp_profile_text(profiles[0], first->unit);
     for (size_t i = 1; i < count; i++) {
-        const struct pp_value_type *other = nth_type(profiles[i], index);
-        const char *other_type = pp_profile_text(profiles[i], other->type);
-        const char *other_unit = pp_profile_text(profiles[i], other->unit);
+        const struct cp_value_type *other = nth_type(profiles[i], index);
+        const char *other_type = cp_profile_text(profiles[i], other->type);
+        const char *other_unit = cp_profile_text(profiles[i], other->unit);
 
-        if (!similar_types(type, other_type) || !pp_measure_compatible(*unit, other_unit))
-            return pp_fail(error,
+        if (!similar_types(type, other_type) || !cp_measure_compatible(*unit, other_unit))
+            return cp_fail(error,
                            "expected profiles of one kind, found %s %.100s/%.100s and "
                            "%.100s/%.100s",
                            index < 0 ? "period types" : "sample types", type, *unit, other_type,
                            other_unit);
-        if (pp_measure_scale(1, other_unit, *unit, &ignored) < 1) {
+        if (cp_measure_scale(1, other_unit, *unit, &ignored) < 1) {
             type = other_type;
             *unit = other_unit;
         }
@@ -80,31 +80,31 @@ static int finest_unit(struct pp_profile *const *profiles, size_t count, int64_t
     return 0;
 }
 
-static void apply_period_unit(struct pp_profile *profile, const char *unit)
+static void apply_period_unit(struct cp_profile *profile, const char *unit)
 {
     const char *ignored;
-    double period = pp_measure_scale(
-        profile->period, pp_profile_text(profile, profile->period_type.unit), unit, &ignored);
+    double period = cp_measure_scale(
+        profile->period, cp_profile_text(profile, profile->period_type.unit), unit, &ignored);
 
-    profile->period = pp_measure_truncate(period);
-    profile->period_type.unit = pp_strings_put(&profile->strings, unit);
+    profile->period = cp_measure_truncate(period);
+    profile->period_type.unit = cp_strings_put(&profile->strings, unit);
 }
 
-static void apply_units(struct pp_profile *profile, const char *const *units)
+static void apply_units(struct cp_profile *profile, const char *const *units)
 {
-    double *ratios = pp_heap_alloc(profile->sample_type_count, sizeof(*ratios));
+    double *ratios = cp_heap_alloc(profile->sample_type_count, sizeof(*ratios));
     const char *ignored;
 
     for (uint32_t i = 0; i < profile->sample_type_count; i++) {
-        pp_string *unit = &profile->sample_types[i].unit;
-        ratios[i] = pp_measure_scale(1, pp_profile_text(profile, *unit), units[i], &ignored);
-        *unit = pp_strings_put(&profile->strings, units[i]);
+        cp_string *unit = &profile->sample_types[i].unit;
+        ratios[i] = cp_measure_scale(1, cp_profile_text(profile, *unit), units[i], &ignored);
+        *unit = cp_strings_put(&profile->strings, units[i]);
     }
-    pp_profile_scale(profile, ratios);
+    cp_profile_scale(profile, ratios);
     free(ratios);
 }
 
-int pp_profile_align_units(struct pp_profile *const *profiles, size_t count, struct pp_error *error)
+int cp_profile_align_units(struct cp_profile *const *profiles, size_t count, struct cp_error *error)
 {
     uint32_t types = profiles[0]->sample_type_count;
     const char *period_unit;
@@ -115,9 +115,9 @@ int pp_profile_align_units(struct pp_profile *const *profiles, size_t count, str
         return 0;
     for (size_t i = 1; i < count; i++)
         if (profiles[i]->sample_type_count != types)
-            return pp_fail(error, "expected profiles of one kind, found %u and %u sample types",
+            return cp_fail(error, "expected profiles of one kind, found %u and %u sample types",
                            types, profiles[i]->sample_type_count);
-    units = pp_heap_alloc(types, sizeof(*units));
+    units = cp_heap_alloc(types, sizeof(*units));
     status = finest_unit(profiles, count, -1, &period_unit, error);
     for (uint32_t i = 0; status == 0 && i < types; i++)
         status = finest_unit(profiles, count, i, &units[i], error);

@@ -2,7 +2,7 @@
  *
  * protobuf.c: see protobuf.h.
  *
- * Owns: the array of each pp_bytes.
+ * Owns: the array of each cp_bytes.
  */
 #include "protobuf.h"
 
@@ -16,7 +16,7 @@
 
 #define MAX_VARINT_BYTES 10 /* ceil(64 / 7) */
 
-void pp_wire_init(struct pp_wire *wire, const uint8_t *data, size_t length, struct pp_error *error)
+void cp_wire_init(struct cp_wire *wire, const uint8_t *data, size_t length, struct cp_error *error)
 {
     wire->start = wire->at = data;
     wire->end = data + length;
@@ -24,16 +24,16 @@ void pp_wire_init(struct pp_wire *wire, const uint8_t *data, size_t length, stru
     wire->failed = false;
 }
 
-struct pp_wire pp_wire_enter(struct pp_wire *outer, const struct pp_field *field)
+struct cp_wire cp_wire_enter(struct cp_wire *outer, const struct cp_field *field)
 {
-    struct pp_wire inner = *outer;
+    struct cp_wire inner = *outer;
 
     inner.at = field->data;
     inner.end = field->data + field->length;
     return inner;
 }
 
-bool pp_wire_fail(struct pp_wire *wire, size_t offset, const char *format, ...)
+bool cp_wire_fail(struct cp_wire *wire, size_t offset, const char *format, ...)
 {
     char what[512];
     va_list arguments;
@@ -44,16 +44,16 @@ bool pp_wire_fail(struct pp_wire *wire, size_t offset, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(what, sizeof(what), format, arguments);
     va_end(arguments);
-    pp_fail(wire->error, "byte %zu: %s", offset, what);
+    cp_fail(wire->error, "byte %zu: %s", offset, what);
     return false;
 }
 
-static size_t offset_of(const struct pp_wire *wire, const uint8_t *at)
+static size_t offset_of(const struct cp_wire *wire, const uint8_t *at)
 {
     return (size_t)(at - wire->start);
 }
 
-bool pp_wire_varint(struct pp_wire *wire, uint64_t *value)
+bool cp_wire_varint(struct cp_wire *wire, uint64_t *value)
 {
     const uint8_t *first = wire->at;
     uint64_t result = 0;
@@ -71,27 +71,27 @@ bool pp_wire_varint(struct pp_wire *wire, uint64_t *value)
         }
     }
     if (wire->end - first < MAX_VARINT_BYTES)
-        return pp_wire_fail(wire, offset_of(wire, first),
+        return cp_wire_fail(wire, offset_of(wire, first),
                             "expected a whole number, found the end of the message within it");
-    return pp_wire_fail(wire, offset_of(wire, first),
+    return cp_wire_fail(wire, offset_of(wire, first),
                         "expected a number of at most 10 bytes, found a longer one");
 }
 
 /* Numbers that must be there: the end of the message is a failure. */
-static bool need_varint(struct pp_wire *wire, uint64_t *value, const char *what)
+static bool need_varint(struct cp_wire *wire, uint64_t *value, const char *what)
 {
     if (!wire->failed && wire->at == wire->end)
-        return pp_wire_fail(wire, offset_of(wire, wire->at),
+        return cp_wire_fail(wire, offset_of(wire, wire->at),
                             "expected %s, found the end of the message", what);
-    return pp_wire_varint(wire, value);
+    return cp_wire_varint(wire, value);
 }
 
-static bool read_fixed(struct pp_wire *wire, struct pp_field *field, size_t size)
+static bool read_fixed(struct cp_wire *wire, struct cp_field *field, size_t size)
 {
     size_t left = (size_t)(wire->end - wire->at);
 
     if (left < size)
-        return pp_wire_fail(wire, offset_of(wire, wire->at),
+        return cp_wire_fail(wire, offset_of(wire, wire->at),
                             "expected a number of %zu bytes, found only %zu before the end", size,
                             left);
     field->value = 0;
@@ -101,7 +101,7 @@ static bool read_fixed(struct pp_wire *wire, struct pp_field *field, size_t size
     return true;
 }
 
-static bool read_bytes(struct pp_wire *wire, struct pp_field *field)
+static bool read_bytes(struct cp_wire *wire, struct cp_field *field)
 {
     const uint8_t *first = wire->at;
     uint64_t length = 0;
@@ -111,7 +111,7 @@ static bool read_bytes(struct pp_wire *wire, struct pp_field *field)
         return false;
     left = (size_t)(wire->end - wire->at);
     if (length > left)
-        return pp_wire_fail(wire, offset_of(wire, first),
+        return cp_wire_fail(wire, offset_of(wire, first),
                             "expected a length of at most %zu (what is left), found %llu", left,
                             (unsigned long long)length);
     field->data = wire->at;
@@ -120,45 +120,45 @@ static bool read_bytes(struct pp_wire *wire, struct pp_field *field)
     return true;
 }
 
-bool pp_wire_next(struct pp_wire *wire, struct pp_field *field)
+bool cp_wire_next(struct cp_wire *wire, struct cp_field *field)
 {
     uint64_t key = 0;
 
     if (wire->failed || wire->at == wire->end)
         return false;
     field->offset = offset_of(wire, wire->at);
-    if (!pp_wire_varint(wire, &key))
+    if (!cp_wire_varint(wire, &key))
         return false;
     field->number = key >> 3;
     field->type = (unsigned)(key & 7);
     if (field->number == 0)
-        return pp_wire_fail(wire, field->offset, "expected a protobuf field, found field number 0");
+        return cp_wire_fail(wire, field->offset, "expected a protobuf field, found field number 0");
     switch (field->type) {
-    case PP_WIRE_VARINT:
+    case CP_WIRE_VARINT:
         return need_varint(wire, &field->value, "a number");
-    case PP_WIRE_FIXED64:
+    case CP_WIRE_FIXED64:
         return read_fixed(wire, field, 8);
-    case PP_WIRE_BYTES:
+    case CP_WIRE_BYTES:
         return read_bytes(wire, field);
-    case PP_WIRE_FIXED32:
+    case CP_WIRE_FIXED32:
         return read_fixed(wire, field, 4);
     default:
-        return pp_wire_fail(wire, field->offset,
+        return cp_wire_fail(wire, field->offset,
                             "expected a protobuf field of type 0, 1, 2 or 5, found type %u",
                             field->type);
     }
 }
 
-bool pp_wire_expect(struct pp_wire *wire, const struct pp_field *field, unsigned type,
+bool cp_wire_expect(struct cp_wire *wire, const struct cp_field *field, unsigned type,
                     const char *what)
 {
     if (field->type == type)
         return true;
-    return pp_wire_fail(wire, field->offset, "expected %s as a field of type %u, found type %u",
+    return cp_wire_fail(wire, field->offset, "expected %s as a field of type %u, found type %u",
                         what, type, field->type);
 }
 
-size_t pp_wire_count_varints(const uint8_t *data, size_t length)
+size_t cp_wire_count_varints(const uint8_t *data, size_t length)
 {
     size_t count = 0;
 
@@ -167,20 +167,20 @@ size_t pp_wire_count_varints(const uint8_t *data, size_t length)
     return count;
 }
 
-void pp_bytes_release(struct pp_bytes *bytes)
+void cp_bytes_release(struct cp_bytes *bytes)
 {
     free(bytes->data);
     memset(bytes, 0, sizeof(*bytes));
 }
 
-void pp_bytes_append(struct pp_bytes *bytes, const void *data, size_t length)
+void cp_bytes_append(struct cp_bytes *bytes, const void *data, size_t length)
 {
     if (length > bytes->capacity - bytes->length) {
         size_t capacity = bytes->capacity ? bytes->capacity : 256;
 
         while (capacity - bytes->length < length)
             capacity *= 2;
-        bytes->data = pp_heap_resize(bytes->data, capacity, 1);
+        bytes->data = cp_heap_resize(bytes->data, capacity, 1);
         bytes->capacity = capacity;
     }
     if (length)
@@ -188,7 +188,7 @@ void pp_bytes_append(struct pp_bytes *bytes, const void *data, size_t length)
     bytes->length += length;
 }
 
-void pp_bytes_varint(struct pp_bytes *bytes, uint64_t value)
+void cp_bytes_varint(struct cp_bytes *bytes, uint64_t value)
 {
     uint8_t encoded[MAX_VARINT_BYTES];
     size_t length = 0;
@@ -198,20 +198,20 @@ void pp_bytes_varint(struct pp_bytes *bytes, uint64_t value)
         value >>= 7;
     }
     encoded[length++] = (uint8_t)value;
-    pp_bytes_append(bytes, encoded, length);
+    cp_bytes_append(bytes, encoded, length);
 }
 
-void pp_bytes_number(struct pp_bytes *bytes, unsigned field, uint64_t value)
+void cp_bytes_number(struct cp_bytes *bytes, unsigned field, uint64_t value)
 {
     if (!value)
         return;
-    pp_bytes_varint(bytes, (uint64_t)field << 3 | PP_WIRE_VARINT);
-    pp_bytes_varint(bytes, value);
+    cp_bytes_varint(bytes, (uint64_t)field << 3 | CP_WIRE_VARINT);
+    cp_bytes_varint(bytes, value);
 }
 
-void pp_bytes_field(struct pp_bytes *bytes, unsigned field, const void *data, size_t length)
+void cp_bytes_field(struct cp_bytes *bytes, unsigned field, const void *data, size_t length)
 {
-    pp_bytes_varint(bytes, (uint64_t)field << 3 | PP_WIRE_BYTES);
-    pp_bytes_varint(bytes, length);
-    pp_bytes_append(bytes, data, length);
+    cp_bytes_varint(bytes, (uint64_t)field << 3 | CP_WIRE_BYTES);
+    cp_bytes_varint(bytes, length);
+    cp_bytes_append(bytes, data, length);
 }

@@ -43,7 +43,7 @@ static void fill_waited(sigset_t *set)
 
 /* Blocked too: SIGPIPE and SIGTTOU, so that a closed or busy terminal cannot end cpprof before it
  * has passed the command's status on. */
-static void block_signals(struct pp_child *child)
+static void block_signals(struct cp_child *child)
 {
     struct sigaction standard;
     sigset_t set;
@@ -58,7 +58,7 @@ static void block_signals(struct pp_child *child)
     sigaction(SIGCHLD, &standard, &child->child_action);
 }
 
-static void unblock_signals(const struct pp_child *child)
+static void unblock_signals(const struct cp_child *child)
 {
     sigaction(SIGCHLD, &child->child_action, NULL);
     sigprocmask(SIG_SETMASK, &child->mask, NULL);
@@ -66,7 +66,7 @@ static void unblock_signals(const struct pp_child *child)
 
 /* In the new process: everything as cpprof found it, then the command. Reports a failure through
  * the pipe, which a successful exec closes. */
-static _Noreturn void become(const struct pp_child *child, char *const *argv,
+static _Noreturn void become(const struct cp_child *child, char *const *argv,
                              char *const *environment, int report)
 {
     int reason;
@@ -91,7 +91,7 @@ static int read_report(int report)
     return got == (ssize_t)sizeof(reason) ? reason : 0;
 }
 
-static int fork_and_exec(struct pp_child *child, char *const *argv, char *const *environment)
+static int fork_and_exec(struct cp_child *child, char *const *argv, char *const *environment)
 {
     int report[2], reason;
 
@@ -114,8 +114,8 @@ static int fork_and_exec(struct pp_child *child, char *const *argv, char *const 
     return reason;
 }
 
-int pp_child_start(struct pp_child *child, char *const *argv, char *const *environment,
-                   struct pp_error *error)
+int cp_child_start(struct cp_child *child, char *const *argv, char *const *environment,
+                   struct cp_error *error)
 {
     int reason;
 
@@ -125,7 +125,7 @@ int pp_child_start(struct pp_child *child, char *const *argv, char *const *envir
     if (reason == 0)
         return 0;
     unblock_signals(child);
-    pp_fail(error, "%s: cannot run: %s", argv[0],
+    cp_fail(error, "%s: cannot run: %s", argv[0],
             reason == ENOENT ? "command not found, or its interpreter is missing"
                              : strerror(reason));
     return reason == ENOENT ? 127 : 126;
@@ -133,7 +133,7 @@ int pp_child_start(struct pp_child *child, char *const *argv, char *const *envir
 
 /* ---- While it runs ------------------------------------------------------------------------- */
 
-char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES])
+char *cp_child_stat(pid_t pid, char line[CP_CHILD_STAT_BYTES])
 {
     char path[64];
     char *name_end;
@@ -144,7 +144,7 @@ char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES])
     file = fopen(path, "re");
     if (!file)
         return NULL;
-    read = fgets(line, PP_CHILD_STAT_BYTES, file) != NULL;
+    read = fgets(line, CP_CHILD_STAT_BYTES, file) != NULL;
     fclose(file);
     name_end = read ? strrchr(line, ')') : NULL;
     return name_end ? name_end + 1 : NULL;
@@ -153,8 +153,8 @@ char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES])
 /* The letter of a thread, or of a process, which is that of its first thread; 0 if it is gone. */
 static int state_of(pid_t task)
 {
-    char line[PP_CHILD_STAT_BYTES];
-    const char *state = pp_child_stat(task, line);
+    char line[CP_CHILD_STAT_BYTES];
+    const char *state = cp_child_stat(task, line);
 
     return state && state[0] == ' ' ? state[1] : 0;
 }
@@ -188,7 +188,7 @@ static bool is_stopped(pid_t pid)
  * the command belongs to unless it left. One that the command itself sent to its group needs no
  * echo. Continuing a command that runs would only start its handler twice.
  */
-static bool is_for_child(const struct pp_child *child, const siginfo_t *info)
+static bool is_for_child(const struct cp_child *child, const siginfo_t *info)
 {
     if (info->si_signo == SIGCONT)
         return is_stopped(child->pid);
@@ -197,7 +197,7 @@ static bool is_for_child(const struct pp_child *child, const siginfo_t *info)
     return info->si_pid != child->pid;
 }
 
-static void pass_on(const struct pp_child *child, const siginfo_t *info)
+static void pass_on(const struct cp_child *child, const siginfo_t *info)
 {
     if (info->si_signo != SIGCHLD && is_for_child(child, info))
         kill(child->pid, info->si_signo);
@@ -228,7 +228,7 @@ static bool is_job_control(int number)
     return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
-static void remember_name(struct pp_child *child)
+static void remember_name(struct cp_child *child)
 {
     char path[64];
     FILE *file;
@@ -244,10 +244,10 @@ static void remember_name(struct pp_child *child)
 
 /* From its entry in /proc, as remember_name(). The 14th to the 17th field; the first two are before
  * the line. */
-static void remember_times(struct pp_child *child)
+static void remember_times(struct cp_child *child)
 {
-    char line[PP_CHILD_STAT_BYTES];
-    const char *fields = pp_child_stat(child->pid, line);
+    char line[CP_CHILD_STAT_BYTES];
+    const char *fields = cp_child_stat(child->pid, line);
     unsigned long user, system;
     long children_user, children_system;
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
@@ -261,7 +261,7 @@ static void remember_times(struct pp_child *child)
 }
 
 /* Takes all news of the child; true once it has ended. */
-static bool has_ended(struct pp_child *child, pp_child_watcher *watcher, void *ctx)
+static bool has_ended(struct cp_child *child, cp_child_watcher *watcher, void *ctx)
 {
     siginfo_t info;
 
@@ -280,7 +280,7 @@ static bool has_ended(struct pp_child *child, pp_child_watcher *watcher, void *c
         waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG);
         if (is_job_control(info.si_status)) {
             if (watcher)
-                watcher(ctx, child, PP_CHILD_PAUSES);
+                watcher(ctx, child, CP_CHILD_PAUSES);
             stop_alike(info.si_status);
         }
     }
@@ -297,8 +297,8 @@ static void wait_for_news(int signals, int messages, bool ticks)
     poll(wanted, 2, ticks || signals < 0 ? tick : -1);
 }
 
-void pp_child_wait(struct pp_child *child, struct pp_record_socket *sock, struct pp_parts *parts,
-                   pp_child_watcher *watcher, void *ctx)
+void cp_child_wait(struct cp_child *child, struct cp_record_socket *sock, struct cp_parts *parts,
+                   cp_child_watcher *watcher, void *ctx)
 {
     const struct timespec at_once = {0, 0};
     siginfo_t info;
@@ -309,22 +309,22 @@ void pp_child_wait(struct pp_child *child, struct pp_record_socket *sock, struct
     signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     while (!has_ended(child, watcher, ctx)) {
         if (watcher)
-            watcher(ctx, child, PP_CHILD_RUNS);
-        pp_record_socket_take(sock, parts);
+            watcher(ctx, child, CP_CHILD_RUNS);
+        cp_record_socket_take(sock, parts);
         wait_for_news(signals, sock->own, watcher != NULL);
         if (sigtimedwait(&set, &info, &at_once) > 0)
             pass_on(child, &info);
     }
-    pp_record_socket_take(sock, parts);
+    cp_record_socket_take(sock, parts);
     if (signals >= 0)
         close(signals);
     if (watcher)
-        watcher(ctx, child, PP_CHILD_PAUSES);
+        watcher(ctx, child, CP_CHILD_PAUSES);
 }
 
 /* ---- End ----------------------------------------------------------------------------------- */
 
-_Noreturn void pp_child_end_alike(const struct pp_child *child, int otherwise)
+_Noreturn void cp_child_end_alike(const struct cp_child *child, int otherwise)
 {
     const struct rlimit none = {0, 0};
     struct sigaction standard;

@@ -7,21 +7,21 @@
  * cpprof are handed on to it; signals of the terminal are not, since the terminal sends them to the
  * whole process group. When it stops (Ctrl-Z), cpprof stops, so that the shell sees the job stop.
  *
- * Owns: the child process until pp_child_wait() returns. From pp_child_start() on, cpprof's own
+ * Owns: the child process until cp_child_wait() returns. From cp_child_start() on, cpprof's own
  * signals are blocked and taken synchronously; there are no handlers.
  */
-#ifndef CPPROF_RECORD_CHILD_H
-#define CPPROF_RECORD_CHILD_H
+#ifndef CP_RECORD_CHILD_H
+#define CP_RECORD_CHILD_H
 
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct pp_error;
-struct pp_parts;
-struct pp_record_socket;
+struct cp_error;
+struct cp_parts;
+struct cp_record_socket;
 
-struct pp_child {
+struct cp_child {
     pid_t pid;
     int status;                    /* as waitpid() gives it, once it has ended */
     char last_name[32];            /* what it called itself at its end: another one after exec */
@@ -31,29 +31,29 @@ struct pp_child {
     struct sigaction child_action; /* likewise, of SIGCHLD */
 };
 
-/* Called while the command runs: twice a second with PP_CHILD_RUNS, and before cpprof stops or
- * goes on to other output with PP_CHILD_PAUSES. */
-enum pp_child_event { PP_CHILD_RUNS, PP_CHILD_PAUSES };
-typedef void pp_child_watcher(void *ctx, const struct pp_child *child, enum pp_child_event event);
+/* Called while the command runs: twice a second with CP_CHILD_RUNS, and before cpprof stops or
+ * goes on to other output with CP_CHILD_PAUSES. */
+enum cp_child_event { CP_CHILD_RUNS, CP_CHILD_PAUSES };
+typedef void cp_child_watcher(void *ctx, const struct cp_child *child, enum cp_child_event event);
 
 /* Starts argv[0], found along PATH, with that environment. Returns 0, or the exit status that a
  * shell would use (126 or 127) with a sentence. */
-int pp_child_start(struct pp_child *child, char *const *argv, char *const *environment,
-                   struct pp_error *error);
+int cp_child_start(struct cp_child *child, char *const *argv, char *const *environment,
+                   struct cp_error *error);
 
-enum { PP_CHILD_STAT_BYTES = 1024 };
+enum { CP_CHILD_STAT_BYTES = 1024 };
 
 /* What /proc/PID/stat says behind the name, which is in parentheses and may hold anything: " S ..."
  * from the third field on. NULL if it cannot be read. */
-char *pp_child_stat(pid_t pid, char line[PP_CHILD_STAT_BYTES]);
+char *cp_child_stat(pid_t pid, char line[CP_CHILD_STAT_BYTES]);
 
 /* Waits for its end, and takes meanwhile what the recorded processes send. `watcher` may
  * be NULL. */
-void pp_child_wait(struct pp_child *child, struct pp_record_socket *socket, struct pp_parts *parts,
-                   pp_child_watcher *watcher, void *ctx);
+void cp_child_wait(struct cp_child *child, struct cp_record_socket *socket, struct cp_parts *parts,
+                   cp_child_watcher *watcher, void *ctx);
 
 /* Ends cpprof as the command ended: with its exit status, or by the same signal without a core.
  * `otherwise` is the status in the place of 0. */
-_Noreturn void pp_child_end_alike(const struct pp_child *child, int otherwise);
+_Noreturn void cp_child_end_alike(const struct cp_child *child, int otherwise);
 
 #endif

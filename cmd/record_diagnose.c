@@ -88,17 +88,17 @@ static bool interpreter_of(const struct program *program, char *found, size_t si
 /* ---- ELF ----------------------------------------------------------------------------------- */
 
 static int wrong_machine(const struct program *program, const ElfW(Ehdr) * own,
-                         struct pp_error *error)
+                         struct cp_error *error)
 {
     const unsigned char *head = program->head;
     unsigned machine =
         head[EI_DATA] == ELFDATA2MSB ? head[18] * 256u + head[19] : head[19] * 256u + head[18];
 
     if (head[EI_CLASS] != own->e_ident[EI_CLASS])
-        return pp_fail(error, "%s is a %d-bit program: libpprof works in x86-64 programs only",
+        return cp_fail(error, "%s is a %d-bit program: libpprof works in x86-64 programs only",
                        program->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64);
     if (head[EI_DATA] != own->e_ident[EI_DATA] || machine != own->e_machine)
-        return pp_fail(error,
+        return cp_fail(error,
                        "%s is a program for another machine (ELF machine %u): libpprof works in "
                        "x86-64 programs only",
                        program->path, machine);
@@ -125,7 +125,7 @@ static void read_loader(const struct program *program, const ElfW(Ehdr) * header
     }
 }
 
-static int inspect_elf(const struct program *program, struct pp_error *error)
+static int inspect_elf(const struct program *program, struct cp_error *error)
 {
     ElfW(Ehdr) header, own;
     char loader[256];
@@ -141,17 +141,17 @@ static int inspect_elf(const struct program *program, struct pp_error *error)
     memcpy(&header, program->head, sizeof(header));
     read_loader(program, &header, loader, sizeof(loader));
     if (!loader[0])
-        return pp_fail(error,
+        return cp_fail(error,
                        "%s is statically linked: no library can be preloaded into it; link it "
                        "dynamically, or link libpprof_static.a into it",
                        program->path);
 #if defined(__GLIBC__)
     if (strstr(loader, "ld-musl")) {
-        pp_fail(error,
+        cp_fail(error,
                 "%s uses the musl C library, and libpprof works with glibc only: record a build of "
                 "it for glibc",
                 program->path);
-        return PP_DIAGNOSE_BREAKS;
+        return CP_DIAGNOSE_BREAKS;
     }
 #endif
     return 0;
@@ -159,19 +159,19 @@ static int inspect_elf(const struct program *program, struct pp_error *error)
 
 /* ---- Privileges ---------------------------------------------------------------------------- */
 
-static int inspect_privileges(const struct program *program, struct pp_error *error)
+static int inspect_privileges(const struct program *program, struct cp_error *error)
 {
     bool setuid = (program->info.st_mode & S_ISUID) && program->info.st_uid != getuid();
     bool setgid = (program->info.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
                   program->info.st_gid != getgid();
 
     if (setuid || setgid)
-        return pp_fail(error,
+        return cp_fail(error,
                        "%s is set%s: the system ignores LD_PRELOAD for it; record a copy without "
                        "that bit, or as the user that it switches to",
                        program->path, setuid ? "uid" : "gid");
     if (geteuid() != 0 && fgetxattr(program->fd, "security.capability", NULL, 0) > 0)
-        return pp_fail(error,
+        return cp_fail(error,
                        "%s has file capabilities: the system ignores LD_PRELOAD for it; record a "
                        "copy without them (setcap -r), or as root",
                        program->path);
@@ -194,7 +194,7 @@ static bool open_program(struct program *program, const char *path)
     return fstat(program->fd, &program->info) == 0;
 }
 
-static int inspect(const char *path, int depth, struct pp_error *error)
+static int inspect(const char *path, int depth, struct cp_error *error)
 {
     struct program program;
     char interpreter[PATH_MAX];
@@ -209,16 +209,16 @@ static int inspect(const char *path, int depth, struct pp_error *error)
     } else if (program.head_length > 2 && memcmp(program.head, "#!", 2) == 0 &&
                depth < MAX_INTERPRETERS &&
                interpreter_of(&program, interpreter, sizeof(interpreter))) {
-        struct pp_error inner;
+        struct cp_error inner;
         status = inspect(interpreter, depth + 1, &inner);
         if (status < 0)
-            pp_fail(error, "%s is a script, and its interpreter %.800s", path, inner.text);
+            cp_fail(error, "%s is a script, and its interpreter %.800s", path, inner.text);
     }
     close(program.fd);
     return status;
 }
 
-int pp_diagnose_command(const char *command, struct pp_error *error)
+int cp_diagnose_command(const char *command, struct cp_error *error)
 {
     char path[PATH_MAX];
 
@@ -228,38 +228,38 @@ int pp_diagnose_command(const char *command, struct pp_error *error)
 }
 
 /* The kernel keeps 15 bytes of a program's name; a script goes by its own. */
-static bool became_another(const char *command, const struct pp_child *child)
+static bool became_another(const char *command, const struct cp_child *child)
 {
     const char *name = strrchr(command, '/') ? strrchr(command, '/') + 1 : command;
 
     return child->last_name[0] && strncmp(name, child->last_name, 15) != 0;
 }
 
-void pp_diagnose_ended(const char *command, const struct pp_child *child, bool subprocesses,
-                       struct pp_error *error)
+void cp_diagnose_ended(const char *command, const struct cp_child *child, bool subprocesses,
+                       struct cp_error *error)
 {
     int number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
 
-    if (pp_diagnose_command(command, error) != PP_DIAGNOSE_FINE)
+    if (cp_diagnose_command(command, error) != CP_DIAGNOSE_FINE)
         return;
     if (number == SIGKILL)
-        pp_fail(error,
+        cp_fail(error,
                 "%s was killed by SIGKILL, which leaves no time to write a profile; end it "
                 "with SIGTERM or SIGINT, or stop earlier with -d SECONDS",
                 command);
     else if (number)
-        pp_fail(error,
+        cp_fail(error,
                 "%s was ended by signal %d (%s) before it could write its profile; -d SECONDS "
                 "writes it earlier",
                 command, number, strsignal(number));
     else if (!subprocesses && became_another(command, child))
-        pp_fail(
+        cp_fail(
             error,
             "%s replaced itself by another program (%s), which could not be followed; name that "
             "one, or add --subprocesses",
             command, child->last_name);
     else
-        pp_fail(error,
+        cp_fail(error,
                 "%s ended without writing one; perhaps it clears LD_PRELOAD, or leaves by a way "
                 "that runs nothing (a raw _exit system call; -d SECONDS writes it earlier); "
                 "LIBPPROF=log=stderr shows what the library says",

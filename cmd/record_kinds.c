@@ -48,7 +48,7 @@ static bool is_rate(const char *text, size_t length, const char *ends)
     return digits == length || (digits + 1 == length && strchr(ends, text[digits]));
 }
 
-static struct pp_record_kind *find(struct pp_record_kinds *kinds, const char *name)
+static struct cp_record_kind *find(struct cp_record_kinds *kinds, const char *name)
 {
     for (size_t i = 0; i < kinds->count; i++)
         if (strcmp(kinds->list[i].name, name) == 0)
@@ -56,32 +56,32 @@ static struct pp_record_kind *find(struct pp_record_kinds *kinds, const char *na
     return NULL;
 }
 
-static int take(struct pp_record_kinds *kinds, const char *word, size_t length)
+static int take(struct cp_record_kinds *kinds, const char *word, size_t length)
 {
     size_t name_length = strcspn(word, ":,");
     const char *rate = word + name_length + 1;
     size_t rate_length = name_length < length ? length - name_length - 1 : 0;
     const struct kind *kind = NULL;
-    struct pp_record_kind *taken;
+    struct cp_record_kind *taken;
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (is_word(known[i].name, word, name_length))
             kind = &known[i];
     if (is_word("allocs", word, name_length))
-        return pp_bad_usage("record",
+        return cp_bad_usage("record",
                             "record: -e: the heap profile has the allocations too: -e heap, "
                             "then cpprof top --sample alloc_space");
     if (!kind)
-        return pp_bad_usage(
+        return cp_bad_usage(
             "record",
             "record: -e: expected cpu, heap, peak, block, mutex, thread or fd, found '%.*s'",
             (int)length, word);
     if (name_length < length && !kind->rate_ends)
-        return pp_bad_usage("record", "record: -e: %s, found '%.*s'", kind->no_rate,
+        return cp_bad_usage("record", "record: -e: %s, found '%.*s'", kind->no_rate,
                             (int)rate_length, rate);
     if (name_length < length &&
         (rate_length >= sizeof(taken->rate) || !is_rate(rate, rate_length, kind->rate_ends)))
-        return pp_bad_usage("record", "record: -e: expected a number behind %s:, found '%.*s'",
+        return cp_bad_usage("record", "record: -e: expected a number behind %s:, found '%.*s'",
                             kind->name, (int)rate_length, rate);
     taken = find(kinds, kind->name);
     if (!taken)
@@ -92,7 +92,7 @@ static int take(struct pp_record_kinds *kinds, const char *word, size_t length)
     return 0;
 }
 
-int pp_record_kinds_parse(const char *events, struct pp_record_kinds *kinds)
+int cp_record_kinds_parse(const char *events, struct cp_record_kinds *kinds)
 {
     memset(kinds, 0, sizeof(*kinds));
     for (;;) {
@@ -125,7 +125,7 @@ static bool is_good_word(const char *word, size_t length, long *hz)
     return false;
 }
 
-void pp_record_kinds_inherit(const char *options, struct pp_record_kinds *kinds, long *hz)
+void cp_record_kinds_inherit(const char *options, struct cp_record_kinds *kinds, long *hz)
 {
     for (size_t length; *options; options += length + (options[length] == ',')) {
         char name[16];
@@ -141,13 +141,13 @@ void pp_record_kinds_inherit(const char *options, struct pp_record_kinds *kinds,
     }
 }
 
-char *pp_record_kinds_words(const struct pp_record_kinds *kinds, long hz)
+char *cp_record_kinds_words(const struct cp_record_kinds *kinds, long hz)
 {
     enum { WORD_BYTES = 32 };
-    char *words = pp_heap_alloc(kinds->count * WORD_BYTES + 1, 1), *to = words;
+    char *words = cp_heap_alloc(kinds->count * WORD_BYTES + 1, 1), *to = words;
 
     for (size_t i = 0; i < kinds->count; i++) {
-        const struct pp_record_kind *kind = &kinds->list[i];
+        const struct cp_record_kind *kind = &kinds->list[i];
         const char *comma = i > 0 ? "," : "";
 
         if (strcmp(kind->name, "cpu") == 0)
@@ -182,7 +182,7 @@ static bool is_place_of_the_system(const char *path)
 /* Every "%k" of `output` becomes `kind`. */
 static char *replace(const char *output, const char *kind)
 {
-    char *path = pp_heap_alloc(strlen(output) * (strlen(kind) + 1) + 1, 1), *to = path;
+    char *path = cp_heap_alloc(strlen(output) * (strlen(kind) + 1) + 1, 1), *to = path;
 
     while (*output) {
         if (output[0] == '%' && output[1] == 'k') {
@@ -195,7 +195,7 @@ static char *replace(const char *output, const char *kind)
     return path;
 }
 
-char *pp_record_kind_output(const struct pp_record_kinds *kinds, size_t index, const char *output)
+char *cp_record_kind_output(const struct cp_record_kinds *kinds, size_t index, const char *output)
 {
     const char *kind = kinds->list[index].name;
     char *path;
@@ -204,8 +204,8 @@ char *pp_record_kind_output(const struct pp_record_kinds *kinds, size_t index, c
         return replace(output, kind);
     if (asprintf(&path, "%.*s.%s%s", (int)length_without_suffix(output), output, kind,
                  output + length_without_suffix(output)) < 0) {
-        pp_complain("out of memory");
-        exit(PP_EXIT_BAD_INPUT);
+        cp_complain("out of memory");
+        exit(CP_EXIT_BAD_INPUT);
     }
     return path;
 }

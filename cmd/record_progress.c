@@ -15,7 +15,7 @@
 /* A command that is done before has nothing to wait for. */
 #define QUIET_SECONDS 0.4
 
-void pp_progress_init(struct pp_progress *progress, bool with_children)
+void cp_progress_init(struct cp_progress *progress, bool with_children)
 {
     const char *terminal = getenv("TERM");
 
@@ -46,11 +46,11 @@ static double cpu_seconds(pid_t pid, bool with_children)
 {
     enum { FIRST_BEHIND_NAME = 3, USER_TIME = 14, SYSTEM_TIME = 15, CHILDREN_END = 17 };
     int last = with_children ? CHILDREN_END : SYSTEM_TIME;
-    char line[PP_CHILD_STAT_BYTES];
+    char line[CP_CHILD_STAT_BYTES];
     unsigned long ticks = 0;
     char *word, *rest;
 
-    word = pp_child_stat(pid, line);
+    word = cp_child_stat(pid, line);
     word = word ? strtok_r(word, " ", &rest) : NULL;
     for (int field = FIRST_BEHIND_NAME; word && field <= last; field++) {
         if (field >= USER_TIME)
@@ -68,7 +68,7 @@ static bool may_draw(void)
            (terminal.c_lflag & ICANON);
 }
 
-static void draw(struct pp_progress *progress, const struct pp_child *child)
+static void draw(struct cp_progress *progress, const struct cp_child *child)
 {
     double cpu = cpu_seconds(child->pid, progress->with_children);
     double elapsed = seconds_since(&progress->start);
@@ -82,11 +82,11 @@ static void draw(struct pp_progress *progress, const struct pp_child *child)
     progress->drawn = true;
 }
 
-void pp_progress_watch(void *ctx, const struct pp_child *child, enum pp_child_event event)
+void cp_progress_watch(void *ctx, const struct cp_child *child, enum cp_child_event event)
 {
-    struct pp_progress *progress = ctx;
+    struct cp_progress *progress = ctx;
 
-    if (event == PP_CHILD_RUNS) {
+    if (event == CP_CHILD_RUNS) {
         draw(progress, child);
     } else if (progress->drawn) {
         put(ERASE_LINE);

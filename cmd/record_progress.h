@@ -5,23 +5,23 @@
  * Only if standard error is a terminal on which cpprof is in the foreground, and only while the
  * terminal works by lines: an editor or a pager has the screen for itself.
  */
-#ifndef CPPROF_RECORD_PROGRESS_H
-#define CPPROF_RECORD_PROGRESS_H
+#ifndef CP_RECORD_PROGRESS_H
+#define CP_RECORD_PROGRESS_H
 
 #include "record_child.h"
 
 #include <time.h>
 
-struct pp_progress {
+struct cp_progress {
     bool enabled;
     bool with_children; /* count the CPU time of processes that the command waited for */
     bool drawn;         /* the line is on the screen */
     struct timespec start;
 };
 
-void pp_progress_init(struct pp_progress *progress, bool with_children);
+void cp_progress_init(struct cp_progress *progress, bool with_children);
 
-/* A pp_child_watcher; ctx is the pp_progress. */
-void pp_progress_watch(void *ctx, const struct pp_child *child, enum pp_child_event event);
+/* A cp_child_watcher; ctx is the cp_progress. */
+void cp_progress_watch(void *ctx, const struct cp_child *child, enum cp_child_event event);
 
 #endif

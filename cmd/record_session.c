@@ -37,8 +37,8 @@ static char *join(const char *format, const char *first, const char *second)
     char *text;
 
     if (asprintf(&text, format, first, second) < 0) {
-        pp_complain("out of memory");
-        exit(PP_EXIT_BAD_INPUT);
+        cp_complain("out of memory");
+        exit(CP_EXIT_BAD_INPUT);
     }
     return text;
 }
@@ -49,7 +49,7 @@ static char *join(const char *format, const char *first, const char *second)
 static char *library_beside_command(void)
 {
     static const char *const folders[] = {"/../lib/libpprof.so.0",
-                                          "/../" CPPROF_LIBDIR "/libpprof.so.0"};
+                                          "/../" CP_LIBDIR "/libpprof.so.0"};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -67,26 +67,26 @@ static char *library_beside_command(void)
     return NULL;
 }
 
-static int find_library(struct pp_session *session, struct pp_error *error)
+static int find_library(struct cp_session *session, struct cp_error *error)
 {
     const char *given = getenv("LIBPPROF_LIBRARY");
 
     if (given && *given) {
         session->library = realpath(given, NULL);
         if (!session->library)
-            return pp_fail(error, "LIBPPROF_LIBRARY=%s: %s", given, strerror(errno));
+            return cp_fail(error, "LIBPPROF_LIBRARY=%s: %s", given, strerror(errno));
         return 0;
     }
     session->library = library_beside_command();
     if (!session->library)
-        return pp_fail(error,
+        return cp_fail(error,
                        "libpprof.so.0: expected it in ../lib beside cpprof, found none; build "
                        "or install it, or name it with LIBPPROF_LIBRARY=/path");
     return 0;
 }
 
 /* Blanks and colons separate the names in LD_PRELOAD: such a path gets a link in our folder. */
-static int make_preloadable(struct pp_session *session, struct pp_error *error)
+static int make_preloadable(struct cp_session *session, struct cp_error *error)
 {
     char *link_name;
 
@@ -94,7 +94,7 @@ static int make_preloadable(struct pp_session *session, struct pp_error *error)
         return 0;
     link_name = join("%s/%s", session->folder, LIBRARY_LINK);
     if (strpbrk(link_name, " :") || symlink(session->library, link_name) < 0) {
-        pp_fail(error, "%s: a path with blanks or colons cannot be preloaded; move the library",
+        cp_fail(error, "%s: a path with blanks or colons cannot be preloaded; move the library",
                 session->library);
         free(link_name);
         return -1;
@@ -219,35 +219,35 @@ static char *make_locked_folder(const char *parent, int *lock)
     return folder;
 }
 
-static int make_folder(struct pp_session *session, const char *parent, const char *why,
-                       struct pp_error *error)
+static int make_folder(struct cp_session *session, const char *parent, const char *why,
+                       struct cp_error *error)
 {
     remove_left_over(parent);
     session->folder = make_locked_folder(parent, &session->lock);
     if (!session->folder)
-        return pp_fail(error, "%s: cannot make a folder for the recording there: %s%s", parent,
+        return cp_fail(error, "%s: cannot make a folder for the recording there: %s%s", parent,
                        strerror(errno), why);
     return 0;
 }
 
 /* Whether it can be written; *apart: the folder cannot stand beside it. NULL if not. */
-static char *check_output(const char *output, bool *apart, struct pp_error *error)
+static char *check_output(const char *output, bool *apart, struct cp_error *error)
 {
     struct stat info;
     bool exists = stat(output, &info) == 0;
     char *parent = NULL;
 
     if (exists && S_ISDIR(info.st_mode))
-        pp_fail(error, "%s: expected the name of a file to write, found a directory", output);
+        cp_fail(error, "%s: expected the name of a file to write, found a directory", output);
     else if (exists && access(output, W_OK) < 0)
-        pp_fail(error, "%s: cannot write: %s", output, strerror(errno));
+        cp_fail(error, "%s: cannot write: %s", output, strerror(errno));
     else if (!(parent = output_folder(output)))
-        pp_fail(error, "%s: cannot write there: %s", output, strerror(errno));
+        cp_fail(error, "%s: cannot write there: %s", output, strerror(errno));
     *apart = parent && ((exists && !S_ISREG(info.st_mode)) || !can_be_an_option(parent));
     return parent;
 }
 
-static int place_folder(struct pp_session *session, struct pp_error *error)
+static int place_folder(struct cp_session *session, struct cp_error *error)
 {
     const char *temporary = getenv("TMPDIR");
     bool apart = false;
@@ -274,7 +274,7 @@ static int place_folder(struct pp_session *session, struct pp_error *error)
 /* A per cent sign begins a placeholder in the library's file names. */
 static char *escape_percents(const char *path)
 {
-    char *escaped = pp_heap_alloc(2 * strlen(path) + 1, 1), *to = escaped;
+    char *escaped = cp_heap_alloc(2 * strlen(path) + 1, 1), *to = escaped;
 
     for (; *path; path++) {
         *to++ = *path;
@@ -284,12 +284,12 @@ static char *escape_percents(const char *path)
     return escaped;
 }
 
-static char *option_list(const struct pp_session *session)
+static char *option_list(const struct cp_session *session)
 {
-    const struct pp_record_options *options = session->options;
+    const struct cp_record_options *options = session->options;
     const char *inherited = getenv("LIBPPROF");
     char *folder = escape_percents(session->folder);
-    char *kinds = pp_record_kinds_words(&options->kinds, options->hz);
+    char *kinds = cp_record_kinds_words(&options->kinds, options->hz);
     char duration[64] = "";
     char *list;
 
@@ -300,15 +300,15 @@ static char *option_list(const struct pp_session *session)
                  SUFFIX, session->socket.word, options->subprocesses ? ",subprocesses" : "",
                  duration, options->engine ? ",engine=" : "",
                  options->engine ? options->engine : "") < 0) {
-        pp_complain("out of memory");
-        exit(PP_EXIT_BAD_INPUT);
+        cp_complain("out of memory");
+        exit(CP_EXIT_BAD_INPUT);
     }
     free(kinds);
     free(folder);
     return list;
 }
 
-static char *preload_list(const struct pp_session *session)
+static char *preload_list(const struct cp_session *session)
 {
     const char *inherited = getenv("LD_PRELOAD");
 
@@ -327,13 +327,13 @@ static bool is_ours(const char *variable)
 }
 
 /* The last two are ours, to be freed. */
-static void make_environment(struct pp_session *session)
+static void make_environment(struct cp_session *session)
 {
     size_t count = 0, kept = 0;
 
     while (environ[count])
         count++;
-    session->environment = pp_heap_alloc(count + 3, sizeof(*session->environment));
+    session->environment = cp_heap_alloc(count + 3, sizeof(*session->environment));
     for (size_t i = 0; i < count; i++)
         if (!is_ours(environ[i]))
             session->environment[kept++] = environ[i];
@@ -341,7 +341,7 @@ static void make_environment(struct pp_session *session)
     session->environment[kept] = option_list(session);
 }
 
-static void free_environment(struct pp_session *session)
+static void free_environment(struct cp_session *session)
 {
     size_t count = 0;
 
@@ -354,41 +354,41 @@ static void free_environment(struct pp_session *session)
     free(session->environment);
 }
 
-int pp_session_open(struct pp_session *session, const struct pp_record_options *options,
-                    struct pp_error *error)
+int cp_session_open(struct cp_session *session, const struct cp_record_options *options,
+                    struct cp_error *error)
 {
     memset(session, 0, sizeof(*session));
     session->options = options;
     session->lock = -1;
     session->socket.own = session->socket.command = -1;
     for (size_t i = 0; i < options->kinds.count; i++)
-        session->outputs[i] = pp_record_kind_output(&options->kinds, i, options->output);
+        session->outputs[i] = cp_record_kind_output(&options->kinds, i, options->output);
     if (find_library(session, error) < 0 || place_folder(session, error) < 0 ||
         make_preloadable(session, error) < 0) {
-        pp_session_close(session);
+        cp_session_close(session);
         return -1;
     }
-    pp_record_socket_open(&session->socket);
+    cp_record_socket_open(&session->socket);
     make_environment(session);
     return 0;
 }
 
 /* ---- The profiles -------------------------------------------------------------------------- */
 
-void pp_session_take_rest(struct pp_session *session)
+void cp_session_take_rest(struct cp_session *session)
 {
-    pp_record_socket_take(&session->socket, &session->parts);
-    pp_parts_take_folder(&session->parts, session->folder);
+    cp_record_socket_take(&session->socket, &session->parts);
+    cp_parts_take_folder(&session->parts, session->folder);
 }
 
-static int merge_and_put(struct pp_profile **profiles, size_t count, const char *output,
-                         struct pp_profile **out, struct pp_error *error)
+static int merge_and_put(struct cp_profile **profiles, size_t count, const char *output,
+                         struct cp_profile **out, struct cp_error *error)
 {
-    if (pp_profile_align_units(profiles, count, error) < 0 ||
-        pp_profile_merge(profiles, count, out, error) < 0)
+    if (cp_profile_align_units(profiles, count, error) < 0 ||
+        cp_profile_merge(profiles, count, out, error) < 0)
         return -1;
-    if (pp_profile_write_file(output, *out, error) < 0) {
-        pp_profile_free(*out);
+    if (cp_profile_write_file(output, *out, error) < 0) {
+        cp_profile_free(*out);
         *out = NULL;
         return -1;
     }
@@ -396,18 +396,18 @@ static int merge_and_put(struct pp_profile **profiles, size_t count, const char 
 }
 
 /* Bytes that are no profile cost their process, not the others. */
-static size_t decode(const struct pp_part **parts, size_t count, struct pp_profile **profiles,
-                     const struct pp_part **last)
+static size_t decode(const struct cp_part **parts, size_t count, struct cp_profile **profiles,
+                     const struct cp_part **last)
 {
-    struct pp_error error;
+    struct cp_error error;
     size_t good = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct pp_bytes *bytes = &parts[i]->bytes;
+        const struct cp_bytes *bytes = &parts[i]->bytes;
 
-        if (pp_profile_read_bytes(bytes->data, bytes->length, PP_PROFILE_MAX_BYTES, &profiles[good],
+        if (cp_profile_read_bytes(bytes->data, bytes->length, CP_PROFILE_MAX_BYTES, &profiles[good],
                                   &error) < 0) {
-            pp_complain("warning: the %s profile of process %d is left out: %s", parts[i]->kind,
+            cp_complain("warning: the %s profile of process %d is left out: %s", parts[i]->kind,
                         (int)parts[i]->process, error.text);
         } else {
             *last = parts[i];
@@ -417,7 +417,7 @@ static size_t decode(const struct pp_part **parts, size_t count, struct pp_profi
     return good;
 }
 
-static unsigned count_processes(const struct pp_part **parts, size_t count)
+static unsigned count_processes(const struct cp_part **parts, size_t count)
 {
     unsigned processes = 0;
 
@@ -426,26 +426,26 @@ static unsigned count_processes(const struct pp_part **parts, size_t count)
     return processes;
 }
 
-static void warn_of_incomplete(const struct pp_session *session, const char *kind, pid_t command)
+static void warn_of_incomplete(const struct cp_session *session, const char *kind, pid_t command)
 {
-    size_t count = pp_parts_incomplete(&session->parts, kind, command);
+    size_t count = cp_parts_incomplete(&session->parts, kind, command);
 
     if (count > 0)
-        pp_complain("warning: %zu %s profile%s arrived incomplete and %s left out", count, kind,
+        cp_complain("warning: %zu %s profile%s arrived incomplete and %s left out", count, kind,
                     count == 1 ? "" : "s", count == 1 ? "is" : "are");
 }
 
-int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
-                       struct pp_profile **out, struct pp_error *error)
+int cp_session_collect(struct cp_session *session, size_t kind, pid_t command,
+                       struct cp_profile **out, struct cp_error *error)
 {
     const char *name = session->options->kinds.list[kind].name;
     pid_t only = session->options->subprocesses ? 0 : command;
     const char *output = session->outputs[kind];
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-    const struct pp_part **parts = pp_heap_alloc(session->parts.count, sizeof(*parts));
-    size_t count = pp_parts_select(&session->parts, name, only, parts);
-    struct pp_profile **profiles = pp_heap_alloc(count, sizeof(struct pp_profile *));
-    const struct pp_part *last = NULL;
+    const struct cp_part **parts = cp_heap_alloc(session->parts.count, sizeof(*parts));
+    size_t count = cp_parts_select(&session->parts, name, only, parts);
+    struct cp_profile **profiles = cp_heap_alloc(count, sizeof(struct cp_profile *));
+    const struct cp_part *last = NULL;
     int status = 0;
 
     *out = NULL;
@@ -454,7 +454,7 @@ int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
     count = decode(parts, count, profiles, &last);
     if (count == 1) {
         status =
-            pp_file_put(output, &last->bytes, error); /* byte for byte what the process wrote */
+            cp_file_put(output, &last->bytes, error); /* byte for byte what the process wrote */
         if (status == 0) {
             *out = profiles[0];
             profiles[0] = NULL;
@@ -463,7 +463,7 @@ int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
         status = merge_and_put(profiles, count, output, out, error);
     }
     for (size_t i = 0; i < count; i++)
-        pp_profile_free(profiles[i]);
+        cp_profile_free(profiles[i]);
     free(profiles);
     free(parts);
     return status < 0 ? -1 : 0;
@@ -471,16 +471,16 @@ int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
-void pp_session_close(struct pp_session *session)
+void cp_session_close(struct cp_session *session)
 {
     if (session->folder)
         remove_folder(session->folder);
     if (session->lock >= 0)
         close(session->lock);
-    pp_record_socket_close(&session->socket);
-    pp_parts_release(&session->parts);
+    cp_record_socket_close(&session->socket);
+    cp_parts_release(&session->parts);
     free_environment(session);
-    for (size_t i = 0; i < PP_RECORD_KINDS_MAX; i++)
+    for (size_t i = 0; i < CP_RECORD_KINDS_MAX; i++)
         free(session->outputs[i]);
     free(session->folder);
     free(session->library);

@@ -12,8 +12,8 @@
  *
  * Owns: the folder and everything in it; the socket; what has arrived.
  */
-#ifndef CPPROF_RECORD_SESSION_H
-#define CPPROF_RECORD_SESSION_H
+#ifndef CP_RECORD_SESSION_H
+#define CP_RECORD_SESSION_H
 
 #include "record_kinds.h"
 #include "record_parts.h"
@@ -22,46 +22,46 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct pp_error;
-struct pp_profile;
+struct cp_error;
+struct cp_profile;
 
-struct pp_record_options {
-    struct pp_record_kinds kinds;
-    const char *output; /* see pp_record_kind_output() */
+struct cp_record_options {
+    struct cp_record_kinds kinds;
+    const char *output; /* see cp_record_kind_output() */
     long hz;
     long duration_ms;   /* 0: until the end */
     const char *engine; /* NULL: whatever the library takes */
     bool subprocesses;
 };
 
-struct pp_session {
-    const struct pp_record_options *options;
+struct cp_session {
+    const struct cp_record_options *options;
     char *library; /* as LD_PRELOAD can name it */
     char *folder;
     int lock; /* the folder's descriptor, locked; or -1 */
-    struct pp_record_socket socket;
-    struct pp_parts parts; /* what has arrived */
+    struct cp_record_socket socket;
+    struct cp_parts parts; /* what has arrived */
     char **environment;    /* the command's; NULL-terminated */
-    char *outputs[PP_RECORD_KINDS_MAX];
-    unsigned processes; /* how many wrote a profile, after pp_session_collect() */
+    char *outputs[CP_RECORD_KINDS_MAX];
+    unsigned processes; /* how many wrote a profile, after cp_session_collect() */
 };
 
 /* Finds the library, makes the folder and the environment. Returns 0 or -1 with a sentence. */
-int pp_session_open(struct pp_session *session, const struct pp_record_options *options,
-                    struct pp_error *error);
+int cp_session_open(struct cp_session *session, const struct cp_record_options *options,
+                    struct cp_error *error);
 
 /* Once the command has ended: takes what is left on the socket and in the folder. */
-void pp_session_take_rest(struct pp_session *session);
+void cp_session_take_rest(struct cp_session *session);
 
 /*
  * Reads what the command (with `subprocesses`: every process) wrote of a kind, and puts it where
  * the options want it. Returns 0 and the profile in *out, to be freed; NULL if there was none. -1
  * with a sentence if it cannot be written.
  */
-int pp_session_collect(struct pp_session *session, size_t kind, pid_t command,
-                       struct pp_profile **out, struct pp_error *error);
+int cp_session_collect(struct cp_session *session, size_t kind, pid_t command,
+                       struct cp_profile **out, struct cp_error *error);
 
 /* Removes the folder. */
-void pp_session_close(struct pp_session *session);
+void cp_session_close(struct cp_session *session);
 
 #endif

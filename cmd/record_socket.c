@@ -43,18 +43,18 @@ static void prepare_end_of_command(int fd)
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-void pp_record_socket_open(struct pp_record_socket *sock)
+void cp_record_socket_open(struct cp_record_socket *sock)
 {
     struct stat info;
     int ends[2];
 
-    *sock = (struct pp_record_socket){.own = -1, .command = -1};
+    *sock = (struct cp_record_socket){.own = -1, .command = -1};
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return;
     sock->own = ends[0];
     sock->command = to_high_number(ends[1]);
     if (sock->command < 0 || fstat(sock->command, &info) < 0) {
-        pp_record_socket_close(sock);
+        cp_record_socket_close(sock);
         return;
     }
     prepare_end_of_command(sock->command);
@@ -62,16 +62,16 @@ void pp_record_socket_open(struct pp_record_socket *sock)
              (unsigned long long)info.st_dev, (unsigned long long)info.st_ino);
 }
 
-void pp_record_socket_started(struct pp_record_socket *sock)
+void cp_record_socket_started(struct cp_record_socket *sock)
 {
     if (sock->command >= 0)
         close(sock->command);
     sock->command = -1;
 }
 
-void pp_record_socket_take(struct pp_record_socket *sock, struct pp_parts *parts)
+void cp_record_socket_take(struct cp_record_socket *sock, struct cp_parts *parts)
 {
-    static char message[PP_PART_MESSAGE_MAX];
+    static char message[CP_PART_MESSAGE_MAX];
     ssize_t got = 1;
 
     while (sock->own >= 0 && got > 0) {
@@ -79,16 +79,16 @@ void pp_record_socket_take(struct pp_record_socket *sock, struct pp_parts *parts
             got = recv(sock->own, message, sizeof(message), MSG_DONTWAIT);
         while (got < 0 && errno == EINTR);
         if (got > 0)
-            pp_parts_take_message(parts, message, (size_t)got);
+            cp_parts_take_message(parts, message, (size_t)got);
     }
     if (got == 0)
-        pp_record_socket_close(sock); /* nobody has the other end any more */
+        cp_record_socket_close(sock); /* nobody has the other end any more */
 }
 
-void pp_record_socket_close(struct pp_record_socket *sock)
+void cp_record_socket_close(struct cp_record_socket *sock)
 {
-    pp_record_socket_started(sock);
+    cp_record_socket_started(sock);
     if (sock->own >= 0)
         close(sock->own);
-    *sock = (struct pp_record_socket){.own = -1, .command = -1};
+    *sock = (struct cp_record_socket){.own = -1, .command = -1};
 }

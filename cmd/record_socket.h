@@ -8,28 +8,28 @@
  *
  * Owns: both ends.
  */
-#ifndef CPPROF_RECORD_SOCKET_H
-#define CPPROF_RECORD_SOCKET_H
+#ifndef CP_RECORD_SOCKET_H
+#define CP_RECORD_SOCKET_H
 
 #include <stdbool.h>
 
-struct pp_parts;
+struct cp_parts;
 
-struct pp_record_socket {
+struct cp_record_socket {
     int own;       /* cpprof's end; -1 if there is no socket */
     int command;   /* the command's, or -1 */
     char word[80]; /* the library's option, with a comma in front; "" if there is no socket */
 };
 
 /* Without descriptors to be had there is no socket, and the processes write files. */
-void pp_record_socket_open(struct pp_record_socket *socket);
+void cp_record_socket_open(struct cp_record_socket *socket);
 
 /* Once the command has its end. */
-void pp_record_socket_started(struct pp_record_socket *socket);
+void cp_record_socket_started(struct cp_record_socket *socket);
 
 /* Takes what has arrived; never waits. */
-void pp_record_socket_take(struct pp_record_socket *socket, struct pp_parts *parts);
+void cp_record_socket_take(struct cp_record_socket *socket, struct cp_parts *parts);
 
-void pp_record_socket_close(struct pp_record_socket *socket);
+void cp_record_socket_close(struct cp_record_socket *socket);
 
 #endif

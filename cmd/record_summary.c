@@ -45,9 +45,9 @@ static void print_quoted(const char *word)
     fputc('\'', stderr);
 }
 
-void pp_record_print_next(const struct pp_record_summary *summary)
+void cp_record_print_next(const struct cp_record_summary *summary)
 {
-    const struct pp_session *session = summary->session;
+    const struct cp_session *session = summary->session;
     const char *first = NULL;
 
     for (size_t i = 0; i < session->options->kinds.count; i++) {
@@ -66,10 +66,10 @@ void pp_record_print_next(const struct pp_record_summary *summary)
 }
 
 /* What the library has to say beside the count of its samples: losses, refusals. */
-static void print_troubles(const struct pp_profile *profile)
+static void print_troubles(const struct cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->comment_count; i++) {
-        const char *comment = pp_profile_text(profile, profile->comments[i]);
+        const char *comment = cp_profile_text(profile, profile->comments[i]);
 
         if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " engine; of ") &&
             !strstr(comment, " blocks sampled "))
@@ -77,66 +77,66 @@ static void print_troubles(const struct pp_profile *profile)
     }
 }
 
-void pp_record_say_missing(const struct pp_record_summary *summary, size_t kind)
+void cp_record_say_missing(const struct cp_record_summary *summary, size_t kind)
 {
     const char *output = summary->session->outputs[kind];
     struct stat info;
 
     if (lstat(output, &info) == 0 && S_ISREG(info.st_mode))
-        pp_complain("%s is from an earlier run; it was left as it is", output);
+        cp_complain("%s is from an earlier run; it was left as it is", output);
 }
 
 /* Most of what it took was used by others. */
-static bool is_wrapper(const struct pp_record_summary *summary)
+static bool is_wrapper(const struct cp_record_summary *summary)
 {
-    const struct pp_child *child = summary->child;
+    const struct cp_child *child = summary->child;
 
     return !summary->session->options->subprocesses &&
            child->children_seconds >= LEAST_CHILDREN_SECONDS &&
            child->children_seconds > 2 * child->seconds;
 }
 
-void pp_record_advise(const struct pp_record_summary *summary)
+void cp_record_advise(const struct cp_record_summary *summary)
 {
     if (is_wrapper(summary))
-        pp_complain("the processes that the command started used %.2f s of CPU time, the command "
+        cp_complain("the processes that the command started used %.2f s of CPU time, the command "
                     "itself %.2f s; --subprocesses records them too",
                     summary->child->children_seconds, summary->child->seconds);
 }
 
-static void print_absence(const struct pp_record_summary *summary, size_t kind)
+static void print_absence(const struct cp_record_summary *summary, size_t kind)
 {
-    const struct pp_record_options *options = summary->session->options;
+    const struct cp_record_options *options = summary->session->options;
     const char *why = options->kinds.list[kind].empty;
 
     if (why) {
-        pp_complain("no samples: %s", why);
+        cp_complain("no samples: %s", why);
         return;
     }
     if (is_wrapper(summary)) {
-        pp_complain("no samples: the command itself used hardly any CPU time");
+        cp_complain("no samples: the command itself used hardly any CPU time");
         return;
     }
-    pp_complain("no samples: the command used less CPU time than the %g ms between two of them; "
+    cp_complain("no samples: the command used less CPU time than the %g ms between two of them; "
                 "try -F %ld",
                 1000.0 / (double)options->hz,
                 options->hz < MAX_HZ / 10 ? options->hz * 10 : MAX_HZ);
 }
 
 /* Of what is in use at the end there may be nothing, although there were samples. */
-static int init_report(struct pp_report *report, struct pp_profile *profile,
-                       struct pp_report_options *options, bool is_heap)
+static int init_report(struct cp_report *report, struct cp_profile *profile,
+                       struct cp_report_options *options, bool is_heap)
 {
-    struct pp_error error;
-    int status = pp_report_init(report, profile, options, &error);
+    struct cp_error error;
+    int status = cp_report_init(report, profile, options, &error);
 
     if (status == 0 && report->total == 0 && is_heap) {
-        pp_report_release(report);
+        cp_report_release(report);
         options->sample = "alloc_space";
-        status = pp_report_init(report, profile, options, &error);
+        status = cp_report_init(report, profile, options, &error);
     }
     if (status < 0)
-        pp_complain("%s", error.text);
+        cp_complain("%s", error.text);
     return status;
 }
 
@@ -152,15 +152,15 @@ static bool leaves_are_hooks(const char *kind)
     return true;
 }
 
-static void print_top(struct pp_record_summary *summary, size_t kind, struct pp_profile *profile)
+static void print_top(struct cp_record_summary *summary, size_t kind, struct cp_profile *profile)
 {
     const char *name = summary->session->options->kinds.list[kind].name;
-    struct pp_report_options options = {.node_count = SUMMARY_ROWS,
+    struct cp_report_options options = {.node_count = SUMMARY_ROWS,
                                         .by_cum = leaves_are_hooks(name)};
-    struct pp_report report;
+    struct cp_report report;
 
-    pp_profile_demangle(profile);
-    pp_profile_prune(profile);
+    cp_profile_demangle(profile);
+    cp_profile_prune(profile);
     if (init_report(&report, profile, &options, strcmp(name, "heap") == 0) < 0)
         return;
     if (report.total == 0) {
@@ -168,26 +168,26 @@ static void print_top(struct pp_record_summary *summary, size_t kind, struct pp_
     } else {
         if (strcmp(name, "cpu") != 0)
             fprintf(stderr, "Type: %s\n", report.sample_type);
-        pp_report_print_summary(&report, stderr);
-        pp_report_print_rows(&report, stderr);
-        pp_nameless_advise(&report);
+        cp_report_print_summary(&report, stderr);
+        cp_report_print_rows(&report, stderr);
+        cp_nameless_advise(&report);
         summary->shown[kind] = true;
     }
-    pp_report_release(&report);
+    cp_report_release(&report);
 }
 
-void pp_record_summarize(struct pp_record_summary *summary, size_t kind, struct pp_profile *profile)
+void cp_record_summarize(struct cp_record_summary *summary, size_t kind, struct cp_profile *profile)
 {
-    const struct pp_session *session = summary->session;
-    struct pp_profile *compact;
-    struct pp_error error;
+    const struct cp_session *session = summary->session;
+    struct cp_profile *compact;
+    struct cp_error error;
 
-    pp_complain("wrote %s (%u process%s)", session->outputs[kind], session->processes,
+    cp_complain("wrote %s (%u process%s)", session->outputs[kind], session->processes,
                 session->processes == 1 ? "" : "es");
     summary->written++;
     print_troubles(profile);
-    if (pp_profile_merge(&profile, 1, &compact, &error) == 0) {
+    if (cp_profile_merge(&profile, 1, &compact, &error) == 0) {
         print_top(summary, kind, compact);
-        pp_profile_free(compact);
+        cp_profile_free(compact);
     }
 }

@@ -16,7 +16,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-struct pp_regex {
+struct cp_regex {
     pcre2_code *code;
     pcre2_match_data *match;
     char *pattern;
@@ -26,7 +26,7 @@ struct pp_regex {
 #define OPTIONS (PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY)
 
 /* Long expressions are cut to a window around the fault so that the caret stays in sight. */
-static void explain(const char *pattern, size_t fault, int code, struct pp_error *error)
+static void explain(const char *pattern, size_t fault, int code, struct cp_error *error)
 {
     const size_t window = 60;
     size_t length = strlen(pattern);
@@ -36,7 +36,7 @@ static void explain(const char *pattern, size_t fault, int code, struct pp_error
 
     if (pcre2_get_error_message(code, reason, sizeof(reason)) < 0)
         snprintf((char *)reason, sizeof(reason), "it is invalid");
-    pp_fail(error, "regular expression: %s at position %zu\n  %.*s\n  %*s^", (char *)reason, fault,
+    cp_fail(error, "regular expression: %s at position %zu\n  %.*s\n  %*s^", (char *)reason, fault,
             (int)shown, pattern + from, (int)(fault - from), "");
 }
 
@@ -53,9 +53,9 @@ static pcre2_code *compile(const char *pattern, int *code, size_t *fault)
     return compiled;
 }
 
-struct pp_regex *pp_regex_compile(const char *pattern, struct pp_error *error)
+struct cp_regex *cp_regex_compile(const char *pattern, struct cp_error *error)
 {
-    struct pp_regex *regex;
+    struct cp_regex *regex;
     size_t fault;
     int code;
     pcre2_code *compiled = compile(pattern, &code, &fault);
@@ -65,14 +65,14 @@ struct pp_regex *pp_regex_compile(const char *pattern, struct pp_error *error)
         return NULL;
     }
     pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* only faster; may be refused */
-    regex = pp_heap_alloc(1, sizeof(*regex));
+    regex = cp_heap_alloc(1, sizeof(*regex));
     regex->code = compiled;
     regex->match = pcre2_match_data_create(1, NULL);
     regex->pattern = strdup(pattern);
     return regex;
 }
 
-void pp_regex_free(struct pp_regex *regex)
+void cp_regex_free(struct cp_regex *regex)
 {
     if (!regex)
         return;
@@ -82,7 +82,7 @@ void pp_regex_free(struct pp_regex *regex)
     free(regex);
 }
 
-bool pp_regex_match(struct pp_regex *regex, const char *text, size_t length)
+bool cp_regex_match(struct cp_regex *regex, const char *text, size_t length)
 {
     int status;
 
@@ -91,7 +91,7 @@ bool pp_regex_match(struct pp_regex *regex, const char *text, size_t length)
     status = pcre2_match(regex->code, (PCRE2_SPTR)text, length, 0, 0, regex->match, NULL);
     if (status < PCRE2_ERROR_NOMATCH && !regex->complained) {
         regex->complained = true;
-        pp_complain("warning: the regular expression %s takes too many steps on %.100s; that name "
+        cp_complain("warning: the regular expression %s takes too many steps on %.100s; that name "
                     "counts as not matching",
                     regex->pattern, text);
     }

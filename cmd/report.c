@@ -18,33 +18,33 @@
 
 /* ---- Loading ------------------------------------------------------------------------------- */
 
-static int load_one(const char *path, struct pp_profile **out, struct pp_error *error)
+static int load_one(const char *path, struct cp_profile **out, struct cp_error *error)
 {
-    if (pp_profile_read_file(path, out, error) < 0)
+    if (cp_profile_read_file(path, out, error) < 0)
         return -1;
-    pp_profile_ensure_mapping(*out);
+    cp_profile_ensure_mapping(*out);
     return 0;
 }
 
-static int load_difference(const char *path, const char *base_path, struct pp_profile *source,
-                           struct pp_profile **out, struct pp_error *error)
+static int load_difference(const char *path, const char *base_path, struct cp_profile *source,
+                           struct cp_profile **out, struct cp_error *error)
 {
-    struct pp_error inner;
-    struct pp_profile *base;
+    struct cp_error inner;
+    struct cp_profile *base;
 
     if (load_one(base_path, &base, error) < 0) {
-        pp_profile_free(source);
+        cp_profile_free(source);
         return -1;
     }
-    if (pp_profile_subtract(source, base, out, &inner) < 0)
-        return pp_fail(error, "%.300s and %.300s: %.300s", path, base_path, inner.text);
+    if (cp_profile_subtract(source, base, out, &inner) < 0)
+        return cp_fail(error, "%.300s and %.300s: %.300s", path, base_path, inner.text);
     return 0;
 }
 
-int pp_report_load(const char *path, const char *base, enum pp_demangle_mode mode,
-                   struct pp_profile **out, struct pp_error *error)
+int cp_report_load(const char *path, const char *base, enum cp_demangle_mode mode,
+                   struct cp_profile **out, struct cp_error *error)
 {
-    struct pp_profile *source;
+    struct cp_profile *source;
 
     if (load_one(path, &source, error) < 0)
         return -1;
@@ -52,108 +52,108 @@ int pp_report_load(const char *path, const char *base, enum pp_demangle_mode mod
         if (load_difference(path, base, source, out, error) < 0)
             return -1;
     } else {
-        pp_profile_merge(&source, 1, out, error); /* one profile always fits itself */
-        pp_profile_free(source);
+        cp_profile_merge(&source, 1, out, error); /* one profile always fits itself */
+        cp_profile_free(source);
     }
-    pp_profile_demangle_as(*out, mode);
-    pp_profile_prune(*out);
-    pp_profile_forget_urls(*out);
+    cp_profile_demangle_as(*out, mode);
+    cp_profile_prune(*out);
+    cp_profile_forget_urls(*out);
     return 0;
 }
 
 /* ---- Totals and filters -------------------------------------------------------------------- */
 
-static int list_types(const struct pp_profile *profile, const char *wanted, struct pp_error *error)
+static int list_types(const struct cp_profile *profile, const char *wanted, struct cp_error *error)
 {
     char types[512] = "";
     size_t length = 0;
 
     for (uint32_t i = 0; i < profile->sample_type_count && length < sizeof(types); i++)
         length += (size_t)snprintf(types + length, sizeof(types) - length, "%s%s", i ? ", " : "",
-                                   pp_profile_text(profile, profile->sample_types[i].type));
-    return pp_fail(error, "expected a sample type of this profile (%s), found %.200s", types,
+                                   cp_profile_text(profile, profile->sample_types[i].type));
+    return cp_fail(error, "expected a sample type of this profile (%s), found %.200s", types,
                    wanted);
 }
 
-static int choose_type(struct pp_report *report, struct pp_error *error)
+static int choose_type(struct cp_report *report, struct cp_error *error)
 {
-    const struct pp_profile *profile = report->profile;
-    const struct pp_value_type *type;
+    const struct cp_profile *profile = report->profile;
+    const struct cp_value_type *type;
     int64_t index;
 
     if (profile->sample_type_count == 0)
-        return pp_fail(error, "expected a profile with sample types, found none: it is empty");
-    index = pp_profile_sample_index(profile, report->options->sample);
+        return cp_fail(error, "expected a profile with sample types, found none: it is empty");
+    index = cp_profile_sample_index(profile, report->options->sample);
     if (index < 0)
         return list_types(profile, report->options->sample, error);
     type = &profile->sample_types[index];
     report->value_index = (uint32_t)index;
-    report->sample_type = pp_profile_text(profile, type->type);
-    report->sample_unit = pp_profile_text(profile, type->unit);
-    report->output_unit = PP_UNIT_MINIMUM;
+    report->sample_type = cp_profile_text(profile, type->type);
+    report->sample_unit = cp_profile_text(profile, type->unit);
+    report->output_unit = CP_UNIT_MINIMUM;
     return 0;
 }
 
-static int64_t total_of(const struct pp_profile *profile, uint32_t value_index)
+static int64_t total_of(const struct cp_profile *profile, uint32_t value_index)
 {
     uint64_t total = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++)
-        total += (uint64_t)pp_measure_abs(profile->samples[i].values[value_index]);
+        total += (uint64_t)cp_measure_abs(profile->samples[i].values[value_index]);
     return (int64_t)total;
 }
 
-static void apply_filters(struct pp_report *report)
+static void apply_filters(struct cp_report *report)
 {
-    const struct pp_report_options *options = report->options;
-    struct pp_focus_result result =
-        pp_profile_focus(report->profile, options->focus_regex, options->ignore_regex);
+    const struct cp_report_options *options = report->options;
+    struct cp_focus_result result =
+        cp_profile_focus(report->profile, options->focus_regex, options->ignore_regex);
 
     if (options->focus_regex && !result.focus_matched)
-        pp_complain("warning: --focus %s matches no function, file or program", options->focus);
+        cp_complain("warning: --focus %s matches no function, file or program", options->focus);
     if (options->ignore_regex && !result.ignore_matched)
-        pp_complain("warning: --ignore %s matches no function, file or program", options->ignore);
+        cp_complain("warning: --ignore %s matches no function, file or program", options->ignore);
 }
 
 /* ---- Trimming ------------------------------------------------------------------------------ */
 
 static int64_t fraction_of(int64_t value, double fraction)
 {
-    return pp_measure_abs(pp_measure_truncate((double)value * fraction));
+    return cp_measure_abs(cp_measure_truncate((double)value * fraction));
 }
 
 /* Builds the graph again over the first `count` nodes of its order and says in `kept` which they
  * are. */
-static void rebuild(struct pp_report *report, uint32_t count, bool **kept)
+static void rebuild(struct cp_report *report, uint32_t count, bool **kept)
 {
-    struct pp_graph *graph = &report->graph;
+    struct cp_graph *graph = &report->graph;
 
     free(*kept);
-    *kept = pp_heap_alloc(report->frames.count, sizeof(**kept));
+    *kept = cp_heap_alloc(report->frames.count, sizeof(**kept));
     for (uint32_t i = 0; i < count; i++)
         (*kept)[graph->order[i]] = true;
-    pp_graph_release(graph);
-    pp_graph_init(graph, &report->frames, report->value_index, *kept, false);
+    cp_graph_release(graph);
+    cp_graph_init(graph, &report->frames, report->value_index, *kept, false);
 }
 
 /* Moves the frames whose cum value reaches the limit to the front of the order;
  * returns how many. */
-static uint32_t partition(struct pp_graph *graph, int64_t least)
+static uint32_t partition(struct cp_graph *graph, int64_t least)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < graph->count; i++)
-        if (pp_measure_abs(graph->nodes[graph->order[i]].cum) >= least)
+        if (cp_measure_abs(graph->nodes[graph->order[i]].cum) >= least)
             graph->order[kept++] = graph->order[i];
     return kept;
 }
 
 /* Leaves out the frames that are too small, then those beyond the limit on rows. */
-static void trim_graph(struct pp_report *report, int64_t sum, bool **kept)
+static void trim_graph(struct cp_report *report, int64_t sum, bool **kept)
 {
-    const struct pp_report_options *options = report->options;
-    struct pp_graph *graph = &report->graph;
-    int64_t least = fraction_of(sum, PP_NODE_FRACTION);
+    const struct cp_report_options *options = report->options;
+    struct cp_graph *graph = &report->graph;
+    int64_t least = fraction_of(sum, CP_NODE_FRACTION);
 
     if (least > 0) {
         uint32_t before = graph->count, large = partition(graph, least);
@@ -163,60 +163,60 @@ static void trim_graph(struct pp_report *report, int64_t sum, bool **kept)
             rebuild(report, large, kept);
     }
     report->significant_nodes = graph->count;
-    pp_graph_sort(graph, options->by_cum);
+    cp_graph_sort(graph, options->by_cum);
     if (options->node_count && options->node_count < graph->count)
         rebuild(report, options->node_count, kept);
 }
 
 /* Edges are only looked at for the marks of inlined functions, and only once all is trimmed. */
-static void build_graph(struct pp_report *report)
+static void build_graph(struct cp_report *report)
 {
-    struct pp_graph *graph = &report->graph;
+    struct cp_graph *graph = &report->graph;
     bool *kept = NULL;
     int64_t sum;
 
-    pp_frames_init(&report->frames, report->profile);
-    pp_graph_init(graph, &report->frames, report->value_index, NULL, false);
-    sum = pp_graph_flat_sum(graph);
+    cp_frames_init(&report->frames, report->profile);
+    cp_graph_init(graph, &report->frames, report->value_index, NULL, false);
+    sum = cp_graph_flat_sum(graph);
     trim_graph(report, sum, &kept);
-    if (pp_frames_have_inlined(&report->frames)) {
-        pp_graph_release(graph);
-        pp_graph_init(graph, &report->frames, report->value_index, kept, true);
-        pp_graph_cut_edges(graph, fraction_of(sum, PP_EDGE_FRACTION));
+    if (cp_frames_have_inlined(&report->frames)) {
+        cp_graph_release(graph);
+        cp_graph_init(graph, &report->frames, report->value_index, kept, true);
+        cp_graph_cut_edges(graph, fraction_of(sum, CP_EDGE_FRACTION));
     }
-    pp_graph_sort(graph, report->options->by_cum);
+    cp_graph_sort(graph, report->options->by_cum);
     free(kept);
 }
 
 /* The unit in which the smallest value that is shown is still readable, for all rows alike. */
-static void choose_unit(struct pp_report *report)
+static void choose_unit(struct cp_report *report)
 {
-    const struct pp_graph *graph = &report->graph;
+    const struct cp_graph *graph = &report->graph;
     const char *least_unit, *total_unit, *unit;
     int64_t least = 0;
 
     if (graph->count == 0)
         return;
     for (uint32_t i = 0; i < graph->count; i++) {
-        const struct pp_node *node = &graph->nodes[graph->order[i]];
-        int64_t value = pp_measure_abs(node->flat ? node->flat : node->cum);
+        const struct cp_node *node = &graph->nodes[graph->order[i]];
+        int64_t value = cp_measure_abs(node->flat ? node->flat : node->cum);
         if (value > 0 && (least == 0 || value < least))
             least = value;
     }
     if (least == 0)
         least = report->total;
-    pp_measure_scale(least, report->sample_unit, PP_UNIT_MINIMUM, &least_unit);
-    pp_measure_scale(report->total, report->sample_unit, PP_UNIT_MINIMUM, &total_unit);
+    cp_measure_scale(least, report->sample_unit, CP_UNIT_MINIMUM, &least_unit);
+    cp_measure_scale(report->total, report->sample_unit, CP_UNIT_MINIMUM, &total_unit);
     unit = least_unit;
     /* Two decimals show a hundredth: the unit may be larger by that much. */
     if (strcmp(least_unit, total_unit) != 0 && (int64_t)((uint64_t)least * 100) < report->total)
-        pp_measure_scale((int64_t)((uint64_t)least * 100), report->sample_unit, PP_UNIT_MINIMUM,
+        cp_measure_scale((int64_t)((uint64_t)least * 100), report->sample_unit, CP_UNIT_MINIMUM,
                          &unit);
     report->output_unit = *unit ? unit : report->sample_unit;
 }
 
-int pp_report_init(struct pp_report *report, struct pp_profile *profile,
-                   const struct pp_report_options *options, struct pp_error *error)
+int cp_report_init(struct cp_report *report, struct cp_profile *profile,
+                   const struct cp_report_options *options, struct cp_error *error)
 {
     memset(report, 0, sizeof(*report));
     report->profile = profile;
@@ -230,28 +230,28 @@ int pp_report_init(struct pp_report *report, struct pp_profile *profile,
     return 0;
 }
 
-void pp_report_release(struct pp_report *report)
+void cp_report_release(struct cp_report *report)
 {
-    pp_graph_release(&report->graph);
-    pp_frames_release(&report->frames);
+    cp_graph_release(&report->graph);
+    cp_frames_release(&report->frames);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------- */
 
-char *pp_report_value(const struct pp_report *report, int64_t value)
+char *cp_report_value(const struct cp_report *report, int64_t value)
 {
-    return pp_measure_label(value, report->sample_unit, report->output_unit);
+    return cp_measure_label(value, report->sample_unit, report->output_unit);
 }
 
-static void print_file(const struct pp_report *report, FILE *out)
+static void print_file(const struct cp_report *report, FILE *out)
 {
-    const struct pp_profile *profile = report->profile;
-    const struct pp_mapping *main_program = profile->mappings;
+    const struct cp_profile *profile = report->profile;
+    const struct cp_mapping *main_program = profile->mappings;
 
     if (profile->mapping_count == 0)
         return;
     if (main_program->file) {
-        const char *file = pp_profile_text(profile, main_program->file);
+        const char *file = cp_profile_text(profile, main_program->file);
         size_t end = strlen(file), begin;
 
         while (end > 1 && file[end - 1] == '/')
@@ -263,7 +263,7 @@ static void print_file(const struct pp_report *report, FILE *out)
         fprintf(out, "File: %.*s\n", (int)(end - begin), file + begin);
     }
     if (main_program->build_id)
-        fprintf(out, "Build ID: %s\n", pp_profile_text(profile, main_program->build_id));
+        fprintf(out, "Build ID: %s\n", cp_profile_text(profile, main_program->build_id));
 }
 
 static void print_time(int64_t time_nanos, FILE *out)
@@ -282,17 +282,17 @@ static void print_time(int64_t time_nanos, FILE *out)
         fprintf(out, "Time: %s\n", text);
 }
 
-static void print_duration(const struct pp_report *report, FILE *out)
+static void print_duration(const struct cp_report *report, FILE *out)
 {
-    char *duration = pp_measure_label(report->profile->duration_nanos, "nanoseconds", "auto");
-    char *total = pp_report_value(report, report->total);
-    char percent[PP_PERCENT_BYTES];
+    char *duration = cp_measure_label(report->profile->duration_nanos, "nanoseconds", "auto");
+    char *total = cp_report_value(report, report->total);
+    char percent[CP_PERCENT_BYTES];
     const char *unit;
-    double nanos = pp_measure_scale(report->total, report->sample_unit, "nanoseconds", &unit);
+    double nanos = cp_measure_scale(report->total, report->sample_unit, "nanoseconds", &unit);
 
     fprintf(out, "Duration: %s, Total samples = %s ", duration, total);
     if (strcmp(unit, "ns") == 0 && nanos != 0) {
-        pp_measure_percent(pp_measure_truncate(nanos), report->profile->duration_nanos, percent);
+        cp_measure_percent(cp_measure_truncate(nanos), report->profile->duration_nanos, percent);
         fprintf(out, "(%s)", percent);
     }
     fputc('\n', out);
@@ -300,13 +300,13 @@ static void print_duration(const struct pp_report *report, FILE *out)
     free(total);
 }
 
-void pp_report_print_profile(const struct pp_report *report, FILE *out)
+void cp_report_print_profile(const struct cp_report *report, FILE *out)
 {
-    const struct pp_profile *profile = report->profile;
+    const struct cp_profile *profile = report->profile;
 
     print_file(report, out);
     for (uint32_t i = 0; i < profile->comment_count; i++) {
-        const char *comment = pp_profile_text(profile, profile->comments[i]);
+        const char *comment = cp_profile_text(profile, profile->comments[i]);
         if (comment[0] != '#') /* meant for programs */
             fprintf(out, "%s\n", comment);
     }
@@ -329,22 +329,22 @@ static void print_filter(const char *name, const char *pattern, FILE *out)
         fprintf(out, "   %s=%.*s\u2026\n", name, (int)(SHOWN - name_length), pattern);
 }
 
-static void print_dropped(const struct pp_report *report, FILE *out)
+static void print_dropped(const struct cp_report *report, FILE *out)
 {
-    char *limit = pp_report_value(report, fraction_of(report->total, PP_NODE_FRACTION));
+    char *limit = cp_report_value(report, fraction_of(report->total, CP_NODE_FRACTION));
 
     fprintf(out, "Dropped %u node%s (cum <= %s)\n", report->dropped_nodes,
             report->dropped_nodes > 1 ? "s" : "", limit);
     free(limit);
 }
 
-void pp_report_print_summary(const struct pp_report *report, FILE *out)
+void cp_report_print_summary(const struct cp_report *report, FILE *out)
 {
-    const struct pp_report_options *options = report->options;
-    int64_t shown = pp_graph_flat_sum(&report->graph);
-    char *shown_text = pp_report_value(report, shown);
-    char *total_text = pp_report_value(report, report->total);
-    char percent[PP_PERCENT_BYTES];
+    const struct cp_report_options *options = report->options;
+    int64_t shown = cp_graph_flat_sum(&report->graph);
+    char *shown_text = cp_report_value(report, shown);
+    char *total_text = cp_report_value(report, report->total);
+    char percent[CP_PERCENT_BYTES];
 
     if (options->focus || options->ignore)
         fputs("Active filters:\n", out);
@@ -352,7 +352,7 @@ void pp_report_print_summary(const struct pp_report *report, FILE *out)
         print_filter("focus", options->focus, out);
     if (options->ignore)
         print_filter("ignore", options->ignore, out);
-    pp_measure_percent(shown, report->total, percent);
+    cp_measure_percent(shown, report->total, percent);
     fprintf(out, "Showing nodes accounting for %s, %s of %s total\n", shown_text,
             percent + strspn(percent, " "), total_text);
     if (report->total && report->dropped_nodes)
@@ -364,11 +364,11 @@ void pp_report_print_summary(const struct pp_report *report, FILE *out)
     free(total_text);
 }
 
-static const char *inline_mark(const struct pp_graph *graph, const struct pp_node *node)
+static const char *inline_mark(const struct cp_graph *graph, const struct cp_node *node)
 {
     bool inlined = false, called = false;
 
-    for (uint32_t i = node->first_in; i != PP_NO_EDGE; i = graph->edges[i].next_in) {
+    for (uint32_t i = node->first_in; i != CP_NO_EDGE; i = graph->edges[i].next_in) {
         if (graph->edges[i].cut)
             continue;
         if (graph->edges[i].inlined)
@@ -382,10 +382,10 @@ static const char *inline_mark(const struct pp_graph *graph, const struct pp_nod
 }
 
 /* Right-aligned in ten columns, counted in characters: units may be any UTF-8. */
-static void print_value(const struct pp_report *report, int64_t value, FILE *out)
+static void print_value(const struct cp_report *report, int64_t value, FILE *out)
 {
     enum { COLUMNS = 10 };
-    char *text = pp_report_value(report, value);
+    char *text = cp_report_value(report, value);
     int columns = 0;
 
     for (const char *at = text; *at; at++)
@@ -394,32 +394,32 @@ static void print_value(const struct pp_report *report, int64_t value, FILE *out
     free(text);
 }
 
-static void print_row(const struct pp_report *report, const struct pp_node *node, int64_t sum,
+static void print_row(const struct cp_report *report, const struct cp_node *node, int64_t sum,
                       FILE *out)
 {
-    const struct pp_frame *frame = &report->frames.frames[node->frame];
-    char percent[PP_PERCENT_BYTES];
+    const struct cp_frame *frame = &report->frames.frames[node->frame];
+    char percent[CP_PERCENT_BYTES];
 
     print_value(report, node->flat, out);
-    pp_measure_percent(node->flat, report->total, percent);
+    cp_measure_percent(node->flat, report->total, percent);
     fprintf(out, " %s", percent);
-    pp_measure_percent(sum, report->total, percent);
+    cp_measure_percent(sum, report->total, percent);
     fprintf(out, " %s ", percent);
     print_value(report, node->cum, out);
-    pp_measure_percent(node->cum, report->total, percent);
+    cp_measure_percent(node->cum, report->total, percent);
     fprintf(out, " %s  ", percent);
     fwrite(frame->label, 1, frame->label_length, out);
     fprintf(out, "%s\n", inline_mark(&report->graph, node));
 }
 
-void pp_report_print_rows(const struct pp_report *report, FILE *out)
+void cp_report_print_rows(const struct cp_report *report, FILE *out)
 {
-    const struct pp_graph *graph = &report->graph;
+    const struct cp_graph *graph = &report->graph;
     uint64_t sum = 0;
 
     fprintf(out, "%10s %5s%% %5s%% %10s %5s%%\n", "flat", "flat", "sum", "cum", "cum");
     for (uint32_t i = 0; i < graph->count; i++) {
-        const struct pp_node *node = &graph->nodes[graph->order[i]];
+        const struct cp_node *node = &graph->nodes[graph->order[i]];
         sum += (uint64_t)node->flat;
         print_row(report, node, (int64_t)sum, out);
     }

@@ -15,7 +15,7 @@
 
 /* Multiply-and-fold over 8-byte words, each folded by its own multiplication so that the order of
  * the words matters. Not a defence against chosen collisions: profiles are read, not served. */
-uint64_t pp_hash_bytes(const void *data, size_t length, uint64_t seed)
+uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
 {
     const unsigned char *bytes = data;
     uint64_t hash = seed ^ (0x9e3779b97f4a7c15u + length);
@@ -35,18 +35,18 @@ uint64_t pp_hash_bytes(const void *data, size_t length, uint64_t seed)
     return hash ^ (hash >> 29);
 }
 
-void pp_strings_init(struct pp_strings *strings, struct pp_pool *pool)
+void cp_strings_init(struct cp_strings *strings, struct cp_pool *pool)
 {
     memset(strings, 0, sizeof(*strings));
     strings->pool = pool;
     strings->capacity = FIRST_CAPACITY;
-    strings->entries = pp_heap_alloc(strings->capacity, sizeof(*strings->entries));
+    strings->entries = cp_heap_alloc(strings->capacity, sizeof(*strings->entries));
     strings->slot_count = 2 * FIRST_CAPACITY;
-    strings->slots = pp_heap_alloc(strings->slot_count, sizeof(*strings->slots));
-    pp_strings_add(strings, "", 0);
+    strings->slots = cp_heap_alloc(strings->slot_count, sizeof(*strings->slots));
+    cp_strings_add(strings, "", 0);
 }
 
-void pp_strings_release(struct pp_strings *strings)
+void cp_strings_release(struct cp_strings *strings)
 {
     free(strings->entries);
     free(strings->slots);
@@ -54,14 +54,14 @@ void pp_strings_release(struct pp_strings *strings)
 }
 
 /* The slot that holds the string, or the empty one where it belongs. */
-static uint32_t *find_slot(const struct pp_strings *strings, const char *data, size_t length,
+static uint32_t *find_slot(const struct cp_strings *strings, const char *data, size_t length,
                            uint64_t hash)
 {
     uint32_t mask = strings->slot_count - 1;
     uint32_t at = (uint32_t)hash & mask;
 
     while (strings->slots[at]) {
-        const struct pp_string_entry *entry = &strings->entries[strings->slots[at] - 1];
+        const struct cp_string_entry *entry = &strings->entries[strings->slots[at] - 1];
         if (entry->hash == hash && entry->length == length &&
             memcmp(entry->data, data, length) == 0)
             break;
@@ -70,25 +70,25 @@ static uint32_t *find_slot(const struct pp_strings *strings, const char *data, s
     return &strings->slots[at];
 }
 
-static void grow(struct pp_strings *strings)
+static void grow(struct cp_strings *strings)
 {
     strings->capacity *= 2;
     strings->entries =
-        pp_heap_resize(strings->entries, strings->capacity, sizeof(*strings->entries));
+        cp_heap_resize(strings->entries, strings->capacity, sizeof(*strings->entries));
     free(strings->slots);
     strings->slot_count *= 2;
-    strings->slots = pp_heap_alloc(strings->slot_count, sizeof(*strings->slots));
+    strings->slots = cp_heap_alloc(strings->slot_count, sizeof(*strings->slots));
     for (uint32_t i = 0; i < strings->count; i++) {
-        const struct pp_string_entry *entry = &strings->entries[i];
+        const struct cp_string_entry *entry = &strings->entries[i];
         *find_slot(strings, entry->data, entry->length, entry->hash) = i + 1;
     }
 }
 
-pp_string pp_strings_add(struct pp_strings *strings, const char *data, size_t length)
+cp_string cp_strings_add(struct cp_strings *strings, const char *data, size_t length)
 {
-    uint64_t hash = pp_hash_bytes(data, length, 0);
+    uint64_t hash = cp_hash_bytes(data, length, 0);
     uint32_t *slot = find_slot(strings, data, length, hash);
-    struct pp_string_entry *entry;
+    struct cp_string_entry *entry;
 
     if (*slot)
         return *slot - 1;
@@ -97,14 +97,14 @@ pp_string pp_strings_add(struct pp_strings *strings, const char *data, size_t le
         slot = find_slot(strings, data, length, hash);
     }
     entry = &strings->entries[strings->count++];
-    entry->data = pp_pool_copy(strings->pool, data, length);
+    entry->data = cp_pool_copy(strings->pool, data, length);
     entry->length = length;
     entry->hash = hash;
     *slot = strings->count;
     return strings->count - 1;
 }
 
-pp_string pp_strings_put(struct pp_strings *strings, const char *text)
+cp_string cp_strings_put(struct cp_strings *strings, const char *text)
 {
-    return pp_strings_add(strings, text, strlen(text));
+    return cp_strings_add(strings, text, strlen(text));
 }

@@ -8,48 +8,48 @@
  *
  * Owns: the index; the bytes are copied into the pool that the table was initialised with.
  */
-#ifndef CPPROF_STRING_POOL_H
-#define CPPROF_STRING_POOL_H
+#ifndef CP_STRING_POOL_H
+#define CP_STRING_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct pp_pool;
+struct cp_pool;
 
-typedef uint32_t pp_string;
+typedef uint32_t cp_string;
 
-struct pp_string_entry {
+struct cp_string_entry {
     const char *data;
     size_t length;
     uint64_t hash;
 };
 
-struct pp_strings {
-    struct pp_pool *pool;
-    struct pp_string_entry *entries;
+struct cp_strings {
+    struct cp_pool *pool;
+    struct cp_string_entry *entries;
     uint32_t count, capacity;
     uint32_t *slots; /* open addressing: entry number + 1, or 0 */
     uint32_t slot_count;
 };
 
-void pp_strings_init(struct pp_strings *strings, struct pp_pool *pool);
-void pp_strings_release(struct pp_strings *strings);
+void cp_strings_init(struct cp_strings *strings, struct cp_pool *pool);
+void cp_strings_release(struct cp_strings *strings);
 
-pp_string pp_strings_add(struct pp_strings *strings, const char *data, size_t length);
+cp_string cp_strings_add(struct cp_strings *strings, const char *data, size_t length);
 /* The same for a C string. */
-pp_string pp_strings_put(struct pp_strings *strings, const char *text);
+cp_string cp_strings_put(struct cp_strings *strings, const char *text);
 
-static inline const char *pp_strings_get(const struct pp_strings *strings, pp_string string)
+static inline const char *cp_strings_get(const struct cp_strings *strings, cp_string string)
 {
     return strings->entries[string].data;
 }
 
-static inline size_t pp_strings_length(const struct pp_strings *strings, pp_string string)
+static inline size_t cp_strings_length(const struct cp_strings *strings, cp_string string)
 {
     return strings->entries[string].length;
 }
 
 /* 64-bit hash of bytes; `seed` chains several pieces. */
-uint64_t pp_hash_bytes(const void *data, size_t length, uint64_t seed);
+uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-const char pp_help_help[] = "usage: cpprof help [VERB]\n"
+const char cp_help_help[] = "usage: cpprof help [VERB]\n"
                             "\n"
                             "Lists the verbs, or explains one.\n";
 
@@ -19,36 +19,36 @@ static int list_verbs(void)
           "Profiles native Linux programs and reads profiles in pprof's format.\n"
           "\n",
           stdout);
-    for (const struct pp_verb *verb = pp_verbs; verb->name; verb++)
+    for (const struct cp_verb *verb = cp_verbs; verb->name; verb++)
         if (verb->run)
             printf("  %-10s %s\n", verb->name, verb->summary);
     fputs("\nNot in this version yet:\n ", stdout);
-    for (const struct pp_verb *verb = pp_verbs; verb->name; verb++)
+    for (const struct cp_verb *verb = cp_verbs; verb->name; verb++)
         if (!verb->run)
             printf(" %s", verb->name);
     fputs("\n\n"
           "`cpprof help VERB` explains one; `cpprof --version` prints the version.\n"
           "To begin: cpprof record -- COMMAND\n",
           stdout);
-    return fflush(stdout) == 0 ? PP_EXIT_OK : PP_EXIT_BAD_INPUT;
+    return fflush(stdout) == 0 ? CP_EXIT_OK : CP_EXIT_BAD_INPUT;
 }
 
-int pp_verb_help(const char *name)
+int cp_verb_help(const char *name)
 {
-    const struct pp_verb *verb = pp_verb_find(name);
+    const struct cp_verb *verb = cp_verb_find(name);
 
     if (!verb)
-        return pp_bad_usage(NULL, "help: there is no verb '%s'", name);
+        return cp_bad_usage(NULL, "help: there is no verb '%s'", name);
     if (verb->help)
         fputs(verb->help, stdout);
     else
         printf("cpprof %s: %s. Not in this version.\n", verb->name, verb->summary);
-    return fflush(stdout) == 0 ? PP_EXIT_OK : PP_EXIT_BAD_INPUT;
+    return fflush(stdout) == 0 ? CP_EXIT_OK : CP_EXIT_BAD_INPUT;
 }
 
-int pp_run_help(int argc, char **argv)
+int cp_run_help(int argc, char **argv)
 {
     if (argc > 2)
-        return pp_bad_usage("help", "help: expected one verb, found %d words", argc - 1);
-    return argc == 2 ? pp_verb_help(argv[1]) : list_verbs();
+        return cp_bad_usage("help", "help: expected one verb, found %d words", argc - 1);
+    return argc == 2 ? cp_verb_help(argv[1]) : list_verbs();
 }

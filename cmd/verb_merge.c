@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-const char pp_help_merge[] =
+const char cp_help_merge[] =
     "usage: cpprof merge -o OUT FILE...\n"
     "\n"
     "Adds profiles of one kind up: equal stacks become one, units are made equal, the same "
@@ -23,43 +23,43 @@ const char pp_help_merge[] =
     "\n"
     "  -o OUT   where to write it; may be one of the FILEs\n";
 
-static int read_all(char *const *paths, int count, struct pp_profile **profiles,
-                    struct pp_error *error)
+static int read_all(char *const *paths, int count, struct cp_profile **profiles,
+                    struct cp_error *error)
 {
     for (int i = 0; i < count; i++)
-        if (pp_profile_read_file(paths[i], &profiles[i], error) < 0)
+        if (cp_profile_read_file(paths[i], &profiles[i], error) < 0)
             return -1;
     return 0;
 }
 
-static int join(struct pp_profile **profiles, int count, struct pp_profile **merged,
-                struct pp_error *error)
+static int join(struct cp_profile **profiles, int count, struct cp_profile **merged,
+                struct cp_error *error)
 {
-    if (pp_profile_align_units(profiles, (size_t)count, error) < 0)
+    if (cp_profile_align_units(profiles, (size_t)count, error) < 0)
         return -1;
-    return pp_profile_merge(profiles, (size_t)count, merged, error);
+    return cp_profile_merge(profiles, (size_t)count, merged, error);
 }
 
 /* After a failure: which file is it that does not go with the first one? */
-static void name_the_file(char *const *paths, struct pp_profile **profiles, int count,
-                          struct pp_error *error)
+static void name_the_file(char *const *paths, struct cp_profile **profiles, int count,
+                          struct cp_error *error)
 {
     for (int i = 1; i < count; i++) {
-        struct pp_profile *pair[] = {profiles[0], profiles[i]}, *merged = NULL;
-        struct pp_error why;
+        struct cp_profile *pair[] = {profiles[0], profiles[i]}, *merged = NULL;
+        struct cp_error why;
 
         if (join(pair, 2, &merged, &why) < 0) {
-            pp_fail(error, "%s: %s", paths[i], why.text);
+            cp_fail(error, "%s: %s", paths[i], why.text);
             return;
         }
-        pp_profile_free(merged);
+        cp_profile_free(merged);
     }
 }
 
-static int merge_files(char *const *paths, int count, const char *out, struct pp_error *error)
+static int merge_files(char *const *paths, int count, const char *out, struct cp_error *error)
 {
-    struct pp_profile **profiles = pp_heap_alloc((size_t)count, sizeof(struct pp_profile *));
-    struct pp_profile *merged = NULL;
+    struct cp_profile **profiles = cp_heap_alloc((size_t)count, sizeof(struct cp_profile *));
+    struct cp_profile *merged = NULL;
     int status = read_all(paths, count, profiles, error);
 
     if (status == 0) {
@@ -68,34 +68,34 @@ static int merge_files(char *const *paths, int count, const char *out, struct pp
             name_the_file(paths, profiles, count, error);
     }
     if (status == 0)
-        status = pp_profile_write_file(out, merged, error);
+        status = cp_profile_write_file(out, merged, error);
     for (int i = 0; i < count; i++)
-        pp_profile_free(profiles[i]);
-    pp_profile_free(merged);
+        cp_profile_free(profiles[i]);
+    cp_profile_free(merged);
     free(profiles);
     return status;
 }
 
-int pp_run_merge(int argc, char **argv)
+int cp_run_merge(int argc, char **argv)
 {
     const char *out = NULL;
-    const struct pp_option table[] = {
-        {'o', "output", NULL, PP_OPTION_TEXT, &out, 0, 0},
+    const struct cp_option table[] = {
+        {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0},
         {0},
     };
-    struct pp_operands files;
-    struct pp_error error;
+    struct cp_operands files;
+    struct cp_error error;
     int status;
 
-    if (pp_options_parse("merge", table, false, argc, argv, &files, &status) < 0)
+    if (cp_options_parse("merge", table, false, argc, argv, &files, &status) < 0)
         return status;
     if (!out || !*out)
-        return pp_bad_usage("merge", "merge: -o OUT is missing");
+        return cp_bad_usage("merge", "merge: -o OUT is missing");
     if (files.count == 0)
-        return pp_bad_usage("merge", "merge: expected at least one FILE, found none");
+        return cp_bad_usage("merge", "merge: expected at least one FILE, found none");
     if (merge_files(files.values, files.count, out, &error) < 0) {
-        pp_complain("%s", error.text);
-        return PP_EXIT_BAD_INPUT;
+        cp_complain("%s", error.text);
+        return CP_EXIT_BAD_INPUT;
     }
-    return PP_EXIT_OK;
+    return CP_EXIT_OK;
 }

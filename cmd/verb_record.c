@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char pp_help_record[] =
+const char cp_help_record[] =
     "usage: cpprof record [-e KIND[,KIND...]] [-F HZ] [-d SECONDS] [-o FILE]\n"
     "                     [--engine=auto|timer|perf] [--subprocesses] -- COMMAND...\n"
     "\n"
@@ -59,7 +59,7 @@ const char pp_help_record[] =
 #define MAX_SECONDS    1e9
 
 struct record {
-    struct pp_record_options options;
+    struct cp_record_options options;
     const char *events, *duration, *process;
     char **command;
 };
@@ -78,7 +78,7 @@ static int check_duration(struct record *record)
     /* strtod also takes "0x1p3", "inf" and blanks. */
     if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
         seconds > MAX_SECONDS)
-        return pp_bad_usage("record", "record: -d: expected a number of seconds, found '%s'", text);
+        return cp_bad_usage("record", "record: -d: expected a number of seconds, found '%s'", text);
     record->options.duration_ms = lround(seconds * 1000);
     return 0;
 }
@@ -93,7 +93,7 @@ static int check_engine(const char *engine)
     for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
         if (strcmp(engine, engines[i]) == 0)
             return 0;
-    return pp_bad_usage("record", "record: --engine: expected auto, timer or perf, found '%s'",
+    return cp_bad_usage("record", "record: --engine: expected auto, timer or perf, found '%s'",
                         engine);
 }
 
@@ -106,10 +106,10 @@ static int check(struct record *record)
 {
     const char *command = record->command[0];
     const char *inherited = getenv("LIBPPROF");
-    int status = pp_record_kinds_parse(record->events, &record->options.kinds);
+    int status = cp_record_kinds_parse(record->events, &record->options.kinds);
 
     if (status == 0 && inherited)
-        pp_record_kinds_inherit(inherited, &record->options.kinds, &record->options.hz);
+        cp_record_kinds_inherit(inherited, &record->options.kinds, &record->options.hz);
     if (record->options.hz == 0)
         record->options.hz = DEFAULT_HZ;
     if (status == 0)
@@ -119,69 +119,69 @@ static int check(struct record *record)
     if (status)
         return status;
     if (record->process)
-        return pp_bad_usage("record",
+        return cp_bad_usage("record",
                             "record: -p %s: attaching to a running process is not in this "
                             "version",
                             record->process);
     if (!command)
-        return pp_bad_usage("record", "record: expected a COMMAND to run");
+        return cp_bad_usage("record", "record: expected a COMMAND to run");
     if (looks_like_url(command))
-        return pp_bad_usage("record", "record: %s: recording from a URL is not in this version",
+        return cp_bad_usage("record", "record: %s: recording from a URL is not in this version",
                             command);
     if (!record->options.output[0])
-        return pp_bad_usage("record", "record: -o needs the name of a file");
+        return cp_bad_usage("record", "record: -o needs the name of a file");
     return 0;
 }
 
 static int parse(struct record *record, int argc, char **argv)
 {
-    struct pp_record_options *options = &record->options;
-    const struct pp_option table[] = {
-        {'e', "event", NULL, PP_OPTION_TEXT, &record->events, 0, 0},
-        {'F', "frequency", NULL, PP_OPTION_COUNT, &options->hz, 1, MAX_HZ},
-        {'d', "duration", NULL, PP_OPTION_TEXT, &record->duration, 0, 0},
-        {'o', "output", NULL, PP_OPTION_TEXT, &options->output, 0, 0},
-        {'p', "pid", NULL, PP_OPTION_TEXT, &record->process, 0, 0},
-        {0, "engine", NULL, PP_OPTION_TEXT, &options->engine, 0, 0},
-        {0, "subprocesses", NULL, PP_OPTION_FLAG, &options->subprocesses, 0, 0},
+    struct cp_record_options *options = &record->options;
+    const struct cp_option table[] = {
+        {'e', "event", NULL, CP_OPTION_TEXT, &record->events, 0, 0},
+        {'F', "frequency", NULL, CP_OPTION_COUNT, &options->hz, 1, MAX_HZ},
+        {'d', "duration", NULL, CP_OPTION_TEXT, &record->duration, 0, 0},
+        {'o', "output", NULL, CP_OPTION_TEXT, &options->output, 0, 0},
+        {'p', "pid", NULL, CP_OPTION_TEXT, &record->process, 0, 0},
+        {0, "engine", NULL, CP_OPTION_TEXT, &options->engine, 0, 0},
+        {0, "subprocesses", NULL, CP_OPTION_FLAG, &options->subprocesses, 0, 0},
         {0},
     };
-    struct pp_operands operands;
+    struct cp_operands operands;
     int status;
 
     *record = (struct record){.options = {.output = DEFAULT_OUTPUT}, .events = "cpu"};
-    if (pp_options_parse("record", table, true, argc, argv, &operands, &status) < 0)
-        return status == PP_EXIT_OK ? -1 : status;
+    if (cp_options_parse("record", table, true, argc, argv, &operands, &status) < 0)
+        return status == CP_EXIT_OK ? -1 : status;
     record->command = operands.values;
     return check(record);
 }
 
 /* ---- Flow ---------------------------------------------------------------------------------- */
 
-static void collect_kind(struct pp_record_summary *summary, struct pp_session *session, size_t kind)
+static void collect_kind(struct cp_record_summary *summary, struct cp_session *session, size_t kind)
 {
-    struct pp_profile *profile = NULL;
-    struct pp_error error;
+    struct cp_profile *profile = NULL;
+    struct cp_error error;
     unsigned written = summary->written;
 
-    if (pp_session_collect(session, kind, summary->child->pid, &profile, &error) < 0) {
-        pp_complain("%s", error.text);
+    if (cp_session_collect(session, kind, summary->child->pid, &profile, &error) < 0) {
+        cp_complain("%s", error.text);
         summary->failed = true;
     } else if (profile) {
-        pp_record_summarize(summary, kind, profile);
+        cp_record_summarize(summary, kind, profile);
     }
-    pp_profile_free(profile);
+    cp_profile_free(profile);
     summary->incomplete = summary->incomplete || summary->written == written;
 }
 
 /* True if there is a profile of each kind. */
-static bool collect(struct pp_session *session, const struct record *record,
-                    const struct pp_child *child)
+static bool collect(struct cp_session *session, const struct record *record,
+                    const struct cp_child *child)
 {
-    struct pp_record_summary summary = {.session = session, .child = child};
-    const struct pp_record_kinds *kinds = &record->options.kinds;
-    bool arrived[PP_RECORD_KINDS_MAX];
-    struct pp_error error;
+    struct cp_record_summary summary = {.session = session, .child = child};
+    const struct cp_record_kinds *kinds = &record->options.kinds;
+    bool arrived[CP_RECORD_KINDS_MAX];
+    struct cp_error error;
 
     for (size_t i = 0; i < kinds->count; i++) {
         unsigned written = summary.written;
@@ -190,17 +190,17 @@ static bool collect(struct pp_session *session, const struct record *record,
         arrived[i] = summary.written > written;
     }
     if (summary.written == 0 && !summary.failed) {
-        pp_diagnose_ended(record->command[0], child, record->options.subprocesses, &error);
-        pp_complain("no profile was written: %s", error.text);
+        cp_diagnose_ended(record->command[0], child, record->options.subprocesses, &error);
+        cp_complain("no profile was written: %s", error.text);
     }
     for (size_t i = 0; i < kinds->count; i++) {
         if (!arrived[i] && summary.written > 0)
-            pp_complain("no %s profile was written", kinds->list[i].name);
+            cp_complain("no %s profile was written", kinds->list[i].name);
         if (!arrived[i])
-            pp_record_say_missing(&summary, i);
+            cp_record_say_missing(&summary, i);
     }
-    pp_record_advise(&summary);
-    pp_record_print_next(&summary);
+    cp_record_advise(&summary);
+    cp_record_print_next(&summary);
     return !summary.incomplete;
 }
 
@@ -208,58 +208,58 @@ static bool collect(struct pp_session *session, const struct record *record,
  * would do nothing and processes that the command starts are not asked for. */
 static bool is_worth_a_try(const struct record *record)
 {
-    struct pp_error error;
-    int verdict = pp_diagnose_command(record->command[0], &error);
+    struct cp_error error;
+    int verdict = cp_diagnose_command(record->command[0], &error);
 
-    if (verdict != PP_DIAGNOSE_FINE)
-        pp_complain("warning: there will be no profile: %s", error.text);
-    return verdict == PP_DIAGNOSE_FINE ||
-           (verdict == PP_DIAGNOSE_IGNORED && record->options.subprocesses);
+    if (verdict != CP_DIAGNOSE_FINE)
+        cp_complain("warning: there will be no profile: %s", error.text);
+    return verdict == CP_DIAGNOSE_FINE ||
+           (verdict == CP_DIAGNOSE_IGNORED && record->options.subprocesses);
 }
 
-static int run(const struct record *record, struct pp_session *session, struct pp_child *child,
+static int run(const struct record *record, struct cp_session *session, struct cp_child *child,
                bool *arrived)
 {
     bool preload = is_worth_a_try(record);
-    struct pp_progress progress;
-    struct pp_error error;
+    struct cp_progress progress;
+    struct cp_error error;
     int status;
 
-    pp_progress_init(&progress, record->options.subprocesses);
+    cp_progress_init(&progress, record->options.subprocesses);
     if (!preload)
-        pp_record_socket_started(&session->socket); /* nobody will use it */
+        cp_record_socket_started(&session->socket); /* nobody will use it */
     status =
-        pp_child_start(child, record->command, preload ? session->environment : environ, &error);
+        cp_child_start(child, record->command, preload ? session->environment : environ, &error);
     if (status) {
-        pp_complain("%s", error.text);
+        cp_complain("%s", error.text);
         return status;
     }
-    pp_record_socket_started(&session->socket);
-    pp_child_wait(child, &session->socket, &session->parts,
-                  progress.enabled ? pp_progress_watch : NULL, &progress);
-    pp_session_take_rest(session);
+    cp_record_socket_started(&session->socket);
+    cp_child_wait(child, &session->socket, &session->parts,
+                  progress.enabled ? cp_progress_watch : NULL, &progress);
+    cp_session_take_rest(session);
     *arrived = collect(session, record, child);
     return 0;
 }
 
-int pp_run_record(int argc, char **argv)
+int cp_run_record(int argc, char **argv)
 {
-    struct pp_session session;
-    struct pp_child child;
+    struct cp_session session;
+    struct cp_child child;
     struct record record;
-    struct pp_error error;
+    struct cp_error error;
     bool arrived = false;
     int status = parse(&record, argc, argv);
 
     if (status)
-        return status < 0 ? PP_EXIT_OK : status;
-    if (pp_session_open(&session, &record.options, &error) < 0) {
-        pp_complain("%s", error.text);
-        return PP_EXIT_BAD_INPUT;
+        return status < 0 ? CP_EXIT_OK : status;
+    if (cp_session_open(&session, &record.options, &error) < 0) {
+        cp_complain("%s", error.text);
+        return CP_EXIT_BAD_INPUT;
     }
     status = run(&record, &session, &child, &arrived);
-    pp_session_close(&session);
+    cp_session_close(&session);
     if (status)
         return status;
-    pp_child_end_alike(&child, arrived ? PP_EXIT_OK : PP_EXIT_NO_PROFILE);
+    cp_child_end_alike(&child, arrived ? CP_EXIT_OK : CP_EXIT_NO_PROFILE);
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char pp_help_top[] =
+const char cp_help_top[] =
     "usage: cpprof top [--cum] [-n N] [--sample TYPE] [--focus RE] [--ignore RE] [--base FILE]\n"
     "                  [--demangle MODE] FILE\n"
     "\n"
@@ -37,54 +37,54 @@ const char pp_help_top[] =
     "Options may be written as go tool pprof has them: -cum, -nodecount=N, -sample_index=TYPE.\n";
 
 struct top {
-    struct pp_report_options options;
+    struct cp_report_options options;
     const char *base;
     const char *demangle;
-    enum pp_demangle_mode mode;
+    enum cp_demangle_mode mode;
 };
 
-static int compile(const char *option, const char *pattern, struct pp_regex **regex)
+static int compile(const char *option, const char *pattern, struct cp_regex **regex)
 {
-    struct pp_error error;
+    struct cp_error error;
 
     if (!pattern)
         return 0;
-    *regex = pp_regex_compile(pattern, &error);
+    *regex = cp_regex_compile(pattern, &error);
     if (*regex)
         return 0;
-    pp_bad_usage("top", "top: %s: %s", option, error.text);
+    cp_bad_usage("top", "top: %s: %s", option, error.text);
     return -1;
 }
 
 static int print_top(const struct top *top, const char *path)
 {
-    struct pp_profile *profile;
-    struct pp_report report;
-    struct pp_error error;
-    int status = PP_EXIT_OK;
+    struct cp_profile *profile;
+    struct cp_report report;
+    struct cp_error error;
+    int status = CP_EXIT_OK;
 
-    if (pp_report_load(path, top->base, top->mode, &profile, &error) < 0) {
-        pp_complain("%s", error.text);
-        return PP_EXIT_BAD_INPUT;
+    if (cp_report_load(path, top->base, top->mode, &profile, &error) < 0) {
+        cp_complain("%s", error.text);
+        return CP_EXIT_BAD_INPUT;
     }
-    if (pp_report_init(&report, profile, &top->options, &error) < 0) {
-        pp_profile_free(profile);
+    if (cp_report_init(&report, profile, &top->options, &error) < 0) {
+        cp_profile_free(profile);
         if (top->options.sample)
-            return pp_bad_usage("top", "%s: %s", path, error.text);
-        pp_complain("%s: %s", path, error.text);
-        return PP_EXIT_BAD_INPUT;
+            return cp_bad_usage("top", "%s: %s", path, error.text);
+        cp_complain("%s: %s", path, error.text);
+        return CP_EXIT_BAD_INPUT;
     }
-    pp_report_print_profile(&report, stdout);
-    pp_report_print_summary(&report, stdout);
-    pp_report_print_rows(&report, stdout);
+    cp_report_print_profile(&report, stdout);
+    cp_report_print_summary(&report, stdout);
+    cp_report_print_rows(&report, stdout);
     if (fflush(stdout) != 0) {
-        pp_complain("standard output: cannot write: %s", strerror(errno));
-        status = PP_EXIT_BAD_INPUT;
+        cp_complain("standard output: cannot write: %s", strerror(errno));
+        status = CP_EXIT_BAD_INPUT;
     } else if (isatty(STDERR_FILENO)) {
-        pp_nameless_advise(&report);
+        cp_nameless_advise(&report);
     }
-    pp_report_release(&report);
-    pp_profile_free(profile);
+    cp_report_release(&report);
+    cp_profile_free(profile);
     return status;
 }
 
@@ -95,30 +95,30 @@ static void drop_empty(const char **text)
         *text = NULL;
 }
 
-int pp_run_top(int argc, char **argv)
+int cp_run_top(int argc, char **argv)
 {
     struct top top = {0};
-    struct pp_report_options *report = &top.options;
+    struct cp_report_options *report = &top.options;
     long rows = 0;
-    const struct pp_option table[] = {
-        {0, "cum", NULL, PP_OPTION_FLAG, &report->by_cum, 0, 0},
-        {'n', "rows", "nodecount", PP_OPTION_COUNT, &rows, 0, INT_MAX},
-        {0, "sample", "sample_index", PP_OPTION_TEXT, &report->sample, 0, 0},
-        {0, "focus", NULL, PP_OPTION_TEXT, &report->focus, 0, 0},
-        {0, "ignore", NULL, PP_OPTION_TEXT, &report->ignore, 0, 0},
-        {0, "demangle", NULL, PP_OPTION_TEXT, &top.demangle, 0, 0},
-        {0, "base", NULL, PP_OPTION_TEXT, &top.base, 0, 0},
+    const struct cp_option table[] = {
+        {0, "cum", NULL, CP_OPTION_FLAG, &report->by_cum, 0, 0},
+        {'n', "rows", "nodecount", CP_OPTION_COUNT, &rows, 0, INT_MAX},
+        {0, "sample", "sample_index", CP_OPTION_TEXT, &report->sample, 0, 0},
+        {0, "focus", NULL, CP_OPTION_TEXT, &report->focus, 0, 0},
+        {0, "ignore", NULL, CP_OPTION_TEXT, &report->ignore, 0, 0},
+        {0, "demangle", NULL, CP_OPTION_TEXT, &top.demangle, 0, 0},
+        {0, "base", NULL, CP_OPTION_TEXT, &top.base, 0, 0},
         {0},
     };
-    struct pp_operands files;
+    struct cp_operands files;
     int status;
 
-    if (pp_options_parse("top", table, false, argc, argv, &files, &status) < 0)
+    if (cp_options_parse("top", table, false, argc, argv, &files, &status) < 0)
         return status;
     if (files.count != 1)
-        return pp_bad_usage("top", "top: expected one FILE, found %d", files.count);
-    if (top.demangle && pp_demangle_mode(top.demangle, &top.mode) < 0)
-        return pp_bad_usage("top",
+        return cp_bad_usage("top", "top: expected one FILE, found %d", files.count);
+    if (top.demangle && cp_demangle_mode(top.demangle, &top.mode) < 0)
+        return cp_bad_usage("top",
                             "top: --demangle: expected simple, templates, full or none, found %s",
                             top.demangle);
     report->node_count = (uint32_t)rows;
@@ -126,11 +126,11 @@ int pp_run_top(int argc, char **argv)
     drop_empty(&report->focus);
     drop_empty(&report->ignore);
     drop_empty(&top.base);
-    status = PP_EXIT_BAD_USAGE;
+    status = CP_EXIT_BAD_USAGE;
     if (compile("--focus", report->focus, &report->focus_regex) == 0 &&
         compile("--ignore", report->ignore, &report->ignore_regex) == 0)
         status = print_top(&top, files.values[0]);
-    pp_regex_free(report->focus_regex);
-    pp_regex_free(report->ignore_regex);
+    cp_regex_free(report->focus_regex);
+    cp_regex_free(report->ignore_regex);
     return status;
 }

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <string.h>
 
-const struct pp_verb pp_verbs[] = {
-    {"record", "run a command and write a profile of it", pp_help_record, pp_run_record},
-    {"top", "the functions that cost most", pp_help_top, pp_run_top},
-    {"merge", "join several profiles into one", pp_help_merge, pp_run_merge},
-    {"help", "explain a verb", pp_help_help, pp_run_help},
+const struct cp_verb cp_verbs[] = {
+    {"record", "run a command and write a profile of it", cp_help_record, cp_run_record},
+    {"top", "the functions that cost most", cp_help_top, cp_run_top},
+    {"merge", "join several profiles into one", cp_help_merge, cp_run_merge},
+    {"help", "explain a verb", cp_help_help, cp_run_help},
     {"peek", "callers and callees of a function", NULL, NULL},
     {"tree", "every function with its callers and callees", NULL, NULL},
     {"traces", "all stacks", NULL, NULL},
@@ -29,9 +29,9 @@ const struct pp_verb pp_verbs[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-const struct pp_verb *pp_verb_find(const char *name)
+const struct cp_verb *cp_verb_find(const char *name)
 {
-    for (const struct pp_verb *verb = pp_verbs; verb->name; verb++)
+    for (const struct cp_verb *verb = cp_verbs; verb->name; verb++)
         if (strcmp(verb->name, name) == 0)
             return verb;
     return NULL;

@@ -6,10 +6,10 @@
  * also those that this version does not have yet, so that a user who knows them from the manual
  * gets an answer and not "unknown".
  */
-#ifndef CPPROF_VERBS_H
-#define CPPROF_VERBS_H
+#ifndef CP_VERBS_H
+#define CP_VERBS_H
 
-struct pp_verb {
+struct cp_verb {
     const char *name;
     const char *summary; /* one line for `cpprof help` */
     const char *help;    /* the text of `cpprof help NAME`, beginning with the usage line */
@@ -17,19 +17,19 @@ struct pp_verb {
 };
 
 /* Ends with a row without a name. */
-extern const struct pp_verb pp_verbs[];
+extern const struct cp_verb cp_verbs[];
 
 /* NULL if there is no such verb. */
-const struct pp_verb *pp_verb_find(const char *name);
+const struct cp_verb *cp_verb_find(const char *name);
 
 /* Prints the help of a verb on stdout and returns the exit status. */
-int pp_verb_help(const char *name);
+int cp_verb_help(const char *name);
 
-extern const char pp_help_top[], pp_help_record[], pp_help_merge[], pp_help_help[];
+extern const char cp_help_top[], cp_help_record[], cp_help_merge[], cp_help_help[];
 
-int pp_run_top(int argc, char **argv);
-int pp_run_record(int argc, char **argv);
-int pp_run_merge(int argc, char **argv);
-int pp_run_help(int argc, char **argv);
+int cp_run_top(int argc, char **argv);
+int cp_run_record(int argc, char **argv);
+int cp_run_merge(int argc, char **argv);
+int cp_run_help(int argc, char **argv);
 
 #endif

@@ -21,59 +21,59 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void report(struct pp_profile *profile)
+static void report(struct cp_profile *profile)
 {
     static FILE *nowhere;
-    const struct pp_report_options options = {.node_count = 5};
-    struct pp_report made;
-    struct pp_error error;
+    const struct cp_report_options options = {.node_count = 5};
+    struct cp_report made;
+    struct cp_error error;
 
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
-    pp_profile_demangle(profile);
-    pp_profile_prune(profile);
-    pp_profile_forget_urls(profile);
-    if (pp_report_init(&made, profile, &options, &error) < 0)
+    cp_profile_demangle(profile);
+    cp_profile_prune(profile);
+    cp_profile_forget_urls(profile);
+    if (cp_report_init(&made, profile, &options, &error) < 0)
         return;
-    pp_report_print_profile(&made, nowhere);
-    pp_report_print_summary(&made, nowhere);
-    pp_report_print_rows(&made, nowhere);
-    pp_report_release(&made);
+    cp_report_print_profile(&made, nowhere);
+    cp_report_print_summary(&made, nowhere);
+    cp_report_print_rows(&made, nowhere);
+    cp_report_release(&made);
 }
 
-static void round_trip(const struct pp_profile *profile)
+static void round_trip(const struct cp_profile *profile)
 {
-    struct pp_bytes bytes = {0};
-    struct pp_profile *again;
-    struct pp_error error;
+    struct cp_bytes bytes = {0};
+    struct cp_profile *again;
+    struct cp_error error;
 
-    pp_profile_encode(profile, &bytes);
-    if (pp_profile_read_bytes(bytes.data, bytes.length, MAX_BYTES, &again, &error) < 0 ||
+    cp_profile_encode(profile, &bytes);
+    if (cp_profile_read_bytes(bytes.data, bytes.length, MAX_BYTES, &again, &error) < 0 ||
         again->sample_count != profile->sample_count ||
         again->location_count != profile->location_count)
         abort();
-    pp_profile_free(again);
-    pp_bytes_release(&bytes);
+    cp_profile_free(again);
+    cp_bytes_release(&bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct pp_profile *both[2], *merged;
-    struct pp_error error;
+    struct cp_profile *both[2], *merged;
+    struct cp_error error;
 
-    if (pp_profile_read_bytes(data, size, MAX_BYTES, &both[0], &error) < 0)
+    if (cp_profile_read_bytes(data, size, MAX_BYTES, &both[0], &error) < 0)
         return 0;
-    if (pp_profile_read_bytes(data, size, MAX_BYTES, &both[1], &error) < 0)
+    if (cp_profile_read_bytes(data, size, MAX_BYTES, &both[1], &error) < 0)
         abort();
-    if (pp_profile_merge(both, 2, &merged, &error) < 0)
+    if (cp_profile_merge(both, 2, &merged, &error) < 0)
         abort();
     round_trip(merged);
     report(merged);
-    pp_profile_free(merged);
-    if (pp_profile_subtract(both[0], both[1], &merged, &error) < 0)
+    cp_profile_free(merged);
+    if (cp_profile_subtract(both[0], both[1], &merged, &error) < 0)
         abort();
     if (merged->sample_count > 0 && merged->time_nanos == 0)
         report(merged);
-    pp_profile_free(merged);
+    cp_profile_free(merged);
     return 0;
 }

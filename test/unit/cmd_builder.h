@@ -20,95 +20,95 @@
 
 /* ---- Bytes --------------------------------------------------------------------------------- */
 
-static inline void put_message(struct pp_bytes *out, unsigned field, struct pp_bytes *message)
+static inline void put_message(struct cp_bytes *out, unsigned field, struct cp_bytes *message)
 {
-    pp_bytes_field(out, field, message->data, message->length);
+    cp_bytes_field(out, field, message->data, message->length);
     message->length = 0;
 }
 
-static inline void put_text(struct pp_bytes *out, const char *text)
+static inline void put_text(struct cp_bytes *out, const char *text)
 {
-    pp_bytes_field(out, 6, text, strlen(text));
+    cp_bytes_field(out, 6, text, strlen(text));
 }
 
 /*
  * One sample of 7 ns in work() called by main(), in a program called /bin/app:
  * locations 1 (work) and 2 (main), functions 1 and 2, mapping 1.
  */
-static inline void put_small_profile(struct pp_bytes *out)
+static inline void put_small_profile(struct cp_bytes *out)
 {
     static const char *const strings[] = {"", "cpu", "nanoseconds", "work", "main", "/bin/app"};
-    struct pp_bytes message = {0}, nested = {0};
+    struct cp_bytes message = {0}, nested = {0};
 
-    pp_bytes_number(&message, 1, 1);
-    pp_bytes_number(&message, 2, 2);
+    cp_bytes_number(&message, 1, 1);
+    cp_bytes_number(&message, 2, 2);
     put_message(out, 1, &message);
-    pp_bytes_field(&message, 1, "\1\2", 2);
-    pp_bytes_field(&message, 2, "\7", 1);
+    cp_bytes_field(&message, 1, "\1\2", 2);
+    cp_bytes_field(&message, 2, "\7", 1);
     put_message(out, 2, &message);
-    pp_bytes_number(&message, 1, 1);
-    pp_bytes_number(&message, 2, 0x1000);
-    pp_bytes_number(&message, 3, 0x3000);
-    pp_bytes_number(&message, 5, 5);
+    cp_bytes_number(&message, 1, 1);
+    cp_bytes_number(&message, 2, 0x1000);
+    cp_bytes_number(&message, 3, 0x3000);
+    cp_bytes_number(&message, 5, 5);
     put_message(out, 3, &message);
     for (unsigned i = 1; i <= 2; i++) {
-        pp_bytes_number(&message, 1, i);
-        pp_bytes_number(&message, 2, 1);
-        pp_bytes_number(&message, 3, UINT64_C(0x1000) * i);
-        pp_bytes_number(&nested, 1, i);
-        pp_bytes_number(&nested, 2, UINT64_C(10) * i);
+        cp_bytes_number(&message, 1, i);
+        cp_bytes_number(&message, 2, 1);
+        cp_bytes_number(&message, 3, UINT64_C(0x1000) * i);
+        cp_bytes_number(&nested, 1, i);
+        cp_bytes_number(&nested, 2, UINT64_C(10) * i);
         put_message(&message, 4, &nested);
         put_message(out, 4, &message);
     }
     for (unsigned i = 1; i <= 2; i++) {
-        pp_bytes_number(&message, 1, i);
-        pp_bytes_number(&message, 2, 2 + i);
-        pp_bytes_number(&message, 3, 2 + i);
+        cp_bytes_number(&message, 1, i);
+        cp_bytes_number(&message, 2, 2 + i);
+        cp_bytes_number(&message, 3, 2 + i);
         put_message(out, 5, &message);
     }
     for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
         put_text(out, strings[i]);
-    pp_bytes_release(&message);
-    pp_bytes_release(&nested);
+    cp_bytes_release(&message);
+    cp_bytes_release(&nested);
 }
 
 /* ---- Models -------------------------------------------------------------------------------- */
 
 /* An empty profile of that type, with room for what a test adds. */
-static inline struct pp_profile *new_model(const char *type, const char *unit)
+static inline struct cp_profile *new_model(const char *type, const char *unit)
 {
     enum { ROOM = 64 };
-    struct pp_profile *profile = pp_profile_new();
-    struct pp_pool *pool = &profile->pool;
+    struct cp_profile *profile = cp_profile_new();
+    struct cp_pool *pool = &profile->pool;
 
-    profile->sample_types = PP_POOL_ARRAY(pool, struct pp_value_type, 1);
-    profile->sample_types[0].type = pp_strings_put(&profile->strings, type);
-    profile->sample_types[0].unit = pp_strings_put(&profile->strings, unit);
+    profile->sample_types = CP_POOL_ARRAY(pool, struct cp_value_type, 1);
+    profile->sample_types[0].type = cp_strings_put(&profile->strings, type);
+    profile->sample_types[0].unit = cp_strings_put(&profile->strings, unit);
     profile->sample_type_count = 1;
-    profile->samples = PP_POOL_ARRAY(pool, struct pp_sample, ROOM);
-    profile->mappings = PP_POOL_ARRAY(pool, struct pp_mapping, ROOM);
-    profile->locations = PP_POOL_ARRAY(pool, struct pp_location, ROOM);
-    profile->functions = PP_POOL_ARRAY(pool, struct pp_function, ROOM);
+    profile->samples = CP_POOL_ARRAY(pool, struct cp_sample, ROOM);
+    profile->mappings = CP_POOL_ARRAY(pool, struct cp_mapping, ROOM);
+    profile->locations = CP_POOL_ARRAY(pool, struct cp_location, ROOM);
+    profile->functions = CP_POOL_ARRAY(pool, struct cp_function, ROOM);
     return profile;
 }
 
 /* The location of a function of that name; "inner<outer" is `inner` inlined into `outer`; "" has
  * no function. The same name gives the same location. */
-static inline uint32_t add_location(struct pp_profile *profile, const char *names)
+static inline uint32_t add_location(struct cp_profile *profile, const char *names)
 {
-    struct pp_location *location = &profile->locations[profile->location_count];
+    struct cp_location *location = &profile->locations[profile->location_count];
     const char *at = names;
 
     for (uint32_t i = 0; i < profile->location_count; i++)
-        if (profile->locations[i].address == pp_hash_bytes(names, strlen(names), 0))
+        if (profile->locations[i].address == cp_hash_bytes(names, strlen(names), 0))
             return i;
-    location->address = pp_hash_bytes(names, strlen(names), 0);
-    location->mapping = PP_NO_MAPPING;
-    location->lines = PP_POOL_ARRAY(&profile->pool, struct pp_line, 8);
+    location->address = cp_hash_bytes(names, strlen(names), 0);
+    location->mapping = CP_NO_MAPPING;
+    location->lines = CP_POOL_ARRAY(&profile->pool, struct cp_line, 8);
     while (*at) {
         size_t length = strcspn(at, "<");
-        struct pp_function *function = &profile->functions[profile->function_count];
-        function->name = pp_strings_add(&profile->strings, at, length);
+        struct cp_function *function = &profile->functions[profile->function_count];
+        function->name = cp_strings_add(&profile->strings, at, length);
         function->system_name = function->name;
         location->lines[location->line_count++].function = profile->function_count++;
         at += length + (at[length] == '<');
@@ -117,13 +117,13 @@ static inline uint32_t add_location(struct pp_profile *profile, const char *name
 }
 
 /* A sample of `value`; the stack as "leaf caller root". */
-static inline void add_sample(struct pp_profile *profile, const char *stack, int64_t value)
+static inline void add_sample(struct cp_profile *profile, const char *stack, int64_t value)
 {
-    struct pp_sample *sample = &profile->samples[profile->sample_count++];
+    struct cp_sample *sample = &profile->samples[profile->sample_count++];
     char name[128];
 
-    sample->locations = PP_POOL_ARRAY(&profile->pool, uint32_t, 32);
-    sample->values = PP_POOL_ARRAY(&profile->pool, int64_t, 1);
+    sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, 32);
+    sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, 1);
     sample->values[0] = value;
     while (*stack) {
         size_t length = strcspn(stack, " ");
@@ -134,22 +134,22 @@ static inline void add_sample(struct pp_profile *profile, const char *stack, int
 }
 
 /* "leaf caller root" of a sample, the outermost name of each location; a static buffer. */
-static inline const char *stack_of(const struct pp_profile *profile, uint32_t index)
+static inline const char *stack_of(const struct cp_profile *profile, uint32_t index)
 {
     static char text[1024];
-    const struct pp_sample *sample = &profile->samples[index];
+    const struct cp_sample *sample = &profile->samples[index];
     size_t length = 0;
 
     text[0] = '\0';
     for (uint32_t i = 0; i < sample->location_count; i++) {
-        const struct pp_location *location = &profile->locations[sample->locations[i]];
+        const struct cp_location *location = &profile->locations[sample->locations[i]];
         for (uint32_t line = 0; line < location->line_count; line++) {
-            pp_string name = profile->functions[location->lines[line].function].name;
+            cp_string name = profile->functions[location->lines[line].function].name;
             length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
                                        line ? "<"
                                        : i  ? " "
                                             : "",
-                                       pp_profile_text(profile, name));
+                                       cp_profile_text(profile, name));
         }
     }
     return text;

@@ -18,7 +18,7 @@ struct result {
     bool flag;
     const char *text;
     long count;
-    struct pp_operands operands;
+    struct cp_operands operands;
     int status;
 };
 
@@ -28,10 +28,10 @@ static int parse(struct result *result, bool stop_at_operand, const char *line)
     static char copy[256];
     static char *arguments[32];
     int count = 1;
-    const struct pp_option options[] = {
-        {'f', "flag", NULL, PP_OPTION_FLAG, &result->flag, 0, 0},
-        {'t', "text", "alias", PP_OPTION_TEXT, &result->text, 0, 0},
-        {'n', "count", NULL, PP_OPTION_COUNT, &result->count, 1, 100},
+    const struct cp_option options[] = {
+        {'f', "flag", NULL, CP_OPTION_FLAG, &result->flag, 0, 0},
+        {'t', "text", "alias", CP_OPTION_TEXT, &result->text, 0, 0},
+        {'n', "count", NULL, CP_OPTION_COUNT, &result->count, 1, 100},
         {0},
     };
 
@@ -41,7 +41,7 @@ static int parse(struct result *result, bool stop_at_operand, const char *line)
     for (char *rest, *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         arguments[count++] = word;
     arguments[count] = NULL;
-    return pp_options_parse("top", options, stop_at_operand, count, arguments, &result->operands,
+    return cp_options_parse("top", options, stop_at_operand, count, arguments, &result->operands,
                             &result->status);
 }
 
@@ -123,7 +123,7 @@ static void mistakes_are_usage_errors(void **state)
         fail();
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         assert_int_equal(parse(&result, false, lines[i]), -1);
-        assert_int_equal(result.status, PP_EXIT_BAD_USAGE);
+        assert_int_equal(result.status, CP_EXIT_BAD_USAGE);
     }
     fflush(stderr);
     dup2(saved, STDERR_FILENO);

@@ -68,7 +68,7 @@ static int remove_records(void **state)
 
 static void expect(const char *path, const char *expected)
 {
-    char *package = pp_debug_package(folder, path);
+    char *package = cp_debug_package(folder, path);
 
     assert_string_equal(package ? package : "none", expected);
     free(package);
@@ -91,7 +91,7 @@ static void paths_of_nobody(void **state)
     expect("/bin/gzip-mor", "none");
     expect("/bin/other", "none"); /* no list */
     expect("gzip", "none");
-    assert_null(pp_debug_package("/nonexistent", "/bin/gzip"));
+    assert_null(cp_debug_package("/nonexistent", "/bin/gzip"));
 }
 
 int main(void)

@@ -11,28 +11,28 @@
 
 #define LIMIT ((size_t)1 << 20)
 
-static struct pp_profile *read_good(const struct pp_bytes *bytes)
+static struct cp_profile *read_good(const struct cp_bytes *bytes)
 {
-    struct pp_profile *profile = NULL;
-    struct pp_error error;
+    struct cp_profile *profile = NULL;
+    struct cp_error error;
 
-    if (pp_profile_read_bytes(bytes->data, bytes->length, LIMIT, &profile, &error) < 0)
+    if (cp_profile_read_bytes(bytes->data, bytes->length, LIMIT, &profile, &error) < 0)
         fail_msg("%s", error.text);
     return profile;
 }
 
-static void expect_bad(const struct pp_bytes *bytes, const char *complaint)
+static void expect_bad(const struct cp_bytes *bytes, const char *complaint)
 {
-    struct pp_profile *profile = NULL;
-    struct pp_error error;
+    struct cp_profile *profile = NULL;
+    struct cp_error error;
 
-    assert_int_equal(pp_profile_read_bytes(bytes->data, bytes->length, LIMIT, &profile, &error),
+    assert_int_equal(cp_profile_read_bytes(bytes->data, bytes->length, LIMIT, &profile, &error),
                      -1);
     if (!strstr(error.text, complaint))
         fail_msg("expected '%s', found '%s'", complaint, error.text);
 }
 
-static void check_small(const struct pp_profile *profile)
+static void check_small(const struct cp_profile *profile)
 {
     assert_int_equal(profile->sample_count, 1);
     assert_int_equal(profile->samples[0].values[0], 7);
@@ -40,70 +40,70 @@ static void check_small(const struct pp_profile *profile)
     assert_int_equal(profile->locations[0].address, 0x1000);
     assert_int_equal(profile->locations[0].mapping, 0);
     assert_int_equal(profile->locations[1].lines[0].line, 20);
-    assert_string_equal(pp_profile_text(profile, profile->mappings[0].file), "/bin/app");
-    assert_string_equal(pp_profile_text(profile, profile->sample_types[0].type), "cpu");
+    assert_string_equal(cp_profile_text(profile, profile->mappings[0].file), "/bin/app");
+    assert_string_equal(cp_profile_text(profile, profile->sample_types[0].type), "cpu");
 }
 
 static void plain_profile_is_read(void **state)
 {
-    struct pp_bytes bytes = {0};
-    struct pp_profile *profile;
+    struct cp_bytes bytes = {0};
+    struct cp_profile *profile;
 
     (void)state;
     put_small_profile(&bytes);
     profile = read_good(&bytes);
     check_small(profile);
-    pp_profile_free(profile);
-    pp_bytes_release(&bytes);
+    cp_profile_free(profile);
+    cp_bytes_release(&bytes);
 }
 
 static void gzip_in_several_members_is_read(void **state)
 {
-    struct pp_bytes bytes = {0}, packed = {0};
-    struct pp_profile *profile;
+    struct cp_bytes bytes = {0}, packed = {0};
+    struct cp_profile *profile;
 
     (void)state;
     put_small_profile(&bytes);
-    pp_gzip_compress(bytes.data, 20, &packed);
-    pp_gzip_compress(bytes.data + 20, bytes.length - 20, &packed);
+    cp_gzip_compress(bytes.data, 20, &packed);
+    cp_gzip_compress(bytes.data + 20, bytes.length - 20, &packed);
     profile = read_good(&packed);
     check_small(profile);
-    pp_profile_free(profile);
-    pp_bytes_release(&bytes);
-    pp_bytes_release(&packed);
+    cp_profile_free(profile);
+    cp_bytes_release(&bytes);
+    cp_bytes_release(&packed);
 }
 
 static void every_truncation_is_noticed_or_harmless(void **state)
 {
-    struct pp_bytes bytes = {0}, packed = {0};
+    struct cp_bytes bytes = {0}, packed = {0};
 
     (void)state;
     put_small_profile(&bytes);
-    pp_gzip_compress(bytes.data, bytes.length, &packed);
+    cp_gzip_compress(bytes.data, bytes.length, &packed);
     for (size_t length = 0; length < packed.length; length++) {
-        struct pp_bytes cut = {packed.data, length, length};
+        struct cp_bytes cut = {packed.data, length, length};
         if (length >= 2)
             expect_bad(&cut, "expected more gzip data");
     }
     for (size_t length = 0; length < bytes.length; length++) {
-        struct pp_bytes cut = {bytes.data, length, length};
+        struct cp_bytes cut = {bytes.data, length, length};
         expect_bad(&cut, "expected");
     }
-    pp_bytes_release(&bytes);
-    pp_bytes_release(&packed);
+    cp_bytes_release(&bytes);
+    cp_bytes_release(&packed);
 }
 
 static void decompression_is_bounded(void **state)
 {
-    struct pp_bytes zeros = {0}, packed = {0};
+    struct cp_bytes zeros = {0}, packed = {0};
 
     (void)state;
     zeros.data = calloc(1, 8 * LIMIT);
     zeros.length = zeros.capacity = 8 * LIMIT;
-    pp_gzip_compress(zeros.data, zeros.length, &packed);
+    cp_gzip_compress(zeros.data, zeros.length, &packed);
     expect_bad(&packed, "expected a profile of at most 1048576 bytes, found more");
-    pp_bytes_release(&zeros);
-    pp_bytes_release(&packed);
+    cp_bytes_release(&zeros);
+    cp_bytes_release(&packed);
 }
 
 static void what_is_no_profile_is_named(void **state)
@@ -124,7 +124,7 @@ static void what_is_no_profile_is_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct pp_bytes bytes = {(uint8_t *)(uintptr_t)cases[i].data, cases[i].length, 0};
+        struct cp_bytes bytes = {(uint8_t *)(uintptr_t)cases[i].data, cases[i].length, 0};
         expect_bad(&bytes, cases[i].complaint);
     }
 }
@@ -149,78 +149,78 @@ static void references_are_checked_and_the_byte_is_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct pp_bytes bytes = {0};
+        struct cp_bytes bytes = {0};
 
         put_small_profile(&bytes);
         bytes.data[cases[i].at] = cases[i].value;
         expect_bad(&bytes, cases[i].complaint);
-        pp_bytes_release(&bytes);
+        cp_bytes_release(&bytes);
     }
 }
 
 static void doubled_ids_are_refused(void **state)
 {
-    struct pp_bytes bytes = {0}, function = {0};
+    struct cp_bytes bytes = {0}, function = {0};
 
     (void)state;
     put_small_profile(&bytes);
-    pp_bytes_number(&function, 1, 2);
+    cp_bytes_number(&function, 1, 2);
     put_message(&bytes, 5, &function);
     expect_bad(&bytes, "expected a new function id, found 2 for the second time");
-    pp_bytes_release(&bytes);
-    pp_bytes_release(&function);
+    cp_bytes_release(&bytes);
+    cp_bytes_release(&function);
 }
 
 static void samples_need_a_value_for_each_type(void **state)
 {
-    struct pp_bytes bytes = {0}, sample = {0};
+    struct cp_bytes bytes = {0}, sample = {0};
 
     (void)state;
     put_small_profile(&bytes);
-    pp_bytes_field(&sample, 2, "\1\2", 2);
+    cp_bytes_field(&sample, 2, "\1\2", 2);
     put_message(&bytes, 2, &sample);
     expect_bad(&bytes, "expected a sample with 1 values (one for each sample type), found 2");
-    pp_bytes_release(&bytes);
-    pp_bytes_release(&sample);
+    cp_bytes_release(&bytes);
+    cp_bytes_release(&sample);
 }
 
 static void two_profiles_in_one_file_are_refused(void **state)
 {
-    struct pp_bytes bytes = {0};
+    struct cp_bytes bytes = {0};
 
     (void)state;
     put_small_profile(&bytes);
-    pp_bytes_number(&bytes, 9, 1);
-    pp_bytes_number(&bytes, 9, 2);
+    cp_bytes_number(&bytes, 9, 1);
+    cp_bytes_number(&bytes, 9, 2);
     expect_bad(&bytes, "several profiles in one file");
-    pp_bytes_release(&bytes);
+    cp_bytes_release(&bytes);
 }
 
 static void first_string_must_be_empty(void **state)
 {
-    struct pp_bytes bytes = {0};
+    struct cp_bytes bytes = {0};
 
     (void)state;
     put_text(&bytes, "x");
     expect_bad(&bytes, "expected string_table[0] to be empty");
-    pp_bytes_release(&bytes);
+    cp_bytes_release(&bytes);
 }
 
 static void unknown_fields_are_skipped(void **state)
 {
-    struct pp_bytes bytes = {0};
-    struct pp_profile *profile;
+    struct cp_bytes bytes = {0};
+    struct cp_profile *profile;
 
     (void)state;
     put_small_profile(&bytes);
-    pp_bytes_number(&bytes, 15, 1);
-    pp_bytes_field(&bytes, 1000, "future", 6);
-    pp_bytes_append(&bytes, "\x9d\x01\1\2\3\4", 6);           /* field 19, four bytes */
-    pp_bytes_append(&bytes, "\xa1\x01\1\2\3\4\5\6\7\10", 10); /* field 20, eight */
+    cp_bytes_number(&bytes, 15, 1);
+    cp_bytes_field(&bytes, 1000, "future", 6);
+    cp_bytes_append(&bytes, "\x9d\x01\1\2\3\4", 6);           /* field 19, four bytes */
+    cp_bytes_append(&bytes, "\xa1\x01\1\2\3\4\5\6\7\10", 10); /* field 20, eight */
     profile = read_good(&bytes);
     check_small(profile);
-    pp_profile_free(profile);
-    pp_bytes_release(&bytes);
+    cp_profile_free(profile);
+    cp_bytes_release(&bytes);
 }
 
 /* Text labels first, then by key; values of one key keep their order; empty ones vanish. */
@@ -228,43 +228,43 @@ static void labels_are_sorted(void **state)
 {
     static const uint8_t labels[][8] = {
         {8, 4, 24, 9}, {8, 3, 16, 1}, {8, 2, 16, 2}, {8, 2, 16, 1}, {8, 3}};
-    struct pp_bytes bytes = {0}, sample = {0};
-    struct pp_profile *profile;
-    const struct pp_label *sorted;
+    struct cp_bytes bytes = {0}, sample = {0};
+    struct cp_profile *profile;
+    const struct cp_label *sorted;
 
     (void)state;
     put_small_profile(&bytes);
-    pp_bytes_field(&sample, 2, "\1", 1);
+    cp_bytes_field(&sample, 2, "\1", 1);
     for (size_t i = 0; i < 5; i++)
-        pp_bytes_field(&sample, 3, labels[i], i == 4 ? 2 : 4);
+        cp_bytes_field(&sample, 3, labels[i], i == 4 ? 2 : 4);
     put_message(&bytes, 2, &sample);
     profile = read_good(&bytes);
     sorted = profile->samples[1].labels;
     assert_int_equal(profile->samples[1].label_count, 4);
-    assert_string_equal(pp_profile_text(profile, sorted[0].key), "nanoseconds");
-    assert_string_equal(pp_profile_text(profile, sorted[0].text), "nanoseconds");
-    assert_string_equal(pp_profile_text(profile, sorted[1].text), "cpu");
-    assert_string_equal(pp_profile_text(profile, sorted[2].key), "work");
+    assert_string_equal(cp_profile_text(profile, sorted[0].key), "nanoseconds");
+    assert_string_equal(cp_profile_text(profile, sorted[0].text), "nanoseconds");
+    assert_string_equal(cp_profile_text(profile, sorted[1].text), "cpu");
+    assert_string_equal(cp_profile_text(profile, sorted[2].key), "work");
     assert_true(sorted[3].numeric);
     assert_int_equal(sorted[3].number, 9);
-    pp_profile_free(profile);
-    pp_bytes_release(&bytes);
-    pp_bytes_release(&sample);
+    cp_profile_free(profile);
+    cp_bytes_release(&bytes);
+    cp_bytes_release(&sample);
 }
 
 static void sample_types_are_found_by_name_and_number(void **state)
 {
-    struct pp_profile *profile = new_model("space", "bytes");
+    struct cp_profile *profile = new_model("space", "bytes");
 
     (void)state;
-    assert_int_equal(pp_profile_sample_index(profile, NULL), 0);
-    assert_int_equal(pp_profile_sample_index(profile, "space"), 0);
-    assert_int_equal(pp_profile_sample_index(profile, "inuse_space"), 0);
-    assert_int_equal(pp_profile_sample_index(profile, "0"), 0);
-    assert_int_equal(pp_profile_sample_index(profile, "1"), -1);
-    assert_int_equal(pp_profile_sample_index(profile, "-1"), -1);
-    assert_int_equal(pp_profile_sample_index(profile, "cpu"), -1);
-    pp_profile_free(profile);
+    assert_int_equal(cp_profile_sample_index(profile, NULL), 0);
+    assert_int_equal(cp_profile_sample_index(profile, "space"), 0);
+    assert_int_equal(cp_profile_sample_index(profile, "inuse_space"), 0);
+    assert_int_equal(cp_profile_sample_index(profile, "0"), 0);
+    assert_int_equal(cp_profile_sample_index(profile, "1"), -1);
+    assert_int_equal(cp_profile_sample_index(profile, "-1"), -1);
+    assert_int_equal(cp_profile_sample_index(profile, "cpu"), -1);
+    cp_profile_free(profile);
 }
 
 int main(void)

@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-static struct pp_profile *stack(const char *frames)
+static struct cp_profile *stack(const char *frames)
 {
-    struct pp_profile *profile = new_model("cpu", "ns");
+    struct cp_profile *profile = new_model("cpu", "ns");
 
     add_sample(profile, frames, 1);
     return profile;
@@ -20,13 +20,13 @@ static struct pp_profile *stack(const char *frames)
 static void expect_pruned(const char *frames, const char *drop, const char *keep,
                           const char *expected)
 {
-    struct pp_profile *profile = stack(frames);
+    struct cp_profile *profile = stack(frames);
 
-    profile->drop_frames = pp_strings_put(&profile->strings, drop);
-    profile->keep_frames = pp_strings_put(&profile->strings, keep);
-    pp_profile_prune(profile);
+    profile->drop_frames = cp_strings_put(&profile->strings, drop);
+    profile->keep_frames = cp_strings_put(&profile->strings, keep);
+    cp_profile_prune(profile);
     assert_string_equal(stack_of(profile, 0), expected);
-    pp_profile_free(profile);
+    cp_profile_free(profile);
 }
 
 static void matches_go_with_what_they_called(void **state)
@@ -80,21 +80,21 @@ static void parameters_are_not_part_of_the_name(void **state)
     expect_pruned("F::operator()(int) main", "F::operator\\(\\)", "", "main");
 }
 
-static uint32_t focus(struct pp_profile *profile, const char *focus, const char *ignore)
+static uint32_t focus(struct cp_profile *profile, const char *focus, const char *ignore)
 {
-    struct pp_error error;
-    struct pp_regex *focus_regex = focus ? pp_regex_compile(focus, &error) : NULL;
-    struct pp_regex *ignore_regex = ignore ? pp_regex_compile(ignore, &error) : NULL;
+    struct cp_error error;
+    struct cp_regex *focus_regex = focus ? cp_regex_compile(focus, &error) : NULL;
+    struct cp_regex *ignore_regex = ignore ? cp_regex_compile(ignore, &error) : NULL;
 
-    pp_profile_focus(profile, focus_regex, ignore_regex);
-    pp_regex_free(focus_regex);
-    pp_regex_free(ignore_regex);
+    cp_profile_focus(profile, focus_regex, ignore_regex);
+    cp_regex_free(focus_regex);
+    cp_regex_free(ignore_regex);
     return profile->sample_count;
 }
 
-static struct pp_profile *three_samples(void)
+static struct cp_profile *three_samples(void)
 {
-    struct pp_profile *profile = new_model("cpu", "ns");
+    struct cp_profile *profile = new_model("cpu", "ns");
 
     add_sample(profile, "a main", 1);
     add_sample(profile, "b main", 1);
@@ -114,49 +114,49 @@ static void samples_are_chosen_by_any_of_their_frames(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct pp_profile *profile = three_samples();
+        struct cp_profile *profile = three_samples();
         assert_int_equal(focus(profile, cases[i].focus, cases[i].ignore), cases[i].left);
-        pp_profile_free(profile);
+        cp_profile_free(profile);
     }
 }
 
 static void files_and_programs_match_too(void **state)
 {
-    struct pp_profile *profile = three_samples();
+    struct cp_profile *profile = three_samples();
 
     (void)state;
-    profile->functions[0].filename = pp_strings_put(&profile->strings, "src/a.c");
+    profile->functions[0].filename = cp_strings_put(&profile->strings, "src/a.c");
     profile->mapping_count = 1;
-    profile->mappings[0].file = pp_strings_put(&profile->strings, "/lib/libb.so");
+    profile->mappings[0].file = cp_strings_put(&profile->strings, "/lib/libb.so");
     profile->locations[add_location(profile, "b")].mapping = 0;
     assert_int_equal(focus(profile, "a\\.c|libb", NULL), 3);
     assert_int_equal(focus(profile, NULL, "libb"), 1);
-    pp_profile_free(profile);
+    cp_profile_free(profile);
 }
 
 static void symbols_get_readable_names(void **state)
 {
-    struct pp_profile *profile = stack("_ZN2ns4workEi main");
+    struct cp_profile *profile = stack("_ZN2ns4workEi main");
 
     (void)state;
-    profile->functions[1].name = pp_strings_put(&profile->strings, "given");
-    pp_profile_demangle(profile);
+    profile->functions[1].name = cp_strings_put(&profile->strings, "given");
+    cp_profile_demangle(profile);
     assert_string_equal(stack_of(profile, 0), "ns::work given");
-    pp_profile_free(profile);
+    cp_profile_free(profile);
 }
 
 static void urls_are_no_programs(void **state)
 {
-    struct pp_profile *profile = stack("main");
+    struct cp_profile *profile = stack("main");
 
     (void)state;
     profile->mapping_count = 2;
-    profile->mappings[0].file = pp_strings_put(&profile->strings, "http://host/debug");
-    profile->mappings[1].file = pp_strings_put(&profile->strings, "/opt/a:b");
-    pp_profile_forget_urls(profile);
+    profile->mappings[0].file = cp_strings_put(&profile->strings, "http://host/debug");
+    profile->mappings[1].file = cp_strings_put(&profile->strings, "/opt/a:b");
+    cp_profile_forget_urls(profile);
     assert_int_equal(profile->mappings[0].file, 0);
     assert_int_not_equal(profile->mappings[1].file, 0);
-    pp_profile_free(profile);
+    cp_profile_free(profile);
 }
 
 int main(void)

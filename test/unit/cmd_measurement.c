@@ -40,7 +40,7 @@ static void labels(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char *label = pp_measure_label(cases[i].value, cases[i].from, cases[i].to);
+        char *label = cp_measure_label(cases[i].value, cases[i].from, cases[i].to);
         assert_string_equal(label, cases[i].label);
         free(label);
     }
@@ -61,8 +61,8 @@ static void percentages(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char text[PP_PERCENT_BYTES];
-        pp_measure_percent(cases[i].value, cases[i].total, text);
+        char text[CP_PERCENT_BYTES];
+        cp_measure_percent(cases[i].value, cases[i].total, text);
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -70,21 +70,21 @@ static void percentages(void **state)
 static void families(void **state)
 {
     (void)state;
-    assert_true(pp_measure_compatible("ms", "nanoseconds"));
-    assert_true(pp_measure_compatible("widgets", "widgets"));
-    assert_false(pp_measure_compatible("ms", "bytes"));
-    assert_false(pp_measure_compatible("count", "widgets"));
+    assert_true(cp_measure_compatible("ms", "nanoseconds"));
+    assert_true(cp_measure_compatible("widgets", "widgets"));
+    assert_false(cp_measure_compatible("ms", "bytes"));
+    assert_false(cp_measure_compatible("count", "widgets"));
 }
 
 static void conversions_have_no_undefined_cases(void **state)
 {
     (void)state;
-    assert_int_equal(pp_measure_abs(-5), 5);
-    assert_int_equal(pp_measure_abs(INT64_MIN), INT64_MIN);
-    assert_int_equal(pp_measure_truncate(-2.9), -2);
-    assert_int_equal(pp_measure_truncate(1e300), INT64_MIN);
-    assert_int_equal(pp_measure_truncate(0x1p63), INT64_MIN);
-    assert_int_equal(pp_measure_truncate(__builtin_nan("")), INT64_MIN);
+    assert_int_equal(cp_measure_abs(-5), 5);
+    assert_int_equal(cp_measure_abs(INT64_MIN), INT64_MIN);
+    assert_int_equal(cp_measure_truncate(-2.9), -2);
+    assert_int_equal(cp_measure_truncate(1e300), INT64_MIN);
+    assert_int_equal(cp_measure_truncate(0x1p63), INT64_MIN);
+    assert_int_equal(cp_measure_truncate(__builtin_nan("")), INT64_MIN);
 }
 
 int main(void)

@@ -11,22 +11,22 @@
 
 #include <stdlib.h>
 
-static struct pp_profile *merge(struct pp_profile *first, struct pp_profile *second)
+static struct cp_profile *merge(struct cp_profile *first, struct cp_profile *second)
 {
-    struct pp_profile *both[] = {first, second}, *merged = NULL;
-    struct pp_error error;
+    struct cp_profile *both[] = {first, second}, *merged = NULL;
+    struct cp_error error;
 
-    if (pp_profile_align_units(both, 2, &error) < 0 ||
-        pp_profile_merge(both, 2, &merged, &error) < 0)
+    if (cp_profile_align_units(both, 2, &error) < 0 ||
+        cp_profile_merge(both, 2, &merged, &error) < 0)
         fail_msg("%s", error.text);
-    pp_profile_free(first);
-    pp_profile_free(second);
+    cp_profile_free(first);
+    cp_profile_free(second);
     return merged;
 }
 
 static void equal_stacks_are_added(void **state)
 {
-    struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "work main", 3);
@@ -42,12 +42,12 @@ static void equal_stacks_are_added(void **state)
     assert_int_equal(merged->samples[2].values[0], 2);
     assert_int_equal(merged->function_count, 4);
     assert_int_equal(merged->location_count, 4);
-    pp_profile_free(merged);
+    cp_profile_free(merged);
 }
 
 static void what_is_not_used_is_left_out(void **state)
 {
-    struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "zero", 0);
@@ -58,34 +58,34 @@ static void what_is_not_used_is_left_out(void **state)
     assert_int_equal(merged->sample_count, 1);
     assert_int_equal(merged->location_count, 1);
     assert_int_equal(merged->function_count, 1);
-    pp_profile_free(merged);
+    cp_profile_free(merged);
 }
 
 static void labels_keep_samples_apart(void **state)
 {
-    struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "work", 3);
     add_sample(b, "work", 4);
-    b->samples[0].labels = PP_POOL_ARRAY(&b->pool, struct pp_label, 1);
-    b->samples[0].labels[0].key = pp_strings_put(&b->strings, "phase");
-    b->samples[0].labels[0].text = pp_strings_put(&b->strings, "burn");
+    b->samples[0].labels = CP_POOL_ARRAY(&b->pool, struct cp_label, 1);
+    b->samples[0].labels[0].key = cp_strings_put(&b->strings, "phase");
+    b->samples[0].labels[0].text = cp_strings_put(&b->strings, "burn");
     b->samples[0].label_count = 1;
     merged = merge(a, b);
     assert_int_equal(merged->sample_count, 2);
     assert_int_equal(merged->location_count, 1);
-    assert_string_equal(pp_profile_text(merged, merged->samples[1].labels[0].text), "burn");
-    pp_profile_free(merged);
+    assert_string_equal(cp_profile_text(merged, merged->samples[1].labels[0].text), "burn");
+    cp_profile_free(merged);
 }
 
-static void add_mapping(struct pp_profile *profile, uint64_t start, const char *build_id)
+static void add_mapping(struct cp_profile *profile, uint64_t start, const char *build_id)
 {
-    struct pp_mapping *mapping = &profile->mappings[profile->mapping_count++];
+    struct cp_mapping *mapping = &profile->mappings[profile->mapping_count++];
 
     mapping->start = start;
     mapping->limit = start + 0x2ff0;
-    mapping->build_id = pp_strings_put(&profile->strings, build_id);
+    mapping->build_id = cp_strings_put(&profile->strings, build_id);
     for (uint32_t i = 0; i < profile->location_count; i++) {
         profile->locations[i].mapping = 0;
         profile->locations[i].address = start + 0x100 + UINT64_C(0x10) * i;
@@ -94,7 +94,7 @@ static void add_mapping(struct pp_profile *profile, uint64_t start, const char *
 
 static void programs_are_the_same_wherever_they_were_loaded(void **state)
 {
-    struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "work", 3);
@@ -106,12 +106,12 @@ static void programs_are_the_same_wherever_they_were_loaded(void **state)
     assert_int_equal(merged->sample_count, 1);
     assert_int_equal(merged->locations[0].address, 0x400100);
     assert_int_equal(merged->samples[0].values[0], 7);
-    pp_profile_free(merged);
+    cp_profile_free(merged);
 }
 
 static void different_programs_stay_apart(void **state)
 {
-    struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "work", 3);
@@ -122,38 +122,38 @@ static void different_programs_stay_apart(void **state)
     assert_int_equal(merged->mapping_count, 2);
     assert_int_equal(merged->sample_count, 2);
     assert_int_equal(merged->function_count, 1);
-    pp_profile_free(merged);
+    cp_profile_free(merged);
 }
 
 static void units_become_the_finest(void **state)
 {
-    struct pp_profile *a = new_model("cpu", "ms"), *b = new_model("cpu", "us"), *merged;
+    struct cp_profile *a = new_model("cpu", "ms"), *b = new_model("cpu", "us"), *merged;
 
     (void)state;
     add_sample(a, "work", 3);
     add_sample(b, "work", 4);
     merged = merge(a, b);
-    assert_string_equal(pp_profile_text(merged, merged->sample_types[0].unit), "us");
+    assert_string_equal(cp_profile_text(merged, merged->sample_types[0].unit), "us");
     assert_int_equal(merged->samples[0].values[0], 3004);
-    pp_profile_free(merged);
+    cp_profile_free(merged);
 }
 
 static void different_kinds_are_refused(void **state)
 {
-    struct pp_profile *both[] = {new_model("cpu", "ms"), new_model("space", "bytes")};
-    struct pp_error error;
+    struct cp_profile *both[] = {new_model("cpu", "ms"), new_model("space", "bytes")};
+    struct cp_error error;
 
     (void)state;
-    assert_int_equal(pp_profile_align_units(both, 2, &error), -1);
+    assert_int_equal(cp_profile_align_units(both, 2, &error), -1);
     assert_non_null(strstr(error.text, "cpu/ms"));
     assert_non_null(strstr(error.text, "space/bytes"));
-    pp_profile_free(both[0]);
-    pp_profile_free(both[1]);
+    cp_profile_free(both[0]);
+    cp_profile_free(both[1]);
 }
 
 static void headers_are_combined(void **state)
 {
-    struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     a->time_nanos = 2000;
@@ -162,31 +162,31 @@ static void headers_are_combined(void **state)
     b->duration_nanos = 6;
     a->period = 10;
     b->period = 20;
-    b->default_sample_type = pp_strings_put(&b->strings, "cpu");
-    a->comments = PP_POOL_ARRAY(&a->pool, pp_string, 1);
-    a->comments[a->comment_count++] = pp_strings_put(&a->strings, "said once");
-    b->comments = PP_POOL_ARRAY(&b->pool, pp_string, 2);
-    b->comments[b->comment_count++] = pp_strings_put(&b->strings, "and more");
-    b->comments[b->comment_count++] = pp_strings_put(&b->strings, "said once");
+    b->default_sample_type = cp_strings_put(&b->strings, "cpu");
+    a->comments = CP_POOL_ARRAY(&a->pool, cp_string, 1);
+    a->comments[a->comment_count++] = cp_strings_put(&a->strings, "said once");
+    b->comments = CP_POOL_ARRAY(&b->pool, cp_string, 2);
+    b->comments[b->comment_count++] = cp_strings_put(&b->strings, "and more");
+    b->comments[b->comment_count++] = cp_strings_put(&b->strings, "said once");
     merged = merge(a, b);
     assert_int_equal(merged->time_nanos, 1000);
     assert_int_equal(merged->duration_nanos, 11);
     assert_int_equal(merged->period, 20);
     assert_int_equal(merged->comment_count, 2);
-    assert_string_equal(pp_profile_text(merged, merged->default_sample_type), "cpu");
-    pp_profile_free(merged);
+    assert_string_equal(cp_profile_text(merged, merged->default_sample_type), "cpu");
+    cp_profile_free(merged);
 }
 
-static void add_comment(struct pp_profile *profile, const char *text)
+static void add_comment(struct cp_profile *profile, const char *text)
 {
     if (!profile->comments)
-        profile->comments = PP_POOL_ARRAY(&profile->pool, pp_string, 4);
-    profile->comments[profile->comment_count++] = pp_strings_put(&profile->strings, text);
+        profile->comments = CP_POOL_ARRAY(&profile->pool, cp_string, 4);
+    profile->comments[profile->comment_count++] = cp_strings_put(&profile->strings, text);
 }
 
 static void counts_of_one_profile_are_not_those_of_the_sum(void **state)
 {
-    struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_comment(a, "libpprof: timer engine; of 3 samples 3 have whole stacks");
@@ -198,21 +198,21 @@ static void counts_of_one_profile_are_not_those_of_the_sum(void **state)
     merged = merge(a, b);
     assert_int_equal(merged->comment_count, 4);
     assert_string_equal(
-        pp_profile_text(merged, merged->comments[0]),
+        cp_profile_text(merged, merged->comments[0]),
         "libpprof: in 1 of 2 profiles: timer engine; of 3 samples 3 have whole stacks");
-    assert_string_equal(pp_profile_text(merged, merged->comments[1]),
+    assert_string_equal(cp_profile_text(merged, merged->comments[1]),
                         "libpprof: in 2 of 2 profiles: said by both");
-    assert_string_equal(pp_profile_text(merged, merged->comments[2]), "of another tool");
+    assert_string_equal(cp_profile_text(merged, merged->comments[2]), "of another tool");
     assert_string_equal(
-        pp_profile_text(merged, merged->comments[3]),
+        cp_profile_text(merged, merged->comments[3]),
         "libpprof: in 1 of 2 profiles: timer engine; of 5 samples 5 have whole stacks");
-    pp_profile_free(merged);
+    cp_profile_free(merged);
 }
 
 static void subtraction_leaves_the_difference(void **state)
 {
-    struct pp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *difference;
-    struct pp_error error;
+    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *difference;
+    struct cp_error error;
 
     (void)state;
     add_sample(a, "same", 3);
@@ -220,46 +220,46 @@ static void subtraction_leaves_the_difference(void **state)
     add_sample(b, "same", 3);
     add_sample(b, "grew", 4);
     add_sample(b, "gone", 2);
-    assert_int_equal(pp_profile_subtract(a, b, &difference, &error), 0);
+    assert_int_equal(cp_profile_subtract(a, b, &difference, &error), 0);
     assert_int_equal(difference->sample_count, 2);
     assert_int_equal(difference->samples[0].values[0], 5);
     assert_string_equal(stack_of(difference, 1), "gone");
     assert_int_equal(difference->samples[1].values[0], -2);
-    pp_profile_free(difference);
+    cp_profile_free(difference);
 }
 
 /* Everything that a profile can hold survives being written and read. */
 static void written_profiles_read_the_same(void **state)
 {
-    struct pp_profile *profile = new_model("cpu", "ns"), *again;
-    struct pp_bytes first = {0}, second = {0};
-    struct pp_error error;
+    struct cp_profile *profile = new_model("cpu", "ns"), *again;
+    struct cp_bytes first = {0}, second = {0};
+    struct cp_error error;
 
     (void)state;
     add_sample(profile, "inner<outer main", -3);
     add_sample(profile, "work main", INT64_MAX);
     add_mapping(profile, 0x400000, "abc");
-    profile->locations[1].mapping = PP_NO_MAPPING;
+    profile->locations[1].mapping = CP_NO_MAPPING;
     profile->locations[0].folded = true;
     profile->mappings[0].has_filenames = true;
-    profile->samples[1].labels = PP_POOL_ARRAY(&profile->pool, struct pp_label, 1);
+    profile->samples[1].labels = CP_POOL_ARRAY(&profile->pool, struct cp_label, 1);
     profile->samples[1].labels[0] =
-        (struct pp_label){pp_strings_put(&profile->strings, "bytes"), 0, -7, true};
+        (struct cp_label){cp_strings_put(&profile->strings, "bytes"), 0, -7, true};
     profile->samples[1].label_count = 1;
-    profile->drop_frames = pp_strings_put(&profile->strings, "malloc");
+    profile->drop_frames = cp_strings_put(&profile->strings, "malloc");
     profile->time_nanos = 123;
-    pp_profile_encode(profile, &first);
-    if (pp_profile_read_bytes(first.data, first.length, 1 << 20, &again, &error) < 0)
+    cp_profile_encode(profile, &first);
+    if (cp_profile_read_bytes(first.data, first.length, 1 << 20, &again, &error) < 0)
         fail_msg("%s", error.text);
-    pp_profile_encode(again, &second);
+    cp_profile_encode(again, &second);
     assert_int_equal(first.length, second.length);
     assert_memory_equal(first.data, second.data, first.length);
     assert_string_equal(stack_of(again, 0), "inner<outer main");
     assert_int_equal(again->samples[1].labels[0].number, -7);
-    pp_profile_free(profile);
-    pp_profile_free(again);
-    pp_bytes_release(&first);
-    pp_bytes_release(&second);
+    cp_profile_free(profile);
+    cp_profile_free(again);
+    cp_bytes_release(&first);
+    cp_bytes_release(&second);
 }
 
 int main(void)

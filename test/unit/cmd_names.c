@@ -21,7 +21,7 @@ struct name {
 static void expect_names(const struct name *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        char *name = pp_demangle(names[i].symbol);
+        char *name = cp_demangle(names[i].symbol);
         assert_string_equal(name, names[i].expected);
         free(name);
     }
@@ -119,8 +119,8 @@ static void modes_show_more_of_a_name(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *expected[] = {names[i].simple, names[i].templates, names[i].full,
                                   names[i].symbol};
-        for (int mode = PP_DEMANGLE_SIMPLE; mode <= PP_DEMANGLE_NONE; mode++) {
-            char *name = pp_demangle_as(names[i].symbol, (enum pp_demangle_mode)mode);
+        for (int mode = CP_DEMANGLE_SIMPLE; mode <= CP_DEMANGLE_NONE; mode++) {
+            char *name = cp_demangle_as(names[i].symbol, (enum cp_demangle_mode)mode);
             assert_string_equal(name, expected[mode]);
             free(name);
         }
@@ -129,15 +129,15 @@ static void modes_show_more_of_a_name(void **state)
 
 static void modes_have_names(void **state)
 {
-    enum pp_demangle_mode mode = PP_DEMANGLE_NONE;
+    enum cp_demangle_mode mode = CP_DEMANGLE_NONE;
 
     (void)state;
-    assert_int_equal(pp_demangle_mode("default", &mode), 0);
-    assert_int_equal(mode, PP_DEMANGLE_SIMPLE);
-    assert_int_equal(pp_demangle_mode("full", &mode), 0);
-    assert_int_equal(mode, PP_DEMANGLE_FULL);
-    assert_int_equal(pp_demangle_mode("", &mode), -1);
-    assert_int_equal(mode, PP_DEMANGLE_FULL);
+    assert_int_equal(cp_demangle_mode("default", &mode), 0);
+    assert_int_equal(mode, CP_DEMANGLE_SIMPLE);
+    assert_int_equal(cp_demangle_mode("full", &mode), 0);
+    assert_int_equal(mode, CP_DEMANGLE_FULL);
+    assert_int_equal(cp_demangle_mode("", &mode), -1);
+    assert_int_equal(mode, CP_DEMANGLE_FULL);
 }
 
 /* Nesting that would overflow a recursive reader's stack. */
@@ -150,12 +150,12 @@ static void hostile_symbols_are_survived(void **state)
     memcpy(symbol, "_Z", 2);
     memset(symbol + 2, 'P', LENGTH - 2);
     symbol[LENGTH] = '\0';
-    name = pp_demangle(symbol);
+    name = cp_demangle(symbol);
     assert_non_null(name);
     free(name);
     memcpy(symbol, "::", 2);
     memset(symbol + 2, '<', LENGTH - 2);
-    name = pp_demangle(symbol);
+    name = cp_demangle(symbol);
     assert_non_null(name);
     free(name);
     free(symbol);
@@ -163,14 +163,14 @@ static void hostile_symbols_are_survived(void **state)
 
 static bool matches(const char *pattern, const char *text)
 {
-    struct pp_error error;
-    struct pp_regex *regex = pp_regex_compile(pattern, &error);
+    struct cp_error error;
+    struct cp_regex *regex = cp_regex_compile(pattern, &error);
     bool result;
 
     if (!regex)
         fail_msg("%s", error.text);
-    result = pp_regex_match(regex, text, strlen(text));
-    pp_regex_free(regex);
+    result = cp_regex_match(regex, text, strlen(text));
+    cp_regex_free(regex);
     return result;
 }
 
@@ -207,13 +207,13 @@ static void expressions_match_as_in_pprof(void **state)
 
 static void invalid_expressions_show_the_place(void **state)
 {
-    struct pp_error error;
+    struct cp_error error;
 
     (void)state;
-    assert_null(pp_regex_compile("ab(cd", &error));
+    assert_null(cp_regex_compile("ab(cd", &error));
     assert_non_null(strstr(error.text, "position 5\n  ab(cd\n       ^"));
-    assert_null(pp_regex_compile("a**", &error));
-    assert_null(pp_regex_compile("[z-a]", &error));
+    assert_null(cp_regex_compile("a**", &error));
+    assert_null(cp_regex_compile("[z-a]", &error));
 }
 
 int main(void)

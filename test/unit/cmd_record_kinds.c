@@ -14,22 +14,22 @@
 
 static void expect_words(const char *events, const char *words)
 {
-    struct pp_record_kinds kinds;
+    struct cp_record_kinds kinds;
 
-    assert_int_equal(pp_record_kinds_parse(events, &kinds), 0);
-    char *found = pp_record_kinds_words(&kinds, 100);
+    assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
+    char *found = cp_record_kinds_words(&kinds, 100);
     assert_string_equal(found, words);
     free(found);
 }
 
 static void expect_inherited(const char *events, const char *options, const char *words)
 {
-    struct pp_record_kinds kinds;
+    struct cp_record_kinds kinds;
     long hz = 0;
 
-    assert_int_equal(pp_record_kinds_parse(events, &kinds), 0);
-    pp_record_kinds_inherit(options, &kinds, &hz);
-    char *found = pp_record_kinds_words(&kinds, hz ? hz : 100);
+    assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
+    cp_record_kinds_inherit(options, &kinds, &hz);
+    char *found = cp_record_kinds_words(&kinds, hz ? hz : 100);
     assert_string_equal(found, words);
     free(found);
 }
@@ -46,9 +46,9 @@ static void what_the_environment_asks_for_is_added(void **state)
 
 static void expect_refusal(const char *events)
 {
-    struct pp_record_kinds kinds;
+    struct cp_record_kinds kinds;
 
-    assert_int_equal(pp_record_kinds_parse(events, &kinds), PP_EXIT_BAD_USAGE);
+    assert_int_equal(cp_record_kinds_parse(events, &kinds), CP_EXIT_BAD_USAGE);
 }
 
 static void words(void **state)
@@ -76,10 +76,10 @@ static void refusals(void **state)
 
 static void expect_output(const char *events, const char *output, const char *path)
 {
-    struct pp_record_kinds kinds;
+    struct cp_record_kinds kinds;
 
-    assert_int_equal(pp_record_kinds_parse(events, &kinds), 0);
-    char *found = pp_record_kind_output(&kinds, kinds.count - 1, output);
+    assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
+    char *found = cp_record_kind_output(&kinds, kinds.count - 1, output);
     assert_string_equal(found, path);
     free(found);
 }

@@ -19,13 +19,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static struct pp_parts parts;
-static const struct pp_part *selected[64];
+static struct cp_parts parts;
+static const struct cp_part *selected[64];
 
 static int release(void **state)
 {
     (void)state;
-    pp_parts_release(&parts);
+    cp_parts_release(&parts);
     return 0;
 }
 
@@ -34,13 +34,13 @@ static void take(const char *header, const char *data)
     char message[256];
     int length = snprintf(message, sizeof(message), "libpprof-part 1 %s\n%s", header, data);
 
-    pp_parts_take_message(&parts, message, (size_t)length);
+    cp_parts_take_message(&parts, message, (size_t)length);
 }
 
 static void assert_selected(const char *kind, pid_t command, const char *expected)
 {
     char found[256] = "";
-    size_t count = pp_parts_select(&parts, kind, command, selected);
+    size_t count = cp_parts_select(&parts, kind, command, selected);
 
     for (size_t i = 0; i < count; i++)
         snprintf(found + strlen(found), sizeof(found) - strlen(found), "%d:%.*s ",
@@ -76,11 +76,11 @@ static void what_is_not_whole_is_left_out(void **state)
     take("10 100 1 cpu 0 last", "good");
     take("10 100 1 cpu 4 last", "more behind its end");
     assert_selected("cpu", 0, "");
-    assert_int_equal(pp_parts_incomplete(&parts, "cpu", 0), 4);
-    assert_int_equal(pp_parts_incomplete(&parts, "cpu", 9), 1);
-    assert_int_equal(pp_parts_incomplete(&parts, "heap", 0), 0);
+    assert_int_equal(cp_parts_incomplete(&parts, "cpu", 0), 4);
+    assert_int_equal(cp_parts_incomplete(&parts, "cpu", 9), 1);
+    assert_int_equal(cp_parts_incomplete(&parts, "heap", 0), 0);
     take("9 100 2 cpu 0 last", "once more");
-    assert_int_equal(pp_parts_incomplete(&parts, "cpu", 9), 0);
+    assert_int_equal(cp_parts_incomplete(&parts, "cpu", 9), 0);
 }
 
 static void what_is_no_message_is_counted(void **state)
@@ -96,11 +96,11 @@ static void what_is_no_message_is_counted(void **state)
     for (size_t i = 0; i < count; i++)
         take(strange[i], "x");
     assert_int_equal(parts.strange, count);
-    pp_parts_take_message(&parts, zeros, sizeof(zeros));
-    pp_parts_take_message(&parts, zeros, 0);
-    pp_parts_take_message(&parts, "libpprof-part 1 7 100 1 cpu 0 last", 34); /* no end of line */
+    cp_parts_take_message(&parts, zeros, sizeof(zeros));
+    cp_parts_take_message(&parts, zeros, 0);
+    cp_parts_take_message(&parts, "libpprof-part 1 7 100 1 cpu 0 last", 34); /* no end of line */
     memset(zeros, 'x', sizeof(zeros));
-    pp_parts_take_message(&parts, zeros, sizeof(zeros));
+    cp_parts_take_message(&parts, zeros, sizeof(zeros));
     assert_int_equal(parts.strange, count + 4);
     assert_int_equal(parts.count, 0);
 }
@@ -154,11 +154,11 @@ static void files_count_as_much(void **state)
         put_file(folder, names[i], "file");
     take("7 100 1 cpu 0 last", "message");
     take("7 100 1 heap 0 more", "incomplete");
-    pp_parts_take_folder(&parts, folder);
+    cp_parts_take_folder(&parts, folder);
     assert_selected("cpu", 7, "7:message 7:file ");
     assert_selected("heap", 7, "7:file ");
     assert_int_equal(parts.count, 3);
-    pp_parts_take_folder(&parts, "/nowhere");
+    cp_parts_take_folder(&parts, "/nowhere");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
         unlink(path);
