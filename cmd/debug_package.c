@@ -20,44 +20,44 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct text {
+typedef struct text {
     char *bytes; /* mapped; NULL = none */
     size_t size;
-};
+} text;
 
-static struct text open_text(int folder, const char *name)
+static text open_text(int folder, const char *name)
 {
-    struct text text = {NULL, 0};
+    text t = {NULL, 0};
     struct stat status;
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
-        return text;
+        return t;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes != MAP_FAILED)
-            text = (struct text){bytes, (size_t)status.st_size};
+            t = (text){bytes, (size_t)status.st_size};
         /* cppcheck-suppress memleak ; the caller has it */
     }
     close(fd);
-    return text;
+    return t;
 }
 
-static void close_text(struct text *text)
+static void close_text(text *t)
 {
-    if (text->bytes)
-        munmap(text->bytes, text->size);
+    if (t->bytes)
+        munmap(t->bytes, t->size);
 }
 
 /* Whether `line` is a whole line of the text; if so, *after is what follows it. */
-static bool find_line(const struct text *text, const char *line, const char **after)
+static bool find_line(const text *t, const char *line, const char **after)
 {
     size_t length = strlen(line);
-    const char *at = text->bytes, *end = text->bytes + text->size;
+    const char *at = t->bytes, *end = t->bytes + t->size;
 
     while (at && (at = memmem(at, (size_t)(end - at), line, length)) != NULL) {
         const char *next = at + length;
-        bool begins = at == text->bytes || at[-1] == '\n';
+        bool begins = at == t->bytes || at[-1] == '\n';
         if (begins && next < end && *next == '\n') {
             *after = next + 1;
             return true;
@@ -79,7 +79,7 @@ static char *package_of_list(const char *name)
 }
 
 /* Since /lib is a link to /usr/lib, lists have the one and programs the other. */
-static bool lists_path(const struct text *list, const char *path)
+static bool lists_path(const text *list, const char *path)
 {
     char other[4096];
     const char *after;
@@ -106,7 +106,7 @@ static char *package_of_path(int records, const char *path)
     }
     while (!found && (entry = readdir(folder)) != NULL) {
         char *package = package_of_list(entry->d_name);
-        struct text list = package ? open_text(info, entry->d_name) : (struct text){NULL, 0};
+        text list = package ? open_text(info, entry->d_name) : (text){NULL, 0};
         if (lists_path(&list, path)) {
             found = package;
             package = NULL;
@@ -121,7 +121,7 @@ static char *package_of_path(int records, const char *path)
 /* The source that the package was built from: "Source: glibc (2.36-9)" of its paragraph. */
 static char *source_of(int records, const char *package)
 {
-    struct text status = open_text(records, "status");
+    text status = open_text(records, "status");
     char line[512];
     const char *at, *end = status.bytes + status.size;
     char *source = NULL;

@@ -196,7 +196,7 @@ static void cut_clones(char *text)
         *clone = '\0';
 }
 
-static char *demangle_symbol(const char *name, enum cp_demangle_mode mode)
+static char *demangle_symbol(const char *name, cp_demangle_mode mode)
 {
     char *result = demangle_rust(name);
 
@@ -244,11 +244,11 @@ static void cut_pairs(char *name, char open, char close)
 
 /* ---- Names --------------------------------------------------------------------------------- */
 
-int cp_demangle_mode(const char *name, enum cp_demangle_mode *mode)
+int cp_demangle_mode_named(const char *name, cp_demangle_mode *mode)
 {
     static const struct {
         const char *name;
-        enum cp_demangle_mode mode;
+        cp_demangle_mode mode;
     } modes[] = {
         {"simple", CP_DEMANGLE_SIMPLE},       {"default", CP_DEMANGLE_SIMPLE},
         {"templates", CP_DEMANGLE_TEMPLATES}, {"full", CP_DEMANGLE_FULL},
@@ -264,7 +264,7 @@ int cp_demangle_mode(const char *name, enum cp_demangle_mode *mode)
     return -1;
 }
 
-char *cp_demangle_as(const char *name, enum cp_demangle_mode mode)
+char *cp_demangle_as(const char *name, cp_demangle_mode mode)
 {
     char *result = mode == CP_DEMANGLE_NONE ? NULL : demangle_symbol(name, mode);
 

@@ -12,18 +12,18 @@
 
 /* How much of a name is shown. All but SIMPLE begin with the symbol, whatever name a profile's
  * writer has given beside it. */
-enum cp_demangle_mode {
+typedef enum cp_demangle_mode {
     CP_DEMANGLE_SIMPLE,    /* the short name: overloads and template instances are one */
     CP_DEMANGLE_TEMPLATES, /* with template arguments */
     CP_DEMANGLE_FULL,      /* with parameters and return types as well */
     CP_DEMANGLE_NONE       /* the symbol */
-};
+} cp_demangle_mode;
 
 /* The mode of that name (simple or default, templates, full, none): 0, or -1 if there is none. */
-int cp_demangle_mode(const char *name, enum cp_demangle_mode *mode);
+int cp_demangle_mode_named(const char *name, cp_demangle_mode *mode);
 
 /* The name of a symbol in that mode; the rest as cp_demangle(). */
-char *cp_demangle_as(const char *name, enum cp_demangle_mode mode);
+char *cp_demangle_as(const char *name, cp_demangle_mode mode);
 
 /* The short name of a symbol, or of a name that somebody demangled in full before; a plain name is
  * returned as it is. The result is to be freed. */

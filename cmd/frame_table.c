@@ -11,17 +11,17 @@
 
 #define NO_FRAME UINT32_MAX
 
-struct frame_builder {
-    struct cp_frames *frames;
+typedef struct frame_builder {
+    cp_frames *frames;
     uint32_t capacity;
     uint32_t *of_name; /* per string: the frame with that name */
     uint32_t *slots;   /* hash of the nameless ones: frame + 1, or 0 */
     uint32_t slot_count, nameless;
-};
+} frame_builder;
 
-static uint32_t append_frame(struct frame_builder *builder, const struct cp_frame *frame)
+static uint32_t append_frame(frame_builder *builder, const cp_frame *frame)
 {
-    struct cp_frames *frames = builder->frames;
+    cp_frames *frames = builder->frames;
 
     if (frames->count == builder->capacity) {
         builder->capacity *= 2;
@@ -32,7 +32,7 @@ static uint32_t append_frame(struct frame_builder *builder, const struct cp_fram
 }
 
 /* What follows the last slash; a path of slashes is "/". */
-static const char *base_name(struct cp_pool *pool, const char *path)
+static const char *base_name(cp_pool *pool, const char *path)
 {
     size_t end = strlen(path), begin;
 
@@ -46,7 +46,7 @@ static const char *base_name(struct cp_pool *pool, const char *path)
     return cp_pool_copy(pool, path + begin, end - begin);
 }
 
-static void label_nameless(struct cp_frames *frames, struct cp_frame *frame)
+static void label_nameless(cp_frames *frames, cp_frame *frame)
 {
     const char *file = cp_profile_text(frames->profile, frame->program);
 
@@ -56,21 +56,21 @@ static void label_nameless(struct cp_frames *frames, struct cp_frame *frame)
     frame->label_length = strlen(frame->label);
 }
 
-static uint32_t *nameless_slot(struct frame_builder *builder, const struct cp_frame *frame)
+static uint32_t *nameless_slot(frame_builder *builder, const cp_frame *frame)
 {
     const uint64_t key[] = {frame->program, (uint64_t)frame->start_line};
     uint32_t mask = builder->slot_count - 1;
     uint32_t at = (uint32_t)cp_hash_bytes(key, sizeof(key), 0) & mask;
 
     for (; builder->slots[at]; at = (at + 1) & mask) {
-        const struct cp_frame *known = &builder->frames->frames[builder->slots[at] - 1];
+        const cp_frame *known = &builder->frames->frames[builder->slots[at] - 1];
         if (known->program == frame->program && known->start_line == frame->start_line)
             break;
     }
     return &builder->slots[at];
 }
 
-static void grow_slots(struct frame_builder *builder)
+static void grow_slots(frame_builder *builder)
 {
     uint32_t *old = builder->slots;
     uint32_t old_count = builder->slot_count;
@@ -83,9 +83,9 @@ static void grow_slots(struct frame_builder *builder)
     free(old);
 }
 
-static uint32_t nameless_frame(struct frame_builder *builder, cp_string program, int64_t start_line)
+static uint32_t nameless_frame(frame_builder *builder, cp_string program, int64_t start_line)
 {
-    struct cp_frame frame = {.program = program, .start_line = start_line};
+    cp_frame frame = {.program = program, .start_line = start_line};
     uint32_t *slot = nameless_slot(builder, &frame);
 
     if (*slot)
@@ -99,29 +99,28 @@ static uint32_t nameless_frame(struct frame_builder *builder, cp_string program,
     return *slot - 1;
 }
 
-static uint32_t named_frame(struct frame_builder *builder, cp_string name)
+static uint32_t named_frame(frame_builder *builder, cp_string name)
 {
-    const struct cp_strings *strings = &builder->frames->profile->strings;
+    const cp_strings *strings = &builder->frames->profile->strings;
     uint32_t *known = &builder->of_name[name];
-    struct cp_frame frame = {.name = name,
-                             .label = cp_strings_get(strings, name),
-                             .label_length = cp_strings_length(strings, name)};
+    cp_frame frame = {.name = name,
+                      .label = cp_strings_get(strings, name),
+                      .label_length = cp_strings_length(strings, name)};
 
     if (*known == NO_FRAME)
         *known = append_frame(builder, &frame);
     return *known;
 }
 
-static uint32_t frame_of_line(struct frame_builder *builder, const struct cp_location *location,
-                              uint32_t line)
+static uint32_t frame_of_line(frame_builder *builder, const cp_location *location, uint32_t line)
 {
-    const struct cp_profile *profile = builder->frames->profile;
+    const cp_profile *profile = builder->frames->profile;
     cp_string program = 0;
 
     if (location->mapping != CP_NO_MAPPING)
         program = profile->mappings[location->mapping].file;
     if (line < location->line_count) {
-        const struct cp_function *function = &profile->functions[location->lines[line].function];
+        const cp_function *function = &profile->functions[location->lines[line].function];
         if (function->name)
             return named_frame(builder, function->name);
         return nameless_frame(builder, program, function->start_line);
@@ -129,14 +128,14 @@ static uint32_t frame_of_line(struct frame_builder *builder, const struct cp_loc
     return nameless_frame(builder, program, 0);
 }
 
-static void add_locations(struct frame_builder *builder)
+static void add_locations(frame_builder *builder)
 {
-    struct cp_frames *frames = builder->frames;
-    const struct cp_profile *profile = frames->profile;
+    cp_frames *frames = builder->frames;
+    const cp_profile *profile = frames->profile;
     uint32_t at = 0;
 
     for (uint32_t i = 0; i < profile->location_count; i++) {
-        const struct cp_location *location = &profile->locations[i];
+        const cp_location *location = &profile->locations[i];
         uint32_t lines = location->line_count ? location->line_count : 1;
 
         frames->first_of[i] = at;
@@ -146,9 +145,9 @@ static void add_locations(struct frame_builder *builder)
     frames->first_of[profile->location_count] = at;
 }
 
-void cp_frames_init(struct cp_frames *frames, const struct cp_profile *profile)
+void cp_frames_init(cp_frames *frames, const cp_profile *profile)
 {
-    struct frame_builder builder = {.frames = frames, .capacity = 256, .slot_count = 64};
+    frame_builder builder = {.frames = frames, .capacity = 256, .slot_count = 64};
     size_t lines = 0;
 
     memset(frames, 0, sizeof(*frames));
@@ -168,7 +167,7 @@ void cp_frames_init(struct cp_frames *frames, const struct cp_profile *profile)
     free(builder.slots);
 }
 
-void cp_frames_release(struct cp_frames *frames)
+void cp_frames_release(cp_frames *frames)
 {
     free(frames->frames);
     free(frames->of_line);
@@ -177,7 +176,7 @@ void cp_frames_release(struct cp_frames *frames)
     memset(frames, 0, sizeof(*frames));
 }
 
-bool cp_frames_have_inlined(const struct cp_frames *frames)
+bool cp_frames_have_inlined(const cp_frames *frames)
 {
     for (uint32_t i = 0; i < frames->profile->location_count; i++)
         if (frames->profile->locations[i].line_count > 1)

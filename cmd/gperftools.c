@@ -20,44 +20,44 @@
 
 #define HEADER_WORDS 5
 
-struct words {
+typedef struct words {
     const uint8_t *data, *at, *end;
     unsigned size; /* of a word */
     bool big_endian;
-};
+} words;
 
-struct builder {
-    struct words words;
-    struct cp_profile *profile;
-    struct cp_error *error;
+typedef struct builder {
+    words words;
+    cp_profile *profile;
+    cp_error *error;
     uint64_t *slots; /* hash of addresses: location + 1 */
     uint64_t slot_mask;
     uint32_t mapping_capacity;
-};
+} builder;
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-static bool next_word(struct words *words, uint64_t *word)
+static bool next_word(words *w, uint64_t *word)
 {
-    if ((size_t)(words->end - words->at) < words->size)
+    if ((size_t)(w->end - w->at) < w->size)
         return false;
     *word = 0;
-    for (unsigned i = 0; i < words->size; i++) {
-        unsigned byte = words->big_endian ? i : words->size - 1 - i;
-        *word = *word << 8 | words->at[byte];
+    for (unsigned i = 0; i < w->size; i++) {
+        unsigned byte = w->big_endian ? i : w->size - 1 - i;
+        *word = *word << 8 | w->at[byte];
     }
-    words->at += words->size;
+    w->at += w->size;
     return true;
 }
 
-static bool open_words(struct words *words, const uint8_t *data, size_t length, uint64_t *period_us)
+static bool open_words(words *w, const uint8_t *data, size_t length, uint64_t *period_us)
 {
     for (unsigned variant = 0; variant < 4; variant++) {
         uint64_t header[HEADER_WORDS];
         unsigned got = 0;
 
-        *words = (struct words){data, data, data + length, variant < 2 ? 4 : 8, variant % 2};
-        while (got < HEADER_WORDS && next_word(words, &header[got]))
+        *w = (words){data, data, data + length, variant < 2 ? 4 : 8, variant % 2};
+        while (got < HEADER_WORDS && next_word(w, &header[got]))
             got++;
         if (got == HEADER_WORDS && header[0] == 0 && header[1] == 3 && header[2] == 0 &&
             header[3] > 0 && header[4] == 0) {
@@ -70,29 +70,28 @@ static bool open_words(struct words *words, const uint8_t *data, size_t length, 
 
 bool cp_gperftools_is(const uint8_t *data, size_t length)
 {
-    struct words words;
+    words w;
     uint64_t period_us;
 
-    return open_words(&words, data, length, &period_us);
+    return open_words(&w, data, length, &period_us);
 }
 
 /* ---- Samples ------------------------------------------------------------------------------- */
 
-static uint64_t *location_slot(const struct builder *builder, uint64_t address)
+static uint64_t *location_slot(const builder *b, uint64_t address)
 {
-    uint64_t at = cp_hash_bytes(&address, sizeof(address), 0) & builder->slot_mask;
+    uint64_t at = cp_hash_bytes(&address, sizeof(address), 0) & b->slot_mask;
 
-    while (builder->slots[at] &&
-           builder->profile->locations[builder->slots[at] - 1].address != address)
-        at = (at + 1) & builder->slot_mask;
-    return &builder->slots[at];
+    while (b->slots[at] && b->profile->locations[b->slots[at] - 1].address != address)
+        at = (at + 1) & b->slot_mask;
+    return &b->slots[at];
 }
 
-static uint32_t find_or_add_location(struct builder *builder, uint64_t address)
+static uint32_t find_or_add_location(builder *b, uint64_t address)
 {
-    struct cp_profile *profile = builder->profile;
-    uint64_t *slot = location_slot(builder, address);
-    struct cp_location *location;
+    cp_profile *profile = b->profile;
+    uint64_t *slot = location_slot(b, address);
+    cp_location *location;
 
     if (*slot)
         return (uint32_t)(*slot - 1);
@@ -103,57 +102,56 @@ static uint32_t find_or_add_location(struct builder *builder, uint64_t address)
     return profile->location_count - 1;
 }
 
-static int bad_stack(struct builder *builder, const uint8_t *at, uint64_t depth)
+static int bad_stack(builder *b, const uint8_t *at, uint64_t depth)
 {
-    const struct words *words = &builder->words;
+    const words *w = &b->words;
 
-    return cp_fail(builder->error,
+    return cp_fail(b->error,
                    "byte %zu: expected a stack that fits into the file, found one of %" PRIu64
                    " frames with %zu bytes left",
-                   (size_t)(at - words->data), depth, (size_t)(words->end - words->at));
+                   (size_t)(at - w->data), depth, (size_t)(w->end - w->at));
 }
 
-static void add_sample(struct builder *builder, const uint64_t *addresses, uint64_t count,
-                       uint32_t depth)
+static void add_sample(builder *b, const uint64_t *addresses, uint64_t count, uint32_t depth)
 {
-    struct cp_profile *profile = builder->profile;
-    struct cp_sample *sample = &profile->samples[profile->sample_count++];
+    cp_profile *profile = b->profile;
+    cp_sample *sample = &profile->samples[profile->sample_count++];
 
     sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, depth);
     sample->location_count = depth;
     for (uint32_t i = 0; i < depth; i++)
-        sample->locations[i] = find_or_add_location(builder, addresses[i] - (i > 0));
+        sample->locations[i] = find_or_add_location(b, addresses[i] - (i > 0));
     sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, 2);
     sample->values[0] = (int64_t)count;
     sample->values[1] = (int64_t)(count * (uint64_t)profile->period);
 }
 
-static int read_samples(struct builder *builder)
+static int read_samples(builder *b)
 {
-    struct words *words = &builder->words;
-    uint64_t *addresses = cp_heap_alloc((size_t)(words->end - words->at) / words->size + 1, 8);
+    words *w = &b->words;
+    uint64_t *addresses = cp_heap_alloc((size_t)(w->end - w->at) / w->size + 1, 8);
     uint64_t count, depth;
     int status = 0;
 
     for (;;) {
-        const uint8_t *record = words->at;
+        const uint8_t *record = w->at;
 
-        if (!next_word(words, &count) || !next_word(words, &depth)) {
-            status = cp_fail(builder->error,
+        if (!next_word(w, &count) || !next_word(w, &depth)) {
+            status = cp_fail(b->error,
                              "byte %zu: expected the record that ends the samples, found the end "
                              "of the file",
-                             (size_t)(record - words->data));
+                             (size_t)(record - w->data));
             break;
         }
-        if (depth > (uint64_t)(words->end - words->at) / words->size) {
-            status = bad_stack(builder, record, depth);
+        if (depth > (uint64_t)(w->end - w->at) / w->size) {
+            status = bad_stack(b, record, depth);
             break;
         }
         for (uint64_t i = 0; i < depth; i++)
-            next_word(words, &addresses[i]);
+            next_word(w, &addresses[i]);
         if (count == 0 && depth == 1 && addresses[0] == 0)
             break;
-        add_sample(builder, addresses, count, (uint32_t)depth);
+        add_sample(b, addresses, count, (uint32_t)depth);
     }
     free(addresses);
     return status;
@@ -161,12 +159,12 @@ static int read_samples(struct builder *builder)
 
 /* ---- Frames of the profiler itself --------------------------------------------------------- */
 
-static uint64_t second_address(const struct cp_profile *profile, uint32_t sample)
+static uint64_t second_address(const cp_profile *profile, uint32_t sample)
 {
     return profile->locations[profile->samples[sample].locations[1]].address;
 }
 
-static void remove_second(struct cp_sample *sample)
+static void remove_second(cp_sample *sample)
 {
     for (uint32_t i = 2; i < sample->location_count; i++)
         sample->locations[i - 1] = sample->locations[i];
@@ -178,7 +176,7 @@ static void remove_second(struct cp_sample *sample)
  * between the interrupted function and its caller. A candidate for "nearly all" is found by a
  * majority vote and then counted.
  */
-static bool remove_handler_frame(struct cp_profile *profile)
+static bool remove_handler_frame(cp_profile *profile)
 {
     uint32_t margin = profile->sample_count / 32, votes = 0, matches = 0;
     uint64_t candidate = 0;
@@ -202,10 +200,10 @@ static bool remove_handler_frame(struct cp_profile *profile)
 }
 
 /* The leaf comes from the signal's context; the unwinder may have delivered it once more. */
-static void remove_doubled_leaves(struct cp_profile *profile)
+static void remove_doubled_leaves(cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->sample_count; i++) {
-        struct cp_sample *sample = &profile->samples[i];
+        cp_sample *sample = &profile->samples[i];
         if (sample->location_count > 1 &&
             profile->locations[sample->locations[0]].address == second_address(profile, i) + 1)
             remove_second(sample);
@@ -216,7 +214,7 @@ static void remove_doubled_leaves(struct cp_profile *profile)
 
 /* "START-LIMIT PERMISSIONS OFFSET DEVICE INODE FILE" as in /proc/PID/maps; false for anything else,
  * and for data. A blank ends the file's name, also the one before "(deleted)". */
-static bool parse_map_line(struct cp_profile *profile, char *line, struct cp_mapping *mapping)
+static bool parse_map_line(cp_profile *profile, char *line, cp_mapping *mapping)
 {
     char *rest = NULL, *end;
     char *range = strtok_r(line, " \t", &rest);
@@ -238,7 +236,7 @@ static bool parse_map_line(struct cp_profile *profile, char *line, struct cp_map
 }
 
 /* Two ranges of one file, one behind the other, are one mapping. */
-static bool continues(const struct cp_mapping *last, const struct cp_mapping *next)
+static bool continues(const cp_mapping *last, const cp_mapping *next)
 {
     if (last->file && next->file && last->file != next->file)
         return false;
@@ -248,12 +246,12 @@ static bool continues(const struct cp_mapping *last, const struct cp_mapping *ne
            last->offset + (last->limit - last->start) == next->offset;
 }
 
-static void add_mapping(struct builder *builder, const struct cp_mapping *mapping)
+static void add_mapping(builder *b, const cp_mapping *mapping)
 {
-    struct cp_profile *profile = builder->profile;
+    cp_profile *profile = b->profile;
 
     if (profile->mapping_count) {
-        struct cp_mapping *last = &profile->mappings[profile->mapping_count - 1];
+        cp_mapping *last = &profile->mappings[profile->mapping_count - 1];
         if (continues(last, mapping)) {
             last->limit = mapping->limit;
             if (mapping->file)
@@ -261,7 +259,7 @@ static void add_mapping(struct builder *builder, const struct cp_mapping *mappin
             return;
         }
     }
-    if (profile->mapping_count < builder->mapping_capacity)
+    if (profile->mapping_count < b->mapping_capacity)
         profile->mappings[profile->mapping_count++] = *mapping;
 }
 
@@ -276,10 +274,10 @@ static bool is_library(const char *file)
 }
 
 /* The program itself comes first: the first file that is neither a library nor the kernel's. */
-static void put_program_first(struct cp_profile *profile)
+static void put_program_first(cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->mapping_count; i++) {
-        struct cp_mapping mapping = profile->mappings[i];
+        cp_mapping mapping = profile->mappings[i];
         const char *file = cp_profile_text(profile, mapping.file);
 
         if (!*file || *file == '[' || is_library(file))
@@ -290,29 +288,29 @@ static void put_program_first(struct cp_profile *profile)
     }
 }
 
-static void read_mappings(struct builder *builder)
+static void read_mappings(builder *b)
 {
-    const struct words *words = &builder->words;
-    const char *at = (const char *)words->at, *end = (const char *)words->end;
+    const words *w = &b->words;
+    const char *at = (const char *)w->at, *end = (const char *)w->end;
     char line[4608];
 
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline ? newline : end) - at);
-        struct cp_mapping mapping = {0};
+        cp_mapping mapping = {0};
 
         if (length < sizeof(line)) {
             memcpy(line, at, length);
             line[length] = '\0';
-            if (parse_map_line(builder->profile, line, &mapping))
-                add_mapping(builder, &mapping);
+            if (parse_map_line(b->profile, line, &mapping))
+                add_mapping(b, &mapping);
         }
         at += length + 1;
     }
-    put_program_first(builder->profile);
+    put_program_first(b->profile);
 }
 
-static uint32_t find_mapping(const struct cp_profile *profile, uint64_t address)
+static uint32_t find_mapping(const cp_profile *profile, uint64_t address)
 {
     for (uint32_t i = 0; i < profile->mapping_count; i++)
         if (profile->mappings[i].start <= address && address < profile->mappings[i].limit)
@@ -321,12 +319,12 @@ static uint32_t find_mapping(const struct cp_profile *profile, uint64_t address)
 }
 
 /* Addresses that no mapping holds share a nameless one that holds everything. */
-static void assign_mappings(struct cp_profile *profile)
+static void assign_mappings(cp_profile *profile)
 {
     uint32_t known = profile->mapping_count;
 
     for (uint32_t i = 0; i < profile->location_count; i++) {
-        struct cp_location *location = &profile->locations[i];
+        cp_location *location = &profile->locations[i];
 
         if (location->address == 0)
             continue;
@@ -341,29 +339,29 @@ static void assign_mappings(struct cp_profile *profile)
 
 /* ---- All of it ----------------------------------------------------------------------------- */
 
-static size_t count_lines(const struct words *words)
+static size_t count_lines(const words *w)
 {
     size_t lines = 1;
 
-    for (const uint8_t *at = words->at; at < words->end; at++)
+    for (const uint8_t *at = w->at; at < w->end; at++)
         lines += *at == '\n';
     return lines;
 }
 
 /* Upper bounds: a record has three words or more, an address one. */
-static void allocate(struct builder *builder, uint64_t period_us)
+static void allocate(builder *b, uint64_t period_us)
 {
-    struct cp_profile *profile = builder->profile;
-    size_t words = (size_t)(builder->words.end - builder->words.at) / builder->words.size;
+    cp_profile *profile = b->profile;
+    size_t w = (size_t)(b->words.end - b->words.at) / b->words.size;
 
-    profile->samples = CP_POOL_ARRAY(&profile->pool, struct cp_sample, words / 2 + 1);
-    profile->locations = CP_POOL_ARRAY(&profile->pool, struct cp_location, words + 1);
-    for (builder->slot_mask = 16; builder->slot_mask < 2 * words; builder->slot_mask *= 2)
+    profile->samples = CP_POOL_ARRAY(&profile->pool, cp_sample, w / 2 + 1);
+    profile->locations = CP_POOL_ARRAY(&profile->pool, cp_location, w + 1);
+    for (b->slot_mask = 16; b->slot_mask < 2 * w; b->slot_mask *= 2)
         continue;
-    builder->slots = cp_heap_alloc(builder->slot_mask, sizeof(*builder->slots));
-    builder->slot_mask--;
+    b->slots = cp_heap_alloc(b->slot_mask, sizeof(*b->slots));
+    b->slot_mask--;
 
-    profile->sample_types = CP_POOL_ARRAY(&profile->pool, struct cp_value_type, 2);
+    profile->sample_types = CP_POOL_ARRAY(&profile->pool, cp_value_type, 2);
     profile->sample_type_count = 2;
     profile->sample_types[0].type = cp_strings_put(&profile->strings, "samples");
     profile->sample_types[0].unit = cp_strings_put(&profile->strings, "count");
@@ -373,40 +371,38 @@ static void allocate(struct builder *builder, uint64_t period_us)
     profile->period = (int64_t)(period_us * 1000);
 }
 
-static int decode(struct builder *builder)
+static int decode(builder *b)
 {
-    struct cp_profile *profile = builder->profile;
+    cp_profile *profile = b->profile;
 
-    if (read_samples(builder) < 0)
+    if (read_samples(b) < 0)
         return -1;
     if (remove_handler_frame(profile))
         remove_handler_frame(profile);
-    builder->mapping_capacity = (uint32_t)count_lines(&builder->words);
-    profile->mappings =
-        CP_POOL_ARRAY(&profile->pool, struct cp_mapping, (size_t)builder->mapping_capacity + 1);
-    read_mappings(builder);
+    b->mapping_capacity = (uint32_t)count_lines(&b->words);
+    profile->mappings = CP_POOL_ARRAY(&profile->pool, cp_mapping, (size_t)b->mapping_capacity + 1);
+    read_mappings(b);
     assign_mappings(profile);
     remove_doubled_leaves(profile);
     return 0;
 }
 
-int cp_gperftools_decode(const uint8_t *data, size_t length, struct cp_profile **out,
-                         struct cp_error *error)
+int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
-    struct builder builder = {.error = error};
+    builder b = {.error = error};
     uint64_t period_us;
     int status;
 
-    if (!open_words(&builder.words, data, length, &period_us))
+    if (!open_words(&b.words, data, length, &period_us))
         return cp_fail(error, "byte 0: expected the header of a gperftools profile, found none");
-    builder.profile = cp_profile_new();
-    allocate(&builder, period_us);
-    status = decode(&builder);
-    free(builder.slots);
+    b.profile = cp_profile_new();
+    allocate(&b, period_us);
+    status = decode(&b);
+    free(b.slots);
     if (status < 0) {
-        cp_profile_free(builder.profile);
+        cp_profile_free(b.profile);
         return -1;
     }
-    *out = builder.profile;
+    *out = b.profile;
     return 0;
 }

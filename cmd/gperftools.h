@@ -15,13 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cp_error;
-struct cp_profile;
+typedef struct cp_error cp_error;
+typedef struct cp_profile cp_profile;
 
 bool cp_gperftools_is(const uint8_t *data, size_t length);
 
 /* As cp_profile_decode(). */
-int cp_gperftools_decode(const uint8_t *data, size_t length, struct cp_profile **out,
-                         struct cp_error *error);
+int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error);
 
 #endif

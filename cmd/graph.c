@@ -16,8 +16,8 @@
 
 /* ---- Graph --------------------------------------------------------------------------------- */
 
-struct graph_builder {
-    struct cp_graph *graph;
+typedef struct graph_builder {
+    cp_graph *graph;
     const bool *kept;
     bool with_edges;
     uint32_t edge_capacity;
@@ -25,11 +25,11 @@ struct graph_builder {
     uint32_t slot_count;
     uint32_t *node_seen; /* per frame: the last sample that counted it, + 1 */
     uint32_t *edge_seen; /* per edge: likewise */
-};
+} graph_builder;
 
-static uint32_t *edge_slot(struct graph_builder *builder, uint32_t src, uint32_t dest)
+static uint32_t *edge_slot(graph_builder *builder, uint32_t src, uint32_t dest)
 {
-    const struct cp_edge *edges = builder->graph->edges;
+    const cp_edge *edges = builder->graph->edges;
     uint64_t key = (uint64_t)src << 32 | dest;
     uint32_t mask = builder->slot_count - 1;
     uint32_t at = (uint32_t)cp_hash_bytes(&key, sizeof(key), 0) & mask;
@@ -40,9 +40,9 @@ static uint32_t *edge_slot(struct graph_builder *builder, uint32_t src, uint32_t
     return &builder->slots[at];
 }
 
-static void grow_edges(struct graph_builder *builder)
+static void grow_edges(graph_builder *builder)
 {
-    struct cp_graph *graph = builder->graph;
+    cp_graph *graph = builder->graph;
 
     builder->edge_capacity *= 2;
     graph->edges = cp_heap_resize(graph->edges, builder->edge_capacity, sizeof(*graph->edges));
@@ -55,9 +55,9 @@ static void grow_edges(struct graph_builder *builder)
         *edge_slot(builder, graph->edges[i].src, graph->edges[i].dest) = i + 1;
 }
 
-static uint32_t find_or_add_edge(struct graph_builder *builder, uint32_t src, uint32_t dest)
+static uint32_t find_or_add_edge(graph_builder *builder, uint32_t src, uint32_t dest)
 {
-    struct cp_graph *graph = builder->graph;
+    cp_graph *graph = builder->graph;
     uint32_t *slot = edge_slot(builder, src, dest);
     uint32_t index;
 
@@ -68,7 +68,7 @@ static uint32_t find_or_add_edge(struct graph_builder *builder, uint32_t src, ui
         slot = edge_slot(builder, src, dest);
     }
     index = graph->edge_count++;
-    graph->edges[index] = (struct cp_edge){
+    graph->edges[index] = (cp_edge){
         .src = src, .dest = dest, .inlined = true, .next_in = graph->nodes[dest].first_in};
     graph->nodes[dest].first_in = index;
     builder->edge_seen[index] = 0;
@@ -83,11 +83,11 @@ static void add_wrapping(int64_t *sum, int64_t value)
 
 /* One edge counts once in a sample, however often the stack recurses over it; whether it is inlined
  * is decided by the occurrence nearest to the root. */
-static void count_edge(struct graph_builder *builder, uint32_t src, uint32_t dest, int64_t value,
+static void count_edge(graph_builder *builder, uint32_t src, uint32_t dest, int64_t value,
                        bool inlined, uint32_t stamp)
 {
     uint32_t index;
-    struct cp_edge *edge;
+    cp_edge *edge;
 
     if (!builder->with_edges || src == dest)
         return;
@@ -101,11 +101,11 @@ static void count_edge(struct graph_builder *builder, uint32_t src, uint32_t des
 }
 
 /* From the root to the leaf. A leaf that was cut out leaves its flat value to nobody. */
-static void add_sample(struct graph_builder *builder, const struct cp_sample *sample, int64_t value,
+static void add_sample(graph_builder *builder, const cp_sample *sample, int64_t value,
                        uint32_t stamp)
 {
-    const struct cp_frames *frames = builder->graph->frames;
-    struct cp_node *nodes = builder->graph->nodes;
+    const cp_frames *frames = builder->graph->frames;
+    cp_node *nodes = builder->graph->nodes;
     uint32_t parent = NO_FRAME;
     bool gap = false;
 
@@ -132,7 +132,7 @@ static void add_sample(struct graph_builder *builder, const struct cp_sample *sa
         add_wrapping(&nodes[parent].flat, value);
 }
 
-static void collect_nodes(struct cp_graph *graph)
+static void collect_nodes(cp_graph *graph)
 {
     graph->order = cp_heap_alloc(graph->frames->count, sizeof(*graph->order));
     for (uint32_t i = 0; i < graph->frames->count; i++)
@@ -140,15 +140,15 @@ static void collect_nodes(struct cp_graph *graph)
             graph->order[graph->count++] = i;
 }
 
-void cp_graph_init(struct cp_graph *graph, const struct cp_frames *frames, uint32_t value_index,
-                   const bool *kept, bool with_edges)
+void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_index, const bool *kept,
+                   bool with_edges)
 {
-    const struct cp_profile *profile = frames->profile;
-    struct graph_builder builder = {.graph = graph,
-                                    .kept = kept,
-                                    .with_edges = with_edges,
-                                    .edge_capacity = 1024,
-                                    .slot_count = 2048};
+    const cp_profile *profile = frames->profile;
+    graph_builder builder = {.graph = graph,
+                             .kept = kept,
+                             .with_edges = with_edges,
+                             .edge_capacity = 1024,
+                             .slot_count = 2048};
 
     memset(graph, 0, sizeof(*graph));
     graph->frames = frames;
@@ -171,7 +171,7 @@ void cp_graph_init(struct cp_graph *graph, const struct cp_frames *frames, uint3
     free(builder.edge_seen);
 }
 
-void cp_graph_release(struct cp_graph *graph)
+void cp_graph_release(cp_graph *graph)
 {
     free(graph->nodes);
     free(graph->order);
@@ -179,7 +179,7 @@ void cp_graph_release(struct cp_graph *graph)
     memset(graph, 0, sizeof(*graph));
 }
 
-int64_t cp_graph_flat_sum(const struct cp_graph *graph)
+int64_t cp_graph_flat_sum(const cp_graph *graph)
 {
     int64_t sum = 0;
 
@@ -188,7 +188,7 @@ int64_t cp_graph_flat_sum(const struct cp_graph *graph)
     return sum;
 }
 
-void cp_graph_cut_edges(struct cp_graph *graph, int64_t least)
+void cp_graph_cut_edges(cp_graph *graph, int64_t least)
 {
     for (uint32_t i = 0; i < graph->edge_count; i++)
         graph->edges[i].cut = graph->edges[i].cut || cp_measure_abs(graph->edges[i].weight) < least;
@@ -215,11 +215,10 @@ static int compare_bytes(const char *left, size_t left_length, const char *right
 }
 
 /* Frames with one label, such as two programs of one name: by all their attributes as text. */
-static int compare_attributes(const struct cp_frames *frames, const struct cp_frame *left,
-                              const struct cp_frame *right)
+static int compare_attributes(const cp_frames *frames, const cp_frame *left, const cp_frame *right)
 {
     char *texts[2];
-    const struct cp_frame *both[2] = {left, right};
+    const cp_frame *both[2] = {left, right};
     int order;
 
     for (int i = 0; i < 2; i++)
@@ -234,11 +233,11 @@ static int compare_attributes(const struct cp_frames *frames, const struct cp_fr
     return order;
 }
 
-static int compare_nodes(const struct cp_graph *graph, uint32_t left, uint32_t right, bool by_cum)
+static int compare_nodes(const cp_graph *graph, uint32_t left, uint32_t right, bool by_cum)
 {
-    const struct cp_node *a = &graph->nodes[left], *b = &graph->nodes[right];
-    const struct cp_frame *fa = &graph->frames->frames[left];
-    const struct cp_frame *fb = &graph->frames->frames[right];
+    const cp_node *a = &graph->nodes[left], *b = &graph->nodes[right];
+    const cp_frame *fa = &graph->frames->frames[left];
+    const cp_frame *fb = &graph->frames->frames[right];
     int order = by_cum ? compare_values(a->cum, b->cum) : compare_values(a->flat, b->flat);
 
     if (order == 0)
@@ -260,7 +259,7 @@ static int compare_by_cum(const void *left, const void *right, void *graph)
     return compare_nodes(graph, *(const uint32_t *)left, *(const uint32_t *)right, true);
 }
 
-void cp_graph_sort(struct cp_graph *graph, bool by_cum)
+void cp_graph_sort(cp_graph *graph, bool by_cum)
 {
     qsort_r(graph->order, graph->count, sizeof(*graph->order),
             by_cum ? compare_by_cum : compare_by_flat, graph);

@@ -23,7 +23,7 @@ bool cp_gzip_is(const uint8_t *data, size_t length)
 
 /* Makes room for one more step, and never for more than one byte beyond the limit, which is how
  * going over it is noticed. */
-static void make_room(struct cp_bytes *out, size_t limit)
+static void make_room(cp_bytes *out, size_t limit)
 {
     size_t wanted = out->capacity < STEP_BYTES ? STEP_BYTES : out->capacity * 2;
 
@@ -35,7 +35,7 @@ static void make_room(struct cp_bytes *out, size_t limit)
     out->capacity = wanted;
 }
 
-static int bad_data(const z_stream *stream, size_t length, int status, struct cp_error *error)
+static int bad_data(const z_stream *stream, size_t length, int status, cp_error *error)
 {
     size_t offset = length - stream->avail_in;
 
@@ -48,8 +48,8 @@ static int bad_data(const z_stream *stream, size_t length, int status, struct cp
                    stream->msg ? stream->msg : "something else");
 }
 
-static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t limit,
-                  struct cp_bytes *out, struct cp_error *error)
+static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t limit, cp_bytes *out,
+                  cp_error *error)
 {
     int status;
 
@@ -86,8 +86,7 @@ static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t l
     return 0;
 }
 
-int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, struct cp_bytes *out,
-                   struct cp_error *error)
+int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, cp_bytes *out, cp_error *error)
 {
     z_stream stream = {0};
     int result;
@@ -99,7 +98,7 @@ int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, struct cp_b
     return result;
 }
 
-void cp_gzip_compress(const uint8_t *data, size_t length, struct cp_bytes *out)
+void cp_gzip_compress(const uint8_t *data, size_t length, cp_bytes *out)
 {
     z_stream stream = {0};
     uint8_t buffer[1 << 14];

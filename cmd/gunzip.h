@@ -7,16 +7,16 @@
 
 #include "protobuf.h"
 
-struct cp_error;
+typedef struct cp_error cp_error;
 
 bool cp_gzip_is(const uint8_t *data, size_t length);
 
 /* Appends all members' contents to *out, at most `limit` bytes. Returns 0, or -1 with
  * "byte OFFSET: expected ..., found ..." where OFFSET counts compressed bytes. */
-int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, struct cp_bytes *out,
-                   struct cp_error *error);
+int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, cp_bytes *out,
+                   cp_error *error);
 
 /* Appends one member that holds the data. */
-void cp_gzip_compress(const uint8_t *data, size_t length, struct cp_bytes *out);
+void cp_gzip_compress(const uint8_t *data, size_t length, cp_bytes *out);
 
 #endif

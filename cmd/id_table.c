@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-void cp_ids_init(struct cp_ids *table, uint32_t count, const char *what)
+void cp_ids_init(cp_ids *table, uint32_t count, const char *what)
 {
     uint64_t slots = 16;
 
@@ -23,14 +23,14 @@ void cp_ids_init(struct cp_ids *table, uint32_t count, const char *what)
     table->what = what;
 }
 
-void cp_ids_release(struct cp_ids *table)
+void cp_ids_release(cp_ids *table)
 {
     free(table->ids);
     free(table->indices);
 }
 
 /* Consecutive ids land in consecutive slots; ids that are addresses are spread by the high half. */
-static uint64_t id_slot(const struct cp_ids *table, uint64_t id)
+static uint64_t id_slot(const cp_ids *table, uint64_t id)
 {
     uint64_t at = (id + (id >> 32) * 0x9e3779b97f4a7c15u) & table->mask;
 
@@ -39,8 +39,7 @@ static uint64_t id_slot(const struct cp_ids *table, uint64_t id)
     return at;
 }
 
-bool cp_ids_add(struct cp_ids *table, struct cp_wire *wire, size_t offset, uint64_t id,
-                uint32_t index)
+bool cp_ids_add(cp_ids *table, cp_wire *wire, size_t offset, uint64_t id, uint32_t index)
 {
     uint64_t at;
 
@@ -55,8 +54,7 @@ bool cp_ids_add(struct cp_ids *table, struct cp_wire *wire, size_t offset, uint6
     return true;
 }
 
-bool cp_ids_find(const struct cp_ids *table, struct cp_wire *wire, size_t offset, uint64_t id,
-                 uint32_t *index)
+bool cp_ids_find(const cp_ids *table, cp_wire *wire, size_t offset, uint64_t id, uint32_t *index)
 {
     uint64_t at = id ? id_slot(table, id) : 0;
 

@@ -16,7 +16,7 @@ static int print_version(void)
 
 int main(int argc, char **argv)
 {
-    const struct cp_verb *verb;
+    const cp_verb *verb;
     char *help[] = {"help", NULL};
 
     if (argc < 2)

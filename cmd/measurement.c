@@ -14,20 +14,20 @@
 
 #define MAX_ALIASES 3
 
-struct unit {
+typedef struct unit {
     const char *name; /* as printed */
     double factor;    /* in base units */
     const char *aliases[MAX_ALIASES + 1];
-};
+} unit;
 
 /* Units of a family by rising factor, as the choice of the largest fitting one expects. */
-struct family {
+typedef struct family {
     const char *base_name;
     double base_factor;
-    struct unit units[10];
-};
+    unit units[10];
+} family;
 
-static const struct family families[] = {
+static const family families[] = {
     {"B",
      1,
      {{"B", 0x1p0, {"b", "byte"}},
@@ -62,82 +62,82 @@ static const struct family families[] = {
 #define MAX_UNIT_BYTES 16
 
 /* Lower case, without the plural's s: "Bytes" is "byte", but "ns" stays. */
-static bool normalize(const char *unit, char *normal)
+static bool normalize(const char *u, char *normal)
 {
-    size_t length = strlen(unit);
+    size_t length = strlen(u);
 
     if (length >= MAX_UNIT_BYTES)
         return false;
     for (size_t i = 0; i <= length; i++)
-        normal[i] = (char)tolower((unsigned char)unit[i]);
+        normal[i] = (char)tolower((unsigned char)u[i]);
     if (length > 2 && normal[length - 1] == 's')
         normal[length - 1] = '\0';
     return true;
 }
 
-static const struct unit *find_unit(const struct family *family, const char *name)
+static const unit *find_unit(const family *f, const char *name)
 {
     char normal[MAX_UNIT_BYTES];
 
     if (!normalize(name, normal))
         return NULL;
-    for (const struct unit *unit = family->units; unit < family->units + 10 && unit->name; unit++)
-        for (const char *const *alias = unit->aliases; *alias; alias++)
+    for (const unit *u = f->units; u < f->units + 10 && u->name; u++)
+        for (const char *const *alias = u->aliases; *alias; alias++)
             if (strcmp(*alias, normal) == 0)
-                return unit;
+                return u;
     return NULL;
 }
 
-static const struct unit *largest_fitting(const struct family *family, double value)
+static const unit *largest_fitting(const family *f, double value)
 {
-    const struct unit *best = NULL;
+    const unit *best = NULL;
 
-    for (const struct unit *unit = family->units; unit < family->units + 10 && unit->name; unit++)
-        if (value / unit->factor >= 1.0)
-            best = unit;
+    for (const unit *u = f->units; u < f->units + 10 && u->name; u++)
+        if (value / u->factor >= 1.0)
+            best = u;
     return best;
 }
 
-static double convert(const struct family *family, double value, const char *to, const char **name)
+static double convert(const family *f, double value, const char *to, const char **name)
 {
-    const struct unit *unit;
+    const unit *u;
 
     if (strcmp(to, CP_UNIT_MINIMUM) == 0 || strcmp(to, "auto") == 0)
-        unit = largest_fitting(family, value);
+        u = largest_fitting(f, value);
     else
-        unit = find_unit(family, to);
-    *name = unit ? unit->name : family->base_name;
-    return value / (unit ? unit->factor : family->base_factor);
+        u = find_unit(f, to);
+    *name = u ? u->name : f->base_name;
+    return value / (u ? u->factor : f->base_factor);
 }
 
-static bool is_silent(const char *unit)
+static bool is_silent(const char *u)
 {
     static const char *const silent[] = {"count", "sample", "unit", CP_UNIT_MINIMUM, "auto"};
 
     for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
-        if (strcmp(unit, silent[i]) == 0)
+        if (strcmp(u, silent[i]) == 0)
             return true;
     return false;
 }
 
-double cp_measure_scale(int64_t value, const char *from, const char *to, const char **unit)
+double cp_measure_scale(int64_t value, const char *from, const char *to, const char **u)
 {
     if (value < 0 && value != INT64_MIN)
-        return -cp_measure_scale(-value, from, to, unit);
+        return -cp_measure_scale(-value, from, to, u);
     for (size_t i = 0; i < FAMILIES; i++) {
-        const struct unit *source = find_unit(&families[i], from);
+        const unit *source = find_unit(&families[i], from);
         if (source)
-            return convert(&families[i], (double)value * source->factor, to, unit);
+            return convert(&families[i], (double)value * source->factor, to, u);
     }
-    *unit = is_silent(to) ? "" : to;
+    *u = is_silent(to) ? "" : to;
     return (double)value;
 }
 
 char *cp_measure_label(int64_t value, const char *from, const char *to)
 {
     char number[512]; /* the largest double has 309 digits */
-    const char *unit;
-    double scaled = cp_measure_scale(value, from, to, &unit);
+    const char *u;
+    double scaled = cp_measure_scale(value, from, to, &u);
     int length = snprintf(number, sizeof(number), "%.2f", scaled);
     size_t room;
     char *text;
@@ -147,10 +147,10 @@ char *cp_measure_label(int64_t value, const char *from, const char *to)
     if (strcmp(number, "-0") == 0)
         memcpy(number, "0", 2);
     if (strcmp(number, "0") == 0)
-        unit = "";
-    room = strlen(number) + strlen(unit) + 1;
+        u = "";
+    room = strlen(number) + strlen(u) + 1;
     text = cp_heap_alloc(room, 1);
-    snprintf(text, room, "%s%s", number, unit);
+    snprintf(text, room, "%s%s", number, u);
     return text;
 }
 

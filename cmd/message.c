@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int cp_fail(struct cp_error *error, const char *format, ...)
+int cp_fail(cp_error *error, const char *format, ...)
 {
     va_list arguments;
 

@@ -16,13 +16,13 @@ enum {
     CP_EXIT_NO_PROFILE = 125 /* record: the command went well, its profile did not arrive */
 };
 
-struct cp_error {
+typedef struct cp_error {
     char text[1024];
-};
+} cp_error;
 
 /* Writes the sentence, cut if it is too long, and returns -1,
  * so that `return cp_fail(...)` works. */
-int cp_fail(struct cp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cp_fail(cp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "cpprof: SENTENCE" on stderr. */
 void cp_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

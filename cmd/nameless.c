@@ -24,7 +24,7 @@ static bool is_place(const char *name)
     return name[0] == '[' && strstr(name, "]+0x") != NULL;
 }
 
-static bool is_nameless(const struct cp_profile *profile, const struct cp_location *location)
+static bool is_nameless(const cp_profile *profile, const cp_location *location)
 {
     if (!location || location->line_count == 0)
         return true;
@@ -33,10 +33,9 @@ static bool is_nameless(const struct cp_profile *profile, const struct cp_locati
 
 /* The frame that a sample is counted for: its leaf. Of waits and allocations the leaf is the
  * function that waits or allocates, which has a name: then its caller. */
-static const struct cp_location *decisive(const struct cp_report *report,
-                                          const struct cp_sample *sample)
+static const cp_location *decisive(const cp_report *report, const cp_sample *sample)
 {
-    const struct cp_location *locations = report->profile->locations;
+    const cp_location *locations = report->profile->locations;
     bool is_time = strcmp(report->sample_type, "cpu") == 0;
     bool has_caller = !is_time && sample->location_count > 1;
 
@@ -48,14 +47,14 @@ static const struct cp_location *decisive(const struct cp_report *report,
 }
 
 /* Adds up what falls to each mapping's nameless functions; returns the total of all samples. */
-static double sum_up(const struct cp_report *report, double *shares)
+static double sum_up(const cp_report *report, double *shares)
 {
-    const struct cp_profile *profile = report->profile;
+    const cp_profile *profile = report->profile;
     double total = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
-        const struct cp_sample *sample = &profile->samples[i];
-        const struct cp_location *location = decisive(report, sample);
+        const cp_sample *sample = &profile->samples[i];
+        const cp_location *location = decisive(report, sample);
         double value = (double)cp_measure_abs(sample->values[report->value_index]);
         total += value;
         if (location && location->mapping != CP_NO_MAPPING &&
@@ -82,8 +81,8 @@ static const char *base_of(const char *path)
 }
 
 /* One file, and what would name its functions; *packages collects what to install. */
-static void print_file(const struct cp_profile *profile, const struct cp_mapping *mapping,
-                       double percent, char **packages)
+static void print_file(const cp_profile *profile, const cp_mapping *mapping, double percent,
+                       char **packages)
 {
     const char *file = cp_profile_text(profile, mapping->file);
     const char *folder = getenv("CPPROF_DPKG");
@@ -104,8 +103,7 @@ static void print_file(const struct cp_profile *profile, const struct cp_mapping
     free(package);
 }
 
-static void print_advice(const struct cp_profile *profile, double *shares, double nameless,
-                         double total)
+static void print_advice(const cp_profile *profile, double *shares, double nameless, double total)
 {
     char *packages = NULL;
 
@@ -131,10 +129,10 @@ static void print_advice(const struct cp_profile *profile, double *shares, doubl
     free(packages);
 }
 
-void cp_nameless_advise(const struct cp_report *report)
+void cp_nameless_advise(const cp_report *report)
 {
     static bool said;
-    const struct cp_profile *profile = report->profile;
+    const cp_profile *profile = report->profile;
     double *shares = cp_heap_alloc((size_t)profile->mapping_count + 1, sizeof(*shares));
     double total = sum_up(report, shares), nameless = 0;
 

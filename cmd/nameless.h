@@ -5,7 +5,7 @@
 #ifndef CP_NAMELESS_H
 #define CP_NAMELESS_H
 
-struct cp_report;
+typedef struct cp_report cp_report;
 
 /*
  * If functions without a symbol have 5 % of the report or more, says so on standard error, once in
@@ -13,6 +13,6 @@ struct cp_report;
  * records (in $CPPROF_DPKG, else /var/lib/dpkg) know these; else by their build ids. Asks no
  * network, starts no program, and looks at three files at most, those with the largest shares.
  */
-void cp_nameless_advise(const struct cp_report *report);
+void cp_nameless_advise(const cp_report *report);
 
 #endif

@@ -16,10 +16,10 @@
 #define BLOCK_BYTES ((size_t)256 * 1024)
 #define ALIGNMENT   _Alignof(max_align_t)
 
-struct cp_pool_block {
-    struct cp_pool_block *older;
+typedef struct cp_pool_block {
+    cp_pool_block *older;
     _Alignas(max_align_t) char data[];
-};
+} cp_pool_block;
 
 static void out_of_memory(void)
 {
@@ -43,17 +43,17 @@ void *cp_heap_resize(void *old, size_t count, size_t size)
     return memory;
 }
 
-void cp_pool_init(struct cp_pool *pool)
+void cp_pool_init(cp_pool *pool)
 {
     memset(pool, 0, sizeof(*pool));
 }
 
-void cp_pool_release(struct cp_pool *pool)
+void cp_pool_release(cp_pool *pool)
 {
-    struct cp_pool_block *block = pool->blocks;
+    cp_pool_block *block = pool->blocks;
 
     while (block) {
-        struct cp_pool_block *older = block->older;
+        cp_pool_block *older = block->older;
         free(block);
         block = older;
     }
@@ -61,9 +61,9 @@ void cp_pool_release(struct cp_pool *pool)
 }
 
 /* A block for one large piece goes behind the newest one, whose free space stays in use. */
-static char *new_block(struct cp_pool *pool, size_t bytes, int behind)
+static char *new_block(cp_pool *pool, size_t bytes, int behind)
 {
-    struct cp_pool_block *block;
+    cp_pool_block *block;
 
     if (bytes > SIZE_MAX - sizeof(*block))
         out_of_memory();
@@ -78,7 +78,7 @@ static char *new_block(struct cp_pool *pool, size_t bytes, int behind)
     return block->data;
 }
 
-void *cp_pool_alloc(struct cp_pool *pool, size_t count, size_t size)
+void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
 {
     size_t bytes;
     char *piece;
@@ -98,7 +98,7 @@ void *cp_pool_alloc(struct cp_pool *pool, size_t count, size_t size)
     return piece;
 }
 
-char *cp_pool_copy(struct cp_pool *pool, const char *data, size_t length)
+char *cp_pool_copy(cp_pool *pool, const char *data, size_t length)
 {
     char *copy = cp_pool_alloc(pool, length + 1, 1);
 
@@ -107,7 +107,7 @@ char *cp_pool_copy(struct cp_pool *pool, const char *data, size_t length)
     return copy;
 }
 
-char *cp_pool_printf(struct cp_pool *pool, const char *format, ...)
+char *cp_pool_printf(cp_pool *pool, const char *format, ...)
 {
     va_list arguments;
     char *text;

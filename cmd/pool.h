@@ -16,26 +16,25 @@
 
 #include <stddef.h>
 
-struct cp_pool_block;
+typedef struct cp_pool_block cp_pool_block;
 
-struct cp_pool {
-    struct cp_pool_block *blocks; /* the newest first */
-    char *next;                   /* first free byte of the newest block */
-    size_t free_bytes;            /* from there to its end */
-};
+typedef struct cp_pool {
+    cp_pool_block *blocks; /* the newest first */
+    char *next;            /* first free byte of the newest block */
+    size_t free_bytes;     /* from there to its end */
+} cp_pool;
 
-void cp_pool_init(struct cp_pool *pool);
-void cp_pool_release(struct cp_pool *pool);
+void cp_pool_init(cp_pool *pool);
+void cp_pool_release(cp_pool *pool);
 
 /* `count` * `size` zeroed bytes, aligned for any type; a product that overflows is "no memory". */
-void *cp_pool_alloc(struct cp_pool *pool, size_t count, size_t size);
+void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size);
 
 /* A NUL-terminated copy of `length` bytes. */
-char *cp_pool_copy(struct cp_pool *pool, const char *data, size_t length);
+char *cp_pool_copy(cp_pool *pool, const char *data, size_t length);
 
 /* What printf would write, as a string. */
-char *cp_pool_printf(struct cp_pool *pool, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+char *cp_pool_printf(cp_pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define CP_POOL_ARRAY(pool, type, count) ((type *)cp_pool_alloc((pool), (count), sizeof(type)))
 

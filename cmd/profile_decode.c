@@ -43,19 +43,18 @@ enum {
     PROFILE_FIELDS = 15
 };
 
-struct decoder {
-    struct cp_wire wire; /* over the whole profile */
-    struct cp_profile *profile;
+typedef struct decoder {
+    cp_wire wire; /* over the whole profile */
+    cp_profile *profile;
     cp_string *strings; /* by index in the file's string table */
     uint32_t string_count;
     uint32_t counts[PROFILE_FIELDS];
-    struct cp_ids mappings, functions, locations;
-};
+    cp_ids mappings, functions, locations;
+} decoder;
 
 /* ---- Scalars ------------------------------------------------------------------------------- */
 
-static bool take_uint(struct cp_wire *wire, const struct cp_field *field, const char *what,
-                      uint64_t *value)
+static bool take_uint(cp_wire *wire, const cp_field *field, const char *what, uint64_t *value)
 {
     if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
         return false;
@@ -63,8 +62,7 @@ static bool take_uint(struct cp_wire *wire, const struct cp_field *field, const 
     return true;
 }
 
-static bool take_int(struct cp_wire *wire, const struct cp_field *field, const char *what,
-                     int64_t *value)
+static bool take_int(cp_wire *wire, const cp_field *field, const char *what, int64_t *value)
 {
     if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
         return false;
@@ -72,8 +70,7 @@ static bool take_int(struct cp_wire *wire, const struct cp_field *field, const c
     return true;
 }
 
-static bool take_bool(struct cp_wire *wire, const struct cp_field *field, const char *what,
-                      bool *value)
+static bool take_bool(cp_wire *wire, const cp_field *field, const char *what, bool *value)
 {
     if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
         return false;
@@ -81,28 +78,27 @@ static bool take_bool(struct cp_wire *wire, const struct cp_field *field, const 
     return true;
 }
 
-static bool string_at(struct decoder *decoder, struct cp_wire *wire, size_t offset, uint64_t index,
-                      cp_string *string)
+static bool string_at(decoder *d, cp_wire *wire, size_t offset, uint64_t index, cp_string *string)
 {
-    if (index >= decoder->string_count)
+    if (index >= d->string_count)
         return cp_wire_fail(
             wire, offset, "expected a string index below %u (the size of string_table), found %lld",
-            decoder->string_count, (long long)index);
-    *string = decoder->strings[index];
+            d->string_count, (long long)index);
+    *string = d->strings[index];
     return true;
 }
 
-static bool take_string(struct decoder *decoder, struct cp_wire *wire, const struct cp_field *field,
-                        const char *what, cp_string *string)
+static bool take_string(decoder *d, cp_wire *wire, const cp_field *field, const char *what,
+                        cp_string *string)
 {
     if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
         return false;
-    return string_at(decoder, wire, field->offset, field->value, string);
+    return string_at(d, wire, field->offset, field->value, string);
 }
 
 /* ---- Strings and headers ------------------------------------------------------------------- */
 
-static bool check_type(struct cp_wire *wire, const struct cp_field *field)
+static bool check_type(cp_wire *wire, const cp_field *field)
 {
     static const char *const messages[PROFILE_FIELDS] = {
         [PROFILE_SAMPLE_TYPE] = "a sample type", [PROFILE_SAMPLE] = "a sample",
@@ -116,10 +112,10 @@ static bool check_type(struct cp_wire *wire, const struct cp_field *field)
     return true;
 }
 
-static bool count_parts(struct decoder *decoder)
+static bool count_parts(decoder *d)
 {
-    struct cp_wire wire = decoder->wire;
-    struct cp_field field;
+    cp_wire wire = d->wire;
+    cp_field field;
 
     while (cp_wire_next(&wire, &field)) {
         if (field.number >= PROFILE_FIELDS)
@@ -127,21 +123,20 @@ static bool count_parts(struct decoder *decoder)
         if (!check_type(&wire, &field))
             break;
         if (field.number == PROFILE_COMMENT && field.type == CP_WIRE_BYTES)
-            decoder->counts[PROFILE_COMMENT] +=
-                (uint32_t)cp_wire_count_varints(field.data, field.length);
+            d->counts[PROFILE_COMMENT] += (uint32_t)cp_wire_count_varints(field.data, field.length);
         else
-            decoder->counts[field.number]++;
+            d->counts[field.number]++;
     }
     return !wire.failed;
 }
 
-static bool read_strings(struct decoder *decoder)
+static bool read_strings(decoder *d)
 {
-    struct cp_wire wire = decoder->wire;
-    struct cp_field field;
+    cp_wire wire = d->wire;
+    cp_field field;
     uint32_t count = 0;
 
-    decoder->strings = cp_heap_alloc(decoder->counts[PROFILE_STRING], sizeof(cp_string));
+    d->strings = cp_heap_alloc(d->counts[PROFILE_STRING], sizeof(cp_string));
     while (cp_wire_next(&wire, &field)) {
         if (field.number != PROFILE_STRING)
             continue;
@@ -149,54 +144,53 @@ static bool read_strings(struct decoder *decoder)
             return cp_wire_fail(&wire, field.offset,
                                 "expected string_table[0] to be empty, found %zu bytes",
                                 field.length);
-        decoder->strings[count++] =
-            cp_strings_add(&decoder->profile->strings, (const char *)field.data, field.length);
+        d->strings[count++] =
+            cp_strings_add(&d->profile->strings, (const char *)field.data, field.length);
     }
-    decoder->string_count = count;
+    d->string_count = count;
     if (count == 0)
         return cp_wire_fail(&wire, (size_t)(wire.end - wire.start),
                             "expected a string_table, found the end of the profile without one");
     return true;
 }
 
-static bool read_value_type(struct decoder *decoder, const struct cp_field *outer,
-                            struct cp_value_type *type)
+static bool read_value_type(decoder *d, const cp_field *outer, cp_value_type *type)
 {
-    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
-    struct cp_field field;
+    cp_wire wire = cp_wire_enter(&d->wire, outer);
+    cp_field field;
 
     while (cp_wire_next(&wire, &field)) {
         if (field.number == 1)
-            take_string(decoder, &wire, &field, "a value type's name", &type->type);
+            take_string(d, &wire, &field, "a value type's name", &type->type);
         else if (field.number == 2)
-            take_string(decoder, &wire, &field, "a value type's unit", &type->unit);
+            take_string(d, &wire, &field, "a value type's unit", &type->unit);
     }
     return !wire.failed;
 }
 
-static bool read_comments(struct decoder *decoder, const struct cp_field *field)
+static bool read_comments(decoder *d, const cp_field *field)
 {
-    struct cp_profile *profile = decoder->profile;
-    struct cp_wire wire = decoder->wire;
+    cp_profile *profile = d->profile;
+    cp_wire wire = d->wire;
     uint64_t index;
 
     if (field->type != CP_WIRE_BYTES)
-        return take_string(decoder, &wire, field, "a comment",
+        return take_string(d, &wire, field, "a comment",
                            &profile->comments[profile->comment_count++]);
-    wire = cp_wire_enter(&decoder->wire, field);
+    wire = cp_wire_enter(&d->wire, field);
     while (cp_wire_varint(&wire, &index))
-        if (!string_at(decoder, &wire, field->offset, index,
+        if (!string_at(d, &wire, field->offset, index,
                        &profile->comments[profile->comment_count++]))
             break;
     return !wire.failed;
 }
 
-static bool read_mapping(struct decoder *decoder, const struct cp_field *outer)
+static bool read_mapping(decoder *d, const cp_field *outer)
 {
-    uint32_t index = decoder->profile->mapping_count++;
-    struct cp_mapping *mapping = &decoder->profile->mappings[index];
-    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
-    struct cp_field field;
+    uint32_t index = d->profile->mapping_count++;
+    cp_mapping *mapping = &d->profile->mappings[index];
+    cp_wire wire = cp_wire_enter(&d->wire, outer);
+    cp_field field;
     uint64_t id = 0;
 
     while (cp_wire_next(&wire, &field)) {
@@ -214,10 +208,10 @@ static bool read_mapping(struct decoder *decoder, const struct cp_field *outer)
             take_uint(&wire, &field, "a mapping's file offset", &mapping->offset);
             break;
         case 5:
-            take_string(decoder, &wire, &field, "a mapping's file", &mapping->file);
+            take_string(d, &wire, &field, "a mapping's file", &mapping->file);
             break;
         case 6:
-            take_string(decoder, &wire, &field, "a mapping's build id", &mapping->build_id);
+            take_string(d, &wire, &field, "a mapping's build id", &mapping->build_id);
             break;
         case 7:
             take_bool(&wire, &field, "has_functions", &mapping->has_functions);
@@ -235,15 +229,15 @@ static bool read_mapping(struct decoder *decoder, const struct cp_field *outer)
             break;
         }
     }
-    return !wire.failed && cp_ids_add(&decoder->mappings, &decoder->wire, outer->offset, id, index);
+    return !wire.failed && cp_ids_add(&d->mappings, &d->wire, outer->offset, id, index);
 }
 
-static bool read_function(struct decoder *decoder, const struct cp_field *outer)
+static bool read_function(decoder *d, const cp_field *outer)
 {
-    uint32_t index = decoder->profile->function_count++;
-    struct cp_function *function = &decoder->profile->functions[index];
-    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
-    struct cp_field field;
+    uint32_t index = d->profile->function_count++;
+    cp_function *function = &d->profile->functions[index];
+    cp_wire wire = cp_wire_enter(&d->wire, outer);
+    cp_field field;
     uint64_t id = 0;
 
     while (cp_wire_next(&wire, &field)) {
@@ -252,13 +246,13 @@ static bool read_function(struct decoder *decoder, const struct cp_field *outer)
             take_uint(&wire, &field, "a function's id", &id);
             break;
         case 2:
-            take_string(decoder, &wire, &field, "a function's name", &function->name);
+            take_string(d, &wire, &field, "a function's name", &function->name);
             break;
         case 3:
-            take_string(decoder, &wire, &field, "a function's system name", &function->system_name);
+            take_string(d, &wire, &field, "a function's system name", &function->system_name);
             break;
         case 4:
-            take_string(decoder, &wire, &field, "a function's file", &function->filename);
+            take_string(d, &wire, &field, "a function's file", &function->filename);
             break;
         case 5:
             take_int(&wire, &field, "a function's start line", &function->start_line);
@@ -267,51 +261,49 @@ static bool read_function(struct decoder *decoder, const struct cp_field *outer)
             break;
         }
     }
-    return !wire.failed &&
-           cp_ids_add(&decoder->functions, &decoder->wire, outer->offset, id, index);
+    return !wire.failed && cp_ids_add(&d->functions, &d->wire, outer->offset, id, index);
 }
 
-static bool read_time(struct decoder *decoder, const struct cp_field *field)
+static bool read_time(decoder *d, const cp_field *field)
 {
-    struct cp_profile *profile = decoder->profile;
+    cp_profile *profile = d->profile;
 
     if (profile->time_nanos)
-        return cp_wire_fail(&decoder->wire, field->offset,
+        return cp_wire_fail(&d->wire, field->offset,
                             "expected the end of the profile, found a second time stamp: these are "
                             "several profiles in one file (join them with `cpprof merge`)");
-    return take_int(&decoder->wire, field, "the time", &profile->time_nanos);
+    return take_int(&d->wire, field, "the time", &profile->time_nanos);
 }
 
-static bool read_header(struct decoder *decoder, const struct cp_field *field)
+static bool read_header(decoder *d, const cp_field *field)
 {
-    struct cp_profile *profile = decoder->profile;
-    struct cp_wire *wire = &decoder->wire;
+    cp_profile *profile = d->profile;
+    cp_wire *wire = &d->wire;
 
     switch (field->number) {
     case PROFILE_SAMPLE_TYPE:
-        return read_value_type(decoder, field,
-                               &profile->sample_types[profile->sample_type_count++]);
+        return read_value_type(d, field, &profile->sample_types[profile->sample_type_count++]);
     case PROFILE_MAPPING:
-        return read_mapping(decoder, field);
+        return read_mapping(d, field);
     case PROFILE_FUNCTION:
-        return read_function(decoder, field);
+        return read_function(d, field);
     case PROFILE_DROP_FRAMES:
-        return take_string(decoder, wire, field, "drop_frames", &profile->drop_frames);
+        return take_string(d, wire, field, "drop_frames", &profile->drop_frames);
     case PROFILE_KEEP_FRAMES:
-        return take_string(decoder, wire, field, "keep_frames", &profile->keep_frames);
+        return take_string(d, wire, field, "keep_frames", &profile->keep_frames);
     case PROFILE_TIME:
-        return read_time(decoder, field);
+        return read_time(d, field);
     case PROFILE_DURATION:
         return take_int(wire, field, "the duration", &profile->duration_nanos);
     case PROFILE_PERIOD_TYPE:
         memset(&profile->period_type, 0, sizeof(profile->period_type));
-        return read_value_type(decoder, field, &profile->period_type);
+        return read_value_type(d, field, &profile->period_type);
     case PROFILE_PERIOD:
         return take_int(wire, field, "the period", &profile->period);
     case PROFILE_COMMENT:
-        return read_comments(decoder, field);
+        return read_comments(d, field);
     case PROFILE_DEFAULT_TYPE:
-        return take_string(decoder, wire, field, "the default sample type",
+        return take_string(d, wire, field, "the default sample type",
                            &profile->default_sample_type);
     default:
         return true;
@@ -320,10 +312,10 @@ static bool read_header(struct decoder *decoder, const struct cp_field *field)
 
 /* ---- Locations ----------------------------------------------------------------------------- */
 
-static uint32_t count_fields(struct cp_wire wire, uint64_t number)
+static uint32_t count_fields(cp_wire wire, uint64_t number)
 {
-    struct cp_error ignored;
-    struct cp_field field;
+    cp_error ignored;
+    cp_field field;
     uint32_t count = 0;
 
     wire.error = &ignored; /* the pass that reads will complain */
@@ -332,10 +324,10 @@ static uint32_t count_fields(struct cp_wire wire, uint64_t number)
     return count;
 }
 
-static bool read_line(struct decoder *decoder, const struct cp_field *outer, struct cp_line *line)
+static bool read_line(decoder *d, const cp_field *outer, cp_line *line)
 {
-    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
-    struct cp_field field;
+    cp_wire wire = cp_wire_enter(&d->wire, outer);
+    cp_field field;
     uint64_t function = 0;
 
     while (cp_wire_next(&wire, &field)) {
@@ -345,12 +337,11 @@ static bool read_line(struct decoder *decoder, const struct cp_field *outer, str
             take_int(&wire, &field, "a line number", &line->line);
     }
     return !wire.failed &&
-           cp_ids_find(&decoder->functions, &wire, outer->offset, function, &line->function);
+           cp_ids_find(&d->functions, &wire, outer->offset, function, &line->function);
 }
 
-static bool read_location_field(struct decoder *decoder, struct cp_wire *wire,
-                                const struct cp_field *field, struct cp_location *location,
-                                uint64_t *id)
+static bool read_location_field(decoder *d, cp_wire *wire, const cp_field *field,
+                                cp_location *location, uint64_t *id)
 {
     uint64_t mapping;
 
@@ -362,12 +353,12 @@ static bool read_location_field(struct decoder *decoder, struct cp_wire *wire,
             return false;
         location->mapping = CP_NO_MAPPING;
         return mapping == 0 ||
-               cp_ids_find(&decoder->mappings, wire, field->offset, mapping, &location->mapping);
+               cp_ids_find(&d->mappings, wire, field->offset, mapping, &location->mapping);
     case 3:
         return take_uint(wire, field, "an address", &location->address);
     case 4:
         return cp_wire_expect(wire, field, CP_WIRE_BYTES, "a line") &&
-               read_line(decoder, field, &location->lines[location->line_count++]);
+               read_line(d, field, &location->lines[location->line_count++]);
     case 5:
         return take_bool(wire, field, "is_folded", &location->folded);
     default:
@@ -375,39 +366,38 @@ static bool read_location_field(struct decoder *decoder, struct cp_wire *wire,
     }
 }
 
-static bool read_location(struct decoder *decoder, const struct cp_field *outer)
+static bool read_location(decoder *d, const cp_field *outer)
 {
-    struct cp_profile *profile = decoder->profile;
+    cp_profile *profile = d->profile;
     uint32_t index = profile->location_count++;
-    struct cp_location *location = &profile->locations[index];
-    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
-    struct cp_field field;
+    cp_location *location = &profile->locations[index];
+    cp_wire wire = cp_wire_enter(&d->wire, outer);
+    cp_field field;
     uint64_t id = 0;
 
     location->mapping = CP_NO_MAPPING;
-    location->lines = CP_POOL_ARRAY(&profile->pool, struct cp_line, count_fields(wire, 4));
+    location->lines = CP_POOL_ARRAY(&profile->pool, cp_line, count_fields(wire, 4));
     while (cp_wire_next(&wire, &field))
-        if (!read_location_field(decoder, &wire, &field, location, &id))
+        if (!read_location_field(d, &wire, &field, location, &id))
             return false;
-    return !wire.failed &&
-           cp_ids_add(&decoder->locations, &decoder->wire, outer->offset, id, index);
+    return !wire.failed && cp_ids_add(&d->locations, &d->wire, outer->offset, id, index);
 }
 
 /* ---- Samples ------------------------------------------------------------------------------- */
 
-struct sample_sizes {
+typedef struct sample_sizes {
     size_t locations, values, labels;
-};
+} sample_sizes;
 
-static size_t count_repeated(const struct cp_field *field)
+static size_t count_repeated(const cp_field *field)
 {
     return field->type == CP_WIRE_BYTES ? cp_wire_count_varints(field->data, field->length) : 1;
 }
 
-static void measure_sample(struct cp_wire wire, struct sample_sizes *sizes)
+static void measure_sample(cp_wire wire, sample_sizes *sizes)
 {
-    struct cp_error ignored;
-    struct cp_field field;
+    cp_error ignored;
+    cp_field field;
 
     memset(sizes, 0, sizeof(*sizes));
     wire.error = &ignored; /* the pass that reads will complain */
@@ -421,28 +411,26 @@ static void measure_sample(struct cp_wire wire, struct sample_sizes *sizes)
     }
 }
 
-static bool read_stack(struct decoder *decoder, struct cp_wire *wire, const struct cp_field *field,
-                       struct cp_sample *sample)
+static bool read_stack(decoder *d, cp_wire *wire, const cp_field *field, cp_sample *sample)
 {
-    struct cp_wire packed;
+    cp_wire packed;
     uint64_t id;
 
     if (field->type != CP_WIRE_BYTES)
         return cp_wire_expect(wire, field, CP_WIRE_VARINT, "a location id") &&
-               cp_ids_find(&decoder->locations, wire, field->offset, field->value,
+               cp_ids_find(&d->locations, wire, field->offset, field->value,
                            &sample->locations[sample->location_count++]);
     packed = cp_wire_enter(wire, field);
     while (cp_wire_varint(&packed, &id))
-        if (!cp_ids_find(&decoder->locations, &packed, field->offset, id,
+        if (!cp_ids_find(&d->locations, &packed, field->offset, id,
                          &sample->locations[sample->location_count++]))
             return false;
     return !packed.failed;
 }
 
-static bool read_values(struct cp_wire *wire, const struct cp_field *field, int64_t *values,
-                        size_t *count)
+static bool read_values(cp_wire *wire, const cp_field *field, int64_t *values, size_t *count)
 {
-    struct cp_wire packed;
+    cp_wire packed;
     uint64_t value;
 
     if (field->type != CP_WIRE_BYTES)
@@ -454,28 +442,27 @@ static bool read_values(struct cp_wire *wire, const struct cp_field *field, int6
 }
 
 /* A label without a text and without a number says nothing and is dropped. */
-static bool read_label(struct decoder *decoder, const struct cp_field *outer,
-                       struct cp_sample *sample)
+static bool read_label(decoder *d, const cp_field *outer, cp_sample *sample)
 {
-    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
-    struct cp_label label = {0};
-    struct cp_field field;
+    cp_wire wire = cp_wire_enter(&d->wire, outer);
+    cp_label label = {0};
+    cp_field field;
     cp_string text = 0, unit = 0;
     bool has_text = false, has_unit = false;
 
     while (cp_wire_next(&wire, &field)) {
         switch (field.number) {
         case 1:
-            take_string(decoder, &wire, &field, "a label's key", &label.key);
+            take_string(d, &wire, &field, "a label's key", &label.key);
             break;
         case 2:
-            has_text = take_string(decoder, &wire, &field, "a label's text", &text) && field.value;
+            has_text = take_string(d, &wire, &field, "a label's text", &text) && field.value;
             break;
         case 3:
             take_int(&wire, &field, "a label's number", &label.number);
             break;
         case 4:
-            has_unit = take_string(decoder, &wire, &field, "a label's unit", &unit) && field.value;
+            has_unit = take_string(d, &wire, &field, "a label's unit", &unit) && field.value;
             break;
         default:
             break;
@@ -492,41 +479,40 @@ static bool read_label(struct decoder *decoder, const struct cp_field *outer,
     return true;
 }
 
-static bool read_sample_fields(struct decoder *decoder, struct cp_wire *wire,
-                               struct cp_sample *sample, size_t *value_count)
+static bool read_sample_fields(decoder *d, cp_wire *wire, cp_sample *sample, size_t *value_count)
 {
-    struct cp_field field;
+    cp_field field;
 
     while (cp_wire_next(wire, &field)) {
         bool ok = true;
 
         if (field.number == 1)
-            ok = read_stack(decoder, wire, &field, sample);
+            ok = read_stack(d, wire, &field, sample);
         else if (field.number == 2)
             ok = read_values(wire, &field, sample->values, value_count);
         else if (field.number == 3)
             ok = cp_wire_expect(wire, &field, CP_WIRE_BYTES, "a label") &&
-                 read_label(decoder, &field, sample);
+                 read_label(d, &field, sample);
         if (!ok)
             return false;
     }
     return !wire->failed;
 }
 
-static bool read_sample(struct decoder *decoder, const struct cp_field *outer)
+static bool read_sample(decoder *d, const cp_field *outer)
 {
-    struct cp_profile *profile = decoder->profile;
-    struct cp_sample *sample = &profile->samples[profile->sample_count++];
-    struct cp_wire wire = cp_wire_enter(&decoder->wire, outer);
-    struct sample_sizes sizes;
+    cp_profile *profile = d->profile;
+    cp_sample *sample = &profile->samples[profile->sample_count++];
+    cp_wire wire = cp_wire_enter(&d->wire, outer);
+    sample_sizes sizes;
     size_t value_count = 0;
 
     measure_sample(wire, &sizes);
     sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, sizes.locations);
     sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, sizes.values);
     if (sizes.labels)
-        sample->labels = CP_POOL_ARRAY(&profile->pool, struct cp_label, sizes.labels);
-    if (!read_sample_fields(decoder, &wire, sample, &value_count))
+        sample->labels = CP_POOL_ARRAY(&profile->pool, cp_label, sizes.labels);
+    if (!read_sample_fields(d, &wire, sample, &value_count))
         return false;
     if (value_count != profile->sample_type_count)
         return cp_wire_fail(&wire, outer->offset,
@@ -539,74 +525,72 @@ static bool read_sample(struct decoder *decoder, const struct cp_field *outer)
 
 /* ---- All of it ----------------------------------------------------------------------------- */
 
-static void allocate(struct decoder *decoder)
+static void allocate(decoder *d)
 {
-    struct cp_profile *profile = decoder->profile;
-    const uint32_t *counts = decoder->counts;
-    struct cp_pool *pool = &profile->pool;
+    cp_profile *profile = d->profile;
+    const uint32_t *counts = d->counts;
+    cp_pool *pool = &profile->pool;
 
-    profile->sample_types = CP_POOL_ARRAY(pool, struct cp_value_type, counts[PROFILE_SAMPLE_TYPE]);
-    profile->samples = CP_POOL_ARRAY(pool, struct cp_sample, counts[PROFILE_SAMPLE]);
-    profile->mappings = CP_POOL_ARRAY(pool, struct cp_mapping, counts[PROFILE_MAPPING]);
-    profile->locations = CP_POOL_ARRAY(pool, struct cp_location, counts[PROFILE_LOCATION]);
-    profile->functions = CP_POOL_ARRAY(pool, struct cp_function, counts[PROFILE_FUNCTION]);
+    profile->sample_types = CP_POOL_ARRAY(pool, cp_value_type, counts[PROFILE_SAMPLE_TYPE]);
+    profile->samples = CP_POOL_ARRAY(pool, cp_sample, counts[PROFILE_SAMPLE]);
+    profile->mappings = CP_POOL_ARRAY(pool, cp_mapping, counts[PROFILE_MAPPING]);
+    profile->locations = CP_POOL_ARRAY(pool, cp_location, counts[PROFILE_LOCATION]);
+    profile->functions = CP_POOL_ARRAY(pool, cp_function, counts[PROFILE_FUNCTION]);
     profile->comments = CP_POOL_ARRAY(pool, cp_string, counts[PROFILE_COMMENT]);
-    cp_ids_init(&decoder->mappings, counts[PROFILE_MAPPING], "mapping");
-    cp_ids_init(&decoder->functions, counts[PROFILE_FUNCTION], "function");
-    cp_ids_init(&decoder->locations, counts[PROFILE_LOCATION], "location");
+    cp_ids_init(&d->mappings, counts[PROFILE_MAPPING], "mapping");
+    cp_ids_init(&d->functions, counts[PROFILE_FUNCTION], "function");
+    cp_ids_init(&d->locations, counts[PROFILE_LOCATION], "location");
 }
 
-static bool read_places(struct decoder *decoder, const struct cp_field *field)
+static bool read_places(decoder *d, const cp_field *field)
 {
-    return field->number != PROFILE_LOCATION || read_location(decoder, field);
+    return field->number != PROFILE_LOCATION || read_location(d, field);
 }
 
-static bool read_samples(struct decoder *decoder, const struct cp_field *field)
+static bool read_samples(decoder *d, const cp_field *field)
 {
-    return field->number != PROFILE_SAMPLE || read_sample(decoder, field);
+    return field->number != PROFILE_SAMPLE || read_sample(d, field);
 }
 
-static bool walk(struct decoder *decoder,
-                 bool (*read)(struct decoder *decoder, const struct cp_field *field))
+static bool walk(decoder *d, bool (*read)(decoder *d, const cp_field *field))
 {
-    struct cp_wire wire = decoder->wire;
-    struct cp_field field;
+    cp_wire wire = d->wire;
+    cp_field field;
 
     while (cp_wire_next(&wire, &field))
-        if (!read(decoder, &field))
+        if (!read(d, &field))
             return false;
     return !wire.failed;
 }
 
-static bool decode(struct decoder *decoder)
+static bool decode(decoder *d)
 {
     bool ok;
 
-    if (!count_parts(decoder) || !read_strings(decoder))
+    if (!count_parts(d) || !read_strings(d))
         return false;
-    allocate(decoder);
-    ok = walk(decoder, read_header) && walk(decoder, read_places) && walk(decoder, read_samples);
-    cp_ids_release(&decoder->mappings);
-    cp_ids_release(&decoder->functions);
-    cp_ids_release(&decoder->locations);
+    allocate(d);
+    ok = walk(d, read_header) && walk(d, read_places) && walk(d, read_samples);
+    cp_ids_release(&d->mappings);
+    cp_ids_release(&d->functions);
+    cp_ids_release(&d->locations);
     return ok;
 }
 
-int cp_profile_decode(const uint8_t *data, size_t length, struct cp_profile **out,
-                      struct cp_error *error)
+int cp_profile_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
-    struct decoder decoder;
+    decoder d;
     bool ok;
 
-    memset(&decoder, 0, sizeof(decoder));
-    decoder.profile = cp_profile_new();
-    cp_wire_init(&decoder.wire, data, length, error);
-    ok = decode(&decoder);
-    free(decoder.strings);
+    memset(&d, 0, sizeof(d));
+    d.profile = cp_profile_new();
+    cp_wire_init(&d.wire, data, length, error);
+    ok = decode(&d);
+    free(d.strings);
     if (!ok) {
-        cp_profile_free(decoder.profile);
+        cp_profile_free(d.profile);
         return -1;
     }
-    *out = decoder.profile;
+    *out = d.profile;
     return 0;
 }

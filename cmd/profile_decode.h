@@ -8,15 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cp_error;
-struct cp_profile;
+typedef struct cp_error cp_error;
+typedef struct cp_profile cp_profile;
 
 /*
  * Returns 0 and a new profile in *out, to be freed with cp_profile_free(); or -1 with
  * "byte OFFSET: expected ..., found ..." in *error. Every reference and every string index of a
  * profile that is returned has been checked.
  */
-int cp_profile_decode(const uint8_t *data, size_t length, struct cp_profile **out,
-                      struct cp_error *error);
+int cp_profile_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error);
 
 #endif

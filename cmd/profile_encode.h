@@ -5,10 +5,10 @@
 #ifndef CP_PROFILE_ENCODE_H
 #define CP_PROFILE_ENCODE_H
 
-struct cp_bytes;
-struct cp_profile;
+typedef struct cp_bytes cp_bytes;
+typedef struct cp_profile cp_profile;
 
 /* Appends the encoding, plain. Ids are 1..n in the order of the arrays. */
-void cp_profile_encode(const struct cp_profile *profile, struct cp_bytes *out);
+void cp_profile_encode(const cp_profile *profile, cp_bytes *out);
 
 #endif

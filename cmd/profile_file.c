@@ -27,7 +27,7 @@
 
 /* ---- Bytes --------------------------------------------------------------------------------- */
 
-int cp_file_get(int fd, size_t limit, struct cp_bytes *bytes)
+int cp_file_get(int fd, size_t limit, cp_bytes *bytes)
 {
     for (;;) {
         ssize_t got;
@@ -50,7 +50,7 @@ int cp_file_get(int fd, size_t limit, struct cp_bytes *bytes)
     }
 }
 
-static int put_all(int fd, const struct cp_bytes *bytes)
+static int put_all(int fd, const cp_bytes *bytes)
 {
     size_t done = 0;
 
@@ -66,7 +66,7 @@ static int put_all(int fd, const struct cp_bytes *bytes)
     return 0;
 }
 
-static int put_in_place(const char *path, const struct cp_bytes *bytes, struct cp_error *error)
+static int put_in_place(const char *path, const cp_bytes *bytes, cp_error *error)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     int status;
@@ -81,7 +81,7 @@ static int put_in_place(const char *path, const struct cp_bytes *bytes, struct c
     return 0;
 }
 
-static int put_and_rename(const char *path, const struct cp_bytes *bytes, struct cp_error *error)
+static int put_and_rename(const char *path, const cp_bytes *bytes, cp_error *error)
 {
     char *temporary;
     int fd, status;
@@ -102,7 +102,7 @@ static int put_and_rename(const char *path, const struct cp_bytes *bytes, struct
     return 0;
 }
 
-int cp_file_put(const char *path, const struct cp_bytes *bytes, struct cp_error *error)
+int cp_file_put(const char *path, const cp_bytes *bytes, cp_error *error)
 {
     struct stat info;
     char *target;
@@ -154,8 +154,7 @@ static const char *describe(const uint8_t *data, size_t length)
     return "text";
 }
 
-static int read_plain(const uint8_t *data, size_t length, struct cp_profile **out,
-                      struct cp_error *error)
+static int read_plain(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
     const char *kind;
 
@@ -170,11 +169,11 @@ static int read_plain(const uint8_t *data, size_t length, struct cp_profile **ou
     return cp_profile_decode(data, length, out, error);
 }
 
-int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, struct cp_profile **out,
-                          struct cp_error *error)
+int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_profile **out,
+                          cp_error *error)
 {
-    struct cp_bytes expanded = {0};
-    struct cp_error inner;
+    cp_bytes expanded = {0};
+    cp_error inner;
     int status;
 
     if (!cp_gzip_is(data, length))
@@ -191,10 +190,10 @@ int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, stru
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
-static int read_open_file(const char *path, int fd, struct cp_profile **out, struct cp_error *error)
+static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *error)
 {
-    struct cp_bytes bytes = {0};
-    struct cp_error inner;
+    cp_bytes bytes = {0};
+    cp_error inner;
     struct stat info;
     int status;
 
@@ -214,7 +213,7 @@ static int read_open_file(const char *path, int fd, struct cp_profile **out, str
     return status < 0 ? -1 : 0;
 }
 
-int cp_profile_read_file(const char *path, struct cp_profile **out, struct cp_error *error)
+int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error)
 {
     int fd, status;
 
@@ -228,10 +227,9 @@ int cp_profile_read_file(const char *path, struct cp_profile **out, struct cp_er
     return status;
 }
 
-int cp_profile_write_file(const char *path, const struct cp_profile *profile,
-                          struct cp_error *error)
+int cp_profile_write_file(const char *path, const cp_profile *profile, cp_error *error)
 {
-    struct cp_bytes plain = {0}, packed = {0};
+    cp_bytes plain = {0}, packed = {0};
     int status;
 
     cp_profile_encode(profile, &plain);

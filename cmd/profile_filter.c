@@ -15,15 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cp_profile_demangle(struct cp_profile *profile)
+void cp_profile_demangle(cp_profile *profile)
 {
     cp_profile_demangle_as(profile, CP_DEMANGLE_SIMPLE);
 }
 
-void cp_profile_demangle_as(struct cp_profile *profile, enum cp_demangle_mode mode)
+void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode)
 {
     for (uint32_t i = 0; i < profile->function_count; i++) {
-        struct cp_function *function = &profile->functions[i];
+        cp_function *function = &profile->functions[i];
         char *name;
 
         if (mode != CP_DEMANGLE_SIMPLE && function->name && function->system_name)
@@ -48,10 +48,10 @@ static bool is_url(const char *file)
     return file[at] == ':';
 }
 
-void cp_profile_forget_urls(struct cp_profile *profile)
+void cp_profile_forget_urls(cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->mapping_count; i++) {
-        struct cp_mapping *mapping = &profile->mappings[i];
+        cp_mapping *mapping = &profile->mappings[i];
         if (!mapping->build_id && is_url(cp_profile_text(profile, mapping->file)))
             mapping->file = 0;
     }
@@ -59,11 +59,11 @@ void cp_profile_forget_urls(struct cp_profile *profile)
 
 /* ---- drop_frames --------------------------------------------------------------------------- */
 
-struct prune {
-    struct cp_profile *profile;
-    struct cp_regex *drop, *keep;
+typedef struct prune {
+    cp_profile *profile;
+    cp_regex *drop, *keep;
     signed char *function_matches; /* 0 = unknown, 1 = yes, -1 = no */
-};
+} prune;
 
 /* Where the parameter list of a demangled name begins; names like "operator()" and "(anonymous
  * namespace)::f" contain parentheses that are none. */
@@ -88,18 +88,18 @@ static size_t bare_length(const char *name)
     return at;
 }
 
-static bool function_is_dropped(struct prune *prune, uint32_t index)
+static bool function_is_dropped(prune *p, uint32_t index)
 {
-    signed char *known = &prune->function_matches[index];
+    signed char *known = &p->function_matches[index];
     const char *name;
     size_t length;
 
     if (*known == 0) {
-        name = cp_profile_text(prune->profile, prune->profile->functions[index].name);
+        name = cp_profile_text(p->profile, p->profile->functions[index].name);
         name += name[0] == '.'; /* entry points of some PowerPC programs */
         length = bare_length(name);
-        *known = *name && cp_regex_match(prune->drop, name, length) &&
-                         !(prune->keep && cp_regex_match(prune->keep, name, length))
+        *known = *name && cp_regex_match(p->drop, name, length) &&
+                         !(p->keep && cp_regex_match(p->keep, name, length))
                      ? 1
                      : -1;
     }
@@ -109,10 +109,10 @@ static bool function_is_dropped(struct prune *prune, uint32_t index)
 enum { KEPT = 0, PRUNED, PRUNED_BENEATH };
 
 /* Cuts the inlined frames of a location from the outermost match inwards. */
-static unsigned char prune_location(struct prune *prune, struct cp_location *location)
+static unsigned char prune_location(prune *p, cp_location *location)
 {
     for (uint32_t i = location->line_count; i-- > 0;) {
-        if (!function_is_dropped(prune, location->lines[i].function))
+        if (!function_is_dropped(p, location->lines[i].function))
             continue;
         if (i == location->line_count - 1)
             return PRUNED;
@@ -123,7 +123,7 @@ static unsigned char prune_location(struct prune *prune, struct cp_location *loc
     return KEPT;
 }
 
-static void prune_sample(const unsigned char *marks, struct cp_sample *sample)
+static void prune_sample(const unsigned char *marks, cp_sample *sample)
 {
     bool found_user = false; /* a frame that stays, on the way from the root */
 
@@ -142,26 +142,26 @@ static void prune_sample(const unsigned char *marks, struct cp_sample *sample)
     }
 }
 
-static void prune_all(struct prune *prune)
+static void prune_all(prune *p)
 {
-    struct cp_profile *profile = prune->profile;
+    cp_profile *profile = p->profile;
     unsigned char *marks = cp_heap_alloc(profile->location_count, 1);
 
-    prune->function_matches = cp_heap_alloc(profile->function_count, 1);
+    p->function_matches = cp_heap_alloc(profile->function_count, 1);
     for (uint32_t i = 0; i < profile->location_count; i++)
-        marks[i] = prune_location(prune, &profile->locations[i]);
+        marks[i] = prune_location(p, &profile->locations[i]);
     for (uint32_t i = 0; i < profile->sample_count; i++)
         prune_sample(marks, &profile->samples[i]);
-    free(prune->function_matches);
+    free(p->function_matches);
     free(marks);
 }
 
 /* The expression must match the whole name. */
-static struct cp_regex *compile_whole(const struct cp_profile *profile, cp_string pattern)
+static cp_regex *compile_whole(const cp_profile *profile, cp_string pattern)
 {
-    struct cp_error ignored;
-    struct cp_pool pool;
-    struct cp_regex *regex;
+    cp_error ignored;
+    cp_pool pool;
+    cp_regex *regex;
 
     cp_pool_init(&pool);
     regex = cp_regex_compile(cp_pool_printf(&pool, "^(%s)$", cp_profile_text(profile, pattern)),
@@ -170,30 +170,30 @@ static struct cp_regex *compile_whole(const struct cp_profile *profile, cp_strin
     return regex;
 }
 
-void cp_profile_prune(struct cp_profile *profile)
+void cp_profile_prune(cp_profile *profile)
 {
-    struct prune prune = {.profile = profile};
+    prune p = {.profile = profile};
 
     if (!profile->drop_frames)
         return;
-    prune.drop = compile_whole(profile, profile->drop_frames);
-    if (prune.drop && profile->keep_frames)
-        prune.keep = compile_whole(profile, profile->keep_frames);
-    if (prune.drop && (prune.keep || !profile->keep_frames))
-        prune_all(&prune);
-    cp_regex_free(prune.drop);
-    cp_regex_free(prune.keep);
+    p.drop = compile_whole(profile, profile->drop_frames);
+    if (p.drop && profile->keep_frames)
+        p.keep = compile_whole(profile, profile->keep_frames);
+    if (p.drop && (p.keep || !profile->keep_frames))
+        prune_all(&p);
+    cp_regex_free(p.drop);
+    cp_regex_free(p.keep);
 }
 
 /* ---- Focus --------------------------------------------------------------------------------- */
 
-struct name_match {
-    const struct cp_profile *profile;
-    struct cp_regex *regex;
+typedef struct name_match {
+    const cp_profile *profile;
+    cp_regex *regex;
     signed char *strings; /* per string: 0 = unknown, 1 = matches, -1 = does not */
-};
+} name_match;
 
-static bool string_matches(struct name_match *match, cp_string string)
+static bool string_matches(name_match *match, cp_string string)
 {
     signed char *known = &match->strings[string];
 
@@ -205,12 +205,12 @@ static bool string_matches(struct name_match *match, cp_string string)
     return *known > 0;
 }
 
-static bool location_matches(struct name_match *match, const struct cp_location *location)
+static bool location_matches(name_match *match, const cp_location *location)
 {
-    const struct cp_profile *profile = match->profile;
+    const cp_profile *profile = match->profile;
 
     for (uint32_t i = 0; i < location->line_count; i++) {
-        const struct cp_function *function = &profile->functions[location->lines[i].function];
+        const cp_function *function = &profile->functions[location->lines[i].function];
         if (string_matches(match, function->name) || string_matches(match, function->filename))
             return true;
     }
@@ -220,7 +220,7 @@ static bool location_matches(struct name_match *match, const struct cp_location 
 
 enum { UNMARKED = 0, FOCUSED, IGNORED };
 
-static bool is_kept(const unsigned char *marks, const struct cp_sample *sample)
+static bool is_kept(const unsigned char *marks, const cp_sample *sample)
 {
     bool focused = false;
 
@@ -232,7 +232,7 @@ static bool is_kept(const unsigned char *marks, const struct cp_sample *sample)
     return focused;
 }
 
-static void keep_samples(struct cp_profile *profile, const unsigned char *marks)
+static void keep_samples(cp_profile *profile, const unsigned char *marks)
 {
     uint32_t kept = 0;
 
@@ -242,16 +242,15 @@ static void keep_samples(struct cp_profile *profile, const unsigned char *marks)
     profile->sample_count = kept;
 }
 
-struct cp_focus_result cp_profile_focus(struct cp_profile *profile, struct cp_regex *focus,
-                                        struct cp_regex *ignore)
+cp_focus_result cp_profile_focus(cp_profile *profile, cp_regex *focus, cp_regex *ignore)
 {
-    struct cp_focus_result result = {false, false};
+    cp_focus_result result = {false, false};
     unsigned char *marks = cp_heap_alloc(profile->location_count, 1);
-    struct name_match focusing = {profile, focus, cp_heap_alloc(profile->strings.count, 1)};
-    struct name_match ignoring = {profile, ignore, cp_heap_alloc(profile->strings.count, 1)};
+    name_match focusing = {profile, focus, cp_heap_alloc(profile->strings.count, 1)};
+    name_match ignoring = {profile, ignore, cp_heap_alloc(profile->strings.count, 1)};
 
     for (uint32_t i = 0; i < profile->location_count; i++) {
-        const struct cp_location *location = &profile->locations[i];
+        const cp_location *location = &profile->locations[i];
 
         if (ignore && location_matches(&ignoring, location)) {
             marks[i] = IGNORED;

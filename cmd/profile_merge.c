@@ -24,29 +24,29 @@
 #define NOT_YET UINT32_MAX
 
 /* Hash table of indices; the content is compared by the caller. */
-struct index_table {
+typedef struct index_table {
     uint32_t *slots; /* index + 1, or 0 */
     uint64_t *hashes;
     uint64_t mask;
     uint64_t used;
-};
+} index_table;
 
-struct merger {
-    struct cp_profile *result;
-    struct index_table samples, locations, functions, mappings;
+typedef struct merger {
+    cp_profile *result;
+    index_table samples, locations, functions, mappings;
 
-    const struct cp_profile *source; /* at hand */
-    cp_string *string_of;            /* its strings in the result, or NOT_YET; likewise below */
+    const cp_profile *source; /* at hand */
+    cp_string *string_of;     /* its strings in the result, or NOT_YET; likewise below */
     uint32_t *location_of, *function_of, *mapping_of;
 
     uint32_t *stack; /* room for the deepest one, and for the most labels */
-    struct cp_label *labels;
-    struct cp_line *lines;
-};
+    cp_label *labels;
+    cp_line *lines;
+} merger;
 
 /* ---- Tables -------------------------------------------------------------------------------- */
 
-static void index_table_init(struct index_table *table, uint64_t slots)
+static void index_table_init(index_table *table, uint64_t slots)
 {
     table->slots = cp_heap_alloc(slots, sizeof(*table->slots));
     table->hashes = cp_heap_alloc(slots, sizeof(*table->hashes));
@@ -54,13 +54,13 @@ static void index_table_init(struct index_table *table, uint64_t slots)
     table->used = 0;
 }
 
-static void index_table_release(struct index_table *table)
+static void index_table_release(index_table *table)
 {
     free(table->slots);
     free(table->hashes);
 }
 
-static void index_table_put(struct index_table *table, uint64_t hash, uint32_t index)
+static void index_table_put(index_table *table, uint64_t hash, uint32_t index)
 {
     uint64_t at = hash & table->mask;
 
@@ -71,10 +71,10 @@ static void index_table_put(struct index_table *table, uint64_t hash, uint32_t i
     table->used++;
 }
 
-static void index_table_add(struct index_table *table, uint64_t hash, uint32_t index)
+static void index_table_add(index_table *table, uint64_t hash, uint32_t index)
 {
     if (2 * table->used > table->mask) {
-        struct index_table old = *table;
+        index_table old = *table;
 
         index_table_init(table, 2 * (old.mask + 1));
         for (uint64_t i = 0; i <= old.mask; i++)
@@ -86,8 +86,7 @@ static void index_table_add(struct index_table *table, uint64_t hash, uint32_t i
 }
 
 /* The candidates for a hash, one after the other: *at starts as the hash. */
-static bool index_table_next(const struct index_table *table, uint64_t hash, uint64_t *at,
-                             uint32_t *index)
+static bool index_table_next(const index_table *table, uint64_t hash, uint64_t *at, uint32_t *index)
 {
     for (;; ++*at) {
         uint64_t slot = *at & table->mask;
@@ -104,102 +103,102 @@ static bool index_table_next(const struct index_table *table, uint64_t hash, uin
 
 /* ---- Parts --------------------------------------------------------------------------------- */
 
-static cp_string move_string(struct merger *merger, cp_string string)
+static cp_string move_string(merger *m, cp_string string)
 {
-    cp_string *moved = &merger->string_of[string];
+    cp_string *moved = &m->string_of[string];
 
     if (*moved == NOT_YET) {
-        const struct cp_string_entry *entry = &merger->source->strings.entries[string];
-        *moved = cp_strings_add(&merger->result->strings, entry->data, entry->length);
+        const cp_string_entry *entry = &m->source->strings.entries[string];
+        *moved = cp_strings_add(&m->result->strings, entry->data, entry->length);
     }
     return *moved;
 }
 
 /* Programs are the same if they are equally long in pages: the end of a mapping is not exact. */
-static uint64_t mapping_pages(const struct cp_mapping *mapping)
+static uint64_t mapping_pages(const cp_mapping *mapping)
 {
     return (mapping->limit - mapping->start + 0xfff) / 0x1000;
 }
 
-static cp_string mapping_identity(const struct cp_mapping *mapping)
+static cp_string mapping_identity(const cp_mapping *mapping)
 {
     return mapping->build_id ? mapping->build_id : mapping->file;
 }
 
-static uint32_t find_or_add_mapping(struct merger *merger, const struct cp_mapping *mapping)
+static uint32_t find_or_add_mapping(merger *m, const cp_mapping *mapping)
 {
-    struct cp_profile *result = merger->result;
+    cp_profile *result = m->result;
     const uint64_t key[] = {mapping_pages(mapping), mapping->offset, mapping_identity(mapping)};
     uint64_t hash = cp_hash_bytes(key, sizeof(key), 0);
     uint64_t at = hash;
     uint32_t index;
 
-    while (index_table_next(&merger->mappings, hash, &at, &index)) {
-        const struct cp_mapping *known = &result->mappings[index];
+    while (index_table_next(&m->mappings, hash, &at, &index)) {
+        const cp_mapping *known = &result->mappings[index];
         if (mapping_pages(known) == key[0] && known->offset == key[1] &&
             mapping_identity(known) == key[2])
             return index;
     }
     index = result->mapping_count++;
     result->mappings[index] = *mapping;
-    index_table_add(&merger->mappings, hash, index);
+    index_table_add(&m->mappings, hash, index);
     return index;
 }
 
-static uint32_t move_mapping(struct merger *merger, uint32_t from)
+static uint32_t move_mapping(merger *m, uint32_t from)
 {
-    struct cp_mapping mapping;
+    cp_mapping mapping;
 
     if (from == CP_NO_MAPPING)
         return CP_NO_MAPPING;
-    if (merger->mapping_of[from] == NOT_YET) {
-        mapping = merger->source->mappings[from];
-        mapping.file = move_string(merger, mapping.file);
-        mapping.build_id = move_string(merger, mapping.build_id);
-        merger->mapping_of[from] = find_or_add_mapping(merger, &mapping);
+    if (m->mapping_of[from] == NOT_YET) {
+        mapping = m->source->mappings[from];
+        mapping.file = move_string(m, mapping.file);
+        mapping.build_id = move_string(m, mapping.build_id);
+        m->mapping_of[from] = find_or_add_mapping(m, &mapping);
     }
-    return merger->mapping_of[from];
+    return m->mapping_of[from];
 }
 
-static bool function_equal(const struct cp_function *left, const struct cp_function *right)
+static bool function_equal(const cp_function *left, const cp_function *right)
 {
     return left->name == right->name && left->system_name == right->system_name &&
            left->filename == right->filename && left->start_line == right->start_line;
 }
 
-static uint32_t find_or_add_function(struct merger *merger, const struct cp_function *function)
+static uint32_t find_or_add_function(merger *m, const cp_function *function)
 {
-    struct cp_profile *result = merger->result;
+    cp_profile *result = m->result;
     const uint64_t key[] = {function->name, function->system_name, function->filename,
                             (uint64_t)function->start_line};
     uint64_t hash = cp_hash_bytes(key, sizeof(key), 0);
     uint64_t at = hash;
     uint32_t index;
 
-    while (index_table_next(&merger->functions, hash, &at, &index))
+    while (index_table_next(&m->functions, hash, &at, &index))
         if (function_equal(&result->functions[index], function))
             return index;
     index = result->function_count++;
     result->functions[index] = *function;
-    index_table_add(&merger->functions, hash, index);
+    index_table_add(&m->functions, hash, index);
     return index;
 }
 
-static uint32_t move_function(struct merger *merger, uint32_t from)
+static uint32_t move_function(merger *m, uint32_t from)
 {
-    struct cp_function function;
+    cp_function function;
 
-    if (merger->function_of[from] == NOT_YET) {
-        function = merger->source->functions[from];
-        function.name = move_string(merger, function.name);
-        function.system_name = move_string(merger, function.system_name);
-        function.filename = move_string(merger, function.filename);
-        merger->function_of[from] = find_or_add_function(merger, &function);
+    if (m->function_of[from] == NOT_YET) {
+        function = m->source->functions[from];
+        function.name = move_string(m, function.name);
+        function.system_name = move_string(m, function.system_name);
+        function.filename = move_string(m, function.filename);
+        m->function_of[from] = find_or_add_function(m, &function);
     }
-    return merger->function_of[from];
+    return m->function_of[from];
 }
 
-static bool lines_equal(const struct cp_location *left, const struct cp_location *right)
+static bool lines_equal(const cp_location *left, const cp_location *right)
 {
     if (left->line_count != right->line_count)
         return false;
@@ -210,7 +209,7 @@ static bool lines_equal(const struct cp_location *left, const struct cp_location
     return true;
 }
 
-static uint64_t hash_location(const struct cp_location *location)
+static uint64_t hash_location(const cp_location *location)
 {
     const uint64_t key[] = {location->address, location->mapping, location->folded};
     uint64_t hash = cp_hash_bytes(key, sizeof(key), location->line_count);
@@ -222,16 +221,16 @@ static uint64_t hash_location(const struct cp_location *location)
     return hash;
 }
 
-static uint32_t find_or_add_location(struct merger *merger, const struct cp_location *location)
+static uint32_t find_or_add_location(merger *m, const cp_location *location)
 {
-    struct cp_profile *result = merger->result;
+    cp_profile *result = m->result;
     uint64_t hash = hash_location(location);
     uint64_t at = hash;
-    struct cp_location *added;
+    cp_location *added;
     uint32_t index;
 
-    while (index_table_next(&merger->locations, hash, &at, &index)) {
-        const struct cp_location *known = &result->locations[index];
+    while (index_table_next(&m->locations, hash, &at, &index)) {
+        const cp_location *known = &result->locations[index];
         if (known->address == location->address && known->mapping == location->mapping &&
             known->folded == location->folded && lines_equal(known, location))
             return index;
@@ -239,40 +238,40 @@ static uint32_t find_or_add_location(struct merger *merger, const struct cp_loca
     index = result->location_count++;
     added = &result->locations[index];
     *added = *location;
-    added->lines = CP_POOL_ARRAY(&result->pool, struct cp_line, location->line_count);
+    added->lines = CP_POOL_ARRAY(&result->pool, cp_line, location->line_count);
     memcpy(added->lines, location->lines, location->line_count * sizeof(*added->lines));
-    index_table_add(&merger->locations, hash, index);
+    index_table_add(&m->locations, hash, index);
     return index;
 }
 
-static uint32_t move_location(struct merger *merger, uint32_t from)
+static uint32_t move_location(merger *m, uint32_t from)
 {
-    struct cp_location location;
+    cp_location location;
 
-    if (merger->location_of[from] != NOT_YET)
-        return merger->location_of[from];
-    location = merger->source->locations[from];
+    if (m->location_of[from] != NOT_YET)
+        return m->location_of[from];
+    location = m->source->locations[from];
     if (location.mapping != CP_NO_MAPPING) {
-        uint32_t mapping = move_mapping(merger, location.mapping);
-        location.address += merger->result->mappings[mapping].start -
-                            merger->source->mappings[location.mapping].start;
+        uint32_t mapping = move_mapping(m, location.mapping);
+        location.address +=
+            m->result->mappings[mapping].start - m->source->mappings[location.mapping].start;
         location.mapping = mapping;
     }
     for (uint32_t i = 0; i < location.line_count; i++) {
-        merger->lines[i].function = move_function(merger, location.lines[i].function);
-        merger->lines[i].line = location.lines[i].line;
+        m->lines[i].function = move_function(m, location.lines[i].function);
+        m->lines[i].line = location.lines[i].line;
     }
-    location.lines = merger->lines;
-    merger->location_of[from] = find_or_add_location(merger, &location);
-    return merger->location_of[from];
+    location.lines = m->lines;
+    m->location_of[from] = find_or_add_location(m, &location);
+    return m->location_of[from];
 }
 
 /* ---- Samples ------------------------------------------------------------------------------- */
 
-static bool labels_equal(const struct cp_sample *left, const struct cp_sample *right)
+static bool labels_equal(const cp_sample *left, const cp_sample *right)
 {
     for (uint32_t i = 0; i < left->label_count; i++) {
-        const struct cp_label *a = &left->labels[i], *b = &right->labels[i];
+        const cp_label *a = &left->labels[i], *b = &right->labels[i];
         if (a->key != b->key || a->numeric != b->numeric || a->text != b->text ||
             a->number != b->number)
             return false;
@@ -280,7 +279,7 @@ static bool labels_equal(const struct cp_sample *left, const struct cp_sample *r
     return true;
 }
 
-static bool samples_equal(const struct cp_sample *left, const struct cp_sample *right)
+static bool samples_equal(const cp_sample *left, const cp_sample *right)
 {
     return left->location_count == right->location_count &&
            left->label_count == right->label_count &&
@@ -289,24 +288,24 @@ static bool samples_equal(const struct cp_sample *left, const struct cp_sample *
            labels_equal(left, right);
 }
 
-static uint64_t hash_sample(const struct cp_sample *sample)
+static uint64_t hash_sample(const cp_sample *sample)
 {
     uint64_t hash =
         cp_hash_bytes(sample->locations, sample->location_count * sizeof(*sample->locations), 0);
 
     for (uint32_t i = 0; i < sample->label_count; i++) {
-        const struct cp_label *label = &sample->labels[i];
+        const cp_label *label = &sample->labels[i];
         const uint64_t key[] = {label->key, label->text, (uint64_t)label->number, label->numeric};
         hash = cp_hash_bytes(key, sizeof(key), hash);
     }
     return hash;
 }
 
-static void append_sample(struct merger *merger, const struct cp_sample *sample, uint64_t hash)
+static void append_sample(merger *m, const cp_sample *sample, uint64_t hash)
 {
-    struct cp_profile *result = merger->result;
+    cp_profile *result = m->result;
     uint32_t index = result->sample_count++;
-    struct cp_sample *added = &result->samples[index];
+    cp_sample *added = &result->samples[index];
 
     *added = *sample;
     added->locations = CP_POOL_ARRAY(&result->pool, uint32_t, sample->location_count);
@@ -315,10 +314,10 @@ static void append_sample(struct merger *merger, const struct cp_sample *sample,
     memcpy(added->values, sample->values, result->sample_type_count * sizeof(*added->values));
     added->labels = NULL;
     if (sample->label_count) {
-        added->labels = CP_POOL_ARRAY(&result->pool, struct cp_label, sample->label_count);
+        added->labels = CP_POOL_ARRAY(&result->pool, cp_label, sample->label_count);
         memcpy(added->labels, sample->labels, sample->label_count * sizeof(*added->labels));
     }
-    index_table_add(&merger->samples, hash, index);
+    index_table_add(&m->samples, hash, index);
 }
 
 static void add_values(int64_t *to, const int64_t *from, uint32_t count)
@@ -327,32 +326,32 @@ static void add_values(int64_t *to, const int64_t *from, uint32_t count)
         to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)from[i]);
 }
 
-static void move_sample(struct merger *merger, const struct cp_sample *from)
+static void move_sample(merger *m, const cp_sample *from)
 {
-    struct cp_profile *result = merger->result;
-    struct cp_sample sample = *from;
+    cp_profile *result = m->result;
+    cp_sample sample = *from;
     uint64_t hash, at;
     uint32_t index;
 
-    sample.locations = merger->stack;
-    sample.labels = merger->labels;
+    sample.locations = m->stack;
+    sample.labels = m->labels;
     for (uint32_t i = 0; i < from->location_count; i++)
-        sample.locations[i] = move_location(merger, from->locations[i]);
+        sample.locations[i] = move_location(m, from->locations[i]);
     for (uint32_t i = 0; i < from->label_count; i++) {
         sample.labels[i] = from->labels[i];
-        sample.labels[i].key = move_string(merger, from->labels[i].key);
-        sample.labels[i].text = move_string(merger, from->labels[i].text);
+        sample.labels[i].key = move_string(m, from->labels[i].key);
+        sample.labels[i].text = move_string(m, from->labels[i].text);
     }
     hash = at = hash_sample(&sample);
-    while (index_table_next(&merger->samples, hash, &at, &index))
+    while (index_table_next(&m->samples, hash, &at, &index))
         if (samples_equal(&result->samples[index], &sample)) {
             add_values(result->samples[index].values, from->values, result->sample_type_count);
             return;
         }
-    append_sample(merger, &sample, hash);
+    append_sample(m, &sample, hash);
 }
 
-static bool is_zero(const struct cp_profile *profile, const struct cp_sample *sample)
+static bool is_zero(const cp_profile *profile, const cp_sample *sample)
 {
     for (uint32_t i = 0; i < profile->sample_type_count; i++)
         if (sample->values[i])
@@ -370,15 +369,15 @@ static uint32_t *new_index_map(uint32_t count)
     return map;
 }
 
-static void open_source(struct merger *merger, const struct cp_profile *source)
+static void open_source(merger *m, const cp_profile *source)
 {
     uint32_t deepest = 0, most_labels = 0, most_lines = 0;
 
-    merger->source = source;
-    merger->string_of = new_index_map(source->strings.count);
-    merger->location_of = new_index_map(source->location_count);
-    merger->function_of = new_index_map(source->function_count);
-    merger->mapping_of = new_index_map(source->mapping_count);
+    m->source = source;
+    m->string_of = new_index_map(source->strings.count);
+    m->location_of = new_index_map(source->location_count);
+    m->function_of = new_index_map(source->function_count);
+    m->mapping_of = new_index_map(source->mapping_count);
     for (uint32_t i = 0; i < source->sample_count; i++) {
         if (source->samples[i].location_count > deepest)
             deepest = source->samples[i].location_count;
@@ -388,50 +387,48 @@ static void open_source(struct merger *merger, const struct cp_profile *source)
     for (uint32_t i = 0; i < source->location_count; i++)
         if (source->locations[i].line_count > most_lines)
             most_lines = source->locations[i].line_count;
-    merger->stack = cp_heap_alloc(deepest, sizeof(*merger->stack));
-    merger->labels = cp_heap_alloc(most_labels, sizeof(*merger->labels));
-    merger->lines = cp_heap_alloc(most_lines, sizeof(*merger->lines));
+    m->stack = cp_heap_alloc(deepest, sizeof(*m->stack));
+    m->labels = cp_heap_alloc(most_labels, sizeof(*m->labels));
+    m->lines = cp_heap_alloc(most_lines, sizeof(*m->lines));
 }
 
-static void close_source(struct merger *merger)
+static void close_source(merger *m)
 {
-    free(merger->string_of);
-    free(merger->location_of);
-    free(merger->function_of);
-    free(merger->mapping_of);
-    free(merger->stack);
-    free(merger->labels);
-    free(merger->lines);
+    free(m->string_of);
+    free(m->location_of);
+    free(m->function_of);
+    free(m->mapping_of);
+    free(m->stack);
+    free(m->labels);
+    free(m->lines);
 }
 
-static void merge_source(struct merger *merger, const struct cp_profile *source)
+static void merge_source(merger *m, const cp_profile *source)
 {
-    open_source(merger, source);
+    open_source(m, source);
     /* The first mapping is the program itself, whatever the first sample hits. */
-    if (merger->result->mapping_count == 0 && source->mapping_count > 0)
-        move_mapping(merger, 0);
+    if (m->result->mapping_count == 0 && source->mapping_count > 0)
+        move_mapping(m, 0);
     for (uint32_t i = 0; i < source->sample_count; i++)
         if (!is_zero(source, &source->samples[i]))
-            move_sample(merger, &source->samples[i]);
-    close_source(merger);
+            move_sample(m, &source->samples[i]);
+    close_source(m);
 }
 
 /* ---- Header -------------------------------------------------------------------------------- */
 
-static bool same_text(const struct cp_profile *left, cp_string a, const struct cp_profile *right,
-                      cp_string b)
+static bool same_text(const cp_profile *left, cp_string a, const cp_profile *right, cp_string b)
 {
     return strcmp(cp_profile_text(left, a), cp_profile_text(right, b)) == 0;
 }
 
-static int check_types(const struct cp_profile *first, const struct cp_profile *other,
-                       struct cp_error *error)
+static int check_types(const cp_profile *first, const cp_profile *other, cp_error *error)
 {
     if (first->sample_type_count != other->sample_type_count)
         return cp_fail(error, "expected profiles of one kind, found %u and %u sample types",
                        first->sample_type_count, other->sample_type_count);
     for (uint32_t i = 0; i < first->sample_type_count; i++) {
-        const struct cp_value_type *a = &first->sample_types[i], *b = &other->sample_types[i];
+        const cp_value_type *a = &first->sample_types[i], *b = &other->sample_types[i];
         if (!same_text(first, a->type, other, b->type) ||
             !same_text(first, a->unit, other, b->unit))
             return cp_fail(error,
@@ -448,20 +445,18 @@ static int check_types(const struct cp_profile *first, const struct cp_profile *
     return 0;
 }
 
-static cp_string copy_string(struct cp_profile *to, const struct cp_profile *from, cp_string string)
+static cp_string copy_string(cp_profile *to, const cp_profile *from, cp_string string)
 {
     return cp_strings_add(&to->strings, cp_strings_get(&from->strings, string),
                           cp_strings_length(&from->strings, string));
 }
 
-static struct cp_value_type copy_type(struct cp_profile *to, const struct cp_profile *from,
-                                      struct cp_value_type type)
+static cp_value_type copy_type(cp_profile *to, const cp_profile *from, cp_value_type type)
 {
-    return (struct cp_value_type){copy_string(to, from, type.type),
-                                  copy_string(to, from, type.unit)};
+    return (cp_value_type){copy_string(to, from, type.type), copy_string(to, from, type.unit)};
 }
 
-static void add_comments(struct cp_profile *result, const struct cp_profile *source)
+static void add_comments(cp_profile *result, const cp_profile *source)
 {
     for (uint32_t i = 0; i < source->comment_count; i++) {
         cp_string comment = copy_string(result, source, source->comments[i]);
@@ -474,7 +469,7 @@ static void add_comments(struct cp_profile *result, const struct cp_profile *sou
     }
 }
 
-static void merge_header(struct cp_profile *result, const struct cp_profile *source)
+static void merge_header(cp_profile *result, const cp_profile *source)
 {
     if (result->time_nanos == 0 || source->time_nanos < result->time_nanos)
         result->time_nanos = source->time_nanos;
@@ -486,7 +481,7 @@ static void merge_header(struct cp_profile *result, const struct cp_profile *sou
         result->default_sample_type = copy_string(result, source, source->default_sample_type);
 }
 
-static void first_header(struct cp_profile *result, const struct cp_profile *first)
+static void first_header(cp_profile *result, const cp_profile *first)
 {
     result->sample_type_count = first->sample_type_count;
     for (uint32_t i = 0; i < first->sample_type_count; i++)
@@ -500,7 +495,7 @@ static void first_header(struct cp_profile *result, const struct cp_profile *fir
 
 #define OWN_COMMENT "libpprof: "
 
-static bool has_comment(const struct cp_profile *profile, const char *text)
+static bool has_comment(const cp_profile *profile, const char *text)
 {
     for (uint32_t i = 0; i < profile->comment_count; i++)
         if (strcmp(cp_profile_text(profile, profile->comments[i]), text) == 0)
@@ -510,8 +505,7 @@ static bool has_comment(const struct cp_profile *profile, const char *text)
 
 /* The library's comments count what one profile has ("of 6351 samples ..."): in a sum it has to be
  * said of how many profiles that is true. Others are kept as they are, each once. */
-static void label_comments(struct cp_profile *result, struct cp_profile *const *sources,
-                           size_t count)
+static void label_comments(cp_profile *result, cp_profile *const *sources, size_t count)
 {
     for (uint32_t i = 0; i < result->comment_count; i++) {
         const char *text = cp_profile_text(result, result->comments[i]);
@@ -533,7 +527,7 @@ static void label_comments(struct cp_profile *result, struct cp_profile *const *
 /* ---- Merge --------------------------------------------------------------------------------- */
 
 /* Room for the case that nothing is shared. */
-static void allocate(struct cp_profile *result, struct cp_profile *const *sources, size_t count)
+static void allocate(cp_profile *result, cp_profile *const *sources, size_t count)
 {
     size_t samples = 0, mappings = 0, locations = 0, functions = 0, comments = 0;
 
@@ -545,46 +539,45 @@ static void allocate(struct cp_profile *result, struct cp_profile *const *source
         comments += sources[i]->comment_count;
     }
     result->sample_types =
-        CP_POOL_ARRAY(&result->pool, struct cp_value_type, sources[0]->sample_type_count);
-    result->samples = CP_POOL_ARRAY(&result->pool, struct cp_sample, samples);
-    result->mappings = CP_POOL_ARRAY(&result->pool, struct cp_mapping, mappings);
-    result->locations = CP_POOL_ARRAY(&result->pool, struct cp_location, locations);
-    result->functions = CP_POOL_ARRAY(&result->pool, struct cp_function, functions);
+        CP_POOL_ARRAY(&result->pool, cp_value_type, sources[0]->sample_type_count);
+    result->samples = CP_POOL_ARRAY(&result->pool, cp_sample, samples);
+    result->mappings = CP_POOL_ARRAY(&result->pool, cp_mapping, mappings);
+    result->locations = CP_POOL_ARRAY(&result->pool, cp_location, locations);
+    result->functions = CP_POOL_ARRAY(&result->pool, cp_function, functions);
     result->comments = CP_POOL_ARRAY(&result->pool, cp_string, comments);
 }
 
-static struct cp_profile *merge_all(struct cp_profile *const *sources, size_t count)
+static cp_profile *merge_all(cp_profile *const *sources, size_t count)
 {
-    struct merger merger = {.result = cp_profile_new()};
+    merger m = {.result = cp_profile_new()};
     bool zero = false;
 
-    allocate(merger.result, sources, count);
-    first_header(merger.result, sources[0]);
-    index_table_init(&merger.samples, 1024);
-    index_table_init(&merger.locations, 1024);
-    index_table_init(&merger.functions, 1024);
-    index_table_init(&merger.mappings, 64);
+    allocate(m.result, sources, count);
+    first_header(m.result, sources[0]);
+    index_table_init(&m.samples, 1024);
+    index_table_init(&m.locations, 1024);
+    index_table_init(&m.functions, 1024);
+    index_table_init(&m.mappings, 64);
     for (size_t i = 0; i < count; i++) {
-        merge_header(merger.result, sources[i]);
-        merge_source(&merger, sources[i]);
+        merge_header(m.result, sources[i]);
+        merge_source(&m, sources[i]);
     }
-    index_table_release(&merger.samples);
-    index_table_release(&merger.locations);
-    index_table_release(&merger.functions);
-    index_table_release(&merger.mappings);
+    index_table_release(&m.samples);
+    index_table_release(&m.locations);
+    index_table_release(&m.functions);
+    index_table_release(&m.mappings);
 
-    for (uint32_t i = 0; i < merger.result->sample_count; i++)
-        zero = zero || is_zero(merger.result, &merger.result->samples[i]);
+    for (uint32_t i = 0; i < m.result->sample_count; i++)
+        zero = zero || is_zero(m.result, &m.result->samples[i]);
     if (zero) { /* values that cancelled out: once more, to leave out what only they used */
-        struct cp_profile *once_more = merge_all(&merger.result, 1);
-        cp_profile_free(merger.result);
+        cp_profile *once_more = merge_all(&m.result, 1);
+        cp_profile_free(m.result);
         return once_more;
     }
-    return merger.result;
+    return m.result;
 }
 
-int cp_profile_merge(struct cp_profile *const *sources, size_t count, struct cp_profile **out,
-                     struct cp_error *error)
+int cp_profile_merge(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error)
 {
     for (size_t i = 1; i < count; i++)
         if (check_types(sources[0], sources[i], error) < 0)
@@ -597,18 +590,17 @@ int cp_profile_merge(struct cp_profile *const *sources, size_t count, struct cp_
 
 /* ---- Difference ---------------------------------------------------------------------------- */
 
-static struct cp_profile *compact(struct cp_profile *profile)
+static cp_profile *compact(cp_profile *profile)
 {
-    struct cp_profile *merged = merge_all(&profile, 1);
+    cp_profile *merged = merge_all(&profile, 1);
 
     cp_profile_free(profile);
     return merged;
 }
 
-int cp_profile_subtract(struct cp_profile *source, struct cp_profile *base, struct cp_profile **out,
-                        struct cp_error *error)
+int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, cp_error *error)
 {
-    struct cp_profile *both[2] = {compact(source), compact(base)};
+    cp_profile *both[2] = {compact(source), compact(base)};
     double *ratios = cp_heap_alloc(both[1]->sample_type_count, sizeof(*ratios));
     int status;
 

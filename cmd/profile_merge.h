@@ -12,8 +12,8 @@
 
 #include <stddef.h>
 
-struct cp_error;
-struct cp_profile;
+typedef struct cp_error cp_error;
+typedef struct cp_profile cp_profile;
 
 /*
  * Returns 0 and a new profile in *out, to be freed with cp_profile_free(), or -1 with a sentence
@@ -22,14 +22,12 @@ struct cp_profile;
  * may be freed. Header: the first one's sample types, period type and frame filters; the earliest
  * time; the sum of the durations; the largest period; every comment once.
  */
-int cp_profile_merge(struct cp_profile *const *sources, size_t count, struct cp_profile **out,
-                     struct cp_error *error);
+int cp_profile_merge(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error);
 
 /*
  * source - base, for reports on a difference: base's values are negated and merged with source's.
  * Both are consumed, whatever the result.
  */
-int cp_profile_subtract(struct cp_profile *source, struct cp_profile *base, struct cp_profile **out,
-                        struct cp_error *error);
+int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, cp_error *error);
 
 #endif

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cp_profile *cp_profile_new(void)
+cp_profile *cp_profile_new(void)
 {
-    struct cp_profile *profile = cp_heap_alloc(1, sizeof(*profile));
+    cp_profile *profile = cp_heap_alloc(1, sizeof(*profile));
 
     cp_pool_init(&profile->pool);
     cp_strings_init(&profile->strings, &profile->pool);
     return profile;
 }
 
-void cp_profile_free(struct cp_profile *profile)
+void cp_profile_free(cp_profile *profile)
 {
     if (!profile)
         return;
@@ -28,8 +28,7 @@ void cp_profile_free(struct cp_profile *profile)
     free(profile);
 }
 
-static bool label_after(const struct cp_profile *profile, const struct cp_label *left,
-                        const struct cp_label *right)
+static bool label_after(const cp_profile *profile, const cp_label *left, const cp_label *right)
 {
     if (left->numeric != right->numeric)
         return left->numeric;
@@ -38,8 +37,8 @@ static bool label_after(const struct cp_profile *profile, const struct cp_label 
 
 /* Merges the sorted runs [0, middle) and [middle, count), through `spare`,
  * keeping ties in order. */
-static void merge_runs(const struct cp_profile *profile, struct cp_label *labels, uint32_t middle,
-                       uint32_t count, struct cp_label *spare)
+static void merge_runs(const cp_profile *profile, cp_label *labels, uint32_t middle, uint32_t count,
+                       cp_label *spare)
 {
     uint32_t left = 0, right = middle;
 
@@ -51,8 +50,7 @@ static void merge_runs(const struct cp_profile *profile, struct cp_label *labels
     memcpy(labels, spare, count * sizeof(*labels));
 }
 
-static void merge_sort(const struct cp_profile *profile, struct cp_label *labels, uint32_t count,
-                       struct cp_label *spare)
+static void merge_sort(const cp_profile *profile, cp_label *labels, uint32_t count, cp_label *spare)
 {
     uint32_t middle = count / 2;
 
@@ -63,10 +61,9 @@ static void merge_sort(const struct cp_profile *profile, struct cp_label *labels
     merge_runs(profile, labels, middle, count, spare);
 }
 
-void cp_profile_sort_labels(const struct cp_profile *profile, struct cp_label *labels,
-                            uint32_t count)
+void cp_profile_sort_labels(const cp_profile *profile, cp_label *labels, uint32_t count)
 {
-    struct cp_label *spare;
+    cp_label *spare;
     uint32_t ordered = 1;
 
     while (ordered < count && !label_after(profile, &labels[ordered - 1], &labels[ordered]))
@@ -78,17 +75,17 @@ void cp_profile_sort_labels(const struct cp_profile *profile, struct cp_label *l
     free(spare);
 }
 
-void cp_profile_ensure_mapping(struct cp_profile *profile)
+void cp_profile_ensure_mapping(cp_profile *profile)
 {
     if (profile->mapping_count)
         return;
-    profile->mappings = CP_POOL_ARRAY(&profile->pool, struct cp_mapping, 1);
+    profile->mappings = CP_POOL_ARRAY(&profile->pool, cp_mapping, 1);
     profile->mapping_count = 1;
     for (uint32_t i = 0; i < profile->location_count; i++)
         profile->locations[i].mapping = 0;
 }
 
-static int64_t find_type(const struct cp_profile *profile, const char *name)
+static int64_t find_type(const cp_profile *profile, const char *name)
 {
     for (uint32_t i = 0; i < profile->sample_type_count; i++)
         if (strcmp(cp_profile_text(profile, profile->sample_types[i].type), name) == 0)
@@ -108,7 +105,7 @@ static bool parse_index(const char *text, long *index)
     return errno == 0 && *end == '\0' && end != text;
 }
 
-int64_t cp_profile_sample_index(const struct cp_profile *profile, const char *name)
+int64_t cp_profile_sample_index(const cp_profile *profile, const char *name)
 {
     static const char inuse[] = "inuse_";
     const char *bare;

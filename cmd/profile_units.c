@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cp_profile_scale(struct cp_profile *profile, const double *ratios)
+void cp_profile_scale(cp_profile *profile, const double *ratios)
 {
     uint32_t kept = 0;
     bool changes = false;
@@ -22,7 +22,7 @@ void cp_profile_scale(struct cp_profile *profile, const double *ratios)
     if (!changes)
         return;
     for (uint32_t i = 0; i < profile->sample_count; i++) {
-        struct cp_sample *sample = &profile->samples[i];
+        cp_sample *sample = &profile->samples[i];
         bool keep = false;
 
         for (uint32_t j = 0; j < profile->sample_type_count; j++) {
@@ -47,22 +47,22 @@ static bool similar_types(const char *left, const char *right)
     return a == b && memcmp(left, right, a) == 0;
 }
 
-static const struct cp_value_type *nth_type(const struct cp_profile *profile, int64_t index)
+static const cp_value_type *nth_type(const cp_profile *profile, int64_t index)
 {
     return index < 0 ? &profile->period_type : &profile->sample_types[index];
 }
 
 /* Stores the finest unit among the profiles' index-th types (-1: period types) in *unit. */
-static int finest_unit(struct cp_profile *const *profiles, size_t count, int64_t index,
-                       const char **unit, struct cp_error *error)
+static int finest_unit(cp_profile *const *profiles, size_t count, int64_t index, const char **unit,
+                       cp_error *error)
 {
-    const struct cp_value_type *first = nth_type(profiles[0], index);
+    const cp_value_type *first = nth_type(profiles[0], index);
     const char *type = cp_profile_text(profiles[0], first->type);
     const char *ignored;
 
     *unit = cp_profile_text(profiles[0], first->unit);
     for (size_t i = 1; i < count; i++) {
-        const struct cp_value_type *other = nth_type(profiles[i], index);
+        const cp_value_type *other = nth_type(profiles[i], index);
         const char *other_type = cp_profile_text(profiles[i], other->type);
         const char *other_unit = cp_profile_text(profiles[i], other->unit);
 
@@ -80,7 +80,7 @@ static int finest_unit(struct cp_profile *const *profiles, size_t count, int64_t
     return 0;
 }
 
-static void apply_period_unit(struct cp_profile *profile, const char *unit)
+static void apply_period_unit(cp_profile *profile, const char *unit)
 {
     const char *ignored;
     double period = cp_measure_scale(
@@ -90,7 +90,7 @@ static void apply_period_unit(struct cp_profile *profile, const char *unit)
     profile->period_type.unit = cp_strings_put(&profile->strings, unit);
 }
 
-static void apply_units(struct cp_profile *profile, const char *const *units)
+static void apply_units(cp_profile *profile, const char *const *units)
 {
     double *ratios = cp_heap_alloc(profile->sample_type_count, sizeof(*ratios));
     const char *ignored;
@@ -104,7 +104,7 @@ static void apply_units(struct cp_profile *profile, const char *const *units)
     free(ratios);
 }
 
-int cp_profile_align_units(struct cp_profile *const *profiles, size_t count, struct cp_error *error)
+int cp_profile_align_units(cp_profile *const *profiles, size_t count, cp_error *error)
 {
     uint32_t types = profiles[0]->sample_type_count;
     const char *period_unit;

@@ -7,16 +7,15 @@
 
 #include <stddef.h>
 
-struct cp_error;
-struct cp_profile;
+typedef struct cp_error cp_error;
+typedef struct cp_profile cp_profile;
 
 /* Brings the values of each sample type to the finest unit among the profiles. Returns 0, or -1
  * with a sentence if a type differs. */
-int cp_profile_align_units(struct cp_profile *const *profiles, size_t count,
-                           struct cp_error *error);
+int cp_profile_align_units(cp_profile *const *profiles, size_t count, cp_error *error);
 
 /* Multiplies the values of each sample type by its ratio, rounding; drops samples that this makes
  * zero. */
-void cp_profile_scale(struct cp_profile *profile, const double *ratios);
+void cp_profile_scale(cp_profile *profile, const double *ratios);
 
 #endif

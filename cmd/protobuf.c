@@ -16,7 +16,7 @@
 
 #define MAX_VARINT_BYTES 10 /* ceil(64 / 7) */
 
-void cp_wire_init(struct cp_wire *wire, const uint8_t *data, size_t length, struct cp_error *error)
+void cp_wire_init(cp_wire *wire, const uint8_t *data, size_t length, cp_error *error)
 {
     wire->start = wire->at = data;
     wire->end = data + length;
@@ -24,16 +24,16 @@ void cp_wire_init(struct cp_wire *wire, const uint8_t *data, size_t length, stru
     wire->failed = false;
 }
 
-struct cp_wire cp_wire_enter(struct cp_wire *outer, const struct cp_field *field)
+cp_wire cp_wire_enter(cp_wire *outer, const cp_field *field)
 {
-    struct cp_wire inner = *outer;
+    cp_wire inner = *outer;
 
     inner.at = field->data;
     inner.end = field->data + field->length;
     return inner;
 }
 
-bool cp_wire_fail(struct cp_wire *wire, size_t offset, const char *format, ...)
+bool cp_wire_fail(cp_wire *wire, size_t offset, const char *format, ...)
 {
     char what[512];
     va_list arguments;
@@ -48,12 +48,12 @@ bool cp_wire_fail(struct cp_wire *wire, size_t offset, const char *format, ...)
     return false;
 }
 
-static size_t offset_of(const struct cp_wire *wire, const uint8_t *at)
+static size_t offset_of(const cp_wire *wire, const uint8_t *at)
 {
     return (size_t)(at - wire->start);
 }
 
-bool cp_wire_varint(struct cp_wire *wire, uint64_t *value)
+bool cp_wire_varint(cp_wire *wire, uint64_t *value)
 {
     const uint8_t *first = wire->at;
     uint64_t result = 0;
@@ -78,7 +78,7 @@ bool cp_wire_varint(struct cp_wire *wire, uint64_t *value)
 }
 
 /* Numbers that must be there: the end of the message is a failure. */
-static bool need_varint(struct cp_wire *wire, uint64_t *value, const char *what)
+static bool need_varint(cp_wire *wire, uint64_t *value, const char *what)
 {
     if (!wire->failed && wire->at == wire->end)
         return cp_wire_fail(wire, offset_of(wire, wire->at),
@@ -86,7 +86,7 @@ static bool need_varint(struct cp_wire *wire, uint64_t *value, const char *what)
     return cp_wire_varint(wire, value);
 }
 
-static bool read_fixed(struct cp_wire *wire, struct cp_field *field, size_t size)
+static bool read_fixed(cp_wire *wire, cp_field *field, size_t size)
 {
     size_t left = (size_t)(wire->end - wire->at);
 
@@ -101,7 +101,7 @@ static bool read_fixed(struct cp_wire *wire, struct cp_field *field, size_t size
     return true;
 }
 
-static bool read_bytes(struct cp_wire *wire, struct cp_field *field)
+static bool read_bytes(cp_wire *wire, cp_field *field)
 {
     const uint8_t *first = wire->at;
     uint64_t length = 0;
@@ -120,7 +120,7 @@ static bool read_bytes(struct cp_wire *wire, struct cp_field *field)
     return true;
 }
 
-bool cp_wire_next(struct cp_wire *wire, struct cp_field *field)
+bool cp_wire_next(cp_wire *wire, cp_field *field)
 {
     uint64_t key = 0;
 
@@ -149,8 +149,7 @@ bool cp_wire_next(struct cp_wire *wire, struct cp_field *field)
     }
 }
 
-bool cp_wire_expect(struct cp_wire *wire, const struct cp_field *field, unsigned type,
-                    const char *what)
+bool cp_wire_expect(cp_wire *wire, const cp_field *field, unsigned type, const char *what)
 {
     if (field->type == type)
         return true;
@@ -167,13 +166,13 @@ size_t cp_wire_count_varints(const uint8_t *data, size_t length)
     return count;
 }
 
-void cp_bytes_release(struct cp_bytes *bytes)
+void cp_bytes_release(cp_bytes *bytes)
 {
     free(bytes->data);
     memset(bytes, 0, sizeof(*bytes));
 }
 
-void cp_bytes_append(struct cp_bytes *bytes, const void *data, size_t length)
+void cp_bytes_append(cp_bytes *bytes, const void *data, size_t length)
 {
     if (length > bytes->capacity - bytes->length) {
         size_t capacity = bytes->capacity ? bytes->capacity : 256;
@@ -188,7 +187,7 @@ void cp_bytes_append(struct cp_bytes *bytes, const void *data, size_t length)
     bytes->length += length;
 }
 
-void cp_bytes_varint(struct cp_bytes *bytes, uint64_t value)
+void cp_bytes_varint(cp_bytes *bytes, uint64_t value)
 {
     uint8_t encoded[MAX_VARINT_BYTES];
     size_t length = 0;
@@ -201,7 +200,7 @@ void cp_bytes_varint(struct cp_bytes *bytes, uint64_t value)
     cp_bytes_append(bytes, encoded, length);
 }
 
-void cp_bytes_number(struct cp_bytes *bytes, unsigned field, uint64_t value)
+void cp_bytes_number(cp_bytes *bytes, unsigned field, uint64_t value)
 {
     if (!value)
         return;
@@ -209,7 +208,7 @@ void cp_bytes_number(struct cp_bytes *bytes, unsigned field, uint64_t value)
     cp_bytes_varint(bytes, value);
 }
 
-void cp_bytes_field(struct cp_bytes *bytes, unsigned field, const void *data, size_t length)
+void cp_bytes_field(cp_bytes *bytes, unsigned field, const void *data, size_t length)
 {
     cp_bytes_varint(bytes, (uint64_t)field << 3 | CP_WIRE_BYTES);
     cp_bytes_varint(bytes, length);

@@ -17,58 +17,57 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cp_error;
+typedef struct cp_error cp_error;
 
 enum { CP_WIRE_VARINT = 0, CP_WIRE_FIXED64 = 1, CP_WIRE_BYTES = 2, CP_WIRE_FIXED32 = 5 };
 
-struct cp_wire {
+typedef struct cp_wire {
     const uint8_t *start;    /* of the whole buffer: offsets count from here */
     const uint8_t *at, *end; /* what is left of this message */
-    struct cp_error *error;
+    cp_error *error;
     bool failed;
-};
+} cp_wire;
 
-struct cp_field {
+typedef struct cp_field {
     uint64_t number;
     unsigned type;
     uint64_t value;      /* types 0, 1 and 5 */
     const uint8_t *data; /* type 2 */
     size_t length;
     size_t offset; /* of the field's first byte */
-};
+} cp_field;
 
-void cp_wire_init(struct cp_wire *wire, const uint8_t *data, size_t length, struct cp_error *error);
+void cp_wire_init(cp_wire *wire, const uint8_t *data, size_t length, cp_error *error);
 /* A reader of the message that `field` of `outer` holds. */
-struct cp_wire cp_wire_enter(struct cp_wire *outer, const struct cp_field *field);
+cp_wire cp_wire_enter(cp_wire *outer, const cp_field *field);
 
 /* Reads the next field; false at the end of the message or after a failure. */
-bool cp_wire_next(struct cp_wire *wire, struct cp_field *field);
+bool cp_wire_next(cp_wire *wire, cp_field *field);
 
 /* Reads a bare varint, as packed arrays hold them; false at the end or after a failure. */
-bool cp_wire_varint(struct cp_wire *wire, uint64_t *value);
+bool cp_wire_varint(cp_wire *wire, uint64_t *value);
 
 /* Fails unless the field has that type. */
-bool cp_wire_expect(struct cp_wire *wire, const struct cp_field *field, unsigned type,
-                    const char *what);
+bool cp_wire_expect(cp_wire *wire, const cp_field *field, unsigned type, const char *what);
 
 /* Records "byte OFFSET: expected ..., found ..." unless something failed before; returns false. */
-bool cp_wire_fail(struct cp_wire *wire, size_t offset, const char *format, ...)
+bool cp_wire_fail(cp_wire *wire, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* How many varints end in these bytes: an upper bound of a packed array's length. */
 size_t cp_wire_count_varints(const uint8_t *data, size_t length);
 
-struct cp_bytes {
+typedef struct cp_bytes {
     uint8_t *data;
     size_t length, capacity;
-};
+} cp_bytes;
 
-void cp_bytes_release(struct cp_bytes *bytes);
-void cp_bytes_append(struct cp_bytes *bytes, const void *data, size_t length);
-void cp_bytes_varint(struct cp_bytes *bytes, uint64_t value);
+void cp_bytes_release(cp_bytes *bytes);
+void cp_bytes_append(cp_bytes *bytes, const void *data, size_t length);
+void cp_bytes_varint(cp_bytes *bytes, uint64_t value);
 /* A varint field; zero is left out, as proto3 does. */
-void cp_bytes_number(struct cp_bytes *bytes, unsigned field, uint64_t value);
+void cp_bytes_number(cp_bytes *bytes, unsigned field, uint64_t value);
 /* A length-delimited field; an empty one is written too. */
-void cp_bytes_field(struct cp_bytes *bytes, unsigned field, const void *data, size_t length);
+void cp_bytes_field(cp_bytes *bytes, unsigned field, const void *data, size_t length);
 
 #endif

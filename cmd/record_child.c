@@ -43,7 +43,7 @@ static void fill_waited(sigset_t *set)
 
 /* Blocked too: SIGPIPE and SIGTTOU, so that a closed or busy terminal cannot end cpprof before it
  * has passed the command's status on. */
-static void block_signals(struct cp_child *child)
+static void block_signals(cp_child *child)
 {
     struct sigaction standard;
     sigset_t set;
@@ -58,7 +58,7 @@ static void block_signals(struct cp_child *child)
     sigaction(SIGCHLD, &standard, &child->child_action);
 }
 
-static void unblock_signals(const struct cp_child *child)
+static void unblock_signals(const cp_child *child)
 {
     sigaction(SIGCHLD, &child->child_action, NULL);
     sigprocmask(SIG_SETMASK, &child->mask, NULL);
@@ -66,8 +66,8 @@ static void unblock_signals(const struct cp_child *child)
 
 /* In the new process: everything as cpprof found it, then the command. Reports a failure through
  * the pipe, which a successful exec closes. */
-static _Noreturn void become(const struct cp_child *child, char *const *argv,
-                             char *const *environment, int report)
+static _Noreturn void become(const cp_child *child, char *const *argv, char *const *environment,
+                             int report)
 {
     int reason;
 
@@ -91,7 +91,7 @@ static int read_report(int report)
     return got == (ssize_t)sizeof(reason) ? reason : 0;
 }
 
-static int fork_and_exec(struct cp_child *child, char *const *argv, char *const *environment)
+static int fork_and_exec(cp_child *child, char *const *argv, char *const *environment)
 {
     int report[2], reason;
 
@@ -114,8 +114,7 @@ static int fork_and_exec(struct cp_child *child, char *const *argv, char *const 
     return reason;
 }
 
-int cp_child_start(struct cp_child *child, char *const *argv, char *const *environment,
-                   struct cp_error *error)
+int cp_child_start(cp_child *child, char *const *argv, char *const *environment, cp_error *error)
 {
     int reason;
 
@@ -188,7 +187,7 @@ static bool is_stopped(pid_t pid)
  * the command belongs to unless it left. One that the command itself sent to its group needs no
  * echo. Continuing a command that runs would only start its handler twice.
  */
-static bool is_for_child(const struct cp_child *child, const siginfo_t *info)
+static bool is_for_child(const cp_child *child, const siginfo_t *info)
 {
     if (info->si_signo == SIGCONT)
         return is_stopped(child->pid);
@@ -197,7 +196,7 @@ static bool is_for_child(const struct cp_child *child, const siginfo_t *info)
     return info->si_pid != child->pid;
 }
 
-static void pass_on(const struct cp_child *child, const siginfo_t *info)
+static void pass_on(const cp_child *child, const siginfo_t *info)
 {
     if (info->si_signo != SIGCHLD && is_for_child(child, info))
         kill(child->pid, info->si_signo);
@@ -228,7 +227,7 @@ static bool is_job_control(int number)
     return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
-static void remember_name(struct cp_child *child)
+static void remember_name(cp_child *child)
 {
     char path[64];
     FILE *file;
@@ -244,7 +243,7 @@ static void remember_name(struct cp_child *child)
 
 /* From its entry in /proc, as remember_name(). The 14th to the 17th field; the first two are before
  * the line. */
-static void remember_times(struct cp_child *child)
+static void remember_times(cp_child *child)
 {
     char line[CP_CHILD_STAT_BYTES];
     const char *fields = cp_child_stat(child->pid, line);
@@ -261,7 +260,7 @@ static void remember_times(struct cp_child *child)
 }
 
 /* Takes all news of the child; true once it has ended. */
-static bool has_ended(struct cp_child *child, cp_child_watcher *watcher, void *ctx)
+static bool has_ended(cp_child *child, cp_child_watcher *watcher, void *ctx)
 {
     siginfo_t info;
 
@@ -297,7 +296,7 @@ static void wait_for_news(int signals, int messages, bool ticks)
     poll(wanted, 2, ticks || signals < 0 ? tick : -1);
 }
 
-void cp_child_wait(struct cp_child *child, struct cp_record_socket *sock, struct cp_parts *parts,
+void cp_child_wait(cp_child *child, cp_record_socket *sock, cp_parts *parts,
                    cp_child_watcher *watcher, void *ctx)
 {
     const struct timespec at_once = {0, 0};
@@ -324,7 +323,7 @@ void cp_child_wait(struct cp_child *child, struct cp_record_socket *sock, struct
 
 /* ---- End ----------------------------------------------------------------------------------- */
 
-_Noreturn void cp_child_end_alike(const struct cp_child *child, int otherwise)
+_Noreturn void cp_child_end_alike(const cp_child *child, int otherwise)
 {
     const struct rlimit none = {0, 0};
     struct sigaction standard;

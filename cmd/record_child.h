@@ -17,11 +17,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct cp_error;
-struct cp_parts;
-struct cp_record_socket;
+typedef struct cp_error cp_error;
+typedef struct cp_parts cp_parts;
+typedef struct cp_record_socket cp_record_socket;
 
-struct cp_child {
+typedef struct cp_child {
     pid_t pid;
     int status;                    /* as waitpid() gives it, once it has ended */
     char last_name[32];            /* what it called itself at its end: another one after exec */
@@ -29,17 +29,16 @@ struct cp_child {
     double children_seconds;       /* likewise, the processes that it waited for */
     sigset_t mask;                 /* cpprof's at the start */
     struct sigaction child_action; /* likewise, of SIGCHLD */
-};
+} cp_child;
 
 /* Called while the command runs: twice a second with CP_CHILD_RUNS, and before cpprof stops or
  * goes on to other output with CP_CHILD_PAUSES. */
-enum cp_child_event { CP_CHILD_RUNS, CP_CHILD_PAUSES };
-typedef void cp_child_watcher(void *ctx, const struct cp_child *child, enum cp_child_event event);
+typedef enum cp_child_event { CP_CHILD_RUNS, CP_CHILD_PAUSES } cp_child_event;
+typedef void cp_child_watcher(void *ctx, const cp_child *child, cp_child_event event);
 
 /* Starts argv[0], found along PATH, with that environment. Returns 0, or the exit status that a
  * shell would use (126 or 127) with a sentence. */
-int cp_child_start(struct cp_child *child, char *const *argv, char *const *environment,
-                   struct cp_error *error);
+int cp_child_start(cp_child *child, char *const *argv, char *const *environment, cp_error *error);
 
 enum { CP_CHILD_STAT_BYTES = 1024 };
 
@@ -49,11 +48,11 @@ char *cp_child_stat(pid_t pid, char line[CP_CHILD_STAT_BYTES]);
 
 /* Waits for its end, and takes meanwhile what the recorded processes send. `watcher` may
  * be NULL. */
-void cp_child_wait(struct cp_child *child, struct cp_record_socket *socket, struct cp_parts *parts,
+void cp_child_wait(cp_child *child, cp_record_socket *socket, cp_parts *parts,
                    cp_child_watcher *watcher, void *ctx);
 
 /* Ends cpprof as the command ended: with its exit status, or by the same signal without a core.
  * `otherwise` is the status in the place of 0. */
-_Noreturn void cp_child_end_alike(const struct cp_child *child, int otherwise);
+_Noreturn void cp_child_end_alike(const cp_child *child, int otherwise);
 
 #endif

@@ -25,13 +25,13 @@
 /* As the kernel: a script may be another script's interpreter, but not forever. */
 #define MAX_INTERPRETERS 5
 
-struct program {
+typedef struct program {
     const char *path;
     int fd;
     struct stat info;
     unsigned char head[256];
     size_t head_length;
-};
+} program;
 
 /* ---- Finding ------------------------------------------------------------------------------- */
 
@@ -65,13 +65,13 @@ static bool find_along_path(const char *name, char *found, size_t size)
 /* ---- Scripts ------------------------------------------------------------------------------- */
 
 /* "#!/usr/bin/env -S python3 -u" runs python3. */
-static bool interpreter_of(const struct program *program, char *found, size_t size)
+static bool interpreter_of(const program *p, char *found, size_t size)
 {
-    char line[sizeof(program->head) + 1];
+    char line[sizeof(p->head) + 1];
     char *word, *rest;
 
-    memcpy(line, program->head, program->head_length);
-    line[program->head_length] = '\0';
+    memcpy(line, p->head, p->head_length);
+    line[p->head_length] = '\0';
     line[strcspn(line, "\n")] = '\0';
     word = strtok_r(line + 2, " \t\r", &rest);
     if (!word)
@@ -87,27 +87,25 @@ static bool interpreter_of(const struct program *program, char *found, size_t si
 
 /* ---- ELF ----------------------------------------------------------------------------------- */
 
-static int wrong_machine(const struct program *program, const ElfW(Ehdr) * own,
-                         struct cp_error *error)
+static int wrong_machine(const program *p, const ElfW(Ehdr) * own, cp_error *error)
 {
-    const unsigned char *head = program->head;
+    const unsigned char *head = p->head;
     unsigned machine =
         head[EI_DATA] == ELFDATA2MSB ? head[18] * 256u + head[19] : head[19] * 256u + head[18];
 
     if (head[EI_CLASS] != own->e_ident[EI_CLASS])
         return cp_fail(error, "%s is a %d-bit program: libpprof works in x86-64 programs only",
-                       program->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64);
+                       p->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64);
     if (head[EI_DATA] != own->e_ident[EI_DATA] || machine != own->e_machine)
         return cp_fail(error,
                        "%s is a program for another machine (ELF machine %u): libpprof works in "
                        "x86-64 programs only",
-                       program->path, machine);
+                       p->path, machine);
     return 0;
 }
 
 /* Reads the name of the program's dynamic loader; "" if it has none. */
-static void read_loader(const struct program *program, const ElfW(Ehdr) * header, char *loader,
-                        size_t size)
+static void read_loader(const program *p, const ElfW(Ehdr) * header, char *loader, size_t size)
 {
     loader[0] = '\0';
     for (unsigned i = 0; i < header->e_phnum; i++) {
@@ -115,17 +113,17 @@ static void read_loader(const struct program *program, const ElfW(Ehdr) * header
         ElfW(Phdr) segment;
         ssize_t got;
 
-        if (pread(program->fd, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment))
+        if (pread(p->fd, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment))
             return;
         if (segment.p_type != PT_INTERP)
             continue;
-        got = pread(program->fd, loader, size - 1, (off_t)segment.p_offset);
+        got = pread(p->fd, loader, size - 1, (off_t)segment.p_offset);
         loader[got > 0 ? got : 0] = '\0';
         return;
     }
 }
 
-static int inspect_elf(const struct program *program, struct cp_error *error)
+static int inspect_elf(const program *p, cp_error *error)
 {
     ElfW(Ehdr) header, own;
     char loader[256];
@@ -134,23 +132,23 @@ static int inspect_elf(const struct program *program, struct cp_error *error)
 
     if (self >= 0)
         close(self);
-    if (known && wrong_machine(program, &own, error) < 0)
+    if (known && wrong_machine(p, &own, error) < 0)
         return -1;
-    if (program->head_length < sizeof(header))
+    if (p->head_length < sizeof(header))
         return 0;
-    memcpy(&header, program->head, sizeof(header));
-    read_loader(program, &header, loader, sizeof(loader));
+    memcpy(&header, p->head, sizeof(header));
+    read_loader(p, &header, loader, sizeof(loader));
     if (!loader[0])
         return cp_fail(error,
                        "%s is statically linked: no library can be preloaded into it; link it "
                        "dynamically, or link libpprof_static.a into it",
-                       program->path);
+                       p->path);
 #if defined(__GLIBC__)
     if (strstr(loader, "ld-musl")) {
         cp_fail(error,
                 "%s uses the musl C library, and libpprof works with glibc only: record a build of "
                 "it for glibc",
-                program->path);
+                p->path);
         return CP_DIAGNOSE_BREAKS;
     }
 #endif
@@ -159,66 +157,65 @@ static int inspect_elf(const struct program *program, struct cp_error *error)
 
 /* ---- Privileges ---------------------------------------------------------------------------- */
 
-static int inspect_privileges(const struct program *program, struct cp_error *error)
+static int inspect_privileges(const program *p, cp_error *error)
 {
-    bool setuid = (program->info.st_mode & S_ISUID) && program->info.st_uid != getuid();
-    bool setgid = (program->info.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-                  program->info.st_gid != getgid();
+    bool setuid = (p->info.st_mode & S_ISUID) && p->info.st_uid != getuid();
+    bool setgid = (p->info.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+                  p->info.st_gid != getgid();
 
     if (setuid || setgid)
         return cp_fail(error,
                        "%s is set%s: the system ignores LD_PRELOAD for it; record a copy without "
                        "that bit, or as the user that it switches to",
-                       program->path, setuid ? "uid" : "gid");
-    if (geteuid() != 0 && fgetxattr(program->fd, "security.capability", NULL, 0) > 0)
+                       p->path, setuid ? "uid" : "gid");
+    if (geteuid() != 0 && fgetxattr(p->fd, "security.capability", NULL, 0) > 0)
         return cp_fail(error,
                        "%s has file capabilities: the system ignores LD_PRELOAD for it; record a "
                        "copy without them (setcap -r), or as root",
-                       program->path);
+                       p->path);
     return 0;
 }
 
 /* ---- Commands ------------------------------------------------------------------------------ */
 
-static bool open_program(struct program *program, const char *path)
+static bool open_program(program *p, const char *path)
 {
     ssize_t got;
 
-    memset(program, 0, sizeof(*program));
-    program->path = path;
-    program->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (program->fd < 0)
+    memset(p, 0, sizeof(*p));
+    p->path = path;
+    p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (p->fd < 0)
         return false;
-    got = read(program->fd, program->head, sizeof(program->head));
-    program->head_length = got > 0 ? (size_t)got : 0;
-    return fstat(program->fd, &program->info) == 0;
+    got = read(p->fd, p->head, sizeof(p->head));
+    p->head_length = got > 0 ? (size_t)got : 0;
+    return fstat(p->fd, &p->info) == 0;
 }
 
-static int inspect(const char *path, int depth, struct cp_error *error)
+static int inspect(const char *path, int depth, cp_error *error)
 {
-    struct program program;
+    program p;
     char interpreter[PATH_MAX];
     int status = 0;
 
-    if (!open_program(&program, path))
+    if (!open_program(&p, path))
         return 0; /* nothing certain: a program may be executable and not readable */
-    if (program.head_length >= SELFMAG && memcmp(program.head, ELFMAG, SELFMAG) == 0) {
-        status = inspect_privileges(&program, error);
+    if (p.head_length >= SELFMAG && memcmp(p.head, ELFMAG, SELFMAG) == 0) {
+        status = inspect_privileges(&p, error);
         if (status == 0)
-            status = inspect_elf(&program, error);
-    } else if (program.head_length > 2 && memcmp(program.head, "#!", 2) == 0 &&
-               depth < MAX_INTERPRETERS &&
-               interpreter_of(&program, interpreter, sizeof(interpreter))) {
-        struct cp_error inner;
+            status = inspect_elf(&p, error);
+    } else if (p.head_length > 2 && memcmp(p.head, "#!", 2) == 0 && depth < MAX_INTERPRETERS &&
+               interpreter_of(&p, interpreter, sizeof(interpreter))) {
+        cp_error inner;
         status = inspect(interpreter, depth + 1, &inner);
         if (status < 0)
             cp_fail(error, "%s is a script, and its interpreter %.800s", path, inner.text);
     }
-    close(program.fd);
+    close(p.fd);
     return status;
 }
 
-int cp_diagnose_command(const char *command, struct cp_error *error)
+int cp_diagnose_command(const char *command, cp_error *error)
 {
     char path[PATH_MAX];
 
@@ -228,15 +225,15 @@ int cp_diagnose_command(const char *command, struct cp_error *error)
 }
 
 /* The kernel keeps 15 bytes of a program's name; a script goes by its own. */
-static bool became_another(const char *command, const struct cp_child *child)
+static bool became_another(const char *command, const cp_child *child)
 {
     const char *name = strrchr(command, '/') ? strrchr(command, '/') + 1 : command;
 
     return child->last_name[0] && strncmp(name, child->last_name, 15) != 0;
 }
 
-void cp_diagnose_ended(const char *command, const struct cp_child *child, bool subprocesses,
-                       struct cp_error *error)
+void cp_diagnose_ended(const char *command, const cp_child *child, bool subprocesses,
+                       cp_error *error)
 {
     int number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
 

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-struct cp_child;
-struct cp_error;
+typedef struct cp_child cp_child;
+typedef struct cp_error cp_error;
 
 /*
  * Looks at the program that `command` (searched along PATH) would run: a script's interpreter is
@@ -21,10 +21,10 @@ enum {
     CP_DIAGNOSE_IGNORED = -1, /* it runs, without a profile */
     CP_DIAGNOSE_BREAKS = -2   /* it would not even start */
 };
-int cp_diagnose_command(const char *command, struct cp_error *error);
+int cp_diagnose_command(const char *command, cp_error *error);
 
 /* The sentence for a command that has ended without a profile. */
-void cp_diagnose_ended(const char *command, const struct cp_child *child, bool subprocesses,
-                       struct cp_error *error);
+void cp_diagnose_ended(const char *command, const cp_child *child, bool subprocesses,
+                       cp_error *error);
 
 #endif

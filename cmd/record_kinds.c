@@ -48,7 +48,7 @@ static bool is_rate(const char *text, size_t length, const char *ends)
     return digits == length || (digits + 1 == length && strchr(ends, text[digits]));
 }
 
-static struct cp_record_kind *find(struct cp_record_kinds *kinds, const char *name)
+static cp_record_kind *find(cp_record_kinds *kinds, const char *name)
 {
     for (size_t i = 0; i < kinds->count; i++)
         if (strcmp(kinds->list[i].name, name) == 0)
@@ -56,13 +56,13 @@ static struct cp_record_kind *find(struct cp_record_kinds *kinds, const char *na
     return NULL;
 }
 
-static int take(struct cp_record_kinds *kinds, const char *word, size_t length)
+static int take(cp_record_kinds *kinds, const char *word, size_t length)
 {
     size_t name_length = strcspn(word, ":,");
     const char *rate = word + name_length + 1;
     size_t rate_length = name_length < length ? length - name_length - 1 : 0;
     const struct kind *kind = NULL;
-    struct cp_record_kind *taken;
+    cp_record_kind *taken;
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (is_word(known[i].name, word, name_length))
@@ -92,7 +92,7 @@ static int take(struct cp_record_kinds *kinds, const char *word, size_t length)
     return 0;
 }
 
-int cp_record_kinds_parse(const char *events, struct cp_record_kinds *kinds)
+int cp_record_kinds_parse(const char *events, cp_record_kinds *kinds)
 {
     memset(kinds, 0, sizeof(*kinds));
     for (;;) {
@@ -125,7 +125,7 @@ static bool is_good_word(const char *word, size_t length, long *hz)
     return false;
 }
 
-void cp_record_kinds_inherit(const char *options, struct cp_record_kinds *kinds, long *hz)
+void cp_record_kinds_inherit(const char *options, cp_record_kinds *kinds, long *hz)
 {
     for (size_t length; *options; options += length + (options[length] == ',')) {
         char name[16];
@@ -141,13 +141,13 @@ void cp_record_kinds_inherit(const char *options, struct cp_record_kinds *kinds,
     }
 }
 
-char *cp_record_kinds_words(const struct cp_record_kinds *kinds, long hz)
+char *cp_record_kinds_words(const cp_record_kinds *kinds, long hz)
 {
     enum { WORD_BYTES = 32 };
     char *words = cp_heap_alloc(kinds->count * WORD_BYTES + 1, 1), *to = words;
 
     for (size_t i = 0; i < kinds->count; i++) {
-        const struct cp_record_kind *kind = &kinds->list[i];
+        const cp_record_kind *kind = &kinds->list[i];
         const char *comma = i > 0 ? "," : "";
 
         if (strcmp(kind->name, "cpu") == 0)
@@ -195,7 +195,7 @@ static char *replace(const char *output, const char *kind)
     return path;
 }
 
-char *cp_record_kind_output(const struct cp_record_kinds *kinds, size_t index, const char *output)
+char *cp_record_kind_output(const cp_record_kinds *kinds, size_t index, const char *output)
 {
     const char *kind = kinds->list[index].name;
     char *path;

@@ -18,7 +18,7 @@
 #define MAGIC  "libpprof-part 1 "
 #define SUFFIX ".pb.gz"
 
-void cp_parts_release(struct cp_parts *parts)
+void cp_parts_release(cp_parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
         cp_bytes_release(&parts->list[i].bytes);
@@ -28,13 +28,13 @@ void cp_parts_release(struct cp_parts *parts)
 
 /* ---- Arrival ------------------------------------------------------------------------------- */
 
-static bool is_same_program(const struct cp_part *a, const struct cp_part *b)
+static bool is_same_program(const cp_part *a, const cp_part *b)
 {
     return a->process == b->process && a->stamp == b->stamp && strcmp(a->kind, b->kind) == 0;
 }
 
 /* The entry for what `name` identifies; a new one if there is none. */
-static struct cp_part *find_or_add(struct cp_parts *parts, const struct cp_part *name)
+static cp_part *find_or_add(cp_parts *parts, const cp_part *name)
 {
     for (size_t i = parts->count; i-- > 0;)
         if (is_same_program(&parts->list[i], name) && parts->list[i].number == name->number)
@@ -48,7 +48,7 @@ static struct cp_part *find_or_add(struct cp_parts *parts, const struct cp_part 
 }
 
 /* "PID STAMP NUMBER KIND OFFSET more|last", without a blank behind it. */
-static bool read_header(const char *line, struct cp_part *name, uint64_t *offset, bool *last)
+static bool read_header(const char *line, cp_part *name, uint64_t *offset, bool *last)
 {
     char word[8];
     int process, end = -1;
@@ -64,8 +64,7 @@ static bool read_header(const char *line, struct cp_part *name, uint64_t *offset
     return *last || strcmp(word, "more") == 0;
 }
 
-static void add_piece(struct cp_part *part, uint64_t offset, const char *data, size_t length,
-                      bool last)
+static void add_piece(cp_part *part, uint64_t offset, const char *data, size_t length, bool last)
 {
     if (part->complete || offset != part->bytes.length ||
         length > CP_PROFILE_MAX_BYTES - part->bytes.length)
@@ -76,12 +75,12 @@ static void add_piece(struct cp_part *part, uint64_t offset, const char *data, s
     part->complete = last;
 }
 
-void cp_parts_take_message(struct cp_parts *parts, const char *data, size_t length)
+void cp_parts_take_message(cp_parts *parts, const char *data, size_t length)
 {
     char line[256] = "";
     const char *end = memchr(data, '\n', length < sizeof(line) ? length : sizeof(line));
     size_t header = end ? (size_t)(end - data) : 0;
-    struct cp_part name;
+    cp_part name;
     uint64_t offset;
     bool last;
 
@@ -96,7 +95,7 @@ void cp_parts_take_message(struct cp_parts *parts, const char *data, size_t leng
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
-static bool read_name(const char *file, struct cp_part *name)
+static bool read_name(const char *file, cp_part *name)
 {
     int process, end = -1;
 
@@ -110,9 +109,9 @@ static bool read_name(const char *file, struct cp_part *name)
     return strcmp(file + end, SUFFIX) == 0;
 }
 
-static void take_file(struct cp_parts *parts, int folder, const char *file)
+static void take_file(cp_parts *parts, int folder, const char *file)
 {
-    struct cp_part name, *part;
+    cp_part name, *part;
     int fd;
 
     if (!read_name(file, &name))
@@ -128,7 +127,7 @@ static void take_file(struct cp_parts *parts, int folder, const char *file)
     close(fd);
 }
 
-void cp_parts_take_folder(struct cp_parts *parts, const char *folder)
+void cp_parts_take_folder(cp_parts *parts, const char *folder)
 {
     DIR *entries = opendir(folder);
     struct dirent *entry;
@@ -142,7 +141,7 @@ void cp_parts_take_folder(struct cp_parts *parts, const char *folder)
 
 /* ---- Choice -------------------------------------------------------------------------------- */
 
-static bool is_good(const struct cp_part *part)
+static bool is_good(const cp_part *part)
 {
     return part->complete && !part->broken;
 }
@@ -153,7 +152,7 @@ static bool is_state(const char *kind)
 }
 
 /* Whether `other` holds all that `part` has to say. */
-static bool supersedes(const struct cp_part *other, const struct cp_part *part)
+static bool supersedes(const cp_part *other, const cp_part *part)
 {
     if (!is_good(other) || other->process != part->process || strcmp(other->kind, part->kind) != 0)
         return false;
@@ -162,7 +161,7 @@ static bool supersedes(const struct cp_part *other, const struct cp_part *part)
     return is_state(part->kind) && other->stamp > part->stamp;
 }
 
-static bool is_superseded(const struct cp_parts *parts, const struct cp_part *part)
+static bool is_superseded(const cp_parts *parts, const cp_part *part)
 {
     for (size_t i = 0; i < parts->count; i++)
         if (supersedes(&parts->list[i], part))
@@ -170,15 +169,15 @@ static bool is_superseded(const struct cp_parts *parts, const struct cp_part *pa
     return false;
 }
 
-static bool is_of(const struct cp_part *part, const char *kind, pid_t command)
+static bool is_of(const cp_part *part, const char *kind, pid_t command)
 {
     return strcmp(part->kind, kind) == 0 && (command == 0 || part->process == command);
 }
 
 static int compare(const void *left, const void *right)
 {
-    const struct cp_part *a = *(const struct cp_part *const *)left;
-    const struct cp_part *b = *(const struct cp_part *const *)right;
+    const cp_part *a = *(const cp_part *const *)left;
+    const cp_part *b = *(const cp_part *const *)right;
 
     if (a->process != b->process)
         return a->process < b->process ? -1 : 1;
@@ -187,13 +186,13 @@ static int compare(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-size_t cp_parts_select(const struct cp_parts *parts, const char *kind, pid_t command,
-                       const struct cp_part **selected)
+size_t cp_parts_select(const cp_parts *parts, const char *kind, pid_t command,
+                       const cp_part **selected)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < parts->count; i++) {
-        const struct cp_part *part = &parts->list[i];
+        const cp_part *part = &parts->list[i];
         if (is_of(part, kind, command) && is_good(part) && !is_superseded(parts, part))
             selected[count++] = part;
     }
@@ -202,12 +201,12 @@ size_t cp_parts_select(const struct cp_parts *parts, const char *kind, pid_t com
     return count;
 }
 
-size_t cp_parts_incomplete(const struct cp_parts *parts, const char *kind, pid_t command)
+size_t cp_parts_incomplete(const cp_parts *parts, const char *kind, pid_t command)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < parts->count; i++) {
-        const struct cp_part *part = &parts->list[i];
+        const cp_part *part = &parts->list[i];
         bool replaced = false;
 
         if (!is_of(part, kind, command) || is_good(part))

@@ -26,26 +26,26 @@
 
 enum { CP_PART_MESSAGE_MAX = 64 * 1024 };
 
-struct cp_part {
+typedef struct cp_part {
     pid_t process;
     uint64_t stamp, number;
     char kind[16];
     bool complete, broken;
-    struct cp_bytes bytes;
-};
+    cp_bytes bytes;
+} cp_part;
 
-struct cp_parts {
-    struct cp_part *list;
+typedef struct cp_parts {
+    cp_part *list;
     size_t count, capacity;
     size_t strange; /* messages that were none of the library's */
-};
+} cp_parts;
 
-void cp_parts_release(struct cp_parts *parts);
+void cp_parts_release(cp_parts *parts);
 
-void cp_parts_take_message(struct cp_parts *parts, const char *data, size_t length);
+void cp_parts_take_message(cp_parts *parts, const char *data, size_t length);
 
 /* Takes all files of that folder that have such a name; others are left alone. */
-void cp_parts_take_folder(struct cp_parts *parts, const char *folder);
+void cp_parts_take_folder(cp_parts *parts, const char *folder);
 
 /*
  * Those that make up the profile of `kind`, complete; of the process `command` only, unless it is
@@ -54,10 +54,10 @@ void cp_parts_take_folder(struct cp_parts *parts, const char *folder);
  * process. `selected` has room for parts->count. By process, the last program first. Returns how
  * many.
  */
-size_t cp_parts_select(const struct cp_parts *parts, const char *kind, pid_t command,
-                       const struct cp_part **selected);
+size_t cp_parts_select(const cp_parts *parts, const char *kind, pid_t command,
+                       const cp_part **selected);
 
 /* How many profiles of that kind came incomplete and have no complete one in their place. */
-size_t cp_parts_incomplete(const struct cp_parts *parts, const char *kind, pid_t command);
+size_t cp_parts_incomplete(const cp_parts *parts, const char *kind, pid_t command);
 
 #endif

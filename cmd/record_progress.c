@@ -15,7 +15,7 @@
 /* A command that is done before has nothing to wait for. */
 #define QUIET_SECONDS 0.4
 
-void cp_progress_init(struct cp_progress *progress, bool with_children)
+void cp_progress_init(cp_progress *progress, bool with_children)
 {
     const char *terminal = getenv("TERM");
 
@@ -68,7 +68,7 @@ static bool may_draw(void)
            (terminal.c_lflag & ICANON);
 }
 
-static void draw(struct cp_progress *progress, const struct cp_child *child)
+static void draw(cp_progress *progress, const cp_child *child)
 {
     double cpu = cpu_seconds(child->pid, progress->with_children);
     double elapsed = seconds_since(&progress->start);
@@ -82,9 +82,9 @@ static void draw(struct cp_progress *progress, const struct cp_child *child)
     progress->drawn = true;
 }
 
-void cp_progress_watch(void *ctx, const struct cp_child *child, enum cp_child_event event)
+void cp_progress_watch(void *ctx, const cp_child *child, cp_child_event event)
 {
-    struct cp_progress *progress = ctx;
+    cp_progress *progress = ctx;
 
     if (event == CP_CHILD_RUNS) {
         draw(progress, child);

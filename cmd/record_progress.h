@@ -12,16 +12,16 @@
 
 #include <time.h>
 
-struct cp_progress {
+typedef struct cp_progress {
     bool enabled;
     bool with_children; /* count the CPU time of processes that the command waited for */
     bool drawn;         /* the line is on the screen */
     struct timespec start;
-};
+} cp_progress;
 
-void cp_progress_init(struct cp_progress *progress, bool with_children);
+void cp_progress_init(cp_progress *progress, bool with_children);
 
 /* A cp_child_watcher; ctx is the cp_progress. */
-void cp_progress_watch(void *ctx, const struct cp_child *child, enum cp_child_event event);
+void cp_progress_watch(void *ctx, const cp_child *child, cp_child_event event);
 
 #endif

@@ -67,7 +67,7 @@ static char *library_beside_command(void)
     return NULL;
 }
 
-static int find_library(struct cp_session *session, struct cp_error *error)
+static int find_library(cp_session *session, cp_error *error)
 {
     const char *given = getenv("LIBPPROF_LIBRARY");
 
@@ -86,7 +86,7 @@ static int find_library(struct cp_session *session, struct cp_error *error)
 }
 
 /* Blanks and colons separate the names in LD_PRELOAD: such a path gets a link in our folder. */
-static int make_preloadable(struct cp_session *session, struct cp_error *error)
+static int make_preloadable(cp_session *session, cp_error *error)
 {
     char *link_name;
 
@@ -219,8 +219,7 @@ static char *make_locked_folder(const char *parent, int *lock)
     return folder;
 }
 
-static int make_folder(struct cp_session *session, const char *parent, const char *why,
-                       struct cp_error *error)
+static int make_folder(cp_session *session, const char *parent, const char *why, cp_error *error)
 {
     remove_left_over(parent);
     session->folder = make_locked_folder(parent, &session->lock);
@@ -231,7 +230,7 @@ static int make_folder(struct cp_session *session, const char *parent, const cha
 }
 
 /* Whether it can be written; *apart: the folder cannot stand beside it. NULL if not. */
-static char *check_output(const char *output, bool *apart, struct cp_error *error)
+static char *check_output(const char *output, bool *apart, cp_error *error)
 {
     struct stat info;
     bool exists = stat(output, &info) == 0;
@@ -247,7 +246,7 @@ static char *check_output(const char *output, bool *apart, struct cp_error *erro
     return parent;
 }
 
-static int place_folder(struct cp_session *session, struct cp_error *error)
+static int place_folder(cp_session *session, cp_error *error)
 {
     const char *temporary = getenv("TMPDIR");
     bool apart = false;
@@ -284,9 +283,9 @@ static char *escape_percents(const char *path)
     return escaped;
 }
 
-static char *option_list(const struct cp_session *session)
+static char *option_list(const cp_session *session)
 {
-    const struct cp_record_options *options = session->options;
+    const cp_record_options *options = session->options;
     const char *inherited = getenv("LIBPPROF");
     char *folder = escape_percents(session->folder);
     char *kinds = cp_record_kinds_words(&options->kinds, options->hz);
@@ -308,7 +307,7 @@ static char *option_list(const struct cp_session *session)
     return list;
 }
 
-static char *preload_list(const struct cp_session *session)
+static char *preload_list(const cp_session *session)
 {
     const char *inherited = getenv("LD_PRELOAD");
 
@@ -327,7 +326,7 @@ static bool is_ours(const char *variable)
 }
 
 /* The last two are ours, to be freed. */
-static void make_environment(struct cp_session *session)
+static void make_environment(cp_session *session)
 {
     size_t count = 0, kept = 0;
 
@@ -341,7 +340,7 @@ static void make_environment(struct cp_session *session)
     session->environment[kept] = option_list(session);
 }
 
-static void free_environment(struct cp_session *session)
+static void free_environment(cp_session *session)
 {
     size_t count = 0;
 
@@ -354,8 +353,7 @@ static void free_environment(struct cp_session *session)
     free(session->environment);
 }
 
-int cp_session_open(struct cp_session *session, const struct cp_record_options *options,
-                    struct cp_error *error)
+int cp_session_open(cp_session *session, const cp_record_options *options, cp_error *error)
 {
     memset(session, 0, sizeof(*session));
     session->options = options;
@@ -375,14 +373,14 @@ int cp_session_open(struct cp_session *session, const struct cp_record_options *
 
 /* ---- The profiles -------------------------------------------------------------------------- */
 
-void cp_session_take_rest(struct cp_session *session)
+void cp_session_take_rest(cp_session *session)
 {
     cp_record_socket_take(&session->socket, &session->parts);
     cp_parts_take_folder(&session->parts, session->folder);
 }
 
-static int merge_and_put(struct cp_profile **profiles, size_t count, const char *output,
-                         struct cp_profile **out, struct cp_error *error)
+static int merge_and_put(cp_profile **profiles, size_t count, const char *output, cp_profile **out,
+                         cp_error *error)
 {
     if (cp_profile_align_units(profiles, count, error) < 0 ||
         cp_profile_merge(profiles, count, out, error) < 0)
@@ -396,14 +394,14 @@ static int merge_and_put(struct cp_profile **profiles, size_t count, const char 
 }
 
 /* Bytes that are no profile cost their process, not the others. */
-static size_t decode(const struct cp_part **parts, size_t count, struct cp_profile **profiles,
-                     const struct cp_part **last)
+static size_t decode(const cp_part **parts, size_t count, cp_profile **profiles,
+                     const cp_part **last)
 {
-    struct cp_error error;
+    cp_error error;
     size_t good = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct cp_bytes *bytes = &parts[i]->bytes;
+        const cp_bytes *bytes = &parts[i]->bytes;
 
         if (cp_profile_read_bytes(bytes->data, bytes->length, CP_PROFILE_MAX_BYTES, &profiles[good],
                                   &error) < 0) {
@@ -417,7 +415,7 @@ static size_t decode(const struct cp_part **parts, size_t count, struct cp_profi
     return good;
 }
 
-static unsigned count_processes(const struct cp_part **parts, size_t count)
+static unsigned count_processes(const cp_part **parts, size_t count)
 {
     unsigned processes = 0;
 
@@ -426,7 +424,7 @@ static unsigned count_processes(const struct cp_part **parts, size_t count)
     return processes;
 }
 
-static void warn_of_incomplete(const struct cp_session *session, const char *kind, pid_t command)
+static void warn_of_incomplete(const cp_session *session, const char *kind, pid_t command)
 {
     size_t count = cp_parts_incomplete(&session->parts, kind, command);
 
@@ -435,17 +433,17 @@ static void warn_of_incomplete(const struct cp_session *session, const char *kin
                     count == 1 ? "" : "s", count == 1 ? "is" : "are");
 }
 
-int cp_session_collect(struct cp_session *session, size_t kind, pid_t command,
-                       struct cp_profile **out, struct cp_error *error)
+int cp_session_collect(cp_session *session, size_t kind, pid_t command, cp_profile **out,
+                       cp_error *error)
 {
     const char *name = session->options->kinds.list[kind].name;
     pid_t only = session->options->subprocesses ? 0 : command;
     const char *output = session->outputs[kind];
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-    const struct cp_part **parts = cp_heap_alloc(session->parts.count, sizeof(*parts));
+    const cp_part **parts = cp_heap_alloc(session->parts.count, sizeof(*parts));
     size_t count = cp_parts_select(&session->parts, name, only, parts);
-    struct cp_profile **profiles = cp_heap_alloc(count, sizeof(struct cp_profile *));
-    const struct cp_part *last = NULL;
+    cp_profile **profiles = cp_heap_alloc(count, sizeof(cp_profile *));
+    const cp_part *last = NULL;
     int status = 0;
 
     *out = NULL;
@@ -471,7 +469,7 @@ int cp_session_collect(struct cp_session *session, size_t kind, pid_t command,
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
-void cp_session_close(struct cp_session *session)
+void cp_session_close(cp_session *session)
 {
     if (session->folder)
         remove_folder(session->folder);

@@ -43,12 +43,12 @@ static void prepare_end_of_command(int fd)
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-void cp_record_socket_open(struct cp_record_socket *sock)
+void cp_record_socket_open(cp_record_socket *sock)
 {
     struct stat info;
     int ends[2];
 
-    *sock = (struct cp_record_socket){.own = -1, .command = -1};
+    *sock = (cp_record_socket){.own = -1, .command = -1};
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return;
     sock->own = ends[0];
@@ -62,14 +62,14 @@ void cp_record_socket_open(struct cp_record_socket *sock)
              (unsigned long long)info.st_dev, (unsigned long long)info.st_ino);
 }
 
-void cp_record_socket_started(struct cp_record_socket *sock)
+void cp_record_socket_started(cp_record_socket *sock)
 {
     if (sock->command >= 0)
         close(sock->command);
     sock->command = -1;
 }
 
-void cp_record_socket_take(struct cp_record_socket *sock, struct cp_parts *parts)
+void cp_record_socket_take(cp_record_socket *sock, cp_parts *parts)
 {
     static char message[CP_PART_MESSAGE_MAX];
     ssize_t got = 1;
@@ -85,10 +85,10 @@ void cp_record_socket_take(struct cp_record_socket *sock, struct cp_parts *parts
         cp_record_socket_close(sock); /* nobody has the other end any more */
 }
 
-void cp_record_socket_close(struct cp_record_socket *sock)
+void cp_record_socket_close(cp_record_socket *sock)
 {
     cp_record_socket_started(sock);
     if (sock->own >= 0)
         close(sock->own);
-    *sock = (struct cp_record_socket){.own = -1, .command = -1};
+    *sock = (cp_record_socket){.own = -1, .command = -1};
 }

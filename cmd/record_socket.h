@@ -13,23 +13,23 @@
 
 #include <stdbool.h>
 
-struct cp_parts;
+typedef struct cp_parts cp_parts;
 
-struct cp_record_socket {
+typedef struct cp_record_socket {
     int own;       /* cpprof's end; -1 if there is no socket */
     int command;   /* the command's, or -1 */
     char word[80]; /* the library's option, with a comma in front; "" if there is no socket */
-};
+} cp_record_socket;
 
 /* Without descriptors to be had there is no socket, and the processes write files. */
-void cp_record_socket_open(struct cp_record_socket *socket);
+void cp_record_socket_open(cp_record_socket *socket);
 
 /* Once the command has its end. */
-void cp_record_socket_started(struct cp_record_socket *socket);
+void cp_record_socket_started(cp_record_socket *socket);
 
 /* Takes what has arrived; never waits. */
-void cp_record_socket_take(struct cp_record_socket *socket, struct cp_parts *parts);
+void cp_record_socket_take(cp_record_socket *socket, cp_parts *parts);
 
-void cp_record_socket_close(struct cp_record_socket *socket);
+void cp_record_socket_close(cp_record_socket *socket);
 
 #endif

@@ -45,9 +45,9 @@ static void print_quoted(const char *word)
     fputc('\'', stderr);
 }
 
-void cp_record_print_next(const struct cp_record_summary *summary)
+void cp_record_print_next(const cp_record_summary *summary)
 {
-    const struct cp_session *session = summary->session;
+    const cp_session *session = summary->session;
     const char *first = NULL;
 
     for (size_t i = 0; i < session->options->kinds.count; i++) {
@@ -66,7 +66,7 @@ void cp_record_print_next(const struct cp_record_summary *summary)
 }
 
 /* What the library has to say beside the count of its samples: losses, refusals. */
-static void print_troubles(const struct cp_profile *profile)
+static void print_troubles(const cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->comment_count; i++) {
         const char *comment = cp_profile_text(profile, profile->comments[i]);
@@ -77,7 +77,7 @@ static void print_troubles(const struct cp_profile *profile)
     }
 }
 
-void cp_record_say_missing(const struct cp_record_summary *summary, size_t kind)
+void cp_record_say_missing(const cp_record_summary *summary, size_t kind)
 {
     const char *output = summary->session->outputs[kind];
     struct stat info;
@@ -87,16 +87,16 @@ void cp_record_say_missing(const struct cp_record_summary *summary, size_t kind)
 }
 
 /* Most of what it took was used by others. */
-static bool is_wrapper(const struct cp_record_summary *summary)
+static bool is_wrapper(const cp_record_summary *summary)
 {
-    const struct cp_child *child = summary->child;
+    const cp_child *child = summary->child;
 
     return !summary->session->options->subprocesses &&
            child->children_seconds >= LEAST_CHILDREN_SECONDS &&
            child->children_seconds > 2 * child->seconds;
 }
 
-void cp_record_advise(const struct cp_record_summary *summary)
+void cp_record_advise(const cp_record_summary *summary)
 {
     if (is_wrapper(summary))
         cp_complain("the processes that the command started used %.2f s of CPU time, the command "
@@ -104,9 +104,9 @@ void cp_record_advise(const struct cp_record_summary *summary)
                     summary->child->children_seconds, summary->child->seconds);
 }
 
-static void print_absence(const struct cp_record_summary *summary, size_t kind)
+static void print_absence(const cp_record_summary *summary, size_t kind)
 {
-    const struct cp_record_options *options = summary->session->options;
+    const cp_record_options *options = summary->session->options;
     const char *why = options->kinds.list[kind].empty;
 
     if (why) {
@@ -124,10 +124,10 @@ static void print_absence(const struct cp_record_summary *summary, size_t kind)
 }
 
 /* Of what is in use at the end there may be nothing, although there were samples. */
-static int init_report(struct cp_report *report, struct cp_profile *profile,
-                       struct cp_report_options *options, bool is_heap)
+static int init_report(cp_report *report, cp_profile *profile, cp_report_options *options,
+                       bool is_heap)
 {
-    struct cp_error error;
+    cp_error error;
     int status = cp_report_init(report, profile, options, &error);
 
     if (status == 0 && report->total == 0 && is_heap) {
@@ -152,12 +152,11 @@ static bool leaves_are_hooks(const char *kind)
     return true;
 }
 
-static void print_top(struct cp_record_summary *summary, size_t kind, struct cp_profile *profile)
+static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profile)
 {
     const char *name = summary->session->options->kinds.list[kind].name;
-    struct cp_report_options options = {.node_count = SUMMARY_ROWS,
-                                        .by_cum = leaves_are_hooks(name)};
-    struct cp_report report;
+    cp_report_options options = {.node_count = SUMMARY_ROWS, .by_cum = leaves_are_hooks(name)};
+    cp_report report;
 
     cp_profile_demangle(profile);
     cp_profile_prune(profile);
@@ -176,11 +175,11 @@ static void print_top(struct cp_record_summary *summary, size_t kind, struct cp_
     cp_report_release(&report);
 }
 
-void cp_record_summarize(struct cp_record_summary *summary, size_t kind, struct cp_profile *profile)
+void cp_record_summarize(cp_record_summary *summary, size_t kind, cp_profile *profile)
 {
-    const struct cp_session *session = summary->session;
-    struct cp_profile *compact;
-    struct cp_error error;
+    const cp_session *session = summary->session;
+    cp_profile *compact;
+    cp_error error;
 
     cp_complain("wrote %s (%u process%s)", session->outputs[kind], session->processes,
                 session->processes == 1 ? "" : "es");

@@ -16,17 +16,17 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-struct cp_regex {
+typedef struct cp_regex {
     pcre2_code *code;
     pcre2_match_data *match;
     char *pattern;
     bool complained;
-};
+} cp_regex;
 
 #define OPTIONS (PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY)
 
 /* Long expressions are cut to a window around the fault so that the caret stays in sight. */
-static void explain(const char *pattern, size_t fault, int code, struct cp_error *error)
+static void explain(const char *pattern, size_t fault, int code, cp_error *error)
 {
     const size_t window = 60;
     size_t length = strlen(pattern);
@@ -53,9 +53,9 @@ static pcre2_code *compile(const char *pattern, int *code, size_t *fault)
     return compiled;
 }
 
-struct cp_regex *cp_regex_compile(const char *pattern, struct cp_error *error)
+cp_regex *cp_regex_compile(const char *pattern, cp_error *error)
 {
-    struct cp_regex *regex;
+    cp_regex *regex;
     size_t fault;
     int code;
     pcre2_code *compiled = compile(pattern, &code, &fault);
@@ -72,7 +72,7 @@ struct cp_regex *cp_regex_compile(const char *pattern, struct cp_error *error)
     return regex;
 }
 
-void cp_regex_free(struct cp_regex *regex)
+void cp_regex_free(cp_regex *regex)
 {
     if (!regex)
         return;
@@ -82,7 +82,7 @@ void cp_regex_free(struct cp_regex *regex)
     free(regex);
 }
 
-bool cp_regex_match(struct cp_regex *regex, const char *text, size_t length)
+bool cp_regex_match(cp_regex *regex, const char *text, size_t length)
 {
     int status;
 

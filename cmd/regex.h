@@ -14,17 +14,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct cp_error;
-struct cp_regex;
+typedef struct cp_error cp_error;
+typedef struct cp_regex cp_regex;
 
 /* Returns the compiled expression, or NULL with a sentence that shows the expression and a caret
  * under the place that is wrong. */
-struct cp_regex *cp_regex_compile(const char *pattern, struct cp_error *error);
+cp_regex *cp_regex_compile(const char *pattern, cp_error *error);
 /* NULL is allowed. */
-void cp_regex_free(struct cp_regex *regex);
+void cp_regex_free(cp_regex *regex);
 
 /* Does it match anywhere in the text? A match that takes more steps than PCRE2 allows counts as
  * none, and is said once on stderr. */
-bool cp_regex_match(struct cp_regex *regex, const char *text, size_t length);
+bool cp_regex_match(cp_regex *regex, const char *text, size_t length);
 
 #endif

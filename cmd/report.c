@@ -18,7 +18,7 @@
 
 /* ---- Loading ------------------------------------------------------------------------------- */
 
-static int load_one(const char *path, struct cp_profile **out, struct cp_error *error)
+static int load_one(const char *path, cp_profile **out, cp_error *error)
 {
     if (cp_profile_read_file(path, out, error) < 0)
         return -1;
@@ -26,11 +26,11 @@ static int load_one(const char *path, struct cp_profile **out, struct cp_error *
     return 0;
 }
 
-static int load_difference(const char *path, const char *base_path, struct cp_profile *source,
-                           struct cp_profile **out, struct cp_error *error)
+static int load_difference(const char *path, const char *base_path, cp_profile *source,
+                           cp_profile **out, cp_error *error)
 {
-    struct cp_error inner;
-    struct cp_profile *base;
+    cp_error inner;
+    cp_profile *base;
 
     if (load_one(base_path, &base, error) < 0) {
         cp_profile_free(source);
@@ -41,10 +41,10 @@ static int load_difference(const char *path, const char *base_path, struct cp_pr
     return 0;
 }
 
-int cp_report_load(const char *path, const char *base, enum cp_demangle_mode mode,
-                   struct cp_profile **out, struct cp_error *error)
+int cp_report_load(const char *path, const char *base, cp_demangle_mode mode, cp_profile **out,
+                   cp_error *error)
 {
-    struct cp_profile *source;
+    cp_profile *source;
 
     if (load_one(path, &source, error) < 0)
         return -1;
@@ -63,7 +63,7 @@ int cp_report_load(const char *path, const char *base, enum cp_demangle_mode mod
 
 /* ---- Totals and filters -------------------------------------------------------------------- */
 
-static int list_types(const struct cp_profile *profile, const char *wanted, struct cp_error *error)
+static int list_types(const cp_profile *profile, const char *wanted, cp_error *error)
 {
     char types[512] = "";
     size_t length = 0;
@@ -75,10 +75,10 @@ static int list_types(const struct cp_profile *profile, const char *wanted, stru
                    wanted);
 }
 
-static int choose_type(struct cp_report *report, struct cp_error *error)
+static int choose_type(cp_report *report, cp_error *error)
 {
-    const struct cp_profile *profile = report->profile;
-    const struct cp_value_type *type;
+    const cp_profile *profile = report->profile;
+    const cp_value_type *type;
     int64_t index;
 
     if (profile->sample_type_count == 0)
@@ -94,7 +94,7 @@ static int choose_type(struct cp_report *report, struct cp_error *error)
     return 0;
 }
 
-static int64_t total_of(const struct cp_profile *profile, uint32_t value_index)
+static int64_t total_of(const cp_profile *profile, uint32_t value_index)
 {
     uint64_t total = 0;
 
@@ -103,10 +103,10 @@ static int64_t total_of(const struct cp_profile *profile, uint32_t value_index)
     return (int64_t)total;
 }
 
-static void apply_filters(struct cp_report *report)
+static void apply_filters(cp_report *report)
 {
-    const struct cp_report_options *options = report->options;
-    struct cp_focus_result result =
+    const cp_report_options *options = report->options;
+    cp_focus_result result =
         cp_profile_focus(report->profile, options->focus_regex, options->ignore_regex);
 
     if (options->focus_regex && !result.focus_matched)
@@ -124,9 +124,9 @@ static int64_t fraction_of(int64_t value, double fraction)
 
 /* Builds the graph again over the first `count` nodes of its order and says in `kept` which they
  * are. */
-static void rebuild(struct cp_report *report, uint32_t count, bool **kept)
+static void rebuild(cp_report *report, uint32_t count, bool **kept)
 {
-    struct cp_graph *graph = &report->graph;
+    cp_graph *graph = &report->graph;
 
     free(*kept);
     *kept = cp_heap_alloc(report->frames.count, sizeof(**kept));
@@ -138,7 +138,7 @@ static void rebuild(struct cp_report *report, uint32_t count, bool **kept)
 
 /* Moves the frames whose cum value reaches the limit to the front of the order;
  * returns how many. */
-static uint32_t partition(struct cp_graph *graph, int64_t least)
+static uint32_t partition(cp_graph *graph, int64_t least)
 {
     uint32_t kept = 0;
 
@@ -149,10 +149,10 @@ static uint32_t partition(struct cp_graph *graph, int64_t least)
 }
 
 /* Leaves out the frames that are too small, then those beyond the limit on rows. */
-static void trim_graph(struct cp_report *report, int64_t sum, bool **kept)
+static void trim_graph(cp_report *report, int64_t sum, bool **kept)
 {
-    const struct cp_report_options *options = report->options;
-    struct cp_graph *graph = &report->graph;
+    const cp_report_options *options = report->options;
+    cp_graph *graph = &report->graph;
     int64_t least = fraction_of(sum, CP_NODE_FRACTION);
 
     if (least > 0) {
@@ -169,9 +169,9 @@ static void trim_graph(struct cp_report *report, int64_t sum, bool **kept)
 }
 
 /* Edges are only looked at for the marks of inlined functions, and only once all is trimmed. */
-static void build_graph(struct cp_report *report)
+static void build_graph(cp_report *report)
 {
-    struct cp_graph *graph = &report->graph;
+    cp_graph *graph = &report->graph;
     bool *kept = NULL;
     int64_t sum;
 
@@ -189,16 +189,16 @@ static void build_graph(struct cp_report *report)
 }
 
 /* The unit in which the smallest value that is shown is still readable, for all rows alike. */
-static void choose_unit(struct cp_report *report)
+static void choose_unit(cp_report *report)
 {
-    const struct cp_graph *graph = &report->graph;
+    const cp_graph *graph = &report->graph;
     const char *least_unit, *total_unit, *unit;
     int64_t least = 0;
 
     if (graph->count == 0)
         return;
     for (uint32_t i = 0; i < graph->count; i++) {
-        const struct cp_node *node = &graph->nodes[graph->order[i]];
+        const cp_node *node = &graph->nodes[graph->order[i]];
         int64_t value = cp_measure_abs(node->flat ? node->flat : node->cum);
         if (value > 0 && (least == 0 || value < least))
             least = value;
@@ -215,8 +215,8 @@ static void choose_unit(struct cp_report *report)
     report->output_unit = *unit ? unit : report->sample_unit;
 }
 
-int cp_report_init(struct cp_report *report, struct cp_profile *profile,
-                   const struct cp_report_options *options, struct cp_error *error)
+int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_options *options,
+                   cp_error *error)
 {
     memset(report, 0, sizeof(*report));
     report->profile = profile;
@@ -230,7 +230,7 @@ int cp_report_init(struct cp_report *report, struct cp_profile *profile,
     return 0;
 }
 
-void cp_report_release(struct cp_report *report)
+void cp_report_release(cp_report *report)
 {
     cp_graph_release(&report->graph);
     cp_frames_release(&report->frames);
@@ -238,15 +238,15 @@ void cp_report_release(struct cp_report *report)
 
 /* ---- Text ---------------------------------------------------------------------------------- */
 
-char *cp_report_value(const struct cp_report *report, int64_t value)
+char *cp_report_value(const cp_report *report, int64_t value)
 {
     return cp_measure_label(value, report->sample_unit, report->output_unit);
 }
 
-static void print_file(const struct cp_report *report, FILE *out)
+static void print_file(const cp_report *report, FILE *out)
 {
-    const struct cp_profile *profile = report->profile;
-    const struct cp_mapping *main_program = profile->mappings;
+    const cp_profile *profile = report->profile;
+    const cp_mapping *main_program = profile->mappings;
 
     if (profile->mapping_count == 0)
         return;
@@ -282,7 +282,7 @@ static void print_time(int64_t time_nanos, FILE *out)
         fprintf(out, "Time: %s\n", text);
 }
 
-static void print_duration(const struct cp_report *report, FILE *out)
+static void print_duration(const cp_report *report, FILE *out)
 {
     char *duration = cp_measure_label(report->profile->duration_nanos, "nanoseconds", "auto");
     char *total = cp_report_value(report, report->total);
@@ -300,9 +300,9 @@ static void print_duration(const struct cp_report *report, FILE *out)
     free(total);
 }
 
-void cp_report_print_profile(const struct cp_report *report, FILE *out)
+void cp_report_print_profile(const cp_report *report, FILE *out)
 {
-    const struct cp_profile *profile = report->profile;
+    const cp_profile *profile = report->profile;
 
     print_file(report, out);
     for (uint32_t i = 0; i < profile->comment_count; i++) {
@@ -329,7 +329,7 @@ static void print_filter(const char *name, const char *pattern, FILE *out)
         fprintf(out, "   %s=%.*s\u2026\n", name, (int)(SHOWN - name_length), pattern);
 }
 
-static void print_dropped(const struct cp_report *report, FILE *out)
+static void print_dropped(const cp_report *report, FILE *out)
 {
     char *limit = cp_report_value(report, fraction_of(report->total, CP_NODE_FRACTION));
 
@@ -338,9 +338,9 @@ static void print_dropped(const struct cp_report *report, FILE *out)
     free(limit);
 }
 
-void cp_report_print_summary(const struct cp_report *report, FILE *out)
+void cp_report_print_summary(const cp_report *report, FILE *out)
 {
-    const struct cp_report_options *options = report->options;
+    const cp_report_options *options = report->options;
     int64_t shown = cp_graph_flat_sum(&report->graph);
     char *shown_text = cp_report_value(report, shown);
     char *total_text = cp_report_value(report, report->total);
@@ -364,7 +364,7 @@ void cp_report_print_summary(const struct cp_report *report, FILE *out)
     free(total_text);
 }
 
-static const char *inline_mark(const struct cp_graph *graph, const struct cp_node *node)
+static const char *inline_mark(const cp_graph *graph, const cp_node *node)
 {
     bool inlined = false, called = false;
 
@@ -382,7 +382,7 @@ static const char *inline_mark(const struct cp_graph *graph, const struct cp_nod
 }
 
 /* Right-aligned in ten columns, counted in characters: units may be any UTF-8. */
-static void print_value(const struct cp_report *report, int64_t value, FILE *out)
+static void print_value(const cp_report *report, int64_t value, FILE *out)
 {
     enum { COLUMNS = 10 };
     char *text = cp_report_value(report, value);
@@ -394,10 +394,9 @@ static void print_value(const struct cp_report *report, int64_t value, FILE *out
     free(text);
 }
 
-static void print_row(const struct cp_report *report, const struct cp_node *node, int64_t sum,
-                      FILE *out)
+static void print_row(const cp_report *report, const cp_node *node, int64_t sum, FILE *out)
 {
-    const struct cp_frame *frame = &report->frames.frames[node->frame];
+    const cp_frame *frame = &report->frames.frames[node->frame];
     char percent[CP_PERCENT_BYTES];
 
     print_value(report, node->flat, out);
@@ -412,14 +411,14 @@ static void print_row(const struct cp_report *report, const struct cp_node *node
     fprintf(out, "%s\n", inline_mark(&report->graph, node));
 }
 
-void cp_report_print_rows(const struct cp_report *report, FILE *out)
+void cp_report_print_rows(const cp_report *report, FILE *out)
 {
-    const struct cp_graph *graph = &report->graph;
+    const cp_graph *graph = &report->graph;
     uint64_t sum = 0;
 
     fprintf(out, "%10s %5s%% %5s%% %10s %5s%%\n", "flat", "flat", "sum", "cum", "cum");
     for (uint32_t i = 0; i < graph->count; i++) {
-        const struct cp_node *node = &graph->nodes[graph->order[i]];
+        const cp_node *node = &graph->nodes[graph->order[i]];
         sum += (uint64_t)node->flat;
         print_row(report, node, (int64_t)sum, out);
     }

@@ -35,7 +35,7 @@ uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
     return hash ^ (hash >> 29);
 }
 
-void cp_strings_init(struct cp_strings *strings, struct cp_pool *pool)
+void cp_strings_init(cp_strings *strings, cp_pool *pool)
 {
     memset(strings, 0, sizeof(*strings));
     strings->pool = pool;
@@ -46,7 +46,7 @@ void cp_strings_init(struct cp_strings *strings, struct cp_pool *pool)
     cp_strings_add(strings, "", 0);
 }
 
-void cp_strings_release(struct cp_strings *strings)
+void cp_strings_release(cp_strings *strings)
 {
     free(strings->entries);
     free(strings->slots);
@@ -54,14 +54,14 @@ void cp_strings_release(struct cp_strings *strings)
 }
 
 /* The slot that holds the string, or the empty one where it belongs. */
-static uint32_t *find_slot(const struct cp_strings *strings, const char *data, size_t length,
+static uint32_t *find_slot(const cp_strings *strings, const char *data, size_t length,
                            uint64_t hash)
 {
     uint32_t mask = strings->slot_count - 1;
     uint32_t at = (uint32_t)hash & mask;
 
     while (strings->slots[at]) {
-        const struct cp_string_entry *entry = &strings->entries[strings->slots[at] - 1];
+        const cp_string_entry *entry = &strings->entries[strings->slots[at] - 1];
         if (entry->hash == hash && entry->length == length &&
             memcmp(entry->data, data, length) == 0)
             break;
@@ -70,7 +70,7 @@ static uint32_t *find_slot(const struct cp_strings *strings, const char *data, s
     return &strings->slots[at];
 }
 
-static void grow(struct cp_strings *strings)
+static void grow(cp_strings *strings)
 {
     strings->capacity *= 2;
     strings->entries =
@@ -79,16 +79,16 @@ static void grow(struct cp_strings *strings)
     strings->slot_count *= 2;
     strings->slots = cp_heap_alloc(strings->slot_count, sizeof(*strings->slots));
     for (uint32_t i = 0; i < strings->count; i++) {
-        const struct cp_string_entry *entry = &strings->entries[i];
+        const cp_string_entry *entry = &strings->entries[i];
         *find_slot(strings, entry->data, entry->length, entry->hash) = i + 1;
     }
 }
 
-cp_string cp_strings_add(struct cp_strings *strings, const char *data, size_t length)
+cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length)
 {
     uint64_t hash = cp_hash_bytes(data, length, 0);
     uint32_t *slot = find_slot(strings, data, length, hash);
-    struct cp_string_entry *entry;
+    cp_string_entry *entry;
 
     if (*slot)
         return *slot - 1;
@@ -104,7 +104,7 @@ cp_string cp_strings_add(struct cp_strings *strings, const char *data, size_t le
     return strings->count - 1;
 }
 
-cp_string cp_strings_put(struct cp_strings *strings, const char *text)
+cp_string cp_strings_put(cp_strings *strings, const char *text)
 {
     return cp_strings_add(strings, text, strlen(text));
 }

@@ -14,37 +14,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cp_pool;
+typedef struct cp_pool cp_pool;
 
 typedef uint32_t cp_string;
 
-struct cp_string_entry {
+typedef struct cp_string_entry {
     const char *data;
     size_t length;
     uint64_t hash;
-};
+} cp_string_entry;
 
-struct cp_strings {
-    struct cp_pool *pool;
-    struct cp_string_entry *entries;
+typedef struct cp_strings {
+    cp_pool *pool;
+    cp_string_entry *entries;
     uint32_t count, capacity;
     uint32_t *slots; /* open addressing: entry number + 1, or 0 */
     uint32_t slot_count;
-};
+} cp_strings;
 
-void cp_strings_init(struct cp_strings *strings, struct cp_pool *pool);
-void cp_strings_release(struct cp_strings *strings);
+void cp_strings_init(cp_strings *strings, cp_pool *pool);
+void cp_strings_release(cp_strings *strings);
 
-cp_string cp_strings_add(struct cp_strings *strings, const char *data, size_t length);
+cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length);
 /* The same for a C string. */
-cp_string cp_strings_put(struct cp_strings *strings, const char *text);
+cp_string cp_strings_put(cp_strings *strings, const char *text);
 
-static inline const char *cp_strings_get(const struct cp_strings *strings, cp_string string)
+static inline const char *cp_strings_get(const cp_strings *strings, cp_string string)
 {
     return strings->entries[string].data;
 }
 
-static inline size_t cp_strings_length(const struct cp_strings *strings, cp_string string)
+static inline size_t cp_strings_length(const cp_strings *strings, cp_string string)
 {
     return strings->entries[string].length;
 }

@@ -19,11 +19,11 @@ static int list_verbs(void)
           "Profiles native Linux programs and reads profiles in pprof's format.\n"
           "\n",
           stdout);
-    for (const struct cp_verb *verb = cp_verbs; verb->name; verb++)
+    for (const cp_verb *verb = cp_verbs; verb->name; verb++)
         if (verb->run)
             printf("  %-10s %s\n", verb->name, verb->summary);
     fputs("\nNot in this version yet:\n ", stdout);
-    for (const struct cp_verb *verb = cp_verbs; verb->name; verb++)
+    for (const cp_verb *verb = cp_verbs; verb->name; verb++)
         if (!verb->run)
             printf(" %s", verb->name);
     fputs("\n\n"
@@ -35,7 +35,7 @@ static int list_verbs(void)
 
 int cp_verb_help(const char *name)
 {
-    const struct cp_verb *verb = cp_verb_find(name);
+    const cp_verb *verb = cp_verb_find(name);
 
     if (!verb)
         return cp_bad_usage(NULL, "help: there is no verb '%s'", name);

@@ -23,8 +23,7 @@ const char cp_help_merge[] =
     "\n"
     "  -o OUT   where to write it; may be one of the FILEs\n";
 
-static int read_all(char *const *paths, int count, struct cp_profile **profiles,
-                    struct cp_error *error)
+static int read_all(char *const *paths, int count, cp_profile **profiles, cp_error *error)
 {
     for (int i = 0; i < count; i++)
         if (cp_profile_read_file(paths[i], &profiles[i], error) < 0)
@@ -32,8 +31,7 @@ static int read_all(char *const *paths, int count, struct cp_profile **profiles,
     return 0;
 }
 
-static int join(struct cp_profile **profiles, int count, struct cp_profile **merged,
-                struct cp_error *error)
+static int join(cp_profile **profiles, int count, cp_profile **merged, cp_error *error)
 {
     if (cp_profile_align_units(profiles, (size_t)count, error) < 0)
         return -1;
@@ -41,12 +39,11 @@ static int join(struct cp_profile **profiles, int count, struct cp_profile **mer
 }
 
 /* After a failure: which file is it that does not go with the first one? */
-static void name_the_file(char *const *paths, struct cp_profile **profiles, int count,
-                          struct cp_error *error)
+static void name_the_file(char *const *paths, cp_profile **profiles, int count, cp_error *error)
 {
     for (int i = 1; i < count; i++) {
-        struct cp_profile *pair[] = {profiles[0], profiles[i]}, *merged = NULL;
-        struct cp_error why;
+        cp_profile *pair[] = {profiles[0], profiles[i]}, *merged = NULL;
+        cp_error why;
 
         if (join(pair, 2, &merged, &why) < 0) {
             cp_fail(error, "%s: %s", paths[i], why.text);
@@ -56,10 +53,10 @@ static void name_the_file(char *const *paths, struct cp_profile **profiles, int 
     }
 }
 
-static int merge_files(char *const *paths, int count, const char *out, struct cp_error *error)
+static int merge_files(char *const *paths, int count, const char *out, cp_error *error)
 {
-    struct cp_profile **profiles = cp_heap_alloc((size_t)count, sizeof(struct cp_profile *));
-    struct cp_profile *merged = NULL;
+    cp_profile **profiles = cp_heap_alloc((size_t)count, sizeof(cp_profile *));
+    cp_profile *merged = NULL;
     int status = read_all(paths, count, profiles, error);
 
     if (status == 0) {
@@ -79,12 +76,12 @@ static int merge_files(char *const *paths, int count, const char *out, struct cp
 int cp_run_merge(int argc, char **argv)
 {
     const char *out = NULL;
-    const struct cp_option table[] = {
+    const cp_option table[] = {
         {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0},
         {0},
     };
-    struct cp_operands files;
-    struct cp_error error;
+    cp_operands files;
+    cp_error error;
     int status;
 
     if (cp_options_parse("merge", table, false, argc, argv, &files, &status) < 0)

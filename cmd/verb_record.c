@@ -58,17 +58,17 @@ const char cp_help_record[] =
 #define MAX_HZ         1000000
 #define MAX_SECONDS    1e9
 
-struct record {
-    struct cp_record_options options;
+typedef struct record {
+    cp_record_options options;
     const char *events, *duration, *process;
     char **command;
-};
+} record;
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
-static int check_duration(struct record *record)
+static int check_duration(record *r)
 {
-    const char *text = record->duration;
+    const char *text = r->duration;
     double seconds;
     char *end;
 
@@ -79,7 +79,7 @@ static int check_duration(struct record *record)
     if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
         seconds > MAX_SECONDS)
         return cp_bad_usage("record", "record: -d: expected a number of seconds, found '%s'", text);
-    record->options.duration_ms = lround(seconds * 1000);
+    r->options.duration_ms = lround(seconds * 1000);
     return 0;
 }
 
@@ -102,66 +102,66 @@ static bool looks_like_url(const char *text)
     return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
 }
 
-static int check(struct record *record)
+static int check(record *r)
 {
-    const char *command = record->command[0];
+    const char *command = r->command[0];
     const char *inherited = getenv("LIBPPROF");
-    int status = cp_record_kinds_parse(record->events, &record->options.kinds);
+    int status = cp_record_kinds_parse(r->events, &r->options.kinds);
 
     if (status == 0 && inherited)
-        cp_record_kinds_inherit(inherited, &record->options.kinds, &record->options.hz);
-    if (record->options.hz == 0)
-        record->options.hz = DEFAULT_HZ;
+        cp_record_kinds_inherit(inherited, &r->options.kinds, &r->options.hz);
+    if (r->options.hz == 0)
+        r->options.hz = DEFAULT_HZ;
     if (status == 0)
-        status = check_duration(record);
+        status = check_duration(r);
     if (status == 0)
-        status = check_engine(record->options.engine);
+        status = check_engine(r->options.engine);
     if (status)
         return status;
-    if (record->process)
+    if (r->process)
         return cp_bad_usage("record",
                             "record: -p %s: attaching to a running process is not in this "
                             "version",
-                            record->process);
+                            r->process);
     if (!command)
         return cp_bad_usage("record", "record: expected a COMMAND to run");
     if (looks_like_url(command))
         return cp_bad_usage("record", "record: %s: recording from a URL is not in this version",
                             command);
-    if (!record->options.output[0])
+    if (!r->options.output[0])
         return cp_bad_usage("record", "record: -o needs the name of a file");
     return 0;
 }
 
-static int parse(struct record *record, int argc, char **argv)
+static int parse(record *r, int argc, char **argv)
 {
-    struct cp_record_options *options = &record->options;
-    const struct cp_option table[] = {
-        {'e', "event", NULL, CP_OPTION_TEXT, &record->events, 0, 0},
+    cp_record_options *options = &r->options;
+    const cp_option table[] = {
+        {'e', "event", NULL, CP_OPTION_TEXT, &r->events, 0, 0},
         {'F', "frequency", NULL, CP_OPTION_COUNT, &options->hz, 1, MAX_HZ},
-        {'d', "duration", NULL, CP_OPTION_TEXT, &record->duration, 0, 0},
+        {'d', "duration", NULL, CP_OPTION_TEXT, &r->duration, 0, 0},
         {'o', "output", NULL, CP_OPTION_TEXT, &options->output, 0, 0},
-        {'p', "pid", NULL, CP_OPTION_TEXT, &record->process, 0, 0},
+        {'p', "pid", NULL, CP_OPTION_TEXT, &r->process, 0, 0},
         {0, "engine", NULL, CP_OPTION_TEXT, &options->engine, 0, 0},
         {0, "subprocesses", NULL, CP_OPTION_FLAG, &options->subprocesses, 0, 0},
         {0},
     };
-    struct cp_operands operands;
+    cp_operands operands;
     int status;
 
-    *record = (struct record){.options = {.output = DEFAULT_OUTPUT}, .events = "cpu"};
+    *r = (record){.options = {.output = DEFAULT_OUTPUT}, .events = "cpu"};
     if (cp_options_parse("record", table, true, argc, argv, &operands, &status) < 0)
         return status == CP_EXIT_OK ? -1 : status;
-    record->command = operands.values;
-    return check(record);
+    r->command = operands.values;
+    return check(r);
 }
 
 /* ---- Flow ---------------------------------------------------------------------------------- */
 
-static void collect_kind(struct cp_record_summary *summary, struct cp_session *session, size_t kind)
+static void collect_kind(cp_record_summary *summary, cp_session *session, size_t kind)
 {
-    struct cp_profile *profile = NULL;
-    struct cp_error error;
+    cp_profile *profile = NULL;
+    cp_error error;
     unsigned written = summary->written;
 
     if (cp_session_collect(session, kind, summary->child->pid, &profile, &error) < 0) {
@@ -175,13 +175,12 @@ static void collect_kind(struct cp_record_summary *summary, struct cp_session *s
 }
 
 /* True if there is a profile of each kind. */
-static bool collect(struct cp_session *session, const struct record *record,
-                    const struct cp_child *child)
+static bool collect(cp_session *session, const record *r, const cp_child *child)
 {
-    struct cp_record_summary summary = {.session = session, .child = child};
-    const struct cp_record_kinds *kinds = &record->options.kinds;
+    cp_record_summary summary = {.session = session, .child = child};
+    const cp_record_kinds *kinds = &r->options.kinds;
     bool arrived[CP_RECORD_KINDS_MAX];
-    struct cp_error error;
+    cp_error error;
 
     for (size_t i = 0; i < kinds->count; i++) {
         unsigned written = summary.written;
@@ -190,7 +189,7 @@ static bool collect(struct cp_session *session, const struct record *record,
         arrived[i] = summary.written > written;
     }
     if (summary.written == 0 && !summary.failed) {
-        cp_diagnose_ended(record->command[0], child, record->options.subprocesses, &error);
+        cp_diagnose_ended(r->command[0], child, r->options.subprocesses, &error);
         cp_complain("no profile was written: %s", error.text);
     }
     for (size_t i = 0; i < kinds->count; i++) {
@@ -206,30 +205,28 @@ static bool collect(struct cp_session *session, const struct record *record,
 
 /* Whether the library is to be preloaded at all: not where the command would break, nor where it
  * would do nothing and processes that the command starts are not asked for. */
-static bool is_worth_a_try(const struct record *record)
+static bool is_worth_a_try(const record *r)
 {
-    struct cp_error error;
-    int verdict = cp_diagnose_command(record->command[0], &error);
+    cp_error error;
+    int verdict = cp_diagnose_command(r->command[0], &error);
 
     if (verdict != CP_DIAGNOSE_FINE)
         cp_complain("warning: there will be no profile: %s", error.text);
     return verdict == CP_DIAGNOSE_FINE ||
-           (verdict == CP_DIAGNOSE_IGNORED && record->options.subprocesses);
+           (verdict == CP_DIAGNOSE_IGNORED && r->options.subprocesses);
 }
 
-static int run(const struct record *record, struct cp_session *session, struct cp_child *child,
-               bool *arrived)
+static int run(const record *r, cp_session *session, cp_child *child, bool *arrived)
 {
-    bool preload = is_worth_a_try(record);
-    struct cp_progress progress;
-    struct cp_error error;
+    bool preload = is_worth_a_try(r);
+    cp_progress progress;
+    cp_error error;
     int status;
 
-    cp_progress_init(&progress, record->options.subprocesses);
+    cp_progress_init(&progress, r->options.subprocesses);
     if (!preload)
         cp_record_socket_started(&session->socket); /* nobody will use it */
-    status =
-        cp_child_start(child, record->command, preload ? session->environment : environ, &error);
+    status = cp_child_start(child, r->command, preload ? session->environment : environ, &error);
     if (status) {
         cp_complain("%s", error.text);
         return status;
@@ -238,26 +235,26 @@ static int run(const struct record *record, struct cp_session *session, struct c
     cp_child_wait(child, &session->socket, &session->parts,
                   progress.enabled ? cp_progress_watch : NULL, &progress);
     cp_session_take_rest(session);
-    *arrived = collect(session, record, child);
+    *arrived = collect(session, r, child);
     return 0;
 }
 
 int cp_run_record(int argc, char **argv)
 {
-    struct cp_session session;
-    struct cp_child child;
-    struct record record;
-    struct cp_error error;
+    cp_session session;
+    cp_child child;
+    record r;
+    cp_error error;
     bool arrived = false;
-    int status = parse(&record, argc, argv);
+    int status = parse(&r, argc, argv);
 
     if (status)
         return status < 0 ? CP_EXIT_OK : status;
-    if (cp_session_open(&session, &record.options, &error) < 0) {
+    if (cp_session_open(&session, &r.options, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;
     }
-    status = run(&record, &session, &child, &arrived);
+    status = run(&r, &session, &child, &arrived);
     cp_session_close(&session);
     if (status)
         return status;

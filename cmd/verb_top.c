@@ -36,16 +36,16 @@ const char cp_help_top[] =
     "Functions below 0.5 % of the total are left out; the header says how many.\n"
     "Options may be written as go tool pprof has them: -cum, -nodecount=N, -sample_index=TYPE.\n";
 
-struct top {
-    struct cp_report_options options;
+typedef struct top {
+    cp_report_options options;
     const char *base;
     const char *demangle;
-    enum cp_demangle_mode mode;
-};
+    cp_demangle_mode mode;
+} top;
 
-static int compile(const char *option, const char *pattern, struct cp_regex **regex)
+static int compile(const char *option, const char *pattern, cp_regex **regex)
 {
-    struct cp_error error;
+    cp_error error;
 
     if (!pattern)
         return 0;
@@ -56,20 +56,20 @@ static int compile(const char *option, const char *pattern, struct cp_regex **re
     return -1;
 }
 
-static int print_top(const struct top *top, const char *path)
+static int print_top(const top *t, const char *path)
 {
-    struct cp_profile *profile;
-    struct cp_report report;
-    struct cp_error error;
+    cp_profile *profile;
+    cp_report report;
+    cp_error error;
     int status = CP_EXIT_OK;
 
-    if (cp_report_load(path, top->base, top->mode, &profile, &error) < 0) {
+    if (cp_report_load(path, t->base, t->mode, &profile, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;
     }
-    if (cp_report_init(&report, profile, &top->options, &error) < 0) {
+    if (cp_report_init(&report, profile, &t->options, &error) < 0) {
         cp_profile_free(profile);
-        if (top->options.sample)
+        if (t->options.sample)
             return cp_bad_usage("top", "%s: %s", path, error.text);
         cp_complain("%s: %s", path, error.text);
         return CP_EXIT_BAD_INPUT;
@@ -97,39 +97,39 @@ static void drop_empty(const char **text)
 
 int cp_run_top(int argc, char **argv)
 {
-    struct top top = {0};
-    struct cp_report_options *report = &top.options;
+    top t = {0};
+    cp_report_options *report = &t.options;
     long rows = 0;
-    const struct cp_option table[] = {
+    const cp_option table[] = {
         {0, "cum", NULL, CP_OPTION_FLAG, &report->by_cum, 0, 0},
         {'n', "rows", "nodecount", CP_OPTION_COUNT, &rows, 0, INT_MAX},
         {0, "sample", "sample_index", CP_OPTION_TEXT, &report->sample, 0, 0},
         {0, "focus", NULL, CP_OPTION_TEXT, &report->focus, 0, 0},
         {0, "ignore", NULL, CP_OPTION_TEXT, &report->ignore, 0, 0},
-        {0, "demangle", NULL, CP_OPTION_TEXT, &top.demangle, 0, 0},
-        {0, "base", NULL, CP_OPTION_TEXT, &top.base, 0, 0},
+        {0, "demangle", NULL, CP_OPTION_TEXT, &t.demangle, 0, 0},
+        {0, "base", NULL, CP_OPTION_TEXT, &t.base, 0, 0},
         {0},
     };
-    struct cp_operands files;
+    cp_operands files;
     int status;
 
     if (cp_options_parse("top", table, false, argc, argv, &files, &status) < 0)
         return status;
     if (files.count != 1)
         return cp_bad_usage("top", "top: expected one FILE, found %d", files.count);
-    if (top.demangle && cp_demangle_mode(top.demangle, &top.mode) < 0)
+    if (t.demangle && cp_demangle_mode_named(t.demangle, &t.mode) < 0)
         return cp_bad_usage("top",
                             "top: --demangle: expected simple, templates, full or none, found %s",
-                            top.demangle);
+                            t.demangle);
     report->node_count = (uint32_t)rows;
     drop_empty(&report->sample);
     drop_empty(&report->focus);
     drop_empty(&report->ignore);
-    drop_empty(&top.base);
+    drop_empty(&t.base);
     status = CP_EXIT_BAD_USAGE;
     if (compile("--focus", report->focus, &report->focus_regex) == 0 &&
         compile("--ignore", report->ignore, &report->ignore_regex) == 0)
-        status = print_top(&top, files.values[0]);
+        status = print_top(&t, files.values[0]);
     cp_regex_free(report->focus_regex);
     cp_regex_free(report->ignore_regex);
     return status;

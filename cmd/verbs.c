@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-const struct cp_verb cp_verbs[] = {
+const cp_verb cp_verbs[] = {
     {"record", "run a command and write a profile of it", cp_help_record, cp_run_record},
     {"top", "the functions that cost most", cp_help_top, cp_run_top},
     {"merge", "join several profiles into one", cp_help_merge, cp_run_merge},
@@ -29,9 +29,9 @@ const struct cp_verb cp_verbs[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-const struct cp_verb *cp_verb_find(const char *name)
+const cp_verb *cp_verb_find(const char *name)
 {
-    for (const struct cp_verb *verb = cp_verbs; verb->name; verb++)
+    for (const cp_verb *verb = cp_verbs; verb->name; verb++)
         if (strcmp(verb->name, name) == 0)
             return verb;
     return NULL;

@@ -9,18 +9,18 @@
 #ifndef CP_VERBS_H
 #define CP_VERBS_H
 
-struct cp_verb {
+typedef struct cp_verb {
     const char *name;
     const char *summary; /* one line for `cpprof help` */
     const char *help;    /* the text of `cpprof help NAME`, beginning with the usage line */
     int (*run)(int argc, char **argv); /* argv[0] is the verb; NULL: not in this version */
-};
+} cp_verb;
 
 /* Ends with a row without a name. */
-extern const struct cp_verb cp_verbs[];
+extern const cp_verb cp_verbs[];
 
 /* NULL if there is no such verb. */
-const struct cp_verb *cp_verb_find(const char *name);
+const cp_verb *cp_verb_find(const char *name);
 
 /* Prints the help of a verb on stdout and returns the exit status. */
 int cp_verb_help(const char *name);

@@ -21,12 +21,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void report(struct cp_profile *profile)
+static void report(cp_profile *profile)
 {
     static FILE *nowhere;
-    const struct cp_report_options options = {.node_count = 5};
-    struct cp_report made;
-    struct cp_error error;
+    const cp_report_options options = {.node_count = 5};
+    cp_report made;
+    cp_error error;
 
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
@@ -41,11 +41,11 @@ static void report(struct cp_profile *profile)
     cp_report_release(&made);
 }
 
-static void round_trip(const struct cp_profile *profile)
+static void round_trip(const cp_profile *profile)
 {
-    struct cp_bytes bytes = {0};
-    struct cp_profile *again;
-    struct cp_error error;
+    cp_bytes bytes = {0};
+    cp_profile *again;
+    cp_error error;
 
     cp_profile_encode(profile, &bytes);
     if (cp_profile_read_bytes(bytes.data, bytes.length, MAX_BYTES, &again, &error) < 0 ||
@@ -58,8 +58,8 @@ static void round_trip(const struct cp_profile *profile)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct cp_profile *both[2], *merged;
-    struct cp_error error;
+    cp_profile *both[2], *merged;
+    cp_error error;
 
     if (cp_profile_read_bytes(data, size, MAX_BYTES, &both[0], &error) < 0)
         return 0;

@@ -20,13 +20,13 @@
 
 /* ---- Bytes --------------------------------------------------------------------------------- */
 
-static inline void put_message(struct cp_bytes *out, unsigned field, struct cp_bytes *message)
+static inline void put_message(cp_bytes *out, unsigned field, cp_bytes *message)
 {
     cp_bytes_field(out, field, message->data, message->length);
     message->length = 0;
 }
 
-static inline void put_text(struct cp_bytes *out, const char *text)
+static inline void put_text(cp_bytes *out, const char *text)
 {
     cp_bytes_field(out, 6, text, strlen(text));
 }
@@ -35,10 +35,10 @@ static inline void put_text(struct cp_bytes *out, const char *text)
  * One sample of 7 ns in work() called by main(), in a program called /bin/app:
  * locations 1 (work) and 2 (main), functions 1 and 2, mapping 1.
  */
-static inline void put_small_profile(struct cp_bytes *out)
+static inline void put_small_profile(cp_bytes *out)
 {
     static const char *const strings[] = {"", "cpu", "nanoseconds", "work", "main", "/bin/app"};
-    struct cp_bytes message = {0}, nested = {0};
+    cp_bytes message = {0}, nested = {0};
 
     cp_bytes_number(&message, 1, 1);
     cp_bytes_number(&message, 2, 2);
@@ -75,28 +75,28 @@ static inline void put_small_profile(struct cp_bytes *out)
 /* ---- Models -------------------------------------------------------------------------------- */
 
 /* An empty profile of that type, with room for what a test adds. */
-static inline struct cp_profile *new_model(const char *type, const char *unit)
+static inline cp_profile *new_model(const char *type, const char *unit)
 {
     enum { ROOM = 64 };
-    struct cp_profile *profile = cp_profile_new();
-    struct cp_pool *pool = &profile->pool;
+    cp_profile *profile = cp_profile_new();
+    cp_pool *pool = &profile->pool;
 
-    profile->sample_types = CP_POOL_ARRAY(pool, struct cp_value_type, 1);
+    profile->sample_types = CP_POOL_ARRAY(pool, cp_value_type, 1);
     profile->sample_types[0].type = cp_strings_put(&profile->strings, type);
     profile->sample_types[0].unit = cp_strings_put(&profile->strings, unit);
     profile->sample_type_count = 1;
-    profile->samples = CP_POOL_ARRAY(pool, struct cp_sample, ROOM);
-    profile->mappings = CP_POOL_ARRAY(pool, struct cp_mapping, ROOM);
-    profile->locations = CP_POOL_ARRAY(pool, struct cp_location, ROOM);
-    profile->functions = CP_POOL_ARRAY(pool, struct cp_function, ROOM);
+    profile->samples = CP_POOL_ARRAY(pool, cp_sample, ROOM);
+    profile->mappings = CP_POOL_ARRAY(pool, cp_mapping, ROOM);
+    profile->locations = CP_POOL_ARRAY(pool, cp_location, ROOM);
+    profile->functions = CP_POOL_ARRAY(pool, cp_function, ROOM);
     return profile;
 }
 
 /* The location of a function of that name; "inner<outer" is `inner` inlined into `outer`; "" has
  * no function. The same name gives the same location. */
-static inline uint32_t add_location(struct cp_profile *profile, const char *names)
+static inline uint32_t add_location(cp_profile *profile, const char *names)
 {
-    struct cp_location *location = &profile->locations[profile->location_count];
+    cp_location *location = &profile->locations[profile->location_count];
     const char *at = names;
 
     for (uint32_t i = 0; i < profile->location_count; i++)
@@ -104,10 +104,10 @@ static inline uint32_t add_location(struct cp_profile *profile, const char *name
             return i;
     location->address = cp_hash_bytes(names, strlen(names), 0);
     location->mapping = CP_NO_MAPPING;
-    location->lines = CP_POOL_ARRAY(&profile->pool, struct cp_line, 8);
+    location->lines = CP_POOL_ARRAY(&profile->pool, cp_line, 8);
     while (*at) {
         size_t length = strcspn(at, "<");
-        struct cp_function *function = &profile->functions[profile->function_count];
+        cp_function *function = &profile->functions[profile->function_count];
         function->name = cp_strings_add(&profile->strings, at, length);
         function->system_name = function->name;
         location->lines[location->line_count++].function = profile->function_count++;
@@ -117,9 +117,9 @@ static inline uint32_t add_location(struct cp_profile *profile, const char *name
 }
 
 /* A sample of `value`; the stack as "leaf caller root". */
-static inline void add_sample(struct cp_profile *profile, const char *stack, int64_t value)
+static inline void add_sample(cp_profile *profile, const char *stack, int64_t value)
 {
-    struct cp_sample *sample = &profile->samples[profile->sample_count++];
+    cp_sample *sample = &profile->samples[profile->sample_count++];
     char name[128];
 
     sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, 32);
@@ -134,15 +134,15 @@ static inline void add_sample(struct cp_profile *profile, const char *stack, int
 }
 
 /* "leaf caller root" of a sample, the outermost name of each location; a static buffer. */
-static inline const char *stack_of(const struct cp_profile *profile, uint32_t index)
+static inline const char *stack_of(const cp_profile *profile, uint32_t index)
 {
     static char text[1024];
-    const struct cp_sample *sample = &profile->samples[index];
+    const cp_sample *sample = &profile->samples[index];
     size_t length = 0;
 
     text[0] = '\0';
     for (uint32_t i = 0; i < sample->location_count; i++) {
-        const struct cp_location *location = &profile->locations[sample->locations[i]];
+        const cp_location *location = &profile->locations[sample->locations[i]];
         for (uint32_t line = 0; line < location->line_count; line++) {
             cp_string name = profile->functions[location->lines[line].function].name;
             length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",

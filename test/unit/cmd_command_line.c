@@ -18,7 +18,7 @@ struct result {
     bool flag;
     const char *text;
     long count;
-    struct cp_operands operands;
+    cp_operands operands;
     int status;
 };
 
@@ -28,7 +28,7 @@ static int parse(struct result *result, bool stop_at_operand, const char *line)
     static char copy[256];
     static char *arguments[32];
     int count = 1;
-    const struct cp_option options[] = {
+    const cp_option options[] = {
         {'f', "flag", NULL, CP_OPTION_FLAG, &result->flag, 0, 0},
         {'t', "text", "alias", CP_OPTION_TEXT, &result->text, 0, 0},
         {'n', "count", NULL, CP_OPTION_COUNT, &result->count, 1, 100},

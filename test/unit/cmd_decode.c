@@ -11,20 +11,20 @@
 
 #define LIMIT ((size_t)1 << 20)
 
-static struct cp_profile *read_good(const struct cp_bytes *bytes)
+static cp_profile *read_good(const cp_bytes *bytes)
 {
-    struct cp_profile *profile = NULL;
-    struct cp_error error;
+    cp_profile *profile = NULL;
+    cp_error error;
 
     if (cp_profile_read_bytes(bytes->data, bytes->length, LIMIT, &profile, &error) < 0)
         fail_msg("%s", error.text);
     return profile;
 }
 
-static void expect_bad(const struct cp_bytes *bytes, const char *complaint)
+static void expect_bad(const cp_bytes *bytes, const char *complaint)
 {
-    struct cp_profile *profile = NULL;
-    struct cp_error error;
+    cp_profile *profile = NULL;
+    cp_error error;
 
     assert_int_equal(cp_profile_read_bytes(bytes->data, bytes->length, LIMIT, &profile, &error),
                      -1);
@@ -32,7 +32,7 @@ static void expect_bad(const struct cp_bytes *bytes, const char *complaint)
         fail_msg("expected '%s', found '%s'", complaint, error.text);
 }
 
-static void check_small(const struct cp_profile *profile)
+static void check_small(const cp_profile *profile)
 {
     assert_int_equal(profile->sample_count, 1);
     assert_int_equal(profile->samples[0].values[0], 7);
@@ -46,8 +46,8 @@ static void check_small(const struct cp_profile *profile)
 
 static void plain_profile_is_read(void **state)
 {
-    struct cp_bytes bytes = {0};
-    struct cp_profile *profile;
+    cp_bytes bytes = {0};
+    cp_profile *profile;
 
     (void)state;
     put_small_profile(&bytes);
@@ -59,8 +59,8 @@ static void plain_profile_is_read(void **state)
 
 static void gzip_in_several_members_is_read(void **state)
 {
-    struct cp_bytes bytes = {0}, packed = {0};
-    struct cp_profile *profile;
+    cp_bytes bytes = {0}, packed = {0};
+    cp_profile *profile;
 
     (void)state;
     put_small_profile(&bytes);
@@ -75,18 +75,18 @@ static void gzip_in_several_members_is_read(void **state)
 
 static void every_truncation_is_noticed_or_harmless(void **state)
 {
-    struct cp_bytes bytes = {0}, packed = {0};
+    cp_bytes bytes = {0}, packed = {0};
 
     (void)state;
     put_small_profile(&bytes);
     cp_gzip_compress(bytes.data, bytes.length, &packed);
     for (size_t length = 0; length < packed.length; length++) {
-        struct cp_bytes cut = {packed.data, length, length};
+        cp_bytes cut = {packed.data, length, length};
         if (length >= 2)
             expect_bad(&cut, "expected more gzip data");
     }
     for (size_t length = 0; length < bytes.length; length++) {
-        struct cp_bytes cut = {bytes.data, length, length};
+        cp_bytes cut = {bytes.data, length, length};
         expect_bad(&cut, "expected");
     }
     cp_bytes_release(&bytes);
@@ -95,7 +95,7 @@ static void every_truncation_is_noticed_or_harmless(void **state)
 
 static void decompression_is_bounded(void **state)
 {
-    struct cp_bytes zeros = {0}, packed = {0};
+    cp_bytes zeros = {0}, packed = {0};
 
     (void)state;
     zeros.data = calloc(1, 8 * LIMIT);
@@ -124,7 +124,7 @@ static void what_is_no_profile_is_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct cp_bytes bytes = {(uint8_t *)(uintptr_t)cases[i].data, cases[i].length, 0};
+        cp_bytes bytes = {(uint8_t *)(uintptr_t)cases[i].data, cases[i].length, 0};
         expect_bad(&bytes, cases[i].complaint);
     }
 }
@@ -149,7 +149,7 @@ static void references_are_checked_and_the_byte_is_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct cp_bytes bytes = {0};
+        cp_bytes bytes = {0};
 
         put_small_profile(&bytes);
         bytes.data[cases[i].at] = cases[i].value;
@@ -160,7 +160,7 @@ static void references_are_checked_and_the_byte_is_named(void **state)
 
 static void doubled_ids_are_refused(void **state)
 {
-    struct cp_bytes bytes = {0}, function = {0};
+    cp_bytes bytes = {0}, function = {0};
 
     (void)state;
     put_small_profile(&bytes);
@@ -173,7 +173,7 @@ static void doubled_ids_are_refused(void **state)
 
 static void samples_need_a_value_for_each_type(void **state)
 {
-    struct cp_bytes bytes = {0}, sample = {0};
+    cp_bytes bytes = {0}, sample = {0};
 
     (void)state;
     put_small_profile(&bytes);
@@ -186,7 +186,7 @@ static void samples_need_a_value_for_each_type(void **state)
 
 static void two_profiles_in_one_file_are_refused(void **state)
 {
-    struct cp_bytes bytes = {0};
+    cp_bytes bytes = {0};
 
     (void)state;
     put_small_profile(&bytes);
@@ -198,7 +198,7 @@ static void two_profiles_in_one_file_are_refused(void **state)
 
 static void first_string_must_be_empty(void **state)
 {
-    struct cp_bytes bytes = {0};
+    cp_bytes bytes = {0};
 
     (void)state;
     put_text(&bytes, "x");
@@ -208,8 +208,8 @@ static void first_string_must_be_empty(void **state)
 
 static void unknown_fields_are_skipped(void **state)
 {
-    struct cp_bytes bytes = {0};
-    struct cp_profile *profile;
+    cp_bytes bytes = {0};
+    cp_profile *profile;
 
     (void)state;
     put_small_profile(&bytes);
@@ -228,9 +228,9 @@ static void labels_are_sorted(void **state)
 {
     static const uint8_t labels[][8] = {
         {8, 4, 24, 9}, {8, 3, 16, 1}, {8, 2, 16, 2}, {8, 2, 16, 1}, {8, 3}};
-    struct cp_bytes bytes = {0}, sample = {0};
-    struct cp_profile *profile;
-    const struct cp_label *sorted;
+    cp_bytes bytes = {0}, sample = {0};
+    cp_profile *profile;
+    const cp_label *sorted;
 
     (void)state;
     put_small_profile(&bytes);
@@ -254,7 +254,7 @@ static void labels_are_sorted(void **state)
 
 static void sample_types_are_found_by_name_and_number(void **state)
 {
-    struct cp_profile *profile = new_model("space", "bytes");
+    cp_profile *profile = new_model("space", "bytes");
 
     (void)state;
     assert_int_equal(cp_profile_sample_index(profile, NULL), 0);

@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-static struct cp_profile *stack(const char *frames)
+static cp_profile *stack(const char *frames)
 {
-    struct cp_profile *profile = new_model("cpu", "ns");
+    cp_profile *profile = new_model("cpu", "ns");
 
     add_sample(profile, frames, 1);
     return profile;
@@ -20,7 +20,7 @@ static struct cp_profile *stack(const char *frames)
 static void expect_pruned(const char *frames, const char *drop, const char *keep,
                           const char *expected)
 {
-    struct cp_profile *profile = stack(frames);
+    cp_profile *profile = stack(frames);
 
     profile->drop_frames = cp_strings_put(&profile->strings, drop);
     profile->keep_frames = cp_strings_put(&profile->strings, keep);
@@ -80,11 +80,11 @@ static void parameters_are_not_part_of_the_name(void **state)
     expect_pruned("F::operator()(int) main", "F::operator\\(\\)", "", "main");
 }
 
-static uint32_t focus(struct cp_profile *profile, const char *focus, const char *ignore)
+static uint32_t focus(cp_profile *profile, const char *focus, const char *ignore)
 {
-    struct cp_error error;
-    struct cp_regex *focus_regex = focus ? cp_regex_compile(focus, &error) : NULL;
-    struct cp_regex *ignore_regex = ignore ? cp_regex_compile(ignore, &error) : NULL;
+    cp_error error;
+    cp_regex *focus_regex = focus ? cp_regex_compile(focus, &error) : NULL;
+    cp_regex *ignore_regex = ignore ? cp_regex_compile(ignore, &error) : NULL;
 
     cp_profile_focus(profile, focus_regex, ignore_regex);
     cp_regex_free(focus_regex);
@@ -92,9 +92,9 @@ static uint32_t focus(struct cp_profile *profile, const char *focus, const char 
     return profile->sample_count;
 }
 
-static struct cp_profile *three_samples(void)
+static cp_profile *three_samples(void)
 {
-    struct cp_profile *profile = new_model("cpu", "ns");
+    cp_profile *profile = new_model("cpu", "ns");
 
     add_sample(profile, "a main", 1);
     add_sample(profile, "b main", 1);
@@ -114,7 +114,7 @@ static void samples_are_chosen_by_any_of_their_frames(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct cp_profile *profile = three_samples();
+        cp_profile *profile = three_samples();
         assert_int_equal(focus(profile, cases[i].focus, cases[i].ignore), cases[i].left);
         cp_profile_free(profile);
     }
@@ -122,7 +122,7 @@ static void samples_are_chosen_by_any_of_their_frames(void **state)
 
 static void files_and_programs_match_too(void **state)
 {
-    struct cp_profile *profile = three_samples();
+    cp_profile *profile = three_samples();
 
     (void)state;
     profile->functions[0].filename = cp_strings_put(&profile->strings, "src/a.c");
@@ -136,7 +136,7 @@ static void files_and_programs_match_too(void **state)
 
 static void symbols_get_readable_names(void **state)
 {
-    struct cp_profile *profile = stack("_ZN2ns4workEi main");
+    cp_profile *profile = stack("_ZN2ns4workEi main");
 
     (void)state;
     profile->functions[1].name = cp_strings_put(&profile->strings, "given");
@@ -147,7 +147,7 @@ static void symbols_get_readable_names(void **state)
 
 static void urls_are_no_programs(void **state)
 {
-    struct cp_profile *profile = stack("main");
+    cp_profile *profile = stack("main");
 
     (void)state;
     profile->mapping_count = 2;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 struct writer {
-    struct cp_bytes bytes;
+    cp_bytes bytes;
     unsigned size;
     bool big_endian;
 };
@@ -43,8 +43,8 @@ static void put_maps(struct writer *writer)
 
 static void expect_bad(const struct writer *writer, const char *complaint)
 {
-    struct cp_profile *profile;
-    struct cp_error error;
+    cp_profile *profile;
+    cp_error error;
 
     assert_int_equal(
         cp_profile_read_bytes(writer->bytes.data, writer->bytes.length, 1 << 20, &profile, &error),
@@ -57,10 +57,10 @@ static const uint64_t header[] = {0, 3, 0, 10000, 0};
 static const uint64_t samples[] = {5, 2, 0x2100, 0x7200, 2, 3, 0x7300, 0x2200, 0x7400};
 static const uint64_t trailer[] = {0, 1, 0};
 
-static void check(const struct cp_profile *profile)
+static void check(const cp_profile *profile)
 {
-    const struct cp_location *leaf = &profile->locations[profile->samples[0].locations[0]];
-    const struct cp_location *caller = &profile->locations[profile->samples[0].locations[1]];
+    const cp_location *leaf = &profile->locations[profile->samples[0].locations[0]];
+    const cp_location *caller = &profile->locations[profile->samples[0].locations[1]];
 
     assert_int_equal(profile->sample_count, 2);
     assert_int_equal(profile->samples[0].values[0], 5);
@@ -82,8 +82,8 @@ static void all_word_sizes_and_byte_orders_are_read(void **state)
     (void)state;
     for (unsigned variant = 0; variant < 8; variant++) {
         struct writer writer = {{0}, variant / 2 % 2 ? 8 : 4, variant % 2};
-        struct cp_profile *profile;
-        struct cp_error error;
+        cp_profile *profile;
+        cp_error error;
 
         put_words(&writer, header, 5);
         put_words(&writer, samples, 9);
@@ -104,8 +104,8 @@ static void the_profilers_own_frame_is_removed(void **state)
 {
     static const uint64_t handler[] = {1, 3, 0x2100, 0x7777, 0x2300, 1, 3, 0x2200, 0x7777, 0x2300};
     struct writer writer = {{0}, 8, false};
-    struct cp_profile *profile;
-    struct cp_error error;
+    cp_profile *profile;
+    cp_error error;
 
     (void)state;
     put_words(&writer, header, 5);

@@ -11,10 +11,10 @@
 
 #include <stdlib.h>
 
-static struct cp_profile *merge(struct cp_profile *first, struct cp_profile *second)
+static cp_profile *merge(cp_profile *first, cp_profile *second)
 {
-    struct cp_profile *both[] = {first, second}, *merged = NULL;
-    struct cp_error error;
+    cp_profile *both[] = {first, second}, *merged = NULL;
+    cp_error error;
 
     if (cp_profile_align_units(both, 2, &error) < 0 ||
         cp_profile_merge(both, 2, &merged, &error) < 0)
@@ -26,7 +26,7 @@ static struct cp_profile *merge(struct cp_profile *first, struct cp_profile *sec
 
 static void equal_stacks_are_added(void **state)
 {
-    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "work main", 3);
@@ -47,7 +47,7 @@ static void equal_stacks_are_added(void **state)
 
 static void what_is_not_used_is_left_out(void **state)
 {
-    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "zero", 0);
@@ -63,12 +63,12 @@ static void what_is_not_used_is_left_out(void **state)
 
 static void labels_keep_samples_apart(void **state)
 {
-    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "work", 3);
     add_sample(b, "work", 4);
-    b->samples[0].labels = CP_POOL_ARRAY(&b->pool, struct cp_label, 1);
+    b->samples[0].labels = CP_POOL_ARRAY(&b->pool, cp_label, 1);
     b->samples[0].labels[0].key = cp_strings_put(&b->strings, "phase");
     b->samples[0].labels[0].text = cp_strings_put(&b->strings, "burn");
     b->samples[0].label_count = 1;
@@ -79,9 +79,9 @@ static void labels_keep_samples_apart(void **state)
     cp_profile_free(merged);
 }
 
-static void add_mapping(struct cp_profile *profile, uint64_t start, const char *build_id)
+static void add_mapping(cp_profile *profile, uint64_t start, const char *build_id)
 {
-    struct cp_mapping *mapping = &profile->mappings[profile->mapping_count++];
+    cp_mapping *mapping = &profile->mappings[profile->mapping_count++];
 
     mapping->start = start;
     mapping->limit = start + 0x2ff0;
@@ -94,7 +94,7 @@ static void add_mapping(struct cp_profile *profile, uint64_t start, const char *
 
 static void programs_are_the_same_wherever_they_were_loaded(void **state)
 {
-    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "work", 3);
@@ -111,7 +111,7 @@ static void programs_are_the_same_wherever_they_were_loaded(void **state)
 
 static void different_programs_stay_apart(void **state)
 {
-    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_sample(a, "work", 3);
@@ -127,7 +127,7 @@ static void different_programs_stay_apart(void **state)
 
 static void units_become_the_finest(void **state)
 {
-    struct cp_profile *a = new_model("cpu", "ms"), *b = new_model("cpu", "us"), *merged;
+    cp_profile *a = new_model("cpu", "ms"), *b = new_model("cpu", "us"), *merged;
 
     (void)state;
     add_sample(a, "work", 3);
@@ -140,8 +140,8 @@ static void units_become_the_finest(void **state)
 
 static void different_kinds_are_refused(void **state)
 {
-    struct cp_profile *both[] = {new_model("cpu", "ms"), new_model("space", "bytes")};
-    struct cp_error error;
+    cp_profile *both[] = {new_model("cpu", "ms"), new_model("space", "bytes")};
+    cp_error error;
 
     (void)state;
     assert_int_equal(cp_profile_align_units(both, 2, &error), -1);
@@ -153,7 +153,7 @@ static void different_kinds_are_refused(void **state)
 
 static void headers_are_combined(void **state)
 {
-    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     a->time_nanos = 2000;
@@ -177,7 +177,7 @@ static void headers_are_combined(void **state)
     cp_profile_free(merged);
 }
 
-static void add_comment(struct cp_profile *profile, const char *text)
+static void add_comment(cp_profile *profile, const char *text)
 {
     if (!profile->comments)
         profile->comments = CP_POOL_ARRAY(&profile->pool, cp_string, 4);
@@ -186,7 +186,7 @@ static void add_comment(struct cp_profile *profile, const char *text)
 
 static void counts_of_one_profile_are_not_those_of_the_sum(void **state)
 {
-    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
 
     (void)state;
     add_comment(a, "libpprof: timer engine; of 3 samples 3 have whole stacks");
@@ -211,8 +211,8 @@ static void counts_of_one_profile_are_not_those_of_the_sum(void **state)
 
 static void subtraction_leaves_the_difference(void **state)
 {
-    struct cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *difference;
-    struct cp_error error;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *difference;
+    cp_error error;
 
     (void)state;
     add_sample(a, "same", 3);
@@ -231,9 +231,9 @@ static void subtraction_leaves_the_difference(void **state)
 /* Everything that a profile can hold survives being written and read. */
 static void written_profiles_read_the_same(void **state)
 {
-    struct cp_profile *profile = new_model("cpu", "ns"), *again;
-    struct cp_bytes first = {0}, second = {0};
-    struct cp_error error;
+    cp_profile *profile = new_model("cpu", "ns"), *again;
+    cp_bytes first = {0}, second = {0};
+    cp_error error;
 
     (void)state;
     add_sample(profile, "inner<outer main", -3);
@@ -242,9 +242,9 @@ static void written_profiles_read_the_same(void **state)
     profile->locations[1].mapping = CP_NO_MAPPING;
     profile->locations[0].folded = true;
     profile->mappings[0].has_filenames = true;
-    profile->samples[1].labels = CP_POOL_ARRAY(&profile->pool, struct cp_label, 1);
+    profile->samples[1].labels = CP_POOL_ARRAY(&profile->pool, cp_label, 1);
     profile->samples[1].labels[0] =
-        (struct cp_label){cp_strings_put(&profile->strings, "bytes"), 0, -7, true};
+        (cp_label){cp_strings_put(&profile->strings, "bytes"), 0, -7, true};
     profile->samples[1].label_count = 1;
     profile->drop_frames = cp_strings_put(&profile->strings, "malloc");
     profile->time_nanos = 123;

@@ -120,7 +120,7 @@ static void modes_show_more_of_a_name(void **state)
         const char *expected[] = {names[i].simple, names[i].templates, names[i].full,
                                   names[i].symbol};
         for (int mode = CP_DEMANGLE_SIMPLE; mode <= CP_DEMANGLE_NONE; mode++) {
-            char *name = cp_demangle_as(names[i].symbol, (enum cp_demangle_mode)mode);
+            char *name = cp_demangle_as(names[i].symbol, (cp_demangle_mode)mode);
             assert_string_equal(name, expected[mode]);
             free(name);
         }
@@ -129,14 +129,14 @@ static void modes_show_more_of_a_name(void **state)
 
 static void modes_have_names(void **state)
 {
-    enum cp_demangle_mode mode = CP_DEMANGLE_NONE;
+    cp_demangle_mode mode = CP_DEMANGLE_NONE;
 
     (void)state;
-    assert_int_equal(cp_demangle_mode("default", &mode), 0);
+    assert_int_equal(cp_demangle_mode_named("default", &mode), 0);
     assert_int_equal(mode, CP_DEMANGLE_SIMPLE);
-    assert_int_equal(cp_demangle_mode("full", &mode), 0);
+    assert_int_equal(cp_demangle_mode_named("full", &mode), 0);
     assert_int_equal(mode, CP_DEMANGLE_FULL);
-    assert_int_equal(cp_demangle_mode("", &mode), -1);
+    assert_int_equal(cp_demangle_mode_named("", &mode), -1);
     assert_int_equal(mode, CP_DEMANGLE_FULL);
 }
 
@@ -163,8 +163,8 @@ static void hostile_symbols_are_survived(void **state)
 
 static bool matches(const char *pattern, const char *text)
 {
-    struct cp_error error;
-    struct cp_regex *regex = cp_regex_compile(pattern, &error);
+    cp_error error;
+    cp_regex *regex = cp_regex_compile(pattern, &error);
     bool result;
 
     if (!regex)
@@ -207,7 +207,7 @@ static void expressions_match_as_in_pprof(void **state)
 
 static void invalid_expressions_show_the_place(void **state)
 {
-    struct cp_error error;
+    cp_error error;
 
     (void)state;
     assert_null(cp_regex_compile("ab(cd", &error));

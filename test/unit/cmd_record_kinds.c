@@ -14,7 +14,7 @@
 
 static void expect_words(const char *events, const char *words)
 {
-    struct cp_record_kinds kinds;
+    cp_record_kinds kinds;
 
     assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
     char *found = cp_record_kinds_words(&kinds, 100);
@@ -24,7 +24,7 @@ static void expect_words(const char *events, const char *words)
 
 static void expect_inherited(const char *events, const char *options, const char *words)
 {
-    struct cp_record_kinds kinds;
+    cp_record_kinds kinds;
     long hz = 0;
 
     assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
@@ -46,7 +46,7 @@ static void what_the_environment_asks_for_is_added(void **state)
 
 static void expect_refusal(const char *events)
 {
-    struct cp_record_kinds kinds;
+    cp_record_kinds kinds;
 
     assert_int_equal(cp_record_kinds_parse(events, &kinds), CP_EXIT_BAD_USAGE);
 }
@@ -76,7 +76,7 @@ static void refusals(void **state)
 
 static void expect_output(const char *events, const char *output, const char *path)
 {
-    struct cp_record_kinds kinds;
+    cp_record_kinds kinds;
 
     assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
     char *found = cp_record_kind_output(&kinds, kinds.count - 1, output);

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static struct cp_parts parts;
-static const struct cp_part *selected[64];
+static cp_parts parts;
+static const cp_part *selected[64];
 
 static int release(void **state)
 {

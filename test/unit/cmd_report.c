@@ -15,12 +15,12 @@ struct text {
 };
 
 /* The table of a report on the profile, which is consumed. */
-static struct text rows_of(struct cp_profile *profile, const struct cp_report_options *options)
+static struct text rows_of(cp_profile *profile, const cp_report_options *options)
 {
     struct text text = {NULL, 0};
     FILE *out = open_memstream(&text.data, &text.length);
-    struct cp_report report;
-    struct cp_error error;
+    cp_report report;
+    cp_error error;
 
     if (cp_report_init(&report, profile, options, &error) < 0)
         fail_msg("%s", error.text);
@@ -40,8 +40,8 @@ static void expect_row(const struct text *text, const char *row)
 
 static void flat_is_the_leaf_and_cum_everything(void **state)
 {
-    const struct cp_report_options options = {0};
-    struct cp_profile *profile = new_model("cpu", "ms");
+    const cp_report_options options = {0};
+    cp_profile *profile = new_model("cpu", "ms");
     struct text text;
 
     (void)state;
@@ -57,8 +57,8 @@ static void flat_is_the_leaf_and_cum_everything(void **state)
 
 static void recursion_counts_once(void **state)
 {
-    const struct cp_report_options options = {.by_cum = true};
-    struct cp_profile *profile = new_model("cpu", "ms");
+    const cp_report_options options = {.by_cum = true};
+    cp_profile *profile = new_model("cpu", "ms");
     struct text text;
 
     (void)state;
@@ -72,8 +72,8 @@ static void recursion_counts_once(void **state)
 
 static void inlined_calls_are_marked(void **state)
 {
-    const struct cp_report_options options = {0};
-    struct cp_profile *profile = new_model("cpu", "ms");
+    const cp_report_options options = {0};
+    cp_profile *profile = new_model("cpu", "ms");
     struct text text;
 
     (void)state;
@@ -90,8 +90,8 @@ static void inlined_calls_are_marked(void **state)
 /* Too small to show: its callers lose its time from their flat, not from their cum. */
 static void small_nodes_are_dropped(void **state)
 {
-    const struct cp_report_options options = {0};
-    struct cp_profile *profile = new_model("cpu", "ms");
+    const cp_report_options options = {0};
+    cp_profile *profile = new_model("cpu", "ms");
     struct text text;
 
     (void)state;
@@ -107,8 +107,8 @@ static void small_nodes_are_dropped(void **state)
 
 static void rows_are_limited(void **state)
 {
-    const struct cp_report_options options = {.node_count = 2};
-    struct cp_profile *profile = new_model("cpu", "ms");
+    const cp_report_options options = {.node_count = 2};
+    cp_profile *profile = new_model("cpu", "ms");
     struct text text;
 
     (void)state;
@@ -124,8 +124,8 @@ static void rows_are_limited(void **state)
 
 static void equal_values_are_sorted_by_name(void **state)
 {
-    const struct cp_report_options options = {0};
-    struct cp_profile *profile = new_model("n", "count");
+    const cp_report_options options = {0};
+    cp_profile *profile = new_model("n", "count");
     struct text text;
 
     (void)state;
@@ -141,8 +141,8 @@ static void equal_values_are_sorted_by_name(void **state)
 
 static void places_without_names_are_programs(void **state)
 {
-    const struct cp_report_options options = {0};
-    struct cp_profile *profile = new_model("cpu", "ms");
+    const cp_report_options options = {0};
+    cp_profile *profile = new_model("cpu", "ms");
     uint32_t location = add_location(profile, "");
     struct text text;
 
@@ -161,10 +161,10 @@ static void places_without_names_are_programs(void **state)
 
 static void unknown_sample_types_are_named(void **state)
 {
-    const struct cp_report_options options = {.sample = "heap"};
-    struct cp_profile *profile = new_model("cpu", "ms");
-    struct cp_report report;
-    struct cp_error error;
+    const cp_report_options options = {.sample = "heap"};
+    cp_profile *profile = new_model("cpu", "ms");
+    cp_report report;
+    cp_error error;
 
     (void)state;
     assert_int_equal(cp_report_init(&report, profile, &options, &error), -1);
