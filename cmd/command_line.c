@@ -32,17 +32,21 @@ static bool names(const char *name, const char *typed, size_t length)
 
 static const cp_option *find_name(const parser *p, const char *typed, size_t length)
 {
-    for (const cp_option *option = p->options; option->name; option++)
-        if (names(option->name, typed, length) || names(option->alias, typed, length))
+    for (const cp_option *option = p->options; option->name; option++) {
+        if (names(option->name, typed, length) || names(option->alias, typed, length)) {
             return option;
+        }
+    }
     return NULL;
 }
 
 static const cp_option *find_letter(const parser *p, char letter)
 {
-    for (const cp_option *option = p->options; option->name; option++)
-        if (option->letter && option->letter == letter)
+    for (const cp_option *option = p->options; option->name; option++) {
+        if (option->letter && option->letter == letter) {
             return option;
+        }
+    }
     return NULL;
 }
 
@@ -53,10 +57,11 @@ static int store_count(parser *p, const cp_option *option, const char *typed, co
 
     errno = 0;
     number = strtol(value, &end, 10);
-    if (errno || end == value || *end || number < option->minimum || number > option->maximum)
+    if (errno || end == value || *end || number < option->minimum || number > option->maximum) {
         return refuse(p,
                       cp_bad_usage(p->verb, "%s: %s: expected a number from %ld to %ld, found '%s'",
                                    p->verb, typed, option->minimum, option->maximum, value));
+    }
     *(long *)option->value = number;
     return 0;
 }
@@ -67,18 +72,21 @@ static int store(parser *p, const cp_option *option, const char *value)
     const char *typed = p->argv[p->at];
 
     if (option->kind == CP_OPTION_FLAG) {
-        if (value)
+        if (value) {
             return refuse(p, cp_bad_usage(p->verb, "%s: %s takes no value", p->verb, typed));
+        }
         *(bool *)option->value = true;
         return 0;
     }
     if (!value) {
-        if (p->at + 1 >= p->argc)
+        if (p->at + 1 >= p->argc) {
             return refuse(p, cp_bad_usage(p->verb, "%s: %s needs a value", p->verb, typed));
+        }
         value = p->argv[++p->at];
     }
-    if (option->kind == CP_OPTION_COUNT)
+    if (option->kind == CP_OPTION_COUNT) {
         return store_count(p, option, typed, value);
+    }
     *(const char **)option->value = value;
     return 0;
 }
@@ -90,14 +98,17 @@ static int parse_option(parser *p)
     size_t length = strcspn(name, "=");
     const cp_option *option = find_name(p, name, length);
 
-    if (option)
+    if (option) {
         return store(p, option, name[length] ? name + length + 1 : NULL);
-    if (strcmp(name, "help") == 0 || strcmp(typed, "-h") == 0)
+    }
+    if (strcmp(name, "help") == 0 || strcmp(typed, "-h") == 0) {
         return refuse(p, cp_verb_help(p->verb));
+    }
     if (typed[1] != '-') {
         option = find_letter(p, typed[1]);
-        if (option)
+        if (option) {
             return store(p, option, typed[2] ? typed + 2 : NULL);
+        }
     }
     return refuse(p, cp_bad_usage(p->verb, "%s: unknown option %s", p->verb, typed));
 }
@@ -116,15 +127,18 @@ int cp_options_parse(const char *verb, const cp_option *options, bool stop_at_op
             p.at++;
             break;
         }
-        if (is_operand && stop_at_operand)
+        if (is_operand && stop_at_operand) {
             break;
-        if (is_operand)
+        }
+        if (is_operand) {
             argv[1 + count++] = argument;
-        else if (parse_option(&p) < 0)
+        } else if (parse_option(&p) < 0) {
             return -1;
+        }
     }
-    while (p.at < argc)
+    while (p.at < argc) {
         argv[1 + count++] = argv[p.at++];
+    }
     argv[1 + count] = NULL;
     operands->values = argv + 1;
     operands->count = count;

@@ -31,12 +31,14 @@ static text open_text(int folder, const char *name)
     struct stat status;
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0)
+    if (fd < 0) {
         return t;
+    }
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (bytes != MAP_FAILED)
+        if (bytes != MAP_FAILED) {
             t = (text){bytes, (size_t)status.st_size};
+        }
         /* cppcheck-suppress memleak ; the caller has it */
     }
     close(fd);
@@ -45,8 +47,9 @@ static text open_text(int folder, const char *name)
 
 static void close_text(text *t)
 {
-    if (t->bytes)
+    if (t->bytes) {
         munmap(t->bytes, t->size);
+    }
 }
 
 /* Whether `line` is a whole line of the text; if so, *after is what follows it. */
@@ -73,8 +76,9 @@ static char *package_of_list(const char *name)
     size_t length = strlen(name);
     const char *colon = strchr(name, ':');
 
-    if (length <= 5 || strcmp(name + length - 5, ".list") != 0)
+    if (length <= 5 || strcmp(name + length - 5, ".list") != 0) {
         return NULL;
+    }
     return strndup(name, colon ? (size_t)(colon - name) : length - 5);
 }
 
@@ -84,11 +88,13 @@ static bool lists_path(const text *list, const char *path)
     char other[4096];
     const char *after;
 
-    if (find_line(list, path, &after))
+    if (find_line(list, path, &after)) {
         return true;
-    if (strncmp(path, "/usr/", 5) == 0)
+    }
+    if (strncmp(path, "/usr/", 5) == 0) {
         return find_line(list, path + 4, &after);
-    return snprintf(other, sizeof(other), "/usr%s", path) < (int)sizeof(other) &&
+    }
+    return snprintf(other, sizeof other, "/usr%s", path) < (int)sizeof other &&
            find_line(list, other, &after);
 }
 
@@ -100,8 +106,9 @@ static char *package_of_path(int records, const char *path)
     char *found = NULL;
 
     if (!folder) {
-        if (info >= 0)
+        if (info >= 0) {
             close(info);
+        }
         return NULL;
     }
     while (!found && (entry = readdir(folder)) != NULL) {
@@ -126,15 +133,16 @@ static char *source_of(int records, const char *package)
     const char *at, *end = status.bytes + status.size;
     char *source = NULL;
 
-    snprintf(line, sizeof(line), "Package: %s", package);
+    snprintf(line, sizeof line, "Package: %s", package);
     if (find_line(&status, line, &at)) {
         while (!source && at < end && *at != '\n') {
             const char *next = memchr(at, '\n', (size_t)(end - at));
             size_t length = next ? (size_t)(next - at) : (size_t)(end - at);
             if (length > 8 && memcmp(at, "Source: ", 8) == 0) {
                 source = strndup(at + 8, length - 8);
-                if (source)
+                if (source) {
                     source[strcspn(source, " ")] = '\0';
+                }
             }
             at += length + (next != NULL);
         }
@@ -147,10 +155,12 @@ static char *name_of_debug_package(const char *package, const char *source)
 {
     char *name = NULL;
 
-    if (strcmp(source, "glibc") == 0)
+    if (strcmp(source, "glibc") == 0) {
         return strdup("libc6-dbg");
-    if (strncmp(source, "python3.", 8) == 0)
+    }
+    if (strncmp(source, "python3.", 8) == 0) {
         return asprintf(&name, "%s-dbg", source) < 0 ? NULL : name;
+    }
     return asprintf(&name, "%s-dbgsym", package) < 0 ? NULL : name;
 }
 
@@ -161,8 +171,9 @@ char *cp_debug_package(const char *folder, const char *path)
     char *source = package ? source_of(records, package) : NULL;
     char *name = source ? name_of_debug_package(package, source) : NULL;
 
-    if (records >= 0)
+    if (records >= 0) {
         close(records);
+    }
     free(package);
     free(source);
     return name;

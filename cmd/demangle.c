@@ -37,14 +37,16 @@ static bool is_name_byte(char byte)
 static size_t operator_length(const char *text, size_t at)
 {
     static const char word[] = "operator";
-    const size_t word_length = sizeof(word) - 1;
+    const size_t word_length = sizeof word - 1;
 
-    if (strncmp(text + at, word, word_length) != 0 || (at > 0 && is_name_byte(text[at - 1])))
+    if (strncmp(text + at, word, word_length) != 0 || (at > 0 && is_name_byte(text[at - 1]))) {
         return 0;
-    for (size_t i = 0; i < sizeof(bracket_operators) / sizeof(bracket_operators[0]); i++) {
+    }
+    for (size_t i = 0; i < sizeof bracket_operators / sizeof *bracket_operators; i++) {
         size_t length = strlen(bracket_operators[i]);
-        if (strncmp(text + at + word_length, bracket_operators[i], length) == 0)
+        if (strncmp(text + at + word_length, bracket_operators[i], length) == 0) {
             return word_length + length;
+        }
     }
     return 0;
 }
@@ -74,15 +76,16 @@ static size_t skip_bracket(const char *text, size_t at, unsigned depth)
     while (text[at] && text[at] != close) {
         size_t operator_bytes = operator_length(text, at);
 
-        if (operator_bytes)
+        if (operator_bytes) {
             at += operator_bytes;
-        else if (text[at] == '-' && text[at + 1] == '>')
+        } else if (text[at] == '-' && text[at + 1] == '>') {
             at += 2;
-        else if (depth < 500 &&
-                 (text[at] == '(' || text[at] == '{' || (text[at] == '<' && close == '>')))
+        } else if (depth < 500 &&
+                   (text[at] == '(' || text[at] == '{' || (text[at] == '<' && close == '>'))) {
             at = skip_bracket(text, at, depth + 1);
-        else
+        } else {
             at++;
+        }
     }
     return at + (text[at] != '\0');
 }
@@ -117,13 +120,15 @@ static bool is_legacy_rust(const char *name, size_t length)
     unsigned seen = 0;
 
     if (length <= 23 || strncmp(name, "_ZN", 3) != 0 || name[length - 1] != 'E' ||
-        strncmp(name + length - 20, "17h", 3) != 0)
+        strncmp(name + length - 20, "17h", 3) != 0) {
         return false;
+    }
     for (const char *digit = name + length - 17; digit < name + length - 1; digit++) {
         const char *hex = "0123456789abcdef";
         const char *found = strchr(hex, *digit);
-        if (!found)
+        if (!found) {
             return false;
+        }
         seen |= 1u << (found - hex);
     }
     return __builtin_popcount(seen) >= 5; /* a hash, not a word that happens to look like one */
@@ -146,8 +151,9 @@ static char *drop_separators(const char *symbol)
         char *identifier;
         unsigned long length = strtoul(from, &identifier, 10);
 
-        if (length > strlen(identifier))
+        if (length > strlen(identifier)) {
             break;
+        }
         if (length > 1 && *identifier == '_') {
             identifier++;
             length--;
@@ -170,8 +176,9 @@ static char *demangle_rust(const char *name)
     if (strncmp(name, "_R", 2) == 0) {
         end = strchr(name, '.');
     } else if (strncmp(name, "_ZN", 3) == 0) {
-        for (const char *dot = strstr(name, "E."); dot; dot = strstr(dot + 1, "E."))
+        for (const char *dot = strstr(name, "E."); dot; dot = strstr(dot + 1, "E.")) {
             end = dot + 1;
+        }
     } else {
         return NULL;
     }
@@ -192,22 +199,26 @@ static void cut_clones(char *text)
 {
     char *clone = strstr(text, " [clone ");
 
-    if (clone)
+    if (clone) {
         *clone = '\0';
+    }
 }
 
 static char *demangle_symbol(const char *name, cp_demangle_mode mode)
 {
     char *result = demangle_rust(name);
 
-    if (result || name[0] != '_')
+    if (result || name[0] != '_') {
         return result;
+    }
     result =
         cplus_demangle_v3(name, mode == CP_DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS);
-    if (result && mode == CP_DEMANGLE_SIMPLE)
+    if (result && mode == CP_DEMANGLE_SIMPLE) {
         cut_templates(result);
-    if (result && mode == CP_DEMANGLE_FULL)
+    }
+    if (result && mode == CP_DEMANGLE_FULL) {
         cut_clones(result);
+    }
     return result;
 }
 
@@ -216,8 +227,9 @@ static char *demangle_symbol(const char *name, cp_demangle_mode mode)
 /* Java's "Class.<init>" and Go's "pkg.(*Type[...]).Method" have brackets, too. */
 static bool reads_like_cplusplus(const char *name)
 {
-    if (strstr(name, ".<") || strstr(name, "])."))
+    if (strstr(name, ".<") || strstr(name, "]).")) {
         return false;
+    }
     return strpbrk(name, "<>[]") || strstr(name, "::");
 }
 
@@ -227,11 +239,13 @@ static void cut_pairs(char *name, char open, char close)
     size_t depth = 0, first = 0, at = 0;
 
     while (name[at]) {
-        if (name[at] == open && depth++ == 0)
+        if (name[at] == open && depth++ == 0) {
             first = at;
+        }
         if (name[at] == close) {
-            if (depth == 0)
+            if (depth == 0) {
                 return;
+            }
             if (--depth == 0) {
                 memmove(name + first, name + at + 1, strlen(name + at + 1) + 1);
                 at = first;
@@ -255,7 +269,7 @@ int cp_demangle_mode_named(const char *name, cp_demangle_mode *mode)
         {"none", CP_DEMANGLE_NONE},
     };
 
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (strcmp(modes[i].name, name) == 0) {
             *mode = modes[i].mode;
             return 0;
@@ -268,8 +282,9 @@ char *cp_demangle_as(const char *name, cp_demangle_mode mode)
 {
     char *result = mode == CP_DEMANGLE_NONE ? NULL : demangle_symbol(name, mode);
 
-    if (result)
+    if (result) {
         return result;
+    }
     result = strdup(name);
     if (!result) {
         cp_complain("out of memory while reading names");
@@ -277,8 +292,9 @@ char *cp_demangle_as(const char *name, cp_demangle_mode mode)
     }
     if (mode <= CP_DEMANGLE_TEMPLATES && reads_like_cplusplus(name)) {
         cut_pairs(result, '(', ')');
-        if (mode == CP_DEMANGLE_SIMPLE)
+        if (mode == CP_DEMANGLE_SIMPLE) {
             cut_pairs(result, '<', '>');
+        }
     }
     return result;
 }

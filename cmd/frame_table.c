@@ -25,7 +25,7 @@ static uint32_t append_frame(frame_builder *builder, const cp_frame *frame)
 
     if (frames->count == builder->capacity) {
         builder->capacity *= 2;
-        frames->frames = cp_heap_resize(frames->frames, builder->capacity, sizeof(*frames->frames));
+        frames->frames = cp_heap_resize(frames->frames, builder->capacity, sizeof *frames->frames);
     }
     frames->frames[frames->count] = *frame;
     return frames->count++;
@@ -36,13 +36,16 @@ static const char *base_name(cp_pool *pool, const char *path)
 {
     size_t end = strlen(path), begin;
 
-    while (end > 1 && path[end - 1] == '/')
+    while (end > 1 && path[end - 1] == '/') {
         end--;
+    }
     begin = end;
-    while (begin > 0 && path[begin - 1] != '/')
+    while (begin > 0 && path[begin - 1] != '/') {
         begin--;
-    if (begin == end)
+    }
+    if (begin == end) {
         return "/";
+    }
     return cp_pool_copy(pool, path + begin, end - begin);
 }
 
@@ -51,8 +54,9 @@ static void label_nameless(cp_frames *frames, cp_frame *frame)
     const char *file = cp_profile_text(frames->profile, frame->program);
 
     frame->label = "<unknown>";
-    if (frame->program)
+    if (frame->program) {
         frame->label = cp_pool_printf(&frames->pool, "[%s]", base_name(&frames->pool, file));
+    }
     frame->label_length = strlen(frame->label);
 }
 
@@ -60,12 +64,13 @@ static uint32_t *nameless_slot(frame_builder *builder, const cp_frame *frame)
 {
     const uint64_t key[] = {frame->program, (uint64_t)frame->start_line};
     uint32_t mask = builder->slot_count - 1;
-    uint32_t at = (uint32_t)cp_hash_bytes(key, sizeof(key), 0) & mask;
+    uint32_t at = (uint32_t)cp_hash_bytes(key, sizeof key, 0) & mask;
 
     for (; builder->slots[at]; at = (at + 1) & mask) {
         const cp_frame *known = &builder->frames->frames[builder->slots[at] - 1];
-        if (known->program == frame->program && known->start_line == frame->start_line)
+        if (known->program == frame->program && known->start_line == frame->start_line) {
             break;
+        }
     }
     return &builder->slots[at];
 }
@@ -76,10 +81,12 @@ static void grow_slots(frame_builder *builder)
     uint32_t old_count = builder->slot_count;
 
     builder->slot_count *= 2;
-    builder->slots = cp_heap_alloc(builder->slot_count, sizeof(*builder->slots));
-    for (uint32_t i = 0; i < old_count; i++)
-        if (old[i])
+    builder->slots = cp_heap_alloc(builder->slot_count, sizeof *builder->slots);
+    for (uint32_t i = 0; i < old_count; i++) {
+        if (old[i]) {
             *nameless_slot(builder, &builder->frames->frames[old[i] - 1]) = old[i];
+        }
+    }
     free(old);
 }
 
@@ -88,8 +95,9 @@ static uint32_t nameless_frame(frame_builder *builder, cp_string program, int64_
     cp_frame frame = {.program = program, .start_line = start_line};
     uint32_t *slot = nameless_slot(builder, &frame);
 
-    if (*slot)
+    if (*slot) {
         return *slot - 1;
+    }
     if (2 * ++builder->nameless > builder->slot_count) {
         grow_slots(builder);
         slot = nameless_slot(builder, &frame);
@@ -107,8 +115,9 @@ static uint32_t named_frame(frame_builder *builder, cp_string name)
                       .label = cp_strings_get(strings, name),
                       .label_length = cp_strings_length(strings, name)};
 
-    if (*known == NO_FRAME)
+    if (*known == NO_FRAME) {
         *known = append_frame(builder, &frame);
+    }
     return *known;
 }
 
@@ -117,12 +126,14 @@ static uint32_t frame_of_line(frame_builder *builder, const cp_location *locatio
     const cp_profile *profile = builder->frames->profile;
     cp_string program = 0;
 
-    if (location->mapping != CP_NO_MAPPING)
+    if (location->mapping != CP_NO_MAPPING) {
         program = profile->mappings[location->mapping].file;
+    }
     if (line < location->line_count) {
         const cp_function *function = &profile->functions[location->lines[line].function];
-        if (function->name)
+        if (function->name) {
             return named_frame(builder, function->name);
+        }
         return nameless_frame(builder, program, function->start_line);
     }
     return nameless_frame(builder, program, 0);
@@ -139,8 +150,9 @@ static void add_locations(frame_builder *builder)
         uint32_t lines = location->line_count ? location->line_count : 1;
 
         frames->first_of[i] = at;
-        for (uint32_t line = 0; line < lines; line++)
+        for (uint32_t line = 0; line < lines; line++) {
             frames->of_line[at++] = frame_of_line(builder, location, line);
+        }
     }
     frames->first_of[profile->location_count] = at;
 }
@@ -150,18 +162,18 @@ void cp_frames_init(cp_frames *frames, const cp_profile *profile)
     frame_builder builder = {.frames = frames, .capacity = 256, .slot_count = 64};
     size_t lines = 0;
 
-    memset(frames, 0, sizeof(*frames));
+    memset(frames, 0, sizeof *frames);
     frames->profile = profile;
     cp_pool_init(&frames->pool);
-    for (uint32_t i = 0; i < profile->location_count; i++)
+    for (uint32_t i = 0; i < profile->location_count; i++) {
         lines += profile->locations[i].line_count ? profile->locations[i].line_count : 1;
-    frames->of_line = cp_heap_alloc(lines, sizeof(*frames->of_line));
-    frames->first_of =
-        cp_heap_alloc((size_t)profile->location_count + 1, sizeof(*frames->first_of));
-    frames->frames = cp_heap_alloc(builder.capacity, sizeof(*frames->frames));
-    builder.of_name = cp_heap_alloc(profile->strings.count, sizeof(*builder.of_name));
-    memset(builder.of_name, 0xff, profile->strings.count * sizeof(*builder.of_name));
-    builder.slots = cp_heap_alloc(builder.slot_count, sizeof(*builder.slots));
+    }
+    frames->of_line = cp_heap_alloc(lines, sizeof *frames->of_line);
+    frames->first_of = cp_heap_alloc((size_t)profile->location_count + 1, sizeof *frames->first_of);
+    frames->frames = cp_heap_alloc(builder.capacity, sizeof *frames->frames);
+    builder.of_name = cp_heap_alloc(profile->strings.count, sizeof *builder.of_name);
+    memset(builder.of_name, 0xff, profile->strings.count * sizeof *builder.of_name);
+    builder.slots = cp_heap_alloc(builder.slot_count, sizeof *builder.slots);
     add_locations(&builder);
     free(builder.of_name);
     free(builder.slots);
@@ -173,13 +185,15 @@ void cp_frames_release(cp_frames *frames)
     free(frames->of_line);
     free(frames->first_of);
     cp_pool_release(&frames->pool);
-    memset(frames, 0, sizeof(*frames));
+    memset(frames, 0, sizeof *frames);
 }
 
 bool cp_frames_have_inlined(const cp_frames *frames)
 {
-    for (uint32_t i = 0; i < frames->profile->location_count; i++)
-        if (frames->profile->locations[i].line_count > 1)
+    for (uint32_t i = 0; i < frames->profile->location_count; i++) {
+        if (frames->profile->locations[i].line_count > 1) {
             return true;
+        }
+    }
     return false;
 }

@@ -39,8 +39,9 @@ typedef struct builder {
 
 static bool next_word(words *w, uint64_t *word)
 {
-    if ((size_t)(w->end - w->at) < w->size)
+    if ((size_t)(w->end - w->at) < w->size) {
         return false;
+    }
     *word = 0;
     for (unsigned i = 0; i < w->size; i++) {
         unsigned byte = w->big_endian ? i : w->size - 1 - i;
@@ -57,8 +58,9 @@ static bool open_words(words *w, const uint8_t *data, size_t length, uint64_t *p
         unsigned got = 0;
 
         *w = (words){data, data, data + length, variant < 2 ? 4 : 8, variant % 2};
-        while (got < HEADER_WORDS && next_word(w, &header[got]))
+        while (got < HEADER_WORDS && next_word(w, &header[got])) {
             got++;
+        }
         if (got == HEADER_WORDS && header[0] == 0 && header[1] == 3 && header[2] == 0 &&
             header[3] > 0 && header[4] == 0) {
             *period_us = header[3];
@@ -80,10 +82,11 @@ bool cp_gperftools_is(const uint8_t *data, size_t length)
 
 static uint64_t *location_slot(const builder *b, uint64_t address)
 {
-    uint64_t at = cp_hash_bytes(&address, sizeof(address), 0) & b->slot_mask;
+    uint64_t at = cp_hash_bytes(&address, sizeof address, 0) & b->slot_mask;
 
-    while (b->slots[at] && b->profile->locations[b->slots[at] - 1].address != address)
+    while (b->slots[at] && b->profile->locations[b->slots[at] - 1].address != address) {
         at = (at + 1) & b->slot_mask;
+    }
     return &b->slots[at];
 }
 
@@ -93,8 +96,9 @@ static uint32_t find_or_add_location(builder *b, uint64_t address)
     uint64_t *slot = location_slot(b, address);
     cp_location *location;
 
-    if (*slot)
+    if (*slot) {
         return (uint32_t)(*slot - 1);
+    }
     location = &profile->locations[profile->location_count++];
     location->address = address;
     location->mapping = CP_NO_MAPPING;
@@ -119,8 +123,9 @@ static void add_sample(builder *b, const uint64_t *addresses, uint64_t count, ui
 
     sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, depth);
     sample->location_count = depth;
-    for (uint32_t i = 0; i < depth; i++)
+    for (uint32_t i = 0; i < depth; i++) {
         sample->locations[i] = find_or_add_location(b, addresses[i] - (i > 0));
+    }
     sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, 2);
     sample->values[0] = (int64_t)count;
     sample->values[1] = (int64_t)(count * (uint64_t)profile->period);
@@ -147,10 +152,12 @@ static int read_samples(builder *b)
             status = bad_stack(b, record, depth);
             break;
         }
-        for (uint64_t i = 0; i < depth; i++)
+        for (uint64_t i = 0; i < depth; i++) {
             next_word(w, &addresses[i]);
-        if (count == 0 && depth == 1 && addresses[0] == 0)
+        }
+        if (count == 0 && depth == 1 && addresses[0] == 0) {
             break;
+        }
         add_sample(b, addresses, count, (uint32_t)depth);
     }
     free(addresses);
@@ -166,8 +173,9 @@ static uint64_t second_address(const cp_profile *profile, uint32_t sample)
 
 static void remove_second(cp_sample *sample)
 {
-    for (uint32_t i = 2; i < sample->location_count; i++)
+    for (uint32_t i = 2; i < sample->location_count; i++) {
         sample->locations[i - 1] = sample->locations[i];
+    }
     sample->location_count--;
 }
 
@@ -182,20 +190,26 @@ static bool remove_handler_frame(cp_profile *profile)
     uint64_t candidate = 0;
 
     for (uint32_t i = 0; i < profile->sample_count; i++) {
-        if (profile->samples[i].location_count < 2)
+        if (profile->samples[i].location_count < 2) {
             continue;
-        if (votes == 0)
+        }
+        if (votes == 0) {
             candidate = second_address(profile, i);
+        }
         votes = second_address(profile, i) == candidate ? votes + 1 : votes - 1;
     }
-    for (uint32_t i = 0; i < profile->sample_count; i++)
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
         matches +=
             profile->samples[i].location_count >= 2 && second_address(profile, i) == candidate;
-    if (matches == 0 || matches < profile->sample_count - margin)
+    }
+    if (matches == 0 || matches < profile->sample_count - margin) {
         return false;
-    for (uint32_t i = 0; i < profile->sample_count; i++)
-        if (profile->samples[i].location_count >= 2 && second_address(profile, i) == candidate)
+    }
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (profile->samples[i].location_count >= 2 && second_address(profile, i) == candidate) {
             remove_second(&profile->samples[i]);
+        }
+    }
     return true;
 }
 
@@ -205,8 +219,9 @@ static void remove_doubled_leaves(cp_profile *profile)
     for (uint32_t i = 0; i < profile->sample_count; i++) {
         cp_sample *sample = &profile->samples[i];
         if (sample->location_count > 1 &&
-            profile->locations[sample->locations[0]].address == second_address(profile, i) + 1)
+            profile->locations[sample->locations[0]].address == second_address(profile, i) + 1) {
             remove_second(sample);
+        }
     }
 }
 
@@ -224,11 +239,13 @@ static bool parse_map_line(cp_profile *profile, char *line, cp_mapping *mapping)
     const char *inode = strtok_r(NULL, " \t", &rest);
     const char *file = strtok_r(NULL, " \t", &rest);
 
-    if (!inode || !strchr(device, ':') || !strchr(permissions, 'x'))
+    if (!inode || !strchr(device, ':') || !strchr(permissions, 'x')) {
         return false;
+    }
     mapping->start = strtoull(range, &end, 16);
-    if (end == range || *end != '-')
+    if (end == range || *end != '-') {
         return false;
+    }
     mapping->limit = strtoull(end + 1, NULL, 16);
     mapping->offset = strtoull(offset, NULL, 16);
     mapping->file = file ? cp_strings_put(&profile->strings, file) : 0;
@@ -238,10 +255,12 @@ static bool parse_map_line(cp_profile *profile, char *line, cp_mapping *mapping)
 /* Two ranges of one file, one behind the other, are one mapping. */
 static bool continues(const cp_mapping *last, const cp_mapping *next)
 {
-    if (last->file && next->file && last->file != next->file)
+    if (last->file && next->file && last->file != next->file) {
         return false;
-    if (last->limit != next->start)
+    }
+    if (last->limit != next->start) {
         return false;
+    }
     return !last->offset || !next->offset ||
            last->offset + (last->limit - last->start) == next->offset;
 }
@@ -254,22 +273,26 @@ static void add_mapping(builder *b, const cp_mapping *mapping)
         cp_mapping *last = &profile->mappings[profile->mapping_count - 1];
         if (continues(last, mapping)) {
             last->limit = mapping->limit;
-            if (mapping->file)
+            if (mapping->file) {
                 last->file = mapping->file;
+            }
             return;
         }
     }
-    if (profile->mapping_count < b->mapping_capacity)
+    if (profile->mapping_count < b->mapping_capacity) {
         profile->mappings[profile->mapping_count++] = *mapping;
+    }
 }
 
 static bool is_library(const char *file)
 {
     const char *so = strstr(file, ".so");
 
-    for (; so; so = strstr(so + 1, ".so"))
-        if (so[3] == '\0' || ((so[3] == '.' || so[3] == '_') && so[4] >= '0' && so[4] <= '9'))
+    for (; so; so = strstr(so + 1, ".so")) {
+        if (so[3] == '\0' || ((so[3] == '.' || so[3] == '_') && so[4] >= '0' && so[4] <= '9')) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -280,8 +303,9 @@ static void put_program_first(cp_profile *profile)
         cp_mapping mapping = profile->mappings[i];
         const char *file = cp_profile_text(profile, mapping.file);
 
-        if (!*file || *file == '[' || is_library(file))
+        if (!*file || *file == '[' || is_library(file)) {
             continue;
+        }
         profile->mappings[i] = profile->mappings[0];
         profile->mappings[0] = mapping;
         return;
@@ -299,11 +323,12 @@ static void read_mappings(builder *b)
         size_t length = (size_t)((newline ? newline : end) - at);
         cp_mapping mapping = {0};
 
-        if (length < sizeof(line)) {
+        if (length < sizeof line) {
             memcpy(line, at, length);
             line[length] = '\0';
-            if (parse_map_line(b->profile, line, &mapping))
+            if (parse_map_line(b->profile, line, &mapping)) {
                 add_mapping(b, &mapping);
+            }
         }
         at += length + 1;
     }
@@ -312,9 +337,11 @@ static void read_mappings(builder *b)
 
 static uint32_t find_mapping(const cp_profile *profile, uint64_t address)
 {
-    for (uint32_t i = 0; i < profile->mapping_count; i++)
-        if (profile->mappings[i].start <= address && address < profile->mappings[i].limit)
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        if (profile->mappings[i].start <= address && address < profile->mappings[i].limit) {
             return i;
+        }
+    }
     return CP_NO_MAPPING;
 }
 
@@ -326,13 +353,16 @@ static void assign_mappings(cp_profile *profile)
     for (uint32_t i = 0; i < profile->location_count; i++) {
         cp_location *location = &profile->locations[i];
 
-        if (location->address == 0)
+        if (location->address == 0) {
             continue;
+        }
         location->mapping = find_mapping(profile, location->address);
-        if (location->mapping != CP_NO_MAPPING)
+        if (location->mapping != CP_NO_MAPPING) {
             continue;
-        if (profile->mapping_count == known)
+        }
+        if (profile->mapping_count == known) {
             profile->mappings[profile->mapping_count++].limit = UINT64_MAX;
+        }
         location->mapping = known;
     }
 }
@@ -343,8 +373,9 @@ static size_t count_lines(const words *w)
 {
     size_t lines = 1;
 
-    for (const uint8_t *at = w->at; at < w->end; at++)
+    for (const uint8_t *at = w->at; at < w->end; at++) {
         lines += *at == '\n';
+    }
     return lines;
 }
 
@@ -356,9 +387,10 @@ static void allocate(builder *b, uint64_t period_us)
 
     profile->samples = CP_POOL_ARRAY(&profile->pool, cp_sample, w / 2 + 1);
     profile->locations = CP_POOL_ARRAY(&profile->pool, cp_location, w + 1);
-    for (b->slot_mask = 16; b->slot_mask < 2 * w; b->slot_mask *= 2)
+    for (b->slot_mask = 16; b->slot_mask < 2 * w; b->slot_mask *= 2) {
         continue;
-    b->slots = cp_heap_alloc(b->slot_mask, sizeof(*b->slots));
+    }
+    b->slots = cp_heap_alloc(b->slot_mask, sizeof *b->slots);
     b->slot_mask--;
 
     profile->sample_types = CP_POOL_ARRAY(&profile->pool, cp_value_type, 2);
@@ -375,10 +407,12 @@ static int decode(builder *b)
 {
     cp_profile *profile = b->profile;
 
-    if (read_samples(b) < 0)
+    if (read_samples(b) < 0) {
         return -1;
-    if (remove_handler_frame(profile))
+    }
+    if (remove_handler_frame(profile)) {
         remove_handler_frame(profile);
+    }
     b->mapping_capacity = (uint32_t)count_lines(&b->words);
     profile->mappings = CP_POOL_ARRAY(&profile->pool, cp_mapping, (size_t)b->mapping_capacity + 1);
     read_mappings(b);
@@ -393,8 +427,9 @@ int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, c
     uint64_t period_us;
     int status;
 
-    if (!open_words(&b.words, data, length, &period_us))
+    if (!open_words(&b.words, data, length, &period_us)) {
         return cp_fail(error, "byte 0: expected the header of a gperftools profile, found none");
+    }
     b.profile = cp_profile_new();
     allocate(&b, period_us);
     status = decode(&b);

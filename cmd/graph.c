@@ -32,11 +32,12 @@ static uint32_t *edge_slot(graph_builder *builder, uint32_t src, uint32_t dest)
     const cp_edge *edges = builder->graph->edges;
     uint64_t key = (uint64_t)src << 32 | dest;
     uint32_t mask = builder->slot_count - 1;
-    uint32_t at = (uint32_t)cp_hash_bytes(&key, sizeof(key), 0) & mask;
+    uint32_t at = (uint32_t)cp_hash_bytes(&key, sizeof key, 0) & mask;
 
-    while (builder->slots[at] &&
-           (edges[builder->slots[at] - 1].src != src || edges[builder->slots[at] - 1].dest != dest))
+    while (builder->slots[at] && (edges[builder->slots[at] - 1].src != src ||
+                                  edges[builder->slots[at] - 1].dest != dest)) {
         at = (at + 1) & mask;
+    }
     return &builder->slots[at];
 }
 
@@ -45,14 +46,15 @@ static void grow_edges(graph_builder *builder)
     cp_graph *graph = builder->graph;
 
     builder->edge_capacity *= 2;
-    graph->edges = cp_heap_resize(graph->edges, builder->edge_capacity, sizeof(*graph->edges));
+    graph->edges = cp_heap_resize(graph->edges, builder->edge_capacity, sizeof *graph->edges);
     builder->edge_seen =
-        cp_heap_resize(builder->edge_seen, builder->edge_capacity, sizeof(*builder->edge_seen));
+        cp_heap_resize(builder->edge_seen, builder->edge_capacity, sizeof *builder->edge_seen);
     free(builder->slots);
     builder->slot_count *= 2;
-    builder->slots = cp_heap_alloc(builder->slot_count, sizeof(*builder->slots));
-    for (uint32_t i = 0; i < graph->edge_count; i++)
+    builder->slots = cp_heap_alloc(builder->slot_count, sizeof *builder->slots);
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
         *edge_slot(builder, graph->edges[i].src, graph->edges[i].dest) = i + 1;
+    }
 }
 
 static uint32_t find_or_add_edge(graph_builder *builder, uint32_t src, uint32_t dest)
@@ -61,8 +63,9 @@ static uint32_t find_or_add_edge(graph_builder *builder, uint32_t src, uint32_t 
     uint32_t *slot = edge_slot(builder, src, dest);
     uint32_t index;
 
-    if (*slot)
+    if (*slot) {
         return *slot - 1;
+    }
     if (graph->edge_count == builder->edge_capacity) {
         grow_edges(builder);
         slot = edge_slot(builder, src, dest);
@@ -89,11 +92,13 @@ static void count_edge(graph_builder *builder, uint32_t src, uint32_t dest, int6
     uint32_t index;
     cp_edge *edge;
 
-    if (!builder->with_edges || src == dest)
+    if (!builder->with_edges || src == dest) {
         return;
+    }
     index = find_or_add_edge(builder, src, dest);
-    if (builder->edge_seen[index] == stamp)
+    if (builder->edge_seen[index] == stamp) {
         return;
+    }
     builder->edge_seen[index] = stamp;
     edge = &builder->graph->edges[index];
     add_wrapping(&edge->weight, value);
@@ -117,27 +122,32 @@ static void add_sample(graph_builder *builder, const cp_sample *sample, int64_t 
             uint32_t frame = frames->of_line[line];
 
             gap = builder->kept && !builder->kept[frame];
-            if (gap)
+            if (gap) {
                 continue;
+            }
             if (builder->node_seen[frame] != stamp) {
                 builder->node_seen[frame] = stamp;
                 add_wrapping(&nodes[frame].cum, value);
             }
-            if (parent != NO_FRAME)
+            if (parent != NO_FRAME) {
                 count_edge(builder, parent, frame, value, line != end - 1, stamp);
+            }
             parent = frame;
         }
     }
-    if (parent != NO_FRAME && !gap)
+    if (parent != NO_FRAME && !gap) {
         add_wrapping(&nodes[parent].flat, value);
+    }
 }
 
 static void collect_nodes(cp_graph *graph)
 {
-    graph->order = cp_heap_alloc(graph->frames->count, sizeof(*graph->order));
-    for (uint32_t i = 0; i < graph->frames->count; i++)
-        if (graph->nodes[i].cum || graph->nodes[i].flat)
+    graph->order = cp_heap_alloc(graph->frames->count, sizeof *graph->order);
+    for (uint32_t i = 0; i < graph->frames->count; i++) {
+        if (graph->nodes[i].cum || graph->nodes[i].flat) {
             graph->order[graph->count++] = i;
+        }
+    }
 }
 
 void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_index, const bool *kept,
@@ -150,21 +160,23 @@ void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_inde
                              .edge_capacity = 1024,
                              .slot_count = 2048};
 
-    memset(graph, 0, sizeof(*graph));
+    memset(graph, 0, sizeof *graph);
     graph->frames = frames;
-    graph->nodes = cp_heap_alloc(frames->count, sizeof(*graph->nodes));
+    graph->nodes = cp_heap_alloc(frames->count, sizeof *graph->nodes);
     for (uint32_t i = 0; i < frames->count; i++) {
         graph->nodes[i].frame = i;
         graph->nodes[i].first_in = CP_NO_EDGE;
     }
-    graph->edges = cp_heap_alloc(builder.edge_capacity, sizeof(*graph->edges));
-    builder.slots = cp_heap_alloc(builder.slot_count, sizeof(*builder.slots));
-    builder.node_seen = cp_heap_alloc(frames->count, sizeof(*builder.node_seen));
-    builder.edge_seen = cp_heap_alloc(builder.edge_capacity, sizeof(*builder.edge_seen));
-    for (uint32_t i = 0; i < profile->sample_count; i++)
-        if (profile->samples[i].values[value_index])
+    graph->edges = cp_heap_alloc(builder.edge_capacity, sizeof *graph->edges);
+    builder.slots = cp_heap_alloc(builder.slot_count, sizeof *builder.slots);
+    builder.node_seen = cp_heap_alloc(frames->count, sizeof *builder.node_seen);
+    builder.edge_seen = cp_heap_alloc(builder.edge_capacity, sizeof *builder.edge_seen);
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (profile->samples[i].values[value_index]) {
             add_sample(&builder, &profile->samples[i], profile->samples[i].values[value_index],
                        i + 1);
+        }
+    }
     collect_nodes(graph);
     free(builder.slots);
     free(builder.node_seen);
@@ -176,22 +188,24 @@ void cp_graph_release(cp_graph *graph)
     free(graph->nodes);
     free(graph->order);
     free(graph->edges);
-    memset(graph, 0, sizeof(*graph));
+    memset(graph, 0, sizeof *graph);
 }
 
 int64_t cp_graph_flat_sum(const cp_graph *graph)
 {
     int64_t sum = 0;
 
-    for (uint32_t i = 0; i < graph->count; i++)
+    for (uint32_t i = 0; i < graph->count; i++) {
         add_wrapping(&sum, graph->nodes[graph->order[i]].flat);
+    }
     return sum;
 }
 
 void cp_graph_cut_edges(cp_graph *graph, int64_t least)
 {
-    for (uint32_t i = 0; i < graph->edge_count; i++)
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
         graph->edges[i].cut = graph->edges[i].cut || cp_measure_abs(graph->edges[i].weight) < least;
+    }
 }
 
 /* ---- Order --------------------------------------------------------------------------------- */
@@ -209,8 +223,9 @@ static int compare_bytes(const char *left, size_t left_length, const char *right
     size_t shorter = left_length < right_length ? left_length : right_length;
     int order = memcmp(left, right, shorter);
 
-    if (order)
+    if (order) {
         return order;
+    }
     return left_length < right_length ? -1 : left_length > right_length;
 }
 
@@ -221,12 +236,14 @@ static int compare_attributes(const cp_frames *frames, const cp_frame *left, con
     const cp_frame *both[2] = {left, right};
     int order;
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (asprintf(&texts[i], "{%s  0  %lld 0 %s}",
                      cp_profile_text(frames->profile, both[i]->name),
                      (long long)both[i]->start_line,
-                     cp_profile_text(frames->profile, both[i]->program)) < 0)
+                     cp_profile_text(frames->profile, both[i]->program)) < 0) {
             abort();
+        }
+    }
     order = strcmp(texts[0], texts[1]);
     free(texts[0]);
     free(texts[1]);
@@ -240,12 +257,15 @@ static int compare_nodes(const cp_graph *graph, uint32_t left, uint32_t right, b
     const cp_frame *fb = &graph->frames->frames[right];
     int order = by_cum ? compare_values(a->cum, b->cum) : compare_values(a->flat, b->flat);
 
-    if (order == 0)
+    if (order == 0) {
         order = compare_bytes(fa->label, fa->label_length, fb->label, fb->label_length);
-    if (order == 0)
+    }
+    if (order == 0) {
         order = by_cum ? compare_values(a->flat, b->flat) : compare_values(a->cum, b->cum);
-    if (order == 0 && left != right)
+    }
+    if (order == 0 && left != right) {
         order = compare_attributes(graph->frames, fa, fb);
+    }
     return order;
 }
 
@@ -261,6 +281,6 @@ static int compare_by_cum(const void *left, const void *right, void *graph)
 
 void cp_graph_sort(cp_graph *graph, bool by_cum)
 {
-    qsort_r(graph->order, graph->count, sizeof(*graph->order),
+    qsort_r(graph->order, graph->count, sizeof *graph->order,
             by_cum ? compare_by_cum : compare_by_flat, graph);
 }

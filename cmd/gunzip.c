@@ -27,10 +27,12 @@ static void make_room(cp_bytes *out, size_t limit)
 {
     size_t wanted = out->capacity < STEP_BYTES ? STEP_BYTES : out->capacity * 2;
 
-    if (out->length < out->capacity)
+    if (out->length < out->capacity) {
         return;
-    if (wanted > limit + 1)
+    }
+    if (wanted > limit + 1) {
         wanted = limit + 1;
+    }
     out->data = cp_heap_resize(out->data, wanted, 1);
     out->capacity = wanted;
 }
@@ -39,11 +41,12 @@ static int bad_data(const z_stream *stream, size_t length, int status, cp_error 
 {
     size_t offset = length - stream->avail_in;
 
-    if (status == Z_BUF_ERROR)
+    if (status == Z_BUF_ERROR) {
         return cp_fail(error,
                        "byte %zu: expected more gzip data, found the end of the file; it is cut "
                        "short (is it still being written?)",
                        offset);
+    }
     return cp_fail(error, "byte %zu: expected valid gzip data, found %s", offset,
                    stream->msg ? stream->msg : "something else");
 }
@@ -65,24 +68,27 @@ static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t l
         room = stream->avail_out;
         status = inflate(stream, Z_NO_FLUSH);
         out->length += room - stream->avail_out;
-        if (out->length > limit)
+        if (out->length > limit) {
             return cp_fail(error,
                            "byte %zu: expected a profile of at most %zu bytes, found more (by "
                            "decompressing only so far); this is no profile",
                            length - stream->avail_in, limit);
+        }
         if (status == Z_STREAM_END) {
-            if (!cp_gzip_is(stream->next_in, stream->avail_in))
+            if (!cp_gzip_is(stream->next_in, stream->avail_in)) {
                 break;
+            }
             inflateReset(stream);
         } else if (status != Z_OK) {
             return bad_data(stream, length, status, error);
         }
     }
-    if (stream->avail_in)
+    if (stream->avail_in) {
         return cp_fail(error,
                        "byte %zu: expected the end of the file, found %zu bytes after the "
                        "gzip data",
                        length - stream->avail_in, (size_t)stream->avail_in);
+    }
     return 0;
 }
 
@@ -91,8 +97,9 @@ int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, cp_bytes *o
     z_stream stream = {0};
     int result;
 
-    if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
+    if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
         return cp_fail(error, "byte 0: zlib cannot start: %s", stream.msg ? stream.msg : "memory");
+    }
     result = expand(&stream, data, length, limit, out, error);
     inflateEnd(&stream);
     return result;
@@ -117,9 +124,9 @@ void cp_gzip_compress(const uint8_t *data, size_t length, cp_bytes *out)
         length -= step;
         do {
             stream.next_out = buffer;
-            stream.avail_out = sizeof(buffer);
+            stream.avail_out = sizeof buffer;
             status = deflate(&stream, length ? Z_NO_FLUSH : Z_FINISH);
-            cp_bytes_append(out, buffer, sizeof(buffer) - stream.avail_out);
+            cp_bytes_append(out, buffer, sizeof buffer - stream.avail_out);
         } while (stream.avail_out == 0);
     } while (status != Z_STREAM_END);
     deflateEnd(&stream);

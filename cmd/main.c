@@ -19,16 +19,20 @@ int main(int argc, char **argv)
     const cp_verb *verb;
     char *help[] = {"help", NULL};
 
-    if (argc < 2)
+    if (argc < 2) {
         return cp_bad_usage(NULL, "expected a verb, such as record or top");
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-version") == 0)
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-version") == 0) {
         return print_version();
+    }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-help") == 0 ||
-        strcmp(argv[1], "-h") == 0)
+        strcmp(argv[1], "-h") == 0) {
         return cp_run_help(1, help);
+    }
     verb = cp_verb_find(argv[1]);
-    if (!verb)
+    if (!verb) {
         return cp_bad_usage(NULL, "unknown verb '%s'", argv[1]);
+    }
     if (!verb->run) {
         cp_complain("%s: not in this version", verb->name);
         return CP_EXIT_BAD_USAGE;

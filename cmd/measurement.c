@@ -56,7 +56,7 @@ static const family families[] = {
       {"P*GCU", 1e15, {"petagcu"}}}},
 };
 
-#define FAMILIES (sizeof(families) / sizeof(families[0]))
+#define FAMILIES (sizeof families / sizeof *families)
 
 /* Longer than any alias with its plural. */
 #define MAX_UNIT_BYTES 16
@@ -66,12 +66,15 @@ static bool normalize(const char *u, char *normal)
 {
     size_t length = strlen(u);
 
-    if (length >= MAX_UNIT_BYTES)
+    if (length >= MAX_UNIT_BYTES) {
         return false;
-    for (size_t i = 0; i <= length; i++)
+    }
+    for (size_t i = 0; i <= length; i++) {
         normal[i] = (char)tolower((unsigned char)u[i]);
-    if (length > 2 && normal[length - 1] == 's')
+    }
+    if (length > 2 && normal[length - 1] == 's') {
         normal[length - 1] = '\0';
+    }
     return true;
 }
 
@@ -79,12 +82,16 @@ static const unit *find_unit(const family *f, const char *name)
 {
     char normal[MAX_UNIT_BYTES];
 
-    if (!normalize(name, normal))
+    if (!normalize(name, normal)) {
         return NULL;
-    for (const unit *u = f->units; u < f->units + 10 && u->name; u++)
-        for (const char *const *alias = u->aliases; *alias; alias++)
-            if (strcmp(*alias, normal) == 0)
+    }
+    for (const unit *u = f->units; u < f->units + 10 && u->name; u++) {
+        for (const char *const *alias = u->aliases; *alias; alias++) {
+            if (strcmp(*alias, normal) == 0) {
                 return u;
+            }
+        }
+    }
     return NULL;
 }
 
@@ -92,9 +99,11 @@ static const unit *largest_fitting(const family *f, double value)
 {
     const unit *best = NULL;
 
-    for (const unit *u = f->units; u < f->units + 10 && u->name; u++)
-        if (value / u->factor >= 1.0)
+    for (const unit *u = f->units; u < f->units + 10 && u->name; u++) {
+        if (value / u->factor >= 1.0) {
             best = u;
+        }
+    }
     return best;
 }
 
@@ -102,10 +111,11 @@ static double convert(const family *f, double value, const char *to, const char 
 {
     const unit *u;
 
-    if (strcmp(to, CP_UNIT_MINIMUM) == 0 || strcmp(to, "auto") == 0)
+    if (strcmp(to, CP_UNIT_MINIMUM) == 0 || strcmp(to, "auto") == 0) {
         u = largest_fitting(f, value);
-    else
+    } else {
         u = find_unit(f, to);
+    }
     *name = u ? u->name : f->base_name;
     return value / (u ? u->factor : f->base_factor);
 }
@@ -114,20 +124,24 @@ static bool is_silent(const char *u)
 {
     static const char *const silent[] = {"count", "sample", "unit", CP_UNIT_MINIMUM, "auto"};
 
-    for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
-        if (strcmp(u, silent[i]) == 0)
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
+        if (strcmp(u, silent[i]) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
 double cp_measure_scale(int64_t value, const char *from, const char *to, const char **u)
 {
-    if (value < 0 && value != INT64_MIN)
+    if (value < 0 && value != INT64_MIN) {
         return -cp_measure_scale(-value, from, to, u);
+    }
     for (size_t i = 0; i < FAMILIES; i++) {
         const unit *source = find_unit(&families[i], from);
-        if (source)
+        if (source) {
             return convert(&families[i], (double)value * source->factor, to, u);
+        }
     }
     *u = is_silent(to) ? "" : to;
     return (double)value;
@@ -138,16 +152,19 @@ char *cp_measure_label(int64_t value, const char *from, const char *to)
     char number[512]; /* the largest double has 309 digits */
     const char *u;
     double scaled = cp_measure_scale(value, from, to, &u);
-    int length = snprintf(number, sizeof(number), "%.2f", scaled);
+    int length = snprintf(number, sizeof number, "%.2f", scaled);
     size_t room;
     char *text;
 
-    if (strcmp(number + length - 3, ".00") == 0)
+    if (strcmp(number + length - 3, ".00") == 0) {
         number[length - 3] = '\0';
-    if (strcmp(number, "-0") == 0)
+    }
+    if (strcmp(number, "-0") == 0) {
         memcpy(number, "0", 2);
-    if (strcmp(number, "0") == 0)
+    }
+    if (strcmp(number, "0") == 0) {
         u = "";
+    }
     room = strlen(number) + strlen(u) + 1;
     text = cp_heap_alloc(room, 1);
     snprintf(text, room, "%s%s", number, u);
@@ -158,21 +175,25 @@ void cp_measure_percent(int64_t value, int64_t total, char *text)
 {
     double percent = total ? fabs((double)value / (double)total) * 100 : 0;
 
-    if (percent >= 99.95 && percent <= 100.05)
+    if (percent >= 99.95 && percent <= 100.05) {
         snprintf(text, CP_PERCENT_BYTES, "  100%%");
-    else if (percent >= 1.0)
+    } else if (percent >= 1.0) {
         snprintf(text, CP_PERCENT_BYTES, "%5.2f%%", percent);
-    else
+    } else {
         snprintf(text, CP_PERCENT_BYTES, "%5.2g%%", percent);
+    }
 }
 
 bool cp_measure_compatible(const char *left, const char *right)
 {
-    if (strcmp(left, right) == 0)
+    if (strcmp(left, right) == 0) {
         return true;
-    for (size_t i = 0; i < FAMILIES; i++)
-        if (find_unit(&families[i], left) && find_unit(&families[i], right))
+    }
+    for (size_t i = 0; i < FAMILIES; i++) {
+        if (find_unit(&families[i], left) && find_unit(&families[i], right)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -183,7 +204,8 @@ int64_t cp_measure_abs(int64_t value)
 
 int64_t cp_measure_truncate(double value)
 {
-    if (value >= -9223372036854775808.0 && value < 9223372036854775808.0)
+    if (value >= -9223372036854775808.0 && value < 9223372036854775808.0) {
         return (int64_t)value;
+    }
     return INT64_MIN;
 }

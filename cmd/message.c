@@ -12,7 +12,7 @@ int cp_fail(cp_error *error, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     return -1;
 }
@@ -40,9 +40,10 @@ int cp_bad_usage(const char *verb, const char *format, ...)
     va_start(arguments, format);
     say(format, arguments);
     va_end(arguments);
-    if (verb)
+    if (verb) {
         fprintf(stderr, "cpprof: see `cpprof help %s`\n", verb);
-    else
+    } else {
         fputs("cpprof: see `cpprof help`\n", stderr);
+    }
     return CP_EXIT_BAD_USAGE;
 }

@@ -26,8 +26,9 @@ static bool is_place(const char *name)
 
 static bool is_nameless(const cp_profile *profile, const cp_location *location)
 {
-    if (!location || location->line_count == 0)
+    if (!location || location->line_count == 0) {
         return true;
+    }
     return is_place(cp_profile_text(profile, profile->functions[location->lines[0].function].name));
 }
 
@@ -39,10 +40,12 @@ static const cp_location *decisive(const cp_report *report, const cp_sample *sam
     bool is_time = strcmp(report->sample_type, "cpu") == 0;
     bool has_caller = !is_time && sample->location_count > 1;
 
-    if (sample->location_count == 0)
+    if (sample->location_count == 0) {
         return NULL;
-    if (has_caller && !is_nameless(report->profile, &locations[sample->locations[0]]))
+    }
+    if (has_caller && !is_nameless(report->profile, &locations[sample->locations[0]])) {
         return &locations[sample->locations[1]];
+    }
     return &locations[sample->locations[0]];
 }
 
@@ -59,8 +62,9 @@ static double sum_up(const cp_report *report, double *shares)
         total += value;
         if (location && location->mapping != CP_NO_MAPPING &&
             cp_profile_text(profile, profile->mappings[location->mapping].file)[0] == '/' &&
-            is_nameless(profile, location))
+            is_nameless(profile, location)) {
             shares[location->mapping] += value;
+        }
     }
     return total;
 }
@@ -69,9 +73,11 @@ static uint32_t largest(const double *shares, uint32_t count)
 {
     uint32_t best = 0;
 
-    for (uint32_t i = 1; i < count; i++)
-        if (shares[i] > shares[best])
+    for (uint32_t i = 1; i < count; i++) {
+        if (shares[i] > shares[best]) {
             best = i;
+        }
+    }
     return best;
 }
 
@@ -90,10 +96,11 @@ static void print_file(const cp_profile *profile, const cp_mapping *mapping, dou
     char *more = NULL;
 
     fprintf(stderr, "  %4.1f%%  %s", percent, base_of(file));
-    if (package)
+    if (package) {
         fprintf(stderr, ": %s", package);
-    else if (mapping->build_id)
+    } else if (mapping->build_id) {
         fprintf(stderr, ": build id %s", cp_profile_text(profile, mapping->build_id));
+    }
     fputc('\n', stderr);
     if (package && !(*packages && strstr(*packages, package)) &&
         asprintf(&more, "%s %s", *packages ? *packages : "", package) >= 0) {
@@ -111,21 +118,23 @@ static void print_advice(const cp_profile *profile, double *shares, double namel
             100 * nameless / total);
     for (int i = 0; i < FILES; i++) {
         uint32_t index = largest(shares, profile->mapping_count);
-        if (100 * shares[index] < total)
+        if (100 * shares[index] < total) {
             break; /* less than 1 % */
+        }
         print_file(profile, &profile->mappings[index], 100 * shares[index] / total, &packages);
         shares[index] = 0;
     }
-    if (packages)
+    if (packages) {
         fprintf(stderr,
                 "Install these, and record again: apt install%s\n"
                 "(-dbgsym: https://wiki.debian.org/HowToGetABacktrace)\n",
                 packages);
-    else
+    } else {
         fputs("Put debug files into /usr/lib/debug/.build-id, and record again; or let go tool "
               "pprof\n"
               "ask for them: DEBUGINFOD_URLS=https://debuginfod.elfutils.org/\n",
               stderr);
+    }
     free(packages);
 }
 
@@ -133,11 +142,12 @@ void cp_nameless_advise(const cp_report *report)
 {
     static bool said;
     const cp_profile *profile = report->profile;
-    double *shares = cp_heap_alloc((size_t)profile->mapping_count + 1, sizeof(*shares));
+    double *shares = cp_heap_alloc((size_t)profile->mapping_count + 1, sizeof *shares);
     double total = sum_up(report, shares), nameless = 0;
 
-    for (uint32_t i = 0; i < profile->mapping_count; i++)
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
         nameless += shares[i];
+    }
     if (!said && total > 0 && 100 * nameless >= PERCENT * total) {
         said = true;
         print_advice(profile, shares, nameless, total);

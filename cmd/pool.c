@@ -30,22 +30,24 @@ static void out_of_memory(void)
 void *cp_heap_alloc(size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size ? size : 1);
-    if (!memory)
+    if (!memory) {
         out_of_memory();
+    }
     return memory;
 }
 
 void *cp_heap_resize(void *old, size_t count, size_t size)
 {
     void *memory = reallocarray(old, count ? count : 1, size ? size : 1);
-    if (!memory)
+    if (!memory) {
         out_of_memory();
+    }
     return memory;
 }
 
 void cp_pool_init(cp_pool *pool)
 {
-    memset(pool, 0, sizeof(*pool));
+    memset(pool, 0, sizeof *pool);
 }
 
 void cp_pool_release(cp_pool *pool)
@@ -65,9 +67,10 @@ static char *new_block(cp_pool *pool, size_t bytes, int behind)
 {
     cp_pool_block *block;
 
-    if (bytes > SIZE_MAX - sizeof(*block))
+    if (bytes > SIZE_MAX - sizeof *block) {
         out_of_memory();
-    block = cp_heap_alloc(1, sizeof(*block) + bytes);
+    }
+    block = cp_heap_alloc(1, sizeof *block + bytes);
     if (behind && pool->blocks) {
         block->older = pool->blocks->older;
         pool->blocks->older = block;
@@ -83,11 +86,13 @@ void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
     size_t bytes;
     char *piece;
 
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT) {
         out_of_memory();
+    }
     bytes = (bytes / ALIGNMENT + 1) * ALIGNMENT; /* never 0, so that no piece is NULL */
-    if (bytes > BLOCK_BYTES / 4)
+    if (bytes > BLOCK_BYTES / 4) {
         return new_block(pool, bytes, 1);
+    }
     if (bytes > pool->free_bytes) {
         pool->next = new_block(pool, BLOCK_BYTES, 0);
         pool->free_bytes = BLOCK_BYTES;
@@ -102,8 +107,9 @@ char *cp_pool_copy(cp_pool *pool, const char *data, size_t length)
 {
     char *copy = cp_pool_alloc(pool, length + 1, 1);
 
-    if (length)
+    if (length) {
         memcpy(copy, data, length);
+    }
     return copy;
 }
 
@@ -116,8 +122,9 @@ char *cp_pool_printf(cp_pool *pool, const char *format, ...)
     va_start(arguments, format);
     length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (length < 0)
+    if (length < 0) {
         out_of_memory();
+    }
     text = cp_pool_alloc(pool, (size_t)length + 1, 1);
     va_start(arguments, format);
     vsnprintf(text, (size_t)length + 1, format, arguments);

@@ -56,34 +56,38 @@ typedef struct decoder {
 
 static bool take_uint(cp_wire *wire, const cp_field *field, const char *what, uint64_t *value)
 {
-    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
+    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what)) {
         return false;
+    }
     *value = field->value;
     return true;
 }
 
 static bool take_int(cp_wire *wire, const cp_field *field, const char *what, int64_t *value)
 {
-    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
+    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what)) {
         return false;
+    }
     *value = (int64_t)field->value;
     return true;
 }
 
 static bool take_bool(cp_wire *wire, const cp_field *field, const char *what, bool *value)
 {
-    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
+    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what)) {
         return false;
+    }
     *value = field->value != 0;
     return true;
 }
 
 static bool string_at(decoder *d, cp_wire *wire, size_t offset, uint64_t index, cp_string *string)
 {
-    if (index >= d->string_count)
+    if (index >= d->string_count) {
         return cp_wire_fail(
             wire, offset, "expected a string index below %u (the size of string_table), found %lld",
             d->string_count, (long long)index);
+    }
     *string = d->strings[index];
     return true;
 }
@@ -91,8 +95,9 @@ static bool string_at(decoder *d, cp_wire *wire, size_t offset, uint64_t index, 
 static bool take_string(decoder *d, cp_wire *wire, const cp_field *field, const char *what,
                         cp_string *string)
 {
-    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what))
+    if (!cp_wire_expect(wire, field, CP_WIRE_VARINT, what)) {
         return false;
+    }
     return string_at(d, wire, field->offset, field->value, string);
 }
 
@@ -107,8 +112,9 @@ static bool check_type(cp_wire *wire, const cp_field *field)
         [PROFILE_PERIOD_TYPE] = "a period type",
     };
 
-    if (messages[field->number])
+    if (messages[field->number]) {
         return cp_wire_expect(wire, field, CP_WIRE_BYTES, messages[field->number]);
+    }
     return true;
 }
 
@@ -118,14 +124,17 @@ static bool count_parts(decoder *d)
     cp_field field;
 
     while (cp_wire_next(&wire, &field)) {
-        if (field.number >= PROFILE_FIELDS)
+        if (field.number >= PROFILE_FIELDS) {
             continue; /* a newer format: what is unknown is skipped */
-        if (!check_type(&wire, &field))
+        }
+        if (!check_type(&wire, &field)) {
             break;
-        if (field.number == PROFILE_COMMENT && field.type == CP_WIRE_BYTES)
+        }
+        if (field.number == PROFILE_COMMENT && field.type == CP_WIRE_BYTES) {
             d->counts[PROFILE_COMMENT] += (uint32_t)cp_wire_count_varints(field.data, field.length);
-        else
+        } else {
             d->counts[field.number]++;
+        }
     }
     return !wire.failed;
 }
@@ -138,19 +147,22 @@ static bool read_strings(decoder *d)
 
     d->strings = cp_heap_alloc(d->counts[PROFILE_STRING], sizeof(cp_string));
     while (cp_wire_next(&wire, &field)) {
-        if (field.number != PROFILE_STRING)
+        if (field.number != PROFILE_STRING) {
             continue;
-        if (count == 0 && field.length != 0)
+        }
+        if (count == 0 && field.length != 0) {
             return cp_wire_fail(&wire, field.offset,
                                 "expected string_table[0] to be empty, found %zu bytes",
                                 field.length);
+        }
         d->strings[count++] =
             cp_strings_add(&d->profile->strings, (const char *)field.data, field.length);
     }
     d->string_count = count;
-    if (count == 0)
+    if (count == 0) {
         return cp_wire_fail(&wire, (size_t)(wire.end - wire.start),
                             "expected a string_table, found the end of the profile without one");
+    }
     return true;
 }
 
@@ -160,10 +172,11 @@ static bool read_value_type(decoder *d, const cp_field *outer, cp_value_type *ty
     cp_field field;
 
     while (cp_wire_next(&wire, &field)) {
-        if (field.number == 1)
+        if (field.number == 1) {
             take_string(d, &wire, &field, "a value type's name", &type->type);
-        else if (field.number == 2)
+        } else if (field.number == 2) {
             take_string(d, &wire, &field, "a value type's unit", &type->unit);
+        }
     }
     return !wire.failed;
 }
@@ -174,14 +187,17 @@ static bool read_comments(decoder *d, const cp_field *field)
     cp_wire wire = d->wire;
     uint64_t index;
 
-    if (field->type != CP_WIRE_BYTES)
+    if (field->type != CP_WIRE_BYTES) {
         return take_string(d, &wire, field, "a comment",
                            &profile->comments[profile->comment_count++]);
+    }
     wire = cp_wire_enter(&d->wire, field);
-    while (cp_wire_varint(&wire, &index))
+    while (cp_wire_varint(&wire, &index)) {
         if (!string_at(d, &wire, field->offset, index,
-                       &profile->comments[profile->comment_count++]))
+                       &profile->comments[profile->comment_count++])) {
             break;
+        }
+    }
     return !wire.failed;
 }
 
@@ -268,10 +284,11 @@ static bool read_time(decoder *d, const cp_field *field)
 {
     cp_profile *profile = d->profile;
 
-    if (profile->time_nanos)
+    if (profile->time_nanos) {
         return cp_wire_fail(&d->wire, field->offset,
                             "expected the end of the profile, found a second time stamp: these are "
                             "several profiles in one file (join them with `cpprof merge`)");
+    }
     return take_int(&d->wire, field, "the time", &profile->time_nanos);
 }
 
@@ -296,7 +313,7 @@ static bool read_header(decoder *d, const cp_field *field)
     case PROFILE_DURATION:
         return take_int(wire, field, "the duration", &profile->duration_nanos);
     case PROFILE_PERIOD_TYPE:
-        memset(&profile->period_type, 0, sizeof(profile->period_type));
+        memset(&profile->period_type, 0, sizeof profile->period_type);
         return read_value_type(d, field, &profile->period_type);
     case PROFILE_PERIOD:
         return take_int(wire, field, "the period", &profile->period);
@@ -319,8 +336,9 @@ static uint32_t count_fields(cp_wire wire, uint64_t number)
     uint32_t count = 0;
 
     wire.error = &ignored; /* the pass that reads will complain */
-    while (cp_wire_next(&wire, &field))
+    while (cp_wire_next(&wire, &field)) {
         count += field.number == number;
+    }
     return count;
 }
 
@@ -331,10 +349,11 @@ static bool read_line(decoder *d, const cp_field *outer, cp_line *line)
     uint64_t function = 0;
 
     while (cp_wire_next(&wire, &field)) {
-        if (field.number == 1)
+        if (field.number == 1) {
             take_uint(&wire, &field, "a line's function id", &function);
-        else if (field.number == 2)
+        } else if (field.number == 2) {
             take_int(&wire, &field, "a line number", &line->line);
+        }
     }
     return !wire.failed &&
            cp_ids_find(&d->functions, &wire, outer->offset, function, &line->function);
@@ -349,8 +368,9 @@ static bool read_location_field(decoder *d, cp_wire *wire, const cp_field *field
     case 1:
         return take_uint(wire, field, "a location's id", id);
     case 2:
-        if (!take_uint(wire, field, "a location's mapping id", &mapping))
+        if (!take_uint(wire, field, "a location's mapping id", &mapping)) {
             return false;
+        }
         location->mapping = CP_NO_MAPPING;
         return mapping == 0 ||
                cp_ids_find(&d->mappings, wire, field->offset, mapping, &location->mapping);
@@ -377,9 +397,11 @@ static bool read_location(decoder *d, const cp_field *outer)
 
     location->mapping = CP_NO_MAPPING;
     location->lines = CP_POOL_ARRAY(&profile->pool, cp_line, count_fields(wire, 4));
-    while (cp_wire_next(&wire, &field))
-        if (!read_location_field(d, &wire, &field, location, &id))
+    while (cp_wire_next(&wire, &field)) {
+        if (!read_location_field(d, &wire, &field, location, &id)) {
             return false;
+        }
+    }
     return !wire.failed && cp_ids_add(&d->locations, &d->wire, outer->offset, id, index);
 }
 
@@ -399,15 +421,16 @@ static void measure_sample(cp_wire wire, sample_sizes *sizes)
     cp_error ignored;
     cp_field field;
 
-    memset(sizes, 0, sizeof(*sizes));
+    memset(sizes, 0, sizeof *sizes);
     wire.error = &ignored; /* the pass that reads will complain */
     while (cp_wire_next(&wire, &field)) {
-        if (field.number == 1)
+        if (field.number == 1) {
             sizes->locations += count_repeated(&field);
-        else if (field.number == 2)
+        } else if (field.number == 2) {
             sizes->values += count_repeated(&field);
-        else if (field.number == 3)
+        } else if (field.number == 3) {
             sizes->labels++;
+        }
     }
 }
 
@@ -416,15 +439,18 @@ static bool read_stack(decoder *d, cp_wire *wire, const cp_field *field, cp_samp
     cp_wire packed;
     uint64_t id;
 
-    if (field->type != CP_WIRE_BYTES)
+    if (field->type != CP_WIRE_BYTES) {
         return cp_wire_expect(wire, field, CP_WIRE_VARINT, "a location id") &&
                cp_ids_find(&d->locations, wire, field->offset, field->value,
                            &sample->locations[sample->location_count++]);
+    }
     packed = cp_wire_enter(wire, field);
-    while (cp_wire_varint(&packed, &id))
+    while (cp_wire_varint(&packed, &id)) {
         if (!cp_ids_find(&d->locations, &packed, field->offset, id,
-                         &sample->locations[sample->location_count++]))
+                         &sample->locations[sample->location_count++])) {
             return false;
+        }
+    }
     return !packed.failed;
 }
 
@@ -433,11 +459,13 @@ static bool read_values(cp_wire *wire, const cp_field *field, int64_t *values, s
     cp_wire packed;
     uint64_t value;
 
-    if (field->type != CP_WIRE_BYTES)
+    if (field->type != CP_WIRE_BYTES) {
         return take_int(wire, field, "a sample's value", &values[(*count)++]);
+    }
     packed = cp_wire_enter(wire, field);
-    while (cp_wire_varint(&packed, &value))
+    while (cp_wire_varint(&packed, &value)) {
         values[(*count)++] = (int64_t)value;
+    }
     return !packed.failed;
 }
 
@@ -468,14 +496,17 @@ static bool read_label(decoder *d, const cp_field *outer, cp_sample *sample)
             break;
         }
     }
-    if (wire.failed)
+    if (wire.failed) {
         return false;
+    }
     label.numeric = !has_text;
     label.text = has_text ? text : unit;
-    if (has_text)
+    if (has_text) {
         label.number = 0;
-    if (has_text || has_unit || label.number)
+    }
+    if (has_text || has_unit || label.number) {
         sample->labels[sample->label_count++] = label;
+    }
     return true;
 }
 
@@ -486,15 +517,17 @@ static bool read_sample_fields(decoder *d, cp_wire *wire, cp_sample *sample, siz
     while (cp_wire_next(wire, &field)) {
         bool ok = true;
 
-        if (field.number == 1)
+        if (field.number == 1) {
             ok = read_stack(d, wire, &field, sample);
-        else if (field.number == 2)
+        } else if (field.number == 2) {
             ok = read_values(wire, &field, sample->values, value_count);
-        else if (field.number == 3)
+        } else if (field.number == 3) {
             ok = cp_wire_expect(wire, &field, CP_WIRE_BYTES, "a label") &&
                  read_label(d, &field, sample);
-        if (!ok)
+        }
+        if (!ok) {
             return false;
+        }
     }
     return !wire->failed;
 }
@@ -510,15 +543,18 @@ static bool read_sample(decoder *d, const cp_field *outer)
     measure_sample(wire, &sizes);
     sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, sizes.locations);
     sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, sizes.values);
-    if (sizes.labels)
+    if (sizes.labels) {
         sample->labels = CP_POOL_ARRAY(&profile->pool, cp_label, sizes.labels);
-    if (!read_sample_fields(d, &wire, sample, &value_count))
+    }
+    if (!read_sample_fields(d, &wire, sample, &value_count)) {
         return false;
-    if (value_count != profile->sample_type_count)
+    }
+    if (value_count != profile->sample_type_count) {
         return cp_wire_fail(&wire, outer->offset,
                             "expected a sample with %u values (one for each sample type), found "
                             "%zu",
                             profile->sample_type_count, value_count);
+    }
     cp_profile_sort_labels(profile, sample->labels, sample->label_count);
     return true;
 }
@@ -557,9 +593,11 @@ static bool walk(decoder *d, bool (*read)(decoder *d, const cp_field *field))
     cp_wire wire = d->wire;
     cp_field field;
 
-    while (cp_wire_next(&wire, &field))
-        if (!read(d, &field))
+    while (cp_wire_next(&wire, &field)) {
+        if (!read(d, &field)) {
             return false;
+        }
+    }
     return !wire.failed;
 }
 
@@ -567,8 +605,9 @@ static bool decode(decoder *d)
 {
     bool ok;
 
-    if (!count_parts(d) || !read_strings(d))
+    if (!count_parts(d) || !read_strings(d)) {
         return false;
+    }
     allocate(d);
     ok = walk(d, read_header) && walk(d, read_places) && walk(d, read_samples);
     cp_ids_release(&d->mappings);
@@ -582,7 +621,7 @@ int cp_profile_decode(const uint8_t *data, size_t length, cp_profile **out, cp_e
     decoder d;
     bool ok;
 
-    memset(&d, 0, sizeof(d));
+    memset(&d, 0, sizeof d);
     d.profile = cp_profile_new();
     cp_wire_init(&d.wire, data, length, error);
     ok = decode(&d);

@@ -52,15 +52,19 @@ static void encode_label(encoder *e, const cp_label *label)
 
 static void encode_sample(encoder *e, const cp_sample *sample)
 {
-    for (uint32_t i = 0; i < sample->location_count; i++)
+    for (uint32_t i = 0; i < sample->location_count; i++) {
         cp_bytes_varint(&e->nested, (uint64_t)sample->locations[i] + 1);
-    if (sample->location_count)
+    }
+    if (sample->location_count) {
         close_nested(e, 1);
-    for (uint32_t i = 0; i < e->profile->sample_type_count; i++)
+    }
+    for (uint32_t i = 0; i < e->profile->sample_type_count; i++) {
         cp_bytes_varint(&e->nested, (uint64_t)sample->values[i]);
+    }
     close_nested(e, 2);
-    for (uint32_t i = 0; i < sample->label_count; i++)
+    for (uint32_t i = 0; i < sample->label_count; i++) {
         encode_label(e, &sample->labels[i]);
+    }
     close_message(e, 2);
 }
 
@@ -87,8 +91,9 @@ static void encode_location(encoder *e, uint32_t index)
     const cp_location *location = &e->profile->locations[index];
 
     cp_bytes_number(&e->message, 1, (uint64_t)index + 1);
-    if (location->mapping != CP_NO_MAPPING)
+    if (location->mapping != CP_NO_MAPPING) {
         cp_bytes_number(&e->message, 2, (uint64_t)location->mapping + 1);
+    }
     cp_bytes_number(&e->message, 3, location->address);
     for (uint32_t i = 0; i < location->line_count; i++) {
         cp_bytes_number(&e->nested, 1, (uint64_t)location->lines[i].function + 1);
@@ -117,20 +122,24 @@ static void encode_tail(encoder *e)
     const cp_profile *profile = e->profile;
     cp_bytes *out = e->out;
 
-    for (uint32_t i = 0; i < profile->strings.count; i++)
+    for (uint32_t i = 0; i < profile->strings.count; i++) {
         cp_bytes_field(out, 6, profile->strings.entries[i].data,
                        profile->strings.entries[i].length);
+    }
     cp_bytes_number(out, 7, profile->drop_frames);
     cp_bytes_number(out, 8, profile->keep_frames);
     cp_bytes_number(out, 9, (uint64_t)profile->time_nanos);
     cp_bytes_number(out, 10, (uint64_t)profile->duration_nanos);
-    if (profile->period_type.type || profile->period_type.unit)
+    if (profile->period_type.type || profile->period_type.unit) {
         encode_value_type(e, 11, profile->period_type);
+    }
     cp_bytes_number(out, 12, (uint64_t)profile->period);
-    for (uint32_t i = 0; i < profile->comment_count; i++)
+    for (uint32_t i = 0; i < profile->comment_count; i++) {
         cp_bytes_varint(&e->message, profile->comments[i]);
-    if (profile->comment_count)
+    }
+    if (profile->comment_count) {
         close_message(e, 13);
+    }
     cp_bytes_number(out, 14, profile->default_sample_type);
 }
 
@@ -138,16 +147,21 @@ void cp_profile_encode(const cp_profile *profile, cp_bytes *out)
 {
     encoder e = {.profile = profile, .out = out};
 
-    for (uint32_t i = 0; i < profile->sample_type_count; i++)
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
         encode_value_type(&e, 1, profile->sample_types[i]);
-    for (uint32_t i = 0; i < profile->sample_count; i++)
+    }
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
         encode_sample(&e, &profile->samples[i]);
-    for (uint32_t i = 0; i < profile->mapping_count; i++)
+    }
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
         encode_mapping(&e, i);
-    for (uint32_t i = 0; i < profile->location_count; i++)
+    }
+    for (uint32_t i = 0; i < profile->location_count; i++) {
         encode_location(&e, i);
-    for (uint32_t i = 0; i < profile->function_count; i++)
+    }
+    for (uint32_t i = 0; i < profile->function_count; i++) {
         encode_function(&e, i);
+    }
     encode_tail(&e);
     cp_bytes_release(&e.message);
     cp_bytes_release(&e.nested);

@@ -38,15 +38,19 @@ int cp_file_get(int fd, size_t limit, cp_bytes *bytes)
             bytes->capacity = capacity;
         }
         got = read(fd, bytes->data + bytes->length, READ_STEP);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && errno == EINTR) {
             continue;
-        if (got < 0)
+        }
+        if (got < 0) {
             return -errno;
-        if (got == 0)
+        }
+        if (got == 0) {
             return 0;
+        }
         bytes->length += (size_t)got;
-        if (bytes->length > limit)
+        if (bytes->length > limit) {
             return -EFBIG;
+        }
     }
 }
 
@@ -57,10 +61,12 @@ static int put_all(int fd, const cp_bytes *bytes)
     while (done < bytes->length) {
         ssize_t put = write(fd, bytes->data + done, bytes->length - done);
 
-        if (put < 0 && errno == EINTR)
+        if (put < 0 && errno == EINTR) {
             continue;
-        if (put < 0)
+        }
+        if (put < 0) {
             return -errno;
+        }
         done += (size_t)put;
     }
     return 0;
@@ -71,13 +77,16 @@ static int put_in_place(const char *path, const cp_bytes *bytes, cp_error *error
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     int status;
 
-    if (fd < 0)
+    if (fd < 0) {
         return cp_fail(error, "%s: cannot open for writing: %s", path, strerror(errno));
+    }
     status = put_all(fd, bytes);
-    if (close(fd) < 0 && status == 0)
+    if (close(fd) < 0 && status == 0) {
         status = -errno;
-    if (status < 0)
+    }
+    if (status < 0) {
         return cp_fail(error, "%s: cannot write: %s", path, strerror(-status));
+    }
     return 0;
 }
 
@@ -86,19 +95,24 @@ static int put_and_rename(const char *path, const cp_bytes *bytes, cp_error *err
     char *temporary;
     int fd, status;
 
-    if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+    if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
         return cp_fail(error, "%s: out of memory", path);
+    }
     fd = mkostemp(temporary, O_CLOEXEC);
     status = fd < 0 ? -errno : put_all(fd, bytes);
-    if (fd >= 0 && close(fd) < 0 && status == 0)
+    if (fd >= 0 && close(fd) < 0 && status == 0) {
         status = -errno;
-    if (status == 0 && rename(temporary, path) < 0)
+    }
+    if (status == 0 && rename(temporary, path) < 0) {
         status = -errno;
-    if (status < 0 && fd >= 0)
+    }
+    if (status < 0 && fd >= 0) {
         unlink(temporary);
+    }
     free(temporary);
-    if (status < 0)
+    if (status < 0) {
         return cp_fail(error, "%s: cannot write: %s", path, strerror(-status));
+    }
     return 0;
 }
 
@@ -108,8 +122,9 @@ int cp_file_put(const char *path, const cp_bytes *bytes, cp_error *error)
     char *target;
     int status;
 
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
         return put_in_place(path, bytes, error);
+    }
     target = realpath(path, NULL); /* a symbolic link stays one */
     status = put_and_rename(target ? target : path, bytes, error);
     free(target);
@@ -145,12 +160,16 @@ static const char *describe(const uint8_t *data, size_t length)
     };
     size_t shown = length < 64 ? length : 64;
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (length >= known[i].length && memcmp(data, known[i].magic, known[i].length) == 0)
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (length >= known[i].length && memcmp(data, known[i].magic, known[i].length) == 0) {
             return known[i].name;
-    for (size_t i = 0; i < shown; i++)
-        if (!isprint(data[i]) && !isspace(data[i]))
+        }
+    }
+    for (size_t i = 0; i < shown; i++) {
+        if (!isprint(data[i]) && !isspace(data[i])) {
             return NULL;
+        }
+    }
     return "text";
 }
 
@@ -158,14 +177,17 @@ static int read_plain(const uint8_t *data, size_t length, cp_profile **out, cp_e
 {
     const char *kind;
 
-    if (length == 0)
+    if (length == 0) {
         return cp_fail(error, "byte 0: expected a profile, found an empty file");
+    }
     kind = describe(data, length);
-    if (kind)
+    if (kind) {
         return cp_fail(
             error, "byte 0: expected a profile (profile.proto, gzipped or plain), found %s", kind);
-    if (cp_gperftools_is(data, length))
+    }
+    if (cp_gperftools_is(data, length)) {
         return cp_gperftools_decode(data, length, out, error);
+    }
     return cp_profile_decode(data, length, out, error);
 }
 
@@ -176,13 +198,15 @@ int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_p
     cp_error inner;
     int status;
 
-    if (!cp_gzip_is(data, length))
+    if (!cp_gzip_is(data, length)) {
         return read_plain(data, length, out, error);
+    }
     status = cp_gzip_expand(data, length, limit, &expanded, error);
     if (status == 0) {
         status = read_plain(expanded.data, expanded.length, out, &inner);
-        if (status < 0)
+        if (status < 0) {
             cp_fail(error, "%.900s (bytes are counted after decompression)", inner.text);
+        }
     }
     cp_bytes_release(&expanded);
     return status;
@@ -197,18 +221,21 @@ static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *
     struct stat info;
     int status;
 
-    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
         return cp_fail(error, "%s: expected a profile, found a directory; name a file in it", path);
+    }
     status = cp_file_get(fd, CP_PROFILE_MAX_BYTES, &bytes);
-    if (status == -EFBIG)
+    if (status == -EFBIG) {
         cp_fail(error,
                 "%s: byte %zu: expected the end of a profile, found more; files above 2 GiB "
                 "are not read",
                 path, CP_PROFILE_MAX_BYTES);
-    else if (status < 0)
+    } else if (status < 0) {
         cp_fail(error, "%s: cannot read: %s", path, strerror(-status));
-    else if (cp_profile_read_bytes(bytes.data, bytes.length, CP_PROFILE_MAX_BYTES, out, &inner) < 0)
+    } else if (cp_profile_read_bytes(bytes.data, bytes.length, CP_PROFILE_MAX_BYTES, out, &inner) <
+               0) {
         status = cp_fail(error, "%.500s: %s", path, inner.text);
+    }
     cp_bytes_release(&bytes);
     return status < 0 ? -1 : 0;
 }
@@ -217,11 +244,13 @@ int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error)
 {
     int fd, status;
 
-    if (strcmp(path, "-") == 0)
+    if (strcmp(path, "-") == 0) {
         return read_open_file("standard input", STDIN_FILENO, out, error);
+    }
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
+    if (fd < 0) {
         return cp_fail(error, "%s: cannot open: %s", path, strerror(errno));
+    }
     status = read_open_file(path, fd, out, error);
     close(fd);
     return status;

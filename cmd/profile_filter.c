@@ -26,10 +26,13 @@ void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode)
         cp_function *function = &profile->functions[i];
         char *name;
 
-        if (mode != CP_DEMANGLE_SIMPLE && function->name && function->system_name)
+        if (mode != CP_DEMANGLE_SIMPLE && function->name && function->system_name) {
             function->name = function->system_name;
-        if (mode == CP_DEMANGLE_NONE || (function->name && function->name != function->system_name))
+        }
+        if (mode == CP_DEMANGLE_NONE ||
+            (function->name && function->name != function->system_name)) {
             continue;
+        }
         name = cp_demangle_as(cp_profile_text(profile, function->system_name), mode);
         function->name = cp_strings_put(&profile->strings, name);
         free(name);
@@ -41,10 +44,12 @@ static bool is_url(const char *file)
 {
     size_t at = 0;
 
-    if (!isalpha((unsigned char)file[0]))
+    if (!isalpha((unsigned char)file[0])) {
         return false;
-    while (isalnum((unsigned char)file[at]) || (file[at] && strchr("+-.", file[at])))
+    }
+    while (isalnum((unsigned char)file[at]) || (file[at] && strchr("+-.", file[at]))) {
         at++;
+    }
     return file[at] == ':';
 }
 
@@ -52,8 +57,9 @@ void cp_profile_forget_urls(cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->mapping_count; i++) {
         cp_mapping *mapping = &profile->mappings[i];
-        if (!mapping->build_id && is_url(cp_profile_text(profile, mapping->file)))
+        if (!mapping->build_id && is_url(cp_profile_text(profile, mapping->file))) {
             mapping->file = 0;
+        }
     }
 }
 
@@ -82,8 +88,9 @@ static size_t bare_length(const char *name)
                 skipped = true;
             }
         }
-        if (!skipped && name[at++] == '(')
+        if (!skipped && name[at++] == '(') {
             return at - 1;
+        }
     }
     return at;
 }
@@ -112,10 +119,12 @@ enum { KEPT = 0, PRUNED, PRUNED_BENEATH };
 static unsigned char prune_location(prune *p, cp_location *location)
 {
     for (uint32_t i = location->line_count; i-- > 0;) {
-        if (!function_is_dropped(p, location->lines[i].function))
+        if (!function_is_dropped(p, location->lines[i].function)) {
             continue;
-        if (i == location->line_count - 1)
+        }
+        if (i == location->line_count - 1) {
             return PRUNED;
+        }
         location->lines += i + 1;
         location->line_count -= i + 1;
         return PRUNED_BENEATH;
@@ -148,10 +157,12 @@ static void prune_all(prune *p)
     unsigned char *marks = cp_heap_alloc(profile->location_count, 1);
 
     p->function_matches = cp_heap_alloc(profile->function_count, 1);
-    for (uint32_t i = 0; i < profile->location_count; i++)
+    for (uint32_t i = 0; i < profile->location_count; i++) {
         marks[i] = prune_location(p, &profile->locations[i]);
-    for (uint32_t i = 0; i < profile->sample_count; i++)
+    }
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
         prune_sample(marks, &profile->samples[i]);
+    }
     free(p->function_matches);
     free(marks);
 }
@@ -174,13 +185,16 @@ void cp_profile_prune(cp_profile *profile)
 {
     prune p = {.profile = profile};
 
-    if (!profile->drop_frames)
+    if (!profile->drop_frames) {
         return;
+    }
     p.drop = compile_whole(profile, profile->drop_frames);
-    if (p.drop && profile->keep_frames)
+    if (p.drop && profile->keep_frames) {
         p.keep = compile_whole(profile, profile->keep_frames);
-    if (p.drop && (p.keep || !profile->keep_frames))
+    }
+    if (p.drop && (p.keep || !profile->keep_frames)) {
         prune_all(&p);
+    }
     cp_regex_free(p.drop);
     cp_regex_free(p.keep);
 }
@@ -197,11 +211,12 @@ static bool string_matches(name_match *match, cp_string string)
 {
     signed char *known = &match->strings[string];
 
-    if (*known == 0)
+    if (*known == 0) {
         *known = cp_regex_match(match->regex, cp_profile_text(match->profile, string),
                                 cp_strings_length(&match->profile->strings, string))
                      ? 1
                      : -1;
+    }
     return *known > 0;
 }
 
@@ -211,8 +226,9 @@ static bool location_matches(name_match *match, const cp_location *location)
 
     for (uint32_t i = 0; i < location->line_count; i++) {
         const cp_function *function = &profile->functions[location->lines[i].function];
-        if (string_matches(match, function->name) || string_matches(match, function->filename))
+        if (string_matches(match, function->name) || string_matches(match, function->filename)) {
             return true;
+        }
     }
     return location->mapping != CP_NO_MAPPING &&
            string_matches(match, profile->mappings[location->mapping].file);
@@ -225,8 +241,9 @@ static bool is_kept(const unsigned char *marks, const cp_sample *sample)
     bool focused = false;
 
     for (uint32_t i = 0; i < sample->location_count; i++) {
-        if (marks[sample->locations[i]] == IGNORED)
+        if (marks[sample->locations[i]] == IGNORED) {
             return false;
+        }
         focused = focused || marks[sample->locations[i]] == FOCUSED;
     }
     return focused;
@@ -236,9 +253,11 @@ static void keep_samples(cp_profile *profile, const unsigned char *marks)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < profile->sample_count; i++)
-        if (is_kept(marks, &profile->samples[i]))
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (is_kept(marks, &profile->samples[i])) {
             profile->samples[kept++] = profile->samples[i];
+        }
+    }
     profile->sample_count = kept;
 }
 

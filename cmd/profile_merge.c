@@ -48,8 +48,8 @@ typedef struct merger {
 
 static void index_table_init(index_table *table, uint64_t slots)
 {
-    table->slots = cp_heap_alloc(slots, sizeof(*table->slots));
-    table->hashes = cp_heap_alloc(slots, sizeof(*table->hashes));
+    table->slots = cp_heap_alloc(slots, sizeof *table->slots);
+    table->hashes = cp_heap_alloc(slots, sizeof *table->hashes);
     table->mask = slots - 1;
     table->used = 0;
 }
@@ -64,8 +64,9 @@ static void index_table_put(index_table *table, uint64_t hash, uint32_t index)
 {
     uint64_t at = hash & table->mask;
 
-    while (table->slots[at])
+    while (table->slots[at]) {
         at = (at + 1) & table->mask;
+    }
     table->slots[at] = index + 1;
     table->hashes[at] = hash;
     table->used++;
@@ -77,9 +78,11 @@ static void index_table_add(index_table *table, uint64_t hash, uint32_t index)
         index_table old = *table;
 
         index_table_init(table, 2 * (old.mask + 1));
-        for (uint64_t i = 0; i <= old.mask; i++)
-            if (old.slots[i])
+        for (uint64_t i = 0; i <= old.mask; i++) {
+            if (old.slots[i]) {
                 index_table_put(table, old.hashes[i], old.slots[i] - 1);
+            }
+        }
         index_table_release(&old);
     }
     index_table_put(table, hash, index);
@@ -91,8 +94,9 @@ static bool index_table_next(const index_table *table, uint64_t hash, uint64_t *
     for (;; ++*at) {
         uint64_t slot = *at & table->mask;
 
-        if (!table->slots[slot])
+        if (!table->slots[slot]) {
             return false;
+        }
         if (table->hashes[slot] == hash) {
             *index = table->slots[slot] - 1;
             ++*at;
@@ -129,15 +133,16 @@ static uint32_t find_or_add_mapping(merger *m, const cp_mapping *mapping)
 {
     cp_profile *result = m->result;
     const uint64_t key[] = {mapping_pages(mapping), mapping->offset, mapping_identity(mapping)};
-    uint64_t hash = cp_hash_bytes(key, sizeof(key), 0);
+    uint64_t hash = cp_hash_bytes(key, sizeof key, 0);
     uint64_t at = hash;
     uint32_t index;
 
     while (index_table_next(&m->mappings, hash, &at, &index)) {
         const cp_mapping *known = &result->mappings[index];
         if (mapping_pages(known) == key[0] && known->offset == key[1] &&
-            mapping_identity(known) == key[2])
+            mapping_identity(known) == key[2]) {
             return index;
+        }
     }
     index = result->mapping_count++;
     result->mappings[index] = *mapping;
@@ -149,8 +154,9 @@ static uint32_t move_mapping(merger *m, uint32_t from)
 {
     cp_mapping mapping;
 
-    if (from == CP_NO_MAPPING)
+    if (from == CP_NO_MAPPING) {
         return CP_NO_MAPPING;
+    }
     if (m->mapping_of[from] == NOT_YET) {
         mapping = m->source->mappings[from];
         mapping.file = move_string(m, mapping.file);
@@ -171,13 +177,15 @@ static uint32_t find_or_add_function(merger *m, const cp_function *function)
     cp_profile *result = m->result;
     const uint64_t key[] = {function->name, function->system_name, function->filename,
                             (uint64_t)function->start_line};
-    uint64_t hash = cp_hash_bytes(key, sizeof(key), 0);
+    uint64_t hash = cp_hash_bytes(key, sizeof key, 0);
     uint64_t at = hash;
     uint32_t index;
 
-    while (index_table_next(&m->functions, hash, &at, &index))
-        if (function_equal(&result->functions[index], function))
+    while (index_table_next(&m->functions, hash, &at, &index)) {
+        if (function_equal(&result->functions[index], function)) {
             return index;
+        }
+    }
     index = result->function_count++;
     result->functions[index] = *function;
     index_table_add(&m->functions, hash, index);
@@ -200,23 +208,26 @@ static uint32_t move_function(merger *m, uint32_t from)
 
 static bool lines_equal(const cp_location *left, const cp_location *right)
 {
-    if (left->line_count != right->line_count)
+    if (left->line_count != right->line_count) {
         return false;
-    for (uint32_t i = 0; i < left->line_count; i++)
+    }
+    for (uint32_t i = 0; i < left->line_count; i++) {
         if (left->lines[i].function != right->lines[i].function ||
-            left->lines[i].line != right->lines[i].line)
+            left->lines[i].line != right->lines[i].line) {
             return false;
+        }
+    }
     return true;
 }
 
 static uint64_t hash_location(const cp_location *location)
 {
     const uint64_t key[] = {location->address, location->mapping, location->folded};
-    uint64_t hash = cp_hash_bytes(key, sizeof(key), location->line_count);
+    uint64_t hash = cp_hash_bytes(key, sizeof key, location->line_count);
 
     for (uint32_t i = 0; i < location->line_count; i++) {
         const uint64_t line[] = {location->lines[i].function, (uint64_t)location->lines[i].line};
-        hash = cp_hash_bytes(line, sizeof(line), hash);
+        hash = cp_hash_bytes(line, sizeof line, hash);
     }
     return hash;
 }
@@ -232,14 +243,15 @@ static uint32_t find_or_add_location(merger *m, const cp_location *location)
     while (index_table_next(&m->locations, hash, &at, &index)) {
         const cp_location *known = &result->locations[index];
         if (known->address == location->address && known->mapping == location->mapping &&
-            known->folded == location->folded && lines_equal(known, location))
+            known->folded == location->folded && lines_equal(known, location)) {
             return index;
+        }
     }
     index = result->location_count++;
     added = &result->locations[index];
     *added = *location;
     added->lines = CP_POOL_ARRAY(&result->pool, cp_line, location->line_count);
-    memcpy(added->lines, location->lines, location->line_count * sizeof(*added->lines));
+    memcpy(added->lines, location->lines, location->line_count * sizeof *added->lines);
     index_table_add(&m->locations, hash, index);
     return index;
 }
@@ -248,8 +260,9 @@ static uint32_t move_location(merger *m, uint32_t from)
 {
     cp_location location;
 
-    if (m->location_of[from] != NOT_YET)
+    if (m->location_of[from] != NOT_YET) {
         return m->location_of[from];
+    }
     location = m->source->locations[from];
     if (location.mapping != CP_NO_MAPPING) {
         uint32_t mapping = move_mapping(m, location.mapping);
@@ -273,8 +286,9 @@ static bool labels_equal(const cp_sample *left, const cp_sample *right)
     for (uint32_t i = 0; i < left->label_count; i++) {
         const cp_label *a = &left->labels[i], *b = &right->labels[i];
         if (a->key != b->key || a->numeric != b->numeric || a->text != b->text ||
-            a->number != b->number)
+            a->number != b->number) {
             return false;
+        }
     }
     return true;
 }
@@ -284,19 +298,19 @@ static bool samples_equal(const cp_sample *left, const cp_sample *right)
     return left->location_count == right->location_count &&
            left->label_count == right->label_count &&
            memcmp(left->locations, right->locations,
-                  left->location_count * sizeof(*left->locations)) == 0 &&
+                  left->location_count * sizeof *left->locations) == 0 &&
            labels_equal(left, right);
 }
 
 static uint64_t hash_sample(const cp_sample *sample)
 {
     uint64_t hash =
-        cp_hash_bytes(sample->locations, sample->location_count * sizeof(*sample->locations), 0);
+        cp_hash_bytes(sample->locations, sample->location_count * sizeof *sample->locations, 0);
 
     for (uint32_t i = 0; i < sample->label_count; i++) {
         const cp_label *label = &sample->labels[i];
         const uint64_t key[] = {label->key, label->text, (uint64_t)label->number, label->numeric};
-        hash = cp_hash_bytes(key, sizeof(key), hash);
+        hash = cp_hash_bytes(key, sizeof key, hash);
     }
     return hash;
 }
@@ -309,21 +323,22 @@ static void append_sample(merger *m, const cp_sample *sample, uint64_t hash)
 
     *added = *sample;
     added->locations = CP_POOL_ARRAY(&result->pool, uint32_t, sample->location_count);
-    memcpy(added->locations, sample->locations, sample->location_count * sizeof(*added->locations));
+    memcpy(added->locations, sample->locations, sample->location_count * sizeof *added->locations);
     added->values = CP_POOL_ARRAY(&result->pool, int64_t, result->sample_type_count);
-    memcpy(added->values, sample->values, result->sample_type_count * sizeof(*added->values));
+    memcpy(added->values, sample->values, result->sample_type_count * sizeof *added->values);
     added->labels = NULL;
     if (sample->label_count) {
         added->labels = CP_POOL_ARRAY(&result->pool, cp_label, sample->label_count);
-        memcpy(added->labels, sample->labels, sample->label_count * sizeof(*added->labels));
+        memcpy(added->labels, sample->labels, sample->label_count * sizeof *added->labels);
     }
     index_table_add(&m->samples, hash, index);
 }
 
 static void add_values(int64_t *to, const int64_t *from, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)from[i]);
+    }
 }
 
 static void move_sample(merger *m, const cp_sample *from)
@@ -335,27 +350,31 @@ static void move_sample(merger *m, const cp_sample *from)
 
     sample.locations = m->stack;
     sample.labels = m->labels;
-    for (uint32_t i = 0; i < from->location_count; i++)
+    for (uint32_t i = 0; i < from->location_count; i++) {
         sample.locations[i] = move_location(m, from->locations[i]);
+    }
     for (uint32_t i = 0; i < from->label_count; i++) {
         sample.labels[i] = from->labels[i];
         sample.labels[i].key = move_string(m, from->labels[i].key);
         sample.labels[i].text = move_string(m, from->labels[i].text);
     }
     hash = at = hash_sample(&sample);
-    while (index_table_next(&m->samples, hash, &at, &index))
+    while (index_table_next(&m->samples, hash, &at, &index)) {
         if (samples_equal(&result->samples[index], &sample)) {
             add_values(result->samples[index].values, from->values, result->sample_type_count);
             return;
         }
+    }
     append_sample(m, &sample, hash);
 }
 
 static bool is_zero(const cp_profile *profile, const cp_sample *sample)
 {
-    for (uint32_t i = 0; i < profile->sample_type_count; i++)
-        if (sample->values[i])
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
+        if (sample->values[i]) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -363,9 +382,9 @@ static bool is_zero(const cp_profile *profile, const cp_sample *sample)
 
 static uint32_t *new_index_map(uint32_t count)
 {
-    uint32_t *map = cp_heap_alloc(count, sizeof(*map));
+    uint32_t *map = cp_heap_alloc(count, sizeof *map);
 
-    memset(map, 0xff, count * sizeof(*map)); /* NOT_YET */
+    memset(map, 0xff, count * sizeof *map); /* NOT_YET */
     return map;
 }
 
@@ -379,17 +398,21 @@ static void open_source(merger *m, const cp_profile *source)
     m->function_of = new_index_map(source->function_count);
     m->mapping_of = new_index_map(source->mapping_count);
     for (uint32_t i = 0; i < source->sample_count; i++) {
-        if (source->samples[i].location_count > deepest)
+        if (source->samples[i].location_count > deepest) {
             deepest = source->samples[i].location_count;
-        if (source->samples[i].label_count > most_labels)
+        }
+        if (source->samples[i].label_count > most_labels) {
             most_labels = source->samples[i].label_count;
+        }
     }
-    for (uint32_t i = 0; i < source->location_count; i++)
-        if (source->locations[i].line_count > most_lines)
+    for (uint32_t i = 0; i < source->location_count; i++) {
+        if (source->locations[i].line_count > most_lines) {
             most_lines = source->locations[i].line_count;
-    m->stack = cp_heap_alloc(deepest, sizeof(*m->stack));
-    m->labels = cp_heap_alloc(most_labels, sizeof(*m->labels));
-    m->lines = cp_heap_alloc(most_lines, sizeof(*m->lines));
+        }
+    }
+    m->stack = cp_heap_alloc(deepest, sizeof *m->stack);
+    m->labels = cp_heap_alloc(most_labels, sizeof *m->labels);
+    m->lines = cp_heap_alloc(most_lines, sizeof *m->lines);
 }
 
 static void close_source(merger *m)
@@ -407,11 +430,14 @@ static void merge_source(merger *m, const cp_profile *source)
 {
     open_source(m, source);
     /* The first mapping is the program itself, whatever the first sample hits. */
-    if (m->result->mapping_count == 0 && source->mapping_count > 0)
+    if (m->result->mapping_count == 0 && source->mapping_count > 0) {
         move_mapping(m, 0);
-    for (uint32_t i = 0; i < source->sample_count; i++)
-        if (!is_zero(source, &source->samples[i]))
+    }
+    for (uint32_t i = 0; i < source->sample_count; i++) {
+        if (!is_zero(source, &source->samples[i])) {
             move_sample(m, &source->samples[i]);
+        }
+    }
     close_source(m);
 }
 
@@ -424,24 +450,27 @@ static bool same_text(const cp_profile *left, cp_string a, const cp_profile *rig
 
 static int check_types(const cp_profile *first, const cp_profile *other, cp_error *error)
 {
-    if (first->sample_type_count != other->sample_type_count)
+    if (first->sample_type_count != other->sample_type_count) {
         return cp_fail(error, "expected profiles of one kind, found %u and %u sample types",
                        first->sample_type_count, other->sample_type_count);
+    }
     for (uint32_t i = 0; i < first->sample_type_count; i++) {
         const cp_value_type *a = &first->sample_types[i], *b = &other->sample_types[i];
         if (!same_text(first, a->type, other, b->type) ||
-            !same_text(first, a->unit, other, b->unit))
+            !same_text(first, a->unit, other, b->unit)) {
             return cp_fail(error,
                            "expected profiles of one kind, found sample types %.100s/%.100s and "
                            "%.100s/%.100s",
                            cp_profile_text(first, a->type), cp_profile_text(first, a->unit),
                            cp_profile_text(other, b->type), cp_profile_text(other, b->unit));
+        }
     }
     if (!same_text(first, first->period_type.type, other, other->period_type.type) ||
-        !same_text(first, first->period_type.unit, other, other->period_type.unit))
+        !same_text(first, first->period_type.unit, other, other->period_type.unit)) {
         return cp_fail(error, "expected profiles of one kind, found period types %.100s and %.100s",
                        cp_profile_text(first, first->period_type.type),
                        cp_profile_text(other, other->period_type.type));
+    }
     return 0;
 }
 
@@ -462,30 +491,36 @@ static void add_comments(cp_profile *result, const cp_profile *source)
         cp_string comment = copy_string(result, source, source->comments[i]);
         uint32_t seen = 0;
 
-        while (seen < result->comment_count && result->comments[seen] != comment)
+        while (seen < result->comment_count && result->comments[seen] != comment) {
             seen++;
-        if (seen == result->comment_count)
+        }
+        if (seen == result->comment_count) {
             result->comments[result->comment_count++] = comment;
+        }
     }
 }
 
 static void merge_header(cp_profile *result, const cp_profile *source)
 {
-    if (result->time_nanos == 0 || source->time_nanos < result->time_nanos)
+    if (result->time_nanos == 0 || source->time_nanos < result->time_nanos) {
         result->time_nanos = source->time_nanos;
+    }
     add_values(&result->duration_nanos, &source->duration_nanos, 1);
-    if (result->period == 0 || result->period < source->period)
+    if (result->period == 0 || result->period < source->period) {
         result->period = source->period;
+    }
     add_comments(result, source);
-    if (result->default_sample_type == 0)
+    if (result->default_sample_type == 0) {
         result->default_sample_type = copy_string(result, source, source->default_sample_type);
+    }
 }
 
 static void first_header(cp_profile *result, const cp_profile *first)
 {
     result->sample_type_count = first->sample_type_count;
-    for (uint32_t i = 0; i < first->sample_type_count; i++)
+    for (uint32_t i = 0; i < first->sample_type_count; i++) {
         result->sample_types[i] = copy_type(result, first, first->sample_types[i]);
+    }
     result->period_type = copy_type(result, first, first->period_type);
     result->drop_frames = copy_string(result, first, first->drop_frames);
     result->keep_frames = copy_string(result, first, first->keep_frames);
@@ -497,9 +532,11 @@ static void first_header(cp_profile *result, const cp_profile *first)
 
 static bool has_comment(const cp_profile *profile, const char *text)
 {
-    for (uint32_t i = 0; i < profile->comment_count; i++)
-        if (strcmp(cp_profile_text(profile, profile->comments[i]), text) == 0)
+    for (uint32_t i = 0; i < profile->comment_count; i++) {
+        if (strcmp(cp_profile_text(profile, profile->comments[i]), text) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -512,13 +549,16 @@ static void label_comments(cp_profile *result, cp_profile *const *sources, size_
         size_t times = 0;
         char *labelled;
 
-        if (strncmp(text, OWN_COMMENT, sizeof(OWN_COMMENT) - 1) != 0)
+        if (strncmp(text, OWN_COMMENT, sizeof OWN_COMMENT - 1) != 0) {
             continue;
-        for (size_t j = 0; j < count; j++)
+        }
+        for (size_t j = 0; j < count; j++) {
             times += has_comment(sources[j], text);
+        }
         if (asprintf(&labelled, OWN_COMMENT "in %zu of %zu profiles: %s", times, count,
-                     text + sizeof(OWN_COMMENT) - 1) < 0)
+                     text + sizeof OWN_COMMENT - 1) < 0) {
             continue;
+        }
         result->comments[i] = cp_strings_add(&result->strings, labelled, strlen(labelled));
         free(labelled);
     }
@@ -567,8 +607,9 @@ static cp_profile *merge_all(cp_profile *const *sources, size_t count)
     index_table_release(&m.functions);
     index_table_release(&m.mappings);
 
-    for (uint32_t i = 0; i < m.result->sample_count; i++)
+    for (uint32_t i = 0; i < m.result->sample_count; i++) {
         zero = zero || is_zero(m.result, &m.result->samples[i]);
+    }
     if (zero) { /* values that cancelled out: once more, to leave out what only they used */
         cp_profile *once_more = merge_all(&m.result, 1);
         cp_profile_free(m.result);
@@ -579,12 +620,15 @@ static cp_profile *merge_all(cp_profile *const *sources, size_t count)
 
 int cp_profile_merge(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error)
 {
-    for (size_t i = 1; i < count; i++)
-        if (check_types(sources[0], sources[i], error) < 0)
+    for (size_t i = 1; i < count; i++) {
+        if (check_types(sources[0], sources[i], error) < 0) {
             return -1;
+        }
+    }
     *out = merge_all(sources, count);
-    if (count > 1)
+    if (count > 1) {
         label_comments(*out, sources, count);
+    }
     return 0;
 }
 
@@ -601,16 +645,18 @@ static cp_profile *compact(cp_profile *profile)
 int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, cp_error *error)
 {
     cp_profile *both[2] = {compact(source), compact(base)};
-    double *ratios = cp_heap_alloc(both[1]->sample_type_count, sizeof(*ratios));
+    double *ratios = cp_heap_alloc(both[1]->sample_type_count, sizeof *ratios);
     int status;
 
-    for (uint32_t i = 0; i < both[1]->sample_type_count; i++)
+    for (uint32_t i = 0; i < both[1]->sample_type_count; i++) {
         ratios[i] = -1;
+    }
     cp_profile_scale(both[1], ratios);
     free(ratios);
     status = cp_profile_align_units(both, 2, error);
-    if (status == 0)
+    if (status == 0) {
         status = cp_profile_merge(both, 2, out, error);
+    }
     cp_profile_free(both[0]);
     cp_profile_free(both[1]);
     return status;

@@ -12,7 +12,7 @@
 
 cp_profile *cp_profile_new(void)
 {
-    cp_profile *profile = cp_heap_alloc(1, sizeof(*profile));
+    cp_profile *profile = cp_heap_alloc(1, sizeof *profile);
 
     cp_pool_init(&profile->pool);
     cp_strings_init(&profile->strings, &profile->pool);
@@ -21,8 +21,9 @@ cp_profile *cp_profile_new(void)
 
 void cp_profile_free(cp_profile *profile)
 {
-    if (!profile)
+    if (!profile) {
         return;
+    }
     cp_strings_release(&profile->strings);
     cp_pool_release(&profile->pool);
     free(profile);
@@ -30,8 +31,9 @@ void cp_profile_free(cp_profile *profile)
 
 static bool label_after(const cp_profile *profile, const cp_label *left, const cp_label *right)
 {
-    if (left->numeric != right->numeric)
+    if (left->numeric != right->numeric) {
         return left->numeric;
+    }
     return strcmp(cp_profile_text(profile, left->key), cp_profile_text(profile, right->key)) > 0;
 }
 
@@ -47,15 +49,16 @@ static void merge_runs(const cp_profile *profile, cp_label *labels, uint32_t mid
                           (right < count && label_after(profile, &labels[left], &labels[right]));
         spare[i] = take_right ? labels[right++] : labels[left++];
     }
-    memcpy(labels, spare, count * sizeof(*labels));
+    memcpy(labels, spare, count * sizeof *labels);
 }
 
 static void merge_sort(const cp_profile *profile, cp_label *labels, uint32_t count, cp_label *spare)
 {
     uint32_t middle = count / 2;
 
-    if (count < 2)
+    if (count < 2) {
         return;
+    }
     merge_sort(profile, labels, middle, spare);
     merge_sort(profile, labels + middle, count - middle, spare);
     merge_runs(profile, labels, middle, count, spare);
@@ -66,30 +69,36 @@ void cp_profile_sort_labels(const cp_profile *profile, cp_label *labels, uint32_
     cp_label *spare;
     uint32_t ordered = 1;
 
-    while (ordered < count && !label_after(profile, &labels[ordered - 1], &labels[ordered]))
+    while (ordered < count && !label_after(profile, &labels[ordered - 1], &labels[ordered])) {
         ordered++;
-    if (ordered >= count)
+    }
+    if (ordered >= count) {
         return; /* as good writers leave them */
-    spare = cp_heap_alloc(count, sizeof(*spare));
+    }
+    spare = cp_heap_alloc(count, sizeof *spare);
     merge_sort(profile, labels, count, spare);
     free(spare);
 }
 
 void cp_profile_ensure_mapping(cp_profile *profile)
 {
-    if (profile->mapping_count)
+    if (profile->mapping_count) {
         return;
+    }
     profile->mappings = CP_POOL_ARRAY(&profile->pool, cp_mapping, 1);
     profile->mapping_count = 1;
-    for (uint32_t i = 0; i < profile->location_count; i++)
+    for (uint32_t i = 0; i < profile->location_count; i++) {
         profile->locations[i].mapping = 0;
+    }
 }
 
 static int64_t find_type(const cp_profile *profile, const char *name)
 {
-    for (uint32_t i = 0; i < profile->sample_type_count; i++)
-        if (strcmp(cp_profile_text(profile, profile->sample_types[i].type), name) == 0)
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
+        if (strcmp(cp_profile_text(profile, profile->sample_types[i].type), name) == 0) {
             return i;
+        }
+    }
     return -1;
 }
 
@@ -98,8 +107,9 @@ static bool parse_index(const char *text, long *index)
 {
     char *end;
 
-    if (*text != '-' && *text != '+' && (*text < '0' || *text > '9'))
+    if (*text != '-' && *text != '+' && (*text < '0' || *text > '9')) {
         return false;
+    }
     errno = 0;
     *index = strtol(text, &end, 10);
     return errno == 0 && *end == '\0' && end != text;
@@ -116,13 +126,15 @@ int64_t cp_profile_sample_index(const cp_profile *profile, const char *name)
         int64_t found = *preferred ? find_type(profile, preferred) : -1;
         return found >= 0 ? found : (int64_t)profile->sample_type_count - 1;
     }
-    if (parse_index(name, &index))
+    if (parse_index(name, &index)) {
         return index >= 0 && index < (long)profile->sample_type_count ? index : -1;
-    bare = strncmp(name, inuse, sizeof(inuse) - 1) == 0 ? name + sizeof(inuse) - 1 : name;
+    }
+    bare = strncmp(name, inuse, sizeof inuse - 1) == 0 ? name + sizeof inuse - 1 : name;
     for (uint32_t i = 0; i < profile->sample_type_count; i++) {
         const char *type = cp_profile_text(profile, profile->sample_types[i].type);
-        if (strcmp(type, name) == 0 || strcmp(type, bare) == 0)
+        if (strcmp(type, name) == 0 || strcmp(type, bare) == 0) {
             return i;
+        }
     }
     return -1;
 }

@@ -17,22 +17,26 @@ void cp_profile_scale(cp_profile *profile, const double *ratios)
     uint32_t kept = 0;
     bool changes = false;
 
-    for (uint32_t i = 0; i < profile->sample_type_count; i++)
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
         changes = changes || ratios[i] != 1;
-    if (!changes)
+    }
+    if (!changes) {
         return;
+    }
     for (uint32_t i = 0; i < profile->sample_count; i++) {
         cp_sample *sample = &profile->samples[i];
         bool keep = false;
 
         for (uint32_t j = 0; j < profile->sample_type_count; j++) {
-            if (ratios[j] == 1)
+            if (ratios[j] == 1) {
                 continue;
+            }
             sample->values[j] = cp_measure_truncate(round((double)sample->values[j] * ratios[j]));
             keep = keep || sample->values[j] != 0;
         }
-        if (keep)
+        if (keep) {
             profile->samples[kept++] = *sample;
+        }
     }
     profile->sample_count = kept;
 }
@@ -66,12 +70,13 @@ static int finest_unit(cp_profile *const *profiles, size_t count, int64_t index,
         const char *other_type = cp_profile_text(profiles[i], other->type);
         const char *other_unit = cp_profile_text(profiles[i], other->unit);
 
-        if (!similar_types(type, other_type) || !cp_measure_compatible(*unit, other_unit))
+        if (!similar_types(type, other_type) || !cp_measure_compatible(*unit, other_unit)) {
             return cp_fail(error,
                            "expected profiles of one kind, found %s %.100s/%.100s and "
                            "%.100s/%.100s",
                            index < 0 ? "period types" : "sample types", type, *unit, other_type,
                            other_unit);
+        }
         if (cp_measure_scale(1, other_unit, *unit, &ignored) < 1) {
             type = other_type;
             *unit = other_unit;
@@ -92,7 +97,7 @@ static void apply_period_unit(cp_profile *profile, const char *unit)
 
 static void apply_units(cp_profile *profile, const char *const *units)
 {
-    double *ratios = cp_heap_alloc(profile->sample_type_count, sizeof(*ratios));
+    double *ratios = cp_heap_alloc(profile->sample_type_count, sizeof *ratios);
     const char *ignored;
 
     for (uint32_t i = 0; i < profile->sample_type_count; i++) {
@@ -111,16 +116,20 @@ int cp_profile_align_units(cp_profile *const *profiles, size_t count, cp_error *
     const char **units;
     int status;
 
-    if (count < 2)
+    if (count < 2) {
         return 0;
-    for (size_t i = 1; i < count; i++)
-        if (profiles[i]->sample_type_count != types)
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (profiles[i]->sample_type_count != types) {
             return cp_fail(error, "expected profiles of one kind, found %u and %u sample types",
                            types, profiles[i]->sample_type_count);
-    units = cp_heap_alloc(types, sizeof(*units));
+        }
+    }
+    units = cp_heap_alloc(types, sizeof *units);
     status = finest_unit(profiles, count, -1, &period_unit, error);
-    for (uint32_t i = 0; status == 0 && i < types; i++)
+    for (uint32_t i = 0; status == 0 && i < types; i++) {
         status = finest_unit(profiles, count, i, &units[i], error);
+    }
     for (size_t i = 0; status == 0 && i < count; i++) {
         apply_period_unit(profiles[i], period_unit);
         apply_units(profiles[i], units);

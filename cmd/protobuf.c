@@ -38,11 +38,12 @@ bool cp_wire_fail(cp_wire *wire, size_t offset, const char *format, ...)
     char what[512];
     va_list arguments;
 
-    if (wire->failed)
+    if (wire->failed) {
         return false;
+    }
     wire->failed = true;
     va_start(arguments, format);
-    vsnprintf(what, sizeof(what), format, arguments);
+    vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     cp_fail(wire->error, "byte %zu: %s", offset, what);
     return false;
@@ -59,8 +60,9 @@ bool cp_wire_varint(cp_wire *wire, uint64_t *value)
     uint64_t result = 0;
     unsigned shift = 0;
 
-    if (wire->failed || first == wire->end)
+    if (wire->failed || first == wire->end) {
         return false;
+    }
     for (const uint8_t *at = first; at < wire->end && at < first + MAX_VARINT_BYTES; at++) {
         result |= (uint64_t)(*at & 0x7f) << shift;
         shift += 7;
@@ -70,9 +72,10 @@ bool cp_wire_varint(cp_wire *wire, uint64_t *value)
             return true;
         }
     }
-    if (wire->end - first < MAX_VARINT_BYTES)
+    if (wire->end - first < MAX_VARINT_BYTES) {
         return cp_wire_fail(wire, offset_of(wire, first),
                             "expected a whole number, found the end of the message within it");
+    }
     return cp_wire_fail(wire, offset_of(wire, first),
                         "expected a number of at most 10 bytes, found a longer one");
 }
@@ -80,9 +83,10 @@ bool cp_wire_varint(cp_wire *wire, uint64_t *value)
 /* Numbers that must be there: the end of the message is a failure. */
 static bool need_varint(cp_wire *wire, uint64_t *value, const char *what)
 {
-    if (!wire->failed && wire->at == wire->end)
+    if (!wire->failed && wire->at == wire->end) {
         return cp_wire_fail(wire, offset_of(wire, wire->at),
                             "expected %s, found the end of the message", what);
+    }
     return cp_wire_varint(wire, value);
 }
 
@@ -90,13 +94,15 @@ static bool read_fixed(cp_wire *wire, cp_field *field, size_t size)
 {
     size_t left = (size_t)(wire->end - wire->at);
 
-    if (left < size)
+    if (left < size) {
         return cp_wire_fail(wire, offset_of(wire, wire->at),
                             "expected a number of %zu bytes, found only %zu before the end", size,
                             left);
+    }
     field->value = 0;
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; i++) {
         field->value |= (uint64_t)wire->at[i] << (8 * i);
+    }
     wire->at += size;
     return true;
 }
@@ -107,13 +113,15 @@ static bool read_bytes(cp_wire *wire, cp_field *field)
     uint64_t length = 0;
     size_t left;
 
-    if (!need_varint(wire, &length, "a length"))
+    if (!need_varint(wire, &length, "a length")) {
         return false;
+    }
     left = (size_t)(wire->end - wire->at);
-    if (length > left)
+    if (length > left) {
         return cp_wire_fail(wire, offset_of(wire, first),
                             "expected a length of at most %zu (what is left), found %llu", left,
                             (unsigned long long)length);
+    }
     field->data = wire->at;
     field->length = (size_t)length;
     wire->at += length;
@@ -124,15 +132,18 @@ bool cp_wire_next(cp_wire *wire, cp_field *field)
 {
     uint64_t key = 0;
 
-    if (wire->failed || wire->at == wire->end)
+    if (wire->failed || wire->at == wire->end) {
         return false;
+    }
     field->offset = offset_of(wire, wire->at);
-    if (!cp_wire_varint(wire, &key))
+    if (!cp_wire_varint(wire, &key)) {
         return false;
+    }
     field->number = key >> 3;
     field->type = (unsigned)(key & 7);
-    if (field->number == 0)
+    if (field->number == 0) {
         return cp_wire_fail(wire, field->offset, "expected a protobuf field, found field number 0");
+    }
     switch (field->type) {
     case CP_WIRE_VARINT:
         return need_varint(wire, &field->value, "a number");
@@ -151,8 +162,9 @@ bool cp_wire_next(cp_wire *wire, cp_field *field)
 
 bool cp_wire_expect(cp_wire *wire, const cp_field *field, unsigned type, const char *what)
 {
-    if (field->type == type)
+    if (field->type == type) {
         return true;
+    }
     return cp_wire_fail(wire, field->offset, "expected %s as a field of type %u, found type %u",
                         what, type, field->type);
 }
@@ -161,15 +173,16 @@ size_t cp_wire_count_varints(const uint8_t *data, size_t length)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < length; i++)
+    for (size_t i = 0; i < length; i++) {
         count += !(data[i] & 0x80);
+    }
     return count;
 }
 
 void cp_bytes_release(cp_bytes *bytes)
 {
     free(bytes->data);
-    memset(bytes, 0, sizeof(*bytes));
+    memset(bytes, 0, sizeof *bytes);
 }
 
 void cp_bytes_append(cp_bytes *bytes, const void *data, size_t length)
@@ -177,13 +190,15 @@ void cp_bytes_append(cp_bytes *bytes, const void *data, size_t length)
     if (length > bytes->capacity - bytes->length) {
         size_t capacity = bytes->capacity ? bytes->capacity : 256;
 
-        while (capacity - bytes->length < length)
+        while (capacity - bytes->length < length) {
             capacity *= 2;
+        }
         bytes->data = cp_heap_resize(bytes->data, capacity, 1);
         bytes->capacity = capacity;
     }
-    if (length)
+    if (length) {
         memcpy(bytes->data + bytes->length, data, length);
+    }
     bytes->length += length;
 }
 
@@ -202,8 +217,9 @@ void cp_bytes_varint(cp_bytes *bytes, uint64_t value)
 
 void cp_bytes_number(cp_bytes *bytes, unsigned field, uint64_t value)
 {
-    if (!value)
+    if (!value) {
         return;
+    }
     cp_bytes_varint(bytes, (uint64_t)field << 3 | CP_WIRE_VARINT);
     cp_bytes_varint(bytes, value);
 }

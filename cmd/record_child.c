@@ -34,8 +34,9 @@ static const int passed_on[] = {SIGINT,  SIGTERM, SIGQUIT,  SIGHUP, SIGUSR1,
 static void fill_waited(sigset_t *set)
 {
     sigemptyset(set);
-    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
         sigaddset(set, passed_on[i]);
+    }
     sigaddset(set, SIGCHLD);
 }
 
@@ -53,7 +54,7 @@ static void block_signals(cp_child *child)
     sigaddset(&set, SIGTTOU);
     sigprocmask(SIG_BLOCK, &set, &child->mask);
     /* With SIGCHLD ignored the kernel would throw the exit status away. */
-    memset(&standard, 0, sizeof(standard));
+    memset(&standard, 0, sizeof standard);
     standard.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &standard, &child->child_action);
 }
@@ -74,8 +75,9 @@ static _Noreturn void become(const cp_child *child, char *const *argv, char *con
     unblock_signals(child);
     execvpe(argv[0], argv, environment);
     reason = errno;
-    while (write(report, &reason, sizeof(reason)) < 0 && errno == EINTR)
+    while (write(report, &reason, sizeof reason) < 0 && errno == EINTR) {
         continue;
+    }
     _exit(127);
 }
 
@@ -85,18 +87,19 @@ static int read_report(int report)
     int reason = 0;
     ssize_t got;
 
-    do
-        got = read(report, &reason, sizeof(reason));
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof(reason) ? reason : 0;
+    do {
+        got = read(report, &reason, sizeof reason);
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof reason ? reason : 0;
 }
 
 static int fork_and_exec(cp_child *child, char *const *argv, char *const *environment)
 {
     int report[2], reason;
 
-    if (pipe2(report, O_CLOEXEC) < 0)
+    if (pipe2(report, O_CLOEXEC) < 0) {
         return errno;
+    }
     child->pid = fork();
     if (child->pid < 0) {
         reason = errno;
@@ -104,13 +107,15 @@ static int fork_and_exec(cp_child *child, char *const *argv, char *const *enviro
         close(report[1]);
         return reason;
     }
-    if (child->pid == 0)
+    if (child->pid == 0) {
         become(child, argv, environment, report[1]);
+    }
     close(report[1]);
     reason = read_report(report[0]);
     close(report[0]);
-    if (reason)
+    if (reason) {
         waitpid(child->pid, &child->status, 0);
+    }
     return reason;
 }
 
@@ -118,11 +123,12 @@ int cp_child_start(cp_child *child, char *const *argv, char *const *environment,
 {
     int reason;
 
-    memset(child, 0, sizeof(*child));
+    memset(child, 0, sizeof *child);
     block_signals(child);
     reason = fork_and_exec(child, argv, environment);
-    if (reason == 0)
+    if (reason == 0) {
         return 0;
+    }
     unblock_signals(child);
     cp_fail(error, "%s: cannot run: %s", argv[0],
             reason == ENOENT ? "command not found, or its interpreter is missing"
@@ -139,10 +145,11 @@ char *cp_child_stat(pid_t pid, char line[CP_CHILD_STAT_BYTES])
     FILE *file;
     bool read;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     file = fopen(path, "re");
-    if (!file)
+    if (!file) {
         return NULL;
+    }
     read = fgets(line, CP_CHILD_STAT_BYTES, file) != NULL;
     fclose(file);
     name_end = read ? strrchr(line, ')') : NULL;
@@ -166,12 +173,14 @@ static bool has_stopped_thread(pid_t pid)
     bool found = false;
     DIR *tasks;
 
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     tasks = opendir(path);
-    while (tasks && !found && (entry = readdir(tasks)))
+    while (tasks && !found && (entry = readdir(tasks))) {
         found = state_of((pid_t)strtol(entry->d_name, NULL, 10)) == 'T';
-    if (tasks)
+    }
+    if (tasks) {
         closedir(tasks);
+    }
     return found;
 }
 
@@ -189,17 +198,20 @@ static bool is_stopped(pid_t pid)
  */
 static bool is_for_child(const cp_child *child, const siginfo_t *info)
 {
-    if (info->si_signo == SIGCONT)
+    if (info->si_signo == SIGCONT) {
         return is_stopped(child->pid);
-    if (info->si_code > 0)
+    }
+    if (info->si_code > 0) {
         return getpgid(child->pid) != getpgrp();
+    }
     return info->si_pid != child->pid;
 }
 
 static void pass_on(const cp_child *child, const siginfo_t *info)
 {
-    if (info->si_signo != SIGCHLD && is_for_child(child, info))
+    if (info->si_signo != SIGCHLD && is_for_child(child, info)) {
         kill(child->pid, info->si_signo);
+    }
 }
 
 /* Stops cpprof by the same signal, so that the shell says the same;
@@ -209,7 +221,7 @@ static void stop_alike(int number)
     struct sigaction standard, inherited;
     sigset_t only, before;
 
-    memset(&standard, 0, sizeof(standard));
+    memset(&standard, 0, sizeof standard);
     standard.sa_handler = SIG_DFL;
     sigemptyset(&only);
     sigaddset(&only, number);
@@ -232,12 +244,14 @@ static void remember_name(cp_child *child)
     char path[64];
     FILE *file;
 
-    snprintf(path, sizeof(path), "/proc/%d/comm", (int)child->pid);
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)child->pid);
     file = fopen(path, "re");
-    if (!file)
+    if (!file) {
         return;
-    if (fgets(child->last_name, sizeof(child->last_name), file))
+    }
+    if (fgets(child->last_name, sizeof child->last_name, file)) {
         child->last_name[strcspn(child->last_name, "\n")] = '\0';
+    }
     fclose(file);
 }
 
@@ -253,8 +267,9 @@ static void remember_times(cp_child *child)
 
     /* NOLINTNEXTLINE(cert-err34-c): the kernel wrote them */
     if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
-                          &user, &system, &children_user, &children_system) != 4)
+                          &user, &system, &children_user, &children_system) != 4) {
         return;
+    }
     child->seconds = (double)(user + system) * tick;
     child->children_seconds = (double)(children_user + children_system) * tick;
 }
@@ -265,11 +280,13 @@ static bool has_ended(cp_child *child, cp_child_watcher *watcher, void *ctx)
     siginfo_t info;
 
     for (;;) {
-        memset(&info, 0, sizeof(info));
-        if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0)
+        memset(&info, 0, sizeof info);
+        if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0) {
             return true;
-        if (info.si_pid == 0)
+        }
+        if (info.si_pid == 0) {
             return false;
+        }
         if (info.si_code != CLD_STOPPED) {
             remember_times(child);
             remember_name(child); /* its entry in /proc is there until it is waited for */
@@ -278,8 +295,9 @@ static bool has_ended(cp_child *child, cp_child_watcher *watcher, void *ctx)
         }
         waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG);
         if (is_job_control(info.si_status)) {
-            if (watcher)
+            if (watcher) {
                 watcher(ctx, child, CP_CHILD_PAUSES);
+            }
             stop_alike(info.si_status);
         }
     }
@@ -307,18 +325,22 @@ void cp_child_wait(cp_child *child, cp_record_socket *sock, cp_parts *parts,
     fill_waited(&set);
     signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     while (!has_ended(child, watcher, ctx)) {
-        if (watcher)
+        if (watcher) {
             watcher(ctx, child, CP_CHILD_RUNS);
+        }
         cp_record_socket_take(sock, parts);
         wait_for_news(signals, sock->own, watcher != NULL);
-        if (sigtimedwait(&set, &info, &at_once) > 0)
+        if (sigtimedwait(&set, &info, &at_once) > 0) {
             pass_on(child, &info);
+        }
     }
     cp_record_socket_take(sock, parts);
-    if (signals >= 0)
+    if (signals >= 0) {
         close(signals);
-    if (watcher)
+    }
+    if (watcher) {
         watcher(ctx, child, CP_CHILD_PAUSES);
+    }
 }
 
 /* ---- End ----------------------------------------------------------------------------------- */
@@ -331,14 +353,15 @@ _Noreturn void cp_child_end_alike(const cp_child *child, int otherwise)
     int number;
 
     fflush(NULL);
-    if (!WIFSIGNALED(child->status))
+    if (!WIFSIGNALED(child->status)) {
         _exit(WEXITSTATUS(child->status) ? WEXITSTATUS(child->status) : otherwise);
+    }
     number = WTERMSIG(child->status);
     /* The command may have left a core; cpprof's own would only be in its way. A core_pattern that
      * is a pipe ignores the limit, but not the flag. */
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0);
-    memset(&standard, 0, sizeof(standard));
+    memset(&standard, 0, sizeof standard);
     standard.sa_handler = SIG_DFL;
     sigaction(number, &standard, NULL);
     sigemptyset(&only);

@@ -55,8 +55,9 @@ static bool find_along_path(const char *name, char *found, size_t size)
         size_t length = strcspn(path, ":");
 
         snprintf(found, size, "%.*s%s%s", (int)length, path, length ? "/" : "", name);
-        if (is_program(found))
+        if (is_program(found)) {
             return true;
+        }
         path = path[length] ? path + length + 1 : NULL;
     }
     return false;
@@ -67,19 +68,21 @@ static bool find_along_path(const char *name, char *found, size_t size)
 /* "#!/usr/bin/env -S python3 -u" runs python3. */
 static bool interpreter_of(const program *p, char *found, size_t size)
 {
-    char line[sizeof(p->head) + 1];
+    char line[sizeof p->head + 1];
     char *word, *rest;
 
     memcpy(line, p->head, p->head_length);
     line[p->head_length] = '\0';
     line[strcspn(line, "\n")] = '\0';
     word = strtok_r(line + 2, " \t\r", &rest);
-    if (!word)
+    if (!word) {
         return false;
+    }
     if (strcmp(strrchr(word, '/') ? strrchr(word, '/') + 1 : word, "env") == 0) {
         char *argument = strtok_r(NULL, " \t\r", &rest);
-        while (argument && (argument[0] == '-' || strchr(argument, '=')))
+        while (argument && (argument[0] == '-' || strchr(argument, '='))) {
             argument = strtok_r(NULL, " \t\r", &rest);
+        }
         word = argument ? argument : word;
     }
     return find_along_path(word, found, size);
@@ -93,14 +96,16 @@ static int wrong_machine(const program *p, const ElfW(Ehdr) * own, cp_error *err
     unsigned machine =
         head[EI_DATA] == ELFDATA2MSB ? head[18] * 256u + head[19] : head[19] * 256u + head[18];
 
-    if (head[EI_CLASS] != own->e_ident[EI_CLASS])
+    if (head[EI_CLASS] != own->e_ident[EI_CLASS]) {
         return cp_fail(error, "%s is a %d-bit program: libpprof works in x86-64 programs only",
                        p->path, head[EI_CLASS] == ELFCLASS32 ? 32 : 64);
-    if (head[EI_DATA] != own->e_ident[EI_DATA] || machine != own->e_machine)
+    }
+    if (head[EI_DATA] != own->e_ident[EI_DATA] || machine != own->e_machine) {
         return cp_fail(error,
                        "%s is a program for another machine (ELF machine %u): libpprof works in "
                        "x86-64 programs only",
                        p->path, machine);
+    }
     return 0;
 }
 
@@ -113,10 +118,12 @@ static void read_loader(const program *p, const ElfW(Ehdr) * header, char *loade
         ElfW(Phdr) segment;
         ssize_t got;
 
-        if (pread(p->fd, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment))
+        if (pread(p->fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment) {
             return;
-        if (segment.p_type != PT_INTERP)
+        }
+        if (segment.p_type != PT_INTERP) {
             continue;
+        }
         got = pread(p->fd, loader, size - 1, (off_t)segment.p_offset);
         loader[got > 0 ? got : 0] = '\0';
         return;
@@ -128,21 +135,25 @@ static int inspect_elf(const program *p, cp_error *error)
     ElfW(Ehdr) header, own;
     char loader[256];
     int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    bool known = self >= 0 && read(self, &own, sizeof(own)) == (ssize_t)sizeof(own);
+    bool known = self >= 0 && read(self, &own, sizeof own) == (ssize_t)sizeof own;
 
-    if (self >= 0)
+    if (self >= 0) {
         close(self);
-    if (known && wrong_machine(p, &own, error) < 0)
+    }
+    if (known && wrong_machine(p, &own, error) < 0) {
         return -1;
-    if (p->head_length < sizeof(header))
+    }
+    if (p->head_length < sizeof header) {
         return 0;
-    memcpy(&header, p->head, sizeof(header));
-    read_loader(p, &header, loader, sizeof(loader));
-    if (!loader[0])
+    }
+    memcpy(&header, p->head, sizeof header);
+    read_loader(p, &header, loader, sizeof loader);
+    if (!loader[0]) {
         return cp_fail(error,
                        "%s is statically linked: no library can be preloaded into it; link it "
                        "dynamically, or link libpprof_static.a into it",
                        p->path);
+    }
 #if defined(__GLIBC__)
     if (strstr(loader, "ld-musl")) {
         cp_fail(error,
@@ -163,16 +174,18 @@ static int inspect_privileges(const program *p, cp_error *error)
     bool setgid = (p->info.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
                   p->info.st_gid != getgid();
 
-    if (setuid || setgid)
+    if (setuid || setgid) {
         return cp_fail(error,
                        "%s is set%s: the system ignores LD_PRELOAD for it; record a copy without "
                        "that bit, or as the user that it switches to",
                        p->path, setuid ? "uid" : "gid");
-    if (geteuid() != 0 && fgetxattr(p->fd, "security.capability", NULL, 0) > 0)
+    }
+    if (geteuid() != 0 && fgetxattr(p->fd, "security.capability", NULL, 0) > 0) {
         return cp_fail(error,
                        "%s has file capabilities: the system ignores LD_PRELOAD for it; record a "
                        "copy without them (setcap -r), or as root",
                        p->path);
+    }
     return 0;
 }
 
@@ -182,12 +195,13 @@ static bool open_program(program *p, const char *path)
 {
     ssize_t got;
 
-    memset(p, 0, sizeof(*p));
+    memset(p, 0, sizeof *p);
     p->path = path;
     p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (p->fd < 0)
+    if (p->fd < 0) {
         return false;
-    got = read(p->fd, p->head, sizeof(p->head));
+    }
+    got = read(p->fd, p->head, sizeof p->head);
     p->head_length = got > 0 ? (size_t)got : 0;
     return fstat(p->fd, &p->info) == 0;
 }
@@ -198,18 +212,21 @@ static int inspect(const char *path, int depth, cp_error *error)
     char interpreter[PATH_MAX];
     int status = 0;
 
-    if (!open_program(&p, path))
+    if (!open_program(&p, path)) {
         return 0; /* nothing certain: a program may be executable and not readable */
+    }
     if (p.head_length >= SELFMAG && memcmp(p.head, ELFMAG, SELFMAG) == 0) {
         status = inspect_privileges(&p, error);
-        if (status == 0)
+        if (status == 0) {
             status = inspect_elf(&p, error);
+        }
     } else if (p.head_length > 2 && memcmp(p.head, "#!", 2) == 0 && depth < MAX_INTERPRETERS &&
-               interpreter_of(&p, interpreter, sizeof(interpreter))) {
+               interpreter_of(&p, interpreter, sizeof interpreter)) {
         cp_error inner;
         status = inspect(interpreter, depth + 1, &inner);
-        if (status < 0)
+        if (status < 0) {
             cp_fail(error, "%s is a script, and its interpreter %.800s", path, inner.text);
+        }
     }
     close(p.fd);
     return status;
@@ -219,8 +236,9 @@ int cp_diagnose_command(const char *command, cp_error *error)
 {
     char path[PATH_MAX];
 
-    if (!find_along_path(command, path, sizeof(path)))
+    if (!find_along_path(command, path, sizeof path)) {
         return 0; /* starting it will say so */
+    }
     return inspect(path, 0, error);
 }
 
@@ -237,28 +255,30 @@ void cp_diagnose_ended(const char *command, const cp_child *child, bool subproce
 {
     int number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
 
-    if (cp_diagnose_command(command, error) != CP_DIAGNOSE_FINE)
+    if (cp_diagnose_command(command, error) != CP_DIAGNOSE_FINE) {
         return;
-    if (number == SIGKILL)
+    }
+    if (number == SIGKILL) {
         cp_fail(error,
                 "%s was killed by SIGKILL, which leaves no time to write a profile; end it "
                 "with SIGTERM or SIGINT, or stop earlier with -d SECONDS",
                 command);
-    else if (number)
+    } else if (number) {
         cp_fail(error,
                 "%s was ended by signal %d (%s) before it could write its profile; -d SECONDS "
                 "writes it earlier",
                 command, number, strsignal(number));
-    else if (!subprocesses && became_another(command, child))
+    } else if (!subprocesses && became_another(command, child)) {
         cp_fail(
             error,
             "%s replaced itself by another program (%s), which could not be followed; name that "
             "one, or add --subprocesses",
             command, child->last_name);
-    else
+    } else {
         cp_fail(error,
                 "%s ended without writing one; perhaps it clears LD_PRELOAD, or leaves by a way "
                 "that runs nothing (a raw _exit system call; -d SECONDS writes it earlier); "
                 "LIBPPROF=log=stderr shows what the library says",
                 command);
+    }
 }

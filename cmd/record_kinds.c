@@ -43,16 +43,19 @@ static bool is_rate(const char *text, size_t length, const char *ends)
 {
     size_t digits = strspn(text, "0123456789");
 
-    if (digits == 0 || digits > length || strspn(text, "0") >= digits)
+    if (digits == 0 || digits > length || strspn(text, "0") >= digits) {
         return false;
+    }
     return digits == length || (digits + 1 == length && strchr(ends, text[digits]));
 }
 
 static cp_record_kind *find(cp_record_kinds *kinds, const char *name)
 {
-    for (size_t i = 0; i < kinds->count; i++)
-        if (strcmp(kinds->list[i].name, name) == 0)
+    for (size_t i = 0; i < kinds->count; i++) {
+        if (strcmp(kinds->list[i].name, name) == 0) {
             return &kinds->list[i];
+        }
+    }
     return NULL;
 }
 
@@ -64,43 +67,51 @@ static int take(cp_record_kinds *kinds, const char *word, size_t length)
     const struct kind *kind = NULL;
     cp_record_kind *taken;
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (is_word(known[i].name, word, name_length))
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (is_word(known[i].name, word, name_length)) {
             kind = &known[i];
-    if (is_word("allocs", word, name_length))
+        }
+    }
+    if (is_word("allocs", word, name_length)) {
         return cp_bad_usage("record",
                             "record: -e: the heap profile has the allocations too: -e heap, "
                             "then cpprof top --sample alloc_space");
-    if (!kind)
+    }
+    if (!kind) {
         return cp_bad_usage(
             "record",
             "record: -e: expected cpu, heap, peak, block, mutex, thread or fd, found '%.*s'",
             (int)length, word);
-    if (name_length < length && !kind->rate_ends)
+    }
+    if (name_length < length && !kind->rate_ends) {
         return cp_bad_usage("record", "record: -e: %s, found '%.*s'", kind->no_rate,
                             (int)rate_length, rate);
+    }
     if (name_length < length &&
-        (rate_length >= sizeof(taken->rate) || !is_rate(rate, rate_length, kind->rate_ends)))
+        (rate_length >= sizeof taken->rate || !is_rate(rate, rate_length, kind->rate_ends))) {
         return cp_bad_usage("record", "record: -e: expected a number behind %s:, found '%.*s'",
                             kind->name, (int)rate_length, rate);
+    }
     taken = find(kinds, kind->name);
-    if (!taken)
+    if (!taken) {
         taken = &kinds->list[kinds->count++];
+    }
     taken->name = kind->name;
     taken->empty = kind->empty;
-    snprintf(taken->rate, sizeof(taken->rate), "%.*s", (int)rate_length, rate);
+    snprintf(taken->rate, sizeof taken->rate, "%.*s", (int)rate_length, rate);
     return 0;
 }
 
 int cp_record_kinds_parse(const char *events, cp_record_kinds *kinds)
 {
-    memset(kinds, 0, sizeof(*kinds));
+    memset(kinds, 0, sizeof *kinds);
     for (;;) {
         size_t length = strcspn(events, ",");
         int status = take(kinds, events, length);
 
-        if (status || !events[length])
+        if (status || !events[length]) {
             return status;
+        }
         events += length + 1;
     }
 }
@@ -108,19 +119,22 @@ int cp_record_kinds_parse(const char *events, cp_record_kinds *kinds)
 /* Whether the word is a kind with a rate that `-e` would take, or cpu:HZ. */
 static bool is_good_word(const char *word, size_t length, long *hz)
 {
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t name = strlen(known[i].name);
         bool bare = is_word(known[i].name, word, length);
         bool rated =
             length > name + 1 && word[name] == ':' && strncmp(word, known[i].name, name) == 0;
 
-        if (rated && i == 0 && is_rate(word + name + 1, length - name - 1, ""))
+        if (rated && i == 0 && is_rate(word + name + 1, length - name - 1, "")) {
             *hz = strtol(word + name + 1, NULL, 10);
+        }
         if (bare || (rated && known[i].rate_ends &&
-                     is_rate(word + name + 1, length - name - 1, known[i].rate_ends)))
+                     is_rate(word + name + 1, length - name - 1, known[i].rate_ends))) {
             return true;
-        if (rated && i == 0 && *hz > 0)
+        }
+        if (rated && i == 0 && *hz > 0) {
             return true;
+        }
     }
     return false;
 }
@@ -132,12 +146,14 @@ void cp_record_kinds_inherit(const char *options, cp_record_kinds *kinds, long *
         long rate = 0;
 
         length = strcspn(options, ",");
-        snprintf(name, sizeof(name), "%.*s", (int)strcspn(options, ":,"), options);
-        if (find(kinds, name) || !is_good_word(options, length, &rate))
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(options, ":,"), options);
+        if (find(kinds, name) || !is_good_word(options, length, &rate)) {
             continue;
+        }
         take(kinds, options, rate ? strlen(name) : length);
-        if (*hz == 0)
+        if (*hz == 0) {
             *hz = rate;
+        }
     }
 }
 
@@ -150,10 +166,11 @@ char *cp_record_kinds_words(const cp_record_kinds *kinds, long hz)
         const cp_record_kind *kind = &kinds->list[i];
         const char *comma = i > 0 ? "," : "";
 
-        if (strcmp(kind->name, "cpu") == 0)
+        if (strcmp(kind->name, "cpu") == 0) {
             to += sprintf(to, "%scpu:%ld", comma, hz);
-        else
+        } else {
             to += sprintf(to, "%s%s%s%s", comma, kind->name, kind->rate[0] ? ":" : "", kind->rate);
+        }
     }
     return words;
 }
@@ -165,11 +182,12 @@ static size_t length_without_suffix(const char *name)
     static const char *const suffixes[] = {".pb.gz", ".pb", ".gz"};
     size_t length = strlen(name);
 
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         size_t suffix = strlen(suffixes[i]);
         if (length > suffix && name[length - suffix - 1] != '/' &&
-            strcmp(name + length - suffix, suffixes[i]) == 0)
+            strcmp(name + length - suffix, suffixes[i]) == 0) {
             return length - suffix;
+        }
     }
     return length;
 }
@@ -200,8 +218,9 @@ char *cp_record_kind_output(const cp_record_kinds *kinds, size_t index, const ch
     const char *kind = kinds->list[index].name;
     char *path;
 
-    if (strstr(output, "%k") || kinds->count == 1 || is_place_of_the_system(output))
+    if (strstr(output, "%k") || kinds->count == 1 || is_place_of_the_system(output)) {
         return replace(output, kind);
+    }
     if (asprintf(&path, "%.*s.%s%s", (int)length_without_suffix(output), output, kind,
                  output + length_without_suffix(output)) < 0) {
         cp_complain("out of memory");

@@ -19,7 +19,7 @@ void cp_progress_init(cp_progress *progress, bool with_children)
 {
     const char *terminal = getenv("TERM");
 
-    memset(progress, 0, sizeof(*progress));
+    memset(progress, 0, sizeof *progress);
     progress->enabled = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
     progress->with_children = with_children;
     clock_gettime(CLOCK_MONOTONIC, &progress->start);
@@ -53,8 +53,9 @@ static double cpu_seconds(pid_t pid, bool with_children)
     word = cp_child_stat(pid, line);
     word = word ? strtok_r(word, " ", &rest) : NULL;
     for (int field = FIRST_BEHIND_NAME; word && field <= last; field++) {
-        if (field >= USER_TIME)
+        if (field >= USER_TIME) {
             ticks += strtoul(word, NULL, 10);
+        }
         word = strtok_r(NULL, " ", &rest);
     }
     return word ? (double)ticks / (double)sysconf(_SC_CLK_TCK) : -1;
@@ -74,10 +75,11 @@ static void draw(cp_progress *progress, const cp_child *child)
     double elapsed = seconds_since(&progress->start);
     char line[128];
 
-    if (cpu < 0 || elapsed < QUIET_SECONDS || !may_draw())
+    if (cpu < 0 || elapsed < QUIET_SECONDS || !may_draw()) {
         return;
-    snprintf(line, sizeof(line), ERASE_LINE "cpprof: recording for %.1f s, CPU time %.1f s",
-             elapsed, cpu);
+    }
+    snprintf(line, sizeof line, ERASE_LINE "cpprof: recording for %.1f s, CPU time %.1f s", elapsed,
+             cpu);
     put(line);
     progress->drawn = true;
 }

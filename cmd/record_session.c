@@ -51,18 +51,20 @@ static char *library_beside_command(void)
     static const char *const folders[] = {"/../lib/libpprof.so.0",
                                           "/../" CP_LIBDIR "/libpprof.so.0"};
     char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
-    if (length <= 0)
+    if (length <= 0) {
         return NULL;
+    }
     self[length] = '\0';
     *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char *path = join("%s%s", self, folders[i]);
         char *real = realpath(path, NULL);
         free(path);
-        if (real)
+        if (real) {
             return real;
+        }
     }
     return NULL;
 }
@@ -73,15 +75,17 @@ static int find_library(cp_session *session, cp_error *error)
 
     if (given && *given) {
         session->library = realpath(given, NULL);
-        if (!session->library)
+        if (!session->library) {
             return cp_fail(error, "LIBPPROF_LIBRARY=%s: %s", given, strerror(errno));
+        }
         return 0;
     }
     session->library = library_beside_command();
-    if (!session->library)
+    if (!session->library) {
         return cp_fail(error,
                        "libpprof.so.0: expected it in ../lib beside cpprof, found none; build "
                        "or install it, or name it with LIBPPROF_LIBRARY=/path");
+    }
     return 0;
 }
 
@@ -90,8 +94,9 @@ static int make_preloadable(cp_session *session, cp_error *error)
 {
     char *link_name;
 
-    if (!strpbrk(session->library, " :"))
+    if (!strpbrk(session->library, " :")) {
         return 0;
+    }
     link_name = join("%s/%s", session->folder, LIBRARY_LINK);
     if (strpbrk(link_name, " :") || symlink(session->library, link_name) < 0) {
         cp_fail(error, "%s: a path with blanks or colons cannot be preloaded; move the library",
@@ -114,8 +119,9 @@ static char *output_folder(const char *output)
     real = realpath(output, NULL);
     copy = real ? real : strdup(output);
     slash = copy ? strrchr(copy, '/') : NULL;
-    if (slash)
+    if (slash) {
         slash[slash == copy] = '\0';
+    }
     real = realpath(slash ? copy : ".", NULL);
     free(copy);
     return real;
@@ -143,13 +149,15 @@ static void remove_folder(const char *path)
     for (int i = 0; i < count; i++) {
         char *file = join("%s/%s", path, entries[i]->d_name);
 
-        if (is_our_file(entries[i]->d_name))
+        if (is_our_file(entries[i]->d_name)) {
             unlink(file);
+        }
         free(file);
         free(entries[i]);
     }
-    if (count >= 0)
+    if (count >= 0) {
         free(entries);
+    }
     rmdir(path);
 }
 
@@ -166,8 +174,8 @@ static int open_locked(const char *folder)
 
 static int is_our_name(const struct dirent *entry)
 {
-    return strncmp(entry->d_name, FOLDER_STEM, sizeof(FOLDER_STEM) - 1) == 0 &&
-           strlen(entry->d_name) == sizeof(FOLDER_STEM) - 1 + 6;
+    return strncmp(entry->d_name, FOLDER_STEM, sizeof FOLDER_STEM - 1) == 0 &&
+           strlen(entry->d_name) == sizeof FOLDER_STEM - 1 + 6;
 }
 
 /* A folder of ours that nobody has locked is left over from a cpprof that was killed. */
@@ -176,10 +184,12 @@ static void remove_if_left_over(const char *folder)
     int fd = open_locked(folder);
     struct stat info;
 
-    if (fd < 0)
+    if (fd < 0) {
         return;
-    if (fstat(fd, &info) == 0 && info.st_uid == geteuid())
+    }
+    if (fstat(fd, &info) == 0 && info.st_uid == geteuid()) {
         remove_folder(folder);
+    }
     close(fd);
 }
 
@@ -188,8 +198,9 @@ static void remove_left_over(const char *parent)
     struct dirent **entries;
     int count = parent ? scandir(parent, &entries, is_our_name, alphasort) : 0;
 
-    if (!parent)
+    if (!parent) {
         return;
+    }
     for (int i = 0; i < count; i++) {
         char *folder = join("%s/%s", parent, entries[i]->d_name);
 
@@ -197,8 +208,9 @@ static void remove_left_over(const char *parent)
         free(folder);
         free(entries[i]);
     }
-    if (count >= 0)
+    if (count >= 0) {
         free(entries);
+    }
 }
 
 /* It gets its name once it is locked, so that no other cpprof takes it for left over. NULL with
@@ -223,9 +235,10 @@ static int make_folder(cp_session *session, const char *parent, const char *why,
 {
     remove_left_over(parent);
     session->folder = make_locked_folder(parent, &session->lock);
-    if (!session->folder)
+    if (!session->folder) {
         return cp_fail(error, "%s: cannot make a folder for the recording there: %s%s", parent,
                        strerror(errno), why);
+    }
     return 0;
 }
 
@@ -236,12 +249,13 @@ static char *check_output(const char *output, bool *apart, cp_error *error)
     bool exists = stat(output, &info) == 0;
     char *parent = NULL;
 
-    if (exists && S_ISDIR(info.st_mode))
+    if (exists && S_ISDIR(info.st_mode)) {
         cp_fail(error, "%s: expected the name of a file to write, found a directory", output);
-    else if (exists && access(output, W_OK) < 0)
+    } else if (exists && access(output, W_OK) < 0) {
         cp_fail(error, "%s: cannot write: %s", output, strerror(errno));
-    else if (!(parent = output_folder(output)))
+    } else if (!(parent = output_folder(output))) {
         cp_fail(error, "%s: cannot write there: %s", output, strerror(errno));
+    }
     *apart = parent && ((exists && !S_ISREG(info.st_mode)) || !can_be_an_option(parent));
     return parent;
 }
@@ -256,14 +270,16 @@ static int place_folder(cp_session *session, cp_error *error)
     for (size_t i = session->options->kinds.count; i-- > 0;) {
         free(parent);
         parent = check_output(session->outputs[i], &apart, error);
-        if (!parent)
+        if (!parent) {
             return -1;
+        }
     }
-    if (apart)
+    if (apart) {
         status = make_folder(session, temporary && *temporary ? temporary : "/tmp",
                              "; set TMPDIR to another one", error);
-    else
+    } else {
         status = make_folder(session, parent, "; choose another place with -o", error);
+    }
     free(parent);
     return status;
 }
@@ -277,8 +293,9 @@ static char *escape_percents(const char *path)
 
     for (; *path; path++) {
         *to++ = *path;
-        if (*path == '%')
+        if (*path == '%') {
             *to++ = '%';
+        }
     }
     return escaped;
 }
@@ -292,8 +309,9 @@ static char *option_list(const cp_session *session)
     char duration[64] = "";
     char *list;
 
-    if (options->duration_ms)
-        snprintf(duration, sizeof(duration), ",duration=%ldms", options->duration_ms);
+    if (options->duration_ms) {
+        snprintf(duration, sizeof duration, ",duration=%ldms", options->duration_ms);
+    }
     if (asprintf(&list, "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s,follow-exec%s%s%s%s",
                  inherited ? inherited : "", inherited && *inherited ? "," : "", kinds, folder,
                  SUFFIX, session->socket.word, options->subprocesses ? ",subprocesses" : "",
@@ -330,12 +348,15 @@ static void make_environment(cp_session *session)
 {
     size_t count = 0, kept = 0;
 
-    while (environ[count])
+    while (environ[count]) {
         count++;
-    session->environment = cp_heap_alloc(count + 3, sizeof(*session->environment));
-    for (size_t i = 0; i < count; i++)
-        if (!is_ours(environ[i]))
+    }
+    session->environment = cp_heap_alloc(count + 3, sizeof *session->environment);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_ours(environ[i])) {
             session->environment[kept++] = environ[i];
+        }
+    }
     session->environment[kept++] = preload_list(session);
     session->environment[kept] = option_list(session);
 }
@@ -344,10 +365,12 @@ static void free_environment(cp_session *session)
 {
     size_t count = 0;
 
-    if (!session->environment)
+    if (!session->environment) {
         return;
-    while (session->environment[count])
+    }
+    while (session->environment[count]) {
         count++;
+    }
     free(session->environment[count - 1]);
     free(session->environment[count - 2]);
     free(session->environment);
@@ -355,12 +378,13 @@ static void free_environment(cp_session *session)
 
 int cp_session_open(cp_session *session, const cp_record_options *options, cp_error *error)
 {
-    memset(session, 0, sizeof(*session));
+    memset(session, 0, sizeof *session);
     session->options = options;
     session->lock = -1;
     session->socket.own = session->socket.command = -1;
-    for (size_t i = 0; i < options->kinds.count; i++)
+    for (size_t i = 0; i < options->kinds.count; i++) {
         session->outputs[i] = cp_record_kind_output(&options->kinds, i, options->output);
+    }
     if (find_library(session, error) < 0 || place_folder(session, error) < 0 ||
         make_preloadable(session, error) < 0) {
         cp_session_close(session);
@@ -383,8 +407,9 @@ static int merge_and_put(cp_profile **profiles, size_t count, const char *output
                          cp_error *error)
 {
     if (cp_profile_align_units(profiles, count, error) < 0 ||
-        cp_profile_merge(profiles, count, out, error) < 0)
+        cp_profile_merge(profiles, count, out, error) < 0) {
         return -1;
+    }
     if (cp_profile_write_file(output, *out, error) < 0) {
         cp_profile_free(*out);
         *out = NULL;
@@ -419,8 +444,9 @@ static unsigned count_processes(const cp_part **parts, size_t count)
 {
     unsigned processes = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         processes += i == 0 || parts[i]->process != parts[i - 1]->process;
+    }
     return processes;
 }
 
@@ -428,9 +454,10 @@ static void warn_of_incomplete(const cp_session *session, const char *kind, pid_
 {
     size_t count = cp_parts_incomplete(&session->parts, kind, command);
 
-    if (count > 0)
+    if (count > 0) {
         cp_complain("warning: %zu %s profile%s arrived incomplete and %s left out", count, kind,
                     count == 1 ? "" : "s", count == 1 ? "is" : "are");
+    }
 }
 
 int cp_session_collect(cp_session *session, size_t kind, pid_t command, cp_profile **out,
@@ -440,7 +467,7 @@ int cp_session_collect(cp_session *session, size_t kind, pid_t command, cp_profi
     pid_t only = session->options->subprocesses ? 0 : command;
     const char *output = session->outputs[kind];
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-    const cp_part **parts = cp_heap_alloc(session->parts.count, sizeof(*parts));
+    const cp_part **parts = cp_heap_alloc(session->parts.count, sizeof *parts);
     size_t count = cp_parts_select(&session->parts, name, only, parts);
     cp_profile **profiles = cp_heap_alloc(count, sizeof(cp_profile *));
     const cp_part *last = NULL;
@@ -460,8 +487,9 @@ int cp_session_collect(cp_session *session, size_t kind, pid_t command, cp_profi
     } else if (count > 1) {
         status = merge_and_put(profiles, count, output, out, error);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         cp_profile_free(profiles[i]);
+    }
     free(profiles);
     free(parts);
     return status < 0 ? -1 : 0;
@@ -471,16 +499,19 @@ int cp_session_collect(cp_session *session, size_t kind, pid_t command, cp_profi
 
 void cp_session_close(cp_session *session)
 {
-    if (session->folder)
+    if (session->folder) {
         remove_folder(session->folder);
-    if (session->lock >= 0)
+    }
+    if (session->lock >= 0) {
         close(session->lock);
+    }
     cp_record_socket_close(&session->socket);
     cp_parts_release(&session->parts);
     free_environment(session);
-    for (size_t i = 0; i < CP_RECORD_KINDS_MAX; i++)
+    for (size_t i = 0; i < CP_RECORD_KINDS_MAX; i++) {
         free(session->outputs[i]);
+    }
     free(session->folder);
     free(session->library);
-    memset(session, 0, sizeof(*session));
+    memset(session, 0, sizeof *session);
 }

@@ -27,8 +27,9 @@ static int to_high_number(int fd)
     struct rlimit limit;
     int first = FIRST_NUMBER, high;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FIRST_NUMBER)
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FIRST_NUMBER) {
         first = (int)(limit.rlim_cur / 2);
+    }
     high = fcntl(fd, F_DUPFD, first);
     close(fd);
     return high;
@@ -39,7 +40,7 @@ static void prepare_end_of_command(int fd)
 {
     int bytes = SOCKET_BYTES;
 
-    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
@@ -49,8 +50,9 @@ void cp_record_socket_open(cp_record_socket *sock)
     int ends[2];
 
     *sock = (cp_record_socket){.own = -1, .command = -1};
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
         return;
+    }
     sock->own = ends[0];
     sock->command = to_high_number(ends[1]);
     if (sock->command < 0 || fstat(sock->command, &info) < 0) {
@@ -58,14 +60,15 @@ void cp_record_socket_open(cp_record_socket *sock)
         return;
     }
     prepare_end_of_command(sock->command);
-    snprintf(sock->word, sizeof(sock->word), ",recorder=%d:%llu:%llu", sock->command,
+    snprintf(sock->word, sizeof sock->word, ",recorder=%d:%llu:%llu", sock->command,
              (unsigned long long)info.st_dev, (unsigned long long)info.st_ino);
 }
 
 void cp_record_socket_started(cp_record_socket *sock)
 {
-    if (sock->command >= 0)
+    if (sock->command >= 0) {
         close(sock->command);
+    }
     sock->command = -1;
 }
 
@@ -75,20 +78,23 @@ void cp_record_socket_take(cp_record_socket *sock, cp_parts *parts)
     ssize_t got = 1;
 
     while (sock->own >= 0 && got > 0) {
-        do
-            got = recv(sock->own, message, sizeof(message), MSG_DONTWAIT);
-        while (got < 0 && errno == EINTR);
-        if (got > 0)
+        do {
+            got = recv(sock->own, message, sizeof message, MSG_DONTWAIT);
+        } while (got < 0 && errno == EINTR);
+        if (got > 0) {
             cp_parts_take_message(parts, message, (size_t)got);
+        }
     }
-    if (got == 0)
+    if (got == 0) {
         cp_record_socket_close(sock); /* nobody has the other end any more */
+    }
 }
 
 void cp_record_socket_close(cp_record_socket *sock)
 {
     cp_record_socket_started(sock);
-    if (sock->own >= 0)
+    if (sock->own >= 0) {
         close(sock->own);
+    }
     *sock = (cp_record_socket){.own = -1, .command = -1};
 }

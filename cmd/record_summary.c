@@ -29,18 +29,20 @@ static void print_quoted(const char *word)
 {
     bool plain = *word != '\0';
 
-    for (const char *at = word; *at; at++)
+    for (const char *at = word; *at; at++) {
         plain = plain && (isalnum((unsigned char)*at) || strchr("/._-+,:@%=", *at));
+    }
     if (plain) {
         fputs(word, stderr);
         return;
     }
     fputc('\'', stderr);
     for (; *word; word++) {
-        if (*word == '\'')
+        if (*word == '\'') {
             fputs("'\\''", stderr);
-        else
+        } else {
             fputc(*word, stderr);
+        }
     }
     fputc('\'', stderr);
 }
@@ -51,8 +53,9 @@ void cp_record_print_next(const cp_record_summary *summary)
     const char *first = NULL;
 
     for (size_t i = 0; i < session->options->kinds.count; i++) {
-        if (!summary->shown[i])
+        if (!summary->shown[i]) {
             continue;
+        }
         fputs(first ? "      cpprof top --cum " : "\nNext: cpprof top --cum ", stderr);
         print_quoted(session->outputs[i]);
         fputc('\n', stderr);
@@ -72,8 +75,9 @@ static void print_troubles(const cp_profile *profile)
         const char *comment = cp_profile_text(profile, profile->comments[i]);
 
         if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " engine; of ") &&
-            !strstr(comment, " blocks sampled "))
+            !strstr(comment, " blocks sampled ")) {
             fprintf(stderr, "%s\n", comment);
+        }
     }
 }
 
@@ -82,8 +86,9 @@ void cp_record_say_missing(const cp_record_summary *summary, size_t kind)
     const char *output = summary->session->outputs[kind];
     struct stat info;
 
-    if (lstat(output, &info) == 0 && S_ISREG(info.st_mode))
+    if (lstat(output, &info) == 0 && S_ISREG(info.st_mode)) {
         cp_complain("%s is from an earlier run; it was left as it is", output);
+    }
 }
 
 /* Most of what it took was used by others. */
@@ -98,10 +103,11 @@ static bool is_wrapper(const cp_record_summary *summary)
 
 void cp_record_advise(const cp_record_summary *summary)
 {
-    if (is_wrapper(summary))
+    if (is_wrapper(summary)) {
         cp_complain("the processes that the command started used %.2f s of CPU time, the command "
                     "itself %.2f s; --subprocesses records them too",
                     summary->child->children_seconds, summary->child->seconds);
+    }
 }
 
 static void print_absence(const cp_record_summary *summary, size_t kind)
@@ -135,8 +141,9 @@ static int init_report(cp_report *report, cp_profile *profile, cp_report_options
         options->sample = "alloc_space";
         status = cp_report_init(report, profile, options, &error);
     }
-    if (status < 0)
+    if (status < 0) {
         cp_complain("%s", error.text);
+    }
     return status;
 }
 
@@ -146,9 +153,11 @@ static bool leaves_are_hooks(const char *kind)
 {
     static const char *const others[] = {"cpu", "heap", "peak"};
 
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(kind, others[i]) == 0)
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(kind, others[i]) == 0) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -160,13 +169,15 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
 
     cp_profile_demangle(profile);
     cp_profile_prune(profile);
-    if (init_report(&report, profile, &options, strcmp(name, "heap") == 0) < 0)
+    if (init_report(&report, profile, &options, strcmp(name, "heap") == 0) < 0) {
         return;
+    }
     if (report.total == 0) {
         print_absence(summary, kind);
     } else {
-        if (strcmp(name, "cpu") != 0)
+        if (strcmp(name, "cpu") != 0) {
             fprintf(stderr, "Type: %s\n", report.sample_type);
+        }
         cp_report_print_summary(&report, stderr);
         cp_report_print_rows(&report, stderr);
         cp_nameless_advise(&report);

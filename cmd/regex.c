@@ -34,8 +34,9 @@ static void explain(const char *pattern, size_t fault, int code, cp_error *error
     size_t shown = length - from < 2 * window ? length - from : 2 * window;
     PCRE2_UCHAR reason[256];
 
-    if (pcre2_get_error_message(code, reason, sizeof(reason)) < 0)
-        snprintf((char *)reason, sizeof(reason), "it is invalid");
+    if (pcre2_get_error_message(code, reason, sizeof reason) < 0) {
+        snprintf((char *)reason, sizeof reason, "it is invalid");
+    }
     cp_fail(error, "regular expression: %s at position %zu\n  %.*s\n  %*s^", (char *)reason, fault,
             (int)shown, pattern + from, (int)(fault - from), "");
 }
@@ -45,8 +46,9 @@ static pcre2_code *compile(const char *pattern, int *code, size_t *fault)
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
     pcre2_code *compiled;
 
-    if (context)
+    if (context) {
         pcre2_set_newline(context, PCRE2_NEWLINE_LF); /* what "." does not match */
+    }
     compiled =
         pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, OPTIONS, code, fault, context);
     pcre2_compile_context_free(context);
@@ -65,7 +67,7 @@ cp_regex *cp_regex_compile(const char *pattern, cp_error *error)
         return NULL;
     }
     pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* only faster; may be refused */
-    regex = cp_heap_alloc(1, sizeof(*regex));
+    regex = cp_heap_alloc(1, sizeof *regex);
     regex->code = compiled;
     regex->match = pcre2_match_data_create(1, NULL);
     regex->pattern = strdup(pattern);
@@ -74,8 +76,9 @@ cp_regex *cp_regex_compile(const char *pattern, cp_error *error)
 
 void cp_regex_free(cp_regex *regex)
 {
-    if (!regex)
+    if (!regex) {
         return;
+    }
     pcre2_match_data_free(regex->match);
     pcre2_code_free(regex->code);
     free(regex->pattern);
@@ -86,8 +89,9 @@ bool cp_regex_match(cp_regex *regex, const char *text, size_t length)
 {
     int status;
 
-    if (!regex->match)
+    if (!regex->match) {
         return false;
+    }
     status = pcre2_match(regex->code, (PCRE2_SPTR)text, length, 0, 0, regex->match, NULL);
     if (status < PCRE2_ERROR_NOMATCH && !regex->complained) {
         regex->complained = true;

@@ -20,8 +20,9 @@
 
 static int load_one(const char *path, cp_profile **out, cp_error *error)
 {
-    if (cp_profile_read_file(path, out, error) < 0)
+    if (cp_profile_read_file(path, out, error) < 0) {
         return -1;
+    }
     cp_profile_ensure_mapping(*out);
     return 0;
 }
@@ -36,8 +37,9 @@ static int load_difference(const char *path, const char *base_path, cp_profile *
         cp_profile_free(source);
         return -1;
     }
-    if (cp_profile_subtract(source, base, out, &inner) < 0)
+    if (cp_profile_subtract(source, base, out, &inner) < 0) {
         return cp_fail(error, "%.300s and %.300s: %.300s", path, base_path, inner.text);
+    }
     return 0;
 }
 
@@ -46,11 +48,13 @@ int cp_report_load(const char *path, const char *base, cp_demangle_mode mode, cp
 {
     cp_profile *source;
 
-    if (load_one(path, &source, error) < 0)
+    if (load_one(path, &source, error) < 0) {
         return -1;
+    }
     if (base) {
-        if (load_difference(path, base, source, out, error) < 0)
+        if (load_difference(path, base, source, out, error) < 0) {
             return -1;
+        }
     } else {
         cp_profile_merge(&source, 1, out, error); /* one profile always fits itself */
         cp_profile_free(source);
@@ -68,9 +72,10 @@ static int list_types(const cp_profile *profile, const char *wanted, cp_error *e
     char types[512] = "";
     size_t length = 0;
 
-    for (uint32_t i = 0; i < profile->sample_type_count && length < sizeof(types); i++)
-        length += (size_t)snprintf(types + length, sizeof(types) - length, "%s%s", i ? ", " : "",
+    for (uint32_t i = 0; i < profile->sample_type_count && length < sizeof types; i++) {
+        length += (size_t)snprintf(types + length, sizeof types - length, "%s%s", i ? ", " : "",
                                    cp_profile_text(profile, profile->sample_types[i].type));
+    }
     return cp_fail(error, "expected a sample type of this profile (%s), found %.200s", types,
                    wanted);
 }
@@ -81,11 +86,13 @@ static int choose_type(cp_report *report, cp_error *error)
     const cp_value_type *type;
     int64_t index;
 
-    if (profile->sample_type_count == 0)
+    if (profile->sample_type_count == 0) {
         return cp_fail(error, "expected a profile with sample types, found none: it is empty");
+    }
     index = cp_profile_sample_index(profile, report->options->sample);
-    if (index < 0)
+    if (index < 0) {
         return list_types(profile, report->options->sample, error);
+    }
     type = &profile->sample_types[index];
     report->value_index = (uint32_t)index;
     report->sample_type = cp_profile_text(profile, type->type);
@@ -98,8 +105,9 @@ static int64_t total_of(const cp_profile *profile, uint32_t value_index)
 {
     uint64_t total = 0;
 
-    for (uint32_t i = 0; i < profile->sample_count; i++)
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
         total += (uint64_t)cp_measure_abs(profile->samples[i].values[value_index]);
+    }
     return (int64_t)total;
 }
 
@@ -109,10 +117,12 @@ static void apply_filters(cp_report *report)
     cp_focus_result result =
         cp_profile_focus(report->profile, options->focus_regex, options->ignore_regex);
 
-    if (options->focus_regex && !result.focus_matched)
+    if (options->focus_regex && !result.focus_matched) {
         cp_complain("warning: --focus %s matches no function, file or program", options->focus);
-    if (options->ignore_regex && !result.ignore_matched)
+    }
+    if (options->ignore_regex && !result.ignore_matched) {
         cp_complain("warning: --ignore %s matches no function, file or program", options->ignore);
+    }
 }
 
 /* ---- Trimming ------------------------------------------------------------------------------ */
@@ -129,9 +139,10 @@ static void rebuild(cp_report *report, uint32_t count, bool **kept)
     cp_graph *graph = &report->graph;
 
     free(*kept);
-    *kept = cp_heap_alloc(report->frames.count, sizeof(**kept));
-    for (uint32_t i = 0; i < count; i++)
+    *kept = cp_heap_alloc(report->frames.count, sizeof **kept);
+    for (uint32_t i = 0; i < count; i++) {
         (*kept)[graph->order[i]] = true;
+    }
     cp_graph_release(graph);
     cp_graph_init(graph, &report->frames, report->value_index, *kept, false);
 }
@@ -142,9 +153,11 @@ static uint32_t partition(cp_graph *graph, int64_t least)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < graph->count; i++)
-        if (cp_measure_abs(graph->nodes[graph->order[i]].cum) >= least)
+    for (uint32_t i = 0; i < graph->count; i++) {
+        if (cp_measure_abs(graph->nodes[graph->order[i]].cum) >= least) {
             graph->order[kept++] = graph->order[i];
+        }
+    }
     return kept;
 }
 
@@ -159,13 +172,15 @@ static void trim_graph(cp_report *report, int64_t sum, bool **kept)
         uint32_t before = graph->count, large = partition(graph, least);
 
         report->dropped_nodes = before - large;
-        if (large < before)
+        if (large < before) {
             rebuild(report, large, kept);
+        }
     }
     report->significant_nodes = graph->count;
     cp_graph_sort(graph, options->by_cum);
-    if (options->node_count && options->node_count < graph->count)
+    if (options->node_count && options->node_count < graph->count) {
         rebuild(report, options->node_count, kept);
+    }
 }
 
 /* Edges are only looked at for the marks of inlined functions, and only once all is trimmed. */
@@ -195,34 +210,39 @@ static void choose_unit(cp_report *report)
     const char *least_unit, *total_unit, *unit;
     int64_t least = 0;
 
-    if (graph->count == 0)
+    if (graph->count == 0) {
         return;
+    }
     for (uint32_t i = 0; i < graph->count; i++) {
         const cp_node *node = &graph->nodes[graph->order[i]];
         int64_t value = cp_measure_abs(node->flat ? node->flat : node->cum);
-        if (value > 0 && (least == 0 || value < least))
+        if (value > 0 && (least == 0 || value < least)) {
             least = value;
+        }
     }
-    if (least == 0)
+    if (least == 0) {
         least = report->total;
+    }
     cp_measure_scale(least, report->sample_unit, CP_UNIT_MINIMUM, &least_unit);
     cp_measure_scale(report->total, report->sample_unit, CP_UNIT_MINIMUM, &total_unit);
     unit = least_unit;
     /* Two decimals show a hundredth: the unit may be larger by that much. */
-    if (strcmp(least_unit, total_unit) != 0 && (int64_t)((uint64_t)least * 100) < report->total)
+    if (strcmp(least_unit, total_unit) != 0 && (int64_t)((uint64_t)least * 100) < report->total) {
         cp_measure_scale((int64_t)((uint64_t)least * 100), report->sample_unit, CP_UNIT_MINIMUM,
                          &unit);
+    }
     report->output_unit = *unit ? unit : report->sample_unit;
 }
 
 int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_options *options,
                    cp_error *error)
 {
-    memset(report, 0, sizeof(*report));
+    memset(report, 0, sizeof *report);
     report->profile = profile;
     report->options = options;
-    if (choose_type(report, error) < 0)
+    if (choose_type(report, error) < 0) {
         return -1;
+    }
     report->total = total_of(profile, report->value_index);
     apply_filters(report);
     build_graph(report);
@@ -248,22 +268,27 @@ static void print_file(const cp_report *report, FILE *out)
     const cp_profile *profile = report->profile;
     const cp_mapping *main_program = profile->mappings;
 
-    if (profile->mapping_count == 0)
+    if (profile->mapping_count == 0) {
         return;
+    }
     if (main_program->file) {
         const char *file = cp_profile_text(profile, main_program->file);
         size_t end = strlen(file), begin;
 
-        while (end > 1 && file[end - 1] == '/')
+        while (end > 1 && file[end - 1] == '/') {
             end--;
-        for (begin = end; begin > 0 && file[begin - 1] != '/';)
+        }
+        for (begin = end; begin > 0 && file[begin - 1] != '/';) {
             begin--;
-        if (begin == end && end > 0)
+        }
+        if (begin == end && end > 0) {
             begin = end - 1; /* nothing but a slash; a name that begins with a NUL is empty */
+        }
         fprintf(out, "File: %.*s\n", (int)(end - begin), file + begin);
     }
-    if (main_program->build_id)
+    if (main_program->build_id) {
         fprintf(out, "Build ID: %s\n", cp_profile_text(profile, main_program->build_id));
+    }
 }
 
 static void print_time(int64_t time_nanos, FILE *out)
@@ -273,13 +298,16 @@ static void print_time(int64_t time_nanos, FILE *out)
     struct tm local;
     time_t moment;
 
-    if (time_nanos % 1000000000 < 0)
+    if (time_nanos % 1000000000 < 0) {
         seconds--;
+    }
     moment = (time_t)seconds;
-    if (!localtime_r(&moment, &local))
+    if (!localtime_r(&moment, &local)) {
         return;
-    if (strftime(text, sizeof(text), "%b %-d, %Y at %-I:%M%P (%Z)", &local) > 0)
+    }
+    if (strftime(text, sizeof text, "%b %-d, %Y at %-I:%M%P (%Z)", &local) > 0) {
         fprintf(out, "Time: %s\n", text);
+    }
 }
 
 static void print_duration(const cp_report *report, FILE *out)
@@ -307,15 +335,19 @@ void cp_report_print_profile(const cp_report *report, FILE *out)
     print_file(report, out);
     for (uint32_t i = 0; i < profile->comment_count; i++) {
         const char *comment = cp_profile_text(profile, profile->comments[i]);
-        if (comment[0] != '#') /* meant for programs */
+        if (comment[0] != '#') { /* meant for programs */
             fprintf(out, "%s\n", comment);
+        }
     }
-    if (report->sample_type[0])
+    if (report->sample_type[0]) {
         fprintf(out, "Type: %s\n", report->sample_type);
-    if (profile->time_nanos)
+    }
+    if (profile->time_nanos) {
         print_time(profile->time_nanos, out);
-    if (profile->duration_nanos)
+    }
+    if (profile->duration_nanos) {
         print_duration(report, out);
+    }
 }
 
 static void print_filter(const char *name, const char *pattern, FILE *out)
@@ -323,10 +355,11 @@ static void print_filter(const char *name, const char *pattern, FILE *out)
     enum { SHOWN = 80 }; /* bytes of "name=pattern" */
     size_t name_length = strlen(name) + 1, length = strlen(pattern);
 
-    if (name_length + length <= SHOWN)
+    if (name_length + length <= SHOWN) {
         fprintf(out, "   %s=%s\n", name, pattern);
-    else
+    } else {
         fprintf(out, "   %s=%.*s\u2026\n", name, (int)(SHOWN - name_length), pattern);
+    }
 }
 
 static void print_dropped(const cp_report *report, FILE *out)
@@ -346,20 +379,25 @@ void cp_report_print_summary(const cp_report *report, FILE *out)
     char *total_text = cp_report_value(report, report->total);
     char percent[CP_PERCENT_BYTES];
 
-    if (options->focus || options->ignore)
+    if (options->focus || options->ignore) {
         fputs("Active filters:\n", out);
-    if (options->focus)
+    }
+    if (options->focus) {
         print_filter("focus", options->focus, out);
-    if (options->ignore)
+    }
+    if (options->ignore) {
         print_filter("ignore", options->ignore, out);
+    }
     cp_measure_percent(shown, report->total, percent);
     fprintf(out, "Showing nodes accounting for %s, %s of %s total\n", shown_text,
             percent + strspn(percent, " "), total_text);
-    if (report->total && report->dropped_nodes)
+    if (report->total && report->dropped_nodes) {
         print_dropped(report, out);
-    if (report->total && report->graph.count && report->graph.count < report->significant_nodes)
+    }
+    if (report->total && report->graph.count && report->graph.count < report->significant_nodes) {
         fprintf(out, "Showing top %u nodes out of %u\n", report->graph.count,
                 report->significant_nodes);
+    }
     free(shown_text);
     free(total_text);
 }
@@ -369,15 +407,18 @@ static const char *inline_mark(const cp_graph *graph, const cp_node *node)
     bool inlined = false, called = false;
 
     for (uint32_t i = node->first_in; i != CP_NO_EDGE; i = graph->edges[i].next_in) {
-        if (graph->edges[i].cut)
+        if (graph->edges[i].cut) {
             continue;
-        if (graph->edges[i].inlined)
+        }
+        if (graph->edges[i].inlined) {
             inlined = true;
-        else
+        } else {
             called = true;
+        }
     }
-    if (!inlined)
+    if (!inlined) {
         return "";
+    }
     return called ? " (partial-inline)" : " (inline)";
 }
 
@@ -388,8 +429,9 @@ static void print_value(const cp_report *report, int64_t value, FILE *out)
     char *text = cp_report_value(report, value);
     int columns = 0;
 
-    for (const char *at = text; *at; at++)
+    for (const char *at = text; *at; at++) {
         columns += (*at & 0xc0) != 0x80;
+    }
     fprintf(out, "%*s%s", columns < COLUMNS ? COLUMNS - columns : 0, "", text);
     free(text);
 }

@@ -22,7 +22,7 @@ uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
     uint64_t word;
 
     while (length) {
-        size_t step = length < sizeof(word) ? length : sizeof(word);
+        size_t step = length < sizeof word ? length : sizeof word;
         unsigned __int128 product;
 
         word = 0;
@@ -37,12 +37,12 @@ uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
 
 void cp_strings_init(cp_strings *strings, cp_pool *pool)
 {
-    memset(strings, 0, sizeof(*strings));
+    memset(strings, 0, sizeof *strings);
     strings->pool = pool;
     strings->capacity = FIRST_CAPACITY;
-    strings->entries = cp_heap_alloc(strings->capacity, sizeof(*strings->entries));
+    strings->entries = cp_heap_alloc(strings->capacity, sizeof *strings->entries);
     strings->slot_count = 2 * FIRST_CAPACITY;
-    strings->slots = cp_heap_alloc(strings->slot_count, sizeof(*strings->slots));
+    strings->slots = cp_heap_alloc(strings->slot_count, sizeof *strings->slots);
     cp_strings_add(strings, "", 0);
 }
 
@@ -50,7 +50,7 @@ void cp_strings_release(cp_strings *strings)
 {
     free(strings->entries);
     free(strings->slots);
-    memset(strings, 0, sizeof(*strings));
+    memset(strings, 0, sizeof *strings);
 }
 
 /* The slot that holds the string, or the empty one where it belongs. */
@@ -63,8 +63,9 @@ static uint32_t *find_slot(const cp_strings *strings, const char *data, size_t l
     while (strings->slots[at]) {
         const cp_string_entry *entry = &strings->entries[strings->slots[at] - 1];
         if (entry->hash == hash && entry->length == length &&
-            memcmp(entry->data, data, length) == 0)
+            memcmp(entry->data, data, length) == 0) {
             break;
+        }
         at = (at + 1) & mask;
     }
     return &strings->slots[at];
@@ -74,10 +75,10 @@ static void grow(cp_strings *strings)
 {
     strings->capacity *= 2;
     strings->entries =
-        cp_heap_resize(strings->entries, strings->capacity, sizeof(*strings->entries));
+        cp_heap_resize(strings->entries, strings->capacity, sizeof *strings->entries);
     free(strings->slots);
     strings->slot_count *= 2;
-    strings->slots = cp_heap_alloc(strings->slot_count, sizeof(*strings->slots));
+    strings->slots = cp_heap_alloc(strings->slot_count, sizeof *strings->slots);
     for (uint32_t i = 0; i < strings->count; i++) {
         const cp_string_entry *entry = &strings->entries[i];
         *find_slot(strings, entry->data, entry->length, entry->hash) = i + 1;
@@ -90,8 +91,9 @@ cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length)
     uint32_t *slot = find_slot(strings, data, length, hash);
     cp_string_entry *entry;
 
-    if (*slot)
+    if (*slot) {
         return *slot - 1;
+    }
     if (strings->count == strings->capacity) {
         grow(strings);
         slot = find_slot(strings, data, length, hash);

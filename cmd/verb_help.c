@@ -19,13 +19,17 @@ static int list_verbs(void)
           "Profiles native Linux programs and reads profiles in pprof's format.\n"
           "\n",
           stdout);
-    for (const cp_verb *verb = cp_verbs; verb->name; verb++)
-        if (verb->run)
+    for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
+        if (verb->run) {
             printf("  %-10s %s\n", verb->name, verb->summary);
+        }
+    }
     fputs("\nNot in this version yet:\n ", stdout);
-    for (const cp_verb *verb = cp_verbs; verb->name; verb++)
-        if (!verb->run)
+    for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
+        if (!verb->run) {
             printf(" %s", verb->name);
+        }
+    }
     fputs("\n\n"
           "`cpprof help VERB` explains one; `cpprof --version` prints the version.\n"
           "To begin: cpprof record -- COMMAND\n",
@@ -37,18 +41,21 @@ int cp_verb_help(const char *name)
 {
     const cp_verb *verb = cp_verb_find(name);
 
-    if (!verb)
+    if (!verb) {
         return cp_bad_usage(NULL, "help: there is no verb '%s'", name);
-    if (verb->help)
+    }
+    if (verb->help) {
         fputs(verb->help, stdout);
-    else
+    } else {
         printf("cpprof %s: %s. Not in this version.\n", verb->name, verb->summary);
+    }
     return fflush(stdout) == 0 ? CP_EXIT_OK : CP_EXIT_BAD_INPUT;
 }
 
 int cp_run_help(int argc, char **argv)
 {
-    if (argc > 2)
+    if (argc > 2) {
         return cp_bad_usage("help", "help: expected one verb, found %d words", argc - 1);
+    }
     return argc == 2 ? cp_verb_help(argv[1]) : list_verbs();
 }

@@ -25,16 +25,19 @@ const char cp_help_merge[] =
 
 static int read_all(char *const *paths, int count, cp_profile **profiles, cp_error *error)
 {
-    for (int i = 0; i < count; i++)
-        if (cp_profile_read_file(paths[i], &profiles[i], error) < 0)
+    for (int i = 0; i < count; i++) {
+        if (cp_profile_read_file(paths[i], &profiles[i], error) < 0) {
             return -1;
+        }
+    }
     return 0;
 }
 
 static int join(cp_profile **profiles, int count, cp_profile **merged, cp_error *error)
 {
-    if (cp_profile_align_units(profiles, (size_t)count, error) < 0)
+    if (cp_profile_align_units(profiles, (size_t)count, error) < 0) {
         return -1;
+    }
     return cp_profile_merge(profiles, (size_t)count, merged, error);
 }
 
@@ -61,13 +64,16 @@ static int merge_files(char *const *paths, int count, const char *out, cp_error 
 
     if (status == 0) {
         status = join(profiles, count, &merged, error);
-        if (status < 0)
+        if (status < 0) {
             name_the_file(paths, profiles, count, error);
+        }
     }
-    if (status == 0)
+    if (status == 0) {
         status = cp_profile_write_file(out, merged, error);
-    for (int i = 0; i < count; i++)
+    }
+    for (int i = 0; i < count; i++) {
         cp_profile_free(profiles[i]);
+    }
     cp_profile_free(merged);
     free(profiles);
     return status;
@@ -84,12 +90,15 @@ int cp_run_merge(int argc, char **argv)
     cp_error error;
     int status;
 
-    if (cp_options_parse("merge", table, false, argc, argv, &files, &status) < 0)
+    if (cp_options_parse("merge", table, false, argc, argv, &files, &status) < 0) {
         return status;
-    if (!out || !*out)
+    }
+    if (!out || !*out) {
         return cp_bad_usage("merge", "merge: -o OUT is missing");
-    if (files.count == 0)
+    }
+    if (files.count == 0) {
         return cp_bad_usage("merge", "merge: expected at least one FILE, found none");
+    }
     if (merge_files(files.values, files.count, out, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;

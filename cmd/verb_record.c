@@ -72,13 +72,15 @@ static int check_duration(record *r)
     double seconds;
     char *end;
 
-    if (!text)
+    if (!text) {
         return 0;
+    }
     seconds = strtod(text, &end);
     /* strtod also takes "0x1p3", "inf" and blanks. */
     if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
-        seconds > MAX_SECONDS)
+        seconds > MAX_SECONDS) {
         return cp_bad_usage("record", "record: -d: expected a number of seconds, found '%s'", text);
+    }
     r->options.duration_ms = lround(seconds * 1000);
     return 0;
 }
@@ -88,11 +90,14 @@ static int check_engine(const char *engine)
 {
     static const char *const engines[] = {"auto", "timer", "perf"};
 
-    if (!engine)
+    if (!engine) {
         return 0;
-    for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
-        if (strcmp(engine, engines[i]) == 0)
+    }
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        if (strcmp(engine, engines[i]) == 0) {
             return 0;
+        }
+    }
     return cp_bad_usage("record", "record: --engine: expected auto, timer or perf, found '%s'",
                         engine);
 }
@@ -108,28 +113,37 @@ static int check(record *r)
     const char *inherited = getenv("LIBPPROF");
     int status = cp_record_kinds_parse(r->events, &r->options.kinds);
 
-    if (status == 0 && inherited)
+    if (status == 0 && inherited) {
         cp_record_kinds_inherit(inherited, &r->options.kinds, &r->options.hz);
-    if (r->options.hz == 0)
+    }
+    if (r->options.hz == 0) {
         r->options.hz = DEFAULT_HZ;
-    if (status == 0)
+    }
+    if (status == 0) {
         status = check_duration(r);
-    if (status == 0)
+    }
+    if (status == 0) {
         status = check_engine(r->options.engine);
-    if (status)
+    }
+    if (status) {
         return status;
-    if (r->process)
+    }
+    if (r->process) {
         return cp_bad_usage("record",
                             "record: -p %s: attaching to a running process is not in this "
                             "version",
                             r->process);
-    if (!command)
+    }
+    if (!command) {
         return cp_bad_usage("record", "record: expected a COMMAND to run");
-    if (looks_like_url(command))
+    }
+    if (looks_like_url(command)) {
         return cp_bad_usage("record", "record: %s: recording from a URL is not in this version",
                             command);
-    if (!r->options.output[0])
+    }
+    if (!r->options.output[0]) {
         return cp_bad_usage("record", "record: -o needs the name of a file");
+    }
     return 0;
 }
 
@@ -150,8 +164,9 @@ static int parse(record *r, int argc, char **argv)
     int status;
 
     *r = (record){.options = {.output = DEFAULT_OUTPUT}, .events = "cpu"};
-    if (cp_options_parse("record", table, true, argc, argv, &operands, &status) < 0)
+    if (cp_options_parse("record", table, true, argc, argv, &operands, &status) < 0) {
         return status == CP_EXIT_OK ? -1 : status;
+    }
     r->command = operands.values;
     return check(r);
 }
@@ -193,10 +208,12 @@ static bool collect(cp_session *session, const record *r, const cp_child *child)
         cp_complain("no profile was written: %s", error.text);
     }
     for (size_t i = 0; i < kinds->count; i++) {
-        if (!arrived[i] && summary.written > 0)
+        if (!arrived[i] && summary.written > 0) {
             cp_complain("no %s profile was written", kinds->list[i].name);
-        if (!arrived[i])
+        }
+        if (!arrived[i]) {
             cp_record_say_missing(&summary, i);
+        }
     }
     cp_record_advise(&summary);
     cp_record_print_next(&summary);
@@ -210,8 +227,9 @@ static bool is_worth_a_try(const record *r)
     cp_error error;
     int verdict = cp_diagnose_command(r->command[0], &error);
 
-    if (verdict != CP_DIAGNOSE_FINE)
+    if (verdict != CP_DIAGNOSE_FINE) {
         cp_complain("warning: there will be no profile: %s", error.text);
+    }
     return verdict == CP_DIAGNOSE_FINE ||
            (verdict == CP_DIAGNOSE_IGNORED && r->options.subprocesses);
 }
@@ -224,8 +242,9 @@ static int run(const record *r, cp_session *session, cp_child *child, bool *arri
     int status;
 
     cp_progress_init(&progress, r->options.subprocesses);
-    if (!preload)
+    if (!preload) {
         cp_record_socket_started(&session->socket); /* nobody will use it */
+    }
     status = cp_child_start(child, r->command, preload ? session->environment : environ, &error);
     if (status) {
         cp_complain("%s", error.text);
@@ -248,15 +267,17 @@ int cp_run_record(int argc, char **argv)
     bool arrived = false;
     int status = parse(&r, argc, argv);
 
-    if (status)
+    if (status) {
         return status < 0 ? CP_EXIT_OK : status;
+    }
     if (cp_session_open(&session, &r.options, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;
     }
     status = run(&r, &session, &child, &arrived);
     cp_session_close(&session);
-    if (status)
+    if (status) {
         return status;
+    }
     cp_child_end_alike(&child, arrived ? CP_EXIT_OK : CP_EXIT_NO_PROFILE);
 }

@@ -47,11 +47,13 @@ static int compile(const char *option, const char *pattern, cp_regex **regex)
 {
     cp_error error;
 
-    if (!pattern)
+    if (!pattern) {
         return 0;
+    }
     *regex = cp_regex_compile(pattern, &error);
-    if (*regex)
+    if (*regex) {
         return 0;
+    }
     cp_bad_usage("top", "top: %s: %s", option, error.text);
     return -1;
 }
@@ -69,8 +71,9 @@ static int print_top(const top *t, const char *path)
     }
     if (cp_report_init(&report, profile, &t->options, &error) < 0) {
         cp_profile_free(profile);
-        if (t->options.sample)
+        if (t->options.sample) {
             return cp_bad_usage("top", "%s: %s", path, error.text);
+        }
         cp_complain("%s: %s", path, error.text);
         return CP_EXIT_BAD_INPUT;
     }
@@ -91,8 +94,9 @@ static int print_top(const top *t, const char *path)
 /* An empty option value means the option is not given, as in go tool pprof. */
 static void drop_empty(const char **text)
 {
-    if (*text && !**text)
+    if (*text && !**text) {
         *text = NULL;
+    }
 }
 
 int cp_run_top(int argc, char **argv)
@@ -113,14 +117,17 @@ int cp_run_top(int argc, char **argv)
     cp_operands files;
     int status;
 
-    if (cp_options_parse("top", table, false, argc, argv, &files, &status) < 0)
+    if (cp_options_parse("top", table, false, argc, argv, &files, &status) < 0) {
         return status;
-    if (files.count != 1)
+    }
+    if (files.count != 1) {
         return cp_bad_usage("top", "top: expected one FILE, found %d", files.count);
-    if (t.demangle && cp_demangle_mode_named(t.demangle, &t.mode) < 0)
+    }
+    if (t.demangle && cp_demangle_mode_named(t.demangle, &t.mode) < 0) {
         return cp_bad_usage("top",
                             "top: --demangle: expected simple, templates, full or none, found %s",
                             t.demangle);
+    }
     report->node_count = (uint32_t)rows;
     drop_empty(&report->sample);
     drop_empty(&report->focus);
@@ -128,8 +135,9 @@ int cp_run_top(int argc, char **argv)
     drop_empty(&t.base);
     status = CP_EXIT_BAD_USAGE;
     if (compile("--focus", report->focus, &report->focus_regex) == 0 &&
-        compile("--ignore", report->ignore, &report->ignore_regex) == 0)
+        compile("--ignore", report->ignore, &report->ignore_regex) == 0) {
         status = print_top(&t, files.values[0]);
+    }
     cp_regex_free(report->focus_regex);
     cp_regex_free(report->ignore_regex);
     return status;

@@ -31,8 +31,10 @@ const cp_verb cp_verbs[] = {
 
 const cp_verb *cp_verb_find(const char *name)
 {
-    for (const cp_verb *verb = cp_verbs; verb->name; verb++)
-        if (strcmp(verb->name, name) == 0)
+    for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
+        if (strcmp(verb->name, name) == 0) {
             return verb;
+        }
+    }
     return NULL;
 }

@@ -66,8 +66,9 @@ static inline void put_small_profile(cp_bytes *out)
         cp_bytes_number(&message, 3, 2 + i);
         put_message(out, 5, &message);
     }
-    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
         put_text(out, strings[i]);
+    }
     cp_bytes_release(&message);
     cp_bytes_release(&nested);
 }
@@ -99,9 +100,11 @@ static inline uint32_t add_location(cp_profile *profile, const char *names)
     cp_location *location = &profile->locations[profile->location_count];
     const char *at = names;
 
-    for (uint32_t i = 0; i < profile->location_count; i++)
-        if (profile->locations[i].address == cp_hash_bytes(names, strlen(names), 0))
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        if (profile->locations[i].address == cp_hash_bytes(names, strlen(names), 0)) {
             return i;
+        }
+    }
     location->address = cp_hash_bytes(names, strlen(names), 0);
     location->mapping = CP_NO_MAPPING;
     location->lines = CP_POOL_ARRAY(&profile->pool, cp_line, 8);
@@ -127,7 +130,7 @@ static inline void add_sample(cp_profile *profile, const char *stack, int64_t va
     sample->values[0] = value;
     while (*stack) {
         size_t length = strcspn(stack, " ");
-        snprintf(name, sizeof(name), "%.*s", (int)length, stack);
+        snprintf(name, sizeof name, "%.*s", (int)length, stack);
         sample->locations[sample->location_count++] = add_location(profile, name);
         stack += length + (stack[length] == ' ');
     }
@@ -145,7 +148,7 @@ static inline const char *stack_of(const cp_profile *profile, uint32_t index)
         const cp_location *location = &profile->locations[sample->locations[i]];
         for (uint32_t line = 0; line < location->line_count; line++) {
             cp_string name = profile->functions[location->lines[line].function].name;
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
                                        line ? "<"
                                        : i  ? " "
                                             : "",

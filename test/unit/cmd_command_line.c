@@ -35,11 +35,12 @@ static int parse(struct result *result, bool stop_at_operand, const char *line)
         {0},
     };
 
-    memset(result, 0, sizeof(*result));
-    snprintf(copy, sizeof(copy), "%s", line);
+    memset(result, 0, sizeof *result);
+    snprintf(copy, sizeof copy, "%s", line);
     arguments[0] = "verb";
-    for (char *rest, *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+    for (char *rest, *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         arguments[count++] = word;
+    }
     arguments[count] = NULL;
     return cp_options_parse("top", options, stop_at_operand, count, arguments, &result->operands,
                             &result->status);
@@ -47,8 +48,9 @@ static int parse(struct result *result, bool stop_at_operand, const char *line)
 
 static void expect_good(struct result *result, bool stop_at_operand, const char *line)
 {
-    if (parse(result, stop_at_operand, line) < 0)
+    if (parse(result, stop_at_operand, line) < 0) {
         fail_msg("%s", line);
+    }
 }
 
 static void options_are_written_in_many_ways(void **state)
@@ -64,7 +66,7 @@ static void options_are_written_in_many_ways(void **state)
     struct result result;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         expect_good(&result, false, lines[i]);
         assert_true(result.flag);
         assert_string_equal(result.text, "x");
@@ -119,9 +121,10 @@ static void mistakes_are_usage_errors(void **state)
     struct result result;
 
     (void)state;
-    if (!freopen("/dev/null", "w", stderr))
+    if (!freopen("/dev/null", "w", stderr)) {
         fail();
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         assert_int_equal(parse(&result, false, lines[i]), -1);
         assert_int_equal(result.status, CP_EXIT_BAD_USAGE);
     }

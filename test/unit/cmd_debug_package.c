@@ -22,7 +22,7 @@ static void put(const char *name, const char *text)
     char path[256];
     FILE *file;
 
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     file = fopen(path, "w");
     assert_non_null(file);
     fputs(text, file);
@@ -35,7 +35,7 @@ static int make_records(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/info", folder);
+    snprintf(path, sizeof path, "%s/info", folder);
     assert_int_equal(mkdir(path, 0700), 0);
     put("info/gzip.list", "/.\n/bin\n/bin/gzip\n/bin/gzip-more\n");
     put("info/gzip.md5sums", "/bin/other\n");
@@ -57,11 +57,11 @@ static int remove_records(void **state)
     char path[256];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);
     }
-    snprintf(path, sizeof(path), "%s/info", folder);
+    snprintf(path, sizeof path, "%s/info", folder);
     rmdir(path);
     return rmdir(folder);
 }

@@ -16,8 +16,9 @@ static cp_profile *read_good(const cp_bytes *bytes)
     cp_profile *profile = NULL;
     cp_error error;
 
-    if (cp_profile_read_bytes(bytes->data, bytes->length, LIMIT, &profile, &error) < 0)
+    if (cp_profile_read_bytes(bytes->data, bytes->length, LIMIT, &profile, &error) < 0) {
         fail_msg("%s", error.text);
+    }
     return profile;
 }
 
@@ -28,8 +29,9 @@ static void expect_bad(const cp_bytes *bytes, const char *complaint)
 
     assert_int_equal(cp_profile_read_bytes(bytes->data, bytes->length, LIMIT, &profile, &error),
                      -1);
-    if (!strstr(error.text, complaint))
+    if (!strstr(error.text, complaint)) {
         fail_msg("expected '%s', found '%s'", complaint, error.text);
+    }
 }
 
 static void check_small(const cp_profile *profile)
@@ -82,8 +84,9 @@ static void every_truncation_is_noticed_or_harmless(void **state)
     cp_gzip_compress(bytes.data, bytes.length, &packed);
     for (size_t length = 0; length < packed.length; length++) {
         cp_bytes cut = {packed.data, length, length};
-        if (length >= 2)
+        if (length >= 2) {
             expect_bad(&cut, "expected more gzip data");
+        }
     }
     for (size_t length = 0; length < bytes.length; length++) {
         cp_bytes cut = {bytes.data, length, length};
@@ -123,7 +126,7 @@ static void what_is_no_profile_is_named(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cp_bytes bytes = {(uint8_t *)(uintptr_t)cases[i].data, cases[i].length, 0};
         expect_bad(&bytes, cases[i].complaint);
     }
@@ -148,7 +151,7 @@ static void references_are_checked_and_the_byte_is_named(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cp_bytes bytes = {0};
 
         put_small_profile(&bytes);
@@ -235,8 +238,9 @@ static void labels_are_sorted(void **state)
     (void)state;
     put_small_profile(&bytes);
     cp_bytes_field(&sample, 2, "\1", 1);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 5; i++) {
         cp_bytes_field(&sample, 3, labels[i], i == 4 ? 2 : 4);
+    }
     put_message(&bytes, 2, &sample);
     profile = read_good(&bytes);
     sorted = profile->samples[1].labels;

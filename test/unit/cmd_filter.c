@@ -113,7 +113,7 @@ static void samples_are_chosen_by_any_of_their_frames(void **state)
                  {"^b$", "^a$", 1}, {"x", NULL, 0},   {"main", "x", 3}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cp_profile *profile = three_samples();
         assert_int_equal(focus(profile, cases[i].focus, cases[i].ignore), cases[i].left);
         cp_profile_free(profile);

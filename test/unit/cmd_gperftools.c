@@ -27,8 +27,9 @@ static void put(struct writer *writer, uint64_t word)
 
 static void put_words(struct writer *writer, const uint64_t *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         put(writer, words[i]);
+    }
 }
 
 static void put_maps(struct writer *writer)
@@ -38,7 +39,7 @@ static void put_maps(struct writer *writer)
         "00002000-00003000 r-xp 00001000 08:01 1 /bin/app\n"
         "00007000-00009000 r-xp 00000000 08:01 2   /lib/libx.so.1 (deleted)\n";
 
-    cp_bytes_append(&writer->bytes, maps, sizeof(maps) - 1);
+    cp_bytes_append(&writer->bytes, maps, sizeof maps - 1);
 }
 
 static void expect_bad(const struct writer *writer, const char *complaint)
@@ -49,8 +50,9 @@ static void expect_bad(const struct writer *writer, const char *complaint)
     assert_int_equal(
         cp_profile_read_bytes(writer->bytes.data, writer->bytes.length, 1 << 20, &profile, &error),
         -1);
-    if (!strstr(error.text, complaint))
+    if (!strstr(error.text, complaint)) {
         fail_msg("expected '%s', found '%s'", complaint, error.text);
+    }
 }
 
 static const uint64_t header[] = {0, 3, 0, 10000, 0};
@@ -88,12 +90,14 @@ static void all_word_sizes_and_byte_orders_are_read(void **state)
         put_words(&writer, header, 5);
         put_words(&writer, samples, 9);
         put_words(&writer, trailer, 3);
-        if (variant >= 4)
-            cp_bytes_append(&writer.bytes, line, sizeof(line) - 1);
+        if (variant >= 4) {
+            cp_bytes_append(&writer.bytes, line, sizeof line - 1);
+        }
         put_maps(&writer);
         if (cp_profile_read_bytes(writer.bytes.data, writer.bytes.length, 1 << 20, &profile,
-                                  &error) < 0)
+                                  &error) < 0) {
             fail_msg("%s", error.text);
+        }
         check(profile);
         cp_profile_free(profile);
         cp_bytes_release(&writer.bytes);
@@ -114,10 +118,12 @@ static void the_profilers_own_frame_is_removed(void **state)
     assert_int_equal(
         cp_profile_read_bytes(writer.bytes.data, writer.bytes.length, 1 << 20, &profile, &error),
         0);
-    for (uint32_t i = 0; i < 2; i++)
-        for (uint32_t j = 0; j < profile->samples[i].location_count; j++)
+    for (uint32_t i = 0; i < 2; i++) {
+        for (uint32_t j = 0; j < profile->samples[i].location_count; j++) {
             assert_int_not_equal(profile->locations[profile->samples[i].locations[j]].address,
                                  0x7776);
+        }
+    }
     cp_profile_free(profile);
     cp_bytes_release(&writer.bytes);
 }

@@ -39,7 +39,7 @@ static void labels(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *label = cp_measure_label(cases[i].value, cases[i].from, cases[i].to);
         assert_string_equal(label, cases[i].label);
         free(label);
@@ -60,7 +60,7 @@ static void percentages(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[CP_PERCENT_BYTES];
         cp_measure_percent(cases[i].value, cases[i].total, text);
         assert_string_equal(text, cases[i].text);

@@ -17,8 +17,9 @@ static cp_profile *merge(cp_profile *first, cp_profile *second)
     cp_error error;
 
     if (cp_profile_align_units(both, 2, &error) < 0 ||
-        cp_profile_merge(both, 2, &merged, &error) < 0)
+        cp_profile_merge(both, 2, &merged, &error) < 0) {
         fail_msg("%s", error.text);
+    }
     cp_profile_free(first);
     cp_profile_free(second);
     return merged;
@@ -179,8 +180,9 @@ static void headers_are_combined(void **state)
 
 static void add_comment(cp_profile *profile, const char *text)
 {
-    if (!profile->comments)
+    if (!profile->comments) {
         profile->comments = CP_POOL_ARRAY(&profile->pool, cp_string, 4);
+    }
     profile->comments[profile->comment_count++] = cp_strings_put(&profile->strings, text);
 }
 
@@ -249,8 +251,9 @@ static void written_profiles_read_the_same(void **state)
     profile->drop_frames = cp_strings_put(&profile->strings, "malloc");
     profile->time_nanos = 123;
     cp_profile_encode(profile, &first);
-    if (cp_profile_read_bytes(first.data, first.length, 1 << 20, &again, &error) < 0)
+    if (cp_profile_read_bytes(first.data, first.length, 1 << 20, &again, &error) < 0) {
         fail_msg("%s", error.text);
+    }
     cp_profile_encode(again, &second);
     assert_int_equal(first.length, second.length);
     assert_memory_equal(first.data, second.data, first.length);

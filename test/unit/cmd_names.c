@@ -27,7 +27,7 @@ static void expect_names(const struct name *names, size_t count)
     }
 }
 
-#define EXPECT_NAMES(names) expect_names((names), sizeof(names) / sizeof((names)[0]))
+#define EXPECT_NAMES(names) expect_names((names), sizeof(names) / sizeof *(names))
 
 static void cplusplus_symbols_become_short(void **state)
 {
@@ -116,7 +116,7 @@ static void modes_show_more_of_a_name(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *expected[] = {names[i].simple, names[i].templates, names[i].full,
                                   names[i].symbol};
         for (int mode = CP_DEMANGLE_SIMPLE; mode <= CP_DEMANGLE_NONE; mode++) {
@@ -167,8 +167,9 @@ static bool matches(const char *pattern, const char *text)
     cp_regex *regex = cp_regex_compile(pattern, &error);
     bool result;
 
-    if (!regex)
+    if (!regex) {
         fail_msg("%s", error.text);
+    }
     result = cp_regex_match(regex, text, strlen(text));
     cp_regex_free(regex);
     return result;
@@ -200,9 +201,11 @@ static void expressions_match_as_in_pprof(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (matches(cases[i].pattern, cases[i].text) != cases[i].matches)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (matches(cases[i].pattern, cases[i].text) != cases[i].matches) {
             fail_msg("%s on %s", cases[i].pattern, cases[i].text);
+        }
+    }
 }
 
 static void invalid_expressions_show_the_place(void **state)

@@ -70,8 +70,9 @@ static void refusals(void **state)
         "heap:",    "heap:k",   "heap:0",    "heap:x",
         "block:-1", "block:1k", "mutex:1:2", "block:9999999999999999"};
     (void)state;
-    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         expect_refusal(events[i]);
+    }
 }
 
 static void expect_output(const char *events, const char *output, const char *path)

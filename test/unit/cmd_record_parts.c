@@ -32,7 +32,7 @@ static int release(void **state)
 static void take(const char *header, const char *data)
 {
     char message[256];
-    int length = snprintf(message, sizeof(message), "libpprof-part 1 %s\n%s", header, data);
+    int length = snprintf(message, sizeof message, "libpprof-part 1 %s\n%s", header, data);
 
     cp_parts_take_message(&parts, message, (size_t)length);
 }
@@ -42,10 +42,11 @@ static void assert_selected(const char *kind, pid_t command, const char *expecte
     char found[256] = "";
     size_t count = cp_parts_select(&parts, kind, command, selected);
 
-    for (size_t i = 0; i < count; i++)
-        snprintf(found + strlen(found), sizeof(found) - strlen(found), "%d:%.*s ",
+    for (size_t i = 0; i < count; i++) {
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%d:%.*s ",
                  (int)selected[i]->process, (int)selected[i]->bytes.length,
                  (const char *)selected[i]->bytes.data);
+    }
     assert_string_equal(found, expected);
 }
 
@@ -90,17 +91,18 @@ static void what_is_no_message_is_counted(void **state)
         "7 100 1 cpu 0",        "7 100 1 cpu 0 later",  "7 100 1 cpu zero last",
         "0 100 1 cpu 0 last",   "-7 100 1 cpu 0 last",  "7 100 1",
         "7 100 1 cpu 0 last x", "7 100 1 cpu 0 lastly", "7 100 1 a-kind-with-a-long-name 0 last"};
-    size_t count = sizeof(strange) / sizeof(strange[0]);
+    size_t count = sizeof strange / sizeof *strange;
     char zeros[300] = "";
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         take(strange[i], "x");
+    }
     assert_int_equal(parts.strange, count);
-    cp_parts_take_message(&parts, zeros, sizeof(zeros));
+    cp_parts_take_message(&parts, zeros, sizeof zeros);
     cp_parts_take_message(&parts, zeros, 0);
     cp_parts_take_message(&parts, "libpprof-part 1 7 100 1 cpu 0 last", 34); /* no end of line */
-    memset(zeros, 'x', sizeof(zeros));
-    cp_parts_take_message(&parts, zeros, sizeof(zeros));
+    memset(zeros, 'x', sizeof zeros);
+    cp_parts_take_message(&parts, zeros, sizeof zeros);
     assert_int_equal(parts.strange, count + 4);
     assert_int_equal(parts.count, 0);
 }
@@ -115,15 +117,15 @@ static void what_one_process_writes_is_added_or_replaced(void **state)
 
     (void)state;
     for (int i = 0; i < 4; i++) {
-        snprintf(header, sizeof(header), "7 100 1 %s 0 last", kinds[i]);
+        snprintf(header, sizeof header, "7 100 1 %s 0 last", kinds[i]);
         take(header, "one");
-        snprintf(header, sizeof(header), "7 100 2 %s 0 last", kinds[i]);
+        snprintf(header, sizeof header, "7 100 2 %s 0 last", kinds[i]);
         take(header, "two");
-        snprintf(header, sizeof(header), "7 200 1 %s 0 last", kinds[i]);
+        snprintf(header, sizeof header, "7 200 1 %s 0 last", kinds[i]);
         take(header, "three");
-        snprintf(header, sizeof(header), "7 300 1 %s 0 more", kinds[i]);
+        snprintf(header, sizeof header, "7 300 1 %s 0 more", kinds[i]);
         take(header, "incomplete");
-        snprintf(header, sizeof(header), "8 50 1 %s 0 last", kinds[i]);
+        snprintf(header, sizeof header, "8 50 1 %s 0 last", kinds[i]);
         take(header, "other");
         assert_selected(kinds[i], 0, expected[i]);
     }
@@ -134,7 +136,7 @@ static void put_file(const char *folder, const char *name, const char *content)
     char path[256];
     FILE *file;
 
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     file = fopen(path, "w");
     assert_non_null(file);
     fputs(content, file);
@@ -150,8 +152,9 @@ static void files_count_as_much(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(folder));
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         put_file(folder, names[i], "file");
+    }
     take("7 100 1 cpu 0 last", "message");
     take("7 100 1 heap 0 more", "incomplete");
     cp_parts_take_folder(&parts, folder);
@@ -159,8 +162,8 @@ static void files_count_as_much(void **state)
     assert_selected("heap", 7, "7:file ");
     assert_int_equal(parts.count, 3);
     cp_parts_take_folder(&parts, "/nowhere");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);
     }
     rmdir(folder);

@@ -22,8 +22,9 @@ static struct text rows_of(cp_profile *profile, const cp_report_options *options
     cp_report report;
     cp_error error;
 
-    if (cp_report_init(&report, profile, options, &error) < 0)
+    if (cp_report_init(&report, profile, options, &error) < 0) {
         fail_msg("%s", error.text);
+    }
     cp_report_print_summary(&report, out);
     cp_report_print_rows(&report, out);
     fclose(out);
@@ -34,8 +35,9 @@ static struct text rows_of(cp_profile *profile, const cp_report_options *options
 
 static void expect_row(const struct text *text, const char *row)
 {
-    if (!strstr(text->data, row))
+    if (!strstr(text->data, row)) {
         fail_msg("expected a row '%s' in\n%s", row, text->data);
+    }
 }
 
 static void flat_is_the_leaf_and_cum_everything(void **state)
