@@ -52,11 +52,9 @@ static const cp_option *find_letter(const parser *p, char letter)
 
 static int store_count(parser *p, const cp_option *option, const char *typed, const char *value)
 {
-    char *end;
-    long number;
-
     errno = 0;
-    number = strtol(value, &end, 10);
+    char *end;
+    long number = strtol(value, &end, 10);
     if (errno || end == value || *end || number < option->minimum || number > option->maximum) {
         return refuse(p,
                       cp_bad_usage(p->verb, "%s: %s: expected a number from %ld to %ld, found '%s'",

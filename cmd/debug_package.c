@@ -28,12 +28,12 @@ typedef struct text {
 static text open_text(int folder, const char *name)
 {
     text t = {NULL, 0};
-    struct stat status;
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0) {
         return t;
     }
+    struct stat status;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes != MAP_FAILED) {
@@ -85,7 +85,6 @@ static char *package_of_list(const char *name)
 /* Since /lib is a link to /usr/lib, lists have the one and programs the other. */
 static bool lists_path(const text *list, const char *path)
 {
-    char other[4096];
     const char *after;
 
     if (find_line(list, path, &after)) {
@@ -94,6 +93,7 @@ static bool lists_path(const text *list, const char *path)
     if (strncmp(path, "/usr/", 5) == 0) {
         return find_line(list, path + 4, &after);
     }
+    char other[4096];
     return snprintf(other, sizeof other, "/usr%s", path) < (int)sizeof other &&
            find_line(list, other, &after);
 }
@@ -102,7 +102,6 @@ static char *package_of_path(int records, const char *path)
 {
     int info = openat(records, "info", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = info < 0 ? NULL : fdopendir(info);
-    struct dirent *entry;
     char *found = NULL;
 
     if (!folder) {
@@ -111,6 +110,7 @@ static char *package_of_path(int records, const char *path)
         }
         return NULL;
     }
+    struct dirent *entry;
     while (!found && (entry = readdir(folder)) != NULL) {
         char *package = package_of_list(entry->d_name);
         text list = package ? open_text(info, entry->d_name) : (text){NULL, 0};
@@ -129,11 +129,12 @@ static char *package_of_path(int records, const char *path)
 static char *source_of(int records, const char *package)
 {
     text status = open_text(records, "status");
-    char line[512];
-    const char *at, *end = status.bytes + status.size;
+    const char *end = status.bytes + status.size;
     char *source = NULL;
 
+    char line[512];
     snprintf(line, sizeof line, "Package: %s", package);
+    const char *at;
     if (find_line(&status, line, &at)) {
         while (!source && at < end && *at != '\n') {
             const char *next = memchr(at, '\n', (size_t)(end - at));

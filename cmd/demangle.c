@@ -171,7 +171,7 @@ static char *drop_separators(const char *symbol)
 static char *demangle_rust(const char *name)
 {
     const char *end = NULL;
-    char *symbol, *result = NULL;
+    char *result = NULL;
 
     if (strncmp(name, "_R", 2) == 0) {
         end = strchr(name, '.');
@@ -182,7 +182,7 @@ static char *demangle_rust(const char *name)
     } else {
         return NULL;
     }
-    symbol = end ? strndup(name, (size_t)(end - name)) : strdup(name);
+    char *symbol = end ? strndup(name, (size_t)(end - name)) : strdup(name);
     if (symbol && symbol[1] == 'R') {
         result = rust_demangle(symbol, DMGL_NO_OPTS);
     } else if (symbol && is_legacy_rust(symbol, strlen(symbol))) {

@@ -34,12 +34,12 @@ static uint32_t append_frame(frame_builder *builder, const cp_frame *frame)
 /* What follows the last slash; a path of slashes is "/". */
 static const char *base_name(cp_pool *pool, const char *path)
 {
-    size_t end = strlen(path), begin;
+    size_t end = strlen(path);
 
     while (end > 1 && path[end - 1] == '/') {
         end--;
     }
-    begin = end;
+    size_t begin = end;
     while (begin > 0 && path[begin - 1] != '/') {
         begin--;
     }

@@ -54,10 +54,10 @@ static bool next_word(words *w, uint64_t *word)
 static bool open_words(words *w, const uint8_t *data, size_t length, uint64_t *period_us)
 {
     for (unsigned variant = 0; variant < 4; variant++) {
-        uint64_t header[HEADER_WORDS];
         unsigned got = 0;
 
         *w = (words){data, data, data + length, variant < 2 ? 4 : 8, variant % 2};
+        uint64_t header[HEADER_WORDS];
         while (got < HEADER_WORDS && next_word(w, &header[got])) {
             got++;
         }
@@ -74,7 +74,6 @@ bool cp_gperftools_is(const uint8_t *data, size_t length)
 {
     words w;
     uint64_t period_us;
-
     return open_words(&w, data, length, &period_us);
 }
 
@@ -94,12 +93,11 @@ static uint32_t find_or_add_location(builder *b, uint64_t address)
 {
     cp_profile *profile = b->profile;
     uint64_t *slot = location_slot(b, address);
-    cp_location *location;
 
     if (*slot) {
         return (uint32_t)(*slot - 1);
     }
-    location = &profile->locations[profile->location_count++];
+    cp_location *location = &profile->locations[profile->location_count++];
     location->address = address;
     location->mapping = CP_NO_MAPPING;
     *slot = profile->location_count;
@@ -135,9 +133,9 @@ static int read_samples(builder *b)
 {
     words *w = &b->words;
     uint64_t *addresses = cp_heap_alloc((size_t)(w->end - w->at) / w->size + 1, 8);
-    uint64_t count, depth;
     int status = 0;
 
+    uint64_t count, depth;
     for (;;) {
         const uint8_t *record = w->at;
 
@@ -231,7 +229,7 @@ static void remove_doubled_leaves(cp_profile *profile)
  * and for data. A blank ends the file's name, also the one before "(deleted)". */
 static bool parse_map_line(cp_profile *profile, char *line, cp_mapping *mapping)
 {
-    char *rest = NULL, *end;
+    char *rest = NULL;
     char *range = strtok_r(line, " \t", &rest);
     const char *permissions = strtok_r(NULL, " \t", &rest);
     const char *offset = strtok_r(NULL, " \t", &rest);
@@ -242,6 +240,7 @@ static bool parse_map_line(cp_profile *profile, char *line, cp_mapping *mapping)
     if (!inode || !strchr(device, ':') || !strchr(permissions, 'x')) {
         return false;
     }
+    char *end;
     mapping->start = strtoull(range, &end, 16);
     if (end == range || *end != '-') {
         return false;
@@ -424,15 +423,14 @@ static int decode(builder *b)
 int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
     builder b = {.error = error};
-    uint64_t period_us;
-    int status;
 
+    uint64_t period_us;
     if (!open_words(&b.words, data, length, &period_us)) {
         return cp_fail(error, "byte 0: expected the header of a gperftools profile, found none");
     }
     b.profile = cp_profile_new();
     allocate(&b, period_us);
-    status = decode(&b);
+    int status = decode(&b);
     free(b.slots);
     if (status < 0) {
         cp_profile_free(b.profile);

@@ -61,7 +61,6 @@ static uint32_t find_or_add_edge(graph_builder *builder, uint32_t src, uint32_t 
 {
     cp_graph *graph = builder->graph;
     uint32_t *slot = edge_slot(builder, src, dest);
-    uint32_t index;
 
     if (*slot) {
         return *slot - 1;
@@ -70,7 +69,7 @@ static uint32_t find_or_add_edge(graph_builder *builder, uint32_t src, uint32_t 
         grow_edges(builder);
         slot = edge_slot(builder, src, dest);
     }
-    index = graph->edge_count++;
+    uint32_t index = graph->edge_count++;
     graph->edges[index] = (cp_edge){
         .src = src, .dest = dest, .inlined = true, .next_in = graph->nodes[dest].first_in};
     graph->nodes[dest].first_in = index;
@@ -89,18 +88,15 @@ static void add_wrapping(int64_t *sum, int64_t value)
 static void count_edge(graph_builder *builder, uint32_t src, uint32_t dest, int64_t value,
                        bool inlined, uint32_t stamp)
 {
-    uint32_t index;
-    cp_edge *edge;
-
     if (!builder->with_edges || src == dest) {
         return;
     }
-    index = find_or_add_edge(builder, src, dest);
+    uint32_t index = find_or_add_edge(builder, src, dest);
     if (builder->edge_seen[index] == stamp) {
         return;
     }
     builder->edge_seen[index] = stamp;
-    edge = &builder->graph->edges[index];
+    cp_edge *edge = &builder->graph->edges[index];
     add_wrapping(&edge->weight, value);
     edge->inlined = edge->inlined && inlined;
 }
@@ -232,10 +228,9 @@ static int compare_bytes(const char *left, size_t left_length, const char *right
 /* Frames with one label, such as two programs of one name: by all their attributes as text. */
 static int compare_attributes(const cp_frames *frames, const cp_frame *left, const cp_frame *right)
 {
-    char *texts[2];
     const cp_frame *both[2] = {left, right};
-    int order;
 
+    char *texts[2];
     for (int i = 0; i < 2; i++) {
         if (asprintf(&texts[i], "{%s  0  %lld 0 %s}",
                      cp_profile_text(frames->profile, both[i]->name),
@@ -244,7 +239,7 @@ static int compare_attributes(const cp_frames *frames, const cp_frame *left, con
             abort();
         }
     }
-    order = strcmp(texts[0], texts[1]);
+    int order = strcmp(texts[0], texts[1]);
     free(texts[0]);
     free(texts[1]);
     return order;

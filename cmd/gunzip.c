@@ -54,15 +54,12 @@ static int bad_data(const z_stream *stream, size_t length, int status, cp_error 
 static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t limit, cp_bytes *out,
                   cp_error *error)
 {
-    int status;
-
     stream->next_in = (Bytef *)(uintptr_t)data;
     stream->avail_in = (uInt)length; /* files are limited to 2 GiB */
+    int status;
     for (;;) {
-        size_t room;
-
         make_room(out, limit);
-        room = out->capacity - out->length;
+        size_t room = out->capacity - out->length;
         stream->next_out = out->data + out->length;
         stream->avail_out = room > STEP_BYTES ? (uInt)STEP_BYTES : (uInt)room;
         room = stream->avail_out;
@@ -95,12 +92,11 @@ static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t l
 int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, cp_bytes *out, cp_error *error)
 {
     z_stream stream = {0};
-    int result;
 
     if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
         return cp_fail(error, "byte 0: zlib cannot start: %s", stream.msg ? stream.msg : "memory");
     }
-    result = expand(&stream, data, length, limit, out, error);
+    int result = expand(&stream, data, length, limit, out, error);
     inflateEnd(&stream);
     return result;
 }
@@ -108,7 +104,6 @@ int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, cp_bytes *o
 void cp_gzip_compress(const uint8_t *data, size_t length, cp_bytes *out)
 {
     z_stream stream = {0};
-    uint8_t buffer[1 << 14];
     int status = Z_OK;
 
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL,
@@ -117,6 +112,7 @@ void cp_gzip_compress(const uint8_t *data, size_t length, cp_bytes *out)
         exit(CP_EXIT_BAD_INPUT);
     }
     stream.next_in = (Bytef *)(uintptr_t)data;
+    uint8_t buffer[1 << 14];
     do {
         uInt step = length > STEP_BYTES ? (uInt)STEP_BYTES : (uInt)length;
 

@@ -43,12 +43,10 @@ static uint64_t id_slot(const cp_ids *table, uint64_t id)
 
 bool cp_ids_add(cp_ids *table, cp_wire *wire, size_t offset, uint64_t id, uint32_t index)
 {
-    uint64_t at;
-
     if (id == 0) {
         return cp_wire_fail(wire, offset, "expected a %s with an id, found id 0", table->what);
     }
-    at = id_slot(table, id);
+    uint64_t at = id_slot(table, id);
     if (table->ids[at]) {
         return cp_wire_fail(wire, offset, "expected a new %s id, found %llu for the second time",
                             table->what, (unsigned long long)id);

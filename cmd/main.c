@@ -16,7 +16,6 @@ static int print_version(void)
 
 int main(int argc, char **argv)
 {
-    const cp_verb *verb;
     char *help[] = {"help", NULL};
 
     if (argc < 2) {
@@ -29,7 +28,7 @@ int main(int argc, char **argv)
         strcmp(argv[1], "-h") == 0) {
         return cp_run_help(1, help);
     }
-    verb = cp_verb_find(argv[1]);
+    const cp_verb *verb = cp_verb_find(argv[1]);
     if (!verb) {
         return cp_bad_usage(NULL, "unknown verb '%s'", argv[1]);
     }

@@ -153,8 +153,6 @@ char *cp_measure_label(int64_t value, const char *from, const char *to)
     const char *u;
     double scaled = cp_measure_scale(value, from, to, &u);
     int length = snprintf(number, sizeof number, "%.2f", scaled);
-    size_t room;
-    char *text;
 
     if (strcmp(number + length - 3, ".00") == 0) {
         number[length - 3] = '\0';
@@ -165,8 +163,8 @@ char *cp_measure_label(int64_t value, const char *from, const char *to)
     if (strcmp(number, "0") == 0) {
         u = "";
     }
-    room = strlen(number) + strlen(u) + 1;
-    text = cp_heap_alloc(room, 1);
+    size_t room = strlen(number) + strlen(u) + 1;
+    char *text = cp_heap_alloc(room, 1);
     snprintf(text, room, "%s%s", number, u);
     return text;
 }

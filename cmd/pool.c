@@ -84,8 +84,6 @@ static char *new_block(cp_pool *pool, size_t bytes, int behind)
 void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
 {
     size_t bytes;
-    char *piece;
-
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT) {
         out_of_memory();
     }
@@ -97,7 +95,7 @@ void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
         pool->next = new_block(pool, BLOCK_BYTES, 0);
         pool->free_bytes = BLOCK_BYTES;
     }
-    piece = pool->next;
+    char *piece = pool->next;
     pool->next += bytes;
     pool->free_bytes -= bytes;
     return piece;
@@ -116,16 +114,13 @@ char *cp_pool_copy(cp_pool *pool, const char *data, size_t length)
 char *cp_pool_printf(cp_pool *pool, const char *format, ...)
 {
     va_list arguments;
-    char *text;
-    int length;
-
     va_start(arguments, format);
-    length = vsnprintf(NULL, 0, format, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0) {
         out_of_memory();
     }
-    text = cp_pool_alloc(pool, (size_t)length + 1, 1);
+    char *text = cp_pool_alloc(pool, (size_t)length + 1, 1);
     va_start(arguments, format);
     vsnprintf(text, (size_t)length + 1, format, arguments);
     va_end(arguments);

@@ -142,10 +142,10 @@ static bool count_parts(decoder *d)
 static bool read_strings(decoder *d)
 {
     cp_wire wire = d->wire;
-    cp_field field;
     uint32_t count = 0;
 
     d->strings = cp_heap_alloc(d->counts[PROFILE_STRING], sizeof(cp_string));
+    cp_field field;
     while (cp_wire_next(&wire, &field)) {
         if (field.number != PROFILE_STRING) {
             continue;
@@ -185,13 +185,13 @@ static bool read_comments(decoder *d, const cp_field *field)
 {
     cp_profile *profile = d->profile;
     cp_wire wire = d->wire;
-    uint64_t index;
 
     if (field->type != CP_WIRE_BYTES) {
         return take_string(d, &wire, field, "a comment",
                            &profile->comments[profile->comment_count++]);
     }
     wire = cp_wire_enter(&d->wire, field);
+    uint64_t index;
     while (cp_wire_varint(&wire, &index)) {
         if (!string_at(d, &wire, field->offset, index,
                        &profile->comments[profile->comment_count++])) {
@@ -206,9 +206,9 @@ static bool read_mapping(decoder *d, const cp_field *outer)
     uint32_t index = d->profile->mapping_count++;
     cp_mapping *mapping = &d->profile->mappings[index];
     cp_wire wire = cp_wire_enter(&d->wire, outer);
-    cp_field field;
     uint64_t id = 0;
 
+    cp_field field;
     while (cp_wire_next(&wire, &field)) {
         switch (field.number) {
         case 1:
@@ -253,9 +253,9 @@ static bool read_function(decoder *d, const cp_field *outer)
     uint32_t index = d->profile->function_count++;
     cp_function *function = &d->profile->functions[index];
     cp_wire wire = cp_wire_enter(&d->wire, outer);
-    cp_field field;
     uint64_t id = 0;
 
+    cp_field field;
     while (cp_wire_next(&wire, &field)) {
         switch (field.number) {
         case 1:
@@ -331,11 +331,11 @@ static bool read_header(decoder *d, const cp_field *field)
 
 static uint32_t count_fields(cp_wire wire, uint64_t number)
 {
-    cp_error ignored;
-    cp_field field;
     uint32_t count = 0;
 
+    cp_error ignored;
     wire.error = &ignored; /* the pass that reads will complain */
+    cp_field field;
     while (cp_wire_next(&wire, &field)) {
         count += field.number == number;
     }
@@ -345,9 +345,9 @@ static uint32_t count_fields(cp_wire wire, uint64_t number)
 static bool read_line(decoder *d, const cp_field *outer, cp_line *line)
 {
     cp_wire wire = cp_wire_enter(&d->wire, outer);
-    cp_field field;
     uint64_t function = 0;
 
+    cp_field field;
     while (cp_wire_next(&wire, &field)) {
         if (field.number == 1) {
             take_uint(&wire, &field, "a line's function id", &function);
@@ -362,11 +362,10 @@ static bool read_line(decoder *d, const cp_field *outer, cp_line *line)
 static bool read_location_field(decoder *d, cp_wire *wire, const cp_field *field,
                                 cp_location *location, uint64_t *id)
 {
-    uint64_t mapping;
-
     switch (field->number) {
     case 1:
         return take_uint(wire, field, "a location's id", id);
+        uint64_t mapping;
     case 2:
         if (!take_uint(wire, field, "a location's mapping id", &mapping)) {
             return false;
@@ -392,11 +391,11 @@ static bool read_location(decoder *d, const cp_field *outer)
     uint32_t index = profile->location_count++;
     cp_location *location = &profile->locations[index];
     cp_wire wire = cp_wire_enter(&d->wire, outer);
-    cp_field field;
     uint64_t id = 0;
 
     location->mapping = CP_NO_MAPPING;
     location->lines = CP_POOL_ARRAY(&profile->pool, cp_line, count_fields(wire, 4));
+    cp_field field;
     while (cp_wire_next(&wire, &field)) {
         if (!read_location_field(d, &wire, &field, location, &id)) {
             return false;
@@ -418,11 +417,10 @@ static size_t count_repeated(const cp_field *field)
 
 static void measure_sample(cp_wire wire, sample_sizes *sizes)
 {
-    cp_error ignored;
-    cp_field field;
-
     memset(sizes, 0, sizeof *sizes);
+    cp_error ignored;
     wire.error = &ignored; /* the pass that reads will complain */
+    cp_field field;
     while (cp_wire_next(&wire, &field)) {
         if (field.number == 1) {
             sizes->locations += count_repeated(&field);
@@ -436,15 +434,13 @@ static void measure_sample(cp_wire wire, sample_sizes *sizes)
 
 static bool read_stack(decoder *d, cp_wire *wire, const cp_field *field, cp_sample *sample)
 {
-    cp_wire packed;
-    uint64_t id;
-
     if (field->type != CP_WIRE_BYTES) {
         return cp_wire_expect(wire, field, CP_WIRE_VARINT, "a location id") &&
                cp_ids_find(&d->locations, wire, field->offset, field->value,
                            &sample->locations[sample->location_count++]);
     }
-    packed = cp_wire_enter(wire, field);
+    cp_wire packed = cp_wire_enter(wire, field);
+    uint64_t id;
     while (cp_wire_varint(&packed, &id)) {
         if (!cp_ids_find(&d->locations, &packed, field->offset, id,
                          &sample->locations[sample->location_count++])) {
@@ -456,13 +452,11 @@ static bool read_stack(decoder *d, cp_wire *wire, const cp_field *field, cp_samp
 
 static bool read_values(cp_wire *wire, const cp_field *field, int64_t *values, size_t *count)
 {
-    cp_wire packed;
-    uint64_t value;
-
     if (field->type != CP_WIRE_BYTES) {
         return take_int(wire, field, "a sample's value", &values[(*count)++]);
     }
-    packed = cp_wire_enter(wire, field);
+    cp_wire packed = cp_wire_enter(wire, field);
+    uint64_t value;
     while (cp_wire_varint(&packed, &value)) {
         values[(*count)++] = (int64_t)value;
     }
@@ -474,10 +468,10 @@ static bool read_label(decoder *d, const cp_field *outer, cp_sample *sample)
 {
     cp_wire wire = cp_wire_enter(&d->wire, outer);
     cp_label label = {0};
-    cp_field field;
     cp_string text = 0, unit = 0;
     bool has_text = false, has_unit = false;
 
+    cp_field field;
     while (cp_wire_next(&wire, &field)) {
         switch (field.number) {
         case 1:
@@ -537,9 +531,9 @@ static bool read_sample(decoder *d, const cp_field *outer)
     cp_profile *profile = d->profile;
     cp_sample *sample = &profile->samples[profile->sample_count++];
     cp_wire wire = cp_wire_enter(&d->wire, outer);
-    sample_sizes sizes;
     size_t value_count = 0;
 
+    sample_sizes sizes;
     measure_sample(wire, &sizes);
     sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, sizes.locations);
     sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, sizes.values);
@@ -603,13 +597,11 @@ static bool walk(decoder *d, bool (*read)(decoder *d, const cp_field *field))
 
 static bool decode(decoder *d)
 {
-    bool ok;
-
     if (!count_parts(d) || !read_strings(d)) {
         return false;
     }
     allocate(d);
-    ok = walk(d, read_header) && walk(d, read_places) && walk(d, read_samples);
+    bool ok = walk(d, read_header) && walk(d, read_places) && walk(d, read_samples);
     cp_ids_release(&d->mappings);
     cp_ids_release(&d->functions);
     cp_ids_release(&d->locations);
@@ -619,12 +611,10 @@ static bool decode(decoder *d)
 int cp_profile_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
     decoder d;
-    bool ok;
-
     memset(&d, 0, sizeof d);
     d.profile = cp_profile_new();
     cp_wire_init(&d.wire, data, length, error);
-    ok = decode(&d);
+    bool ok = decode(&d);
     free(d.strings);
     if (!ok) {
         cp_profile_free(d.profile);

@@ -30,14 +30,12 @@
 int cp_file_get(int fd, size_t limit, cp_bytes *bytes)
 {
     for (;;) {
-        ssize_t got;
-
         if (bytes->capacity - bytes->length < READ_STEP) {
             size_t capacity = bytes->capacity ? bytes->capacity * 2 : 2 * READ_STEP;
             bytes->data = cp_heap_resize(bytes->data, capacity, 1);
             bytes->capacity = capacity;
         }
-        got = read(fd, bytes->data + bytes->length, READ_STEP);
+        ssize_t got = read(fd, bytes->data + bytes->length, READ_STEP);
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -75,12 +73,11 @@ static int put_all(int fd, const cp_bytes *bytes)
 static int put_in_place(const char *path, const cp_bytes *bytes, cp_error *error)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    int status;
 
     if (fd < 0) {
         return cp_fail(error, "%s: cannot open for writing: %s", path, strerror(errno));
     }
-    status = put_all(fd, bytes);
+    int status = put_all(fd, bytes);
     if (close(fd) < 0 && status == 0) {
         status = -errno;
     }
@@ -93,13 +90,11 @@ static int put_in_place(const char *path, const cp_bytes *bytes, cp_error *error
 static int put_and_rename(const char *path, const cp_bytes *bytes, cp_error *error)
 {
     char *temporary;
-    int fd, status;
-
     if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
         return cp_fail(error, "%s: out of memory", path);
     }
-    fd = mkostemp(temporary, O_CLOEXEC);
-    status = fd < 0 ? -errno : put_all(fd, bytes);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    int status = fd < 0 ? -errno : put_all(fd, bytes);
     if (fd >= 0 && close(fd) < 0 && status == 0) {
         status = -errno;
     }
@@ -119,14 +114,11 @@ static int put_and_rename(const char *path, const cp_bytes *bytes, cp_error *err
 int cp_file_put(const char *path, const cp_bytes *bytes, cp_error *error)
 {
     struct stat info;
-    char *target;
-    int status;
-
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
         return put_in_place(path, bytes, error);
     }
-    target = realpath(path, NULL); /* a symbolic link stays one */
-    status = put_and_rename(target ? target : path, bytes, error);
+    char *target = realpath(path, NULL); /* a symbolic link stays one */
+    int status = put_and_rename(target ? target : path, bytes, error);
     free(target);
     return status;
 }
@@ -175,12 +167,10 @@ static const char *describe(const uint8_t *data, size_t length)
 
 static int read_plain(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
-    const char *kind;
-
     if (length == 0) {
         return cp_fail(error, "byte 0: expected a profile, found an empty file");
     }
-    kind = describe(data, length);
+    const char *kind = describe(data, length);
     if (kind) {
         return cp_fail(
             error, "byte 0: expected a profile (profile.proto, gzipped or plain), found %s", kind);
@@ -195,13 +185,12 @@ int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_p
                           cp_error *error)
 {
     cp_bytes expanded = {0};
-    cp_error inner;
-    int status;
 
     if (!cp_gzip_is(data, length)) {
         return read_plain(data, length, out, error);
     }
-    status = cp_gzip_expand(data, length, limit, &expanded, error);
+    int status = cp_gzip_expand(data, length, limit, &expanded, error);
+    cp_error inner;
     if (status == 0) {
         status = read_plain(expanded.data, expanded.length, out, &inner);
         if (status < 0) {
@@ -217,14 +206,13 @@ int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_p
 static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *error)
 {
     cp_bytes bytes = {0};
-    cp_error inner;
-    struct stat info;
-    int status;
 
+    struct stat info;
     if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
         return cp_fail(error, "%s: expected a profile, found a directory; name a file in it", path);
     }
-    status = cp_file_get(fd, CP_PROFILE_MAX_BYTES, &bytes);
+    int status = cp_file_get(fd, CP_PROFILE_MAX_BYTES, &bytes);
+    cp_error inner;
     if (status == -EFBIG) {
         cp_fail(error,
                 "%s: byte %zu: expected the end of a profile, found more; files above 2 GiB "
@@ -242,16 +230,14 @@ static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *
 
 int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error)
 {
-    int fd, status;
-
     if (strcmp(path, "-") == 0) {
         return read_open_file("standard input", STDIN_FILENO, out, error);
     }
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
         return cp_fail(error, "%s: cannot open: %s", path, strerror(errno));
     }
-    status = read_open_file(path, fd, out, error);
+    int status = read_open_file(path, fd, out, error);
     close(fd);
     return status;
 }
@@ -259,11 +245,10 @@ int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error)
 int cp_profile_write_file(const char *path, const cp_profile *profile, cp_error *error)
 {
     cp_bytes plain = {0}, packed = {0};
-    int status;
 
     cp_profile_encode(profile, &plain);
     cp_gzip_compress(plain.data, plain.length, &packed);
-    status = cp_file_put(path, &packed, error);
+    int status = cp_file_put(path, &packed, error);
     cp_bytes_release(&plain);
     cp_bytes_release(&packed);
     return status;

@@ -24,7 +24,6 @@ void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode)
 {
     for (uint32_t i = 0; i < profile->function_count; i++) {
         cp_function *function = &profile->functions[i];
-        char *name;
 
         if (mode != CP_DEMANGLE_SIMPLE && function->name && function->system_name) {
             function->name = function->system_name;
@@ -33,7 +32,7 @@ void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode)
             (function->name && function->name != function->system_name)) {
             continue;
         }
-        name = cp_demangle_as(cp_profile_text(profile, function->system_name), mode);
+        char *name = cp_demangle_as(cp_profile_text(profile, function->system_name), mode);
         function->name = cp_strings_put(&profile->strings, name);
         free(name);
     }
@@ -98,9 +97,9 @@ static size_t bare_length(const char *name)
 static bool function_is_dropped(prune *p, uint32_t index)
 {
     signed char *known = &p->function_matches[index];
+
     const char *name;
     size_t length;
-
     if (*known == 0) {
         name = cp_profile_text(p->profile, p->profile->functions[index].name);
         name += name[0] == '.'; /* entry points of some PowerPC programs */
@@ -170,13 +169,11 @@ static void prune_all(prune *p)
 /* The expression must match the whole name. */
 static cp_regex *compile_whole(const cp_profile *profile, cp_string pattern)
 {
-    cp_error ignored;
     cp_pool pool;
-    cp_regex *regex;
-
     cp_pool_init(&pool);
-    regex = cp_regex_compile(cp_pool_printf(&pool, "^(%s)$", cp_profile_text(profile, pattern)),
-                             &ignored);
+    cp_error ignored;
+    cp_regex *regex = cp_regex_compile(
+        cp_pool_printf(&pool, "^(%s)$", cp_profile_text(profile, pattern)), &ignored);
     cp_pool_release(&pool);
     return regex;
 }

@@ -152,11 +152,10 @@ static uint32_t find_or_add_mapping(merger *m, const cp_mapping *mapping)
 
 static uint32_t move_mapping(merger *m, uint32_t from)
 {
-    cp_mapping mapping;
-
     if (from == CP_NO_MAPPING) {
         return CP_NO_MAPPING;
     }
+    cp_mapping mapping;
     if (m->mapping_of[from] == NOT_YET) {
         mapping = m->source->mappings[from];
         mapping.file = move_string(m, mapping.file);
@@ -237,7 +236,6 @@ static uint32_t find_or_add_location(merger *m, const cp_location *location)
     cp_profile *result = m->result;
     uint64_t hash = hash_location(location);
     uint64_t at = hash;
-    cp_location *added;
     uint32_t index;
 
     while (index_table_next(&m->locations, hash, &at, &index)) {
@@ -248,7 +246,7 @@ static uint32_t find_or_add_location(merger *m, const cp_location *location)
         }
     }
     index = result->location_count++;
-    added = &result->locations[index];
+    cp_location *added = &result->locations[index];
     *added = *location;
     added->lines = CP_POOL_ARRAY(&result->pool, cp_line, location->line_count);
     memcpy(added->lines, location->lines, location->line_count * sizeof *added->lines);
@@ -258,12 +256,10 @@ static uint32_t find_or_add_location(merger *m, const cp_location *location)
 
 static uint32_t move_location(merger *m, uint32_t from)
 {
-    cp_location location;
-
     if (m->location_of[from] != NOT_YET) {
         return m->location_of[from];
     }
-    location = m->source->locations[from];
+    cp_location location = m->source->locations[from];
     if (location.mapping != CP_NO_MAPPING) {
         uint32_t mapping = move_mapping(m, location.mapping);
         location.address +=
@@ -345,8 +341,6 @@ static void move_sample(merger *m, const cp_sample *from)
 {
     cp_profile *result = m->result;
     cp_sample sample = *from;
-    uint64_t hash, at;
-    uint32_t index;
 
     sample.locations = m->stack;
     sample.labels = m->labels;
@@ -358,7 +352,9 @@ static void move_sample(merger *m, const cp_sample *from)
         sample.labels[i].key = move_string(m, from->labels[i].key);
         sample.labels[i].text = move_string(m, from->labels[i].text);
     }
-    hash = at = hash_sample(&sample);
+    uint64_t at;
+    uint64_t hash = at = hash_sample(&sample);
+    uint32_t index;
     while (index_table_next(&m->samples, hash, &at, &index)) {
         if (samples_equal(&result->samples[index], &sample)) {
             add_values(result->samples[index].values, from->values, result->sample_type_count);
@@ -547,7 +543,6 @@ static void label_comments(cp_profile *result, cp_profile *const *sources, size_
     for (uint32_t i = 0; i < result->comment_count; i++) {
         const char *text = cp_profile_text(result, result->comments[i]);
         size_t times = 0;
-        char *labelled;
 
         if (strncmp(text, OWN_COMMENT, sizeof OWN_COMMENT - 1) != 0) {
             continue;
@@ -555,6 +550,7 @@ static void label_comments(cp_profile *result, cp_profile *const *sources, size_
         for (size_t j = 0; j < count; j++) {
             times += has_comment(sources[j], text);
         }
+        char *labelled;
         if (asprintf(&labelled, OWN_COMMENT "in %zu of %zu profiles: %s", times, count,
                      text + sizeof OWN_COMMENT - 1) < 0) {
             continue;
@@ -646,14 +642,13 @@ int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, 
 {
     cp_profile *both[2] = {compact(source), compact(base)};
     double *ratios = cp_heap_alloc(both[1]->sample_type_count, sizeof *ratios);
-    int status;
 
     for (uint32_t i = 0; i < both[1]->sample_type_count; i++) {
         ratios[i] = -1;
     }
     cp_profile_scale(both[1], ratios);
     free(ratios);
-    status = cp_profile_align_units(both, 2, error);
+    int status = cp_profile_align_units(both, 2, error);
     if (status == 0) {
         status = cp_profile_merge(both, 2, out, error);
     }

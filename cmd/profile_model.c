@@ -66,7 +66,6 @@ static void merge_sort(const cp_profile *profile, cp_label *labels, uint32_t cou
 
 void cp_profile_sort_labels(const cp_profile *profile, cp_label *labels, uint32_t count)
 {
-    cp_label *spare;
     uint32_t ordered = 1;
 
     while (ordered < count && !label_after(profile, &labels[ordered - 1], &labels[ordered])) {
@@ -75,7 +74,7 @@ void cp_profile_sort_labels(const cp_profile *profile, cp_label *labels, uint32_
     if (ordered >= count) {
         return; /* as good writers leave them */
     }
-    spare = cp_heap_alloc(count, sizeof *spare);
+    cp_label *spare = cp_heap_alloc(count, sizeof *spare);
     merge_sort(profile, labels, count, spare);
     free(spare);
 }
@@ -105,12 +104,11 @@ static int64_t find_type(const cp_profile *profile, const char *name)
 /* A whole decimal number, sign allowed. */
 static bool parse_index(const char *text, long *index)
 {
-    char *end;
-
     if (*text != '-' && *text != '+' && (*text < '0' || *text > '9')) {
         return false;
     }
     errno = 0;
+    char *end;
     *index = strtol(text, &end, 10);
     return errno == 0 && *end == '\0' && end != text;
 }
@@ -118,18 +116,17 @@ static bool parse_index(const char *text, long *index)
 int64_t cp_profile_sample_index(const cp_profile *profile, const char *name)
 {
     static const char inuse[] = "inuse_";
-    const char *bare;
-    long index;
 
     if (!name) {
         const char *preferred = cp_profile_text(profile, profile->default_sample_type);
         int64_t found = *preferred ? find_type(profile, preferred) : -1;
         return found >= 0 ? found : (int64_t)profile->sample_type_count - 1;
     }
+    long index;
     if (parse_index(name, &index)) {
         return index >= 0 && index < (long)profile->sample_type_count ? index : -1;
     }
-    bare = strncmp(name, inuse, sizeof inuse - 1) == 0 ? name + sizeof inuse - 1 : name;
+    const char *bare = strncmp(name, inuse, sizeof inuse - 1) == 0 ? name + sizeof inuse - 1 : name;
     for (uint32_t i = 0; i < profile->sample_type_count; i++) {
         const char *type = cp_profile_text(profile, profile->sample_types[i].type);
         if (strcmp(type, name) == 0 || strcmp(type, bare) == 0) {

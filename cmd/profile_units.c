@@ -62,9 +62,9 @@ static int finest_unit(cp_profile *const *profiles, size_t count, int64_t index,
 {
     const cp_value_type *first = nth_type(profiles[0], index);
     const char *type = cp_profile_text(profiles[0], first->type);
-    const char *ignored;
 
     *unit = cp_profile_text(profiles[0], first->unit);
+    const char *ignored;
     for (size_t i = 1; i < count; i++) {
         const cp_value_type *other = nth_type(profiles[i], index);
         const char *other_type = cp_profile_text(profiles[i], other->type);
@@ -112,9 +112,6 @@ static void apply_units(cp_profile *profile, const char *const *units)
 int cp_profile_align_units(cp_profile *const *profiles, size_t count, cp_error *error)
 {
     uint32_t types = profiles[0]->sample_type_count;
-    const char *period_unit;
-    const char **units;
-    int status;
 
     if (count < 2) {
         return 0;
@@ -125,8 +122,9 @@ int cp_profile_align_units(cp_profile *const *profiles, size_t count, cp_error *
                            types, profiles[i]->sample_type_count);
         }
     }
-    units = cp_heap_alloc(types, sizeof *units);
-    status = finest_unit(profiles, count, -1, &period_unit, error);
+    const char **units = cp_heap_alloc(types, sizeof *units);
+    const char *period_unit;
+    int status = finest_unit(profiles, count, -1, &period_unit, error);
     for (uint32_t i = 0; status == 0 && i < types; i++) {
         status = finest_unit(profiles, count, i, &units[i], error);
     }

@@ -35,14 +35,13 @@ cp_wire cp_wire_enter(cp_wire *outer, const cp_field *field)
 
 bool cp_wire_fail(cp_wire *wire, size_t offset, const char *format, ...)
 {
-    char what[512];
-    va_list arguments;
-
     if (wire->failed) {
         return false;
     }
     wire->failed = true;
+    va_list arguments;
     va_start(arguments, format);
+    char what[512];
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     cp_fail(wire->error, "byte %zu: %s", offset, what);
@@ -111,12 +110,11 @@ static bool read_bytes(cp_wire *wire, cp_field *field)
 {
     const uint8_t *first = wire->at;
     uint64_t length = 0;
-    size_t left;
 
     if (!need_varint(wire, &length, "a length")) {
         return false;
     }
-    left = (size_t)(wire->end - wire->at);
+    size_t left = (size_t)(wire->end - wire->at);
     if (length > left) {
         return cp_wire_fail(wire, offset_of(wire, first),
                             "expected a length of at most %zu (what is left), found %llu", left,
@@ -204,9 +202,9 @@ void cp_bytes_append(cp_bytes *bytes, const void *data, size_t length)
 
 void cp_bytes_varint(cp_bytes *bytes, uint64_t value)
 {
-    uint8_t encoded[MAX_VARINT_BYTES];
     size_t length = 0;
 
+    uint8_t encoded[MAX_VARINT_BYTES];
     while (value >= 0x80) {
         encoded[length++] = (uint8_t)(value | 0x80);
         value >>= 7;

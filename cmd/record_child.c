@@ -46,7 +46,6 @@ static void fill_waited(sigset_t *set)
  * has passed the command's status on. */
 static void block_signals(cp_child *child)
 {
-    struct sigaction standard;
     sigset_t set;
 
     fill_waited(&set);
@@ -54,6 +53,7 @@ static void block_signals(cp_child *child)
     sigaddset(&set, SIGTTOU);
     sigprocmask(SIG_BLOCK, &set, &child->mask);
     /* With SIGCHLD ignored the kernel would throw the exit status away. */
+    struct sigaction standard;
     memset(&standard, 0, sizeof standard);
     standard.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &standard, &child->child_action);
@@ -70,11 +70,9 @@ static void unblock_signals(const cp_child *child)
 static _Noreturn void become(const cp_child *child, char *const *argv, char *const *environment,
                              int report)
 {
-    int reason;
-
     unblock_signals(child);
     execvpe(argv[0], argv, environment);
-    reason = errno;
+    int reason = errno;
     while (write(report, &reason, sizeof reason) < 0 && errno == EINTR) {
         continue;
     }
@@ -95,12 +93,12 @@ static int read_report(int report)
 
 static int fork_and_exec(cp_child *child, char *const *argv, char *const *environment)
 {
-    int report[2], reason;
-
+    int report[2];
     if (pipe2(report, O_CLOEXEC) < 0) {
         return errno;
     }
     child->pid = fork();
+    int reason;
     if (child->pid < 0) {
         reason = errno;
         close(report[0]);
@@ -121,11 +119,9 @@ static int fork_and_exec(cp_child *child, char *const *argv, char *const *enviro
 
 int cp_child_start(cp_child *child, char *const *argv, char *const *environment, cp_error *error)
 {
-    int reason;
-
     memset(child, 0, sizeof *child);
     block_signals(child);
-    reason = fork_and_exec(child, argv, environment);
+    int reason = fork_and_exec(child, argv, environment);
     if (reason == 0) {
         return 0;
     }
@@ -141,18 +137,14 @@ int cp_child_start(cp_child *child, char *const *argv, char *const *environment,
 char *cp_child_stat(pid_t pid, char line[CP_CHILD_STAT_BYTES])
 {
     char path[64];
-    char *name_end;
-    FILE *file;
-    bool read;
-
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     if (!file) {
         return NULL;
     }
-    read = fgets(line, CP_CHILD_STAT_BYTES, file) != NULL;
+    bool read = fgets(line, CP_CHILD_STAT_BYTES, file) != NULL;
     fclose(file);
-    name_end = read ? strrchr(line, ')') : NULL;
+    char *name_end = read ? strrchr(line, ')') : NULL;
     return name_end ? name_end + 1 : NULL;
 }
 
@@ -168,13 +160,12 @@ static int state_of(pid_t task)
 /* All threads stop together, but one that has ended is a zombie until the others have. */
 static bool has_stopped_thread(pid_t pid)
 {
-    char path[64];
-    struct dirent *entry;
     bool found = false;
-    DIR *tasks;
 
+    char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    tasks = opendir(path);
+    DIR *tasks = opendir(path);
+    struct dirent *entry;
     while (tasks && !found && (entry = readdir(tasks))) {
         found = state_of((pid_t)strtol(entry->d_name, NULL, 10)) == 'T';
     }
@@ -218,15 +209,16 @@ static void pass_on(const cp_child *child, const siginfo_t *info)
  * returns when it is continued. */
 static void stop_alike(int number)
 {
-    struct sigaction standard, inherited;
-    sigset_t only, before;
-
+    struct sigaction standard;
     memset(&standard, 0, sizeof standard);
     standard.sa_handler = SIG_DFL;
+    sigset_t only;
     sigemptyset(&only);
     sigaddset(&only, number);
+    struct sigaction inherited;
     sigaction(number, &standard, &inherited);
     raise(number);
+    sigset_t before;
     sigprocmask(SIG_UNBLOCK, &only, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
     sigaction(number, &inherited, NULL);
@@ -242,10 +234,8 @@ static bool is_job_control(int number)
 static void remember_name(cp_child *child)
 {
     char path[64];
-    FILE *file;
-
     snprintf(path, sizeof path, "/proc/%d/comm", (int)child->pid);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     if (!file) {
         return;
     }
@@ -261,11 +251,11 @@ static void remember_times(cp_child *child)
 {
     char line[CP_CHILD_STAT_BYTES];
     const char *fields = cp_child_stat(child->pid, line);
-    unsigned long user, system;
-    long children_user, children_system;
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
 
     /* NOLINTNEXTLINE(cert-err34-c): the kernel wrote them */
+    unsigned long user, system;
+    long children_user, children_system;
     if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
                           &user, &system, &children_user, &children_system) != 4) {
         return;
@@ -318,12 +308,11 @@ void cp_child_wait(cp_child *child, cp_record_socket *sock, cp_parts *parts,
                    cp_child_watcher *watcher, void *ctx)
 {
     const struct timespec at_once = {0, 0};
-    siginfo_t info;
-    sigset_t set;
-    int signals;
 
+    sigset_t set;
     fill_waited(&set);
-    signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    siginfo_t info;
     while (!has_ended(child, watcher, ctx)) {
         if (watcher) {
             watcher(ctx, child, CP_CHILD_RUNS);
@@ -348,19 +337,18 @@ void cp_child_wait(cp_child *child, cp_record_socket *sock, cp_parts *parts,
 _Noreturn void cp_child_end_alike(const cp_child *child, int otherwise)
 {
     const struct rlimit none = {0, 0};
-    struct sigaction standard;
-    sigset_t only;
-    int number;
 
     fflush(NULL);
     if (!WIFSIGNALED(child->status)) {
         _exit(WEXITSTATUS(child->status) ? WEXITSTATUS(child->status) : otherwise);
     }
-    number = WTERMSIG(child->status);
+    int number = WTERMSIG(child->status);
+    sigset_t only;
     /* The command may have left a core; cpprof's own would only be in its way. A core_pattern that
      * is a pipe ignores the limit, but not the flag. */
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0);
+    struct sigaction standard;
     memset(&standard, 0, sizeof standard);
     standard.sa_handler = SIG_DFL;
     sigaction(number, &standard, NULL);

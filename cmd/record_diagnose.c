@@ -69,12 +69,11 @@ static bool find_along_path(const char *name, char *found, size_t size)
 static bool interpreter_of(const program *p, char *found, size_t size)
 {
     char line[sizeof p->head + 1];
-    char *word, *rest;
-
     memcpy(line, p->head, p->head_length);
     line[p->head_length] = '\0';
     line[strcspn(line, "\n")] = '\0';
-    word = strtok_r(line + 2, " \t\r", &rest);
+    char *rest;
+    char *word = strtok_r(line + 2, " \t\r", &rest);
     if (!word) {
         return false;
     }
@@ -116,7 +115,6 @@ static void read_loader(const program *p, const ElfW(Ehdr) * header, char *loade
     for (unsigned i = 0; i < header->e_phnum; i++) {
         off_t at = (off_t)(header->e_phoff + (size_t)i * header->e_phentsize);
         ElfW(Phdr) segment;
-        ssize_t got;
 
         if (pread(p->fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment) {
             return;
@@ -124,7 +122,7 @@ static void read_loader(const program *p, const ElfW(Ehdr) * header, char *loade
         if (segment.p_type != PT_INTERP) {
             continue;
         }
-        got = pread(p->fd, loader, size - 1, (off_t)segment.p_offset);
+        ssize_t got = pread(p->fd, loader, size - 1, (off_t)segment.p_offset);
         loader[got > 0 ? got : 0] = '\0';
         return;
     }
@@ -133,7 +131,6 @@ static void read_loader(const program *p, const ElfW(Ehdr) * header, char *loade
 static int inspect_elf(const program *p, cp_error *error)
 {
     ElfW(Ehdr) header, own;
-    char loader[256];
     int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     bool known = self >= 0 && read(self, &own, sizeof own) == (ssize_t)sizeof own;
 
@@ -147,6 +144,7 @@ static int inspect_elf(const program *p, cp_error *error)
         return 0;
     }
     memcpy(&header, p->head, sizeof header);
+    char loader[256];
     read_loader(p, &header, loader, sizeof loader);
     if (!loader[0]) {
         return cp_fail(error,
@@ -193,28 +191,26 @@ static int inspect_privileges(const program *p, cp_error *error)
 
 static bool open_program(program *p, const char *path)
 {
-    ssize_t got;
-
     memset(p, 0, sizeof *p);
     p->path = path;
     p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (p->fd < 0) {
         return false;
     }
-    got = read(p->fd, p->head, sizeof p->head);
+    ssize_t got = read(p->fd, p->head, sizeof p->head);
     p->head_length = got > 0 ? (size_t)got : 0;
     return fstat(p->fd, &p->info) == 0;
 }
 
 static int inspect(const char *path, int depth, cp_error *error)
 {
-    program p;
-    char interpreter[PATH_MAX];
     int status = 0;
 
+    program p;
     if (!open_program(&p, path)) {
         return 0; /* nothing certain: a program may be executable and not readable */
     }
+    char interpreter[PATH_MAX];
     if (p.head_length >= SELFMAG && memcmp(p.head, ELFMAG, SELFMAG) == 0) {
         status = inspect_privileges(&p, error);
         if (status == 0) {

@@ -65,7 +65,6 @@ static int take(cp_record_kinds *kinds, const char *word, size_t length)
     const char *rate = word + name_length + 1;
     size_t rate_length = name_length < length ? length - name_length - 1 : 0;
     const struct kind *kind = NULL;
-    cp_record_kind *taken;
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (is_word(known[i].name, word, name_length)) {
@@ -87,6 +86,7 @@ static int take(cp_record_kinds *kinds, const char *word, size_t length)
         return cp_bad_usage("record", "record: -e: %s, found '%.*s'", kind->no_rate,
                             (int)rate_length, rate);
     }
+    cp_record_kind *taken;
     if (name_length < length &&
         (rate_length >= sizeof taken->rate || !is_rate(rate, rate_length, kind->rate_ends))) {
         return cp_bad_usage("record", "record: -e: expected a number behind %s:, found '%.*s'",
@@ -142,10 +142,10 @@ static bool is_good_word(const char *word, size_t length, long *hz)
 void cp_record_kinds_inherit(const char *options, cp_record_kinds *kinds, long *hz)
 {
     for (size_t length; *options; options += length + (options[length] == ',')) {
-        char name[16];
         long rate = 0;
 
         length = strcspn(options, ",");
+        char name[16];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(options, ":,"), options);
         if (find(kinds, name) || !is_good_word(options, length, &rate)) {
             continue;
@@ -216,11 +216,11 @@ static char *replace(const char *output, const char *kind)
 char *cp_record_kind_output(const cp_record_kinds *kinds, size_t index, const char *output)
 {
     const char *kind = kinds->list[index].name;
-    char *path;
 
     if (strstr(output, "%k") || kinds->count == 1 || is_place_of_the_system(output)) {
         return replace(output, kind);
     }
+    char *path;
     if (asprintf(&path, "%.*s.%s%s", (int)length_without_suffix(output), output, kind,
                  output + length_without_suffix(output)) < 0) {
         cp_complain("out of memory");

@@ -53,11 +53,12 @@ static cp_part *find_or_add(cp_parts *parts, const cp_part *name)
 /* "PID STAMP NUMBER KIND OFFSET more|last", without a blank behind it. */
 static bool read_header(const char *line, cp_part *name, uint64_t *offset, bool *last)
 {
-    char word[8];
-    int process, end = -1;
+    int end = -1;
 
     memset(name, 0, sizeof *name);
     /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is another one, and finds no part */
+    char word[8];
+    int process;
     if (sscanf(line, "%d %" SCNu64 " %" SCNu64 " %15s %" SCNu64 " %7s%n", &process, &name->stamp,
                &name->number, name->kind, offset, word, &end) < 6 ||
         process <= 0 || end < 0 || line[end]) {
@@ -86,11 +87,11 @@ void cp_parts_take_message(cp_parts *parts, const char *data, size_t length)
     char line[256] = "";
     const char *end = memchr(data, '\n', length < sizeof line ? length : sizeof line);
     size_t header = end ? (size_t)(end - data) : 0;
+
+    memcpy(line, data, header);
     cp_part name;
     uint64_t offset;
     bool last;
-
-    memcpy(line, data, header);
     if (strncmp(line, MAGIC, sizeof MAGIC - 1) != 0 ||
         !read_header(line + sizeof MAGIC - 1, &name, &offset, &last)) {
         parts->strange++;
@@ -103,10 +104,11 @@ void cp_parts_take_message(cp_parts *parts, const char *data, size_t length)
 
 static bool read_name(const char *file, cp_part *name)
 {
-    int process, end = -1;
+    int end = -1;
 
     memset(name, 0, sizeof *name);
     /* NOLINTNEXTLINE(cert-err34-c): likewise */
+    int process;
     if (sscanf(file, "%d.%15[^.].%" SCNu64 ".%" SCNu64 "%n", &process, name->kind, &name->stamp,
                &name->number, &end) < 4 ||
         process <= 0 || end < 0) {
@@ -118,17 +120,15 @@ static bool read_name(const char *file, cp_part *name)
 
 static void take_file(cp_parts *parts, int folder, const char *file)
 {
-    cp_part name, *part;
-    int fd;
-
+    cp_part name;
     if (!read_name(file, &name)) {
         return;
     }
-    fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) {
         return;
     }
-    part = find_or_add(parts, &name);
+    cp_part *part = find_or_add(parts, &name);
     cp_bytes_release(&part->bytes);
     memset(&part->bytes, 0, sizeof part->bytes);
     part->complete = cp_file_get(fd, CP_PROFILE_MAX_BYTES, &part->bytes) == 0;
@@ -139,11 +139,11 @@ static void take_file(cp_parts *parts, int folder, const char *file)
 void cp_parts_take_folder(cp_parts *parts, const char *folder)
 {
     DIR *entries = opendir(folder);
-    struct dirent *entry;
 
     if (!entries) {
         return;
     }
+    struct dirent *entry;
     while ((entry = readdir(entries))) {
         take_file(parts, dirfd(entries), entry->d_name);
     }

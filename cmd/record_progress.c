@@ -46,11 +46,11 @@ static double cpu_seconds(pid_t pid, bool with_children)
 {
     enum { FIRST_BEHIND_NAME = 3, USER_TIME = 14, SYSTEM_TIME = 15, CHILDREN_END = 17 };
     int last = with_children ? CHILDREN_END : SYSTEM_TIME;
-    char line[CP_CHILD_STAT_BYTES];
     unsigned long ticks = 0;
-    char *word, *rest;
 
-    word = cp_child_stat(pid, line);
+    char line[CP_CHILD_STAT_BYTES];
+    char *word = cp_child_stat(pid, line);
+    char *rest;
     word = word ? strtok_r(word, " ", &rest) : NULL;
     for (int field = FIRST_BEHIND_NAME; word && field <= last; field++) {
         if (field >= USER_TIME) {
@@ -73,11 +73,11 @@ static void draw(cp_progress *progress, const cp_child *child)
 {
     double cpu = cpu_seconds(child->pid, progress->with_children);
     double elapsed = seconds_since(&progress->start);
-    char line[128];
 
     if (cpu < 0 || elapsed < QUIET_SECONDS || !may_draw()) {
         return;
     }
+    char line[128];
     snprintf(line, sizeof line, ERASE_LINE "cpprof: recording for %.1f s, CPU time %.1f s", elapsed,
              cpu);
     put(line);

@@ -92,12 +92,10 @@ static int find_library(cp_session *session, cp_error *error)
 /* Blanks and colons separate the names in LD_PRELOAD: such a path gets a link in our folder. */
 static int make_preloadable(cp_session *session, cp_error *error)
 {
-    char *link_name;
-
     if (!strpbrk(session->library, " :")) {
         return 0;
     }
-    link_name = join("%s/%s", session->folder, LIBRARY_LINK);
+    char *link_name = join("%s/%s", session->folder, LIBRARY_LINK);
     if (strpbrk(link_name, " :") || symlink(session->library, link_name) < 0) {
         cp_fail(error, "%s: a path with blanks or colons cannot be preloaded; move the library",
                 session->library);
@@ -114,11 +112,9 @@ static int make_preloadable(cp_session *session, cp_error *error)
 /* The folder that the output is to appear in, through links. NULL with errno. */
 static char *output_folder(const char *output)
 {
-    char *copy, *slash, *real;
-
-    real = realpath(output, NULL);
-    copy = real ? real : strdup(output);
-    slash = copy ? strrchr(copy, '/') : NULL;
+    char *real = realpath(output, NULL);
+    char *copy = real ? real : strdup(output);
+    char *slash = copy ? strrchr(copy, '/') : NULL;
     if (slash) {
         slash[slash == copy] = '\0';
     }
@@ -182,11 +178,11 @@ static int is_our_name(const struct dirent *entry)
 static void remove_if_left_over(const char *folder)
 {
     int fd = open_locked(folder);
-    struct stat info;
 
     if (fd < 0) {
         return;
     }
+    struct stat info;
     if (fstat(fd, &info) == 0 && info.st_uid == geteuid()) {
         remove_folder(folder);
     }
@@ -265,7 +261,6 @@ static int place_folder(cp_session *session, cp_error *error)
     const char *temporary = getenv("TMPDIR");
     bool apart = false;
     char *parent = NULL;
-    int status;
 
     for (size_t i = session->options->kinds.count; i-- > 0;) {
         free(parent);
@@ -274,6 +269,7 @@ static int place_folder(cp_session *session, cp_error *error)
             return -1;
         }
     }
+    int status;
     if (apart) {
         status = make_folder(session, temporary && *temporary ? temporary : "/tmp",
                              "; set TMPDIR to another one", error);
@@ -307,11 +303,11 @@ static char *option_list(const cp_session *session)
     char *folder = escape_percents(session->folder);
     char *kinds = cp_record_kinds_words(&options->kinds, options->hz);
     char duration[64] = "";
-    char *list;
 
     if (options->duration_ms) {
         snprintf(duration, sizeof duration, ",duration=%ldms", options->duration_ms);
     }
+    char *list;
     if (asprintf(&list, "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s,follow-exec%s%s%s%s",
                  inherited ? inherited : "", inherited && *inherited ? "," : "", kinds, folder,
                  SUFFIX, session->socket.word, options->subprocesses ? ",subprocesses" : "",
@@ -422,9 +418,9 @@ static int merge_and_put(cp_profile **profiles, size_t count, const char *output
 static size_t decode(const cp_part **parts, size_t count, cp_profile **profiles,
                      const cp_part **last)
 {
-    cp_error error;
     size_t good = 0;
 
+    cp_error error;
     for (size_t i = 0; i < count; i++) {
         const cp_bytes *bytes = &parts[i]->bytes;
 

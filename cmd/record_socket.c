@@ -24,13 +24,13 @@ enum {
 /* A high number is not closed by loops over the first few, nor missed by who expects the lowest. */
 static int to_high_number(int fd)
 {
-    struct rlimit limit;
-    int first = FIRST_NUMBER, high;
+    int first = FIRST_NUMBER;
 
+    struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FIRST_NUMBER) {
         first = (int)(limit.rlim_cur / 2);
     }
-    high = fcntl(fd, F_DUPFD, first);
+    int high = fcntl(fd, F_DUPFD, first);
     close(fd);
     return high;
 }
@@ -46,15 +46,14 @@ static void prepare_end_of_command(int fd)
 
 void cp_record_socket_open(cp_record_socket *sock)
 {
-    struct stat info;
-    int ends[2];
-
     *sock = (cp_record_socket){.own = -1, .command = -1};
+    int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
         return;
     }
     sock->own = ends[0];
     sock->command = to_high_number(ends[1]);
+    struct stat info;
     if (sock->command < 0 || fstat(sock->command, &info) < 0) {
         cp_record_socket_close(sock);
         return;

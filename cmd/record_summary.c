@@ -165,10 +165,10 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
 {
     const char *name = summary->session->options->kinds.list[kind].name;
     cp_report_options options = {.node_count = SUMMARY_ROWS, .by_cum = leaves_are_hooks(name)};
-    cp_report report;
 
     cp_profile_demangle(profile);
     cp_profile_prune(profile);
+    cp_report report;
     if (init_report(&report, profile, &options, strcmp(name, "heap") == 0) < 0) {
         return;
     }
@@ -189,13 +189,13 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
 void cp_record_summarize(cp_record_summary *summary, size_t kind, cp_profile *profile)
 {
     const cp_session *session = summary->session;
-    cp_profile *compact;
-    cp_error error;
 
     cp_complain("wrote %s (%u process%s)", session->outputs[kind], session->processes,
                 session->processes == 1 ? "" : "es");
     summary->written++;
     print_troubles(profile);
+    cp_profile *compact;
+    cp_error error;
     if (cp_profile_merge(&profile, 1, &compact, &error) == 0) {
         print_top(summary, kind, compact);
         cp_profile_free(compact);

@@ -44,11 +44,11 @@ static void explain(const char *pattern, size_t fault, int code, cp_error *error
 static pcre2_code *compile(const char *pattern, int *code, size_t *fault)
 {
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-    pcre2_code *compiled;
 
     if (context) {
         pcre2_set_newline(context, PCRE2_NEWLINE_LF); /* what "." does not match */
     }
+    pcre2_code *compiled;
     compiled =
         pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, OPTIONS, code, fault, context);
     pcre2_compile_context_free(context);
@@ -57,7 +57,6 @@ static pcre2_code *compile(const char *pattern, int *code, size_t *fault)
 
 cp_regex *cp_regex_compile(const char *pattern, cp_error *error)
 {
-    cp_regex *regex;
     size_t fault;
     int code;
     pcre2_code *compiled = compile(pattern, &code, &fault);
@@ -67,7 +66,7 @@ cp_regex *cp_regex_compile(const char *pattern, cp_error *error)
         return NULL;
     }
     pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* only faster; may be refused */
-    regex = cp_heap_alloc(1, sizeof *regex);
+    cp_regex *regex = cp_heap_alloc(1, sizeof *regex);
     regex->code = compiled;
     regex->match = pcre2_match_data_create(1, NULL);
     regex->pattern = strdup(pattern);
@@ -87,12 +86,10 @@ void cp_regex_free(cp_regex *regex)
 
 bool cp_regex_match(cp_regex *regex, const char *text, size_t length)
 {
-    int status;
-
     if (!regex->match) {
         return false;
     }
-    status = pcre2_match(regex->code, (PCRE2_SPTR)text, length, 0, 0, regex->match, NULL);
+    int status = pcre2_match(regex->code, (PCRE2_SPTR)text, length, 0, 0, regex->match, NULL);
     if (status < PCRE2_ERROR_NOMATCH && !regex->complained) {
         regex->complained = true;
         cp_complain("warning: the regular expression %s takes too many steps on %.100s; that name "

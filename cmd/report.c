@@ -30,13 +30,13 @@ static int load_one(const char *path, cp_profile **out, cp_error *error)
 static int load_difference(const char *path, const char *base_path, cp_profile *source,
                            cp_profile **out, cp_error *error)
 {
-    cp_error inner;
     cp_profile *base;
 
     if (load_one(base_path, &base, error) < 0) {
         cp_profile_free(source);
         return -1;
     }
+    cp_error inner;
     if (cp_profile_subtract(source, base, out, &inner) < 0) {
         return cp_fail(error, "%.300s and %.300s: %.300s", path, base_path, inner.text);
     }
@@ -83,17 +83,15 @@ static int list_types(const cp_profile *profile, const char *wanted, cp_error *e
 static int choose_type(cp_report *report, cp_error *error)
 {
     const cp_profile *profile = report->profile;
-    const cp_value_type *type;
-    int64_t index;
 
     if (profile->sample_type_count == 0) {
         return cp_fail(error, "expected a profile with sample types, found none: it is empty");
     }
-    index = cp_profile_sample_index(profile, report->options->sample);
+    int64_t index = cp_profile_sample_index(profile, report->options->sample);
     if (index < 0) {
         return list_types(profile, report->options->sample, error);
     }
-    type = &profile->sample_types[index];
+    const cp_value_type *type = &profile->sample_types[index];
     report->value_index = (uint32_t)index;
     report->sample_type = cp_profile_text(profile, type->type);
     report->sample_unit = cp_profile_text(profile, type->unit);
@@ -188,11 +186,10 @@ static void build_graph(cp_report *report)
 {
     cp_graph *graph = &report->graph;
     bool *kept = NULL;
-    int64_t sum;
 
     cp_frames_init(&report->frames, report->profile);
     cp_graph_init(graph, &report->frames, report->value_index, NULL, false);
-    sum = cp_graph_flat_sum(graph);
+    int64_t sum = cp_graph_flat_sum(graph);
     trim_graph(report, sum, &kept);
     if (cp_frames_have_inlined(&report->frames)) {
         cp_graph_release(graph);
@@ -207,7 +204,6 @@ static void build_graph(cp_report *report)
 static void choose_unit(cp_report *report)
 {
     const cp_graph *graph = &report->graph;
-    const char *least_unit, *total_unit, *unit;
     int64_t least = 0;
 
     if (graph->count == 0) {
@@ -223,9 +219,11 @@ static void choose_unit(cp_report *report)
     if (least == 0) {
         least = report->total;
     }
+    const char *least_unit;
     cp_measure_scale(least, report->sample_unit, CP_UNIT_MINIMUM, &least_unit);
+    const char *total_unit;
     cp_measure_scale(report->total, report->sample_unit, CP_UNIT_MINIMUM, &total_unit);
-    unit = least_unit;
+    const char *unit = least_unit;
     /* Two decimals show a hundredth: the unit may be larger by that much. */
     if (strcmp(least_unit, total_unit) != 0 && (int64_t)((uint64_t)least * 100) < report->total) {
         cp_measure_scale((int64_t)((uint64_t)least * 100), report->sample_unit, CP_UNIT_MINIMUM,
@@ -273,11 +271,12 @@ static void print_file(const cp_report *report, FILE *out)
     }
     if (main_program->file) {
         const char *file = cp_profile_text(profile, main_program->file);
-        size_t end = strlen(file), begin;
+        size_t end = strlen(file);
 
         while (end > 1 && file[end - 1] == '/') {
             end--;
         }
+        size_t begin;
         for (begin = end; begin > 0 && file[begin - 1] != '/';) {
             begin--;
         }
@@ -294,17 +293,16 @@ static void print_file(const cp_report *report, FILE *out)
 static void print_time(int64_t time_nanos, FILE *out)
 {
     int64_t seconds = time_nanos / 1000000000;
-    char text[128];
-    struct tm local;
-    time_t moment;
 
     if (time_nanos % 1000000000 < 0) {
         seconds--;
     }
-    moment = (time_t)seconds;
+    time_t moment = (time_t)seconds;
+    struct tm local;
     if (!localtime_r(&moment, &local)) {
         return;
     }
+    char text[128];
     if (strftime(text, sizeof text, "%b %-d, %Y at %-I:%M%P (%Z)", &local) > 0) {
         fprintf(out, "Time: %s\n", text);
     }
@@ -314,11 +312,11 @@ static void print_duration(const cp_report *report, FILE *out)
 {
     char *duration = cp_measure_label(report->profile->duration_nanos, "nanoseconds", "auto");
     char *total = cp_report_value(report, report->total);
-    char percent[CP_PERCENT_BYTES];
     const char *unit;
     double nanos = cp_measure_scale(report->total, report->sample_unit, "nanoseconds", &unit);
 
     fprintf(out, "Duration: %s, Total samples = %s ", duration, total);
+    char percent[CP_PERCENT_BYTES];
     if (strcmp(unit, "ns") == 0 && nanos != 0) {
         cp_measure_percent(cp_measure_truncate(nanos), report->profile->duration_nanos, percent);
         fprintf(out, "(%s)", percent);
@@ -377,7 +375,6 @@ void cp_report_print_summary(const cp_report *report, FILE *out)
     int64_t shown = cp_graph_flat_sum(&report->graph);
     char *shown_text = cp_report_value(report, shown);
     char *total_text = cp_report_value(report, report->total);
-    char percent[CP_PERCENT_BYTES];
 
     if (options->focus || options->ignore) {
         fputs("Active filters:\n", out);
@@ -388,6 +385,7 @@ void cp_report_print_summary(const cp_report *report, FILE *out)
     if (options->ignore) {
         print_filter("ignore", options->ignore, out);
     }
+    char percent[CP_PERCENT_BYTES];
     cp_measure_percent(shown, report->total, percent);
     fprintf(out, "Showing nodes accounting for %s, %s of %s total\n", shown_text,
             percent + strspn(percent, " "), total_text);
@@ -439,9 +437,9 @@ static void print_value(const cp_report *report, int64_t value, FILE *out)
 static void print_row(const cp_report *report, const cp_node *node, int64_t sum, FILE *out)
 {
     const cp_frame *frame = &report->frames.frames[node->frame];
-    char percent[CP_PERCENT_BYTES];
 
     print_value(report, node->flat, out);
+    char percent[CP_PERCENT_BYTES];
     cp_measure_percent(node->flat, report->total, percent);
     fprintf(out, " %s", percent);
     cp_measure_percent(sum, report->total, percent);

@@ -23,11 +23,10 @@ uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
 
     while (length) {
         size_t step = length < sizeof word ? length : sizeof word;
-        unsigned __int128 product;
 
         word = 0;
         memcpy(&word, bytes, step);
-        product = (unsigned __int128)(hash ^ word) * 0xd6e8feb86659fd93u;
+        unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0xd6e8feb86659fd93u;
         hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ 0x2545f4914f6cdd1du;
         bytes += step;
         length -= step;
@@ -89,7 +88,6 @@ cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length)
 {
     uint64_t hash = cp_hash_bytes(data, length, 0);
     uint32_t *slot = find_slot(strings, data, length, hash);
-    cp_string_entry *entry;
 
     if (*slot) {
         return *slot - 1;
@@ -98,7 +96,7 @@ cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length)
         grow(strings);
         slot = find_slot(strings, data, length, hash);
     }
-    entry = &strings->entries[strings->count++];
+    cp_string_entry *entry = &strings->entries[strings->count++];
     entry->data = cp_pool_copy(strings->pool, data, length);
     entry->length = length;
     entry->hash = hash;

@@ -86,10 +86,9 @@ int cp_run_merge(int argc, char **argv)
         {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0},
         {0},
     };
-    cp_operands files;
-    cp_error error;
-    int status;
 
+    cp_operands files;
+    int status;
     if (cp_options_parse("merge", table, false, argc, argv, &files, &status) < 0) {
         return status;
     }
@@ -99,6 +98,7 @@ int cp_run_merge(int argc, char **argv)
     if (files.count == 0) {
         return cp_bad_usage("merge", "merge: expected at least one FILE, found none");
     }
+    cp_error error;
     if (merge_files(files.values, files.count, out, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;

@@ -69,13 +69,12 @@ typedef struct record {
 static int check_duration(record *r)
 {
     const char *text = r->duration;
-    double seconds;
-    char *end;
 
     if (!text) {
         return 0;
     }
-    seconds = strtod(text, &end);
+    char *end;
+    double seconds = strtod(text, &end);
     /* strtod also takes "0x1p3", "inf" and blanks. */
     if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
         seconds > MAX_SECONDS) {
@@ -160,10 +159,10 @@ static int parse(record *r, int argc, char **argv)
         {0, "subprocesses", NULL, CP_OPTION_FLAG, &options->subprocesses, 0, 0},
         {0},
     };
-    cp_operands operands;
-    int status;
 
     *r = (record){.options = {.output = DEFAULT_OUTPUT}, .events = "cpu"};
+    cp_operands operands;
+    int status;
     if (cp_options_parse("record", table, true, argc, argv, &operands, &status) < 0) {
         return status == CP_EXIT_OK ? -1 : status;
     }
@@ -176,9 +175,9 @@ static int parse(record *r, int argc, char **argv)
 static void collect_kind(cp_record_summary *summary, cp_session *session, size_t kind)
 {
     cp_profile *profile = NULL;
-    cp_error error;
     unsigned written = summary->written;
 
+    cp_error error;
     if (cp_session_collect(session, kind, summary->child->pid, &profile, &error) < 0) {
         cp_complain("%s", error.text);
         summary->failed = true;
@@ -194,15 +193,15 @@ static bool collect(cp_session *session, const record *r, const cp_child *child)
 {
     cp_record_summary summary = {.session = session, .child = child};
     const cp_record_kinds *kinds = &r->options.kinds;
-    bool arrived[CP_RECORD_KINDS_MAX];
-    cp_error error;
 
+    bool arrived[CP_RECORD_KINDS_MAX];
     for (size_t i = 0; i < kinds->count; i++) {
         unsigned written = summary.written;
 
         collect_kind(&summary, session, i);
         arrived[i] = summary.written > written;
     }
+    cp_error error;
     if (summary.written == 0 && !summary.failed) {
         cp_diagnose_ended(r->command[0], child, r->options.subprocesses, &error);
         cp_complain("no profile was written: %s", error.text);
@@ -237,15 +236,15 @@ static bool is_worth_a_try(const record *r)
 static int run(const record *r, cp_session *session, cp_child *child, bool *arrived)
 {
     bool preload = is_worth_a_try(r);
-    cp_progress progress;
-    cp_error error;
-    int status;
 
+    cp_progress progress;
     cp_progress_init(&progress, r->options.subprocesses);
     if (!preload) {
         cp_record_socket_started(&session->socket); /* nobody will use it */
     }
-    status = cp_child_start(child, r->command, preload ? session->environment : environ, &error);
+    cp_error error;
+    int status =
+        cp_child_start(child, r->command, preload ? session->environment : environ, &error);
     if (status) {
         cp_complain("%s", error.text);
         return status;
@@ -260,20 +259,20 @@ static int run(const record *r, cp_session *session, cp_child *child, bool *arri
 
 int cp_run_record(int argc, char **argv)
 {
-    cp_session session;
-    cp_child child;
-    record r;
-    cp_error error;
     bool arrived = false;
+    record r;
     int status = parse(&r, argc, argv);
 
     if (status) {
         return status < 0 ? CP_EXIT_OK : status;
     }
+    cp_session session;
+    cp_error error;
     if (cp_session_open(&session, &r.options, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;
     }
+    cp_child child;
     status = run(&r, &session, &child, &arrived);
     cp_session_close(&session);
     if (status) {

@@ -45,11 +45,10 @@ typedef struct top {
 
 static int compile(const char *option, const char *pattern, cp_regex **regex)
 {
-    cp_error error;
-
     if (!pattern) {
         return 0;
     }
+    cp_error error;
     *regex = cp_regex_compile(pattern, &error);
     if (*regex) {
         return 0;
@@ -60,15 +59,15 @@ static int compile(const char *option, const char *pattern, cp_regex **regex)
 
 static int print_top(const top *t, const char *path)
 {
-    cp_profile *profile;
-    cp_report report;
-    cp_error error;
     int status = CP_EXIT_OK;
 
+    cp_profile *profile;
+    cp_error error;
     if (cp_report_load(path, t->base, t->mode, &profile, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;
     }
+    cp_report report;
     if (cp_report_init(&report, profile, &t->options, &error) < 0) {
         cp_profile_free(profile);
         if (t->options.sample) {
@@ -114,9 +113,9 @@ int cp_run_top(int argc, char **argv)
         {0, "base", NULL, CP_OPTION_TEXT, &t.base, 0, 0},
         {0},
     };
+
     cp_operands files;
     int status;
-
     if (cp_options_parse("top", table, false, argc, argv, &files, &status) < 0) {
         return status;
     }

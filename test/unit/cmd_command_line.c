@@ -63,9 +63,9 @@ static void options_are_written_in_many_ways(void **state)
         "file --alias x -n7 --flag",
         "-f -alias=x -n7 file",
     };
-    struct result result;
 
     (void)state;
+    struct result result;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         expect_good(&result, false, lines[i]);
         assert_true(result.flag);
@@ -78,9 +78,8 @@ static void options_are_written_in_many_ways(void **state)
 
 static void two_dashes_end_the_options(void **state)
 {
-    struct result result;
-
     (void)state;
+    struct result result;
     expect_good(&result, false, "a -- --flag -n");
     assert_false(result.flag);
     assert_int_equal(result.operands.count, 3);
@@ -90,9 +89,8 @@ static void two_dashes_end_the_options(void **state)
 
 static void a_commands_own_options_are_left_alone(void **state)
 {
-    struct result result;
-
     (void)state;
+    struct result result;
     expect_good(&result, true, "-n 5 command --flag -n 7 -- x");
     assert_int_equal(result.count, 5);
     assert_false(result.flag);
@@ -105,9 +103,8 @@ static void a_commands_own_options_are_left_alone(void **state)
 
 static void one_dash_is_an_operand(void **state)
 {
-    struct result result;
-
     (void)state;
+    struct result result;
     expect_good(&result, false, "-");
     assert_int_equal(result.operands.count, 1);
 }
@@ -118,12 +115,12 @@ static void mistakes_are_usage_errors(void **state)
                                         "-n 0",      "-n 101",   "-n 5x",    "-n",
                                         "-n -5",     "--count=", "-n 1e9"};
     int saved = dup(STDERR_FILENO);
-    struct result result;
 
     (void)state;
     if (!freopen("/dev/null", "w", stderr)) {
         fail();
     }
+    struct result result;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         assert_int_equal(parse(&result, false, lines[i]), -1);
         assert_int_equal(result.status, CP_EXIT_BAD_USAGE);

@@ -20,10 +20,8 @@ static char folder[] = "/tmp/debug_package.XXXXXX";
 static void put(const char *name, const char *text)
 {
     char path[256];
-    FILE *file;
-
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    file = fopen(path, "w");
+    FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(text, file);
     assert_int_equal(fclose(file), 0);
@@ -31,10 +29,9 @@ static void put(const char *name, const char *text)
 
 static int make_records(void **state)
 {
-    char path[256];
-
     (void)state;
     assert_non_null(mkdtemp(folder));
+    char path[256];
     snprintf(path, sizeof path, "%s/info", folder);
     assert_int_equal(mkdir(path, 0700), 0);
     put("info/gzip.list", "/.\n/bin\n/bin/gzip\n/bin/gzip-more\n");
@@ -54,9 +51,9 @@ static int remove_records(void **state)
         "info/gzip.list",        "info/gzip.md5sums",
         "info/libc6:amd64.list", "info/libpython3.11-minimal:amd64.list",
         "info/empty.list",       "status"};
-    char path[256];
 
     (void)state;
+    char path[256];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);

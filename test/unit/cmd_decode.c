@@ -49,11 +49,10 @@ static void check_small(const cp_profile *profile)
 static void plain_profile_is_read(void **state)
 {
     cp_bytes bytes = {0};
-    cp_profile *profile;
 
     (void)state;
     put_small_profile(&bytes);
-    profile = read_good(&bytes);
+    cp_profile *profile = read_good(&bytes);
     check_small(profile);
     cp_profile_free(profile);
     cp_bytes_release(&bytes);
@@ -62,13 +61,12 @@ static void plain_profile_is_read(void **state)
 static void gzip_in_several_members_is_read(void **state)
 {
     cp_bytes bytes = {0}, packed = {0};
-    cp_profile *profile;
 
     (void)state;
     put_small_profile(&bytes);
     cp_gzip_compress(bytes.data, 20, &packed);
     cp_gzip_compress(bytes.data + 20, bytes.length - 20, &packed);
-    profile = read_good(&packed);
+    cp_profile *profile = read_good(&packed);
     check_small(profile);
     cp_profile_free(profile);
     cp_bytes_release(&bytes);
@@ -212,7 +210,6 @@ static void first_string_must_be_empty(void **state)
 static void unknown_fields_are_skipped(void **state)
 {
     cp_bytes bytes = {0};
-    cp_profile *profile;
 
     (void)state;
     put_small_profile(&bytes);
@@ -220,7 +217,7 @@ static void unknown_fields_are_skipped(void **state)
     cp_bytes_field(&bytes, 1000, "future", 6);
     cp_bytes_append(&bytes, "\x9d\x01\1\2\3\4", 6);           /* field 19, four bytes */
     cp_bytes_append(&bytes, "\xa1\x01\1\2\3\4\5\6\7\10", 10); /* field 20, eight */
-    profile = read_good(&bytes);
+    cp_profile *profile = read_good(&bytes);
     check_small(profile);
     cp_profile_free(profile);
     cp_bytes_release(&bytes);
@@ -232,8 +229,6 @@ static void labels_are_sorted(void **state)
     static const uint8_t labels[][8] = {
         {8, 4, 24, 9}, {8, 3, 16, 1}, {8, 2, 16, 2}, {8, 2, 16, 1}, {8, 3}};
     cp_bytes bytes = {0}, sample = {0};
-    cp_profile *profile;
-    const cp_label *sorted;
 
     (void)state;
     put_small_profile(&bytes);
@@ -242,8 +237,8 @@ static void labels_are_sorted(void **state)
         cp_bytes_field(&sample, 3, labels[i], i == 4 ? 2 : 4);
     }
     put_message(&bytes, 2, &sample);
-    profile = read_good(&bytes);
-    sorted = profile->samples[1].labels;
+    cp_profile *profile = read_good(&bytes);
+    const cp_label *sorted = profile->samples[1].labels;
     assert_int_equal(profile->samples[1].label_count, 4);
     assert_string_equal(cp_profile_text(profile, sorted[0].key), "nanoseconds");
     assert_string_equal(cp_profile_text(profile, sorted[0].text), "nanoseconds");

@@ -46,7 +46,6 @@ static void expect_bad(const struct writer *writer, const char *complaint)
 {
     cp_profile *profile;
     cp_error error;
-
     assert_int_equal(
         cp_profile_read_bytes(writer->bytes.data, writer->bytes.length, 1 << 20, &profile, &error),
         -1);
@@ -84,8 +83,6 @@ static void all_word_sizes_and_byte_orders_are_read(void **state)
     (void)state;
     for (unsigned variant = 0; variant < 8; variant++) {
         struct writer writer = {{0}, variant / 2 % 2 ? 8 : 4, variant % 2};
-        cp_profile *profile;
-        cp_error error;
 
         put_words(&writer, header, 5);
         put_words(&writer, samples, 9);
@@ -94,6 +91,8 @@ static void all_word_sizes_and_byte_orders_are_read(void **state)
             cp_bytes_append(&writer.bytes, line, sizeof line - 1);
         }
         put_maps(&writer);
+        cp_profile *profile;
+        cp_error error;
         if (cp_profile_read_bytes(writer.bytes.data, writer.bytes.length, 1 << 20, &profile,
                                   &error) < 0) {
             fail_msg("%s", error.text);
@@ -108,13 +107,13 @@ static void the_profilers_own_frame_is_removed(void **state)
 {
     static const uint64_t handler[] = {1, 3, 0x2100, 0x7777, 0x2300, 1, 3, 0x2200, 0x7777, 0x2300};
     struct writer writer = {{0}, 8, false};
-    cp_profile *profile;
-    cp_error error;
 
     (void)state;
     put_words(&writer, header, 5);
     put_words(&writer, handler, 10);
     put_words(&writer, trailer, 3);
+    cp_profile *profile;
+    cp_error error;
     assert_int_equal(
         cp_profile_read_bytes(writer.bytes.data, writer.bytes.length, 1 << 20, &profile, &error),
         0);

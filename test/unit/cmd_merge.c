@@ -27,7 +27,7 @@ static cp_profile *merge(cp_profile *first, cp_profile *second)
 
 static void equal_stacks_are_added(void **state)
 {
-    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns");
 
     (void)state;
     add_sample(a, "work main", 3);
@@ -35,7 +35,7 @@ static void equal_stacks_are_added(void **state)
     add_sample(b, "idle main", 5);
     add_sample(b, "other", 2);
     add_sample(b, "work main", 4);
-    merged = merge(a, b);
+    cp_profile *merged = merge(a, b);
     assert_int_equal(merged->sample_count, 3);
     assert_string_equal(stack_of(merged, 0), "work main");
     assert_int_equal(merged->samples[0].values[0], 7);
@@ -48,14 +48,14 @@ static void equal_stacks_are_added(void **state)
 
 static void what_is_not_used_is_left_out(void **state)
 {
-    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns");
 
     (void)state;
     add_sample(a, "zero", 0);
     add_sample(a, "work", 3);
     add_sample(b, "gone", 5);
     add_sample(b, "gone", -5);
-    merged = merge(a, b);
+    cp_profile *merged = merge(a, b);
     assert_int_equal(merged->sample_count, 1);
     assert_int_equal(merged->location_count, 1);
     assert_int_equal(merged->function_count, 1);
@@ -64,7 +64,7 @@ static void what_is_not_used_is_left_out(void **state)
 
 static void labels_keep_samples_apart(void **state)
 {
-    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns");
 
     (void)state;
     add_sample(a, "work", 3);
@@ -73,7 +73,7 @@ static void labels_keep_samples_apart(void **state)
     b->samples[0].labels[0].key = cp_strings_put(&b->strings, "phase");
     b->samples[0].labels[0].text = cp_strings_put(&b->strings, "burn");
     b->samples[0].label_count = 1;
-    merged = merge(a, b);
+    cp_profile *merged = merge(a, b);
     assert_int_equal(merged->sample_count, 2);
     assert_int_equal(merged->location_count, 1);
     assert_string_equal(cp_profile_text(merged, merged->samples[1].labels[0].text), "burn");
@@ -95,14 +95,14 @@ static void add_mapping(cp_profile *profile, uint64_t start, const char *build_i
 
 static void programs_are_the_same_wherever_they_were_loaded(void **state)
 {
-    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns");
 
     (void)state;
     add_sample(a, "work", 3);
     add_mapping(a, 0x400000, "abc");
     add_sample(b, "work", 4);
     add_mapping(b, 0x7f0000, "abc");
-    merged = merge(a, b);
+    cp_profile *merged = merge(a, b);
     assert_int_equal(merged->mapping_count, 1);
     assert_int_equal(merged->sample_count, 1);
     assert_int_equal(merged->locations[0].address, 0x400100);
@@ -112,14 +112,14 @@ static void programs_are_the_same_wherever_they_were_loaded(void **state)
 
 static void different_programs_stay_apart(void **state)
 {
-    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns");
 
     (void)state;
     add_sample(a, "work", 3);
     add_mapping(a, 0x400000, "abc");
     add_sample(b, "work", 4);
     add_mapping(b, 0x400000, "def");
-    merged = merge(a, b);
+    cp_profile *merged = merge(a, b);
     assert_int_equal(merged->mapping_count, 2);
     assert_int_equal(merged->sample_count, 2);
     assert_int_equal(merged->function_count, 1);
@@ -128,12 +128,12 @@ static void different_programs_stay_apart(void **state)
 
 static void units_become_the_finest(void **state)
 {
-    cp_profile *a = new_model("cpu", "ms"), *b = new_model("cpu", "us"), *merged;
+    cp_profile *a = new_model("cpu", "ms"), *b = new_model("cpu", "us");
 
     (void)state;
     add_sample(a, "work", 3);
     add_sample(b, "work", 4);
-    merged = merge(a, b);
+    cp_profile *merged = merge(a, b);
     assert_string_equal(cp_profile_text(merged, merged->sample_types[0].unit), "us");
     assert_int_equal(merged->samples[0].values[0], 3004);
     cp_profile_free(merged);
@@ -142,9 +142,9 @@ static void units_become_the_finest(void **state)
 static void different_kinds_are_refused(void **state)
 {
     cp_profile *both[] = {new_model("cpu", "ms"), new_model("space", "bytes")};
-    cp_error error;
 
     (void)state;
+    cp_error error;
     assert_int_equal(cp_profile_align_units(both, 2, &error), -1);
     assert_non_null(strstr(error.text, "cpu/ms"));
     assert_non_null(strstr(error.text, "space/bytes"));
@@ -154,7 +154,7 @@ static void different_kinds_are_refused(void **state)
 
 static void headers_are_combined(void **state)
 {
-    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns");
 
     (void)state;
     a->time_nanos = 2000;
@@ -169,7 +169,7 @@ static void headers_are_combined(void **state)
     b->comments = CP_POOL_ARRAY(&b->pool, cp_string, 2);
     b->comments[b->comment_count++] = cp_strings_put(&b->strings, "and more");
     b->comments[b->comment_count++] = cp_strings_put(&b->strings, "said once");
-    merged = merge(a, b);
+    cp_profile *merged = merge(a, b);
     assert_int_equal(merged->time_nanos, 1000);
     assert_int_equal(merged->duration_nanos, 11);
     assert_int_equal(merged->period, 20);
@@ -188,7 +188,7 @@ static void add_comment(cp_profile *profile, const char *text)
 
 static void counts_of_one_profile_are_not_those_of_the_sum(void **state)
 {
-    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *merged;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns");
 
     (void)state;
     add_comment(a, "libpprof: timer engine; of 3 samples 3 have whole stacks");
@@ -197,7 +197,7 @@ static void counts_of_one_profile_are_not_those_of_the_sum(void **state)
     add_comment(b, "libpprof: said by both");
     add_comment(b, "libpprof: timer engine; of 5 samples 5 have whole stacks");
     add_comment(b, "of another tool");
-    merged = merge(a, b);
+    cp_profile *merged = merge(a, b);
     assert_int_equal(merged->comment_count, 4);
     assert_string_equal(
         cp_profile_text(merged, merged->comments[0]),
@@ -213,8 +213,7 @@ static void counts_of_one_profile_are_not_those_of_the_sum(void **state)
 
 static void subtraction_leaves_the_difference(void **state)
 {
-    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns"), *difference;
-    cp_error error;
+    cp_profile *a = new_model("cpu", "ns"), *b = new_model("cpu", "ns");
 
     (void)state;
     add_sample(a, "same", 3);
@@ -222,6 +221,8 @@ static void subtraction_leaves_the_difference(void **state)
     add_sample(b, "same", 3);
     add_sample(b, "grew", 4);
     add_sample(b, "gone", 2);
+    cp_profile *difference;
+    cp_error error;
     assert_int_equal(cp_profile_subtract(a, b, &difference, &error), 0);
     assert_int_equal(difference->sample_count, 2);
     assert_int_equal(difference->samples[0].values[0], 5);
@@ -233,9 +234,8 @@ static void subtraction_leaves_the_difference(void **state)
 /* Everything that a profile can hold survives being written and read. */
 static void written_profiles_read_the_same(void **state)
 {
-    cp_profile *profile = new_model("cpu", "ns"), *again;
+    cp_profile *profile = new_model("cpu", "ns");
     cp_bytes first = {0}, second = {0};
-    cp_error error;
 
     (void)state;
     add_sample(profile, "inner<outer main", -3);
@@ -251,6 +251,8 @@ static void written_profiles_read_the_same(void **state)
     profile->drop_frames = cp_strings_put(&profile->strings, "malloc");
     profile->time_nanos = 123;
     cp_profile_encode(profile, &first);
+    cp_profile *again;
+    cp_error error;
     if (cp_profile_read_bytes(first.data, first.length, 1 << 20, &again, &error) < 0) {
         fail_msg("%s", error.text);
     }

@@ -144,13 +144,13 @@ static void modes_have_names(void **state)
 static void hostile_symbols_are_survived(void **state)
 {
     enum { LENGTH = 200000 };
-    char *symbol = malloc(LENGTH + 1), *name;
+    char *symbol = malloc(LENGTH + 1);
 
     (void)state;
     memcpy(symbol, "_Z", 2);
     memset(symbol + 2, 'P', LENGTH - 2);
     symbol[LENGTH] = '\0';
-    name = cp_demangle(symbol);
+    char *name = cp_demangle(symbol);
     assert_non_null(name);
     free(name);
     memcpy(symbol, "::", 2);
@@ -165,12 +165,11 @@ static bool matches(const char *pattern, const char *text)
 {
     cp_error error;
     cp_regex *regex = cp_regex_compile(pattern, &error);
-    bool result;
 
     if (!regex) {
         fail_msg("%s", error.text);
     }
-    result = cp_regex_match(regex, text, strlen(text));
+    bool result = cp_regex_match(regex, text, strlen(text));
     cp_regex_free(regex);
     return result;
 }
@@ -210,9 +209,8 @@ static void expressions_match_as_in_pprof(void **state)
 
 static void invalid_expressions_show_the_place(void **state)
 {
-    cp_error error;
-
     (void)state;
+    cp_error error;
     assert_null(cp_regex_compile("ab(cd", &error));
     assert_non_null(strstr(error.text, "position 5\n  ab(cd\n       ^"));
     assert_null(cp_regex_compile("a**", &error));

@@ -24,9 +24,9 @@ static void expect_words(const char *events, const char *words)
 
 static void expect_inherited(const char *events, const char *options, const char *words)
 {
-    cp_record_kinds kinds;
     long hz = 0;
 
+    cp_record_kinds kinds;
     assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
     cp_record_kinds_inherit(options, &kinds, &hz);
     char *found = cp_record_kinds_words(&kinds, hz ? hz : 100);

@@ -113,9 +113,9 @@ static void what_one_process_writes_is_added_or_replaced(void **state)
     static const char *const kinds[] = {"cpu", "heap", "thread", "fd"};
     static const char *const expected[] = {"7:three 7:one 7:two 8:other ", "7:three 7:two 8:other ",
                                            "7:three 8:other ", "7:three 8:other "};
-    char header[64];
 
     (void)state;
+    char header[64];
     for (int i = 0; i < 4; i++) {
         snprintf(header, sizeof header, "7 100 1 %s 0 last", kinds[i]);
         take(header, "one");
@@ -134,10 +134,8 @@ static void what_one_process_writes_is_added_or_replaced(void **state)
 static void put_file(const char *folder, const char *name, const char *content)
 {
     char path[256];
-    FILE *file;
-
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    file = fopen(path, "w");
+    FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(content, file);
     fclose(file);
@@ -148,7 +146,7 @@ static void files_count_as_much(void **state)
     static const char *const names[] = {
         "7.cpu.100.2.pb.gz", "7.heap.100.1.pb.gz", "7.cpu.100.3.pb.gz.tmp.7.0",
         "x.cpu.100.1.pb.gz", "libpprof.so.0",      "7.cpu.100.pb.gz"};
-    char folder[] = "/tmp/cmd_record_parts.XXXXXX", path[256];
+    char folder[] = "/tmp/cmd_record_parts.XXXXXX";
 
     (void)state;
     assert_non_null(mkdtemp(folder));
@@ -162,6 +160,7 @@ static void files_count_as_much(void **state)
     assert_selected("heap", 7, "7:file ");
     assert_int_equal(parts.count, 3);
     cp_parts_take_folder(&parts, "/nowhere");
+    char path[256];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);

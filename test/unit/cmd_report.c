@@ -19,9 +19,9 @@ static struct text rows_of(cp_profile *profile, const cp_report_options *options
 {
     struct text text = {NULL, 0};
     FILE *out = open_memstream(&text.data, &text.length);
+
     cp_report report;
     cp_error error;
-
     if (cp_report_init(&report, profile, options, &error) < 0) {
         fail_msg("%s", error.text);
     }
@@ -44,12 +44,11 @@ static void flat_is_the_leaf_and_cum_everything(void **state)
 {
     const cp_report_options options = {0};
     cp_profile *profile = new_model("cpu", "ms");
-    struct text text;
 
     (void)state;
     add_sample(profile, "leaf middle root", 30);
     add_sample(profile, "middle root", 10);
-    text = rows_of(profile, &options);
+    struct text text = rows_of(profile, &options);
     expect_row(&text, "Showing nodes accounting for 40ms, 100% of 40ms total\n");
     expect_row(&text, "      30ms 75.00% 75.00%       30ms 75.00%  leaf\n");
     expect_row(&text, "      10ms 25.00%   100%       40ms   100%  middle\n");
@@ -61,12 +60,11 @@ static void recursion_counts_once(void **state)
 {
     const cp_report_options options = {.by_cum = true};
     cp_profile *profile = new_model("cpu", "ms");
-    struct text text;
 
     (void)state;
     add_sample(profile, "f g f g f main", 8);
     add_sample(profile, "g f main", 2);
-    text = rows_of(profile, &options);
+    struct text text = rows_of(profile, &options);
     expect_row(&text, "       8ms 80.00% 80.00%       10ms   100%  f\n");
     expect_row(&text, "       2ms 20.00%   100%       10ms   100%  g\n");
     free(text.data);
@@ -76,13 +74,12 @@ static void inlined_calls_are_marked(void **state)
 {
     const cp_report_options options = {0};
     cp_profile *profile = new_model("cpu", "ms");
-    struct text text;
 
     (void)state;
     add_sample(profile, "always<outer main", 10);
     add_sample(profile, "sometimes<outer main", 10);
     add_sample(profile, "sometimes other main", 10);
-    text = rows_of(profile, &options);
+    struct text text = rows_of(profile, &options);
     expect_row(&text, "  always (inline)\n");
     expect_row(&text, "  sometimes (partial-inline)\n");
     expect_row(&text, "  outer\n");
@@ -94,12 +91,11 @@ static void small_nodes_are_dropped(void **state)
 {
     const cp_report_options options = {0};
     cp_profile *profile = new_model("cpu", "ms");
-    struct text text;
 
     (void)state;
     add_sample(profile, "big main", 996);
     add_sample(profile, "tiny main", 4);
-    text = rows_of(profile, &options);
+    struct text text = rows_of(profile, &options);
     expect_row(&text, "Showing nodes accounting for 996ms, 99.60% of 1000ms total\n");
     expect_row(&text, "Dropped 1 node (cum <= 5ms)\n");
     expect_row(&text, "         0     0% 99.60%     1000ms   100%  main\n");
@@ -111,13 +107,12 @@ static void rows_are_limited(void **state)
 {
     const cp_report_options options = {.node_count = 2};
     cp_profile *profile = new_model("cpu", "ms");
-    struct text text;
 
     (void)state;
     add_sample(profile, "a", 3);
     add_sample(profile, "b", 2);
     add_sample(profile, "c", 1);
-    text = rows_of(profile, &options);
+    struct text text = rows_of(profile, &options);
     expect_row(&text, "Showing top 2 nodes out of 3\n");
     expect_row(&text, "  b\n");
     assert_null(strstr(text.data, "  c\n"));
@@ -128,13 +123,12 @@ static void equal_values_are_sorted_by_name(void **state)
 {
     const cp_report_options options = {0};
     cp_profile *profile = new_model("n", "count");
-    struct text text;
 
     (void)state;
     add_sample(profile, "zebra", 5);
     add_sample(profile, "ant", 5);
     add_sample(profile, "bee", -5);
-    text = rows_of(profile, &options);
+    struct text text = rows_of(profile, &options);
     assert_true(strstr(text.data, "  ant\n") < strstr(text.data, "  bee\n"));
     assert_true(strstr(text.data, "  bee\n") < strstr(text.data, "  zebra\n"));
     expect_row(&text, "        -5 33.33%     0%         -5 33.33%  bee\n");
@@ -146,7 +140,6 @@ static void places_without_names_are_programs(void **state)
     const cp_report_options options = {0};
     cp_profile *profile = new_model("cpu", "ms");
     uint32_t location = add_location(profile, "");
-    struct text text;
 
     (void)state;
     profile->mapping_count = 1;
@@ -156,7 +149,7 @@ static void places_without_names_are_programs(void **state)
     add_sample(profile, "", 1);
     profile->samples[1].locations[0] = location;
     profile->samples[1].location_count = 1;
-    text = rows_of(profile, &options);
+    struct text text = rows_of(profile, &options);
     expect_row(&text, "  [libm.so.6]\n");
     free(text.data);
 }
@@ -165,10 +158,10 @@ static void unknown_sample_types_are_named(void **state)
 {
     const cp_report_options options = {.sample = "heap"};
     cp_profile *profile = new_model("cpu", "ms");
-    cp_report report;
-    cp_error error;
 
     (void)state;
+    cp_report report;
+    cp_error error;
     assert_int_equal(cp_report_init(&report, profile, &options, &error), -1);
     assert_string_equal(error.text, "expected a sample type of this profile (cpu), found heap");
     cp_profile_free(profile);
