@@ -13,6 +13,7 @@
 
 #include "message.h"
 #include "pool.h"
+#include "symbol_reader.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -144,6 +145,7 @@ static char *drop_separators(const char *symbol)
 {
     char *result = cp_heap_alloc(strlen(symbol) + 1, 1); /* it only becomes shorter */
     const char *from = symbol + 3;                       /* behind "_ZN" */
+    const char *end = symbol + strlen(symbol);
     char *to = result + 3;
 
     memcpy(result, symbol, 3);
@@ -151,7 +153,7 @@ static char *drop_separators(const char *symbol)
         char *identifier;
         unsigned long length = strtoul(from, &identifier, 10);
 
-        if (length > strlen(identifier)) {
+        if (length > (size_t)(end - identifier)) {
             break;
         }
         if (length > 1 && *identifier == '_') {
@@ -184,10 +186,10 @@ static char *demangle_rust(const char *name)
     }
     char *symbol = end ? strndup(name, (size_t)(end - name)) : strdup(name);
     if (symbol && symbol[1] == 'R') {
-        result = rust_demangle(symbol, DMGL_NO_OPTS);
+        result = cp_rust_symbol_read(symbol);
     } else if (symbol && is_legacy_rust(symbol, strlen(symbol))) {
         char *same = drop_separators(symbol);
-        result = rust_demangle(same, DMGL_NO_OPTS);
+        result = cp_rust_symbol_read(same);
         free(same);
     }
     free(symbol);
@@ -212,7 +214,7 @@ static char *demangle_symbol(const char *name, cp_demangle_mode mode)
         return result;
     }
     result =
-        cplus_demangle_v3(name, mode == CP_DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS);
+        cp_cxx_symbol_read(name, mode == CP_DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS);
     if (result && mode == CP_DEMANGLE_SIMPLE) {
         cut_templates(result);
     }
@@ -233,27 +235,39 @@ static bool reads_like_cplusplus(const char *name)
     return strpbrk(name, "<>[]") || strstr(name, "::");
 }
 
-/* Cuts every outermost pair; brackets that do not match end it, with what was cut until then. */
+/* Where the pair ends that opens at `at`: its closing bracket; NULL if there is none. */
+static const char *pair_end(const char *at, char open, char close)
+{
+    size_t depth = 0;
+
+    for (; *at; at++) {
+        depth += *at == open;
+        if (*at == close && --depth == 0) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* Cuts every outermost pair, as far as the first bracket that has no partner. */
 static void cut_pairs(char *name, char open, char close)
 {
-    size_t depth = 0, first = 0, at = 0;
+    const char *from = name;
+    char *to = name;
 
-    while (name[at]) {
-        if (name[at] == open && depth++ == 0) {
-            first = at;
+    while (*from && *from != close) {
+        const char *end = *from == open ? pair_end(from, open, close) : NULL;
+
+        if (*from == open && !end) {
+            break;
         }
-        if (name[at] == close) {
-            if (depth == 0) {
-                return;
-            }
-            if (--depth == 0) {
-                memmove(name + first, name + at + 1, strlen(name + at + 1) + 1);
-                at = first;
-                continue;
-            }
+        if (end) {
+            from = end + 1;
+        } else {
+            *to++ = *from++;
         }
-        at++;
     }
+    memmove(to, from, strlen(from) + 1);
 }
 
 /* ---- Names --------------------------------------------------------------------------------- */

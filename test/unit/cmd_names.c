@@ -11,6 +11,8 @@
 #include "message.h"
 #include "regex.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +163,118 @@ static void hostile_symbols_are_survived(void **state)
     free(symbol);
 }
 
+enum { SYMBOL_BYTES = 1024 };
+
+/* One digit of the numbers that C++ (base 36) and Rust (base 62) symbols refer back by. */
+static char digit(unsigned value)
+{
+    return "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[value];
+}
+
+/* f<A, B, C, ...>: each argument is a function type that has the argument before it twice. */
+static void put_doubling_cxx(char *symbol, unsigned doublings)
+{
+    char *at = stpcpy(symbol, "_Z1fIFvicE");
+
+    for (unsigned i = 0; i < doublings; i++) {
+        char number = (char)toupper(digit(i));
+        at += sprintf(at, "FvS%c_S%c_E", number, number);
+    }
+    strcpy(at, "EvvE");
+}
+
+/* The same of tuples. Numbers are offsets behind "_R", less one; the first tuple is `first`. */
+static void put_doubling_rust(char *symbol, const char *first, unsigned doublings)
+{
+    char *at = stpcpy(symbol, "_RINvC1a1f");
+    char *last = at;
+
+    at = stpcpy(at, first);
+    for (unsigned i = 0; i < doublings; i++) {
+        unsigned offset = (unsigned)(last - symbol) - 2 - 1;
+        char number[3] = {digit(offset / 62), digit(offset % 62), '\0'};
+
+        last = at;
+        at += sprintf(at, "TB%s_B%s_E", number + (offset < 62), number + (offset < 62));
+    }
+    strcpy(at, "E");
+}
+
+static void expect_every_mode_keeps(const char *symbol)
+{
+    for (cp_demangle_mode mode = CP_DEMANGLE_SIMPLE; mode <= CP_DEMANGLE_FULL; mode++) {
+        char *name = cp_demangle_as(symbol, mode);
+        assert_string_equal(name, symbol);
+        free(name);
+    }
+}
+
+static void expect_change(const char *symbol)
+{
+    char *name = cp_demangle(symbol);
+    assert_string_not_equal(name, symbol);
+    free(name);
+}
+
+/* Few doublings are read: the symbols are well formed. */
+static void symbols_of_too_much_text_stay(void **state)
+{
+    static const char *const tuples[] = {"TiiE", "TNtC1au8gdel_5qaiE"};
+    char symbol[SYMBOL_BYTES];
+
+    (void)state;
+    put_doubling_cxx(symbol, 5);
+    expect_change(symbol);
+    put_doubling_cxx(symbol, 20);
+    expect_every_mode_keeps(symbol);
+    for (size_t i = 0; i < sizeof tuples / sizeof *tuples; i++) {
+        put_doubling_rust(symbol, tuples[i], 5);
+        expect_change(symbol);
+        put_doubling_rust(symbol, tuples[i], 20);
+        expect_every_mode_keeps(symbol);
+    }
+}
+
+static void long_symbols_stay(void **state)
+{
+    enum { LENGTH = 100000 };
+    char *symbol = malloc(LENGTH + 1);
+
+    (void)state;
+    assert_non_null(symbol);
+    strcpy(symbol, "_RNvC1a");
+    sprintf(symbol + strlen(symbol), "%d_", LENGTH - 14);
+    memset(symbol + 13, 'f', LENGTH - 13);
+    symbol[LENGTH] = '\0';
+    expect_every_mode_keeps(symbol);
+    free(symbol);
+}
+
+/* libiberty reads what follows each T_ twice: as arguments of T_, then as somebody else's. The
+ * last test: after 16 such symbols no C++ symbol is read any more. */
+static void symbols_that_take_too_long_stay(void **state)
+{
+    char symbol[SYMBOL_BYTES];
+    char *at = stpcpy(symbol, "_ZN1Acv");
+
+    (void)state;
+    for (unsigned i = 0; i < 60; i++) {
+        at = stpcpy(at, "T_I");
+    }
+    strcpy(at, "i");
+    char *name = cp_demangle(symbol);
+    assert_string_equal(name, symbol);
+    free(name);
+    expect_change("_ZN3foo3barEv");
+    for (unsigned i = 0; i < 1000; i++) {
+        name = cp_demangle(symbol);
+        assert_string_equal(name, symbol);
+        free(name);
+    }
+    expect_every_mode_keeps("_ZN3foo3barEv");
+    expect_change("_RNvC1a1f");
+}
+
 static bool matches(const char *pattern, const char *text)
 {
     cp_error error;
@@ -229,6 +343,9 @@ int main(void)
         cmocka_unit_test(hostile_symbols_are_survived),
         cmocka_unit_test(expressions_match_as_in_pprof),
         cmocka_unit_test(invalid_expressions_show_the_place),
+        cmocka_unit_test(symbols_of_too_much_text_stay),
+        cmocka_unit_test(long_symbols_stay),
+        cmocka_unit_test(symbols_that_take_too_long_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
