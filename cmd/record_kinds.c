@@ -12,41 +12,81 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct kind {
-    const char *name, *rate_ends; /* what may follow the digits of a rate; NULL: takes none */
-    const char *empty;
-    const char *no_rate; /* why, where it takes none */
-} known[] = {
-    {"cpu", NULL, NULL, "cpu takes its rate from -F"},
-    {"heap", "kmgKMG",
-     "the command allocated too little to be sampled; try -e heap:1, which takes every block",
-     NULL},
-    {"block", "", "no thread of the command had to wait", NULL},
-    {"mutex", "",
-     "no lock was released that a thread waited for; waits that never ended are in the profile of "
-     "-e block",
-     NULL},
-    {"thread", NULL, NULL, "thread has no rate"},
-    {"fd", NULL, "the command had no descriptor open", "fd has no rate"},
-    {"peak", NULL, "the command allocated too little to be sampled; try -e heap:1,peak",
-     "peak takes its rate from heap:BYTES"},
+static const cp_record_traits table[] = {
+    {"cpu", .no_rate = "cpu takes its rate from -F", .adds_up = true, .is_by_leaf = true},
+    {"heap", .rate_ends = "kmgKMG", .is_by_leaf = true,
+     .empty = "the command allocated too little to be sampled; try -e heap:1, which takes every "
+              "block"},
+    {"block", .rate_ends = "", .empty = "no thread of the command had to wait"},
+    {"mutex", .rate_ends = "",
+     .empty = "no lock was released that a thread waited for; waits that never ended are in the "
+              "profile of -e block"},
+    {"thread", .no_rate = "thread has no rate", .is_state = true},
+    {"fd", .no_rate = "fd has no rate", .empty = "the command had no descriptor open",
+     .is_state = true},
+    {"peak", .no_rate = "peak takes its rate from heap:BYTES", .is_by_leaf = true,
+     .empty = "the command allocated too little to be sampled; try -e heap:1,peak"},
 };
+
+static const cp_record_traits *find_traits(const char *name)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(table[i].name, name) == 0) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+const cp_record_traits *cp_record_traits_of(const char *kind)
+{
+    static const cp_record_traits unknown = {.name = ""};
+    const cp_record_traits *traits = find_traits(kind);
+
+    return traits ? traits : &unknown;
+}
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-static bool is_word(const char *word, const char *text, size_t length)
+/* A word of the list, in two parts. */
+typedef struct word {
+    char text[2 * CP_RECORD_KIND_BYTES]; /* as it was typed; cut if it is too long to be right */
+    cp_record_kind kind;
+    bool has_rate;
+    bool fits; /* into `kind` */
+} word;
+
+static word read_word(const char *text, size_t length)
 {
-    return strlen(word) == length && strncmp(word, text, length) == 0;
+    word w = {.has_rate = false};
+    size_t name_length = strcspn(text, ":,");
+    size_t rate_length = name_length < length ? length - name_length - 1 : 0;
+
+    snprintf(w.text, sizeof w.text, "%.*s", (int)length, text);
+    snprintf(w.kind.name, sizeof w.kind.name, "%.*s", (int)name_length, text);
+    w.has_rate = name_length < length;
+    if (w.has_rate) {
+        snprintf(w.kind.rate, sizeof w.kind.rate, "%.*s", (int)rate_length, text + name_length + 1);
+    }
+    w.fits = name_length < sizeof w.kind.name && rate_length < sizeof w.kind.rate;
+    return w;
 }
 
-static bool is_rate(const char *text, size_t length, const char *ends)
+/* A number that is not 0, with one of the letters after it or none. */
+static bool is_rate(const char *text, const char *ends)
 {
     size_t digits = strspn(text, "0123456789");
 
-    if (digits == 0 || digits > length || strspn(text, "0") >= digits) {
+    if (digits == 0 || strspn(text, "0") >= digits) {
         return false;
     }
-    return digits == length || (digits + 1 == length && strchr(ends, text[digits]));
+    return !text[digits] || (!text[digits + 1] && strchr(ends, text[digits]));
+}
+
+static bool is_good(const word *w, const cp_record_traits *traits)
+{
+    return w->fits &&
+           (!w->has_rate || (traits->rate_ends && is_rate(w->kind.rate, traits->rate_ends)));
 }
 
 static cp_record_kind *find(cp_record_kinds *kinds, const char *name)
@@ -59,55 +99,75 @@ static cp_record_kind *find(cp_record_kinds *kinds, const char *name)
     return NULL;
 }
 
-static int take(cp_record_kinds *kinds, const char *word, size_t length)
+/* False if there is no room. */
+static bool add(cp_record_kinds *kinds, const cp_record_kind *kind)
 {
-    size_t name_length = strcspn(word, ":,");
-    const char *rate = word + name_length + 1;
-    size_t rate_length = name_length < length ? length - name_length - 1 : 0;
-    const struct kind *kind = NULL;
+    cp_record_kind *place = find(kinds, kind->name);
 
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (is_word(known[i].name, word, name_length)) {
-            kind = &known[i];
-        }
+    if (!place && kinds->count == CP_RECORD_KINDS_MAX) {
+        return false;
     }
-    if (is_word("allocs", word, name_length)) {
+    if (!place) {
+        place = &kinds->list[kinds->count++];
+    }
+    *place = *kind;
+    return true;
+}
+
+/* The library's other options ("file=", "log=") are not asked for. */
+static bool is_like_a_kind(const word *w)
+{
+    return w->fits && w->kind.name[0] && !strpbrk(w->text, "=%/, ");
+}
+
+/* `typed`: the word and what follows it. */
+static int refuse(const word *w, const char *typed, size_t length)
+{
+    const cp_record_traits *traits = find_traits(w->kind.name);
+    const char *rate = strchr(typed, ':');
+    int rate_length = rate ? (int)(typed + length - rate - 1) : 0;
+
+    if (strcmp(w->kind.name, "allocs") == 0) {
         return cp_bad_usage("record",
                             "record: -e: the heap profile has the allocations too: -e heap, "
                             "then cpprof top --sample alloc_space");
     }
-    if (!kind) {
+    if (!traits || !w->has_rate) {
         return cp_bad_usage(
             "record",
             "record: -e: expected cpu, heap, peak, block, mutex, thread or fd, found '%.*s'",
-            (int)length, word);
+            (int)length, typed);
     }
-    if (name_length < length && !kind->rate_ends) {
-        return cp_bad_usage("record", "record: -e: %s, found '%.*s'", kind->no_rate,
-                            (int)rate_length, rate);
+    if (traits->no_rate) {
+        return cp_bad_usage("record", "record: -e: %s, found '%.*s'", traits->no_rate, rate_length,
+                            rate + 1);
     }
-    cp_record_kind *taken;
-    if (name_length < length &&
-        (rate_length >= sizeof taken->rate || !is_rate(rate, rate_length, kind->rate_ends))) {
-        return cp_bad_usage("record", "record: -e: expected a number behind %s:, found '%.*s'",
-                            kind->name, (int)rate_length, rate);
+    return cp_bad_usage("record", "record: -e: expected a number behind %s:, found '%.*s'",
+                        traits->name, rate_length, rate + 1);
+}
+
+static int take(cp_record_kinds *kinds, cp_record_asker *ask, const char *typed, size_t length)
+{
+    word w = read_word(typed, length);
+    const cp_record_traits *traits = find_traits(w.kind.name);
+    bool good = traits ? is_good(&w, traits) : is_like_a_kind(&w) && ask(w.kind.name, w.text);
+
+    if (!good) {
+        return refuse(&w, typed, length);
     }
-    taken = find(kinds, kind->name);
-    if (!taken) {
-        taken = &kinds->list[kinds->count++];
+    if (!add(kinds, &w.kind)) {
+        return cp_bad_usage("record", "record: -e: expected at most %d kinds, found more",
+                            CP_RECORD_KINDS_MAX);
     }
-    taken->name = kind->name;
-    taken->empty = kind->empty;
-    snprintf(taken->rate, sizeof taken->rate, "%.*s", (int)rate_length, rate);
     return 0;
 }
 
-int cp_record_kinds_parse(const char *events, cp_record_kinds *kinds)
+int cp_record_kinds_parse(const char *events, cp_record_asker *ask, cp_record_kinds *kinds)
 {
     memset(kinds, 0, sizeof *kinds);
     for (;;) {
         size_t length = strcspn(events, ",");
-        int status = take(kinds, events, length);
+        int status = take(kinds, ask, events, length);
 
         if (status || !events[length]) {
             return status;
@@ -116,43 +176,29 @@ int cp_record_kinds_parse(const char *events, cp_record_kinds *kinds)
     }
 }
 
-/* Whether the word is a kind with a rate that `-e` would take, or cpu:HZ. */
-static bool is_good_word(const char *word, size_t length, long *hz)
+/* The library takes "cpu:500"; -e does not, and so the rate becomes *hz. */
+static void take_cpu_rate(word *w, long *hz)
 {
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        size_t name = strlen(known[i].name);
-        bool bare = is_word(known[i].name, word, length);
-        bool rated =
-            length > name + 1 && word[name] == ':' && strncmp(word, known[i].name, name) == 0;
-
-        if (rated && i == 0 && is_rate(word + name + 1, length - name - 1, "")) {
-            *hz = strtol(word + name + 1, NULL, 10);
-        }
-        if (bare || (rated && known[i].rate_ends &&
-                     is_rate(word + name + 1, length - name - 1, known[i].rate_ends))) {
-            return true;
-        }
-        if (rated && i == 0 && *hz > 0) {
-            return true;
-        }
+    if (strcmp(w->kind.name, "cpu") == 0 && w->fits && w->has_rate && is_rate(w->kind.rate, "")) {
+        *hz = *hz ? *hz : strtol(w->kind.rate, NULL, 10);
+        w->has_rate = false;
+        w->kind.rate[0] = '\0';
     }
-    return false;
 }
 
 void cp_record_kinds_inherit(const char *options, cp_record_kinds *kinds, long *hz)
 {
     for (size_t length; *options; options += length + (options[length] == ',')) {
-        long rate = 0;
-
         length = strcspn(options, ",");
-        char name[16];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(options, ":,"), options);
-        if (find(kinds, name) || !is_good_word(options, length, &rate)) {
+        word w = read_word(options, length);
+        const cp_record_traits *traits = find_traits(w.kind.name);
+
+        if (!traits || find(kinds, w.kind.name)) {
             continue;
         }
-        take(kinds, options, rate ? strlen(name) : length);
-        if (*hz == 0) {
-            *hz = rate;
+        take_cpu_rate(&w, hz);
+        if (is_good(&w, traits)) {
+            add(kinds, &w.kind);
         }
     }
 }

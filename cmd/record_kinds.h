@@ -1,18 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
  * record_kinds.h: the kinds of profiles that `cpprof record -e` names, and where each goes.
+ *
+ * A table has what cpprof knows of the usual kinds. A word that is not in it may still be a kind:
+ * the library is asked (record_library.h), and so a new kind of the library needs no line here.
  */
 #ifndef CP_RECORD_KINDS_H
 #define CP_RECORD_KINDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-enum { CP_RECORD_KINDS_MAX = 7 };
+enum { CP_RECORD_KINDS_MAX = 16, CP_RECORD_KIND_BYTES = 16 };
+
+/* What cpprof knows of a kind. A kind that is not in the table has NULL and false. */
+typedef struct cp_record_traits {
+    const char *name;
+    const char *rate_ends; /* the letters that may follow the digits of a rate; NULL: has no rate */
+    const char *no_rate;   /* why it has none */
+    const char *empty;     /* why a profile of it may have no sample */
+    bool adds_up;          /* a program's profiles add up; else its last one holds all before */
+    bool is_state;         /* only the last program of a process matters */
+    bool is_by_leaf;       /* leaves are functions that matter, not one hook for all stacks */
+} cp_record_traits;
+
+const cp_record_traits *cp_record_traits_of(const char *kind);
 
 typedef struct cp_record_kind {
-    const char *name;  /* as the library calls it: cpu, heap, block, mutex, ... */
-    const char *empty; /* why there may be no sample in it */
-    char rate[16];     /* what was typed behind a colon, or "" */
+    char name[CP_RECORD_KIND_BYTES]; /* as the library calls it: cpu, heap, block, mutex, ... */
+    char rate[16];                   /* the text after the colon, or "" */
 } cp_record_kind;
 
 /* In the order in which they were named, each once. */
@@ -21,11 +37,15 @@ typedef struct cp_record_kinds {
     cp_record_kind list[CP_RECORD_KINDS_MAX];
 } cp_record_kinds;
 
-/* Returns 0, or the exit status after a complaint. */
-int cp_record_kinds_parse(const char *events, cp_record_kinds *kinds);
+/* Whether `word` is the library's option for profiles of `kind`. */
+typedef bool cp_record_asker(const char *kind, const char *word);
 
-/* Adds the kinds that a list of the library's options (LIBPPROF) asks for; *hz, if it is 0, is the
- * rate of cpu there. What else the list holds is the library's business. */
+/* Reads the list after -e. `ask` is called for each kind that is not in the table. Returns 0, or
+ * the exit status after a complaint. */
+int cp_record_kinds_parse(const char *events, cp_record_asker *ask, cp_record_kinds *kinds);
+
+/* Adds the kinds of the table that a list of the library's options (LIBPPROF) has; if *hz is 0, it
+ * becomes the rate of cpu there. Other words of the list are left to the library. */
 void cp_record_kinds_inherit(const char *options, cp_record_kinds *kinds, long *hz);
 
 /* "cpu:100,heap": the words for the library's options; to be freed. */

@@ -6,6 +6,7 @@
 
 #include "pool.h"
 #include "profile_file.h"
+#include "record_kinds.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -157,22 +158,19 @@ static bool is_good(const cp_part *part)
     return part->complete && !part->broken;
 }
 
-static bool is_state(const char *kind)
-{
-    return strcmp(kind, "thread") == 0 || strcmp(kind, "fd") == 0;
-}
-
 /* Whether `other` holds all that `part` has to say. */
 static bool supersedes(const cp_part *other, const cp_part *part)
 {
+    const cp_record_traits *traits = cp_record_traits_of(part->kind);
+
     if (!is_good(other) || other->process != part->process ||
         strcmp(other->kind, part->kind) != 0) {
         return false;
     }
     if (other->stamp == part->stamp) {
-        return strcmp(part->kind, "cpu") != 0 && other->number > part->number;
+        return !traits->adds_up && other->number > part->number;
     }
-    return is_state(part->kind) && other->stamp > part->stamp;
+    return traits->is_state && other->stamp > part->stamp;
 }
 
 static bool is_superseded(const cp_parts *parts, const cp_part *part)

@@ -13,6 +13,7 @@
 #include "profile_model.h"
 #include "profile_units.h"
 #include "protobuf.h"
+#include "record_library.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -44,50 +45,6 @@ static char *join(const char *format, const char *first, const char *second)
 }
 
 /* ---- The library --------------------------------------------------------------------------- */
-
-/* Beside the command, in the build tree and where it is installed. */
-static char *library_beside_command(void)
-{
-    static const char *const folders[] = {"/../lib/libpprof.so.0",
-                                          "/../" CP_LIBDIR "/libpprof.so.0"};
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    if (length <= 0) {
-        return NULL;
-    }
-    self[length] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *path = join("%s%s", self, folders[i]);
-        char *real = realpath(path, NULL);
-        free(path);
-        if (real) {
-            return real;
-        }
-    }
-    return NULL;
-}
-
-static int find_library(cp_session *session, cp_error *error)
-{
-    const char *given = getenv("LIBPPROF_LIBRARY");
-
-    if (given && *given) {
-        session->library = realpath(given, NULL);
-        if (!session->library) {
-            return cp_fail(error, "LIBPPROF_LIBRARY=%s: %s", given, strerror(errno));
-        }
-        return 0;
-    }
-    session->library = library_beside_command();
-    if (!session->library) {
-        return cp_fail(error,
-                       "libpprof.so.0: expected it in ../lib beside cpprof, found none; build "
-                       "or install it, or name it with LIBPPROF_LIBRARY=/path");
-    }
-    return 0;
-}
 
 /* Blanks and colons separate the names in LD_PRELOAD: such a path gets a link in our folder. */
 static int make_preloadable(cp_session *session, cp_error *error)
@@ -381,7 +338,8 @@ int cp_session_open(cp_session *session, const cp_record_options *options, cp_er
     for (size_t i = 0; i < options->kinds.count; i++) {
         session->outputs[i] = cp_record_kind_output(&options->kinds, i, options->output);
     }
-    if (find_library(session, error) < 0 || place_folder(session, error) < 0 ||
+    session->library = cp_record_library_find(error);
+    if (!session->library || place_folder(session, error) < 0 ||
         make_preloadable(session, error) < 0) {
         cp_session_close(session);
         return -1;

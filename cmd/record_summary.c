@@ -113,10 +113,11 @@ void cp_record_advise(const cp_record_summary *summary)
 static void print_absence(const cp_record_summary *summary, size_t kind)
 {
     const cp_record_options *options = summary->session->options;
-    const char *why = options->kinds.list[kind].empty;
+    const char *name = options->kinds.list[kind].name;
+    const char *why = cp_record_traits_of(name)->empty;
 
-    if (why) {
-        cp_complain("no samples: %s", why);
+    if (strcmp(name, "cpu") != 0) {
+        cp_complain("no samples: %s", why ? why : "the command did nothing that it counts");
         return;
     }
     if (is_wrapper(summary)) {
@@ -147,24 +148,11 @@ static int init_report(cp_report *report, cp_profile *profile, cp_report_options
     return status;
 }
 
-/* pthread_mutex_lock, open: the same for every place. Leaves of heaps are the functions that
- * allocate. */
-static bool leaves_are_hooks(const char *kind)
-{
-    static const char *const others[] = {"cpu", "heap", "peak"};
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strcmp(kind, others[i]) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profile)
 {
     const char *name = summary->session->options->kinds.list[kind].name;
-    cp_report_options options = {.node_count = SUMMARY_ROWS, .by_cum = leaves_are_hooks(name)};
+    cp_report_options options = {.node_count = SUMMARY_ROWS,
+                                 .by_cum = !cp_record_traits_of(name)->is_by_leaf};
 
     cp_profile_demangle(profile);
     cp_profile_prune(profile);

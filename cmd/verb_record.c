@@ -11,6 +11,7 @@
 #include "profile_model.h"
 #include "record_child.h"
 #include "record_diagnose.h"
+#include "record_library.h"
 #include "record_progress.h"
 #include "record_session.h"
 #include "record_summary.h"
@@ -110,7 +111,7 @@ static int check(record *r)
 {
     const char *command = r->command[0];
     const char *inherited = getenv("LIBPPROF");
-    int status = cp_record_kinds_parse(r->events, &r->options.kinds);
+    int status = cp_record_kinds_parse(r->events, cp_record_library_has, &r->options.kinds);
 
     if (status == 0 && inherited) {
         cp_record_kinds_inherit(inherited, &r->options.kinds, &r->options.hz);

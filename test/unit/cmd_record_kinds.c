@@ -11,12 +11,20 @@
 #include "record_kinds.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* A library with one more kind, which may have a rate. */
+static bool library_has(const char *kind, const char *word)
+{
+    return strcmp(kind, "toy") == 0 &&
+           (strcmp(word, "toy") == 0 || strncmp(word, "toy:5", strlen("toy:5")) == 0);
+}
 
 static void expect_words(const char *events, const char *words)
 {
     cp_record_kinds kinds;
 
-    assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
+    assert_int_equal(cp_record_kinds_parse(events, library_has, &kinds), 0);
     char *found = cp_record_kinds_words(&kinds, 100);
     assert_string_equal(found, words);
     free(found);
@@ -27,7 +35,7 @@ static void expect_inherited(const char *events, const char *options, const char
     long hz = 0;
 
     cp_record_kinds kinds;
-    assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
+    assert_int_equal(cp_record_kinds_parse(events, library_has, &kinds), 0);
     cp_record_kinds_inherit(options, &kinds, &hz);
     char *found = cp_record_kinds_words(&kinds, hz ? hz : 100);
     assert_string_equal(found, words);
@@ -48,7 +56,7 @@ static void expect_refusal(const char *events)
 {
     cp_record_kinds kinds;
 
-    assert_int_equal(cp_record_kinds_parse(events, &kinds), CP_EXIT_BAD_USAGE);
+    assert_int_equal(cp_record_kinds_parse(events, library_has, &kinds), CP_EXIT_BAD_USAGE);
 }
 
 static void words(void **state)
@@ -62,13 +70,23 @@ static void words(void **state)
     expect_words("block:999999999999999", "block:999999999999999");
 }
 
+static void other_kinds_are_asked_of_the_library(void **state)
+{
+    (void)state;
+    expect_words("toy", "toy");
+    expect_words("toy:5,cpu,toy:5s", "toy:5s,cpu:100");
+    expect_inherited("cpu", "toy", "cpu:100"); /* nothing is asked */
+}
+
 static void refusals(void **state)
 {
     static const char *const events[] = {
         "",         ",",        "cpu,",      "cpu,,heap",
         "cpus",     "cp",       "thread:1",  "cpu:100",
         "heap:",    "heap:k",   "heap:0",    "heap:x",
-        "block:-1", "block:1k", "mutex:1:2", "block:9999999999999999"};
+        "block:-1", "block:1k", "mutex:1:2", "block:9999999999999999",
+        "toy:",     "toy:x",    "toys",      "toy:5555555555555555",
+        "toy=5",    ":5"};
     (void)state;
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         expect_refusal(events[i]);
@@ -79,7 +97,7 @@ static void expect_output(const char *events, const char *output, const char *pa
 {
     cp_record_kinds kinds;
 
-    assert_int_equal(cp_record_kinds_parse(events, &kinds), 0);
+    assert_int_equal(cp_record_kinds_parse(events, library_has, &kinds), 0);
     char *found = cp_record_kind_output(&kinds, kinds.count - 1, output);
     assert_string_equal(found, path);
     free(found);
@@ -106,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words),
         cmocka_unit_test(what_the_environment_asks_for_is_added),
+        cmocka_unit_test(other_kinds_are_asked_of_the_library),
         cmocka_unit_test(refusals),
         cmocka_unit_test(outputs),
     };
