@@ -15,7 +15,7 @@ typedef struct parser {
     const char *verb;
     const cp_option *options;
     char **argv;
-    int argc, at; /* the argument at hand */
+    int argc, at; /* at: index of the current argument */
     int *status;
 } parser;
 
@@ -64,7 +64,7 @@ static int store_count(parser *p, const cp_option *option, const char *typed, co
     return 0;
 }
 
-/* `value` is what follows the = or the letter, or NULL: then the next argument is the value. */
+/* `value` is the text after the = or the letter. If it is NULL, the next argument is the value. */
 static int store(parser *p, const cp_option *option, const char *value)
 {
     const char *typed = p->argv[p->at];

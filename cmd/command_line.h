@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_line.h: command lines, by table.
+ * command_line.h: a parser of command lines, which a table of options controls.
  *
- * A verb lists its options; the parser stores what was typed behind the pointers of the list.
- * Accepted are --name VALUE, --name=VALUE, -name (one dash, as Go's tools have it), -x VALUE and
- * -xVALUE. Options and operands may be mixed unless the verb runs a command of its own, whose
- * options are not ours; "--" ends the options.
+ * A verb lists its options. The parser stores each value that the user typed where the pointer in
+ * the list leads. It accepts --name VALUE, --name=VALUE, -name (one dash, as in Go's tools), -x
+ * VALUE and -xVALUE. Options and operands may be mixed, unless the verb runs another command, which
+ * has options of its own. "--" ends the options.
  */
 #ifndef CP_COMMAND_LINE_H
 #define CP_COMMAND_LINE_H
@@ -21,10 +21,10 @@ typedef enum cp_option_kind {
 typedef struct cp_option {
     char letter;       /* or 0 */
     const char *name;  /* without dashes */
-    const char *alias; /* another name for it, as other tools call it, or NULL */
+    const char *alias; /* the name that other tools use, or NULL */
     cp_option_kind kind;
     void *value;
-    long minimum, maximum; /* of a count */
+    long minimum, maximum; /* of a CP_OPTION_COUNT */
 } cp_option;
 
 typedef struct cp_operands {
@@ -34,8 +34,9 @@ typedef struct cp_operands {
 
 /*
  * Parses argv[1..], reorders it, and stores the operands. `options` ends with a row without a name.
- * With `stop_at_operand` everything from the first operand on is left as it is. --help and -h
- * print the verb's help. Returns 0 to go on; else *status is the exit status.
+ * With `stop_at_operand` the parser leaves everything from the first operand on as it is. --help
+ * and -h print the verb's help. Returns 0 if the verb is to go on; else -1, and *status is the exit
+ * status.
  */
 int cp_options_parse(const char *verb, const cp_option *options, bool stop_at_operand, int argc,
                      char **argv, cp_operands *operands, int *status);

@@ -2,11 +2,11 @@
  *
  * debug_package.c: see debug_package.h.
  *
- * dpkg keeps a list of files for each package (info/PACKAGE.list, or
- * info/PACKAGE:ARCHITECTURE.list), one path a line, and says in `status` from which source a
- * package was built if the names differ.
+ * dpkg keeps a list of files for each package (info/PACKAGE.list or
+ * info/PACKAGE:ARCHITECTURE.list), one path on each line. If a package and its source have
+ * different names, dpkg's file `status` has the source's.
  *
- * Owns: the content of one file at a time.
+ * Owns: the mappings of two files at a time.
  */
 #include "debug_package.h"
 
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 typedef struct text {
-    char *bytes; /* mapped; NULL = none */
+    char *bytes; /* mapped; NULL: there is no file, or it is empty */
     size_t size;
 } text;
 
@@ -52,7 +52,7 @@ static void close_text(text *t)
     }
 }
 
-/* Whether `line` is a whole line of the text; if so, *after is what follows it. */
+/* Whether `line` is a whole line of the text. If so, *after is where the next line begins. */
 static bool find_line(const text *t, const char *line, const char **after)
 {
     size_t length = strlen(line);
@@ -82,7 +82,7 @@ static char *package_of_list(const char *name)
     return strndup(name, colon ? (size_t)(colon - name) : length - 5);
 }
 
-/* Since /lib is a link to /usr/lib, lists have the one and programs the other. */
+/* /lib is a link to /usr/lib: a list may have the one path and a program the other. */
 static bool lists_path(const text *list, const char *path)
 {
     const char *after;
@@ -125,7 +125,7 @@ static char *package_of_path(int records, const char *path)
     return found;
 }
 
-/* The source that the package was built from: "Source: glibc (2.36-9)" of its paragraph. */
+/* The name of the package's source: "glibc" where its paragraph has "Source: glibc (2.36-9)". */
 static char *source_of(int records, const char *package)
 {
     text status = open_text(records, "status");

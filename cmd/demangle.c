@@ -2,10 +2,10 @@
  *
  * demangle.c: see demangle.h.
  *
- * libiberty does the demangling; without DMGL_PARAMS it leaves out parameters, return types and
- * clone suffixes. Template arguments are then cut from the text. A name that is no symbol but reads
- * like C++ (templates, ::) loses its parentheses and angle brackets instead, since somebody
- * demangled it in full before.
+ * libiberty (symbol_reader.h) reads symbols. Without DMGL_PARAMS it leaves out parameters, return
+ * types and clone suffixes; this file then cuts template arguments from the text. A name that is no
+ * symbol but looks like C++ (templates, ::) was demangled in full by the profile's writer: this
+ * file cuts its parentheses and angle brackets.
  *
  * Owns: nothing; results belong to the caller.
  */
@@ -34,7 +34,7 @@ static bool is_name_byte(char byte)
     return isalnum((unsigned char)byte) || byte == '_' || byte == '$';
 }
 
-/* If "operator" and one of those names begin at text[at], their length; else 0. */
+/* The length of "operator" and of an operator's name if both begin at text[at]; else 0. */
 static size_t operator_length(const char *text, size_t at)
 {
     static const char word[] = "operator";
@@ -64,11 +64,9 @@ static char closing(char bracket)
     }
 }
 
-/*
- * The position behind the bracket that closes the one at text[at], or of the terminating NUL.
- * Angle brackets inside parentheses are comparisons and need not match; `depth` bounds the
- * nesting that a hostile name can ask for.
- */
+/* The position after the bracket that closes the one at text[at], or that of the terminating NUL.
+ * Angle brackets inside parentheses are comparisons and need not match. `depth` bounds the
+ * recursion for hostile names. */
 static size_t skip_bracket(const char *text, size_t at, unsigned depth)
 {
     char close = closing(text[at]);
@@ -102,7 +100,7 @@ static void cut_templates(char *text)
             memmove(text + to, text + from, operator_bytes);
             to += operator_bytes;
             from += operator_bytes;
-            /* "operator< <int>": the blank belongs to the arguments. */
+            /* The blank in "operator< <int>" belongs to the arguments. */
             from += text[from] == ' ' && text[from + 1] == '<';
         } else if (text[from] == '<') {
             from = skip_bracket(text, from, 0);
@@ -115,7 +113,7 @@ static void cut_templates(char *text)
 
 /* ---- Symbols ------------------------------------------------------------------------------- */
 
-/* Rust's first scheme looks like C++ but ends in "17h", 16 hex digits and "E". */
+/* A symbol of Rust's first scheme looks like C++ but ends in "17h", 16 hex digits and "E". */
 static bool is_legacy_rust(const char *name, size_t length)
 {
     unsigned seen = 0;
@@ -132,19 +130,19 @@ static bool is_legacy_rust(const char *name, size_t length)
         }
         seen |= 1u << (found - hex);
     }
-    return __builtin_popcount(seen) >= 5; /* a hash, not a word that happens to look like one */
+    return __builtin_popcount(seen) >= 5; /* a hash, and no word of the letters a to f */
 }
 
 /*
- * pprof takes an underscore in front of an identifier for the separator that Rust's second scheme
- * has there, also in the first scheme, and so shows __rust_begin_short_backtrace with one
- * underscore. Names have to be the same in both tools, or a --focus that worked in one fails in the
- * other: "28__rust_begin..." becomes "27_rust_begin...".
+ * Drops one underscore before each identifier: "28__rust_begin..." becomes "27_rust_begin...".
+ * Rust's second scheme has a separator there. pprof reads symbols of the first scheme in the same
+ * way, and so it shows __rust_begin_short_backtrace with one underscore. Both tools must show the
+ * same names, or a --focus that works in one fails in the other.
  */
 static char *drop_separators(const char *symbol)
 {
-    char *result = cp_heap_alloc(strlen(symbol) + 1, 1); /* it only becomes shorter */
-    const char *from = symbol + 3;                       /* behind "_ZN" */
+    char *result = cp_heap_alloc(strlen(symbol) + 1, 1); /* the result is not longer */
+    const char *from = symbol + 3;                       /* after "_ZN" */
     const char *end = symbol + strlen(symbol);
     char *to = result + 3;
 
@@ -169,7 +167,7 @@ static char *drop_separators(const char *symbol)
     return result;
 }
 
-/* The symbol without what the compiler put behind it (".llvm.123", ".isra.0"). */
+/* Reads the symbol without the compiler's suffix (".llvm.123", ".isra.0"). */
 static char *demangle_rust(const char *name)
 {
     const char *end = NULL;
@@ -196,7 +194,7 @@ static char *demangle_rust(const char *name)
     return result;
 }
 
-/* With parameters libiberty also says " [clone .isra.0]". */
+/* With DMGL_PARAMS libiberty writes " [clone .isra.0]" after the parameters. */
 static void cut_clones(char *text)
 {
     char *clone = strstr(text, " [clone ");
@@ -226,7 +224,7 @@ static char *demangle_symbol(const char *name, cp_demangle_mode mode)
 
 /* ---- Names that are demangled already ------------------------------------------------------- */
 
-/* Java's "Class.<init>" and Go's "pkg.(*Type[...]).Method" have brackets, too. */
+/* Java's "Class.<init>" and Go's "pkg.(*Type[...]).Method" have brackets too, but are no C++. */
 static bool reads_like_cplusplus(const char *name)
 {
     if (strstr(name, ".<") || strstr(name, "]).")) {
@@ -235,7 +233,7 @@ static bool reads_like_cplusplus(const char *name)
     return strpbrk(name, "<>[]") || strstr(name, "::");
 }
 
-/* Where the pair ends that opens at `at`: its closing bracket; NULL if there is none. */
+/* The closing bracket of the pair that opens at `at`; NULL if there is none. */
 static const char *pair_end(const char *at, char open, char close)
 {
     size_t depth = 0;
@@ -249,7 +247,7 @@ static const char *pair_end(const char *at, char open, char close)
     return NULL;
 }
 
-/* Cuts every outermost pair, as far as the first bracket that has no partner. */
+/* Cuts every outermost pair; stops at the first bracket that has no partner. */
 static void cut_pairs(char *name, char open, char close)
 {
     const char *from = name;

@@ -15,7 +15,7 @@ typedef struct frame_builder {
     cp_frames *frames;
     uint32_t capacity;
     uint32_t *of_name; /* per string: the frame with that name */
-    uint32_t *slots;   /* hash of the nameless ones: frame + 1, or 0 */
+    uint32_t *slots;   /* hash of the nameless frames: frame + 1, or 0 */
     uint32_t slot_count, nameless;
 } frame_builder;
 
@@ -31,7 +31,7 @@ static uint32_t append_frame(frame_builder *builder, const cp_frame *frame)
     return frames->count++;
 }
 
-/* What follows the last slash; a path of slashes is "/". */
+/* The part of the path after its last slash; "/" if there are only slashes. */
 static const char *base_name(cp_pool *pool, const char *path)
 {
     size_t end = strlen(path);

@@ -2,10 +2,10 @@
  *
  * gperftools.c: see gperftools.h.
  *
- * Addresses behind the leaf are return addresses; minus one they lie in the calls. The format says
- * nothing of names: locations get a mapping, so that reports can at least name the program.
+ * The addresses after the leaf are return addresses; one byte less is inside the call. The format
+ * has no names. Each location gets a mapping, so that reports can name at least the program.
  *
- * Owns: word and mapping lists, for the time of the call.
+ * Owns: nothing after the call.
  */
 #include "gperftools.h"
 
@@ -177,11 +177,9 @@ static void remove_second(cp_sample *sample)
     sample->location_count--;
 }
 
-/*
- * If nearly all samples have the same frame behind the leaf, it is the signal handler's, pushed
- * between the interrupted function and its caller. A candidate for "nearly all" is found by a
- * majority vote and then counted.
- */
+/* If nearly all samples have the same frame after the leaf, that frame is the signal handler's: the
+ * unwinder put it between the interrupted function and its caller. A majority vote finds the
+ * candidate; then it is counted. */
 static bool remove_handler_frame(cp_profile *profile)
 {
     uint32_t margin = profile->sample_count / 32, votes = 0, matches = 0;
@@ -211,7 +209,7 @@ static bool remove_handler_frame(cp_profile *profile)
     return true;
 }
 
-/* The leaf comes from the signal's context; the unwinder may have delivered it once more. */
+/* The leaf comes from the signal's context. The unwinder may have returned it a second time. */
 static void remove_doubled_leaves(cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->sample_count; i++) {
@@ -225,8 +223,9 @@ static void remove_doubled_leaves(cp_profile *profile)
 
 /* ---- Mappings ------------------------------------------------------------------------------ */
 
-/* "START-LIMIT PERMISSIONS OFFSET DEVICE INODE FILE" as in /proc/PID/maps; false for anything else,
- * and for data. A blank ends the file's name, also the one before "(deleted)". */
+/* Reads "START-LIMIT PERMISSIONS OFFSET DEVICE INODE FILE" as in /proc/PID/maps. False for other
+ * lines, and for ranges that are not executable. A blank ends the file's name, also the one before
+ * "(deleted)". */
 static bool parse_map_line(cp_profile *profile, char *line, cp_mapping *mapping)
 {
     char *rest = NULL;
@@ -251,7 +250,7 @@ static bool parse_map_line(cp_profile *profile, char *line, cp_mapping *mapping)
     return true;
 }
 
-/* Two ranges of one file, one behind the other, are one mapping. */
+/* Two adjacent ranges of one file are one mapping. */
 static bool continues(const cp_mapping *last, const cp_mapping *next)
 {
     if (last->file && next->file && last->file != next->file) {
@@ -295,7 +294,8 @@ static bool is_library(const char *file)
     return false;
 }
 
-/* The program itself comes first: the first file that is neither a library nor the kernel's. */
+/* The program's mapping becomes the first. It is the first file that is neither a library nor the
+ * kernel's. */
 static void put_program_first(cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->mapping_count; i++) {
@@ -344,7 +344,7 @@ static uint32_t find_mapping(const cp_profile *profile, uint64_t address)
     return CP_NO_MAPPING;
 }
 
-/* Addresses that no mapping holds share a nameless one that holds everything. */
+/* Addresses outside all mappings share one mapping without a name, which covers everything. */
 static void assign_mappings(cp_profile *profile)
 {
     uint32_t known = profile->mapping_count;
@@ -378,7 +378,7 @@ static size_t count_lines(const words *w)
     return lines;
 }
 
-/* Upper bounds: a record has three words or more, an address one. */
+/* The sizes are upper bounds: a record has at least three words, an address one. */
 static void allocate(builder *b, uint64_t period_us)
 {
     cp_profile *profile = b->profile;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gperftools.h: the binary CPU format of gperftools (and of PPROF_FORMAT_LEGACY) into a profile.
+ * gperftools.h: a reader of the binary CPU format of gperftools (and of PPROF_FORMAT_LEGACY).
  *
  *   words, 4 or 8 bytes each, of either byte order:
  *     0  3  0  period in microseconds  0             header
@@ -20,7 +20,7 @@ typedef struct cp_profile cp_profile;
 
 bool cp_gperftools_is(const uint8_t *data, size_t length);
 
-/* As cp_profile_decode(). */
+/* Like cp_profile_decode(). */
 int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error);
 
 #endif

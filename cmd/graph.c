@@ -23,8 +23,8 @@ typedef struct graph_builder {
     uint32_t edge_capacity;
     uint32_t *slots; /* hash of the edges: edge + 1, or 0 */
     uint32_t slot_count;
-    uint32_t *node_seen; /* per frame: the last sample that counted it, + 1 */
-    uint32_t *edge_seen; /* per edge: likewise */
+    uint32_t *node_seen; /* per frame: the last sample that counted the frame, + 1 */
+    uint32_t *edge_seen; /* per edge: the last sample that counted the edge, + 1 */
 } graph_builder;
 
 static uint32_t *edge_slot(graph_builder *builder, uint32_t src, uint32_t dest)
@@ -83,8 +83,8 @@ static void add_wrapping(int64_t *sum, int64_t value)
     *sum = (int64_t)((uint64_t)*sum + (uint64_t)value);
 }
 
-/* One edge counts once in a sample, however often the stack recurses over it; whether it is inlined
- * is decided by the occurrence nearest to the root. */
+/* An edge counts once in a sample, even if the stack recurses over it. The occurrence nearest to
+ * the root decides whether the edge is inlined. */
 static void count_edge(graph_builder *builder, uint32_t src, uint32_t dest, int64_t value,
                        bool inlined, uint32_t stamp)
 {
@@ -101,7 +101,7 @@ static void count_edge(graph_builder *builder, uint32_t src, uint32_t dest, int6
     edge->inlined = edge->inlined && inlined;
 }
 
-/* From the root to the leaf. A leaf that was cut out leaves its flat value to nobody. */
+/* Goes from the root to the leaf. If the leaf was cut out, no frame gets the flat value. */
 static void add_sample(graph_builder *builder, const cp_sample *sample, int64_t value,
                        uint32_t stamp)
 {
@@ -225,7 +225,8 @@ static int compare_bytes(const char *left, size_t left_length, const char *right
     return left_length < right_length ? -1 : left_length > right_length;
 }
 
-/* Frames with one label, such as two programs of one name: by all their attributes as text. */
+/* Orders frames with equal labels, such as two programs of one name, by all their attributes as
+ * text. */
 static int compare_attributes(const cp_frames *frames, const cp_frame *left, const cp_frame *right)
 {
     const cp_frame *both[2] = {left, right};

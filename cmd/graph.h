@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * graph.h: who called whom and what it cost, function by function.
+ * graph.h: the call graph of a profile: which function called which, and the cost of each.
  *
- * A graph adds the samples of a profile up over its frames (frame_table.h). It can be built again
- * over the frames that matter, so that what was cut out shows as gaps and not as wrong sums.
+ * A graph adds up the samples of a profile over its frames (frame_table.h). A report builds it a
+ * second time, with only the frames that matter: a frame that was cut out then shows as a gap, not
+ * as a wrong sum.
  *
  *   flat   samples in which the frame is the leaf
- *   cum    samples in which it occurs, once each however deep it recurses
- *   edge   samples in which src directly calls dest, or did before what lay between was cut
+ *   cum    samples in which the frame occurs, each counted once even if the frame recurses
+ *   edge   samples in which src calls dest, directly or through frames that were cut out
  *
- * Owns: its arrays; frames and profile stay the caller's.
+ * Owns: the arrays of a graph; the caller owns frames and profile.
  */
 #ifndef CP_GRAPH_H
 #define CP_GRAPH_H
@@ -42,18 +43,18 @@ typedef struct cp_graph {
     uint32_t edge_count;
 } cp_graph;
 
-/* Adds up the sample type `value_index`. `kept`, one bool per frame, or NULL for all. Edges are
- * what costs most in a large profile: without `with_edges` there are none. */
+/* Adds up the sample type `value_index` over the frames for which `kept` is true; NULL: over all.
+ * Without `with_edges` there are no edges, which cost most of the time in a large profile. */
 void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_index, const bool *kept,
                    bool with_edges);
 void cp_graph_release(cp_graph *graph);
 
 int64_t cp_graph_flat_sum(const cp_graph *graph);
 
-/* Sorts order[]: by flat or by cum value, largest first, then by label. */
+/* Sorts order[] by flat or by cum value, the largest first; equal values by label. */
 void cp_graph_sort(cp_graph *graph, bool by_cum);
 
-/* Cuts edges whose weight is below the limit. */
+/* Cuts edges whose weight is below `least`. */
 void cp_graph_cut_edges(cp_graph *graph, int64_t least);
 
 #endif

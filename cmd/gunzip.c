@@ -21,8 +21,8 @@ bool cp_gzip_is(const uint8_t *data, size_t length)
     return length >= 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
-/* Makes room for one more step, and never for more than one byte beyond the limit, which is how
- * going over it is noticed. */
+/* Makes room for one more step, but for at most limit + 1 bytes in all. The one byte shows that
+ * there are more than `limit`. */
 static void make_room(cp_bytes *out, size_t limit)
 {
     size_t wanted = out->capacity < STEP_BYTES ? STEP_BYTES : out->capacity * 2;

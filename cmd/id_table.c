@@ -30,7 +30,7 @@ void cp_ids_release(cp_ids *table)
     free(table->indices);
 }
 
-/* Consecutive ids land in consecutive slots; ids that are addresses are spread by the high half. */
+/* Consecutive ids get consecutive slots. The high half of an id spreads ids that are addresses. */
 static uint64_t id_slot(const cp_ids *table, uint64_t id)
 {
     uint64_t at = (id + (id >> 32) * 0x9e3779b97f4a7c15u) & table->mask;

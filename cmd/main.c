@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c: the entry point of cpprof: finds the verb and runs it.
+ * main.c: the entry point of cpprof. It finds the verb and runs it.
  */
 #include "message.h"
 #include "verbs.h"

@@ -20,7 +20,7 @@ typedef struct unit {
     const char *aliases[MAX_ALIASES + 1];
 } unit;
 
-/* Units of a family by rising factor, as the choice of the largest fitting one expects. */
+/* The units of a family have rising factors: the search for the largest fitting unit needs that. */
 typedef struct family {
     const char *base_name;
     double base_factor;
@@ -61,7 +61,7 @@ static const family families[] = {
 /* Longer than any alias with its plural. */
 #define MAX_UNIT_BYTES 16
 
-/* Lower case, without the plural's s: "Bytes" is "byte", but "ns" stays. */
+/* Writes the unit in lower case, without the s of a plural: "Bytes" becomes "byte"; "ns" stays. */
 static bool normalize(const char *u, char *normal)
 {
     size_t length = strlen(u);

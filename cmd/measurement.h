@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * measurement.h: values with units, as people read them: 1536 bytes are 1.50kB.
+ * measurement.h: values with units in the form that people read: 1536 bytes are 1.50kB.
  *
- * Three families of units are known (memory, time, and GCU, a unit of computing time); anything
- * else is printed as it is, and plain counts ("count", "sample", "unit") without a unit.
+ * There are three families of units: memory, time, and GCU, a unit of computing time. A value in
+ * any other unit is printed unchanged, and a plain count ("count", "sample", "unit") without a
+ * unit.
  */
 #ifndef CP_MEASUREMENT_H
 #define CP_MEASUREMENT_H
@@ -11,25 +12,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "minimum" as a target unit: the largest unit of the family in which the value is at least 1. */
+/* As a target unit, "minimum" means the largest unit of the family in which the value is at least
+ * 1. */
 #define CP_UNIT_MINIMUM "minimum"
 
-/* Converts `value`; *unit becomes the name to print behind it, often "" (static, or `to`). A
- * target of another family means the family's base unit. */
+/* Converts `value`. *unit becomes the name to print after it, often ""; it is static, or `to`. If
+ * the target is of another family, the value is converted to the base unit of its own. */
 double cp_measure_scale(int64_t value, const char *from, const char *to, const char **unit);
 
-/* "12.34ms", at most two decimals; the result is to be freed. */
+/* The value as a text such as "12.34ms", with at most two decimals; to be freed. */
 char *cp_measure_label(int64_t value, const char *from, const char *to);
 
-/* " 1.23%", six columns, of |value / total|; buffers of CP_PERCENT_BYTES. */
+/* The bytes of the buffer for |value / total| as " 1.23%", which is six columns wide. */
 #define CP_PERCENT_BYTES 32
 void cp_measure_percent(int64_t value, int64_t total, char *text);
 
-/* Are values of the two units convertible into each other? */
+/* Whether a value of one unit can be converted to the other. */
 bool cp_measure_compatible(const char *left, const char *right);
 
-/* Absolute value and double -> int64 conversion without undefined cases: what does not fit becomes
- * INT64_MIN. */
+/* The absolute value, and the conversion double -> int64, without undefined cases: a result that
+ * does not fit becomes INT64_MIN. */
 int64_t cp_measure_abs(int64_t value);
 int64_t cp_measure_truncate(double value);
 

@@ -2,7 +2,7 @@
  *
  * nameless.c: see nameless.h.
  *
- * Owns: the shares of the mappings, for the time of the call.
+ * Owns: nothing after the call.
  */
 #include "nameless.h"
 
@@ -18,7 +18,7 @@
 
 enum { FILES = 3, PERCENT = 5 };
 
-/* "[gzip]+0x4290" is a place, not a name: libpprof's word for a function without a symbol. */
+/* "[gzip]+0x4290" is a place: libpprof writes it for a function without a symbol. */
 static bool is_place(const char *name)
 {
     return name[0] == '[' && strstr(name, "]+0x") != NULL;
@@ -32,8 +32,8 @@ static bool is_nameless(const cp_profile *profile, const cp_location *location)
     return is_place(cp_profile_text(profile, profile->functions[location->lines[0].function].name));
 }
 
-/* The frame that a sample is counted for: its leaf. Of waits and allocations the leaf is the
- * function that waits or allocates, which has a name: then its caller. */
+/* The frame that a sample counts for is the leaf. In profiles of waits and allocations it is the
+ * caller of the leaf: there the leaf is the function that waits or allocates, which has a name. */
 static const cp_location *decisive(const cp_report *report, const cp_sample *sample)
 {
     const cp_location *locations = report->profile->locations;
@@ -49,7 +49,7 @@ static const cp_location *decisive(const cp_report *report, const cp_sample *sam
     return &locations[sample->locations[0]];
 }
 
-/* Adds up what falls to each mapping's nameless functions; returns the total of all samples. */
+/* Adds up the values of each mapping's nameless functions. Returns the total of all samples. */
 static double sum_up(const cp_report *report, double *shares)
 {
     const cp_profile *profile = report->profile;
@@ -83,10 +83,10 @@ static uint32_t largest(const double *shares, uint32_t count)
 
 static const char *base_of(const char *path)
 {
-    return strrchr(path, '/') + 1; /* absolute */
+    return strrchr(path, '/') + 1; /* the path is absolute */
 }
 
-/* One file, and what would name its functions; *packages collects what to install. */
+/* Prints a file and its debug package or build id. *packages collects what to install. */
 static void print_file(const cp_profile *profile, const cp_mapping *mapping, double percent,
                        char **packages)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * nameless.h: how much of a report has no names, and which packages would give them.
+ * nameless.h: advice for a report in which functions have no names: which debug packages have them.
  */
 #ifndef CP_NAMELESS_H
 #define CP_NAMELESS_H
@@ -8,10 +8,10 @@
 typedef struct cp_report cp_report;
 
 /*
- * If functions without a symbol have 5 % of the report or more, says so on standard error, once in
- * the life of the program: with the debug packages of the files that they are in, as far as dpkg's
- * records (in $CPPROF_DPKG, else /var/lib/dpkg) know these; else by their build ids. Asks no
- * network, starts no program, and looks at three files at most, those with the largest shares.
+ * If functions without a symbol have 5 % of the report or more, prints on standard error the files
+ * that these functions are in, at most three, those with the largest shares. For each file it names
+ * the debug package, if dpkg's records (in $CPPROF_DPKG, else /var/lib/dpkg) have it, else the
+ * build id. Prints at most once in the life of the program. Uses no network and starts no program.
  */
 void cp_nameless_advise(const cp_report *report);
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Large enough that the cost of malloc vanishes, small enough that a tiny profile stays tiny. */
+/* Large enough that malloc costs nothing, small enough that a tiny profile needs little memory. */
 #define BLOCK_BYTES ((size_t)256 * 1024)
 #define ALIGNMENT   _Alignof(max_align_t)
 
@@ -62,7 +62,7 @@ void cp_pool_release(cp_pool *pool)
     cp_pool_init(pool);
 }
 
-/* A block for one large piece goes behind the newest one, whose free space stays in use. */
+/* A block for one large piece goes after the newest block, whose free space stays in use. */
 static char *new_block(cp_pool *pool, size_t bytes, int behind)
 {
     cp_pool_block *block;
@@ -87,7 +87,7 @@ void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT) {
         out_of_memory();
     }
-    bytes = (bytes / ALIGNMENT + 1) * ALIGNMENT; /* never 0, so that no piece is NULL */
+    bytes = (bytes / ALIGNMENT + 1) * ALIGNMENT; /* never 0: each piece has an address of its own */
     if (bytes > BLOCK_BYTES / 4) {
         return new_block(pool, bytes, 1);
     }

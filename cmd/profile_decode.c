@@ -3,16 +3,17 @@
  * profile_decode.c: see profile_decode.h.
  *
  * A writer may put the parts of a profile in any order, and usually puts the strings last. So the
- * top level is walked four times, each time for the parts whose references are known by then:
+ * decoder walks the top level four times, each time for the parts whose references it knows by
+ * then:
  *
  *   count     how many of each part; the string table
  *   headers   sample types, period, comments; mappings; functions      -> strings
  *   places    locations and their lines                                -> mappings, functions
  *   samples   stacks, values, labels                                   -> locations
  *
- * Each reference is resolved where it is read, so that a complaint knows its byte.
+ * The decoder resolves each reference where it reads it, so that a complaint can name the byte.
  *
- * Owns: the id tables, for the time of the call.
+ * Owns: nothing after the call.
  */
 #include "profile_decode.h"
 
@@ -44,7 +45,7 @@ enum {
 };
 
 typedef struct decoder {
-    cp_wire wire; /* over the whole profile */
+    cp_wire wire; /* the whole profile */
     cp_profile *profile;
     cp_string *strings; /* by index in the file's string table */
     uint32_t string_count;
@@ -125,7 +126,7 @@ static bool count_parts(decoder *d)
 
     while (cp_wire_next(&wire, &field)) {
         if (field.number >= PROFILE_FIELDS) {
-            continue; /* a newer format: what is unknown is skipped */
+            continue; /* an unknown field of a newer format */
         }
         if (!check_type(&wire, &field)) {
             break;
@@ -334,7 +335,7 @@ static uint32_t count_fields(cp_wire wire, uint64_t number)
     uint32_t count = 0;
 
     cp_error ignored;
-    wire.error = &ignored; /* the pass that reads will complain */
+    wire.error = &ignored; /* the pass that reads the part complains */
     cp_field field;
     while (cp_wire_next(&wire, &field)) {
         count += field.number == number;
@@ -419,7 +420,7 @@ static void measure_sample(cp_wire wire, sample_sizes *sizes)
 {
     memset(sizes, 0, sizeof *sizes);
     cp_error ignored;
-    wire.error = &ignored; /* the pass that reads will complain */
+    wire.error = &ignored; /* the pass that reads the part complains */
     cp_field field;
     while (cp_wire_next(&wire, &field)) {
         if (field.number == 1) {
@@ -463,7 +464,7 @@ static bool read_values(cp_wire *wire, const cp_field *field, int64_t *values, s
     return !packed.failed;
 }
 
-/* A label without a text and without a number says nothing and is dropped. */
+/* Drops a label that has neither a text nor a number. */
 static bool read_label(decoder *d, const cp_field *outer, cp_sample *sample)
 {
     cp_wire wire = cp_wire_enter(&d->wire, outer);

@@ -3,7 +3,8 @@
  * record_parts.h: the profiles of a recording, as they arrive: in messages on a socket, or as
  * files.
  *
- *   message: "libpprof-part 1 PID STAMP NUMBER KIND OFFSET more\n" and bytes; "last" in the place of
+ *   message: "libpprof-part 1 PID STAMP NUMBER KIND OFFSET more\n" and bytes; "last" in the place
+ * of
  *            "more" completes the profile
  *   file:    PID.KIND.STAMP.NUMBER.pb.gz, complete
  *

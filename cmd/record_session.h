@@ -5,7 +5,8 @@
  * environment that tells them so, and the profile made of what arrives.
  *
  *   out/DIR/FILE          the profile, one for each kind (record_kinds.h)
- *   out/DIR/.cpprof-XXXX/ files of processes without the socket (record_parts.h); removed at the end
+ *   out/DIR/.cpprof-XXXX/ files of processes without the socket (record_parts.h); removed at the
+ * end
  *
  * While cpprof lives it has the folder locked. So the next recording knows a folder that a killed
  * cpprof left behind, and removes it.

@@ -2,13 +2,14 @@
  *
  * symbol_reader.c: see symbol_reader.h.
  *
- * libiberty hands its text over in pieces, to a function that cannot ask it to stop. So that
- * function, and the handler of a timer, leave libiberty by a jump.
+ * libiberty passes its text in pieces to a callback, which cannot ask libiberty to stop. So the
+ * callback, and the handler of a timer, leave libiberty by a jump.
  *
- *   C++    The demangler allocates nothing on this way: a jump may leave it at any place.
- *   Rust   The demangler has allocated memory only while it hands over an identifier that is not
- *          ASCII; such a piece is dropped, and the jump waits for the next one. There is a next one:
- *          whatever doubles the text of a Rust symbol writes a bracket each time.
+ *   C++    This demangler allocates no memory, so a jump may leave it at any place.
+ *   Rust   This demangler holds memory only while it passes an identifier that is not ASCII. The
+ *          callback drops such a piece and jumps at the next one. A next one always comes: a part
+ * of a
+ *          Rust symbol that multiplies the text writes a bracket each time.
  */
 #include "symbol_reader.h"
 
@@ -26,7 +27,7 @@
 enum {
     SYMBOL_BYTES = 8 * 1024,
     TEXT_BYTES = 64 * 1024,
-    TICK_US = 50 * 1000, /* the second tick during one symbol ends its reading */
+    TICK_US = 50 * 1000, /* the second tick during one symbol ends the reading */
     TOO_SLOW_MAX = 16
 };
 
@@ -53,7 +54,7 @@ static void on_tick(int signal)
     }
 }
 
-/* SA_NODEFER: after the jump the signal must not stay blocked. */
+/* With SA_NODEFER the signal does not stay blocked after the jump. */
 static void start_ticking(void)
 {
     struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_NODEFER | SA_RESTART};
