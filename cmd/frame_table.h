@@ -24,9 +24,8 @@ typedef struct cp_frames {
     const cp_profile *profile;
     cp_frame *frames;
     uint32_t count;
-    uint32_t *of_line; /* the frame of each line of each location, the innermost line first */
-    uint32_t *
-        first_of; /* per location: the index in of_line where its lines begin; one more at the end */
+    uint32_t *of_line;  /* the frame of each line of each location, the innermost line first */
+    uint32_t *first_of; /* per location, and one more: the index of its first line in of_line */
     cp_pool pool;
 } cp_frames;
 

@@ -2,10 +2,11 @@
  *
  * profile_encode.c: see profile_encode.h.
  *
- * The string table is written as it is: the table of a merged profile holds what it uses, no more.
- * Nested messages are built in one scratch buffer each, since their length comes before them.
+ * The encoder writes the string table unchanged: that of a merged profile has only the strings that
+ * the profile uses. The length of a nested message comes before it, so each is built in a scratch
+ * buffer.
  *
- * Owns: the scratch buffers, for the time of the call.
+ * Owns: nothing after the call.
  */
 #include "profile_encode.h"
 
@@ -15,8 +16,8 @@
 typedef struct encoder {
     const cp_profile *profile;
     cp_bytes *out;
-    cp_bytes message; /* the part being built */
-    cp_bytes nested;  /* a label, a line or a packed array in it */
+    cp_bytes message; /* the current part of the profile */
+    cp_bytes nested;  /* a label, a line or a packed array of that part */
 } encoder;
 
 static void close_message(encoder *e, unsigned field)

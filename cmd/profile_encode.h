@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_encode.h: a profile as the bytes of profile.proto.
+ * profile_encode.h: an encoder of profile.proto, without gzip.
  */
 #ifndef CP_PROFILE_ENCODE_H
 #define CP_PROFILE_ENCODE_H
@@ -8,7 +8,7 @@
 typedef struct cp_bytes cp_bytes;
 typedef struct cp_profile cp_profile;
 
-/* Appends the encoding, plain. Ids are 1..n in the order of the arrays. */
+/* Appends the encoded profile to *out. Ids are 1..n in the order of the arrays. */
 void cp_profile_encode(const cp_profile *profile, cp_bytes *out);
 
 #endif

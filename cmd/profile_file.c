@@ -2,7 +2,7 @@
  *
  * profile_file.c: see profile_file.h.
  *
- * Owns: the file descriptor and the raw bytes, for the time of each call.
+ * Owns: nothing after a call.
  */
 #include "profile_file.h"
 
@@ -117,7 +117,7 @@ int cp_file_put(const char *path, const cp_bytes *bytes, cp_error *error)
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
         return put_in_place(path, bytes, error);
     }
-    char *target = realpath(path, NULL); /* a symbolic link stays one */
+    char *target = realpath(path, NULL); /* a symbolic link stays a link */
     int status = put_and_rename(target ? target : path, bytes, error);
     free(target);
     return status;
@@ -125,7 +125,7 @@ int cp_file_put(const char *path, const cp_bytes *bytes, cp_error *error)
 
 /* ---- Formats ------------------------------------------------------------------------------- */
 
-/* What the first bytes look like, for somebody who gave the wrong file. */
+/* Names the format that the first bytes look like, for a user who gave the wrong file. */
 static const char *describe(const uint8_t *data, size_t length)
 {
     static const struct {

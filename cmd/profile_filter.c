@@ -2,7 +2,7 @@
  *
  * profile_filter.c: see profile_filter.h.
  *
- * Owns: expressions and per-location marks, for the time of each call.
+ * Owns: nothing after a call.
  */
 #include "profile_filter.h"
 
@@ -38,7 +38,7 @@ void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode)
     }
 }
 
-/* "scheme:..." */
+/* Whether the name is "scheme:...". */
 static bool is_url(const char *file)
 {
     size_t at = 0;
@@ -70,8 +70,8 @@ typedef struct prune {
     signed char *function_matches; /* 0 = unknown, 1 = yes, -1 = no */
 } prune;
 
-/* Where the parameter list of a demangled name begins; names like "operator()" and "(anonymous
- * namespace)::f" contain parentheses that are none. */
+/* The length of a demangled name without its parameter list. The parentheses of "operator()" and
+ * "(anonymous namespace)::f" are part of the name. */
 static size_t bare_length(const char *name)
 {
     static const char *const reserved[] = {"(anonymous namespace)", "operator()"};
@@ -102,7 +102,7 @@ static bool function_is_dropped(prune *p, uint32_t index)
     size_t length;
     if (*known == 0) {
         name = cp_profile_text(p->profile, p->profile->functions[index].name);
-        name += name[0] == '.'; /* entry points of some PowerPC programs */
+        name += name[0] == '.'; /* the entry points of some PowerPC programs */
         length = bare_length(name);
         *known = *name && cp_regex_match(p->drop, name, length) &&
                          !(p->keep && cp_regex_match(p->keep, name, length))
@@ -114,7 +114,7 @@ static bool function_is_dropped(prune *p, uint32_t index)
 
 enum { KEPT = 0, PRUNED, PRUNED_BENEATH };
 
-/* Cuts the inlined frames of a location from the outermost match inwards. */
+/* Cuts the outermost matching frame of a location, and all frames that are inlined into it. */
 static unsigned char prune_location(prune *p, cp_location *location)
 {
     for (uint32_t i = location->line_count; i-- > 0;) {
@@ -133,7 +133,7 @@ static unsigned char prune_location(prune *p, cp_location *location)
 
 static void prune_sample(const unsigned char *marks, cp_sample *sample)
 {
-    bool found_user = false; /* a frame that stays, on the way from the root */
+    bool found_user = false; /* a frame that stays was found, on the way from the root */
 
     for (uint32_t i = sample->location_count; i-- > 0;) {
         unsigned char mark = marks[sample->locations[i]];
@@ -166,7 +166,7 @@ static void prune_all(prune *p)
     free(marks);
 }
 
-/* The expression must match the whole name. */
+/* Compiles an expression that has to match the whole name. */
 static cp_regex *compile_whole(const cp_profile *profile, cp_string pattern)
 {
     cp_pool pool;

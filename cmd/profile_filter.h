@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_filter.h: choosing which frames and which samples of a profile are looked at.
+ * profile_filter.h: the choice of the frames and samples that a report shows.
  *
- * These change the profile in place, in the order in which a report applies them.
+ * The functions change the profile in place. A report calls them in the order in which they are
+ * listed here.
  */
 #ifndef CP_PROFILE_FILTER_H
 #define CP_PROFILE_FILTER_H
@@ -15,31 +16,28 @@ typedef struct cp_profile cp_profile;
 typedef struct cp_regex cp_regex;
 
 /* Gives each function the short name that reports show (demangle.h), unless the profile's writer
- * set a name that differs from the symbol. */
+ * gave it a name other than the symbol. */
 void cp_profile_demangle(cp_profile *profile);
 
-/* The same in another mode, in which the symbol goes before what the writer has set. */
+/* cp_profile_demangle_as() does so in any mode. In modes other than SIMPLE the symbol has
+ * precedence over the writer's name. */
 void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode);
 
-/* Forgets file names that are URLs: they say where a profile came from, not which program ran. */
+/* Removes file names that are URLs: such a name is where the profile came from, not the program. */
 void cp_profile_forget_urls(cp_profile *profile);
 
-/*
- * Applies the profile's own drop_frames and keep_frames: seen from the root, a frame that matches
- * the first and not the second is removed with everything it called. Frames at the root are never
- * removed. Expressions that are invalid are ignored, as the profile's writer meant no harm.
- */
+/* Applies the profile's own drop_frames and keep_frames. From the root on, the first frame that
+ * matches drop_frames and not keep_frames is removed with all frames that it called. A frame at the
+ * root is never removed. An invalid expression is ignored: the user cannot mend it. */
 void cp_profile_prune(cp_profile *profile);
 
 typedef struct cp_focus_result {
-    bool focus_matched, ignore_matched; /* any location, whether sampled or not */
+    bool focus_matched, ignore_matched; /* any location, in a sample or not */
 } cp_focus_result;
 
-/*
- * Keeps the samples in which some frame matches `focus` and none matches `ignore`; NULL means all
- * and none. A frame matches with its function, its source file or its program. Samples without
- * any frame are dropped.
- */
+/* Keeps the samples in which some frame matches `focus` and no frame matches `ignore`. NULL as
+ * `focus` matches every frame, as `ignore` none. A frame matches by its function, its source file
+ * or its program. Samples without frames are dropped. */
 cp_focus_result cp_profile_focus(cp_profile *profile, cp_regex *focus, cp_regex *ignore);
 
 #endif

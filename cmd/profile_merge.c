@@ -2,14 +2,14 @@
  *
  * profile_merge.c: see profile_merge.h.
  *
- * Each kind of part has a table from its content to its index in the result, and, for the source
- * at hand, a table from the source's index to the result's. Parts are moved when a sample first
- * needs them, so that the result is in the order of first use.
+ * Each kind of part has a table from its content to its index in the result. A second table leads
+ * from the index in the current source to the index in the result. A part is copied when a sample
+ * first needs it, so the result is in the order of first use.
  *
  *   sample --locations--> location --mapping, functions--> ...
  *     each: seen in this source? -> its index; equal content known? -> that index; else append
  *
- * Owns: the tables, for the time of the call.
+ * Owns: nothing after a call.
  */
 #include "profile_merge.h"
 
@@ -23,7 +23,7 @@
 
 #define NOT_YET UINT32_MAX
 
-/* Hash table of indices; the content is compared by the caller. */
+/* A hash table of indices. Its user compares the contents. */
 typedef struct index_table {
     uint32_t *slots; /* index + 1, or 0 */
     uint64_t *hashes;
@@ -35,11 +35,12 @@ typedef struct merger {
     cp_profile *result;
     index_table samples, locations, functions, mappings;
 
-    const cp_profile *source; /* at hand */
-    cp_string *string_of;     /* its strings in the result, or NOT_YET; likewise below */
+    const cp_profile *source; /* the current one */
+    /* Per part of the source: the part in the result, or NOT_YET. */
+    cp_string *string_of;
     uint32_t *location_of, *function_of, *mapping_of;
 
-    uint32_t *stack; /* room for the deepest one, and for the most labels */
+    uint32_t *stack; /* room for the deepest stack, and for the most labels */
     cp_label *labels;
     cp_line *lines;
 } merger;
@@ -88,7 +89,7 @@ static void index_table_add(index_table *table, uint64_t hash, uint32_t index)
     index_table_put(table, hash, index);
 }
 
-/* The candidates for a hash, one after the other: *at starts as the hash. */
+/* Steps through the candidates for a hash. *at starts as the hash. */
 static bool index_table_next(const index_table *table, uint64_t hash, uint64_t *at, uint32_t *index)
 {
     for (;; ++*at) {
@@ -118,7 +119,7 @@ static cp_string move_string(merger *m, cp_string string)
     return *moved;
 }
 
-/* Programs are the same if they are equally long in pages: the end of a mapping is not exact. */
+/* The length in whole pages: the end of a mapping is not exact. */
 static uint64_t mapping_pages(const cp_mapping *mapping)
 {
     return (mapping->limit - mapping->start + 0xfff) / 0x1000;
@@ -425,7 +426,7 @@ static void close_source(merger *m)
 static void merge_source(merger *m, const cp_profile *source)
 {
     open_source(m, source);
-    /* The first mapping is the program itself, whatever the first sample hits. */
+    /* The first mapping is the program, whatever mapping the first sample is in. */
     if (m->result->mapping_count == 0 && source->mapping_count > 0) {
         move_mapping(m, 0);
     }
@@ -536,8 +537,10 @@ static bool has_comment(const cp_profile *profile, const char *text)
     return false;
 }
 
-/* The library's comments count what one profile has ("of 6351 samples ..."): in a sum it has to be
- * said of how many profiles that is true. Others are kept as they are, each once. */
+/*
+ * A comment of the library counts what is in one profile ("of 6351 samples ..."). In a sum, the
+ * comment is preceded by the number of profiles that have it. Other comments are kept, each once.
+ */
 static void label_comments(cp_profile *result, cp_profile *const *sources, size_t count)
 {
     for (uint32_t i = 0; i < result->comment_count; i++) {
@@ -562,7 +565,7 @@ static void label_comments(cp_profile *result, cp_profile *const *sources, size_
 
 /* ---- Merge --------------------------------------------------------------------------------- */
 
-/* Room for the case that nothing is shared. */
+/* Allocates enough for sources that share nothing. */
 static void allocate(cp_profile *result, cp_profile *const *sources, size_t count)
 {
     size_t samples = 0, mappings = 0, locations = 0, functions = 0, comments = 0;
@@ -606,7 +609,7 @@ static cp_profile *merge_all(cp_profile *const *sources, size_t count)
     for (uint32_t i = 0; i < m.result->sample_count; i++) {
         zero = zero || is_zero(m.result, &m.result->samples[i]);
     }
-    if (zero) { /* values that cancelled out: once more, to leave out what only they used */
+    if (zero) { /* a second merge leaves out the parts that only these samples used */
         cp_profile *once_more = merge_all(&m.result, 1);
         cp_profile_free(m.result);
         return once_more;

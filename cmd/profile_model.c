@@ -2,7 +2,7 @@
  *
  * profile_model.c: see profile_model.h.
  *
- * Owns: the profile itself; its pool holds the rest.
+ * Owns: the profile; the rest is in its pool.
  */
 #include "profile_model.h"
 
@@ -37,8 +37,8 @@ static bool label_after(const cp_profile *profile, const cp_label *left, const c
     return strcmp(cp_profile_text(profile, left->key), cp_profile_text(profile, right->key)) > 0;
 }
 
-/* Merges the sorted runs [0, middle) and [middle, count), through `spare`,
- * keeping ties in order. */
+/* Merges the sorted runs [0, middle) and [middle, count), by way of `spare`. The order of equal
+ * labels stays. */
 static void merge_runs(const cp_profile *profile, cp_label *labels, uint32_t middle, uint32_t count,
                        cp_label *spare)
 {
@@ -72,7 +72,7 @@ void cp_profile_sort_labels(const cp_profile *profile, cp_label *labels, uint32_
         ordered++;
     }
     if (ordered >= count) {
-        return; /* as good writers leave them */
+        return; /* most writers sort them */
     }
     cp_label *spare = cp_heap_alloc(count, sizeof *spare);
     merge_sort(profile, labels, count, spare);
@@ -101,7 +101,7 @@ static int64_t find_type(const cp_profile *profile, const char *name)
     return -1;
 }
 
-/* A whole decimal number, sign allowed. */
+/* Reads a whole decimal number, with or without a sign. */
 static bool parse_index(const char *text, long *index)
 {
     if (*text != '-' && *text != '+' && (*text < '0' || *text > '9')) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_model.h: a profile in memory, as the verbs see it.
+ * profile_model.h: a profile in memory.
  *
- * The shape is that of profile.proto with the ids resolved: what points to a mapping, location or
- * function holds its index in the array here, so that a profile that was read is consistent by
- * construction. Strings are numbers of the profile's own table (string_pool.h).
+ * The model has the shape of profile.proto, but a reference to a mapping, location or function is
+ * an index into the array here. So every profile that was read is consistent. A string is a number
+ * in the profile's own table (string_pool.h).
  *
  *   sample -> location -> line -> function
  *      |         '-> mapping
  *      '-> labels, values (one for each sample type)
  *
- * Owns: everything reachable from a profile lies in its pool; verbs may change it in place.
+ * Owns: everything reachable from a profile is in the profile's pool. Verbs may change it in place.
  */
 #ifndef CP_PROFILE_MODEL_H
 #define CP_PROFILE_MODEL_H
@@ -51,11 +51,11 @@ typedef struct cp_location {
     bool folded;
 } cp_location;
 
-/* Labels of a sample are sorted by key; text labels come before numeric ones. Values of one key
- * keep their order. */
+/* The labels of a sample are sorted by key, text labels before numeric ones. Labels with one key
+ * stay in the writer's order. */
 typedef struct cp_label {
     cp_string key;
-    cp_string text; /* the value; of a numeric label: the unit, or the empty string */
+    cp_string text; /* the value; in a numeric label the unit, or the empty string */
     int64_t number;
     bool numeric;
 } cp_label;
@@ -86,7 +86,7 @@ typedef struct cp_profile {
 } cp_profile;
 
 cp_profile *cp_profile_new(void);
-/* NULL is allowed. */
+/* Frees a profile; NULL is allowed. */
 void cp_profile_free(cp_profile *profile);
 
 static inline const char *cp_profile_text(const cp_profile *profile, cp_string string)
@@ -94,18 +94,16 @@ static inline const char *cp_profile_text(const cp_profile *profile, cp_string s
     return cp_strings_get(&profile->strings, string);
 }
 
-/* Puts labels into the order that cp_label promises. */
+/* Sorts labels into the order that cp_label describes. */
 void cp_profile_sort_labels(const cp_profile *profile, cp_label *labels, uint32_t count);
 
-/* Gives a profile without mappings one nameless mapping that holds all its locations, so that it
- * merges with others as one program. */
+/* Gives a profile without mappings one mapping without a name, for all locations, so that it merges
+ * with other profiles as one program. */
 void cp_profile_ensure_mapping(cp_profile *profile);
 
-/*
- * Finds the sample type that `name` means: a type, "inuse_" and a type, an index from 0, or NULL
- * for the profile's default (the last one if it names none). Returns the index or -1 if there is
- * no such type.
- */
+/* Finds a sample type. `name` is a type, "inuse_" and a type, an index from 0, or NULL for the
+ * profile's default (the last type if the profile names none). Returns the index, or -1 if there is
+ * no such type. */
 int64_t cp_profile_sample_index(const cp_profile *profile, const char *name);
 
 #endif

@@ -41,7 +41,7 @@ void cp_profile_scale(cp_profile *profile, const double *ratios)
     profile->sample_count = kept;
 }
 
-/* "sample" and "samples" are one type. */
+/* Whether the types are equal but for a plural's s: "sample" and "samples" are one type. */
 static bool similar_types(const char *left, const char *right)
 {
     size_t a = strlen(left), b = strlen(right);
@@ -56,7 +56,8 @@ static const cp_value_type *nth_type(const cp_profile *profile, int64_t index)
     return index < 0 ? &profile->period_type : &profile->sample_types[index];
 }
 
-/* Stores the finest unit among the profiles' index-th types (-1: period types) in *unit. */
+/* Stores the finest unit of the sample type `index` among the profiles in *unit. -1: of the period
+ * type. */
 static int finest_unit(cp_profile *const *profiles, size_t count, int64_t index, const char **unit,
                        cp_error *error)
 {

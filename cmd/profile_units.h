@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_units.h: multiplying the values of profiles, and giving several profiles the same units.
+ * profile_units.h: conversion of several profiles to the same units.
  */
 #ifndef CP_PROFILE_UNITS_H
 #define CP_PROFILE_UNITS_H
@@ -10,12 +10,12 @@
 typedef struct cp_error cp_error;
 typedef struct cp_profile cp_profile;
 
-/* Brings the values of each sample type to the finest unit among the profiles. Returns 0, or -1
+/* Converts the values of each sample type to the finest unit among the profiles. Returns 0, or -1
  * with a sentence if a type differs. */
 int cp_profile_align_units(cp_profile *const *profiles, size_t count, cp_error *error);
 
-/* Multiplies the values of each sample type by its ratio, rounding; drops samples that this makes
- * zero. */
+/* Multiplies the values of each sample type by its ratio, and rounds them. Drops the samples that
+ * become zero. */
 void cp_profile_scale(cp_profile *profile, const double *ratios);
 
 #endif

@@ -79,7 +79,7 @@ bool cp_wire_varint(cp_wire *wire, uint64_t *value)
                         "expected a number of at most 10 bytes, found a longer one");
 }
 
-/* Numbers that must be there: the end of the message is a failure. */
+/* Reads a number that must be there: the end of the message is a failure. */
 static bool need_varint(cp_wire *wire, uint64_t *value, const char *what)
 {
     if (!wire->failed && wire->at == wire->end) {

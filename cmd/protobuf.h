@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * protobuf.h: the protobuf encoding, one field at a time, in both directions.
+ * protobuf.h: a reader and a writer of protobuf fields.
  *
- * A reader walks the fields of one message inside a buffer; nested messages get a reader of their
- * own over the same buffer, so that every complaint carries the offset from the buffer's start. The
- * first failure sticks: from then on cp_wire_next() returns false, and the caller checks `failed`
- * once at the end. A writer is a growing array of bytes.
+ * A reader walks the fields of one message inside a buffer. A nested message gets a reader of its
+ * own over the same buffer, so that every complaint has the offset from the buffer's start. The
+ * first failure sticks: after it, cp_wire_next() returns false, and the caller checks `failed` once
+ * at the end. A writer is a growing array of bytes.
  *
  *   field = varint(number << 3 | type) + payload
  *   type 0: varint   1: 8 bytes   2: varint length + bytes   5: 4 bytes
@@ -22,8 +22,8 @@ typedef struct cp_error cp_error;
 enum { CP_WIRE_VARINT = 0, CP_WIRE_FIXED64 = 1, CP_WIRE_BYTES = 2, CP_WIRE_FIXED32 = 5 };
 
 typedef struct cp_wire {
-    const uint8_t *start;    /* of the whole buffer: offsets count from here */
-    const uint8_t *at, *end; /* what is left of this message */
+    const uint8_t *start;    /* of the whole buffer; offsets count from here */
+    const uint8_t *at, *end; /* the rest of this message */
     cp_error *error;
     bool failed;
 } cp_wire;
@@ -38,23 +38,25 @@ typedef struct cp_field {
 } cp_field;
 
 void cp_wire_init(cp_wire *wire, const uint8_t *data, size_t length, cp_error *error);
-/* A reader of the message that `field` of `outer` holds. */
+/* Returns a reader of the message in `field` of `outer`. */
 cp_wire cp_wire_enter(cp_wire *outer, const cp_field *field);
 
 /* Reads the next field; false at the end of the message or after a failure. */
 bool cp_wire_next(cp_wire *wire, cp_field *field);
 
-/* Reads a bare varint, as packed arrays hold them; false at the end or after a failure. */
+/* Reads an element of a packed array of varints; false at the end or after a failure. */
 bool cp_wire_varint(cp_wire *wire, uint64_t *value);
 
 /* Fails unless the field has that type. */
 bool cp_wire_expect(cp_wire *wire, const cp_field *field, unsigned type, const char *what);
 
-/* Records "byte OFFSET: expected ..., found ..." unless something failed before; returns false. */
+/*
+ * Records "byte OFFSET: expected ..., found ..." if it is the first failure. Always returns false.
+ */
 bool cp_wire_fail(cp_wire *wire, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* How many varints end in these bytes: an upper bound of a packed array's length. */
+/* The number of varints that end in these bytes: an upper bound of a packed array's length. */
 size_t cp_wire_count_varints(const uint8_t *data, size_t length);
 
 typedef struct cp_bytes {
@@ -65,9 +67,9 @@ typedef struct cp_bytes {
 void cp_bytes_release(cp_bytes *bytes);
 void cp_bytes_append(cp_bytes *bytes, const void *data, size_t length);
 void cp_bytes_varint(cp_bytes *bytes, uint64_t value);
-/* A varint field; zero is left out, as proto3 does. */
+/* Appends a varint field; proto3 leaves out zero. */
 void cp_bytes_number(cp_bytes *bytes, unsigned field, uint64_t value);
-/* A length-delimited field; an empty one is written too. */
+/* Appends a length-delimited field, also an empty one. */
 void cp_bytes_field(cp_bytes *bytes, unsigned field, const void *data, size_t length);
 
 #endif

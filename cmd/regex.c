@@ -25,7 +25,7 @@ typedef struct cp_regex {
 
 #define OPTIONS (PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY)
 
-/* Long expressions are cut to a window around the fault so that the caret stays in sight. */
+/* A long expression is cut to a window around the error, so that the caret stays visible. */
 static void explain(const char *pattern, size_t fault, int code, cp_error *error)
 {
     const size_t window = 60;
@@ -46,7 +46,7 @@ static pcre2_code *compile(const char *pattern, int *code, size_t *fault)
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
 
     if (context) {
-        pcre2_set_newline(context, PCRE2_NEWLINE_LF); /* what "." does not match */
+        pcre2_set_newline(context, PCRE2_NEWLINE_LF); /* "." does not match it */
     }
     pcre2_code *compiled;
     compiled =
@@ -65,7 +65,7 @@ cp_regex *cp_regex_compile(const char *pattern, cp_error *error)
         explain(pattern, fault, code, error);
         return NULL;
     }
-    pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* only faster; may be refused */
+    pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* only for speed; it may fail */
     cp_regex *regex = cp_heap_alloc(1, sizeof *regex);
     regex->code = compiled;
     regex->match = pcre2_match_data_create(1, NULL);

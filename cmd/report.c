@@ -2,7 +2,7 @@
  *
  * report.c: see report.h.
  *
- * Owns: frames and graphs while a report is made.
+ * Owns: intermediate graphs, until a report is ready.
  */
 #include "report.h"
 
@@ -56,7 +56,7 @@ int cp_report_load(const char *path, const char *base, cp_demangle_mode mode, cp
             return -1;
         }
     } else {
-        cp_profile_merge(&source, 1, out, error); /* one profile always fits itself */
+        cp_profile_merge(&source, 1, out, error); /* cannot fail: there is only one profile */
         cp_profile_free(source);
     }
     cp_profile_demangle_as(*out, mode);
@@ -130,8 +130,7 @@ static int64_t fraction_of(int64_t value, double fraction)
     return cp_measure_abs(cp_measure_truncate((double)value * fraction));
 }
 
-/* Builds the graph again over the first `count` nodes of its order and says in `kept` which they
- * are. */
+/* Builds the graph again over the first `count` nodes of its order, and marks these in `kept`. */
 static void rebuild(cp_report *report, uint32_t count, bool **kept)
 {
     cp_graph *graph = &report->graph;
@@ -145,8 +144,8 @@ static void rebuild(cp_report *report, uint32_t count, bool **kept)
     cp_graph_init(graph, &report->frames, report->value_index, *kept, false);
 }
 
-/* Moves the frames whose cum value reaches the limit to the front of the order;
- * returns how many. */
+/* Moves the frames with a cum value of at least `least` to the front of the order. Returns how many
+ * these are. */
 static uint32_t partition(cp_graph *graph, int64_t least)
 {
     uint32_t kept = 0;
@@ -159,7 +158,7 @@ static uint32_t partition(cp_graph *graph, int64_t least)
     return kept;
 }
 
-/* Leaves out the frames that are too small, then those beyond the limit on rows. */
+/* Leaves out the frames that are too small, then the frames beyond the limit on rows. */
 static void trim_graph(cp_report *report, int64_t sum, bool **kept)
 {
     const cp_report_options *options = report->options;
@@ -181,7 +180,8 @@ static void trim_graph(cp_report *report, int64_t sum, bool **kept)
     }
 }
 
-/* Edges are only looked at for the marks of inlined functions, and only once all is trimmed. */
+/* Builds the edges only for the last graph, and only if functions are inlined: the edges show
+ * which. */
 static void build_graph(cp_report *report)
 {
     cp_graph *graph = &report->graph;
@@ -200,7 +200,7 @@ static void build_graph(cp_report *report)
     free(kept);
 }
 
-/* The unit in which the smallest value that is shown is still readable, for all rows alike. */
+/* Chooses one unit for all rows: the one in which the smallest value shown is still readable. */
 static void choose_unit(cp_report *report)
 {
     const cp_graph *graph = &report->graph;
@@ -224,7 +224,7 @@ static void choose_unit(cp_report *report)
     const char *total_unit;
     cp_measure_scale(report->total, report->sample_unit, CP_UNIT_MINIMUM, &total_unit);
     const char *unit = least_unit;
-    /* Two decimals show a hundredth: the unit may be larger by that much. */
+    /* Two decimals show a hundredth, so the unit may be a hundred times as large. */
     if (strcmp(least_unit, total_unit) != 0 && (int64_t)((uint64_t)least * 100) < report->total) {
         cp_measure_scale((int64_t)((uint64_t)least * 100), report->sample_unit, CP_UNIT_MINIMUM,
                          &unit);
@@ -281,7 +281,7 @@ static void print_file(const cp_report *report, FILE *out)
             begin--;
         }
         if (begin == end && end > 0) {
-            begin = end - 1; /* nothing but a slash; a name that begins with a NUL is empty */
+            begin = end - 1; /* only slashes; a name that begins with a NUL stays empty */
         }
         fprintf(out, "File: %.*s\n", (int)(end - begin), file + begin);
     }
@@ -333,7 +333,7 @@ void cp_report_print_profile(const cp_report *report, FILE *out)
     print_file(report, out);
     for (uint32_t i = 0; i < profile->comment_count; i++) {
         const char *comment = cp_profile_text(profile, profile->comments[i]);
-        if (comment[0] != '#') { /* meant for programs */
+        if (comment[0] != '#') { /* comments with '#' are for programs */
             fprintf(out, "%s\n", comment);
         }
     }
@@ -420,7 +420,9 @@ static const char *inline_mark(const cp_graph *graph, const cp_node *node)
     return called ? " (partial-inline)" : " (inline)";
 }
 
-/* Right-aligned in ten columns, counted in characters: units may be any UTF-8. */
+/*
+ * Prints the value right-aligned in ten columns. Columns are characters: a unit may be any UTF-8.
+ */
 static void print_value(const cp_report *report, int64_t value, FILE *out)
 {
     enum { COLUMNS = 10 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * string_pool.c: see string_pool.h. Linear probing, at most half full.
+ * string_pool.c: see string_pool.h. The index is an open hash table, at most half full.
  *
  * Owns: entries and slots.
  */
@@ -13,8 +13,8 @@
 
 #define FIRST_CAPACITY 64u
 
-/* Multiply-and-fold over 8-byte words, each folded by its own multiplication so that the order of
- * the words matters. Not a defence against chosen collisions: profiles are read, not served. */
+/* Folds in one 8-byte word after the other, each by a multiplication of its own, so that the order
+ * of the words matters. The hash is no defence against chosen collisions. */
 uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
 {
     const unsigned char *bytes = data;
@@ -52,7 +52,7 @@ void cp_strings_release(cp_strings *strings)
     memset(strings, 0, sizeof *strings);
 }
 
-/* The slot that holds the string, or the empty one where it belongs. */
+/* The slot of the string, or the empty slot where the string belongs. */
 static uint32_t *find_slot(const cp_strings *strings, const char *data, size_t length,
                            uint64_t hash)
 {

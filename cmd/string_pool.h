@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * string_pool.h: every string of a profile once, named by a small number.
+ * string_pool.h: a table with every string of a profile once, under a small number.
  *
- * Two strings of one table are equal if and only if their numbers are, which makes names cheap to
- * compare and to group by. Number 0 is always the empty string, as in profile.proto. Strings may
- * hold any bytes, zero bytes included; a NUL follows the last one.
+ * Two strings of one table are equal if and only if their numbers are: names are cheap to compare
+ * and to group. Number 0 is the empty string, as in profile.proto. A string may have any bytes,
+ * also zero bytes; a NUL follows its last byte.
  *
- * Owns: the index; the bytes are copied into the pool that the table was initialised with.
+ * Owns: the index. The bytes are copied into the pool of cp_strings_init().
  */
 #ifndef CP_STRING_POOL_H
 #define CP_STRING_POOL_H
@@ -36,7 +36,7 @@ void cp_strings_init(cp_strings *strings, cp_pool *pool);
 void cp_strings_release(cp_strings *strings);
 
 cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length);
-/* The same for a C string. */
+/* cp_strings_put() does the same with a C string. */
 cp_string cp_strings_put(cp_strings *strings, const char *text);
 
 static inline const char *cp_strings_get(const cp_strings *strings, cp_string string)
@@ -49,7 +49,7 @@ static inline size_t cp_strings_length(const cp_strings *strings, cp_string stri
     return strings->entries[string].length;
 }
 
-/* 64-bit hash of bytes; `seed` chains several pieces. */
+/* The 64-bit hash of some bytes. For several pieces, the hash of one is the seed of the next. */
 uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed);
 
 #endif
