@@ -140,7 +140,7 @@ static void print_advice(const cp_profile *profile, double *shares, double namel
 
 void cp_nameless_advise(const cp_report *report)
 {
-    static bool said;
+    static bool advised;
     const cp_profile *profile = report->profile;
     double *shares = cp_heap_alloc((size_t)profile->mapping_count + 1, sizeof *shares);
     double total = sum_up(report, shares), nameless = 0;
@@ -148,8 +148,8 @@ void cp_nameless_advise(const cp_report *report)
     for (uint32_t i = 0; i < profile->mapping_count; i++) {
         nameless += shares[i];
     }
-    if (!said && total > 0 && 100 * nameless >= PERCENT * total) {
-        said = true;
+    if (!advised && total > 0 && 100 * nameless >= PERCENT * total) {
+        advised = true;
         print_advice(profile, shares, nameless, total);
     }
     free(shares);

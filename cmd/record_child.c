@@ -2,7 +2,7 @@
  *
  * record_child.c: see record_child.h.
  *
- * Owns: the child process; the blocked signals.
+ * Owns: the child process, and the blocked signals.
  */
 #include "record_child.h"
 
@@ -26,11 +26,11 @@
 
 enum { TICK_MS = 500, SHORT_TICK_MS = 20 };
 
-/* Signals that are meant for the command when somebody sends them to cpprof. */
+/* Signals that somebody sends to cpprof but means for the command. */
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGQUIT,  SIGHUP, SIGUSR1,
                                 SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP};
 
-/* What is taken with sigtimedwait(): these, and news of the child. */
+/* The signals that sigtimedwait() takes: those that are passed on, and SIGCHLD. */
 static void fill_waited(sigset_t *set)
 {
     sigemptyset(set);
@@ -42,8 +42,8 @@ static void fill_waited(sigset_t *set)
 
 /* ---- Start --------------------------------------------------------------------------------- */
 
-/* Blocked too: SIGPIPE and SIGTTOU, so that a closed or busy terminal cannot end cpprof before it
- * has passed the command's status on. */
+/* SIGPIPE and SIGTTOU are blocked too: a closed or busy terminal must not end cpprof before it has
+ * passed on the command's status. */
 static void block_signals(cp_child *child)
 {
     sigset_t set;
@@ -52,7 +52,7 @@ static void block_signals(cp_child *child)
     sigaddset(&set, SIGPIPE);
     sigaddset(&set, SIGTTOU);
     sigprocmask(SIG_BLOCK, &set, &child->mask);
-    /* With SIGCHLD ignored the kernel would throw the exit status away. */
+    /* If SIGCHLD is ignored, the kernel drops the exit status. */
     struct sigaction standard;
     memset(&standard, 0, sizeof standard);
     standard.sa_handler = SIG_DFL;
@@ -65,8 +65,8 @@ static void unblock_signals(const cp_child *child)
     sigprocmask(SIG_SETMASK, &child->mask, NULL);
 }
 
-/* In the new process: everything as cpprof found it, then the command. Reports a failure through
- * the pipe, which a successful exec closes. */
+/* Runs in the new process: restores everything as cpprof found it, then executes the command.
+ * Reports a failure through the pipe, which a successful exec closes. */
 static _Noreturn void become(const cp_child *child, char *const *argv, char *const *environment,
                              int report)
 {
@@ -79,7 +79,7 @@ static _Noreturn void become(const cp_child *child, char *const *argv, char *con
     _exit(127);
 }
 
-/* The errno of a failed exec, or 0. */
+/* Returns the errno of a failed exec, or 0. */
 static int read_report(int report)
 {
     int reason = 0;
@@ -148,7 +148,7 @@ char *cp_child_stat(pid_t pid, char line[CP_CHILD_STAT_BYTES])
     return name_end ? name_end + 1 : NULL;
 }
 
-/* The letter of a thread, or of a process, which is that of its first thread; 0 if it is gone. */
+/* The letter of a task's state; that of a process is its first thread's. 0 if the task is gone. */
 static int state_of(pid_t task)
 {
     char line[CP_CHILD_STAT_BYTES];
@@ -157,7 +157,7 @@ static int state_of(pid_t task)
     return state && state[0] == ' ' ? state[1] : 0;
 }
 
-/* All threads stop together, but one that has ended is a zombie until the others have. */
+/* All threads stop together. But a thread that has ended is a zombie until the others end. */
 static bool has_stopped_thread(pid_t pid)
 {
     bool found = false;
@@ -182,11 +182,9 @@ static bool is_stopped(pid_t pid)
     return state == 'T' || (state == 'Z' && has_stopped_thread(pid));
 }
 
-/*
- * A signal that came from the kernel is the terminal's: the foreground process group has it, which
- * the command belongs to unless it left. One that the command itself sent to its group needs no
- * echo. Continuing a command that runs would only start its handler twice.
- */
+/* A signal from the kernel is the terminal's: the foreground process group gets it, and so does the
+ * command, unless it left the group. A signal that the command sent to its own group needs no echo.
+ * SIGCONT to a running command would only run its handler a second time. */
 static bool is_for_child(const cp_child *child, const siginfo_t *info)
 {
     if (info->si_signo == SIGCONT) {
@@ -205,8 +203,7 @@ static void pass_on(const cp_child *child, const siginfo_t *info)
     }
 }
 
-/* Stops cpprof by the same signal, so that the shell says the same;
- * returns when it is continued. */
+/* Stops cpprof by the same signal, so that the shell reports the same. Returns after SIGCONT. */
 static void stop_alike(int number)
 {
     struct sigaction standard;
@@ -224,8 +221,8 @@ static void stop_alike(int number)
     sigaction(number, &inherited, NULL);
 }
 
-/* Stops of job control are the shell's business; one by SIGSTOP is between the command and whoever
- * sent it, who will not know that cpprof has to be continued as well. */
+/* Only after a signal of job control does cpprof stop too, for the shell. The sender of SIGSTOP
+ * would not know that it has to continue cpprof as well. */
 static bool is_job_control(int number)
 {
     return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
@@ -245,17 +242,17 @@ static void remember_name(cp_child *child)
     fclose(file);
 }
 
-/* From its entry in /proc, as remember_name(). The 14th to the 17th field; the first two are before
- * the line. */
+/* Reads the 14th to the 17th field of /proc/PID/stat, as remember_name() does; the first two fields
+ * are before `fields`. */
 static void remember_times(cp_child *child)
 {
     char line[CP_CHILD_STAT_BYTES];
     const char *fields = cp_child_stat(child->pid, line);
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
 
-    /* NOLINTNEXTLINE(cert-err34-c): the kernel wrote them */
     unsigned long user, system;
     long children_user, children_system;
+    /* NOLINTNEXTLINE(cert-err34-c): the kernel wrote them */
     if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
                           &user, &system, &children_user, &children_system) != 4) {
         return;
@@ -264,7 +261,7 @@ static void remember_times(cp_child *child)
     child->children_seconds = (double)(children_user + children_system) * tick;
 }
 
-/* Takes all news of the child; true once it has ended. */
+/* Takes all changes of the child's state; true after its end. */
 static bool has_ended(cp_child *child, cp_child_watcher *watcher, void *ctx)
 {
     siginfo_t info;
@@ -279,7 +276,7 @@ static bool has_ended(cp_child *child, cp_child_watcher *watcher, void *ctx)
         }
         if (info.si_code != CLD_STOPPED) {
             remember_times(child);
-            remember_name(child); /* its entry in /proc is there until it is waited for */
+            remember_name(child); /* before waitpid() removes its entry in /proc */
             waitpid(child->pid, &child->status, 0);
             return true;
         }
@@ -293,8 +290,8 @@ static bool has_ended(cp_child *child, cp_child_watcher *watcher, void *ctx)
     }
 }
 
-/* Until there is a signal to be taken, a message, or (with `ticks`) it is time for the watcher.
- * Where no more descriptors are to be had, the signals are looked for now and then. */
+/* Waits for a signal, a message or (with `ticks`) the next call of the watcher. If no signalfd can
+ * be opened, the caller looks for signals at each timeout. */
 static void wait_for_news(int signals, int messages, bool ticks)
 {
     struct pollfd wanted[] = {{.fd = signals, .events = POLLIN},
@@ -344,8 +341,8 @@ _Noreturn void cp_child_end_alike(const cp_child *child, int otherwise)
     }
     int number = WTERMSIG(child->status);
     sigset_t only;
-    /* The command may have left a core; cpprof's own would only be in its way. A core_pattern that
-     * is a pipe ignores the limit, but not the flag. */
+    /* cpprof's core would replace the one that the command may have left. A core_pattern that is a
+     * pipe ignores the limit, but not the flag. */
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0);
     struct sigaction standard;

@@ -22,7 +22,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* As the kernel: a script may be another script's interpreter, but not forever. */
+/* The kernel's limit: a script may be the interpreter of another script, and so on. */
 #define MAX_INTERPRETERS 5
 
 typedef struct program {
@@ -42,7 +42,7 @@ static bool is_program(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-/* As execvp(): names with a slash are paths. */
+/* Searches as execvp() does: a name with a slash is a path. */
 static bool find_along_path(const char *name, char *found, size_t size)
 {
     const char *path = getenv("PATH");
@@ -65,7 +65,7 @@ static bool find_along_path(const char *name, char *found, size_t size)
 
 /* ---- Scripts ------------------------------------------------------------------------------- */
 
-/* "#!/usr/bin/env -S python3 -u" runs python3. */
+/* Finds the interpreter of a script: "#!/usr/bin/env -S python3 -u" runs python3. */
 static bool interpreter_of(const program *p, char *found, size_t size)
 {
     char line[sizeof p->head + 1];
@@ -208,7 +208,7 @@ static int inspect(const char *path, int depth, cp_error *error)
 
     program p;
     if (!open_program(&p, path)) {
-        return 0; /* nothing certain: a program may be executable and not readable */
+        return 0; /* nothing is certain: a program may be executable but not readable */
     }
     char interpreter[PATH_MAX];
     if (p.head_length >= SELFMAG && memcmp(p.head, ELFMAG, SELFMAG) == 0) {
@@ -233,12 +233,13 @@ int cp_diagnose_command(const char *command, cp_error *error)
     char path[PATH_MAX];
 
     if (!find_along_path(command, path, sizeof path)) {
-        return 0; /* starting it will say so */
+        return 0; /* the attempt to start it reports the error */
     }
     return inspect(path, 0, error);
 }
 
-/* The kernel keeps 15 bytes of a program's name; a script goes by its own. */
+/* Whether the process has another name now. The kernel keeps 15 bytes of a name; that of a script
+ * is the script's. */
 static bool became_another(const char *command, const cp_child *child)
 {
     const char *name = strrchr(command, '/') ? strrchr(command, '/') + 1 : command;

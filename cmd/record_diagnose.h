@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_diagnose.h: why a command cannot be profiled, or was not.
+ * record_diagnose.h: why there can be no profile of a command, or why there was none.
  */
 #ifndef CP_RECORD_DIAGNOSE_H
 #define CP_RECORD_DIAGNOSE_H
@@ -10,20 +10,17 @@
 typedef struct cp_child cp_child;
 typedef struct cp_error cp_error;
 
-/*
- * Looks at the program that `command` (searched along PATH) would run: a script's interpreter is
- * followed. Returns CP_DIAGNOSE_FINE if nothing speaks against preloading a library into it, or
- * else what would happen, with a sentence that says why and how to mend it. Only what is certain is
- * reported.
- */
+/* Reads the program that `command` (searched for along PATH) would run, or the interpreter of a
+ * script. Returns CP_DIAGNOSE_FINE if a library can be preloaded into it; else one of the others,
+ * with a sentence that says why, and how to mend it. It reports only what is certain. */
 enum {
     CP_DIAGNOSE_FINE = 0,
-    CP_DIAGNOSE_IGNORED = -1, /* it runs, without a profile */
-    CP_DIAGNOSE_BREAKS = -2   /* it would not even start */
+    CP_DIAGNOSE_IGNORED = -1, /* the command runs, without a profile */
+    CP_DIAGNOSE_BREAKS = -2   /* the command does not even start */
 };
 int cp_diagnose_command(const char *command, cp_error *error);
 
-/* The sentence for a command that has ended without a profile. */
+/* Writes the sentence for a command that ended without a profile. */
 void cp_diagnose_ended(const char *command, const cp_child *child, bool subprocesses,
                        cp_error *error);
 

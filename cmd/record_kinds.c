@@ -48,12 +48,12 @@ const cp_record_traits *cp_record_traits_of(const char *kind)
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-/* A word of the list, in two parts. */
+/* A word of the list after -e. */
 typedef struct word {
-    char text[2 * CP_RECORD_KIND_BYTES]; /* as it was typed; cut if it is too long to be right */
+    char text[2 * CP_RECORD_KIND_BYTES]; /* the user's text; cut if it is too long for any kind */
     cp_record_kind kind;
     bool has_rate;
-    bool fits; /* into `kind` */
+    bool fits; /* name and rate are not cut */
 } word;
 
 static word read_word(const char *text, size_t length)
@@ -72,7 +72,7 @@ static word read_word(const char *text, size_t length)
     return w;
 }
 
-/* A number that is not 0, with one of the letters after it or none. */
+/* Whether the text is a number other than 0, with or without one of the letters after it. */
 static bool is_rate(const char *text, const char *ends)
 {
     size_t digits = strspn(text, "0123456789");
@@ -114,13 +114,13 @@ static bool add(cp_record_kinds *kinds, const cp_record_kind *kind)
     return true;
 }
 
-/* The library's other options ("file=", "log=") are not asked for. */
+/* Whether the library is to be asked: not for its other options, such as "file=" or "log=". */
 static bool is_like_a_kind(const word *w)
 {
     return w->fits && w->kind.name[0] && !strpbrk(w->text, "=%/, ");
 }
 
-/* `typed`: the word and what follows it. */
+/* `typed` begins with the word, which has `length` bytes. */
 static int refuse(const word *w, const char *typed, size_t length)
 {
     const cp_record_traits *traits = find_traits(w->kind.name);
@@ -176,7 +176,7 @@ int cp_record_kinds_parse(const char *events, cp_record_asker *ask, cp_record_ki
     }
 }
 
-/* The library takes "cpu:500"; -e does not, and so the rate becomes *hz. */
+/* LIBPPROF may have "cpu:500". -e does not take that, so the rate becomes *hz. */
 static void take_cpu_rate(word *w, long *hz)
 {
     if (strcmp(w->kind.name, "cpu") == 0 && w->fits && w->has_rate && is_rate(w->kind.rate, "")) {

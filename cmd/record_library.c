@@ -20,7 +20,7 @@
 
 /* ---- Where it is --------------------------------------------------------------------------- */
 
-/* Beside the command, in the build tree and where it is installed. */
+/* Searches beside the command: in the build tree, and where it is installed. */
 static char *beside_command(void)
 {
     static const char *const places[] = {"/../lib/libpprof.so.0",
@@ -60,8 +60,8 @@ char *cp_record_library_find(cp_error *error)
 
 /* ---- What it has --------------------------------------------------------------------------- */
 
-/* The socket takes what would go to the file; the log would say of an unknown word what cpprof says
- * better. */
+/* Profiles go to the socket, and none to a file. The library's complaint of an unknown word goes
+ * nowhere: cpprof has its own. */
 static _Noreturn void run_true(const char *library, const char *word, const char *recorder)
 {
     char *options;

@@ -35,7 +35,7 @@ static bool is_same_program(const cp_part *a, const cp_part *b)
     return a->process == b->process && a->stamp == b->stamp && strcmp(a->kind, b->kind) == 0;
 }
 
-/* The entry for what `name` identifies; a new one if there is none. */
+/* Finds the part that `name` identifies, or appends it. */
 static cp_part *find_or_add(cp_parts *parts, const cp_part *name)
 {
     for (size_t i = parts->count; i-- > 0;) {
@@ -51,15 +51,15 @@ static cp_part *find_or_add(cp_parts *parts, const cp_part *name)
     return &parts->list[parts->count++];
 }
 
-/* "PID STAMP NUMBER KIND OFFSET more|last", without a blank behind it. */
+/* Reads "PID STAMP NUMBER KIND OFFSET more|last", with no blank after it. */
 static bool read_header(const char *line, cp_part *name, uint64_t *offset, bool *last)
 {
     int end = -1;
 
     memset(name, 0, sizeof *name);
-    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is another one, and finds no part */
     char word[8];
     int process;
+    /* NOLINTNEXTLINE(cert-err34-c): a number that is too large is another one, and finds no part */
     if (sscanf(line, "%d %" SCNu64 " %" SCNu64 " %15s %" SCNu64 " %7s%n", &process, &name->stamp,
                &name->number, name->kind, offset, word, &end) < 6 ||
         process <= 0 || end < 0 || line[end]) {
@@ -108,8 +108,8 @@ static bool read_name(const char *file, cp_part *name)
     int end = -1;
 
     memset(name, 0, sizeof *name);
-    /* NOLINTNEXTLINE(cert-err34-c): likewise */
     int process;
+    /* NOLINTNEXTLINE(cert-err34-c): as in read_header() */
     if (sscanf(file, "%d.%15[^.].%" SCNu64 ".%" SCNu64 "%n", &process, name->kind, &name->stamp,
                &name->number, &end) < 4 ||
         process <= 0 || end < 0) {
@@ -158,7 +158,7 @@ static bool is_good(const cp_part *part)
     return part->complete && !part->broken;
 }
 
-/* Whether `other` holds all that `part` has to say. */
+/* Whether `other` has all samples of `part`. */
 static bool supersedes(const cp_part *other, const cp_part *part)
 {
     const cp_record_traits *traits = cp_record_traits_of(part->kind);

@@ -12,7 +12,7 @@
 
 #define ERASE_LINE "\r\033[K"
 
-/* A command that is done before has nothing to wait for. */
+/* A shorter command needs no line of progress. */
 #define QUIET_SECONDS 0.4
 
 void cp_progress_init(cp_progress *progress, bool with_children)
@@ -29,7 +29,7 @@ static void put(const char *text)
 {
     ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
 
-    (void)ignored; /* a terminal that went away is no reason to stop recording */
+    (void)ignored; /* the recording goes on without the terminal */
 }
 
 static double seconds_since(const struct timespec *start)
@@ -40,8 +40,8 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* Fields 14 to 17 of /proc/PID/stat, in clock ticks: user and system time, then the same of the
- * children that were waited for. -1 if it cannot be read. */
+/* Reads the fields 14 to 17 of /proc/PID/stat, in clock ticks: user and system time of the process,
+ * then those of the children for which it waited. -1 if the file cannot be read. */
 static double cpu_seconds(pid_t pid, bool with_children)
 {
     enum { FIRST_BEHIND_NAME = 3, USER_TIME = 14, SYSTEM_TIME = 15, CHILDREN_END = 17 };

@@ -46,7 +46,7 @@ static char *join(const char *format, const char *first, const char *second)
 
 /* ---- The library --------------------------------------------------------------------------- */
 
-/* Blanks and colons separate the names in LD_PRELOAD: such a path gets a link in our folder. */
+/* Blanks and colons separate the names in LD_PRELOAD. A path with one gets a link in the folder. */
 static int make_preloadable(cp_session *session, cp_error *error)
 {
     if (!strpbrk(session->library, " :")) {
@@ -66,7 +66,7 @@ static int make_preloadable(cp_session *session, cp_error *error)
 
 /* ---- The folder ---------------------------------------------------------------------------- */
 
-/* The folder that the output is to appear in, through links. NULL with errno. */
+/* The folder of the output, after symbolic links. NULL with errno. */
 static char *output_folder(const char *output)
 {
     char *real = realpath(output, NULL);
@@ -80,20 +80,21 @@ static char *output_folder(const char *output)
     return real;
 }
 
-/* The list of options separates words by commas. */
+/* Commas separate the words of the list of options. */
 static bool can_be_an_option(const char *folder)
 {
     return !strpbrk(folder, ", :");
 }
 
-/* PID.KIND.STAMP.N.pb.gz, also with a temporary name's end, and the link to the library. */
+/* Such a file is PID.KIND.STAMP.N.pb.gz, also with the end of a temporary name, or the link to the
+ * library. */
 static bool is_our_file(const char *name)
 {
     return (isdigit((unsigned char)*name) && strstr(name, SUFFIX)) ||
            strcmp(name, LIBRARY_LINK) == 0;
 }
 
-/* Removes our files, and the folder unless somebody has put others into it. */
+/* Removes the session's files, and the folder if no other files are in it. */
 static void remove_folder(const char *path)
 {
     struct dirent **entries;
@@ -131,7 +132,7 @@ static int is_our_name(const struct dirent *entry)
            strlen(entry->d_name) == sizeof FOLDER_STEM - 1 + 6;
 }
 
-/* A folder of ours that nobody has locked is left over from a cpprof that was killed. */
+/* A folder with such a name that no process has locked is left from a cpprof that was killed. */
 static void remove_if_left_over(const char *folder)
 {
     int fd = open_locked(folder);
@@ -166,8 +167,8 @@ static void remove_left_over(const char *parent)
     }
 }
 
-/* It gets its name once it is locked, so that no other cpprof takes it for left over. NULL with
- * errno. */
+/* The folder gets its name after it is locked: else another cpprof could take it for one that is
+ * left. NULL with errno. */
 static char *make_locked_folder(const char *parent, int *lock)
 {
     char *fresh = join("%s/%s", parent, FOLDER_STEM "new-XXXXXX"), *folder = NULL;
@@ -195,7 +196,8 @@ static int make_folder(cp_session *session, const char *parent, const char *why,
     return 0;
 }
 
-/* Whether it can be written; *apart: the folder cannot stand beside it. NULL if not. */
+/* Checks that the output can be written. Returns its folder; NULL if not. *apart: the session's
+ * folder cannot be in that folder. */
 static char *check_output(const char *output, bool *apart, cp_error *error)
 {
     struct stat info;
@@ -296,7 +298,7 @@ static bool is_ours(const char *variable)
     return strncmp(variable, "LIBPPROF=", 9) == 0 || strncmp(variable, "LD_PRELOAD=", 11) == 0;
 }
 
-/* The last two are ours, to be freed. */
+/* The last two strings are the session's, to be freed. */
 static void make_environment(cp_session *session)
 {
     size_t count = 0, kept = 0;
@@ -372,7 +374,7 @@ static int merge_and_put(cp_profile **profiles, size_t count, const char *output
     return 0;
 }
 
-/* Bytes that are no profile cost their process, not the others. */
+/* Bytes that are no profile are left out; the profiles of other processes stay. */
 static size_t decode(const cp_part **parts, size_t count, cp_profile **profiles,
                      const cp_part **last)
 {
@@ -432,8 +434,7 @@ int cp_session_collect(cp_session *session, size_t kind, pid_t command, cp_profi
     session->processes = count_processes(parts, count);
     count = decode(parts, count, profiles, &last);
     if (count == 1) {
-        status =
-            cp_file_put(output, &last->bytes, error); /* byte for byte what the process wrote */
+        status = cp_file_put(output, &last->bytes, error); /* unchanged, as the process wrote it */
         if (status == 0) {
             *out = profiles[0];
             profiles[0] = NULL;

@@ -17,11 +17,12 @@
 #include <unistd.h>
 
 enum {
-    FIRST_NUMBER = 500, /* above what programs count on to be given, and shells' 10 and 255 */
-    SOCKET_BYTES = 1024 * 1024 /* wanted; the system grants 208 KiB as a rule */
+    FIRST_NUMBER = 500,        /* above the numbers that programs expect, and shells' 10 and 255 */
+    SOCKET_BYTES = 1024 * 1024 /* the system usually grants 208 KiB of this */
 };
 
-/* A high number is not closed by loops over the first few, nor missed by who expects the lowest. */
+/* Some programs close the lowest numbers in a loop, and some expect to get the lowest one: a high
+ * number is in nobody's way. */
 static int to_high_number(int fd)
 {
     int first = FIRST_NUMBER;
@@ -35,7 +36,7 @@ static int to_high_number(int fd)
     return high;
 }
 
-/* Non-blocking: the library waits for room with a patience of its own. */
+/* The command's end does not block: the library waits for room itself, for a limited time. */
 static void prepare_end_of_command(int fd)
 {
     int bytes = SOCKET_BYTES;
@@ -85,7 +86,7 @@ void cp_record_socket_take(cp_record_socket *sock, cp_parts *parts)
         }
     }
     if (got == 0) {
-        cp_record_socket_close(sock); /* nobody has the other end any more */
+        cp_record_socket_close(sock); /* no process has the other end any more */
     }
 }
 

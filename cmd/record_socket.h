@@ -2,9 +2,10 @@
  *
  * record_socket.h: the socket on which the recorded processes send their profiles.
  *
- * The command inherits one end, open and under a high number, so that its profiles arrive also when
- * it may open no file any more: in a sandbox, under another root, as another user. The library is
- * told the number and what it leads to, and keeps the command's children from inheriting it.
+ * The command inherits one end, open and with a high number. So its profiles arrive even if it may
+ * open no file any more: in a sandbox, under another root, as another user. An option of the
+ * library has the number and the socket's device and inode; the library keeps the command's
+ * children from inheriting the socket.
  *
  * Owns: both ends.
  */
@@ -17,17 +18,17 @@ typedef struct cp_parts cp_parts;
 
 typedef struct cp_record_socket {
     int own;       /* cpprof's end; -1 if there is no socket */
-    int command;   /* the command's, or -1 */
-    char word[80]; /* the library's option, with a comma in front; "" if there is no socket */
+    int command;   /* the command's end, or -1 */
+    char word[80]; /* the library's option, after a comma; "" if there is no socket */
 } cp_record_socket;
 
-/* Without descriptors to be had there is no socket, and the processes write files. */
+/* If no descriptor is free there is no socket, and the processes write files. */
 void cp_record_socket_open(cp_record_socket *socket);
 
-/* Once the command has its end. */
+/* Closes the command's end in cpprof. To be called after the command has started. */
 void cp_record_socket_started(cp_record_socket *socket);
 
-/* Takes what has arrived; never waits. */
+/* Takes the messages that have arrived; never waits. */
 void cp_record_socket_take(cp_record_socket *socket, cp_parts *parts);
 
 void cp_record_socket_close(cp_record_socket *socket);

@@ -21,10 +21,10 @@
 #define SUMMARY_ROWS 10
 #define MAX_HZ       1000000
 
-/* Less is what a shell's own small helpers take. */
+/* The small programs that a shell starts take less. */
 #define LEAST_CHILDREN_SECONDS 0.05
 
-/* A word that a shell takes as it is; what else it may hold goes between quotes. */
+/* Prints a word for a shell: between quotes, unless it has only harmless characters. */
 static void print_quoted(const char *word)
 {
     bool plain = *word != '\0';
@@ -68,7 +68,7 @@ void cp_record_print_next(const cp_record_summary *summary)
     }
 }
 
-/* What the library has to say beside the count of its samples: losses, refusals. */
+/* Prints the library's comments on losses and refusals; not those that only count samples. */
 static void print_troubles(const cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->comment_count; i++) {
@@ -91,7 +91,7 @@ void cp_record_say_missing(const cp_record_summary *summary, size_t kind)
     }
 }
 
-/* Most of what it took was used by others. */
+/* Whether the command's children used most of the CPU time. */
 static bool is_wrapper(const cp_record_summary *summary)
 {
     const cp_child *child = summary->child;
@@ -130,7 +130,8 @@ static void print_absence(const cp_record_summary *summary, size_t kind)
                 options->hz < MAX_HZ / 10 ? options->hz * 10 : MAX_HZ);
 }
 
-/* Of what is in use at the end there may be nothing, although there were samples. */
+/* A heap profile may have samples although nothing is in use at the end: then it shows the
+ * allocations. */
 static int init_report(cp_report *report, cp_profile *profile, cp_report_options *options,
                        bool is_heap)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record_summary.h: what `cpprof record` says at the end: for each profile the ten functions that
- * matter most, and then what to type next.
+ * record_summary.h: the last lines of `cpprof record`: the top ten functions of each profile, and
+ * the commands to type next.
  */
 #ifndef CP_RECORD_SUMMARY_H
 #define CP_RECORD_SUMMARY_H
@@ -17,19 +17,20 @@ typedef struct cp_session cp_session;
 typedef struct cp_record_summary {
     const cp_session *session;
     const cp_child *child;
-    unsigned written; /* profiles that there are */
-    bool failed;      /* one could not be put in its place, and that was said */
-    bool incomplete;  /* there is none of a kind, or it could not be put in its place */
+    unsigned written; /* the number of profiles that were written */
+    bool failed;      /* a profile could not be written, and that was reported */
+    bool incomplete;  /* the profile of a kind is missing or could not be written */
     bool shown[CP_RECORD_KINDS_MAX];
 } cp_record_summary;
 
-/* On stderr: where the profile is, its troubles, its top. The profile is changed. */
+/* Prints on stderr where the profile is, the library's comments on losses, and the top ten. Changes
+ * the profile. */
 void cp_record_summarize(cp_record_summary *summary, size_t kind, cp_profile *profile);
 
-/* Of a kind of which nothing arrived: an older file of its name must not be taken for it. */
+/* Warns of an older file with the output's name, if no profile of the kind arrived. */
 void cp_record_say_missing(const cp_record_summary *summary, size_t kind);
 
-/* Where the time was, if it was not in the command itself. */
+/* Advises --subprocesses if the command's children used most of the CPU time. */
 void cp_record_advise(const cp_record_summary *summary);
 
 void cp_record_print_next(const cp_record_summary *summary);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * verb_help.c: `cpprof help [VERB]`.
+ * verb_help.c: `cpprof help [VERB]`, the list of verbs and the help of each.
  */
 #include "verbs.h"
 

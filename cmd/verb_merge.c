@@ -41,7 +41,7 @@ static int join(cp_profile **profiles, int count, cp_profile **merged, cp_error 
     return cp_profile_merge(profiles, (size_t)count, merged, error);
 }
 
-/* After a failure: which file is it that does not go with the first one? */
+/* Finds the file that cannot be merged with the first one, and names it in the sentence. */
 static void name_the_file(char *const *paths, cp_profile **profiles, int count, cp_error *error)
 {
     for (int i = 1; i < count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * verb_record.c: `cpprof record`, run a command and write a profile of it.
+ * verb_record.c: `cpprof record`, which runs a command and writes profiles of it.
  *
  *   options -> session (library, folder, environment) -> child -> collect -> top 10 -> its status
  */
@@ -76,7 +76,7 @@ static int check_duration(record *r)
     }
     char *end;
     double seconds = strtod(text, &end);
-    /* strtod also takes "0x1p3", "inf" and blanks. */
+    /* strtod() also accepts "0x1p3", "inf" and blanks. */
     if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
         seconds > MAX_SECONDS) {
         return cp_bad_usage("record", "record: -d: expected a number of seconds, found '%s'", text);
@@ -85,7 +85,7 @@ static int check_duration(record *r)
     return 0;
 }
 
-/* The words of the library's own option. */
+/* The engines are those of the library's option. */
 static int check_engine(const char *engine)
 {
     static const char *const engines[] = {"auto", "timer", "perf"};
@@ -189,7 +189,7 @@ static void collect_kind(cp_record_summary *summary, cp_session *session, size_t
     summary->incomplete = summary->incomplete || summary->written == written;
 }
 
-/* True if there is a profile of each kind. */
+/* Returns true if there is a profile of each kind. */
 static bool collect(cp_session *session, const record *r, const cp_child *child)
 {
     cp_record_summary summary = {.session = session, .child = child};
@@ -220,8 +220,8 @@ static bool collect(cp_session *session, const record *r, const cp_child *child)
     return !summary.incomplete;
 }
 
-/* Whether the library is to be preloaded at all: not where the command would break, nor where it
- * would do nothing and processes that the command starts are not asked for. */
+/* Whether to preload the library: not if the command would break, and if the system ignores
+ * LD_PRELOAD for it, only for the processes that it starts. */
 static bool is_worth_a_try(const record *r)
 {
     cp_error error;
@@ -241,7 +241,7 @@ static int run(const record *r, cp_session *session, cp_child *child, bool *arri
     cp_progress progress;
     cp_progress_init(&progress, r->options.subprocesses);
     if (!preload) {
-        cp_record_socket_started(&session->socket); /* nobody will use it */
+        cp_record_socket_started(&session->socket); /* nobody uses it */
     }
     cp_error error;
     int status =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * verb_top.c: `cpprof top`, the functions that cost most, as `go tool pprof -top` prints them.
+ * verb_top.c: `cpprof top`, which prints the functions that cost most, as `go tool pprof -top`
+ * does.
  */
 #include "verbs.h"
 
@@ -90,7 +91,7 @@ static int print_top(const top *t, const char *path)
     return status;
 }
 
-/* An empty option value means the option is not given, as in go tool pprof. */
+/* As in go tool pprof, an option with an empty value counts as not given. */
 static void drop_empty(const char **text)
 {
     if (*text && !**text) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * verbs.c: the table of verbs, see verbs.h. A new verb is a new file verb_NAME.c and its row here.
+ * verbs.c: the table of verbs; see verbs.h. A new verb is a new file verb_NAME.c and a row here.
  */
 #include "verbs.h"
 

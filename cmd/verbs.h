@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * verbs.h: the words that may follow `cpprof`.
+ * verbs.h: the verbs of cpprof, such as record and top.
  *
- * Each verb is one file, cmd/verb_NAME.c, with one function. The table in verbs.c names them all,
- * also those that this version does not have yet, so that a user who knows them from the manual
- * gets an answer and not "unknown".
+ * Each verb is one file, cmd/verb_NAME.c, with one function. The table in verbs.c also names the
+ * verbs that this version does not have yet: a user who knows one from the manual then gets a
+ * better answer than "unknown".
  */
 #ifndef CP_VERBS_H
 #define CP_VERBS_H
@@ -12,14 +12,14 @@
 typedef struct cp_verb {
     const char *name;
     const char *summary; /* one line for `cpprof help` */
-    const char *help;    /* the text of `cpprof help NAME`, beginning with the usage line */
+    const char *help;    /* the text of `cpprof help NAME`, which begins with the usage line */
     int (*run)(int argc, char **argv); /* argv[0] is the verb; NULL: not in this version */
 } cp_verb;
 
-/* Ends with a row without a name. */
+/* The table ends with a row without a name. */
 extern const cp_verb cp_verbs[];
 
-/* NULL if there is no such verb. */
+/* Finds a verb by its name; NULL if there is none. */
 const cp_verb *cp_verb_find(const char *name);
 
 /* Prints the help of a verb on stdout and returns the exit status. */
