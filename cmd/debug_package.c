@@ -10,6 +10,8 @@
  */
 #include "debug_package.h"
 
+#include "pool.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -79,7 +81,7 @@ static char *package_of_list(const char *name)
     if (length <= 5 || strcmp(name + length - 5, ".list") != 0) {
         return NULL;
     }
-    return strndup(name, colon ? (size_t)(colon - name) : length - 5);
+    return cp_heap_copy(name, colon ? (size_t)(colon - name) : length - 5);
 }
 
 /* /lib is a link to /usr/lib: a list may have the one path and a program the other. */
@@ -140,29 +142,25 @@ static char *source_of(int records, const char *package)
             const char *next = memchr(at, '\n', (size_t)(end - at));
             size_t length = next ? (size_t)(next - at) : (size_t)(end - at);
             if (length > 8 && memcmp(at, "Source: ", 8) == 0) {
-                source = strndup(at + 8, length - 8);
-                if (source) {
-                    source[strcspn(source, " ")] = '\0';
-                }
+                source = cp_heap_copy(at + 8, length - 8);
+                source[strcspn(source, " ")] = '\0';
             }
             at += length + (next != NULL);
         }
     }
     close_text(&status);
-    return source ? source : strdup(package);
+    return source ? source : cp_heap_copy(package, strlen(package));
 }
 
 static char *name_of_debug_package(const char *package, const char *source)
 {
-    char *name = NULL;
-
     if (strcmp(source, "glibc") == 0) {
-        return strdup("libc6-dbg");
+        return cp_heap_printf("libc6-dbg");
     }
     if (strncmp(source, "python3.", 8) == 0) {
-        return asprintf(&name, "%s-dbg", source) < 0 ? NULL : name;
+        return cp_heap_printf("%s-dbg", source);
     }
-    return asprintf(&name, "%s-dbgsym", package) < 0 ? NULL : name;
+    return cp_heap_printf("%s-dbgsym", package);
 }
 
 char *cp_debug_package(const char *folder, const char *path)

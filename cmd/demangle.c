@@ -11,7 +11,6 @@
  */
 #include "demangle.h"
 
-#include "message.h"
 #include "pool.h"
 #include "symbol_reader.h"
 
@@ -182,10 +181,10 @@ static char *demangle_rust(const char *name)
     } else {
         return NULL;
     }
-    char *symbol = end ? strndup(name, (size_t)(end - name)) : strdup(name);
-    if (symbol && symbol[1] == 'R') {
+    char *symbol = cp_heap_copy(name, end ? (size_t)(end - name) : strlen(name));
+    if (symbol[1] == 'R') {
         result = cp_rust_symbol_read(symbol);
-    } else if (symbol && is_legacy_rust(symbol, strlen(symbol))) {
+    } else if (is_legacy_rust(symbol, strlen(symbol))) {
         char *same = drop_separators(symbol);
         result = cp_rust_symbol_read(same);
         free(same);
@@ -297,11 +296,7 @@ char *cp_demangle_as(const char *name, cp_demangle_mode mode)
     if (result) {
         return result;
     }
-    result = strdup(name);
-    if (!result) {
-        cp_complain("out of memory while reading names");
-        exit(CP_EXIT_BAD_INPUT);
-    }
+    result = cp_heap_copy(name, strlen(name));
     if (mode <= CP_DEMANGLE_TEMPLATES && reads_like_cplusplus(name)) {
         cut_pairs(result, '(', ')');
         if (mode == CP_DEMANGLE_SIMPLE) {

@@ -6,6 +6,8 @@
  */
 #include "frame_table.h"
 
+#include "base_name.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,31 +33,15 @@ static uint32_t append_frame(frame_builder *builder, const cp_frame *frame)
     return frames->count++;
 }
 
-/* The part of the path after its last slash; "/" if there are only slashes. */
-static const char *base_name(cp_pool *pool, const char *path)
-{
-    size_t end = strlen(path);
-
-    while (end > 1 && path[end - 1] == '/') {
-        end--;
-    }
-    size_t begin = end;
-    while (begin > 0 && path[begin - 1] != '/') {
-        begin--;
-    }
-    if (begin == end) {
-        return "/";
-    }
-    return cp_pool_copy(pool, path + begin, end - begin);
-}
-
 static void label_nameless(cp_frames *frames, cp_frame *frame)
 {
     const char *file = cp_profile_text(frames->profile, frame->program);
+    size_t length;
+    const char *base = cp_base_name(file, &length);
 
     frame->label = "<unknown>";
-    if (frame->program) {
-        frame->label = cp_pool_printf(&frames->pool, "[%s]", base_name(&frames->pool, file));
+    if (frame->program) { /* not "", but it may begin with a NUL */
+        frame->label = length ? cp_pool_printf(&frames->pool, "[%.*s]", (int)length, base) : "[/]";
     }
     frame->label_length = strlen(frame->label);
 }

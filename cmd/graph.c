@@ -233,12 +233,9 @@ static int compare_attributes(const cp_frames *frames, const cp_frame *left, con
 
     char *texts[2];
     for (int i = 0; i < 2; i++) {
-        if (asprintf(&texts[i], "{%s  0  %lld 0 %s}",
-                     cp_profile_text(frames->profile, both[i]->name),
-                     (long long)both[i]->start_line,
-                     cp_profile_text(frames->profile, both[i]->program)) < 0) {
-            abort();
-        }
+        texts[i] = cp_heap_printf(
+            "{%s  0  %lld 0 %s}", cp_profile_text(frames->profile, both[i]->name),
+            (long long)both[i]->start_line, cp_profile_text(frames->profile, both[i]->program));
     }
     int order = strcmp(texts[0], texts[1]);
     free(texts[0]);

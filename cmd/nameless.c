@@ -6,6 +6,7 @@
  */
 #include "nameless.h"
 
+#include "base_name.h"
 #include "debug_package.h"
 #include "measurement.h"
 #include "message.h"
@@ -81,11 +82,6 @@ static uint32_t largest(const double *shares, uint32_t count)
     return best;
 }
 
-static const char *base_of(const char *path)
-{
-    return strrchr(path, '/') + 1; /* the path is absolute */
-}
-
 /* Prints a file and its debug package or build id. *packages collects what to install. */
 static void print_file(const cp_profile *profile, const cp_mapping *mapping, double percent,
                        char **packages)
@@ -93,17 +89,18 @@ static void print_file(const cp_profile *profile, const cp_mapping *mapping, dou
     const char *file = cp_profile_text(profile, mapping->file);
     const char *folder = getenv("CPPROF_DPKG");
     char *package = cp_debug_package(folder ? folder : "/var/lib/dpkg", file);
-    char *more = NULL;
+    size_t length;
+    const char *base = cp_base_name(file, &length);
 
-    fprintf(stderr, "  %4.1f%%  %s", percent, base_of(file));
+    fprintf(stderr, "  %4.1f%%  %.*s", percent, (int)length, base);
     if (package) {
         fprintf(stderr, ": %s", package);
     } else if (mapping->build_id) {
         fprintf(stderr, ": build id %s", cp_profile_text(profile, mapping->build_id));
     }
     fputc('\n', stderr);
-    if (package && !(*packages && strstr(*packages, package)) &&
-        asprintf(&more, "%s %s", *packages ? *packages : "", package) >= 0) {
+    if (package && !(*packages && strstr(*packages, package))) {
+        char *more = cp_heap_printf("%s %s", *packages ? *packages : "", package);
         free(*packages);
         *packages = more;
     }

@@ -6,6 +6,8 @@
  */
 #include "pool.h"
 
+#include "message.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,10 +23,10 @@ typedef struct cp_pool_block {
     _Alignas(max_align_t) char data[];
 } cp_pool_block;
 
-static void out_of_memory(void)
+static _Noreturn void out_of_memory(void)
 {
-    fputs("cpprof: out of memory; the profile is too large for this machine\n", stderr);
-    exit(1);
+    fputs("cpprof: out of memory; end other programs, or choose a smaller profile\n", stderr);
+    exit(CP_EXIT_BAD_INPUT);
 }
 
 void *cp_heap_alloc(size_t count, size_t size)
@@ -43,6 +45,27 @@ void *cp_heap_resize(void *old, size_t count, size_t size)
         out_of_memory();
     }
     return memory;
+}
+
+char *cp_heap_copy(const char *data, size_t length)
+{
+    char *copy = cp_heap_alloc(length + 1, 1);
+
+    memcpy(copy, data, length);
+    return copy;
+}
+
+char *cp_heap_printf(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text;
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        out_of_memory();
+    }
+    return text;
 }
 
 void cp_pool_init(cp_pool *pool)

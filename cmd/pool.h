@@ -42,5 +42,7 @@ char *cp_pool_printf(cp_pool *pool, const char *format, ...) __attribute__((form
 /* Memory outside of pools, to be freed with free(). These functions do not return NULL either. */
 void *cp_heap_alloc(size_t count, size_t size);
 void *cp_heap_resize(void *old, size_t count, size_t size);
+char *cp_heap_copy(const char *data, size_t length);
+char *cp_heap_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -89,10 +89,7 @@ static int put_in_place(const char *path, const cp_bytes *bytes, cp_error *error
 
 static int put_and_rename(const char *path, const cp_bytes *bytes, cp_error *error)
 {
-    char *temporary;
-    if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
-        return cp_fail(error, "%s: out of memory", path);
-    }
+    char *temporary = cp_heap_printf("%s.XXXXXX", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
     int status = fd < 0 ? -errno : put_all(fd, bytes);
     if (fd >= 0 && close(fd) < 0 && status == 0) {

@@ -553,11 +553,8 @@ static void label_comments(cp_profile *result, cp_profile *const *sources, size_
         for (size_t j = 0; j < count; j++) {
             times += has_comment(sources[j], text);
         }
-        char *labelled;
-        if (asprintf(&labelled, OWN_COMMENT "in %zu of %zu profiles: %s", times, count,
-                     text + sizeof OWN_COMMENT - 1) < 0) {
-            continue;
-        }
+        char *labelled = cp_heap_printf(OWN_COMMENT "in %zu of %zu profiles: %s", times, count,
+                                        text + sizeof OWN_COMMENT - 1);
         result->comments[i] = cp_strings_add(&result->strings, labelled, strlen(labelled));
         free(labelled);
     }
@@ -631,6 +628,14 @@ int cp_profile_merge(cp_profile *const *sources, size_t count, cp_profile **out,
     return 0;
 }
 
+int cp_profile_add(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error)
+{
+    if (cp_profile_align_units(sources, count, error) < 0) {
+        return -1;
+    }
+    return cp_profile_merge(sources, count, out, error);
+}
+
 /* ---- Difference ---------------------------------------------------------------------------- */
 
 static cp_profile *compact(cp_profile *profile)
@@ -651,10 +656,7 @@ int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, 
     }
     cp_profile_scale(both[1], ratios);
     free(ratios);
-    int status = cp_profile_align_units(both, 2, error);
-    if (status == 0) {
-        status = cp_profile_merge(both, 2, out, error);
-    }
+    int status = cp_profile_add(both, 2, out, error);
     cp_profile_free(both[0]);
     cp_profile_free(both[1]);
     return status;

@@ -26,6 +26,9 @@ typedef struct cp_profile cp_profile;
  */
 int cp_profile_merge(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error);
 
+/* Makes the units of the sources equal, and merges them. */
+int cp_profile_add(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error);
+
 /* Merges `source` with the negated values of `base`, for a report on the difference. Frees both
  * profiles, also on an error. */
 int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, cp_error *error);

@@ -266,11 +266,6 @@ char *cp_record_kind_output(const cp_record_kinds *kinds, size_t index, const ch
     if (strstr(output, "%k") || kinds->count == 1 || is_place_of_the_system(output)) {
         return replace(output, kind);
     }
-    char *path;
-    if (asprintf(&path, "%.*s.%s%s", (int)length_without_suffix(output), output, kind,
-                 output + length_without_suffix(output)) < 0) {
-        cp_complain("out of memory");
-        exit(CP_EXIT_BAD_INPUT);
-    }
-    return path;
+    int stem = (int)length_without_suffix(output);
+    return cp_heap_printf("%.*s.%s%s", stem, output, kind, output + stem);
 }

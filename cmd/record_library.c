@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -64,10 +63,9 @@ char *cp_record_library_find(cp_error *error)
  * nowhere: cpprof has its own. */
 static _Noreturn void run_true(const char *library, const char *word, const char *recorder)
 {
-    char *options;
+    char *options = cp_heap_printf("log=/dev/null,file=/dev/null,%s%s", word, recorder);
 
-    if (asprintf(&options, "log=/dev/null,file=/dev/null,%s%s", word, recorder) >= 0 &&
-        setenv("LD_PRELOAD", library, 1) == 0 && setenv("LIBPPROF", options, 1) == 0) {
+    if (setenv("LD_PRELOAD", library, 1) == 0 && setenv("LIBPPROF", options, 1) == 0) {
         execlp("true", "true", (char *)NULL);
     }
     _exit(127);

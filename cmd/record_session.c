@@ -11,7 +11,6 @@
 #include "profile_file.h"
 #include "profile_merge.h"
 #include "profile_model.h"
-#include "profile_units.h"
 #include "protobuf.h"
 #include "record_library.h"
 
@@ -33,17 +32,6 @@
 
 extern char **environ;
 
-static char *join(const char *format, const char *first, const char *second)
-{
-    char *text;
-
-    if (asprintf(&text, format, first, second) < 0) {
-        cp_complain("out of memory");
-        exit(CP_EXIT_BAD_INPUT);
-    }
-    return text;
-}
-
 /* ---- The library --------------------------------------------------------------------------- */
 
 /* Blanks and colons separate the names in LD_PRELOAD. A path with one gets a link in the folder. */
@@ -52,7 +40,7 @@ static int make_preloadable(cp_session *session, cp_error *error)
     if (!strpbrk(session->library, " :")) {
         return 0;
     }
-    char *link_name = join("%s/%s", session->folder, LIBRARY_LINK);
+    char *link_name = cp_heap_printf("%s/%s", session->folder, LIBRARY_LINK);
     if (strpbrk(link_name, " :") || symlink(session->library, link_name) < 0) {
         cp_fail(error, "%s: a path with blanks or colons cannot be preloaded; move the library",
                 session->library);
@@ -101,7 +89,7 @@ static void remove_folder(const char *path)
     int count = scandir(path, &entries, NULL, alphasort);
 
     for (int i = 0; i < count; i++) {
-        char *file = join("%s/%s", path, entries[i]->d_name);
+        char *file = cp_heap_printf("%s/%s", path, entries[i]->d_name);
 
         if (is_our_file(entries[i]->d_name)) {
             unlink(file);
@@ -156,7 +144,7 @@ static void remove_left_over(const char *parent)
         return;
     }
     for (int i = 0; i < count; i++) {
-        char *folder = join("%s/%s", parent, entries[i]->d_name);
+        char *folder = cp_heap_printf("%s/%s", parent, entries[i]->d_name);
 
         remove_if_left_over(folder);
         free(folder);
@@ -171,11 +159,11 @@ static void remove_left_over(const char *parent)
  * left. NULL with errno. */
 static char *make_locked_folder(const char *parent, int *lock)
 {
-    char *fresh = join("%s/%s", parent, FOLDER_STEM "new-XXXXXX"), *folder = NULL;
+    char *fresh = cp_heap_printf("%s/" FOLDER_STEM "new-XXXXXX", parent), *folder = NULL;
 
     if (mkdtemp(fresh)) {
         *lock = open_locked(fresh);
-        folder = join("%s/" FOLDER_STEM "%s", parent, fresh + strlen(fresh) - 6);
+        folder = cp_heap_printf("%s/" FOLDER_STEM "%s", parent, fresh + strlen(fresh) - 6);
         if (rename(fresh, folder) < 0) {
             free(folder);
             return fresh;
@@ -266,15 +254,11 @@ static char *option_list(const cp_session *session)
     if (options->duration_ms) {
         snprintf(duration, sizeof duration, ",duration=%ldms", options->duration_ms);
     }
-    char *list;
-    if (asprintf(&list, "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s,follow-exec%s%s%s%s",
-                 inherited ? inherited : "", inherited && *inherited ? "," : "", kinds, folder,
-                 SUFFIX, session->socket.word, options->subprocesses ? ",subprocesses" : "",
-                 duration, options->engine ? ",engine=" : "",
-                 options->engine ? options->engine : "") < 0) {
-        cp_complain("out of memory");
-        exit(CP_EXIT_BAD_INPUT);
-    }
+    char *list = cp_heap_printf(
+        "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s,follow-exec%s%s%s%s",
+        inherited ? inherited : "", inherited && *inherited ? "," : "", kinds, folder, SUFFIX,
+        session->socket.word, options->subprocesses ? ",subprocesses" : "", duration,
+        options->engine ? ",engine=" : "", options->engine ? options->engine : "");
     free(kinds);
     free(folder);
     return list;
@@ -285,12 +269,9 @@ static char *preload_list(const cp_session *session)
     const char *inherited = getenv("LD_PRELOAD");
 
     if (inherited && *inherited) {
-        char *both = join("%s:%s", session->library, inherited);
-        char *list = join("%s%s", "LD_PRELOAD=", both);
-        free(both);
-        return list;
+        return cp_heap_printf("LD_PRELOAD=%s:%s", session->library, inherited);
     }
-    return join("%s%s", "LD_PRELOAD=", session->library);
+    return cp_heap_printf("LD_PRELOAD=%s", session->library);
 }
 
 static bool is_ours(const char *variable)
@@ -362,8 +343,7 @@ void cp_session_take_rest(cp_session *session)
 static int merge_and_put(cp_profile **profiles, size_t count, const char *output, cp_profile **out,
                          cp_error *error)
 {
-    if (cp_profile_align_units(profiles, count, error) < 0 ||
-        cp_profile_merge(profiles, count, out, error) < 0) {
+    if (cp_profile_add(profiles, count, out, error) < 0) {
         return -1;
     }
     if (cp_profile_write_file(output, *out, error) < 0) {

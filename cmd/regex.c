@@ -69,7 +69,7 @@ cp_regex *cp_regex_compile(const char *pattern, cp_error *error)
     cp_regex *regex = cp_heap_alloc(1, sizeof *regex);
     regex->code = compiled;
     regex->match = pcre2_match_data_create(1, NULL);
-    regex->pattern = strdup(pattern);
+    regex->pattern = cp_heap_copy(pattern, strlen(pattern));
     return regex;
 }
 

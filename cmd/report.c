@@ -6,6 +6,7 @@
  */
 #include "report.h"
 
+#include "base_name.h"
 #include "measurement.h"
 #include "message.h"
 #include "profile_file.h"
@@ -271,19 +272,10 @@ static void print_file(const cp_report *report, FILE *out)
     }
     if (main_program->file) {
         const char *file = cp_profile_text(profile, main_program->file);
-        size_t end = strlen(file);
+        size_t length;
+        const char *base = cp_base_name(file, &length);
 
-        while (end > 1 && file[end - 1] == '/') {
-            end--;
-        }
-        size_t begin;
-        for (begin = end; begin > 0 && file[begin - 1] != '/';) {
-            begin--;
-        }
-        if (begin == end && end > 0) {
-            begin = end - 1; /* only slashes; a name that begins with a NUL stays empty */
-        }
-        fprintf(out, "File: %.*s\n", (int)(end - begin), file + begin);
+        fprintf(out, "File: %.*s\n", (int)length, base);
     }
     if (main_program->build_id) {
         fprintf(out, "Build ID: %s\n", cp_profile_text(profile, main_program->build_id));

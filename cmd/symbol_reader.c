@@ -14,11 +14,11 @@
 #include "symbol_reader.h"
 
 #include "message.h"
+#include "pool.h"
 
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -114,12 +114,7 @@ static char *text_of(demangler *demangle, const char *symbol, int options, bool 
     if (strnlen(symbol, SYMBOL_BYTES) == SYMBOL_BYTES || !run(demangle, symbol, options, is_cxx)) {
         return NULL;
     }
-    char *text = strndup(work.text, work.length);
-    if (!text) {
-        cp_complain("out of memory while reading names");
-        exit(CP_EXIT_BAD_INPUT);
-    }
-    return text;
+    return cp_heap_copy(work.text, work.length);
 }
 
 static void count_if_too_slow(const char *symbol)

@@ -33,14 +33,6 @@ static int read_all(char *const *paths, int count, cp_profile **profiles, cp_err
     return 0;
 }
 
-static int join(cp_profile **profiles, int count, cp_profile **merged, cp_error *error)
-{
-    if (cp_profile_align_units(profiles, (size_t)count, error) < 0) {
-        return -1;
-    }
-    return cp_profile_merge(profiles, (size_t)count, merged, error);
-}
-
 /* Finds the file that cannot be merged with the first one, and names it in the sentence. */
 static void name_the_file(char *const *paths, cp_profile **profiles, int count, cp_error *error)
 {
@@ -48,7 +40,7 @@ static void name_the_file(char *const *paths, cp_profile **profiles, int count, 
         cp_profile *pair[] = {profiles[0], profiles[i]}, *merged = NULL;
         cp_error why;
 
-        if (join(pair, 2, &merged, &why) < 0) {
+        if (cp_profile_add(pair, 2, &merged, &why) < 0) {
             cp_fail(error, "%s: %s", paths[i], why.text);
             return;
         }
@@ -63,7 +55,7 @@ static int merge_files(char *const *paths, int count, const char *out, cp_error 
     int status = read_all(paths, count, profiles, error);
 
     if (status == 0) {
-        status = join(profiles, count, &merged, error);
+        status = cp_profile_add(profiles, (size_t)count, &merged, error);
         if (status < 0) {
             name_the_file(paths, profiles, count, error);
         }
