@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* Returns the last part of the path, which has *length bytes: "lib" in "/usr/lib/". It is "/" if the
- * path has only slashes, and empty if the path is. */
+/* Returns the last part of the path, which has *length bytes: "lib" in "/usr/lib/". The last part
+ * is "/" if the path has only slashes, and empty if the path is. */
 const char *cp_base_name(const char *path, size_t *length);
 
 #endif

@@ -67,8 +67,8 @@ static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t l
         out->length += room - stream->avail_out;
         if (out->length > limit) {
             return cp_fail(error,
-                           "byte %zu: expected a profile of at most %zu bytes, found more (by "
-                           "decompressing only so far); this is no profile",
+                           "byte %zu: expected a profile of at most %zu bytes, found more after "
+                           "decompression; this is no profile",
                            length - stream->avail_in, limit);
         }
         if (status == Z_STREAM_END) {
@@ -94,7 +94,8 @@ int cp_gzip_expand(const uint8_t *data, size_t length, size_t limit, cp_bytes *o
     z_stream stream = {0};
 
     if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
-        return cp_fail(error, "byte 0: zlib cannot start: %s", stream.msg ? stream.msg : "memory");
+        return cp_fail(error, "byte 0: zlib cannot start: %s",
+                       stream.msg ? stream.msg : "out of memory");
     }
     int result = expand(&stream, data, length, limit, out, error);
     inflateEnd(&stream);
@@ -108,7 +109,7 @@ void cp_gzip_compress(const uint8_t *data, size_t length, cp_bytes *out)
 
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
-        cp_complain("out of memory while compressing");
+        cp_complain("out of memory while compressing a profile; end other programs");
         exit(CP_EXIT_BAD_INPUT);
     }
     stream.next_in = (Bytef *)(uintptr_t)data;

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     char *help[] = {"help", NULL};
 
     if (argc < 2) {
-        return cp_bad_usage(NULL, "expected a verb, such as record or top");
+        return cp_bad_usage(NULL, "expected a verb such as record or top, found none");
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-version") == 0) {
         return print_version();

@@ -111,7 +111,8 @@ static void print_advice(const cp_profile *profile, double *shares, double namel
 {
     char *packages = NULL;
 
-    fprintf(stderr, "\ncpprof: %.0f%% is in functions without a name. What has their names:\n",
+    fprintf(stderr,
+            "\ncpprof: %.0f%% of the profile is in functions without a name, in these files:\n",
             100 * nameless / total);
     for (int i = 0; i < FILES; i++) {
         uint32_t index = largest(shares, profile->mapping_count);
@@ -123,13 +124,13 @@ static void print_advice(const cp_profile *profile, double *shares, double namel
     }
     if (packages) {
         fprintf(stderr,
-                "Install these, and record again: apt install%s\n"
+                "Install these packages, and record again: apt install%s\n"
                 "(-dbgsym: https://wiki.debian.org/HowToGetABacktrace)\n",
                 packages);
     } else {
-        fputs("Put debug files into /usr/lib/debug/.build-id, and record again; or let go tool "
-              "pprof\n"
-              "ask for them: DEBUGINFOD_URLS=https://debuginfod.elfutils.org/\n",
+        fputs("Put their debug files into /usr/lib/debug/.build-id, and record again; or let go "
+              "tool\n"
+              "pprof fetch these: DEBUGINFOD_URLS=https://debuginfod.elfutils.org/\n",
               stderr);
     }
     free(packages);

@@ -116,9 +116,10 @@ static bool read_bytes(cp_wire *wire, cp_field *field)
     }
     size_t left = (size_t)(wire->end - wire->at);
     if (length > left) {
-        return cp_wire_fail(wire, offset_of(wire, first),
-                            "expected a length of at most %zu (what is left), found %llu", left,
-                            (unsigned long long)length);
+        return cp_wire_fail(
+            wire, offset_of(wire, first),
+            "expected a length of at most %zu (the rest of the message), found %llu", left,
+            (unsigned long long)length);
     }
     field->data = wire->at;
     field->length = (size_t)length;

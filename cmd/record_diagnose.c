@@ -268,14 +268,15 @@ void cp_diagnose_ended(const char *command, const cp_child *child, bool subproce
     } else if (!subprocesses && became_another(command, child)) {
         cp_fail(
             error,
-            "%s replaced itself by another program (%s), which could not be followed; name that "
-            "one, or add --subprocesses",
+            "%s replaced itself by another program (%s), which could not be followed; record that "
+            "program, or add --subprocesses",
             command, child->last_name);
     } else {
-        cp_fail(error,
-                "%s ended without writing one; perhaps it clears LD_PRELOAD, or leaves by a way "
-                "that runs nothing (a raw _exit system call; -d SECONDS writes it earlier); "
-                "LIBPPROF=log=stderr shows what the library says",
-                command);
+        cp_fail(
+            error,
+            "%s ended without writing one; perhaps it clears LD_PRELOAD, or ends by a raw _exit "
+            "system call (-d SECONDS writes a profile earlier); LIBPPROF=log=stderr prints the "
+            "library's messages",
+            command);
     }
 }

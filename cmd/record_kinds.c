@@ -142,7 +142,7 @@ static int refuse(const word *w, const char *typed, size_t length)
         return cp_bad_usage("record", "record: -e: %s, found '%.*s'", traits->no_rate, rate_length,
                             rate + 1);
     }
-    return cp_bad_usage("record", "record: -e: expected a number behind %s:, found '%.*s'",
+    return cp_bad_usage("record", "record: -e: expected a number after %s:, found '%.*s'",
                         traits->name, rate_length, rate + 1);
 }
 

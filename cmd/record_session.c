@@ -178,8 +178,8 @@ static int make_folder(cp_session *session, const char *parent, const char *why,
     remove_left_over(parent);
     session->folder = make_locked_folder(parent, &session->lock);
     if (!session->folder) {
-        return cp_fail(error, "%s: cannot make a folder for the recording there: %s%s", parent,
-                       strerror(errno), why);
+        return cp_fail(error, "%s: cannot make a folder for the recording in this directory: %s%s",
+                       parent, strerror(errno), why);
     }
     return 0;
 }
@@ -197,7 +197,7 @@ static char *check_output(const char *output, bool *apart, cp_error *error)
     } else if (exists && access(output, W_OK) < 0) {
         cp_fail(error, "%s: cannot write: %s", output, strerror(errno));
     } else if (!(parent = output_folder(output))) {
-        cp_fail(error, "%s: cannot write there: %s", output, strerror(errno));
+        cp_fail(error, "%s: cannot find the directory for this file: %s", output, strerror(errno));
     }
     *apart = parent && ((exists && !S_ISREG(info.st_mode)) || !can_be_an_option(parent));
     return parent;

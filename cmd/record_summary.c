@@ -87,7 +87,7 @@ void cp_record_say_missing(const cp_record_summary *summary, size_t kind)
     struct stat info;
 
     if (lstat(output, &info) == 0 && S_ISREG(info.st_mode)) {
-        cp_complain("%s is from an earlier run; it was left as it is", output);
+        cp_complain("%s is from an earlier run and was not changed", output);
     }
 }
 
@@ -117,7 +117,8 @@ static void print_absence(const cp_record_summary *summary, size_t kind)
     const char *why = cp_record_traits_of(name)->empty;
 
     if (strcmp(name, "cpu") != 0) {
-        cp_complain("no samples: %s", why ? why : "the command did nothing that it counts");
+        cp_complain("no samples: %s",
+                    why ? why : "the command did nothing that such a profile counts");
         return;
     }
     if (is_wrapper(summary)) {

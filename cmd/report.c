@@ -86,7 +86,8 @@ static int choose_type(cp_report *report, cp_error *error)
     const cp_profile *profile = report->profile;
 
     if (profile->sample_type_count == 0) {
-        return cp_fail(error, "expected a profile with sample types, found none: it is empty");
+        return cp_fail(error,
+                       "expected a profile with sample types, found none: the profile is empty");
     }
     int64_t index = cp_profile_sample_index(profile, report->options->sample);
     if (index < 0) {

@@ -31,7 +31,7 @@ static int list_verbs(void)
         }
     }
     fputs("\n\n"
-          "`cpprof help VERB` explains one; `cpprof --version` prints the version.\n"
+          "`cpprof help VERB` explains a verb; `cpprof --version` prints the version.\n"
           "To begin: cpprof record -- COMMAND\n",
           stdout);
     return fflush(stdout) == 0 ? CP_EXIT_OK : CP_EXIT_BAD_INPUT;
@@ -42,7 +42,7 @@ int cp_verb_help(const char *name)
     const cp_verb *verb = cp_verb_find(name);
 
     if (!verb) {
-        return cp_bad_usage(NULL, "help: there is no verb '%s'", name);
+        return cp_bad_usage(NULL, "help: expected a verb, found '%s'", name);
     }
     if (verb->help) {
         fputs(verb->help, stdout);

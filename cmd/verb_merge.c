@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * verb_merge.c: `cpprof merge`, several profiles into one.
+ * verb_merge.c: `cpprof merge`, which adds up several profiles.
  */
 #include "verbs.h"
 
@@ -10,18 +10,17 @@
 #include "profile_file.h"
 #include "profile_merge.h"
 #include "profile_model.h"
-#include "profile_units.h"
 
 #include <stdlib.h>
 
 const char cp_help_merge[] =
     "usage: cpprof merge -o OUT FILE...\n"
     "\n"
-    "Adds profiles of one kind up: equal stacks become one, units are made equal, the same "
+    "Adds up profiles of one kind: equal stacks become one stack, units become equal, and a "
     "program\n"
-    "loaded at different addresses is the same program. OUT is a gzipped profile.proto.\n"
+    "counts as one program wherever it was loaded. OUT is a gzipped profile.proto.\n"
     "\n"
-    "  -o OUT   where to write it; may be one of the FILEs\n";
+    "  -o OUT   the file to write; it may be one of the FILEs\n";
 
 static int read_all(char *const *paths, int count, cp_profile **profiles, cp_error *error)
 {
@@ -85,7 +84,7 @@ int cp_run_merge(int argc, char **argv)
         return status;
     }
     if (!out || !*out) {
-        return cp_bad_usage("merge", "merge: -o OUT is missing");
+        return cp_bad_usage("merge", "merge: expected -o OUT, the file to write, found none");
     }
     if (files.count == 0) {
         return cp_bad_usage("merge", "merge: expected at least one FILE, found none");

@@ -24,35 +24,38 @@ const char cp_help_record[] =
     "usage: cpprof record [-e KIND[,KIND...]] [-F HZ] [-d SECONDS] [-o FILE]\n"
     "                     [--engine=auto|timer|perf] [--subprocesses] -- COMMAND...\n"
     "\n"
-    "Runs COMMAND with libpprof preloaded and writes profiles of it, by default of where it spent\n"
-    "its CPU time.\n"
+    "Runs COMMAND with libpprof preloaded and writes profiles of it; by default one that shows\n"
+    "where it spent CPU time.\n"
     "\n"
-    "  -e KINDS        what to record, a file each (cpu):\n"
+    "  -e KINDS        what to record; each kind has a file of its own (cpu):\n"
     "                    cpu          where CPU time was spent\n"
     "                    heap[:BYTES] where memory was allocated, and what is in use at the end;\n"
-    "                                 one block is sampled in BYTES (512k; 1: every block)\n"
+    "                                 one block in BYTES is sampled (512k; 1: every block)\n"
     "                    block[:NS]   where threads waited; all waits of NS nanoseconds or more "
     "(1)\n"
-    "                    mutex[:N]    who made them wait; one release in N (1)\n"
+    "                    mutex[:N]    who made threads wait; one release in N (1)\n"
     "                    thread       where each thread is at the end\n"
     "                    fd           who opened the descriptors that are open at the end\n"
-    "                    peak         the heap when the most was in use; its rate is heap's\n"
-    "                  and those that LIBPPROF lists\n"
+    "                    peak         the heap when the most was in use; with the rate of heap\n"
+    "                  The kinds in LIBPPROF are recorded too. If the library has other kinds, -e\n"
+    "                  takes them.\n"
     "  -F HZ           samples per second of CPU time, 1 to 1000000 (100)\n"
-    "  -d SECONDS      record for so long, and write the profiles then; COMMAND goes on to its "
-    "end,\n"
-    "                  and may be killed\n"
-    "  -o FILE         where to write the profile (cpprof.pb.gz); %k in FILE stands for the kind.\n"
+    "  -d SECONDS      record for SECONDS, then write the profiles; COMMAND goes on, and may then\n"
+    "                  be killed\n"
+    "  -o FILE         the file to write (cpprof.pb.gz); %k in FILE becomes the name of the kind.\n"
     "                  With several kinds and no %k: cpprof.cpu.pb.gz, cpprof.heap.pb.gz, ...\n"
-    "  --engine=ENGINE timer: a stack at most at each tick of the kernel, whatever HZ is (auto is\n"
-    "                  the same); perf: also perf events, for a stack each at 1000 to 10000 HZ\n"
-    "  --subprocesses  also record the processes that COMMAND starts, added up in one profile\n"
+    "  --engine=ENGINE timer: at most one stack at each tick of the kernel, whatever HZ is (auto "
+    "is\n"
+    "                  the same); perf: perf events too, with a stack for each sample at 1000 to\n"
+    "                  10000 HZ\n"
+    "  --subprocesses  record the processes that COMMAND starts too, all in one profile\n"
     "\n"
-    "cpprof ends with COMMAND's exit status, or by the signal that ended it; with 125 where that\n"
-    "would be 0 and a profile is missing; with 126 or 127 if COMMAND cannot be run. On a terminal "
-    "it\n"
+    "cpprof ends with COMMAND's exit status, or by the signal that ended COMMAND; with 125 "
+    "instead\n"
+    "of 0 if a profile is missing; with 126 or 127 if COMMAND cannot be run. On a terminal, "
+    "cpprof\n"
     "shows a line of progress; at the end it prints the top 10 on standard error.\n"
-    "LIBPPROF_LIBRARY=/path names another libpprof.so; LIBPPROF may hold more options for it.\n";
+    "LIBPPROF_LIBRARY=/path names another libpprof.so; LIBPPROF may have more options for it.\n";
 
 #define DEFAULT_OUTPUT "cpprof.pb.gz"
 #define DEFAULT_HZ     100
@@ -79,7 +82,9 @@ static int check_duration(record *r)
     /* strtod() also accepts "0x1p3", "inf" and blanks. */
     if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
         seconds > MAX_SECONDS) {
-        return cp_bad_usage("record", "record: -d: expected a number of seconds, found '%s'", text);
+        return cp_bad_usage(
+            "record", "record: -d: expected a number of seconds from 0.001 to 1e9, found '%s'",
+            text);
     }
     r->options.duration_ms = lround(seconds * 1000);
     return 0;
@@ -135,14 +140,15 @@ static int check(record *r)
                             r->process);
     }
     if (!command) {
-        return cp_bad_usage("record", "record: expected a COMMAND to run");
+        return cp_bad_usage("record", "record: expected a COMMAND to run, found none");
     }
     if (looks_like_url(command)) {
         return cp_bad_usage("record", "record: %s: recording from a URL is not in this version",
                             command);
     }
     if (!r->options.output[0]) {
-        return cp_bad_usage("record", "record: -o needs the name of a file");
+        return cp_bad_usage("record",
+                            "record: -o: expected the name of a file, found an empty one");
     }
     return 0;
 }

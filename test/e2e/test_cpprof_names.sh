@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_cpprof_names.sh: `cpprof top --demangle` shows overloads and template instances apart where that is
-# wanted, as both Go tools do; and what is without a name is said once, with the packages that have the names.
+# wanted, as both Go tools do; and functions without a name are reported once, with the packages that have the names.
 # shellcheck source=test/e2e/lib.sh
 # timeout: 300
 . "$SRC/test/e2e/lib.sh"

@@ -236,7 +236,7 @@ STUB_SILENT=1 status 125 "$cpprof" record "$victim" state
 ! grep -q "earlier run" err || fail "there was no earlier one: $(cat err)"
 echo old >cpprof.pb.gz
 STUB_SILENT=1 status 125 "$cpprof" record "$victim" state
-says "cpprof.pb.gz is from an earlier run; it was left as it is"
+says "cpprof.pb.gz is from an earlier run and was not changed"
 [ "$(cat cpprof.pb.gz)" = old ] || fail "an older file was touched"
 STUB_SILENT=1 status 7 "$cpprof" record sh -c 'exit 7'
 STUB_SILENT=1 status 125 "$cpprof" record "$victim" state
@@ -271,21 +271,21 @@ fi
 LIBPPROF_LIBRARY=/nowhere/libpprof.so.0 status 1 "$cpprof" record true
 says "LIBPPROF_LIBRARY=/nowhere/libpprof.so.0: No such file"
 status 1 "$cpprof" record -o /nowhere/p.pb.gz true
-says "/nowhere/p.pb.gz: cannot write there"
+says "/nowhere/p.pb.gz: cannot find the directory for this file: No such file"
 status 1 "$cpprof" record -o . true
 says "found a directory"
 
 # ---- wrong options
 
 status 2 "$cpprof" record
-says "expected a COMMAND"
+says "expected a COMMAND to run, found none"
 status 2 "$cpprof" record -e cpu,thread:5 true
 says "thread has no rate, found '5'"
 status 2 "$cpprof" record -e fd:1 true
 status 2 "$cpprof" record -e allocs true
 says "the heap profile has the allocations too"
 status 2 "$cpprof" record -e heap:big true
-says "expected a number behind heap:, found 'big'"
+says "expected a number after heap:, found 'big'"
 status 2 "$cpprof" record -e block:1k true
 status 2 "$cpprof" record -e mutex: true
 status 2 "$cpprof" record -e cpu:100 true
@@ -304,7 +304,7 @@ status 2 "$cpprof" record --engine=ptrace true
 says "--engine: expected auto, timer or perf, found 'ptrace'"
 status 2 "$cpprof" record --engine= true
 status 2 "$cpprof" record -d x true
-says "-d: expected a number of seconds"
+says "-d: expected a number of seconds from 0.001 to 1e9, found 'x'"
 status 2 "$cpprof" record -d 0 true
 status 0 "$cpprof" record -e cpu,cpu -F 1000000 -d 0.5 -- "$victim" state
 

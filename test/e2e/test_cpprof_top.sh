@@ -167,7 +167,7 @@ refuse 2 "expected a verb" "$cpprof"
 "$cpprof" merge -o same.pb.gz "$go/block.pb.gz" && expect "$go/block.top.expected" same.pb.gz
 refuse 1 "$go/heap.pb.gz: expected profiles of one kind" \
     "$cpprof" merge -o x "$go/cpu.pb.gz" "$go/cpu.pb.gz" "$go/heap.pb.gz" "$go/mutex.pb.gz"
-refuse 2 "-o OUT is missing" "$cpprof" merge "$go/cpu.pb.gz"
+refuse 2 "expected -o OUT, the file to write, found none" "$cpprof" merge "$go/cpu.pb.gz"
 if command -v go >/dev/null; then
     go tool pprof -top sum.pb.gz >printed 2>err || fail "go tool pprof on a merged profile: $(cat err)"
     awk -f "$SRC/test/e2e/pprof_time.awk" printed >theirs

@@ -142,7 +142,7 @@ static void references_are_checked_and_the_byte_is_named(void **state)
         {3, 9, "byte 2: expected a string index below 6 (the size of string_table), found 9"},
         {10, 3, "byte 8: expected the id of a location, found 3"},
         {10, 0, "byte 8: expected the id of a location, found 0"},
-        {9, 9, "byte 9: expected a length of at most 5 (what is left), found 9"},
+        {9, 9, "byte 9: expected a length of at most 5 (the rest of the message), found 9"},
         /* 15: mapping {8 1 16 ..}; its id is the byte at 18 */
         {18, 0, "byte 15: expected a mapping with an id, found id 0"},
         {18, 2, "expected the id of a mapping, found 1"},
