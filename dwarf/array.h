@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * array.h: room for one more element.
- *
+ * array.h: growth of an array by one element.
  */
 #ifndef PP_DWARF_ARRAY_H
 #define PP_DWARF_ARRAY_H
@@ -9,8 +8,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* `elements` (or NULL), with room for at least count + 1; *room is for how many there is. NULL
- * without memory: then nothing has changed. */
+/* Returns `elements` (or NULL) with room for at least count + 1 elements; *room is the number for
+ * which there is room. Without memory it returns NULL and changes nothing. */
 static inline void *pp_array_more(void *elements, size_t *room, size_t count, size_t size)
 {
     enum { FIRST = 64 };

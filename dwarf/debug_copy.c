@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * debug_copy.c: which sections, how large, then one read each.
+ * debug_copy.c: measures the wanted sections, then reads each into the copy.
  *
- * Owns: nothing; see the header.
+ * Owns: nothing.
  */
 #include "dwarf/debug_copy.h"
 
@@ -18,8 +18,8 @@
 
 enum { ALIGNMENT = 16 };
 
-/* What libdw looks into for units, functions, lines and their names. Location lists, frames and
- * macros are as large again. */
+/* Whether libdw needs the section for units, functions, lines and their names. Location lists,
+ * frames and macros, which it does not need, would double the copy. */
 static bool is_wanted_part(const char *name)
 {
     static const char *const parts[] = {"info", "types",       "abbrev", "line",   "line_str",
@@ -32,8 +32,8 @@ static bool is_wanted_part(const char *name)
     return false;
 }
 
-/* "line" of ".debug_line"; "" of another name. .zdebug_ is what compressed sections were called
- * before ELF had a flag for them. */
+/* Returns "line" for ".debug_line", and "" for a name without the prefix. The prefix .zdebug_ is of
+ * compressed sections from before ELF had a flag for them. */
 static const char *debug_part(const char *name)
 {
     static const char *const prefixes[] = {".debug_", ".zdebug_"};
@@ -46,7 +46,7 @@ static const char *debug_part(const char *name)
     return "";
 }
 
-static bool has_contents(const GElf_Shdr *header)
+static bool has_contents(const Elf64_Shdr *header)
 {
     return header->sh_type != SHT_NULL && header->sh_type != SHT_NOBITS && header->sh_size > 0;
 }
@@ -77,9 +77,9 @@ typedef struct maker {
     Elf *file;
     int fd;
     uint64_t file_size;
-    size_t names; /* index of the section of the sections' names */
+    size_t names; /* index of the section with the sections' names */
     size_t count;
-    Elf64_Shdr *headers; /* of the copy: as in the file until they are copied */
+    Elf64_Shdr *headers; /* of the copy; as in the file until the section is copied */
     uint8_t *memory;
     size_t bytes; /* so far */
 } maker;
@@ -93,14 +93,14 @@ static bool is_copied(const maker *m, size_t index)
 {
     const Elf64_Shdr *header = &m->headers[index];
     const char *name = elf_strptr(m->file, m->names, header->sh_name);
-    if (header->sh_type == SHT_NULL || header->sh_type == SHT_NOBITS || header->sh_size == 0) {
+    if (!has_contents(header)) {
         return false;
     }
     return index == m->names || is_wanted_part(debug_part(name)) ||
            (name != NULL && strcmp(name, ".gnu_debugaltlink") == 0);
 }
 
-/* The headers come from the file once: it may be written to meanwhile. */
+/* The headers are read only once: the file may change meanwhile. */
 static int read_headers(maker *m)
 {
     GElf_Ehdr header;
@@ -116,13 +116,12 @@ static int read_headers(maker *m)
     return pp_section_read_at(m->fd, m->headers, m->count * sizeof *m->headers, header.e_shoff);
 }
 
-/* How much memory the copy takes. */
+/* Adds up the memory that the copy takes. */
 static int measure(const maker *m, size_t *bytes)
 {
     uint64_t total = aligned(sizeof(Elf64_Ehdr)) + aligned(m->count * sizeof *m->headers);
     for (size_t i = 1; i < m->count; i++) {
         const Elf64_Shdr *header = &m->headers[i];
-        uint64_t size = 0;
         if (!is_copied(m, i)) {
             continue;
         }
@@ -130,6 +129,7 @@ static int measure(const maker *m, size_t *bytes)
             header->sh_size > m->file_size - header->sh_offset) {
             return -ENOEXEC;
         }
+        uint64_t size = 0;
         int error = pp_section_size(m->fd, header, &size);
         if (error != 0) {
             return error;
@@ -151,7 +151,7 @@ static int copy_section(maker *m, Elf64_Shdr *header, size_t room)
     uint64_t size = 0;
     int error = pp_section_size(m->fd, header, &size);
     if (error == 0 && size > room - m->bytes) {
-        error = -EIO; /* it has grown since it was measured */
+        error = -EIO; /* the section has grown since it was measured */
     }
     if (error == 0) {
         error = pp_section_read(m->fd, header, size, m->memory + m->bytes);
@@ -217,7 +217,6 @@ static int make(maker *m, pp_debug_copy *copy)
 int pp_debug_copy_make(Elf *file, int fd, pp_debug_copy *copy)
 {
     maker m = {.file = file, .fd = fd};
-    struct stat status;
     *copy = (pp_debug_copy){0};
     if (!is_ours(file) || elf_getshdrstrndx(file, &m.names) != 0 ||
         elf_getshdrnum(file, &m.count) != 0) {
@@ -226,6 +225,7 @@ int pp_debug_copy_make(Elf *file, int fd, pp_debug_copy *copy)
     if (!pp_debug_copy_has_lines(file)) {
         return -ENOENT;
     }
+    struct stat status;
     if (fstat(fd, &status) != 0) {
         return -errno;
     }
@@ -240,7 +240,7 @@ int pp_debug_copy_make(Elf *file, int fd, pp_debug_copy *copy)
 
 void pp_debug_copy_release(pp_debug_copy *copy)
 {
-    elf_end(copy->elf); /* NULL is nothing */
+    elf_end(copy->elf); /* NULL is allowed */
     if (copy->memory != NULL) {
         munmap(copy->memory, copy->bytes);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * debug_file.c: candidates in their order, each checked before it is used.
+ * debug_file.c: tries one candidate after the other, and checks each.
  *
- * Owns: nothing; see the header.
+ * Owns: nothing.
  */
 #include "dwarf/debug_file.h"
 
@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* A file that is being looked at. */
+/* An open file that may have the debug information. */
 typedef struct candidate {
     const pprof_dwarf_host *host;
     int fd;
@@ -59,7 +59,7 @@ static bool has_build_id(const candidate *c, const void *build_id, size_t size)
 
 /* ---- where separate files are ---- */
 
-/* False if it is too long. */
+/* False if the path is too long. */
 static bool build_id_path(char path[PATH_MAX], const uint8_t *build_id, size_t size)
 {
     size_t length = (size_t)snprintf(path, PATH_MAX, "%s/.build-id/", PP_DEBUG_ROOT);
@@ -81,7 +81,7 @@ static bool join(char path[PATH_MAX], const char *root, const char *folder, cons
     return length > 0 && length < PATH_MAX;
 }
 
-/* The folder of the file; links are followed, as far as they can be. */
+/* The folder of the file; `resolved`: after symbolic links, if they can be followed. */
 static void folder_of(const char *file, bool resolved, char folder[PATH_MAX])
 {
     snprintf(folder, PATH_MAX, "%s", file);
@@ -164,7 +164,7 @@ static bool find_by_link(search *s, Elf *elf)
     return false;
 }
 
-/* The file itself tells where else to look. */
+/* The module's own file is opened first: its .gnu_debuglink names another candidate. */
 static int find(search *s)
 {
     const pprof_dwarf_module *module = s->module;
@@ -188,11 +188,9 @@ static int find(search *s)
 
 /* ---- opening ---- */
 
-/*
- * Whether libdw will get the memory that it needs. It ends the process where some of its
- * allocations fail (assert), so as much as it may need in all is mapped before, and given back: its
- * tables are smaller than what they are made of, but for the first ones.
- */
+/* Whether there is enough memory for libdw. It ends the process if some of its allocations fail
+ * (assert). So the most that it may need is mapped and unmapped first. Its tables are smaller than
+ * the sections that they are made of, except for LEAST. */
 static bool is_memory_left(const pp_debug_copy *copy)
 {
     enum { LEAST = 16 << 20 };
@@ -217,7 +215,8 @@ static int open_dwarf(candidate *c, void (*no_memory)(void), pp_debug_copy *copy
     return error;
 }
 
-/* A linker that leaves a function out may leave its debug information in, at the address 0. */
+/* Code at other addresses does not exist: a linker that drops a function may leave its debug
+ * information, at the address 0. */
 static void find_code(Elf *elf, pp_debug_file *file)
 {
     size_t count = 0;
@@ -237,39 +236,40 @@ static void find_code(Elf *elf, pp_debug_file *file)
     file->code_hi = lo < hi ? hi : (Dwarf_Addr)-1;
 }
 
-/* By its build id, else by the name, which is absolute or relative to the folder of `path`. */
+/* Opens the shared file by its build id, else by its name, which is absolute or relative to the
+ * folder of the file that was found. */
 static bool look_at_shared(const search *s, const char *name, const uint8_t *build_id, size_t size,
                            candidate *c)
 {
     char path[PATH_MAX];
-    char folder[PATH_MAX];
-    char own[64];
-    char link[PATH_MAX];
     if (build_id_path(path, build_id, size) && look_at(s->host, path, c) == 0) {
         return true;
     }
+    char own[64];
+    char link[PATH_MAX];
     snprintf(own, sizeof own, "/proc/self/fd/%d", s->found.fd);
     ssize_t length = readlink(own, link, sizeof link - 1);
     if (name[0] == '/' || length <= 0) {
         return look_at(s->host, name, c) == 0;
     }
     link[length] = '\0';
+    char folder[PATH_MAX];
     folder_of(link, false, folder);
     return join(path, "", folder, "", name) && look_at(s->host, path, c) == 0;
 }
 
-/* Where it is not there many names are missing, but no line is. Else it has to be used: libdw would
- * open it by itself, and map it. */
+/* Without the shared file many names are missing, but no line. If it exists it has to be opened
+ * here: else libdw would open it, and map it. */
 static int open_shared(const search *s, void (*no_memory)(void), pp_debug_file *file)
 {
     const char *name = NULL;
     const void *build_id = NULL;
     ssize_t size = dwelf_dwarf_gnu_debugaltlink(file->dwarf, &name, &build_id);
     candidate c;
-    int error = 0;
     if (size <= 0 || !look_at_shared(s, name, build_id, (size_t)size, &c)) {
         return 0;
     }
+    int error = 0;
     if (has_build_id(&c, build_id, (size_t)size)) {
         error = open_dwarf(&c, no_memory, &file->shared_copy, &file->shared);
     }

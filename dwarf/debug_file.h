@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * debug_file.h: where the debug information of a module is, and opens it.
+ * debug_file.h: the search for the debug information of a module. These files are tried in turn:
  *
- *   the file itself              if it has any
+ *   the module's own file
  *   /usr/lib/debug/.build-id/xx/yyyy.debug
- *   what .gnu_debuglink names    beside the file, in .debug/ there, or below /usr/lib/debug
+ *   the file of .gnu_debuglink   beside the module's file, in .debug/ there, or below /usr/lib/debug
  *
- * A file is used if it has the module's build id. A module without one takes what .gnu_debuglink
- * names if its checksum is right. What several files of a package share (dwz) is found by
- * .gnu_debugaltlink, and its build id.
+ * A file is used if it has lines and the module's build id. For a module without a build id, the file that
+ * .gnu_debuglink names is used if its checksum is right. Several files of a package may share a
+ * file (dwz): .gnu_debugaltlink has its name and build id.
  *
- * No network is asked for anything (debuginfod): a program that writes its profile should not wait
- * for one.
+ * There is no search by network (debuginfod): a program that writes its profile should not wait for
+ * a network.
  *
- * Owns: what it has opened, until release.
+ * Owns: the opened files, until release.
  */
 #ifndef PP_DWARF_DEBUG_FILE_H
 #define PP_DWARF_DEBUG_FILE_H
@@ -25,20 +25,19 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 
-/* Where distributions put separate debug files. */
+/* The folder in which distributions put separate debug files. */
 #define PP_DEBUG_ROOT "/usr/lib/debug"
 
 typedef struct pp_debug_file {
-    Dwarf *dwarf;  /* addresses are those of the module's file */
-    Dwarf *shared; /* what it shares with others; NULL = nothing */
+    Dwarf *dwarf;  /* its addresses are those in the module's file */
+    Dwarf *shared; /* the shared file; NULL: none */
     pp_debug_copy copy, shared_copy;
-    Dwarf_Addr code_lo, code_hi; /* where its code lies; all if that is not known */
+    Dwarf_Addr code_lo, code_hi; /* the range of the module's code; all addresses if unknown */
 } pp_debug_file;
 
-/*
- * Opens it. 0; -ENOENT if there is no debug information of that build; else as
- * pprof_dwarf_interface.find_lines. `no_memory` is called when libdw gets none; it must not return.
- */
+/* Finds and opens the debug information. Returns 0; -ENOENT if there is none of that build; or
+ * another error of pprof_dwarf_interface.find_lines. libdw calls `no_memory` if an allocation
+ * fails; that function must not return. */
 int pp_debug_file_open(const pprof_dwarf_module *module, const pprof_dwarf_host *host,
                        void (*no_memory)(void), pp_debug_file *file);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_table.c: rows in ascending order of their addresses, as libdw sorts them.
+ * line_table.c: a search in the rows, which libdw sorts by address.
  *
  *   [0x10 a.c:5][0x18 a.c:6][0x20 a.c:6][0x28 end] ... [0x90 a.c:1][0x99 end]
  *
- * A row covers the addresses up to the next one's; an end covers nothing. Of several rows at one
- * address the last one holds. (dwarf_getsrc_die() does the same, but ends the process where a table
- * does not end as it should.)
- *
+ * A row covers the addresses up to the next row's; an end covers none. Of several rows at one
+ * address the last one is right. (dwarf_getsrc_die() does the same, but ends the process if a table
+ * does not end with an end.)
  */
 #include "dwarf/line_table.h"
 
@@ -18,7 +17,6 @@
 
 void pp_line_table_open(pp_line_table *table, Dwarf_Die *unit)
 {
-    Dwarf_Attribute attribute;
     *table = (pp_line_table){0};
     if (dwarf_getsrclines(unit, &table->lines, &table->count) != 0) {
         table->lines = NULL;
@@ -28,6 +26,7 @@ void pp_line_table_open(pp_line_table *table, Dwarf_Die *unit)
         table->files = NULL;
         table->file_count = 0;
     }
+    Dwarf_Attribute attribute;
     const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
     table->folder = folder != NULL && *folder == '/' ? folder : NULL;
 }

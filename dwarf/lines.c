@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines.c: what the header says.
+ * lines.c: see lines.h.
  *
- * libdw ends the process when it gets no memory, unless it has a handler, which must not return:
- * ours jumps back to pp_dwarf_find_lines(). What libdw itself had allocated is left behind then:
- * its state is not whole.
+ * If libdw gets no memory it ends the process, unless it has a handler, which must not return. The
+ * handler here jumps back to pp_dwarf_find_lines(). The memory that libdw allocated is not freed
+ * then: its state is not consistent.
  *
  * Owns: nothing after the call.
  */
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An address, and the unit that it belongs to. */
+/* An address and its unit. */
 typedef struct wanted {
     Dwarf_Addr address; /* in the file */
     size_t index;       /* the caller's */
@@ -38,8 +38,8 @@ typedef struct finder {
     pp_scopes scopes;
     wanted *wanted; /* by unit, then by address */
     size_t count;
-    Dwarf_Addr *addresses; /* of the unit at hand */
-    int *innermost;        /* likewise: their scopes */
+    Dwarf_Addr *addresses; /* of the current unit */
+    int *innermost;        /* the scopes of these addresses */
     pprof_dwarf_function *functions;
     size_t function_room;
 } finder;
@@ -59,7 +59,7 @@ static const char *text_of(Dwarf_Die *die, unsigned attribute)
     return dwarf_formstring(dwarf_attr_integrate(die, attribute, &found));
 }
 
-/* What the linker calls it tells functions apart that the source calls by one name. */
+/* The linkage name is preferred: functions with equal names in the source have different ones. */
 static const char *name_of(Dwarf_Die *die)
 {
     static const unsigned attributes[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name};
@@ -83,7 +83,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
     return (uint32_t)number;
 }
 
-/* 0 if it is declared in another file than this one. */
+/* 0 if the function is declared in another file. */
 static uint32_t start_line_of(Dwarf_Die *die, const char *raw_file)
 {
     const char *declared_in = dwarf_decl_file(die);
@@ -97,7 +97,7 @@ static uint32_t start_line_of(Dwarf_Die *die, const char *raw_file)
 
 /* ---- an address ---- */
 
-/* `die` NULL: nothing is known but the line. */
+/* If `die` is NULL, only the line is known. */
 static bool add_function(finder *f, pp_line_table *table, size_t *count, Dwarf_Die *die,
                          const pp_source_line *at)
 {
@@ -117,8 +117,8 @@ static bool add_function(finder *f, pp_line_table *table, size_t *count, Dwarf_D
     return true;
 }
 
-/* Where the caller of an inlined function is; in the same file where the table does not
- * know that. */
+/* Moves `at` to the call of an inlined function; to the same file if the table does not have the
+ * call's. */
 static void go_to_call(const pp_line_table *table, Dwarf_Die *inlined, pp_source_line *at)
 {
     size_t file = number_of(inlined, DW_AT_call_file);
@@ -128,8 +128,8 @@ static void go_to_call(const pp_line_table *table, Dwarf_Die *inlined, pp_source
     }
 }
 
-/* From the innermost scope outwards: where one was inlined is where its outer one is at this
- * address. */
+/* Goes from the innermost scope outwards: the call of an inlined function is the line of its outer
+ * scope at this address. */
 static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, bool split)
 {
     pprof_dwarf_place place = {.index = w->index, .may_lack_inlined = split};
@@ -145,7 +145,7 @@ static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, boo
         if (!add_function(f, table, &place.count, &s->die, &at)) {
             return -ENOMEM;
         }
-        place.entry = s->entry + f->module->bias; /* in the end, of the outermost */
+        place.entry = s->entry + f->module->bias; /* after the loop: that of the outermost scope */
         go_to_call(table, &s->die, &at);
         scope = s->outer;
     }

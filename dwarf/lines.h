@@ -2,11 +2,11 @@
  *
  * lines.h: files, lines and inlined functions of the addresses of a module.
  *
- *   addresses --> units --> those of one unit together --> scopes, line table --> found()
+ *   addresses --> sorted by compilation unit --> scopes and line table of the unit --> found()
  *
- * Used by the plugin (plugin.c) in programs that are profiled.
+ * The plugin (plugin.c) calls it inside a host program.
  *
- * Locks: none; several threads may call at a time.
+ * Locks: none; several threads may call it at a time.
  * Owns: nothing after the call.
  */
 #ifndef PP_DWARF_LINES_H
@@ -14,7 +14,7 @@
 
 #include "pprof_dwarf.h"
 
-/* As pprof_dwarf_interface.find_lines. */
+/* This is pprof_dwarf_interface.find_lines. */
 int pp_dwarf_find_lines(const pprof_dwarf_module *module, const uint64_t *addresses, size_t count,
                         const pprof_dwarf_host *host);
 

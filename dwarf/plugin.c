@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin.c: libpprof-dwarf.so, as libpprof sees it (pprof_dwarf.h).
- *
+ * plugin.c: the symbol of libpprof-dwarf.so that libpprof reads (pprof_dwarf.h).
  */
 #include "dwarf/lines.h"
 

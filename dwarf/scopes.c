@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes.c: depth first; a scope takes over the addresses that its outer one had so far.
+ * scopes.c: a depth-first search, in which each scope takes addresses over from its outer scope.
  *
- * Owns: nothing; see the header.
+ * Owns: nothing.
  */
 #include "dwarf/scopes.h"
 
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A damaged file may say that a tree is as deep as it has bytes. */
+/* In a damaged file a tree may be as deep as the file has bytes. */
 enum { DEPTH_MAX = 256 };
 
 typedef struct visit {
@@ -21,7 +21,7 @@ typedef struct visit {
     const Dwarf_Addr *addresses;
     size_t count;
     int *innermost;
-    bool thorough; /* types are gone into, too, and functions that hold no address themselves */
+    bool thorough; /* search also types, and functions without an address */
     int error;
 } visit;
 
@@ -82,8 +82,9 @@ static int add_scope(visit *v, const pp_scope *wanted)
     return (int)scopes->count++;
 }
 
-/* What was inlined takes addresses from what it was inlined into. A function takes those that
- * nobody has, or that the one around it has: it is no part of that (Pascal, GNU C). */
+/* Whether a new scope takes an address over. An inlined function takes it from the scope into which
+ * it was inlined. Another function takes an address that no scope has, or that the function around
+ * it has: a nested function is no part of the outer one (Pascal, GNU C). */
 static bool is_taken(const visit *v, size_t address, int outer, bool inlined)
 {
     int owner = v->innermost[address];
@@ -91,7 +92,7 @@ static bool is_taken(const visit *v, size_t address, int outer, bool inlined)
                    : owner == outer || owner == PP_SCOPE_NONE;
 }
 
-/* The index of the new scope, or PP_SCOPE_NONE if no address falls to it. */
+/* Returns the index of the new scope, or PP_SCOPE_NONE if it takes no address. */
 static int enter(visit *v, Dwarf_Die *die, int outer, bool inlined)
 {
     Dwarf_Addr base = 0;

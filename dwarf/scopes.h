@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes.h: the functions that addresses of one compilation unit are in, inlined ones included.
+ * scopes.h: the functions of the addresses of one compilation unit, also inlined ones.
  *
- * The unit's tree is gone through once for all of its addresses that are asked for, and only where
- * it can have code: dwarf_getscopes() does that for one address at a time, which takes a hundred
- * times as long for a profile of a large C++ unit.
+ * The search walks the unit's tree once for all addresses, and only the parts that may have code.
+ * dwarf_getscopes() walks it for each address, which takes a hundred times as long for a profile of
+ * a large C++ unit.
  *
  *   compile_unit
- *     namespace                           is gone into; classes only for what was not found otherwise
- *       subprogram   [lo, hi)...          is gone into if it holds an address
+ *     namespace                           is searched; classes only for what is not found elsewhere
+ *       subprogram   [lo, hi)...          is searched if it has an address
  *         lexical_block
  *           inlined_subroutine [lo, hi)   a scope, whose outer one is the subprogram
  *
- * Owns: its arrays.
+ * Owns: the array of scopes, until release.
  */
 #ifndef PP_DWARF_SCOPES_H
 #define PP_DWARF_SCOPES_H
@@ -24,8 +24,8 @@ enum { PP_SCOPE_NONE = -1 };
 
 typedef struct pp_scope {
     Dwarf_Die die;
-    Dwarf_Addr entry; /* where its part begins that holds the address which it was found by first */
-    int outer; /* the scope that it was inlined into; PP_SCOPE_NONE: it is a function of its own */
+    Dwarf_Addr entry; /* the start of the range with the first address that was found in it */
+    int outer; /* the scope that this one was inlined into; PP_SCOPE_NONE: it was not inlined */
 } pp_scope;
 
 typedef struct pp_scopes {
@@ -33,10 +33,8 @@ typedef struct pp_scopes {
     size_t count, room;
 } pp_scopes;
 
-/*
- * innermost[i] becomes the index of the innermost scope of addresses[i], or PP_SCOPE_NONE;
- * addresses ascend. What was in `scopes` is forgotten. 0 or -ENOMEM.
- */
+/* Replaces the contents of `scopes`. innermost[i] becomes the index of the innermost scope of
+ * addresses[i], or PP_SCOPE_NONE. The addresses ascend. Returns 0 or -ENOMEM. */
 int pp_scopes_find(pp_scopes *scopes, Dwarf_Die *unit, const Dwarf_Addr *addresses, size_t count,
                    int *innermost);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * section.c: pread, and inflate in pieces.
- *
+ * section.c: see section.h. It reads by pread(), and uncompresses piece by piece.
  */
 #include "dwarf/section.h"
 
@@ -30,7 +29,8 @@ int pp_section_read_at(int fd, void *to, size_t size, uint64_t offset)
     return 0;
 }
 
-/* The header of contents that zlib has compressed; false if they are not, or something is wrong. */
+/* Reads the header of contents that zlib compressed. False if they are not compressed, or on an
+ * error. */
 static bool is_zlib(int fd, const Elf64_Shdr *header, Elf64_Chdr *compression, int *error)
 {
     *error = 0;
@@ -49,16 +49,16 @@ int pp_section_size(int fd, const Elf64_Shdr *header, uint64_t *size)
     return error;
 }
 
-/* The contents of `size` bytes at `offset` to exactly `out_size` bytes. */
+/* Uncompresses `size` bytes at `offset` to exactly `out_size` bytes. */
 static int inflate_all(int fd, uint64_t offset, uint64_t size, uint8_t *out, uint64_t out_size)
 {
     unsigned char piece[PIECE];
     z_stream stream = {.next_out = out};
-    int error = 0;
-    int state = Z_OK;
     if (inflateInit(&stream) != Z_OK) {
         return -ENOMEM;
     }
+    int error = 0;
+    int state = Z_OK;
     while (error == 0 && state == Z_OK && size > 0) {
         size_t part = size < PIECE ? (size_t)size : PIECE;
         error = pp_section_read_at(fd, piece, part, offset);

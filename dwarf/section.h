@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * section.h: the contents of a section of a file, read and uncompressed.
+ * section.h: a reader for the contents of a section, which uncompresses them.
  *
- * libelf would uncompress them as well, but into blocks of the program's allocator: glibc's keeps
- * more memory for ever after it has been given a large block back.
- *
+ * libelf uncompresses sections too, but into blocks of the host's allocator: after a large block is
+ * freed, glibc's allocator keeps more memory for ever.
  */
 #ifndef PP_DWARF_SECTION_H
 #define PP_DWARF_SECTION_H
@@ -13,19 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads `size` bytes. 0, -errno, or -EIO if the file has become shorter. */
+/* Reads `size` bytes. Returns 0, -errno, or -EIO if the file has become shorter. */
 int pp_section_read_at(int fd, void *to, size_t size, uint64_t offset);
 
-/*
- * How large the contents of the section are, in *size: uncompressed if the section says that it is
- * compressed by zlib (SHF_COMPRESSED), else as they are in the file. 0, or the error of reading.
- */
+/* Stores the size of the section's contents in *size: the uncompressed size if the section is
+ * compressed by zlib (SHF_COMPRESSED), else the size in the file. Returns 0, or the error of
+ * reading. */
 int pp_section_size(int fd, const Elf64_Shdr *header, uint64_t *size);
 
-/*
- * Reads them to `to`, where there is room for as much, and makes `header` that of a section that is
- * not compressed. 0; -EIO if they are not what the section says; -ENOMEM, or -errno of reading.
- */
+/* Reads the contents to `to`, which has room for `size` bytes, and makes `header` that of a section
+ * that is not compressed. Returns 0; -EIO if the contents do not have that size; -ENOMEM; or the
+ * error of reading. */
 int pp_section_read(int fd, Elf64_Shdr *header, uint64_t size, uint8_t *to);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * units.c: reads the units' ranges, sorts them, searches them.
+ * units.c: see units.h.
  *
- * Owns: nothing; see the header.
+ * Owns: nothing.
  */
 #include "dwarf/units.h"
 
@@ -15,7 +15,7 @@
 static int add_part(const pp_debug_file *file, pp_units *units, Dwarf_Addr lo, Dwarf_Addr hi)
 {
     if (lo >= hi || lo < file->code_lo || lo >= file->code_hi) {
-        return 0; /* of a function that the linker has left out */
+        return 0; /* the range of a function that the linker dropped */
     }
     pp_unit_part *part =
         pp_array_more(units->part, &units->part_room, units->part_count, sizeof *part);
@@ -93,7 +93,7 @@ int pp_units_read(const pp_debug_file *file, pp_units *units)
 long pp_units_find(const pp_units *units, Dwarf_Addr address)
 {
     size_t lo = 0;
-    size_t hi = units->part_count; /* the first part that begins above the address */
+    size_t hi = units->part_count; /* hi: the first part known to begin above the address */
     while (lo < hi) {
         size_t middle = lo + (hi - lo) / 2;
         if (units->part[middle].lo <= address) {

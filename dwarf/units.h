@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * units.h: which compilation unit an address was compiled in.
+ * units.h: a search for the compilation unit of an address.
  *
- * What the units say themselves is asked, not .debug_aranges: clang does not write that section,
- * and linkers drop it.
+ * The ranges come from the units, not from .debug_aranges: clang does not write that section, and
+ * linkers drop it.
  *
  *   parts   [lo, hi, unit][lo, hi, unit]...     ascending, of all units
  *
- * Owns: its arrays.
+ * Owns: the arrays, until release.
  */
 #ifndef PP_DWARF_UNITS_H
 #define PP_DWARF_UNITS_H
@@ -21,13 +21,13 @@
 
 typedef struct pp_unit_part {
     Dwarf_Addr lo, hi;  /* [lo, hi) */
-    Dwarf_Addr highest; /* of this hi and those of all parts before it */
+    Dwarf_Addr highest; /* the largest hi of this part and of all parts before it */
     uint32_t unit;
 } pp_unit_part;
 
 typedef struct pp_unit {
     Dwarf_Die die;
-    bool split; /* its functions are described in another file (.dwo) */
+    bool split; /* another file (.dwo) describes its functions */
 } pp_unit;
 
 typedef struct pp_units {
@@ -39,11 +39,11 @@ typedef struct pp_units {
 
 enum { PP_UNIT_NONE = -1 };
 
-/* 0 or -ENOMEM. */
+/* Reads all units and sorts their parts. Returns 0 or -ENOMEM. */
 int pp_units_read(const pp_debug_file *file, pp_units *units);
 
-/* The index of the unit that has this address, or PP_UNIT_NONE. Of several the one whose part
- * begins last. */
+/* Returns the index of the unit with this address, or PP_UNIT_NONE. If several units have it, the
+ * one whose part begins last. */
 long pp_units_find(const pp_units *units, Dwarf_Addr address);
 
 void pp_units_release(pp_units *units);
