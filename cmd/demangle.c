@@ -22,7 +22,7 @@
 
 #include <libiberty/demangle.h>
 
-/* ---- Template arguments -------------------------------------------------------------------- */
+/* ---- template arguments ---- */
 
 /* Operators whose names contain angle brackets, the longest first. */
 static const char *const bracket_operators[] = {"<=>", "<<=", ">>=", "->*", "<<", ">>",
@@ -110,7 +110,7 @@ static void cut_templates(char *text)
     text[to] = '\0';
 }
 
-/* ---- Symbols ------------------------------------------------------------------------------- */
+/* ---- symbols ---- */
 
 /* A symbol of Rust's first scheme looks like C++ but ends in "17h", 16 hex digits and "E". */
 static bool is_legacy_rust(const char *name, size_t length)
@@ -221,7 +221,7 @@ static char *demangle_symbol(const char *name, cp_demangle_mode mode)
     return result;
 }
 
-/* ---- Names that are demangled already ------------------------------------------------------- */
+/* ---- names that are demangled already ---- */
 
 /* Java's "Class.<init>" and Go's "pkg.(*Type[...]).Method" have brackets too, but are no C++. */
 static bool reads_like_cplusplus(const char *name)
@@ -267,7 +267,7 @@ static void cut_pairs(char *name, char open, char close)
     memmove(to, from, strlen(from) + 1);
 }
 
-/* ---- Names --------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 int cp_demangle_mode_named(const char *name, cp_demangle_mode *mode)
 {

@@ -35,7 +35,7 @@ typedef struct builder {
     uint32_t mapping_capacity;
 } builder;
 
-/* ---- Words --------------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 static bool next_word(words *w, uint64_t *word)
 {
@@ -77,7 +77,7 @@ bool cp_gperftools_is(const uint8_t *data, size_t length)
     return open_words(&w, data, length, &period_us);
 }
 
-/* ---- Samples ------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static uint64_t *location_slot(const builder *b, uint64_t address)
 {
@@ -162,7 +162,7 @@ static int read_samples(builder *b)
     return status;
 }
 
-/* ---- Frames of the profiler itself --------------------------------------------------------- */
+/* ---- frames of the profiler itself ---- */
 
 static uint64_t second_address(const cp_profile *profile, uint32_t sample)
 {
@@ -221,7 +221,7 @@ static void remove_doubled_leaves(cp_profile *profile)
     }
 }
 
-/* ---- Mappings ------------------------------------------------------------------------------ */
+/* ---- mappings ---- */
 
 /* Reads "START-LIMIT PERMISSIONS OFFSET DEVICE INODE FILE" as in /proc/PID/maps. False for other
  * lines, and for ranges that are not executable. A blank ends the file's name, also the one before
@@ -366,7 +366,7 @@ static void assign_mappings(cp_profile *profile)
     }
 }
 
-/* ---- All of it ----------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 static size_t count_lines(const words *w)
 {

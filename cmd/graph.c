@@ -14,7 +14,7 @@
 
 #define NO_FRAME UINT32_MAX
 
-/* ---- Graph --------------------------------------------------------------------------------- */
+/* ---- graph ---- */
 
 typedef struct graph_builder {
     cp_graph *graph;
@@ -204,7 +204,7 @@ void cp_graph_cut_edges(cp_graph *graph, int64_t least)
     }
 }
 
-/* ---- Order --------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 static int compare_values(int64_t left, int64_t right)
 {

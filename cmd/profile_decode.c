@@ -53,7 +53,7 @@ typedef struct decoder {
     cp_ids mappings, functions, locations;
 } decoder;
 
-/* ---- Scalars ------------------------------------------------------------------------------- */
+/* ---- scalars ---- */
 
 static bool take_uint(cp_wire *wire, const cp_field *field, const char *what, uint64_t *value)
 {
@@ -102,7 +102,7 @@ static bool take_string(decoder *d, cp_wire *wire, const cp_field *field, const 
     return string_at(d, wire, field->offset, field->value, string);
 }
 
-/* ---- Strings and headers ------------------------------------------------------------------- */
+/* ---- strings and headers ---- */
 
 static bool check_type(cp_wire *wire, const cp_field *field)
 {
@@ -328,7 +328,7 @@ static bool read_header(decoder *d, const cp_field *field)
     }
 }
 
-/* ---- Locations ----------------------------------------------------------------------------- */
+/* ---- locations ---- */
 
 static uint32_t count_fields(cp_wire wire, uint64_t number)
 {
@@ -405,7 +405,7 @@ static bool read_location(decoder *d, const cp_field *outer)
     return !wire.failed && cp_ids_add(&d->locations, &d->wire, outer->offset, id, index);
 }
 
-/* ---- Samples ------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 typedef struct sample_sizes {
     size_t locations, values, labels;
@@ -554,7 +554,7 @@ static bool read_sample(decoder *d, const cp_field *outer)
     return true;
 }
 
-/* ---- All of it ----------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 static void allocate(decoder *d)
 {

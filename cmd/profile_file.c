@@ -25,7 +25,7 @@
 
 #define READ_STEP ((size_t)1 << 18)
 
-/* ---- Bytes --------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 int cp_file_get(int fd, size_t limit, cp_bytes *bytes)
 {
@@ -120,7 +120,7 @@ int cp_file_put(const char *path, const cp_bytes *bytes, cp_error *error)
     return status;
 }
 
-/* ---- Formats ------------------------------------------------------------------------------- */
+/* ---- formats ---- */
 
 /* Names the format that the first bytes look like, for a user who gave the wrong file. */
 static const char *describe(const uint8_t *data, size_t length)
@@ -198,7 +198,7 @@ int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_p
     return status;
 }
 
-/* ---- Files --------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *error)
 {

@@ -62,7 +62,7 @@ void cp_profile_forget_urls(cp_profile *profile)
     }
 }
 
-/* ---- drop_frames --------------------------------------------------------------------------- */
+/* ---- drop_frames ---- */
 
 typedef struct prune {
     cp_profile *profile;
@@ -196,7 +196,7 @@ void cp_profile_prune(cp_profile *profile)
     cp_regex_free(p.keep);
 }
 
-/* ---- Focus --------------------------------------------------------------------------------- */
+/* ---- focus ---- */
 
 typedef struct name_match {
     const cp_profile *profile;

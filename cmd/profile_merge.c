@@ -45,7 +45,7 @@ typedef struct merger {
     cp_line *lines;
 } merger;
 
-/* ---- Tables -------------------------------------------------------------------------------- */
+/* ---- tables ---- */
 
 static void index_table_init(index_table *table, uint64_t slots)
 {
@@ -106,7 +106,7 @@ static bool index_table_next(const index_table *table, uint64_t hash, uint64_t *
     }
 }
 
-/* ---- Parts --------------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
 static cp_string move_string(merger *m, cp_string string)
 {
@@ -276,7 +276,7 @@ static uint32_t move_location(merger *m, uint32_t from)
     return m->location_of[from];
 }
 
-/* ---- Samples ------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static bool labels_equal(const cp_sample *left, const cp_sample *right)
 {
@@ -375,7 +375,7 @@ static bool is_zero(const cp_profile *profile, const cp_sample *sample)
     return true;
 }
 
-/* ---- Sources ------------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 static uint32_t *new_index_map(uint32_t count)
 {
@@ -438,7 +438,7 @@ static void merge_source(merger *m, const cp_profile *source)
     close_source(m);
 }
 
-/* ---- Header -------------------------------------------------------------------------------- */
+/* ---- header ---- */
 
 static bool same_text(const cp_profile *left, cp_string a, const cp_profile *right, cp_string b)
 {
@@ -523,7 +523,7 @@ static void first_header(cp_profile *result, const cp_profile *first)
     result->keep_frames = copy_string(result, first, first->keep_frames);
 }
 
-/* ---- Comments ------------------------------------------------------------------------------ */
+/* ---- comments ---- */
 
 #define OWN_COMMENT "libpprof: "
 
@@ -560,7 +560,7 @@ static void label_comments(cp_profile *result, cp_profile *const *sources, size_
     }
 }
 
-/* ---- Merge --------------------------------------------------------------------------------- */
+/* ---- merge ---- */
 
 /* Allocates enough for sources that share nothing. */
 static void allocate(cp_profile *result, cp_profile *const *sources, size_t count)
@@ -636,7 +636,7 @@ int cp_profile_add(cp_profile *const *sources, size_t count, cp_profile **out, c
     return cp_profile_merge(sources, count, out, error);
 }
 
-/* ---- Difference ---------------------------------------------------------------------------- */
+/* ---- difference ---- */
 
 static cp_profile *compact(cp_profile *profile)
 {

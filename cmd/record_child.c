@@ -26,7 +26,7 @@
 
 enum { TICK_MS = 500, SHORT_TICK_MS = 20 };
 
-/* Signals that somebody sends to cpprof but means for the command. */
+/* Signals to cpprof that are meant for the command. */
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGQUIT,  SIGHUP, SIGUSR1,
                                 SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP};
 
@@ -40,7 +40,7 @@ static void fill_waited(sigset_t *set)
     sigaddset(set, SIGCHLD);
 }
 
-/* ---- Start --------------------------------------------------------------------------------- */
+/* ---- start ---- */
 
 /* SIGPIPE and SIGTTOU are blocked too: a closed or busy terminal must not end cpprof before it has
  * passed on the command's status. */
@@ -132,7 +132,7 @@ int cp_child_start(cp_child *child, char *const *argv, char *const *environment,
     return reason == ENOENT ? 127 : 126;
 }
 
-/* ---- While it runs ------------------------------------------------------------------------- */
+/* ---- while it runs ---- */
 
 char *cp_child_stat(pid_t pid, char line[CP_CHILD_STAT_BYTES])
 {
@@ -329,7 +329,7 @@ void cp_child_wait(cp_child *child, cp_record_socket *sock, cp_parts *parts,
     }
 }
 
-/* ---- End ----------------------------------------------------------------------------------- */
+/* ---- end ---- */
 
 _Noreturn void cp_child_end_alike(const cp_child *child, int otherwise)
 {

@@ -33,7 +33,7 @@ typedef struct program {
     size_t head_length;
 } program;
 
-/* ---- Finding ------------------------------------------------------------------------------- */
+/* ---- finding ---- */
 
 static bool is_program(const char *path)
 {
@@ -63,7 +63,7 @@ static bool find_along_path(const char *name, char *found, size_t size)
     return false;
 }
 
-/* ---- Scripts ------------------------------------------------------------------------------- */
+/* ---- scripts ---- */
 
 /* Finds the interpreter of a script: "#!/usr/bin/env -S python3 -u" runs python3. */
 static bool interpreter_of(const program *p, char *found, size_t size)
@@ -87,7 +87,7 @@ static bool interpreter_of(const program *p, char *found, size_t size)
     return find_along_path(word, found, size);
 }
 
-/* ---- ELF ----------------------------------------------------------------------------------- */
+/* ---- ELF ---- */
 
 static int wrong_machine(const program *p, const ElfW(Ehdr) * own, cp_error *error)
 {
@@ -164,7 +164,7 @@ static int inspect_elf(const program *p, cp_error *error)
     return 0;
 }
 
-/* ---- Privileges ---------------------------------------------------------------------------- */
+/* ---- privileges ---- */
 
 static int inspect_privileges(const program *p, cp_error *error)
 {
@@ -187,7 +187,7 @@ static int inspect_privileges(const program *p, cp_error *error)
     return 0;
 }
 
-/* ---- Commands ------------------------------------------------------------------------------ */
+/* ---- commands ---- */
 
 static bool open_program(program *p, const char *path)
 {

@@ -46,7 +46,7 @@ const cp_record_traits *cp_record_traits_of(const char *kind)
     return traits ? traits : &unknown;
 }
 
-/* ---- Words --------------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* A word of the list after -e. */
 typedef struct word {
@@ -221,7 +221,7 @@ char *cp_record_kinds_words(const cp_record_kinds *kinds, long hz)
     return words;
 }
 
-/* ---- Files --------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static size_t length_without_suffix(const char *name)
 {

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- Where it is --------------------------------------------------------------------------- */
+/* ---- where it is ---- */
 
 /* Searches beside the command: in the build tree, and where it is installed. */
 static char *beside_command(void)
@@ -57,7 +57,7 @@ char *cp_record_library_find(cp_error *error)
     return path;
 }
 
-/* ---- What it has --------------------------------------------------------------------------- */
+/* ---- what it has ---- */
 
 /* Profiles go to the socket, and none to a file. The library's complaint of an unknown word goes
  * nowhere: cpprof has its own. */

@@ -28,7 +28,7 @@ void cp_parts_release(cp_parts *parts)
     memset(parts, 0, sizeof *parts);
 }
 
-/* ---- Arrival ------------------------------------------------------------------------------- */
+/* ---- arrival ---- */
 
 static bool is_same_program(const cp_part *a, const cp_part *b)
 {
@@ -101,7 +101,7 @@ void cp_parts_take_message(cp_parts *parts, const char *data, size_t length)
     add_piece(find_or_add(parts, &name), offset, end + 1, length - header - 1, last);
 }
 
-/* ---- Files --------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static bool read_name(const char *file, cp_part *name)
 {
@@ -151,7 +151,7 @@ void cp_parts_take_folder(cp_parts *parts, const char *folder)
     closedir(entries);
 }
 
-/* ---- Choice -------------------------------------------------------------------------------- */
+/* ---- choice ---- */
 
 static bool is_good(const cp_part *part)
 {

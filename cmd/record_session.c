@@ -32,7 +32,7 @@
 
 extern char **environ;
 
-/* ---- The library --------------------------------------------------------------------------- */
+/* ---- the library ---- */
 
 /* Blanks and colons separate the names in LD_PRELOAD. A path with one gets a link in the folder. */
 static int make_preloadable(cp_session *session, cp_error *error)
@@ -52,7 +52,7 @@ static int make_preloadable(cp_session *session, cp_error *error)
     return 0;
 }
 
-/* ---- The folder ---------------------------------------------------------------------------- */
+/* ---- the folder ---- */
 
 /* The folder of the output, after symbolic links. NULL with errno. */
 static char *output_folder(const char *output)
@@ -227,7 +227,7 @@ static int place_folder(cp_session *session, cp_error *error)
     return status;
 }
 
-/* ---- The environment ----------------------------------------------------------------------- */
+/* ---- the environment ---- */
 
 /* A per cent sign begins a placeholder in the library's file names. */
 static char *escape_percents(const char *path)
@@ -332,7 +332,7 @@ int cp_session_open(cp_session *session, const cp_record_options *options, cp_er
     return 0;
 }
 
-/* ---- The profiles -------------------------------------------------------------------------- */
+/* ---- the profiles ---- */
 
 void cp_session_take_rest(cp_session *session)
 {
@@ -430,7 +430,7 @@ int cp_session_collect(cp_session *session, size_t kind, pid_t command, cp_profi
     return status < 0 ? -1 : 0;
 }
 
-/* ---- The end ------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 void cp_session_close(cp_session *session)
 {

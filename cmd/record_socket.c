@@ -22,7 +22,7 @@ enum {
 };
 
 /* Some programs close the lowest numbers in a loop, and some expect to get the lowest one: a high
- * number is in nobody's way. */
+ * number disturbs neither. */
 static int to_high_number(int fd)
 {
     int first = FIRST_NUMBER;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- Loading ------------------------------------------------------------------------------- */
+/* ---- loading ---- */
 
 static int load_one(const char *path, cp_profile **out, cp_error *error)
 {
@@ -66,7 +66,7 @@ int cp_report_load(const char *path, const char *base, cp_demangle_mode mode, cp
     return 0;
 }
 
-/* ---- Totals and filters -------------------------------------------------------------------- */
+/* ---- totals and filters ---- */
 
 static int list_types(const cp_profile *profile, const char *wanted, cp_error *error)
 {
@@ -125,7 +125,7 @@ static void apply_filters(cp_report *report)
     }
 }
 
-/* ---- Trimming ------------------------------------------------------------------------------ */
+/* ---- trimming ---- */
 
 static int64_t fraction_of(int64_t value, double fraction)
 {
@@ -256,7 +256,7 @@ void cp_report_release(cp_report *report)
     cp_frames_release(&report->frames);
 }
 
-/* ---- Text ---------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 char *cp_report_value(const cp_report *report, int64_t value)
 {

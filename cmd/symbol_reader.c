@@ -44,7 +44,7 @@ static struct {
     char text[TEXT_BYTES];
 } work;
 
-/* ---- Leaving the demangler ----------------------------------------------------------------- */
+/* ---- leaving the demangler ---- */
 
 static void on_tick(int signal)
 {
@@ -92,7 +92,7 @@ static void take(const char *piece, size_t length, void *context)
     }
 }
 
-/* ---- Symbols ------------------------------------------------------------------------------- */
+/* ---- symbols ---- */
 
 static bool run(demangler *demangle, const char *symbol, int options, bool is_cxx)
 {

@@ -68,7 +68,7 @@ typedef struct record {
     char **command;
 } record;
 
-/* ---- Options ------------------------------------------------------------------------------- */
+/* ---- options ---- */
 
 static int check_duration(record *r)
 {
@@ -177,7 +177,7 @@ static int parse(record *r, int argc, char **argv)
     return check(r);
 }
 
-/* ---- Flow ---------------------------------------------------------------------------------- */
+/* ---- flow ---- */
 
 static void collect_kind(cp_record_summary *summary, cp_session *session, size_t kind)
 {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test_cpprof_names.sh: `cpprof top --demangle` shows overloads and template instances apart where that is
-# wanted, as both Go tools do; and functions without a name are reported once, with the packages that have the names.
+# test_cpprof_names.sh: `cpprof top --demangle` shows overloads and template instances apart on
+# demand, as both Go tools do; and functions without a name are reported once, with the packages that have the names.
 # shellcheck source=test/e2e/lib.sh
 # timeout: 300
 . "$SRC/test/e2e/lib.sh"
@@ -38,7 +38,7 @@ C
 c++ -O1 -o overloads overloads.cc
 record p.pb.gz ./overloads || true
 
-# body FILE: the table, without the lines before it, which say times in each tool's own way.
+# body FILE: the table, without the lines before it, in which each tool prints times in its own way.
 body() { sed -n '/^ *flat  flat%/,$p' "$1"; }
 
 for mode in simple templates full none; do
@@ -70,7 +70,7 @@ expect_contains none none.ours " _ZN3app3hotIdEET_S1_"
 expect_equal "status of a mode that does not exist" 2 "$(status "$cpprof" top --demangle=most p.pb.gz 2>errors)"
 expect_contains "a mode that does not exist" errors "expected simple, templates, full or none, found most"
 
-# ---- What is without a name
+# ---- functions without a name
 
 mkdir -p records/info
 strip overloads
@@ -79,11 +79,11 @@ echo "$PWD/overloads" >records/info/made-up.list
 echo "Package: made-up" >records/status
 export CPPROF_DPKG="$PWD/records"
 "$cpprof" top stripped.pb.gz >out 2>errors
-[ ! -s errors ] || fail "something is said into a file: $(cat errors)"
+[ ! -s errors ] || fail "a warning is printed to a file: $(cat errors)"
 "$cpprof" record -o r.pb.gz ./overloads 2>summary || true
 expect_contains "the summary of record" summary ": made-up-dbgsym"
 expect_contains "the summary of record" summary "apt install made-up-dbgsym"
-expect_equal "times that it is said" 1 "$(grep -c 'without a name' summary)"
+expect_equal "number of warnings" 1 "$(grep -c 'without a name' summary)"
 export CPPROF_DPKG="$PWD/none"
 "$cpprof" record -o r.pb.gz ./overloads 2>summary || true
 expect_contains "the summary without dpkg" summary "overloads: build id"

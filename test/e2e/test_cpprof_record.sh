@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test_cpprof_record.sh: `cpprof record` stands between the shell and the command without being noticed
-# (what it inherits, signals, job control, exit status), hands the right options to the library, and
-# brings back the profile or says why there is none. A stub stands in for the library.
+# test_cpprof_record.sh: the command of `cpprof record` does not notice cpprof (what it inherits, signals,
+# job control, exit status). cpprof passes the right options to the library, and writes the profile
+# or says why there is none. A stub replaces the library.
 set -u
 
 : "${BUILD:?the build directory}" "${SRC:?the source directory}"
@@ -44,7 +44,7 @@ await() {
 }
 
 left_over() {
-    [ -z "$(find . -name '.cpprof-*')" ] || fail "$1: a private folder was left behind"
+    [ -z "$(find . -name '.cpprof-*')" ] || fail "$1: a private folder is left"
 }
 
 # ---- the profile
@@ -69,7 +69,7 @@ grep -q "LIBPPROF=log=stderr,cpu:997,file=.*,subprocesses,duration=2500ms$" note
     fail "options: $(cat note)"
 grep -qx "LD_PRELOAD=$LIBPPROF_LIBRARY:libc.so.6" note || fail "preload: $(cat note)"
 
-# What LIBPPROF asks for is recorded as well.
+# The kinds in LIBPPROF are recorded as well.
 LIBPPROF=fd,nonsense,heap:64k,cpu:500 status 0 "$cpprof" record -e peak -o asked.pb.gz "$victim" state
 for kind in peak fd heap cpu; do
     says "wrote asked.$kind.pb.gz"
@@ -81,7 +81,7 @@ grep -q "LIBPPROF=cpu:500,cpu:50,file=" note || fail "options: $(cat note)"
 LIBPPROF=engine=timer status 0 "$cpprof" record --engine=perf -F 10000 "$victim" state
 grep -q "LIBPPROF=engine=timer,cpu:10000,file=.*,engine=perf$" note || fail "options: $(cat note)"
 
-# Places whose names mean something in an option list.
+# Paths with characters that have a meaning in an option list.
 mkdir "a,b c%d:e"
 status 0 "$cpprof" record -o "a,b c%d:e/p.pb.gz" "$victim" state
 cmp -s "a,b c%d:e/p.pb.gz" "$STUB_PROFILE" || fail "a folder with a comma"
@@ -171,7 +171,7 @@ says "no-such-command: cannot run"
 : >not-executable
 status 126 "$cpprof" record ./not-executable
 for number in 1 2 9 10 14 15; do
-    # The shell's own answer to "what did it die of" must be the same.
+    # The shell has to report the same signal.
     "$cpprof" record "$victim" die $number >out 2>err
     got=$?
     "$victim" die $number >out 2>&1
@@ -199,7 +199,7 @@ kill -TERM $recorder
 wait $recorder
 got=$?
 [ $got = 125 ] || fail "passing signals on: exit status $got"
-# INT and QUIT are ignored by what a shell starts with &, not blocked: the victim still counts them.
+# A program that a shell starts with & ignores INT and QUIT, but does not block them: the victim counts them.
 printf 'HUP 1\nINT 1\nQUIT 1\nUSR1 1\nUSR2 1\nTERM 1\n' | sort >expected
 sort counted | cmp -s - expected || fail "signals passed on: $(cat counted)"
 
@@ -223,7 +223,7 @@ grep -q "\[stopped by TSTP\]" typed || fail "^Z: $(cat -v typed)"
 grep -q "\[ended with 0\]" typed || fail "^Z: $(cat -v typed)"
 grep -qx continued suspended || fail "^Z: not continued"
 
-# A line of progress, and none where there is no terminal.
+# There is a line of progress on a terminal, and none elsewhere.
 "$victim" terminal "$cpprof" record "$victim" burn 1.5 >typed 2>&1
 grep -q "cpprof: recording for [0-9.]* s, CPU time [0-9.]* s" typed || fail "progress: $(cat -v typed)"
 "$cpprof" record "$victim" burn 1 >out 2>err
@@ -258,7 +258,7 @@ if [ -c /dev/full ]; then
     status 125 "$cpprof" record -o /dev/full "$victim" state
     says "/dev/full"
 fi
-# A loader that is called so may be that of musl, where a preload for glibc breaks the program.
+# A loader of this name may be musl's: a preloaded library for glibc breaks such a program.
 printf 'int main(void){return 0;}\n' >musl.c
 if cc -Wl,--dynamic-linker="$work/ld-musl-x86_64.so.1" -o musl musl.c 2>/dev/null &&
     ln -s /lib64/ld-linux-x86-64.so.2 ld-musl-x86_64.so.1 && ./musl; then

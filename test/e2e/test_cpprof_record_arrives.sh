@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # test_cpprof_record_arrives.sh: profiles of all kinds arrive at `cpprof record` from programs that may open no
-# file any more, that close what they inherit, or that have other files at its number; children do not inherit
-# the socket; what a killed cpprof leaves behind goes away.
+# file any more, that close the socket, or that open other files under its number. Children do not inherit the
+# socket. The next cpprof removes what a killed one left.
 # timeout: 300
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
@@ -11,7 +11,7 @@ need go
 cpprof=$BUILD/bin/cpprof
 chmod 755 "$work" # another user gets as far as the program's folder
 
-# arrives HOW: every kind of a program that shuts itself off so.
+# arrives HOW: profiles of every kind arrive from a program that shuts itself off in this way.
 arrives() {
     arrives_status=0
     "$cpprof" record -e cpu,heap:1,block,mutex,thread -F 1000 -o "$1.pb.gz" \
@@ -28,13 +28,13 @@ arrives() {
     expect_at_least "CPU time of $1" 50 "$(weight "$1.cpu.pb.gz.raw")"
     expect_at_least "blocks of $1" 1 "$(blocks_of "$1.heap.pb.gz.raw" | cut -d ' ' -f 1)"
     expect_equal "threads of $1" 1 "$(weight "$1.thread.pb.gz.raw")"
-    [ -z "$(find . -name '.cpprof-*')" ] || fail "$1: a private folder was left behind"
+    [ -z "$(find . -name '.cpprof-*')" ] || fail "$1: a private folder is left"
 }
 for how in nothing landlock unread chroot nobody seccomp closes replaces; do
     arrives $how
 done
 
-# What cannot be opened to find names in is read as it is loaded: dynamic symbols, and where functions begin.
+# If a file cannot be opened for its names, those that are loaded are read: dynamic symbols, and where functions begin.
 for how in unread chroot; do
     [ -e $how.cpu.pb.gz.raw ] || continue
     expect_equal "weight of __libc_start_main, $how" "$(weight $how.cpu.pb.gz.raw)" \
@@ -75,7 +75,7 @@ expect_at_least "bytes of a large profile" 250000 "$(wc -c <large.pb.gz)"
 raw large.pb.gz
 expect_equal "blocks of a large profile" "131072 2097152" "$(blocks_of large.pb.gz.raw leaf | cut -d ' ' -f 1,2)"
 
-# Neither a fork's child nor a program that it executes has the socket; descriptors are listed without it.
+# Neither a child nor a program that it executes has the socket, and no list of descriptors has it.
 cat >lists.c <<'C'
 #include <dirent.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ expect_contains "some processes" err "(7 processes)"
 raw some.pb.gz
 expect_at_least "CPU time of some processes" 200 "$(weight_with some.pb.gz.raw works_shut_off)"
 
-# A cpprof that is stopped does not keep the program from ending: the files take over.
+# The program ends although cpprof is stopped: then the profile comes by files.
 "$cpprof" record -e heap:1 -o stopped.pb.gz ./many_stacks pid 2>err &
 recorder=$!
 started="$started $recorder"
@@ -121,7 +121,7 @@ raw stopped.pb.gz
 expect_equal "blocks, and a cpprof that was stopped" "131072 2097152" "$(blocks_of stopped.pb.gz.raw leaf | cut -d ' ' -f 1,2)"
 ! grep -q incomplete err || fail "a cpprof that was stopped: $(cat err)"
 
-# A killed cpprof leaves its folder; the next one removes it, and none that is in use or has another name.
+# A killed cpprof leaves its folder. The next one removes it, but no folder that is in use or has another name.
 mkdir killed
 cd killed
 mkdir .cpprof-mine123 .cpprof-backup
@@ -133,7 +133,7 @@ left=$(find . -name '.cpprof-??????' ! -name .cpprof-backup)
 # shellcheck disable=SC2016
 "$cpprof" record -o outer.pb.gz sh -c '"$0" record -o inner.pb.gz true; find . -name ".cpprof-??????" >inner; exit 0' \
     "$cpprof" 2>err || fail "$(cat err)"
-[ ! -e "$left" ] || fail "what a killed cpprof left was not removed"
+[ ! -e "$left" ] || fail "the folder of a killed cpprof was not removed"
 expect_equal "the folder in use, and one of another's" 2 "$(wc -l <inner)"
 rm .cpprof-backup/important
 "$cpprof" record true 2>/dev/null || true

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_cpprof_record_cpu.sh: `cpprof record` with the real library, found beside the command: the
-# function that burns most is on top, also in subprocesses, and `go tool pprof` agrees.
+# function that uses most CPU time is the first row, also in subprocesses, and `go tool pprof` agrees.
 set -u
 
 : "${BUILD:?the build directory}"
@@ -35,7 +35,7 @@ first_row one.pb.gz | grep -q "burn_more$" || fail "one process: $("$cpprof" top
 grep -q "processes)" err || fail "subprocesses: $(cat err)"
 first_row many.pb.gz | grep -q "burn_more$" || fail "subprocesses: $("$cpprof" top many.pb.gz)"
 
-# What came of the engine stands in the profile; a refusal is told at once.
+# The profile names the engine that was used; a refusal is printed at once.
 "$cpprof" record -F 2000 --engine=timer -o timer.pb.gz "$victim" burn 0.3 2>err || fail "timer: $(cat err)"
 "$cpprof" top timer.pb.gz | grep -q "^libpprof: timer engine; of" || fail "$("$cpprof" top timer.pb.gz)"
 "$cpprof" record -F 2000 --engine=perf -o perf.pb.gz "$victim" burn 0.3 2>err || fail "perf: $(cat err)"

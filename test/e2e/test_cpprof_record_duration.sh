@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test_cpprof_record_duration.sh: with a duration the profiles are there when it is over: the program may end by any
-# signal after it. No call of the program is interrupted, and the thread that waited is gone, in no profile.
+# test_cpprof_record_duration.sh: with a duration the profiles are written at its end: the program may end by any
+# signal after it. No call of the program is interrupted. The library's waiting thread is in no profile.
 # timeout: 300
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
@@ -12,7 +12,7 @@ outlives=$victims/outlives
 # shellcheck disable=SC3045 # where it is not known there are no cores to speak of
 ulimit -c 0 2>/dev/null || true
 
-# is_early NAME: the CPU, heap and thread profile of the time before.
+# is_early NAME: the CPU, heap and thread profiles have only what happened before the end of the duration.
 is_early() {
     for kind in cpu heap thread; do
         raw "$1.$kind.pb.gz"
@@ -31,7 +31,7 @@ for signal in 0 9 11 3 6; do
     is_early after$signal
 done
 
-# The raw options: the files are there while the program goes on.
+# With the library's own options the files are there while the program goes on.
 for signal in 0 9; do
     rm -f go raw.*
     preload "cpu:1000,heap:1,thread,duration=500ms,file=$work/raw.pb.gz" "$outlives" go $signal &
@@ -47,7 +47,7 @@ for signal in 0 9; do
     is_early raw
 done
 
-# A program that ends before, or leaves its first thread, does not wait for the end of the duration.
+# A program that ends before, or ends its first thread, does not wait for the end of the duration.
 "$cpprof" record -F 1000 -d 100000 -o short.pb.gz "$outlives" / 0 2>err || fail "$(cat err)"
 raw short.pb.gz
 expect_at_least "a short program" 100 "$(weight_with short.pb.gz.raw works_late)"
@@ -55,7 +55,7 @@ expect_at_least "a short program" 100 "$(weight_with short.pb.gz.raw works_late)
 raw left.pb.gz
 expect_at_least "a program without its first thread" 100 "$(weight_with left.pb.gz.raw works_late)"
 
-# An exec takes what is left of the duration along; a filter finds no thread of ours.
+# After an exec the rest of the duration counts; a filter finds no thread of the library.
 "$cpprof" record -F 1000 -d 1 -o exec.pb.gz env "$outlives" - 9 2>err && fail "status after an exec"
 raw exec.pb.gz
 expect_at_least "after an exec" 5 "$(weight_with exec.pb.gz.raw works_early)"

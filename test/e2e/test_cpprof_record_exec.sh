@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_cpprof_record_exec.sh: `cpprof record` follows its command through each exec function, whatever environment
-# that gets, through env, nice, sh and scripts; children are left alone; what was recorded before is added, and
+# that gets, through env, nice, sh and scripts, but not into children. The profile from before an exec is added, and
 # counted once if the exec fails.
 # timeout: 300
 # shellcheck source=test/e2e/lib.sh
@@ -12,7 +12,7 @@ cpprof=$BUILD/bin/cpprof
 executes=$victims/executes
 export STARTED_WITH=1
 
-# follow NAME COMMAND...: records CPU, heap and threads of it.
+# follow NAME COMMAND...: records CPU time, heap and threads of the command.
 follow() {
     follow_name=$1
     shift
@@ -24,8 +24,8 @@ follow() {
     done
 }
 
-# expect_work FUNCTION RAW: it worked for 100 ms. A machine whose processors are taken away has no ticks meanwhile, though
-# its CPU clocks go on: what was settled from them stands on the thread's root, not on the function.
+# expect_work FUNCTION RAW: the function worked for 100 ms. A machine without a processor has no ticks, but its CPU
+# clocks go on: the time that the library settles by them is shown at the thread's root, not at the function.
 expect_work() {
     work_settled=$(comments "$2" | sed -n 's/.* \([0-9]*\) more were settled.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
     expect_near "weight of $1" 100 "$(weight_with "$2" "$1")" $((30 + work_settled))
@@ -79,7 +79,7 @@ follow closed ./closes "$executes" execve "$executes" work
 is_followed closed
 expect_work works_before closed.cpu.pb.gz.raw
 
-# An exec that fails: nothing there (nothing is written), or a file that is no program (all is written before).
+# An exec fails: there is no file (nothing is written), or a file that is no program (all is written before).
 printf '\177ELF' >no_program
 chmod +x no_program
 for program in /nowhere/program ./no_program; do
@@ -101,7 +101,7 @@ expect_equal "a child's environment" "LD_PRELOAD= LIBPPROF=" "$(tail -n 2 out | 
     "$executes" work >out 2>err || fail "$(cat err)"
 expect_contains "own preload" out "LD_PRELOAD=libc.so.6"
 
-# Where nothing can be preloaded, what came before is there, and it is said.
+# If the next program cannot be preloaded, the profile from before is there, and cpprof reports that.
 cat >static.c <<'C'
 #include <stdlib.h>
 #include <stdio.h>
@@ -120,7 +120,7 @@ if [ "$(id -u)" = 0 ] && cc -o privileged static.c && chown 65534 privileged && 
     expect_equal "privileged: environment" clean "$(cat out)"
 fi
 
-# With LIBPPROF alone, one has to ask for it.
+# Without cpprof, LIBPPROF has to have follow-exec.
 preload "cpu:1000,follow-exec,file=$work/raw.%s.pb.gz" "$executes" execve "$executes" work >/dev/null
 expect_equal "profiles with follow-exec" 2 "$(find . -name 'raw.*.pb.gz' | wc -l)"
 preload "cpu:1000,file=$work/none.%s.pb.gz" "$executes" execve "$executes" work >/dev/null

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_cpprof_record_kinds.sh: `cpprof record -e cpu,heap,block,mutex` with the real library: a file for each,
-# with the functions that it should name, also of several processes; a kind that was not asked for is not
+# with the functions that it should name, also of several processes. Other kinds are not
 # recorded.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
@@ -22,7 +22,7 @@ expect_at_least "waits in the writer's way" 1 "$(weight_with all.block.pb.gz.raw
 expect_at_least "releases by holds_mutex" 1 "$(weight_directly all.mutex.pb.gz.raw pthread_mutex_unlock holds_mutex)"
 sed '1,/wrote all.mutex/d' err | grep -q ' holds_mutex$' || fail "holds_mutex is not among the ten: $(cat err)"
 
-# Everything is freed at the end: what was allocated is shown.
+# Everything is freed at the end: the summary shows the allocations.
 cat >frees.c <<'EOC'
 #include <stdlib.h>
 void *volatile block;
@@ -55,7 +55,7 @@ inherited=$(python3 -c 'import os; print(len(os.listdir("/proc/self/fd")) - 1)')
 expect_equal "descriptors" "$inherited" "$(weight state.fd.pb.gz.raw)"
 expect_at_least "peak" 5000000 "$(blocks_of state.peak.pb.gz.raw | cut -d ' ' -f 4)"
 
-# A wrapper whose child takes the time; nobody who waited was let go.
+# A wrapper whose child uses the time; and threads whose waits never end.
 "$cpprof" record -o wrapper.pb.gz sh -c "\"$BUILD/test/cpprof/victim\" burn 0.3; exit 0" 2>err || fail "$(cat err)"
 expect_contains "a wrapper" err "--subprocesses records them too"
 ! grep -q -- "-F 1000" err || fail "a wrapper: $(cat err)"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # test_cpprof_top.sh: `cpprof top` prints what `go tool pprof -top` prints, byte for byte: on the
-# profiles of a Go program, on made-up ones that have everything in them, and, where Go is installed,
-# on more of these against the tool itself. Broken files and wrong options are refused with the
+# profiles of a Go program, on made-up ones with everything in them, and, where Go is installed,
+# on more made-up ones in comparison with the tool itself. Broken files and wrong options are refused with the
 # right exit status.
 # sanitizers: yes
 set -u
@@ -34,7 +34,7 @@ expect() {
     }
 }
 
-# refuse STATUS TEXT COMMAND...: ends with that status and says that.
+# refuse STATUS TEXT COMMAND...: the command ends with that status and prints that text.
 refuse() {
     status=$1 text=$2
     shift 2
@@ -98,7 +98,7 @@ cmp -s made-up "$golden/profiles/generated.expected" || {
     diff "$golden/profiles/generated.expected" made-up | head -20 >&2
 }
 
-# Later versions cut other nodes out of odd graphs, so only the golden files' own one is asked about these.
+# Later versions cut other nodes out of odd graphs: only the version of the golden files is run on these.
 is_of_golden_files() {
     command -v go >/dev/null && go tool pprof -top "$go/cpu.pb.gz" 2>/dev/null | cmp -s - "$go/cpu.top.expected"
 }
@@ -111,7 +111,7 @@ if is_of_golden_files; then
         diff theirs mine | head -20 >&2
     }
 else
-    echo "go tool pprof is not that of the golden files: compared with these alone"
+    echo "go tool pprof is not that of the golden files: compared only with these"
 fi
 
 # ---- broken files

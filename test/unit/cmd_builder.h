@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Bytes --------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 static inline void put_message(cp_bytes *out, unsigned field, cp_bytes *message)
 {
@@ -31,10 +31,8 @@ static inline void put_text(cp_bytes *out, const char *text)
     cp_bytes_field(out, 6, text, strlen(text));
 }
 
-/*
- * One sample of 7 ns in work() called by main(), in a program called /bin/app:
- * locations 1 (work) and 2 (main), functions 1 and 2, mapping 1.
- */
+/* Appends the bytes of a profile with one sample of 7 ns in work(), which main() called, in a
+ * program called /bin/app: locations 1 (work) and 2 (main), functions 1 and 2, mapping 1. */
 static inline void put_small_profile(cp_bytes *out)
 {
     static const char *const strings[] = {"", "cpu", "nanoseconds", "work", "main", "/bin/app"};
@@ -73,9 +71,9 @@ static inline void put_small_profile(cp_bytes *out)
     cp_bytes_release(&nested);
 }
 
-/* ---- Models -------------------------------------------------------------------------------- */
+/* ---- models ---- */
 
-/* An empty profile of that type, with room for what a test adds. */
+/* Makes an empty profile of that type, with room for the parts that a test adds. */
 static inline cp_profile *new_model(const char *type, const char *unit)
 {
     enum { ROOM = 64 };
@@ -93,8 +91,8 @@ static inline cp_profile *new_model(const char *type, const char *unit)
     return profile;
 }
 
-/* The location of a function of that name; "inner<outer" is `inner` inlined into `outer`; "" has
- * no function. The same name gives the same location. */
+/* Returns the location of a function of that name; equal names have one location. "inner<outer" is
+ * `inner` inlined into `outer`; "" has no function. */
 static inline uint32_t add_location(cp_profile *profile, const char *names)
 {
     cp_location *location = &profile->locations[profile->location_count];
@@ -119,7 +117,7 @@ static inline uint32_t add_location(cp_profile *profile, const char *names)
     return profile->location_count++;
 }
 
-/* A sample of `value`; the stack as "leaf caller root". */
+/* Adds a sample of `value`; the stack is written "leaf caller root". */
 static inline void add_sample(cp_profile *profile, const char *stack, int64_t value)
 {
     cp_sample *sample = &profile->samples[profile->sample_count++];
@@ -136,7 +134,8 @@ static inline void add_sample(cp_profile *profile, const char *stack, int64_t va
     }
 }
 
-/* "leaf caller root" of a sample, the outermost name of each location; a static buffer. */
+/* Returns a sample's stack as "leaf caller root", with the outermost name of each location, in a
+ * static buffer. */
 static inline const char *stack_of(const cp_profile *profile, uint32_t index)
 {
     static char text[1024];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_command_line.c: options, operands, and what is refused.
+ * cmd_command_line.c: options, operands, and refusals.
  */
 #include <stdarg.h>
 #include <stddef.h>

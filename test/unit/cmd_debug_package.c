@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_debug_package.c: which package has a file's debug files, from made-up records of dpkg.
+ * cmd_debug_package.c: the package with a file's debug files, by made-up records of dpkg.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_decode.c: reading profiles: what is good, what is broken, and what the complaint says.
+ * cmd_decode.c: the decoder with good and with broken profiles, and its complaints.
  */
 #include "cmd_builder.h"
 
@@ -130,7 +130,7 @@ static void what_is_no_profile_is_named(void **state)
     }
 }
 
-/* Each changes one byte of the small profile. */
+/* Each case changes one byte of the small profile. */
 static void references_are_checked_and_the_byte_is_named(void **state)
 {
     static const struct {
@@ -223,7 +223,8 @@ static void unknown_fields_are_skipped(void **state)
     cp_bytes_release(&bytes);
 }
 
-/* Text labels first, then by key; values of one key keep their order; empty ones vanish. */
+/* Text labels come first; labels are sorted by key; the values of one key keep their order; empty
+ * labels vanish. */
 static void labels_are_sorted(void **state)
 {
     static const uint8_t labels[][8] = {

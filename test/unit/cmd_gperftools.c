@@ -76,7 +76,8 @@ static void check(const cp_profile *profile)
     assert_int_equal(profile->mapping_count, 2);
 }
 
-/* As gperftools writes the maps, and with the line in front that Go had and libpprof has. */
+/* The maps are those of gperftools, without and with the line before them that Go wrote and
+ * libpprof writes. */
 static void all_word_sizes_and_byte_orders_are_read(void **state)
 {
     static const char line[] = "\nMAPPED_LIBRARIES:\n";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_merge.c: adding profiles up and subtracting them; writing what came out.
+ * cmd_merge.c: sums and differences of profiles, and writing the result.
  */
 #include "cmd_builder.h"
 
@@ -231,7 +231,7 @@ static void subtraction_leaves_the_difference(void **state)
     cp_profile_free(difference);
 }
 
-/* Everything that a profile can hold survives being written and read. */
+/* Every part of a profile survives writing and reading. */
 static void written_profiles_read_the_same(void **state)
 {
     cp_profile *profile = new_model("cpu", "ns");

@@ -142,7 +142,7 @@ static void modes_have_names(void **state)
     assert_int_equal(mode, CP_DEMANGLE_FULL);
 }
 
-/* Nesting that would overflow a recursive reader's stack. */
+/* The nesting overflows the stack of a recursive reader without a bound. */
 static void hostile_symbols_are_survived(void **state)
 {
     enum { LENGTH = 200000 };
@@ -165,7 +165,9 @@ static void hostile_symbols_are_survived(void **state)
 
 enum { SYMBOL_BYTES = 1024 };
 
-/* One digit of the numbers that C++ (base 36) and Rust (base 62) symbols refer back by. */
+/*
+ * A digit of the numbers in C++ (base 36) and Rust (base 62) symbols that refer to an earlier part.
+ */
 static char digit(unsigned value)
 {
     return "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[value];
@@ -183,7 +185,8 @@ static void put_doubling_cxx(char *symbol, unsigned doublings)
     strcpy(at, "EvvE");
 }
 
-/* The same of tuples. Numbers are offsets behind "_R", less one; the first tuple is `first`. */
+/* f<A, B, C, ...>: `first` is a tuple, and each other argument a tuple with the argument before it
+ * twice. A number is an offset after "_R", less one. */
 static void put_doubling_rust(char *symbol, const char *first, unsigned doublings)
 {
     char *at = stpcpy(symbol, "_RINvC1a1f");
@@ -216,7 +219,7 @@ static void expect_change(const char *symbol)
     free(name);
 }
 
-/* Few doublings are read: the symbols are well formed. */
+/* With few doublings the symbols are read: they are well formed. */
 static void symbols_of_too_much_text_stay(void **state)
 {
     static const char *const tuples[] = {"TiiE", "TNtC1au8gdel_5qaiE"};
@@ -250,8 +253,8 @@ static void long_symbols_stay(void **state)
     free(symbol);
 }
 
-/* libiberty reads what follows each T_ twice: as arguments of T_, then as somebody else's. The
- * last test: after 16 such symbols no C++ symbol is read any more. */
+/* libiberty reads the text after each T_ twice: as arguments of T_, and as those of the operator.
+ * This has to be the last test: after 16 such symbols no C++ symbol is read any more. */
 static void symbols_that_take_too_long_stay(void **state)
 {
     char symbol[SYMBOL_BYTES];

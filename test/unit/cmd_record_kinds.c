@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_record_kinds.c: what `cpprof record -e` names, and the names of files.
+ * cmd_record_kinds.c: the kinds of `cpprof record -e`, and the names of their files.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ static void other_kinds_are_asked_of_the_library(void **state)
     (void)state;
     expect_words("toy", "toy");
     expect_words("toy:5,cpu,toy:5s", "toy:5s,cpu:100");
-    expect_inherited("cpu", "toy", "cpu:100"); /* nothing is asked */
+    expect_inherited("cpu", "toy", "cpu:100"); /* the library is not asked */
 }
 
 static void refusals(void **state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_record_parts.c: profiles are put together from messages of several processes; what is
- * incomplete, out of order or no message never becomes a profile; the last one counts where it
- * holds the others.
+ * cmd_record_parts.c: the messages of several processes become profiles. A message that is
+ * incomplete, out of order or not the library's never does. If the last profile has all the others,
+ * only the last one counts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static void what_is_not_whole_is_left_out(void **state)
     take("8 100 1 cpu 2 last", "cd");
     take("9 100 1 cpu 0 more", "never ended");
     take("10 100 1 cpu 0 last", "good");
-    take("10 100 1 cpu 4 last", "more behind its end");
+    take("10 100 1 cpu 4 last", "more after its end");
     assert_selected("cpu", 0, "");
     assert_int_equal(cp_parts_incomplete(&parts, "cpu", 0), 4);
     assert_int_equal(cp_parts_incomplete(&parts, "cpu", 9), 1);
@@ -107,7 +107,7 @@ static void what_is_no_message_is_counted(void **state)
     assert_int_equal(parts.count, 0);
 }
 
-/* 100: the first program of process 7; 200: the one that it executes. */
+/* 100 is the first program of process 7; 200 is the program that it executes. */
 static void what_one_process_writes_is_added_or_replaced(void **state)
 {
     static const char *const kinds[] = {"cpu", "heap", "thread", "fd"};

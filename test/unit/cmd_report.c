@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_report.c: what the rows of a report add up to.
+ * cmd_report.c: the sums in the rows of a report.
  */
 #include "cmd_builder.h"
 
@@ -14,7 +14,7 @@ struct text {
     size_t length;
 };
 
-/* The table of a report on the profile, which is consumed. */
+/* Returns the table of a report on the profile, and frees the profile. */
 static struct text rows_of(cp_profile *profile, const cp_report_options *options)
 {
     struct text text = {NULL, 0};
@@ -86,7 +86,9 @@ static void inlined_calls_are_marked(void **state)
     free(text.data);
 }
 
-/* Too small to show: its callers lose its time from their flat, not from their cum. */
+/*
+ * A node that is too small to show: its time is not in the flat of its callers, but in their cum.
+ */
 static void small_nodes_are_dropped(void **state)
 {
     const cp_report_options options = {0};

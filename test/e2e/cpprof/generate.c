@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * generate.c: profiles with everything in them that a reader may stumble over.
+ * generate.c: makes profiles with everything that is difficult for a reader.
  *
  *   generate SEED [KIND]  > profile.pb
  *
- * Writes a plain profile.proto by hand, without the code that it is to test: sample types of all
+ * It writes a plain profile.proto without the code that the tests check: with sample types of all
  * families, negative values, labels, inlined and recursive stacks, locations without names,
- * functions without names, mangled names, drop_frames, ids with gaps, unsorted parts. The same SEED
- * gives the same bytes; two SEEDs with one KIND have sample types that fit together, in units that
- * may differ.
+ * functions without names, mangled names, drop_frames, ids with gaps, unsorted parts. Equal SEEDs
+ * give equal bytes. Profiles of two SEEDs with one KIND can be merged; their units may differ.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,11 +45,13 @@ static void put(struct buffer *buffer, const void *data, size_t length)
     if (buffer->length + length > buffer->capacity) {
         buffer->capacity = 2 * (buffer->length + length) + 64;
         buffer->data = realloc(buffer->data, buffer->capacity);
-        if (!buffer->data)
+        if (!buffer->data) {
             abort();
+        }
     }
-    if (length)
+    if (length) {
         memcpy(buffer->data + buffer->length, data, length);
+    }
     buffer->length += length;
 }
 
@@ -67,8 +68,9 @@ static void put_varint(struct buffer *buffer, uint64_t value)
 
 static void put_number(struct buffer *buffer, unsigned field, uint64_t value)
 {
-    if (value == 0 && chance(80))
+    if (value == 0 && chance(80)) {
         return;
+    }
     put_varint(buffer, field << 3);
     put_varint(buffer, value);
 }
@@ -81,7 +83,7 @@ static void put_message(struct buffer *buffer, unsigned field, struct buffer *me
     message->length = 0;
 }
 
-/* ---- Strings ------------------------------------------------------------------------------- */
+/* ---- strings ---- */
 
 static const char *strings[2000];
 static unsigned string_count = 1;
@@ -90,12 +92,15 @@ static unsigned string(const char *text)
 {
     unsigned i = 1;
 
-    if (!*text)
+    if (!*text) {
         return 0;
-    while (i < string_count && strcmp(strings[i], text) != 0)
+    }
+    while (i < string_count && strcmp(strings[i], text) != 0) {
         i++;
-    if (i == string_count)
+    }
+    if (i == string_count) {
         strings[string_count++] = strdup(text);
+    }
     return i;
 }
 
@@ -164,13 +169,14 @@ static const char *some_name(void)
 {
     static char made[64];
 
-    if (chance(60))
-        return names[below(sizeof(names) / sizeof(names[0]))];
-    snprintf(made, sizeof(made), "function_%llu", (unsigned long long)below(300));
+    if (chance(60)) {
+        return names[below(sizeof names / sizeof *names)];
+    }
+    snprintf(made, sizeof made, "function_%llu", (unsigned long long)below(300));
     return made;
 }
 
-/* ---- Parts --------------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
 static const struct {
     const char *type, *units[4];
@@ -188,7 +194,7 @@ static const struct {
     {"hours", {"hour", "hr", "hours", "s"}},
 };
 
-enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 struct shape {
     unsigned types, mappings, functions, locations, samples, id_step;
@@ -209,8 +215,9 @@ static void put_types(const struct shape *shape, uint64_t kind)
     put_number(&message, 1, string("cpu"));
     put_number(&message, 2, string(chance(80) ? "nanoseconds" : "ms"));
     put_message(&out, 11, &message);
-    if (chance(40))
+    if (chance(40)) {
         put_number(&out, 14, string(kinds[(kind + below(shape->types + 1)) % KINDS].type));
+    }
     put_number(&out, 12, chance(70) ? 10000000 : 0);
 }
 
@@ -233,10 +240,11 @@ static void put_mappings(const struct shape *shape)
         put_number(&message, 2, start);
         put_number(&message, 3, start + 0x1000 + below(0x2000));
         put_number(&message, 4, below(3) * 0x1000);
-        put_number(&message, 5, string(files[below(sizeof(files) / sizeof(files[0]))]));
+        put_number(&message, 5, string(files[below(sizeof files / sizeof *files)]));
         put_number(&message, 6, chance(30) ? string("abcdef0123456789") : 0);
-        for (unsigned flag = 7; flag <= 10; flag++)
+        for (unsigned flag = 7; flag <= 10; flag++) {
             put_number(&message, flag, chance(50));
+        }
         put_message(&out, 3, &message);
     }
 }
@@ -260,8 +268,9 @@ static void put_locations(const struct shape *shape)
     for (unsigned i = 0; i < shape->locations; i++) {
         unsigned lines = chance(10) ? 0 : chance(25) ? 1 + (unsigned)below(4) : 1;
         put_number(&message, 1, (i + 1) * shape->id_step);
-        if (shape->mappings && chance(95))
+        if (shape->mappings && chance(95)) {
             put_number(&message, 2, (below(shape->mappings) + 1) * shape->id_step);
+        }
         put_number(&message, 3, 0x400000 + below(0x2000000));
         for (unsigned line = 0; line < lines && shape->functions; line++) {
             put_number(&nested, 1, (below(shape->functions) + 1) * shape->id_step);
@@ -304,24 +313,28 @@ static void put_stack(const struct shape *shape)
         uint64_t id = (below(shape->locations) + 1) * shape->id_step;
         uint64_t repeat = chance(3) ? 1 + below(50) : 1; /* recursion */
         while (repeat--) {
-            if (!packed)
+            if (!packed) {
                 put_varint(&message, 1 << 3);
+            }
             put_varint(packed ? &nested : &message, id);
         }
     }
-    if (nested.length)
+    if (nested.length) {
         put_message(&message, 1, &nested);
+    }
 }
 
 static void put_samples(const struct shape *shape)
 {
     for (unsigned i = 0; i < shape->samples; i++) {
         put_stack(shape);
-        for (unsigned type = 0; type < shape->types; type++)
+        for (unsigned type = 0; type < shape->types; type++) {
             put_varint(&nested, some_value(shape));
+        }
         put_message(&message, 2, &nested);
-        while (chance(20))
+        while (chance(20)) {
             put_label();
+        }
         put_message(&out, 2, &message);
     }
 }
@@ -333,14 +346,18 @@ static void put_header(void)
 
     put_number(&out, 9, chance(70) ? 1700000000123456789 + below(1000000000) * 40000000 : 0);
     put_number(&out, 10, chance(60) ? below(chance(50) ? 5000 : 90000000000000) : 0);
-    if (chance(30))
+    if (chance(30)) {
         put_number(&out, 7, string(drops[below(7)]));
-    if (chance(20))
+    }
+    if (chance(20)) {
         put_number(&out, 8, string(chance(80) ? "function_11.|free" : "["));
-    if (chance(20))
+    }
+    if (chance(20)) {
         put_number(&out, 13, string("a comment"));
-    if (chance(20))
+    }
+    if (chance(20)) {
         put_number(&out, 13, string("# for programs"));
+    }
 }
 
 static void put_strings(void)
@@ -357,8 +374,9 @@ int main(int argc, char **argv)
     struct shape shape;
     uint64_t kind;
 
-    if (argc < 2)
+    if (argc < 2) {
         return 2;
+    }
     strings[0] = "";
     state = strtoull(argv[1], NULL, 0) * 0x9e3779b97f4a7c15u + 12345;
     any();

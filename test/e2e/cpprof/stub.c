@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * stub.c: stands in for libpprof.so in the tests of `cpprof record`.
+ * stub.c: replaces libpprof.so in the tests of `cpprof record`.
  *
- * Loaded into a process, it writes down the options that it got and, at the end of the process,
- * copies $STUB_PROFILE to where the options want the profile of each kind. $STUB_SILENT: writes
- * nothing. It closes the socket that it inherits, so that files are written, and the command looks
- * as if there were none.
+ * In each process, the stub writes its options to $STUB_NOTE. At the end of the process it copies
+ * $STUB_PROFILE to the file of each kind in the options; with $STUB_SILENT it copies nothing. It
+ * closes the socket that it inherits: the profile then comes by files, and the command does not see
+ * the socket.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,18 +16,20 @@
 #include <unistd.h>
 
 static const char *const kinds[] = {"cpu", "heap", "block", "mutex", "thread", "fd", "peak"};
-enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static char targets[KINDS][4096]; /* "" where the kind is not wanted */
 
 static void expand(char *target, const char *path, const char *kind)
 {
-    char number[16], stamp[32], letter[2] = "";
+    char letter[2] = "";
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    snprintf(number, sizeof(number), "%d", (int)getpid());
-    snprintf(stamp, sizeof(stamp), "%lld%09ld", (long long)now.tv_sec, now.tv_nsec);
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)getpid());
+    char stamp[32];
+    snprintf(stamp, sizeof stamp, "%lld%09ld", (long long)now.tv_sec, now.tv_nsec);
     for (; *path && *path != ','; path++) {
         const char *text = letter;
         size_t length = strlen(target);
@@ -42,7 +44,7 @@ static void expand(char *target, const char *path, const char *kind)
                    : *path == 's' ? stamp
                                   : "%";
         }
-        snprintf(target + length, sizeof(targets[0]) - length, "%s", text);
+        snprintf(target + length, sizeof targets[0] - length, "%s", text);
     }
 }
 
@@ -51,42 +53,49 @@ static int is_wanted(const char *options, const char *kind)
 {
     for (size_t length; *options; options += length + (options[length] == ',')) {
         length = strcspn(options, ",");
-        if (strcspn(options, ",:") == strlen(kind) && strncmp(options, kind, strlen(kind)) == 0)
+        if (strcspn(options, ",:") == strlen(kind) && strncmp(options, kind, strlen(kind)) == 0) {
             return 1;
+        }
     }
     return 0;
 }
 
 __attribute__((constructor)) static void begin(void)
 {
-    const char *options = getenv("LIBPPROF"), *file, *note = getenv("STUB_NOTE");
+    const char *options = getenv("LIBPPROF"), *note = getenv("STUB_NOTE");
     FILE *out = note ? fopen(note, "ae") : NULL;
 
     if (out) {
         fprintf(out, "LIBPPROF=%s\nLD_PRELOAD=%s\n", options ? options : "", getenv("LD_PRELOAD"));
         fclose(out);
     }
-    file = options ? strstr(options, "recorder=") : NULL;
-    if (file)
+    const char *file = options ? strstr(options, "recorder=") : NULL;
+    if (file) {
         close(atoi(file + strlen("recorder=")));
+    }
     file = options ? strstr(options, "file=") : NULL;
-    for (int i = 0; file && i < KINDS; i++)
-        if (is_wanted(options, kinds[i]))
+    for (int i = 0; file && i < KINDS; i++) {
+        if (is_wanted(options, kinds[i])) {
             expand(targets[i], file + 5, kinds[i]);
-    if (options && !strstr(options, "subprocesses"))
+        }
+    }
+    if (options && !strstr(options, "subprocesses")) {
         unsetenv("LD_PRELOAD");
+    }
 }
 
 static void copy(const char *profile, const char *target)
 {
-    char buffer[65536];
-    ssize_t length;
     int in = open(profile, O_RDONLY | O_CLOEXEC);
     int out = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-    while ((length = read(in, buffer, sizeof(buffer))) > 0)
-        if (write(out, buffer, (size_t)length) != length)
+    char buffer[65536];
+    ssize_t length;
+    while ((length = read(in, buffer, sizeof buffer)) > 0) {
+        if (write(out, buffer, (size_t)length) != length) {
             abort();
+        }
+    }
     close(in);
     close(out);
 }
@@ -95,7 +104,9 @@ __attribute__((destructor)) static void end(void)
 {
     const char *profile = getenv("STUB_PROFILE");
 
-    for (int i = 0; profile && !getenv("STUB_SILENT") && i < KINDS; i++)
-        if (*targets[i])
+    for (int i = 0; profile && !getenv("STUB_SILENT") && i < KINDS; i++) {
+        if (*targets[i]) {
             copy(profile, targets[i]);
+        }
+    }
 }

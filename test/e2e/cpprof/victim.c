@@ -36,9 +36,10 @@ static void print_signals(void)
     sigprocmask(SIG_SETMASK, NULL, &mask);
     for (int number = 1; number < 32; number++) {
         struct sigaction action;
-        if (sigaction(number, NULL, &action) == 0)
+        if (sigaction(number, NULL, &action) == 0) {
             printf("signal %d %s%s\n", number, action.sa_handler == SIG_IGN ? "ignored" : "default",
                    sigismember(&mask, number) == 1 ? " blocked" : "");
+        }
     }
 }
 
@@ -47,9 +48,11 @@ static void print_files(void)
     DIR *folder = opendir("/proc/self/fd");
     struct dirent *entry;
 
-    while ((entry = readdir(folder)))
-        if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(folder))
+    while ((entry = readdir(folder))) {
+        if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(folder)) {
             printf("file %s\n", entry->d_name);
+        }
+    }
     closedir(folder);
 }
 
@@ -72,33 +75,38 @@ static void append(const char *path, const char *line)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
 
-    if (write(fd, line, strlen(line)) < 0)
+    if (write(fd, line, strlen(line)) < 0) {
         abort();
+    }
     close(fd);
 }
 
 static int count_signals(const char *path)
 {
     unsigned counts[64] = {0};
-    char line[32];
-    sigset_t all;
-    int number;
 
+    sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
-    snprintf(line, sizeof(line), "pid %d\n", (int)getpid());
+    char line[32];
+    snprintf(line, sizeof line, "pid %d\n", (int)getpid());
     append(path, line);
     append(path, "ready\n");
+    int number;
     do {
         number = sigwaitinfo(&all, NULL);
-        if (number > 0)
+        if (number > 0) {
             counts[number]++;
-        if (number == SIGUSR1)
+        }
+        if (number == SIGUSR1) {
             append(path, "usr1\n");
+        }
     } while (number != SIGTERM);
-    for (int i = 1; i < 64; i++)
-        if (counts[i])
+    for (int i = 1; i < 64; i++) {
+        if (counts[i]) {
             printf("%s %u\n", sigabbrev_np(i) ? sigabbrev_np(i) : "?", counts[i]);
+        }
+    }
     return 0;
 }
 
@@ -110,41 +118,45 @@ static void say(const char *line)
 
 static bool is_stopped(pid_t pid)
 {
-    char path[64], line[512];
     const char *state = NULL;
-    FILE *file;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    file = fopen(path, "re");
-    if (file && fgets(line, sizeof(line), file))
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    char line[512];
+    if (file && fgets(line, sizeof line, file)) {
         state = strrchr(line, ')');
-    if (file)
+    }
+    if (file) {
         fclose(file);
+    }
     return state && state[2] == 'T';
 }
 
-/* A signal from somebody else to the parent, which passes it on to us behind all that it had got
- * before: what has not arrived by then never will. */
+/* Sends a signal to the parent, from a third process. The parent passes it on after all earlier
+ * ones: a signal that has not arrived by then never arrives. */
 static void wait_for_parent(pid_t parent, const sigset_t *all, unsigned *counts)
 {
     const struct timespec now = {0, 0};
-    int number;
 
     if (fork() == 0) {
         kill(parent, SIGUSR1);
         _exit(0);
     }
+    int number;
     do {
         number = sigwaitinfo(all, NULL);
-        if (number > 0)
+        if (number > 0) {
             counts[number]++;
+        }
     } while (number != SIGUSR1);
-    while ((number = sigtimedwait(all, NULL, &now)) > 0)
+    while ((number = sigtimedwait(all, NULL, &now)) > 0) {
         counts[number]++;
+    }
 }
 
-/* The parent sleeps until the interrupt of the terminal has been taken: a second one from it could
- * otherwise arrive while the first is pending, and nobody could tell. */
+/* The parent sleeps until this process has taken the terminal's interrupt. Else a second one, from
+ * the parent, could arrive while the first is pending, and would not be counted. */
 static int await_interrupt(void)
 {
     unsigned counts[64] = {0};
@@ -154,11 +166,13 @@ static int await_interrupt(void)
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
     kill(parent, SIGSTOP);
-    while (!is_stopped(parent))
+    while (!is_stopped(parent)) {
         sched_yield();
+    }
     say("type-interrupt");
-    while (sigwaitinfo(&all, NULL) != SIGINT)
+    while (sigwaitinfo(&all, NULL) != SIGINT) {
         continue;
+    }
     kill(parent, SIGCONT);
     wait_for_parent(parent, &all, counts);
     printf("interrupts: %u\n", 1 + counts[SIGINT]);
@@ -173,8 +187,9 @@ static int await_suspension(const char *path)
     sigaddset(&only, SIGCONT);
     sigprocmask(SIG_BLOCK, &only, NULL);
     say("type-suspend");
-    while (sigwaitinfo(&only, NULL) != SIGCONT)
+    while (sigwaitinfo(&only, NULL) != SIGCONT) {
         continue;
+    }
     append(path, "continued\n");
     return 0;
 }
@@ -183,34 +198,34 @@ static volatile unsigned long sink;
 
 __attribute__((noinline)) static void burn_more(unsigned long rounds)
 {
-    for (unsigned long i = 0; i < rounds; i++)
+    for (unsigned long i = 0; i < rounds; i++) {
         sink += i;
+    }
 }
 
 __attribute__((noinline)) static void burn_less(unsigned long rounds)
 {
-    for (unsigned long i = 0; i < rounds; i++)
+    for (unsigned long i = 0; i < rounds; i++) {
         sink ^= i;
+    }
 }
 
-/* In turns of random length: equal ones may march in step with the kernel's clock, which then sees
- * both functions equally often. */
+/* Calls the functions for random times. Equal times may be in step with the kernel's ticks, which
+ * would then see both functions equally often. */
 static int burn(double seconds)
 {
     unsigned random = 1;
 
     while ((double)clock() / CLOCKS_PER_SEC < seconds) {
-        unsigned long rounds;
-
         random = random * 1103515245 + 12345;
-        rounds = 100000 + (random >> 12);
+        unsigned long rounds = 100000 + (random >> 12);
         burn_more(3 * rounds);
         burn_less(rounds);
     }
     return 0;
 }
 
-/* ---- The terminal -------------------------------------------------------------------------- */
+/* ---- the terminal ---- */
 
 struct terminal {
     int fd;
@@ -218,32 +233,36 @@ struct terminal {
     size_t length, handled;
 };
 
-/* Types the key for each keyword that the program printed since the last time. */
+/* Types the key of each keyword that the program printed since the last call. */
 static void answer(struct terminal *terminal)
 {
-    char *interrupt, *suspend;
-
     terminal->seen[terminal->length] = '\0';
-    interrupt = strstr(terminal->seen + terminal->handled, "type-interrupt");
-    suspend = strstr(terminal->seen + terminal->handled, "type-suspend");
-    if (!interrupt && !suspend)
+    char *interrupt = strstr(terminal->seen + terminal->handled, "type-interrupt");
+    char *suspend = strstr(terminal->seen + terminal->handled, "type-suspend");
+    if (!interrupt && !suspend) {
         return;
+    }
     terminal->handled = terminal->length;
-    if (write(terminal->fd, interrupt ? "\3" : "\32", 1) != 1)
+    if (write(terminal->fd, interrupt ? "\3" : "\32", 1) != 1) {
         abort();
+    }
 }
 
-/* Waits for news of the process; continues it when it stopped as a job does. */
+/* Waits for a change of the process's state, and continues it if a signal of job control stopped
+ * it. */
 static bool has_ended(pid_t pid, int *status, int flags)
 {
-    if (waitpid(pid, status, WUNTRACED | flags) <= 0)
+    if (waitpid(pid, status, WUNTRACED | flags) <= 0) {
         return false;
-    if (!WIFSTOPPED(*status))
+    }
+    if (!WIFSTOPPED(*status)) {
         return true;
+    }
     printf("[stopped by %s]\n", sigabbrev_np(WSTOPSIG(*status)));
     fflush(stdout);
-    if (WSTOPSIG(*status) == SIGTSTP)
+    if (WSTOPSIG(*status) == SIGTSTP) {
         kill(-pid, SIGCONT);
+    }
     return false;
 }
 
@@ -256,10 +275,8 @@ static int in_terminal(char **command)
 
     if (pid == 0) {
         /* The session's leader stays a shell, so that the command's group is no orphan. */
-        pid_t job;
-        int job_status;
         signal(SIGTTOU, SIG_IGN);
-        job = fork();
+        pid_t job = fork();
         if (job == 0) {
             setpgid(0, 0);
             tcsetpgrp(0, getpid());
@@ -269,22 +286,27 @@ static int in_terminal(char **command)
         }
         setpgid(job, job);
         tcsetpgrp(0, job);
-        while (!has_ended(job, &job_status, 0))
+        int job_status;
+        while (!has_ended(job, &job_status, 0)) {
             continue;
-        if (WIFSIGNALED(job_status))
+        }
+        if (WIFSIGNALED(job_status)) {
             printf("[ended by %s]\n", sigabbrev_np(WTERMSIG(job_status)));
-        else
+        } else {
             printf("[ended with %d]\n", WEXITSTATUS(job_status));
+        }
         fflush(stdout);
         _exit(0);
     }
     while (!ended) {
         ssize_t got = read(terminal.fd, terminal.seen + terminal.length,
-                           sizeof(terminal.seen) - terminal.length - 1);
-        if (got <= 0)
+                           sizeof terminal.seen - terminal.length - 1);
+        if (got <= 0) {
             break;
-        if (fwrite(terminal.seen + terminal.length, 1, (size_t)got, stdout) != (size_t)got)
+        }
+        if (fwrite(terminal.seen + terminal.length, 1, (size_t)got, stdout) != (size_t)got) {
             abort();
+        }
         fflush(stdout);
         terminal.length += (size_t)got;
         answer(&terminal);
@@ -295,19 +317,26 @@ static int in_terminal(char **command)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "state") == 0)
+    if (argc == 2 && strcmp(argv[1], "state") == 0) {
         return print_state();
-    if (argc == 3 && strcmp(argv[1], "die") == 0)
+    }
+    if (argc == 3 && strcmp(argv[1], "die") == 0) {
         return die(atoi(argv[2]));
-    if (argc == 3 && strcmp(argv[1], "count") == 0)
+    }
+    if (argc == 3 && strcmp(argv[1], "count") == 0) {
         return count_signals(argv[2]);
-    if (argc == 2 && strcmp(argv[1], "interrupt") == 0)
+    }
+    if (argc == 2 && strcmp(argv[1], "interrupt") == 0) {
         return await_interrupt();
-    if (argc == 3 && strcmp(argv[1], "suspend") == 0)
+    }
+    if (argc == 3 && strcmp(argv[1], "suspend") == 0) {
         return await_suspension(argv[2]);
-    if (argc == 3 && strcmp(argv[1], "burn") == 0)
+    }
+    if (argc == 3 && strcmp(argv[1], "burn") == 0) {
         return burn(atof(argv[2]));
-    if (argc >= 3 && strcmp(argv[1], "terminal") == 0)
+    }
+    if (argc >= 3 && strcmp(argv[1], "terminal") == 0) {
         return in_terminal(argv + 2);
+    }
     return 2;
 }
