@@ -386,8 +386,9 @@ static void allocate(builder *b, uint64_t period_us)
 
     profile->samples = CP_POOL_ARRAY(&profile->pool, cp_sample, w / 2 + 1);
     profile->locations = CP_POOL_ARRAY(&profile->pool, cp_location, w + 1);
-    for (b->slot_mask = 16; b->slot_mask < 2 * w; b->slot_mask *= 2) {
-        continue;
+    b->slot_mask = 16;
+    while (b->slot_mask < 2 * w) {
+        b->slot_mask *= 2;
     }
     b->slots = cp_heap_alloc(b->slot_mask, sizeof *b->slots);
     b->slot_mask--;

@@ -74,7 +74,6 @@ static _Noreturn void become(const cp_child *child, char *const *argv, char *con
     execvpe(argv[0], argv, environment);
     int reason = errno;
     while (write(report, &reason, sizeof reason) < 0 && errno == EINTR) {
-        continue;
     }
     _exit(127);
 }

@@ -24,17 +24,18 @@ static char *beside_command(void)
 {
     static const char *const places[] = {"/../lib/libpprof.so.0",
                                          "/../" CP_LIBDIR "/libpprof.so.0"};
-    char path[PATH_MAX + sizeof "/../" CP_LIBDIR "/libpprof.so.0"];
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (length <= 0) {
         return NULL;
     }
-    path[length] = '\0';
-    char *folder_end = strrchr(path, '/');
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        strcpy(folder_end, places[i]);
+        char *path = cp_heap_printf("%s%s", self, places[i]);
         char *real = realpath(path, NULL);
+        free(path);
         if (real) {
             return real;
         }

@@ -201,7 +201,7 @@ static bool collect(cp_session *session, const record *r, const cp_child *child)
     cp_record_summary summary = {.session = session, .child = child};
     const cp_record_kinds *kinds = &r->options.kinds;
 
-    bool arrived[CP_RECORD_KINDS_MAX];
+    bool arrived[CP_RECORD_KINDS_MAX] = {false};
     for (size_t i = 0; i < kinds->count; i++) {
         unsigned written = summary.written;
 
