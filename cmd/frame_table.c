@@ -2,11 +2,12 @@
  *
  * frame_table.c: see frame_table.h.
  *
- * Owns: the arrays of the table, and two indices while it is built.
+ * Owns: the arrays of the table, and two indices while the table is built.
  */
 #include "frame_table.h"
 
 #include "base_name.h"
+#include "index_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,7 @@ typedef struct frame_builder {
     cp_frames *frames;
     uint32_t capacity;
     uint32_t *of_name; /* per string: the frame with that name */
-    uint32_t *slots;   /* hash of the nameless frames: frame + 1, or 0 */
-    uint32_t slot_count, nameless;
+    cp_index_table nameless;
 } frame_builder;
 
 static uint32_t append_frame(frame_builder *builder, const cp_frame *frame)
@@ -46,51 +46,24 @@ static void label_nameless(cp_frames *frames, cp_frame *frame)
     frame->label_length = strlen(frame->label);
 }
 
-static uint32_t *nameless_slot(frame_builder *builder, const cp_frame *frame)
-{
-    const uint64_t key[] = {frame->program, (uint64_t)frame->start_line};
-    uint32_t mask = builder->slot_count - 1;
-    uint32_t at = (uint32_t)cp_hash_bytes(key, sizeof key, 0) & mask;
-
-    for (; builder->slots[at]; at = (at + 1) & mask) {
-        const cp_frame *known = &builder->frames->frames[builder->slots[at] - 1];
-        if (known->program == frame->program && known->start_line == frame->start_line) {
-            break;
-        }
-    }
-    return &builder->slots[at];
-}
-
-static void grow_slots(frame_builder *builder)
-{
-    uint32_t *old = builder->slots;
-    uint32_t old_count = builder->slot_count;
-
-    builder->slot_count *= 2;
-    builder->slots = cp_heap_alloc(builder->slot_count, sizeof *builder->slots);
-    for (uint32_t i = 0; i < old_count; i++) {
-        if (old[i]) {
-            *nameless_slot(builder, &builder->frames->frames[old[i] - 1]) = old[i];
-        }
-    }
-    free(old);
-}
-
 static uint32_t nameless_frame(frame_builder *builder, cp_string program, int64_t start_line)
 {
-    cp_frame frame = {.program = program, .start_line = start_line};
-    uint32_t *slot = nameless_slot(builder, &frame);
+    const uint64_t key[] = {program, (uint64_t)start_line};
+    uint64_t hash = cp_hash_bytes(key, sizeof key, 0);
+    uint64_t at = hash;
+    uint32_t index;
 
-    if (*slot) {
-        return *slot - 1;
+    while (cp_index_next(&builder->nameless, hash, &at, &index)) {
+        const cp_frame *known = &builder->frames->frames[index];
+        if (known->program == program && known->start_line == start_line) {
+            return index;
+        }
     }
-    if (2 * ++builder->nameless > builder->slot_count) {
-        grow_slots(builder);
-        slot = nameless_slot(builder, &frame);
-    }
+    cp_frame frame = {.program = program, .start_line = start_line};
     label_nameless(builder->frames, &frame);
-    *slot = append_frame(builder, &frame) + 1;
-    return *slot - 1;
+    index = append_frame(builder, &frame);
+    cp_index_add(&builder->nameless, hash, index);
+    return index;
 }
 
 static uint32_t named_frame(frame_builder *builder, cp_string name)
@@ -145,7 +118,7 @@ static void add_locations(frame_builder *builder)
 
 void cp_frames_init(cp_frames *frames, const cp_profile *profile)
 {
-    frame_builder builder = {.frames = frames, .capacity = 256, .slot_count = 64};
+    frame_builder builder = {.frames = frames, .capacity = 256};
     size_t lines = 0;
 
     memset(frames, 0, sizeof *frames);
@@ -159,10 +132,10 @@ void cp_frames_init(cp_frames *frames, const cp_profile *profile)
     frames->frames = cp_heap_alloc(builder.capacity, sizeof *frames->frames);
     builder.of_name = cp_heap_alloc(profile->strings.count, sizeof *builder.of_name);
     memset(builder.of_name, 0xff, profile->strings.count * sizeof *builder.of_name);
-    builder.slots = cp_heap_alloc(builder.slot_count, sizeof *builder.slots);
+    cp_index_init(&builder.nameless, 64);
     add_locations(&builder);
     free(builder.of_name);
-    free(builder.slots);
+    cp_index_release(&builder.nameless);
 }
 
 void cp_frames_release(cp_frames *frames)

@@ -9,6 +9,7 @@
  */
 #include "gperftools.h"
 
+#include "index_table.h"
 #include "message.h"
 #include "pool.h"
 #include "profile_model.h"
@@ -30,8 +31,7 @@ typedef struct builder {
     words words;
     cp_profile *profile;
     cp_error *error;
-    uint64_t *slots; /* hash of addresses: location + 1 */
-    uint64_t slot_mask;
+    cp_index_table locations; /* by address */
     uint32_t mapping_capacity;
 } builder;
 
@@ -79,29 +79,23 @@ bool cp_gperftools_is(const uint8_t *data, size_t length)
 
 /* ---- samples ---- */
 
-static uint64_t *location_slot(const builder *b, uint64_t address)
-{
-    uint64_t at = cp_hash_bytes(&address, sizeof address, 0) & b->slot_mask;
-
-    while (b->slots[at] && b->profile->locations[b->slots[at] - 1].address != address) {
-        at = (at + 1) & b->slot_mask;
-    }
-    return &b->slots[at];
-}
-
 static uint32_t find_or_add_location(builder *b, uint64_t address)
 {
     cp_profile *profile = b->profile;
-    uint64_t *slot = location_slot(b, address);
+    uint64_t hash = cp_hash_bytes(&address, sizeof address, 0);
+    uint64_t at = hash;
+    uint32_t index;
 
-    if (*slot) {
-        return (uint32_t)(*slot - 1);
+    while (cp_index_next(&b->locations, hash, &at, &index)) {
+        if (profile->locations[index].address == address) {
+            return index;
+        }
     }
-    cp_location *location = &profile->locations[profile->location_count++];
-    location->address = address;
-    location->mapping = CP_NO_MAPPING;
-    *slot = profile->location_count;
-    return profile->location_count - 1;
+    index = profile->location_count++;
+    profile->locations[index].address = address;
+    profile->locations[index].mapping = CP_NO_MAPPING;
+    cp_index_add(&b->locations, hash, index);
+    return index;
 }
 
 static int bad_stack(builder *b, const uint8_t *at, uint64_t depth)
@@ -386,12 +380,7 @@ static void allocate(builder *b, uint64_t period_us)
 
     profile->samples = CP_POOL_ARRAY(&profile->pool, cp_sample, w / 2 + 1);
     profile->locations = CP_POOL_ARRAY(&profile->pool, cp_location, w + 1);
-    b->slot_mask = 16;
-    while (b->slot_mask < 2 * w) {
-        b->slot_mask *= 2;
-    }
-    b->slots = cp_heap_alloc(b->slot_mask, sizeof *b->slots);
-    b->slot_mask--;
+    cp_index_init(&b->locations, 1024);
 
     profile->sample_types = CP_POOL_ARRAY(&profile->pool, cp_value_type, 2);
     profile->sample_type_count = 2;
@@ -432,7 +421,7 @@ int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, c
     b.profile = cp_profile_new();
     allocate(&b, period_us);
     int status = decode(&b);
-    free(b.slots);
+    cp_index_release(&b.locations);
     if (status < 0) {
         cp_profile_free(b.profile);
         return -1;

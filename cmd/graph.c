@@ -6,6 +6,7 @@
  */
 #include "graph.h"
 
+#include "index_table.h"
 #include "measurement.h"
 
 #include <stdio.h>
@@ -21,60 +22,44 @@ typedef struct graph_builder {
     const bool *kept;
     bool with_edges;
     uint32_t edge_capacity;
-    uint32_t *slots; /* hash of the edges: edge + 1, or 0 */
-    uint32_t slot_count;
+    cp_index_table edges;
     uint32_t *node_seen; /* per frame: the last sample that counted the frame, + 1 */
     uint32_t *edge_seen; /* per edge: the last sample that counted the edge, + 1 */
 } graph_builder;
 
-static uint32_t *edge_slot(graph_builder *builder, uint32_t src, uint32_t dest)
-{
-    const cp_edge *edges = builder->graph->edges;
-    uint64_t key = (uint64_t)src << 32 | dest;
-    uint32_t mask = builder->slot_count - 1;
-    uint32_t at = (uint32_t)cp_hash_bytes(&key, sizeof key, 0) & mask;
-
-    while (builder->slots[at] && (edges[builder->slots[at] - 1].src != src ||
-                                  edges[builder->slots[at] - 1].dest != dest)) {
-        at = (at + 1) & mask;
-    }
-    return &builder->slots[at];
-}
-
-static void grow_edges(graph_builder *builder)
+static uint32_t append_edge(graph_builder *builder, uint32_t src, uint32_t dest)
 {
     cp_graph *graph = builder->graph;
 
-    builder->edge_capacity *= 2;
-    graph->edges = cp_heap_resize(graph->edges, builder->edge_capacity, sizeof *graph->edges);
-    builder->edge_seen =
-        cp_heap_resize(builder->edge_seen, builder->edge_capacity, sizeof *builder->edge_seen);
-    free(builder->slots);
-    builder->slot_count *= 2;
-    builder->slots = cp_heap_alloc(builder->slot_count, sizeof *builder->slots);
-    for (uint32_t i = 0; i < graph->edge_count; i++) {
-        *edge_slot(builder, graph->edges[i].src, graph->edges[i].dest) = i + 1;
-    }
-}
-
-static uint32_t find_or_add_edge(graph_builder *builder, uint32_t src, uint32_t dest)
-{
-    cp_graph *graph = builder->graph;
-    uint32_t *slot = edge_slot(builder, src, dest);
-
-    if (*slot) {
-        return *slot - 1;
-    }
     if (graph->edge_count == builder->edge_capacity) {
-        grow_edges(builder);
-        slot = edge_slot(builder, src, dest);
+        builder->edge_capacity *= 2;
+        graph->edges = cp_heap_resize(graph->edges, builder->edge_capacity, sizeof *graph->edges);
+        builder->edge_seen =
+            cp_heap_resize(builder->edge_seen, builder->edge_capacity, sizeof *builder->edge_seen);
     }
     uint32_t index = graph->edge_count++;
     graph->edges[index] = (cp_edge){
         .src = src, .dest = dest, .inlined = true, .next_in = graph->nodes[dest].first_in};
     graph->nodes[dest].first_in = index;
     builder->edge_seen[index] = 0;
-    *slot = index + 1;
+    return index;
+}
+
+static uint32_t find_or_add_edge(graph_builder *builder, uint32_t src, uint32_t dest)
+{
+    uint64_t key = (uint64_t)src << 32 | dest;
+    uint64_t hash = cp_hash_bytes(&key, sizeof key, 0);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (cp_index_next(&builder->edges, hash, &at, &index)) {
+        const cp_edge *edge = &builder->graph->edges[index];
+        if (edge->src == src && edge->dest == dest) {
+            return index;
+        }
+    }
+    index = append_edge(builder, src, dest);
+    cp_index_add(&builder->edges, hash, index);
     return index;
 }
 
@@ -150,11 +135,8 @@ void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_inde
                    bool with_edges)
 {
     const cp_profile *profile = frames->profile;
-    graph_builder builder = {.graph = graph,
-                             .kept = kept,
-                             .with_edges = with_edges,
-                             .edge_capacity = 1024,
-                             .slot_count = 2048};
+    graph_builder builder = {
+        .graph = graph, .kept = kept, .with_edges = with_edges, .edge_capacity = 1024};
 
     memset(graph, 0, sizeof *graph);
     graph->frames = frames;
@@ -164,7 +146,7 @@ void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_inde
         graph->nodes[i].first_in = CP_NO_EDGE;
     }
     graph->edges = cp_heap_alloc(builder.edge_capacity, sizeof *graph->edges);
-    builder.slots = cp_heap_alloc(builder.slot_count, sizeof *builder.slots);
+    cp_index_init(&builder.edges, 2048);
     builder.node_seen = cp_heap_alloc(frames->count, sizeof *builder.node_seen);
     builder.edge_seen = cp_heap_alloc(builder.edge_capacity, sizeof *builder.edge_seen);
     for (uint32_t i = 0; i < profile->sample_count; i++) {
@@ -174,7 +156,7 @@ void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_inde
         }
     }
     collect_nodes(graph);
-    free(builder.slots);
+    cp_index_release(&builder.edges);
     free(builder.node_seen);
     free(builder.edge_seen);
 }

@@ -13,6 +13,7 @@
  */
 #include "profile_merge.h"
 
+#include "index_table.h"
 #include "message.h"
 #include "profile_model.h"
 #include "profile_units.h"
@@ -23,17 +24,9 @@
 
 #define NOT_YET UINT32_MAX
 
-/* A hash table of indices. Its user compares the contents. */
-typedef struct index_table {
-    uint32_t *slots; /* index + 1, or 0 */
-    uint64_t *hashes;
-    uint64_t mask;
-    uint64_t used;
-} index_table;
-
 typedef struct merger {
     cp_profile *result;
-    index_table samples, locations, functions, mappings;
+    cp_index_table samples, locations, functions, mappings;
 
     const cp_profile *source; /* the current one */
     /* Per part of the source: the part in the result, or NOT_YET. */
@@ -44,67 +37,6 @@ typedef struct merger {
     cp_label *labels;
     cp_line *lines;
 } merger;
-
-/* ---- tables ---- */
-
-static void index_table_init(index_table *table, uint64_t slots)
-{
-    table->slots = cp_heap_alloc(slots, sizeof *table->slots);
-    table->hashes = cp_heap_alloc(slots, sizeof *table->hashes);
-    table->mask = slots - 1;
-    table->used = 0;
-}
-
-static void index_table_release(index_table *table)
-{
-    free(table->slots);
-    free(table->hashes);
-}
-
-static void index_table_put(index_table *table, uint64_t hash, uint32_t index)
-{
-    uint64_t at = hash & table->mask;
-
-    while (table->slots[at]) {
-        at = (at + 1) & table->mask;
-    }
-    table->slots[at] = index + 1;
-    table->hashes[at] = hash;
-    table->used++;
-}
-
-static void index_table_add(index_table *table, uint64_t hash, uint32_t index)
-{
-    if (2 * table->used > table->mask) {
-        index_table old = *table;
-
-        index_table_init(table, 2 * (old.mask + 1));
-        for (uint64_t i = 0; i <= old.mask; i++) {
-            if (old.slots[i]) {
-                index_table_put(table, old.hashes[i], old.slots[i] - 1);
-            }
-        }
-        index_table_release(&old);
-    }
-    index_table_put(table, hash, index);
-}
-
-/* Steps through the candidates for a hash. *at starts as the hash. */
-static bool index_table_next(const index_table *table, uint64_t hash, uint64_t *at, uint32_t *index)
-{
-    for (;; ++*at) {
-        uint64_t slot = *at & table->mask;
-
-        if (!table->slots[slot]) {
-            return false;
-        }
-        if (table->hashes[slot] == hash) {
-            *index = table->slots[slot] - 1;
-            ++*at;
-            return true;
-        }
-    }
-}
 
 /* ---- parts ---- */
 
@@ -138,7 +70,7 @@ static uint32_t find_or_add_mapping(merger *m, const cp_mapping *mapping)
     uint64_t at = hash;
     uint32_t index;
 
-    while (index_table_next(&m->mappings, hash, &at, &index)) {
+    while (cp_index_next(&m->mappings, hash, &at, &index)) {
         const cp_mapping *known = &result->mappings[index];
         if (mapping_pages(known) == key[0] && known->offset == key[1] &&
             mapping_identity(known) == key[2]) {
@@ -147,7 +79,7 @@ static uint32_t find_or_add_mapping(merger *m, const cp_mapping *mapping)
     }
     index = result->mapping_count++;
     result->mappings[index] = *mapping;
-    index_table_add(&m->mappings, hash, index);
+    cp_index_add(&m->mappings, hash, index);
     return index;
 }
 
@@ -181,14 +113,14 @@ static uint32_t find_or_add_function(merger *m, const cp_function *function)
     uint64_t at = hash;
     uint32_t index;
 
-    while (index_table_next(&m->functions, hash, &at, &index)) {
+    while (cp_index_next(&m->functions, hash, &at, &index)) {
         if (function_equal(&result->functions[index], function)) {
             return index;
         }
     }
     index = result->function_count++;
     result->functions[index] = *function;
-    index_table_add(&m->functions, hash, index);
+    cp_index_add(&m->functions, hash, index);
     return index;
 }
 
@@ -239,7 +171,7 @@ static uint32_t find_or_add_location(merger *m, const cp_location *location)
     uint64_t at = hash;
     uint32_t index;
 
-    while (index_table_next(&m->locations, hash, &at, &index)) {
+    while (cp_index_next(&m->locations, hash, &at, &index)) {
         const cp_location *known = &result->locations[index];
         if (known->address == location->address && known->mapping == location->mapping &&
             known->folded == location->folded && lines_equal(known, location)) {
@@ -251,7 +183,7 @@ static uint32_t find_or_add_location(merger *m, const cp_location *location)
     *added = *location;
     added->lines = CP_POOL_ARRAY(&result->pool, cp_line, location->line_count);
     memcpy(added->lines, location->lines, location->line_count * sizeof *added->lines);
-    index_table_add(&m->locations, hash, index);
+    cp_index_add(&m->locations, hash, index);
     return index;
 }
 
@@ -328,7 +260,7 @@ static void append_sample(merger *m, const cp_sample *sample, uint64_t hash)
         added->labels = CP_POOL_ARRAY(&result->pool, cp_label, sample->label_count);
         memcpy(added->labels, sample->labels, sample->label_count * sizeof *added->labels);
     }
-    index_table_add(&m->samples, hash, index);
+    cp_index_add(&m->samples, hash, index);
 }
 
 static void add_values(int64_t *to, const int64_t *from, uint32_t count)
@@ -353,10 +285,10 @@ static void move_sample(merger *m, const cp_sample *from)
         sample.labels[i].key = move_string(m, from->labels[i].key);
         sample.labels[i].text = move_string(m, from->labels[i].text);
     }
-    uint64_t at;
-    uint64_t hash = at = hash_sample(&sample);
+    uint64_t hash = hash_sample(&sample);
+    uint64_t at = hash;
     uint32_t index;
-    while (index_table_next(&m->samples, hash, &at, &index)) {
+    while (cp_index_next(&m->samples, hash, &at, &index)) {
         if (samples_equal(&result->samples[index], &sample)) {
             add_values(result->samples[index].values, from->values, result->sample_type_count);
             return;
@@ -590,18 +522,18 @@ static cp_profile *merge_all(cp_profile *const *sources, size_t count)
 
     allocate(m.result, sources, count);
     first_header(m.result, sources[0]);
-    index_table_init(&m.samples, 1024);
-    index_table_init(&m.locations, 1024);
-    index_table_init(&m.functions, 1024);
-    index_table_init(&m.mappings, 64);
+    cp_index_init(&m.samples, 1024);
+    cp_index_init(&m.locations, 1024);
+    cp_index_init(&m.functions, 1024);
+    cp_index_init(&m.mappings, 64);
     for (size_t i = 0; i < count; i++) {
         merge_header(m.result, sources[i]);
         merge_source(&m, sources[i]);
     }
-    index_table_release(&m.samples);
-    index_table_release(&m.locations);
-    index_table_release(&m.functions);
-    index_table_release(&m.mappings);
+    cp_index_release(&m.samples);
+    cp_index_release(&m.locations);
+    cp_index_release(&m.functions);
+    cp_index_release(&m.mappings);
 
     for (uint32_t i = 0; i < m.result->sample_count; i++) {
         zero = zero || is_zero(m.result, &m.result->samples[i]);
