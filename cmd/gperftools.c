@@ -380,7 +380,7 @@ static void allocate(builder *b, uint64_t period_us)
 
     profile->samples = CP_POOL_ARRAY(&profile->pool, cp_sample, w / 2 + 1);
     profile->locations = CP_POOL_ARRAY(&profile->pool, cp_location, w + 1);
-    cp_index_init(&b->locations, 1024);
+    cp_index_init(&b->locations, 64);
 
     profile->sample_types = CP_POOL_ARRAY(&profile->pool, cp_value_type, 2);
     profile->sample_type_count = 2;

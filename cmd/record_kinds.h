@@ -2,7 +2,7 @@
  *
  * record_kinds.h: the kinds of profiles that `cpprof record -e` names, and the file of each.
  *
- * A table has what cpprof knows of the usual kinds. Any other word may be a kind too: cpprof asks
+ * A table has the facts of the usual kinds. Any other word may be a kind too: cpprof asks
  * the library (record_library.h), so that a new kind of the library needs no line here.
  */
 #ifndef CP_RECORD_KINDS_H
@@ -13,7 +13,7 @@
 
 enum { CP_RECORD_KINDS_MAX = 16, CP_RECORD_KIND_BYTES = 16 };
 
-/* What cpprof knows of a kind. A kind that is not in the table has NULL and false. */
+/* The facts that cpprof needs of a kind. A kind that is not in the table has NULL and false. */
 typedef struct cp_record_traits {
     const char *name;
     const char *rate_ends; /* letters that may follow the digits of a rate; NULL: no rate */
