@@ -3,7 +3,7 @@
  * cxx_expression.c: skips expressions, but reads the types in them; names of operators.
  *
  * Zone: SIGNAL.
- * Tested by: unit.readable, tools/fuzz readable
+ * Tested by: unit.readable, fuzz.readable
  */
 #include "symbol/cxx.h"
 

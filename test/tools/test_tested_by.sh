@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_tested_by.sh: every source of the library has a unit test of its name, or a line " * Tested by: TEST, TEST..."
+# with tests that exist (those of ctest, or fuzz.NAME). Lists the sources that have neither.
+
+set -eu
+cd "$SRC"
+failures=0
+fail() {
+    echo "FAIL: $1" >&2
+    failures=$((failures + 1))
+}
+
+# exists TEST: unit.walk, e2e.names, interleave.labels, stress.storm, tools.zones, fuzz.elf, compare
+exists() {
+    case $1 in
+    fuzz.*) [ -e "test/fuzz/fuzz_${1#*.}.c" ] ;;
+    unit.* | interleave.*) [ -e "test/${1%%.*}/test_${1#*.}.c" ] ;;
+    e2e.* | stress.* | tools.*) [ -e "test/${1%%.*}/test_${1#*.}.sh" ] ;;
+    toy_kind.*) [ -d test/toy_kind ] ;;
+    *) false ;;
+    esac
+}
+
+count=0
+for source in $(find src -name '*.c' | sort); do
+    count=$((count + 1))
+    name=${source##*/}
+    [ ! -e "test/unit/test_$name" ] || continue
+    tests=$(sed -n '1,/\*\//s/^ \* Tested by: *//p' "$source" | sed 's/\.$//; s/,/ /g')
+    [ -n "$tests" ] || fail "$source: there is neither test/unit/test_$name nor a line ' * Tested by:' in its head"
+    for test in $tests; do
+        exists "$test" || fail "$source: 'Tested by: $test': there is no such test"
+    done
+done
+
+[ $failures -eq 0 ] || exit 1
+echo "tested by: $count sources"
