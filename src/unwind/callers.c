@@ -6,6 +6,7 @@
  * the walk begins at the return address.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.walk, e2e.api
  */
 #include "arch/stubs.h"
 #include "base/compiler.h"

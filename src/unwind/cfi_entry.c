@@ -4,6 +4,7 @@
  * FDEs.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.cfi, fuzz.cfi
  */
 #include "unwind/cfi_entry.h"
 

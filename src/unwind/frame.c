@@ -7,6 +7,7 @@
  * the rule may use any of them.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.walk, e2e.unwind_compare
  */
 #include "unwind/frame.h"
 

@@ -3,6 +3,7 @@
  * frame_pointer.c: candidates for a frame pointer, and the evidence for each.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.walk_other, e2e.thread_profile
  */
 #include "unwind/frame_pointer.h"
 

@@ -3,6 +3,7 @@
  * function.c: looks up the function of a frame that is on no stack.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.own_frames
  */
 #include "unwind/function.h"
 

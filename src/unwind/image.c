@@ -3,6 +3,7 @@
  * image.c: bounded reading of call-frame information.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.cfi, unit.copies
  */
 #include "unwind/image.h"
 

@@ -3,6 +3,7 @@
  * in_handler.c: looks for the code that ends handlers among the return addresses.
  *
  * Zone: SIGNAL.
+ * Tested by: e2e.lines_soft
  */
 #include "unwind/in_handler.h"
 

@@ -3,6 +3,7 @@
  * rebase.c: rewrites a rule so that its CFA is the caller's SP.
  *
  * Zone: SIGNAL.
+ * Tested by: unit.cfi
  */
 #include "unwind/rebase.h"
 
