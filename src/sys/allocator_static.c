@@ -4,6 +4,7 @@
  * has libc's malloc, which is in the same file of libc.a, and lacks it if it has its own allocator.
  *
  * Zone: NORMAL.
+ * Tested by: e2e.static
  */
 #include "sys/allocator.h"
 

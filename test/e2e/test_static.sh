@@ -86,6 +86,22 @@ run "heap:1,file=$work/hello.pb.gz"
 raw hello.pb.gz
 expect_equal "blocks of puts" 1 "$(field 1 "$(blocks_of hello.pb.gz.raw puts main)")"
 
+# What libc's allocator says of itself is in the text.
+cat >text.c <<'C'
+#include <pprof.h>
+#include <stdlib.h>
+int main(void)
+{
+    void *volatile kept = malloc(3000000);
+    return pprof_profile_write(pprof_lookup("heap"), pprof_writer_fd(1), 1) != 0 || kept == NULL;
+}
+C
+cc -static -I "$SRC/include" -o program text.c "$archive" "$wrap" -lz 2>messages || fail "text: $(cat messages)"
+./program >text || fail "text: $?"
+alloc=$(sed -n 's/^# HeapAlloc = //p' text)
+expect_at_least "HeapAlloc of a static program" 3000000 "${alloc:-0}"
+expect_at_least "HeapSys of a static program" "${alloc:-0}" "$(sed -n 's/^# HeapSys = //p' text)"
+
 build c++ whole.cc -static "$archive"
 run "cpu:1000,file=$work/cpu.pb.gz"
 
