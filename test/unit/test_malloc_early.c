@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "kinds/heap/malloc_hook.h"
+#include "kinds/heap/malloc_bootstrap.h"
 #include "modules/libc.h"
 
 #include <errno.h>

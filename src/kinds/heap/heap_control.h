@@ -24,12 +24,6 @@ typedef struct pp_heap_request {
         allocs; /* the file shows all that was allocated instead of what is in use, kind "allocs" */
 } pp_heap_request;
 
-/*
- * The value of the option `heap`: a number of bytes, also with k, m or g behind it; no text is the
- * default rate. False if it is something else. Zone: HOOK.
- */
-bool pp_heap_rate_of_text(const char *text, size_t length, int64_t *rate);
-
 /* At load, where LIBPPROF does not list the heap: `on` at the default rate, without a file. */
 void pp_heap_control_default(bool on);
 

@@ -8,9 +8,8 @@
  *
  * Zone: HOOK.
  */
-#include "kinds/heap/heap_control.h"
+#include "kinds/heap/heap_early.h"
 
-#include "kinds/heap/malloc.h"
 #include "kinds/heap/heap.h"
 
 #include <string.h>
@@ -80,7 +79,7 @@ static int64_t rate_in_list(const char *list)
     return rate;
 }
 
-bool pp_malloc_first_rate(int64_t *rate)
+bool pp_heap_first_rate(int64_t *rate)
 {
     if (environ == NULL || getauxval(AT_SECURE) != 0) {
         return false;

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "kinds/heap/heap_collect.h"
 #include "kinds/heap/heap_cycles.h"
+#include "kinds/heap/heap_early.h"
 #include "kinds/heap/heap_text.h"
 #include "host/kind.h"
 #include "output/output.h"

@@ -20,12 +20,12 @@
  * Zone: HOOK. errno is the real function's.
  * Owns: the guard (24 bytes of TLS).
  */
-#include "kinds/heap/malloc.h"
-
 #include "base/compiler.h"
-#include "kinds/heap/malloc_hook.h"
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
+#include "kinds/heap/heap_early.h"
+#include "kinds/heap/malloc_bootstrap.h"
+#include "kinds/heap/malloc_real.h"
 #include "sys/own_work.h"
 #include "sys/safe_read.h"
 
@@ -78,7 +78,7 @@ static bool is_inside_guarded(const pp_malloc_call *call)
 PP_COLD_PATH static void ask_for_rate(void)
 {
     int64_t rate = 0;
-    if (!pp_malloc_is_too_early() && pp_malloc_first_rate(&rate)) {
+    if (!pp_malloc_is_too_early() && pp_heap_first_rate(&rate)) {
         pp_heap_set_rate(rate);
     }
 }

@@ -12,7 +12,7 @@
  * Zone: HOOK.
  * Owns: the arena (.bss).
  */
-#include "kinds/heap/malloc_hook.h"
+#include "kinds/heap/malloc_bootstrap.h"
 
 #include "host/real.h"
 #include "kinds/heap/heap.h"

@@ -9,7 +9,9 @@
  *
  * Zone: HOOK.
  */
-#include "kinds/heap/malloc_hook.h"
+#include "kinds/heap/malloc_fallback.h"
+
+#include "kinds/heap/malloc_objects.h"
 
 #include <string.h>
 
@@ -80,11 +82,6 @@ static void throw_by_abi(void)
         *thrown = table + 2; /* behind the offset to the top and the type */
         throw_exception((void *)thrown, type, destroy_bad_alloc);
     }
-}
-
-bool pp_malloc_has_cxx_runtime(void)
-{
-    return get_new_handler != NULL;
 }
 
 /* Whether there may be memory now. Throws if not, where that is possible. */

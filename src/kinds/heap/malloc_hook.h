@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_hook.h: what the files of the allocation hooks share: a hook and its real function.
+ * malloc_hook.h: a hook of an allocation function, and the table of all hooks.
  *
- *   arch/x86_64_malloc.S   the entries: count down, ask the filter, jump on
- *   malloc.c               the slow path: samples, frees of sampled blocks
- *   malloc_real.c          where the real functions are, when the program starts
- *   malloc_late.c          where those are that turn up later
- *   malloc_bootstrap.c     memory for those who allocate while that is being found out
- *   malloc_fallback.c      jemalloc's own functions where there is no jemalloc
- *   malloc_names_shared.c  hides their names there
+ * An entry counts a call down, asks the filter, and jumps to the real function. Files find the real
+ * functions in one direction, each with a header of its own:
+ *
+ *   arch/x86_64_malloc.S --> malloc.c         the slow path: samples, frees of sampled blocks
+ *                               |
+ *                               v
+ *                            malloc_real      finds real functions when the program starts
+ *                             |       |
+ *                             v       v
+ *                malloc_bootstrap   malloc_late       finds real functions later
+ *                memory for the       |       |
+ *                loader meanwhile     v       |
+ *                            malloc_fallback  |       stand-ins for functions that nobody defines
+ *                                     |       |
+ *                                     v       v
+ *                                  malloc_objects     which loaded object has a definition
+ *                                         |
+ *                                         v
+ *                                    malloc_hook      the table
+ *
+ * In a fully static program, malloc_static.c has the table, and replaces all others of these but
+ * malloc.c. malloc_names_shared.c hides names that nobody else defines, in libpprof.so only.
  *
  * Zone: HOOK.
  */
@@ -38,30 +53,39 @@ typedef enum pp_malloc_shape {
     PP_SHAPE_DELETE
 } pp_malloc_shape;
 
-/* Any function of up to four words; what it returns fills one. */
+/* Any function of at most four words that returns at most one. */
 typedef uintptr_t pp_malloc_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
 /*
- * real and target lead to the slow path until the hook is resolved, so that it may be called at any
- * time. They stand first, in this order: the entries know that.
+ * A hook may be called at any time: until it is resolved, `real` and `target` lead to the slow
+ * path. The entries rely on it that these two are the first members, in this order.
  */
 typedef struct pp_malloc_hook {
     pp_malloc_function *real;
     pp_malloc_function *target; /* real, counting or direct: see arch/malloc_list.h */
     pp_malloc_function *counting;
-    pp_malloc_function *direct; /* NULL but for NEW and DELETE */
+    pp_malloc_function *direct; /* NULL except for NEW and DELETE */
     pp_malloc_function *entry;  /* what the program calls; the leaf of its stacks */
-    pp_malloc_function *slow;   /* where real and target lead to at first */
+    pp_malloc_function *slow;   /* the value of `real` and `target` of an unresolved hook */
     const char *name;
     pp_malloc_shape shape;
     bool resolved;
     bool passes; /* target is real */
-    bool may_go; /* real lies in something that dlclose may unload */
+    bool may_go; /* dlclose may unload the object of `real` */
 } pp_malloc_hook;
 
 #define PP_MALLOC_DECLARE(name, shape) extern pp_malloc_hook pp_malloc_hook_##name;
 PP_MALLOC_LIST(PP_MALLOC_DECLARE)
 #undef PP_MALLOC_DECLARE
+
+/* The hooks of operator new and delete (PP_MALLOC_LIST_CXX), in the order of the list. */
+#define PP_MALLOC_NUMBER(name, shape) PP_MALLOC_NUMBER_##name,
+enum { PP_MALLOC_LIST_CXX(PP_MALLOC_NUMBER) PP_MALLOC_CXX_HOOKS };
+#undef PP_MALLOC_NUMBER
+extern pp_malloc_hook *const pp_malloc_cxx_hooks[PP_MALLOC_CXX_HOOKS];
+
+/* Whether the hook is one of pp_malloc_cxx_hooks. */
+bool pp_malloc_is_cxx(const pp_malloc_hook *hook);
 
 /* What the entries leave on the stack for the slow path. */
 typedef struct pp_malloc_call {
@@ -71,53 +95,34 @@ typedef struct pp_malloc_call {
     uintptr_t return_address;
 } pp_malloc_call;
 
-/*
- * Finds the real function, if that was not done yet; `caller` is an address in the code that called
- * the hook. False while the calling thread is just doing that (a loader that allocates), or if
- * there is none.
- */
-bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller);
-
 /* What the target of a resolved hook is. Only operator new and delete are anything but counted. */
 typedef enum pp_malloc_way { PP_MALLOC_COUNTED, PP_MALLOC_DIRECT, PP_MALLOC_PASSED } pp_malloc_way;
 
-/* Enters the real function. Zone: HOOK, as all here. */
+/* Returns the way of a hook. `of_allocator`: the real function counts as the allocator's own.
+ * `all_direct`: pp_malloc_all_may_be_direct(). */
+pp_malloc_way pp_malloc_way_of(const pp_malloc_hook *hook, bool of_allocator, bool all_direct);
+
+/* Enters the real function: the hook is resolved from now on. */
 void pp_malloc_adopt(pp_malloc_hook *hook, pp_malloc_function *real, pp_malloc_way way);
 
-/* The hook is as if it had never been called. */
+/* Makes the hook unresolved again, as if nobody had ever called it. */
 void pp_malloc_forget(pp_malloc_hook *hook);
 
-/* The same as pp_malloc_resolve, for a hook that was not there when malloc was resolved: the
- * loader's lock is not waited for. Leaves the hook unresolved if there is not even a stand-in. */
-void pp_malloc_resolve_late(pp_malloc_hook *hook, uintptr_t caller);
+/* Answers questions about the definitions that a search has found. */
+typedef struct pp_malloc_found {
+    /* Whether the program's calls of this function come to our entry: no object before us defines
+     * it. */
+    bool (*is_first)(const pp_malloc_hook *hook, const void *context);
+    /* Whether the direct code suits pp_malloc_cxx_hooks[index], which has a direct code: it comes
+     * first, and its real function, if there is any, is a C++ runtime's. */
+    bool (*may_be_direct)(size_t index, const void *context);
+} pp_malloc_found;
 
-/* What the program itself would call: the definition of somebody before us, else the
- * real function. */
-pp_malloc_function *pp_malloc_first_definition(pp_malloc_hook *hook);
-
-/* Operator new or delete. */
-bool pp_malloc_is_cxx(const pp_malloc_hook *hook);
-
-/* Whether the library at `path` is one whose operator new calls malloc until a new_handler gives
- * up: libstdc++ or libc++. */
-bool pp_malloc_is_cxx_runtime(const char *path);
-
-/* Where malloc_usable_size is: together with malloc. */
-void pp_malloc_bootstrap_resolve(void);
-
-/* Zeroed memory for such a moment, with room for its size in front. NULL when it is used up. */
-void *pp_malloc_bootstrap(size_t size, size_t alignment);
-bool pp_malloc_is_bootstrap(uintptr_t address);
-size_t pp_malloc_bootstrap_size(uintptr_t address);
-
-/* Whether the program was loaded with a C++ runtime: asked without the loader, whose "no" costs it
- * an allocation. */
-bool pp_malloc_has_cxx_runtime(void);
-
-/* Whether libc itself is still being set up: nobody can walk a stack then. */
-bool pp_malloc_is_too_early(void);
-
-/* Stands in for a function that does not exist here; NULL if there is nothing like it. */
-pp_malloc_function *pp_malloc_fallback(const pp_malloc_hook *hook);
+/*
+ * Whether operator new and delete may call malloc and free directly. A program or a library that
+ * replaces some of these functions, before us or after us, may rely on it that the others call
+ * them: so it is all or none.
+ */
+bool pp_malloc_all_may_be_direct(const pp_malloc_found *found, const void *context);
 
 #endif

@@ -1,37 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_late.c: where the allocator's functions are that turn up when the program runs already:
- * those of a C++ runtime that dlopen brings, and jemalloc's, tcmalloc's and mimalloc's own names,
- * which are looked for when they are first called.
+ * malloc_late.c: finds allocation functions that appear while the program runs: those of a C++
+ * runtime that dlopen brings, and the functions that only jemalloc, tcmalloc and mimalloc have,
+ * which are looked for when the program first calls them.
  *
- * The loader is not asked: its lock is held while constructors run, and one of these may wait for
- * the thread that calls us. The tables of the loaded objects are read instead
- * (modules/loaded_objects.h), in this order:
+ * The search does not ask the loader. The loader's lock is held while constructors run, and a
+ * constructor may wait for the thread that calls us. Instead, the search reads the tables of the
+ * loaded objects (modules/loaded_objects.h), in this order:
  *
- *   1. what was there from the start, behind us, in load order
- *   2. the caller's own object, and what it was linked to
- *   3. for operator new and delete: whatever is completely loaded. A caller that was not linked to any is there
- *      because something was made visible to all (RTLD_GLOBAL), which the tables do not tell. For other
- *      names that would be too bold: who asks for mallocx by a weak reference, and frees what he gets by
- *      free, must not get the block of an allocator that he does not see.
- *   4. for the others, the loader after all, but only where there is one thread
+ *   1. the objects after us that were loaded at the start, in load order
+ *   2. the caller's own object, and the objects that it was linked to
+ *   3. operator new and delete: any object that is completely loaded. A caller that was not linked
+ *      to one relies on an object that dlopen made visible to all (RTLD_GLOBAL), which the tables
+ *      do not show. Other names skip this step: a program that calls mallocx by a weak reference,
+ *      and frees the block by free, must not get it from an allocator that the program does not see
+ *   4. other names: the loader after all, but only if the process has one thread
  *   5. a stand-in (malloc_fallback.c)
  *
- * All forms of operator new and delete are looked for at once, for the same caller, so that what
- * one has allocated is not freed by that of another runtime.
+ * One search looks for all forms of operator new and delete, for the same caller, so that no
+ * runtime frees a block that another runtime allocated.
  *
- * What dlopen brought may go again. Before anything is unloaded we take hold of it (dlopen with
- * RTLD_NOLOAD: dlclose is about to take that lock anyway). What a destructor found while its
- * library was being unloaded cannot be held; it is forgotten behind dlclose.
+ * dlclose may unload what dlopen brought. Before an unload we take a reference to the object
+ * (dlopen with RTLD_NOLOAD: dlclose is about to take that lock anyway). An object that is being
+ * unloaded, whose destructor made us find it, cannot be kept; its hooks are forgotten after
+ * dlclose.
  *
  * Zone: HOOK.
  * Locks: the loader's second one (modules/loaded_objects.h), under which hooks are adopted.
- * Owns: what has to be held.
+ * Owns: whether any real function may be unloaded.
+ * Tested by: e2e.heap_allocators, e2e.late_names, e2e.cxx
  */
-#include "kinds/heap/malloc_hook.h"
+#include "kinds/heap/malloc_late.h"
 
 #include "host/process.h"
 #include "host/real.h"
+#include "kinds/heap/malloc_fallback.h"
+#include "kinds/heap/malloc_objects.h"
 #include "modules/find_object.h"
 #include "modules/loaded_objects.h"
 #include "modules/loader.h"
@@ -54,21 +58,17 @@ typedef struct search {
     bool all_direct;
 } search;
 
-static size_t ours_among(const pp_loaded_objects *objects)
-{
-    return pp_loaded_objects_find(objects, (uintptr_t)ours_among);
-}
-
 static uintptr_t defined_in(const search *s, size_t at, const char *name)
 {
     return pp_loaded_symbols_find(&s->objects->object[at].symbols, name);
 }
 
-/* ---- what a definition means ---- */
-
-/* Whether the program's calls come to our entry: nobody before us brings his own. */
-static bool is_first(const search *s, const pp_malloc_hook *hook)
+static bool is_first(const pp_malloc_hook *hook, const void *context)
 {
+    const search *s = context;
+    if (s->ours >= s->objects->count) {
+        return false;
+    }
     for (size_t i = 0; i < s->ours; i++) {
         if (defined_in(s, i, hook->name) != 0) {
             return false;
@@ -77,18 +77,18 @@ static bool is_first(const search *s, const pp_malloc_hook *hook)
     return true;
 }
 
-/* ---- what has to be held ---- */
+/* ---- objects that may be unloaded ---- */
 
 static bool any_to_hold;
 
-/* For ever: it is never known when the last block that it has allocated is gone. */
+/* The reference is kept for ever: nobody knows when the last block of that allocator is freed. */
 static bool hold(uintptr_t address)
 {
     Dl_info info;
     if (dladdr((void *)address, &info) == 0) {
         return false;
     }
-    /* cppcheck-suppress leakReturnValNotUsed; it is never given back */
+    /* cppcheck-suppress leakReturnValNotUsed; the reference is kept */
     return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) != NULL;
 }
 
@@ -103,18 +103,10 @@ static void hold_what_was_found(void)
     errno = saved_errno;
 }
 
-static bool is_loaded(uintptr_t address)
-{
-    struct dl_find_object found;
-    Dl_info info;
-    return _dl_find_object != NULL ? _dl_find_object((void *)address, &found) == 0
-                                   : dladdr((void *)address, &info) != 0;
-}
-
 static void forget_what_is_gone(void)
 {
     for (size_t i = 0; any_to_hold && late_hooks[i] != NULL; i++) {
-        if (late_hooks[i]->may_go && !is_loaded((uintptr_t)late_hooks[i]->real)) {
+        if (late_hooks[i]->may_go && pp_malloc_object_of((uintptr_t)late_hooks[i]->real) == 0) {
             pp_malloc_forget(late_hooks[i]);
         }
     }
@@ -131,7 +123,7 @@ static void note_that_it_may_go(pp_malloc_hook *hook)
 
 /* ---- the search ---- */
 
-/* The loader tells _dl_find_object of an object when this has been relocated. */
+/* _dl_find_object knows an object from the moment when the loader has relocated it. */
 static bool is_complete(const search *s, size_t at)
 {
     struct dl_find_object found;
@@ -140,7 +132,7 @@ static bool is_complete(const search *s, size_t at)
            _dl_find_object((void *)(uintptr_t)symbols->dynamic, &found) == 0;
 }
 
-/* [0] is the program: its definitions come before ours, or are PLT entries that lead back. */
+/* Object 0 is the program: its definitions come before ours, or are PLT entries that lead to us. */
 static bool has(const search *s, size_t at, const pp_malloc_hook *hook)
 {
     return at != 0 && at != s->ours && defined_in(s, at, hook->name) != 0;
@@ -168,69 +160,56 @@ static size_t locate(const search *s, const pp_malloc_hook *hook)
     return PP_NO_OBJECT;
 }
 
-static bool may_be_direct(const search *s, const pp_malloc_hook *hook)
+static bool may_be_direct(size_t index, const void *context)
 {
+    const search *s = context;
+    const pp_malloc_hook *hook = pp_malloc_cxx_hooks[index];
     if (hook->resolved) {
         return hook->target == hook->direct;
     }
     size_t at = locate(s, hook);
-    return is_first(s, hook) &&
+    return is_first(hook, s) &&
            (at == PP_NO_OBJECT || pp_malloc_is_cxx_runtime(s->objects->object[at].path));
 }
 
-/* Who replaces some of these functions, before us or behind us, may rely on it that the others call
- * them. */
-static bool all_may_be_direct(const search *s)
+static bool is_of_allocator(const search *s, size_t at, const pp_malloc_hook *hook)
 {
-    bool all = s->ours < s->objects->count && is_first(s, &pp_malloc_hook_malloc) &&
-               is_first(s, &pp_malloc_hook_free);
-    for (size_t i = 0; all && late_hooks[i] != NULL; i++) {
-        all = late_hooks[i]->direct == NULL || may_be_direct(s, late_hooks[i]);
-    }
-    return all;
-}
-
-static pp_malloc_way way_of(const search *s, size_t at, const pp_malloc_hook *hook)
-{
-    if (!pp_malloc_is_cxx(hook) ||
-        defined_in(s, at, "malloc") == (uintptr_t)pp_malloc_hook_malloc.real) {
-        return PP_MALLOC_COUNTED;
-    }
-    return hook->direct != NULL && s->all_direct ? PP_MALLOC_DIRECT : PP_MALLOC_PASSED;
+    return !pp_malloc_is_cxx(hook) ||
+           defined_in(s, at, "malloc") == (uintptr_t)pp_malloc_hook_malloc.real;
 }
 
 static void try_to_adopt(const search *s, pp_malloc_hook *hook)
 {
-    size_t at =
-        hook->resolved ? PP_NO_OBJECT : locate(s, hook); /* another thread may have been here */
+    size_t at = hook->resolved ? PP_NO_OBJECT /* another thread has resolved the hook */
+                               : locate(s, hook);
     if (at == PP_NO_OBJECT) {
         return;
     }
     if (at >= pp_loaded_objects_at_begin()) {
         note_that_it_may_go(hook);
     }
-    pp_malloc_adopt(hook, (pp_malloc_function *)defined_in(s, at, hook->name), way_of(s, at, hook));
+    pp_malloc_adopt(hook, (pp_malloc_function *)defined_in(s, at, hook->name),
+                    pp_malloc_way_of(hook, is_of_allocator(s, at, hook), s->all_direct));
 }
 
 static void search_objects(pp_loaded_objects *objects, void *context)
 {
+    static const pp_malloc_found by_tables = {is_first, may_be_direct};
     search *s = context;
     s->objects = objects;
-    s->ours = ours_among(objects);
+    s->ours = pp_malloc_index_of_us(objects);
     s->closure_count = pp_loaded_objects_close(objects, pp_loaded_objects_find(objects, s->caller));
     if (!pp_malloc_is_cxx(s->wanted)) {
         try_to_adopt(s, s->wanted);
         return;
     }
-    s->all_direct = all_may_be_direct(s);
-    for (size_t i = 0; late_hooks[i] != NULL; i++) {
-        if (pp_malloc_is_cxx(late_hooks[i])) {
-            try_to_adopt(s, late_hooks[i]);
-        }
+    s->all_direct = pp_malloc_all_may_be_direct(&by_tables, s);
+    for (size_t i = 0; i < PP_MALLOC_CXX_HOOKS; i++) {
+        try_to_adopt(s, pp_malloc_cxx_hooks[i]);
     }
 }
 
-/* With one thread nobody else has the loader's lock. */
+/* If the process has one thread, no other thread holds the loader's lock. */
 static void ask_loader(pp_malloc_hook *hook)
 {
     if (pp_malloc_is_cxx(hook) || &single_threaded == NULL || !single_threaded ||
@@ -255,29 +234,4 @@ void pp_malloc_resolve_late(pp_malloc_hook *hook, uintptr_t caller)
     if (stand_in != NULL) {
         pp_malloc_adopt(hook, stand_in, PP_MALLOC_COUNTED);
     }
-}
-
-/* ---- the program's own ---- */
-
-typedef struct first_search {
-    search search;
-    pp_malloc_function *found;
-} first_search;
-
-static void search_before_us(pp_loaded_objects *objects, void *context)
-{
-    first_search *f = context;
-    f->search.objects = objects;
-    f->search.ours = ours_among(objects);
-    for (size_t i = 0; f->found == NULL && f->search.ours < objects->count && i < f->search.ours;
-         i++) {
-        f->found = (pp_malloc_function *)defined_in(&f->search, i, f->search.wanted->name);
-    }
-}
-
-pp_malloc_function *pp_malloc_first_definition(pp_malloc_hook *hook)
-{
-    first_search f = {.search = {.wanted = hook}};
-    pp_loaded_objects_read(search_before_us, &f);
-    return f.found != NULL || !hook->resolved ? f.found : hook->real;
 }

@@ -27,9 +27,9 @@
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "base/memory.h"
-#include "kinds/heap/malloc_hook.h"
 #include "host/real.h"
 #include "kinds/heap/heap_mappings.h"
+#include "kinds/heap/malloc_objects.h"
 #include "sys/own_work.h"
 
 #include <errno.h>

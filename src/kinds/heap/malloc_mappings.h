@@ -7,13 +7,7 @@
 #ifndef PP_KINDS_HEAP_MALLOC_MAPPINGS_H
 #define PP_KINDS_HEAP_MALLOC_MAPPINGS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Finds the real functions; before that the kernel is called directly. */
 void pp_malloc_mappings_resolve(void);
-
-/* Whether code at this address belongs to the program's allocator (malloc_real.c). */
-bool pp_malloc_is_allocators(uintptr_t address);
 
 #endif

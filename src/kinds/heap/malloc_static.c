@@ -15,7 +15,9 @@
  * Zone: HOOK.
  * Owns: the hooks.
  */
-#include "kinds/heap/malloc_hook.h"
+#include "kinds/heap/malloc_real.h"
+
+#include "kinds/heap/malloc_bootstrap.h"
 
 #define DECLARE_CODE(symbol, shape_name)                                                           \
     extern pp_malloc_function pp_entry_##symbol;                                                   \

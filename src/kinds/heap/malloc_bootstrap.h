@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * malloc_bootstrap.h: memory for a loader that allocates while a thread asks it where malloc is.
+ *
+ * Zone: HOOK.
+ */
+#ifndef PP_KINDS_HEAP_MALLOC_BOOTSTRAP_H
+#define PP_KINDS_HEAP_MALLOC_BOOTSTRAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns zeroed memory; its size is in front of it. NULL when the memory is used up. */
+void *pp_malloc_bootstrap(size_t size, size_t alignment);
+bool pp_malloc_is_bootstrap(uintptr_t address);
+size_t pp_malloc_bootstrap_size(uintptr_t address);
+
+/* Finds the real malloc_usable_size. To be called when malloc is resolved. */
+void pp_malloc_bootstrap_resolve(void);
+
+#endif
