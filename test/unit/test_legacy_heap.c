@@ -26,9 +26,9 @@ static const pp_profile_sample samples[] = {
     {.pc = NULL, .depth = 0, .value = {1, 9, 1, 9}},
 };
 
-static pp_heap_text text_of_samples(void)
+static pp_legacy_heap text_of_samples(void)
 {
-    pp_heap_text text = {
+    pp_legacy_heap text = {
         .profile = {.samples = samples, .sample_count = 3, .sample_type_count = 4},
         .rate = 524288,
         .memory = {.is_libc = true,
@@ -49,7 +49,7 @@ static pp_heap_text text_of_samples(void)
     return text;
 }
 
-static const char *encode(const pp_heap_text *text, bool bare)
+static const char *encode(const pp_legacy_heap *text, bool bare)
 {
     pp_arena arena = PP_ARENA_INIT;
     memory_writer_reset(&sink);
@@ -107,7 +107,7 @@ static const char statistics[] = "\n# runtime.MemStats\n"
 static void with_comments(void **state)
 {
     (void)state;
-    pp_heap_text text = text_of_samples();
+    pp_legacy_heap text = text_of_samples();
     const char *found = encode(&text, false);
     assert_begins(found, "heap profile: 33: 3209 [48: 4709] @ heap/1048576\n"
                          "32: 3200 [40: 4000] @ 0x1001 0x2005 0x3007\n"
@@ -129,7 +129,7 @@ static void with_comments(void **state)
 static void bare(void **state)
 {
     (void)state;
-    pp_heap_text text = text_of_samples();
+    pp_legacy_heap text = text_of_samples();
     const char *found = encode(&text, true);
     const char *rows = "heap profile: 33: 3209 [48: 4709] @ heap/1048576\n"
                        "32: 3200 [40: 4000] @ 0x1001 0x2005 0x3007\n"
@@ -142,7 +142,7 @@ static void bare(void **state)
 static void estimates_have_another_header(void **state)
 {
     (void)state;
-    pp_heap_text text = text_of_samples();
+    pp_legacy_heap text = text_of_samples();
     text.scaled = true;
     assert_begins(encode(&text, true), "heap profile: 33: 3209 [48: 4709] @ heapprofile\n32: ");
 }
@@ -152,8 +152,8 @@ static void the_header_says_four_columns_where_nothing_was_freed(void **state)
 {
     static const pp_profile_sample kept = {.pc = two, .depth = 1, .value = {3, 300, 3, 300}};
     (void)state;
-    pp_heap_text text = {.profile = {.samples = &kept, .sample_count = 1, .sample_type_count = 4},
-                         .rate = 1};
+    pp_legacy_heap text = {.profile = {.samples = &kept, .sample_count = 1, .sample_type_count = 4},
+                           .rate = 1};
     assert_begins(encode(&text, true), "heap profile: 3: 300 [3: 301] @ heap/2\n"
                                        "3: 300 [3: 300] @ 0x1101\n");
     text.scaled = true;
@@ -163,7 +163,7 @@ static void the_header_says_four_columns_where_nothing_was_freed(void **state)
 static void an_empty_profile(void **state)
 {
     (void)state;
-    pp_heap_text text = {.rate = 1};
+    pp_legacy_heap text = {.rate = 1};
     const char *found = encode(&text, false);
     assert_begins(found, "heap profile: 0: 0 [0: 1] @ heap/2\n\n# runtime.MemStats\n"
                          "# (Estimated from samples: Alloc, TotalAlloc, Mallocs, Frees, HeapAlloc, "
@@ -174,14 +174,14 @@ static void an_empty_profile(void **state)
 static void the_largest_rate_can_be_read(void **state)
 {
     (void)state;
-    pp_heap_text text = {.rate = INT64_MAX};
+    pp_legacy_heap text = {.rate = INT64_MAX};
     assert_begins(encode(&text, true), "heap profile: 0: 0 [0: 1] @ heap/9223372036854775807\n");
 }
 
 static void the_maps_are_at_the_end(void **state)
 {
     (void)state;
-    pp_heap_text text = text_of_samples();
+    pp_legacy_heap text = text_of_samples();
     const char *maps = strstr(encode(&text, false), "\nMAPPED_LIBRARIES:\n");
     assert_non_null(maps);
     assert_non_null(strstr(maps, "[stack]"));
@@ -192,7 +192,7 @@ static void the_maps_are_at_the_end(void **state)
 static void the_writer_s_error_is_returned(void **state)
 {
     (void)state;
-    pp_heap_text text = text_of_samples();
+    pp_legacy_heap text = text_of_samples();
     pp_arena arena = PP_ARENA_INIT;
     memory_writer_reset(&sink);
     sink.fail_at = 1;
@@ -215,7 +215,7 @@ static void without_memory_it_says_so(void **state)
 {
     (void)state;
     needs_mmap_fault();
-    pp_heap_text text = text_of_samples();
+    pp_legacy_heap text = text_of_samples();
     assert_true(mappings_needed(encode_once, &text) > 0);
 }
 

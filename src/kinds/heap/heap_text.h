@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_text.h: the text form of the heap profile, on request.
+ * heap_text.h: writes the heap profile of the process as text (form: kinds/heap/legacy_heap.h).
  *
  * Zone: NORMAL.
  */
@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-/* `bare`: without the lines of frames. 0, -ENOMEM, or the writer's first error. */
+/* Writes the text; `bare`: without the lines of frames. 0, -ENOMEM, the writer's first error, or the
+ * error of reading the maps. */
 int pp_heap_text_write(bool bare, pprof_writer writer);
 
 #endif

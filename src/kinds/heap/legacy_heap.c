@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_heap.c: header, rows, statistics, maps (layout in legacy_heap.h).
+ * legacy_heap.c: header, rows, statistics, maps (the header file has the layout).
  *
  * Zone: NORMAL (no malloc, no stdio).
  */
@@ -27,23 +27,25 @@ static void write_values(pp_text_stream *out, const int64_t value[PP_HEAP_VALUES
     pp_text_stream_add(out, "] @");
 }
 
-static void write_header(pp_text_stream *out, const pp_heap_text *text)
+static void write_header(pp_text_stream *out, const pp_legacy_heap *heap)
 {
     int64_t total[PP_HEAP_VALUES] = {0};
-    for (size_t i = 0; i < text->profile.sample_count; i++) {
-        for (int k = 0; k < PP_HEAP_VALUES; k++)
-            total[k] += text->profile.samples[i].value[k];
+    for (size_t i = 0; i < heap->profile.sample_count; i++) {
+        for (int k = 0; k < PP_HEAP_VALUES; k++) {
+            total[k] += heap->profile.samples[i].value[k];
+        }
     }
-    if (total[PP_HEAP_ALLOC_SPACE] == total[PP_HEAP_INUSE_SPACE])
-        total[PP_HEAP_ALLOC_SPACE]++; /* so that readers take all four columns, as in Go 1.26 */
+    if (total[PP_HEAP_ALLOC_SPACE] == total[PP_HEAP_INUSE_SPACE]) {
+        total[PP_HEAP_ALLOC_SPACE]++; /* so that readers use all four columns, as in Go 1.26 */
+    }
     pp_text_stream_add(out, "heap profile: ");
     write_values(out, total);
-    if (text->scaled) {
+    if (heap->scaled) {
         pp_text_stream_add(out, " heapprofile\n");
         return;
     }
     pp_text_stream_add(out, " heap/");
-    pp_text_stream_unsigned(out, text->rate <= INT64_MAX / 2 ? 2 * text->rate : INT64_MAX);
+    pp_text_stream_unsigned(out, heap->rate <= INT64_MAX / 2 ? 2 * heap->rate : INT64_MAX);
     pp_text_stream_add(out, "\n");
 }
 
@@ -65,7 +67,7 @@ static void write_number(pp_text_stream *out, const char *name, uint64_t number)
     pp_text_stream_add(out, "\n");
 }
 
-/* In use / from the kernel. */
+/* The line shows bytes in use / bytes from the kernel; here the two are equal. */
 static void write_pair(pp_text_stream *out, const char *name, uint64_t number)
 {
     pp_text_stream_add(out, "# ");
@@ -126,8 +128,9 @@ static void write_sizes(pp_text_stream *out, const pp_memory_stats *memory)
                             "# (Excluding large blocks.)\n");
     for (unsigned i = 0; i < PP_SIZE_CLASSES; i++) {
         const pp_size_class *class = &memory->by_size[i];
-        if (class->mallocs == 0)
+        if (class->mallocs == 0) {
             continue;
+        }
         pp_text_stream_add(out, "# ");
         pp_text_stream_unsigned(out, class->size);
         pp_text_stream_add(out, " * (");
@@ -154,23 +157,26 @@ static void write_statistics(pp_text_stream *out, const pp_memory_stats *memory)
     write_number(out, "MaxRSS", memory->peak_rss);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole text ---- */
 
-int pp_legacy_heap_encode(const pp_heap_text *text, bool bare, pp_arena *arena, pprof_writer writer)
+int pp_legacy_heap_encode(const pp_legacy_heap *heap, bool bare, pp_arena *arena,
+                          pprof_writer writer)
 {
     pp_text_stream out;
     pp_text_stream_init(&out, writer);
     const char *maps = NULL;
     size_t maps_length = 0;
     int maps_error = pp_maps_text_if_any(arena, &maps, &maps_length);
-    write_header(&out, text);
-    int error = pp_text_rows_write(&out, &text->profile, write_row, bare, true, arena);
-    if (error != 0)
+    write_header(&out, heap);
+    int error = pp_text_rows_write(&out, &heap->profile, write_row, bare, true, arena);
+    if (error != 0) {
         pp_text_stream_fail(&out, error);
-    write_statistics(&out, &text->memory);
+    }
+    write_statistics(&out, &heap->memory);
     pp_text_stream_add(&out, "\nMAPPED_LIBRARIES:\n");
-    if (maps_error == 0)
+    if (maps_error == 0) {
         pp_text_stream_bytes(&out, maps, maps_length);
+    }
     int write_error = pp_text_stream_finish(&out);
     return write_error != 0 ? write_error : maps_error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_heap.h: writes the heap profile as text, in the form that gperftools defined and Go's
- * runtime/pprof writes with debug=1.
+ * legacy_heap.h: encodes the heap profile as text, in the form that gperftools defined and Go's
+ * runtime/pprof writes with debug=1. heap_text.c collects what the text shows.
  *
  *   heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap/2*RATE      in use [allocated]
  *   OBJECTS: BYTES [OBJECTS: BYTES] @ 0xPC 0xPC ...                  a row for each sample
@@ -14,13 +14,14 @@
  *   MAPPED_LIBRARIES:
  *   the text of /proc/self/maps
  *
- * Rows are raw samples, which readers scale by the rate in the header; where one rate cannot
- * explain them they are estimates, and the header ends in "@ heapprofile", which readers take as
- * they are. The 2 in the header is history: the first heap profilers reported twice their rate.
+ * Rows are raw samples, which readers scale by the rate in the header. If no single rate explains
+ * all samples, rows are estimates, and the header ends in "@ heapprofile": then readers do not scale
+ * the rows. The 2 in the header is history: the first heap profilers reported twice their rate.
  *
- * The header has the sums of the rows, with one exception: where nothing that was sampled has been
- * freed, its allocated bytes are one more than those in use. Readers take equal numbers for a
- * profile that has only what is in use, and cannot compare it with later ones, which have both.
+ * The header has the sums of the rows, with one exception: if the program has freed no sampled
+ * block, the allocated bytes in the header are one more than the bytes in use. Readers take equal
+ * numbers for a profile that shows only what is in use, and cannot compare such a profile with
+ * later ones, which show both.
  *
  * Zone: NORMAL.
  */
@@ -28,12 +29,25 @@
 #define PP_KINDS_HEAP_LEGACY_HEAP_H
 
 #include "base/arena.h"
-#include "pprof.h"
-#include "kinds/heap/heap_text_parts.h"
+#include "kinds/heap/memory_stats.h"
+#include "profile/model.h"
 
-/* `bare`: without the lines of frames. 0, -ENOMEM, the writer's first error, or that of reading the
- * maps. */
-int pp_legacy_heap_encode(const pp_heap_text *text, bool bare, pp_arena *arena,
+#include "pprof.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the text shows. */
+typedef struct pp_legacy_heap {
+    pp_profile profile; /* its values are estimates if `scaled` */
+    bool scaled;        /* else raw samples, all of them taken at `rate` */
+    uint64_t rate;
+    pp_memory_stats memory;
+} pp_legacy_heap;
+
+/* Writes the text; `bare`: without the lines of frames. 0, -ENOMEM, the writer's first error, or
+ * the error of reading the maps. */
+int pp_legacy_heap_encode(const pp_legacy_heap *heap, bool bare, pp_arena *arena,
                           pprof_writer writer);
 
 #endif
