@@ -101,7 +101,7 @@ static void read_list(void)
 static void check(uint64_t blocks, uint64_t others)
 {
     uint64_t seen[2] = {0, 0};
-    for (const pp_heap_bucket *b = newest; b != NULL; b = b->next) {
+    for (const pp_heap_bucket *b = buckets.newest; b != NULL; b = b->next) {
         if (b->alloc_objects == 0) {
             continue; /* the loser of a race left it */
         }

@@ -30,9 +30,7 @@ static inline void do_nothing(long number, long a, long b, long c, long d)
 #ifdef __clang__ /* it says so here, where the first filter is read as a part of the test */
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 #endif
-#define newest newest_generation /* the table has a local one */
 #include "kinds/heap/live_filter.c"
-#undef newest
 #include "kinds/heap/live_table.c"
 
 enum {
@@ -77,7 +75,7 @@ static void set_up(void)
 static void set_up_full(void)
 {
     set_up();
-    entries = ALMOST_FULL;
+    table.entries = ALMOST_FULL;
 }
 
 static void use_a(void)
@@ -122,9 +120,9 @@ static uint64_t count_in(const pp_live_filter_table *filter)
 
 static void check(uint64_t alive, uint64_t entries_before)
 {
-    MODEL_CHECK(entries == entries_before + alive);
+    MODEL_CHECK(table.entries == entries_before + alive);
     MODEL_CHECK(count_in(pp_live_filter) == alive);
-    MODEL_CHECK(!growing && !pp_live_filter_is_growing());
+    MODEL_CHECK(!table.growing && !pp_live_filter_is_growing());
 }
 
 static void none_is_left(void)
@@ -168,7 +166,7 @@ static void free_passed(void)
 
 static void a_may_be_left(void)
 {
-    uint64_t alive = entries - (ALMOST_FULL - 1);
+    uint64_t alive = table.entries - (ALMOST_FULL - 1);
     MODEL_CHECK(alive <= 2);
     check(alive, ALMOST_FULL - 1);
     if (alive == 2) {
@@ -222,8 +220,8 @@ static void use_like_a(void)
 
 static void no_entry_is_left(void)
 {
-    MODEL_CHECK(entries == 0);
-    MODEL_CHECK(keys_of(levels[0], hash_address(A))[0] == 0);
+    MODEL_CHECK(table.entries == 0);
+    MODEL_CHECK(keys_of(table.levels[0], hash_address(A))[0] == 0);
 }
 
 static const model_scenario usual = {"usual", set_up, {use_a, use_b, free_c}, none_is_left};

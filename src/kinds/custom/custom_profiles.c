@@ -21,14 +21,16 @@
 #include <stdint.h>
 #include <string.h>
 
-static pprof_profile *first;
-static pp_lasting memory = PP_LASTING_INIT;
+static struct {
+    pprof_profile *first;
+    pp_lasting memory;
+} profiles = {.memory = PP_LASTING_INIT};
 
 /* ---- the list ---- */
 
 pprof_profile *pp_custom_profiles_first(void)
 {
-    return __atomic_load_n(&first, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&profiles.first, __ATOMIC_ACQUIRE);
 }
 
 /* The place of the first one, from *place on, whose name does not come before `name`. */
@@ -47,7 +49,7 @@ static pprof_profile *look_from(pprof_profile ***place, const char *name, int *o
 pprof_profile *pp_custom_profile_find(const char *name)
 {
     int order = 0;
-    pprof_profile **place = &first;
+    pprof_profile **place = &profiles.first;
     pprof_profile *there = look_from(&place, name, &order);
     return order == 0 ? there : NULL;
 }
@@ -55,7 +57,7 @@ pprof_profile *pp_custom_profile_find(const char *name)
 static pprof_profile *make(const char *name)
 {
     size_t size = strlen(name) + 1;
-    pprof_profile *profile = pp_lasting_alloc(&memory, sizeof *profile + size);
+    pprof_profile *profile = pp_lasting_alloc(&profiles.memory, sizeof *profile + size);
     pp_value_table *values = profile != NULL ? pp_value_table_new() : NULL;
     if (values == NULL) {
         return NULL;
@@ -76,7 +78,7 @@ pprof_profile *pp_custom_profile_new(const char *name, int *error)
         return NULL;
     }
     int order = 0;
-    pprof_profile **place = &first;
+    pprof_profile **place = &profiles.first;
     do {
         mine->next = look_from(&place, name, &order);
         if (order == 0) { /* somebody else was quicker */
@@ -91,7 +93,7 @@ pprof_profile *pp_custom_profile_new(const char *name, int *error)
 
 void pp_custom_profiles_after_fork_in_child(void)
 {
-    for (pprof_profile *profile = first; profile != NULL; profile = profile->next) {
+    for (pprof_profile *profile = profiles.first; profile != NULL; profile = profile->next) {
         pp_value_table_after_fork_in_child(profile->values);
     }
 }

@@ -47,15 +47,17 @@ typedef struct place {
     pp_trace_place is;
 } place;
 
-static pp_lock lock;
-static pp_trace_namer *name_places;
-static place *table[1 << TABLE_BITS];
-static pp_lasting memory = PP_LASTING_INIT;
-static uintptr_t stack[PPROF_MAX_STACK];
-static pp_trace_place wanted[PPROF_MAX_STACK];
-
-static char buffer[BUFFER_BYTES];
-static size_t used;
+/* The lock guards all other members except `name_places`, which is set before the trace begins. */
+static struct {
+    pp_lock lock;
+    pp_trace_namer *name_places;
+    pp_lasting memory; /* of the table's entries */
+    size_t used;       /* bytes of the buffer */
+    char buffer[BUFFER_BYTES];
+    uintptr_t stack[PPROF_MAX_STACK];
+    pp_trace_place wanted[PPROF_MAX_STACK]; /* the addresses of a stack that the table lacks */
+    place *table[1 << TABLE_BITS];
+} trace = {.memory = PP_LASTING_INIT};
 
 /* ---- the lock ---- */
 
@@ -68,10 +70,10 @@ static bool holder_is_gone(int holder)
 static void take_lock(void)
 {
     int self = pp_task_self();
-    while (!pp_lock_take_within(&lock, self, PATIENCE_NS)) {
-        int holder = __atomic_load_n(&lock.owner, __ATOMIC_RELAXED);
+    while (!pp_lock_take_within(&trace.lock, self, PATIENCE_NS)) {
+        int holder = __atomic_load_n(&trace.lock.owner, __ATOMIC_RELAXED);
         if (holder_is_gone(holder) &&
-            __atomic_compare_exchange_n(&lock.owner, &holder, self, false, __ATOMIC_ACQUIRE,
+            __atomic_compare_exchange_n(&trace.lock.owner, &holder, self, false, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED)) {
             return;
         }
@@ -88,13 +90,13 @@ static void begin(held *h)
     h->saved_errno = errno;
     pp_signals_block(&h->mask);
     take_lock();
-    used = 0;
+    trace.used = 0;
 }
 
 static void end(const held *h)
 {
-    pp_log_lines(buffer, used);
-    pp_lock_release(&lock);
+    pp_log_lines(trace.buffer, trace.used);
+    pp_lock_release(&trace.lock);
     pp_signals_restore(&h->mask);
     errno = h->saved_errno;
 }
@@ -104,14 +106,15 @@ static void end(const held *h)
 static void add_bytes(const char *bytes, size_t length)
 {
     while (length > 0) {
-        size_t part = length < sizeof buffer - used ? length : sizeof buffer - used;
-        memcpy(buffer + used, bytes, part);
-        used += part;
+        size_t part =
+            length < sizeof trace.buffer - trace.used ? length : sizeof trace.buffer - trace.used;
+        memcpy(trace.buffer + trace.used, bytes, part);
+        trace.used += part;
         bytes += part;
         length -= part;
-        if (used == sizeof buffer) {
-            pp_log_lines(buffer, used);
-            used = 0;
+        if (trace.used == sizeof trace.buffer) {
+            pp_log_lines(trace.buffer, trace.used);
+            trace.used = 0;
         }
     }
 }
@@ -182,7 +185,7 @@ static void add_thread(void)
 static place **slot_of(uintptr_t address)
 {
     uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15);
-    return &table[hash >> (64 - TABLE_BITS)];
+    return &trace.table[hash >> (64 - TABLE_BITS)];
 }
 
 static const place *find(uintptr_t address)
@@ -197,13 +200,13 @@ static const place *find(uintptr_t address)
 static const char *keep(const char *text)
 {
     size_t size = text != NULL ? strlen(text) + 1 : 0;
-    char *copy = size > 0 && size < 4096 ? pp_lasting_alloc(&memory, size) : NULL;
+    char *copy = size > 0 && size < 4096 ? pp_lasting_alloc(&trace.memory, size) : NULL;
     return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
 
 static void remember(const pp_trace_place *named)
 {
-    place *p = pp_lasting_alloc(&memory, sizeof *p);
+    place *p = pp_lasting_alloc(&trace.memory, sizeof *p);
     if (p != NULL) {
         p->is = *named;
         p->is.function = keep(named->function);
@@ -218,15 +221,15 @@ static void look_up(const uintptr_t *pcs, size_t depth)
     size_t count = 0;
     for (size_t i = 0; i < depth; i++) {
         if (find(pcs[i] - 1) == NULL) {
-            wanted[count++] = (pp_trace_place){.address = pcs[i] - 1};
+            trace.wanted[count++] = (pp_trace_place){.address = pcs[i] - 1};
         }
     }
-    if (count > 0 && name_places != NULL) {
-        name_places(wanted, count);
+    if (count > 0 && trace.name_places != NULL) {
+        trace.name_places(trace.wanted, count);
     }
     for (size_t i = 0; i < count; i++) {
-        if (find(wanted[i].address) == NULL) {
-            remember(&wanted[i]);
+        if (find(trace.wanted[i].address) == NULL) {
+            remember(&trace.wanted[i]);
         }
     }
 }
@@ -263,13 +266,14 @@ static void add_frames(const uintptr_t *pcs, size_t depth)
 
 static void add_stack(uintptr_t return_address)
 {
-    size_t depth = pp_callers_uncut(0, stack, PPROF_MAX_STACK);
+    size_t depth = pp_callers_uncut(0, trace.stack, PPROF_MAX_STACK);
     size_t first = 0;
-    while (first < depth && first < OWN_FRAMES && stack[first] != return_address) {
+    while (first < depth && first < OWN_FRAMES && trace.stack[first] != return_address) {
         first++;
     }
     first = first < depth && first < OWN_FRAMES ? first : 0;
-    add_frames(stack + first, pp_own_frames_leave_out(stack + first, (uint32_t)(depth - first)));
+    add_frames(trace.stack + first,
+               pp_own_frames_leave_out(trace.stack + first, (uint32_t)(depth - first)));
 }
 
 /* Of a snapshot, whose first row is the caller's. */
@@ -350,7 +354,7 @@ void pp_alloctrace_collection(uintptr_t return_address)
 
 void pp_alloctrace_start(pp_trace_namer *namer)
 {
-    name_places = namer;
+    trace.name_places = namer;
     pp_sandbox_probe(); /* so that a collection finds the answer */
     __atomic_store_n(&pp_alloctrace_on, true, __ATOMIC_RELEASE);
 }
@@ -366,7 +370,7 @@ void pp_alloctrace_after_fork_in_child(bool traced)
     if (!traced) {
         pp_alloctrace_stop();
     }
-    if (lock.owner != pp_task_self()) {
-        pp_lock_release(&lock);
+    if (trace.lock.owner != pp_task_self()) {
+        pp_lock_release(&trace.lock);
     }
 }

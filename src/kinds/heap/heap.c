@@ -38,22 +38,21 @@ typedef struct interval {
 
 static PP_TLS interval thread;
 
-/* The generation is written last: a thread that sees it sees the rate. */
-static int64_t wanted_rate;
-static uint32_t wanted_generation = FIRST_GENERATION;
-
-/* A thread comes by at least once in so many bytes. */
-static uint64_t look_bytes = PP_HEAP_LOOK_BYTES;
-
-static pp_heap_facts facts;
+/* A change writes the generation last: a thread that sees the new generation sees the new rate. */
+static struct {
+    int64_t rate;
+    uint32_t generation;
+    uint64_t look_bytes; /* each thread calls pp_heap_due() at least once in so many bytes */
+    _Alignas(64) pp_heap_facts facts; /* a cache line that threads write */
+    uint64_t seeded;                  /* threads that have seeded their generator */
+} sampler = {.generation = FIRST_GENERATION, .look_bytes = PP_HEAP_LOOK_BYTES};
 
 /* ---- when ---- */
 
 static void seed_by_clock(void)
 {
-    static uint64_t threads;
     uint64_t state = pp_clock_ns(CLOCK_MONOTONIC) ^ (uintptr_t)&thread;
-    state += __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED) << 48;
+    state += __atomic_add_fetch(&sampler.seeded, 1, __ATOMIC_RELAXED) << 48;
     thread.random = pp_random_next(&state) | 1;
 }
 
@@ -66,7 +65,7 @@ void pp_heap_seed(uint64_t seed)
 
 static void set_distance(uint64_t bytes)
 {
-    uint64_t countdown = bytes < look_bytes ? bytes : look_bytes;
+    uint64_t countdown = bytes < sampler.look_bytes ? bytes : sampler.look_bytes;
     thread.rest = bytes - countdown;
     pp_heap_countdown = countdown;
 }
@@ -86,18 +85,18 @@ PP_COLD_PATH static void adopt_rate(uint32_t generation)
         seed_by_clock();
     }
     thread.generation = generation;
-    thread.rate = (uint64_t)__atomic_load_n(&wanted_rate, __ATOMIC_RELAXED);
+    thread.rate = (uint64_t)__atomic_load_n(&sampler.rate, __ATOMIC_RELAXED);
     draw();
 }
 
 uint64_t pp_heap_due(uint64_t size)
 {
-    uint32_t generation = __atomic_load_n(&wanted_generation, __ATOMIC_ACQUIRE);
+    uint32_t generation = __atomic_load_n(&sampler.generation, __ATOMIC_ACQUIRE);
     if (pp_unlikely(generation != thread.generation)) {
         adopt_rate(generation);
     }
     if (thread.rate == 0) {
-        pp_heap_countdown = look_bytes;
+        pp_heap_countdown = sampler.look_bytes;
         return 0;
     }
     uint64_t distance = pp_heap_countdown + thread.rest;
@@ -111,26 +110,26 @@ uint64_t pp_heap_due(uint64_t size)
 
 int64_t pp_heap_rate(void)
 {
-    return __atomic_load_n(&wanted_rate, __ATOMIC_RELAXED);
+    return __atomic_load_n(&sampler.rate, __ATOMIC_RELAXED);
 }
 
 int64_t pp_heap_set_rate(int64_t rate)
 {
     pp_live_table_init();
-    int64_t before = __atomic_exchange_n(&wanted_rate, rate, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&wanted_generation, 1, __ATOMIC_RELEASE);
+    int64_t before = __atomic_exchange_n(&sampler.rate, rate, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&sampler.generation, 1, __ATOMIC_RELEASE);
     pp_heap_countdown = 0;
     return before;
 }
 
 bool pp_heap_rate_is_known(void)
 {
-    return __atomic_load_n(&wanted_generation, __ATOMIC_RELAXED) != FIRST_GENERATION;
+    return __atomic_load_n(&sampler.generation, __ATOMIC_RELAXED) != FIRST_GENERATION;
 }
 
 void pp_heap_look_at_all(void)
 {
-    __atomic_store_n(&look_bytes, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&sampler.look_bytes, 0, __ATOMIC_RELAXED);
     pp_heap_set_rate(pp_heap_rate()); /* countdowns of the time before end soon */
     pp_live_filter_pass_all();
 }
@@ -151,9 +150,9 @@ static void add_double(double *sum, double value)
 PP_COLD_PATH void pp_heap_lose(uint64_t size, uint64_t rate)
 {
     double blocks = pp_blocks_per_sample((double)size, rate);
-    add_double(&facts.lost_objects, blocks);
-    add_double(&facts.lost_bytes, blocks * (double)size);
-    __atomic_add_fetch(&facts.lost_samples, 1, __ATOMIC_RELAXED);
+    add_double(&sampler.facts.lost_objects, blocks);
+    add_double(&sampler.facts.lost_bytes, blocks * (double)size);
+    __atomic_add_fetch(&sampler.facts.lost_samples, 1, __ATOMIC_RELAXED);
 }
 
 pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
@@ -182,7 +181,7 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
         hash = pp_stack_hash_extend(hash, pcs[i]);
     }
     pp_heap_block block = find(pcs, walk->depth + depth, hash, size, rate, pp_labels_current());
-    pp_stops_count(&facts.stops, walk, 1);
+    pp_stops_count(&sampler.facts.stops, walk, 1);
     pp_scratch_give(scratch);
     return block;
 }
@@ -251,17 +250,16 @@ bool pp_heap_remember(uintptr_t address)
 
 void pp_heap_facts_read(pp_heap_facts *read)
 {
-    pp_stops_read(&facts.stops, &read->stops);
-    __atomic_load(&facts.lost_objects, &read->lost_objects, __ATOMIC_RELAXED);
-    __atomic_load(&facts.lost_bytes, &read->lost_bytes, __ATOMIC_RELAXED);
-    read->lost_samples = __atomic_load_n(&facts.lost_samples, __ATOMIC_RELAXED);
+    pp_stops_read(&sampler.facts.stops, &read->stops);
+    __atomic_load(&sampler.facts.lost_objects, &read->lost_objects, __ATOMIC_RELAXED);
+    __atomic_load(&sampler.facts.lost_bytes, &read->lost_bytes, __ATOMIC_RELAXED);
+    read->lost_samples = __atomic_load_n(&sampler.facts.lost_samples, __ATOMIC_RELAXED);
 }
 
 void pp_heap_after_fork_in_child(void)
 {
     pp_live_table_after_fork_in_child();
     pp_heap_peak_after_fork_in_child();
-    thread.random = 0; /* not the intervals of the parent, and of its other children */
-    thread.generation = 0;
+    thread = (interval){0}; /* not the intervals of the parent, and of its other children */
     pp_heap_countdown = 0;
 }

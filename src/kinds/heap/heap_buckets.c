@@ -23,25 +23,27 @@ static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golde
 static const uintptr_t is_cell = 1; /* in an address: buckets and cells are aligned */
 static const uint64_t address_mask = (UINT64_C(1) << EXTRA_SHIFT) - 1;
 
-static pp_heap_bucket *bucket_roots[1 << ROOT_BITS];
-static pp_heap_bucket *newest;
-static pp_heap_bucket *newest_collected;
-static pp_label_cells *cells; /* made when they are needed */
-static pp_lasting memory = PP_LASTING_INIT;
-static uint64_t bytes_used;
+static struct {
+    pp_heap_bucket *newest;
+    pp_heap_bucket *newest_collected;
+    pp_label_cells *cells; /* made when they are needed */
+    pp_lasting memory;
+    uint64_t bytes_used;
+    pp_heap_bucket *roots[1 << ROOT_BITS];
+} buckets = {.memory = PP_LASTING_INIT};
 
 static void *allocate(size_t size)
 {
-    void *memory_of_it = pp_lasting_alloc(&memory, size);
-    if (memory_of_it != NULL) {
-        __atomic_add_fetch(&bytes_used, size, __ATOMIC_RELAXED);
+    void *piece = pp_lasting_alloc(&buckets.memory, size);
+    if (piece != NULL) {
+        __atomic_add_fetch(&buckets.bytes_used, size, __ATOMIC_RELAXED);
     }
-    return memory_of_it;
+    return piece;
 }
 
 size_t pp_heap_buckets_bytes(void)
 {
-    return __atomic_load_n(&bytes_used, __ATOMIC_RELAXED);
+    return __atomic_load_n(&buckets.bytes_used, __ATOMIC_RELAXED);
 }
 
 /* ---- sizes ---- */
@@ -85,7 +87,7 @@ static bool is_bucket(const pp_heap_bucket *bucket, const key *k)
  * the list, as does the loser of a race. The other way round its blocks would never be seen. */
 static void show_bucket(pp_heap_bucket *bucket)
 {
-    pp_heap_bucket **list = bucket->is_collected ? &newest_collected : &newest;
+    pp_heap_bucket **list = bucket->is_collected ? &buckets.newest_collected : &buckets.newest;
     bucket->next = __atomic_load_n(list, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(list, &bucket->next, bucket, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED)) {
@@ -113,7 +115,7 @@ static pp_heap_bucket *new_bucket(const key *k)
 static pp_heap_bucket *find_bucket(const key *k, bool make)
 {
     uint64_t hash = hash_key(k);
-    pp_heap_bucket **place = &bucket_roots[hash & ((1 << ROOT_BITS) - 1)];
+    pp_heap_bucket **place = &buckets.roots[hash & ((1 << ROOT_BITS) - 1)];
     pp_heap_bucket *mine = NULL;
     for (uint64_t path = hash;; path <<= CHILD_BITS) {
         pp_heap_bucket *bucket = __atomic_load_n(place, __ATOMIC_ACQUIRE);
@@ -155,7 +157,7 @@ static pp_heap_block find_block(key *k, pprof_labels *labels)
     }
     const pp_label_cell *cell = NULL;
     if (labels != NULL) {
-        cell = pp_label_cell_take(pp_label_cells_at(&cells), bucket, labels, 1);
+        cell = pp_label_cell_take(pp_label_cells_at(&buckets.cells), bucket, labels, 1);
     }
     uintptr_t at = cell != NULL ? (uintptr_t)cell | is_cell : (uintptr_t)bucket;
     return at | extra << EXTRA_SHIFT;
@@ -262,7 +264,7 @@ void pp_heap_block_trimmed(pp_heap_block block, int64_t bytes)
 
 pp_label_cells *pp_heap_buckets_labels(void)
 {
-    return __atomic_load_n(&cells, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&buckets.cells, __ATOMIC_ACQUIRE);
 }
 
 double pp_heap_block_estimate(pp_heap_block block)
@@ -273,14 +275,14 @@ double pp_heap_block_estimate(pp_heap_block block)
 
 const pp_heap_bucket *pp_heap_buckets_newest(void)
 {
-    return __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&buckets.newest, __ATOMIC_ACQUIRE);
 }
 
 /* ---- collected heaps ---- */
 
 pp_heap_bucket *pp_heap_buckets_newest_collected(void)
 {
-    return __atomic_load_n(&newest_collected, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&buckets.newest_collected, __ATOMIC_ACQUIRE);
 }
 
 void pp_heap_block_allocated_in(pp_heap_block block, unsigned index)

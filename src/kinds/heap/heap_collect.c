@@ -29,7 +29,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_due;
+static struct {
+    bool is_due;              /* the last run is wanted, and has not begun */
+    void (*registered)(void); /* the collector for which atexit() was last called */
+} last_run;
 
 /* What a handler returns to. */
 static bool is_signal_restorer(uintptr_t pc)
@@ -55,8 +58,8 @@ static bool is_in_signal_handler(void)
 /* The one that was registered last comes first; the others find it done. */
 static void collect_at_end(void)
 {
-    if (__atomic_exchange_n(&is_due, false, __ATOMIC_ACQ_REL) && pp_heap_control_wants_file() &&
-        !is_in_signal_handler()) {
+    if (__atomic_exchange_n(&last_run.is_due, false, __ATOMIC_ACQ_REL) &&
+        pp_heap_control_wants_file() && !is_in_signal_handler()) {
         pp_heap_collect();
     }
 }
@@ -64,14 +67,13 @@ static void collect_at_end(void)
 /* A program that sets the same one again and again has one handler. */
 void pprof_set_collector(void (*collect)(void))
 {
-    static void (*registered)(void);
     pp_preload_link();
     pp_heap_collector_set(collect);
     if (collect == NULL) {
         return;
     }
-    __atomic_store_n(&is_due, true, __ATOMIC_RELEASE);
-    if (__atomic_exchange_n(&registered, collect, __ATOMIC_ACQ_REL) != collect) {
+    __atomic_store_n(&last_run.is_due, true, __ATOMIC_RELEASE);
+    if (__atomic_exchange_n(&last_run.registered, collect, __ATOMIC_ACQ_REL) != collect) {
         (void)atexit(
             collect_at_end); /* without memory for it the profile is as of the last cycle */
         (void)at_quick_exit(collect_at_end);
@@ -80,5 +82,5 @@ void pprof_set_collector(void (*collect)(void))
 
 void pp_heap_collect_after_fork(void)
 {
-    __atomic_store_n(&is_due, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&last_run.is_due, false, __ATOMIC_RELEASE);
 }

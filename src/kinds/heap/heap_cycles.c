@@ -34,23 +34,21 @@ enum {
  */
 static const uintptr_t described = (uintptr_t)1 << 56;
 
-/* cycle << 1 | whether the current cycle has been published */
-static uint32_t state;
-static uint64_t cycles_ended;
-static uint64_t last_cycle_end_ns;
-
-/* Runs of pp_heap_collect(), and those that have ended no cycle. */
-static uint64_t collections_forced, collections_without_cycle;
-
-static uint64_t publishing_begun, publishing_done;
-
-static void (*collector)(void);
+static struct {
+    uint32_t state; /* cycle << 1 | whether the current cycle has been published */
+    uint64_t ended;
+    uint64_t last_end_ns;
+    uint64_t publishing_begun, publishing_done;
+    void (*collector)(void);
+    uint64_t runs_begun, runs_ended; /* of pp_heap_collect() */
+    uint64_t runs_without_cycle;     /* those of the ended runs that have ended no cycle */
+} cycles;
 
 /* ---- cycles ---- */
 
 uint32_t pp_heap_cycle_current(void)
 {
-    return __atomic_load_n(&state, __ATOMIC_ACQUIRE) >> 1;
+    return __atomic_load_n(&cycles.state, __ATOMIC_ACQUIRE) >> 1;
 }
 
 static unsigned index_of(uint32_t cycles_ahead)
@@ -60,7 +58,7 @@ static unsigned index_of(uint32_t cycles_ahead)
 
 static bool is_driven(void)
 {
-    return __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&cycles.ended, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* With signals blocked: a handler that jumped away would leave readers waiting, and counts that are
@@ -69,17 +67,17 @@ static void publish(unsigned index)
 {
     pp_signal_mask old = 0;
     pp_signals_block(&old);
-    __atomic_add_fetch(&publishing_begun, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&cycles.publishing_begun, 1, __ATOMIC_SEQ_CST);
     for (pp_heap_bucket *b = pp_heap_buckets_newest_collected(); b != NULL; b = b->next) {
         pp_heap_bucket_publish(b, index);
     }
-    __atomic_add_fetch(&publishing_done, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&cycles.publishing_done, 1, __ATOMIC_SEQ_CST);
     pp_signals_restore(&old);
 }
 
 void pprof_heap_cycle_flush(void)
 {
-    uint32_t before = __atomic_fetch_or(&state, 1, __ATOMIC_ACQ_REL);
+    uint32_t before = __atomic_fetch_or(&cycles.state, 1, __ATOMIC_ACQ_REL);
     if (!(before & 1)) {
         publish((before >> 1) % PP_HEAP_CYCLES);
     }
@@ -88,15 +86,15 @@ void pprof_heap_cycle_flush(void)
 void pprof_heap_cycle_next(void)
 {
     pprof_heap_cycle_flush(); /* its place in the ring is the one of C+3 */
-    uint32_t before = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    uint32_t before = __atomic_load_n(&cycles.state, __ATOMIC_ACQUIRE);
     uint32_t after = 0;
     do {
         after = ((before >> 1) + 1) % PP_HEAP_CYCLE_WRAP << 1;
-    } while (!__atomic_compare_exchange_n(&state, &before, after, true, __ATOMIC_ACQ_REL,
+    } while (!__atomic_compare_exchange_n(&cycles.state, &before, after, true, __ATOMIC_ACQ_REL,
                                           __ATOMIC_ACQUIRE));
-    __atomic_store_n(&last_cycle_end_ns, pp_clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
-    __atomic_add_fetch(&cycles_ended, 1, __ATOMIC_RELEASE);
-    if (pp_alloctrace_is_on() && __atomic_load_n(&collector, __ATOMIC_RELAXED) != NULL) {
+    __atomic_store_n(&cycles.last_end_ns, pp_clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
+    __atomic_add_fetch(&cycles.ended, 1, __ATOMIC_RELEASE);
+    if (pp_alloctrace_is_on() && __atomic_load_n(&cycles.collector, __ATOMIC_RELAXED) != NULL) {
         pp_alloctrace_collection((uintptr_t)__builtin_return_address(0));
     }
 }
@@ -137,12 +135,12 @@ void pp_heap_cycles_publish_for_reader(void)
 
 void pp_heap_cycles_read_begin(pp_heap_cycles_ticket *ticket)
 {
-    ticket->published = __atomic_load_n(&publishing_done, __ATOMIC_SEQ_CST);
+    ticket->published = __atomic_load_n(&cycles.publishing_done, __ATOMIC_SEQ_CST);
 }
 
 bool pp_heap_cycles_read_again(pp_heap_cycles_ticket *ticket)
 {
-    if (__atomic_load_n(&publishing_begun, __ATOMIC_SEQ_CST) == ticket->published ||
+    if (__atomic_load_n(&cycles.publishing_begun, __ATOMIC_SEQ_CST) == ticket->published ||
         ++ticket->attempts == READER_ATTEMPTS) {
         return false;
     }
@@ -271,53 +269,54 @@ typedef struct run {
     uint64_t number;
 } run;
 
-static PP_TLS const run *running;
-static PP_TLS uint64_t running_number;
+static PP_TLS struct {
+    const run *at; /* NULL: none */
+    uint64_t number;
+} running;
 
 static bool is_running(void)
 {
     uint64_t there = 0;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    return running != NULL && here < (uintptr_t)running &&
-           pp_safe_copy(&there, (uintptr_t)&running->number, sizeof there) &&
-           there == running_number;
+    return running.at != NULL && here < (uintptr_t)running.at &&
+           pp_safe_copy(&there, (uintptr_t)&running.at->number, sizeof there) &&
+           there == running.number;
 }
 
 void (*pp_heap_collector_set(void (*collect)(void)))(void)
 {
-    return __atomic_exchange_n(&collector, collect, __ATOMIC_ACQ_REL);
+    return __atomic_exchange_n(&cycles.collector, collect, __ATOMIC_ACQ_REL);
 }
 
 static void run_collector(void (*collect)(void))
 {
-    static uint64_t runs;
-    const run *outer = running; /* over, or on another stack */
-    uint64_t outer_number = running_number;
-    volatile run mine = {.number = __atomic_add_fetch(&runs, 1, __ATOMIC_RELAXED)};
+    const run *outer = running.at; /* over, or on another stack */
+    uint64_t outer_number = running.number;
+    volatile run mine = {.number = __atomic_add_fetch(&cycles.runs_begun, 1, __ATOMIC_RELAXED)};
     int saved_errno = errno;
-    running = (const run *)&mine;
-    running_number = mine.number;
+    running.at = (const run *)&mine;
+    running.number = mine.number;
     collect();
-    running = outer;
-    running_number = outer_number;
+    running.at = outer;
+    running.number = outer_number;
     errno = saved_errno;
 }
 
 /* A run that ends no cycle is a collection all the same. */
 bool pp_heap_collect(void)
 {
-    void (*collect)(void) = __atomic_load_n(&collector, __ATOMIC_ACQUIRE);
+    void (*collect)(void) = __atomic_load_n(&cycles.collector, __ATOMIC_ACQUIRE);
     if (collect == NULL || is_running()) {
         return false;
     }
-    uint64_t before = __atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE);
+    uint64_t before = __atomic_load_n(&cycles.ended, __ATOMIC_ACQUIRE);
     run_collector(collect);
-    __atomic_add_fetch(&collections_forced, 1, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&cycles_ended, __ATOMIC_ACQUIRE) != before) {
+    __atomic_add_fetch(&cycles.runs_ended, 1, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&cycles.ended, __ATOMIC_ACQUIRE) != before) {
         return true; /* which is counted, and traced */
     }
-    __atomic_store_n(&last_cycle_end_ns, pp_clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
-    __atomic_add_fetch(&collections_without_cycle, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&cycles.last_end_ns, pp_clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
+    __atomic_add_fetch(&cycles.runs_without_cycle, 1, __ATOMIC_RELAXED);
     if (pp_alloctrace_is_on()) {
         pp_alloctrace_collection((uintptr_t)__builtin_return_address(0));
     }
@@ -326,15 +325,15 @@ bool pp_heap_collect(void)
 
 void pp_heap_collector_read(pp_heap_collector *read)
 {
-    read->exists = __atomic_load_n(&collector, __ATOMIC_RELAXED) != NULL || is_driven();
-    read->collections = __atomic_load_n(&cycles_ended, __ATOMIC_RELAXED) +
-                        __atomic_load_n(&collections_without_cycle, __ATOMIC_RELAXED);
-    read->collections_forced = __atomic_load_n(&collections_forced, __ATOMIC_RELAXED);
-    read->last_end_ns = __atomic_load_n(&last_cycle_end_ns, __ATOMIC_RELAXED);
+    read->exists = __atomic_load_n(&cycles.collector, __ATOMIC_RELAXED) != NULL || is_driven();
+    read->collections = __atomic_load_n(&cycles.ended, __ATOMIC_RELAXED) +
+                        __atomic_load_n(&cycles.runs_without_cycle, __ATOMIC_RELAXED);
+    read->collections_forced = __atomic_load_n(&cycles.runs_ended, __ATOMIC_RELAXED);
+    read->last_end_ns = __atomic_load_n(&cycles.last_end_ns, __ATOMIC_RELAXED);
 }
 
 /* Another thread may have been publishing. */
 void pp_heap_cycles_after_fork_in_child(void)
 {
-    publishing_begun = publishing_done;
+    cycles.publishing_begun = cycles.publishing_done;
 }

@@ -30,20 +30,22 @@ typedef struct copy {
 
 bool pp_heap_peak_wanted;
 
-static int64_t in_use;
-static int64_t threshold = LEAST_BYTES;
-static bool busy;
-static copy copies[2];
-static unsigned newest; /* index of the whole one */
+static struct {
+    int64_t in_use;
+    int64_t threshold;
+    bool busy;
+    unsigned newest; /* index of the complete copy */
+    copy copies[2];
+} peak = {.threshold = LEAST_BYTES};
 
 static bool take(void)
 {
-    return !__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE);
+    return !__atomic_exchange_n(&peak.busy, true, __ATOMIC_ACQUIRE);
 }
 
 static void give(void)
 {
-    __atomic_store_n(&busy, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&peak.busy, false, __ATOMIC_RELEASE);
 }
 
 static bool make_room(copy *c, size_t wanted)
@@ -76,7 +78,7 @@ static size_t count_buckets(const pp_heap_bucket *first)
 /* With `busy`. */
 static void copy_all(int64_t bytes)
 {
-    copy *c = &copies[1 - newest];
+    copy *c = &peak.copies[1 - peak.newest];
     const pp_heap_bucket *first = pp_heap_buckets_newest();
     if (!make_room(c, count_buckets(first))) {
         return;
@@ -89,8 +91,8 @@ static void copy_all(int64_t bytes)
         c->count += entry->counts.alloc_objects > 0;
     }
     c->bytes = bytes;
-    __atomic_store_n(&newest, 1 - newest, __ATOMIC_RELEASE);
-    __atomic_store_n(&threshold, bytes + bytes / GROWTH, __ATOMIC_RELAXED);
+    __atomic_store_n(&peak.newest, 1 - peak.newest, __ATOMIC_RELEASE);
+    __atomic_store_n(&peak.threshold, bytes + bytes / GROWTH, __ATOMIC_RELAXED);
 }
 
 static int64_t estimate_in_use(const pp_heap_bucket *bucket)
@@ -115,7 +117,7 @@ void pp_heap_peak_start(void)
     for (const pp_heap_bucket *b = pp_heap_buckets_newest(); b != NULL; b = b->next) {
         bytes += estimate_in_use(b);
     }
-    __atomic_add_fetch(&in_use, bytes, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&peak.in_use, bytes, __ATOMIC_RELAXED);
 }
 
 PP_COLD_PATH static void copy_if_free(int64_t now)
@@ -131,8 +133,8 @@ PP_COLD_PATH static void copy_if_free(int64_t now)
 
 void pp_heap_peak_add(int64_t bytes)
 {
-    int64_t now = __atomic_add_fetch(&in_use, bytes, __ATOMIC_RELAXED);
-    if (now > __atomic_load_n(&threshold, __ATOMIC_RELAXED)) {
+    int64_t now = __atomic_add_fetch(&peak.in_use, bytes, __ATOMIC_RELAXED);
+    if (now > __atomic_load_n(&peak.threshold, __ATOMIC_RELAXED)) {
         copy_if_free(now);
     }
 }
@@ -146,11 +148,11 @@ void pp_heap_peak_take(pp_heap_peak_copy *taken)
         pp_lock_pause(attempt);
         taken->held = take();
     }
-    int64_t now = __atomic_load_n(&in_use, __ATOMIC_RELAXED);
-    if (taken->held && now > copies[newest].bytes) {
+    int64_t now = __atomic_load_n(&peak.in_use, __ATOMIC_RELAXED);
+    if (taken->held && now > peak.copies[peak.newest].bytes) {
         copy_all(now);
     }
-    const copy *c = &copies[__atomic_load_n(&newest, __ATOMIC_ACQUIRE)];
+    const copy *c = &peak.copies[__atomic_load_n(&peak.newest, __ATOMIC_ACQUIRE)];
     taken->entries = c->entries;
     taken->count = c->count;
 }

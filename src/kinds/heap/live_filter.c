@@ -27,9 +27,11 @@ static _Alignas(4096) struct {
 
 pp_live_filter_table *pp_live_filter = &first.table;
 
-static pp_live_filter_table *generations[GENERATIONS] = {&first.table};
-static uint32_t newest;
-static bool passes_all;
+static struct {
+    uint32_t newest; /* generation */
+    bool passes_all;
+    pp_live_filter_table *generations[GENERATIONS];
+} filters = {.generations = {&first.table}};
 
 void pp_live_filter_init(void)
 {
@@ -67,22 +69,22 @@ static void stick(uint8_t *counts, size_t bytes)
 
 void pp_live_filter_pass_all(void)
 {
-    __atomic_store_n(&passes_all, true, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&filters.passes_all, true, __ATOMIC_SEQ_CST);
     stick(first.count, sizeof first.count);
-    for (uint32_t i = 1; i <= __atomic_load_n(&newest, __ATOMIC_SEQ_CST); i++) {
-        stick(generations[i]->count, generations[i]->mask + 1);
+    for (uint32_t i = 1; i <= __atomic_load_n(&filters.newest, __ATOMIC_SEQ_CST); i++) {
+        stick(filters.generations[i]->count, filters.generations[i]->mask + 1);
     }
 }
 
 pp_live_filter_table *pp_live_filter_of(uint32_t generation)
 {
     const pp_live_filter_table *current = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
-    return generation >= current->generation ? generations[generation] : NULL;
+    return generation >= current->generation ? filters.generations[generation] : NULL;
 }
 
 pp_live_filter_table *pp_live_filter_newest(void)
 {
-    return generations[__atomic_load_n(&newest, __ATOMIC_SEQ_CST)];
+    return filters.generations[__atomic_load_n(&filters.newest, __ATOMIC_SEQ_CST)];
 }
 
 bool pp_live_filter_is_growing(void)
@@ -107,9 +109,9 @@ pp_live_filter_table *pp_live_filter_begin_growth(void)
     }
     filter->mask = bytes - 1;
     filter->generation = next;
-    generations[next] = filter;
-    __atomic_store_n(&newest, next, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&passes_all, __ATOMIC_SEQ_CST)) {
+    filters.generations[next] = filter;
+    __atomic_store_n(&filters.newest, next, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&filters.passes_all, __ATOMIC_SEQ_CST)) {
         stick(filter->count, bytes);
     }
     return filter;
@@ -125,7 +127,7 @@ void pp_live_filter_end_growth(void)
     pp_live_filter_table *filter = pp_live_filter_newest();
     __atomic_store_n(&pp_live_filter, filter, __ATOMIC_SEQ_CST);
     if (filter->generation >= 2) {
-        pp_live_filter_table *retired = generations[filter->generation - 2];
+        pp_live_filter_table *retired = filters.generations[filter->generation - 2];
         uintptr_t first_page = ((uintptr_t)retired->count + 4095) & ~(uintptr_t)4095;
         uintptr_t end = (uintptr_t)retired + table_bytes(retired);
         pp_system_call(SYS_madvise, first_page, (end - first_page) & ~(uintptr_t)4095,

@@ -40,10 +40,12 @@ typedef struct level {
     uint64_t words[]; /* groups * GROUP keys, then as many values */
 } level;
 
-static level *levels[LEVELS];
-static uint32_t level_count;
-static size_t entries;
-static bool growing;
+static struct {
+    size_t entries;
+    uint32_t level_count;
+    bool growing; /* a thread is growing the filter */
+    level *levels[LEVELS];
+} table;
 
 /* ---- keys ---- */
 
@@ -123,9 +125,9 @@ static uint64_t *find_in(uint64_t *keys, uintptr_t address)
 static uint64_t *find(uintptr_t address, level **in)
 {
     uint64_t hash = hash_address(address);
-    uint32_t count = __atomic_load_n(&level_count, __ATOMIC_ACQUIRE);
+    uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_ACQUIRE);
     while (count-- > 0) {
-        level *l = levels[count];
+        level *l = table.levels[count];
         uint64_t *slot = find_in(keys_of(l, hash), address);
         slot = slot != NULL ? slot : find_in(keys_of(l, hash >> 32), address);
         if (slot != NULL) {
@@ -154,20 +156,20 @@ static bool add_level(uint32_t index)
     if (index == LEVELS) {
         return false;
     }
-    if (__atomic_load_n(&levels[index], __ATOMIC_ACQUIRE) == NULL) {
+    if (__atomic_load_n(&table.levels[index], __ATOMIC_ACQUIRE) == NULL) {
         level *mine = pp_lasting_map(level_bytes(groups_of(index)));
         if (mine == NULL) {
             return false;
         }
         mine->groups = groups_of(index);
         level *none = NULL;
-        if (!__atomic_compare_exchange_n(&levels[index], &none, mine, false, __ATOMIC_ACQ_REL,
+        if (!__atomic_compare_exchange_n(&table.levels[index], &none, mine, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE)) {
             pp_lasting_unmap(mine, level_bytes(mine->groups));
         }
     }
     uint32_t count = index;
-    __atomic_compare_exchange_n(&level_count, &count, index + 1, false, __ATOMIC_SEQ_CST,
+    __atomic_compare_exchange_n(&table.level_count, &count, index + 1, false, __ATOMIC_SEQ_CST,
                                 __ATOMIC_RELAXED);
     return true;
 }
@@ -175,11 +177,11 @@ static bool add_level(uint32_t index)
 static uint64_t *claim_anywhere(uintptr_t address, level **in)
 {
     for (;;) {
-        uint32_t count = __atomic_load_n(&level_count, __ATOMIC_ACQUIRE);
+        uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_ACQUIRE);
         for (uint32_t i = count; i-- > 0;) { /* the newest has most room */
-            uint64_t *slot = claim(levels[i], address);
+            uint64_t *slot = claim(table.levels[i], address);
             if (slot != NULL) {
-                *in = levels[i];
+                *in = table.levels[i];
                 return slot;
             }
         }
@@ -219,9 +221,9 @@ static void move_level(pp_live_filter_table *filter, level *l)
 /* A slot whose owner is still writing belongs to a thread that will see the new filter. */
 static void finish_growth(pp_live_filter_table *filter)
 {
-    uint32_t count = __atomic_load_n(&level_count, __ATOMIC_SEQ_CST);
+    uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_SEQ_CST);
     for (uint32_t i = 0; i < count; i++) {
-        move_level(filter, levels[i]);
+        move_level(filter, table.levels[i]);
     }
     pp_live_filter_end_growth();
 }
@@ -237,12 +239,12 @@ PP_COLD_PATH static void grow_filter(size_t count)
 {
     pp_signal_mask old = 0;
     pp_signals_block(&old);
-    if (!__atomic_exchange_n(&growing, true, __ATOMIC_ACQUIRE)) {
+    if (!__atomic_exchange_n(&table.growing, true, __ATOMIC_ACQUIRE)) {
         pp_live_filter_table *filter = filter_is_full(count) ? pp_live_filter_begin_growth() : NULL;
         if (filter != NULL) {
             finish_growth(filter);
         }
-        __atomic_store_n(&growing, false, __ATOMIC_RELEASE);
+        __atomic_store_n(&table.growing, false, __ATOMIC_RELEASE);
     }
     pp_signals_restore(&old);
 }
@@ -270,7 +272,7 @@ bool pp_live_table_insert(uintptr_t address, uint64_t value)
     if (newest != filter) {
         move_to(newest, slot, key);
     }
-    size_t count = __atomic_add_fetch(&entries, 1, __ATOMIC_RELAXED);
+    size_t count = __atomic_add_fetch(&table.entries, 1, __ATOMIC_RELAXED);
     if (filter_is_full(count)) {
         grow_filter(count);
     }
@@ -295,23 +297,23 @@ bool pp_live_table_remove(uintptr_t address, uint64_t *value)
     if (filter != NULL) {
         pp_live_filter_sub(filter, address);
     }
-    __atomic_sub_fetch(&entries, 1, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&table.entries, 1, __ATOMIC_RELAXED);
     *value = found;
     return true;
 }
 
 size_t pp_live_table_count(void)
 {
-    return __atomic_load_n(&entries, __ATOMIC_RELAXED);
+    return __atomic_load_n(&table.entries, __ATOMIC_RELAXED);
 }
 
 size_t pp_live_table_bytes(void)
 {
     const pp_live_filter_table *filter = __atomic_load_n(&pp_live_filter, __ATOMIC_ACQUIRE);
     size_t bytes = filter->mask + 1;
-    uint32_t count = __atomic_load_n(&level_count, __ATOMIC_ACQUIRE);
+    uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++) {
-        bytes += level_bytes(levels[i]->groups);
+        bytes += level_bytes(table.levels[i]->groups);
     }
     return bytes;
 }
@@ -321,5 +323,5 @@ void pp_live_table_after_fork_in_child(void)
     if (pp_live_filter_is_growing()) {
         finish_growth(pp_live_filter_newest());
     }
-    growing = false;
+    table.growing = false;
 }

@@ -23,20 +23,23 @@ enum {
 };
 
 static _Alignas(4096) char arena[ARENA_BYTES];
-static size_t used;
+static struct {
+    size_t used; /* bytes of the arena */
+    void *real_usable_size;
+} bootstrap;
 
 void *pp_malloc_bootstrap(size_t size, size_t alignment)
 {
     size_t unit = alignment > LEAST_ALIGNMENT ? alignment : LEAST_ALIGNMENT;
-    size_t before = __atomic_load_n(&used, __ATOMIC_RELAXED);
+    size_t before = __atomic_load_n(&bootstrap.used, __ATOMIC_RELAXED);
     size_t at = 0;
     do {
         at = (before + sizeof(size_t) + unit - 1) & ~(unit - 1);
         if (unit > ARENA_BYTES || size > ARENA_BYTES || at + size > ARENA_BYTES) {
             return NULL;
         }
-    } while (!__atomic_compare_exchange_n(&used, &before, at + size, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange_n(&bootstrap.used, &before, at + size, false,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     *(size_t *)(void *)(arena + at - sizeof(size_t)) = size;
     return pp_heap_remember((uintptr_t)(arena + at)) ? arena + at : NULL;
 }
@@ -56,11 +59,10 @@ size_t pp_malloc_bootstrap_size(uintptr_t address)
 size_t malloc_usable_size(void *block);
 
 typedef size_t usable_size_function(void *);
-static void *real_usable_size;
 
 void pp_malloc_bootstrap_resolve(void)
 {
-    pp_real(&real_usable_size, "malloc_usable_size");
+    pp_real(&bootstrap.real_usable_size, "malloc_usable_size");
 }
 
 __attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
@@ -69,6 +71,6 @@ __attribute__((visibility("default"))) size_t malloc_usable_size(void *block)
         return pp_malloc_bootstrap_size((uintptr_t)block);
     }
     usable_size_function *real =
-        (usable_size_function *)pp_real(&real_usable_size, "malloc_usable_size");
+        (usable_size_function *)pp_real(&bootstrap.real_usable_size, "malloc_usable_size");
     return real != NULL ? real(block) : 0;
 }

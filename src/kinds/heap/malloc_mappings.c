@@ -42,9 +42,12 @@ typedef void *mmap_function(void *, size_t, int, int, int, off_t);
 typedef int munmap_function(void *, size_t);
 typedef void *mremap_function(void *, size_t, size_t, int, void *);
 
-static mmap_function *real_mmap;
-static munmap_function *real_munmap;
-static mremap_function *real_mremap;
+/* NULL: the hook calls the kernel. */
+static struct {
+    mmap_function *mmap;
+    munmap_function *munmap;
+    mremap_function *mremap;
+} real;
 
 /* Entered by the stubs. */
 void *pp_hook_mmap(const pp_stub_call *call);
@@ -62,9 +65,9 @@ PP_STUB_ALIAS("mmap64", "mmap");
 
 void pp_malloc_mappings_resolve(void)
 {
-    real_mmap = (mmap_function *)pp_real_find("mmap");
-    real_munmap = (munmap_function *)pp_real_find("munmap");
-    real_mremap = (mremap_function *)pp_real_find("mremap");
+    real.mmap = (mmap_function *)pp_real_find("mmap");
+    real.munmap = (munmap_function *)pp_real_find("munmap");
+    real.mremap = (mremap_function *)pp_real_find("mremap");
 }
 
 static long with_errno(long result)
@@ -79,8 +82,8 @@ static long with_errno(long result)
 static void *call_mmap(const pp_stub_call *call)
 {
     const uintptr_t *a = call->argument;
-    return real_mmap != NULL
-               ? real_mmap((void *)a[ADDRESS], a[SIZE], (int)a[PROTECTION], (int)a[FLAGS],
+    return real.mmap != NULL
+               ? real.mmap((void *)a[ADDRESS], a[SIZE], (int)a[PROTECTION], (int)a[FLAGS],
                            (int)a[FILE_DESCRIPTOR], (off_t)a[OFFSET])
                : (void *)with_errno(pp_system_call(SYS_mmap, a[ADDRESS], a[SIZE], a[PROTECTION],
                                                    a[FLAGS], a[FILE_DESCRIPTOR], a[OFFSET]));
@@ -89,15 +92,15 @@ static void *call_mmap(const pp_stub_call *call)
 static int call_munmap(const pp_stub_call *call)
 {
     const uintptr_t *a = call->argument;
-    return real_munmap != NULL ? real_munmap((void *)a[ADDRESS], a[SIZE])
+    return real.munmap != NULL ? real.munmap((void *)a[ADDRESS], a[SIZE])
                                : (int)with_errno(pp_system_call(SYS_munmap, a[ADDRESS], a[SIZE]));
 }
 
 static void *call_mremap(const pp_stub_call *call)
 {
     const uintptr_t *a = call->argument;
-    return real_mremap != NULL
-               ? real_mremap((void *)a[OLD], a[OLD_SIZE], a[NEW_SIZE], (int)a[MOVE_FLAGS],
+    return real.mremap != NULL
+               ? real.mremap((void *)a[OLD], a[OLD_SIZE], a[NEW_SIZE], (int)a[MOVE_FLAGS],
                              (void *)a[NEW])
                : (void *)with_errno(pp_system_call(SYS_mremap, a[OLD], a[OLD_SIZE], a[NEW_SIZE],
                                                    a[MOVE_FLAGS], a[NEW]));

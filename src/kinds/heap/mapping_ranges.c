@@ -27,42 +27,44 @@ typedef struct range {
 
 enum { FIRST_CAPACITY = 128 }; /* three kilobytes: a program with more is a rare one */
 
-static range *ranges;
-static uint64_t count, capacity;
-static mapping *unused;
-static pp_lasting memory = PP_LASTING_INIT;
+static struct {
+    range *list;
+    uint64_t count, capacity;
+    mapping *unused;
+    pp_lasting memory; /* of the mappings */
+} ranges = {.memory = PP_LASTING_INIT};
 
 /* ---- room ---- */
 
 static bool make_room(uint64_t wanted)
 {
-    if (wanted <= capacity) {
+    if (wanted <= ranges.capacity) {
         return true;
     }
-    uint64_t larger = capacity == 0 ? FIRST_CAPACITY : 2 * capacity;
+    uint64_t larger = ranges.capacity == 0 ? FIRST_CAPACITY : 2 * ranges.capacity;
     range *grown = pp_lasting_map(larger * sizeof *grown);
     if (grown == NULL) {
         return false;
     }
-    range *old = ranges;
-    if (count > 0) {
-        memcpy(grown, old, count * sizeof *grown);
+    range *old = ranges.list;
+    if (ranges.count > 0) {
+        memcpy(grown, old, ranges.count * sizeof *grown);
     }
-    ranges = grown;
-    if (capacity > 0) {
-        pp_lasting_unmap(old, capacity * sizeof *old);
+    ranges.list = grown;
+    if (ranges.capacity > 0) {
+        pp_lasting_unmap(old, ranges.capacity * sizeof *old);
     }
-    capacity = larger;
+    ranges.capacity = larger;
     return true;
 }
 
 static mapping *new_mapping(pp_heap_block block, uint64_t size)
 {
-    mapping *made = unused;
+    mapping *made = ranges.unused;
     if (made != NULL) {
-        unused = made->next;
+        ranges.unused = made->next;
     } else {
-        made = pp_lasting_alloc(&memory, sizeof *made);
+        made = pp_lasting_alloc(&ranges.memory, sizeof *made);
     }
     if (made != NULL) {
         *made = (mapping){.block = block, .size = size, .left = size};
@@ -76,10 +78,10 @@ static mapping *new_mapping(pp_heap_block block, uint64_t size)
 static uint64_t first_behind(uintptr_t address)
 {
     uint64_t low = 0;
-    uint64_t high = count;
+    uint64_t high = ranges.count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (ranges[middle].end <= address) {
+        if (ranges.list[middle].end <= address) {
             low = middle + 1;
         } else {
             high = middle;
@@ -90,20 +92,20 @@ static uint64_t first_behind(uintptr_t address)
 
 static void set_count(uint64_t now)
 {
-    __atomic_store_n(&count, now, __ATOMIC_RELAXED); /* read without the lock */
+    __atomic_store_n(&ranges.count, now, __ATOMIC_RELAXED); /* read without the lock */
 }
 
 static void insert_at(uint64_t index, range r)
 {
-    memmove(&ranges[index + 1], &ranges[index], (count - index) * sizeof r);
-    ranges[index] = r;
-    set_count(count + 1);
+    memmove(&ranges.list[index + 1], &ranges.list[index], (ranges.count - index) * sizeof r);
+    ranges.list[index] = r;
+    set_count(ranges.count + 1);
 }
 
 static void remove_pieces(uint64_t from, uint64_t to)
 {
-    memmove(&ranges[from], &ranges[to], (count - to) * sizeof *ranges);
-    set_count(count - (to - from));
+    memmove(&ranges.list[from], &ranges.list[to], (ranges.count - to) * sizeof *ranges.list);
+    set_count(ranges.count - (to - from));
 }
 
 static void lose(mapping *of, uint64_t bytes)
@@ -121,18 +123,18 @@ static void lose(mapping *of, uint64_t bytes)
     }
     pp_heap_block_trimmed(of->block, -(int64_t)gone_before);
     pp_heap_block_freed(of->block);
-    of->next = unused;
-    unused = of;
+    of->next = ranges.unused;
+    ranges.unused = of;
 }
 
 /* A hole in the middle of one piece: it becomes two. Without room for the second that one is given
  * up. */
 static void split(uint64_t index, uintptr_t start, uintptr_t end)
 {
-    range *piece = &ranges[index];
+    range *piece = &ranges.list[index];
     uint64_t gone = end - start;
-    if (make_room(count + 1)) {
-        piece = &ranges[index]; /* it may have moved */
+    if (make_room(ranges.count + 1)) {
+        piece = &ranges.list[index]; /* it may have moved */
         insert_at(index + 1, (range){end, piece->end, piece->of});
     } else {
         gone = piece->end - start;
@@ -145,36 +147,36 @@ static void split(uint64_t index, uintptr_t start, uintptr_t end)
 
 bool pp_mapping_ranges_any(void)
 {
-    return __atomic_load_n(&count, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&ranges.count, __ATOMIC_RELAXED) != 0;
 }
 
 uint64_t pp_mapping_ranges_count(void)
 {
-    return __atomic_load_n(&count, __ATOMIC_RELAXED);
+    return __atomic_load_n(&ranges.count, __ATOMIC_RELAXED);
 }
 
 void pp_mapping_ranges_cut(uintptr_t start, uint64_t size)
 {
     uintptr_t end = size < UINTPTR_MAX - start ? start + size : UINTPTR_MAX;
     uint64_t i = first_behind(start);
-    if (i < count && ranges[i].start < start) {
-        if (ranges[i].end > end) {
+    if (i < ranges.count && ranges.list[i].start < start) {
+        if (ranges.list[i].end > end) {
             split(i, start, end);
             return;
         }
-        mapping *of = ranges[i].of;
-        uint64_t gone = ranges[i].end - start;
-        ranges[i++].end = start;
+        mapping *of = ranges.list[i].of;
+        uint64_t gone = ranges.list[i].end - start;
+        ranges.list[i++].end = start;
         lose(of, gone);
     }
     uint64_t whole = i;
-    for (; i < count && ranges[i].end <= end; i++) {
-        lose(ranges[i].of, ranges[i].end - ranges[i].start);
+    for (; i < ranges.count && ranges.list[i].end <= end; i++) {
+        lose(ranges.list[i].of, ranges.list[i].end - ranges.list[i].start);
     }
-    if (i < count && ranges[i].start < end) {
-        mapping *of = ranges[i].of;
-        uint64_t gone = end - ranges[i].start;
-        ranges[i].start = end;
+    if (i < ranges.count && ranges.list[i].start < end) {
+        mapping *of = ranges.list[i].of;
+        uint64_t gone = end - ranges.list[i].start;
+        ranges.list[i].start = end;
         lose(of, gone);
     }
     remove_pieces(whole, i);
@@ -188,7 +190,7 @@ void pp_mapping_ranges_forget(void)
 bool pp_mapping_ranges_insert(uintptr_t start, uint64_t size, pp_heap_block block)
 {
     pp_mapping_ranges_cut(start, size);
-    mapping *of = make_room(count + 1) ? new_mapping(block, size) : NULL;
+    mapping *of = make_room(ranges.count + 1) ? new_mapping(block, size) : NULL;
     if (of == NULL) {
         return false;
     }
