@@ -15,9 +15,8 @@
 #include "host/deadline.h"
 #include "host/exec_target.h"
 #include "host/follow_exec.h"
-#include "host/process.h"
+#include "host/hooks.h"
 #include "host/start.h"
-#include "host/threads.h"
 #include "host/kind.h"
 #include "output/line_plugin.h"
 #include "api/options.h"
@@ -91,7 +90,7 @@ static void after_fork_in_child(void)
     pp_lock_release(&asking);
     pp_deadline_after_fork();
     pp_log_after_fork_in_child();
-    pp_hook_threads_after_fork();
+    pp_hooks_after_fork();
     for (size_t i = kind_count(); i-- > 0;) {
         if (pp_kinds[i]->after_fork_in_child != NULL) {
             pp_kinds[i]->after_fork_in_child(options.subprocesses);
@@ -320,8 +319,7 @@ __attribute__((constructor)) static void at_load(void)
     pp_log_init();
     pp_output_init();
     pp_modules_init();
-    pp_hook_threads_init();
-    pp_hook_process_init(&events);
+    pp_hooks_init(&events);
     pp_options_init(&options);
     pp_follow_exec_remember();
     const char *text = secure_getenv("LIBPPROF");

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * alternate_stack.c: sigaltstack, for the sake of stacks on which our signals have no room, or no
- * business.
+ * alternate_stack.c: sigaltstack. Our handler runs on the thread's alternate stack, and some of
+ * these stacks have no room for a signal.
  *
- * A thread that sets up such a one gets no more signals of ours before it is in force, and gets
- * them again after it is gone (host/small_stacks.h). One that is large enough may become a
+ * A thread that sets up such a small stack gets no signals of ours from before the stack is in force
+ * until after it is gone (host/small_stacks.h). A stack that is large enough may become a
  * coroutine's (PP_THREAD_CHANGES_STACK).
  *
- * Zone: HOOK. It may be called from the host's signal handlers.
- * Locks: those of the samplers, with patience.
+ * Zone: HOOK. The program may call sigaltstack from its signal handlers.
+ * Locks: those of the samplers, which wait with patience.
+ * Tested by: e2e.alternate_stacks, e2e.coroutines
  */
-#include "host/process.h"
+#include "host/alternate_stack.h"
 
 #include "arch/system_call.h"
+#include "host/process.h"
 #include "host/real.h"
 #include "host/samplers.h"
 #include "host/small_stacks.h"
@@ -39,7 +41,7 @@ static void follow(const stack_t *stack)
     }
 }
 
-/* What is in force, whoever set it up. */
+/* Follows the stack that is in force, whoever set it up. */
 static void follow_kernel(void)
 {
     stack_t now = {.ss_flags = SS_DISABLE};
@@ -47,8 +49,8 @@ static void follow_kernel(void)
     follow(&now);
 }
 
-/* A child of vfork has a stack of its own, and our memory is its parent's. libc's header has its
- * own names. */
+/* A child of vfork is not followed: it may set up another stack, but our memory is its parent's.
+ * libc's header has its own names. */
 __attribute__((visibility("default"))) int
 sigaltstack(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
             const stack_t *restrict stack, stack_t *restrict old)

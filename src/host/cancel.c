@@ -2,20 +2,22 @@
  *
  * cancel.c: pthread_cancel, which shares its signal with our timers (sys/sampling_signal.h).
  *
- * glibc installs its handler of that signal in the first call. Ours goes back in front of it after
- * each call. Until then our signals come to glibc's, which takes no notice of any but those of
- * tgkill.
+ * glibc installs its handler of that signal in the first call. Our handler replaces it again after
+ * each call. Until then glibc's handler gets our signals, and ignores all signals that were not sent
+ * by tgkill.
  *
- * Ours has SA_ONSTACK, glibc's has not. So where the thread has an alternate stack that is too
- * small for a signal (host/small_stacks.h), ours steps aside until the thread has taken the one
- * that it is sent.
+ * Our handler has SA_ONSTACK, glibc's has not. Where a thread has an alternate stack that is too
+ * small for a signal (host/small_stacks.h), our handler steps aside until the thread has taken the
+ * signal of the cancellation.
  *
  * Zone: HOOK.
  * Locks: the one of sampling_handler.c, before and after the real call.
+ * Tested by: e2e.thread_signals, e2e.cancelled_anywhere
  */
-#include "host/process.h"
+#include "host/cancel.h"
 
 #include "arch/system_call.h"
+#include "host/process.h"
 #include "host/real.h"
 #include "host/sampling_handler.h"
 #include "host/small_stacks.h"
@@ -32,8 +34,8 @@ typedef int cancel_function(pthread_t);
 
 static void *real_pthread_cancel;
 
-/* A thread that cancels itself asynchronously does not come back: it does so a moment later, when
- * it becomes asynchronous again. */
+/* A call by which a thread cancels itself asynchronously does not return. So the thread is made
+ * deferred for the call, and ends when it becomes asynchronous again. */
 static int cancel_self(cancel_function *real, pthread_t thread)
 {
     int type = PTHREAD_CANCEL_DEFERRED;
@@ -44,7 +46,7 @@ static int cancel_self(cancel_function *real, pthread_t thread)
     return result;
 }
 
-/* A thread that is stopped, or blocks the signal for long, is not waited for. */
+/* Waits at most 100 ms: the thread may be stopped, or block the signal for long. */
 static void wait_until_taken(int tid)
 {
     enum { ATTEMPTS = 500, PAUSE_NS = 200 * 1000 };
@@ -55,7 +57,8 @@ static void wait_until_taken(int tid)
     }
 }
 
-/* With all signals blocked: should the caller be cancelled itself, it is so afterwards. */
+/* All signals are blocked meanwhile: if another thread cancels the caller, the caller ends after
+ * that. */
 static int cancel_on_small_stack(cancel_function *real, pthread_t thread, int tid)
 {
     pp_signal_mask old = 0;

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * sandbox.c: sees the host confine itself.
+ * confinement.c: prctl and syscall, by which a program confines itself.
  *
- * A seccomp filter that the host installs at run time may kill for calls that worked a moment
- * before: timer_create in a new thread, open at the end. So the profile ends, and is written, just
- * before.
+ * A seccomp filter that the program installs at run time may kill the process for calls that worked
+ * a moment before: timer_create in a new thread, open at the end. So the profile ends, and is
+ * written, just before the filter is installed.
  *
- * A host that forbids itself to read the processor's counter of cycles would be killed by the
- * vDSO's clocks, in our handler. So clocks are read by system calls from then on.
+ * A program that forbids itself to read the processor's counter of cycles (PR_SET_TSC) would be
+ * killed by the vDSO's clocks in our handler. The library reads clocks by system calls from then
+ * on.
  *
- * The hooks are plain functions of as many words as the real ones may take. They have names of
- * their own in C, because the real ones are declared variadic; the symbols are prctl and syscall.
+ * The hooks are plain functions of as many words as the real functions may take. They have names of
+ * their own in C, because libc declares the real ones variadic; the symbols are prctl and syscall.
  *
  * Zone: HOOK.
- * Locks: none here; the callback takes the session lock.
+ * Locks: none here; the event before_confinement takes the session's lock.
+ * Tested by: e2e.seccomp, e2e.clocks
  */
-#include "host/process.h"
+#include "host/confinement.h"
 
+#include "host/dispositions.h"
+#include "host/process.h"
 #include "host/real.h"
 #include "sys/clock.h"
 
@@ -26,38 +30,47 @@
 #include <sys/syscall.h>
 
 enum {
-    SET_MODE_STRICT = 0, /* operations of seccomp(2); the others only ask */
+    SET_MODE_STRICT = 0, /* operations of seccomp(2) that confine; the others only ask */
     SET_MODE_FILTER = 1
 };
 
 typedef long word_function(long, long, long, long, long, long, long);
 typedef int prctl_function(int, long, long, long, long);
 
-static void *real_syscall;
-static void *real_prctl;
+static struct {
+    void *syscall;
+    void *prctl;
+} real_functions;
 
 int pp_hook_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
+
+static void before_confinement(void)
+{
+    if (pp_hook_tell_confinement()) {
+        pp_hook_give_defaults_back();
+    }
+}
 
 static void before_prctl(int option, long a)
 {
     if (option == PR_SET_SECCOMP) {
-        pp_hook_before_confinement();
+        before_confinement();
     } else if (option == PR_SET_TSC && (int)a == PR_TSC_SIGSEGV) {
         pp_clock_avoid_counter();
     }
 }
 
-/* The symbol's entry is in arch/ (kinds/contention/futex.c). */
+/* The entry of the symbol `syscall` is in arch/ (see kinds/contention/futex.c). */
 __attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, long a, long b,
                                                                  long c, long d, long e, long f)
 {
-    word_function *real = (word_function *)pp_real(&real_syscall, "syscall");
+    word_function *real = (word_function *)pp_real(&real_functions.syscall, "syscall");
     if (real == NULL) {
         errno = ENOSYS;
         return -1;
     }
     if (number == SYS_seccomp && (a == SET_MODE_STRICT || a == SET_MODE_FILTER)) {
-        pp_hook_before_confinement();
+        before_confinement();
     } else if (number == SYS_prctl) {
         before_prctl((int)a, b);
     }
@@ -66,7 +79,7 @@ __attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, lo
 
 __attribute__((visibility("default"))) int pp_hook_prctl(int option, long a, long b, long c, long d)
 {
-    prctl_function *real = (prctl_function *)pp_real(&real_prctl, "prctl");
+    prctl_function *real = (prctl_function *)pp_real(&real_functions.prctl, "prctl");
     if (real == NULL) {
         errno = ENOSYS;
         return -1;
@@ -75,8 +88,8 @@ __attribute__((visibility("default"))) int pp_hook_prctl(int option, long a, lon
     return real(option, a, b, c, d);
 }
 
-void pp_hook_sandbox_init(void)
+void pp_hook_confinement_init(void)
 {
-    pp_real(&real_syscall, "syscall");
-    pp_real(&real_prctl, "prctl");
+    pp_real(&real_functions.syscall, "syscall");
+    pp_real(&real_functions.prctl, "prctl");
 }

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * dispositions.c: sigaction, signal and their kin, for the signals whose default action is not
- * enough.
+ * dispositions.c: sigaction, signal and their like, for signals whose default action would harm a
+ * profile.
  *
- *   SIGTERM, SIGINT   write the profile, and then end the process in the same way
- *   SIGIO             with engine=perf: the kernel sends it, where the user's queue of signals is full, in
- *                     the place of an event's; it must not end the process then
+ *   SIGTERM, SIGINT   the handler writes the profile, and then ends the process by the same signal
+ *   SIGIO             with engine=perf: where the user's queue of signals is full, the kernel sends
+ *                     SIGIO in the place of an event's signal; the process must not end then
  *
- * A stand-in is a handler of ours where the host has, or wants, the default action. The host is
- * told SIG_DFL: Python, for one, asks whether SIGINT is at SIG_DFL before it makes Ctrl-C a
- * KeyboardInterrupt. Every call goes to the real function first. Then a default action that is in
- * force gets its stand-in, with the flags and the mask that the host gave to it, so that the kernel
- * keeps them for us; only SA_ONSTACK and SA_NODEFER are left out, since the stand-in needs room and
- * time.
+ * A stand-in is a handler of ours where the program has, or wants, the default action. The program
+ * still reads SIG_DFL: Python, for one, asks whether SIGINT is at SIG_DFL before it makes Ctrl-C a
+ * KeyboardInterrupt. A hook calls the real function first. If the default action is in force after
+ * that, the hook installs the stand-in with the flags and the mask that the program gave, so that
+ * the kernel stores them for us. The stand-in only lacks SA_ONSTACK and SA_NODEFER, since it needs
+ * room and time.
  *
  * All other signals go straight to the real functions, SIGPROF too (docs/SIGNALS.md).
  *
- * Zone: HOOK. All may be called from the host's signal handlers.
+ * Zone: HOOK. The program may call all of these from its signal handlers.
  * Locks: `changing`, with signals blocked: the kernel's action is read and written in two steps.
  * Owns: the stand-ins.
+ * Tested by: e2e.fatal_signals, e2e.signal_calls, e2e.perf
  */
-#include "host/process.h"
+#include "host/dispositions.h"
 
 #include "arch/system_call.h"
 #include "base/shown_as.h"
+#include "host/process.h"
 #include "host/real.h"
 #include "sys/lock.h"
 #include "sys/sampling_signal.h"
@@ -39,22 +41,26 @@ typedef void handler_function(int, siginfo_t *, void *);
 
 typedef struct stand_in {
     int signal;
-    bool wanted;
-    int flags;               /* that it needs; the host is not told of them */
-    handler_function *first; /* the host has never set the action: it is told no flags at all */
+    int flags;               /* that the stand-in needs; the program does not see them */
+    handler_function *first; /* the program has never set the action: it sees no flags at all */
     handler_function *later;
 } stand_in;
 
-static pp_lock changing;
-static void *real_sigaction;
-static void *real_signal;
-static void *real_bsd_signal;
-static void *real_sysv_signal;
-static void *real_sigset;
+enum { STAND_INS = 3 };
+
+static struct {
+    pp_lock changing;
+    bool wanted[STAND_INS];
+    void *real_sigaction;
+    void *real_signal;
+    void *real_bsd_signal;
+    void *real_sysv_signal;
+    void *real_sigset;
+} state;
 
 static int call_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
-    sigaction_function *real = (sigaction_function *)pp_real(&real_sigaction, "sigaction");
+    sigaction_function *real = (sigaction_function *)pp_real(&state.real_sigaction, "sigaction");
     if (real == NULL) {
         errno = ENOSYS;
         return -1;
@@ -64,7 +70,8 @@ static int call_sigaction(int signal, const struct sigaction *action, struct sig
 
 /* ---- the stand-ins ---- */
 
-/* Blocked while its handler runs: it strikes on return, with the state that the host was in. */
+/* The signal is blocked while its handler runs: it strikes when the handler returns, and finds the
+ * state in which the program was. */
 static void do_default(int signal)
 {
     struct sigaction fatal = {.sa_handler = SIG_DFL};
@@ -120,19 +127,16 @@ PP_NOT_SHOWN(on_first_fatal_signal);
 PP_NOT_SHOWN(on_overflow);
 PP_NOT_SHOWN(on_first_overflow);
 
-static stand_in stand_ins[] = {
-    {SIGTERM, false, 0, on_first_fatal_signal, on_fatal_signal},
-    {SIGINT, false, 0, on_first_fatal_signal, on_fatal_signal},
-    {SIGIO, false, SA_SIGINFO | SA_RESTART, on_first_overflow, on_overflow},
+static const stand_in stand_ins[STAND_INS] = {
+    {SIGTERM, 0, on_first_fatal_signal, on_fatal_signal},
+    {SIGINT, 0, on_first_fatal_signal, on_fatal_signal},
+    {SIGIO, SA_SIGINFO | SA_RESTART, on_first_overflow, on_overflow},
 };
-
-enum { STAND_INS = sizeof stand_ins / sizeof *stand_ins };
 
 static const stand_in *find_stand_in(int signal)
 {
     for (size_t i = 0; i < STAND_INS; i++) {
-        if (stand_ins[i].signal == signal &&
-            __atomic_load_n(&stand_ins[i].wanted, __ATOMIC_ACQUIRE)) {
+        if (stand_ins[i].signal == signal && __atomic_load_n(&state.wanted[i], __ATOMIC_ACQUIRE)) {
             return &stand_ins[i];
         }
     }
@@ -155,7 +159,7 @@ static void replace_default(const stand_in *s, handler_function *handler)
     }
 }
 
-/* What the host is told; whether that is not what the kernel has. */
+/* Makes of the kernel's action the one that the program sees. True if these are not the same. */
 static bool hide(const stand_in *s, struct sigaction *action)
 {
     bool first = action->sa_sigaction == s->first;
@@ -172,12 +176,12 @@ static bool hide(const stand_in *s, struct sigaction *action)
 static void enter(pp_signal_mask *old)
 {
     pp_signals_block(old);
-    pp_lock_take(&changing, pp_task_self());
+    pp_lock_take(&state.changing, pp_task_self());
 }
 
 static void leave(const pp_signal_mask *old)
 {
-    pp_lock_release(&changing);
+    pp_lock_release(&state.changing);
     pp_signals_restore(old);
 }
 
@@ -185,10 +189,10 @@ static void want(int signal)
 {
     pp_signal_mask old = 0;
     for (size_t i = 0; i < STAND_INS; i++) {
-        stand_in *s = &stand_ins[i];
-        if (s->signal == signal && !s->wanted) {
+        const stand_in *s = &stand_ins[i];
+        if (s->signal == signal && !state.wanted[i]) {
             enter(&old);
-            __atomic_store_n(&s->wanted, true, __ATOMIC_RELEASE);
+            __atomic_store_n(&state.wanted[i], true, __ATOMIC_RELEASE);
             replace_default(s, s->first);
             leave(&old);
         }
@@ -210,25 +214,24 @@ void pp_hook_overflow_signal(void)
     want(SIGIO);
 }
 
-/* A stand-in makes system calls that may be forbidden soon. */
 void pp_hook_give_defaults_back(void)
 {
     pp_signal_mask old = 0;
     struct sigaction now;
     enter(&old);
     for (size_t i = 0; i < STAND_INS; i++) {
-        stand_in *s = &stand_ins[i];
-        if (s->wanted && call_sigaction(s->signal, NULL, &now) == 0 && hide(s, &now)) {
+        const stand_in *s = &stand_ins[i];
+        if (state.wanted[i] && call_sigaction(s->signal, NULL, &now) == 0 && hide(s, &now)) {
             call_sigaction(s->signal, &now, NULL);
         }
-        __atomic_store_n(&s->wanted, false, __ATOMIC_RELEASE);
+        __atomic_store_n(&state.wanted[i], false, __ATOMIC_RELEASE);
     }
     leave(&old);
 }
 
 void pp_hook_dispositions_after_fork(void)
 {
-    pp_lock_release(&changing);
+    pp_lock_release(&state.changing);
 }
 
 /* ---- the hooks ---- */
@@ -239,7 +242,8 @@ static sighandler_t hide_handler(const stand_in *s, sighandler_t handler)
     return s != NULL && (function == s->first || function == s->later) ? SIG_DFL : handler;
 }
 
-/* Not in a child of vfork: the lock is in its parent's memory, and it may end at any time. */
+/* False in a child of vfork: the lock is in its parent's memory, and the child may end at any
+ * time. */
 static bool may_replace(const stand_in *s)
 {
     return s != NULL && pp_hook_is_owner();
@@ -292,44 +296,45 @@ __attribute__((visibility("default"))) sighandler_t
 signal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
        int number, sighandler_t handler)
 {
-    return set_handler(&real_signal, "signal", number, handler);
+    return set_handler(&state.real_signal, "signal", number, handler);
 }
 
-/* The signal() of programs that are compiled for XPG; ssignal() is signal() once more. */
+/* bsd_signal() is the signal() of programs that are compiled for XPG. */
 sighandler_t bsd_signal(int number, sighandler_t handler);
 __attribute__((visibility("default"))) sighandler_t bsd_signal(int number, sighandler_t handler)
 {
-    return set_handler(&real_bsd_signal, "bsd_signal", number, handler);
+    return set_handler(&state.real_bsd_signal, "bsd_signal", number, handler);
 }
 
+/* ssignal() is another name of signal(). */
 __attribute__((visibility("default"))) sighandler_t
 ssignal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
         int number, sighandler_t handler)
 {
-    return set_handler(&real_signal, "signal", number, handler);
+    return set_handler(&state.real_signal, "signal", number, handler);
 }
 
-/* The signal() of programs that are compiled for C99 or an old POSIX alone. */
+/* __sysv_signal() is the signal() of programs that are compiled only for C99 or an old POSIX. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name) */
 __attribute__((visibility("default"))) sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
-    return set_handler(&real_sysv_signal, "__sysv_signal", number, handler);
+    return set_handler(&state.real_sysv_signal, "__sysv_signal", number, handler);
 }
 
 __attribute__((visibility("default"))) sighandler_t
 sysv_signal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
             int number, sighandler_t handler)
 {
-    return set_handler(&real_sysv_signal, "__sysv_signal", number, handler);
+    return set_handler(&state.real_sysv_signal, "__sysv_signal", number, handler);
 }
 
-/* It changes and tells the thread's mask, which must be the host's then: the lock is taken after
- * it. */
+/* sigset() reads and changes the thread's mask, which must be the program's own then: so the hook
+ * takes the lock after the real call. */
 __attribute__((visibility("default"))) sighandler_t
 sigset(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
        int number, sighandler_t handler)
 {
-    signal_function *real = (signal_function *)pp_real(&real_sigset, "sigset");
+    signal_function *real = (signal_function *)pp_real(&state.real_sigset, "sigset");
     const stand_in *s = find_stand_in(number);
     pp_signal_mask mask = 0;
     if (real == NULL) {
@@ -347,9 +352,9 @@ sigset(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
 
 void pp_hook_dispositions_init(void)
 {
-    pp_real(&real_sigaction, "sigaction");
-    pp_real(&real_signal, "signal");
-    pp_real(&real_bsd_signal, "bsd_signal");
-    pp_real(&real_sysv_signal, "__sysv_signal");
-    pp_real(&real_sigset, "sigset");
+    pp_real(&state.real_sigaction, "sigaction");
+    pp_real(&state.real_signal, "signal");
+    pp_real(&state.real_bsd_signal, "bsd_signal");
+    pp_real(&state.real_sysv_signal, "__sysv_signal");
+    pp_real(&state.real_sigset, "sigset");
 }

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * exec.c: the exec functions, for the sake of the engine `perf`, and of those who want the program
- * profiled that the process becomes (follow_exec.h).
+ * exec.c: the exec functions. The engine `perf` needs to know of them, and so does the option
+ * `follow-exec`, which profiles the program that the process becomes (follow_exec.h).
  *
- * The kernel deletes a process's timers when it executes another program, together with their
- * pending signals, but the signal of a perf event stays pending if the thread blocks it (past
- * libc). The new program would die of it as soon as it opens the signal. So the calling thread's
- * event is stopped before, and its signal is taken back.
+ * When a process executes another program, the kernel deletes the process's timers together with
+ * their pending signals. But the signal of a perf event stays pending if the thread blocks it (past
+ * libc), and the new program would die of the signal as soon as it unblocks it. So the hook stops
+ * the calling thread's event before the exec, and takes its signal back.
  *
- * libc's exec functions call each other past the symbol table, so each has its hook. Those with a
- * list of arguments make an array of it, as libc's do.
+ * libc's exec functions call each other past the symbol table, so each of them has a hook. The
+ * hooks with a list of arguments make an array of it, as libc's functions do.
  *
- * Zone: HOOK. Called between fork or vfork and exec too: there, one getpid and no more (what a
- * child of fork is told is for the callback to know).
- * Locks: those of the samplers, with patience.
+ * Zone: HOOK. The program also calls these between fork or vfork and exec: in a child of vfork the
+ * hook makes one system call, getpid. A child of fork is an owner: before_exec decides what to do.
+ * Locks: those of the samplers, which wait with patience.
+ * Tested by: e2e.cpprof_record_exec, e2e.children, e2e.perf
  */
-#include "host/process.h"
+#include "host/exec.h"
 
+#include "host/process.h"
 #include "host/real.h"
 #include "host/samplers.h"
 
@@ -31,7 +33,12 @@ typedef int execve_function(const char *, char *const[], char *const[]);
 typedef int fexecve_function(int, char *const[], char *const[]);
 typedef int execveat_function(int, const char *, char *const[], char *const[], int);
 
-static void *real_execve, *real_execvpe, *real_fexecve, *real_execveat;
+static struct {
+    void *execve;
+    void *execvpe;
+    void *fexecve;
+    void *execveat;
+} real_functions;
 
 /* ---- before and, if it failed, after ---- */
 
@@ -68,7 +75,7 @@ static int call_execve(void **slot, const char *name, const char *path, char *co
                        char *const envp[])
 {
     execve_function *real = (execve_function *)pp_real(slot, name);
-    pp_exec exec = {AT_FDCWD, path, slot == &real_execvpe, envp};
+    pp_exec exec = {AT_FDCWD, path, slot == &real_functions.execvpe, envp};
     bool owner = before((const void *)real, &exec);
     return real == NULL ? missing() : after(owner, real(path, argv, exec.envp));
 }
@@ -76,29 +83,29 @@ static int call_execve(void **slot, const char *name, const char *path, char *co
 __attribute__((visibility("default"))) int execve(const char *path, char *const argv[],
                                                   char *const envp[])
 {
-    return call_execve(&real_execve, "execve", path, argv, envp);
+    return call_execve(&real_functions.execve, "execve", path, argv, envp);
 }
 
 __attribute__((visibility("default"))) int execvpe(const char *file, char *const argv[],
                                                    char *const envp[])
 {
-    return call_execve(&real_execvpe, "execvpe", file, argv, envp);
+    return call_execve(&real_functions.execvpe, "execvpe", file, argv, envp);
 }
 
-/* libc's are these calls with its own environment. */
+/* libc's execv and execvp are these calls, with the process's own environment. */
 __attribute__((visibility("default"))) int execv(const char *path, char *const argv[])
 {
-    return call_execve(&real_execve, "execve", path, argv, environ);
+    return call_execve(&real_functions.execve, "execve", path, argv, environ);
 }
 
 __attribute__((visibility("default"))) int execvp(const char *file, char *const argv[])
 {
-    return call_execve(&real_execvpe, "execvpe", file, argv, environ);
+    return call_execve(&real_functions.execvpe, "execvpe", file, argv, environ);
 }
 
 __attribute__((visibility("default"))) int fexecve(int fd, char *const argv[], char *const envp[])
 {
-    fexecve_function *real = (fexecve_function *)pp_real(&real_fexecve, "fexecve");
+    fexecve_function *real = (fexecve_function *)pp_real(&real_functions.fexecve, "fexecve");
     pp_exec exec = {fd, NULL, false, envp};
     bool owner = before((const void *)real, &exec);
     return real == NULL ? missing() : after(owner, real(fd, argv, exec.envp));
@@ -108,7 +115,7 @@ __attribute__((visibility("default"))) int fexecve(int fd, char *const argv[], c
 __attribute__((visibility("default"))) int execveat(int fd, const char *path, char *const argv[],
                                                     char *const envp[], int flags)
 {
-    execveat_function *real = (execveat_function *)pp_real(&real_execveat, "execveat");
+    execveat_function *real = (execveat_function *)pp_real(&real_functions.execveat, "execveat");
     pp_exec exec = {fd, path, false, envp};
     bool owner = before((const void *)real, &exec);
     return real == NULL ? missing() : after(owner, real(fd, path, argv, exec.envp, flags));
@@ -116,7 +123,7 @@ __attribute__((visibility("default"))) int execveat(int fd, const char *path, ch
 
 /* ---- lists ---- */
 
-/* How many arguments there are before the NULL. */
+/* The number of arguments before the NULL. */
 static size_t count_list(const char *arg, va_list *rest)
 {
     size_t count = 0;
@@ -126,7 +133,7 @@ static size_t count_list(const char *arg, va_list *rest)
     return count;
 }
 
-/* Stores them with their NULL; `rest` is behind that then. */
+/* Stores the arguments and their NULL. After that, `rest` is after the NULL. */
 static void copy_list(char **argv, size_t count, const char *arg, va_list *rest)
 {
     argv[0] = (char *)arg;
@@ -177,8 +184,8 @@ __attribute__((visibility("default"))) int execle(const char *path, const char *
 
 void pp_hook_exec_init(void)
 {
-    pp_real(&real_execve, "execve");
-    pp_real(&real_execvpe, "execvpe");
-    pp_real(&real_fexecve, "fexecve");
-    pp_real(&real_execveat, "execveat");
+    pp_real(&real_functions.execve, "execve");
+    pp_real(&real_functions.execvpe, "execvpe");
+    pp_real(&real_functions.fexecve, "fexecve");
+    pp_real(&real_functions.execveat, "execveat");
 }

@@ -6,7 +6,7 @@
  */
 #include "output/prepare.h"
 
-#include "host/process.h"
+#include "host/dispositions.h"
 #include "output/output.h"
 #include "modules/modules.h"
 #include "modules/own_code.h"

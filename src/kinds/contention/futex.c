@@ -6,7 +6,7 @@
  *
  * Zone: HOOK.
  */
-#include "host/process.h"
+#include "host/confinement.h"
 #include "kinds/contention/contention.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #include "kinds/cpu/legacy_cpu.h"
 #include "encode/proto.h"
-#include "host/process.h"
+#include "host/dispositions.h"
 #include "output/output.h"
 #include "kinds/cpu/cpu_profile.h"
 #include "kinds/cpu/cpu.h"

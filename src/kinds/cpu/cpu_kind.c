@@ -12,7 +12,7 @@
  */
 #include "kinds/cpu/cpu_kind.h"
 
-#include "host/process.h"
+#include "host/dispositions.h"
 #include "host/kind.h"
 #include "output/output.h"
 #include "output/prepare.h"

@@ -32,7 +32,7 @@
  */
 #include "kinds/heap/malloc_late.h"
 
-#include "host/process.h"
+#include "host/unload.h"
 #include "host/real.h"
 #include "kinds/heap/malloc_fallback.h"
 #include "kinds/heap/malloc_objects.h"

@@ -6,7 +6,7 @@
  * Locks: those of kind.h.
  * Owns: whether it is asked for.
  */
-#include "host/process.h"
+#include "host/dispositions.h"
 #include "host/kind.h"
 #include "output/prepare.h"
 #include "modules/modules.h"
