@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "host/kind.h"
 #include "output/output.h"
+#include "output/word_values.h"
 #include "sys/log.h"
 #include "sys/recorder.h"
 

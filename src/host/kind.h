@@ -107,16 +107,4 @@ typedef struct pp_kind {
  * kinds.c. */
 extern const pp_kind *const pp_kinds[];
 
-/* ---- For kinds ---- */
-
-/* What a word's or flag's value may be. */
-bool pp_word_number(const char *value, int64_t *number); /* decimal digits */
-int pp_word_alone(const char *value,
-                  bool *asked); /* 0 and *asked becomes true, or -EINVAL: there is a value */
-
-/* A flag's file: the profile of this kind goes there. False if none is wanted, or if it cannot be,
- * which is said on the log and kept in *error if it is the first one. */
-bool pp_flag_file(const char *kind, const char *path, int *error);
-void pp_flag_fail(int *error, int new_error, const char *what, const char *subject);
-
 #endif

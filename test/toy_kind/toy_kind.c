@@ -13,6 +13,7 @@
 #include "output/end_file.h"
 #include "host/kind.h"
 #include "output/prepare.h"
+#include "output/word_values.h"
 
 enum { CALLS = 16, DEPTH = 64 };
 

@@ -12,6 +12,7 @@
 #include "kinds/contention/waits.h"
 #include "host/kind.h"
 #include "output/prepare.h"
+#include "output/word_values.h"
 #include "sys/log.h"
 
 #include <errno.h>

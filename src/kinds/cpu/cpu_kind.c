@@ -16,6 +16,7 @@
 #include "host/kind.h"
 #include "output/output.h"
 #include "output/prepare.h"
+#include "output/word_values.h"
 #include "kinds/cpu/cpu.h"
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_signal.h"

@@ -10,6 +10,7 @@
 #include "kinds/fd/fd_hooks.h"
 #include "host/kind.h"
 #include "output/prepare.h"
+#include "output/word_values.h"
 
 static bool asked;
 

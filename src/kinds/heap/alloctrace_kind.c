@@ -12,6 +12,7 @@
 #include "host/kind.h"
 #include "kinds/heap/alloctrace.h"
 #include "output/symbolize.h"
+#include "output/word_values.h"
 #include "modules/modules.h"
 #include "modules/own_code.h"
 

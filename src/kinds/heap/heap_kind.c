@@ -16,6 +16,7 @@
 #include "host/kind.h"
 #include "output/output.h"
 #include "output/prepare.h"
+#include "output/word_values.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_peak.h"
 #include "modules/linked.h"

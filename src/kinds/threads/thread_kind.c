@@ -9,6 +9,7 @@
 #include "host/dispositions.h"
 #include "host/kind.h"
 #include "output/prepare.h"
+#include "output/word_values.h"
 #include "modules/modules.h"
 #include "kinds/threads/thread_control.h"
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * words.c: the values that words of kinds share (kind.h).
+ * word_values.c: numbers, words without a value, and the files of flags.
  *
  * Zone: NORMAL.
+ * Tested by: unit.options, e2e.flags
  */
-#include "host/kind.h"
+#include "output/word_values.h"
 
 #include "output/output.h"
 #include "sys/log.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 bool pp_word_number(const char *value, int64_t *number)
