@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.c: tables of words, each with the function that takes its value: the kinds' own, and
- * those of all.
+ * options.c: finds each word of a list in two tables: the words that belong to no kind (below), and
+ * the words of the kinds (host/kind.h). A row of a table is a name, a function that takes the value,
+ * and the usage for complaints.
  *
  * Zone: NORMAL.
  */
@@ -10,6 +11,7 @@
 #include "base/text.h"
 #include "host/kind.h"
 #include "output/output.h"
+#include "output/symbolize.h"
 #include "output/word_values.h"
 #include "sys/log.h"
 #include "sys/recorder.h"
@@ -22,7 +24,7 @@
 
 enum { MAX_WORD = 4096 };
 
-/* `value` is what follows the word's '=' or ':', NULL if there is nothing. */
+/* `value` is the text after the word's '=' or ':', NULL if there is neither. */
 typedef int take_function(pp_options *options, const char *value);
 
 typedef struct option {
@@ -76,6 +78,7 @@ static int take_file(pp_options *options, const char *value)
 
 static int take_symbolize(pp_options *options, const char *value)
 {
+    (void)options;
     static const struct {
         const char *name;
         pp_symbolize symbolize;
@@ -83,7 +86,7 @@ static int take_symbolize(pp_options *options, const char *value)
         {"none", PP_SYMBOLIZE_NONE}, {"names", PP_SYMBOLIZE_NAMES}, {"lines", PP_SYMBOLIZE_LINES}};
     for (size_t i = 0; value != NULL && i < sizeof degrees / sizeof *degrees; i++) {
         if (strcmp(value, degrees[i].name) == 0) {
-            options->symbolize = degrees[i].symbolize;
+            pp_symbolize_set(degrees[i].symbolize);
             return 0;
         }
     }
@@ -96,10 +99,7 @@ static int take_log(pp_options *options, const char *value)
     if (value == NULL) {
         return -EINVAL;
     }
-    if (strcmp(value, "stderr") == 0) {
-        return pp_log_set_path(NULL);
-    }
-    return pp_log_set_path(value);
+    return pp_log_set_path(strcmp(value, "stderr") == 0 ? NULL : value);
 }
 
 static int take_subprocesses(pp_options *options, const char *value)
@@ -117,31 +117,38 @@ static int take_duration(pp_options *options, const char *value)
     return parse_duration(value, &options->duration_ns) ? 0 : -EINVAL;
 }
 
-/* "FD:DEVICE:INODE". A descriptor that leads elsewhere is no error: files are written then. */
+/* Reads the number that ends at the character `end`. Returns the text after that; NULL if there is
+ * no such number. */
+static const char *read_part(const char *text, char end, uint64_t *number)
+{
+    char *rest = NULL;
+    if (text == NULL || *text < '0' || *text > '9') {
+        return NULL;
+    }
+    int saved_errno = errno;
+    *number = strtoull(text, &rest, 10);
+    errno = saved_errno;
+    return *rest == end ? rest + 1 : NULL;
+}
+
+/* "FD:DEVICE:INODE". A descriptor that leads elsewhere is no error: the profiles go to files then. */
 static int take_recorder(pp_options *options, const char *value)
 {
-    uint64_t numbers[3] = {0};
+    uint64_t fd = 0;
+    uint64_t device = 0;
+    uint64_t inode = 0;
     (void)options;
-    for (unsigned i = 0; i < 3; i++) {
-        char *end = NULL;
-        if (value == NULL || *value < '0' || *value > '9') {
-            return -EINVAL;
-        }
-        int saved_errno = errno;
-        numbers[i] = strtoull(value, &end, 10);
-        errno = saved_errno;
-        if (*end != (i < 2 ? ':' : '\0')) {
-            return -EINVAL;
-        }
-        value = end + 1;
-    }
-    if (numbers[0] > INT_MAX) {
+    const char *rest = read_part(value, ':', &fd);
+    rest = read_part(rest, ':', &device);
+    rest = read_part(rest, '\0', &inode);
+    if (rest == NULL || fd > INT_MAX) {
         return -EINVAL;
     }
-    pp_recorder_set((int)numbers[0], numbers[1], numbers[2]);
+    pp_recorder_set((int)fd, device, inode);
     return 0;
 }
 
+/* A word that a later version will know. */
 static int take_later(pp_options *options, const char *value)
 {
     (void)options;
@@ -187,7 +194,7 @@ static const pp_word *find_word(const char *name)
     return NULL;
 }
 
-/* `usage`: how it is written; NULL: the word is unknown. */
+/* `usage` shows how to write the word; NULL: the word is unknown. */
 static void complain(pp_options *options, const char *word, const char *usage, int error)
 {
     pp_text text = PP_TEXT_INIT;
@@ -208,21 +215,19 @@ static void complain(pp_options *options, const char *word, const char *usage, i
     }
 }
 
-/* 0 or -errno; *usage is left alone if the word is unknown. */
+/* 0 or -errno. Leaves *usage as it is if the word is unknown. */
 static int take(pp_options *options, const char *name, const char *value, const char **usage)
 {
-    bool empty = value != NULL && *value == '\0';
     const option *o = find_option(name);
-    if (o != NULL) {
-        *usage = o->usage;
-        return empty ? -EINVAL : o->take(options, value);
+    const pp_word *w = o == NULL ? find_word(name) : NULL;
+    if (o == NULL && w == NULL) {
+        return -EINVAL;
     }
-    const pp_word *w = find_word(name);
-    if (w != NULL) {
-        *usage = w->usage;
-        return empty ? -EINVAL : w->take(value);
+    *usage = o != NULL ? o->usage : w->usage;
+    if (value != NULL && *value == '\0') {
+        return -EINVAL;
     }
-    return -EINVAL;
+    return o != NULL ? o->take(options, value) : w->take(value);
 }
 
 static void take_word(pp_options *options, char *word)
@@ -230,7 +235,7 @@ static void take_word(pp_options *options, char *word)
     char name[32] = "";
     size_t length = strcspn(word, "=:");
     if (length == 0 && *word == '\0') {
-        return; /* two commas, or one at the end */
+        return; /* two commas, or a comma at the end */
     }
     const char *value = word[length] != '\0' ? word + length + 1 : NULL;
     const char *usage = NULL;
@@ -254,7 +259,7 @@ static void forget_kinds(bool all)
 
 void pp_options_init(pp_options *options)
 {
-    *options = (pp_options){.symbolize = PP_SYMBOLIZE_NAMES};
+    *options = (pp_options){.subprocesses = false};
     forget_kinds(true);
 }
 

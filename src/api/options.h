@@ -1,41 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.h: the words of LIBPPROF and pprof_configure().
+ * options.h: reads the words of LIBPPROF and of pprof_configure().
  *
  * Zone: NORMAL.
- * Locks: none; callers hold the one of preload.c.
+ * Locks: none; callers hold the lock of preload.c.
  */
 #ifndef PP_API_OPTIONS_H
 #define PP_API_OPTIONS_H
 
-#include "profile/model.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What belongs to no kind. The rest is with the kinds (kind.h). */
+/* The options that belong to no kind and to no room below. Each kind has its own (host/kind.h). */
 typedef struct pp_options {
-    bool subprocesses;      /* children are profiled as well */
-    bool follow_exec;       /* so is what the process itself executes */
-    pp_symbolize symbolize; /* of every profile */
-    uint64_t duration_ns;   /* files are written after this time; 0: at the end */
-    int error;              /* the first one that was met */
+    bool subprocesses;    /* children are profiled as well */
+    bool follow_exec;     /* so is the program that the process itself executes */
+    uint64_t duration_ns; /* files are written after this time; 0: at the end */
+    int error;            /* the first one */
 } pp_options;
 
-/* What holds when nothing is said, here and in the kinds. */
+/* Sets the defaults, here and in the kinds: those of a process without LIBPPROF. */
 void pp_options_init(pp_options *options);
 
-/* Nothing is asked of any kind. */
+/* Lets the kinds forget which profiles were asked for. */
 void pp_options_forget_kinds(void);
 
 /*
- * Applies a comma-separated list. Words that are unknown, have a bad value, or belong to a part
- * that this version lacks are named on the log and skipped; options->error keeps the first error.
- * `file` and `log` take effect at once.
+ * Applies a comma-separated list. A word that is unknown, has a bad value, or belongs to a part that
+ * this version lacks is skipped, and named on the log; options->error keeps the first error.
+ * `file`, `log`, `recorder` and `symbolize` take effect at once.
  */
 void pp_options_parse(pp_options *options, const char *text);
 
-/* The variables that users of gperftools know: CPUPROFILE, CPUPROFILE_FREQUENCY,
+/* Applies the variables that users of gperftools know: CPUPROFILE, CPUPROFILE_FREQUENCY,
  * CPUPROFILESIGNAL, HEAPPROFILE. */
 void pp_options_from_gperftools(pp_options *options);
 

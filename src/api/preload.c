@@ -44,14 +44,6 @@ static int cancel_state;     /* of the thread that has it */
 static bool is_fork;         /* a child of fork, which has executed nothing */
 static uint64_t deadline_ns; /* when the duration that was asked for is over; 0: none was */
 
-static void apply_symbolize(void)
-{
-    pp_symbolize_set(options.symbolize);
-    if (options.symbolize == PP_SYMBOLIZE_LINES) {
-        pp_line_plugin_begin();
-    }
-}
-
 /* Each kind gets a file of its own. */
 static void distinguish_kinds(void)
 {
@@ -179,7 +171,7 @@ static void before_confinement(void)
 static void at_end(const void *interrupted)
 {
     if (interrupted != NULL) {
-        pp_line_plugin_end();
+        pp_symbolize_without_lines();
     }
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if (pp_kinds[i]->end != NULL) {
@@ -329,7 +321,6 @@ __attribute__((constructor)) static void at_load(void)
     }
     pp_options_from_gperftools(&options);
     distinguish_kinds();
-    apply_symbolize();
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if (pp_kinds[i]->load_unasked != NULL && pp_kinds[i]->files() == 0) {
             pp_kinds[i]->load_unasked(text != NULL);
@@ -367,7 +358,6 @@ int pp_preload_begin(pp_options *wanted)
 int pp_preload_apply(const pp_options *wanted)
 {
     options = *wanted;
-    apply_symbolize();
     int start_error = start_kinds();
     wait_for_deadline();
     int before = cancel_state;

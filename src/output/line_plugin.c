@@ -275,20 +275,15 @@ static bool begin(void)
 
 /* ---- when ---- */
 
-static bool begun;
-
 void pp_line_plugin_begin(void)
 {
     static const pp_lines_source source = {.begin = begin, .find = find};
     pp_lines_set_source(&source);
-    begun = true;
 }
 
 void pp_line_plugin_end(void)
 {
-    if (begun) {
-        say_once(&said_handler, in_handler);
-    }
+    say_once(&said_handler, in_handler);
     pp_lines_set_source(NULL);
 }
 

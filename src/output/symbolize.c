@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbolize_control.c: see the header.
+ * symbolize.c: stores the value of the option `symbolize`.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the option's value.
+ * Tested by: unit.options, e2e.lines, e2e.readers
  */
 #include "output/symbolize.h"
+
+#include "output/line_plugin.h"
 
 static pp_symbolize current = PP_SYMBOLIZE_NAMES;
 
@@ -16,5 +19,15 @@ pp_symbolize pp_symbolize_wanted(void)
 
 void pp_symbolize_set(pp_symbolize wanted)
 {
+    if (wanted == PP_SYMBOLIZE_LINES) {
+        pp_line_plugin_begin();
+    }
     __atomic_store_n(&current, wanted, __ATOMIC_RELAXED);
+}
+
+void pp_symbolize_without_lines(void)
+{
+    if (pp_symbolize_wanted() == PP_SYMBOLIZE_LINES) {
+        pp_line_plugin_end();
+    }
 }

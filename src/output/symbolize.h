@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbolize_control.h: how the addresses of every profile are named: the option `symbolize`.
+ * symbolize.h: the option `symbolize`: how profiles name their addresses. The process has one value.
+ *
+ *   LIBPPROF, pprof_configure() --> pp_symbolize_set() --> pp_symbolize_wanted() --> what writes profiles
+ *
+ * A writer copies the value into the profile that it is about to encode (profile/model.h). So the
+ * value counts at the moment of writing, not while the samples are recorded:
+ *
+ *   pprof_configure()            sets it for every profile that is written from then on
+ *   pprof_parse_flags()          leaves it as it is
+ *   pprof_start_cpu_profile()    does not read it; pprof_stop_cpu_profile() does
+ *   pprof_profile_write()        reads it for profile.proto and for texts; PPROF_DEBUG_BARE shows no names
+ *   pprof_write_heap_profile(),  read it
+ *   pprof_stack_text()
+ *   pprof_mem_profile() and the other functions that give records, pprof_callers()
+ *                                give addresses only, and do not read it
+ *
+ * The option `alloctrace` reads it when the trace begins; `lines` gives a trace the same as `names`.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the option's value.
@@ -10,9 +26,15 @@
 
 #include "profile/model.h"
 
-/* What is wanted now; names at first. */
+/* The present value. It begins as PP_SYMBOLIZE_NAMES. Any thread. */
 pp_symbolize pp_symbolize_wanted(void);
 
+/* Changes the value. With PP_SYMBOLIZE_LINES, the plugin becomes the source of lines
+ * (output/line_plugin.h); a later profile loads it. NORMAL. */
 void pp_symbolize_set(pp_symbolize wanted);
+
+/* A fatal signal's handler is about to write profiles: they have no lines, and where lines were
+ * wanted the log says why. */
+void pp_symbolize_without_lines(void);
 
 #endif

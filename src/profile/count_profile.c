@@ -180,7 +180,6 @@ int pp_count_profile_build(const char *name, const pp_count_row *rows, size_t ro
         .period_type = {name, "count"},
         .period = 1,
         .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
-        .symbolize = PP_SYMBOLIZE_NAMES,
     };
     grouping g = {.arena = arena, .with_labels = with_labels};
     int error = group_rows(&g, rows, row_count);

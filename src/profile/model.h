@@ -66,8 +66,8 @@ typedef struct pp_profile {
     const char *const *comments; /* prose */
     size_t comment_count;
     const char *drop_frames; /* a regular expression, or NULL */
-    pp_symbolize symbolize;
-    bool hide_allocators; /* profile.proto omits the allocator's frames at the leaf */
+    pp_symbolize symbolize;  /* the writer sets it (output/symbolize.h) */
+    bool hide_allocators;    /* profile.proto omits the allocator's frames at the leaf */
 } pp_profile;
 
 #endif

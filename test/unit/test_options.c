@@ -17,6 +17,7 @@
 #include "host/kind.h"
 #include "api/options.h"
 #include "output/output.h"
+#include "output/symbolize.h"
 #include "sys/log.h"
 
 #include <errno.h>
@@ -89,7 +90,7 @@ static void nothing_is_on_by_default(void **state)
     assert_true(pp_cpu_asked.request.to_file);
     assert_int_equal(pp_cpu_asked.request.hz, 0);
     assert_int_equal(options.duration_ns, 0);
-    assert_int_equal(options.symbolize, PP_SYMBOLIZE_NAMES);
+    assert_int_equal(pp_symbolize_wanted(), PP_SYMBOLIZE_NAMES);
 }
 
 static void cpu_takes_a_frequency(void **state)
@@ -119,11 +120,11 @@ static void symbolize_takes_a_degree(void **state)
 {
     (void)state;
     assert_good("symbolize=none");
-    assert_int_equal(options.symbolize, PP_SYMBOLIZE_NONE);
+    assert_int_equal(pp_symbolize_wanted(), PP_SYMBOLIZE_NONE);
     assert_good("symbolize=none,symbolize=names");
-    assert_int_equal(options.symbolize, PP_SYMBOLIZE_NAMES);
+    assert_int_equal(pp_symbolize_wanted(), PP_SYMBOLIZE_NAMES);
     assert_good("symbolize=lines");
-    assert_int_equal(options.symbolize, PP_SYMBOLIZE_LINES);
+    assert_int_equal(pp_symbolize_wanted(), PP_SYMBOLIZE_LINES);
     assert_bad("symbolize=Names", -EINVAL, "none, names");
     assert_bad("symbolize", -EINVAL, "'symbolize'");
 }

@@ -231,7 +231,6 @@ int pp_contention_profile_build(pp_contention_view view, pp_contention_detail de
         .period_type = {"contentions", "count"},
         .period = 1,
         .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
-        .symbolize = PP_SYMBOLIZE_NAMES,
     };
     int error = pp_contention_samples(view, detail, arena, profile);
     if (error == 0) {

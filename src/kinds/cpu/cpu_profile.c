@@ -210,7 +210,6 @@ int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena
         .period = (int64_t)result->period_ns,
         .time_ns = result->time_ns,
         .duration_ns = result->duration_ns,
-        .symbolize = PP_SYMBOLIZE_NAMES,
     };
     int error = collect_samples(result, with_labels, arena, profile);
     if (error == 0) {

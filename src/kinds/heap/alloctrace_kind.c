@@ -11,7 +11,6 @@
 #include "kinds/heap/alloctrace_names.h"
 #include "host/kind.h"
 #include "kinds/heap/alloctrace.h"
-#include "output/symbolize.h"
 #include "output/word_values.h"
 #include "modules/modules.h"
 #include "modules/own_code.h"
@@ -35,7 +34,7 @@ static int start(uint64_t duration_ns)
     if (pp_alloctrace_asked) {
         pp_own_variables_leave_out_of_dumps();
         pp_modules_refresh();
-        pp_alloctrace_begin(pp_symbolize_wanted());
+        pp_alloctrace_begin();
     }
     return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/sort.h"
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
+#include "output/symbolize.h"
 #include "symbol/places.h"
 #include "symbol/readable.h"
 #include "modules/modules.h"
@@ -91,11 +92,11 @@ static void name_places(pp_trace_place *places, size_t count)
     pthread_setcancelstate(cancel_state, NULL);
 }
 
-void pp_alloctrace_begin(pp_symbolize symbolize)
+void pp_alloctrace_begin(void)
 {
     if (malloc_usable_size != NULL) {
         malloc_usable_size(NULL); /* finds the real one: impossible in the middle of a free */
     }
-    pp_alloctrace_start(symbolize != PP_SYMBOLIZE_NONE ? name_places : NULL);
+    pp_alloctrace_start(pp_symbolize_wanted() != PP_SYMBOLIZE_NONE ? name_places : NULL);
     pp_heap_look_at_all();
 }

@@ -7,9 +7,8 @@
 #ifndef PP_KINDS_HEAP_ALLOCTRACE_NAMES_H
 #define PP_KINDS_HEAP_ALLOCTRACE_NAMES_H
 
-#include "profile/model.h"
-
-/* Traces every allocation and free from now on; with function names if `symbolize` says so. */
-void pp_alloctrace_begin(pp_symbolize symbolize);
+/* Traces every allocation and free from now on; with function names unless the
+ * option `symbolize` is `none`. */
+void pp_alloctrace_begin(void);
 
 #endif

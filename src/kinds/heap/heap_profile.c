@@ -118,7 +118,6 @@ int pp_heap_profile_of_rows(const pp_heap_rows *rows, pp_heap_view view, pp_aren
         .period_type = {"space", "bytes"},
         .period = pp_heap_rate(),
         .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME),
-        .symbolize = PP_SYMBOLIZE_NAMES,
         .hide_allocators = true,
     };
     pp_heap_facts facts;
