@@ -38,11 +38,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pp_options options;
-static pp_lock asking;       /* who asks the kinds, and starts them */
-static int cancel_state;     /* of the thread that has it */
-static bool is_fork;         /* a child of fork, which has executed nothing */
-static uint64_t deadline_ns; /* when the duration that was asked for is over; 0: none was */
+static struct {
+    pp_options options;
+    pp_lock asking;       /* held by the thread that asks the kinds, and starts them */
+    int cancel_state;     /* of that thread, from before */
+    bool is_fork;         /* a child of fork, which has executed no program */
+    uint64_t deadline_ns; /* the end of the wanted duration; 0: no duration is wanted */
+} state;
 
 /* Each kind gets a file of its own. */
 static void distinguish_kinds(void)
@@ -70,7 +72,8 @@ static int start_kinds(void)
 {
     int error = 0;
     for (size_t i = kind_count(); i-- > 0;) {
-        int start_error = pp_kinds[i]->start != NULL ? pp_kinds[i]->start(options.duration_ns) : 0;
+        int start_error =
+            pp_kinds[i]->start != NULL ? pp_kinds[i]->start(state.options.duration_ns) : 0;
         error = error != 0 ? error : start_error;
     }
     return error;
@@ -78,14 +81,14 @@ static int start_kinds(void)
 
 static void after_fork_in_child(void)
 {
-    is_fork = true;
-    pp_lock_release(&asking);
+    state.is_fork = true;
+    pp_lock_release(&state.asking);
     pp_deadline_after_fork();
     pp_log_after_fork_in_child();
     pp_hooks_after_fork();
     for (size_t i = kind_count(); i-- > 0;) {
         if (pp_kinds[i]->after_fork_in_child != NULL) {
-            pp_kinds[i]->after_fork_in_child(options.subprocesses);
+            pp_kinds[i]->after_fork_in_child(state.options.subprocesses);
         }
     }
 }
@@ -135,16 +138,16 @@ static void duration_is_over(void)
 
 static void wait_for_deadline(void)
 {
-    uint64_t duration_ns = options.duration_ns;
+    uint64_t duration_ns = state.options.duration_ns;
     if (duration_ns == 0 || !any_kind_is_on()) {
         return;
     }
-    deadline_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    if (__builtin_add_overflow(deadline_ns, duration_ns, &deadline_ns)) {
-        deadline_ns = 0;
+    state.deadline_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    if (__builtin_add_overflow(state.deadline_ns, duration_ns, &state.deadline_ns)) {
+        state.deadline_ns = 0;
         return;
     }
-    int error = pp_deadline_begin(deadline_ns, duration_is_over);
+    int error = pp_deadline_begin(state.deadline_ns, duration_is_over);
     if (error != 0 && error != -EBUSY) { /* an earlier deadline writes all */
         pp_log_error("the profile",
                      " will be written at the end of the process, not of its duration", error,
@@ -245,7 +248,7 @@ static void say_that_it_ends(pp_exec_verdict verdict, const char *path)
 static uint64_t left_of_duration_ns(void)
 {
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    return deadline_ns == 0 ? 0 : deadline_ns > now_ns ? deadline_ns - now_ns : 1;
+    return state.deadline_ns == 0 ? 0 : state.deadline_ns > now_ns ? state.deadline_ns - now_ns : 1;
 }
 
 /* Nothing after this point is in the profiles if the exec succeeds. */
@@ -262,7 +265,7 @@ static void before_exec(pp_exec *exec)
 {
     const pp_exec_target target = {exec->folder, exec->path, exec->search};
     pp_exec_verdict verdict =
-        options.follow_exec && !is_fork ? pp_exec_inspect(&target) : PP_EXEC_ABSENT;
+        state.options.follow_exec && !state.is_fork ? pp_exec_inspect(&target) : PP_EXEC_ABSENT;
     if (verdict == PP_EXEC_ABSENT) {
         return;
     }
@@ -280,11 +283,11 @@ static void before_exec(pp_exec *exec)
 
 static void after_failed_exec(void)
 {
-    if (!options.follow_exec || is_fork) {
+    if (!state.options.follow_exec || state.is_fork) {
         return;
     }
     pp_follow_exec_release();
-    pp_recorder_pass_on(options.subprocesses);
+    pp_recorder_pass_on(state.options.subprocesses);
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if (pp_kinds[i]->after_failed_exec != NULL) {
             pp_kinds[i]->after_failed_exec(left_of_duration_ns());
@@ -312,14 +315,14 @@ __attribute__((constructor)) static void at_load(void)
     pp_output_init();
     pp_modules_init();
     pp_hooks_init(&events);
-    pp_options_init(&options);
+    pp_options_init(&state.options);
     pp_follow_exec_remember();
     const char *text = secure_getenv("LIBPPROF");
     if (text != NULL) {
-        pp_options_parse(&options, text);
-        options.error = 0; /* a typo must not keep the rest from working */
+        pp_options_parse(&state.options, text);
+        state.options.error = 0; /* a typo must not keep the rest from working */
     }
-    pp_options_from_gperftools(&options);
+    pp_options_from_gperftools(&state.options);
     distinguish_kinds();
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if (pp_kinds[i]->load_unasked != NULL && pp_kinds[i]->files() == 0) {
@@ -328,7 +331,7 @@ __attribute__((constructor)) static void at_load(void)
     }
     start_kinds();
     wait_for_deadline();
-    if (!options.subprocesses) {
+    if (!state.options.subprocesses) {
         leave_children_alone();
         pp_recorder_pass_on(false);
     }
@@ -343,13 +346,13 @@ int pp_preload_begin(pp_options *wanted)
 {
     int self = pp_task_self();
     int before = PTHREAD_CANCEL_DISABLE;
-    if (pp_lock_held_by(&asking, self)) {
+    if (pp_lock_held_by(&state.asking, self)) {
         return -EBUSY;
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    pp_lock_take(&asking, self);
-    cancel_state = before;
-    *wanted = options;
+    pp_lock_take(&state.asking, self);
+    state.cancel_state = before;
+    *wanted = state.options;
     wanted->error = 0;
     pp_options_forget_kinds();
     return 0;
@@ -357,11 +360,11 @@ int pp_preload_begin(pp_options *wanted)
 
 int pp_preload_apply(const pp_options *wanted)
 {
-    options = *wanted;
+    state.options = *wanted;
     int start_error = start_kinds();
     wait_for_deadline();
-    int before = cancel_state;
-    pp_lock_release(&asking);
+    int before = state.cancel_state;
+    pp_lock_release(&state.asking);
     pthread_setcancelstate(before, NULL);
     return wanted->error != 0 ? wanted->error : start_error;
 }

@@ -29,14 +29,16 @@
 
 enum { IDLE, WAITS, OVER, CANCELLED };
 
-static uint32_t state;
-static pthread_t thread;
-static uint64_t deadline_ns;
-static void (*call)(void);
+static struct {
+    uint32_t state;
+    pthread_t thread;
+    uint64_t at_ns;
+    void (*over)(void);
+} deadline;
 
 static bool change(uint32_t from, uint32_t to)
 {
-    return __atomic_compare_exchange_n(&state, &from, to, false, __ATOMIC_ACQ_REL,
+    return __atomic_compare_exchange_n(&deadline.state, &from, to, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
 }
 
@@ -59,7 +61,7 @@ static void wait_until(uint64_t ns)
 {
     const struct timespec at = {.tv_sec = (time_t)(ns / PP_NS_PER_S),
                                 .tv_nsec = (long)(ns % PP_NS_PER_S)};
-    pp_system_call(SYS_futex, &state, FUTEX_WAIT_BITSET_PRIVATE, WAITS, &at, NULL,
+    pp_system_call(SYS_futex, &deadline.state, FUTEX_WAIT_BITSET_PRIVATE, WAITS, &at, NULL,
                    FUTEX_BITSET_MATCH_ANY);
 }
 
@@ -67,14 +69,14 @@ static void *wait_and_call(void *unused)
 {
     pp_thread_creation_disown();
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == WAITS && now_ns < deadline_ns &&
+    while (__atomic_load_n(&deadline.state, __ATOMIC_ACQUIRE) == WAITS && now_ns < deadline.at_ns &&
            !is_alone()) {
         uint64_t next_ns = now_ns + PP_NS_PER_S;
-        wait_until(next_ns < deadline_ns ? next_ns : deadline_ns);
+        wait_until(next_ns < deadline.at_ns ? next_ns : deadline.at_ns);
         now_ns = pp_clock_ns(CLOCK_MONOTONIC);
     }
     if (change(WAITS, OVER)) {
-        call();
+        deadline.over();
     }
     return unused;
 }
@@ -86,46 +88,46 @@ static int create_thread(void)
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, wait_and_call, NULL);
+    int error = pthread_create(&deadline.thread, NULL, wait_and_call, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0) {
-        pthread_setname_np(thread, "libpprof");
+        pthread_setname_np(deadline.thread, "libpprof");
     }
     return -error;
 }
 
 int pp_deadline_begin(uint64_t at_ns, void (*over)(void))
 {
-    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == OVER) {
+    if (__atomic_load_n(&deadline.state, __ATOMIC_ACQUIRE) == OVER) {
         pp_deadline_cancel();
     }
     if (!change(IDLE, WAITS)) {
         return -EBUSY;
     }
-    deadline_ns = at_ns;
-    call = over;
+    deadline.at_ns = at_ns;
+    deadline.over = over;
     int error = create_thread();
     if (error != 0) {
-        __atomic_store_n(&state, IDLE, __ATOMIC_RELEASE);
+        __atomic_store_n(&deadline.state, IDLE, __ATOMIC_RELEASE);
     }
     return error;
 }
 
 void pp_deadline_cancel(void)
 {
-    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == IDLE ||
-        pthread_equal(thread, pthread_self())) {
+    if (__atomic_load_n(&deadline.state, __ATOMIC_ACQUIRE) == IDLE ||
+        pthread_equal(deadline.thread, pthread_self())) {
         return;
     }
     if (change(WAITS, CANCELLED)) {
-        pp_system_call(SYS_futex, &state, FUTEX_WAKE_PRIVATE, INT_MAX);
+        pp_system_call(SYS_futex, &deadline.state, FUTEX_WAKE_PRIVATE, INT_MAX);
     }
     if (change(OVER, IDLE) || change(CANCELLED, IDLE)) {
-        pthread_join(thread, NULL);
+        pthread_join(deadline.thread, NULL);
     }
 }
 
 void pp_deadline_after_fork(void)
 {
-    state = IDLE;
+    deadline.state = IDLE;
 }

@@ -20,10 +20,12 @@ static const char options_name[] = "LIBPPROF=";
 enum { MORE_ENTRIES = 3, MORE_OPTIONS_BYTES = 64 };
 static const uint64_t ns_per_ms = 1000000;
 
-static pp_arena kept = PP_ARENA_INIT; /* for ever */
-static pp_arena composed = PP_ARENA_INIT;
-static const char *library; /* as LD_PRELOAD named it */
-static const char *options;
+static struct {
+    pp_arena kept; /* for ever */
+    pp_arena composed;
+    const char *library; /* as LD_PRELOAD named it */
+    const char *options;
+} state = {.kept = PP_ARENA_INIT, .composed = PP_ARENA_INIT};
 
 bool pp_follow_exec_is_us(const char *word, size_t length)
 {
@@ -56,8 +58,8 @@ void pp_follow_exec_remember(void)
     size_t length = 0;
     const char *word = list != NULL ? find_us(list, &length) : NULL;
     if (word != NULL && text != NULL) {
-        library = pp_arena_text(&kept, word, length);
-        options = pp_arena_text(&kept, text, strlen(text));
+        state.library = pp_arena_text(&state.kept, word, length);
+        state.options = pp_arena_text(&state.kept, text, strlen(text));
     }
 }
 
@@ -78,11 +80,11 @@ static char *compose_preload(const char *list)
 {
     size_t length = 0;
     bool in_it = find_us(list, &length) != NULL;
-    char *text =
-        pp_arena_alloc(&composed, sizeof preload_name + strlen(library) + strlen(list) + 2);
+    char *text = pp_arena_alloc(&state.composed,
+                                sizeof preload_name + strlen(state.library) + strlen(list) + 2);
     if (text != NULL) {
         char *at = append(text, preload_name);
-        at = append(at, in_it ? "" : library);
+        at = append(at, in_it ? "" : state.library);
         at = append(at, in_it || *list == '\0' ? "" : ":");
         append(at, list);
     }
@@ -93,15 +95,15 @@ static char *compose_preload(const char *list)
 static char *compose_options(const char *theirs, uint64_t left_ns)
 {
     char digits[PP_DECIMAL_BYTES];
-    bool same = strcmp(theirs, options) == 0;
+    bool same = strcmp(theirs, state.options) == 0;
     theirs = same ? "" : theirs;
-    char *text = pp_arena_alloc(&composed, sizeof options_name + strlen(theirs) + strlen(options) +
-                                               MORE_OPTIONS_BYTES);
+    char *text = pp_arena_alloc(&state.composed, sizeof options_name + strlen(theirs) +
+                                                     strlen(state.options) + MORE_OPTIONS_BYTES);
     if (text != NULL) {
         char *at = append(text, options_name);
         at = append(at, theirs);
         at = append(at, *theirs != '\0' ? "," : "");
-        at = append(at, options);
+        at = append(at, state.options);
         if (left_ns != 0) {
             at = append(at, ",duration=");
             at = append(at, pp_decimal(left_ns / ns_per_ms + 1, digits));
@@ -117,13 +119,13 @@ char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns)
     size_t kept_entries = 0;
     const char *list = "";
     const char *theirs = "";
-    if (library == NULL || options == NULL) {
+    if (state.library == NULL || state.options == NULL) {
         return NULL;
     }
     while (envp != NULL && envp[count] != NULL) {
         count++;
     }
-    char **result = pp_arena_array(&composed, count + MORE_ENTRIES, sizeof *result);
+    char **result = pp_arena_array(&state.composed, count + MORE_ENTRIES, sizeof *result);
     for (size_t i = 0; result != NULL && i < count; i++) {
         if (is_entry(envp[i], preload_name)) {
             list = envp[i] + sizeof preload_name - 1;
@@ -146,5 +148,5 @@ char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns)
 
 void pp_follow_exec_release(void)
 {
-    pp_arena_release(&composed);
+    pp_arena_release(&state.composed);
 }

@@ -30,11 +30,13 @@
 #define SA_RESTORER 0x04000000
 #endif
 
-/* What libc had there before us: the kernel's default, or glibc's handler for cancellation. */
-static pp_signal_action libc_action;
-static bool owned;
-static unsigned aside; /* how many callers want libc's there for a moment */
-static pp_lock installing;
+static struct {
+    /* libc's action: the kernel's default, or glibc's handler for cancellation. */
+    pp_signal_action libc_action;
+    bool owned;     /* pp_sampling_handler_install() has succeeded */
+    unsigned aside; /* the number of callers that want libc's action for a moment */
+    pp_lock installing;
+} state;
 
 /* ---- signals that are not ours ---- */
 
@@ -64,9 +66,9 @@ static void call_libc(int signal, siginfo_t *info, void *context)
     int saved_errno = errno;
     pp_signal_mask mask = 0;
     __builtin_memcpy(&mask, &((const ucontext_t *)context)->uc_sigmask, sizeof mask);
-    mask |= libc_action.mask | pp_signal_bit(PP_SAMPLING_SIGNAL);
+    mask |= state.libc_action.mask | pp_signal_bit(PP_SAMPLING_SIGNAL);
     pp_signals_restore(&mask);
-    libc_action.handler(signal, info, context);
+    state.libc_action.handler(signal, info, context);
     errno = saved_errno;
 }
 
@@ -83,7 +85,7 @@ static bool came_from_other_stack(const ucontext_t *context)
  */
 static void pass_to_libc(int signal, siginfo_t *info, void *context)
 {
-    if ((libc_action.flags & SA_ONSTACK) == 0 && came_from_other_stack(context) &&
+    if ((state.libc_action.flags & SA_ONSTACK) == 0 && came_from_other_stack(context) &&
         !pp_has_shadow_stack()) {
         pp_signal_move(call_libc, signal, info, context);
     }
@@ -92,9 +94,9 @@ static void pass_to_libc(int signal, siginfo_t *info, void *context)
 
 PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
 {
-    bool changing = __atomic_load_n(&installing.owner, __ATOMIC_ACQUIRE) != 0;
-    if (!pp_signal_action_is_default(&libc_action)) {
-        if (!pp_signal_action_is_ignored(&libc_action)) {
+    bool changing = __atomic_load_n(&state.installing.owner, __ATOMIC_ACQUIRE) != 0;
+    if (!pp_signal_action_is_default(&state.libc_action)) {
+        if (!pp_signal_action_is_ignored(&state.libc_action)) {
             pass_to_libc(signal, info, context);
         }
     } else if (changing && info->si_code == SI_TKILL) {
@@ -152,10 +154,10 @@ bool pp_sampling_handler_installed(void)
 
 static void note_libc_action(const pp_signal_action *action)
 {
-    libc_action.mask = action->mask;
-    libc_action.flags = action->flags;
-    libc_action.restorer = action->restorer;
-    __atomic_store_n(&libc_action.handler, action->handler, __ATOMIC_RELEASE);
+    state.libc_action.mask = action->mask;
+    state.libc_action.flags = action->flags;
+    state.libc_action.restorer = action->restorer;
+    __atomic_store_n(&state.libc_action.handler, action->handler, __ATOMIC_RELEASE);
 }
 
 /* What is there is written down before ours can get its signals; and once more, should libc have
@@ -186,12 +188,12 @@ static int install(void)
 static void enter(pp_signal_mask *old)
 {
     pp_signals_block(old);
-    pp_lock_take(&installing, pp_task_self());
+    pp_lock_take(&state.installing, pp_task_self());
 }
 
 static void leave(const pp_signal_mask *old)
 {
-    pp_lock_release(&installing);
+    pp_lock_release(&state.installing);
     pp_signals_restore(old);
 }
 
@@ -199,9 +201,9 @@ static int install_locked(bool only_if_owned)
 {
     pp_signal_mask old = 0;
     enter(&old);
-    bool wanted = (!only_if_owned || owned) && aside == 0;
+    bool wanted = (!only_if_owned || state.owned) && state.aside == 0;
     int error = wanted ? install() : 0;
-    __atomic_store_n(&owned, owned || (error == 0 && !only_if_owned), __ATOMIC_RELEASE);
+    __atomic_store_n(&state.owned, state.owned || (error == 0 && !only_if_owned), __ATOMIC_RELEASE);
     leave(&old);
     return error;
 }
@@ -224,7 +226,7 @@ int pp_sampling_handler_install(void)
 
 void pp_sampling_handler_reinstall(void)
 {
-    if (__atomic_load_n(&owned, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&state.owned, __ATOMIC_ACQUIRE)) {
         install_locked(true);
     }
 }
@@ -234,8 +236,8 @@ void pp_sampling_handler_step_aside(void)
 {
     pp_signal_mask old = 0;
     enter(&old);
-    if (aside++ == 0 && owned && !pp_signal_action_is_default(&libc_action)) {
-        pp_signal_action_change(PP_SAMPLING_SIGNAL, &libc_action, NULL);
+    if (state.aside++ == 0 && state.owned && !pp_signal_action_is_default(&state.libc_action)) {
+        pp_signal_action_change(PP_SAMPLING_SIGNAL, &state.libc_action, NULL);
     }
     leave(&old);
 }
@@ -244,7 +246,7 @@ void pp_sampling_handler_step_back(void)
 {
     pp_signal_mask old = 0;
     enter(&old);
-    if (--aside == 0 && owned) {
+    if (--state.aside == 0 && state.owned) {
         install();
     }
     leave(&old);
@@ -252,7 +254,7 @@ void pp_sampling_handler_step_back(void)
 
 void pp_sampling_handler_after_fork_in_child(void)
 {
-    pp_lock_release(&installing);
-    aside = 0;
+    pp_lock_release(&state.installing);
+    state.aside = 0;
     pp_sampling_handler_reinstall();
 }

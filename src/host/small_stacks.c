@@ -13,7 +13,6 @@
 #include "sys/tasks.h"
 
 #include <stddef.h>
-#include <string.h>
 
 enum {
     LISTED = 256,
@@ -25,27 +24,31 @@ typedef struct entry {
     uintptr_t thread;
 } entry;
 
-static entry list[LISTED];
-static unsigned listed; /* how many are not 0: most programs have none */
-static bool too_many;
-static PP_TLS uintptr_t own; /* pthread_self() while the thread has a small one */
+typedef struct small_stacks {
+    entry list[LISTED];
+    unsigned listed; /* the number of threads with a small stack: most programs have none */
+    bool too_many;
+    uint64_t registers; /* that the process may use, when `frame_bytes` was last made larger */
+    size_t frame_bytes; /* of a signal with `registers`, or more */
+} small_stacks;
+
+static small_stacks state;
+static PP_TLS uintptr_t own; /* pthread_self() while the thread has a small stack */
 
 /* Asked for anew where the process may use more registers than before. It never gets smaller,
  * whoever asks at the same time. */
 static size_t frame_bytes(void)
 {
-    static uint64_t known;
-    static size_t bytes; /* of `known` or more */
     uint64_t permitted = pp_xsave_permitted();
-    if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) != permitted) {
+    if (__atomic_load_n(&state.registers, __ATOMIC_ACQUIRE) != permitted) {
         size_t now = pp_signal_frame_bytes(permitted);
-        size_t before = __atomic_load_n(&bytes, __ATOMIC_RELAXED);
-        while (now > before && !__atomic_compare_exchange_n(&bytes, &before, now, true,
+        size_t before = __atomic_load_n(&state.frame_bytes, __ATOMIC_RELAXED);
+        while (now > before && !__atomic_compare_exchange_n(&state.frame_bytes, &before, now, true,
                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         }
-        __atomic_store_n(&known, permitted, __ATOMIC_RELEASE);
+        __atomic_store_n(&state.registers, permitted, __ATOMIC_RELEASE);
     }
-    return __atomic_load_n(&bytes, __ATOMIC_RELAXED);
+    return __atomic_load_n(&state.frame_bytes, __ATOMIC_RELAXED);
 }
 
 bool pp_small_stacks_is(const stack_t *stack)
@@ -56,8 +59,8 @@ bool pp_small_stacks_is(const stack_t *stack)
 static entry *find(int tid)
 {
     for (size_t i = 0; i < LISTED; i++) {
-        if (__atomic_load_n(&list[i].tid, __ATOMIC_ACQUIRE) == tid) {
-            return &list[i];
+        if (__atomic_load_n(&state.list[i].tid, __ATOMIC_ACQUIRE) == tid) {
+            return &state.list[i];
         }
     }
     return NULL;
@@ -67,9 +70,9 @@ static bool add(int tid, uintptr_t thread)
 {
     for (size_t i = 0; i < LISTED; i++) {
         int none = 0;
-        if (__atomic_compare_exchange_n(&list[i].tid, &none, tid, false, __ATOMIC_RELAXED,
+        if (__atomic_compare_exchange_n(&state.list[i].tid, &none, tid, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
-            __atomic_store_n(&list[i].thread, thread, __ATOMIC_RELEASE);
+            __atomic_store_n(&state.list[i].thread, thread, __ATOMIC_RELEASE);
             return true;
         }
     }
@@ -88,11 +91,11 @@ static void drop(entry *e)
 static void drop_ended(void)
 {
     for (size_t i = 0; i < LISTED; i++) {
-        int tid = __atomic_load_n(&list[i].tid, __ATOMIC_RELAXED);
+        int tid = __atomic_load_n(&state.list[i].tid, __ATOMIC_RELAXED);
         if (tid != 0 && pp_task_cpu_ns(tid) < 0 &&
-            __atomic_compare_exchange_n(&list[i].tid, &tid, 0, false, __ATOMIC_RELAXED,
+            __atomic_compare_exchange_n(&state.list[i].tid, &tid, 0, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
-            __atomic_sub_fetch(&listed, 1, __ATOMIC_RELEASE);
+            __atomic_sub_fetch(&state.listed, 1, __ATOMIC_RELEASE);
         }
     }
 }
@@ -111,35 +114,35 @@ void pp_small_stacks_set_own(uintptr_t thread)
     own = thread;
     if (thread == 0) {
         drop(find(self));
-        __atomic_sub_fetch(&listed, 1, __ATOMIC_RELEASE);
+        __atomic_sub_fetch(&state.listed, 1, __ATOMIC_RELEASE);
         return;
     }
-    __atomic_add_fetch(&listed, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&state.listed, 1, __ATOMIC_RELAXED);
     if (add(self, thread)) {
         return;
     }
     drop_ended();
     if (!add(self, thread)) {
-        __atomic_store_n(&too_many, true, __ATOMIC_RELAXED);
+        __atomic_store_n(&state.too_many, true, __ATOMIC_RELAXED);
     }
 }
 
 bool pp_small_stacks_has(int tid)
 {
-    if (__atomic_load_n(&listed, __ATOMIC_ACQUIRE) == 0) {
+    if (__atomic_load_n(&state.listed, __ATOMIC_ACQUIRE) == 0) {
         return false;
     }
-    return find(tid) != NULL || __atomic_load_n(&too_many, __ATOMIC_RELAXED);
+    return find(tid) != NULL || __atomic_load_n(&state.too_many, __ATOMIC_RELAXED);
 }
 
 int pp_small_stacks_find(uintptr_t thread)
 {
-    if (__atomic_load_n(&listed, __ATOMIC_ACQUIRE) == 0) {
+    if (__atomic_load_n(&state.listed, __ATOMIC_ACQUIRE) == 0) {
         return 0;
     }
     for (size_t i = 0; i < LISTED; i++) {
-        if (__atomic_load_n(&list[i].thread, __ATOMIC_ACQUIRE) == thread) {
-            return __atomic_load_n(&list[i].tid, __ATOMIC_RELAXED);
+        if (__atomic_load_n(&state.list[i].thread, __ATOMIC_ACQUIRE) == thread) {
+            return __atomic_load_n(&state.list[i].tid, __ATOMIC_RELAXED);
         }
     }
     return 0;
@@ -148,9 +151,7 @@ int pp_small_stacks_find(uintptr_t thread)
 void pp_small_stacks_after_fork_in_child(void)
 {
     uintptr_t thread = own;
-    memset(list, 0, sizeof list);
-    listed = 0;
-    too_many = false;
+    state = (small_stacks){.listed = 0};
     own = 0;
     pp_small_stacks_set_own(thread);
 }

@@ -32,9 +32,11 @@ struct pp_answer {
     pp_scratch scratch;
 };
 
-static pp_answer answers[PP_ANSWERS_MAX];
-static uint64_t taken;
-static uint64_t left; /* given up while their thread was at it */
+static struct {
+    pp_answer answers[PP_ANSWERS_MAX];
+    uint64_t taken; /* a bit for each slot */
+    uint64_t left;  /* the same: given up while its thread was walking */
+} state;
 
 static unsigned state_of(uint64_t word)
 {
@@ -45,12 +47,12 @@ static unsigned state_of(uint64_t word)
 
 static void free_those_left(void)
 {
-    uint64_t some = __atomic_load_n(&left, __ATOMIC_ACQUIRE);
+    uint64_t some = __atomic_load_n(&state.left, __ATOMIC_ACQUIRE);
     for (size_t i = 0; (i = pp_slot_next(&some, 1, i)) < PP_ANSWERS_MAX; i++) {
         uint64_t bit = UINT64_C(1) << i;
-        if (state_of(__atomic_load_n(&answers[i].word, __ATOMIC_ACQUIRE)) == DONE &&
-            (__atomic_fetch_and(&left, ~bit, __ATOMIC_ACQ_REL) & bit) != 0) {
-            pp_slot_give(&taken, i);
+        if (state_of(__atomic_load_n(&state.answers[i].word, __ATOMIC_ACQUIRE)) == DONE &&
+            (__atomic_fetch_and(&state.left, ~bit, __ATOMIC_ACQ_REL) & bit) != 0) {
+            pp_slot_give(&state.taken, i);
         }
     }
 }
@@ -58,7 +60,7 @@ static void free_those_left(void)
 bool pp_answers_have_room(void)
 {
     free_those_left();
-    return __atomic_load_n(&taken, __ATOMIC_RELAXED) != UINT64_MAX;
+    return __atomic_load_n(&state.taken, __ATOMIC_RELAXED) != UINT64_MAX;
 }
 
 static bool arm(pp_answer *answer)
@@ -82,11 +84,11 @@ static bool arm(pp_answer *answer)
 pp_answer *pp_answer_ask(int tid)
 {
     free_those_left();
-    int index = pp_slot_take(&taken, 1);
+    int index = pp_slot_take(&state.taken, 1);
     if (index < 0) {
         return NULL;
     }
-    pp_answer *answer = &answers[index];
+    pp_answer *answer = &state.answers[index];
     __atomic_store_n(&answer->tid, tid, __ATOMIC_RELAXED); /* a late signal may be looking */
     __atomic_store_n(&answer->word, (answer->word / STATES + 1) * STATES + ASKED, __ATOMIC_RELEASE);
     if (!arm(answer)) {
@@ -104,7 +106,7 @@ const pp_walk *pp_answer_look(const pp_answer *answer)
 
 void pp_answer_close(pp_answer *answer)
 {
-    size_t index = (size_t)(answer - answers);
+    size_t index = (size_t)(answer - state.answers);
     uint64_t word = __atomic_load_n(&answer->word, __ATOMIC_ACQUIRE);
     if (answer->timer >= 0) {
         pp_system_call(SYS_timer_delete, answer->timer);
@@ -114,9 +116,9 @@ void pp_answer_close(pp_answer *answer)
                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     }
     if (state_of(word) == CLAIMED) {
-        __atomic_fetch_or(&left, UINT64_C(1) << index, __ATOMIC_ACQ_REL);
+        __atomic_fetch_or(&state.left, UINT64_C(1) << index, __ATOMIC_ACQ_REL);
     } else {
-        pp_slot_give(&taken, index);
+        pp_slot_give(&state.taken, index);
     }
 }
 
@@ -124,8 +126,8 @@ void pp_answer_close(pp_answer *answer)
 
 bool pp_answers_own(const void *value)
 {
-    uintptr_t offset = (uintptr_t)value - (uintptr_t)answers;
-    return offset < sizeof answers && offset % sizeof *answers == 0;
+    uintptr_t offset = (uintptr_t)value - (uintptr_t)state.answers;
+    return offset < sizeof state.answers && offset % sizeof *state.answers == 0;
 }
 
 void pp_answer_give(void *value, const void *context)
@@ -148,7 +150,7 @@ void pp_answer_give(void *value, const void *context)
 void pp_answers_after_fork_in_child(void)
 {
     for (size_t i = 0; i < PP_ANSWERS_MAX; i++) {
-        answers[i].word = answers[i].word / STATES * STATES;
+        state.answers[i].word = state.answers[i].word / STATES * STATES;
     }
-    taken = left = 0;
+    state.taken = state.left = 0;
 }

@@ -21,11 +21,15 @@ enum {
     CHUNK_BYTES = CHUNK * sizeof(pp_thread_record)
 };
 
-static uint64_t taken[WORDS];
-static size_t ours; /* how many are */
-static uint64_t last_serial = 1;
-static pp_thread_record first_chunk[CHUNK]; /* a process has one thread, at least */
-static pp_thread_record *chunks[CHUNKS] = {first_chunk};
+static struct {
+    uint64_t taken[WORDS];
+    size_t ours;                         /* the number of records that are */
+    uint64_t added;                      /* so many times was a record given to a thread */
+    pp_thread_record first_chunk[CHUNK]; /* a process has one thread at least */
+} table;
+
+/* Apart from the rest, which begins as 0 and takes no room in the file. */
+static pp_thread_record *chunks[CHUNKS] = {table.first_chunk};
 
 static pp_thread_record *chunk_at(size_t index)
 {
@@ -59,11 +63,11 @@ static pp_thread_record *record_at(size_t index)
 
 pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
 {
-    int index = pp_slot_take(taken, WORDS);
+    int index = pp_slot_take(table.taken, WORDS);
     pp_thread_record *r = index >= 0 ? record_at((size_t)index) : NULL;
     if (r == NULL) {
         if (index >= 0) {
-            pp_slot_give(taken, (size_t)index);
+            pp_slot_give(table.taken, (size_t)index);
         }
         return NULL;
     }
@@ -73,22 +77,22 @@ pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
     SHOW(r->entry, content->entry);
     SHOW(r->creation, content->creation);
     SHOW(r->place, content->place);
-    __atomic_store_n(&r->serial, __atomic_add_fetch(&last_serial, 2, __ATOMIC_RELAXED),
-                     __ATOMIC_SEQ_CST);
+    uint64_t number = __atomic_add_fetch(&table.added, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&r->serial, 2 * number + 1, __ATOMIC_SEQ_CST);
     return r;
 }
 
 static void free_record(pp_thread_record *r, size_t index)
 {
     if (r->ours) {
-        __atomic_sub_fetch(&ours, 1, __ATOMIC_RELAXED);
+        __atomic_sub_fetch(&table.ours, 1, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&r->serial, r->serial + 1, __ATOMIC_SEQ_CST);
     /* Yielding alone would keep the processor from a reader that has less priority (SCHED_FIFO). */
     for (unsigned i = 0; __atomic_load_n(&r->readers, __ATOMIC_SEQ_CST) != 0; i++) {
         pp_lock_pause(i);
     }
-    pp_slot_give(taken, index);
+    pp_slot_give(table.taken, index);
 }
 
 /* A record's number. */
@@ -112,7 +116,7 @@ void pp_thread_table_disown(pp_thread_record *record)
 {
     if (record != NULL && !record->ours) {
         SHOW(record->ours, true);
-        __atomic_add_fetch(&ours, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&table.ours, 1, __ATOMIC_RELAXED);
     }
 }
 
@@ -135,7 +139,8 @@ static bool copy_record(const pp_thread_record *r, pp_thread_record *copy)
 size_t pp_thread_table_read(pp_thread_record *copies, pp_thread_record **from, size_t capacity)
 {
     size_t count = 0;
-    for (size_t i = 0; count < capacity && (i = pp_slot_next(taken, WORDS, i)) < RECORDS; i++) {
+    for (size_t i = 0; count < capacity && (i = pp_slot_next(table.taken, WORDS, i)) < RECORDS;
+         i++) {
         pp_thread_record *chunk = chunk_at(i);
         if (chunk != NULL && copy_record(chunk + i % CHUNK, &copies[count])) {
             if (from != NULL) {
@@ -150,7 +155,7 @@ size_t pp_thread_table_read(pp_thread_record *copies, pp_thread_record **from, s
 size_t pp_thread_table_count(void)
 {
     size_t count = 0;
-    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < RECORDS; i++) {
+    for (size_t i = 0; (i = pp_slot_next(table.taken, WORDS, i)) < RECORDS; i++) {
         count++;
     }
     return count;
@@ -158,7 +163,7 @@ size_t pp_thread_table_count(void)
 
 size_t pp_thread_table_count_ours(void)
 {
-    return SEE(ours);
+    return SEE(table.ours);
 }
 
 /* Either the thread sees the reader and waits, or the reader sees that it is gone. */
@@ -176,11 +181,11 @@ bool pp_thread_table_look(pp_thread_record *record, const pp_thread_record *copy
 
 void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
 {
-    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < RECORDS; i++) {
+    for (size_t i = 0; (i = pp_slot_next(table.taken, WORDS, i)) < RECORDS; i++) {
         pp_thread_record *chunk = chunks[i / CHUNK];
         pp_thread_record *r = chunk != NULL ? chunk + i % CHUNK : NULL;
         if (r == NULL) {
-            pp_slot_give(taken, i);
+            pp_slot_give(table.taken, i);
             continue;
         }
         r->readers = 0;
@@ -189,7 +194,7 @@ void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
         } else if (r->serial % 2 != 0) {
             free_record(r, i);
         } else {
-            pp_slot_give(taken, i); /* its thread was about to fill it in */
+            pp_slot_give(table.taken, i); /* its thread was about to fill it in */
         }
     }
 }

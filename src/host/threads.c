@@ -66,10 +66,15 @@ typedef struct call {
     void *argument;
 } call;
 
-static pp_lock lock;
-static launch *free_launches;
-static pthread_key_t end_key;
-static bool end_key_made;
+static struct {
+    pp_lock lock;
+    launch *free_launches;
+    pthread_key_t end_key;
+    bool end_key_made;
+    bool first_told; /* samplers know that the first thread is about to be created */
+    void *real_create;
+    void *real_c11_create;
+} state;
 
 /* ---- records ---- */
 
@@ -80,20 +85,20 @@ static void fill_free_list(void)
         return;
     }
     for (size_t i = 0; i < SLAB_BYTES / sizeof *slab; i++) {
-        slab[i].next = free_launches;
-        free_launches = &slab[i];
+        slab[i].next = state.free_launches;
+        state.free_launches = &slab[i];
     }
 }
 
 static void enter(pp_signal_mask *old)
 {
     pp_signals_block(old);
-    pp_lock_take(&lock, pp_task_self());
+    pp_lock_take(&state.lock, pp_task_self());
 }
 
 static void leave(const pp_signal_mask *old)
 {
-    pp_lock_release(&lock);
+    pp_lock_release(&state.lock);
     pp_signals_restore(old);
 }
 
@@ -101,12 +106,12 @@ static launch *take_launch(void)
 {
     pp_signal_mask old = 0;
     enter(&old);
-    if (free_launches == NULL) {
+    if (state.free_launches == NULL) {
         fill_free_list();
     }
-    launch *l = free_launches;
+    launch *l = state.free_launches;
     if (l != NULL) {
-        free_launches = l->next;
+        state.free_launches = l->next;
     }
     leave(&old);
     return l;
@@ -116,8 +121,8 @@ static void give_launch(launch *l)
 {
     pp_signal_mask old = 0;
     enter(&old);
-    l->next = free_launches;
-    free_launches = l;
+    l->next = state.free_launches;
+    state.free_launches = l;
     leave(&old);
 }
 
@@ -145,8 +150,8 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
     pp_thread_creation creation = l->creation;
     give_launch(l);
     declare_stack(stack_size);
-    if (end_key_made) {
-        pthread_setspecific(end_key, (void *)1);
+    if (state.end_key_made) {
+        pthread_setspecific(state.end_key, (void *)1);
     }
     pp_caller caller = pp_caller_at_entry(sp, fp, bx);
     pp_thread_begin(next.function, &caller, labels, &creation);
@@ -161,7 +166,7 @@ static void on_thread_end(void *round)
 {
     uintptr_t next = (uintptr_t)round + 1;
     if (next < PTHREAD_DESTRUCTOR_ITERATIONS) {
-        pthread_setspecific(end_key, (void *)next);
+        pthread_setspecific(state.end_key, (void *)next);
     } else {
         pp_thread_end();
     }
@@ -212,8 +217,7 @@ static void drop_launch(launch *l)
 /* Once, before the first thread. */
 static void prepare_hooks(void)
 {
-    static bool done;
-    if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) {
+    if (!__atomic_exchange_n(&state.first_told, true, __ATOMIC_RELAXED)) {
         pp_samplers_tell(PP_THREAD_IS_FIRST);
     }
 }
@@ -227,9 +231,6 @@ extern __typeof__(pthread_create) own_create
 extern __typeof__(thrd_create) own_c11_create
     __attribute__((alias("thrd_create"), visibility("hidden")));
 
-static void *real_create;
-static void *real_c11_create;
-
 /* libc's header has its own names.
  * NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread,
@@ -237,7 +238,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
                                                           void *(*start)(void *),
                                                           void *restrict argument)
 {
-    create_function *create = (create_function *)pp_real(&real_create, "pthread_create");
+    create_function *create = (create_function *)pp_real(&state.real_create, "pthread_create");
     if (create == NULL) {
         return EAGAIN;
     }
@@ -259,7 +260,8 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
 __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
                                                        void *argument)
 {
-    c11_create_function *create = (c11_create_function *)pp_real(&real_c11_create, "thrd_create");
+    c11_create_function *create =
+        (c11_create_function *)pp_real(&state.real_c11_create, "thrd_create");
     if (create == NULL) {
         return thrd_error;
     }
@@ -297,17 +299,17 @@ static void declare_main_stack(void)
 
 void pp_hook_threads_init(void)
 {
-    pp_real(&real_create, "pthread_create");
-    pp_real(&real_c11_create, "thrd_create");
+    pp_real(&state.real_create, "pthread_create");
+    pp_real(&state.real_c11_create, "thrd_create");
     declare_main_stack();
     pp_thread_was_there();
-    end_key_made = pthread_key_create(&end_key, on_thread_end) == 0;
-    if (end_key_made) {
-        pthread_setspecific(end_key, (void *)1);
+    state.end_key_made = pthread_key_create(&state.end_key, on_thread_end) == 0;
+    if (state.end_key_made) {
+        pthread_setspecific(state.end_key, (void *)1);
     }
 }
 
 void pp_hook_threads_after_fork(void)
 {
-    pp_lock_release(&lock);
+    pp_lock_release(&state.lock);
 }

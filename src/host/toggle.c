@@ -17,21 +17,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static pp_doorbell bell;
-static void (*toggle_wanted)(void);
+static struct {
+    pp_doorbell bell;
+    void (*toggle)(void); /* NULL: pp_toggle_begin() has not succeeded yet */
+} state;
 
 static void on_signal(int signal)
 {
     (void)signal;
-    pp_doorbell_ring(&bell);
+    pp_doorbell_ring(&state.bell);
 }
 
 static void *answer(void *unused)
 {
     pp_thread_creation_disown();
     for (uint32_t answered = 0;; answered++) {
-        pp_doorbell_wait(&bell, answered);
-        toggle_wanted();
+        pp_doorbell_wait(&state.bell, answered);
+        state.toggle();
     }
     return unused;
 }
@@ -59,7 +61,7 @@ static int create_thread(void)
 int pp_toggle_begin(int signal, void (*toggle)(void))
 {
     struct sigaction present;
-    if (toggle_wanted != NULL) {
+    if (state.toggle != NULL) {
         return -EBUSY;
     }
     if (sigaction(signal, NULL, &present) != 0) {
@@ -68,18 +70,18 @@ int pp_toggle_begin(int signal, void (*toggle)(void))
     if (present.sa_handler != SIG_DFL && present.sa_handler != SIG_IGN) {
         return -EBUSY;
     }
-    toggle_wanted = toggle;
+    state.toggle = toggle;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     if (sigaction(signal, &action, NULL) != 0) {
-        toggle_wanted = NULL;
+        state.toggle = NULL;
         return -errno;
     }
     /* Signals that come before the thread is there are counted. */
     int error = create_thread();
     if (error != 0) {
         sigaction(signal, &present, NULL);
-        toggle_wanted = NULL;
+        state.toggle = NULL;
     }
     return error;
 }

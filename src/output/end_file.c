@@ -23,7 +23,11 @@
 static const uint64_t write_patience_ns = 5000000000; /* for a FIFO whose reader stalls */
 static const uint64_t fatal_patience_ns = 1000000000;
 
-static pp_lock writing;
+static struct {
+    pp_lock writing;
+    /* Too large for a stack that a fatal signal may have left. The holder of `writing` uses it. */
+    pp_output output;
+} state;
 
 static void complain(const pp_end_file *file, const char *path, int error)
 {
@@ -43,14 +47,12 @@ static int write_by(pprof_writer writer, const void *file)
 
 static void write_one(pp_end_file *file, uint64_t patience_ns)
 {
-    /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
-    static pp_output output;
     pp_write_signals held;
     pp_write_signals_hold(&held);
-    int error = pp_output_put(&output, file->kind, patience_ns, write_by, file);
+    int error = pp_output_put(&state.output, file->kind, patience_ns, write_by, file);
     pp_write_signals_release(&held);
     if (error != 0) {
-        complain(file, output.path, error);
+        complain(file, state.output.path, error);
     }
 }
 
@@ -75,7 +77,7 @@ void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pp_host_timers_hold(&held);
     /* Another thread that ends the process may be at it: it gets the time that it needs. */
-    if (pp_lock_take_within(&writing, pp_task_self(), patience_ns)) {
+    if (pp_lock_take_within(&state.writing, pp_task_self(), patience_ns)) {
         bool refreshed = fatal;
         for (unsigned i = 0; i < count; i++) {
             if (!list[i].wanted) {
@@ -88,7 +90,7 @@ void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
             write_one(&list[i], patience_ns);
             list[i].wanted = false;
         }
-        pp_lock_release(&writing);
+        pp_lock_release(&state.writing);
     }
     pp_host_timers_release(&held);
     pthread_setcancelstate(cancel_state, NULL);
@@ -105,5 +107,5 @@ void pp_end_files_write_so_far(pp_end_file *list, unsigned count)
 
 void pp_end_files_after_fork(void)
 {
-    pp_lock_release(&writing);
+    pp_lock_release(&state.writing);
 }

@@ -34,17 +34,23 @@ static const char advice[] = "install it beside libpprof.so, and libdw (libdw1, 
  * does not notice that it steps over a guard page. */
 static const uintptr_t stack_needed = 256 * UINT64_C(1024);
 
-static const pprof_dwarf_interface *plugin; /* NULL = not loaded */
-static bool missing;                        /* it was looked for, and is not there */
-static bool confined;                       /* it is not looked for any more */
+/* Why a profile has no lines. */
+typedef enum reason { IN_HANDLER, SMALL_STACK, NOT_LOADED, LARGE_FILE, NO_MEMORY, REASONS } reason;
+
+static struct {
+    const pprof_dwarf_interface *plugin; /* NULL = not loaded */
+    bool missing;                        /* the loader has not found it, and is not asked again */
+    bool confined;                       /* the program has confined itself: it is not loaded now */
+    bool said[REASONS];
+} state;
 
 /* ---- what is in the way ---- */
 
-/* Once for each reason: the profile is written all the same. */
-static void say_once(bool *said, const char *why)
+/* Logs each reason once; the profile is written with names only. */
+static void say_once(reason which, const char *why)
 {
     pp_text text = PP_TEXT_INIT;
-    if (__atomic_exchange_n(said, true, __ATOMIC_RELAXED)) {
+    if (__atomic_exchange_n(&state.said[which], true, __ATOMIC_RELAXED)) {
         return;
     }
     pp_text_add(&text, "symbolize=lines: names alone: ");
@@ -81,18 +87,16 @@ static bool is_stack_large(void)
     return large;
 }
 
-static bool said_handler;
 static const char in_handler[] = "the profile is written in a signal handler";
 
 static bool is_possible(void)
 {
-    static bool said_stack;
     if (pp_in_handler()) {
-        say_once(&said_handler, in_handler);
+        say_once(IN_HANDLER, in_handler);
         return false;
     }
     if (!is_stack_large()) {
-        say_once(&said_stack, "the stack of the thread that writes the profile is too small");
+        say_once(SMALL_STACK, "the stack of the thread that writes the profile is too small");
         return false;
     }
     return true;
@@ -130,10 +134,9 @@ static const pprof_dwarf_interface *load(pp_text *why)
  * lock. A program that has confined itself may be killed for what loading takes. */
 static void load_once(void)
 {
-    static bool said;
     pp_text why = PP_TEXT_INIT;
-    if (pp_loader_is_suspect() || __atomic_load_n(&confined, __ATOMIC_RELAXED)) {
-        say_once(&said,
+    if (pp_loader_is_suspect() || __atomic_load_n(&state.confined, __ATOMIC_RELAXED)) {
+        say_once(NOT_LOADED,
                  "libpprof-dwarf.so was not loaded before the program forked or confined itself");
         return;
     }
@@ -142,10 +145,10 @@ static void load_once(void)
         pp_text_add(&why, "; ");
         pp_text_add(&why, advice);
         why.data[why.length] = '\0';
-        say_once(&said, why.data);
+        say_once(NOT_LOADED, why.data);
     }
-    __atomic_store_n(&plugin, found, __ATOMIC_RELEASE);
-    __atomic_store_n(&missing, found == NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&state.plugin, found, __ATOMIC_RELEASE);
+    __atomic_store_n(&state.missing, found == NULL, __ATOMIC_RELAXED);
 }
 
 /* ---- asking ---- */
@@ -222,18 +225,16 @@ static bool ask(const pp_mapping *mapping, const uint64_t *addresses, size_t cou
                                  .build_id = mapping->build_id,
                                  .build_id_size = mapping->build_id_size,
                                  .bias = mapping->bias};
-    const pprof_dwarf_interface *asked = __atomic_load_n(&plugin, __ATOMIC_ACQUIRE);
-    static bool said_size;
-    static bool said_memory;
+    const pprof_dwarf_interface *asked = __atomic_load_n(&state.plugin, __ATOMIC_ACQUIRE);
     int error = asked->find_lines(&module, addresses, count, &host);
     if (error == -ENOENT && mapping->build_id_size > 0) {
         module.opened_path = "/proc/self/exe";
         error = asked->find_lines(&module, addresses, count, &host);
     }
     if (error == -EFBIG) {
-        say_once(&said_size, "a file has more than 1 GiB of debug information");
+        say_once(LARGE_FILE, "a file has more than 1 GiB of debug information");
     } else if (error == -ENOMEM) {
-        say_once(&said_memory, "there is no memory for a file's debug information");
+        say_once(NO_MEMORY, "there is no memory for a file's debug information");
     }
     return error == 0 && !q->lacks;
 }
@@ -262,15 +263,15 @@ static bool begin(void)
     int saved_errno = errno;
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    bool possible = !__atomic_load_n(&missing, __ATOMIC_RELAXED) && is_possible();
-    if (possible && __atomic_load_n(&plugin, __ATOMIC_ACQUIRE) == NULL) {
+    bool possible = !__atomic_load_n(&state.missing, __ATOMIC_RELAXED) && is_possible();
+    if (possible && __atomic_load_n(&state.plugin, __ATOMIC_ACQUIRE) == NULL) {
         pp_own_work_begin();
         load_once();
         pp_own_work_end();
     }
     pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
-    return possible && __atomic_load_n(&plugin, __ATOMIC_ACQUIRE) != NULL;
+    return possible && __atomic_load_n(&state.plugin, __ATOMIC_ACQUIRE) != NULL;
 }
 
 /* ---- when ---- */
@@ -283,11 +284,11 @@ void pp_line_plugin_begin(void)
 
 void pp_line_plugin_end(void)
 {
-    say_once(&said_handler, in_handler);
+    say_once(IN_HANDLER, in_handler);
     pp_lines_set_source(NULL);
 }
 
 void pp_line_plugin_confine(void)
 {
-    __atomic_store_n(&confined, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&state.confined, true, __ATOMIC_RELAXED);
 }

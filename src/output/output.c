@@ -38,10 +38,13 @@ typedef struct own_file {
 enum { OWN_FILES = 5 }; /* the flags of pprof_parse_flags(), and HEAPPROFILE */
 
 static const char recorder_name[] = "cpprof"; /* in messages */
-static char template[PP_OUTPUT_PATH_MAX];
-static own_file own_files[OWN_FILES];
-static unsigned counter;
-static bool several_kinds;
+
+static struct {
+    char template[PP_OUTPUT_PATH_MAX];
+    own_file own_files[OWN_FILES];
+    unsigned counter; /* of profiles; %n */
+    bool several_kinds;
+} state;
 
 void pp_output_init(void)
 {
@@ -54,15 +57,15 @@ int pp_output_set_template(const char *name)
 {
     return *name == '\0' || !pp_path_template_is_valid(name)
                ? -EINVAL
-               : pp_path_template_complete(template, sizeof template, name, false);
+               : pp_path_template_complete(state.template, sizeof state.template, name, false);
 }
 
 /* The entry of that kind, else a free one; NULL if there is neither. */
 static own_file *find_own(const char *kind)
 {
     for (unsigned i = 0; i < OWN_FILES; i++) {
-        if (own_files[i].kind == NULL || strcmp(own_files[i].kind, kind) == 0) {
-            return &own_files[i];
+        if (state.own_files[i].kind == NULL || strcmp(state.own_files[i].kind, kind) == 0) {
+            return &state.own_files[i];
         }
     }
     return NULL;
@@ -98,7 +101,7 @@ int pp_output_number_files(const char *kind)
         return -ENOSPC;
     }
     if (own->kind == NULL) {
-        memcpy(own->template, template, sizeof template);
+        memcpy(own->template, state.template, sizeof state.template);
         own->kind = kind;
     }
     own->is_numbered = true;
@@ -107,29 +110,29 @@ int pp_output_number_files(const char *kind)
 
 int pp_output_has_template(void)
 {
-    return template[0] != '\0';
+    return state.template[0] != '\0';
 }
 
 void pp_output_distinguish_kinds(void)
 {
-    several_kinds = true;
+    state.several_kinds = true;
 }
 
 /* Where the kind has to be put that the template does not mention; NULL if nowhere. */
 static const char *place_of_kind(void)
 {
     static const char suffix[] = ".pb.gz";
-    size_t length = strlen(template);
-    if (!several_kinds || strncmp(template, "/dev/", 5) == 0 ||
-        strncmp(template, "/proc/", 6) == 0) {
+    size_t length = strlen(state.template);
+    if (!state.several_kinds || strncmp(state.template, "/dev/", 5) == 0 ||
+        strncmp(state.template, "/proc/", 6) == 0) {
         return NULL;
     }
-    for (const char *c = template; *c != '\0'; c++) {
+    for (const char *c = state.template; *c != '\0'; c++) {
         if (*c == '%' && *++c == 'k') {
             return NULL;
         }
     }
-    const char *end = template + length;
+    const char *end = state.template + length;
     bool ends_with_suffix =
         length > sizeof suffix && strcmp(end - (sizeof suffix - 1), suffix) == 0;
     return ends_with_suffix ? end - (sizeof suffix - 1) : end;
@@ -141,9 +144,9 @@ static bool make_path(pp_output *output, const char *kind)
     own_file *own = find_own(kind);
     bool is_own = own != NULL && own->kind != NULL;
     const char *kind_at = is_own ? NULL : place_of_kind();
-    counter++;
-    const pp_path_values values = {kind, counter};
-    for (const char *c = is_own ? own->template : template;; c++) {
+    state.counter++;
+    const pp_path_values values = {kind, state.counter};
+    for (const char *c = is_own ? own->template : state.template;; c++) {
         if (c == kind_at) {
             pp_path_add_char(&b, '.');
             pp_path_add(&b, kind);
@@ -231,7 +234,7 @@ int pp_output_open(pp_output *output, const char *kind)
     if (pp_recorder_is_there()) {
         output->recorded = 1;
         memcpy(output->path, recorder_name, sizeof recorder_name);
-        pp_recorder_begin(&output->part, kind, ++counter);
+        pp_recorder_begin(&output->part, kind, ++state.counter);
         return 0;
     }
     if (!make_path(output, kind)) {

@@ -91,8 +91,8 @@ static void read_and_look(void)
 
 static void none_is_left(void)
 {
-    MODEL_CHECK(taken[0] == 0);
-    MODEL_CHECK(first_chunk[0].serial % 2 == 0 && first_chunk[0].readers == 0);
+    MODEL_CHECK(table.taken[0] == 0);
+    MODEL_CHECK(table.first_chunk[0].serial % 2 == 0 && table.first_chunk[0].readers == 0);
 }
 
 static const model_scenario reading = {
