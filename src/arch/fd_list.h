@@ -37,7 +37,7 @@
 #ifndef PP_ARCH_FD_LIST_H
 #define PP_ARCH_FD_LIST_H
 
-#define PP_DESCRIPTOR_LIST(X)                                                                      \
+#define PP_FD_LIST(X)                                                                              \
     X(open, OPEN, open)                                                                            \
     X(open64, OPEN, open)                                                                          \
     X(__open_2, OPEN, open)                                                                        \

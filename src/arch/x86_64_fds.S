@@ -4,7 +4,7 @@
  *
  *   NAME                     the function that the program calls: a jump to the address in the
  *                            hook's target, which is the real function while nothing is recorded
- *   pp_descriptor_slow_NAME  calls kinds/fd/fd_hooks.c with a pp_descriptor_call
+ *   pp_fd_slow_NAME          calls kinds/fd/fd_hooks.c with a pp_fd_call
  *                            (kinds/fd/fd_hooks.h); also the target of an unresolved hook
  *
  * The names are weak, so that a program that defines one of them keeps its own.
@@ -16,7 +16,7 @@
 #include "arch/fd_list.h"
 #include "arch/x86_64_asm.inc"
 
-/* pp_descriptor_hook (kinds/fd/fd_hooks.h): offset of its second member. */
+/* pp_fd_hook (kinds/fd/fd_hooks.h): offset of its second member. */
 #define TARGET 8
 
         .text
@@ -26,21 +26,21 @@
 .macro entry name
         .weak   \name
         .type   \name, @function
-        local   pp_descriptor_entry_\name
+        local   pp_fd_entry_\name
         .p2align 4
 \name:
-pp_descriptor_entry_\name:
+pp_fd_entry_\name:
         .cfi_startproc
         _CET_ENDBR
-        jmp     *pp_descriptor_hook_\name+TARGET(%rip)
-        inner   pp_descriptor_slow_\name
-        lea     pp_descriptor_hook_\name(%rip), %rax
-        to_c    pp_descriptor_slow, 6
+        jmp     *pp_fd_hook_\name+TARGET(%rip)
+        inner   pp_fd_slow_\name
+        lea     pp_fd_hook_\name(%rip), %rax
+        to_c    pp_fd_slow, 6
         .cfi_endproc
         .size   \name, . - \name
 .endm
 
-PP_DESCRIPTOR_LIST(ENTRY)
+PP_FD_LIST(ENTRY)
 
 #else
 #error "libpprof has no descriptor entries for this architecture yet: add src/arch/<name>_fds.S"

@@ -3,7 +3,7 @@
  * open_descriptors.c: lists /proc/self/fd, or tries each number.
  *
  * Zone: SIGNAL.
- * Tested by: e2e.descriptors
+ * Tested by: e2e.fd
  */
 #include "sys/open_descriptors.h"
 

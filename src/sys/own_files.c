@@ -4,7 +4,7 @@
  *
  * Zone: SIGNAL.
  * Owns: the list.
- * Tested by: e2e.descriptors
+ * Tested by: e2e.fd
  */
 #include "sys/own_files.h"
 

@@ -5,7 +5,7 @@
  * A stack that begins at a hook's caller has none of them. But a hook calls the real function,
  * which may call another hook or be sampled: then the frames of the first hook are in the stack.
  *
- *   malloc <- fopen (libc) <- pp_descriptor_slow <- fopen (hook) <- main
+ *   malloc <- fopen (libc) <- pp_fd_slow <- fopen (hook) <- main
  *   malloc <- fopen (libc) <--------------------------------------- main        as without a hook
  *
  * So a call that takes the hook's slow path (such as the first call, before the real function is

@@ -25,7 +25,7 @@ static pp_end_file file = {"fd", write_file, false};
 static void was_open(int fd, void *unused)
 {
     (void)unused;
-    pp_descriptor_was_open(fd);
+    pp_fd_was_open(fd);
 }
 
 /* Recording begins first: what is opened meanwhile is known already when it is found. */
@@ -33,8 +33,8 @@ void pp_fd_control_start(void)
 {
     file.wanted = true;
     if (!on) {
-        pp_hook_descriptors_record(true);
-        pp_descriptors_each(was_open, NULL);
+        pp_fd_hooks_record(true);
+        pp_fd_each(was_open, NULL);
         on = true;
     }
 }
@@ -46,14 +46,14 @@ bool pp_fd_control_is_on(void)
 
 size_t pp_fd_control_count(void)
 {
-    return pp_descriptor_rows_count();
+    return pp_fd_rows_count();
 }
 
 int pp_fd_control_write(pprof_writer writer, int debug)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_value_rows rows = {.count = 0};
-    int error = pp_descriptor_rows_read(&arena, &rows);
+    int error = pp_fd_rows_read(&arena, &rows);
     if (error == 0) {
         error = pp_count_write("fd", rows.list, rows.count, debug, writer);
     }
@@ -76,7 +76,7 @@ bool pp_fd_control_confine(void)
 {
     bool wanted = file.wanted;
     pp_fd_control_end(false);
-    pp_hook_descriptors_record(false);
+    pp_fd_hooks_record(false);
     on = false;
     return wanted;
 }

@@ -42,28 +42,28 @@
 #define SYS_none (-1)
 
 #define DECLARE_CODE(symbol, shape_name, call_name)                                                \
-    extern pp_descriptor_function pp_descriptor_entry_##symbol;                                    \
-    extern pp_descriptor_function pp_descriptor_slow_##symbol;
-PP_DESCRIPTOR_LIST(DECLARE_CODE)
+    extern pp_fd_function pp_fd_entry_##symbol;                                                    \
+    extern pp_fd_function pp_fd_slow_##symbol;
+PP_FD_LIST(DECLARE_CODE)
 
 /* Read and written by the entries beside this file. */
 #define DEFINE_HOOK(symbol, shape_name, call_name)                                                 \
-    __attribute__((visibility("hidden"))) pp_descriptor_hook pp_descriptor_hook_##symbol = {       \
-        .target = pp_descriptor_slow_##symbol,                                                     \
-        .slow = pp_descriptor_slow_##symbol,                                                       \
-        .entry = pp_descriptor_entry_##symbol,                                                     \
+    __attribute__((visibility("hidden"))) pp_fd_hook pp_fd_hook_##symbol = {                       \
+        .target = pp_fd_slow_##symbol,                                                             \
+        .slow = pp_fd_slow_##symbol,                                                               \
+        .entry = pp_fd_entry_##symbol,                                                             \
         .name = #symbol,                                                                           \
-        .shape = PP_DESCRIPTOR_##shape_name,                                                       \
+        .shape = PP_FD_##shape_name,                                                               \
         .call = SYS_##call_name,                                                                   \
     };
-PP_DESCRIPTOR_LIST(DEFINE_HOOK)
+PP_FD_LIST(DEFINE_HOOK)
 
-#define ADDRESS_OF_HOOK(symbol, shape_name, call_name) &pp_descriptor_hook_##symbol,
-static pp_descriptor_hook *const hooks[] = {PP_DESCRIPTOR_LIST(ADDRESS_OF_HOOK)};
+#define ADDRESS_OF_HOOK(symbol, shape_name, call_name) &pp_fd_hook_##symbol,
+static pp_fd_hook *const hooks[] = {PP_FD_LIST(ADDRESS_OF_HOOK)};
 
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum */
 #define COUNT_HOOK(symbol, shape_name, call_name) +1
-enum { HOOKS = 0 PP_DESCRIPTOR_LIST(COUNT_HOOK) };
+enum { HOOKS = 0 PP_FD_LIST(COUNT_HOOK) };
 
 static bool records;
 
@@ -72,7 +72,7 @@ static PP_TLS bool resolving;
 /* ---- the real functions ---- */
 
 /* Again, if another thread has changed what is wanted meanwhile: it may have aimed before us. */
-static void aim(pp_descriptor_hook *hook)
+static void aim(pp_fd_hook *hook)
 {
     bool on = false;
     do {
@@ -81,9 +81,9 @@ static void aim(pp_descriptor_hook *hook)
     } while (__atomic_load_n(&records, __ATOMIC_SEQ_CST) != on);
 }
 
-static pp_descriptor_function *resolve(pp_descriptor_hook *hook)
+static pp_fd_function *resolve(pp_fd_hook *hook)
 {
-    pp_descriptor_function *real = __atomic_load_n(&hook->real, __ATOMIC_ACQUIRE);
+    pp_fd_function *real = __atomic_load_n(&hook->real, __ATOMIC_ACQUIRE);
     if (real != NULL || resolving) {
         return real;
     }
@@ -91,7 +91,7 @@ static pp_descriptor_function *resolve(pp_descriptor_hook *hook)
     pp_signal_mask old = 0;
     pp_signals_block(&old); /* who jumped out of the loader would leave it locked */
     resolving = true;
-    real = (pp_descriptor_function *)pp_real_find(hook->name);
+    real = (pp_fd_function *)pp_real_find(hook->name);
     resolving = false;
     pp_signals_restore(&old);
     errno = saved_errno;
@@ -102,13 +102,13 @@ static pp_descriptor_function *resolve(pp_descriptor_hook *hook)
     return real;
 }
 
-static bool returns_pointer(const pp_descriptor_hook *hook)
+static bool returns_pointer(const pp_fd_hook *hook)
 {
-    return hook->shape == PP_DESCRIPTOR_STREAM || hook->shape == PP_DESCRIPTOR_FOLDER ||
-           hook->shape == PP_DESCRIPTOR_REOPEN;
+    return hook->shape == PP_FD_STREAM || hook->shape == PP_FD_FOLDER ||
+           hook->shape == PP_FD_REOPEN;
 }
 
-static long call_kernel(const pp_descriptor_call *call)
+static long call_kernel(const pp_fd_call *call)
 {
     const uintptr_t *a = call->argument;
     int number = call->hook->call;
@@ -123,7 +123,7 @@ static long call_kernel(const pp_descriptor_call *call)
 
 /* ---- what is opened ---- */
 
-static void opened(const pp_descriptor_call *call, int fd)
+static void opened(const pp_fd_call *call, int fd)
 {
     const pp_caller caller = {.leaf = (uintptr_t)call->hook->entry,
                               .return_address = call->return_address,
@@ -131,18 +131,18 @@ static void opened(const pp_descriptor_call *call, int fd)
                               .fp = call->fp,
                               .bx = call->bx};
     if (fd >= 0) {
-        pp_descriptor_opened(fd, &caller);
+        pp_fd_opened(fd, &caller);
     }
 }
 
-static void opened_two(const pp_descriptor_call *call, const int *pair)
+static void opened_two(const pp_fd_call *call, const int *pair)
 {
     opened(call, pair[0]);
     opened(call, pair[1]);
 }
 
 /* Other processes send descriptors, too. */
-static void opened_by_message(const pp_descriptor_call *call, struct msghdr *message)
+static void opened_by_message(const pp_fd_call *call, struct msghdr *message)
 {
     struct cmsghdr *part = message->msg_control != NULL ? CMSG_FIRSTHDR(message) : NULL;
     for (; part != NULL; part = CMSG_NXTHDR(message, part)) {
@@ -158,7 +158,7 @@ static void opened_by_message(const pp_descriptor_call *call, struct msghdr *mes
     }
 }
 
-static void opened_by_messages(const pp_descriptor_call *call, int count)
+static void opened_by_messages(const pp_fd_call *call, int count)
 {
     struct mmsghdr *messages = (struct mmsghdr *)call->argument[1];
     for (int i = 0; i < count; i++) {
@@ -166,7 +166,7 @@ static void opened_by_messages(const pp_descriptor_call *call, int count)
     }
 }
 
-static bool copies(const pp_descriptor_call *call)
+static bool copies(const pp_fd_call *call)
 {
     int command = (int)call->argument[1];
     return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
@@ -182,42 +182,42 @@ static int number_of_folder(uintptr_t folder)
     return folder != 0 ? dirfd((DIR *)folder) : -1;
 }
 
-static void after(const pp_descriptor_call *call, long result)
+static void after(const pp_fd_call *call, long result)
 {
     const uintptr_t *a = call->argument;
     int fd = (int)result;
     switch (call->hook->shape) {
-    case PP_DESCRIPTOR_OPEN:
+    case PP_FD_OPEN:
         opened(call, fd);
         break;
-    case PP_DESCRIPTOR_STREAM:
-    case PP_DESCRIPTOR_REOPEN:
+    case PP_FD_STREAM:
+    case PP_FD_REOPEN:
         opened(call, number_of_stream((uintptr_t)result));
         break;
-    case PP_DESCRIPTOR_FOLDER:
+    case PP_FD_FOLDER:
         opened(call, number_of_folder((uintptr_t)result));
         break;
-    case PP_DESCRIPTOR_PIPE:
-    case PP_DESCRIPTOR_PAIR:
+    case PP_FD_PIPE:
+    case PP_FD_PAIR:
         if (fd == 0) {
-            opened_two(call, (const int *)a[call->hook->shape == PP_DESCRIPTOR_PIPE ? 0 : 3]);
+            opened_two(call, (const int *)a[call->hook->shape == PP_FD_PIPE ? 0 : 3]);
         }
         break;
-    case PP_DESCRIPTOR_COPY:
+    case PP_FD_COPY:
         opened(call, (int)a[0] != fd ? fd : -1);
         break;
-    case PP_DESCRIPTOR_CONTROL:
+    case PP_FD_CONTROL:
         opened(call, copies(call) ? fd : -1);
         break;
-    case PP_DESCRIPTOR_SIGNALS:
+    case PP_FD_SIGNALS:
         opened(call, (int)a[0] == -1 ? fd : -1);
         break;
-    case PP_DESCRIPTOR_MESSAGE:
+    case PP_FD_MESSAGE:
         if (result >= 0) {
             opened_by_message(call, (struct msghdr *)a[1]);
         }
         break;
-    case PP_DESCRIPTOR_MESSAGES:
+    case PP_FD_MESSAGES:
         opened_by_messages(call, fd);
         break;
     default:
@@ -230,33 +230,33 @@ static void after(const pp_descriptor_call *call, long result)
 static void closed(int fd)
 {
     if (fd >= 0) {
-        pp_descriptors_closed((unsigned)fd, (unsigned)fd);
+        pp_fd_closed((unsigned)fd, (unsigned)fd);
     }
 }
 
-static void before(const pp_descriptor_call *call)
+static void before(const pp_fd_call *call)
 {
     const uintptr_t *a = call->argument;
     switch (call->hook->shape) {
-    case PP_DESCRIPTOR_CLOSE:
+    case PP_FD_CLOSE:
         closed((int)a[0]);
         break;
-    case PP_DESCRIPTOR_STREAMED:
+    case PP_FD_STREAMED:
         closed(number_of_stream(a[0]));
         break;
-    case PP_DESCRIPTOR_REOPEN:
+    case PP_FD_REOPEN:
         closed(number_of_stream(a[2]));
         break;
-    case PP_DESCRIPTOR_FOLDED:
+    case PP_FD_FOLDED:
         closed(number_of_folder(a[0]));
         break;
-    case PP_DESCRIPTOR_RANGE:
+    case PP_FD_RANGE:
         if (((unsigned)a[2] & CLOSE_RANGE_CLOEXEC) == 0) {
-            pp_descriptors_closed((unsigned)a[0], (unsigned)a[1]);
+            pp_fd_closed((unsigned)a[0], (unsigned)a[1]);
         }
         break;
-    case PP_DESCRIPTOR_ABOVE:
-        pp_descriptors_closed((int)a[0] > 0 ? (unsigned)a[0] : 0, UINT32_MAX);
+    case PP_FD_ABOVE:
+        pp_fd_closed((int)a[0] > 0 ? (unsigned)a[0] : 0, UINT32_MAX);
         break;
     default:
         break;
@@ -265,13 +265,13 @@ static void before(const pp_descriptor_call *call)
 
 /* ---- all of them ---- */
 
-long pp_descriptor_slow(const pp_descriptor_call *call);
+long pp_fd_slow(const pp_fd_call *call);
 
-__attribute__((visibility("hidden"), used)) long pp_descriptor_slow(const pp_descriptor_call *call)
+__attribute__((visibility("hidden"), used)) long pp_fd_slow(const pp_fd_call *call)
 {
     const uintptr_t *a = call->argument;
     int saved_errno = errno;
-    pp_descriptor_function *real = resolve(call->hook);
+    pp_fd_function *real = resolve(call->hook);
     bool recorded = __atomic_load_n(&records, __ATOMIC_RELAXED) && pp_hook_is_owner() &&
                     !pp_own_work_has((uintptr_t)call);
     if (recorded) {
@@ -287,7 +287,7 @@ __attribute__((visibility("hidden"), used)) long pp_descriptor_slow(const pp_des
     return result;
 }
 
-void pp_hook_descriptors_record(bool on)
+void pp_fd_hooks_record(bool on)
 {
     __atomic_store_n(&records, on, __ATOMIC_SEQ_CST);
     for (size_t i = 0; i < HOOKS; i++) {

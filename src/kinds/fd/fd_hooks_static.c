@@ -8,7 +8,7 @@
  */
 #include "kinds/fd/fd_hooks.h"
 
-void pp_hook_descriptors_record(bool on)
+void pp_fd_hooks_record(bool on)
 {
     (void)on;
 }

@@ -26,7 +26,7 @@ static const pp_trie_stack *stack_of(void (*function)(void))
     return pp_stack_trie_find(&pc, 1, pp_stack_hash(&pc, 1));
 }
 
-const pp_trie_stack *pp_descriptor_unseen(void)
+const pp_trie_stack *pp_fd_unseen(void)
 {
     return stack_of(pprof_unseen_descriptor);
 }
@@ -41,21 +41,21 @@ static const pp_trie_stack *walk_from(const pp_caller *caller)
     return pp_stack_trie_find(pcs, walk.depth + 1, pp_stack_hash_extend(walk.hash, pcs[0]));
 }
 
-void pp_descriptor_opened(int fd, const pp_caller *caller)
+void pp_fd_opened(int fd, const pp_caller *caller)
 {
     int saved_errno = errno;
     pprof_labels *labels = pp_labels_current();
-    pp_descriptor_table_set(fd, walk_from(caller),
-                            pp_labels_is_empty(labels) ? NULL : pp_labels_ref(labels));
+    pp_fd_table_set(fd, walk_from(caller),
+                    pp_labels_is_empty(labels) ? NULL : pp_labels_ref(labels));
     errno = saved_errno;
 }
 
-void pp_descriptors_closed(unsigned first, unsigned last)
+void pp_fd_closed(unsigned first, unsigned last)
 {
-    pp_descriptor_table_clear(first, last);
+    pp_fd_table_clear(first, last);
 }
 
-void pp_descriptor_was_open(int fd)
+void pp_fd_was_open(int fd)
 {
-    pp_descriptor_table_set_unknown(fd, stack_of(pprof_earlier_descriptor));
+    pp_fd_table_set_unknown(fd, stack_of(pprof_earlier_descriptor));
 }

@@ -40,7 +40,7 @@ static void visit_foreign(int fd, void *context)
     }
 }
 
-void pp_descriptors_each(pp_descriptor_visit *visit, void *context)
+void pp_fd_each(pp_descriptor_visit *visit, void *context)
 {
     each e = {visit, context};
     pp_open_descriptors_each(visit_foreign, &e);
@@ -75,9 +75,9 @@ static void add_row(int fd, void *context)
 {
     collection *c = context;
     pprof_labels *labels = NULL;
-    const pp_trie_stack *stack = pp_descriptor_table_get(fd, &labels);
+    const pp_trie_stack *stack = pp_fd_table_get(fd, &labels);
     if (stack == NULL) {
-        stack = pp_descriptor_unseen();
+        stack = pp_fd_unseen();
     }
     if (stack == NULL || (c->rows->count == c->capacity && !grow(c))) {
         pp_labels_unref(labels);
@@ -88,11 +88,11 @@ static void add_row(int fd, void *context)
         (pp_count_row){.pc = stack->pc, .depth = stack->depth, .labels = labels, .count = 1};
 }
 
-int pp_descriptor_rows_read(pp_arena *arena, pp_value_rows *rows)
+int pp_fd_rows_read(pp_arena *arena, pp_value_rows *rows)
 {
     collection c = {.arena = arena, .rows = rows};
     rows->count = 0;
-    pp_descriptors_each(add_row, &c);
+    pp_fd_each(add_row, &c);
     return c.failed ? -ENOMEM : 0;
 }
 
@@ -102,9 +102,9 @@ static void count_one(int fd, void *count)
     ++*(size_t *)count;
 }
 
-size_t pp_descriptor_rows_count(void)
+size_t pp_fd_rows_count(void)
 {
     size_t count = 0;
-    pp_descriptors_each(count_one, &count);
+    pp_fd_each(count_one, &count);
     return count;
 }

@@ -16,12 +16,12 @@
 
 /* One row for each descriptor, in the order of the numbers that the kernel has them in. 0 or
  * -ENOMEM. To be released by pp_value_rows_release(), after an error too. */
-int pp_descriptor_rows_read(pp_arena *arena, pp_value_rows *rows);
+int pp_fd_rows_read(pp_arena *arena, pp_value_rows *rows);
 
 /* How many rows that would be. */
-size_t pp_descriptor_rows_count(void);
+size_t pp_fd_rows_count(void);
 
 /* Calls back for what is open now, what the library has open itself apart. */
-void pp_descriptors_each(pp_descriptor_visit *visit, void *context);
+void pp_fd_each(pp_descriptor_visit *visit, void *context);
 
 #endif

@@ -21,11 +21,11 @@ typedef struct slot {
     pprof_labels *labels;
 } slot;
 
-static slot *pieces[PP_DESCRIPTORS_MAX / PIECE];
+static slot *pieces[PP_FD_MAX / PIECE];
 
 static slot *slot_of(int fd)
 {
-    if (fd < 0 || fd >= PP_DESCRIPTORS_MAX) {
+    if (fd < 0 || fd >= PP_FD_MAX) {
         return NULL;
     }
     slot *piece = __atomic_load_n(&pieces[fd / PIECE], __ATOMIC_ACQUIRE);
@@ -35,7 +35,7 @@ static slot *slot_of(int fd)
 static slot *make_slot(int fd)
 {
     slot *none = NULL;
-    if (fd < 0 || fd >= PP_DESCRIPTORS_MAX || slot_of(fd) != NULL) {
+    if (fd < 0 || fd >= PP_FD_MAX || slot_of(fd) != NULL) {
         return slot_of(fd);
     }
     slot *piece = pp_lasting_map(PIECE * sizeof *piece);
@@ -55,7 +55,7 @@ static void clear(slot *s)
     pp_labels_unref(__atomic_exchange_n(&s->labels, NULL, __ATOMIC_ACQ_REL));
 }
 
-void pp_descriptor_table_set(int fd, const pp_trie_stack *stack, pprof_labels *labels)
+void pp_fd_table_set(int fd, const pp_trie_stack *stack, pprof_labels *labels)
 {
     slot *s = make_slot(fd);
     if (s == NULL) {
@@ -67,7 +67,7 @@ void pp_descriptor_table_set(int fd, const pp_trie_stack *stack, pprof_labels *l
     __atomic_store_n(&s->stack, stack, __ATOMIC_RELEASE);
 }
 
-void pp_descriptor_table_set_unknown(int fd, const pp_trie_stack *stack)
+void pp_fd_table_set_unknown(int fd, const pp_trie_stack *stack)
 {
     const pp_trie_stack *none = NULL;
     slot *s = make_slot(fd);
@@ -77,9 +77,9 @@ void pp_descriptor_table_set_unknown(int fd, const pp_trie_stack *stack)
     }
 }
 
-void pp_descriptor_table_clear(unsigned first, unsigned last)
+void pp_fd_table_clear(unsigned first, unsigned last)
 {
-    last = last < PP_DESCRIPTORS_MAX ? last : PP_DESCRIPTORS_MAX - 1;
+    last = last < PP_FD_MAX ? last : PP_FD_MAX - 1;
     for (unsigned fd = first; fd <= last; fd++) {
         slot *s = slot_of((int)fd);
         if (s != NULL) {
@@ -90,7 +90,7 @@ void pp_descriptor_table_clear(unsigned first, unsigned last)
     }
 }
 
-const pp_trie_stack *pp_descriptor_table_get(int fd, pprof_labels **labels)
+const pp_trie_stack *pp_fd_table_get(int fd, pprof_labels **labels)
 {
     slot *s = slot_of(fd);
     *labels = NULL;

@@ -19,18 +19,18 @@
 
 #include <stdbool.h>
 
-enum { PP_DESCRIPTORS_MAX = 1 << 24 /* numbers that are known; the kernel's own limit is 2^20 */ };
+enum { PP_FD_MAX = 1 << 24 /* numbers that are known; the kernel's own limit is 2^20 */ };
 
 /* Takes over the reference to `labels` (NULL = none), whether there is memory or not. */
-void pp_descriptor_table_set(int fd, const pp_trie_stack *stack, pprof_labels *labels);
+void pp_fd_table_set(int fd, const pp_trie_stack *stack, pprof_labels *labels);
 
 /* The same without labels, if nothing is known of it. */
-void pp_descriptor_table_set_unknown(int fd, const pp_trie_stack *stack);
+void pp_fd_table_set_unknown(int fd, const pp_trie_stack *stack);
 
 /* From `first` to `last`; nothing is known of them any more. */
-void pp_descriptor_table_clear(unsigned first, unsigned last);
+void pp_fd_table_clear(unsigned first, unsigned last);
 
 /* Its stack, and a reference to its labels in *labels. NULL: nothing is known. */
-const pp_trie_stack *pp_descriptor_table_get(int fd, pprof_labels **labels);
+const pp_trie_stack *pp_fd_table_get(int fd, pprof_labels **labels);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_descriptor_table.c: a descriptor's labels are those of who opened it, and no reference is
+ * test_fd_table.c: a descriptor's labels are those of who opened it, and no reference is
  * lost.
  */
 #include <setjmp.h>
@@ -50,13 +50,13 @@ static void set_up(void)
 
 static void open_as(unsigned number)
 {
-    pp_descriptor_table_set(FD, &stacks[number], pp_labels_ref(&sets[number]));
+    pp_fd_table_set(FD, &stacks[number], pp_labels_ref(&sets[number]));
 }
 
 static void open_and_close(void)
 {
     open_as(0);
-    pp_descriptor_table_clear(FD, FD);
+    pp_fd_table_clear(FD, FD);
 }
 
 static void open_close_open(void)
@@ -73,7 +73,7 @@ static void open_another(void)
 static void look(void)
 {
     pprof_labels *labels = NULL;
-    const pp_trie_stack *stack = pp_descriptor_table_get(FD, &labels);
+    const pp_trie_stack *stack = pp_fd_table_get(FD, &labels);
     if (labels != NULL) {
         MODEL_CHECK(stack != NULL && labels - sets == stack - stacks);
     }
@@ -82,7 +82,7 @@ static void look(void)
 
 static void all_references_come_back(void)
 {
-    pp_descriptor_table_clear(FD, FD);
+    pp_fd_table_clear(FD, FD);
     for (unsigned i = 0; i < SETS; i++) {
         MODEL_CHECK(sets[i].head.refs == 1);
     }

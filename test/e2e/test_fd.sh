@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test_descriptors.sh: the fd profile: every way to open and to close, who did what, and that the calls do
+# test_fd.sh: the fd profile: every way to open and to close, who did what, and that the calls do
 # what libc's own do.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
@@ -16,10 +16,10 @@ run() { # NAME COMMAND...: in a folder of its own
 }
 
 # The same without the library, with it, and with the profile.
-run plain timeout -s KILL 60 "$victims/descriptors"
-run off env LD_PRELOAD="$library" timeout -s KILL 60 "$victims/descriptors"
+run plain timeout -s KILL 60 "$victims/fds"
+run off env LD_PRELOAD="$library" timeout -s KILL 60 "$victims/fds"
 run on timeout -s KILL 60 env LD_PRELOAD="$library" LIBPPROF="fd,file=$work/fd.pb.gz" \
-    "$victims/descriptors"
+    "$victims/fds"
 for way in off on; do
     cmp plain.out $way.out >&2 || fail "it does something else with the library ($way)"
     expect_equal "messages ($way)" "$(cat plain.err)" "$(cat $way.err)"

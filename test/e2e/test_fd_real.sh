@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test_real_descriptors.sh: the fd profiles of programs that do not know of it: as many descriptors as they
+# test_fd_real.sh: the fd profiles of programs that do not know of it: as many descriptors as they
 # have open, and the connections that are open are where they accept.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"

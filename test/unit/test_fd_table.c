@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_descriptor_table.c: a stack and labels for each number; labels are held as long as that, and
+ * test_fd_table.c: a stack and labels for each number; labels are held as long as that, and
  * no longer, also where a handler or another thread is at the same number.
  */
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static uint32_t references(const pprof_labels *labels)
 static const pp_trie_stack *stack_at(int fd)
 {
     pprof_labels *labels = NULL;
-    const pp_trie_stack *stack = pp_descriptor_table_get(fd, &labels);
+    const pp_trie_stack *stack = pp_fd_table_get(fd, &labels);
     pp_labels_unref(labels);
     return stack;
 }
@@ -53,21 +53,21 @@ static void test_set_and_clear(void **state)
     pprof_labels *labels = new_labels();
     pprof_labels *found = NULL;
     assert_null(stack_at(5));
-    pp_descriptor_table_set(5, stack_number(1), pp_labels_ref(labels));
-    assert_ptr_equal(pp_descriptor_table_get(5, &found), stack_number(1));
+    pp_fd_table_set(5, stack_number(1), pp_labels_ref(labels));
+    assert_ptr_equal(pp_fd_table_get(5, &found), stack_number(1));
     assert_ptr_equal(found, labels);
     assert_int_equal(references(labels), 3);
     pp_labels_unref(found);
     /* Another one in its place. */
-    pp_descriptor_table_set(5, stack_number(2), NULL);
+    pp_fd_table_set(5, stack_number(2), NULL);
     assert_int_equal(references(labels), 1);
-    assert_ptr_equal(pp_descriptor_table_get(5, &found), stack_number(2));
+    assert_ptr_equal(pp_fd_table_get(5, &found), stack_number(2));
     assert_null(found);
-    pp_descriptor_table_set(5, stack_number(3), pp_labels_ref(labels));
-    pp_descriptor_table_clear(5, 5);
+    pp_fd_table_set(5, stack_number(3), pp_labels_ref(labels));
+    pp_fd_table_clear(5, 5);
     assert_int_equal(references(labels), 1);
     assert_null(stack_at(5));
-    pp_descriptor_table_clear(5, 5);
+    pp_fd_table_clear(5, 5);
     assert_int_equal(references(labels), 1);
     pp_labels_unref(labels);
 }
@@ -75,48 +75,48 @@ static void test_set_and_clear(void **state)
 static void test_unknown(void **state)
 {
     (void)state;
-    pp_descriptor_table_set_unknown(7, stack_number(1));
-    pp_descriptor_table_set_unknown(7, stack_number(2));
+    pp_fd_table_set_unknown(7, stack_number(1));
+    pp_fd_table_set_unknown(7, stack_number(2));
     assert_ptr_equal(stack_at(7), stack_number(1));
-    pp_descriptor_table_set(7, stack_number(3), NULL);
-    pp_descriptor_table_set_unknown(7, stack_number(2));
+    pp_fd_table_set(7, stack_number(3), NULL);
+    pp_fd_table_set_unknown(7, stack_number(2));
     assert_ptr_equal(stack_at(7), stack_number(3));
-    pp_descriptor_table_clear(7, 7);
+    pp_fd_table_clear(7, 7);
 }
 
 static void test_ranges(void **state)
 {
     (void)state;
-    const int numbers[] = {0, 10, 1023, 1024, 5000, 70000, PP_DESCRIPTORS_MAX - 1};
+    const int numbers[] = {0, 10, 1023, 1024, 5000, 70000, PP_FD_MAX - 1};
     enum { COUNT = sizeof numbers / sizeof *numbers };
     for (unsigned i = 0; i < COUNT; i++) {
-        pp_descriptor_table_set(numbers[i], stack_number(i), NULL);
+        pp_fd_table_set(numbers[i], stack_number(i), NULL);
     }
-    pp_descriptor_table_clear(1023, 5000);
+    pp_fd_table_clear(1023, 5000);
     for (unsigned i = 0; i < COUNT; i++) {
         const pp_trie_stack *expected =
             numbers[i] >= 1023 && numbers[i] <= 5000 ? NULL : stack_number(i);
         assert_ptr_equal(stack_at(numbers[i]), expected);
     }
-    pp_descriptor_table_clear(3, UINT32_MAX);
+    pp_fd_table_clear(3, UINT32_MAX);
     for (unsigned i = 0; i < COUNT; i++) {
         assert_ptr_equal(stack_at(numbers[i]), i == 0 ? stack_number(0) : NULL);
     }
     /* An empty one, and the whole. */
-    pp_descriptor_table_clear(1, 0);
+    pp_fd_table_clear(1, 0);
     assert_ptr_equal(stack_at(0), stack_number(0));
-    pp_descriptor_table_clear(0, UINT32_MAX);
+    pp_fd_table_clear(0, UINT32_MAX);
     assert_null(stack_at(0));
 }
 
 static void test_numbers_that_are_none(void **state)
 {
     (void)state;
-    const int numbers[] = {-1, INT32_MIN, PP_DESCRIPTORS_MAX, INT32_MAX};
+    const int numbers[] = {-1, INT32_MIN, PP_FD_MAX, INT32_MAX};
     for (unsigned i = 0; i < 4; i++) {
         pprof_labels *labels = new_labels();
-        pp_descriptor_table_set(numbers[i], stack_number(1), pp_labels_ref(labels));
-        pp_descriptor_table_set_unknown(numbers[i], stack_number(1));
+        pp_fd_table_set(numbers[i], stack_number(1), pp_labels_ref(labels));
+        pp_fd_table_set_unknown(numbers[i], stack_number(1));
         assert_null(stack_at(numbers[i]));
         assert_int_equal(references(labels), 1);
         pp_labels_unref(labels);
@@ -133,7 +133,7 @@ static void test_no_memory(void **state)
     getrlimit(RLIMIT_AS, &room);
     setrlimit(RLIMIT_AS,
               &(struct rlimit){0, room.rlim_max}); /* bare system calls are refused, too */
-    pp_descriptor_table_set(200000, stack, pp_labels_ref(labels));
+    pp_fd_table_set(200000, stack, pp_labels_ref(labels));
     setrlimit(RLIMIT_AS, &room);
     assert_null(stack_at(200000));
     assert_int_equal(references(labels), 1);
@@ -152,9 +152,9 @@ static void *open_and_close(void *argument)
     const pp_trie_stack *stack = stack_number((uintptr_t)argument);
     for (unsigned i = 0; i < ROUNDS; i++) {
         int fd = (int)(i % NUMBERS);
-        pp_descriptor_table_set(fd, stack, pp_labels_ref(shared));
+        pp_fd_table_set(fd, stack, pp_labels_ref(shared));
         if (i % 3 == 0) {
-            pp_descriptor_table_clear((unsigned)fd, (unsigned)fd);
+            pp_fd_table_clear((unsigned)fd, (unsigned)fd);
         }
     }
     return NULL;
@@ -166,7 +166,7 @@ static void *look(void *argument)
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
         for (int fd = 0; fd < NUMBERS; fd++) {
             pprof_labels *labels = NULL;
-            const pp_trie_stack *stack = pp_descriptor_table_get(fd, &labels);
+            const pp_trie_stack *stack = pp_fd_table_get(fd, &labels);
             assert_true(stack == NULL || stack == stack_number(1) || stack == stack_number(2));
             assert_true(labels == NULL || labels == shared);
             pp_labels_unref(labels);
@@ -190,8 +190,8 @@ static void test_threads(void **state)
     pthread_join(threads[0], NULL);
     /* What two threads did to one number at once may have left labels without a stack. */
     for (int fd = 0; fd < NUMBERS; fd++) {
-        pp_descriptor_table_set(fd, stack_number(1), NULL);
-        pp_descriptor_table_clear((unsigned)fd, (unsigned)fd);
+        pp_fd_table_set(fd, stack_number(1), NULL);
+        pp_fd_table_clear((unsigned)fd, (unsigned)fd);
     }
     assert_int_equal(references(shared), 1);
     pp_labels_unref(shared);
@@ -205,8 +205,8 @@ static void open_in_handler(int signal)
 {
     (void)signal;
     int fd = (int)(handled++ % NUMBERS);
-    pp_descriptor_table_set(fd, stack_number(2), pp_labels_ref(shared));
-    pp_descriptor_table_clear((unsigned)fd, (unsigned)fd);
+    pp_fd_table_set(fd, stack_number(2), pp_labels_ref(shared));
+    pp_fd_table_clear((unsigned)fd, (unsigned)fd);
 }
 
 static void *strike(void *thread)
@@ -232,14 +232,14 @@ static void test_handlers(void **state)
     pthread_create(&striker, NULL, strike, &self);
     for (unsigned i = 0; __atomic_load_n(&handled, __ATOMIC_RELAXED) < 2000; i++) {
         int fd = (int)(i % NUMBERS);
-        pp_descriptor_table_set(fd, stack_number(1), pp_labels_ref(shared));
-        pp_descriptor_table_clear((unsigned)fd, (unsigned)fd);
+        pp_fd_table_set(fd, stack_number(1), pp_labels_ref(shared));
+        pp_fd_table_clear((unsigned)fd, (unsigned)fd);
     }
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
     pthread_join(striker, NULL);
     for (int fd = 0; fd < NUMBERS; fd++) {
-        pp_descriptor_table_set(fd, stack_number(1), NULL);
-        pp_descriptor_table_clear((unsigned)fd, (unsigned)fd);
+        pp_fd_table_set(fd, stack_number(1), NULL);
+        pp_fd_table_clear((unsigned)fd, (unsigned)fd);
     }
     assert_int_equal(references(shared), 1);
     pp_labels_unref(shared);

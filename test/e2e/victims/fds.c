@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.c: opens descriptors in every way there is, and closes some in every way there is.
+ * fds.c: opens descriptors in every way there is, and closes some in every way there is.
  *
  * Prints "FUNCTION LEAF COUNT" for those that stay open, and exits with 1 if a call does not do
  * what libc's own does: results, errno, modes, cancellation.
