@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_control.c: record, snapshot, write.
+ * fd_control.c: switches the recording of descriptors on and off, and writes the fd profile.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the file at the end.
+ * Tested by: e2e.fd, e2e.fd_real
  */
 #include "kinds/fd/fd_control.h"
 
@@ -28,7 +29,8 @@ static void was_open(int fd, void *unused)
     pp_fd_was_open(fd);
 }
 
-/* Recording begins first: what is opened meanwhile is known already when it is found. */
+/* Recording begins before the listing, so that a descriptor that is opened meanwhile is recorded
+ * with its stack, and the listing finds it known. */
 void pp_fd_control_start(void)
 {
     file.wanted = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_control.h: the profile of open descriptors: how it begins, where it goes.
+ * fd_control.h: starts the profile of open descriptors, and writes it.
  *
- * Zone: NORMAL; the writing also serves the fatal-signal writer.
+ * Zone: NORMAL; the fatal-signal writer calls the functions that write, too.
  * Locks: that of end_file.h.
  * Owns: whether it is on, and whether its file is to be written at the end.
  */
@@ -14,28 +14,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Records from now on, and writes a file at the end. */
+/* Begins to record, and has a file written at the end. */
 void pp_fd_control_start(void);
 
+/* Whether openings are recorded. */
 bool pp_fd_control_is_on(void);
 
-/* How many descriptors are open. */
+/* The number of descriptors that the program has open. */
 size_t pp_fd_control_count(void);
 
-/* As pprof_profile_write(). */
+/* Writes the profile now; arguments and errors are those of pprof_profile_write(). */
 int pp_fd_control_write(pprof_writer writer, int debug);
 
-/* Writes the file, if it is to be written and has not been. `fatal`: see cpu_control.h. */
+/* Writes the file of the end, if it is wanted and not written yet. `fatal`: see cpu_control.h. */
 void pp_fd_control_end(bool fatal);
 
-/* The program confines itself: as the end, and nothing is recorded any more. True if a file was
- * written. */
+/* Does what the end does, and stops recording, because the program confines itself. True if the
+ * file was wanted. */
 bool pp_fd_control_confine(void);
 
-/* Writes what the file would be now; at the end it is written again. */
+/* Writes the file as it would be now. The end writes it again. */
 void pp_fd_control_write_so_far(void);
 
-/* In the child of fork. `keep_file`: it writes one of its own. */
+/* Is called in the child of fork. `keep_file`: the child writes a file of its own. */
 void pp_fd_control_after_fork(bool keep_file);
 
 #endif

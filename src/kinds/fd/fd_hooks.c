@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_hooks.c: open(), socket(), close() and their like, for the fd profile.
+ * fd_hooks.c: the slow path of the hooks of open(), socket(), close() and other functions that open
+ * or close descriptors, for the fd profile.
  *
- * Each real function is looked up when it is first called, and the rest when the first thread is
- * about to be created: a search at load would grow with the number of libraries, but where there
- * are threads, a signal handler, the child of fork or whom a library's constructor waits for may
- * not need the loader's lock. The call that comes from within that search (the loader wants memory
- * of an allocator that opens a file) is made as a bare system call.
+ * A hook looks its real function up at the first call, and all hooks do so when the program is
+ * about to create its first thread. A search at load would take longer the more libraries there
+ * are. With threads, a signal handler, the child of fork and a thread that a library's constructor
+ * waits for must not need the loader's lock. The loader may want memory during the search, from an
+ * allocator that opens a file: the hook makes such a call as a bare system call.
  *
- * What is closed is taken out of the table before the real function runs: behind it another thread
- * may have the number already. If it fails, there was nothing to close (EBADF), or it is closed all
- * the same (EINTR, EIO).
+ * A closing hook clears the table's slot before it calls the real function, since after that call
+ * another thread may have the number already. A close that fails has nothing to close (EBADF), or
+ * closes in spite of its error (EINTR, EIO).
  *
- * A child of vfork has descriptors of its own, but our memory: its calls are not recorded.
+ * A child of vfork has descriptors of its own, but the parent's memory: hooks do not record there.
  *
- * Zone: HOOK. errno is the real function's, and so are cancellation points: nothing is held when it is
- *       called.
+ * Zone: HOOK. errno and cancellation points are the real function's: a hook holds nothing while it
+ *       calls that.
  * Locks: none here; the loader's own.
  * Owns: the hooks.
+ * Tested by: e2e.fd
  */
 #include "kinds/fd/fd_hooks.h"
 
@@ -46,7 +48,7 @@
     extern pp_fd_function pp_fd_slow_##symbol;
 PP_FD_LIST(DECLARE_CODE)
 
-/* Read and written by the entries beside this file. */
+/* The entries (arch/) read the hooks. */
 #define DEFINE_HOOK(symbol, shape_name, call_name)                                                 \
     __attribute__((visibility("hidden"))) pp_fd_hook pp_fd_hook_##symbol = {                       \
         .target = pp_fd_slow_##symbol,                                                             \
@@ -71,7 +73,8 @@ static PP_TLS bool resolving;
 
 /* ---- the real functions ---- */
 
-/* Again, if another thread has changed what is wanted meanwhile: it may have aimed before us. */
+/* Sets the target, and does so again if another thread has changed `records` meanwhile: that thread
+ * may have set this target earlier. */
 static void aim(pp_fd_hook *hook)
 {
     bool on = false;
@@ -89,7 +92,7 @@ static pp_fd_function *resolve(pp_fd_hook *hook)
     }
     int saved_errno = errno;
     pp_signal_mask old = 0;
-    pp_signals_block(&old); /* who jumped out of the loader would leave it locked */
+    pp_signals_block(&old); /* a handler that jumped out of the loader would leave it locked */
     resolving = true;
     real = (pp_fd_function *)pp_real_find(hook->name);
     resolving = false;
@@ -141,7 +144,7 @@ static void opened_two(const pp_fd_call *call, const int *pair)
     opened(call, pair[1]);
 }
 
-/* Other processes send descriptors, too. */
+/* Records the descriptors that another process, or this one, has sent. */
 static void opened_by_message(const pp_fd_call *call, struct msghdr *message)
 {
     struct cmsghdr *part = message->msg_control != NULL ? CMSG_FIRSTHDR(message) : NULL;
@@ -263,7 +266,7 @@ static void before(const pp_fd_call *call)
     }
 }
 
-/* ---- all of them ---- */
+/* ---- every call ---- */
 
 long pp_fd_slow(const pp_fd_call *call);
 
@@ -297,7 +300,7 @@ void pp_fd_hooks_record(bool on)
     }
 }
 
-/* From the first thread on none of the hooks needs the loader. */
+/* After this, no hook needs the loader. */
 static void prepare_for_threads(void)
 {
     for (size_t i = 0; i < HOOKS; i++) {

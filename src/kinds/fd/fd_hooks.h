@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_hooks.h: the hooks of what opens and closes descriptors.
+ * fd_hooks.h: the hooks of the functions that open and close descriptors.
  *
- *   program -> entry (arch/) -> target -> real function                       nothing is recorded
+ *   program -> entry (arch/) -> target -> real function                     nothing is recorded
  *                                      -> pp_fd_slow -> real function, and record
  *
  * Zone: HOOK.
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a hooked function opens and closes (arch/fd_list.h). */
+/* Which descriptors a hooked function opens and closes; arch/fd_list.h explains each. */
 typedef enum pp_fd_shape {
     PP_FD_OPEN,
     PP_FD_STREAM,
@@ -36,21 +36,21 @@ typedef enum pp_fd_shape {
     PP_FD_ABOVE
 } pp_fd_shape;
 
-/* No hooked function has more arguments, and those that have fewer do not look at the rest. */
+/* No hooked function has more arguments than these; one with fewer ignores the rest. */
 typedef long pp_fd_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
-/* The second member is known to the entries. */
+/* The entries know the offset of the second member. */
 typedef struct pp_fd_hook {
     pp_fd_function *real;   /* NULL: not resolved yet */
-    pp_fd_function *target; /* where the entry goes */
+    pp_fd_function *target; /* where the entry jumps to */
     pp_fd_function *slow;
-    pp_fd_function *entry; /* what the program calls: the leaf of the stacks */
+    pp_fd_function *entry; /* the function that the program calls: the leaf of the stacks */
     const char *name;
     pp_fd_shape shape;
     int call; /* the system call that does the same, or -1 */
 } pp_fd_hook;
 
-/* What the entry has put on the stack. */
+/* A call of a hooked function, as the entry has put it on the stack. */
 typedef struct pp_fd_call {
     uintptr_t argument[6];
     pp_fd_hook *hook;
@@ -58,9 +58,10 @@ typedef struct pp_fd_call {
     uintptr_t return_address;
 } pp_fd_call;
 
-/* Whether hooks record, in all threads from now on. */
+/* Makes the hooks of all threads record, or stop recording, from now on. */
 void pp_fd_hooks_record(bool on);
 
+/* Resolves the hooks before the first thread begins. */
 extern const pp_sampler pp_fd_sampler;
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_hooks_static.c: stands in for fd_hooks.c in a fully static program: nothing is
- * hooked, since fopen and its like have no other name in libc.a. The fd profile shows what is open,
- * and nobody who opened it.
+ * fd_hooks_static.c: replaces fd_hooks.c in a fully static program.
+ *
+ * There are no hooks in such a program, since fopen and others have no second name in libc.a. The
+ * fd profile shows which descriptors are open, and not who opened them.
  *
  * Zone: HOOK.
  */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_kind.c: the kind "fd".
+ * fd_kind.c: the kind "fd", whose profile shows the open descriptors by the stack that opened each.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: whether it is asked for.
+ * Owns: whether the program or its user wants the file.
+ * Tested by: e2e.fd, unit.options
  */
 #include "kinds/fd/fd_control.h"
 #include "kinds/fd/fd_hooks.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_opened.c: walks and records.
+ * fd_opened.c: walks the stack of a thread that opens a descriptor, and records it.
  *
  * Zone: HOOK.
- * Owns: the functions that stand for stacks that are not known.
+ * Owns: the pseudo-frames of descriptors whose stack is not known.
+ * Tested by: e2e.fd
  */
 #include "kinds/fd/fd_opened.h"
 
@@ -14,7 +15,7 @@
 
 #include <errno.h>
 
-enum { DEPTH = 128 /* frames, the hooked function included; as many as a record has */ };
+enum { DEPTH = 128 /* frames, with that of the hooked function; as many as a record has */ };
 
 PP_PSEUDO_FRAME(pprof_unseen_descriptor)
 
@@ -22,7 +23,7 @@ PP_PSEUDO_FRAME(pprof_earlier_descriptor)
 
 static const pp_trie_stack *stack_of(void (*function)(void))
 {
-    uintptr_t pc = (uintptr_t)function + 1; /* as if it had called something (profile/model.h) */
+    uintptr_t pc = (uintptr_t)function + 1; /* like a return address (profile/model.h) */
     return pp_stack_trie_find(&pc, 1, pp_stack_hash(&pc, 1));
 }
 

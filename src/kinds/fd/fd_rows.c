@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_rows.c: /proc/self/fd, and the table.
+ * fd_rows.c: joins the list of open descriptors (sys/open_descriptors.h) with the table of stacks.
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: e2e.fd, e2e.fd_real
  */
 #include "kinds/fd/fd_rows.h"
 
@@ -15,7 +16,7 @@
 
 enum { FIRST_ROWS = 64 };
 
-/* ---- what is open ---- */
+/* ---- open descriptors ---- */
 
 typedef struct each {
     pp_descriptor_visit *visit;
@@ -55,7 +56,7 @@ typedef struct collection {
     bool failed;
 } collection;
 
-/* What was there stays behind in the arena. */
+/* Doubles the list. The arena keeps the old one until it is released. */
 static bool grow(collection *c)
 {
     size_t capacity = c->capacity == 0 ? FIRST_ROWS : 2 * c->capacity;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_rows.h: a snapshot of the descriptors that are open, and of who opened them.
+ * fd_rows.h: a snapshot of the descriptors that are open, and of the stacks that opened them.
  *
- * The kernel says what is open (/proc/self/fd), the table by whom: what is closed and still in the
- * table was closed past the hooks and is dropped; what is open and not there was opened past them
- * and is shown as pprof_unseen_descriptor. What the library has open itself is left out.
+ * The kernel says which descriptors are open (/proc/self/fd), and the table which stack opened
+ * each. A descriptor that is in the table but not open was closed past the hooks; the snapshot
+ * omits it. A descriptor that is open but not in the table was opened past the hooks; the snapshot
+ * shows it as pprof_unseen_descriptor. It omits the descriptors that the library has open itself.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -14,14 +15,14 @@
 #include "profile/value_rows.h"
 #include "sys/open_descriptors.h"
 
-/* One row for each descriptor, in the order of the numbers that the kernel has them in. 0 or
- * -ENOMEM. To be released by pp_value_rows_release(), after an error too. */
+/* Fills `rows` with one row for each descriptor, in the kernel's order. 0 or -ENOMEM. The caller
+ * calls pp_value_rows_release(), also after an error. */
 int pp_fd_rows_read(pp_arena *arena, pp_value_rows *rows);
 
-/* How many rows that would be. */
+/* The number of rows that a snapshot would have now. */
 size_t pp_fd_rows_count(void);
 
-/* Calls back for what is open now, what the library has open itself apart. */
+/* Calls `visit` for each descriptor that is open now, except the library's own. */
 void pp_fd_each(pp_descriptor_visit *visit, void *context);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fd_table.c: an array in pieces.
+ * fd_table.c: implements the table as an array in pieces.
  *
- * A slot has labels only while it has a stack: those of before are taken out first, new ones put in
- * before it. Who reads looks at the stack again when it has the labels.
+ * A slot has labels only while it has a stack. A writer removes the old stack, then the old labels,
+ * and stores the new labels, then the new stack. A reader reads the stack again after it has the
+ * labels.
  *
  * Zone: SIGNAL.
  * Owns: the pieces.
