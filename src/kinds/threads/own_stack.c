@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_stack.c: our own frames are told by the functions that they are in, or by the module.
+ * own_stack.c: walks the calling thread's stack, and removes libpprof's frames from it.
+ *
+ * The frames up to the public function that the program called are recognized by that function.
+ * Others are recognized by the code that they are in (unwind/own_frames.h).
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: e2e.thread_profile, e2e.tail_calls
  */
 #include "kinds/threads/own_stack.h"
 
@@ -16,7 +20,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { OWN_FRAMES = 12 /* between the program and here, at most */ };
+enum { OWN_FRAMES = 12 /* at most so many are between the program's frame and this file's */ };
 
 static bool is_entry(uintptr_t function)
 {

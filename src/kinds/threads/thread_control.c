@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_control.c: snapshot, rows, writer.
+ * thread_control.c: takes a snapshot of all threads, and writes it in the form that was asked for.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: what the header says; the pseudo-frames of threads whose creation nobody saw.
+ * Owns: the file at the end; the pseudo-frames of threads whose creation no hook saw.
+ * Tested by: e2e.thread_profile, e2e.text_forms
  */
 #include "kinds/threads/thread_control.h"
 
@@ -33,6 +34,7 @@ PP_PSEUDO_FRAME(pprof_unseen_creation)
 
 /* ---- snapshots ---- */
 
+/* Whether other threads may be looked at. */
 static bool may_look(void)
 {
     if (interrupted != NULL) {
@@ -132,7 +134,7 @@ static int write_dump(const pp_threads *threads, size_t count, pp_arena *arena, 
                                     .depth = row->depth,
                                     .creator = row->creator};
         if (creation != NULL && creation->depth > 1) {
-            texts[i].creation = &creation->pc[1]; /* behind pthread_create */
+            texts[i].creation = &creation->pc[1]; /* the caller of pthread_create */
         }
     }
     return error == 0 ? pp_thread_text_encode(&profile, texts, count, arena, writer) : error;
@@ -173,7 +175,7 @@ static pp_end_file file = {"thread", write_file, false};
 
 void pp_thread_control_start(void)
 {
-    may_look(); /* a sandbox that comes later does not let us find out */
+    may_look(); /* probes now, since a later sandbox may forbid the probe */
     file.wanted = true;
 }
 

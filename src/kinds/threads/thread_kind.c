@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_kind.c: the kind "thread", with the profile of what created the threads.
+ * thread_kind.c: the kind "thread": the profile of all threads' stacks, and the profile of the
+ * stacks that created the threads.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: whether it is asked for.
+ * Owns: whether the program or its user wants the file.
+ * Tested by: e2e.thread_profile, unit.options
  */
 #include "host/dispositions.h"
 #include "host/kind.h"
@@ -55,7 +57,7 @@ static int write_goroutine(pprof_writer writer, int debug)
 
 static const pp_word words[] = {{"thread", take_thread, "thread, without a value"}, {.name = NULL}};
 
-/* "goroutine" is for those who know no other name. */
+/* "goroutine" is for readers that know only Go's name. */
 static pprof_profile profiles[] = {
     {.name = "thread", .count = pp_thread_control_count, .write = write_thread},
     {.name = "threadcreate",

@@ -4,6 +4,7 @@
  * [runtime.GoroutineProfile, ThreadCreateProfile, Stack].
  *
  * Zone: NORMAL.
+ * Tested by: e2e.thread_profile, e2e.tail_calls
  */
 #include "pprof.h"
 
@@ -40,7 +41,7 @@ static void fill_record(pprof_thread_record *record, const pp_thread_row *row, b
     }
 }
 
-/* A look at how many there are is cheap; their stacks are taken only if there may be room. */
+/* Counts the threads first, which is cheap. Their stacks are walked only if the records may fit. */
 static bool read_records(bool creation, pprof_thread_record *records, size_t capacity, size_t *n)
 {
     pp_arena arena = PP_ARENA_INIT;
@@ -90,7 +91,7 @@ bool pprof_threadcreate_profile(pprof_thread_record *records, size_t capacity, s
 void pprof_thread_records_release(pprof_thread_record *records, size_t n)
 {
     for (size_t i = 0; records != NULL && i < n; i++) {
-        /* What a program may only look at is a reference of ours. */
+        /* The record's pointer is const for the program; it is a reference of fill_record(). */
         pp_labels_unref((pprof_labels *)(uintptr_t)records[i].labels);
         records[i].labels = NULL;
     }
@@ -103,7 +104,7 @@ typedef struct room {
     size_t capacity, used;
 } room;
 
-/* What does not fit is cut off, and nothing is asked for any more. */
+/* Copies what fits. The error ends the writing once something does not fit. */
 static int write_to_room(void *ctx, const void *data, size_t length)
 {
     room *r = ctx;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_text.c: names of all addresses first, then thread after thread (layout in the header).
+ * thread_text.c: finds the names of all addresses, then writes thread after thread (the header has
+ * the layout).
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no locks).
+ * Tested by: e2e.thread_profile, e2e.first_thread_ends
  */
 #include "kinds/threads/thread_text.h"
 
@@ -51,8 +53,8 @@ static void write_place(dump *d, const pp_line *line)
     pp_text_stream_unsigned(&d->out, line->line);
 }
 
-/* The functions that were inlined there, which have no code of their own that the address could be
- * an offset in. */
+/* Writes the functions that were inlined at the location. They have no offset, since they have no
+ * code of their own. */
 static void write_inlined(dump *d, uint32_t id, const char *after)
 {
     const pp_lines *lines = &d->names.lines[id - 1];
@@ -64,7 +66,7 @@ static void write_inlined(dump *d, uint32_t id, const char *after)
     }
 }
 
-/* The line of a function, and where the return address lies in it. */
+/* Writes a function, its source line or module, and the offset of the return address in it. */
 static void write_function(dump *d, const char *before, uintptr_t pc, const char *after, int thread)
 {
     uint32_t id = pp_location_table_id(&d->locations, pc - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_text.h: the stacks of all threads in full, as Go prints them when a program crashes
+ * thread_text.h: writes the stacks of all threads in full, as Go prints them when a program crashes
  * [runtime.Stack, runtime/pprof goroutine debug=2].
  *
  *   thread 4711 "worker" [epoll_wait]:
@@ -11,8 +11,8 @@
  *   created by start_workers in thread 4700
  *           /usr/bin/program +0x3f
  *
- * Offsets are from the function's entry to the return address; where the function is unknown its
- * address stands for it, and the offset is that in the file.
+ * An offset is from the function's entry to the return address. Where the function is not known,
+ * the text has the return address in the place of its name, and the offset within the file.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -33,11 +33,12 @@ typedef struct pp_thread_text {
     const char *state;
     const uintptr_t *pc; /* return-like, leaf-most first */
     uint32_t depth;
-    const uintptr_t *creation; /* the frame that created it; NULL = not known */
-    int creator;               /* 0 = not known */
+    const uintptr_t *creation; /* the frame that created the thread; NULL = not known */
+    int creator;               /* the thread that did; 0 = not known */
 } pp_thread_text;
 
-/* `profile` has mappings and how to name addresses. 0, -ENOMEM or the writer's first error. */
+/* `profile` has the mappings, and whether to name addresses. 0, -ENOMEM or the writer's first
+ * error. */
 int pp_thread_text_encode(const pp_profile *profile, const pp_thread_text *threads, size_t count,
                           pp_arena *arena, pprof_writer writer);
 
