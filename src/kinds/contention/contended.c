@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * contended.c: lists of objects that are waited for, and charges.
+ * contended.c: keeps the lists of contended objects, and the charges.
  *
  * Zone: HOOK.
- * Locks: one a list.
- * Owns: all of it.
+ * Locks: one for each list.
+ * Owns: lists, records and charges.
  */
 #include "kinds/contention/contended.h"
 
@@ -20,7 +20,7 @@
 enum {
     LISTS = 1024,
     RECORD_WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD,
-    /* One for each record, and one for each thread that is about to record its stack. */
+    /* One for each record, and one for each releasing thread whose stack is not recorded yet. */
     CHARGES = 2 * PP_CONTENDED_MAX,
     CHARGE_WORDS = CHARGES / PP_SLOTS_A_WORD,
     SPINS = 100,
@@ -30,7 +30,7 @@ enum {
 struct pp_charge {
     uint32_t refs;
     uint64_t scale;
-    uint64_t extra_ns, ended; /* by waiters that came before the entry was known */
+    uint64_t extra_ns, ended; /* added by waiters before the entry was known */
     pp_stack_entry *entry;
     pp_label_cell *cell; /* in use; written before the entry */
 };
@@ -40,15 +40,16 @@ struct pp_contended {
     uintptr_t object;
     uint64_t serial; /* of this use of the record, within the list */
     uint32_t waiters;
-    bool chosen;        /* the last release was */
+    bool chosen;        /* the last release is one that is charged */
     uint64_t since_sum; /* of all waiters, modulo 2^64 */
     uint64_t releases, released_ns;
-    pp_charge *charge; /* of who released last */
+    pp_charge *charge; /* of the holder that released last */
 };
 
 typedef struct list {
-    uintptr_t owner; /* thread pointer of who works on it, + 1 = it never came back; 0 = nobody */
-    uintptr_t sp, outer; /* the owner's; 0 = not written yet; and what `inside` was before */
+    uintptr_t owner; /* the owning thread's pointer, + 1 = it never came back; 0 = no owner */
+    uintptr_t sp;    /* the owner's stack pointer; 0 = not written yet */
+    uintptr_t outer; /* the owner's `inside` before it entered */
     pp_contended *first;
     uint64_t serials;
 } __attribute__((aligned(64))) list;
@@ -62,7 +63,8 @@ static pp_charge charges[CHARGES];
 static uint64_t charges_taken[CHARGE_WORDS];
 static uint64_t uncharged;
 
-/* The stack pointer of the thread's innermost user of a list, or of the one that was. */
+/* The stack pointer of the thread's innermost function that uses a list, or that a jump left while
+ * it did. */
 static PP_TLS uintptr_t inside;
 
 /* ---- charges ---- */
@@ -91,7 +93,7 @@ static void add_to_entry(const pp_charge *charge, pp_stack_entry *entry, uint64_
     }
 }
 
-/* A wait is over: what was left of it, and whether a release has ended it. */
+/* Adds the rest of a wait that is over, and 1 if a release has ended the wait. */
 static void add_to_charge(pp_charge *charge, bool ended, uint64_t ns)
 {
     pp_stack_entry *entry = __atomic_load_n(&charge->entry, __ATOMIC_ACQUIRE);
@@ -140,7 +142,7 @@ static bool change_owner(list *l, uintptr_t *owner, uintptr_t to)
                                        __ATOMIC_RELAXED);
 }
 
-/* In the program's order as this thread's handlers see it. */
+/* Stores `sp` in the program's order, as handlers on this thread see it. */
 static void note_sp(uintptr_t *place, uintptr_t sp)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -154,13 +156,13 @@ static bool try_enter(list *l, uintptr_t self, uintptr_t *owner)
     return change_owner(l, owner, self);
 }
 
-/* The head is looked at from outside. */
+/* Stores a list's link. Threads that do not own the list read its head. */
 static void set_next(pp_contended **next, pp_contended *record)
 {
     __atomic_store_n(next, record, __ATOMIC_RELAXED);
 }
 
-/* Its records are no longer right. */
+/* Removes all records of a list, because they are no longer right. */
 PP_COLD_PATH static void empty(list *l)
 {
     while (l->first != NULL) {
@@ -172,15 +174,15 @@ PP_COLD_PATH static void empty(list *l)
     }
 }
 
-/* Somebody is in there, or lost. If it is the calling thread, which a handler has made jump out of
- * there, then the list is its own again. */
+/* Enters a list that has an owner, or a lost one, if that owner is the calling thread: a handler
+ * has made the thread jump out of the list, so the list is the thread's again. */
 PP_COLD_PATH static bool enter_again(list *l, uintptr_t self, uintptr_t owner, uintptr_t sp)
 {
     if ((owner & ~is_lost) != self) {
         return false;
     }
     if (l->sp == 0) {
-        note_sp(&l->sp, inside); /* it had got no further */
+        note_sp(&l->sp, inside); /* the jump came before enter() wrote it */
     }
     if (!pp_frame_was_left(l->sp, sp) || !change_owner(l, &owner, self)) {
         return false;
@@ -194,7 +196,7 @@ static bool is_hopeless(uintptr_t owner, uintptr_t self)
     return owner == self || (owner & is_lost) != 0;
 }
 
-/* Whoever is in there was interrupted, or has lost its processor. */
+/* Waits for an owner that was interrupted, or has lost its processor. */
 PP_COLD_PATH static bool enter_patiently(list *l, uintptr_t self, uintptr_t sp)
 {
     uintptr_t owner = 0;
@@ -227,7 +229,7 @@ static bool enter_soon(list *l, uintptr_t self, uintptr_t sp)
     return enter_patiently(l, self, sp);
 }
 
-/* `sp` is that of whoever will leave. */
+/* `sp` is the stack pointer of the function that will leave the list. */
 static bool enter(list *l, uintptr_t sp)
 {
     uintptr_t outer = inside;
@@ -241,7 +243,8 @@ static bool enter(list *l, uintptr_t sp)
     return true;
 }
 
-/* It was believed lost, and others have come and gone without. */
+/* Empties a list whose owner, the caller, was believed lost: others have waited and released
+ * without a record meanwhile. */
 PP_COLD_PATH static void begin_anew(list *l)
 {
     empty(l);
@@ -281,8 +284,8 @@ static pp_contended *add_record(list *l, uintptr_t object)
     return record;
 }
 
-/* It is not there any more if a handler that interrupted us has forked: this is the child, whose
- * lists were emptied. */
+/* Removes a record, unless it is gone: if a handler that interrupted this function has forked, this
+ * is the child, whose lists were emptied. */
 static void remove_record(list *l, pp_contended *record)
 {
     pp_contended **at = &l->first;
@@ -337,7 +340,7 @@ static bool is_same(const pp_place *place)
     return place->at->object == place->object && place->at->serial == place->serial;
 }
 
-/* Returns the charge that the record held, if it is the last one to go. */
+/* Takes a waiter out of its record. The last one removes the record, and returns its charge. */
 static pp_charge *go(list *l, const pp_place *place, bool got_it, uint64_t now_ns,
                      uint64_t *unseen_ns)
 {
@@ -418,7 +421,8 @@ uint64_t pp_contended_uncharged(void)
     return __atomic_load_n(&uncharged, __ATOMIC_RELAXED);
 }
 
-/* A charge that is dropped after all, by a handler's return, must not be given twice. */
+/* Empties everything. A charge keeps 0 references, so that code that a handler interrupted, and
+ * that drops the charge when the handler returns in the child, does not give it back twice. */
 void pp_contended_after_fork_in_child(void)
 {
     for (size_t i = 0; (i = pp_slot_next(charges_taken, CHARGE_WORDS, i)) < CHARGES; i++) {

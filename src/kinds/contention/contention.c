@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention.c: what is recorded of waits and releases, and at what rates.
+ * contention.c: records waits and releases at the rates of the block and mutex profiles.
  *
  * Zone: HOOK.
- * Owns: all of it.
+ * Owns: rates, tables and facts, as the header says.
  */
 #include "kinds/contention/contention.h"
 
@@ -20,7 +20,7 @@
 enum {
     HOT = 200,              /* passes without a wait until a hash has cooled down */
     WALK_EARLY_NS = 10000,  /* see find_stack_early() */
-    DEPTH = 128,            /* frames, the hooked function included; as many as a record has */
+    DEPTH = 128,            /* frames, with that of the hooked function; as many as a record has */
     TABLE_BYTES = 64 << 20, /* at most; it grows from 1 MiB as it fills */
     TABLE_SHARE = 20        /* one part in so many of a limited address space */
 };
@@ -56,7 +56,8 @@ static pp_stack_entry *add(pp_stack_counts *table, const uintptr_t *pcs, uint32_
     return entry;
 }
 
-/* The part that the calling thread's labels have of it; the cell is in use. */
+/* Adds to the part of the entry under the calling thread's labels. Returns the cell, in use; NULL:
+ * there are no labels, or there is no entry or cell. */
 static pp_label_cell *add_labels(pp_label_cells **table, const pp_stack_entry *entry,
                                  uint64_t weight, uint64_t count, uint64_t amount)
 {
@@ -73,7 +74,7 @@ static pp_label_cell *add_labels(pp_label_cells **table, const pp_stack_entry *e
 static void walk_from(const pp_caller *caller, pp_scratch *scratch, bool from_outside)
 {
     pp_walk *walk = &scratch->walk;
-    scratch->pcs[0] = caller->leaf + 1; /* as if it had called something (profile/model.h) */
+    scratch->pcs[0] = caller->leaf + 1; /* like a return address (profile/model.h) */
     *walk = (pp_walk){.pcs = scratch->pcs + 1,
                       .space = &scratch->space,
                       .capacity = DEPTH - 1,
@@ -82,7 +83,7 @@ static void walk_from(const pp_caller *caller, pp_scratch *scratch, bool from_ou
     pp_walk_from_caller(caller, walk);
 }
 
-/* Of the caller's stack, counted `count` times; NULL if that cannot be. */
+/* Finds the entry of the caller's stack, and adds `count` to it; NULL: no scratch, no room. */
 static pp_stack_entry *find_stack(pp_stack_counts *table, const pp_caller *caller, uint64_t count)
 {
     pp_scratch *scratch = pp_scratch_take_at(caller->sp);
@@ -113,8 +114,8 @@ static void count_lost_wait(void)
     __atomic_add_fetch(&facts.lost_waits, 1, __ATOMIC_RELAXED);
 }
 
-/* The seed's rule: a wait shorter than the rate is recorded as one of the rate, with the
- * probability wait / rate, and counts for as many as it stands for. */
+/* Go's rule (runtime/mprof.go): a wait that is shorter than the rate is recorded with the
+ * probability wait / rate, with the rate as its time, and counts for rate / wait events. */
 static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
 {
     uint64_t rate = (uint64_t)__atomic_load_n(&block_rate, __ATOMIC_RELAXED);
@@ -137,10 +138,10 @@ static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
 }
 
 /*
- * Who has waited for a lock has it, and would walk its stack while others wait for it. So it does
- * that before it waits, when there is nothing better to do; not where most waits are not recorded.
- * Also before it is listed: until it sleeps the lock word says nothing of it, and a holder that
- * released the lock meanwhile would not look for it.
+ * Walks the waiter's stack before the wait. After the wait the thread has the lock, and would walk
+ * while others wait for it. At a high rate most waits are not recorded: then there is no early
+ * walk. It comes before the waiter is listed: until the thread sleeps, the lock's word does not
+ * show a waiter, and a holder that released the lock during the walk would not look for one.
  */
 static void find_stack_early(pp_waiter *waiter)
 {
@@ -187,7 +188,7 @@ static void end_wait(pp_wait wait, end how)
         return;
     }
     if (__atomic_load_n(&waiter->serial, __ATOMIC_RELAXED) != wait.serial) {
-        count_lost_wait(); /* forgotten, or of the process that forked this one */
+        count_lost_wait(); /* the wait was forgotten, or is one of the parent process */
         return;
     }
     int saved_errno = errno;
@@ -251,7 +252,7 @@ bool pp_release_begin(uintptr_t object, pp_release *release)
            chosen;
 }
 
-/* Values are scaled when they are recorded: whoever reads them may want to know by what. */
+/* Remembers the fraction by which values are scaled when they are recorded, for the comments. */
 static void note_fraction(uint64_t fraction)
 {
     for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS; i++) {
@@ -267,7 +268,7 @@ static void note_fraction(uint64_t fraction)
     __atomic_store_n(&facts.more_fractions, true, __ATOMIC_RELAXED);
 }
 
-/* The waits that it ends count when they have ended (contended.c). */
+/* The release adds 0 to the count: the waits that it ends count when they end (contended.c). */
 void pp_release_record(const pp_release *release, const pp_caller *caller)
 {
     int saved_errno = errno;
@@ -295,7 +296,7 @@ int64_t pp_contention_mutex_fraction(void)
     return __atomic_load_n(&mutex_fraction, __ATOMIC_RELAXED);
 }
 
-/* Made once, kept for ever: a hook may be about to write to it. */
+/* Makes the table once. It is never freed, since a hook may be about to write to it. */
 static bool have_table(pp_stack_counts **table)
 {
     if (__atomic_load_n(table, __ATOMIC_ACQUIRE) != NULL) {
@@ -357,8 +358,8 @@ typedef struct waiting {
     void *context;
 } waiting;
 
-/* Its frames stay where they are as long as it waits, and so do its labels: the reference was to
- * them, if it waits still. */
+/* The waiter's frames and labels stay as they are as long as it waits. If it still waits after the
+ * walk, then the walk has read its frames, and the reference is to its labels. */
 static void visit_waiting(const pp_waiter *copy, const pp_waiter *waiter, void *context)
 {
     const waiting *w = context;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention.h: who waits for whom: the samplers of the block and mutex profiles.
+ * contention.h: records which thread waits for which: the samplers of the block and mutex profiles.
  *
- * The block profile shows where threads wait and for how long, the mutex profile which holder made
- * them wait. A thread that finds something taken puts itself on a list before it goes to sleep; who
- * releases it looks at the list before.
+ * The block profile shows where threads wait, and for how long. The mutex profile shows which
+ * holder made them wait. A thread that finds an object taken puts itself on a list before it
+ * sleeps. A holder reads the list before it releases the object.
  *
  *   waiter   ..lock..[ begin .................................. got it, end ]
  *                    since                                  |rest|
- *   holder           .......[looks: sums the waits][releases][walks its stack, records]
+ *   holder           .......[sums the waits][releases][walks its stack, records]
  *
- * Each nanosecond of a wait is charged once: up to a release to the one that releases (all waiters'
- * clocks start again there), and what remains after the last release, the waking up, to that same
- * holder (contended.h). Holders' delays and lock waits are thereby the same sum. A contention is a
- * wait that has ended, and counts for the release that it ended with. A waiter that met no holder
- * (it came between a holder's look and its release) charges pprof_unseen_holder().
+ * Each nanosecond of a wait is charged once. A release is charged for the time up to it, and all
+ * waiters' clocks start again there. The last release is also charged for the rest, the time of
+ * waking up (contended.h). So the delays of all holders and the waits for all locks have the same
+ * sum. A contention is a wait that has ended, and counts for the release that ended it. A waiter
+ * that joined the list after the holder had read it, and before the release, meets no holder: it
+ * charges pprof_unseen_holder().
  *
  * [runtime/mprof: blockevent, mutexevent, saveblockevent]
  *
@@ -36,7 +37,8 @@
 
 /* ---- read by the entry stubs (arch/) ---- */
 
-/* Not 0: something with this hash was found taken lately, look twice (see pp_contention_cool). */
+/* Not 0: an object with this hash was found taken lately, so the stub calls the slow path
+ * (pp_contention_cool()). */
 extern uint8_t pp_contention_hot[PP_CONTENTION_HASHES];
 
 /* ---- waiting ---- */
@@ -48,92 +50,93 @@ typedef struct pp_wait {
 } pp_wait;
 
 typedef enum pp_wait_for {
-    PP_WAIT_FOR_LOCK,  /* another thread holds it and will release it through pp_release_begin() */
-    PP_WAIT_FOR_UNIT,  /* of a semaphore: nobody is known to hold it, but others may want it next */
-    PP_WAIT_FOR_EVENT, /* others have nothing to wait for when it is over */
+    PP_WAIT_FOR_LOCK,  /* another thread holds it, and will call pp_release_begin() for it */
+    PP_WAIT_FOR_UNIT,  /* of a semaphore: it has no known holder, but others may wait for it next */
+    PP_WAIT_FOR_EVENT, /* no other thread waits because of this one once the wait is over */
 } pp_wait_for;
 
 /* The calling thread is about to wait for `object`. */
 pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_caller *caller);
 
-/* It has it. */
+/* The wait is over, and the thread has what it waited for. */
 void pp_wait_end(pp_wait wait);
 
-/* It has waited, and goes without: the time is up, or it is refused. No release has ended this
- * wait. */
+/* The wait is over, and the thread does not have what it waited for: the time was up, or the call
+ * was refused. No release has ended this wait. */
 void pp_wait_give_up(pp_wait wait);
 
-/* It did not have to wait after all: no event. */
+/* The thread did not have to wait: there was no event. */
 void pp_wait_cancel(pp_wait wait);
 
-/* The thread is being unwound, and comes by the frame of a wait: the innermost one that it has is
- * over. None, if that had no waiter. */
+/* Ends the innermost wait of the calling thread, if it has one: the thread is being unwound through
+ * the frame of that wait. */
 void pp_wait_end_innermost(void);
 
-/* Something with a hot hash was free: counts down until the entry stubs need not look twice. */
+/* An object with a hot hash was free. After enough of these calls the hash is cold, and the entry
+ * stubs call the real function themselves. */
 void pp_contention_cool(uintptr_t object);
 
 /* ---- releasing ---- */
 
 typedef struct pp_release {
-    uint64_t waited_ns; /* by all waiters, since they last were charged for */
-    uint64_t scale;     /* how many releases this one stands for */
+    uint64_t waited_ns; /* the time of all waiters that no release is charged for yet */
+    uint64_t scale;     /* the number of releases that this one counts for */
     pp_charge *charge;
 } pp_release;
 
-/* Before a release; true if it is to be recorded. */
+/* Is called before a release; true if pp_release_record() is to be called after it. */
 bool pp_release_begin(uintptr_t object, pp_release *release);
 
-/* After it. The object may be gone. */
+/* Records a release after it. The object may be gone. */
 void pp_release_record(const pp_release *release, const pp_caller *caller);
 
 /* ---- rates ---- */
 
-/* Nanoseconds; every wait of at least so long is recorded; 0 = off. */
+/* The block profile's rate in nanoseconds: every wait of at least this time is recorded; 0 = off.
+ * The mutex profile's fraction n: one release in n is recorded; 0 = off. */
 int64_t pp_contention_block_rate(void);
 int64_t pp_contention_mutex_fraction(void);
-/* Return what was before; -1 if there is no memory for the table. Zone: NORMAL. */
+/* Return the value before; -1 if there is no memory for the table. Zone: NORMAL. */
 int64_t pp_contention_set_block_rate(int64_t nanoseconds);
 int64_t pp_contention_set_mutex_fraction(int64_t fraction);
 
 /* ---- reading ---- */
 
-/* What was recorded: count in PP_CONTENTION_EVENT, 0 = nothing yet; amount in nanoseconds. NULL if
- * never on. */
+/* The recorded stacks. An entry's count is in parts of an event (PP_CONTENTION_EVENT), and may be
+ * 0; its amount is in nanoseconds. NULL if the profile was never on. */
 const pp_stack_counts *pp_contention_blocked(void);
 const pp_stack_counts *pp_contention_held_up(void);
-/* What fell to labels: of who waited, or who released. NULL: nothing did. */
+/* The parts of these entries under labels: those of the threads that waited, or that released.
+ * NULL: no thread had labels. */
 pp_label_cells *pp_contention_blocked_labels(void);
 pp_label_cells *pp_contention_held_up_labels(void);
 
-/* A wait that goes on. `pcs` as in a stack_counts entry; the labels (NULL: none) are
- * the caller's. */
+/* Is called for a wait that goes on. `pcs` are as in an entry of stack_counts. The caller keeps its
+ * reference to the labels (NULL: none). */
 typedef void pp_waiting_visit(const uintptr_t *pcs, uint32_t depth, const pprof_labels *labels,
                               uint64_t since_ns, void *context);
-/* Zone: NORMAL. */
+/* Calls `visit` for each wait that goes on. Zone: NORMAL. */
 void pp_contention_each_waiting(pp_waiting_visit *visit, void *context);
-/* How many there may be. */
+/* Returns the greatest number of such calls that there would be now. */
 size_t pp_contention_count_waiting(void);
 
-enum { PP_CONTENTION_FRACTIONS = 8 }; /* that are remembered; few programs change theirs at all */
+enum { PP_CONTENTION_FRACTIONS = 8 }; /* remembered; few programs change theirs at all */
 
 typedef struct pp_contention_facts {
-    uint64_t lost_waits; /* no waiter or room was to be had */
+    uint64_t lost_waits; /* not recorded: no waiter, no scratch or no room was left */
     uint64_t lost_releases;
-    uint64_t uncharged_waits; /* in whole or in part */
-    /* Those in force when releases were recorded, in the order of the first one of each; 0 = no
-     * more. */
+    uint64_t uncharged_waits; /* of which a part, or the whole, was charged to no holder */
+    /* The fractions at which releases were recorded, by their first release; 0 = no more. */
     uint64_t fractions[PP_CONTENTION_FRACTIONS];
     bool more_fractions;
 } pp_contention_facts;
 
 void pp_contention_facts_read(pp_contention_facts *read);
 
-/* The calling thread begins, and its end will be told. */
+/* The calling thread begins, and will call pp_contention_thread_end() when it ends. */
 void pp_contention_thread_begin(void);
-/* It is about to end. */
 void pp_contention_thread_end(void);
-/* In the child of fork: whoever waited does not exist. */
+/* Is called in the child of fork, where no thread waits. */
 void pp_contention_after_fork_in_child(void);
 
 #endif

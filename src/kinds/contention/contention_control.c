@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_control.c: rates, snapshot, encode, write.
+ * contention_control.c: sets the rates that were asked for, and writes the block and mutex profiles
+ * as profile.proto.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: which files are to be written.
+ * Owns: the files at the end.
+ * Tested by: e2e.contention, e2e.flags
  */
 #include "kinds/contention/contention_control.h"
 

@@ -4,7 +4,8 @@
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: what is asked for.
+ * Owns: the rates that the program or its user asks for.
+ * Tested by: unit.options, e2e.flags, e2e.contention
  */
 #include "kinds/contention/contention_kind.h"
 
@@ -21,7 +22,7 @@ pp_contention_request pp_contention_asked;
 
 /* ---- words and flags ---- */
 
-/* A number above 0; 1 if there is none. */
+/* Reads a number above 0; without a value it is 1. */
 static int take_rate(const char *value, int64_t *rate)
 {
     int64_t number = 1;
@@ -46,7 +47,7 @@ static const pp_word words[] = {{"block", take_block, "block or block:NS, 1 for 
                                 {"mutex", take_mutex, "mutex or mutex:N, one release in N"},
                                 {.name = NULL}};
 
-/* What the flags say. */
+/* The values of the flags. */
 typedef struct flag_values {
     const char *block, *mutex;
     int64_t block_rate, mutex_fraction;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_kind.h: what is asked of the block and mutex profiles, for tests.
+ * contention_kind.h: the rates that the program or its user asks for, for tests.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_profile.c: from stacks that waited, or made wait, to samples.
+ * contention_profile.c: makes samples of the stacks that waited, or that made others wait.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: see the header.
+ * Tested by: unit.contention, unit.block_rate, e2e.contention_counts
  */
 #include "kinds/contention/contention_profile.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum {
-    SLACK = 1024, /* stacks that come while the profile is taken */
+    SLACK = 1024, /* stacks that are recorded while the profile is built */
     MAX_COMMENTS = 4
 };
 
@@ -39,7 +39,7 @@ static void count_entry(const pp_stack_entry *entry, void *context)
     ++*(size_t *)context;
 }
 
-/* Whole events. Of waits there is at least one: max(1, floor), as the seed's records have it. */
+/* Returns whole events. Waits are at least one: max(1, floor), as in Go (runtime/mprof.go). */
 static int64_t whole_events(const collector *c, uint64_t count)
 {
     uint64_t events = count / PP_CONTENTION_EVENT;
@@ -64,8 +64,8 @@ static uint64_t lesser(uint64_t x, uint64_t y)
     return x < y ? x : y;
 }
 
-/* Who made others wait and let nobody through counts once, as who released: no reader has to divide
- * by 0. */
+/* A holder that made others wait, and whose releases have ended no wait, counts once, so that no
+ * reader divides by 0. */
 static uint64_t events_of(const pp_stack_entry *entry, uint64_t delay_ns)
 {
     uint64_t events = __atomic_load_n(&entry->count, __ATOMIC_RELAXED);
@@ -168,7 +168,7 @@ static void add_count(const char **list, size_t *count, uint64_t number, const c
     }
 }
 
-/* One in force all the time, or several by turns. Where nothing was recorded it is the
+/* Names the fraction, or all of them if it has changed. If no release was recorded, it is the
  * present one. */
 static void add_fraction(const char **list, size_t *count, const pp_contention_facts *facts,
                          pp_arena *arena)

@@ -4,6 +4,7 @@
  * [runtime.SetBlockProfileRate, SetMutexProfileFraction, BlockProfile, MutexProfile].
  *
  * Zone: NORMAL.
+ * Tested by: unit.contention, unit.block_rate
  */
 #include "pprof.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_text.c: snapshot, encode, write.
+ * contention_text.c: builds a block or mutex profile, and writes it as text.
  *
  * Zone: NORMAL.
+ * Tested by: e2e.contention_counts, e2e.text_forms
  */
 #include "kinds/contention/contention_text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_text.h: the text form of the block and mutex profiles, on request.
+ * contention_text.h: writes the block and mutex profiles as text (debug=1).
  *
  * Zone: NORMAL.
  */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * futex.c: waits for a futex by way of libc's syscall(): std::atomic::wait, Rust's standard
- * library, abseil. Who will wake them is nobody's knowledge but the program's: block events,
- * charged to nobody.
+ * futex.c: records waits for a futex through libc's syscall(), as std::atomic::wait, Rust's
+ * standard library and abseil make them.
+ *
+ * Only the program knows which thread will wake the waiter. So these waits are events of the block
+ * profile, and no holder is charged.
  *
  * Zone: HOOK.
+ * Tested by: unit.contention_kinds
  */
 #include "host/confinement.h"
 #include "kinds/contention/contention.h"
@@ -23,7 +26,7 @@
 #define FUTEX_LOCK_PI2 13
 #endif
 
-/* What the entry has put on the stack, and what the caller has behind it. */
+/* A call of syscall(): what the entry has put on the stack, and what the caller has above it. */
 typedef struct pp_futex_call {
     long number, argument[5];
     uintptr_t bx, fp;
@@ -31,7 +34,7 @@ typedef struct pp_futex_call {
     long last_argument; /* of the kernel's six, the seventh of syscall() */
 } pp_futex_call;
 
-/* Called and entered from arch/. */
+/* The first is in arch/; arch/ calls the second. */
 extern void pp_entry_syscall(void);
 long pp_futex_slow(const pp_futex_call *call);
 
@@ -68,7 +71,7 @@ __attribute__((visibility("hidden"), used)) long pp_futex_slow(const pp_futex_ca
     pp_wait wait = pp_wait_begin((uintptr_t)call->argument[0], PP_WAIT_FOR_EVENT, &caller);
     long result = call_real(call);
     if (result == -1 && errno == EAGAIN) {
-        pp_wait_cancel(wait); /* the value was another one already */
+        pp_wait_cancel(wait); /* the futex had another value already */
     } else {
         pp_wait_end(wait);
     }

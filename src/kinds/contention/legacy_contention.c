@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_contention.c: header, rows, maps (layout in legacy_contention.h).
+ * legacy_contention.c: writes the text of a block or mutex profile; the header has the layout.
  *
  * Zone: NORMAL (no malloc, no stdio).
+ * Tested by: e2e.contention_counts, e2e.text_forms
  */
 #include "kinds/contention/legacy_contention.h"
 

@@ -13,7 +13,7 @@
  *   --- Memory map: ---
  *   the text of /proc/self/maps
  *
- * The values of a mutex profile are scaled up when they are recorded, so that its period is 1.
+ * The values of a mutex profile are scaled when they are recorded, so its sampling period is 1.
  *
  * Zone: NORMAL.
  */
@@ -27,8 +27,8 @@
 
 #include <stdbool.h>
 
-/* `bare`: without the lines of frames. 0, -ENOMEM, the writer's first error, or that of reading the
- * maps. */
+/* `bare`: without the lines of frames. 0, -ENOMEM, the writer's first error, or the error of
+ * reading the maps. */
 int pp_legacy_contention_encode(const pp_profile *profile, pp_contention_view view, bool bare,
                                 pp_arena *arena, pprof_writer writer);
 

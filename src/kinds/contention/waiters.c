@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiters.c: the pool of waiters and each thread's chain.
+ * waiters.c: keeps the pool of waiters, and each thread's chain.
  *
  * Zone: HOOK.
- * Owns: all of it.
+ * Owns: pool and chains.
+ * Tested by: interleave.waiters, unit.contention
  */
 #include "kinds/contention/waiters.h"
 
@@ -23,9 +24,10 @@ static uint64_t taken[WORDS];
 
 static PP_TLS pp_waiter *spare;   /* taken from the pool, not waiting */
 static PP_TLS pp_waiter *waiting; /* the innermost wait of this thread */
-static PP_TLS bool keeps_spare;   /* its end will be told, so that it cannot take it along */
+static PP_TLS bool keeps_spare;   /* the end of this thread will give the spare waiter back */
 
-/* Of what a reader copies while it may be given to another wait (base/words.h). */
+/* Access to fields that a reader copies while the waiter may become that of another wait
+ * (base/words.h). */
 #define SET(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
 #define GET(field)        __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
@@ -36,7 +38,7 @@ static void give(const pp_waiter *waiter)
     pp_slot_give(taken, (size_t)(waiter - waiters));
 }
 
-/* Exchanged at once, for the sake of signal handlers. */
+/* Exchanges the spare waiter in one instruction, since a signal handler may do so at any time. */
 static pp_waiter *exchange_spare(pp_waiter *waiter)
 {
     return __atomic_exchange_n(&spare, waiter, __ATOMIC_RELAXED);
@@ -79,8 +81,8 @@ PP_COLD_PATH static void forget_abandoned(uintptr_t sp)
     }
 }
 
-/* The fence: whoever sees what is written to it sees that it was hidden before, by whichever
- * thread. */
+/* The fence: a reader that sees one of the new values also sees that the waiter was hidden before,
+ * whichever thread hid it. */
 PP_RAW_MEMORY pp_waiter *pp_waiter_new(uintptr_t object, const pp_caller *caller)
 {
     if (waiting != NULL) {
@@ -108,8 +110,8 @@ void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns)
     __atomic_store_n(&waiter->serial, waiter->serial + 1, __ATOMIC_RELEASE);
 }
 
-/* The fence: whoever sees what is written later to the stack of its thread sees that it is hidden.
- * A release of the serial itself would only order what came before. */
+/* The fence: a reader that sees what the thread writes to its stack later also sees that the waiter
+ * is hidden. A release store of the serial would order only what came before it. */
 PP_RAW_MEMORY void pp_waiter_hide(pp_waiter *waiter)
 {
     if (pp_waiter_is_shown(waiter)) {
@@ -147,7 +149,7 @@ static bool copy_if_shown(const pp_waiter *waiter, pp_waiter *copy)
     return pp_waiter_still_waits(waiter, copy);
 }
 
-/* The fence: what was read before is not of a later moment. */
+/* The fence: what the caller read before, it read before the serial is read here. */
 PP_RAW_MEMORY bool pp_waiter_still_waits(const pp_waiter *waiter, const pp_waiter *copy)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -180,7 +182,7 @@ void pp_waiters_thread_begin(void)
     keeps_spare = true;
 }
 
-/* Destructors that run after ours may wait again. */
+/* After this, destructors of the program may still wait: they take a waiter and give it back. */
 void pp_waiters_thread_end(void)
 {
     keeps_spare = false;
@@ -193,10 +195,10 @@ void pp_waiters_thread_end(void)
     }
 }
 
-/* Whoever waited does not exist. The forking thread itself may, in a handler: its wait goes on
- * unseen. If the handler has interrupted the very beginning of one, that is shown later, although
- * its waiter may be another thread's by then: one of the two is told wrongly, in pools that stay.
- */
+/* Hides all waiters, since the child has none of these threads. If the forking thread itself waits
+ * (a handler has forked), its wait goes on unseen. If the handler has interrupted the beginning of
+ * a wait, that wait is shown later, when its waiter may belong to another thread: then one of the
+ * two is recorded wrongly, and the pool stays intact. */
 void pp_waiters_after_fork_in_child(void)
 {
     for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {

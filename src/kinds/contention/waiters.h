@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiters.h: the waits that go on.
+ * waiters.h: lists the waits that go on.
  *
- * A waiter is what is known of one wait. Waiters lie in a pool, not on the stacks of the threads
- * that wait: a signal handler may jump out of a wait, and whoever takes a profile must not be led
- * to a stack that is gone. A thread's waits form a chain, since a handler may wait in the middle of
- * a wait; one that was jumped out of is found, and forgotten, when its thread waits again further
- * up the same stack, or ends.
+ * A waiter is the record of one wait. Waiters are in a pool, not on the stacks of the threads that
+ * wait: a signal handler may jump out of a wait, and no reader may follow a pointer to a stack that
+ * is gone. The waits of a thread form a chain, since a handler may wait in the middle of a wait. A
+ * thread forgets a wait that it has jumped out of when it waits again further up the same stack, or
+ * ends.
  *
- * Each thread whose end is known keeps the waiter that it used last.
+ * A thread whose end libpprof sees keeps the waiter that it used last, for its next wait.
  *
  * Zone: HOOK.
- * Locks: none. A waiter is written by its thread alone; readers look at its serial before and
- * after.
+ * Locks: none. Only its thread writes a waiter; readers read its serial before and after.
  * Owns: the pool (.bss); 24 bytes of TLS.
  */
 #ifndef PP_KINDS_CONTENTION_WAITERS_H
@@ -27,28 +26,29 @@
 #include <stdint.h>
 
 typedef struct pp_waiter {
-    uint64_t serial; /* odd while it is shown; never the same twice */
+    uint64_t serial; /* odd while the waiter is shown; never the same twice */
     struct pp_waiter *outer;
     uintptr_t object;
     uint64_t since_ns;
     pp_place place;
     pp_caller caller;
-    pprof_labels *labels;  /* its thread's: valid as long as it waits */
-    pp_stack_entry *entry; /* of its stack; NULL = not known yet. Its own thread's affair. */
+    pprof_labels *labels;  /* of the thread: valid as long as it waits */
+    pp_stack_entry *entry; /* of the thread's stack; NULL = not walked yet; readers ignore it */
 } pp_waiter;
 
-/* How many waiters are listed for this hash. */
+/* The number of waiters that are shown for each hash. */
 extern uint16_t pp_contention_listed[PP_CONTENTION_HASHES];
 
-/* Takes a waiter for the calling thread; NULL if there is none left. It is not shown yet. */
+/* Takes a waiter, not shown yet, for the calling thread; NULL if none is left. */
 pp_waiter *pp_waiter_new(uintptr_t object, const pp_caller *caller);
 
-/* Other threads may see it: it waits since then. */
+/* Shows the waiter to other threads; it waits since `since_ns`. */
 void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns);
-/* Other threads see it no more. It may have been hidden before. */
+/* Hides the waiter from other threads. It may be hidden already. */
 void pp_waiter_hide(pp_waiter *waiter);
 
-/* The calling thread's innermost waiter; NULL = it does not wait. It may not be shown yet. */
+/* Returns the calling thread's innermost waiter, which may not be shown yet; NULL = the thread does
+ * not wait. */
 pp_waiter *pp_waiters_innermost(void);
 
 static inline bool pp_waiter_is_shown(const pp_waiter *waiter)
@@ -56,20 +56,22 @@ static inline bool pp_waiter_is_shown(const pp_waiter *waiter)
     return waiter->serial % 2 != 0;
 }
 
-/* The thread's innermost waiter is given back. */
+/* Gives back the calling thread's innermost waiter. */
 void pp_waiter_free(pp_waiter *waiter);
 
-/* Calls back with a copy of each waiter that is shown. */
+/* Calls `visit` with a copy of each waiter that is shown. */
 typedef void pp_waiter_visit(const pp_waiter *copy, const pp_waiter *waiter, void *context);
 void pp_waiters_each(pp_waiter_visit *visit, void *context);
-/* How many may be shown. */
+/* Returns the greatest number of waiters that are shown now. */
 size_t pp_waiters_count(void);
-/* Whether `waiter` was at the same wait as when it was copied until now: what the caller has read
- * meanwhile, of its thread's stack, is of that wait. */
+/* Whether `waiter` is still in the wait of which `copy` is. If so, all that the caller has read of
+ * the thread's stack since the copy belongs to that wait. */
 bool pp_waiter_still_waits(const pp_waiter *waiter, const pp_waiter *copy);
 
+/* The calling thread begins, and will call pp_waiters_thread_end() when it ends. */
 void pp_waiters_thread_begin(void);
 void pp_waiters_thread_end(void);
+/* Is called in the child of fork, where no thread waits. */
 void pp_waiters_after_fork_in_child(void);
 
 #endif

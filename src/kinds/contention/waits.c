@@ -3,20 +3,22 @@
  * waits.c: the slow path of the hooks of locks, conditions and semaphores.
  *
  *   lock      owner already? -> real            unlock    inner one? -> real
- *             try: not busy? -> done                      look at the waiters
+ *             try: not busy? -> done                      sum the waits
  *             list, real, unlist                          real, then record
  *
  * Results, errno, cancellation points and the semantics of every kind of mutex are the real
- * functions'. A try answers EBUSY alone for "taken": whatever else it says (EOWNERDEAD: the lock is
- * held; EDEADLK, EINVAL) is what the lock would have said. Robust mutexes are looked at instead.
+ * functions'. A try returns EBUSY only if the lock is taken. Every other result of the try is what
+ * the lock function would have returned (EOWNERDEAD: the thread has the lock; EDEADLK, EINVAL). A
+ * hook does not try a robust mutex, but reads its state.
  *
  * A wait that never returns ends in one of two ways. A thread that is cancelled, or calls
- * pthread_exit in a signal handler, is unwound: the unwinder comes by pp_wait_call_real() and calls
- * pp_wait_unwound(). A signal handler that jumps out leaves the waiter behind (kinds/contention/waiters.h).
- * pthread_cleanup_push would not do: its buffer stays registered when its frame is jumped out of,
- * and the end of the thread would jump there.
+ * pthread_exit in a signal handler, is unwound: the unwinder passes pp_wait_call_real(), and calls
+ * pp_wait_unwound(). A signal handler that jumps out of the wait leaves its waiter behind
+ * (kinds/contention/waiters.h). pthread_cleanup_push() would not work: when a jump leaves its
+ * frame, its buffer stays registered, and the end of the thread would jump there.
  *
  * Zone: HOOK.
+ * Tested by: unit.contention, unit.contention_kinds, e2e.hooks, e2e.cancelled_anywhere
  */
 #include "kinds/contention/waits.h"
 
@@ -36,17 +38,17 @@
 #include <unwind.h>
 
 enum {
-    /* of __kind: normal, recursive, error-checking, adaptive; above that robust (16),
-     * priority-inheriting (32), -protected (64), shared (128), elision (256, 512) */
+    /* The bits of __kind that say normal, recursive, error-checking or adaptive. The bits above:
+     * robust (16), priority-inheriting (32), -protected (64), shared (128), elision (256, 512). */
     KIND_TYPE = 3,
     KIND_ROBUST = 16,
-    /* __owner of a robust mutex that was unlocked before it was made consistent */
+    /* The __owner of a robust mutex that was unlocked before it was made consistent. */
     OWNER_NOT_RECOVERABLE = INT_MAX - 1
 };
 
-/* Entered from arch/. */
+/* arch/ calls this. */
 long pp_wait_slow(const pp_wait_call *call);
-/* In arch/. */
+/* arch/ has this function, and names the next as its personality routine. */
 long pp_wait_call_real(pp_wait_function *real, const uintptr_t argument[4]);
 _Unwind_Reason_Code pp_wait_unwound(int version, _Unwind_Action actions,
                                     _Unwind_Exception_Class exception_class,
@@ -59,14 +61,14 @@ static long call_real(const pp_wait_call *call)
     return real(call->argument[0], call->argument[1], call->argument[2], call->argument[3]);
 }
 
-/* For what can be cancelled. */
+/* Calls a real function that is a cancellation point. */
 static long wait_in_real(const pp_wait_call *call)
 {
     return pp_wait_call_real(__atomic_load_n(&call->hook->real, __ATOMIC_RELAXED), call->argument);
 }
 
-/* The personality routine of pp_wait_call_real(). There is no landing pad: what is to be done is
- * done here, and the unwinding goes on. */
+/* The personality routine of pp_wait_call_real(). There is no landing pad: this routine ends the
+ * wait, and the unwinding goes on. */
 __attribute__((visibility("hidden"), used)) _Unwind_Reason_Code
 pp_wait_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class exception_class,
                 struct _Unwind_Exception *exception, struct _Unwind_Context *context)
@@ -81,7 +83,8 @@ pp_wait_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class exc
     return _URC_CONTINUE_UNWIND;
 }
 
-/* What the real function refuses before it looks whether it has to wait, a try would not. */
+/* Whether a try may come first. It may not if the real function would refuse its arguments before
+ * it looks whether it has to wait: a try would not refuse. */
 static bool may_try(const pp_wait_call *call)
 {
     if (call->hook->try == NULL || call->hook->limit == PP_WAIT_EVER) {
@@ -89,13 +92,14 @@ static bool may_try(const pp_wait_call *call)
     }
     bool on_clock = call->hook->limit == PP_WAIT_CLOCK;
     const struct timespec *until =
-        (const struct timespec *)call->argument[on_clock ? 2 : 1]; /* glibc wants one */
+        (const struct timespec *)call->argument[on_clock ? 2 : 1]; /* glibc reads it */
     clockid_t clock = on_clock ? (clockid_t)call->argument[1] : CLOCK_REALTIME;
     return until != NULL && until->tv_nsec >= 0 && until->tv_nsec < PP_NS_PER_S &&
            (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC);
 }
 
-/* By itself: the program has not called this function. */
+/* Calls the try function in a frame of its own, which is marked as libpprof's work: the program has
+ * not called that function. */
 __attribute__((noinline)) static long try_real(const pp_wait_call *call)
 {
     long result = call->hook->try(call->argument[0], call->argument[1], 0, 0);
@@ -132,13 +136,14 @@ static bool is_owner(const struct __pthread_mutex_s *mutex)
 
 /* ---- waiting ---- */
 
-/* As all kinds of locks say it; 0 is thrd_success, too. */
+/* Whether the thread has the lock, by the result of any lock function; 0 is thrd_success, too. */
 static bool has_it(long result)
 {
     return (int)result == 0 || (int)result == EOWNERDEAD;
 }
 
-/* Not for what can be cancelled: a wait for a lock that never returns is forgotten. */
+/* Waits for a lock. A lock function is no cancellation point, so the real function is called
+ * directly; a wait that a jump leaves is forgotten later. */
 static long wait_for_lock(const pp_wait_call *call)
 {
     pp_caller caller = caller_of(call);
@@ -152,7 +157,8 @@ static long wait_for_lock(const pp_wait_call *call)
     return result;
 }
 
-/* Nothing was waited for: joining oneself, a condition with a mutex that another thread has. */
+/* Whether the real function has refused to wait: pthread_join() of the calling thread, a condition
+ * with a mutex that another thread has. */
 static bool is_refusal(long result)
 {
     return (int)result == EDEADLK || (int)result == EPERM || (int)result == EINVAL;
@@ -171,7 +177,9 @@ static long wait_for(const pp_wait_call *call, pp_wait_for what)
     return result;
 }
 
-/* No wait: free, left by an owner that died, not recoverable, taken or refused once more. */
+/* Whether a lock of this robust mutex would wait. It would not if the mutex is free, if its owner
+ * died or left it not recoverable, or if the calling thread has it and its type takes it once more
+ * or refuses. */
 static bool is_waited_for(const struct __pthread_mutex_s *mutex)
 {
     int word = __atomic_load_n(&mutex->__lock, __ATOMIC_RELAXED);
@@ -182,8 +190,8 @@ static bool is_waited_for(const struct __pthread_mutex_s *mutex)
            (deadlocks || owner != pp_task_self());
 }
 
-/* A try of one that is not recoverable takes it, and leaves it taken, in glibc (2.36): it says
- * ENOTRECOVERABLE once, and all other threads wait for ever. */
+/* Does not try, because in glibc (2.36) a try of a mutex that is not recoverable leaves it taken:
+ * the try returns ENOTRECOVERABLE once, and all other threads wait for ever. */
 static long lock_robust(const pp_wait_call *call)
 {
     if (is_waited_for(mutex_of(call->argument[0]))) {
@@ -193,7 +201,7 @@ static long lock_robust(const pp_wait_call *call)
     return call_real(call);
 }
 
-/* A recursive one is taken once more by the try, too. */
+/* The try takes a recursive mutex once more, as the lock function does. */
 static long lock_mutex(const pp_wait_call *call, long busy)
 {
     if (!may_try(call)) {
@@ -236,7 +244,8 @@ static long lock_spin(const pp_wait_call *call)
     return wait_for_lock(call);
 }
 
-/* A cancellation point also when it does not wait, but for sem_clockwait. */
+/* The functions of semaphores are cancellation points also when they do not wait, except
+ * sem_clockwait(). */
 static long wait_for_semaphore(const pp_wait_call *call)
 {
     if (!may_try(call)) {
@@ -258,13 +267,13 @@ static long wait_for_thread(const pp_wait_call *call)
     if (may_try(call)) {
         long result = try_real(call);
         if ((int)result != EBUSY) {
-            return result; /* glibc's is no cancellation point then */
+            return result; /* glibc's join is no cancellation point if it does not wait */
         }
     }
     return wait_for(call, PP_WAIT_FOR_EVENT);
 }
 
-/* The last one to come does not wait. */
+/* Waits at a barrier. The last thread that comes does not wait. */
 static long wait_for_others(const pp_wait_call *call)
 {
     pp_caller caller = caller_of(call);
@@ -292,7 +301,8 @@ static long unlock(const pp_wait_call *call)
     return result;
 }
 
-/* Releases nothing: an inner unlock of a recursive one, or a refusal of one that checks. */
+/* Whether an unlock leaves the mutex locked: the inner unlock of a recursive mutex, or an unlock
+ * that an error-checking mutex refuses. */
 static bool stays_locked(const struct __pthread_mutex_s *mutex)
 {
     switch (type_of(mutex)) {
@@ -310,7 +320,8 @@ static long unlock_mutex(const pp_wait_call *call)
     return stays_locked(mutex_of(call->argument[0])) ? call_real(call) : unlock(call);
 }
 
-/* The mutex is released in there; its waiters are charged before, since afterwards is too late. */
+/* Waits for a condition, which releases the mutex. The release is recorded before the wait, since
+ * the function returns only after it. */
 static long wait_for_condition(const pp_wait_call *call)
 {
     pp_release release;
@@ -322,8 +333,9 @@ static long wait_for_condition(const pp_wait_call *call)
     return wait_for(call, PP_WAIT_FOR_EVENT);
 }
 
-/* ---- entered from arch/ ---- */
+/* ---- the slow path ---- */
 
+/* The result of a function that libc does not have. */
 static long missing(const pp_wait_call *call)
 {
     switch (call->hook->shape) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits.h: the hooks of what threads wait for: locks, conditions, semaphores, other threads.
+ * waits.h: the hooks of the functions that wait: for locks, conditions, semaphores and threads; and
+ * of the functions that release locks.
  *
  *   program -> entry (arch/) -> target -> real function                   nothing is counted
- *                                      -> look -> real function            nobody in the way
- *                                              -> pp_wait_slow -> try, wait, record
+ *                                      -> free? -> real function          no contention
+ *                                               -> pp_wait_slow -> try, wait, record
  *
  * Zone: HOOK.
  * Owns: the hooks.
@@ -17,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The kind of a hooked function. */
 typedef enum pp_wait_shape {
     PP_WAIT_MUTEX,
     PP_WAIT_MTX,
@@ -32,25 +34,26 @@ typedef enum pp_wait_shape {
     PP_WAIT_EVENT
 } pp_wait_shape;
 
+/* How long a hooked function waits: for ever, until a time, or until a time on a given clock. */
 typedef enum pp_wait_limit { PP_WAIT_EVER, PP_WAIT_UNTIL, PP_WAIT_CLOCK } pp_wait_limit;
 
 typedef long pp_wait_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
-/* The first two members are known to the entries. */
+/* The entries know the offsets of the first two members. */
 typedef struct pp_wait_hook {
     pp_wait_function *real;
-    pp_wait_function *target; /* where the entry goes */
+    pp_wait_function *target; /* where the entry jumps to */
     pp_wait_function *counting;
-    pp_wait_function *entry; /* what the program calls: the leaf of the stacks */
-    pp_wait_function *try;   /* takes without waiting; NULL = there is none */
+    pp_wait_function *entry; /* the function that the program calls: the leaf of the stacks */
+    pp_wait_function *try;   /* does the same without waiting; NULL = there is none */
     const char *name, *try_name;
-    const char *version; /* of the real function; NULL = the present one */
+    const char *version; /* of the real function's symbol; NULL = the default one */
     pp_wait_shape shape;
     pp_wait_limit limit;
     bool resolved;
 } pp_wait_hook;
 
-/* What the entry has put on the stack. */
+/* A call of a hooked function, as the entry has put it on the stack. */
 typedef struct pp_wait_call {
     uintptr_t argument[4];
     pp_wait_hook *hook;
@@ -58,25 +61,25 @@ typedef struct pp_wait_call {
     uintptr_t return_address;
 } pp_wait_call;
 
-/* Whether hooks count, in all threads from now on. Zone: NORMAL. */
+/* Makes the hooks of all threads count, or stop counting, from now on. Zone: NORMAL. */
 void pp_hook_waits_count(bool on);
 
 /*
- * A second thread is about to be created: all hooks are resolved now, on the thread that has all
- * locks that anybody has. Later, the loader's lock may belong to a thread that waits for the one
- * that would resolve (a library's constructor that waits for its own threads). Zone: NORMAL.
+ * Resolves all hooks before a second thread is created, while no other thread can hold a lock.
+ * Later, the loader's lock may belong to a thread that waits for the one that would resolve (a
+ * library's constructor that waits for its own threads). Zone: NORMAL.
  */
 void pp_hook_waits_prepare_for_threads(void);
 
-/* Whether they do. Read by the entry of syscall(). */
+/* Whether the hooks count. The entry of syscall() reads this. */
 extern bool pp_hook_waits_counted;
 
 /* ---- within this room ---- */
 
-/* False if the function does not exist. */
+/* Finds the real function, at the first call. False if there is none. */
 bool pp_wait_resolve(pp_wait_hook *hook);
 
-/* What threads and their ends mean for the waits. */
+/* Resolves the hooks before the first thread begins; a thread that ends gives its waiters back. */
 extern const pp_sampler pp_contention_sampler;
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_real.c: the functions that the hooks of waits.c stand in front of.
+ * waits_real.c: finds the real functions of the hooks of waits.c.
  *
- * Each is looked up when it is first called, or, all of them, before there is a second thread: a
- * search at load would grow with the number of libraries. The loader may lock while it is asked (an
- * allocator's mutex, in its malloc); such calls find the thread busy and go to libc's internal
- * names, which are there for the basic ones.
+ * A hook looks its real function up at the first call, and all hooks do so before there is a second
+ * thread. A search at load would take longer the more libraries there are. The loader may lock
+ * during a search (an allocator's mutex, in the loader's malloc). Such a call finds that its thread
+ * searches already, and uses libc's internal name, which the basic functions have.
  *
  * Zone: HOOK.
  * Locks: none here; the loader's own.
  * Owns: the hooks.
+ * Tested by: e2e.hooks, e2e.old_conditions
  */
 #include "kinds/contention/waits.h"
 
@@ -65,7 +66,7 @@ enum { HOOKS = 0 PP_WAIT_LIST(COUNT_HOOK) PP_WAIT_OLD_LIST(COUNT_HOOK) };
 
 typedef struct internal {
     const pp_wait_hook *hook;
-    const char *name; /* libc's own for it */
+    const char *name; /* libc's internal one */
 } internal;
 
 bool pp_hook_waits_counted;
@@ -101,8 +102,9 @@ static bool has_old_version(const char *name)
     return false;
 }
 
-/* Old loaders find the old version first. Whatever else stands behind us is taken as it is. Nothing
- * is looked for in vain: the loader would allocate to say so. */
+/* Finds the next function of this name after libpprof's. Old loaders find libc's old version first:
+ * then the new one is used instead. Nothing is searched that may not exist, since the loader would
+ * allocate for its error message. */
 static void *find(const char *name, const char *version)
 {
     if (version != NULL) {
@@ -131,13 +133,13 @@ bool pp_wait_resolve(pp_wait_hook *hook)
         if (function == NULL) {
             return false;
         }
-        /* For this call; looked up again at the next. */
+        /* Only this call uses it; the next one searches again. */
         __atomic_store_n(&hook->real, function, __ATOMIC_RELAXED);
         return true;
     }
     int saved_errno = errno;
     pp_signal_mask old = 0;
-    pp_signals_block(&old); /* who jumped out of the loader would leave it locked */
+    pp_signals_block(&old); /* a handler that jumped out of the loader would leave it locked */
     resolving = true;
     pp_wait_function *real = (pp_wait_function *)find(hook->name, hook->version);
     if (strcmp(hook->try_name, "none") != 0) {
