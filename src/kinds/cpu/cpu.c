@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.c: sessions of the CPU sampler.
+ * cpu.c: starts and stops sessions of the CPU sampler.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
  * Owns: the running session.
+ * Tested by: unit.cpu_session, unit.cpu_priority, unit.cpu_perf
  */
 #include "kinds/cpu/cpu.h"
 
@@ -26,14 +27,14 @@
 
 #include <errno.h>
 
-/* Address space for stacks; memory is used as stacks are met. 64 MiB hold 250 000 stacks of 30
+/* Address space for stacks, which uses memory only as it fills. 64 MiB hold 250 000 stacks of 30
  * frames. */
 static const size_t counts_bytes = 64u << 20;
 
 static const size_t least_counts_bytes = 1u << 20;
 
 enum {
-    COUNTS_SHARE = 20 /* one part in so many of a limited address space */
+    COUNTS_SHARE = 20 /* one part in 20 of a limited address space */
 };
 
 static const uint64_t patience_of_failed_start_ns = 1000000000;
@@ -46,7 +47,7 @@ static const pp_cpu_engine *const engines[] = {
 static int64_t start_time_ns;
 static uint64_t start_monotonic_ns;
 
-static uint32_t last_number; /* session numbers are never 0: that is what a free slot has */
+static uint32_t last_number; /* session numbers are never 0, which a free slot has */
 
 static void free_tables(pp_cpu_session *session)
 {
@@ -56,8 +57,8 @@ static void free_tables(pp_cpu_session *session)
     session->labels = NULL;
 }
 
-/* One that no late handler is in; what such a handler kept from being freed is freed. NULL if there
- * is none. */
+/* Finds a session in which there is no late handler, and frees the tables that such a handler has
+ * kept. NULL if there is none. */
 static pp_cpu_session *find_session(void)
 {
     for (unsigned i = 0; i < PP_CPU_SESSIONS; i++) {
@@ -70,8 +71,7 @@ static pp_cpu_session *find_session(void)
     return NULL;
 }
 
-/* A late signal may announce itself in the session at any time, so `in_flight` is nobody's to
- * reset. */
+/* Resets a session, except `in_flight`: a late signal may announce itself at any time. */
 static void prepare(pp_cpu_session *session, uint64_t period_ns, uint64_t duration_ns,
                     pp_stack_counts *counts)
 {
@@ -138,7 +138,7 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice 
     return 0;
 }
 
-/* True once no handler is between its announcement and its end. */
+/* Waits until no handler is between its announcement and its end; false if the time is up. */
 static bool wait_for_handlers(uint64_t patience_ns)
 {
     uint64_t give_up_ns = pp_clock_ns(CLOCK_MONOTONIC) + patience_ns;

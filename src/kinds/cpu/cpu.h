@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.h: the CPU profile of the process: start, stop, and what was collected.
+ * cpu.h: starts and stops the CPU sampler of the process, and returns what a session has counted.
  *
- * Zone: NORMAL. pp_cpu_stop also serves the fatal-signal writer.
- * Locks: callers are serialised by the session lock of cpu_control.c.
+ * Zone: NORMAL. The fatal-signal writer calls pp_cpu_stop(), too.
+ * Locks: callers hold the session lock of cpu_control.c.
  * Owns: the running session (cpu_session.h).
  */
 #ifndef PP_KINDS_CPU_CPU_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A finished session; the tables are the caller's. */
+/* A finished session. The caller owns the tables, and calls pp_cpu_result_release(). */
 typedef struct pp_cpu_result {
     pp_stack_counts *counts;
     pp_label_cells *labels; /* may be NULL */
@@ -28,29 +28,29 @@ typedef struct pp_cpu_result {
     uint64_t lost_not_delivered;  /* in the counts, as lost samples */
     uint64_t settled;
     uint64_t threads_armed, threads_unarmed;
-    bool perf_wanted; /* the engine `perf` was asked for; what became of it: */
+    bool perf_wanted; /* the session's engine is `perf` */
     int event_error;  /* why events were refused, -errno */
     uint64_t events_armed, events_refused, events_closed;
-    bool handler_replaced;   /* somebody put another handler on the signal, past libc */
-    bool handlers_in_flight; /* one did not come back: the counts stay the session's */
+    bool handler_replaced;   /* the program has set another handler for the signal, past libc */
+    bool handlers_in_flight; /* a handler did not come back: the session keeps the tables */
 } pp_cpu_result;
 
 typedef enum pp_cpu_engine_choice { PP_CPU_TIMERS, PP_CPU_PERF } pp_cpu_engine_choice;
 
 /*
- * Starts sampling every thread at one sample in `period_ns` of its CPU time; `duration_ns` after
- * which samples are no longer taken, 0 = until the stop. PP_CPU_PERF is a wish: threads whose perf
- * event is refused are sampled by timers. 0, -ENOMEM, -EAGAIN (no timer could be armed), -EPERM (a
- * seccomp filter is in the way), -EBUSY (the handlers of several sessions did not come back).
+ * Starts to sample every thread, once in each `period_ns` of its CPU time. Takes no samples after
+ * `duration_ns`; 0 = until the stop. PP_CPU_PERF is a wish: timers sample the threads whose perf
+ * event is refused. 0, -ENOMEM, -EAGAIN (no timer could be armed), -EPERM (a seccomp filter forbids
+ * it), -EBUSY (the handlers of several sessions did not come back).
  */
 int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice choice);
 
-/* Stops sampling; `patience_ns` is how long to wait for handlers on other threads. */
+/* Stops sampling, and fills `result`. Waits at most `patience_ns` for handlers on other threads. */
 void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result);
 
 void pp_cpu_result_release(pp_cpu_result *result);
 
-/* In the child of fork: the session is gone, it stayed with the parent. */
+/* Ends the session in the child of fork: it goes on in the parent only. */
 void pp_cpu_after_fork_in_child(void);
 
 #endif

@@ -3,6 +3,7 @@
  * cpu_calls.c: the functions of <pprof.h> that start and stop a CPU profile.
  *
  * Zone: NORMAL.
+ * Tested by: e2e.api
  */
 #include "pprof.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_control.c: start, stop, build, encode, write.
+ * cpu_control.c: starts the CPU profile that a request describes; stops it, and writes it.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: the session lock.
  * Owns: the request of the running profile.
+ * Tested by: e2e.api, e2e.exit, e2e.fatal_signals, e2e.output
  */
 #include "kinds/cpu/cpu_control.h"
 
@@ -28,10 +29,11 @@
 
 enum { MIN_HZ = 1, MAX_HZ = 1000000, DEFAULT_HZ = 100 };
 
-static const uint64_t patience_ns = 2000000000;      /* for handlers that are under way */
-static const uint64_t end_patience_ns = 5000000000;  /* for another thread that writes a profile */
-static const uint64_t fatal_write_ns = 1000000000;   /* for a FIFO whose reader stalls */
-static const uint64_t fatal_patience_ns = 200000000; /* the same when the process is about to die */
+static const uint64_t patience_ns = 2000000000;     /* for handlers that are under way */
+static const uint64_t end_patience_ns = 5000000000; /* for another thread that writes, and a FIFO */
+static const uint64_t fatal_write_ns = 1000000000;  /* for a FIFO whose reader stalls */
+static const uint64_t fatal_patience_ns =
+    200000000; /* for handlers and another thread, in the handler of a fatal signal */
 
 static pp_lock session_lock;
 static bool running;
@@ -41,13 +43,14 @@ static int take_session(void)
 {
     int self = pp_task_self();
     if (pp_lock_held_by(&session_lock, self)) {
-        return -EBUSY; /* called from a writer, or from a signal that interrupted one */
+        return -EBUSY; /* the caller is a writer of the profile, or a handler that interrupts one */
     }
     pp_lock_take(&session_lock, self);
     return 0;
 }
 
-/* The process ends: whoever has the session may be about to finish, or may never come back. */
+/* Takes the session when the process ends: its holder may be about to finish, or may never come
+ * back. */
 static int take_session_within(uint64_t limit_ns)
 {
     return pp_lock_take_within(&session_lock, pp_task_self(), limit_ns) ? 0 : -EBUSY;
@@ -94,7 +97,7 @@ static int start(const pp_cpu_request *request)
     return error;
 }
 
-/* A thread that were cancelled in here would take the session lock with it. */
+/* Cancellation is off, since a cancelled thread would keep the session lock for ever. */
 int pp_cpu_control_start(const pp_cpu_request *request)
 {
     int cancel_state = PTHREAD_CANCEL_DISABLE;
@@ -108,7 +111,7 @@ static int encode(const pp_cpu_result *result, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
-    bool with_labels = current.format != PPROF_FORMAT_LEGACY; /* which has no place for them */
+    bool with_labels = current.format != PPROF_FORMAT_LEGACY; /* the legacy format has none */
     int error = pp_cpu_profile_build(result, with_labels, &arena, &profile);
     profile.symbolize = pp_symbolize_wanted();
     if (error == 0) {
@@ -127,7 +130,8 @@ static int encode_by(pprof_writer writer, const void *result)
 
 static int write_file(const pp_cpu_result *result, bool fatal)
 {
-    /* Too large for a stack that a fatal signal may have left us; one at a time, by the lock. */
+    /* Static, since it is too large for the stack that a fatal signal may have left. The session
+     * lock lets one thread use it at a time. */
     static pp_output output;
     pp_write_signals held;
     pp_write_signals_hold(&held); /* the file may be a FIFO, or the disk quota small */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_control.h: the one CPU profile of the process, whoever started it.
+ * cpu_control.h: the one CPU profile of the process, which the program, its user or an environment
+ * variable may have started.
  *
- * Zone: NORMAL; stop also serves the fatal-signal writer.
+ * Zone: NORMAL; the fatal-signal writer calls pp_cpu_control_stop(), too.
  * Locks: the session lock, held while a profile starts, stops and is written. First in the order.
- * Owns: the state "a profile runs" and where it will go.
+ * Owns: whether a profile runs, and where it will be written.
  */
 #ifndef PP_KINDS_CPU_CPU_CONTROL_H
 #define PP_KINDS_CPU_CPU_CONTROL_H
@@ -14,30 +15,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a profile becomes when it stops. */
+/* How to sample, and where the profile is written when it stops. */
 typedef struct pp_cpu_request {
     int hz;
     int engine;           /* PPROF_ENGINE_* */
     int format;           /* PPROF_FORMAT_* */
     uint64_t duration_ns; /* 0 = until the stop */
-    bool to_file;         /* through output.h instead of the writer */
+    bool to_file;         /* to the file of output/output.h instead of the writer */
     pprof_writer writer;
 } pp_cpu_request;
 
-/* The errors of pprof_start_cpu_profile_opts(). */
+/* Starts a profile. The errors are those of pprof_start_cpu_profile_opts(). */
 int pp_cpu_control_start(const pp_cpu_request *request);
 
 /*
- * Stops and writes; 0 if none ran. `only_file`: the process ends; leave a profile alone that the
- * host started with a writer of its own, and wait for others with a limit. `fatal`: called from a
- * fatal signal's handler: do not wait long for anybody, do not ask the loader.
+ * Stops the profile and writes it. 0, also if none ran, or -errno. `only_file`: the process ends,
+ * so a profile that the host has started with a writer of its own goes on, and the wait for another
+ * thread is limited. `fatal`: the caller is the handler of a fatal signal, so the waits are short,
+ * and the loader is not called.
  */
 int pp_cpu_control_stop(bool only_file, bool fatal);
 
-/* Whether one runs, whoever started it. */
+/* Whether a profile runs. */
 bool pp_cpu_control_is_running(void);
 
-/* In the child of fork: nothing runs here. */
+/* Is called in the child of fork, where no profile runs. */
 void pp_cpu_control_after_fork(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_kind.c: the kind "cpu".
+ * cpu_kind.c: the kind "cpu": its words, variables and flags, and when its profile runs.
  *
  *   start --> [started] --> end, confine, deadline, toggle: the file
  *                 |
@@ -8,7 +8,8 @@
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: what is asked for; whether the profile that was asked for runs.
+ * Owns: what the program or its user asks for; whether the profile that was asked for runs.
+ * Tested by: unit.options, e2e.options, e2e.flags, e2e.children
  */
 #include "kinds/cpu/cpu_kind.h"
 
@@ -75,7 +76,7 @@ static int take_path(const char *value)
     return pp_output_set_template_of("cpu", value);
 }
 
-/* The other variables mean nothing without the path. */
+/* Whether CPUPROFILE is set; the other variables are ignored without it. */
 static bool has_path(void)
 {
     const char *path = secure_getenv("CPUPROFILE");
@@ -87,13 +88,14 @@ static int take_frequency(const char *value)
     return has_path() ? take_cpu(value) : 0;
 }
 
-/* Nobody can have a handler for these. */
+/* Whether libc keeps the signal for itself: no program can have a handler for it. */
 static bool is_of_libc(int signal)
 {
     return signal >= PP_SAMPLING_SIGNAL && signal < SIGRTMIN;
 }
 
-/* A number, as in gperftools. The profile waits for the signal, and its files are numbered. */
+/* Reads a signal's number, as gperftools does. The first signal starts the profile, and the next
+ * stops it; the files are numbered. */
 static int take_signal(const char *value)
 {
     int64_t number = 0;
@@ -118,7 +120,7 @@ static const char *flagged_file;
 
 static const pp_flag flags[] = {{"cpuprofile", .file = &flagged_file}, {.name = NULL}};
 
-/* A profile that runs already keeps its file. */
+/* Refuses the flag if a profile runs: that profile keeps its file. */
 static int take_flags(void)
 {
     int error = 0;
@@ -216,7 +218,7 @@ static void end(const void *interrupted)
     }
 }
 
-/* True if a file was written. */
+/* Stops the profile that was asked for; true if a file was written. */
 static bool stop(void)
 {
     bool written = started && pp_cpu_control_stop(true, false) == 0;

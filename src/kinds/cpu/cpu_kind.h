@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_kind.h: what is asked of the CPU profile, for tests.
+ * cpu_kind.h: what the program or its user asks of the CPU profile, for tests.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
@@ -11,7 +11,7 @@
 #include "kinds/cpu/cpu_control.h"
 
 typedef struct pp_cpu_wish {
-    bool cpu; /* from now on, and a file at the end */
+    bool cpu; /* a profile from the start on, and a file at the end */
     pp_cpu_request request;
     int toggle_signal; /* starts and stops the profile; 0 = none */
 } pp_cpu_wish;

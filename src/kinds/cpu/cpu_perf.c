@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_perf.c: one perf event a thread.
+ * cpu_perf.c: opens one perf event for each thread, and keeps it going.
  *
  *   perf_event_open(task clock, exclude_kernel) -> a high descriptor -> F_SETOWN_EX: this thread,
- *   F_SETSIG: the sampling signal, O_ASYNC -> one overflow, random (POLL_HUP)
- *       -> the handler sets the period and allows BATCH more -> overflows (POLL_IN), the last one (POLL_HUP) -> ...
+ *   F_SETSIG: the sampling signal, O_ASYNC -> one overflow, at a random time (POLL_HUP)
+ *       -> the handler sets the period and allows BATCH more
+ *       -> overflows (POLL_IN), the last of the batch (POLL_HUP) -> the handler allows more -> ...
  *
  * The kernel queues each of these signals, also while the thread blocks them past libc. So an event
- * stops after a batch until the handler allows another, and the queue, which the user's processes
- * share (RLIMIT_SIGPENDING), stays short. Where it is full all the same the kernel sends SIGIO
- * instead (host/dispositions.c).
+ * stops after a batch until the handler allows another. The queue, which all processes of the user
+ * share (RLIMIT_SIGPENDING), stays short. If it is full, the kernel sends SIGIO instead
+ * (host/dispositions.c).
  *
- * No ring buffer is mapped: the signal is all that is wanted of an overflow, so nothing is charged
- * to RLIMIT_MEMLOCK.
+ * No ring buffer is mapped, because the profiler needs only the signal of an overflow. So the
+ * kernel charges nothing to RLIMIT_MEMLOCK.
  *
- * Overflows inside the kernel are left out (exclude_kernel). A signal that is raised there would
- * end a blocking write early, one that is raised in user code is delivered before the next call
- * begins. The time that a thread spends in the kernel is not lost for that: the weight of a sample
- * is what has become due on the thread's CPU clock since the last one (cpu_session.h, Accounting),
- * and the timers, which signal on the way out of the kernel, go on beside the events.
+ * Events ignore time inside the kernel (exclude_kernel). A signal that is raised there would end a
+ * blocking write early; a signal that is raised in user code is delivered before the next call
+ * begins. The time inside the kernel is not lost. The weight of a sample is what has become due on
+ * the thread's CPU clock since the last sample (cpu_session.h, Accounting), and the timers, which
+ * signal on the way out of the kernel, go on beside the events.
  *
- * A descriptor can be closed by the host at any time (close_range, daemon), and its number may then
- * be a file of the host. So before it is used it must prove to be ours: our signal to this thread,
- * and the number that the kernel gave to the event. A thread that lost its event still has its
- * timer.
+ * The host can close a descriptor at any time (close_range, daemon), and its number may then be a
+ * file of the host. So is_ours() checks a descriptor before its use: it must send the sampling
+ * signal to the slot's thread, and must have the number that the kernel gave to the event. A thread
+ * that has lost its event still has its timer.
  *
  * Zone: SIGNAL.
  * Locks: the caller's, see cpu_perf.h.
@@ -46,23 +47,23 @@
 #include <sys/resource.h>
 
 enum {
-    /* Numbers from here on are not used: the kernel copies the table of descriptors at
-     * each fork. */
+    /* Descriptors are below this number, since the kernel copies the table of descriptors at each
+     * fork. */
     MAX_DESCRIPTOR = 1 << 15,
-    /* Above what select() can name, and above what most programs ever open. */
+    /* This is above the numbers of select(), and above what most programs ever open. */
     FIRST_DESCRIPTOR = 3072,
-    MIN_EVENT_PERIOD_NS = 100 * 1000, /* 10 kHz: more costs more than it tells */
+    MIN_EVENT_PERIOD_NS = 100 * 1000, /* 10 kHz; more samples cost more than they show */
     MIN_DELAY_NS = 10 * 1000,         /* the kernel's own limit */
-    BATCH = 16,                       /* four system calls for so many samples are not seen */
+    BATCH = 16,                       /* the cost of four system calls for 16 samples is not seen */
     SHARE = 4,
-    REFUSED = -2 /* a slot's event: counted already */
+    REFUSED = -2 /* in slot->event: the refusal is counted already */
 };
 
 static uint32_t first_descriptor, event_cap, events;
-static rlim_t pending_cap; /* how many events may have a batch in the queue */
+static rlim_t pending_cap; /* so many events may have a batch in the signal queue */
 static bool used;
 
-/* Entries stay when their descriptor is closed: a late signal of it is still ours. */
+/* An entry stays when its descriptor is closed, since a late signal of the event may follow. */
 static pp_cpu_slot *by_descriptor[MAX_DESCRIPTOR];
 
 void pp_cpu_perf_reserve(int refused)
@@ -89,7 +90,8 @@ static bool read_id(int fd, uint64_t *id)
     return pp_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_ID, id) == 0;
 }
 
-/* The owner is 0 once the thread is gone, or in another process id namespace. */
+/* Whether the slot's descriptor is still its event. The kernel names owner 0 once the thread is
+ * gone, and in another process id namespace. */
 static bool is_ours(const pp_cpu_slot *slot)
 {
     struct f_owner_ex owner = {.type = F_OWNER_PGRP};
@@ -106,8 +108,8 @@ static uint64_t event_period_ns(void)
 }
 
 /*
- * The first overflow comes a quarter of a period after the first sample is due, and so do those
- * that follow: at the due time itself, the two clocks' jitter would make weights of 0 and 2.
+ * Each overflow comes a quarter of a period after its sample is due. At the due time itself, the
+ * jitter of the two clocks would make weights of 0 and 2.
  */
 static uint64_t first_delay_ns(const pp_cpu_slot *slot)
 {
@@ -118,8 +120,9 @@ static uint64_t first_delay_ns(const pp_cpu_slot *slot)
 }
 
 /*
- * Moves the event to a number that is out of the host's way; the new one, or -errno. `*id` tells
- * whether the host, which may close anything at any time, has put a file of its own in between.
+ * Moves the event to a number that the host does not use. Returns the new descriptor, or -errno,
+ * and stores the event's number in *id. The numbers are compared, since the host, which may close
+ * any descriptor at any time, may have opened a file of its own in between.
  */
 static int move_up(int low, uint64_t *id)
 {
@@ -136,7 +139,7 @@ static int move_up(int low, uint64_t *id)
         pp_system_call(SYS_close, high);
         high = -EMFILE;
     }
-    return high == -EINVAL ? -EMFILE : (int)high; /* the limit is below the first of our numbers */
+    return high == -EINVAL ? -EMFILE : (int)high; /* EINVAL: the limit is below first_descriptor */
 }
 
 static long direct_signals(const pp_cpu_slot *slot, int fd)
@@ -153,9 +156,9 @@ static long direct_signals(const pp_cpu_slot *slot, int fd)
 }
 
 /*
- * It starts with one overflow after a time of its own, and stops: should the signal be blocked, the
- * thread does not pay for a period that may be short. A thread that is held starts it by the timer
- * (on_signal).
+ * Opens the slot's event. The event has one overflow, and stops. So if the thread blocks the
+ * signal, it does not pay for overflows at a short period. If the slot is held, a timer signal
+ * starts the event (on_signal).
  */
 static int open_event(pp_cpu_slot *slot)
 {
@@ -200,7 +203,7 @@ static int open_event(pp_cpu_slot *slot)
     return 0;
 }
 
-/* A handler gets at most one part in so many of its thread's time. */
+/* The shortest period at which handlers take at most 1/SHARE of the thread's time. */
 static uint64_t bearable_period_ns(const pp_cpu_slot *slot)
 {
     uint64_t least_ns = slot->slowest_ns * SHARE;
@@ -208,7 +211,8 @@ static uint64_t bearable_period_ns(const pp_cpu_slot *slot)
     return least_ns > period_ns ? least_ns : period_ns;
 }
 
-/* After the first overflow, the last one of each batch, and when the event was held. */
+/* Allows the next batch: after the first overflow, after the last one of each batch, and when the
+ * hold of a slot is over. */
 static void keep_going(pp_cpu_slot *slot)
 {
     uint64_t period_ns = bearable_period_ns(slot);
@@ -220,17 +224,17 @@ static void keep_going(pp_cpu_slot *slot)
 }
 
 /*
- * The event runs while the handler does. Where walks are slow (deep stacks of code without unwind
- * information) it would overflow again before the handler is over, and the thread would never get
- * on. What the handler took is known only after the fact, so a longer period takes effect at once,
- * and holds until the next batch has shown better.
+ * Sets a longer period if the handler was slow. The event runs while the handler does. Where walks
+ * are slow (deep stacks of code without unwind information) the event would overflow again before
+ * the handler ends, and the thread would make no progress. The longer period takes effect at once,
+ * and stays until the next batch.
  */
 static void stretch_if_slow(pp_cpu_slot *slot, uint64_t begin_ns)
 {
     if ((pp_clock_ns(CLOCK_MONOTONIC) - begin_ns) * SHARE <= event_period_ns()) {
         return;
     }
-    uint64_t took_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - slot->seen_ns; /* and not waited */
+    uint64_t took_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - slot->seen_ns; /* without waits */
     if (took_ns > slot->slowest_ns) {
         slot->slowest_ns = took_ns;
         uint64_t period_ns = bearable_period_ns(slot);
@@ -257,7 +261,7 @@ static int arm(pp_cpu_slot *slot)
         pp_cpu->events_armed++;
         return 0;
     }
-    if (event_error != -ESRCH) { /* that one: the thread has ended meanwhile */
+    if (event_error != -ESRCH) { /* ESRCH: the thread has ended meanwhile */
         pp_cpu->events_refused += slot->event != REFUSED;
         slot->event = REFUSED;
         pp_cpu->event_error = event_error;
@@ -278,7 +282,7 @@ static void disarm(pp_cpu_slot *slot)
         return;
     }
     if (is_ours(slot)) {
-        /* A child of the host may hold a copy, which would keep the event alive. */
+        /* Disabled first: a child of the host may have a copy, which keeps the event alive. */
         pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_DISABLE, 0);
         pp_system_call(SYS_close, slot->event);
     } else {
@@ -288,12 +292,13 @@ static void disarm(pp_cpu_slot *slot)
     events--;
 }
 
-/* Whichever signal comes first takes what is due: often nothing is left for the other. */
+/* The signal of the event or of the timer that comes first takes the whole weight that is due.
+ * Often the other one finds 0. */
 static uint64_t on_signal(pp_cpu_slot *slot, const siginfo_t *info)
 {
     bool is_of_event = info->si_code != SI_TIMER;
     if (is_of_event && (slot->tid != pp_task_self() || slot->event != info->si_fd)) {
-        return 0; /* late, of an event whose number is another thread's now */
+        return 0; /* a late signal of an event whose descriptor belongs to another thread now */
     }
     uint64_t now_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     slot->seen_ns = now_ns;
@@ -305,7 +310,7 @@ static uint64_t on_signal(pp_cpu_slot *slot, const siginfo_t *info)
     return pp_cpu_owed(slot, now_ns);
 }
 
-/* The timer, which goes on beside it, starts the event again. */
+/* Stops the event. The timer goes on, and its signal starts the event again (on_signal). */
 static void hold(pp_cpu_slot *slot, uint64_t until_ns)
 {
     pp_cpu_engine_timers.hold(slot, until_ns);
@@ -363,8 +368,8 @@ void pp_cpu_perf_confine(void)
     __atomic_store_n(&used, false, __ATOMIC_RELAXED);
 }
 
-/* What the timers have pending is taken as well: the next sample has its weight. What others sent
- * (a thread cancels this one) is sent again. */
+/* Removes the pending signals of this thread. A timer's signal goes, too: the next sample has its
+ * weight. A signal that another thread has sent (pthread_cancel()) is sent again. */
 static void take_pending_back(void)
 {
     const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
@@ -388,7 +393,7 @@ void pp_cpu_perf_pause(const pp_cpu_slot *slot)
     take_pending_back();
 }
 
-/* As at its start: one overflow, then more (POLL_HUP). */
+/* Lets the event go on as after its start: with one overflow, whose handler allows more. */
 void pp_cpu_perf_resume(const pp_cpu_slot *slot)
 {
     if (slot != NULL && slot->event >= 0 && is_ours(slot)) {

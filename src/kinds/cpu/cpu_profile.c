@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_profile.c: the CPU profile as the model of profile.proto.
+ * cpu_profile.c: builds the model (profile/model.h) of a CPU profile: samples, then comments.
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: e2e.shares, e2e.labels, e2e.perf
  */
 #include "kinds/cpu/cpu_profile.h"
 
@@ -99,13 +100,13 @@ static void add_comment(comments *c, const pp_text *text)
     }
 }
 
-/* "perf" as soon as one thread had an event. */
+/* "perf" if at least one thread had an event. */
 static const char *engine_name(const pp_cpu_result *r)
 {
     return r->events_armed > 0 ? "perf" : "timer";
 }
 
-/* "timer engine; of 6351 samples 6349 have whole stacks, 2 were settled at the end" */
+/* "timer engine; of 6351 samples taken ..., 2 more were settled from CPU clocks" */
 static void comment_on_stacks(comments *c, const pp_cpu_result *r)
 {
     pp_text text = PP_TEXT_INIT;
@@ -121,7 +122,7 @@ static void comment_on_stacks(comments *c, const pp_cpu_result *r)
     add_comment(c, &text);
 }
 
-/* "/usr/lib/libx.so", or what there is to say of code that no file holds. */
+/* "/usr/lib/libx.so", or a text for code that is in no file. */
 static const char *module_of(const pp_profile *profile, uintptr_t pc)
 {
     for (size_t i = 0; i < profile->mapping_count; i++) {
@@ -155,7 +156,7 @@ static void comment_on_count(comments *c, uint64_t count, const char *what)
     }
 }
 
-/* "engine perf refused to 4 threads (Too many open files): sampled by timers" */
+/* "engine perf was refused to 4 threads (perf_event_open: Too many open files), they were ..." */
 static void comment_on_perf(comments *c, const pp_cpu_result *r)
 {
     if (r->perf_wanted && r->events_refused > 0) {

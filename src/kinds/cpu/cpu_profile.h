@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_profile.h: from the counts of a CPU session to a profile that can be encoded.
+ * cpu_profile.h: makes a profile that can be encoded of the counts of a CPU session.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio, no loader lock).
  * Owns: nothing; everything is in the arena.
@@ -13,9 +13,9 @@
 #include "kinds/cpu/cpu.h"
 
 /*
- * Fills `profile`: samples by weight, descending, ties by stack, then by labels (with_labels: else
- * a stack is one sample); lost ones on the pseudo-frame pprof_lost_samples; what went wrong in the
- * comments. 0 or -ENOMEM.
+ * Fills `profile`. Samples are in descending order of weight, ties by stack, then by labels. Not
+ * `with_labels`: a stack is one sample. The pseudo-frame pprof_lost_samples has the lost samples,
+ * and the comments say what went wrong. 0 or -ENOMEM.
  */
 int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena *arena,
                          pp_profile *profile);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_session.c: the sessions, and what they count.
+ * cpu_session.c: counts samples in a session.
  *
  * Zone: SIGNAL.
  * Owns: the sessions; 16 bytes of TLS.

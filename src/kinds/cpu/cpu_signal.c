@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_signal.c: one CPU sample, from the signal to the table.
+ * cpu_signal.c: takes one CPU sample, from the signal to the table.
  *
  *   signal (host/sampling_handler.h)
  *     -> of a slot? -> session active? -> thread's own slot? -> room? -> scratch -> walk -> count
@@ -8,7 +8,8 @@
  *            v              v                  v                 v         v                v
  *        not ours        nothing            nothing           counted as lost
  *
- * Zone: SIGNAL. No malloc, no locks waited for, < 1 KiB of stack; errno is preserved.
+ * Zone: SIGNAL. No malloc, no wait for a lock, < 1 KiB of stack; errno is preserved.
+ * Tested by: unit.cpu_session, e2e.interruptions, e2e.alternate_stacks
  */
 #include "kinds/cpu/cpu_signal.h"
 
@@ -39,7 +40,8 @@ static void look_for_new_threads(uint64_t now_ns)
     }
 }
 
-/* For the profile's comment: which module is to blame. */
+/* Counts the walk's stop, and remembers the first address without a rule, whose module a comment of
+ * the profile names. */
 static void note_stop(pp_cpu_session *session, const pp_walk *walk, uint64_t weight)
 {
     uintptr_t none = 0;
@@ -62,7 +64,7 @@ static void note_last(const pp_cpu_session *session, pp_cpu_slot *slot, pp_stack
     }
 }
 
-/* A function of its own: what it needs is not on the stack while the walk runs. */
+/* This is a function of its own so that its frame is not on the stack while the walk runs. */
 static __attribute__((noinline)) void count_walk(pp_cpu_session *session, pp_cpu_slot *slot,
                                                  uint64_t weight, pp_scratch *scratch)
 {
@@ -101,8 +103,9 @@ static void lose_sample(pp_cpu_session *session, pp_cpu_slot *slot, uint64_t wei
 }
 
 /*
- * A signal may come late: from a timer of the session before, whose slot is another thread's in
- * this one. The system call is made once a thread and session.
+ * Whether the slot is the calling thread's in this session. A signal may come late, from a timer of
+ * an earlier session whose slot belongs to another thread now. The system call is made once for
+ * each thread and session.
  */
 static bool is_own_slot(const pp_cpu_session *session, const pp_cpu_slot *slot)
 {
@@ -119,7 +122,8 @@ static bool is_own_slot(const pp_cpu_session *session, const pp_cpu_slot *slot)
     return true;
 }
 
-static __attribute__((noinline)) uint64_t read_clock_ns(void) /* likewise */
+/* This is a function of its own for the same reason as count_walk(). */
+static __attribute__((noinline)) uint64_t read_clock_ns(void)
 {
     return pp_clock_ns(CLOCK_MONOTONIC);
 }

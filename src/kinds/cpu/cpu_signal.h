@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_signal.h: the CPU profile's share in the handler of the sampling signal
- * (host/sampling_handler.h).
+ * cpu_signal.h: the CPU profile's part in the handler of the sampling signal
+ * (host/sampling_handler.h), and in what happens to threads.
  *
  * Zone: SIGNAL.
  */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_threads.c: the threads that are sampled: their slots, and the account of each.
+ * cpu_threads.c: keeps the slots of the threads that are sampled, and settles their accounts.
  *
  *   chains[tid % CHAINS] -> slot -> slot -> 0        free_list -> slot -> slot -> 0
  *
- * A timer's signal carries the address of its slot, so the handler needs no look-up.
+ * A timer's signal has the address of its slot, so the handler needs no look-up.
  *
  * Zone: SIGNAL.
- * Locks: `lock`. Taken with signals blocked by NORMAL code, tried by the handler.
+ * Locks: `lock`. NORMAL code takes it with signals blocked; the handler tries it.
  * Owns: the slots.
+ * Tested by: e2e.threads, e2e.thread_storm, e2e.busy_at_start, unit.cpu_perf
  */
 #include "kinds/cpu/cpu_threads.h"
 
@@ -39,16 +40,16 @@ enum {
     CHAINS = 1024,
     MAX_SLOTS = 1 << 16,
     MIN_SLOTS = 1 << 6,
-    SLOTS_SHARE = 200, /* one part in so many of a limited address space */
+    SLOTS_SHARE = 200, /* one part in 200 of a limited address space */
     DIRECTORY_BYTES = 4096,
     MAX_ROUNDS = 8,   /* of listing threads while new ones appear */
-    BUSY_ROUNDS = 50, /* of waiting for threads that block our signal for a moment */
+    BUSY_ROUNDS = 50, /* of waiting for threads that block the sampling signal for a moment */
     BUSY_PAUSE_NS = 1000 * 1000,
-    /* CPU time without a sample after which the signal cannot have been just late: ticks come every
-     * 1 to 10 ms of it. */
+    /* After so much CPU time without a sample the signal is not just late: a tick comes every 1 to
+     * 10 ms of it. */
     UNDELIVERED_NS = 100 * 1000 * 1000,
     EXEC_PATIENCE_NS = 500 * 1000 * 1000,
-    HOLD_NS = 2 * 1000 * 1000 /* of CPU time: what needs it takes microseconds */
+    HOLD_NS = 2 * 1000 * 1000 /* of CPU time; setting up a coroutine takes microseconds */
 };
 
 static pp_lock lock;
@@ -157,7 +158,8 @@ static void free_slot(pp_cpu_slot *slot)
     put_on_free_list(slot);
 }
 
-/* A handler of the session did not come back yet, and may be at work with any slot. */
+/* Keeps a slot from being given out: a handler of the session did not come back yet, and may use
+ * any slot. */
 static void hold_slot(pp_cpu_slot *slot, const pp_cpu_session *session)
 {
     unlink_slot(slot);
@@ -182,7 +184,7 @@ static int arm_slot(pp_cpu_slot *slot)
     return error;
 }
 
-/* The account stays open. */
+/* Disarms the slot's thread; its account stays open. */
 static void silence(pp_cpu_slot *slot)
 {
     __atomic_store_n(&armed, armed - is_armed(slot), __ATOMIC_RELAXED);
@@ -197,7 +199,7 @@ static void disarm(pp_cpu_slot *slot)
     free_slot(slot);
 }
 
-/* It waits for a signal, or does not tell where it is. */
+/* Whether the thread waits for a signal; also true if that cannot be seen. */
 static bool waits_for_signals(int tid)
 {
     pp_task_place place = {.call = -1};
@@ -209,17 +211,18 @@ static bool waits_for_signals(int tid)
 }
 
 /*
- * Not a thread on whose alternate stack the kernel cannot put a signal; nor one that blocks the
- * signal, past libc: it may be about to wait for it (sys/sampling_signal.h). Threads that begin now
- * do neither. Libc blocks all signals for a moment where it creates threads and processes, and so
- * do we in places: such a thread is `*busy`.
+ * Whether a signal can be sent to the thread. It cannot if the kernel has no room for it on the
+ * thread's alternate stack. It must not if the thread blocks the signal, past libc: the thread may
+ * be about to wait for it (sys/sampling_signal.h). Threads that begin now do neither. Libc, and
+ * libpprof in places, block all signals for a moment, as when a thread or process is created: such
+ * a thread is counted in *busy.
  */
 static bool can_take_signals(int tid, unsigned *busy)
 {
     if (pp_small_stacks_has(tid)) {
         return false;
     }
-    if (tid == pp_task_self() || /* whose signals are blocked while it is here */
+    if (tid == pp_task_self() || /* enter() has blocked its signals */
         !pp_task_blocks(PP_TASK_ANY_FOLDER, tid, PP_SAMPLING_SIGNAL, status_text)) {
         return true;
     }
@@ -234,9 +237,9 @@ static void set_root(pp_cpu_slot *slot, const pp_root_frames *root)
 }
 
 /*
- * Opens the account of thread `tid` at `base_ns` on its CPU clock, and arms it. Without a timer
- * (RLIMIT_SIGPENDING) the account stays open: a later look may have more luck, and what the thread
- * used is known at the end.
+ * Opens the account of thread `tid` at `base_ns` on its CPU clock, and arms the thread. If there is
+ * no timer (RLIMIT_SIGPENDING) the account stays open: a later scan may get one, and the time that
+ * the thread used is known at the end.
  */
 static void arm(int tid, uint64_t base_ns, const pp_root_frames *root, bool takes_signals)
 {
@@ -258,8 +261,8 @@ static void arm(int tid, uint64_t base_ns, const pp_root_frames *root, bool take
 
 /* ---- accounts ---- */
 
-/* Records what was due and never counted: where the thread began, or for want of that on its last
- * stack. */
+/* Records the weight that was due and never counted: on the function where the thread began, or, if
+ * that is not known, on its last stack. */
 static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cpu_ns,
                    bool at_thread_end)
 {
@@ -294,7 +297,7 @@ static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cp
 
 typedef struct scan {
     unsigned added;
-    unsigned busy; /* may take signals soon */
+    unsigned busy; /* threads that may take signals soon */
     int self;
     bool met_self;
 } scan;
@@ -320,8 +323,8 @@ static void visit_task(int tid, void *context)
     }
 }
 
-/* Slots whose thread is no longer listed ended without telling us (raw clone, or
- * exit by syscall). */
+/* Frees the slots of threads that are no longer listed: they ended without a hook (bare clone, or a
+ * bare exit system call). */
 static void drop_unlisted(void)
 {
     for (uint32_t i = 0; i < slots_used; i++) {
@@ -331,14 +334,15 @@ static void drop_unlisted(void)
     }
 }
 
-/* One listing of all threads; how many were armed, or -errno. Called with the lock. */
+/* Lists all threads once, and arms new ones. Returns the number of these, or -errno. The caller has
+ * the lock. */
 static int scan_tasks(unsigned *busy)
 {
     scan s = {.self = pp_task_self()};
     scan_number++;
     int error = pp_tasks_each(directory, sizeof directory, visit_task, &s);
     if (error == 0 && !s.met_self) {
-        error = -ESRCH; /* the /proc of another process id namespace: its numbers are not ours */
+        error = -ESRCH; /* the /proc is that of another process id namespace, with other numbers */
     }
     if (error == 0) {
         drop_unlisted();
@@ -347,8 +351,8 @@ static int scan_tasks(unsigned *busy)
     return error < 0 ? error : (int)s.added;
 }
 
-/* Takes the lock with signals blocked (libc keeps its own two open), so that no handler on this
- * thread can want the lock that the thread holds. */
+/* Takes the lock with signals blocked (except libc's own two), so that no handler on this thread
+ * can wait for the lock that the thread holds. */
 static void enter(pp_signal_mask *old)
 {
     pp_signals_block(old);
@@ -371,7 +375,7 @@ static void leave(const pp_signal_mask *old)
     pp_signals_restore(old);
 }
 
-/* How many threads are busy. */
+/* Arms all threads, until no new ones appear; returns the number of busy ones. */
 static unsigned arm_listed(void)
 {
     unsigned busy = 0;
@@ -380,7 +384,7 @@ static unsigned arm_listed(void)
     for (int round = 0; added > 0 && round < MAX_ROUNDS; round++) {
         added = scan_tasks(&busy);
     }
-    if (added < 0) { /* no /proc: the calling thread at least */
+    if (added < 0) { /* there is no /proc: arms at least the calling thread */
         int tid = pp_task_self();
         if (find_slot(tid) == NULL) {
             arm(tid, (uint64_t)pp_task_cpu_ns(tid), &no_root, can_take_signals(tid, &none));
@@ -413,7 +417,7 @@ void pp_cpu_threads_look_again(void)
         return;
     }
     if (pp_lock_try(&lock, pp_task_self())) {
-        if (pp_cpu_is_active()) { /* the handler's own session may be over */
+        if (pp_cpu_is_active()) { /* the session of the calling handler may be over */
             scan_tasks(&busy);
         }
         pp_lock_release(&lock);
@@ -433,7 +437,7 @@ void pp_cpu_threads_begin(uintptr_t entry, const pp_caller *caller)
     if (pp_cpu_is_active()) {
         int tid = pp_task_self();
         pp_cpu_slot *slot = find_slot(tid);
-        if (slot != NULL) { /* a scan was faster, or a thread of this number ended unseen */
+        if (slot != NULL) { /* a scan was faster, or an earlier thread of this id ended unseen */
             pp_cpu->threads_unarmed -= !is_armed(slot);
             pp_cpu_perf_recount(slot);
             disarm(slot);
@@ -453,8 +457,8 @@ void pp_cpu_threads_end(void)
     enter(&old);
     pp_cpu_slot *slot = find_slot(pp_task_self());
     if (slot != NULL) {
-        /* In flight like a handler, so that a stop that runs now waits before it reads
-         * the table. */
+        /* Enters the session like a handler, so that a stop at this time waits before it reads the
+         * table. */
         pp_cpu_session *session = pp_cpu_session_enter();
         if (session != NULL) {
             settle(session, slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
@@ -463,11 +467,12 @@ void pp_cpu_threads_end(void)
         disarm(slot);
         pp_cpu_own_slot.slot = NULL;
     }
-    old |= pp_signal_bit(PP_SAMPLING_SIGNAL); /* one that was sent already finds no slot any more */
+    old |= pp_signal_bit(PP_SAMPLING_SIGNAL); /* a pending one would find no slot any more */
     leave(&old);
 }
 
-/* What a perf event may need before and after an exec, done to the calling thread's slot. */
+/* Calls `what` for the calling thread's slot before or after an exec, if there may be a perf event.
+ */
 static void around_exec(void (*what)(const pp_cpu_slot *slot))
 {
     pp_signal_mask old = 0;
@@ -493,7 +498,7 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
     pp_signal_mask old = 0;
     int self = pp_task_self();
     if (!enter_within(patience_ns, &old)) {
-        return; /* the process is about to end, and whoever holds the lock will not give it back */
+        return; /* the process is about to end, and the holder of the lock does not release it */
     }
     for (uint32_t i = 0; i < slots_used; i++) {
         pp_cpu_slot *slot = &slots[i];
@@ -535,7 +540,7 @@ void pp_cpu_threads_take_back_slots(void)
 
 /* ---- alternate stacks ---- */
 
-/* The calling thread's slot, if it has one; with the lock. */
+/* Returns the calling thread's slot, and has the lock then; NULL if there is none. */
 static pp_cpu_slot *own_slot_within(uint64_t patience_ns, pp_signal_mask *old)
 {
     if (!pp_cpu_is_active() || !enter_within(patience_ns, old)) {
@@ -559,7 +564,7 @@ void pp_cpu_threads_pause(void)
     }
 }
 
-/* What is armed from now on waits as long. */
+/* Holds the slot's signals; an engine that arms it meanwhile waits for the same time. */
 static void hold(pp_cpu_slot *slot)
 {
     slot->held_until_ns = pp_clock_ns(CLOCK_THREAD_CPUTIME_ID) + HOLD_NS;
@@ -578,7 +583,8 @@ void pp_cpu_threads_hold(void)
     }
 }
 
-/* What the calling thread used meanwhile belongs to no stack that comes after it. */
+/* Settles what the calling thread has used while it had no signals, so that no later stack gets
+ * that weight. */
 static void settle_so_far(pp_cpu_slot *slot)
 {
     pp_cpu_session *session = pp_cpu_session_enter();

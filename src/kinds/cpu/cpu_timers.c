@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_timers.c: the engine `timer`: one POSIX timer on the CPU clock of each thread.
+ * cpu_timers.c: makes and sets the timers of the engine `timer`.
  *
- * A timer's signal carries the address of the thread's slot, so that the handler needs no look-up.
+ * A timer's signal has the address of the thread's slot, so the handler needs no look-up.
  *
  * Zone: SIGNAL (system calls).
- * Locks: the callers hold the one of cpu_threads.c.
+ * Locks: callers hold the lock of cpu_threads.c.
  * Owns: the timers.
+ * Tested by: e2e.shares, e2e.threads, unit.cpu_perf
  */
 #include "kinds/cpu/cpu_timers.h"
 
@@ -77,7 +78,8 @@ static void delete_timer(pp_cpu_slot *slot)
     }
 }
 
-/* Of a thread that is held, the first cut after that. */
+/* Returns the number of the first cut that gets a signal: the next one, or, if the thread is held,
+ * the first after the hold. */
 static uint64_t first_cut(pp_cpu_slot *slot)
 {
     uint64_t cut = pp_cpu_due(slot, slot->held_until_ns);

@@ -3,7 +3,7 @@
  * cpu_timers.h: the engine `timer`: one POSIX timer on the CPU clock of each thread.
  *
  * Zone: SIGNAL (system calls).
- * Locks: the callers hold the one of cpu_threads.c.
+ * Locks: callers hold the lock of cpu_threads.c.
  * Owns: the timers.
  */
 #ifndef PP_KINDS_CPU_CPU_TIMERS_H
@@ -13,13 +13,13 @@
 
 #include <stdint.h>
 
-/* The weight of a signal is 1 + overrun. */
+/* The weight of a signal is 1 + overrun, or, after a hold, what is due on the CPU clock. */
 extern const pp_cpu_engine pp_cpu_engine_timers;
 
-/* No more timers than these exist at a time. */
+/* Sets the greatest number of timers that exist at a time. */
 void pp_cpu_timers_set_cap(uint32_t cap);
 
-/* In the child of fork: the timers are the parent's. */
+/* Forgets the timers in the child of fork: they are the parent's. */
 void pp_cpu_timers_after_fork_in_child(void);
 
 #endif

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_cpu.c: native words through a small window, then the maps (layout in legacy_cpu.h).
+ * legacy_cpu.c: writes records as native words, through a small buffer, and then the maps; the
+ * header has the layout.
  *
- * What readers do to a record decides what is written (profile/legacy_profile.go of google/pprof):
- *   - they subtract 1 from every address but the first. So the leaf is written as the instruction
- *     itself, one below the model's return-like address, and callers as they are;
- *   - they take a second frame that nearly all samples share for the signal handler's and remove
- *     it, twice over. Where that frame is a real one (a program with one hot call site) it is
- *     written three times, and they are left with one;
- *   - they take a first caller that equals the leaf after the subtraction for a copy of it and
- *     remove it once. A real one (a recursive call just returned from) is written twice.
+ * Readers change a record (profile/legacy_profile.go of google/pprof), so this file writes what
+ * they change into the right stack:
+ *   - Readers subtract 1 from every address except the first. So the leaf is written as the
+ *     address of the instruction, one below the model's return-like address, and callers are
+ *     written as they are.
+ *   - If nearly all samples share their second frame, readers take it for the signal handler's and
+ *     remove it, and do so twice. Where that frame is a real one (a program with one hot call site)
+ *     it is written three times, so one is left.
+ *   - If the first caller equals the leaf after the subtraction, readers take it for a copy and
+ *     remove it once. A real one (a recursive call that has just returned) is written twice.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio).
  */
@@ -22,8 +25,8 @@
 enum {
     WINDOW_WORDS = 4096,
     PLACEHOLDER = 1,     /* the address of an empty stack: never code, and not the trailer's 0 */
-    REMOVED_FRAMES = 2,  /* how often readers remove a shared second frame */
-    SHARED_FRACTION = 32 /* and "nearly all" is all but one in 32 */
+    REMOVED_FRAMES = 2,  /* readers remove a shared second frame so many times */
+    SHARED_FRACTION = 32 /* "nearly all" is all but one in 32 */
 };
 
 static const char maps_header[] = "\nMAPPED_LIBRARIES:\n";
@@ -56,8 +59,9 @@ static void put_word(output *out, uintptr_t word)
 
 /* ---- The second frame ---------------------------------------------------------------------- */
 
-/* Boyer and Moore's majority vote: if more than half of the samples share their second frame, this
- * is it; then counted, because readers ask for more than a half. 0 = none is shared that widely. */
+/* Returns the second frame that nearly all samples share; 0 = there is none. Boyer and Moore's
+ * majority vote finds the frame that more than half of them share, if there is one. It is counted
+ * then, because readers ask for more than a half. */
 static uintptr_t shared_second_frame(const pp_profile *profile)
 {
     uintptr_t winner = 0;
@@ -87,7 +91,7 @@ static void put_record(output *out, const pp_profile_sample *sample, uintptr_t s
     if (sample->value[0] == 0) /* no time, no sample; 0 1 0 would even end the list */
         return;
     uintptr_t leaf = sample->depth == 0 ? PLACEHOLDER : sample->pc[0] - (sample->pc[0] != 0);
-    size_t copies = 0; /* of the second frame, beside the one that is meant */
+    size_t copies = 0; /* of the second frame, in addition to the real one */
     if (sample->depth >= 2 && sample->pc[1] == shared)
         copies += REMOVED_FRAMES;
     if (sample->depth >= 2 && sample->pc[1] == leaf)

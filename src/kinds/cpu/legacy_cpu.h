@@ -7,11 +7,11 @@
  *   trailer   0 1 0
  *   an empty line, "MAPPED_LIBRARIES:", the text of /proc/self/maps      unless that cannot be read
  *
- * Every field is a native word. Format: docs/cpuprofile-fileformat of gperftools; the line in front
- * of the maps is that of Go's runtime/pprof of 2016, and readers of either kind pass over it.
+ * Every field is a native word. gperftools describes the format in docs/cpuprofile-fileformat. The
+ * line before the maps is that of Go's runtime/pprof of 2016; the readers of both ignore it.
  *
  * Zone: NORMAL, and the fatal-signal writer (no malloc, no stdio; stack below 4 KiB).
- * Owns: nothing; its memory goes with the arena.
+ * Owns: nothing; all memory is the arena's.
  */
 #ifndef PP_KINDS_CPU_LEGACY_CPU_H
 #define PP_KINDS_CPU_LEGACY_CPU_H
@@ -21,8 +21,8 @@
 
 #include "pprof.h"
 
-/* value[0] of each sample is its count; profile->period is in nanoseconds. Returns 0, the writer's
- * first error, -ENOMEM, or the error of reading the maps. */
+/* Writes `profile`: value[0] of each sample is its count; the period is in nanoseconds. Returns 0,
+ * the writer's first error, or -ENOMEM. */
 int pp_legacy_cpu_encode(const pp_profile *profile, pp_arena *arena, pprof_writer writer);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_roots.c: walks from where a thread begins, and a short list of what they found.
+ * thread_roots.c: walks from the frame where a thread begins, and keeps a short list of the callers
+ * that these walks find.
  *
  * Zone: SIGNAL.
  * Owns: the list of callers; entries are added, and never change.
- * Tested by: e2e.threads.
+ * Tested by: e2e.threads
  */
 #include "kinds/cpu/thread_roots.h"
 
@@ -26,7 +27,8 @@ typedef struct callers {
 static callers known[KINDS];
 static uint8_t known_count;
 
-/* The walk has room for all of the stack: what it finds is the root only if it gets to the end. */
+/* The walk has room for a whole stack. Its frames are the root only if it reaches the stack's end.
+ */
 pp_root_frames pp_thread_root_of(uintptr_t entry, const pp_caller *caller)
 {
     pp_root_frames root = {.pcs = {entry + 1}, .depth = 1};

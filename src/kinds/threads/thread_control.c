@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the file at the end; the pseudo-frames of threads whose creation no hook saw.
- * Tested by: e2e.thread_profile, e2e.text_forms
+ * Tested by: e2e.thread_profile, e2e.text_forms, e2e.stuck
  */
 #include "kinds/threads/thread_control.h"
 
