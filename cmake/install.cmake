@@ -48,7 +48,7 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/libpprof.3.gz
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/libpprof.7.gz
   COMMAND sh -c "${CMAKE_SOURCE_DIR}/tools/make-options-page >${CMAKE_BINARY_DIR}/man/libpprof.7"
   COMMAND ${PPROF_GZIP} -9nf ${CMAKE_BINARY_DIR}/man/libpprof.7
-  DEPENDS ${CMAKE_SOURCE_DIR}/tools/make-options-page ${CMAKE_SOURCE_DIR}/README.md VERBATIM)
+  DEPENDS ${CMAKE_SOURCE_DIR}/tools/make-options-page ${CMAKE_SOURCE_DIR}/docs/OPTIONS.md VERBATIM)
 add_custom_target(man ALL DEPENDS ${PPROF_MAN_PAGES} ${CMAKE_BINARY_DIR}/man/libpprof.3.gz
                   ${CMAKE_BINARY_DIR}/man/libpprof.7.gz)
 install(FILES ${PPROF_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)

@@ -531,7 +531,7 @@ PPROF_TAKES_STACK PPROF_API size_t pprof_callers(int skip, uintptr_t *pcs, size_
 
 /*
  * Applies a comma-separated list of options, as the environment variable LIBPPROF does at start-up
- * (see README.md for the list). Unknown words are reported once on stderr and skipped.
+ * (see docs/OPTIONS.md for the list). Unknown words are reported once on stderr and skipped.
  * Returns 0, or the first error: -EINVAL (unknown word or bad value; the others still apply),
  * -ENOTSUP (known, but not in this version), or what starting a profile returned. Any thread; not
  * async-signal-safe.

@@ -93,9 +93,9 @@ for verb in "" record top merge; do
 done
 gzip -dc "$there/share/man/man7/libpprof.7.gz" >options.7
 gzip -dc "$there/share/man/man3/libpprof.3.gz" >functions.3
-# The options that README lists, and the functions that the page names.
-sed -n '/^### Options in/,/^`CPUPROFILE/ s/^| `\([a-z]*\).* | .*/\1/p' "$SRC/README.md" | sort -u >options
-[ "$(wc -l <options)" -ge 10 ] || fail "README lists no options any more"
+# The options that docs/OPTIONS.md lists, and the functions that the page names.
+sed -n '/^## Options in/,/^## Variables/ s/^| `\([a-z]*\).* | .*/\1/p' "$SRC/docs/OPTIONS.md" | sort -u >options
+[ "$(wc -l <options)" -ge 10 ] || fail "docs/OPTIONS.md lists no options any more"
 while read -r option; do
     grep -qE "^\\\\fB$option" options.7 || fail "libpprof(7) does not list the option $option"
 done <options
