@@ -4,7 +4,8 @@
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: what is asked for.
+ * Owns: the options and flags of the kind.
+ * Tested by: unit.options, e2e.heap, e2e.flags
  */
 #include "kinds/heap/heap_kind.h"
 
@@ -42,7 +43,7 @@ static int take_heap(const char *value)
     return 0;
 }
 
-/* Without `heap` it means that, too. */
+/* `peak` implies `heap`. */
 static int take_peak(const char *value)
 {
     pp_heap_asked.heap |= value == NULL;
@@ -54,7 +55,7 @@ static const pp_word words[] = {
     {"peak", take_peak, "peak, without a value"},
     {.name = NULL}};
 
-/* A prefix in gperftools, to which a number and ".heap" are added. */
+/* In gperftools, the value is a prefix, followed by a number and ".heap". */
 static int take_prefix(const char *value)
 {
     enum { MAX_NAME = 4096 };
@@ -75,29 +76,30 @@ static const pp_word variables[] = {{"HEAPPROFILE", take_prefix, NULL}, {.name =
 static struct {
     const char *file;
     int64_t rate;
-} said; /* by the flags */
+} flagged; /* the values of the flags */
 
-static const pp_flag flags[] = {
-    {"memprofile", .file = &said.file}, {"memprofilerate", .number = &said.rate}, {.name = NULL}};
+static const pp_flag flags[] = {{"memprofile", .file = &flagged.file},
+                                {"memprofilerate", .number = &flagged.rate},
+                                {.name = NULL}};
 
 static int64_t flagged_rate(void)
 {
     int64_t present = pp_heap_rate();
-    return said.rate > 0 ? said.rate : present > 0 ? present : PP_HEAP_RATE_DEFAULT;
+    return flagged.rate > 0 ? flagged.rate : present > 0 ? present : PP_HEAP_RATE_DEFAULT;
 }
 
 static int take_flags(void)
 {
     int error = 0;
-    pp_heap_asked.heap = pp_flag_file("allocs", said.file, &error);
+    pp_heap_asked.heap = pp_flag_file("allocs", flagged.file, &error);
     if (pp_heap_asked.heap) {
         pp_heap_asked.request.allocs = true;
         pp_heap_asked.request.rate = flagged_rate();
-    } else if (said.rate > 0) {
-        pprof_set_mem_profile_rate(said.rate);
+    } else if (flagged.rate > 0) {
+        pprof_set_mem_profile_rate(flagged.rate);
     }
-    said.file = NULL;
-    said.rate = 0;
+    flagged.file = NULL;
+    flagged.rate = 0;
     return error;
 }
 
@@ -118,13 +120,13 @@ static unsigned files(void)
 
 /* ---- start and end ---- */
 
-/* Not where the program brings its own malloc, or another library that does stands before us. What
- * that one maps is not its malloc: it is marked as ours. */
+/* False if the program, or a library before us, defines its own malloc. The call is marked as our
+ * own work, so that the hooks do not count memory that such a malloc maps. */
 static bool sees_allocations(void)
 {
     enum { COUNTDOWN = 1000 };
-    void *(*volatile allocate)(size_t) = malloc; /* the compiler knows what malloc does not touch */
-    pp_heap_set_rate(0);                         /* this one is not the program's */
+    void *(*volatile allocate)(size_t) = malloc; /* else the compiler could drop the call */
+    pp_heap_set_rate(0);                         /* the block is not the program's */
     pp_heap_countdown = COUNTDOWN;
     pp_own_work_begin();
     free(allocate(1));
@@ -134,13 +136,12 @@ static bool sees_allocations(void)
     return seen;
 }
 
-static void say_that_it_is_blind(void)
+static void warn_of_no_samples(void)
 {
     pp_text text = PP_TEXT_INIT;
-    pp_text_add(&text,
-                "the heap profile will be empty: the program's malloc is not the one that "
-                "libpprof stands before; preload libpprof first, or link it first; a fully static "
-                "program has to be linked with the options in libpprof_static.wrap");
+    pp_text_add(&text, "the heap profile will be empty: the program's malloc is not the one that "
+                       "libpprof hooks; preload libpprof first, or link it first; a fully static "
+                       "program has to be linked with the options in libpprof_static.wrap");
     pp_log(&text);
 }
 
@@ -154,12 +155,12 @@ static int start(uint64_t duration_ns)
     bool seen = sees_allocations();
     int error = pp_heap_control_start(&pp_heap_asked.request);
     if (!seen) {
-        say_that_it_is_blind();
+        warn_of_no_samples();
     }
     return error;
 }
 
-/* Without being asked for: in programs that are linked to us, as in Go. */
+/* A program that is linked to us is sampled without an option, as in Go. */
 static void load_unasked(bool options_given)
 {
     bool on = !options_given && pp_is_linked();

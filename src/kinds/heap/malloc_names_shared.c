@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_names_shared.c: keeps the names that only some allocators have from programs that have no
- * such allocator.
+ * malloc_names_shared.c: hides the names that only some allocators have, if the program has no such
+ * allocator.
  *
- * A program that finds mallocx by a weak reference or by dlsym takes it that jemalloc is there, and
- * calls more of it, or passes what it knows of jemalloc. In the file we define all these names,
- * since the libraries that a program was linked to are relocated before us: what they refer to must
- * be there, as a plain function. (One that is chosen at run time, STT_GNU_IFUNC, the loader would
- * take from an object that is not relocated yet, and say so on stderr.) When we are relocated, just
- * before the program, the names that nothing else that is loaded defines are hidden:
+ * A program that finds mallocx by a weak reference or by dlsym concludes that its allocator is
+ * jemalloc, and calls more functions of jemalloc, or passes arguments that only jemalloc
+ * understands. The library file defines all these names, because the loader relocates the libraries
+ * that a program was linked to before us: their references need a definition, as a plain function.
+ * (If it were an STT_GNU_IFUNC, the loader would call a resolver in an object that is not relocated
+ * yet, and warn on stderr.) The loader relocates us just before the program. At that moment this
+ * file hides the names that no other loaded object defines:
  *
  *   symbols in the file                      symbols as the loader sees them from then on
- *   mallocx               -> the entry       no value: as if it were not there
+ *   mallocx               -> the entry       no value: as if there were no symbol
  *   mallocx@GLIBC_2.2.5   -> the entry       STT_GNU_IFUNC -> pp_resolve_mallocx
  *
- * Of a name with an old version, references without a version are bound to that, and dlsym does not
- * find it [glibc, elf/dl-lookup.c: check_match]. So dlsym says that there is no such symbol, a weak
- * reference is NULL as it is without us, and a library that dlopen brings together with its
- * allocator, or after it, has its calls hooked: the loader asks for the function when it binds the
- * reference.
+ * If a name has only an old version, the loader binds references without a version to it, and dlsym
+ * does not find it [glibc, elf/dl-lookup.c: check_match]. So dlsym reports that there is no such
+ * symbol, and a weak reference is NULL, as without us. Calls of a library that dlopen loads
+ * together with its allocator, or after it, are hooked: the loader calls the resolver when it binds
+ * the reference.
  *
- * The loader reads the address of the table of symbols from our dynamic section at each search.
- * That section can be written to until we are relocated; the table itself cannot, so that a copy is
- * made.
+ * The loader reads the address of the symbol table from our dynamic section at each search. That
+ * section is writable until we are relocated; the table is not, so this file copies it.
  *
- * What remains: libraries that the program was linked to find the names as before. What is asked of
- * dlsym while its allocator came later is the allocator's own, and not counted.
+ * Limits: libraries that the program was linked to find the names nevertheless. If the allocator is
+ * loaded later, dlsym returns the allocator's own functions, whose calls are not counted.
  *
  * Zone: HOOK.
- * Locks: the loader's second one, when a reference is bound after the start.
+ * Locks: the loader's second one, when the loader binds a reference after the start.
  * Owns: the copy.
+ * Tested by: e2e.allocator_names, e2e.late_names
  */
 #include "base/shown_as.h"
 #include "kinds/heap/malloc_hook.h"
@@ -44,8 +45,8 @@ enum { SYMBOLS_MAX = 640 };
 
 typedef struct name {
     pp_malloc_hook *hook;
-    pp_malloc_function *hidden;  /* where NAME@GLIBC_2.2.5 leads in the file */
-    pp_malloc_function *resolve; /* the loader's own calls, without arguments */
+    pp_malloc_function *hidden;  /* the value of NAME@GLIBC_2.2.5 in the file */
+    pp_malloc_function *resolve; /* called by the loader, without arguments */
 } name;
 
 #define DECLARE_NAME(symbol, shape)                                                                \
@@ -58,7 +59,7 @@ PP_MALLOC_LIST_OTHERS(DECLARE_NAME)
 static const name names[] = {PP_MALLOC_LIST_OTHERS(NAME_OF)};
 enum { NAMES = sizeof names / sizeof *names };
 
-/* The linker's: of this object. */
+/* The linker defines these for this object. */
 extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 extern const char own_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
@@ -66,7 +67,7 @@ extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
 static ElfW(Sym) copy[SYMBOLS_MAX];
 static bool has_started;
 
-/* Entered by the resolvers in arch/. */
+/* Only the resolvers in arch/ call this function. */
 pp_malloc_function *pp_malloc_if_wanted(const pp_malloc_hook *hook);
 
 /* ---- who defines a name, or needs it ---- */
@@ -102,7 +103,7 @@ static int show_reported(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* All but ourselves, the program first. */
+/* Visits all objects except this library, the program first. */
 static void each_object(object_visit *visit, void *context)
 {
     visitor v = {.visit = visit, .context = context};
@@ -110,7 +111,7 @@ static void each_object(object_visit *visit, void *context)
         pp_libc_each_object(show_reported, &v);
         return;
     }
-    /* There is one thread, and libc may not be ready to be called. */
+    /* The process has one thread, and libc may not be initialised yet. */
     const struct link_map *map = &loaders_list != NULL ? loaders_list.r_map : NULL;
     for (; map != NULL; map = map->l_next) {
         show(&v, map->l_ld, map->l_addr);
@@ -123,7 +124,7 @@ typedef struct search {
     bool found;
 } search;
 
-/* The program's own definitions come before ours, or lead back to us. */
+/* Ignores the program's own definitions, which come before ours, or lead back to us. */
 static void look_for_one(const pp_loaded_symbols *symbols, bool is_program, void *context)
 {
     search *s = context;
@@ -131,14 +132,14 @@ static void look_for_one(const pp_loaded_symbols *symbols, bool is_program, void
                pp_loaded_symbols_needs(symbols, s->name);
 }
 
-/* Without a list of objects nothing is known: as it would be without this file. */
+/* Without a list of objects, no name is hidden. */
 static bool can_tell(void)
 {
     return &loaders_list != NULL && loaders_list.r_map != NULL;
 }
 
-/* Who needs a name that nobody defines is served by a stand-in (malloc_fallback.c): NULL would be
- * called. */
+/* Returns NULL if no object defines or needs the name. If an object needs a name that nobody
+ * defines, it gets a stand-in (malloc_fallback.c), since it would call NULL. */
 __attribute__((visibility("hidden"), used)) pp_malloc_function *
 pp_malloc_if_wanted(const pp_malloc_hook *hook)
 {
@@ -149,7 +150,8 @@ pp_malloc_if_wanted(const pp_malloc_hook *hook)
 
 /* ---- the table of symbols ---- */
 
-/* How many there are: the last one is at the end of a chain [System V ABI, DT_GNU_HASH]. */
+/* Returns the number of symbols: the last one is at the end of a chain [System V ABI,
+ * DT_GNU_HASH]. */
 static size_t count_symbols(const uint32_t *gnu_hash)
 {
     uint32_t bucket_count = gnu_hash[0];
@@ -197,8 +199,8 @@ static uintptr_t place_of(size_t i, bool hidden)
     return (uintptr_t)(hidden ? names[i].hidden : names[i].hook->entry);
 }
 
-/* Code lies in the order of the list, that of the entries and that of the others. NAMES: none of
- * these. */
+/* Returns the index of the name whose code is at the address; NAMES if there is none. The entries
+ * are in the order of the list, and so are the others. */
 static size_t name_at(uintptr_t address)
 {
     bool hidden = address >= place_of(0, true) && address <= place_of(NAMES - 1, true);
@@ -234,7 +236,7 @@ static void hide_names(void)
         table = d->d_tag == DT_SYMTAB ? d : table;
     }
     pp_loaded_symbols_read(&own, own_dynamic, (uintptr_t)own_start);
-    /* Loaders that leave the section as it is in the file are left alone. */
+    /* Does nothing if the loader has not relocated the addresses in the section. */
     if (table == NULL || table->d_un.d_ptr != (uintptr_t)own.symbols || own.gnu_hash == NULL ||
         !can_tell()) {
         return;
@@ -255,17 +257,17 @@ static void hide_names(void)
     table->d_un.d_ptr = (uintptr_t)copy;
 }
 
-/* ---- when ---- */
+/* ---- the moment ---- */
 
-static void nothing(void)
+static void do_nothing(void)
 {
 }
 
-/* The loader chooses this library's own functions last of all that it does to relocate it. */
+/* The loader calls this library's own resolvers at the very end of the relocation. */
 __attribute__((used)) static void (*hide_names_and_choose(void))(void)
 {
     hide_names();
-    return nothing;
+    return do_nothing;
 }
 
 static void chosen(void) __attribute__((ifunc("hide_names_and_choose")));
