@@ -3,6 +3,7 @@
  * custom_kind.c: the kind "custom": the program's own profiles, which no option starts.
  *
  * Zone: NORMAL.
+ * Tested by: unit.custom_profiles, e2e.profiles
  */
 #include "kinds/custom/custom_profiles.h"
 #include "host/kind.h"

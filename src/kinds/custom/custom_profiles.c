@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * custom_profiles.c: a list of profiles; adding and removing.
+ * custom_profiles.c: the list of the program's profiles; adds values to them and removes values.
  *
  * Zone: HOOK.
- * Locks: see the header.
  * Owns: the list.
  */
 #include "kinds/custom/custom_profiles.h"
@@ -33,7 +32,8 @@ pprof_profile *pp_custom_profiles_first(void)
     return __atomic_load_n(&profiles.first, __ATOMIC_ACQUIRE);
 }
 
-/* The place of the first one, from *place on, whose name does not come before `name`. */
+/* Moves *place to the first profile, from *place on, whose name does not come before `name`.
+ * Returns the profile; NULL if there is none. *order is 0 if the names are equal. */
 static pprof_profile *look_from(pprof_profile ***place, const char *name, int *order)
 {
     for (;;) {
@@ -81,7 +81,7 @@ pprof_profile *pp_custom_profile_new(const char *name, int *error)
     pprof_profile **place = &profiles.first;
     do {
         mine->next = look_from(&place, name, &order);
-        if (order == 0) { /* somebody else was quicker */
+        if (order == 0) { /* another thread has made one */
             pp_value_table_free(mine->values);
             *error = -EEXIST;
             return NULL;
@@ -100,12 +100,12 @@ void pp_custom_profiles_after_fork_in_child(void)
 
 /* ---- values ---- */
 
-/* In the place of a stack of which `skip` leaves nothing. */
+/* The only frame of a stack of which `skip` has left none. */
 PP_PSEUDO_FRAME(pprof_lost_profile_event)
 
 PP_STUB_WITH_CALLER(pprof_profile_add, pp_profile_add_from);
 
-/* The reference goes with the value. */
+/* The table takes the reference to the labels over with the value. */
 static int add_with_labels(pprof_profile *profile, pp_value *added)
 {
     pprof_labels *current = pp_labels_current();
@@ -117,7 +117,7 @@ static int add_with_labels(pprof_profile *profile, pp_value *added)
     return error;
 }
 
-/* Jumped to from the stub alone. */
+/* Only the stub jumps here. */
 int pp_profile_add_from(pprof_profile *profile, const void *value, int skip, uintptr_t sp,
                         uintptr_t fp, uintptr_t bx);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * custom_profiles.h: the profiles that the program made, and what it adds to them and removes.
+ * custom_profiles.h: the profiles that the program has made, and their values.
  *
  *   pprof_profile_add (stub) --> walk --> the stack's place in the trie --> the profile's table
  *
- * A program may keep a profile of what its allocator gives out, and may add to it inside of malloc:
- * so all of this stays within what hooks may do.
+ * A program may keep a profile of the blocks of its own allocator, and may add values inside
+ * malloc: so these functions only do what hooks may do.
  *
- *   first -> [name, table] -> [name, table] -> ...      by name; entered by compare-and-swap
+ *   first -> [name, table] -> [name, table] -> ...      by name; linked by compare-and-swap
  *
  * Zone: HOOK.
  * Locks: those of the tables (store/value_table.h).
@@ -23,16 +23,15 @@
 
 #include <stdbool.h>
 
-/* A profile of that name; NULL, and *error is -EEXIST or -ENOMEM. */
+/* Makes a profile of that name. On failure the result is NULL, and *error is -EEXIST or -ENOMEM. */
 pprof_profile *pp_custom_profile_new(const char *name, int *error);
 
-/* NULL if there is none. */
+/* Returns the profile of that name; NULL if there is none. */
 pprof_profile *pp_custom_profile_find(const char *name);
 
-/* The first one by name; the others follow by `next`. NULL if there is none. */
+/* Returns the first profile by name; the others follow by `next`. NULL if there is none. */
 pprof_profile *pp_custom_profiles_first(void);
 
-/* In the child of fork. */
 void pp_custom_profiles_after_fork_in_child(void);
 
 #endif

@@ -3,6 +3,7 @@
  * new_profile.c: pprof_new_profile().
  *
  * Zone: NORMAL.
+ * Tested by: e2e.profiles, unit.custom_profiles
  */
 #include "pprof.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_names.c: the kinds' names, and a list of words.
+ * profile_names.c: checks the name of a new profile against the kinds' names and a list of words.
  *
  * Zone: NORMAL.
+ * Tested by: e2e.profiles
  */
 #include "kinds/custom/profile_names.h"
 
@@ -29,7 +30,7 @@ static bool is_built_in(const char *name)
     return false;
 }
 
-static const char taken_prefix[] = "delta_"; /* and paths that begin so */
+static const char taken_prefix[] = "delta_"; /* of further paths of the HTTP server */
 
 int pp_profile_name_check(const char *name)
 {

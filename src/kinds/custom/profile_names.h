@@ -2,8 +2,8 @@
  *
  * profile_names.h: which names a program's own profiles may have.
  *
- * A name stands in the first line of a text, in a path of the HTTP server, and is what a profile is
- * found by.
+ * The name is the key of a profile. It is in the first line of a text, and in a path of the HTTP
+ * server.
  *
  * Zone: NORMAL.
  */
@@ -13,8 +13,9 @@
 enum { PP_PROFILE_NAME_MAX = 1023 /* bytes */ };
 
 /*
- * 0, -EINVAL (NULL, empty, with white space or control characters), -ENAMETOOLONG, or -EEXIST for
- * what is built in, whether it is there now or not, and for what the HTTP server answers otherwise.
+ * Checks a name. 0, -EINVAL (NULL, empty, with white space or control characters), -ENAMETOOLONG,
+ * or -EEXIST for the name of a built-in profile, whether that exists now or not, and for a path
+ * that the HTTP server uses for something else.
  */
 int pp_profile_name_check(const char *name);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * alloctrace.c: one event at a time, formatted in a buffer, written when it is complete.
+ * alloctrace.c: formats one event at a time in a buffer, and writes it when it is complete.
  *
  *   event --> lock --> stack --> names, from a table --> buffer --> log
- *                                     |not there
+ *                                     |not in the table
  *                                     v
- *                              namer (from above)
+ *                              namer (alloctrace_names.c)
  *
  * Zone: HOOK.
  * Locks: `lock`.
@@ -33,11 +33,11 @@
 #include <unistd.h>
 
 enum {
-    BUFFER_BYTES = 32 * 1024, /* most events whole; a longer one takes several writes */
+    BUFFER_BYTES = 32 * 1024, /* holds most events; a longer one takes several writes */
     TABLE_BITS = 12,
     THREAD_NAME_BYTES = 16, /* prctl(2) */
-    OWN_FRAMES = 8,         /* between the program and us, at most */
-    PATIENCE_NS = 50000000  /* then the holder may be a thread that is no more */
+    OWN_FRAMES = 8,         /* the most frames between the program and this file */
+    PATIENCE_NS = 50000000  /* after that, the holder may be a thread that has ended */
 };
 
 bool pp_alloctrace_on;
@@ -146,7 +146,7 @@ static void add_decimal(uint64_t number)
     add(pp_decimal(number, digits));
 }
 
-/* So that a line remains a line, whatever is in a name: as \x0a. */
+/* Escapes some characters, as \x0a, so that a line remains a line, whatever the name. */
 static void add_name(const char *name)
 {
     enum { FIRST_PRINTABLE = 0x20, DELETE = 0x7f };
@@ -276,7 +276,7 @@ static void add_stack(uintptr_t return_address)
                pp_own_frames_leave_out(trace.stack + first, (uint32_t)(depth - first)));
 }
 
-/* Of a snapshot, whose first row is the caller's. */
+/* Adds all threads of a snapshot except the caller, whose row is the first. */
 static void add_others(const pp_threads *threads)
 {
     for (size_t i = 1; i < threads->count; i++) {
@@ -322,7 +322,7 @@ void pp_alloctrace_free(uintptr_t block, uint64_t size, uintptr_t return_address
     end(&h);
 }
 
-/* Before the lock is taken: some may wait for it, and are to be seen where they do. */
+/* Takes the snapshot before the lock: a thread that waits for the lock is to be seen there. */
 static void look_at_others(pp_arena *arena, pp_threads *threads)
 {
     bool refused = pp_sandbox_probe() == PP_SANDBOX_REFUSES;
@@ -355,7 +355,7 @@ void pp_alloctrace_collection(uintptr_t return_address)
 void pp_alloctrace_start(pp_trace_namer *namer)
 {
     trace.name_places = namer;
-    pp_sandbox_probe(); /* so that a collection finds the answer */
+    pp_sandbox_probe(); /* a collection then finds the answer */
     __atomic_store_n(&pp_alloctrace_on, true, __ATOMIC_RELEASE);
 }
 
@@ -364,7 +364,7 @@ bool pp_alloctrace_stop(void)
     return __atomic_exchange_n(&pp_alloctrace_on, false, __ATOMIC_RELAXED);
 }
 
-/* What another thread was in the middle of went with it. */
+/* A thread that held the lock does not exist in the child. */
 void pp_alloctrace_after_fork_in_child(bool traced)
 {
     if (!traced) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * alloctrace.h: every allocation and every free on the log, each with its stack
+ * alloctrace.h: writes every allocation and every free to the log, each with its stack
  * [runtime/mprof.go: tracealloc, tracefree, tracegc].
  *
  *   tracealloc(0x55d0c15b02a0, 0x40, malloc)
@@ -11,18 +11,19 @@
  *   tracefree(0x55d0c15b02a0, 0x48)
  *   ...
  *
- * Frames are return addresses, leaf-most first; names and offsets are those of the call. The size
- * of an allocation is what was asked for, that of a free what the allocator set aside, or, of a
- * heap that the program describes itself, what was asked for. Where nobody knows it, "unknown" is
- * in its place: allocators whose blocks cannot be measured, described objects from before the
- * trace. A block that is resized is freed and allocated, in that order; if the allocator refuses,
- * the old one is allocated once more.
+ * Frames are return addresses, the leaf first; names and offsets are those of the call. The size of
+ * an allocation is the size that the program requested. The size of a free is the size of the block
+ * in the allocator, or, in a heap that the program describes, the size that was requested. The text
+ * is "unknown" if nobody knows the size: some allocators cannot measure their blocks, and a
+ * described object may be older than the trace. A resized block is freed and allocated, in that
+ * order; if the allocator refuses, the old block is allocated once more.
  *
- * Zone: HOOK. Blocks signals while it writes, so that a handler that allocates waits for nobody on
- * its own thread.
- * Locks: one, which is waited for. Nothing is taken while it is held. A holder that died (a child
- * of fork inherits the lock, but not the thread) is recognised, and the lock taken from it.
- * Owns: the text of one event; the names that were looked up.
+ * Zone: HOOK. Signals are blocked while a thread writes an event, so that a handler that allocates
+ *       never waits for its own thread.
+ * Locks: one, which threads wait for. Its holder takes no other lock. If the holder is dead (a
+ * child
+ *        of fork inherits the lock, not the thread), a waiting thread takes the lock from it.
+ * Owns: the text of one event; the names of addresses.
  */
 #ifndef PP_KINDS_HEAP_ALLOCTRACE_H
 #define PP_KINDS_HEAP_ALLOCTRACE_H
@@ -31,46 +32,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is known of an address of code. Texts stay for ever. */
+/* An address of code, with its names. Texts stay for ever. */
 typedef struct pp_trace_place {
     uintptr_t address;
     const char *function; /* NULL = unknown */
-    uintptr_t offset;     /* from its entry */
+    uintptr_t offset;     /* from the function's entry */
     const char *module;   /* NULL = unknown */
     uintptr_t module_offset;
 } pp_trace_place;
 
 /*
- * Fills in what `count` places with an address are; their texts need to live until the next call.
- * Called with the lock held: it must neither allocate from the host's heap nor wait for anybody.
+ * A namer fills in the names of `count` places, whose addresses are set; the texts live at least
+ * until its next call. The caller holds the lock: a namer must neither allocate from the host's
+ * heap nor wait for any thread.
  */
 typedef void pp_trace_namer(pp_trace_place *places, size_t count);
 
-extern bool pp_alloctrace_on; /* read through the next one */
+extern bool pp_alloctrace_on; /* read by pp_alloctrace_is_on() */
 static inline bool pp_alloctrace_is_on(void)
 {
     return __atomic_load_n(&pp_alloctrace_on, __ATOMIC_RELAXED);
 }
 
-/* From now on every call is traced. namer may be NULL. */
+/* Traces every call from now on. `namer` may be NULL: then frames have no names. */
 void pp_alloctrace_start(pp_trace_namer *namer);
 
 #define PP_TRACE_SIZE_UNKNOWN UINT64_MAX
 
 /*
- * One event each. The size may be PP_TRACE_SIZE_UNKNOWN. `return_address` is the place in the
- * program from which the allocator was called, where the stack begins. Preserve errno. A collection
- * shows all threads (NORMAL).
+ * Each of these functions writes one event, and preserves errno. The size may be
+ * PP_TRACE_SIZE_UNKNOWN. `return_address` is the place in the program that called the allocator;
+ * the stack begins there. A collection shows all threads (zone: NORMAL).
  */
 void pp_alloctrace_allocation(uintptr_t block, uint64_t size, const char *function,
                               uintptr_t return_address);
 void pp_alloctrace_free(uintptr_t block, uint64_t size, uintptr_t return_address);
 void pp_alloctrace_collection(uintptr_t return_address);
 
-/* No more events, but for those that have begun. True if there were any. */
+/* Ends the trace; events that have begun are still written. True if the trace was on. */
 bool pp_alloctrace_stop(void);
 
-/* In the child of fork: `traced` or not from here on. */
+/* In the child of fork. `traced`: the trace goes on in the child. */
 void pp_alloctrace_after_fork_in_child(bool traced);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * alloctrace_kind.c: the kind "alloctrace", which writes to the log instead of a file.
+ * alloctrace_kind.c: the kind "alloctrace", which writes to the log instead of to a file.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: whether it is asked for.
+ * Owns: whether the option is given.
+ * Tested by: e2e.alloctrace, unit.options
  */
 #include "kinds/heap/alloctrace_kind.h"
 

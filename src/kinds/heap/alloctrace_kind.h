@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * alloctrace_kind.h: whether the trace of allocations is asked for, for tests.
+ * alloctrace_kind.h: whether the option alloctrace is given; tests read it.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.

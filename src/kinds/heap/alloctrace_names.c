@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * alloctrace_names.c: functions and modules of addresses, in the middle of the program's malloc.
+ * alloctrace_names.c: the namer of the trace: finds functions and modules of addresses in the
+ * middle of the program's malloc.
  *
- * It stands here because the sampler that writes the trace knows nothing of symbols. What it calls
- * is what also writes a profile in a fatal signal's handler: no malloc, no stdio, no lock.
+ * The namer is apart from alloctrace.c, which belongs to the hooks and does not read symbols. It
+ * calls only what also writes a profile in a fatal signal's handler: no malloc, no stdio, no lock.
  *
- * Zone: NORMAL, and the fatal-signal writer (files are opened and read; memory is mapped).
- * Locks: none; called with the trace's lock held.
+ * Zone: NORMAL, and the fatal-signal writer (opens and reads files; maps memory).
+ * Locks: none; the caller holds the trace's lock.
  * Owns: the texts of the last call.
+ * Tested by: e2e.alloctrace
  */
 #include "kinds/heap/alloctrace_names.h"
 
@@ -23,7 +25,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Absent where a fully static program brings a malloc of its own without it. */
+/* NULL in a fully static program whose own malloc lacks this function. */
 extern __typeof__(malloc_usable_size) malloc_usable_size __attribute__((weak));
 
 static pp_arena texts = PP_ARENA_INIT;
@@ -36,7 +38,7 @@ static int by_address(const void *a, const void *b, void *context)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* All places from `places` on that lie in mappings[index]; how many there are. */
+/* Names the places from `places` on that lie in mappings[index]. Returns their number. */
 static size_t name_run(const pp_mapping *mappings, size_t mapping_count, size_t index,
                        pp_trace_place *places, size_t count)
 {
@@ -65,7 +67,7 @@ static size_t name_run(const pp_mapping *mappings, size_t mapping_count, size_t 
     return run;
 }
 
-/* `count` if the address lies in none. */
+/* Returns the index of the mapping that has the address; `count` if none has. */
 static size_t mapping_of(const pp_mapping *mappings, size_t count, uintptr_t address)
 {
     size_t i = 0;
@@ -95,7 +97,7 @@ static void name_places(pp_trace_place *places, size_t count)
 void pp_alloctrace_begin(void)
 {
     if (malloc_usable_size != NULL) {
-        malloc_usable_size(NULL); /* finds the real one: impossible in the middle of a free */
+        malloc_usable_size(NULL); /* finds the real function, which a free could not do */
     }
     pp_alloctrace_start(pp_symbolize_wanted() != PP_SYMBOLIZE_NONE ? name_places : NULL);
     pp_heap_look_at_all();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap.c: intervals, samples, live blocks.
+ * heap.c: draws the intervals between samples, and records samples and their frees.
  *
  * Zone: HOOK.
- * Owns: the rate; the TLS of the sampler; the counts of what was lost.
+ * Owns: the rate; the TLS of the sampler; the counts of lost samples.
  */
 #include "kinds/heap/heap.h"
 
@@ -21,8 +21,8 @@
 #include <errno.h>
 
 enum {
-    /* Frames of a stack, the hook included. Stacks are kept for ever, one for each way into the
-     * allocator: a deep recursion must not leave kilobytes behind for each depth it has reached. */
+    /* The most frames of a stack, with the hook. The trie keeps each stack for ever: a deep
+     * recursion must not leave kilobytes for each depth that it has reached. */
     DEPTH = 256,
     FIRST_GENERATION = 1 /* a new thread has 0 */
 };
@@ -30,8 +30,8 @@ enum {
 PP_TLS uint64_t pp_heap_countdown;
 
 typedef struct interval {
-    uint64_t rest;       /* bytes to the next sample beyond the countdown */
-    uint64_t rate;       /* with which it was drawn */
+    uint64_t rest;       /* bytes between the end of the countdown and the next sample */
+    uint64_t rate;       /* the rate of the draw */
     uint64_t random;     /* 0 = not seeded */
     uint32_t generation; /* of the rate */
 } interval;
@@ -47,7 +47,7 @@ static struct {
     uint64_t seeded;                  /* threads that have seeded their generator */
 } sampler = {.generation = FIRST_GENERATION, .look_bytes = PP_HEAP_LOOK_BYTES};
 
-/* ---- when ---- */
+/* ---- intervals ---- */
 
 static void seed_by_clock(void)
 {
@@ -73,7 +73,7 @@ static void set_distance(uint64_t bytes)
 static void draw(void)
 {
     if (thread.rate <= 1) {
-        set_distance(0); /* off is dealt with by the caller */
+        set_distance(0); /* the caller checks for 0, which is off */
     } else {
         set_distance(pp_draw_exponential(&thread.random, thread.rate));
     }
@@ -130,11 +130,11 @@ bool pp_heap_rate_is_known(void)
 void pp_heap_look_at_all(void)
 {
     __atomic_store_n(&sampler.look_bytes, 0, __ATOMIC_RELAXED);
-    pp_heap_set_rate(pp_heap_rate()); /* countdowns of the time before end soon */
+    pp_heap_set_rate(pp_heap_rate()); /* countdowns that have begun end soon */
     pp_live_filter_pass_all();
 }
 
-/* ---- what ---- */
+/* ---- samples ---- */
 
 static void add_double(double *sum, double value)
 {
@@ -165,7 +165,7 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
     uintptr_t *pcs = scratch->pcs;
     unsigned depth = 0;
     if (kind != 0) {
-        pcs[depth++] = kind + 1; /* as if it had called something (profile/model.h) */
+        pcs[depth++] = kind + 1; /* a return address, as in each frame (profile/model.h) */
     }
     if (caller->leaf != 0) {
         pcs[depth++] = caller->leaf + 1;
@@ -186,7 +186,7 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
     return block;
 }
 
-/* A record that is there already is of a block that was freed past the hooks. */
+/* If the address has a record, the program freed that block without calling a hook. */
 static void forget_stale(uintptr_t address)
 {
     uint64_t record = pp_heap_detach(address);
@@ -260,6 +260,7 @@ void pp_heap_after_fork_in_child(void)
 {
     pp_live_table_after_fork_in_child();
     pp_heap_peak_after_fork_in_child();
-    thread = (interval){0}; /* not the intervals of the parent, and of its other children */
+    /* The intervals are to differ from those of the parent and of its other children. */
+    thread = (interval){0};
     pp_heap_countdown = 0;
 }

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap.h: the heap sampler: which allocations are looked at, and what is remembered of them.
+ * heap.h: the heap sampler: decides which allocations are samples, and records these.
  *
  *   malloc --> countdown used up? --> pp_heap_due --> real malloc --> pp_heap_record
  *   free   --> filter has it?     --> pp_heap_detach --> pp_heap_freed --> real free
  *
- * Every byte that is allocated is equally likely to be the one that makes its block a sample: the
- * number of bytes between two such bytes is exponential with the mean `rate`. A thread counts down
- * in TLS; the entry stubs of the hooks (arch/) do the subtraction, and come here when the countdown
- * is used up.
+ * Every allocated byte is equally likely to be the byte that makes its block a sample: the number
+ * of bytes between two such bytes is exponential with the mean `rate`. Each thread counts down in
+ * TLS; the entry stubs of the hooks (arch/) subtract, and call this file when the countdown is used
+ * up.
  *
- * What is left of an interval is kept in two parts, the countdown and the rest, so that a thread
- * comes by once in PP_HEAP_LOOK_BYTES even when the next sample is far away, or sampling is off. A
- * change of the rate thus takes effect on every thread after that many bytes of its own, without a
- * list of threads: the process has no memory, so an interval may be thrown away at any time.
+ * Two variables hold the rest of an interval, the countdown and what follows it, so that a thread
+ * calls pp_heap_due() once in PP_HEAP_LOOK_BYTES even if the next sample is far away, or sampling
+ * is off. So a change of the rate reaches every thread after that many bytes of its own, without a
+ * list of threads. The exponential distribution has no memory, so a thread may drop an interval at
+ * any time.
  *
- * Blocks of no bytes are sampled at rate 1 alone.
+ * Blocks of 0 bytes are sampled only at rate 1.
  *
  * Zone: HOOK.
- * Owns: a few words of TLS; the counts of what was lost.
+ * Owns: a few words of TLS; the counts of lost samples.
  */
 #ifndef PP_KINDS_HEAP_HEAP_H
 #define PP_KINDS_HEAP_HEAP_H
@@ -34,36 +35,37 @@
 
 enum {
     PP_HEAP_RATE_DEFAULT = 512 * 1024,
-    /* glibc asks the kernel for each block of this size: what a look costs is not seen
-     * beside it. */
+    /* glibc maps each block of this size: the call of pp_heap_due() costs little beside that. */
     PP_HEAP_LOOK_BYTES = 128 * 1024
 };
 
 /*
- * The calling thread goes on without us while what it allocates is less than this. 0 in a new
- * thread and while every block is sampled. Known to the entry stubs by name.
+ * An allocation of the calling thread that is smaller than the countdown does not call us. The
+ * countdown is 0 in a new thread, and while every block is sampled. The entry stubs know its name.
  */
 extern PP_TLS uint64_t pp_heap_countdown;
 
 /*
- * Called for an allocation that used the countdown up (>= it). Returns the rate if it is to be
- * sampled, else 0; the countdown is set for the next one.
+ * To be called for an allocation of at least pp_heap_countdown bytes. Returns the rate if the
+ * allocation is a sample, else 0. Sets the countdown for the next allocation.
  */
 uint64_t pp_heap_due(uint64_t size);
 
 /*
- * From now on every allocation is due to be looked at, and every block may be a sampled one: the
- * hooks see each call (kinds/heap/alloctrace.h). What is sampled stays the same.
+ * From now on every allocation and every free takes the slow path of its hook
+ * (kinds/heap/alloctrace.h). The choice of samples stays the same.
  */
 void pp_heap_look_at_all(void);
 
-/* Records the sample, of `caller` of the allocator. What cannot be stored is counted as lost. Preserves errno. */
+/* Records a sample; `caller` called the allocator. Counts a sample that cannot be stored as lost.
+ * Preserves errno. */
 void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_caller *caller);
 
 /*
- * Its parts, for other heaps and other kinds of allocations (heap_cycles.h, heap_mappings.c): walks
- * the stack, puts the address of the function `kind` in front of it if that is not 0, and has the
- * block found for it; 0 if that is not possible. Counts a sample that could not be stored.
+ * The parts of pp_heap_record(), for other heaps and other kinds of allocations (heap_cycles.h,
+ * heap_mappings.c). pp_heap_find_block() walks the stack, puts the address of the function `kind`
+ * in front of it unless that is 0, and calls `find`; 0 if there is no memory. pp_heap_lose() counts
+ * a sample that could not be stored.
  */
 typedef pp_heap_block pp_heap_block_finder(const uintptr_t *pcs, uint32_t depth, uint64_t hash,
                                            uint64_t size, uint64_t rate, pprof_labels *labels);
@@ -72,41 +74,43 @@ pp_heap_block pp_heap_find_block(uintptr_t kind, uint64_t size, uint64_t rate,
 void pp_heap_lose(uint64_t size, uint64_t rate);
 
 /*
- * What a block that is about to be freed or resized was recorded as: 0 for none, then neither of
- * the next two may be called. PP_HEAP_FOREIGN for an entry that pp_heap_remember() made.
+ * Removes the record of a block that the program is about to free or resize, and returns it. 0 if
+ * there is none; then the caller must not call the next two functions. PP_HEAP_FOREIGN if
+ * pp_heap_remember() made the entry.
  */
 uint64_t pp_heap_detach(uintptr_t address);
 
-/* It was freed. */
+/* The block of a detached record was freed. */
 void pp_heap_freed(uint64_t record);
 
-/* It was not, after all (realloc failed). */
+/* The block of a detached record was not freed, because realloc failed. */
 void pp_heap_reattach(uintptr_t address, uint64_t record);
 
-/* Makes detach answer PP_HEAP_FOREIGN for the address, which is no sample. False without memory. */
+/* Makes pp_heap_detach() return PP_HEAP_FOREIGN for the address, which is no sample. False if there
+ * is no memory. */
 #define PP_HEAP_FOREIGN UINT64_MAX
 bool pp_heap_remember(uintptr_t address);
 
-/* Bytes between samples on the average; 0 = off, 1 = every block. */
+/* Returns the mean number of bytes between samples; 0 = off, 1 = every block. */
 int64_t pp_heap_rate(void);
-/* Returns the previous one. Takes effect at once on the calling thread. */
+/* Sets the rate, which takes effect on the calling thread at once. Returns the previous rate. */
 int64_t pp_heap_set_rate(int64_t rate);
-/* Whether it was ever set; it is 0 before. */
+/* Whether the rate was ever set; it is 0 before. */
 bool pp_heap_rate_is_known(void);
 
-/* The calling thread's intervals from now on follow from `seed` alone, for tests. */
+/* For tests: from now on, the calling thread's intervals depend only on `seed`. */
 void pp_heap_seed(uint64_t seed);
 
-/* What the profile says beside the counts. */
+/* Facts that the comments of a profile show. */
 typedef struct pp_heap_facts {
     pp_stops stops;
-    double lost_objects, lost_bytes; /* not stored, scaled up */
+    double lost_objects, lost_bytes; /* estimates from samples that could not be stored */
     uint64_t lost_samples;
 } pp_heap_facts;
 
 void pp_heap_facts_read(pp_heap_facts *read);
 
-/* In the child of fork. What was recorded before stays: the blocks are the child's, too. */
+/* In the child of fork. Records stay: the blocks exist in the child, too. */
 void pp_heap_after_fork_in_child(void);
 
 #endif

@@ -13,14 +13,14 @@
 enum {
     ROOT_BITS = 12, /* 32 KiB of roots; only pages that are used cost memory */
     CHILD_BITS = 2,
-    EXACT_SIZES = 64, /* then classes: a site with fewer sizes shows each of them */
-    CLASS_BITS = 3,   /* eight classes to a doubling: blocks of one differ by 12.5 % */
+    EXACT_SIZES = 64, /* of one stack; further sizes are in classes */
+    CLASS_BITS = 3,   /* eight classes for each doubling: sizes of a class differ by 12.5 % */
     EXTRA_BITS = 16,
     EXTRA_SHIFT = 48
 };
 
 static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
-static const uintptr_t is_cell = 1; /* in an address: buckets and cells are aligned */
+static const uintptr_t is_cell = 1; /* a bit of an address: buckets and cells are aligned */
 static const uint64_t address_mask = (UINT64_C(1) << EXTRA_SHIFT) - 1;
 
 static struct {
@@ -55,7 +55,7 @@ typedef struct key {
     bool is_class, is_collected;
 } key;
 
-/* Replaces the size by that of its class; returns what was above it, in units of 2^shift. */
+/* Replaces the size by the least size of its class. Returns the difference in units of 2^shift. */
 static uint64_t enter_class(key *k)
 {
     unsigned doubling = 63 - (unsigned)__builtin_clzll(k->size | 1);
@@ -83,8 +83,9 @@ static bool is_bucket(const pp_heap_bucket *bucket, const key *k)
            bucket->is_class == k->is_class && bucket->is_collected == k->is_collected;
 }
 
-/* Before it is in the trie: a handler that jumps away in between leaves a bucket without blocks in
- * the list, as does the loser of a race. The other way round its blocks would never be seen. */
+/* Adds the bucket to the list before it is in the trie: a handler that jumps away in between, or
+ * the loser of a race, leaves a bucket without blocks in the list. In the other order, no snapshot
+ * would ever show its blocks. */
 static void show_bucket(pp_heap_bucket *bucket)
 {
     pp_heap_bucket **list = bucket->is_collected ? &buckets.newest_collected : &buckets.newest;
@@ -111,7 +112,7 @@ static pp_heap_bucket *new_bucket(const key *k)
     return bucket;
 }
 
-/* `make`: if there is none. */
+/* `make`: makes the bucket if there is none. */
 static pp_heap_bucket *find_bucket(const key *k, bool make)
 {
     uint64_t hash = hash_key(k);
@@ -181,7 +182,7 @@ pp_heap_block pp_heap_block_find_collected(const uintptr_t *pcs, uint32_t depth,
     return find_block(&k, NULL);
 }
 
-/* NULL: the block has no labels. */
+/* Returns the cell of a block; NULL if the block has no labels. */
 static pp_label_cell *cell_of(pp_heap_block block)
 {
     uintptr_t at = block & address_mask & ~is_cell;
@@ -203,7 +204,7 @@ uint64_t pp_heap_block_size(pp_heap_block block)
     return bucket->size + (block >> EXTRA_SHIFT << bucket->shift);
 }
 
-/* The same at each call: what was added for a block is what is taken off. */
+/* Returns the same weight at each call: a free subtracts what the allocation added. */
 static uint64_t weight_of(const pp_heap_bucket *bucket, uint64_t size)
 {
     const double one = (double)(UINT64_C(1) << PP_HEAP_WEIGHT_BITS);
@@ -292,7 +293,7 @@ void pp_heap_block_allocated_in(pp_heap_block block, unsigned index)
     __atomic_add_fetch(&cycle->alloc_bytes, pp_heap_block_size(block), __ATOMIC_RELAXED);
 }
 
-/* Published meanwhile or not: the sum comes out right, modulo 2^64. */
+/* The sum is right, modulo 2^64, whether the cycle was published meanwhile or not. */
 void pp_heap_block_forgotten_in(pp_heap_block block, unsigned index)
 {
     pp_heap_cycle *cycle = &bucket_of(block)->future[index];
@@ -314,7 +315,8 @@ static void move_count(uint64_t *from, uint64_t *to)
     }
 }
 
-/* Frees are taken out first and shown last: nothing is seen freed that was not seen allocated. */
+/* Takes frees out first and adds them last, so that no reader sees a free before its
+ * allocation. */
 void pp_heap_bucket_publish(pp_heap_bucket *bucket, unsigned index)
 {
     pp_heap_cycle *cycle = &bucket->future[index];
@@ -335,7 +337,8 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* After the numbers of blocks. A block of a class weighs between 8/9 and 1. */
+/* Needs the numbers of blocks in `counts`. A block of a class weighs between 8/9 and
+ * 1; the limit here is 7/8. */
 static void read_weights(const pp_heap_bucket *bucket, uint64_t free_weight, pp_heap_counts *counts)
 {
     const uint64_t most = UINT64_C(1) << PP_HEAP_WEIGHT_BITS;
@@ -355,8 +358,8 @@ uint64_t pp_heap_bucket_largest(const pp_heap_bucket *bucket)
 }
 
 /*
- * Frees are read before allocations, so that what is freed meanwhile can only be missed. Bytes are
- * held within what the number of blocks allows: they were read a moment apart.
+ * Reads frees before allocations, so that a free in between can only be missed. Limits bytes to
+ * what the number of blocks allows, because the two were read at different moments.
  */
 void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_collect.c: the program's collector, and its last run.
+ * heap_collect.c: pprof_set_collector(), and the collector's last run at the end of the process.
  *
- * A profile that is written when the process ends is written by a destructor of this library, after
- * everything of the program: what the collector works on may be gone by then. So its run stands in
- * the order of atexit(), at the place at which the collector was set: what was there by then, and
- * is taken down by a later handler, is still there.
+ * When the process ends, a destructor of this library writes the profile after the program's own
+ * destructors: by then the program may have destroyed the data of its collector. So the last run is
+ * an atexit() handler, registered when the program sets its collector: objects that existed by then
+ * are destroyed by handlers that run later, and still exist.
  *
- *   statics made, pprof_set_collector(), more atexit(f)
- *   exit() --> f --> [the collector] --> statics taken down --> our destructor: the file
+ *   statics constructed, pprof_set_collector(), more atexit(f)
+ *   exit() --> f --> [the collector] --> statics destroyed --> our destructor: the file
  *
  * Zone: NORMAL.
  * Owns: whether the last run is due.
+ * Tested by: e2e.collector
  */
 #include "kinds/heap/heap_collect.h"
 
@@ -34,7 +35,7 @@ static struct {
     void (*registered)(void); /* the collector for which atexit() was last called */
 } last_run;
 
-/* What a handler returns to. */
+/* Whether a signal handler returns to this address. */
 static bool is_signal_restorer(uintptr_t pc)
 {
     uint8_t code[sizeof pp_signal_restorer];
@@ -42,8 +43,8 @@ static bool is_signal_restorer(uintptr_t pc)
            memcmp(code, pp_signal_restorer, sizeof code) == 0;
 }
 
-/* Programs call exit() in handlers, though they must not: the thread below may be in the collector,
- * or have its locks. */
+/* Some programs call exit() in a handler, though they must not. The thread may have been in the
+ * collector when the signal came, or hold its locks. */
 static bool is_in_signal_handler(void)
 {
     uintptr_t pcs[PPROF_MAX_STACK];
@@ -55,7 +56,7 @@ static bool is_in_signal_handler(void)
     return i < depth;
 }
 
-/* The one that was registered last comes first; the others find it done. */
+/* The handler that was registered last runs first; the others find that the run is not due. */
 static void collect_at_end(void)
 {
     if (__atomic_exchange_n(&last_run.is_due, false, __ATOMIC_ACQ_REL) &&
@@ -64,7 +65,7 @@ static void collect_at_end(void)
     }
 }
 
-/* A program that sets the same one again and again has one handler. */
+/* A program that sets the same collector again and again has one handler. */
 void pprof_set_collector(void (*collect)(void))
 {
     pp_preload_link();
@@ -74,8 +75,8 @@ void pprof_set_collector(void (*collect)(void))
     }
     __atomic_store_n(&last_run.is_due, true, __ATOMIC_RELEASE);
     if (__atomic_exchange_n(&last_run.registered, collect, __ATOMIC_ACQ_REL) != collect) {
-        (void)atexit(
-            collect_at_end); /* without memory for it the profile is as of the last cycle */
+        /* If there is no memory for a handler, the profile is that of the last cycle. */
+        (void)atexit(collect_at_end);
         (void)at_quick_exit(collect_at_end);
     }
 }

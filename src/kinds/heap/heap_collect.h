@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_collect.h: when the program's collector is run at the end of the process [runtime.GC before
- * a heap profile].
+ * heap_collect.h: the last run of the program's collector, at the end of the process [runtime.GC
+ * before a heap profile].
  *
  * Zone: NORMAL.
  */
 #ifndef PP_KINDS_HEAP_HEAP_COLLECT_H
 #define PP_KINDS_HEAP_HEAP_COLLECT_H
 
-/* In the child of fork: a collector that was set before may need threads or locks that are not
- * there, so that the end does not run it. */
+/* In the child of fork: the end of the process does not run a collector that was set before, which
+ * may need threads or locks that the child lacks. */
 void pp_heap_collect_after_fork(void);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_control.c: start, snapshot, encode, write.
+ * heap_control.c: starts the heap profile, and writes it: snapshot, encoder, file.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: that of end_file.h.
  * Owns: which files are to be written.
+ * Tested by: e2e.heap, e2e.heap_linked, e2e.seccomp
  */
 #include "kinds/heap/heap_control.h"
 

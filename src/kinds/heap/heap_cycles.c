@@ -3,7 +3,7 @@
  * heap_cycles.c: the three cycles of a collected heap, and the public functions that drive them.
  *
  * Zone: HOOK.
- * Owns: the number of the cycle; the program's collector.
+ * Owns: the number of the cycle; the program's collector; 16 bytes of TLS.
  */
 #include "kinds/heap/heap_cycles.h"
 
@@ -23,14 +23,15 @@
 #include <stddef.h>
 
 enum {
-    CYCLE_AFTER_NEXT = 2, /* where allocations and frees by hand are counted */
-    CYCLE_NEXT = 1,       /* where frees by a sweep are counted */
+    CYCLE_AFTER_NEXT = 2, /* counts allocations and frees by hand */
+    CYCLE_NEXT = 1,       /* counts frees by a sweep */
     READER_ATTEMPTS = 200
 };
 
 /*
- * The key of a block in the table of live blocks. A pool's first object may begin where the block
- * begins that malloc gave to the pool: the two are told apart by a bit that no address has.
+ * A bit of an object's key in the table of live blocks, which no address has. A pool's first object
+ * may have the same address as the block that malloc gave to the pool; the bit makes the keys
+ * differ.
  */
 static const uintptr_t described = (uintptr_t)1 << 56;
 
@@ -61,8 +62,8 @@ static bool is_driven(void)
     return __atomic_load_n(&cycles.ended, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* With signals blocked: a handler that jumped away would leave readers waiting, and counts that are
- * in neither place. */
+/* Blocks signals: a handler that jumped away would leave readers waiting, and counts that are in
+ * neither place. */
 static void publish(unsigned index)
 {
     pp_signal_mask old = 0;
@@ -85,7 +86,7 @@ void pprof_heap_cycle_flush(void)
 
 void pprof_heap_cycle_next(void)
 {
-    pprof_heap_cycle_flush(); /* its place in the ring is the one of C+3 */
+    pprof_heap_cycle_flush(); /* the new cycle's place in the ring is the one of C+3 */
     uint32_t before = __atomic_load_n(&cycles.state, __ATOMIC_ACQUIRE);
     uint32_t after = 0;
     do {
@@ -116,15 +117,15 @@ static bool has_published_anything(void)
     return b != NULL;
 }
 
-/* Where there is no data at all it is shown what there is, as if nobody counted cycles [mprof.go,
- * MemProfile]: else the first profiles of a program that has just begun would be empty. */
+/* If nothing has been published, publishes all cycles, as if the program counted none [mprof.go,
+ * MemProfile]: otherwise the first profiles of a program that has just begun would be empty. */
 void pp_heap_cycles_publish_for_reader(void)
 {
     if (pp_heap_buckets_newest_collected() == NULL) {
         return;
     }
     if (is_driven()) {
-        publish(index_of(0)); /* between next and flush */
+        publish(index_of(0)); /* the program has called next and not yet flush */
     }
     if (!is_driven() || !has_published_anything()) {
         for (unsigned i = 0; i < PP_HEAP_CYCLES; i++) {
@@ -151,8 +152,8 @@ bool pp_heap_cycles_read_again(pp_heap_cycles_ticket *ticket)
 /* ---- blocks ---- */
 
 /*
- * While all is traced, an object that is not sampled has an entry in the table of live blocks, too:
- * its size, by two low bits that no pp_heap_block has.
+ * During a trace, an object that is no sample has an entry in the table of live blocks, too: its
+ * size, marked by two low bits that no pp_heap_block has.
  */
 enum { SIZE_TAG = 2, TAG_BITS = 2, TAG_MASK = 3 };
 
@@ -168,7 +169,7 @@ static uint64_t size_of(uint64_t entry)
                             : pp_heap_block_size(entry);
 }
 
-/* Its object is gone; returns the entry, 0 if there was none. */
+/* Removes and returns the entry of an object that does not exist any more; 0 if there is none. */
 static uint64_t take_entry(uintptr_t key, uint32_t cycles_ahead)
 {
     uint64_t entry = pp_heap_detach(key);
@@ -196,7 +197,7 @@ static void record(uintptr_t object, uint64_t size, uint64_t rate, const pp_call
     if (block == 0) {
         pp_heap_lose(size, rate);
     } else {
-        take_entry(object | described, CYCLE_AFTER_NEXT); /* one whose free was missed */
+        take_entry(object | described, CYCLE_AFTER_NEXT); /* of an object whose free was missed */
         pp_heap_block_allocated_in(block, index);
         if (!pp_live_table_insert(object | described, block)) {
             pp_heap_block_forgotten_in(block, index);
@@ -208,7 +209,7 @@ static void record(uintptr_t object, uint64_t size, uint64_t rate, const pp_call
 
 PP_STUB_WITH_CALLER(pprof_heap_record_alloc, pp_heap_record_alloc_from);
 
-/* Jumped to from the stub alone. The third argument is not its. */
+/* Only the stub jumps here. The program passes no third argument. */
 void pp_heap_record_alloc_from(void *object, size_t size, uintptr_t unused, uintptr_t sp,
                                uintptr_t fp, uintptr_t bx);
 
@@ -261,9 +262,10 @@ void pprof_heap_record_sweep(void *object)
 /* ---- the collector ---- */
 
 /*
- * A run of the collector by the calling thread, on its stack. The collector may write profiles
- * itself, which must not run it again. If it is left by a jump, nobody ends the run: it is taken
- * for over as soon as its number is not there any more, or somebody comes who stands above it.
+ * A run of the collector by the calling thread, on that thread's stack. The collector may write
+ * profiles itself, which must not run it again. If a jump leaves the collector, nobody ends the
+ * run: it counts as over as soon as its number is not in its place any more, or a caller is above
+ * it on the stack.
  */
 typedef struct run {
     uint64_t number;
@@ -302,7 +304,7 @@ static void run_collector(void (*collect)(void))
     errno = saved_errno;
 }
 
-/* A run that ends no cycle is a collection all the same. */
+/* A run that ends no cycle counts as a collection, too. */
 bool pp_heap_collect(void)
 {
     void (*collect)(void) = __atomic_load_n(&cycles.collector, __ATOMIC_ACQUIRE);
@@ -313,7 +315,7 @@ bool pp_heap_collect(void)
     run_collector(collect);
     __atomic_add_fetch(&cycles.runs_ended, 1, __ATOMIC_RELAXED);
     if (__atomic_load_n(&cycles.ended, __ATOMIC_ACQUIRE) != before) {
-        return true; /* which is counted, and traced */
+        return true; /* the end of the cycle was counted, and traced */
     }
     __atomic_store_n(&cycles.last_end_ns, pp_clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
     __atomic_add_fetch(&cycles.runs_without_cycle, 1, __ATOMIC_RELAXED);
@@ -332,7 +334,7 @@ void pp_heap_collector_read(pp_heap_collector *read)
     read->last_end_ns = __atomic_load_n(&cycles.last_end_ns, __ATOMIC_RELAXED);
 }
 
-/* Another thread may have been publishing. */
+/* The thread that was publishing in the parent does not exist in the child. */
 void pp_heap_cycles_after_fork_in_child(void)
 {
     cycles.publishing_begun = cycles.publishing_done;

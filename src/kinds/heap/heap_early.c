@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_early.c: what the environment says of the heap, when the program's first allocation comes
+ * heap_early.c: reads the rate of sampling from LIBPPROF when the program's first allocation comes
  * before our constructor.
  *
- * C++ libraries allocate in their constructors, most of which run before ours. Only what LIBPPROF
- * says outright is taken here; the rest waits for preload.c.
+ * C++ libraries allocate in their constructors, most of which run before ours. This file reads only
+ * a rate that LIBPPROF states; our constructor (api/preload.c) reads everything else.
  *
  * Zone: HOOK.
+ * Tested by: unit.options, e2e.heap
  */
 #include "kinds/heap/heap_early.h"
 
@@ -57,7 +58,7 @@ bool pp_heap_rate_of_text(const char *text, size_t length, int64_t *rate)
     return true;
 }
 
-/* Finds heap, heap:BYTES or heap=BYTES in the list. 0 if it is not there. */
+/* Returns the rate of heap, heap:BYTES or heap=BYTES in the list; 0 if the list has none. */
 static int64_t rate_in_list(const char *list)
 {
     int64_t rate = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_kind.h: what is asked of the heap profile, for tests.
+ * heap_kind.h: the options that were given for the heap profile; tests read them.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
@@ -11,7 +11,7 @@
 #include "kinds/heap/heap_control.h"
 
 typedef struct pp_heap_wish {
-    bool heap; /* a file at the end */
+    bool heap; /* a file is written at the end */
     pp_heap_request request;
 } pp_heap_wish;
 

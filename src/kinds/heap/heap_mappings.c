@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_mappings.c: a sampled mapping, from its stack to its place among the ranges.
+ * heap_mappings.c: records a sampled mapping: its stack, its bucket, its range of addresses.
  *
  * Zone: HOOK.
  * Locks: `lock`.
+ * Tested by: unit.mapping_ranges (the ranges), e2e.heap_mappings
  */
 #include "kinds/heap/heap_mappings.h"
 
 #include "kinds/heap/heap_peak.h"
 #include "kinds/heap/mapping_ranges.h"
-
 #include "sys/lock.h"
 #include "sys/tasks.h"
 
@@ -52,7 +52,7 @@ void pp_heap_unmapped(uintptr_t start, uint64_t size)
 void pp_heap_mappings_after_fork_in_child(void)
 {
     if (lock.owner != 0) {
-        pp_mapping_ranges_forget(); /* left in the middle of a change */
+        pp_mapping_ranges_forget(); /* the fork interrupted a change */
     }
     pp_lock_release(&lock);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_mappings.h: mappings that the program makes itself, beside those of its allocator.
+ * heap_mappings.h: samples of the mappings that the program makes itself, not its allocator.
  *
  *   mmap    --> countdown used up? --> pp_heap_mapped      stack: mmap <- caller
- *   munmap  --> pp_heap_unmapped                           what is left of a mapping stays in use
+ *   munmap  --> pp_heap_unmapped                           the rest of a mapping stays in use
  *
- * They are sampled by the same rule and the same countdown as blocks: a mapping of s bytes with the
- * probability 1 - e^(-s/rate), which is 1 for all that matter. Those of files have the pseudo-frame
- * pprof_file_mapping in front of mmap: their pages belong to the page cache.
+ * Mappings and blocks share one countdown and one rule: a mapping of s bytes is a sample with the
+ * probability 1 - e^(-s/rate), which is nearly 1 for large mappings. Mappings of files have the
+ * pseudo-frame pprof_file_mapping in front of mmap: their pages belong to the page cache.
  *
  * Zone: HOOK.
- * Locks: one. Nothing else is taken while it is held.
+ * Locks: one. Its holder takes no other lock.
  */
 #ifndef PP_KINDS_HEAP_HEAP_MAPPINGS_H
 #define PP_KINDS_HEAP_HEAP_MAPPINGS_H
@@ -22,17 +22,18 @@
 #include <stdint.h>
 
 /*
- * The lock under which mappings are changed, together with the system call. False if the calling
- * thread has it already: then the call comes from inside of another. Signals are blocked meanwhile,
- * errno is kept by both.
+ * Takes and releases the lock that covers a change of the ranges together with its system call.
+ * False if the calling thread holds the lock: then the call comes from inside another one. Signals
+ * are blocked between the two calls. Both preserve errno.
  */
 bool pp_heap_mappings_enter(pp_signal_mask *old);
 void pp_heap_mappings_leave(const pp_signal_mask *old);
 
-/* Whether any is known, so that there is something to unmap. Needs no lock. */
+/* Whether any sampled mapping exists. Needs no lock. */
 bool pp_heap_mappings_any(void);
 
-/* These addresses are mapped no more, or anew. The caller holds the lock. */
+/* Ends the sampled mappings at these addresses, which were unmapped or mapped anew. The caller
+ * holds the lock. */
 void pp_heap_unmapped(uintptr_t start, uint64_t size);
 
 void pp_heap_mappings_after_fork_in_child(void);
@@ -41,7 +42,7 @@ void pp_heap_mappings_after_fork_in_child(void);
 void pp_heap_mapped(uintptr_t start, uint64_t size, bool of_file, uint64_t rate,
                     const pp_caller *caller);
 
-/* The function whose name tells mappings of files from memory; never called. */
+/* The pseudo-frame of mappings of files. Nobody calls it. */
 void pprof_file_mapping(void);
 
 #endif

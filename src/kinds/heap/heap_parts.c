@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_parts.c: a bucket's counts, divided.
+ * heap_parts.c: divides a bucket's counts between a set of labels and the rest.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
 #include "kinds/heap/heap_parts.h"
 
-/* Of something that is counted in pieces of `least` to `most` each. */
+/* The numbers of pieces on both sides of a division. Each piece is `least` to `most`. */
 typedef struct pieces {
     uint64_t mine, others;
     uint64_t least, most;
@@ -27,7 +27,7 @@ static uint64_t higher(uint64_t x, uint64_t y)
     return x > y ? x : y;
 }
 
-/* What is nearest to `wanted` of `sum`, if both sides are to get what is possible. */
+/* Returns the part of `sum` that is nearest to `wanted`, and possible for both sides. */
 static uint64_t divide(uint64_t sum, uint64_t wanted, const pieces *p)
 {
     uint64_t low = higher(p->mine * p->least, less(sum, p->others * p->most));
@@ -35,13 +35,13 @@ static uint64_t divide(uint64_t sum, uint64_t wanted, const pieces *p)
     return lower(higher(lower(wanted, high), low), sum);
 }
 
-/* Of `whole`, which belongs to `objects`, what falls to `some` of them. */
+/* Returns the share of `some` of the `objects` to which `whole` belongs. */
 static uint64_t in_proportion(uint64_t whole, uint64_t some, uint64_t objects)
 {
     return some == objects ? whole : (uint64_t)((double)whole * (double)some / (double)objects);
 }
 
-/* Cells do not count weights: a part's blocks weigh what those of the bucket do on average. */
+/* Cells do not count weights: a part's blocks get the average weight of the bucket's blocks. */
 static void divide_weight(pp_heap_counts *rest, pp_heap_counts *part)
 {
     uint64_t free_objects = part->free_objects + rest->free_objects;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_parts.h: what of a bucket's blocks fell to a set of labels.
+ * heap_parts.h: which part of a bucket's counts belongs to a set of labels.
  *
- * The program goes on while a bucket and the cells of its labels are read, one after the other.
- * What is found in a cell is taken as far as it leaves something possible for the rest: no more
- * freed than allocated, no blocks without bytes, and all parts together are the bucket.
+ * The program runs on while a reader reads a bucket, then the cells of its labels. So the counts of
+ * a cell are adjusted until both the part and the rest are possible: no more freed than allocated,
+ * and no blocks without bytes. The sum of all parts is the bucket.
  *
  * Zone: NORMAL, and the fatal-signal writer (pure arithmetic).
  */
@@ -14,7 +14,7 @@
 #include "profile/label_shares.h"
 #include "kinds/heap/heap_buckets.h"
 
-/* Takes the share of one set out of `rest`, which are the counts of the bucket to begin with. */
+/* Moves the share of one set from `rest` to `part`. At first, `rest` has the bucket's counts. */
 void pp_heap_part_take(const pp_heap_bucket *bucket, const pp_label_share *share,
                        pp_heap_counts *rest, pp_heap_counts *part);
 

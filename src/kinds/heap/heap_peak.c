@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_peak.c: the sum, its threshold, and the two copies (drawing in the header).
+ * heap_peak.c: the bytes in use, their threshold, and the two copies (drawing in the header).
  *
  * Zone: HOOK.
- * Locks: `busy`, only ever tried inside malloc. Its holders block signals: the host's handler might jump
- *        away.
+ * Locks: `busy`; a thread inside malloc only tries it. Its holders block signals, because a handler
+ *        of the host might jump away.
  * Owns: the copies.
+ * Tested by: unit.heap_threads, unit.mapping_ranges, e2e.heap_mappings
  */
 #include "kinds/heap/heap_peak.h"
 
@@ -16,10 +17,10 @@
 #include "sys/signal_mask.h"
 
 enum {
-    GROWTH = 20,           /* one part in so many: 5 % */
-    LEAST_BYTES = 1 << 16, /* below that every block would be a peak */
-    SPARE_ENTRIES = 1024,  /* for the buckets that are made until the next copy */
-    PATIENCE = 2000        /* of pp_lock_pause(): a tenth of a second */
+    GROWTH = 20,           /* a new copy is made 1/20 (5 %) above the last one */
+    LEAST_BYTES = 1 << 16, /* below this, every block would be a peak */
+    SPARE_ENTRIES = 1024,  /* for buckets that are made until the next copy */
+    PATIENCE = 2000        /* calls of pp_lock_pause(): a tenth of a second */
 };
 
 typedef struct copy {
@@ -75,7 +76,7 @@ static size_t count_buckets(const pp_heap_bucket *first)
     return count;
 }
 
-/* With `busy`. */
+/* The caller holds `busy`. */
 static void copy_all(int64_t bytes)
 {
     copy *c = &peak.copies[1 - peak.newest];
@@ -139,8 +140,8 @@ void pp_heap_peak_add(int64_t bytes)
     }
 }
 
-/* Where another thread is copying, that is over in a moment, or never if a fatal signal's handler
- * runs on it. Then the whole copy is read as it is: the thread works on the other one. */
+/* A thread that is copying ends in a moment, or never, if a fatal signal's handler runs on it. In
+ * the second case the caller reads the complete copy as it is: that thread writes the other one. */
 void pp_heap_peak_take(pp_heap_peak_copy *taken)
 {
     taken->held = take();

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_peak.h: what the buckets held when the most memory was in use.
+ * heap_peak.h: the counts of all buckets at the moment when the most memory was in use.
  *
- * The estimate of the bytes in use is kept up to date with each sample; when it is GROWTH above
- * that of the last copy, all counts are copied. So the copy is at most that much below the true
- * peak, and the number of copies is that of the logarithm: from one mebibyte to 100 GiB there are
- * 240.
+ * Each sample updates the estimate of the bytes in use. When it is GROWTH (5 %) above the estimate
+ * of the last copy, all counts are copied. So the copy is at most 5 % below the true peak, and the
+ * number of copies grows with the logarithm: there are 240 from 1 MiB to 100 GiB.
  *
  *   in use        ....:*      * copy
  *              ..*''   '...
@@ -13,9 +12,9 @@
  *         .*'
  *
  * Zone: HOOK.
- * Locks: one flag keeps two threads from copying at once; nobody waits for it. Owns: two copies,
- * the last one and the one that is being made, so that a profile that is written from a fatal
- * signal's handler finds a whole one.
+ * Locks: one flag keeps two threads from copying at once; an allocation never waits for it.
+ * Owns: two copies, the last one and the one that is being made, so that a fatal signal's handler
+ *       that writes a profile finds a complete one.
  */
 #ifndef PP_KINDS_HEAP_HEAP_PEAK_H
 #define PP_KINDS_HEAP_HEAP_PEAK_H
@@ -26,13 +25,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether peaks are wanted; the calls below cost nothing else. */
+/* Whether peaks are wanted. Callers of pp_heap_peak_add() check it first. */
 extern bool pp_heap_peak_wanted;
 
-/* From now on. What is in use already is counted. */
+/* Keeps peaks from now on. Counts what is in use already. */
 void pp_heap_peak_start(void);
 
-/* `bytes` more (or less) are in use, as estimated from a sample. */
+/* Adds `bytes`, which may be negative, to the bytes in use. A sample gives the estimate. */
 void pp_heap_peak_add(int64_t bytes);
 
 typedef struct pp_heap_peak_entry {
@@ -46,11 +45,12 @@ typedef struct pp_heap_peak_copy {
     bool held;
 } pp_heap_peak_copy;
 
-/* The copy, brought up to date if more is in use now. It stays as it is until it is given back. */
+/* Takes the copy, after a new one if more is in use now. The copy does not change until
+ * pp_heap_peak_give(). */
 void pp_heap_peak_take(pp_heap_peak_copy *taken);
 void pp_heap_peak_give(const pp_heap_peak_copy *taken);
 
-/* In the child of fork: whoever was copying does not exist. */
+/* In the child of fork, where a thread that was copying does not exist. */
 void pp_heap_peak_after_fork_in_child(void);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_profile.c: rows of the heap as a profile.
+ * heap_profile.c: turns rows of the heap into samples, and adds comments.
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: unit.heap_threads, e2e.heap, e2e.labels
  */
 #include "kinds/heap/heap_profile.h"
 

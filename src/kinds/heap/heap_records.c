@@ -4,6 +4,7 @@
  * [runtime.MemProfile, MemProfileRate].
  *
  * Zone: NORMAL.
+ * Tested by: unit.heap_cycles, unit.heap_rows, e2e.heap_cycles
  */
 #include "pprof.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap_rows.c: buckets to rows: read, scaled, merged, sorted.
+ * heap_rows.c: turns buckets into rows, then scales, merges and sorts these.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  */
@@ -17,7 +17,7 @@
 
 #include <errno.h>
 
-/* What a comparison is told. */
+/* The context of a comparison. */
 typedef struct order {
     const pp_heap_row *list;
     int first;
@@ -30,8 +30,9 @@ static int64_t rounded(double value)
     return value < 9.2e18 ? (int64_t)(value + 0.5) : INT64_MAX;
 }
 
-/* Never 0 blocks of some bytes: a block stands for at least itself. What is gone of blocks weighs
- * as much as they do. `blocks`: how many there are, where the mean size does not tell. */
+/* The result is never 0 blocks with some bytes: a block represents at least itself. The unmapped
+ * part of a block (`trimmed` bytes) counts for its size. `blocks` is the estimate from weights; 0 =
+ * use the mean size. */
 static void scale(uint64_t rate, uint64_t trimmed, double blocks, int64_t *objects, int64_t *bytes)
 {
     if (*objects > 0) {
@@ -168,7 +169,7 @@ static int by_value(const void *a, const void *b, void *context)
     return u != v ? (u > v ? -1 : 1) : by_place(a, b, context);
 }
 
-/* By way of indices: an item of the sort has to be small. */
+/* Sorts indices, because an item of pp_sort() must be small. */
 static int sort_rows(pp_heap_rows *rows, int first, pp_sort_compare *compare, pp_arena *arena)
 {
     uint32_t *indices = pp_arena_array(arena, rows->count + 1, sizeof *indices);
@@ -188,7 +189,7 @@ static int sort_rows(pp_heap_rows *rows, int first, pp_sort_compare *compare, pp
     return 0;
 }
 
-/* Rows of one place that were sampled at different rates become one, now that they are scaled. */
+/* Merges rows of one place with different rates; their values are estimates. */
 static void merge_rates(pp_heap_rows *rows)
 {
     size_t kept = 0;
@@ -210,7 +211,7 @@ static void merge_rates(pp_heap_rows *rows)
 
 /* ---- rates ---- */
 
-/* Whether one rate, which is left in rows->rate, explains all samples. */
+/* Whether one rate, which is stored in rows->rate, explains all samples. */
 static bool one_rate_is_enough(pp_heap_rows *rows)
 {
     pp_heap_facts facts;

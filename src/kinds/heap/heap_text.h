@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-/* Writes the text; `bare`: without the lines of frames. 0, -ENOMEM, the writer's first error, or the
- * error of reading the maps. */
+/* Writes the text; `bare`: without the lines of frames. 0, -ENOMEM, the writer's first error, or
+ * the error of reading the maps. */
 int pp_heap_text_write(bool bare, pprof_writer writer);
 
 #endif

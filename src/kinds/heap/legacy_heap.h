@@ -15,8 +15,9 @@
  *   the text of /proc/self/maps
  *
  * Rows are raw samples, which readers scale by the rate in the header. If no single rate explains
- * all samples, rows are estimates, and the header ends in "@ heapprofile": then readers do not scale
- * the rows. The 2 in the header is history: the first heap profilers reported twice their rate.
+ * all samples, rows are estimates, and the header ends in "@ heapprofile": then readers do not
+ * scale the rows. The 2 in the header is history: the first heap profilers reported twice their
+ * rate.
  *
  * The header has the sums of the rows, with one exception: if the program has freed no sampled
  * block, the allocated bytes in the header are one more than the bytes in use. Readers take equal

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * live_filter.c: counters, and the generations of the filter.
+ * live_filter.c: the counters, and the generations of the filter.
  *
  * Zone: HOOK.
- * Locks: none. Growth is made by one thread at a time (live_table.c).
- * Owns: the filters; the first is .bss, whose untouched pages are one and the same page of zeros.
+ * Locks: none. One thread at a time grows the filter (live_table.c).
+ * Owns: the filters. The first is in .bss, whose untouched pages all share one page of zeros.
+ * Tested by: unit.live_table, interleave.live_table
  */
 #include "kinds/heap/live_filter.h"
 
@@ -19,7 +20,7 @@ enum {
     STUCK = 255
 };
 
-/* A page more than it needs: the counts begin behind the header. */
+/* The first filter takes one page more than its counts, which follow the header. */
 static _Alignas(4096) struct {
     pp_live_filter_table table;
     uint8_t count[PP_LIVE_FILTER_BYTES_MIN];
@@ -59,7 +60,7 @@ void pp_live_filter_sub(pp_live_filter_table *filter, uintptr_t address)
     }
 }
 
-/* A count that is stuck says yes for ever. Others may be counting meanwhile. */
+/* A count that is stuck means "maybe" for ever. Other threads may count meanwhile. */
 static void stick(uint8_t *counts, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -118,9 +119,9 @@ pp_live_filter_table *pp_live_filter_begin_growth(void)
 }
 
 /*
- * A thread that was about to look into the old filter may still do so: it is never unmapped. The
- * memory of the one before goes back to the kernel; whoever should still be on its way there since
- * the last growth finds zeros, and leaves a stale record behind.
+ * A thread may be about to read the old filter, which is never unmapped. The kernel gets the memory
+ * of the filter before that one. A thread that has been about to read it since the last growth
+ * finds zeros, and leaves a stale record.
  */
 void pp_live_filter_end_growth(void)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * live_filter.h: whether an address may belong to a sampled block, in one byte.
+ * live_filter.h: a filter that tells whether an address may belong to a sampled block.
  *
- * free() asks this of every pointer, and for all but a few the answer has to be no at the price of
- * a load or two. The filter has a counter for each hash of an address: how many sampled blocks that
- * are alive have that hash.
+ * free() asks the filter about every pointer, and nearly always gets "no", which must cost no more
+ * than a load or two. The filter has a counter of one byte for each hash of an address: the number
+ * of live sampled blocks with that hash.
  *
  *   pp_live_filter -> [ mask | count[mask + 1] ]       hash = address >> 8 & mask
  *
- * The hash keeps neighbours together: 16 KiB of the heap lie in a line of the filter. It repeats
- * every 16 MiB, and page-aligned blocks have one byte in sixteen to choose from; neither changes
- * how many other blocks are asked about in vain, and folding in more of the address costs free()
- * two instructions of nine.
+ * The hash keeps neighbours together: one cache line of the filter covers 16 KiB of the heap. The
+ * hash repeats every 16 MiB, and page-aligned blocks share one byte in sixteen. Neither changes the
+ * share of false "maybe" answers, and to hash more bits of the address would add two instructions
+ * to the nine of free().
  *
- * The architecture's entry stubs (arch/x86_64_malloc.S) read it, so the layout and the hash
- * stand there a second time.
+ * The entry stubs (arch/x86_64_malloc.S) read the filter, and repeat its layout and its hash.
  *
- * Growing. A filter that has become too full is replaced by one of twice the size while blocks come
- * and go. Each has a generation, a block knows in which one it is counted, and the moves are made
- * so that a count may be too high for a moment but never too low (live_table.c).
+ * Growth. A filter of twice the size replaces a filter that is too full, while other threads add
+ * and remove blocks. Each filter has a generation; the key of a block has the generation that
+ * counts it. A block moves in an order in which a count may be too high for a moment but never too
+ * low (live_table.c).
  *
  * Zone: HOOK.
  * Owns: the filters.
@@ -37,14 +37,14 @@
 #define PP_LIVE_FILTER_BYTES_MIN (64u * 1024)
 
 typedef struct pp_live_filter_table {
-    uint64_t mask; /* bytes - 1; 0 in the first one before there is any block: all share a byte */
+    uint64_t mask; /* bytes - 1; before the first block, 0: all addresses share a byte */
     uint32_t generation;
     uint32_t padding;
     uint64_t more_padding[6]; /* the counts begin on a cache line */
     uint8_t count[];
 } pp_live_filter_table;
 
-/* The one that free() looks at. Never NULL. */
+/* The filter that free() asks. Never NULL. */
 extern pp_live_filter_table *pp_live_filter;
 
 static inline size_t pp_live_filter_hash(const pp_live_filter_table *filter, uintptr_t address)
@@ -59,30 +59,30 @@ static inline bool pp_live_filter_may_have(uintptr_t address)
                            __ATOMIC_RELAXED) != 0;
 }
 
-/* Before the first block: gives the first filter its size. */
+/* Gives the first filter its size. To be called before the first block. */
 void pp_live_filter_init(void);
 
-/* Counts that reach 255 stay there. */
+/* Count a block of that address in `filter`, or undo that. A count that reaches 255 stays there. */
 void pp_live_filter_add(pp_live_filter_table *filter, uintptr_t address);
 void pp_live_filter_sub(pp_live_filter_table *filter, uintptr_t address);
 
-/* From now on every address may belong to a sampled block. */
+/* Makes the filter answer "maybe" for every address from now on. */
 void pp_live_filter_pass_all(void);
 
-/* The filter of a generation: the one in use, the one being made; NULL for those that retired. */
+/* Returns the filter of a generation: that in use or a newer one; NULL for an older generation. */
 pp_live_filter_table *pp_live_filter_of(uint32_t generation);
 
-/* Where a block that is being recorded must be counted in the end. */
+/* Returns the newest filter, which must count every new block in the end. */
 pp_live_filter_table *pp_live_filter_newest(void);
 
-/* Makes the next one, of twice the size; NULL if memory is refused. From now on it is
- * the newest. */
+/* Makes a filter of twice the size, which is the newest from now on. NULL if the kernel refuses
+ * memory. */
 pp_live_filter_table *pp_live_filter_begin_growth(void);
 
-/* Every block is counted in the newest one: free() may look there. */
+/* Makes free() ask the newest filter. The caller has counted every block there. */
 void pp_live_filter_end_growth(void);
 
-/* A growth has begun and not ended. */
+/* Whether a growth has begun and not ended. */
 bool pp_live_filter_is_growing(void);
 
 #endif

@@ -2,16 +2,16 @@
  *
  * live_table.c: levels of groups of slots (drawing in the header).
  *
- * Entries and the filter. free() asks the filter alone, so whoever is in the table must be counted
- * in the filter that free() looks at. A thread that records a block writes the key, and looks then
- * which filter is the newest; a thread that grows the filter makes the new one the newest, and
- * looks at all keys then. Each store comes before the load in one total order, so that at least one
- * of them sees the other; the key's generation, changed by compare-and-swap, says which of them
- * counts.
+ * Entries and the filter. free() asks only the filter, so the filter that free() asks must count
+ * every entry of the table. A thread that records a block writes the key, then reads which filter
+ * is the newest. A thread that grows the filter makes the new one the newest, then reads all keys.
+ * Each store comes before the load in one total order, so that at least one thread sees the other.
+ * The key's generation, changed by compare-and-swap, decides which thread counts the entry.
  *
- * A handler of the host that jumps out of malloc or free may leave a slot busy, or an address
- * counted once too often in the filter: a slot is lost with the block that nobody got, and some
- * frees look in vain. The growth of the filter must come to its end, and blocks signals.
+ * A handler of the host that jumps out of malloc or free may leave a slot busy, or an address that
+ * the filter counts once too often. Then the slot is lost, with a block that the program never got,
+ * or some frees search in vain. The growth of the filter must not be interrupted: it blocks
+ * signals.
  *
  * Zone: HOOK.
  * Owns: the levels.
@@ -27,7 +27,7 @@ enum {
     GROUP = 8, /* keys to a cache line */
     FIRST_GROUPS = 128,
     LEVELS = 32,
-    BYTES_PER_BLOCK = 8, /* the filter grows when it has less: one free in eight looks in vain */
+    BYTES_PER_BLOCK = 8, /* a filter with less grows: one free in eight searches in vain */
     GENERATION_SHIFT = 57
 };
 
@@ -100,7 +100,7 @@ static uint64_t *claim_in(uint64_t *keys, uintptr_t address)
     return NULL;
 }
 
-/* A slot in the emptier one of the two groups. */
+/* Claims a slot in the emptier one of the two groups. */
 static uint64_t *claim(level *l, uintptr_t address)
 {
     uint64_t hash = hash_address(address);
@@ -150,7 +150,7 @@ static uint64_t groups_of(uint32_t index)
     return index == 0 ? FIRST_GROUPS : (uint64_t)FIRST_GROUPS << (index - 1);
 }
 
-/* Adds level number `index`, unless somebody else has. */
+/* Adds level number `index`, unless another thread has. */
 static bool add_level(uint32_t index)
 {
     if (index == LEVELS) {
@@ -178,7 +178,7 @@ static uint64_t *claim_anywhere(uintptr_t address, level **in)
 {
     for (;;) {
         uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_ACQUIRE);
-        for (uint32_t i = count; i-- > 0;) { /* the newest has most room */
+        for (uint32_t i = count; i-- > 0;) { /* the newest level has the most room */
             uint64_t *slot = claim(table.levels[i], address);
             if (slot != NULL) {
                 *in = table.levels[i];
@@ -193,7 +193,7 @@ static uint64_t *claim_anywhere(uintptr_t address, level **in)
 
 /* ---- the filter ---- */
 
-/* Counts the entry in `filter`, if nobody else has; it is counted in that of `key` so far. */
+/* Counts the entry in `filter` unless another thread has; so far, the filter of `key` counts it. */
 static void move_to(pp_live_filter_table *filter, uint64_t *slot, uint64_t key)
 {
     uintptr_t address = key & address_mask;
@@ -202,7 +202,7 @@ static void move_to(pp_live_filter_table *filter, uint64_t *slot, uint64_t key)
                                         __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
         if ((key & address_mask) != address || key & busy ||
             generation_of(key) >= filter->generation) {
-            pp_live_filter_sub(filter, address); /* freed, or counted by the other thread */
+            pp_live_filter_sub(filter, address); /* another thread has freed or counted it */
             return;
         }
     }
@@ -218,7 +218,7 @@ static void move_level(pp_live_filter_table *filter, level *l)
     }
 }
 
-/* A slot whose owner is still writing belongs to a thread that will see the new filter. */
+/* Skips busy slots: the thread that is writing such a slot will see the new filter. */
 static void finish_growth(pp_live_filter_table *filter)
 {
     uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_SEQ_CST);
@@ -234,7 +234,8 @@ static bool filter_is_full(size_t count)
     return count * BYTES_PER_BLOCK > filter->mask + 1;
 }
 
-/* Another thread may have done it since the caller looked: then its filter is seen here. */
+/* Another thread may have grown the filter since the caller's check; this thread then sees the new
+ * filter. */
 PP_COLD_PATH static void grow_filter(size_t count)
 {
     pp_signal_mask old = 0;
@@ -249,7 +250,7 @@ PP_COLD_PATH static void grow_filter(size_t count)
     pp_signals_restore(&old);
 }
 
-/* ---- what others call ---- */
+/* ---- public functions of the file ---- */
 
 void pp_live_table_init(void)
 {
@@ -290,7 +291,7 @@ bool pp_live_table_remove(uintptr_t address, uint64_t *value)
     uint64_t key = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     do {
         if ((key & address_mask) != address || key & busy) {
-            return false; /* freed twice at the same moment: the other one has it */
+            return false; /* freed twice at the same moment: the other thread has the entry */
         }
     } while (!__atomic_compare_exchange_n(slot, &key, 0, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
     pp_live_filter_table *filter = pp_live_filter_of(generation_of(key));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * live_table.h: which sampled blocks are alive: from an address to what was recorded of it.
+ * live_table.h: the table of live sampled blocks: maps an address to the block's record.
  *
- * A table of slots in groups of eight, whose keys fill a cache line. An address may stand in either
- * of two groups, so that there is nothing to follow and a removed entry leaves nothing behind: its
- * slot is empty again. When both groups of an address are full, a further level is added, as large
- * as all that there are together. Nothing is ever moved: a look-up asks each level.
+ * The table has slots in groups of eight, whose keys fill a cache line. An address may be in either
+ * of two groups, so that there are no chains, and the slot of a removed entry is simply free again.
+ * When both groups of an address are full, a thread adds a level that is as large as all levels
+ * together. Entries never move: a search reads each level.
  *
  *   levels[0]  keys [8][8] ... values [8][8] ...      128 groups
  *   levels[1]  keys [8][8][8][8] ...                  128 groups
@@ -15,12 +15,12 @@
  *         busy  filter's       address              0 = free
  *               generation
  *
- * An address belongs to one block at a time, so that its entry is made by the thread that allocated
- * it, before anybody else knows the address, and removed by the one that frees it, before the
- * allocator can give it out again. 20 to 40 bytes of memory a block.
+ * An address belongs to one block at a time. The thread that allocated the block makes the entry
+ * before any other thread knows the address. The thread that frees the block removes the entry
+ * before the allocator can return the address again. Each block takes 20 to 40 bytes.
  *
  * Zone: HOOK.
- * Locks: none; one flag keeps two threads from growing the filter at once, nobody waits for it.
+ * Locks: none. One flag keeps two threads from growing the filter at once; nobody waits for it.
  * Owns: the levels, for ever.
  */
 #ifndef PP_KINDS_HEAP_LIVE_TABLE_H
@@ -30,24 +30,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before anything else here. Can be called again. */
+/* To be called before all other functions of this file; may be called again. */
 void pp_live_table_init(void);
 
 /*
- * Remembers `value` (any word) for the address, which must not be 0 nor have an entry yet. False if
- * the kernel refuses memory.
+ * Stores `value` (any word) for the address, which must not be 0 and must not have an entry. False
+ * if the kernel refuses memory.
  */
 bool pp_live_table_insert(uintptr_t address, uint64_t value);
 
-/* Takes the entry out. False if there is none. Ask pp_live_filter_may_have() first: it
- * is cheaper. */
+/* Removes the entry, and stores its value. False if there is none. Callers ask
+ * pp_live_filter_may_have() first, which is cheaper. */
 bool pp_live_table_remove(uintptr_t address, uint64_t *value);
 
-/* How many entries there are, and what they cost. */
+/* The number of entries; the bytes of the table and of the filter. */
 size_t pp_live_table_count(void);
 size_t pp_live_table_bytes(void);
 
-/* In the child of fork: finishes what other threads had begun. */
+/* In the child of fork: finishes a growth that another thread had begun. */
 void pp_live_table_after_fork_in_child(void);
 
 #endif

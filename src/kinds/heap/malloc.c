@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc.c: the slow path of the allocation hooks: what is sampled, what frees a sampled block.
+ * malloc.c: the slow path of the allocation hooks: takes samples, and sees the frees of sampled
+ * blocks.
  *
  *   entry (arch/) --> pp_malloc_slow_alloc --> due? --no--> real function
  *                                               |yes
  *                                               v
  *                                     real function --> pp_heap_record
  *
- *   entry (arch/) --> pp_malloc_slow_free --> pp_heap_detach --> the entry jumps to the real one
+ *   entry (arch/) --> pp_malloc_slow_free --> pp_heap_detach --> the entry jumps to the real free
  *
- * A record is taken out before the real function can give the address to somebody else.
+ * A free removes the record before the real function can give the address to another thread.
  *
- * The guard keeps what the real function itself allocates through a hook from being counted a
- * second time. It is no flag, since operator new may leave by an exception: it says where on the
- * stack the guarded call stands, and whose it is, so that one that has gone is told from one that
- * is there. What looks like one that is there may be what it left on a stack that nobody has
- * written over: no allocator calls back so often as GUARD_PATIENCE.
+ * The guard prevents a second count of what the real function itself allocates through a hook. The
+ * guard cannot be a flag, since operator new may leave by an exception. It has the address of the
+ * guarded call on the stack, and that call's return address, to detect a call that has ended. An
+ * ended call may leave both on the stack until something overwrites them, and then looks like a
+ * running one. So the guard ends after GUARD_PATIENCE inner calls; no allocator makes so many.
  *
  * Zone: HOOK. errno is the real function's.
  * Owns: the guard (24 bytes of TLS).
+ * Tested by: unit.malloc_early, e2e.heap, e2e.heap_hostile, e2e.alloctrace
  */
 #include "base/compiler.h"
 #include "kinds/heap/alloctrace.h"
@@ -36,16 +38,16 @@ enum { GUARD_PATIENCE = 64 };
 
 typedef struct guard {
     const pp_malloc_call *call; /* NULL = none */
-    uintptr_t return_address;   /* what it has as long as it is there */
-    uint64_t kept_out;          /* calls that were taken for inner ones */
+    uintptr_t return_address;   /* of that call, as long as it runs */
+    uint64_t kept_out;          /* calls that counted as inner ones */
 } guard;
 
 static PP_TLS guard guarded;
 
-/* Absent where a fully static program brings a malloc of its own without it. */
+/* NULL in a fully static program whose own malloc lacks this function. */
 size_t malloc_usable_size(void *block) __attribute__((weak));
 
-/* Jumped to from the entries. */
+/* Only the entries jump here. */
 uintptr_t pp_malloc_slow_alloc(pp_malloc_call *call);
 pp_malloc_function *pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller);
 uintptr_t pp_malloc_too_large(void);
@@ -58,7 +60,8 @@ static uintptr_t call_real(const pp_malloc_call *call)
 
 /* ---- sampling ---- */
 
-/* Read with care: the stack of a call that was left by an exception may be unmapped by now. */
+/* Reads the stack safely: an exception may have left the guarded call, and its stack may be
+ * unmapped. */
 static bool is_inside_guarded(const pp_malloc_call *call)
 {
     uintptr_t there = 0;
@@ -74,7 +77,7 @@ static bool is_inside_guarded(const pp_malloc_call *call)
     return false;
 }
 
-/* The first allocation of all asks what is wanted: it may come before any constructor. */
+/* The first allocation asks for the rate, because it may come before any constructor. */
 PP_COLD_PATH static void ask_for_rate(void)
 {
     int64_t rate = 0;
@@ -91,8 +94,7 @@ static uint64_t rate_if_due(const pp_malloc_call *call, uint64_t size)
     if (is_inside_guarded(call)) {
         return 0;
     }
-    uint64_t rate =
-        pp_heap_due(size); /* samples are as far from each other whoever allocates between them */
+    uint64_t rate = pp_heap_due(size); /* the countdown includes our own work */
     return pp_own_work_has((uintptr_t)call) ? 0 : rate;
 }
 
@@ -103,7 +105,7 @@ static uintptr_t call_guarded(const pp_malloc_call *call)
     guarded = (guard){.call = call, .return_address = call->return_address};
     uintptr_t result = call_real(call);
     guarded = before;
-    pp_heap_countdown = countdown; /* without what was taken off by the entries of inner calls */
+    pp_heap_countdown = countdown; /* undoes what the entries of inner calls subtracted */
     return result;
 }
 
@@ -121,7 +123,7 @@ static void record(const pp_malloc_call *call, uintptr_t block, uint64_t size, u
 
 static uint64_t size_set_aside(const pp_malloc_hook *hook, uintptr_t block)
 {
-    /* libc cannot tell the size of a block of another allocator. */
+    /* libc cannot measure a block of another allocator. */
     static const char *const prefixes[] = {"je_", "_rjem_", "mi_"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         if (strncmp(hook->name, prefixes[i], strlen(prefixes[i])) == 0) {
@@ -150,7 +152,7 @@ static bool is_traced(const pp_malloc_call *call)
 
 /* ---- new blocks ---- */
 
-/* False if nobody can have so much: the real function says so. */
+/* False if the size is impossible; then the real function reports the error. */
 static bool size_wanted(const pp_malloc_call *call, uint64_t *size)
 {
     const uintptr_t *argument = call->argument;
@@ -221,7 +223,7 @@ static uintptr_t resize_bootstrap(const pp_malloc_call *call, uint64_t size)
     return (uintptr_t)block;
 }
 
-/* Whether the old block is gone. realloc(block, 0) may free and return NULL. */
+/* Whether the old block does not exist any more. realloc(block, 0) may free it and return NULL. */
 static bool has_resized(const pp_malloc_call *call, uintptr_t size, uintptr_t result)
 {
     return call->hook->shape == PP_SHAPE_IN_PLACE ? result >= size && result != 0
@@ -266,12 +268,13 @@ static uintptr_t resize(const pp_malloc_call *call)
     return result;
 }
 
-/* ---- calls that come while the loader is asked ---- */
+/* ---- calls by the loader while a thread asks it ---- */
 
 /*
- * A block that is resized here comes from here too, since no real function is known: resolve_libc
- * adopts all or none. Another one, of the loader's first memory or of who calls past us, has a size
- * that nobody here can tell: it stays as it is, as if there were no memory.
+ * Such a block came from malloc_bootstrap.c, since no real function is known yet: malloc_real.c
+ * adopts all of libc's functions at once. The size of any other block is unknown (the loader's
+ * first memory, or a block that was allocated without a hook): such a block stays unchanged, as if
+ * there were no memory.
  */
 static void *resize_early(uintptr_t old, uint64_t size)
 {
@@ -294,7 +297,7 @@ static uintptr_t or_no_memory(void *block)
     return (uintptr_t)block;
 }
 
-/* What comes from malloc_bootstrap.c is zeroed, as calloc wants it: nothing there is used twice. */
+/* calloc needs nothing more: malloc_bootstrap.c returns zeroed memory, since it uses none twice. */
 static uintptr_t serve_early(const pp_malloc_call *call)
 {
     uint64_t size = 0;
@@ -352,7 +355,7 @@ __attribute__((visibility("hidden"), used)) uintptr_t pp_malloc_slow_alloc(pp_ma
     }
 }
 
-/* Returns where the entry has to go on. */
+/* Returns the address to which the entry jumps. */
 __attribute__((visibility("hidden"), used)) pp_malloc_function *
 pp_malloc_slow_free(uintptr_t block, pp_malloc_hook *hook, uintptr_t caller)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_bootstrap.c: a few kilobytes for a loader that allocates while it is asked where malloc
- * is.
+ * malloc_bootstrap.c: a few kilobytes for a loader that allocates while a thread asks it where
+ * malloc is.
  *
- * Old libcs' dlsym calls calloc; newer ones call malloc for an error message. What they get is
- * known to free, realloc and malloc_usable_size as an entry of the live table (PP_HEAP_FOREIGN),
- * which costs other calls nothing, and is never used again.
+ * The dlsym of an old libc calls calloc; that of a newer libc calls malloc for an error message.
+ * free and realloc recognise such a block by its entry in the live table (PP_HEAP_FOREIGN), which
+ * costs other calls nothing; malloc_usable_size does by the address. No block is used twice.
  *
  *   [size|block.....][size|block...]      free
  *
  * Zone: HOOK.
  * Owns: the arena (.bss).
+ * Tested by: unit.malloc_early
  */
 #include "kinds/heap/malloc_bootstrap.h"
 
@@ -18,7 +19,7 @@
 #include "kinds/heap/heap.h"
 
 enum {
-    ARENA_BYTES = 16 * 1024, /* glibc 2.17's dlsym asks for 32 bytes for each thread that fails */
+    ARENA_BYTES = 16 * 1024, /* glibc 2.17's dlsym allocates 32 bytes in each thread that fails */
     LEAST_ALIGNMENT = 16
 };
 
@@ -54,7 +55,7 @@ size_t pp_malloc_bootstrap_size(uintptr_t address)
     return *(const size_t *)(address - sizeof(size_t));
 }
 
-/* ---- asking for the size ---- */
+/* ---- malloc_usable_size ---- */
 
 size_t malloc_usable_size(void *block);
 

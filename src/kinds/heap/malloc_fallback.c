@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_fallback.c: functions that only some allocators have, in terms of those that all have.
+ * malloc_fallback.c: implements functions that only some allocators have, by functions that all
+ * allocators have.
  *
- * We export jemalloc's, tcmalloc's and mimalloc's own functions. Where there is no such allocator
- * they are hidden (malloc_names_shared.c), but not from all: a library that was relocated before us
- * may find mallocx by a weak reference. Whoever calls it must get memory, whatever allocator there
- * is; likewise C23's free_sized, and operator new where no C++ runtime can be found.
+ * We export functions that only jemalloc, tcmalloc or mimalloc has. Without such an allocator,
+ * their names are hidden (malloc_names_shared.c), but not from all: a library that was relocated
+ * before us may find mallocx by a weak reference. A program that calls it must get memory, whatever
+ * its allocator is. The same is true of C23's free_sized, and of operator new if the search finds
+ * no C++ runtime.
  *
  * Zone: HOOK.
+ * Tested by: e2e.heap_allocators, e2e.allocator_names, e2e.cxx
  */
 #include "kinds/heap/malloc_fallback.h"
 
@@ -49,7 +52,7 @@ static uintptr_t resize_with_flags(uintptr_t block, uintptr_t size, uintptr_t fl
     return flags & ZERO ? 0 : call(&pp_malloc_hook_realloc, block, size); /* as if out of memory */
 }
 
-/* "Not resized": the size that there is. */
+/* Returns 0, less than any size: the block was not resized. */
 static uintptr_t resize_in_place(uintptr_t block, uintptr_t size, uintptr_t extra, uintptr_t flags)
 {
     (void)block;
@@ -59,13 +62,14 @@ static uintptr_t resize_in_place(uintptr_t block, uintptr_t size, uintptr_t extr
     return 0;
 }
 
-/* operator new of a program whose C++ runtime is linked in statically: our definition kept the
- * linker from taking the runtime's. Where the program has these, they are visible to us. */
+/* operator new of a program that is linked statically to its C++ runtime: because of our
+ * definition, the linker has left out the runtime's. If the program has these functions, we can see
+ * them. */
 typedef void new_handler(void);
 extern new_handler *get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
 extern void throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
 
-/* The same by the C++ ABI (Itanium, 2.4), for programs that have no use for the function above. */
+/* The parts of a throw by the C++ ABI (Itanium, 2.4), for programs without the functions above. */
 extern void *allocate_exception(size_t) __asm__("__cxa_allocate_exception") __attribute__((weak));
 extern void throw_exception(void *, const void *, void (*)(void *)) __asm__("__cxa_throw")
     __attribute__((weak));
@@ -79,12 +83,12 @@ static void throw_by_abi(void)
     const uintptr_t *const table = bad_alloc_table;
     if (allocate_exception != NULL && throw_exception != NULL && type != NULL && table != NULL) {
         const uintptr_t **thrown = allocate_exception(sizeof *thrown);
-        *thrown = table + 2; /* behind the offset to the top and the type */
+        *thrown = table + 2; /* after the offset to the top and the type */
         throw_exception((void *)thrown, type, destroy_bad_alloc);
     }
 }
 
-/* Whether there may be memory now. Throws if not, where that is possible. */
+/* Whether there may be memory now. If not, throws if it can. */
 static bool may_try_again(void)
 {
     new_handler *handler = get_new_handler != NULL ? get_new_handler() : NULL;
@@ -137,8 +141,8 @@ static uintptr_t zeroed_alloc(uintptr_t size, uintptr_t b, uintptr_t c, uintptr_
 
 typedef struct stand_in {
     const char *name;
-    pp_malloc_function *function; /* this one, or */
-    pp_malloc_hook *replacement;  /* the real function of this hook */
+    pp_malloc_function *function; /* NULL: the stand-in is ... */
+    pp_malloc_hook *replacement;  /* ... the first definition of this hook's function */
 } stand_in;
 
 static const stand_in stand_ins[] = {
@@ -207,6 +211,6 @@ pp_malloc_function *pp_malloc_fallback(const pp_malloc_hook *hook)
             replacement = stand_ins[i].replacement;
         }
     }
-    /* An allocator that stands before us has its own blocks. */
+    /* An allocator before us has its own blocks. */
     return replacement != NULL ? pp_malloc_first_definition(replacement) : NULL;
 }

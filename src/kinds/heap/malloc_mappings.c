@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_mappings.c: mmap, munmap and mremap, as far as the program itself calls them.
+ * malloc_mappings.c: the hooks of mmap, munmap and mremap, for calls by the program itself.
  *
  *   program --> mmap (stub) --> pp_hook_mmap --> real mmap --> due? --> pp_heap_mapped
  *
- * Left out: the allocator's own mappings, whose bytes are counted block by block (told by the
- * object that the call comes from), and this library's (told by the marks that base/memory.c and
- * own_work.h set). What libc maps for itself, thread stacks and loaded libraries, does not come by
- * here.
+ * The hooks do not count three kinds of mappings:
  *
- * Also left out are mappings that cannot be read or written (PROT_NONE): that is address space, not
- * memory, and often more of it than there is memory.
+ *   the allocator's     its blocks are counted one by one; the caller's object tells these calls
+ *   this library's      marks that base/memory.c and own_work.h set tell these calls
+ *   PROT_NONE           such a mapping is address space, often more than there is memory
  *
- * Ranges are changed together with the system call that they follow, under one lock: what another
- * thread maps at an address that has just become free is entered after what was there has been cut.
+ * The hooks do not see what libc maps for itself: thread stacks and loaded libraries.
  *
- * The symbols are weak, so that a program or a test that brings its own keeps it.
+ * One lock covers a system call and the change of the ranges that follows. So if another thread
+ * maps an address that has just become free, the old range is cut before the new range is entered.
+ *
+ * The symbols are weak, so that a program or a test that defines its own keeps it.
  *
  * Zone: HOOK. errno is the real function's.
- * Locks: that of kinds/heap/heap_mappings.h. A call made by the real function, that of another
- *        preloaded library, passes.
+ * Locks: that of kinds/heap/heap_mappings.h. If the real function, which may be another preloaded
+ *        library's, calls a hook, that call goes on without the lock.
+ * Tested by: e2e.heap_mappings
  */
 #include "kinds/heap/malloc_mappings.h"
 
@@ -49,7 +50,7 @@ static struct {
     mremap_function *mremap;
 } real;
 
-/* Entered by the stubs. */
+/* Only the stubs call these functions. */
 void *pp_hook_mmap(const pp_stub_call *call);
 int pp_hook_munmap(const pp_stub_call *call);
 void *pp_hook_mremap(const pp_stub_call *call);
@@ -106,7 +107,7 @@ static void *call_mremap(const pp_stub_call *call)
                                                    a[MOVE_FLAGS], a[NEW]));
 }
 
-/* ---- what is counted ---- */
+/* ---- samples ---- */
 
 static bool is_left_out(const pp_stub_call *call)
 {
@@ -173,7 +174,7 @@ __attribute__((visibility("hidden"), used)) int pp_hook_munmap(const pp_stub_cal
     return error;
 }
 
-/* As realloc: what was there is freed, what comes is sampled as a mapping of the new size. */
+/* mremap counts like realloc: a free of the old mapping, and an allocation of the new size. */
 __attribute__((visibility("hidden"), used)) void *pp_hook_mremap(const pp_stub_call *call)
 {
     const uintptr_t *a = call->argument;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * malloc_mappings.h: the hooks of mmap, as the rest of the library sees them.
+ * malloc_mappings.h: the hooks of mmap, munmap and mremap.
  *
  * Zone: HOOK.
  */
 #ifndef PP_KINDS_HEAP_MALLOC_MAPPINGS_H
 #define PP_KINDS_HEAP_MALLOC_MAPPINGS_H
 
-/* Finds the real functions; before that the kernel is called directly. */
+/* Finds the real functions. Until then, the hooks call the kernel directly. */
 void pp_malloc_mappings_resolve(void);
 
 #endif

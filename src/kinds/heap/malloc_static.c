@@ -2,18 +2,19 @@
  *
  * malloc_static.c: the allocation hooks of a fully static program.
  *
- * libc.a defines malloc, free and realloc strongly, with all the others in the same file, so that
- * nothing can stand in front of them by its name. The linker is asked to make the way round by ours
- * instead: with --wrap=malloc a call of malloc becomes one of __wrap_malloc, which is our entry,
- * and __real_malloc is what malloc would have been: libc's, or the program's own. The options for
- * all of them are in libpprof_static.wrap; without these nobody asks for this file, and the heap
- * profile says that it sees nothing.
+ * libc.a defines malloc, free and realloc strongly, and all the others in the same file, so that no
+ * definition can replace them by name. Instead, the linker redirects the calls: with --wrap=malloc,
+ * a call of malloc becomes a call of __wrap_malloc, which is our entry, and __real_malloc is the
+ * function that malloc would have been: libc's, or the program's own. libpprof_static.wrap has the
+ * options for all functions. Without them, the linker leaves this file out, and the library logs
+ * that the heap profile will be empty.
  *
- * Everything is known when the program is linked: no hook is ever unresolved, no call too early.
- * C++'s operator new calls malloc, which is enough.
+ * Everything is known when the program is linked: every hook is resolved. operator new calls
+ * malloc, so that C++ needs no hooks of its own.
  *
  * Zone: HOOK.
  * Owns: the hooks.
+ * Tested by: e2e.static
  */
 #include "kinds/heap/malloc_real.h"
 
@@ -44,7 +45,7 @@ bool pp_malloc_resolve(pp_malloc_hook *hook, uintptr_t caller)
     return true;
 }
 
-/* ---- the beginning ---- */
+/* ---- the start of libc ---- */
 
 static bool libc_is_ready;
 
@@ -53,7 +54,7 @@ static void note_that_libc_is_ready(void)
     libc_is_ready = true;
 }
 
-/* Runs after libc's own set-up, which allocates, and before all constructors. */
+/* Runs after libc has initialised itself, which allocates, and before all constructors. */
 __attribute__((section(".preinit_array"),
                used)) static void (*const at_preinit)(void) = note_that_libc_is_ready;
 
@@ -62,7 +63,7 @@ bool pp_malloc_is_too_early(void)
     return !libc_is_ready;
 }
 
-/* ---- what nobody needs where no loader allocates ---- */
+/* ---- no loader allocates ---- */
 
 void *pp_malloc_bootstrap(size_t size, size_t alignment)
 {

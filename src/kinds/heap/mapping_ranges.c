@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * mapping_ranges.c: an ordered array of pieces, and the mappings that they are left of.
+ * mapping_ranges.c: an ordered array of pieces, each with the mapping that it belongs to.
  *
  * Zone: HOOK.
- * Locks: none here; the callers hold the one of kinds/heap/malloc_mappings.c.
- * Owns: the arrays.
+ * Locks: none here; the callers hold that of kinds/heap/heap_mappings.c.
+ * Owns: the array; the mappings.
  */
 #include "kinds/heap/mapping_ranges.h"
 
@@ -15,9 +15,9 @@
 
 typedef struct mapping {
     pp_heap_block block;
-    uint64_t size;        /* as it was made */
-    uint64_t left;        /* in all pieces */
-    struct mapping *next; /* in the list of those that nothing is left of */
+    uint64_t size;        /* when it was made */
+    uint64_t left;        /* bytes of all its pieces */
+    struct mapping *next; /* in the list of unused mappings, which have no piece */
 } mapping;
 
 typedef struct range {
@@ -25,7 +25,7 @@ typedef struct range {
     mapping *of;
 } range;
 
-enum { FIRST_CAPACITY = 128 }; /* three kilobytes: a program with more is a rare one */
+enum { FIRST_CAPACITY = 128 }; /* three kilobytes; few programs have more pieces */
 
 static struct {
     range *list;
@@ -74,7 +74,7 @@ static mapping *new_mapping(pp_heap_block block, uint64_t size)
 
 /* ---- pieces ---- */
 
-/* Index of the first piece that ends behind the address. */
+/* Returns the index of the first piece that ends after the address. */
 static uint64_t first_behind(uintptr_t address)
 {
     uint64_t low = 0;
@@ -127,14 +127,14 @@ static void lose(mapping *of, uint64_t bytes)
     ranges.unused = of;
 }
 
-/* A hole in the middle of one piece: it becomes two. Without room for the second that one is given
- * up. */
+/* Cuts a hole into the middle of a piece, which becomes two. If there is no room for the second
+ * piece, it is given up. */
 static void split(uint64_t index, uintptr_t start, uintptr_t end)
 {
     range *piece = &ranges.list[index];
     uint64_t gone = end - start;
     if (make_room(ranges.count + 1)) {
-        piece = &ranges.list[index]; /* it may have moved */
+        piece = &ranges.list[index]; /* the list may have moved */
         insert_at(index + 1, (range){end, piece->end, piece->of});
     } else {
         gone = piece->end - start;
@@ -143,7 +143,7 @@ static void split(uint64_t index, uintptr_t start, uintptr_t end)
     lose(piece->of, gone);
 }
 
-/* ---- what others call ---- */
+/* ---- public functions of the file ---- */
 
 bool pp_mapping_ranges_any(void)
 {

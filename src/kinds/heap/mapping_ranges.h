@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * mapping_ranges.h: which sampled mappings are alive: from a range of addresses to what was
- * recorded.
+ * mapping_ranges.h: the table of live sampled mappings: maps a range of addresses to its record.
  *
- * Mappings are not freed as they were made: munmap may take a piece out of one, or several at once.
- * So they stand in an array, ordered by address, whose pieces refer to the mapping that they are
- * left of.
+ * A program need not unmap what it mapped in one piece: munmap may cut a piece out of a mapping, or
+ * unmap several at once. So an array has the pieces that are left, in the order of addresses, and
+ * each piece refers to its mapping.
  *
  *   [0x1000, 0x5000) -+-> mapping {block, size 0x8000, left 0x6000}
  *   [0x7000, 0x9000) -+
  *   [0xa000, 0xb000) ---> mapping {...}
  *
- * A mapping whose last piece goes is counted as freed; what has gone of one that is still there is
- * counted in its bucket (pp_heap_block_trimmed).
+ * A mapping is freed with its last piece. Until then, its bucket counts the bytes that are unmapped
+ * (pp_heap_block_trimmed).
  *
- * Zone: HOOK. mmap costs a microsecond and is called from few places: a lock serves here.
- * Locks: one, around the change and the system call that it belongs to. Its holder blocks signals.
- * Owns: the arrays, for ever.
+ * Zone: HOOK. mmap costs a microsecond and has few callers: a lock is cheap enough.
+ * Locks: none here. The callers hold that of kinds/heap/heap_mappings.h.
+ * Owns: the array and the mappings, for ever.
  */
 #ifndef PP_KINDS_HEAP_MAPPING_RANGES_H
 #define PP_KINDS_HEAP_MAPPING_RANGES_H
@@ -26,19 +25,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether there is any: without, nothing else has to be asked. */
+/* Whether there is any piece. Needs no lock. */
 bool pp_mapping_ranges_any(void);
 
-/* A sampled mapping. What it covers of older ones is cut. False if the kernel refuses memory. */
+/* Adds a sampled mapping, and cuts what it covers of older ones. False if the kernel refuses
+ * memory. */
 bool pp_mapping_ranges_insert(uintptr_t start, uint64_t size, pp_heap_block block);
 
-/* These addresses are mapped no more, or anew. */
+/* Cuts these addresses, which were unmapped or mapped anew, out of all pieces. */
 void pp_mapping_ranges_cut(uintptr_t start, uint64_t size);
 
-/* Nothing is known any more; what was in use stays so. */
+/* Forgets all pieces without counting frees: what was in use stays in use. */
 void pp_mapping_ranges_forget(void);
 
-/* How many pieces there are. */
+/* The number of pieces. Needs no lock. */
 uint64_t pp_mapping_ranges_count(void);
 
 #endif

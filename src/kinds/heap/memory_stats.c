@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_stats.c: the kernel's and the allocator's numbers, and sums over rows.
+ * memory_stats.c: collects the numbers of the kernel and of the allocator, and sums rows.
  *
  * Zone: NORMAL.
  */

@@ -3,9 +3,8 @@
  * memory_stats.h: how much memory the program uses, in the terms of Go's MemStats
  * [runtime.ReadMemStats].
  *
- *   exact        what libc's allocator says of itself (sys/allocator.h), what the kernel says
- *   estimated    from samples: what is counted since the start, and everything about an allocator
- *                that is not libc's
+ *   exact        numbers of libc's allocator (sys/allocator.h) and of the kernel
+ *   estimated    from samples: counts since the start, and all numbers of another allocator
  *
  * Zone: NORMAL.
  */
@@ -19,19 +18,19 @@
 #include <stdint.h>
 
 enum {
-    /* Sizes up to 128 in steps of 16, then four to each doubling up to 32 KiB: what is above is
-     * a large block, and not counted by size. */
+    /* Sizes up to 128 in steps of 16, then four for each doubling up to 32 KiB. A larger block is
+     * not counted by size. */
     PP_SIZE_CLASSES = 40
 };
 
 typedef struct pp_size_class {
-    uint64_t size; /* the largest of it */
+    uint64_t size; /* the largest of the class */
     uint64_t mallocs, frees;
 } pp_size_class;
 
 typedef struct pp_memory_stats {
     /* read */
-    bool is_libc; /* the allocator's own numbers are known */
+    bool is_libc; /* the allocator is libc's, whose numbers are exact */
     uint64_t heap_alloc, heap_sys, heap_idle;
     uint64_t stack;    /* of the main thread */
     uint64_t own;      /* tables of this library */
@@ -42,13 +41,13 @@ typedef struct pp_memory_stats {
     pp_size_class by_size[PP_SIZE_CLASSES];
 } pp_memory_stats;
 
-/* Fills in the first part, and 0 elsewhere. */
+/* Fills in the numbers that are read and the sizes of classes; sets all others to 0. */
 void pp_memory_stats_read(pp_memory_stats *stats);
 
-/* Adds what the rows say. */
+/* Adds the estimates from the rows. */
 void pp_memory_stats_estimate(const pp_heap_rows *rows, pp_memory_stats *stats);
 
-/* Index of the class of a block; PP_SIZE_CLASSES for a large one. */
+/* Returns the index of the class of a block; PP_SIZE_CLASSES for a large block. */
 unsigned pp_size_class_of(uint64_t size);
 
 #endif
