@@ -5,8 +5,8 @@
  * Zone: NORMAL.
  * Tested by: unit.custom_profiles, e2e.profiles
  */
-#include "kinds/custom/custom_profiles.h"
 #include "host/kind.h"
+#include "kinds/custom/custom_profiles.h"
 
 static bool has_profiles(void)
 {

@@ -7,9 +7,9 @@
  */
 #include "kinds/custom/custom_profiles.h"
 
-#include "base/pseudo_frame.h"
 #include "arch/stubs.h"
 #include "base/compiler.h"
+#include "base/pseudo_frame.h"
 #include "base/stack_hash.h"
 #include "store/labels.h"
 #include "store/lasting.h"

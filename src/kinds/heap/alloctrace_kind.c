@@ -9,12 +9,12 @@
  */
 #include "kinds/heap/alloctrace_kind.h"
 
-#include "kinds/heap/alloctrace_names.h"
 #include "host/kind.h"
 #include "kinds/heap/alloctrace.h"
-#include "output/word_values.h"
+#include "kinds/heap/alloctrace_names.h"
 #include "modules/modules.h"
 #include "modules/own_code.h"
+#include "output/word_values.h"
 
 bool pp_alloctrace_asked;
 

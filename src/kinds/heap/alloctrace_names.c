@@ -16,10 +16,10 @@
 #include "base/sort.h"
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
+#include "modules/modules.h"
 #include "output/symbolize.h"
 #include "symbol/places.h"
 #include "symbol/readable.h"
-#include "modules/modules.h"
 
 #include <malloc.h>
 #include <pthread.h>

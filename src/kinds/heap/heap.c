@@ -10,13 +10,13 @@
 #include "base/exponential.h"
 #include "base/random.h"
 #include "base/stack_hash.h"
-#include "unwind/scratch.h"
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/heap_peak.h"
-#include "store/labels.h"
 #include "kinds/heap/live_filter.h"
 #include "kinds/heap/live_table.h"
+#include "store/labels.h"
 #include "sys/clock.h"
+#include "unwind/scratch.h"
 
 #include <errno.h>
 

@@ -17,8 +17,8 @@
 #include "kinds/heap/heap_collect.h"
 
 #include "arch/registers.h"
-#include "kinds/heap/heap_control.h"
 #include "host/start.h"
+#include "kinds/heap/heap_control.h"
 #include "kinds/heap/heap_cycles.h"
 #include "sys/safe_read.h"
 

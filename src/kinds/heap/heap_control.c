@@ -10,11 +10,11 @@
 #include "kinds/heap/heap_control.h"
 
 #include "encode/proto.h"
-#include "output/end_file.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_cycles.h"
 #include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/heap_peak.h"
+#include "output/end_file.h"
 #include "output/symbolize.h"
 
 #include <errno.h>

@@ -11,8 +11,8 @@
 #ifndef PP_KINDS_HEAP_HEAP_PARTS_H
 #define PP_KINDS_HEAP_HEAP_PARTS_H
 
-#include "profile/label_shares.h"
 #include "kinds/heap/heap_buckets.h"
+#include "profile/label_shares.h"
 
 /* Moves the share of one set from `rest` to `part`. At first, `rest` has the bucket's counts. */
 void pp_heap_part_take(const pp_heap_bucket *bucket, const pp_label_share *share,

@@ -9,11 +9,11 @@
 
 #include "base/pseudo_frame.h"
 #include "base/text.h"
+#include "kinds/heap/heap.h"
+#include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/heap_rows.h"
 #include "profile/mappings.h"
 #include "profile/sample_labels.h"
-#include "kinds/heap/heap.h"
-#include "kinds/heap/heap_buckets.h"
 #include "sys/clock.h"
 
 #include <errno.h>

@@ -9,9 +9,9 @@
 #include "pprof.h"
 
 #include "host/start.h"
-#include "kinds/heap/heap_rows.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_buckets.h"
+#include "kinds/heap/heap_rows.h"
 #include "sys/sanitizers.h"
 
 #include <string.h>

@@ -9,10 +9,10 @@
 #include "base/exponential.h"
 #include "base/sort.h"
 #include "base/stack_order.h"
-#include "kinds/heap/heap_parts.h"
 #include "kinds/heap/heap.h"
-#include "kinds/heap/heap_cycles.h"
 #include "kinds/heap/heap_buckets.h"
+#include "kinds/heap/heap_cycles.h"
+#include "kinds/heap/heap_parts.h"
 #include "kinds/heap/heap_peak.h"
 
 #include <errno.h>

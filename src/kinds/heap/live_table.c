@@ -19,8 +19,8 @@
 #include "kinds/heap/live_table.h"
 
 #include "base/compiler.h"
-#include "store/lasting.h"
 #include "kinds/heap/live_filter.h"
+#include "store/lasting.h"
 #include "sys/signal_mask.h"
 
 enum {

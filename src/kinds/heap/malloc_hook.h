@@ -22,8 +22,9 @@
  *                                         v
  *                                    malloc_hook      the table
  *
- * In a fully static program, malloc_static.c has the table, and replaces all others of these but
- * malloc.c. malloc_names_shared.c hides names that nobody else defines, in libpprof.so only.
+ * A fully static program has two files instead of those below malloc.c: malloc_static.c (the table)
+ * and malloc_objects_static.c. malloc_names_shared.c hides names that nobody else defines, in
+ * libpprof.so only.
  *
  * Zone: HOOK.
  */

@@ -35,8 +35,8 @@
 #include "base/shown_as.h"
 #include "kinds/heap/malloc_hook.h"
 #include "modules/libc.h"
-#include "sys/loaded_symbols.h"
 #include "modules/loader.h"
+#include "sys/loaded_symbols.h"
 
 #include <link.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 #ifndef PP_KINDS_HEAP_MEMORY_STATS_H
 #define PP_KINDS_HEAP_MEMORY_STATS_H
 
-#include "kinds/heap/heap_rows.h"
 #include "kinds/heap/heap_cycles.h"
+#include "kinds/heap/heap_rows.h"
 
 #include <stdbool.h>
 #include <stdint.h>
