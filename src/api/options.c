@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * options.c: finds each word of a list in two tables: the words that belong to no kind (below), and
- * the words of the kinds (host/kind.h). A row of a table is a name, a function that takes the value,
- * and the usage for complaints.
+ * the words of the kinds (host/kind.h). A row of a table is a name, a function that takes the
+ * value, and the usage for complaints.
  *
  * Zone: NORMAL.
  */
@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "host/kind.h"
+#include "output/line_plugin.h"
 #include "output/output.h"
 #include "output/symbolize.h"
 #include "output/word_values.h"
@@ -87,6 +88,9 @@ static int take_symbolize(pp_options *options, const char *value)
     for (size_t i = 0; value != NULL && i < sizeof degrees / sizeof *degrees; i++) {
         if (strcmp(value, degrees[i].name) == 0) {
             pp_symbolize_set(degrees[i].symbolize);
+            if (degrees[i].symbolize == PP_SYMBOLIZE_LINES) {
+                pp_line_plugin_begin();
+            }
             return 0;
         }
     }
@@ -131,7 +135,7 @@ static const char *read_part(const char *text, char end, uint64_t *number)
     return *rest == end ? rest + 1 : NULL;
 }
 
-/* "FD:DEVICE:INODE". A descriptor that leads elsewhere is no error: the profiles go to files then. */
+/* "FD:DEVICE:INODE". A descriptor that leads elsewhere is no error: profiles go to files then. */
 static int take_recorder(pp_options *options, const char *value)
 {
     uint64_t fd = 0;

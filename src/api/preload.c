@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * preload.c: what happens without being called: start-up, fork, unloading, the end.
+ * preload.c: acts at the events of the process (host/process.h): the library is loaded, the process
+ * forks, unloads a library, executes a program, confines itself, or ends. It calls each kind.
  *
- *   constructor --> LIBPPROF --> start        nothing is started, opened or allocated without it
- *   fork        --> child: own profile with `subprocesses`, else none
- *   end         --> stop, write the file
+ *   constructor --> LIBPPROF --> start     without LIBPPROF nothing is started, opened or allocated
+ *   fork        --> child: a profile of its own with `subprocesses`, else none
+ *   end         --> stop, write the files
  *
- * Zone: NORMAL; at_end also serves the fatal-signal writer.
- * Owns: the options that the process was started with.
+ * Zone: NORMAL; the fatal-signal writer calls at_end too.
+ * Owns: the options of the process.
+ * Tested by: e2e.options, e2e.children, e2e.exit, e2e.seccomp, e2e.cpprof_record_exec
  */
 #include "api/preload.h"
 
@@ -21,7 +23,6 @@
 #include "output/line_plugin.h"
 #include "api/options.h"
 #include "output/output.h"
-#include "output/symbolize.h"
 #include "sys/clock.h"
 #include "modules/linked.h"
 #include "sys/lock.h"
@@ -46,7 +47,7 @@ static struct {
     uint64_t deadline_ns; /* the end of the wanted duration; 0: no duration is wanted */
 } state;
 
-/* Each kind gets a file of its own. */
+/* Gives each kind a file of its own. */
 static void distinguish_kinds(void)
 {
     unsigned files = 0;
@@ -67,7 +68,7 @@ static size_t kind_count(void)
     return count;
 }
 
-/* What is asked for. 0 or the first error. */
+/* Starts the profiles that were asked for. 0 or the first error. */
 static int start_kinds(void)
 {
     int error = 0;
@@ -103,7 +104,7 @@ static bool any_kind_holds_addresses(void)
     return pp_kinds[i] != NULL;
 }
 
-/* The module list is brought up to date while the library is still there. */
+/* Updates the module list while the library is still there. */
 static void before_unload(void)
 {
     if (any_kind_holds_addresses()) {
@@ -122,7 +123,8 @@ static bool any_kind_is_on(void)
     return pp_kinds[i] != NULL;
 }
 
-/* On a thread of ours. A program that is linked to us may want what goes on for itself. */
+/* Runs on libpprof's thread. A program that is linked to libpprof may use profiles itself: they go
+ * on. */
 static void duration_is_over(void)
 {
     bool linked = pp_is_linked();
@@ -148,14 +150,14 @@ static void wait_for_deadline(void)
         return;
     }
     int error = pp_deadline_begin(state.deadline_ns, duration_is_over);
-    if (error != 0 && error != -EBUSY) { /* an earlier deadline writes all */
+    if (error != 0 && error != -EBUSY) { /* -EBUSY: an earlier deadline writes all */
         pp_log_error("the profile",
                      " will be written at the end of the process, not of its duration", error,
                      NULL);
     }
 }
 
-/* The new filter may kill for what stopping, naming and writing need. */
+/* The new filter may kill for the system calls of stopping, naming and writing. */
 static void before_confinement(void)
 {
     pp_deadline_cancel();
@@ -174,7 +176,7 @@ static void before_confinement(void)
 static void at_end(const void *interrupted)
 {
     if (interrupted != NULL) {
-        pp_symbolize_without_lines();
+        pp_line_plugin_end();
     }
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if (pp_kinds[i]->end != NULL) {
@@ -185,7 +187,7 @@ static void at_end(const void *interrupted)
 
 /* ---- the environment of programs that this one executes ---- */
 
-/* Takes our library out of the list, in place. */
+/* Removes this library from the list, in place. */
 static void remove_from_list(char *list)
 {
     char *out = list;
@@ -206,8 +208,8 @@ static void remove_from_list(char *list)
 }
 
 /*
- * Without `subprocesses` a program that this one executes is not profiled: it must not inherit the
- * preload. The variable's own memory is edited; setenv() would allocate.
+ * Without `subprocesses`, programs that this one executes are not profiled: they must not inherit
+ * the preload. This edits the variable's own memory; setenv() would allocate.
  */
 static void leave_children_alone(void)
 {
@@ -251,7 +253,7 @@ static uint64_t left_of_duration_ns(void)
     return state.deadline_ns == 0 ? 0 : state.deadline_ns > now_ns ? state.deadline_ns - now_ns : 1;
 }
 
-/* Nothing after this point is in the profiles if the exec succeeds. */
+/* If the exec succeeds, the profiles end here. */
 static void write_so_far(void)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_plugin.c: loads the plugin, asks it, copies what it says.
+ * line_plugin.c: loads the plugin, calls it, and copies its answers.
  *
  * Zone: NORMAL.
- * Locks: the loader's, while the plugin is loaded.
+ * Locks: the loader's, while it loads the plugin.
  * Owns: the plugin.
+ * Tested by: e2e.lines, e2e.lines_soft, e2e.lines_variants
  */
 #include "output/line_plugin.h"
 
 #include "base/text.h"
+#include "output/symbolize.h"
 #include "symbol/lines.h"
 #include "modules/loader.h"
 #include "sys/log.h"
@@ -30,8 +32,8 @@ static const char file_name[] = "libpprof-dwarf.so";
 static const char symbol_name[] = "pprof_dwarf";
 static const char advice[] = "install it beside libpprof.so, and libdw (libdw1, elfutils-libs)";
 
-/* libdw reads a table of lines with 130 KiB of its rows on the stack; 160 KiB were seen in all. It
- * does not notice that it steps over a guard page. */
+/* libdw has 130 KiB of rows on the stack while it reads a table of lines; 160 KiB were measured in
+ * all. libdw does not notice when it steps over a guard page. */
 static const uintptr_t stack_needed = 256 * UINT64_C(1024);
 
 /* Why a profile has no lines. */
@@ -44,7 +46,7 @@ static struct {
     bool said[REASONS];
 } state;
 
-/* ---- what is in the way ---- */
+/* ---- why there may be no lines ---- */
 
 /* Logs each reason once; the profile is written with names only. */
 static void say_once(reason which, const char *why)
@@ -58,7 +60,7 @@ static void say_once(reason which, const char *why)
     pp_log(&text);
 }
 
-/* The main thread's stack grows up to its limit; any other is as large as its mapping. */
+/* The main thread's stack grows up to its limit; any other stack is as large as its mapping. */
 static bool has_room(const pp_map_line *map, uintptr_t sp)
 {
     struct rlimit limit = {0};
@@ -68,7 +70,7 @@ static bool has_room(const pp_map_line *map, uintptr_t sp)
     return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= map->limit - sp + stack_needed;
 }
 
-/* True also if that cannot be found out. */
+/* True also if the size of the stack is unknown. */
 static bool is_stack_large(void)
 {
     uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
@@ -115,7 +117,7 @@ static const pprof_dwarf_interface *load_from(const char *path, pp_text *why)
     return found;
 }
 
-/* Beside this library, where there is such a file; else where the loader looks. */
+/* Loads the plugin from this library's folder if it is there, else from where the loader looks. */
 static const pprof_dwarf_interface *load(pp_text *why)
 {
     char path[PATH_MAX];
@@ -130,8 +132,8 @@ static const pprof_dwarf_interface *load(pp_text *why)
     return load_from(file_name, why);
 }
 
-/* In the child of a process with several threads one that does not exist may have the loader's
- * lock. A program that has confined itself may be killed for what loading takes. */
+/* In a child of fork, a thread that does not exist there may hold the loader's lock. A program that
+ * has confined itself may be killed for the system calls of loading. */
 static void load_once(void)
 {
     pp_text why = PP_TEXT_INIT;
@@ -151,13 +153,13 @@ static void load_once(void)
     __atomic_store_n(&state.missing, found == NULL, __ATOMIC_RELAXED);
 }
 
-/* ---- asking ---- */
+/* ---- calling ---- */
 
-/* What is being asked for. */
+/* A call of the plugin. */
 typedef struct question {
     pp_lines *lines;
     pp_arena *arena;
-    bool lacks; /* something could not be stored, or is not known to the plugin either */
+    bool lacks; /* an answer is incomplete, or could not be stored */
     struct copied {
         const char *text; /* the plugin's */
         const char *copy;
@@ -215,8 +217,8 @@ static void take(void *context, const pprof_dwarf_place *place)
         (pp_lines){.line = line, .count = (uint32_t)place->count, .entry = place->entry};
 }
 
-/* A program that was replaced on disk while it runs is still behind /proc/self/exe; its build id
- * tells whether the mapping is the program. */
+/* If the program's file was replaced while the program runs, /proc/self/exe still leads to the old
+ * file. The build id shows whether the mapping is the program. */
 static bool ask(const pp_mapping *mapping, const uint64_t *addresses, size_t count, question *q)
 {
     const pprof_dwarf_host host = {
@@ -274,7 +276,7 @@ static bool begin(void)
     return possible && __atomic_load_n(&state.plugin, __ATOMIC_ACQUIRE) != NULL;
 }
 
-/* ---- when ---- */
+/* ---- the source of lines ---- */
 
 void pp_line_plugin_begin(void)
 {
@@ -284,7 +286,9 @@ void pp_line_plugin_begin(void)
 
 void pp_line_plugin_end(void)
 {
-    say_once(IN_HANDLER, in_handler);
+    if (pp_symbolize_wanted() == PP_SYMBOLIZE_LINES) {
+        say_once(IN_HANDLER, in_handler);
+    }
     pp_lines_set_source(NULL);
 }
 

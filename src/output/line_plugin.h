@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_plugin.h: libpprof-dwarf.so, which finds files, lines and inlined functions
- * (include/pprof_dwarf.h): when it is loaded, and when it may be asked.
+ * line_plugin.h: loads and calls libpprof-dwarf.so, which finds files, lines and inlined functions
+ * (include/pprof_dwarf.h).
  *
- * It is loaded for the first profile that is written with symbolize=lines, and stays. It calls
- * libdw, which calls malloc and takes locks: so it is not asked in a signal handler, nor on a small
- * stack. Where it cannot be had profiles have names alone, and the log says why, once.
+ * The first profile that is written with symbolize=lines loads the plugin, which stays loaded. The
+ * plugin calls libdw, which calls malloc and takes locks: so it is never called in a signal handler
+ * or on a small stack. Without the plugin profiles have names only, and the log says why, once.
  *
  * Zone: NORMAL.
  * Locks: the loader's, while it is loaded.
@@ -14,13 +14,14 @@
 #ifndef PP_OUTPUT_LINE_PLUGIN_H
 #define PP_OUTPUT_LINE_PLUGIN_H
 
-/* It becomes the source of lines (symbol/lines.h). */
+/* Makes the plugin the source of lines (symbol/lines.h). */
 void pp_line_plugin_begin(void);
 
-/* It is no source any more: what comes now runs in a fatal signal's handler. */
+/* Removes the source: a fatal signal's handler is about to write profiles. Logs why they have no
+ * lines if the option `symbolize` asks for lines. */
 void pp_line_plugin_end(void);
 
-/* The program is about to confine itself: what is not loaded by now is not loaded any more. */
+/* The program is about to confine itself: a plugin that is not loaded by now is never loaded. */
 void pp_line_plugin_confine(void);
 
 #endif

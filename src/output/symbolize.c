@@ -8,8 +8,6 @@
  */
 #include "output/symbolize.h"
 
-#include "output/line_plugin.h"
-
 static pp_symbolize current = PP_SYMBOLIZE_NAMES;
 
 pp_symbolize pp_symbolize_wanted(void)
@@ -19,15 +17,5 @@ pp_symbolize pp_symbolize_wanted(void)
 
 void pp_symbolize_set(pp_symbolize wanted)
 {
-    if (wanted == PP_SYMBOLIZE_LINES) {
-        pp_line_plugin_begin();
-    }
     __atomic_store_n(&current, wanted, __ATOMIC_RELAXED);
-}
-
-void pp_symbolize_without_lines(void)
-{
-    if (pp_symbolize_wanted() == PP_SYMBOLIZE_LINES) {
-        pp_line_plugin_end();
-    }
 }
