@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * kinds.c: the list of all kinds. A new one is a line.
+ * kinds.c: the list of all kinds of profiles. A new kind is one line.
  *
- * Zone: SIGNAL. Constants; what may be called where says kind.h.
+ * Zone: SIGNAL. Only constants; host/kind.h has the zones of the functions.
+ * Tested by: unit.options, toy_kind.toy_kind
  */
 #include "host/kind.h"
 
 /*
- * The trace starts last, and sees nothing of the other starts. CPU ends before the others: the time
- * that their files take is not the program's.
+ * The trace starts last, and sees nothing of the other starts. CPU ends before the kinds that write
+ * files: the time for their files is not the program's.
  */
 #define PP_KINDS(KIND)                                                                             \
     KIND(alloctrace)                                                                               \

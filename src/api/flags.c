@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * flags.c: pprof_parse_flags(): the flags of `go test` that ask for profiles.
+ * flags.c: pprof_parse_flags(), which takes the flags of `go test` that ask for profiles.
  *
- *   argv -> [take: ours go, the others close ranks] -> the kinds' flags -> what is asked -> preload.h
+ *   argv -> take(): removes our flags from argv -> values in the kinds -> take_flags() -> preload.h
  *
  * Zone: NORMAL.
  * Locks: none; a program reads its arguments in one thread.
+ * Tested by: e2e.flags
  */
 #include "base/text.h"
 #include "host/kind.h"
@@ -41,7 +42,7 @@ static void complain(const pp_flag *f, const char *value)
     pp_log(&text);
 }
 
-/* In any base that C knows, as Go's flags. */
+/* Reads a number in any base that C knows, as Go's flags do. */
 static bool parse_number(const char *text, int64_t *number)
 {
     char *end = NULL;
@@ -82,7 +83,8 @@ static const pp_flag *find_name(const char *name, size_t length)
     return NULL;
 }
 
-/* The flag that `word` is, NULL if none of ours; *value is what stands behind its '=', or NULL. */
+/* The flag that `word` names; NULL if it is none of ours. *value is the text after its '=', or
+ * NULL. */
 static const pp_flag *find_flag(const char *word, const char **value)
 {
     if (*word != '-') {
@@ -146,6 +148,6 @@ int pprof_parse_flags(int *argc, char **argv)
     }
     pp_preload_link();
     int error = take(argc, argv);
-    /* Who starts a setuid program must not choose which files it writes. */
+    /* The user who starts a setuid program must not choose the files that it writes. */
     return getauxval(AT_SECURE) != 0 ? -EPERM : apply(error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * labels_api.c: the public functions about labels (store/labels.h has the sets).
+ * labels_api.c: the public functions for labels. store/labels.h has the sets.
  *
  * Zone: SIGNAL.
  */
@@ -68,7 +68,7 @@ PP_SHOWN_FUNCTION void pprof_do(const char *const *key_values, size_t pairs,
     int error = 0;
     pp_preload_link();
     pprof_labels *labels = pp_labels_new(pp_labels_current(), key_values, pairs, &error);
-    if (labels == NULL) { /* what is not shown for its own value is not shown for another */
+    if (labels == NULL) { /* better no label than the outer value of the same key */
         labels = pp_labels_without(pp_labels_current(), key_values, pairs);
     }
     pprof_labels *before = pp_labels_exchange(labels);

@@ -26,8 +26,8 @@ void pp_options_init(pp_options *options);
 void pp_options_forget_kinds(void);
 
 /*
- * Applies a comma-separated list. A word that is unknown, has a bad value, or belongs to a part that
- * this version lacks is skipped, and named on the log; options->error keeps the first error.
+ * Applies a comma-separated list. A word that is unknown, has a bad value, or belongs to a part
+ * that this version lacks is skipped, and named on the log; options->error keeps the first error.
  * `file`, `log`, `recorder` and `symbolize` take effect at once.
  */
 void pp_options_parse(pp_options *options, const char *text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * preload.h: what the start-up has started, changed while the program runs: pprof_configure() and
- * pprof_parse_flags() come here.
+ * preload.h: changes the options of the start-up while the program runs, for pprof_configure() and
+ * pprof_parse_flags().
  *
  * Zone: NORMAL.
- * Locks: one, between pp_preload_begin() and pp_preload_apply(); waited for.
+ * Locks: one, between pp_preload_begin() and pp_preload_apply(); callers wait for it.
  */
 #ifndef PP_API_PRELOAD_H
 #define PP_API_PRELOAD_H
@@ -12,15 +12,15 @@
 #include "api/options.h"
 
 /*
- * For those who ask for profiles while the program runs: fill in the options that hold now, and ask
- * the kinds; of neither anything is asked at first. The thread cannot be cancelled, and other
- * threads wait, until pp_preload_apply(). 0, or -EBUSY: called from a signal handler that
- * interrupted just this.
+ * Fills in the present options, and lets the kinds forget which profiles were asked for. The caller
+ * then changes the options and asks the kinds. Until pp_preload_apply(), the thread cannot be
+ * cancelled, and other callers wait. 0, or -EBUSY in a signal handler that has interrupted a
+ * caller.
  */
 int pp_preload_begin(pp_options *wanted);
 
-/* Starts what is asked for, beside what runs already. 0, wanted->error, or the first error that a
- * start returned. */
+/* Starts the profiles that were asked for; those that run already go on. 0, wanted->error, or the
+ * first error of a start. */
 int pp_preload_apply(const pp_options *wanted);
 
 #endif

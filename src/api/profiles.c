@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiles.c: the registry: finds profiles by name and lists them in the order of names, those of
- * the kinds and those that the program has made.
+ * profiles.c: finds profiles by name, and lists them in the order of names: the built-in profiles
+ * of the kinds, and those that the program has made.
  *
  * Zone: NORMAL.
+ * Tested by: unit.custom_profiles, e2e.profiles
  */
 #include "pprof.h"
 
@@ -25,7 +26,7 @@ static bool is_there(const pprof_profile *profile)
     return profile->is_there == NULL || profile->is_there();
 }
 
-/* Whether or not it is there. */
+/* Finds a built-in profile, even one that is not there now (pprof_profile.is_there). */
 static pprof_profile *find_built_in(const char *name)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
@@ -39,8 +40,8 @@ static pprof_profile *find_built_in(const char *name)
     return NULL;
 }
 
-/* The one that comes next behind `name` in the order of names, of those that are there and listed;
- * NULL: behind all. */
+/* The next profile after `name` in the order of names, of those that are there and listed; NULL:
+ * there is none. */
 static pprof_profile *next_built_in(const char *name)
 {
     pprof_profile *next = NULL;
@@ -58,7 +59,7 @@ static pprof_profile *next_built_in(const char *name)
 
 /* ---- the program's own ---- */
 
-/* The first of a list by name; NULL: there is none. */
+/* The first profile of a list that is ordered by name; NULL: there is none. */
 static pprof_profile *first_made(void)
 {
     size_t i = 0;
@@ -82,7 +83,7 @@ static pprof_profile *find_made(const char *name)
     return profile;
 }
 
-/* ---- the registry ---- */
+/* ---- both ---- */
 
 pprof_profile *pprof_lookup(const char *name)
 {
@@ -118,7 +119,7 @@ size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
     return count;
 }
 
-/* ---- what they hold ---- */
+/* ---- one profile ---- */
 
 const char *pprof_profile_name(const pprof_profile *profile)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * version.c: which version of libpprof this is.
+ * version.c: the version of libpprof, as pprof.h gives it.
  *
  * Zone: NORMAL.
+ * Tested by: e2e.api
  */
 #include "pprof.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer_fd.c: the ready-made destination that is a file descriptor (contract in pprof.h).
- *
- * It needs no memory: the descriptor is the writer's ctx. Profiles that a fatal signal cuts short
- * are written through it.
+ * writer_fd.c: the writer on a file descriptor (contract in pprof.h). It needs no memory: the
+ * descriptor is the writer's ctx.
  *
  * Zone: SIGNAL; errno is preserved.
+ * Tested by: unit.writer
  */
 #include "sys/write_all.h"
 

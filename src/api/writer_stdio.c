@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer_stdio.c: the ready-made destination that is a stdio stream (contract in pprof.h).
+ * writer_stdio.c: the writer on a stdio stream (contract in pprof.h).
  *
  * Zone: NORMAL.
  * Locks: none; stdio takes the stream's own.
+ * Tested by: unit.writer
  */
 #include "pprof.h"
 
@@ -12,13 +13,15 @@
 static int write_stdio(void *ctx, const void *data, size_t len)
 {
     FILE *file = ctx;
-    if (file == NULL)
+    if (file == NULL) {
         return -EINVAL;
+    }
     int saved_errno = errno;
     int error = 0;
     errno = 0;
-    if (fwrite(data, 1, len, file) != len || fflush(file) != 0)
-        error = errno != 0 ? -errno : -EIO; /* a stream without a descriptor may set none */
+    if (fwrite(data, 1, len, file) != len || fflush(file) != 0) {
+        error = errno != 0 ? -errno : -EIO; /* a stream without a descriptor may set no errno */
+    }
     errno = saved_errno;
     return error;
 }

@@ -3,8 +3,8 @@
  * alternate_stack.c: sigaltstack. Our handler runs on the thread's alternate stack, and some of
  * these stacks have no room for a signal.
  *
- * A thread that sets up such a small stack gets no signals of ours from before the stack is in force
- * until after it is gone (host/small_stacks.h). A stack that is large enough may become a
+ * A thread that sets up such a small stack gets no signals of ours from before the stack is in
+ * force until after it is gone (host/small_stacks.h). A stack that is large enough may become a
  * coroutine's (PP_THREAD_CHANGES_STACK).
  *
  * Zone: HOOK. The program may call sigaltstack from its signal handlers.

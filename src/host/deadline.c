@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * deadline.c: a thread that waits for a time, or for being cancelled.
+ * deadline.c: the thread that waits for the end of the duration, or until it is cancelled. Once a
+ * second it checks whether it is the last thread.
  *
- * Once a second it looks whether it is the last thread.
- *
- *   IDLE -> WAITS (begin) -> OVER (it is time: over() is called)       -> IDLE (begin or cancel, after a join)
- *                         -> CANCELLED (the canceller wakes the thread) -> IDLE
+ *   IDLE --(begin)--> WAITS --(it is time: calls over())--> OVER ---(begin or cancel: join)--> IDLE
+ *                     WAITS --(cancel: wakes it)----> CANCELLED ---(cancel: join)-----------> IDLE
  *
  * Zone: NORMAL.
  * Owns: the thread.
+ * Tested by: e2e.cpprof_record_duration, e2e.first_thread_ends
  */
 #include "host/deadline.h"
 
@@ -42,8 +42,9 @@ static bool change(uint32_t from, uint32_t to)
                                        __ATOMIC_ACQUIRE);
 }
 
-/* A process whose first thread has left by pthread_exit() ends with its last thread, which must not
- * be this one. The first one is still listed then. */
+/* True if all threads of the program have ended, the first one by pthread_exit(). Such a process
+ * ends with its last thread, which must not be this one. The kernel still lists the first thread
+ * then. */
 static bool is_alone(void)
 {
     if (pp_tasks_count() != 2) {
@@ -81,7 +82,7 @@ static void *wait_and_call(void *unused)
     return unused;
 }
 
-/* It must not be the one that a signal of the program comes to. */
+/* The thread blocks all signals, so that none of the program's signals is delivered to it. */
 static int create_thread(void)
 {
     sigset_t all;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * deadline.h: the end of the duration that was asked for: a function is called then, and not only
- * when the process ends, since that may be by SIGKILL, SIGSEGV or SIGABRT, which leave no time to
- * write a profile.
+ * deadline.h: calls a function at the end of the option `duration`. The end of the process would be
+ * too late: SIGKILL, SIGSEGV and SIGABRT leave no time to write a profile.
  *
- * Somebody has to be awake then. A signal would interrupt the program's calls, so a thread of ours
- * waits, and ends after the call. It has all signals blocked and is in none of the profiles. It
- * exists only where a duration was asked for.
+ * A signal at that time would interrupt the program's calls. So a thread of the library waits, and
+ * ends after the call. The thread blocks all signals, and no profile shows it. A process without a
+ * duration has no such thread.
  *
  * Zone: NORMAL.
  * Owns: the thread.
@@ -16,11 +15,12 @@
 
 #include <stdint.h>
 
-/* over() is called once CLOCK_MONOTONIC shows `at_ns`. 0, -EBUSY while another deadline is waited
- * for, or -errno of creating a thread. */
+/* Calls over() once, when CLOCK_MONOTONIC shows `at_ns`. 0, -EBUSY while another deadline has not
+ * passed, or -errno of creating a thread. */
 int pp_deadline_begin(uint64_t at_ns, void (*over)(void));
 
-/* The thread is gone after it, whether or not it has called. Not from over(). */
+/* Ends the thread, whether or not it has called over(), and waits for it. over() must not call
+ * this. */
 void pp_deadline_cancel(void);
 
 /* In the child of fork, which does not have the thread. */

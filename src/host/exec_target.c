@@ -4,6 +4,7 @@
  *
  * Zone: NORMAL.
  * Owns: one descriptor at a time.
+ * Tested by: e2e.cpprof_record_exec
  */
 #include "host/exec_target.h"
 
@@ -19,7 +20,7 @@
 
 enum {
     HEAD_BYTES = 256,
-    MAX_INTERPRETERS = 4, /* a script may be another script's interpreter: the kernel's bound */
+    MAX_INTERPRETERS = 4, /* the kernel's limit: a script's interpreter may be a script */
     PERMITS_EXECUTION = 0111
 };
 
@@ -76,7 +77,7 @@ static bool is_privileged(const struct stat *status)
     return user || group;
 }
 
-/* The word behind "#!", in place; NULL if there is none. */
+/* The word after "#!", ended in place; NULL if there is none. */
 static char *interpreter_of(program *p)
 {
     char *word = p->head + 2 + strspn(p->head + 2, " \t");

@@ -3,8 +3,9 @@
  * follow_exec.c: composes environments.
  *
  * Zone: NORMAL.
- * Locks: none; two threads that execute programs at once would be two that end the process.
+ * Locks: none; of two threads that call exec at once, one ends the process for the other.
  * Owns: the strings.
+ * Tested by: e2e.cpprof_record_exec
  */
 #include "host/follow_exec.h"
 
@@ -38,7 +39,7 @@ bool pp_follow_exec_is_us(const char *word, size_t length)
     return false;
 }
 
-/* The word of the list that is us; NULL if none is. */
+/* The word of the list that names this library; NULL if there is none. */
 static const char *find_us(const char *list, size_t *length)
 {
     while (*list != '\0') {
@@ -75,7 +76,7 @@ static bool is_entry(const char *entry, const char *name)
     return strncmp(entry, name, strlen(name)) == 0;
 }
 
-/* "LD_PRELOAD=" with us in front of `list`, unless we are in it. */
+/* "LD_PRELOAD=" and `list`, with this library in front if the list does not name it. */
 static char *compose_preload(const char *list)
 {
     size_t length = 0;
@@ -91,7 +92,7 @@ static char *compose_preload(const char *list)
     return text;
 }
 
-/* What the host itself has put there goes first, so that ours counts. */
+/* The options that the program itself has set go first: of two equal words the later one counts. */
 static char *compose_options(const char *theirs, uint64_t left_ns)
 {
     char digits[PP_DECIMAL_BYTES];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * follow_exec.h: the option `follow-exec`: a process that executes another program is profiled on.
+ * follow_exec.h: the option `follow-exec`: the profiles go on when the process executes another
+ * program.
  *
- * The library takes itself out of the environment when it is loaded, for the sake of children. A
- * program that the process itself executes gets an environment with the library in it again,
- * whatever environment the host gives it.
+ * When the library is loaded, it removes itself from the environment, so that child processes run
+ * without it. A program that the process itself executes gets an environment that names the library
+ * again, whatever environment the program that calls exec gives to it.
  *
  * Zone: NORMAL.
  * Owns: copies of LD_PRELOAD's word and of LIBPPROF, as they were at load.
@@ -16,14 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether that word of LD_PRELOAD is this library. */
+/* Whether this word of LD_PRELOAD names this library. */
 bool pp_follow_exec_is_us(const char *word, size_t length);
 
-/* Before the environment is changed: remembers what it says about us. */
+/* Remembers what the environment says about the library. Called before it is changed. */
 void pp_follow_exec_remember(void);
 
-/* `envp` with us in it; `left_ns` of the duration that was asked for are left (0: none was). NULL
- * where there is no memory or nothing to remember. Valid until the release. */
+/* Copies `envp`, and adds the library and its options. `left_ns`: the rest of the duration; 0:
+ * there is no duration. NULL if there is no memory, or if the environment did not name the library.
+ * The copy is valid until pp_follow_exec_release(). */
 char *const *pp_follow_exec_environment(char *const envp[], uint64_t left_ns);
 void pp_follow_exec_release(void);
 

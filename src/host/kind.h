@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * kind.h: what a kind of profile is to the rest of the library: one constant of type pp_kind, and
- * one line in kinds.c.
+ * kind.h: a kind of profile, as the rest of the library sees it. A kind is a constant of type
+ * pp_kind, and one line in kinds.c.
  *
  *   LIBPPROF, pprof_configure() --> words     --\
  *   gperftools' environment     --> variables ---> what is asked for --> start ... end: its files
  *   pprof_parse_flags()         --> flags     --/
  *   pprof_lookup(), pprof_profiles() --> profiles
  *
- * Each function may be NULL: the kind has nothing to do at that moment.
+ * A function may be NULL: the kind has nothing to do at that moment.
  *
- * Zone: NORMAL. `end` serves the fatal-signal writer too: it calls only what may be called there.
- * Locks: what asks, forgets and starts runs under the lock of preload.c.
+ * Zone: NORMAL. The fatal-signal writer calls `end` too: `end` calls only what is safe there.
+ * Locks: preload.c holds its lock while it calls take, take_flags, forget and start.
  */
 #ifndef PP_HOST_KIND_H
 #define PP_HOST_KIND_H
@@ -29,10 +29,10 @@
 /* A word of LIBPPROF, or a variable of the environment. */
 typedef struct pp_word {
     const char *name;
-    /* `value` is what follows the '=' or ':', NULL if there is nothing. 0, or -errno for a
-     * bad one. */
+    /* `value` is the text after the '=' or ':', NULL if there is neither. 0, or -errno for a bad
+     * value. */
     int (*take)(const char *value);
-    const char *usage; /* how to write it; NULL for a variable */
+    const char *usage; /* how to write the word; NULL for a variable */
 } pp_word;
 
 /* A flag of `go test`: -name=FILE or -name=NUMBER. One of the two pointers is NULL. */
@@ -45,13 +45,13 @@ typedef struct pp_flag {
 /* A profile that pprof_lookup() finds. */
 struct pprof_profile {
     const char *name;
-    /* Built in, else NULL. */
+    /* Functions of a built-in profile; NULL in others. */
     size_t (*count)(void);
     int (*write)(pprof_writer writer, int debug);
     bool (*is_there)(void);     /* NULL: always */
-    void (*before_write)(void); /* with no lock of ours held; it may call the program */
-    bool unlisted;              /* another name of one that is listed */
-    /* The program's own. */
+    void (*before_write)(void); /* called without a lock; may call the program */
+    bool unlisted;              /* another name of a listed profile */
+    /* Only in a profile that the program has made. */
     struct pp_value_table *values;
     struct pprof_profile *next;
 };
@@ -59,52 +59,55 @@ struct pprof_profile {
 typedef struct pp_kind {
     const char *name;
     const pp_word *words;
-    const pp_word *variables; /* looked at in this order, after LIBPPROF */
+    const pp_word *variables; /* read in this order, after LIBPPROF */
     const pp_flag *flags;
     pprof_profile *profiles;
-    /* The first of the profiles that the program has made itself; ordered by name. */
+    /* The first of the profiles that the program has made; they are ordered by name. */
     pprof_profile *(*made)(void);
     const pp_sampler *sampler;
 
-    /* ---- what is asked for ---- */
+    /* ---- what the user has asked for ---- */
 
-    /* Nothing is asked for any more. `all`: nor is anything kept of how. */
+    /* Forgets which profiles were asked for. `all`: forgets their parameters too. */
     void (*forget)(bool all);
-    /* The number of files that what is asked for will write. */
+    /* The number of files that the kind will write. */
     unsigned (*files)(void);
-    /* Asks for what the flags say, and forgets them. 0, or the first error, which is on the log
-     * already. */
+    /* Asks for the profiles that the flags name, and forgets the flags. 0, or the first error,
+     * which is already on the log. */
     int (*take_flags)(void);
 
     /* ---- the life of the process ---- */
 
-    /* Starts what is asked for, if anything is. `duration_ns`: what to write is to be that of this
-     * time from now; 0: until the end. 0 or -errno; the log says why. */
+    /* Starts the profiles that were asked for, if any. `duration_ns`: from now on they cover this
+     * time; 0: until the process ends. 0 or -errno; the log says why. */
     int (*start)(uint64_t duration_ns);
-    /* The library is loaded, and LIBPPROF asks for nothing of it. */
+    /* Called when the library is loaded, if LIBPPROF asks for no file of this kind. */
     void (*load_unasked)(bool options_given);
-    /* Whether files are still to be written, or anything is recorded for them. */
+    /* Whether the kind records, or has a file that it has not written yet. */
     bool (*is_on)(void);
-    /* Whether addresses are held whose modules must be remembered before they go. */
+    /* Whether the kind holds addresses, so that modules must be remembered before they are
+     * unloaded. */
     bool (*holds_addresses)(void);
-    /* Whether it keeps this descriptor open for itself: no profile shows it. */
+    /* Whether the kind itself keeps this descriptor open: no profile shows it. */
     bool (*owns_descriptor)(int fd);
-    /* Writes what is to be written and has not been. `interrupted`: the ucontext_t of a fatal
-     * signal's handler, in which the process ends; NULL if it ends in another way. */
+    /* Writes the files that are not written yet. `interrupted`: the ucontext_t of a fatal signal's
+     * handler, in which the process ends; NULL if it ends in another way. */
     void (*end)(const void *interrupted);
-    /* The same, and records nothing any more: the program confines itself. True if a file was
-     * written. */
+    /* Writes the same files, and stops recording: the program confines itself. True if it wrote a
+     * file. */
     bool (*confine)(void);
-    bool stops_at_deadline; /* in a program that is not linked to us: confine(), not end() */
-    /* Before exec: writes what the files would be now; they are written again if the exec fails. */
+    /* At the deadline confine() is called instead of end(), unless the program is linked to
+     * libpprof. */
+    bool stops_at_deadline;
+    /* Before exec: writes the files as they are now. They are written again if the exec fails. */
     void (*write_so_far)(void);
     void (*after_failed_exec)(uint64_t duration_ns);
-    /* In the child of fork. `goes_on`: it writes files of its own. */
+    /* In the child of fork. `goes_on`: the child writes files of its own. */
     void (*after_fork_in_child)(bool goes_on);
 } pp_kind;
 
-/* In the order in which they end; they start from the last one on. Ends with NULL. Defined in
- * kinds.c. */
+/* All kinds, in the order in which they end; they start in the opposite order. The list ends with
+ * NULL. Defined in kinds.c. */
 extern const pp_kind *const pp_kinds[];
 
 #endif

@@ -2,8 +2,8 @@
  *
  * process.h: the process that the library works for, and the events in its life.
  *
- *   fork, exit, _exit (process.c)                      --\
- *   dlclose, exec..., prctl, signals (the hooks' files) ---> pp_hook_tell_...() --> pp_process_events
+ *   fork, exit, _exit (process.c)                    --\
+ *   dlclose, exec, prctl, signals (the other hooks)  ---> pp_hook_tell_...() --> pp_process_events
  *
  * preload.c decides what is done at an event; this room only finds out that the event happens. The
  * files of the hooks call this one; this one calls none of them (hooks.h initialises all).
@@ -29,12 +29,12 @@ typedef struct pp_exec {
  * before_fork           in the forking thread; all signals are blocked until fork is over
  * after_fork_in_child   in the child, which has this one thread
  * before_unload         before dlclose
- * before_exec           before the process, not a child of vfork, executes another program; may replace
- *                       `envp` by another environment
+ * before_exec           before the process, not a child of vfork, executes another program; may
+ *                       replace `envp` by another environment
  * after_failed_exec     after that exec has failed
  * before_confinement    before the program puts itself under a seccomp filter
- * at_end                before exit, _exit, _Exit, quick_exit end the process (argument NULL), or before
- *                       a fatal signal does (the handler's ucontext_t: on whatever thread, at whatever
+ * at_end                before exit, _exit, _Exit, quick_exit end the process (argument NULL), or
+ *                       before a fatal signal does (the handler's ucontext_t: on any thread, at any
  *                       point). Never called in a child of vfork, whose memory is the parent's.
  */
 typedef struct pp_process_events {
@@ -51,7 +51,7 @@ typedef struct pp_process_events {
  * the library is loaded. NORMAL. */
 void pp_hook_process_init(const pp_process_events *wanted);
 
-/* True in the owner; false in a child of vfork or of a raw clone, whose memory may be the parent's. */
+/* False in a child of vfork or of a raw clone, whose memory may be the parent's. */
 bool pp_hook_is_owner(void);
 
 /* ---- for the hooks: each function calls the event of its name, if there is one ---- */

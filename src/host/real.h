@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * real.h: the functions that our hooks stand in front of.
+ * real.h: finds the real functions, which the program would call without our hooks.
  *
- * Looked up once when the library is loaded; a hook that is called even earlier (from another
- * library's constructor) looks up on its own. Where they are is answered by one of two files:
+ * The library finds them once, when it is loaded. A hook that is called even earlier (by another
+ * library's constructor) finds its function itself. One of two files is linked:
  *
- *   real_dynamic.c   the loader is asked: libpprof.so, libpprof.a
- *   real_static.c    libc's own names for them, in a table: libpprof_static.a
+ *   real_dynamic.c   asks the loader: libpprof.so, libpprof.a
+ *   real_static.c    has a table of libc's internal names for them: libpprof_static.a
  *
  * Zone: HOOK.
  * Locks: none (each pointer is written once with the same value).
@@ -16,13 +16,13 @@
 
 #include <stddef.h>
 
-/* The definition of `name` that the program would have without us. NULL if there is none. */
+/* The definition of `name` that the program would use without this library, or NULL. */
 void *pp_real_find(const char *name);
 
-/* That one of a certain version, which libc keeps for old programs. */
+/* The definition of a certain version, which libc keeps for old programs. */
 void *pp_real_find_version(const char *name, const char *version);
 
-/* The same, cached in *slot. */
+/* pp_real_find(), but remembers the result in *slot. */
 static inline void *pp_real(void **slot, const char *name)
 {
     void *found = __atomic_load_n(slot, __ATOMIC_RELAXED);

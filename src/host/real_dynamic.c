@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * real_dynamic.c: the real functions of a program that has a loader: the next definitions behind
+ * real_dynamic.c: the real functions of a program that has a loader: the next definitions after
  * ours.
  *
- * A fully static program has none. That is found out here, before its first hook could fail in a
- * way that nobody understands: it ends with a message. Nothing else would be honest, since there is
- * no malloc to go on with.
+ * A fully static program has no loader. This file notices that, and ends the program with a message
+ * before a hook could fail in a way that nobody understands. The program cannot go on: it has no
+ * malloc.
  *
  * Zone: HOOK.
- * Locks: none here; the loader's own.
+ * Locks: none here; the loader takes its own.
+ * Tested by: e2e.hooks, e2e.static
  */
 #include "host/real.h"
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * real_static.c: the real functions of a fully static program: libc's own names for them.
+ * real_static.c: the real functions of a fully static program, by libc's internal names.
  *
- * There is no loader that could be asked. Our pthread_create and the like come first, so that
- * libc.a's are not taken for them, but nearly each of these is an alias of a function with an
- * internal name, and to name that here has the linker bring its file. The few that have no other
- * name are made of one that has, or are bare system calls.
+ * Such a program has no loader that could find them. The linker takes our pthread_create and the
+ * other hooks instead of those of libc.a. But nearly each function of libc.a is an alias of one
+ * with an internal name, and a reference to the internal name makes the linker take its file. The
+ * few functions without another name are made here of one that has such a name, or of a system
+ * call.
  *
  * The names are glibc's (2.34 or newer). Where they cannot be linked, libpprof_static.a is not
- * built. malloc's are in malloc_static.c.
+ * built. malloc_static.c has the names for malloc.
  *
  * Zone: HOOK.
+ * Tested by: e2e.static
  */
 #include "host/real.h"
 
@@ -24,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Functions of any type. The list's names are those of our hooks. */
+/* hook, internal name; functions of any type */
 #define ALIASES(X)                                                                                 \
     X(pthread_create, __pthread_create_2_1)                                                        \
     X(thrd_create, __thrd_create)                                                                  \
@@ -79,7 +81,7 @@ ALIASES(DECLARE)
 extern int libc_exec(const char *, char *const[], char *const[]) __asm__("__execve");
 extern int libc_exec_from_path(const char *, char *const[], char *const[]) __asm__("__execvpe");
 
-/* ---- those that have no other name ---- */
+/* ---- functions that have no other name ---- */
 
 static long with_errno(long result)
 {
@@ -157,8 +159,8 @@ static long own_syscall(long number, long a, long b, long c, long d, long e, lon
 
 /* ---- the table ---- */
 
-/* Defined above this room (src/api/preload.c). Nobody asks an archive for what starts by itself: with
- * this reference it comes wherever a hook comes. */
+/* The start-up, defined above this room (src/api/preload.c). No program refers to it: this
+ * reference makes the linker take it wherever it takes a hook. */
 extern void pp_preload_link(void);
 __attribute__((used)) static void (*const starts_the_library)(void) = pp_preload_link;
 
@@ -190,7 +192,7 @@ void *pp_real_find(const char *name)
     return NULL;
 }
 
-/* What is linked statically is of this libc. */
+/* A static program has one version of each function. */
 void *pp_real_find_version(const char *name, const char *version)
 {
     (void)name;

@@ -3,6 +3,7 @@
  * samplers.c: goes through the kinds' samplers.
  *
  * Zone: SIGNAL.
+ * Tested by: toy_kind.toy_kind, e2e.threads, e2e.alternate_stacks
  */
 #include "host/samplers.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * samplers.h: all samplers (host/sampler.h), in the order of kinds.c.
+ * samplers.h: calls all samplers (host/sampler.h), in the order of kinds.c.
  *
- * Zone: SIGNAL; what is written at pp_sampler holds for each call.
+ * Zone: SIGNAL; but each call has the zone that pp_sampler names for it.
  */
 #ifndef PP_HOST_SAMPLERS_H
 #define PP_HOST_SAMPLERS_H
@@ -12,10 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Samplers hear of a thread's begin in the opposite order. */
 void pp_samplers_tell(pp_thread_event event);
+
+/* Calls thread_begins() of the samplers, in the opposite order. */
 void pp_samplers_thread_begins(uintptr_t entry, const pp_caller *caller);
-/* Whose signal it is, and what its take() is called with. Nobody's: NULL. */
+
+/* The sampler that has sent a signal, and the argument for its take(). Both NULL: none has. */
 typedef struct pp_claim {
     const pp_sampler *sampler;
     void *claimed;

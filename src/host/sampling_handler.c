@@ -2,11 +2,12 @@
  *
  * sampling_handler.c: the handler and the action of the sampling signal.
  *
- *   signal -> a sampler's? -> a question to this thread? -> libc's handler, or what the kernel would do
+ *   signal -> a sampler's? -> a question to this thread? -> libc's handler, or the default action
  *
  * Zone: SIGNAL. No malloc, no locks waited for, < 1 KiB of stack; errno is preserved.
  * Locks: one for installing the handler.
  * Owns: the action of the sampling signal.
+ * Tested by: unit.thread_answers, e2e.thread_signals, e2e.cancelled_anywhere, e2e.hostile
  */
 #include "host/sampling_handler.h"
 
@@ -40,7 +41,7 @@ static struct {
 
 /* ---- signals that are not ours ---- */
 
-/* Blocked while we are in its handler, it strikes on return. */
+/* The signal is blocked while its handler runs: it strikes when the handler returns. */
 static void send_to_self(void)
 {
     pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_task_self(), PP_SAMPLING_SIGNAL);
@@ -57,9 +58,9 @@ static void die_of_it(void)
 }
 
 /*
- * As the kernel would have called it. It may not come back: a thread that is cancelled here is
- * unwound through us, with nothing in our hands, and its cleanup handlers see the mask that they
- * would see.
+ * Calls libc's handler as the kernel would have called it. The call may not return: a thread that
+ * is cancelled here is unwound through our frames, which hold nothing that would need to be
+ * released. Its cleanup handlers see the signal mask that they would see without this library.
  */
 static void call_libc(int signal, siginfo_t *info, void *context)
 {
@@ -79,9 +80,9 @@ static bool came_from_other_stack(const ucontext_t *context)
 }
 
 /*
- * libc's handler has no SA_ONSTACK, unless somebody has added it. It unwinds the thread, which
- * takes some kilobytes: more than there need be on the alternate stack, but for a thread's own
- * stack its program has seen to it.
+ * libc's action has no SA_ONSTACK, unless somebody has added it. libc's handler unwinds the thread,
+ * which takes some kilobytes. The alternate stack need not have so much; the thread's own stack
+ * does, as without this library. So the handler is moved there.
  */
 static void pass_to_libc(int signal, siginfo_t *info, void *context)
 {
@@ -100,16 +101,16 @@ PP_COLD_PATH static void pass_on(int signal, siginfo_t *info, void *context)
             pass_to_libc(signal, info, context);
         }
     } else if (changing && info->si_code == SI_TKILL) {
-        send_to_self(); /* libc's handler was found this moment, and is not written down yet */
+        send_to_self(); /* install() has seen libc's handler, and has not noted it yet */
     } else if (!pp_samplers_may_have_sent(info)) {
         die_of_it();
     }
 }
 
 /*
- * The kernel starts the handler on the thread's alternate stack, if it has one (SA_ONSTACK), and
- * says in the context, which begins its frame, which one that is. It may be as small as the program
- * likes. A thread's own stack is not asked: its program was built to have signals there.
+ * The kernel starts the handler on the thread's alternate stack, if it has one (SA_ONSTACK). The
+ * context, with which the kernel's frame begins, says which stack that is. It may be as small as
+ * the program likes. A thread's own stack is not checked: the program expects signals there.
  */
 bool pp_sampling_has_room(const void *ucontext)
 {
@@ -124,14 +125,14 @@ static bool is_question(const siginfo_t *info)
     return info->si_code == SI_TIMER && pp_answers_own(info->si_value.sival_ptr);
 }
 
-/* A function of its own: the last call takes the place of its frame. */
+/* A function of its own, so that its last call can replace its frame. */
 static __attribute__((noinline)) void handle(int signal, siginfo_t *info, void *context)
 {
     pp_claim claim = pp_samplers_claim(info);
     if (claim.sampler != NULL) {
         claim.sampler->take(claim.claimed, info, context);
     } else if (!is_question(info)) {
-        pass_on(signal, info, context); /* it may not come back */
+        pass_on(signal, info, context); /* may not return */
     } else if (pp_sampling_has_room(context)) {
         pp_answer_give(info->si_value.sival_ptr, context);
     }
@@ -160,8 +161,8 @@ static void note_libc_action(const pp_signal_action *action)
     __atomic_store_n(&state.libc_action.handler, action->handler, __ATOMIC_RELEASE);
 }
 
-/* What is there is written down before ours can get its signals; and once more, should libc have
- * put its own there in between. */
+/* Notes the present action before our handler can get its signals. Notes it again after the change:
+ * libc may have installed its handler in between. */
 static int install(void)
 {
     const pp_signal_action ours = {.handler = on_signal,
@@ -208,7 +209,7 @@ static int install_locked(bool only_if_owned)
     return error;
 }
 
-/* The calling thread may have inherited a mask that was made past libc. */
+/* Unblocks the signal: the calling thread may have inherited a mask that was set past libc. */
 static void open_signal(void)
 {
     const pp_signal_mask ours = pp_signal_bit(PP_SAMPLING_SIGNAL);
@@ -231,7 +232,7 @@ void pp_sampling_handler_reinstall(void)
     }
 }
 
-/* If libc has none yet, it puts one there in the call that is about to be made. */
+/* Changes nothing if libc has no handler yet: libc installs it in the call that follows. */
 void pp_sampling_handler_step_aside(void)
 {
     pp_signal_mask old = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampling_handler.h: the owner of the sampling signal (sys/sampling_signal.h).
+ * sampling_handler.h: the handler of the sampling signal (sys/sampling_signal.h).
  *
- * Zone: SIGNAL; install and reinstall are NORMAL.
- * Locks: one of its own.
+ * Zone: SIGNAL, except where NORMAL is written.
+ * Locks: one, for changing the action.
  * Owns: the action of that signal, from the first start to the end of the process.
  */
 #ifndef PP_HOST_SAMPLING_HANDLER_H
@@ -12,27 +12,28 @@
 #include <stdbool.h>
 
 /*
- * Takes over the sampling signal, and opens it in the calling thread. SA_RESTART; SA_ONSTACK, since
- * the stacks of coroutines and goroutines have no room for a signal, and their threads have an
- * alternate one. A signal that is none of ours is passed on to libc's handler, or ends the process
- * as it would without us. Once installed the handler stays: a late signal must find one. 0 or
- * -errno. NORMAL.
+ * Installs our handler of the sampling signal, and unblocks the signal in the calling thread. The
+ * action has SA_RESTART, and SA_ONSTACK: the stacks of coroutines and goroutines have no room for a
+ * signal, and their threads have an alternate stack. A signal that is none of ours goes to libc's
+ * handler, or ends the process as it would without this library. The handler stays for ever: a late
+ * signal must find it. 0 or -errno. NORMAL.
  */
 int pp_sampling_handler_install(void);
 
-/* libc may have put its own handler there (pthread_cancel). Ours comes back, if it ever was there.
- * NORMAL. */
+/* Installs our handler again, if it was installed once: libc may have replaced it by its own
+ * (pthread_cancel). NORMAL. */
 void pp_sampling_handler_reinstall(void);
 
-/* libc's handler comes back for a moment, until as many have stepped back as aside. Signals of ours
- * that strike then are lost. NORMAL. */
+/* step_aside() restores libc's action for a moment. Our handler returns when step_back() was called
+ * as often as step_aside(). Signals of ours that strike meanwhile are lost. NORMAL. */
 void pp_sampling_handler_step_aside(void);
 void pp_sampling_handler_step_back(void);
 
-/* Whether the handler is (still) ours, as the kernel sees it. */
+/* Whether the kernel's present action is our handler. */
 bool pp_sampling_handler_installed(void);
 
-/* In the handler, whose ucontext_t it is: whether the stack that it runs on has room for a walk. */
+/* Whether the stack on which the handler runs has room for a walk. `context`: the handler's
+ * ucontext_t. */
 bool pp_sampling_has_room(const void *context);
 
 /* In the child of fork. The handler stays. */

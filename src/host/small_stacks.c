@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_stacks.c: a list of threads.
+ * small_stacks.c: a list of threads, as an array.
  *
  * Zone: SIGNAL.
- * Locks: none. An entry is written by its own thread.
+ * Locks: none. Each thread writes its own entry.
  * Owns: the list; a word of TLS.
+ * Tested by: e2e.alternate_stacks
  */
 #include "host/small_stacks.h"
 
@@ -35,8 +36,8 @@ typedef struct small_stacks {
 static small_stacks state;
 static PP_TLS uintptr_t own; /* pthread_self() while the thread has a small stack */
 
-/* Asked for anew where the process may use more registers than before. It never gets smaller,
- * whoever asks at the same time. */
+/* The size of a signal's frame. It is computed again when the process may use more registers than
+ * before. The stored size never gets smaller, even if several threads compute it at a time. */
 static size_t frame_bytes(void)
 {
     uint64_t permitted = pp_xsave_permitted();
@@ -87,7 +88,8 @@ static void drop(entry *e)
     }
 }
 
-/* Threads that were created past the hooks end without a word. */
+/* Drops the entries of threads that have ended: no hook sees the end of a thread that was created
+ * past the hooks. */
 static void drop_ended(void)
 {
     for (size_t i = 0; i < LISTED; i++) {

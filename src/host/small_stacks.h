@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_stacks.h: the threads on whose alternate stack the kernel cannot put a signal.
+ * small_stacks.h: lists the threads whose alternate stack is too small for a signal of ours.
  *
- * Our handler runs on the thread's alternate stack, if there is one (SA_ONSTACK). The kernel's
- * frame has 3 KiB where there is AVX-512, and a program may set up less: MINSIGSTKSZ is 2048. The
- * kernel answers a signal that has no room there with SIGSEGV. So such a thread is told by its
- * sigaltstack() (host/alternate_stack.c), and no signal of ours is sent to it.
+ * Our handler runs on the thread's alternate stack, if it has one (SA_ONSTACK). With AVX-512 the
+ * kernel's frame takes 3 KiB, and a program may set up less: MINSIGSTKSZ is 2048. Where a signal
+ * has no room, the kernel sends SIGSEGV instead. The hook of sigaltstack() (host/alternate_stack.c)
+ * enters such a thread into this list, and nobody sends it a signal of ours.
  *
- * A stack that was set up past libc is not known here. The handler looks for itself whether the
- * rest has room for a walk (cpu_signal.c); where not even the kernel's frame has, the program ends.
+ * A stack that was set up past libc is not listed. The handler itself checks whether the rest of
+ * the stack has room for a walk (pp_sampling_has_room()); where not even the kernel's frame has
+ * room, the program ends.
  *
  * Zone: SIGNAL.
  * Owns: the list; a word of TLS.
@@ -20,21 +21,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a signal and our handler do not fit on it. A stack that is off is not small. */
+/* Whether a signal and our handler do not fit on the stack. A disabled stack is not small. */
 bool pp_small_stacks_is(const stack_t *stack);
 
-/* Whether the calling thread has a small one: now, or from now on, as `thread` (pthread_self(); 0:
- * none). */
+/* Whether the calling thread has a small stack; says whether it has one from now on. `thread` is
+ * pthread_self() if it has, else 0. */
 bool pp_small_stacks_has_own(void);
 void pp_small_stacks_set_own(uintptr_t thread);
 
-/* Whether thread `tid` has one. True of all threads once there were too many to remember. */
+/* Whether thread `tid` has a small stack. True for all threads once the list has overflowed. */
 bool pp_small_stacks_has(int tid);
 
-/* The thread id of such a thread; 0: it is none, or one too many. */
+/* The thread id of a listed thread (`thread` is its pthread_self()); 0: it is not in the list. */
 int pp_small_stacks_find(uintptr_t thread);
 
-/* In the child of fork, which has the stack of the thread that forked. */
+/* In the child of fork: the list has only the thread that forked. */
 void pp_small_stacks_after_fork_in_child(void);
 
 #endif

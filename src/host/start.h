@@ -7,8 +7,8 @@
 #ifndef PP_HOST_START_H
 #define PP_HOST_START_H
 
-/* Does nothing. A linker takes a member of an archive only if something refers to it; what refers
- * to this gets the constructor, the hooks and the end of the process. */
+/* Does nothing. A linker takes a member of an archive only if something refers to it: a file that
+ * refers to this function brings the constructor, the hooks and the end of the process. */
 void pp_preload_link(void);
 
 #endif

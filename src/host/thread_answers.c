@@ -2,8 +2,8 @@
  *
  * thread_answers.c: slots and their timers (states in the header).
  *
- * A slot's word has its state in the two low bits, above them the number of the question: a signal
- * that comes late finds another number, or another thread.
+ * A slot's word has its state in the two low bits, and the number of the question above them. A
+ * signal that comes late finds another number, or another thread.
  *
  * Zone: SIGNAL.
  * Owns: the slots.
@@ -111,7 +111,7 @@ void pp_answer_close(pp_answer *answer)
     if (answer->timer >= 0) {
         pp_system_call(SYS_timer_delete, answer->timer);
     }
-    if (state_of(word) == ASKED) { /* or claimed in this moment: then `word` says so */
+    if (state_of(word) == ASKED) { /* if the thread claims it now, the exchange updates `word` */
         __atomic_compare_exchange_n(&answer->word, &word, word - ASKED + IDLE, false,
                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     }

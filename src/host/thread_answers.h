@@ -2,16 +2,15 @@
  *
  * thread_answers.h: asks a running thread for its stack.
  *
- * Whoever computes has its registers in the processor, so it has to say itself where it is, in a
- * signal handler. The signal must not meet a thread that has gone to sleep meanwhile, since some
- * calls then fail with EINTR whatever SA_RESTART says. So it is not sent; it is that of a timer on
- * the thread's own CPU clock, which expires while the thread computes and at no other time, as
- * those of the CPU profile do.
+ * The registers of a thread that runs are in the processor, so the thread itself walks its stack,
+ * in a signal handler. The signal must not interrupt a thread that has gone to sleep meanwhile,
+ * since some calls then fail with EINTR in spite of SA_RESTART. So a timer on the thread's own CPU
+ * clock sends the signal. As those of the CPU profile, it only expires while the thread runs.
  *
  *   asked --(handler: claims, walks)--> claimed --> done --> free
- *     +--(given up)--> free              +--(given up)--> left; free when it is done
+ *     +--(closed)--> free                +--(closed)--> left; free when the walk is done
  *
- * Zone: SIGNAL. Answers come once pp_sampling_handler_install() was called.
+ * Zone: SIGNAL. Threads answer only after pp_sampling_handler_install().
  * Owns: the slots (.bss, touched when used).
  */
 #ifndef PP_HOST_THREAD_ANSWERS_H
@@ -21,7 +20,7 @@
 
 #include <stdbool.h>
 
-enum { PP_ANSWERS_MAX = 64 /* at a time */ };
+enum { PP_ANSWERS_MAX = 64 /* questions at a time */ };
 
 typedef struct pp_answer pp_answer;
 
@@ -29,22 +28,23 @@ typedef struct pp_answer pp_answer;
 bool pp_answers_have_room(void);
 
 /*
- * Asks thread `tid`; NULL if it cannot be asked now. One that blocks the sampling signal should not
- * be asked: the signal would stay pending.
+ * Asks thread `tid` for its stack; NULL if that is not possible now. The caller makes sure that the
+ * thread does not block the sampling signal: the signal would stay pending.
  */
 pp_answer *pp_answer_ask(int tid);
 
-/* The stack, once there is one; NULL until then. */
+/* The thread's stack; NULL until the thread has answered. */
 const pp_walk *pp_answer_look(const pp_answer *answer);
 
 /* Ends the question, answered or not. */
 void pp_answer_close(pp_answer *answer);
 
-/* Of the handler: whether a timer's value is one of ours, and what to do then. */
+/* For the handler. pp_answers_own() says whether a timer's value is a question; pp_answer_give()
+ * then answers it. */
 bool pp_answers_own(const void *value);
 void pp_answer_give(void *value, const void *context);
 
-/* In the child of fork: nobody has been asked. */
+/* In the child of fork: there are no questions. */
 void pp_answers_after_fork_in_child(void);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_creation.c: from the creator's call to the thread's record.
+ * thread_creation.c: takes the creator's stack, and keeps the thread's record.
  *
  * Zone: HOOK.
- * Owns: the stacks, the thread's pointer to its record.
+ * Owns: the stacks; each thread's pointer to its record.
+ * Tested by: e2e.thread_profile, e2e.threads
  */
 #include "host/thread_creation.h"
 
@@ -21,9 +22,9 @@
 #include <stddef.h>
 
 enum {
-    TABLE_BYTES = 4 << 20, /* at most: 20 000 places with 20 frames each */
+    TABLE_BYTES = 4 << 20, /* at most: 20 000 stacks of 20 frames */
     TABLE_SHARE = 200,     /* one part in so many of a limited address space */
-    OWN_FRAMES = 8         /* between the program and us, at most */
+    OWN_FRAMES = 8         /* of libpprof, at the leaf, at most */
 };
 
 static pp_stack_counts *stacks;
@@ -59,7 +60,7 @@ pp_thread_creation pp_thread_creation_take(uintptr_t leaf, uintptr_t return_addr
         return creation;
     }
     uint32_t callers = pp_own_frames_leave_out(pcs + first, (uint32_t)(depth - first));
-    pcs[--first] = leaf + 1; /* as if it had called something (profile/model.h) */
+    pcs[--first] = leaf + 1; /* as if the hook had called something (profile/model.h) */
     uint32_t kept = callers + 1 < PPROF_MAX_STACK ? callers + 1 : PPROF_MAX_STACK;
     creation.stack =
         pp_stack_counts_record(places, pcs + first, kept, pp_stack_hash(pcs + first, kept), 1);
@@ -90,7 +91,7 @@ void pp_thread_creation_disown(void)
     pp_thread_table_disown(mine);
 }
 
-/* What the child's thread was created for stays true. */
+/* The child's thread keeps its start routine and creation. */
 void pp_thread_creation_after_fork_in_child(void)
 {
     pp_thread_table_after_fork_in_child(mine, pp_task_self());

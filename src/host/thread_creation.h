@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_creation.h: who created a thread, and where.
+ * thread_creation.h: remembers which thread created a thread, and with which stack.
  *
- * The creator's stack is taken each time, as Go does: a profile of threads is asked for when there
- * are too many already. Threads that were created at one place share one copy.
+ * As in Go, each creation takes the creator's stack: users ask for a profile of threads when there
+ * are already too many threads. Threads that were created with the same stack share one copy.
  *
  * Zone: HOOK, on the thread itself or its creator.
  * Owns: the stacks; 8 bytes of TLS, the thread's record (host/thread_table.h).
@@ -15,20 +15,21 @@
 
 #include <stdint.h>
 
-/* On its way from the creator to the new thread. */
+/* What the creator hands to the new thread. */
 typedef struct pp_thread_creation {
     const pp_stack_entry *stack; /* NULL = not known */
     int creator;
 } pp_thread_creation;
 
-/* On the creator, which called the function `leaf` of ours from `return_address`. */
+/* Takes the stack of the calling thread, the creator, which called our function `leaf` from
+ * `return_address`. */
 pp_thread_creation pp_thread_creation_take(uintptr_t leaf, uintptr_t return_address);
 
-/* On the new thread. */
+/* Make and remove the calling thread's record. `entry`: its start routine. */
 void pp_thread_creation_begin(uintptr_t entry, const pp_thread_creation *creation);
 void pp_thread_creation_end(void);
 
-/* The calling thread is one of libpprof's own: no profile of threads shows it. */
+/* Marks the calling thread as libpprof's own: no profile of threads shows it. */
 void pp_thread_creation_disown(void);
 
 /* In the child of fork. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_life.c: a thread begins and ends.
+ * thread_life.c: calls all that must know that a thread begins or ends.
  *
  * Zone: NORMAL.
+ * Tested by: unit.labels_api, e2e.threads, e2e.labels
  */
 #include "host/thread_life.h"
 
@@ -47,6 +48,6 @@ void pp_thread_end(void)
     pp_small_stacks_set_own(0);
     pp_scratch_thread_end();
     pp_memo_thread_end();
-    pp_thread_creation_end(); /* nobody looks at its labels any more */
+    pp_thread_creation_end(); /* after this no thread reads its labels */
     pp_labels_unref(pp_labels_exchange(NULL));
 }

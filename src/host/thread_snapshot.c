@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_snapshot.c: list, look, ask.
+ * thread_snapshot.c: lists the threads, joins their records, looks at each thread from outside, and
+ * asks those that run.
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: e2e.thread_profile, e2e.thread_waits, e2e.thread_storm
  */
 #include "host/thread_snapshot.h"
 
@@ -27,12 +29,13 @@
 #include <unistd.h>
 
 enum {
-    SLACK = 64, /* threads that come while they are listed */
+    SLACK = 64, /* for threads that begin while the kernel lists them */
     DIRECTORY_BYTES = 32 * 1024,
-    LOOKS = 3,                /* at a thread that wakes up each time */
-    PATIENCE_NS = 50000000,   /* for all answers together */
-    STARVED_NS = 500000000,   /* for those that get no processor on which they could answer */
-    ENOUGH_CPU_NS = 20000000, /* of a thread that would have answered: two ticks of a slow kernel */
+    LOOKS = 3,              /* at a thread that wakes up during each look */
+    PATIENCE_NS = 50000000, /* for all answers together */
+    STARVED_NS = 500000000, /* for threads that get no processor on which they could answer */
+    ENOUGH_CPU_NS =
+        20000000, /* in which a thread would have answered: two ticks of a slow kernel */
     PAUSE_NS = 500000,
     PAUSES_A_LOOK = 4
 };
@@ -46,7 +49,7 @@ typedef struct record {
 
 _Static_assert(sizeof(record) <= (size_t)PP_SORT_ITEM_MAX, "records are sorted");
 
-/* What a snapshot works in. */
+/* The working memory of a snapshot. */
 typedef struct work {
     const pp_threads_wish *wish;
     pp_arena *arena;
@@ -91,7 +94,8 @@ static int read_records(work *w)
     return 0;
 }
 
-/* The newest one, should a thread have ended without a word and its number be given to another. */
+/* The newest record of `tid`: a thread may have ended unseen, and the kernel has given its id to
+ * another thread. */
 static const record *find_record(const work *w, int tid)
 {
     size_t low = 0;
@@ -136,7 +140,7 @@ static int list_self(work *w)
     return 0;
 }
 
-/* Without a list of the kernel's: those that we saw created, and the first one. */
+/* Lists, without the kernel, the threads whose creation the library has seen, and the first one. */
 static int list_known(work *w)
 {
     int error = read_records(w);
@@ -176,12 +180,13 @@ static void take_labels(const void *place, void *context)
     row->labels = pp_labels_ref_of(place);
 }
 
-/* Gives each row what its record says. Those that are not the program's are as good as gone. */
+/* Copies each thread's record into its row. Rows of libpprof's own threads get tid 0, like those of
+ * threads that are gone. */
 static int join_records(work *w)
 {
     pp_signal_mask old = 0;
     int error = read_records(w);
-    pp_signals_block(&old); /* a thread that ends may be waiting for us */
+    pp_signals_block(&old); /* a thread that ends may wait for this one */
     for (size_t i = 0; error == 0 && i < w->threads->count; i++) {
         pp_thread_row *row = &w->threads->rows[i];
         const record *r = find_record(w, row->tid);
@@ -250,7 +255,7 @@ static pp_task_activity activity_of_letter(char letter, pp_thread_row *row)
     return PP_TASK_UNKNOWN;
 }
 
-/* Looks at a thread, and takes its stack if it waits. */
+/* Looks at a thread from outside, and takes its stack if it waits. */
 static pp_task_activity look_at(work *w, pp_thread_row *row)
 {
     pp_task_activity activity = PP_TASK_RUNS;
@@ -276,12 +281,12 @@ static pp_task_activity look_at(work *w, pp_thread_row *row)
     return PP_TASK_RUNS;
 }
 
-/* ---- those that run ---- */
+/* ---- threads that run ---- */
 
 typedef struct question {
     pp_thread_row *row;
     pp_answer *answer; /* NULL: not asked yet */
-    int64_t asked_ns;  /* its CPU clock then */
+    int64_t asked_ns;  /* its CPU clock when it was asked */
     bool closed;
 } question;
 
@@ -308,7 +313,7 @@ static void look_for_answer(work *w, question *q)
     }
 }
 
-/* It may have gone to sleep, or be gone. */
+/* Looks at the thread again: it may wait by now, or be gone. */
 static void look_again(work *w, question *q)
 {
     pp_task_activity activity = look_at(w, q->row);
@@ -400,7 +405,7 @@ static int look_at_all(work *w)
 
 /* ---- all ---- */
 
-/* Takes out those that are gone. */
+/* Removes the rows of threads that are gone. */
 static void finish(work *w)
 {
     pp_threads *threads = w->threads;
@@ -422,7 +427,7 @@ static void finish(work *w)
     threads->count = kept;
 }
 
-/* The first thread may have ended before the others: then it stays in the list. */
+/* If the first thread ends before the others, the kernel still lists it. */
 static bool first_is_dead(int folder)
 {
     char letter = pp_task_letter(folder, pp_task_process());

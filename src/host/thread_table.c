@@ -16,15 +16,15 @@
 enum {
     CHUNK = 1024, /* records: 64 KiB */
     CHUNKS = 64,
-    RECORDS = CHUNK * CHUNKS, /* as many threads as a process can hardly have */
+    RECORDS = CHUNK * CHUNKS, /* more threads than a process has */
     WORDS = RECORDS / PP_SLOTS_A_WORD,
     CHUNK_BYTES = CHUNK * sizeof(pp_thread_record)
 };
 
 static struct {
     uint64_t taken[WORDS];
-    size_t ours;                         /* the number of records that are */
-    uint64_t added;                      /* so many times was a record given to a thread */
+    size_t ours;                         /* the number of records of libpprof's own threads */
+    uint64_t added;                      /* the number of threads that have ever had a record */
     pp_thread_record first_chunk[CHUNK]; /* a process has one thread at least */
 } table;
 
@@ -55,8 +55,8 @@ static pp_thread_record *record_at(size_t index)
 }
 
 /*
- * Of a record's fields, written by one thread while others may be reading: the serial became even
- * before any of them changes, and is looked at again after all of them were read.
+ * Write and read a field of a record. One thread writes while others may read: the serial becomes
+ * even before any field changes, and a reader checks it again after it has read all fields.
  */
 #define SHOW(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 #define SEE(field)         __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
@@ -88,14 +88,13 @@ static void free_record(pp_thread_record *r, size_t index)
         __atomic_sub_fetch(&table.ours, 1, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&r->serial, r->serial + 1, __ATOMIC_SEQ_CST);
-    /* Yielding alone would keep the processor from a reader that has less priority (SCHED_FIFO). */
+    /* A mere yield would keep the processor from a reader of lower priority (SCHED_FIFO). */
     for (unsigned i = 0; __atomic_load_n(&r->readers, __ATOMIC_SEQ_CST) != 0; i++) {
         pp_lock_pause(i);
     }
     pp_slot_give(table.taken, index);
 }
 
-/* A record's number. */
 static size_t index_of(const pp_thread_record *r)
 {
     size_t chunk = 0;
@@ -166,7 +165,7 @@ size_t pp_thread_table_count_ours(void)
     return SEE(table.ours);
 }
 
-/* Either the thread sees the reader and waits, or the reader sees that it is gone. */
+/* Either the ending thread sees the reader and waits, or the reader sees that it is gone. */
 bool pp_thread_table_look(pp_thread_record *record, const pp_thread_record *copy,
                           pp_thread_look *look, void *context)
 {
@@ -194,7 +193,7 @@ void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
         } else if (r->serial % 2 != 0) {
             free_record(r, i);
         } else {
-            pp_slot_give(table.taken, i); /* its thread was about to fill it in */
+            pp_slot_give(table.taken, i); /* fork came while its thread was about to fill it in */
         }
     }
 }

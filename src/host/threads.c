@@ -2,17 +2,18 @@
  *
  * threads.c: pthread_create and thrd_create, and the end of threads.
  *
- *   host: pthread_create(f, x) --> ours: record {f, x, stack size} --> libc: thread start stub
- *   new thread: stub --> prepare(record): stack bounds, timer, key --> jump to f(x)
- *   end (return, pthread_exit, cancellation): key destructor --> settle, delete the timer
+ *   program: pthread_create(f, x) --> hook: record {f, x, stack size} --> libc: thread start stub
+ *   new thread: stub --> prepare(record): stack bounds, key, samplers --> jump to f(x)
+ *   end (return, pthread_exit, cancellation): the key's destructor --> samplers
  *
- * The symbols are unversioned on purpose: a versioned definition would not stand in front of
- * pthread_create@GLIBC_2.34.
+ * The symbols have no version on purpose: the loader would not take a versioned definition in place
+ * of pthread_create@GLIBC_2.34.
  *
- * Zone: NORMAL (pthread_create allocates anyway), but the host's malloc is not called: in the new
- *       thread it would create a malloc arena that the thread may never need.
+ * Zone: NORMAL (pthread_create allocates anyway). But this file does not call the program's malloc:
+ *       in the new thread it would create a malloc arena that the thread may never need.
  * Locks: `lock`, for the free list of records.
  * Owns: the records; the key.
+ * Tested by: e2e.threads, e2e.labels
  */
 #include "host/threads.h"
 
@@ -54,8 +55,7 @@ typedef struct launch {
     } start;
     void *argument;
     size_t stack_size;
-    pprof_labels
-        *labels; /* the creator's, which the new thread inherits; a reference of this record's */
+    pprof_labels *labels; /* the creator's, for the new thread; the record holds a reference */
     pp_thread_creation creation;
     struct launch *next;
 } launch;
@@ -161,7 +161,8 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
 PP_STUB_THREAD_START(pp_hook_thread_start, pp_hook_thread_prepare);
 void *pp_hook_thread_start(void *record);
 
-/* Other keys' destructors may still use CPU: ours asks to be called again until the last round. */
+/* Destructors of other keys may still use CPU time. So this one sets its key again, and does its
+ * work in the last round of destructors. */
 static void on_thread_end(void *round)
 {
     uintptr_t next = (uintptr_t)round + 1;
@@ -192,7 +193,7 @@ static size_t stack_size_of(const pthread_attr_t *attributes)
     return size;
 }
 
-/* `leaf` is the hook that was called from `return_address`. */
+/* `leaf` is the hook, which the program called from `return_address`. */
 static launch *new_launch(uintptr_t start, void *argument, size_t stack_size, uintptr_t leaf,
                           uintptr_t return_address)
 {
@@ -225,7 +226,7 @@ static void prepare_hooks(void)
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int c11_create_function(thrd_t *, thrd_start_t, void *);
 
-/* Names that nothing can stand before, for the leaves of stacks. */
+/* Names of the hooks that no other library can define, for the leaves of stacks. */
 extern __typeof__(pthread_create) own_create
     __attribute__((alias("pthread_create"), visibility("hidden"), nothrow));
 extern __typeof__(thrd_create) own_c11_create
@@ -245,7 +246,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
     prepare_hooks();
     launch *l = new_launch((uintptr_t)start, argument, stack_size_of(attributes),
                            (uintptr_t)own_create, (uintptr_t)__builtin_return_address(0));
-    if (l == NULL) { /* the thread runs all the same, only unknown to us until the next look */
+    if (l == NULL) { /* the library only finds this thread when it lists the threads */
         return create(thread, attributes, start, argument);
     }
     int error = create(thread, attributes, pp_hook_thread_start, l);
@@ -255,7 +256,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
     return error;
 }
 
-/* glibc's own calls pthread_create by an internal name, past the hook above. */
+/* glibc's thrd_create calls pthread_create by an internal name, past the hook above. */
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
                                                        void *argument)

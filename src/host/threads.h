@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.h: knows when threads begin and end.
+ * threads.h: the hooks of pthread_create and thrd_create, which see threads begin and end.
  *
  * Zone: NORMAL.
- * Locks: one for the records of threads that are being started; taken with nothing else held.
- * Owns: these records, one pthread key.
+ * Locks: one for the records of threads that are being started; taken while no other lock is held.
+ * Owns: these records; one pthread key.
  */
 #ifndef PP_HOST_THREADS_H
 #define PP_HOST_THREADS_H
 
-/* Called once when the library is loaded: makes the key, notes the main thread's stack. */
+/* Called once when the library is loaded: makes the key, and declares the main thread's stack. */
 void pp_hook_threads_init(void);
 
 /* In the child of fork. */

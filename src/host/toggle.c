@@ -4,6 +4,7 @@
  *
  * Zone: NORMAL.
  * Owns: the thread; the action of that signal.
+ * Tested by: e2e.sigprof
  */
 #include "host/toggle.h"
 
@@ -41,7 +42,7 @@ static void *answer(void *unused)
 PP_NOT_SHOWN(on_signal);
 PP_NOT_SHOWN(answer);
 
-/* It must not be the one that a signal of the program comes to. */
+/* The thread blocks all signals, so that none of the program's signals is delivered to it. */
 static int create_thread(void)
 {
     pthread_t thread;
@@ -77,7 +78,7 @@ int pp_toggle_begin(int signal, void (*toggle)(void))
         state.toggle = NULL;
         return -errno;
     }
-    /* Signals that come before the thread is there are counted. */
+    /* The bell counts the signals that come before the thread runs. */
     int error = create_thread();
     if (error != 0) {
         sigaction(signal, &present, NULL);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * toggle.h: a signal that the user sends to have something started or stopped.
+ * toggle.h: a signal by which the user starts and stops a profile.
  *
- *   signal -> handler, on whatever thread: rings -> our thread: toggle()
+ *   signal -> handler, on any thread: rings -> libpprof's thread: toggle()
  *
- * Starting and stopping a profile takes locks and asks the loader, which a handler may not. So a
- * thread of ours waits, and the program has one more than without; it is in none of its profiles of
- * threads.
+ * Starting and stopping a profile takes locks and calls the loader, which a handler may not do. So
+ * a thread of libpprof waits for the handler. No profile of threads shows it.
  *
  * Zone: NORMAL.
  * Owns: the thread; the action of that signal.
@@ -14,9 +13,9 @@
 #ifndef PP_HOST_TOGGLE_H
 #define PP_HOST_TOGGLE_H
 
-/* From now on toggle() is called once for each `signal` that comes. Once in a process. A program
- * that has a handler of its own for it keeps that. 0, -EBUSY, -EINVAL, or -errno of creating a
- * thread. */
+/* From now on each `signal` that comes calls toggle() once. 0; -EBUSY if this was called before, or
+ * if the program has a handler of its own for the signal, which stays; -EINVAL; or -errno of
+ * creating a thread. */
 int pp_toggle_begin(int signal, void (*toggle)(void));
 
 #endif

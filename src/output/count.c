@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * count_control.c: group, encode, write.
+ * count.c: groups the rows, and encodes them.
  *
  * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: e2e.count_order, e2e.count_text, e2e.profiles
  */
 #include "output/count.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * count_control.h: writing of profiles that only count, for all who keep one.
+ * count.h: writes profiles that only count things: threads, their creations, descriptors, and the
+ * values of the program's own profiles.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: how addresses are named.
  */
 #ifndef PP_OUTPUT_COUNT_H
 #define PP_OUTPUT_COUNT_H
@@ -16,8 +16,8 @@
 /*
  * Groups rows with equal stacks and labels, most frequent first, ties as in Go (profile/samples.h),
  * and writes them as the profile `name`. debug 0: profile.proto. 1 and above: text with symbols.
- * PPROF_DEBUG_BARE: text of addresses only, as of a time that knew no labels: rows are grouped by
- * stack alone. 0, -ENOMEM, or the writer's first error.
+ * PPROF_DEBUG_BARE: text of addresses only, an older format without labels: rows are grouped by
+ * stack only. 0, -ENOMEM, or the writer's first error.
  */
 int pp_count_write(const char *name, const pp_count_row *rows, size_t rows_count, int debug,
                    pprof_writer writer);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * end_file.c: open, write, close, once.
+ * end_file.c: opens, writes and closes the files of a list.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: `writing`.
  * Owns: the output that is open.
+ * Tested by: e2e.exit, e2e.output, e2e.fatal_signals
  */
 #include "output/end_file.h"
 
@@ -76,7 +77,7 @@ void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pp_host_timers_hold(&held);
-    /* Another thread that ends the process may be at it: it gets the time that it needs. */
+    /* Another thread that ends the process may be writing: this one waits until it has written. */
     if (pp_lock_take_within(&state.writing, pp_task_self(), patience_ns)) {
         bool refreshed = fatal;
         for (unsigned i = 0; i < count; i++) {

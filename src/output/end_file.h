@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * end_file.h: a profile that is written to its file when the process ends, once.
+ * end_file.h: writes profiles to their files when the process ends, each one once.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Locks: one for the file that is being written; only tried, for as long as a writer may take.
- * Owns: nothing; what is wanted is the caller's.
+ * Locks: one for the file that is being written; a caller gives up after the time that a writer may
+ * take.
+ * Owns: nothing; the list is the caller's.
  */
 #ifndef PP_OUTPUT_END_FILE_H
 #define PP_OUTPUT_END_FILE_H
@@ -14,16 +15,16 @@
 #include <stdbool.h>
 
 typedef struct pp_end_file {
-    const char *kind; /* %k of the name, and the word of LIBPPROF */
+    const char *kind; /* for %k in the name; the word of LIBPPROF */
     int (*write)(pprof_writer writer);
-    bool wanted; /* and not written yet */
+    bool wanted; /* and is not written yet */
 } pp_end_file;
 
-/* Writes those of the list that are wanted. What goes wrong is said on the log. `fatal`: see
- * cpu_control.h. */
+/* Writes the profiles of the list that are wanted, and logs what goes wrong. `fatal`: it runs in a
+ * fatal signal's handler, and gives a stalled reader less time. */
 void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal);
 
-/* The same, and they stay wanted: as they are now, in case that the process does not go on. */
+/* pp_end_files_write(), but the profiles stay wanted: the process may end now, or go on. */
 void pp_end_files_write_so_far(pp_end_file *list, unsigned count);
 
 /* In the child of fork. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.c: names, temporary files and renames; what `cpprof record` takes has none of these.
+ * output.c: names, temporary files and renames. A profile that goes to `cpprof record` needs none.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: the templates.
@@ -24,14 +24,14 @@
 #include <unistd.h>
 
 enum {
-    MAX_TEMPORARY_NAMES = 100 /* left over from killed processes of the same number */
+    MAX_TEMPORARY_NAMES = 100 /* left by killed processes with the same id */
 };
 
-/* A kind that does not go where the others go. */
+/* A kind with files of its own. */
 typedef struct own_file {
-    const char *kind; /* NULL: free, and so are those behind it */
+    const char *kind; /* NULL: free, as are all later entries */
     bool is_numbered;
-    unsigned next; /* its number */
+    unsigned next; /* number */
     char template[PP_OUTPUT_PATH_MAX];
 } own_file;
 
@@ -60,7 +60,7 @@ int pp_output_set_template(const char *name)
                : pp_path_template_complete(state.template, sizeof state.template, name, false);
 }
 
-/* The entry of that kind, else a free one; NULL if there is neither. */
+/* The entry of this kind, else a free entry; NULL if there is neither. */
 static own_file *find_own(const char *kind)
 {
     for (unsigned i = 0; i < OWN_FILES; i++) {
@@ -118,7 +118,7 @@ void pp_output_distinguish_kinds(void)
     state.several_kinds = true;
 }
 
-/* Where the kind has to be put that the template does not mention; NULL if nowhere. */
+/* The place in the template where the kind is to be inserted; NULL: it is not. */
 static const char *place_of_kind(void)
 {
     static const char suffix[] = ".pb.gz";
@@ -170,9 +170,9 @@ static bool make_path(pp_output *output, const char *kind)
 /* ---- files ---- */
 
 /*
- * Devices, FIFOs and sockets, also through a link, and the kernel's links to open files (/dev/fd/3,
- * /dev/stdout). Any other link is treated as a name to be taken over: following it would let
- * whoever may write to /tmp choose which of our files is overwritten.
+ * True for devices, FIFOs and sockets, also through a link, and for the kernel's links to open
+ * files (/dev/fd/3, /dev/stdout). Any other link is replaced: if it were followed, a user who may
+ * write to /tmp could choose which of this user's files is overwritten.
  */
 static bool is_written_in_place(const char *path)
 {
@@ -181,7 +181,7 @@ static bool is_written_in_place(const char *path)
         return false;
     }
     if (status.st_uid != (uid_t)pp_system_call(SYS_geteuid) && status.st_uid != 0) {
-        return false; /* somebody who guessed our name: the rename takes it over */
+        return false; /* another user has guessed the name: the rename replaces the file */
     }
     if (!S_ISLNK(status.st_mode)) {
         return true;
@@ -193,7 +193,7 @@ static bool is_written_in_place(const char *path)
 static int open_in_place(pp_output *output)
 {
     output->in_place = 1;
-    /* Without O_NONBLOCK a FIFO that nobody reads would hang the host's exit, here and while
+    /* Without O_NONBLOCK a FIFO without a reader would block the program's exit, here and while
      * writing. */
     int fd = pp_own_open(output->path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (fd < 0) {
@@ -269,7 +269,7 @@ int pp_output_close(pp_output *output, int error)
     }
     int closed = output->fd >= 0 ? pp_own_close(output->fd) : 0;
     if (closed != 0 && error == 0 && closed != -EINTR) {
-        error = closed; /* a quota, or a network file system, may refuse as late as this */
+        error = closed; /* a quota, or a network file system, may report an error as late as this */
     }
     output->fd = -1;
     if (output->in_place || output->temporary[0] == '\0') {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * prepare.c: what comes before anything is recorded.
+ * prepare.c: steps that kinds take before they record anything.
  *
  * Zone: NORMAL.
+ * Tested by: e2e.output, e2e.seccomp
  */
 #include "output/prepare.h"
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * prepare.h: what comes before anything is recorded.
+ * prepare.h: steps that kinds take before they record anything.
  *
  * Zone: NORMAL.
  */
 #ifndef PP_OUTPUT_PREPARE_H
 #define PP_OUTPUT_PREPARE_H
 
-/* A profile will be written to a file: it has a name, and our tables stay out of core dumps. */
+/* Before a profile that will be written to a file: sets the default name, and keeps our tables out
+ * of core dumps. */
 void pp_prepare_files(void);
 
-/* Before the first walk: in a sandbox, walks do without what it forbids. */
+/* Before the first walk: in a sandbox, walks avoid the system calls that it forbids. */
 void pp_prepare_walks(void);
 
-/* For a kind that hooks record and the end of the process writes, a fatal signal's included. */
+/* Both, and more: for a kind that hooks record and that is written when the process ends, also by a
+ * fatal signal. */
 void pp_prepare_recording(void);
 
 #endif
