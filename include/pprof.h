@@ -25,15 +25,15 @@ extern "C" {
 #endif
 
 /*
- * Some functions take the stack of their caller; they are marked PPROF_TAKES_STACK. A call that is
- * the last thing a function does (`return pprof_profile_add(p, v, 0);`) may become a jump (a tail
- * call): that function is on no stack then, and the stack begins one function too high. clang is
- * told not to do that by an attribute. For gcc each of these names is a macro as well, which has
- * something left to do after the call (the end of this file): as with a macro of the C library,
- * (pprof_profile_add)(p, v, 0) is the function alone, and so is every call after an #undef, or if
- * PPROF_NO_MACROS is defined before this file is included. Programs that define such a function
- * themselves, or have a member of that name in a struct, need that. Other compilers, and calls
- * through a pointer, may jump.
+ * Functions that take the stack of their caller are marked PPROF_TAKES_STACK. The compiler may turn
+ * a call that is the last thing a function does (`return pprof_profile_add(p, v, 0);`) into a jump
+ * (a tail call): then the calling function is on no stack, and the stack begins one function too
+ * high. An attribute keeps clang from that. For gcc each of these names is also a macro, which has
+ * something to do after the call (the end of this file). As with a macro of the C library,
+ * (pprof_profile_add)(p, v, 0) calls the function itself, and so does every call after an #undef,
+ * or if PPROF_NO_MACROS is defined before this file is included. Programs that define such a
+ * function themselves, or have a member of that name in a struct, need that. Other compilers, and
+ * calls through a pointer, may jump.
  */
 #if defined(__clang__)
 #if __has_attribute(not_tail_called)
@@ -49,10 +49,10 @@ extern "C" {
 /*
  * A destination for the bytes of a profile.
  *
- * write() gets `len` bytes at `data`, consumes all of them, and returns 0 or a negative errno. It
- * is called on the thread that asked for the profile (for a CPU profile: on the thread that stops
- * it). After its first error it is not called again, and that error is what the profile call
- * returns. `ctx` is passed through and must stay valid until the profile has been written.
+ * write() gets `len` bytes at `data`, consumes all of them, and returns 0 or a negative errno. The
+ * thread that asks for the profile calls it (for a CPU profile: the thread that stops the profile).
+ * After its first error it is not called again, and the profile call returns that error. `ctx` is
+ * passed through and must stay valid until the profile has been written.
  */
 typedef struct pprof_writer {
     int (*write)(void *ctx, const void *data, size_t len);
@@ -61,15 +61,15 @@ typedef struct pprof_writer {
 
 /*
  * A writer on an open file descriptor, which stays the caller's: it is neither duplicated nor
- * closed. Interrupted and short writes are continued. An invalid descriptor shows as -EBADF from
- * the first write. A pipe that nobody reads is SIGPIPE, as for write(2), and -EPIPE where that is
- * ignored. Thread-safe; async-signal-safe.
+ * closed. Interrupted and short writes are continued. With an invalid descriptor the first write
+ * returns -EBADF. A write to a pipe without a reader raises SIGPIPE, as write(2) does, and returns
+ * -EPIPE where that signal is ignored. Thread-safe; async-signal-safe.
  */
 PPROF_API pprof_writer pprof_writer_fd(int fd);
 
 /*
- * A writer on a stdio stream, which stays the caller's. What is written is flushed with each
- * write, so that a full disk is reported by the profile call and not lost at fclose().
+ * A writer on a stdio stream, which stays the caller's. Each write is flushed, so that the profile
+ * call reports a full disk, and the error is not lost at fclose().
  * A NULL stream makes a writer whose first write fails with -EINVAL. Thread-safe.
  */
 PPROF_API pprof_writer pprof_writer_stdio(FILE *file);
@@ -79,7 +79,7 @@ PPROF_API pprof_writer pprof_writer_stdio(FILE *file);
 enum {
     PPROF_ENGINE_AUTO = 0,  /* today: TIMER */
     PPROF_ENGINE_TIMER = 1, /* one POSIX timer on the CPU clock of each thread */
-    PPROF_ENGINE_PERF = 2   /* and a perf event on its task clock, for 1 to 10 kHz; where the kernel
+    PPROF_ENGINE_PERF = 2 /* also a perf event on its task clock, for 1 to 10 kHz; where the kernel
                                refuses that: TIMER, and the profile's comments say so */
 };
 
@@ -114,14 +114,14 @@ typedef struct pprof_cpu_options {
  */
 PPROF_API int pprof_start_cpu_profile(pprof_writer writer);
 
-/* The same with options; NULL means all defaults. */
+/* pprof_start_cpu_profile() with options; NULL means all defaults. */
 PPROF_API int pprof_start_cpu_profile_opts(pprof_writer writer, const pprof_cpu_options *options);
 
 /*
- * Stops the CPU profile and writes it through the writer that it was started with; returns after
- * the last write, with the first write error, or 0. 0 if none ran. Callable from any thread, also
- * another one than the starter; of two concurrent callers one writes and both return after it. Not
- * async-signal-safe.
+ * Stops the CPU profile and writes it through the writer that it was started with. Returns after
+ * the last write, with the first write error, or 0. 0 if no CPU profile ran. Callable from any
+ * thread, not only the one that started the profile; of two concurrent callers one writes, and both
+ * return after that. Not async-signal-safe.
  */
 PPROF_API int pprof_stop_cpu_profile(void);
 
@@ -130,63 +130,67 @@ PPROF_API int pprof_stop_cpu_profile(void);
 typedef struct pprof_profile pprof_profile;
 
 /*
- * Makes a profile of the program's own: of the stacks that led to whatever is counted there, open
- * connections, sessions, objects of a kind. The name is copied. "/" and "." are allowed, and names
- * like "import/path.connections" keep those of different libraries apart. The profile is never
+ * Makes a profile of the program's own. It counts things (open connections, sessions, objects of a
+ * kind) by the stacks that led to them. The name is copied. "/" and "." are allowed, and names like
+ * "import/path.connections" keep the profiles of different libraries apart. The profile is never
  * freed.
  *
  * NULL and errno: EINVAL for NULL, an empty name, or one with white space or control characters;
- * ENAMETOOLONG (1023 bytes are allowed); EEXIST if there is a profile of that name, if it is that
- * of a built-in one, or what the HTTP server answers in another way (profile, cmdline, symbol,
- * flame, trace, growth, contention, delta_...); ENOMEM. Callable from any thread; not
+ * ENAMETOOLONG (1023 bytes are allowed); EEXIST if there is a profile of that name, if a built-in
+ * profile has that name, or if the HTTP server uses it for something else (profile, cmdline,
+ * symbol, flame, trace, growth, contention, delta_...); ENOMEM. Callable from any thread; not
  * async-signal-safe.
  */
 PPROF_API pprof_profile *pprof_new_profile(const char *name);
 
 /*
- * The profile of that name, or NULL. Built in: "heap" and "allocs", the same samples seen from what
- * is in use now or from all that was ever allocated; with the option `peak` also "peak": "heap" as
- * it was when the most was in use (within 5 %); "block" and "mutex", where threads wait, and who
- * makes them wait; "thread" (also by the name "goroutine"), where each thread is now, and
- * "threadcreate", where each was created; with the option `fd` also "fd", where the descriptors
- * that are open were opened. A profile is never freed. Thread-safe.
+ * The profile of that name, or NULL. A profile is never freed. Thread-safe. Built in are:
+ *
+ *   "heap", "allocs"    the same samples, seen by what is in use now, or by all that was ever
+ *                       allocated
+ *   "peak"              with the option `peak`: "heap" when the most was in use (within 5 %)
+ *   "block", "mutex"    where threads wait, and what makes them wait
+ *   "thread"            (also by the name "goroutine") where each thread is now
+ *   "threadcreate"      where each thread was created
+ *   "fd"                with the option `fd`: where the open descriptors were opened
  */
 PPROF_API pprof_profile *pprof_lookup(const char *name);
 
 /*
- * Stores the profiles that there are in `profiles`, sorted by name, at most `capacity` of them, and
- * returns how many there are. Thread-safe.
+ * Stores all profiles in `profiles`, sorted by name, at most `capacity` of them, and returns how
+ * many profiles there are. Thread-safe.
  */
 PPROF_API size_t pprof_profiles(pprof_profile **profiles, size_t capacity);
 
-/* Its name; NULL for NULL. Thread-safe; async-signal-safe. */
+/* The profile's name; NULL for NULL. Thread-safe; async-signal-safe. */
 PPROF_API const char *pprof_profile_name(const pprof_profile *profile);
 
 /*
- * How many entries it has now [Profile.Count]: for "heap" and "allocs" the sites where something
- * was sampled, those where it was all freed included, as pprof_mem_profile() counts them; for
- * "block" and "mutex" the records; for a profile of the program's own the values in it. 0 for NULL.
- * Callable from any thread; not async-signal-safe.
+ * How many entries the profile has now [Profile.Count]: for "heap" and "allocs" the places where
+ * something was sampled, also those where all of it was freed, as pprof_mem_profile() counts them;
+ * for "block" and "mutex" the records; for a profile of the program's own the values in it. 0 for
+ * NULL. Callable from any thread; not async-signal-safe.
  */
 PPROF_API size_t pprof_profile_count(pprof_profile *profile);
 
 /*
  * Adds `value` to a profile of the program's own, with the calling thread's stack and labels
- * [Profile.Add]. A value is an address, or any other word, NULL too: it is compared, and never
- * looked into. skip 0 begins the stack at the caller, 1 at the caller's caller, and so on
- * (pprof_callers()); if that leaves nothing of it, the function pprof_lost_profile_event stands for
- * it.
+ * [Profile.Add]. A value is an address, or any other word, NULL too: libpprof compares it, and
+ * never reads the memory that it points to. skip 0 begins the stack at the caller, 1 at the
+ * caller's caller, and so on (pprof_callers()); if no frame is left, the stack is the function
+ * pprof_lost_profile_event.
  *
- * Errors: -EEXIST if the value is in there already (which leaves it as it was); -EPERM for a
- * profile that is built in; -EINVAL for NULL; -ENOMEM. Callable from any thread, in an allocator
- * too: nothing is allocated with malloc. Not async-signal-safe.
+ * Errors: -EEXIST if the profile has the value already (which stays as it is); -EPERM for a
+ * built-in profile; -EINVAL for NULL; -ENOMEM. Callable from any thread, in an allocator too:
+ * nothing is allocated with malloc. Not async-signal-safe.
  */
 PPROF_TAKES_STACK PPROF_API int pprof_profile_add(pprof_profile *profile, const void *value,
                                                   int skip);
 
 /*
- * Takes `value` out [Profile.Remove]. 0, also if it was not in there; -EPERM for a profile that is
- * built in; -EINVAL for NULL. As above: any thread, no malloc, not async-signal-safe.
+ * Removes `value` from the profile [Profile.Remove]. 0, also if the profile does not have it;
+ * -EPERM for a built-in profile; -EINVAL for NULL. As pprof_profile_add(): any thread, no malloc,
+ * not async-signal-safe.
  */
 PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
 
@@ -202,9 +206,10 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  *                            without parameters, template arguments and return types
  *   PPROF_DEBUG_BARE         the text of debug 1 without these comments
  *
- * The program is not stopped; what happens meanwhile may or may not be in it. Errors: -EINVAL for a
- * NULL profile, a writer without write() or another debug; -ENOTSUP for "peak" as text; -ENOMEM;
- * the writer's first error. Callable from any thread, several at a time; not async-signal-safe.
+ * The program is not stopped; the profile may or may not show what happens meanwhile. Errors:
+ * -EINVAL for a NULL profile, a writer without write() or another debug; -ENOTSUP for "peak" as
+ * text; -ENOMEM; the writer's first error. Callable from any thread, several at a time; not
+ * async-signal-safe.
  */
 PPROF_TAKES_STACK PPROF_API int pprof_profile_write(pprof_profile *profile, pprof_writer writer,
                                                     int debug);
@@ -212,13 +217,13 @@ PPROF_TAKES_STACK PPROF_API int pprof_profile_write(pprof_profile *profile, ppro
 /* ---- Rates [runtime MemProfileRate, SetBlockProfileRate, SetMutexProfileFraction] ----------- */
 
 /*
- * What the three functions that set a rate take beside numbers above 1. All three return what was
- * set before, so that pprof_set_block_profile_rate(PPROF_RATE_READ) is the present rate of
+ * Arguments of the three functions that set a rate, beside numbers above 1. All three return the
+ * previous rate, so that pprof_set_block_profile_rate(PPROF_RATE_READ) is the present rate of
  * blocking.
  *
- * A negative number reads, and turns nothing off: Go's SetMutexProfileFraction has it so, and one
- * rule for all three is easier to keep in mind than Go's three (its SetBlockProfileRate turns off
- * at -1 and cannot be read; its MemProfileRate is a variable). So what is ported from Go's
+ * A negative number reads the rate, and does not turn anything off. Go's SetMutexProfileFraction
+ * does the same, and one rule is easier to keep in mind than Go's three (its SetBlockProfileRate
+ * turns off at -1 and cannot be read; its MemProfileRate is a variable). So Go's
  * SetBlockProfileRate(-1) is PPROF_RATE_OFF here.
  */
 enum {
@@ -233,19 +238,19 @@ enum {
 PPROF_API int pprof_write_heap_profile(pprof_writer writer);
 
 /*
- * Sets how many bytes are allocated between two samples on the average: 1 takes every block, 0
- * turns sampling off, a negative number changes nothing (PPROF_RATE_*). Returns what was set
- * before. Each sample remembers its rate, so that profiles stay right when it changes. In the
- * calling thread it holds at once, in another one as soon as that has allocated 128 KiB more.
+ * Sets how many bytes are allocated between two samples on the average: 1 samples every block, 0
+ * turns sampling off, a negative number changes nothing (PPROF_RATE_*). Returns the previous rate.
+ * Each sample remembers its rate, so that profiles stay right when the rate changes. The calling
+ * thread uses the new rate at once, another thread after it has allocated 128 KiB more.
  *
- * A program that is linked to libpprof begins with 524288, one that it is preloaded into with 0;
- * where the environment has LIBPPROF, what that says. Thread-safe.
+ * A program that is linked to libpprof begins with the rate 524288; a program into which libpprof
+ * is preloaded begins with 0. If the environment has LIBPPROF, that decides. Thread-safe.
  */
 PPROF_API int64_t pprof_set_mem_profile_rate(int64_t bytes);
 
 /* ---- Records [runtime MemProfileRecord, StackRecord] ---------------------------------------- */
 
-/* Frames of a record; leaf-most ones are kept. */
+/* The most frames of a record; of a deeper stack the frames at the leaf are kept. */
 #define PPROF_MAX_STACK 128
 
 /* Return addresses, leaf-most first: each is one past the instruction that it stands for, the
@@ -256,9 +261,9 @@ typedef struct pprof_stack {
 } pprof_stack;
 
 /*
- * What was allocated and freed so far at one place, by blocks of one size (or of one class of
- * sizes, where a place has very many). These are the samples as they were taken, not estimates of
- * what the program did.
+ * What one place has allocated and freed so far, in blocks of one size (or of one class of sizes,
+ * if a place has very many sizes). The numbers are those of the samples themselves, not estimates
+ * of what the program did.
  */
 typedef struct pprof_mem_record {
     int64_t alloc_bytes, free_bytes;
@@ -266,19 +271,19 @@ typedef struct pprof_mem_record {
     pprof_stack stack;
 } pprof_mem_record;
 
-/* alloc_bytes - free_bytes, and the same of objects. Async-signal-safe. */
+/* alloc_bytes - free_bytes, and alloc_objects - free_objects. Async-signal-safe. */
 PPROF_API int64_t pprof_mem_record_inuse_bytes(const pprof_mem_record *r);
 PPROF_API int64_t pprof_mem_record_inuse_objects(const pprof_mem_record *r);
 
 /*
  * The records of the heap [runtime.MemProfile]. Stores how many there are in *n. If `capacity` is
  * at least that, fills in the first *n of `records`, those with most bytes in use first, and
- * returns true; else touches none and returns false. So call it twice, with some room to spare for
+ * returns true; else changes none and returns false. So call it twice, with some room to spare for
  * places that are new the second time. Where cycles of a collector are counted (below), records are
  * as old as the last one that was published.
  *
- * inuse_zero: also places where everything was freed. False, with 0 in *n, also if the kernel
- * refuses memory. Callable from any thread; not async-signal-safe.
+ * inuse_zero: also gives places where everything was freed. Returns false, with 0 in *n, also if
+ * the kernel refuses memory. Callable from any thread; not async-signal-safe.
  */
 PPROF_API bool pprof_mem_profile(pprof_mem_record *records, size_t capacity, size_t *n,
                                  bool inuse_zero);
@@ -286,23 +291,25 @@ PPROF_API bool pprof_mem_profile(pprof_mem_record *records, size_t capacity, siz
 /* ---- Contention [runtime SetBlockProfileRate, SetMutexProfileFraction] ---------------------- */
 
 /*
- * Block profile: where threads wait for locks, conditions, semaphores, barriers and other threads.
- * Waits of at least that many nanoseconds are all recorded, shorter ones with the probability wait
- * / rate, and then count for as many as they stand for. 1 = every event; 0 = off (the default); a
- * negative number changes nothing, unlike in Go (PPROF_RATE_*). Returns what was set before, -1 if
- * there is no memory. Thread-safe; not async-signal-safe.
+ * Sets the rate of the block profile: where threads wait for locks, conditions, semaphores,
+ * barriers and other threads. Every wait of at least `nanoseconds` is recorded, a shorter one with
+ * the probability wait / rate; it then counts for as many waits as it represents. 1 = every event;
+ * 0 = off (the default); a negative number changes nothing, unlike in Go (PPROF_RATE_*). Returns
+ * the previous rate, -1 if there is no memory. Thread-safe; not async-signal-safe.
  */
 PPROF_API int64_t pprof_set_block_profile_rate(int64_t nanoseconds);
 
 /*
- * Mutex profile: the stacks that released a lock for which others waited, charged with the time
- * that they waited. One release in `fraction` is recorded, and counts for as many. 1 = every one; 0
- * = off (the default); a negative number changes nothing (PPROF_RATE_*). Returns what was set
- * before, -1 if there is no memory. Thread-safe; not async-signal-safe.
+ * Sets the fraction of the mutex profile: the stacks that released a lock for which other threads
+ * waited, charged with the time that these waited. One release in `fraction` is recorded, and
+ * counts for `fraction` releases. 1 = every release; 0 = off (the default); a negative number
+ * changes nothing (PPROF_RATE_*). Returns the previous fraction, -1 if there is no memory.
+ * Thread-safe; not async-signal-safe.
  */
 PPROF_API int64_t pprof_set_mutex_profile_fraction(int64_t fraction);
 
-/* The unit of the delays in records and texts: 1e9, they are in nanoseconds. Async-signal-safe. */
+/* The unit of the delays in records and texts, per second: 1e9, since they are in nanoseconds.
+ * Async-signal-safe. */
 PPROF_API int64_t pprof_cycles_per_second(void);
 
 /*
@@ -327,37 +334,37 @@ PPROF_API bool pprof_mutex_profile(pprof_block_record *records, size_t capacity,
 /* ---- Heaps that libpprof does not hook [runtime/mprof: Malloc, Free, NextCycle, ...] --------- */
 
 /*
- * A custom allocator (a pool, an arena) or a garbage collector tells of its objects; they are in
- * the same profiles as malloc's, in records of their own. What it takes from malloc itself is in
- * there as well. But for pprof_set_collector(), these functions are lock-free, allocate nothing
- * from the host, preserve errno, and may be called by any thread, while others are stopped, and
- * inside signal handlers that did not interrupt one of them.
+ * A custom allocator (a pool, an arena) or a garbage collector reports its objects. They are in the
+ * same profiles as malloc's blocks, in records of their own. The memory that it takes from malloc
+ * itself is in these profiles as well. Except pprof_set_collector(), these functions are lock-free,
+ * allocate nothing from the program, and preserve errno. Any thread may call them, also while other
+ * threads are stopped, and inside signal handlers that did not interrupt one of them.
  */
 
 /*
- * `object` of `size` bytes was given out. Samples by itself, at the rate above, and costs a few
- * instructions when none is due. The stack begins at the caller. NULL is ignored. The address must
- * be given out once only until it is freed.
+ * The allocator gives out `object` of `size` bytes. The function itself samples, at the rate above,
+ * and costs a few instructions when no sample is due. The stack begins at the caller. NULL is
+ * ignored. An address must not be given out again before it is freed.
  */
 PPROF_TAKES_STACK PPROF_API void pprof_heap_record_alloc(void *object, size_t size);
 
-/* `object` is freed by the program, or swept by a collector. To be called before it can be given
+/* The program frees `object`, or a collector sweeps it. Call this before the object can be given
  * out again. An object that was not sampled, or NULL, is ignored. */
 PPROF_TAKES_STACK PPROF_API void pprof_heap_record_free(void *object);
 PPROF_TAKES_STACK PPROF_API void pprof_heap_record_sweep(void *object);
 
 /*
- * Cycles of a collector. It frees late: counted as they come, objects that are dead but not yet
- * swept would look alive, and a profile would show too much of what was allocated last. So there
- * are cycles, C being the current one:
+ * Cycles of a collector. A collector frees late: if everything were counted at once, objects that
+ * are dead but not yet swept would look alive, and a profile would show too much of what was
+ * allocated last. So the records are counted by cycles. C is the current one:
  *
  *   allocations and pprof_heap_record_free()   count for cycle C+2
  *   pprof_heap_record_sweep()                  counts for cycle C+1
  *
  * and a profile shows what was published: all cycles up to C. As long as next was never called,
  * every reader publishes everything, also after flush and post_sweep: that is right for allocators
- * that free at once. So does a later reader if nothing has been published at all, so that the first
- * profile is not empty.
+ * that free at once. A later reader does so, too, if nothing has been published at all, so that the
+ * first profile is not empty.
  *
  * next        at the end of marking, also while the world is stopped: C becomes C+1. If flush was not
  *             called since the last next, does that first.
@@ -370,45 +377,47 @@ PPROF_API void pprof_heap_cycle_flush(void);
 PPROF_API void pprof_heap_cycle_post_sweep(void);
 
 /*
- * How to run the collector, NULL for none: a function that returns when a collection is over, with
- * all that it has to say of it said (sweeps, cycles) [runtime.GC, which Go's programs call before
+ * Sets the function that runs the collector, NULL for none. The function returns when a collection
+ * is over and has reported all of it (sweeps, cycles) [runtime.GC, which Go's programs call before
  * they write a heap profile]. It is called
  *
- *   - by pprof_profile_write() of "heap" and "allocs", in whatever form, and pprof_write_heap_profile(), first of all
- *     and on the thread that calls these;
- *   - once by exit() and quick_exit(), where a file of the heap is to be written at the end (LIBPPROF=heap,
- *     -memprofile): in the order of atexit() handlers, as if it had been handed to atexit() here. So what was there
- *     when it was set is still there then. Not in a child of fork() that has not set it again.
+ *   - by pprof_profile_write() of "heap" and "allocs", in any form, and by
+ *     pprof_write_heap_profile(), first of all and on the thread that calls these;
+ *   - once by exit() and quick_exit(), if a file of the heap is to be written at the end
+ *     (LIBPPROF=heap, -memprofile): in the order of atexit() handlers, as if it had been handed to
+ *     atexit() here. So what existed when it was set still exists then. A child of fork() calls it
+ *     only if the child has set it again.
  *
- * and by nothing else: neither where records are read or counted, nor by _exit(), nor where SIGTERM
- * or SIGINT ends the process, the program calls exit() in a signal's handler or puts itself under a
- * seccomp filter, or a duration that was asked for is over. What is written then is as of the last
- * cycle: a thread that was stopped anywhere may hold every lock that a collector needs, and a
- * thread of libpprof is none that it knows.
+ * and by nothing else: not when records are read or counted, not by _exit(), not when SIGTERM or
+ * SIGINT ends the process, when the program calls exit() in a signal's handler or puts itself under
+ * a seccomp filter, or when the duration is over. A profile that is written then shows the last
+ * cycle: a thread that was stopped anywhere may hold every lock that a collector needs, and the
+ * collector does not know libpprof's own thread.
  *
  * The collector may allocate, take locks (which a thread that makes one of the calls above must not
- * hold), call whatever is declared here, and set another collector. A profile that it writes itself
- * is written without another collection. It must return: a jump out of it is not seen. libpprof
- * holds no lock meanwhile, so that threads that write profiles at the same time call it at the same
- * time.
+ * hold), call any function that is declared here, and set another collector. A profile that it
+ * writes itself is written without another collection. It must return: libpprof does not see a jump
+ * out of it. libpprof holds no lock meanwhile: threads that write profiles at the same time call it
+ * at the same time.
  *
- * The text of the heap has each call in NumForcedGC, and EnableGC if there is a collector, or
- * cycles are ended. With the option alloctrace each cycle, or each call that ends none, is logged
- * as tracegc. Thread-safe; unlike the functions above it may allocate and is not async-signal-safe.
+ * In the text of the heap NumForcedGC counts the calls; EnableGC is set if there is a collector, or
+ * if cycles are ended. With the option alloctrace each cycle, or each call that ends none, is
+ * logged as tracegc. Thread-safe; unlike the functions above it may allocate and is not
+ * async-signal-safe.
  */
 PPROF_API void pprof_set_collector(void (*collect)(void));
 
 /* ---- Labels [pprof.Do, WithLabels, Labels, SetGoroutineLabels, Label, ForLabels] ------------- */
 
 /*
- * A set of labels, {key: value}, that never changes: what the samples of a thread are marked with
- * while the thread has it, so that a profile can be split by them (go tool pprof -tags, -tagfocus).
- * A new thread has its creator's.
+ * A set of labels, {key: value}, that never changes. While a thread has the set, its samples are
+ * marked with these labels, so that a profile can be split by them (go tool pprof -tags,
+ * -tagfocus). A new thread has its creator's.
  *
- * A set exists as long as somebody holds a reference to it: the program, a thread that has it, a
- * profile that shows it. Its memory is used again after that; sets come cheap enough to make one
- * for each request. Except where it is said, the functions below are thread-safe and
- * async-signal-safe, and they take no lock.
+ * A set exists as long as the program, a thread that has it, or a profile that shows it holds a
+ * reference to it. Its memory is used again after that. A set is cheap enough to make one for each
+ * request. Unless they say otherwise, the functions below are thread-safe and async-signal-safe,
+ * and take no lock.
  */
 typedef struct pprof_labels pprof_labels;
 
@@ -430,13 +439,13 @@ typedef struct pprof_labels pprof_labels;
 PPROF_API pprof_labels *pprof_labels_new(const pprof_labels *parent, const char *const *key_values,
                                          size_t pairs);
 
-/* One reference more, which is returned, and one less. NULL is ignored. */
+/* Adds a reference and returns the set; gives a reference back. NULL is ignored. */
 PPROF_API pprof_labels *pprof_labels_ref(pprof_labels *labels);
 PPROF_API void pprof_labels_unref(pprof_labels *labels);
 
 /*
- * The calling thread has these labels from now on (NULL: none), and keeps a reference to them.
- * Returns the set that it had before (or NULL), of which the caller holds that reference now:
+ * Gives these labels to the calling thread (NULL: none), which keeps a reference to them. Returns
+ * the set that the thread had before (or NULL); the caller now holds that set's reference:
  *
  *     pprof_labels *before = pprof_set_thread_labels(mine);
  *     ...
@@ -447,11 +456,11 @@ PPROF_API void pprof_labels_unref(pprof_labels *labels);
  */
 PPROF_API pprof_labels *pprof_set_thread_labels(pprof_labels *labels);
 
-/* What the calling thread has, with a reference for the caller; NULL = none. To be handed to
- * another thread together with a piece of work, or used as a parent. */
+/* The calling thread's labels, with a reference for the caller; NULL = none. The caller may hand
+ * them to another thread together with a piece of work, or use them as a parent. */
 PPROF_API pprof_labels *pprof_thread_labels(void);
 
-/* The value of that label, valid as long as the set is; NULL if there is none. */
+/* The value of the label `key`, valid as long as the set; NULL if there is none. */
 PPROF_API const char *pprof_label(const pprof_labels *labels, const char *key);
 
 /* Calls each(ctx, key, value) for all labels, in the order of their keys, until it
@@ -466,10 +475,10 @@ PPROF_API void pprof_for_labels(const pprof_labels *labels,
  * without any label that has one of these keys, so that nothing is shown for a value that is not
  * its own; the thread's others stay, as far as there is memory.
  *
- * What is jumped out of by longjmp(), a C++ exception or pthread_exit() is not restored: the thread
- * keeps the labels of the function, and a reference to its former set is lost, until a
- * pprof_do() further up returns, or the program sets its labels itself. Use <pprof.hpp> in C++: its
- * scopes are left in order. Not async-signal-safe.
+ * If longjmp(), a C++ exception or pthread_exit() jumps out of the function, the labels are not
+ * restored: the thread keeps the labels of the function, and a reference to its former set is lost,
+ * until a pprof_do() further up returns, or the program sets its labels itself. Use <pprof.hpp> in
+ * C++: its scopes are left in order. Not async-signal-safe.
  */
 PPROF_TAKES_STACK PPROF_API void pprof_do(const char *const *key_values, size_t pairs,
                                           void (*function)(void *arg), void *arg);
@@ -490,7 +499,7 @@ typedef struct pprof_thread_record {
  *
  * The program is not stopped. A thread that waits in the kernel is looked at from outside, and
  * nothing is sent to it: no call of the program returns early. One that runs says itself where it
- * is, within 50 ms, in a signal handler. A stack that is not known to its end ends in
+ * is, within 50 ms, in a signal handler. A stack whose end is not known ends in
  * pprof_missing_frames and, if that is known, the thread's start routine: where signals cannot
  * reach a thread (docs/SIGNALS.md), where it gets no processor in that time, or where the kernel
  * does not tell (after setuid()). Where no descriptor is left for /proc, or there is no /proc,
@@ -505,13 +514,13 @@ PPROF_TAKES_STACK PPROF_API bool pprof_thread_profile(pprof_thread_record *recor
  * pprof_unseen_creation. */
 PPROF_API bool pprof_threadcreate_profile(pprof_thread_record *records, size_t capacity, size_t *n);
 
-/* Gives back what `n` records hold; each holds a reference to its labels. NULL is ignored. */
+/* Releases the references that `n` records hold to their labels. NULL is ignored. */
 PPROF_API void pprof_thread_records_release(pprof_thread_record *records, size_t n);
 
 /*
  * The stacks in full as text, of the calling thread or of `all`, the calling one first. Returns how
- * many bytes were stored in `buffer`, at most `capacity`; what does not fit is cut off, and there
- * is a NUL behind it if there is room. As for pprof_thread_profile().
+ * many bytes were stored in `buffer`, at most `capacity`; what does not fit is cut off. A NUL
+ * follows if there is room. Other threads are treated as by pprof_thread_profile().
  */
 PPROF_TAKES_STACK PPROF_API size_t pprof_stack_text(char *buffer, size_t capacity, bool all);
 
@@ -531,7 +540,8 @@ PPROF_TAKES_STACK PPROF_API size_t pprof_callers(int skip, uintptr_t *pcs, size_
 
 /*
  * Applies a comma-separated list of options, as the environment variable LIBPPROF does at start-up
- * (see docs/OPTIONS.md for the list). Unknown words are reported once on stderr and skipped.
+ * (see docs/OPTIONS.md for the list). Unknown words are reported once on stderr and skipped. `symbolize`
+ * holds for every profile that is written from then on, whenever its samples were recorded.
  * Returns 0, or the first error: -EINVAL (unknown word or bad value; the others still apply),
  * -ENOTSUP (known, but not in this version), or what starting a profile returned. Any thread; not
  * async-signal-safe.
@@ -566,7 +576,7 @@ PPROF_API int pprof_parse_flags(int *argc, char **argv);
 
 /* major * 10000 + minor * 100 + patch, of the library that is loaded. */
 PPROF_API unsigned pprof_version_number(void);
-/* The same as text, "0.1.0"; static storage. */
+/* The version as text, "0.1.0"; static storage. */
 PPROF_API const char *pprof_version_string(void);
 
 /* ---- Calls that are no jumps (PPROF_TAKES_STACK) -------------------------------------------- */
@@ -577,7 +587,7 @@ PPROF_API const char *pprof_version_string(void);
 #define PPROF_AFTER_CALL                                                                           \
     extern __inline__ __attribute__((__gnu_inline__, __always_inline__, __artificial__))
 
-/* No instruction: but it comes after the call. */
+/* The empty assembler statement has no instruction, but comes after the call. */
 PPROF_AFTER_CALL void pprof_after_call_(int unused)
 {
     (void)unused;

@@ -30,7 +30,7 @@
 namespace pprof
 {
 
-/* A text that is only looked at during the call it is passed to. */
+/* A text that is only read during the call to which it is passed. */
 struct text {
     const char *data;
 
@@ -52,8 +52,8 @@ static_assert(std::is_standard_layout<label>::value && sizeof(label) == 2 * size
               "a list of labels is a list of keys and values");
 
 /*
- * A set of labels that never changes. Copies share it, and can be handed to other threads. Empty
- * when it was made of nothing, and when it could not be made.
+ * A set of labels that never changes. Copies share it, and can be handed to other threads. The set
+ * is empty if it was made of nothing, or could not be made.
  */
 class labels
 {
@@ -66,7 +66,7 @@ class labels
     {
     }
 
-    /* Those of `parent`, and these; what comes later goes before what has the same key. */
+    /* The labels of `parent`, and these; of two labels with the same key the later one counts. */
     labels(const labels &parent, std::initializer_list<label> list) noexcept
         : set_(pprof_labels_new(parent.set_, keys_and_values(list), list.size()))
     {
@@ -92,19 +92,19 @@ class labels
         pprof_labels_unref(set_);
     }
 
-    /* What the calling thread has at this moment. */
+    /* The calling thread's present labels. */
     static labels current() noexcept
     {
         return labels(pprof_thread_labels());
     }
 
-    /* The value of that key, valid as long as the set is; nullptr if there is none. */
+    /* The value of the label `key`, valid as long as the set; nullptr if there is none. */
     const char *find(const char *key) const noexcept
     {
         return pprof_label(set_, key);
     }
 
-    /* False: there is no set. */
+    /* False: the set is empty. */
     explicit operator bool() const noexcept
     {
         return set_ != nullptr;
@@ -133,13 +133,14 @@ class labels
 class scoped_labels
 {
   public:
-    /* These, added to what the thread has; if they cannot be made, what it has under other keys. */
+    /* Adds these to the thread's labels. If that set cannot be made, the thread keeps its labels of
+     * other keys. */
     explicit scoped_labels(std::initializer_list<label> more) noexcept
         : scoped_labels(added(labels::current(), more))
     {
     }
 
-    /* This set instead of what the thread has: work that comes from another thread, say. */
+    /* Replaces the thread's labels by this set, which may have come with work of another thread. */
     explicit scoped_labels(const labels &set) noexcept : before_(pprof_set_thread_labels(set.get()))
     {
     }

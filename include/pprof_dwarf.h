@@ -20,20 +20,20 @@
 extern "C" {
 #endif
 
-/* Changes with everything below: both sides must be of one version. */
+/* Both sides must have the same version, which changes with everything below. */
 #define PPROF_DWARF_VERSION 1
 
-/* What is loaded. */
+/* A loaded file. */
 typedef struct pprof_dwarf_module {
     const char *path; /* the file, absolute; separate debug files are looked for by it, too */
-    const char *
-        opened_path; /* where the file is now, if that is elsewhere ("/proc/self/exe"); NULL: at `path` */
+    /* The file's present place, if that is another one ("/proc/self/exe"); NULL: `path`. */
+    const char *opened_path;
     const uint8_t *build_id;
     size_t build_id_size; /* 0: it has none. A file whose build id is another one is not used. */
     uint64_t bias;        /* run-time address minus the address in the file */
 } pprof_dwarf_module;
 
-/* A function, and where in the source. */
+/* A function, and a place in its source. */
 typedef struct pprof_dwarf_function {
     const char *name; /* its linkage name, or its name if it has none; NULL = unknown */
     const char *file;
@@ -41,17 +41,19 @@ typedef struct pprof_dwarf_function {
     uint32_t start_line; /* where it is declared in that file; 0: in another one, or unknown */
 } pprof_dwarf_function;
 
-/* What is known of an address. Everything is the plugin's, and valid during the call. */
+/* What debug information says about an address. All memory is the plugin's, and valid during the
+ * call. */
 typedef struct pprof_dwarf_place {
     size_t index;                          /* of the address, in the caller's array */
     const pprof_dwarf_function *functions; /* innermost first; all but the last were inlined */
     size_t count;                          /* at least 1 */
-    uint64_t
-        entry; /* run-time address where the last one begins, or its part that is there; 0 = unknown */
-    int may_lack_inlined; /* functions that were inlined are told in a file that was not read (.dwo) */
+    /* Run-time address where the last function begins, or the part of it that has the address;
+     * 0 = unknown. */
+    uint64_t entry;
+    int may_lack_inlined; /* a file that was not read (.dwo) describes inlined functions */
 } pprof_dwarf_place;
 
-/* What the caller does for the plugin. */
+/* Functions of the caller for the plugin. */
 typedef struct pprof_dwarf_host {
     void *context;
     int (*open)(void *context, const char *path); /* to read: a descriptor or -errno */
