@@ -4,7 +4,7 @@
  * of the kinds, and those that the program has made.
  *
  * Zone: NORMAL.
- * Tested by: unit.custom_profiles, e2e.profiles
+ * Tested by: e2e.profiles, e2e.api
  */
 #include "pprof.h"
 

@@ -9,7 +9,7 @@
  *
  * Zone: HOOK. The program may call sigaltstack from its signal handlers.
  * Locks: those of the samplers, which wait with patience.
- * Tested by: e2e.alternate_stacks, e2e.coroutines
+ * Tested by: e2e.alternate_stacks, e2e.signal_calls
  */
 #include "host/alternate_stack.h"
 

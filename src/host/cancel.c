@@ -12,7 +12,7 @@
  *
  * Zone: HOOK.
  * Locks: the one of sampling_handler.c, before and after the real call.
- * Tested by: e2e.thread_signals, e2e.cancelled_anywhere
+ * Tested by: e2e.cancelled_anywhere, e2e.alternate_stacks
  */
 #include "host/cancel.h"
 

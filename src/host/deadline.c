@@ -8,7 +8,7 @@
  *
  * Zone: NORMAL.
  * Owns: the thread.
- * Tested by: e2e.cpprof_record_duration, e2e.first_thread_ends
+ * Tested by: e2e.cpprof_record_duration
  */
 #include "host/deadline.h"
 

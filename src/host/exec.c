@@ -14,7 +14,7 @@
  * Zone: HOOK. The program also calls these between fork or vfork and exec: in a child of vfork the
  * hook makes one system call, getpid. A child of fork is an owner: before_exec decides what to do.
  * Locks: those of the samplers, which wait with patience.
- * Tested by: e2e.cpprof_record_exec, e2e.children, e2e.perf
+ * Tested by: e2e.cpprof_record_exec, e2e.perf
  */
 #include "host/exec.h"
 

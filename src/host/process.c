@@ -16,7 +16,7 @@
  * Zone: HOOK. The program may call _exit from its signal handlers.
  * Owns: the owner's process id and the events; the signal mask from before the fork (8 bytes of
  * TLS).
- * Tested by: unit.hidden, e2e.exit, e2e.children, e2e.fatal_signals, e2e.seccomp
+ * Tested by: e2e.exit, e2e.children, e2e.fatal_signals, e2e.seccomp
  */
 #include "host/process.h"
 

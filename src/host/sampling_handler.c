@@ -7,7 +7,7 @@
  * Zone: SIGNAL. No malloc, no locks waited for, < 1 KiB of stack; errno is preserved.
  * Locks: one for installing the handler.
  * Owns: the action of the sampling signal.
- * Tested by: unit.thread_answers, e2e.thread_signals, e2e.cancelled_anywhere, e2e.hostile
+ * Tested by: unit.thread_answers, e2e.cancelled_anywhere, e2e.alternate_stacks
  */
 #include "host/sampling_handler.h"
 

@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  * Owns: the thread; the action of that signal.
- * Tested by: e2e.sigprof
+ * Tested by: e2e.options
  */
 #include "host/toggle.h"
 

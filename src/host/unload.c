@@ -6,7 +6,7 @@
  * Zone: HOOK.
  * Locks: none here; the real dlclose takes the loader's.
  * Owns: the pair of functions around dlclose.
- * Tested by: stress.unload, e2e.late_names
+ * Tested by: stress.unload, e2e.hooks
  */
 #include "host/unload.h"
 
