@@ -108,9 +108,9 @@ static void read_stack(void)
 
 static void all_are_given_back(void)
 {
-    MODEL_CHECK(taken[0] == 0);
+    MODEL_CHECK(pool.taken[0] == 0);
     for (size_t i = 0; i < USED; i++) {
-        MODEL_CHECK(waiters[i].serial % 2 == 0);
+        MODEL_CHECK(pool.waiters[i].serial % 2 == 0);
     }
     MODEL_CHECK(pp_contention_listed[pp_contention_hash(FIRST)] == 0);
     MODEL_CHECK(pp_contention_listed[pp_contention_hash(SECOND)] == 0);
@@ -122,7 +122,7 @@ static const model_scenario copies = {
 static const model_scenario handed_on = {
     "handed on", NULL, {wait_once, wait_for_other, read_copies}, all_are_given_back};
 static const model_scenario stacks = {"stacks", NULL, {wait_once, read_stack}, all_are_given_back};
-static const model_scenario pool = {
+static const model_scenario reused = {
     "pool", NULL, {wait_once, wait_in_a_wait, read_copies}, all_are_given_back};
 
 static void a_copy_is_of_one_wait(void **state)
@@ -130,7 +130,7 @@ static void a_copy_is_of_one_wait(void **state)
     (void)state;
     assert_holds(&copies);
     assert_holds(&handed_on);
-    assert_holds_within(&pool, 1, 0);
+    assert_holds_within(&reused, 1, 0);
 }
 
 static void a_stack_is_that_of_the_wait(void **state)

@@ -56,12 +56,16 @@ typedef struct list {
 
 static const uintptr_t is_lost = 1;
 
-static list lists[LISTS];
-static pp_contended records[PP_CONTENDED_MAX];
-static uint64_t records_taken[RECORD_WORDS];
-static pp_charge charges[CHARGES];
-static uint64_t charges_taken[CHARGE_WORDS];
-static uint64_t uncharged;
+static struct {
+    struct {
+        list lists[LISTS];
+        uint64_t records_taken[RECORD_WORDS];
+        uint64_t charges_taken[CHARGE_WORDS];
+    } now; /* emptied in the child of fork */
+    pp_contended records[PP_CONTENDED_MAX];
+    pp_charge charges[CHARGES];
+    uint64_t uncharged;
+} all;
 
 /* The stack pointer of the thread's innermost function that uses a list, or that a jump left while
  * it did. */
@@ -71,11 +75,11 @@ static PP_TLS uintptr_t inside;
 
 static pp_charge *take_charge(uint64_t scale)
 {
-    int index = pp_slot_take(charges_taken, CHARGE_WORDS);
+    int index = pp_slot_take(all.now.charges_taken, CHARGE_WORDS);
     if (index < 0) {
         return NULL;
     }
-    pp_charge *charge = &charges[index];
+    pp_charge *charge = &all.charges[index];
     *charge = (pp_charge){.refs = 2, .scale = scale}; /* the holder's, and the record's */
     return charge;
 }
@@ -115,7 +119,7 @@ static void drop_charge(pp_charge *charge)
                      __atomic_load_n(&charge->extra_ns, __ATOMIC_RELAXED));
     }
     pp_label_cell_give(charge->cell);
-    pp_slot_give(charges_taken, (size_t)(charge - charges));
+    pp_slot_give(all.now.charges_taken, (size_t)(charge - all.charges));
 }
 
 void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry, pp_label_cell *cell)
@@ -133,7 +137,7 @@ void pp_charge_settle(pp_charge *charge, pp_stack_entry *entry, pp_label_cell *c
 
 static list *list_of(uintptr_t object)
 {
-    return &lists[pp_contention_hash(object) % LISTS];
+    return &all.now.lists[pp_contention_hash(object) % LISTS];
 }
 
 static bool change_owner(list *l, uintptr_t *owner, uintptr_t to)
@@ -170,7 +174,7 @@ PP_COLD_PATH static void empty(list *l)
         set_next(&l->first, gone->next);
         gone->object = 0;
         drop_charge(gone->charge);
-        pp_slot_give(records_taken, (size_t)(gone - records));
+        pp_slot_give(all.now.records_taken, (size_t)(gone - all.records));
     }
 }
 
@@ -274,11 +278,11 @@ static pp_contended *find(const list *l, uintptr_t object)
 
 static pp_contended *add_record(list *l, uintptr_t object)
 {
-    int index = pp_slot_take(records_taken, RECORD_WORDS);
+    int index = pp_slot_take(all.now.records_taken, RECORD_WORDS);
     if (index < 0) {
         return NULL;
     }
-    pp_contended *record = &records[index];
+    pp_contended *record = &all.records[index];
     *record = (pp_contended){.next = l->first, .object = object, .serial = ++l->serials};
     set_next(&l->first, record);
     return record;
@@ -297,12 +301,12 @@ static void remove_record(list *l, pp_contended *record)
     }
     set_next(at, record->next);
     record->object = 0;
-    pp_slot_give(records_taken, (size_t)(record - records));
+    pp_slot_give(all.now.records_taken, (size_t)(record - all.records));
 }
 
 static void count_uncharged(void)
 {
-    __atomic_add_fetch(&uncharged, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&all.uncharged, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- waiting ---- */
@@ -418,22 +422,21 @@ bool pp_contended_release(uintptr_t object, uint64_t scale, uint64_t *waited_ns,
 
 uint64_t pp_contended_uncharged(void)
 {
-    return __atomic_load_n(&uncharged, __ATOMIC_RELAXED);
+    return __atomic_load_n(&all.uncharged, __ATOMIC_RELAXED);
 }
 
 /* Empties everything. A charge keeps 0 references, so that code that a handler interrupted, and
  * that drops the charge when the handler returns in the child, does not give it back twice. */
 void pp_contended_after_fork_in_child(void)
 {
-    for (size_t i = 0; (i = pp_slot_next(charges_taken, CHARGE_WORDS, i)) < CHARGES; i++) {
-        charges[i].refs = 0;
-        pp_label_cell_give(charges[i].cell);
-        charges[i].cell = NULL;
+    for (size_t i = 0; (i = pp_slot_next(all.now.charges_taken, CHARGE_WORDS, i)) < CHARGES; i++) {
+        all.charges[i].refs = 0;
+        pp_label_cell_give(all.charges[i].cell);
+        all.charges[i].cell = NULL;
     }
-    for (size_t i = 0; (i = pp_slot_next(records_taken, RECORD_WORDS, i)) < PP_CONTENDED_MAX; i++) {
-        records[i].object = 0;
+    for (size_t i = 0;
+         (i = pp_slot_next(all.now.records_taken, RECORD_WORDS, i)) < PP_CONTENDED_MAX; i++) {
+        all.records[i].object = 0;
     }
-    memset(lists, 0, sizeof lists);
-    memset(records_taken, 0, sizeof records_taken);
-    memset(charges_taken, 0, sizeof charges_taken);
+    memset(&all.now, 0, sizeof all.now);
 }

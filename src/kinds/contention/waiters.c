@@ -19,12 +19,16 @@ enum { WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD };
 
 uint16_t pp_contention_listed[PP_CONTENTION_HASHES];
 
-static pp_waiter waiters[PP_CONTENDED_MAX];
-static uint64_t taken[WORDS];
+static struct {
+    pp_waiter waiters[PP_CONTENDED_MAX];
+    uint64_t taken[WORDS];
+} pool;
 
-static PP_TLS pp_waiter *spare;   /* taken from the pool, not waiting */
-static PP_TLS pp_waiter *waiting; /* the innermost wait of this thread */
-static PP_TLS bool keeps_spare;   /* the end of this thread will give the spare waiter back */
+static PP_TLS struct {
+    pp_waiter *spare;   /* taken from the pool, not waiting */
+    pp_waiter *waiting; /* the innermost wait of this thread */
+    bool keeps_spare;   /* the end of this thread will give the spare waiter back */
+} own;
 
 /* Access to fields that a reader copies while the waiter may become that of another wait
  * (base/words.h). */
@@ -35,28 +39,28 @@ static PP_TLS bool keeps_spare;   /* the end of this thread will give the spare 
 
 static void give(const pp_waiter *waiter)
 {
-    pp_slot_give(taken, (size_t)(waiter - waiters));
+    pp_slot_give(pool.taken, (size_t)(waiter - pool.waiters));
 }
 
 /* Exchanges the spare waiter in one instruction, since a signal handler may do so at any time. */
 static pp_waiter *exchange_spare(pp_waiter *waiter)
 {
-    return __atomic_exchange_n(&spare, waiter, __ATOMIC_RELAXED);
+    return __atomic_exchange_n(&own.spare, waiter, __ATOMIC_RELAXED);
 }
 
 static pp_waiter *take(void)
 {
-    pp_waiter *mine = spare != NULL ? exchange_spare(NULL) : NULL;
+    pp_waiter *mine = own.spare != NULL ? exchange_spare(NULL) : NULL;
     if (mine != NULL) {
         return mine;
     }
-    int index = pp_slot_take(taken, WORDS);
-    return index >= 0 ? &waiters[index] : NULL;
+    int index = pp_slot_take(pool.taken, WORDS);
+    return index >= 0 ? &pool.waiters[index] : NULL;
 }
 
 static void give_back(pp_waiter *waiter)
 {
-    pp_waiter *other = keeps_spare ? exchange_spare(waiter) : waiter;
+    pp_waiter *other = own.keeps_spare ? exchange_spare(waiter) : waiter;
     if (other != NULL) {
         give(other);
     }
@@ -67,16 +71,16 @@ static void give_back(pp_waiter *waiter)
 static void forget_innermost(void)
 {
     uint64_t unseen_ns = 0;
-    pp_waiter *gone = waiting;
+    pp_waiter *gone = own.waiting;
     pp_waiter_hide(gone);
     pp_contended_leave(&gone->place, false, &unseen_ns);
-    waiting = gone->outer;
+    own.waiting = gone->outer;
     give_back(gone);
 }
 
 PP_COLD_PATH static void forget_abandoned(uintptr_t sp)
 {
-    while (waiting != NULL && pp_frame_was_left(waiting->caller.sp, sp)) {
+    while (own.waiting != NULL && pp_frame_was_left(own.waiting->caller.sp, sp)) {
         forget_innermost();
     }
 }
@@ -85,19 +89,19 @@ PP_COLD_PATH static void forget_abandoned(uintptr_t sp)
  * whichever thread hid it. */
 PP_RAW_MEMORY pp_waiter *pp_waiter_new(uintptr_t object, const pp_caller *caller)
 {
-    if (waiting != NULL) {
+    if (own.waiting != NULL) {
         forget_abandoned(caller->sp);
     }
     pp_waiter *waiter = take();
     if (waiter != NULL) {
         __atomic_thread_fence(__ATOMIC_RELEASE);
-        waiter->outer = waiting;
+        waiter->outer = own.waiting;
         waiter->place.at = NULL;
         waiter->entry = NULL;
         SET(waiter->object, object);
         SET(waiter->labels, pp_labels_current());
         pp_words_store(&waiter->caller, caller, sizeof *caller);
-        waiting = waiter;
+        own.waiting = waiter;
     }
     return waiter;
 }
@@ -124,12 +128,12 @@ PP_RAW_MEMORY void pp_waiter_hide(pp_waiter *waiter)
 
 pp_waiter *pp_waiters_innermost(void)
 {
-    return waiting;
+    return own.waiting;
 }
 
 void pp_waiter_free(pp_waiter *waiter)
 {
-    waiting = waiter->outer;
+    own.waiting = waiter->outer;
     give_back(waiter);
 }
 
@@ -158,10 +162,10 @@ PP_RAW_MEMORY bool pp_waiter_still_waits(const pp_waiter *waiter, const pp_waite
 
 void pp_waiters_each(pp_waiter_visit *visit, void *context)
 {
-    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
+    for (size_t i = 0; (i = pp_slot_next(pool.taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
         pp_waiter copy = {.serial = 0};
-        if (copy_if_shown(&waiters[i], &copy)) {
-            visit(&copy, &waiters[i], context);
+        if (copy_if_shown(&pool.waiters[i], &copy)) {
+            visit(&copy, &pool.waiters[i], context);
         }
     }
 }
@@ -169,7 +173,7 @@ void pp_waiters_each(pp_waiter_visit *visit, void *context)
 size_t pp_waiters_count(void)
 {
     size_t count = 0;
-    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
+    for (size_t i = 0; (i = pp_slot_next(pool.taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
         count++;
     }
     return count;
@@ -179,14 +183,14 @@ size_t pp_waiters_count(void)
 
 void pp_waiters_thread_begin(void)
 {
-    keeps_spare = true;
+    own.keeps_spare = true;
 }
 
 /* After this, destructors of the program may still wait: they take a waiter and give it back. */
 void pp_waiters_thread_end(void)
 {
-    keeps_spare = false;
-    while (waiting != NULL) {
+    own.keeps_spare = false;
+    while (own.waiting != NULL) {
         forget_innermost();
     }
     pp_waiter *mine = exchange_spare(NULL);
@@ -201,10 +205,10 @@ void pp_waiters_thread_end(void)
  * two is recorded wrongly, and the pool stays intact. */
 void pp_waiters_after_fork_in_child(void)
 {
-    for (size_t i = 0; (i = pp_slot_next(taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
-        waiters[i].serial += 2 - waiters[i].serial % 2;
+    for (size_t i = 0; (i = pp_slot_next(pool.taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
+        pool.waiters[i].serial += 2 - pool.waiters[i].serial % 2;
     }
-    memset(taken, 0, sizeof taken);
+    memset(pool.taken, 0, sizeof pool.taken);
     memset(pp_contention_listed, 0, sizeof pp_contention_listed);
-    spare = waiting = NULL;
+    own.spare = own.waiting = NULL;
 }
