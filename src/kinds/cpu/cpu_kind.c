@@ -32,8 +32,11 @@
 
 pp_cpu_wish pp_cpu_asked = {.request = {.to_file = true}};
 
-static bool started;
-static bool stopped_for_exec; /* to be started again if the exec fails */
+static struct {
+    bool started;
+    bool stopped_for_exec; /* to be started again if the exec fails */
+    const char *flagged_file;
+} state;
 
 /* ---- words, variables and flags ---- */
 
@@ -116,16 +119,14 @@ static const pp_word variables[] = {{"CPUPROFILE", take_path, NULL},
                                     {"CPUPROFILESIGNAL", take_signal, NULL},
                                     {.name = NULL}};
 
-static const char *flagged_file;
-
-static const pp_flag flags[] = {{"cpuprofile", .file = &flagged_file}, {.name = NULL}};
+static const pp_flag flags[] = {{"cpuprofile", .file = &state.flagged_file}, {.name = NULL}};
 
 /* Refuses the flag if a profile runs: that profile keeps its file. */
 static int take_flags(void)
 {
     int error = 0;
-    const char *path = flagged_file;
-    flagged_file = NULL;
+    const char *path = state.flagged_file;
+    state.flagged_file = NULL;
     if (path != NULL && *path != '\0' && pp_cpu_control_is_running()) {
         pp_flag_fail(&error, -EBUSY, "the CPU profile could not be started for ", path);
     } else {
@@ -168,7 +169,7 @@ static int begin(void)
     if (error != 0) {
         pp_log_error("the CPU profile", " could not be started", error, advice_on(error));
     } else {
-        started = true;
+        state.started = true;
         pp_hook_fatal_signals();
     }
     return error;
@@ -176,9 +177,9 @@ static int begin(void)
 
 static void toggle(void)
 {
-    if (started) {
+    if (state.started) {
         pp_cpu_control_stop(true, false);
-        started = false;
+        state.started = false;
     } else {
         begin();
     }
@@ -207,22 +208,22 @@ static int start(uint64_t duration_ns)
 
 static bool is_on(void)
 {
-    return started;
+    return state.started;
 }
 
 static void end(const void *interrupted)
 {
-    if (started) {
+    if (state.started) {
         pp_cpu_control_stop(true, interrupted != NULL);
-        started = false;
+        state.started = false;
     }
 }
 
 /* Stops the profile that was asked for; true if a file was written. */
 static bool stop(void)
 {
-    bool written = started && pp_cpu_control_stop(true, false) == 0;
-    started = started && !written;
+    bool written = state.started && pp_cpu_control_stop(true, false) == 0;
+    state.started = state.started && !written;
     return written;
 }
 
@@ -235,26 +236,26 @@ static bool confine(void)
 
 static void write_so_far(void)
 {
-    stopped_for_exec |= stop();
+    state.stopped_for_exec |= stop();
 }
 
 static void after_failed_exec(uint64_t duration_ns)
 {
-    if (stopped_for_exec) {
+    if (state.stopped_for_exec) {
         pp_cpu_request request = pp_cpu_asked.request;
         request.duration_ns = duration_ns;
-        stopped_for_exec = false;
-        started = pp_cpu_control_start(&request) == 0;
+        state.stopped_for_exec = false;
+        state.started = pp_cpu_control_start(&request) == 0;
     }
 }
 
 static void after_fork_in_child(bool goes_on)
 {
     pp_cpu_control_after_fork();
-    if (started && goes_on) {
+    if (state.started && goes_on) {
         begin();
     } else {
-        started = false;
+        state.started = false;
     }
 }
 

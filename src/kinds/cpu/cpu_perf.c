@@ -59,25 +59,26 @@ enum {
     REFUSED = -2 /* in slot->event: the refusal is counted already */
 };
 
-static uint32_t first_descriptor, event_cap, events;
-static rlim_t pending_cap; /* so many events may have a batch in the signal queue */
-static bool used;
-
-/* An entry stays when its descriptor is closed, since a late signal of the event may follow. */
-static pp_cpu_slot *by_descriptor[MAX_DESCRIPTOR];
+static struct {
+    uint32_t first_descriptor, event_cap, events;
+    bool used;          /* see pp_cpu_perf_was_used() */
+    rlim_t pending_cap; /* so many events may have a batch in the signal queue */
+    /* An entry stays when its descriptor is closed, since a late signal of the event may follow. */
+    pp_cpu_slot *by_descriptor[MAX_DESCRIPTOR];
+} all;
 
 void pp_cpu_perf_reserve(int refused)
 {
     struct rlimit files = {0};
     getrlimit(RLIMIT_NOFILE, &files);
     uint64_t limit = files.rlim_cur < MAX_DESCRIPTOR ? files.rlim_cur : MAX_DESCRIPTOR;
-    event_cap = (uint32_t)(limit / 4);
+    all.event_cap = (uint32_t)(limit / 4);
     struct rlimit pending = {0};
     getrlimit(RLIMIT_SIGPENDING, &pending);
-    pending_cap = pending.rlim_cur / 4 / BATCH;
-    first_descriptor = (uint32_t)(limit - event_cap);
-    if (first_descriptor > FIRST_DESCRIPTOR) {
-        first_descriptor = FIRST_DESCRIPTOR;
+    all.pending_cap = pending.rlim_cur / 4 / BATCH;
+    all.first_descriptor = (uint32_t)(limit - all.event_cap);
+    if (all.first_descriptor > FIRST_DESCRIPTOR) {
+        all.first_descriptor = FIRST_DESCRIPTOR;
     }
     pp_cpu->events_off = refused != 0;
     pp_cpu->event_error = refused;
@@ -128,7 +129,7 @@ static int move_up(int low, uint64_t *id)
 {
     uint64_t low_id = 0;
     bool known = read_id(low, &low_id);
-    long high = pp_system_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, first_descriptor);
+    long high = pp_system_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, all.first_descriptor);
     if (known && (high < 0 || (read_id((int)high, id) && *id == low_id))) {
         pp_system_call(SYS_close, low);
     } else if (high >= 0) {
@@ -171,10 +172,10 @@ static int open_event(pp_cpu_slot *slot)
     event.disabled = 1;
     event.exclude_kernel = 1;
     event.exclude_hv = 1;
-    if (events >= event_cap) {
+    if (all.events >= all.event_cap) {
         return -EMFILE;
     }
-    if (events >= pending_cap) {
+    if (all.events >= all.pending_cap) {
         return -EAGAIN;
     }
     long low = pp_system_call(SYS_perf_event_open, &event, slot->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -187,9 +188,9 @@ static int open_event(pp_cpu_slot *slot)
         return fd;
     }
     slot->event_id = id;
-    __atomic_store_n(&used, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&all.used, true, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->event, fd, __ATOMIC_RELAXED);
-    __atomic_store_n(&by_descriptor[fd], slot, __ATOMIC_RELEASE);
+    __atomic_store_n(&all.by_descriptor[fd], slot, __ATOMIC_RELEASE);
     long error = direct_signals(slot, fd);
     if (error == 0 && slot->held_until_ns == 0) {
         error = pp_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_REFRESH, 1);
@@ -199,7 +200,7 @@ static int open_event(pp_cpu_slot *slot)
         slot->event = -1;
         return (int)error;
     }
-    events++;
+    all.events++;
     return 0;
 }
 
@@ -289,7 +290,7 @@ static void disarm(pp_cpu_slot *slot)
         pp_cpu->events_closed++;
     }
     slot->event = -1;
-    events--;
+    all.events--;
 }
 
 /* The signal of the event or of the timer that comes first takes the whole weight that is due.
@@ -337,7 +338,7 @@ bool pp_cpu_perf_has(int fd)
 {
     const pp_cpu_slot *slot = NULL;
     if (fd >= 0 && fd < MAX_DESCRIPTOR) {
-        slot = __atomic_load_n(&by_descriptor[fd], __ATOMIC_ACQUIRE);
+        slot = __atomic_load_n(&all.by_descriptor[fd], __ATOMIC_ACQUIRE);
     }
     return slot != NULL && __atomic_load_n(&slot->event, __ATOMIC_RELAXED) == fd;
 }
@@ -347,7 +348,7 @@ bool pp_cpu_perf_owns(const siginfo_t *info, pp_cpu_slot **slot)
     if (!is_of_a_descriptor(info) || info->si_fd < 0 || info->si_fd >= MAX_DESCRIPTOR) {
         return false;
     }
-    *slot = __atomic_load_n(&by_descriptor[info->si_fd], __ATOMIC_ACQUIRE);
+    *slot = __atomic_load_n(&all.by_descriptor[info->si_fd], __ATOMIC_ACQUIRE);
     return *slot != NULL;
 }
 
@@ -360,12 +361,12 @@ bool pp_cpu_perf_may_have_sent(const siginfo_t *info)
 
 bool pp_cpu_perf_was_used(void)
 {
-    return __atomic_load_n(&used, __ATOMIC_RELAXED);
+    return __atomic_load_n(&all.used, __ATOMIC_RELAXED);
 }
 
 void pp_cpu_perf_confine(void)
 {
-    __atomic_store_n(&used, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&all.used, false, __ATOMIC_RELAXED);
 }
 
 /* Removes the pending signals of this thread. A timer's signal goes, too: the next sample has its
@@ -407,8 +408,8 @@ void pp_cpu_perf_after_fork_in_child(pp_cpu_slot *slot)
         if (is_ours(slot)) {
             pp_system_call(SYS_close, slot->event);
         }
-        by_descriptor[slot->event] = NULL;
+        all.by_descriptor[slot->event] = NULL;
     }
-    events = 0;
-    used = false;
+    all.events = 0;
+    all.used = false;
 }

@@ -24,8 +24,10 @@ typedef struct callers {
     uint32_t depth;
 } callers;
 
-static callers known[KINDS];
-static uint8_t known_count;
+static struct {
+    callers list[KINDS];
+    uint8_t count;
+} known;
 
 /* The walk has room for a whole stack. Its frames are the root only if it reaches the stack's end.
  */
@@ -69,24 +71,24 @@ uint8_t pp_thread_callers_keep(const pp_root_frames *root)
 {
     callers wanted = {.depth = root->depth > 1 ? root->depth - 1 : 0};
     memcpy(wanted.pcs, &root->pcs[1], wanted.depth * sizeof *wanted.pcs);
-    for (uint8_t i = 0; i < known_count; i++) {
-        if (known[i].depth == wanted.depth &&
-            memcmp(known[i].pcs, wanted.pcs, sizeof wanted.pcs) == 0) {
+    for (uint8_t i = 0; i < known.count; i++) {
+        if (known.list[i].depth == wanted.depth &&
+            memcmp(known.list[i].pcs, wanted.pcs, sizeof wanted.pcs) == 0) {
             return (uint8_t)(i + 1);
         }
     }
-    if (wanted.depth == 0 || known_count == KINDS) {
+    if (wanted.depth == 0 || known.count == KINDS) {
         return 0;
     }
-    known[known_count++] = wanted;
-    return known_count;
+    known.list[known.count++] = wanted;
+    return known.count;
 }
 
 pp_root_frames pp_thread_root_read(uintptr_t first, uint8_t number)
 {
     pp_root_frames root = {.pcs = {first}, .depth = first != 0};
     if (first != 0 && number != 0) {
-        const callers *c = &known[number - 1];
+        const callers *c = &known.list[number - 1];
         memcpy(&root.pcs[1], c->pcs, c->depth * sizeof *c->pcs);
         root.depth += c->depth;
     }
