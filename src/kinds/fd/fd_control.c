@@ -14,14 +14,15 @@
 #include "kinds/fd/fd_rows.h"
 #include "kinds/fd/fd_opened.h"
 
-static bool on;
-
 static int write_file(pprof_writer writer)
 {
     return pp_fd_control_write(writer, 0);
 }
 
-static pp_end_file file = {"fd", write_file, false};
+static struct {
+    bool on; /* openings are recorded */
+    pp_end_file file;
+} state = {.file = {"fd", write_file, false}};
 
 static void was_open(int fd, void *unused)
 {
@@ -33,17 +34,17 @@ static void was_open(int fd, void *unused)
  * with its stack, and the listing finds it known. */
 void pp_fd_control_start(void)
 {
-    file.wanted = true;
-    if (!on) {
+    state.file.wanted = true;
+    if (!state.on) {
         pp_fd_hooks_record(true);
         pp_fd_each(was_open, NULL);
-        on = true;
+        state.on = true;
     }
 }
 
 bool pp_fd_control_is_on(void)
 {
-    return on;
+    return state.on;
 }
 
 size_t pp_fd_control_count(void)
@@ -66,25 +67,25 @@ int pp_fd_control_write(pprof_writer writer, int debug)
 
 void pp_fd_control_end(bool fatal)
 {
-    pp_end_files_write(&file, 1, fatal);
+    pp_end_files_write(&state.file, 1, fatal);
 }
 
 void pp_fd_control_write_so_far(void)
 {
-    pp_end_files_write_so_far(&file, 1);
+    pp_end_files_write_so_far(&state.file, 1);
 }
 
 bool pp_fd_control_confine(void)
 {
-    bool wanted = file.wanted;
+    bool wanted = state.file.wanted;
     pp_fd_control_end(false);
     pp_fd_hooks_record(false);
-    on = false;
+    state.on = false;
     return wanted;
 }
 
 void pp_fd_control_after_fork(bool keep_file)
 {
     pp_end_files_after_fork();
-    file.wanted = file.wanted && keep_file;
+    state.file.wanted = state.file.wanted && keep_file;
 }

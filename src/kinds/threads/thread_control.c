@@ -25,8 +25,13 @@
 #include <errno.h>
 #include <unistd.h>
 
-static bool confined;           /* nothing may be tried that has not worked before */
-static const void *interrupted; /* in a fatal signal's handler: the ucontext_t; else NULL */
+static int write_file(pprof_writer writer);
+
+static struct {
+    bool confined;           /* nothing may be tried that has not worked before */
+    const void *interrupted; /* in a fatal signal's handler: the ucontext_t; else NULL */
+    pp_end_file file;
+} state = {.file = {"thread", write_file, false}};
 
 PP_PSEUDO_FRAME(pprof_first_thread)
 
@@ -37,10 +42,10 @@ PP_PSEUDO_FRAME(pprof_unseen_creation)
 /* Whether other threads may be looked at. */
 static bool may_look(void)
 {
-    if (interrupted != NULL) {
+    if (state.interrupted != NULL) {
         return true;
     }
-    pp_sandbox sandbox = confined ? PP_SANDBOX_REFUSES : pp_sandbox_probe();
+    pp_sandbox sandbox = state.confined ? PP_SANDBOX_REFUSES : pp_sandbox_probe();
     if (sandbox != PP_SANDBOX_NONE) {
         pp_safe_read_forbid_copy();
     }
@@ -49,8 +54,8 @@ static bool may_look(void)
 
 static uint32_t own_stack(uintptr_t *pcs, size_t capacity)
 {
-    return interrupted != NULL ? pp_own_stack_at(interrupted, pcs, capacity)
-                               : pp_own_stack(pcs, capacity);
+    return state.interrupted != NULL ? pp_own_stack_at(state.interrupted, pcs, capacity)
+                                     : pp_own_stack(pcs, capacity);
 }
 
 int pp_thread_control_snapshot(bool with_stacks, bool with_names, pp_arena *arena,
@@ -171,36 +176,34 @@ static int write_file(pprof_writer writer)
     return pp_thread_control_write("thread", writer, 0);
 }
 
-static pp_end_file file = {"thread", write_file, false};
-
 void pp_thread_control_start(void)
 {
     may_look(); /* probes now, since a later sandbox may forbid the probe */
-    file.wanted = true;
+    state.file.wanted = true;
 }
 
 bool pp_thread_control_wants_file(void)
 {
-    return file.wanted;
+    return state.file.wanted;
 }
 
 void pp_thread_control_end(const void *context)
 {
-    interrupted = context;
-    pp_end_files_write(&file, 1, context != NULL);
-    interrupted = NULL;
+    state.interrupted = context;
+    pp_end_files_write(&state.file, 1, context != NULL);
+    state.interrupted = NULL;
 }
 
 void pp_thread_control_write_so_far(void)
 {
-    pp_end_files_write_so_far(&file, 1);
+    pp_end_files_write_so_far(&state.file, 1);
 }
 
 bool pp_thread_control_confine(void)
 {
-    bool wanted = file.wanted;
+    bool wanted = state.file.wanted;
     pp_thread_control_end(NULL);
-    confined = true;
+    state.confined = true;
     return wanted;
 }
 
@@ -209,5 +212,5 @@ void pp_thread_control_after_fork(bool keep_file)
     pp_thread_creation_after_fork_in_child();
     pp_answers_after_fork_in_child();
     pp_end_files_after_fork();
-    file.wanted = file.wanted && keep_file;
+    state.file.wanted = state.file.wanted && keep_file;
 }
