@@ -86,7 +86,7 @@ int pp_cpu_threads_reserve(void)
         count /= 2;
     }
     for (; count >= MIN_SLOTS && memory == NULL; count /= 2) {
-        memory = pp_memory_map(count * sizeof(pp_cpu_slot));
+        memory = pp_memory_map(count * sizeof *pool.slots);
         if (memory != NULL) {
             break;
         }

@@ -40,24 +40,26 @@ typedef struct output {
 
 static void write_bytes(output *out, const void *data, size_t size)
 {
-    if (out->error == 0 && size > 0)
+    if (out->error == 0 && size > 0) {
         out->error = out->writer.write(out->writer.ctx, data, size);
+    }
 }
 
 static void flush_words(output *out)
 {
-    write_bytes(out, out->window, out->used * sizeof(*out->window));
+    write_bytes(out, out->window, out->used * sizeof *out->window);
     out->used = 0;
 }
 
 static void put_word(output *out, uintptr_t word)
 {
-    if (out->used == WINDOW_WORDS)
+    if (out->used == WINDOW_WORDS) {
         flush_words(out);
+    }
     out->window[out->used++] = word;
 }
 
-/* ---- The second frame ---------------------------------------------------------------------- */
+/* ---- the second frame ---- */
 
 /* Returns the second frame that nearly all samples share; 0 = there is none. Boyer and Moore's
  * majority vote finds the frame that more than half of them share, if there is one. It is counted
@@ -68,18 +70,21 @@ static uintptr_t shared_second_frame(const pp_profile *profile)
     size_t votes = 0;
     for (size_t i = 0; i < profile->sample_count; i++) {
         const pp_profile_sample *sample = &profile->samples[i];
-        if (sample->depth < 2 || sample->value[0] == 0)
+        if (sample->depth < 2 || sample->value[0] == 0) {
             continue;
-        if (votes == 0)
+        }
+        if (votes == 0) {
             winner = sample->pc[1];
+        }
         votes = sample->pc[1] == winner ? votes + 1 : votes - 1;
     }
     size_t count = 0;
     size_t written = 0; /* samples that the reader will see */
     for (size_t i = 0; i < profile->sample_count; i++) {
         const pp_profile_sample *sample = &profile->samples[i];
-        if (sample->value[0] == 0)
+        if (sample->value[0] == 0) {
             continue;
+        }
         written++;
         count += sample->depth >= 2 && sample->pc[1] == winner;
     }
@@ -88,50 +93,58 @@ static uintptr_t shared_second_frame(const pp_profile *profile)
 
 static void put_record(output *out, const pp_profile_sample *sample, uintptr_t shared)
 {
-    if (sample->value[0] == 0) /* no time, no sample; 0 1 0 would even end the list */
+    if (sample->value[0] == 0) { /* no time, no sample; 0 1 0 would even end the list */
         return;
+    }
     uintptr_t leaf = sample->depth == 0 ? PLACEHOLDER : sample->pc[0] - (sample->pc[0] != 0);
     size_t copies = 0; /* of the second frame, in addition to the real one */
-    if (sample->depth >= 2 && sample->pc[1] == shared)
+    if (sample->depth >= 2 && sample->pc[1] == shared) {
         copies += REMOVED_FRAMES;
-    if (sample->depth >= 2 && sample->pc[1] == leaf)
+    }
+    if (sample->depth >= 2 && sample->pc[1] == leaf) {
         copies++;
+    }
 
     put_word(out, (uintptr_t)sample->value[0]);
     put_word(out, sample->depth == 0 ? 1 : sample->depth + copies);
     put_word(out, leaf);
-    for (size_t i = 0; i < copies; i++)
+    for (size_t i = 0; i < copies; i++) {
         put_word(out, sample->pc[1]);
-    for (uint32_t i = 1; i < sample->depth; i++)
+    }
+    for (uint32_t i = 1; i < sample->depth; i++) {
         put_word(out, sample->pc[i]);
+    }
 }
 
-/* ---- The file ------------------------------------------------------------------------------ */
+/* ---- the file ---- */
 
 int pp_legacy_cpu_encode(const pp_profile *profile, pp_arena *arena, pprof_writer writer)
 {
     output out = {.writer = writer};
     const char *maps = NULL;
     size_t maps_length = 0;
-    out.window = pp_arena_array(arena, WINDOW_WORDS, sizeof(*out.window));
-    if (out.window == NULL || pp_maps_text_if_any(arena, &maps, &maps_length) != 0)
+    out.window = pp_arena_array(arena, WINDOW_WORDS, sizeof *out.window);
+    if (out.window == NULL || pp_maps_text_if_any(arena, &maps, &maps_length) != 0) {
         return -ENOMEM;
+    }
 
     uint64_t period_us = profile->period <= 0 ? 0 : ((uint64_t)profile->period + 500) / 1000;
     const uintptr_t header[] = {0, 3, 0, period_us == 0 ? 1 : period_us, 0};
-    for (size_t i = 0; i < sizeof(header) / sizeof(header[0]); i++)
+    for (size_t i = 0; i < sizeof header / sizeof *header; i++) {
         put_word(&out, header[i]);
+    }
 
     uintptr_t shared = shared_second_frame(profile);
-    for (size_t i = 0; i < profile->sample_count && out.error == 0; i++)
+    for (size_t i = 0; i < profile->sample_count && out.error == 0; i++) {
         put_record(&out, &profile->samples[i], shared);
+    }
 
     put_word(&out, 0);
     put_word(&out, 1);
     put_word(&out, 0);
     flush_words(&out);
     if (maps_length > 0) {
-        write_bytes(&out, maps_header, sizeof(maps_header) - 1);
+        write_bytes(&out, maps_header, sizeof maps_header - 1);
         write_bytes(&out, maps, maps_length);
     }
     return out.error;
