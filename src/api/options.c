@@ -184,9 +184,11 @@ static const option *find_option(const char *name)
     return NULL;
 }
 
-static const pp_word *find_word(const char *name)
+/* Returns the word, and its kind in *kind; NULL: no kind has the word. */
+static const pp_word *find_word(const char *name, const pp_kind **kind)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        *kind = pp_kinds[i];
         const pp_word *w = pp_kinds[i]->words;
         while (w != NULL && w->name != NULL && strcmp(w->name, name) != 0) {
             w++;
@@ -223,11 +225,15 @@ static void complain(pp_options *options, const char *word, const char *usage, i
 static int take(pp_options *options, const char *name, const char *value, const char **usage)
 {
     const option *o = find_option(name);
-    const pp_word *w = o == NULL ? find_word(name) : NULL;
+    const pp_kind *kind = NULL;
+    const pp_word *w = o == NULL ? find_word(name, &kind) : NULL;
     if (o == NULL && w == NULL) {
         return -EINVAL;
     }
     *usage = o != NULL ? o->usage : w->usage;
+    if (w != NULL && w->take == NULL) {
+        return pp_word_alone(value, kind->asked);
+    }
     if (value != NULL && *value == '\0') {
         return -EINVAL;
     }
@@ -255,6 +261,9 @@ static void take_word(pp_options *options, char *word)
 static void forget_kinds(bool all)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->asked != NULL) {
+            *pp_kinds[i]->asked = false;
+        }
         if (pp_kinds[i]->forget != NULL) {
             pp_kinds[i]->forget(all);
         }

@@ -52,7 +52,7 @@ static void distinguish_kinds(void)
 {
     unsigned files = 0;
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        files += pp_kinds[i]->files != NULL ? pp_kinds[i]->files() : 0;
+        files += pp_kind_files(pp_kinds[i]);
     }
     if (files > 1) {
         pp_output_distinguish_kinds();
@@ -327,7 +327,7 @@ __attribute__((constructor)) static void at_load(void)
     pp_options_from_gperftools(&state.options);
     distinguish_kinds();
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->load_unasked != NULL && pp_kinds[i]->files() == 0) {
+        if (pp_kinds[i]->load_unasked != NULL && pp_kind_files(pp_kinds[i]) == 0) {
             pp_kinds[i]->load_unasked(text != NULL);
         }
     }

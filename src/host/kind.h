@@ -30,7 +30,7 @@
 typedef struct pp_word {
     const char *name;
     /* `value` is the text after the '=' or ':', NULL if there is neither. 0, or -errno for a bad
-     * value. */
+     * value. NULL instead of a function: the word has no value, and sets *asked of its kind. */
     int (*take)(const char *value);
     const char *usage; /* how to write the word; NULL for a variable */
 } pp_word;
@@ -68,6 +68,9 @@ typedef struct pp_kind {
 
     /* ---- what the user has asked for ---- */
 
+    /* Whether the kind's word without a value was given. The library sets and clears it, and counts
+     * one file for it, unless the kind has `files`. NULL: the kind has no such word. */
+    bool *asked;
     /* Forgets which profiles were asked for. `all`: forgets their parameters too. */
     void (*forget)(bool all);
     /* The number of files that the kind will write. */
@@ -109,5 +112,14 @@ typedef struct pp_kind {
 /* All kinds, in the order in which they end; they start in the opposite order. The list ends with
  * NULL. Defined in kinds.c. */
 extern const pp_kind *const pp_kinds[];
+
+/* The number of files that the kind will write. */
+static inline unsigned pp_kind_files(const pp_kind *kind)
+{
+    if (kind->files != NULL) {
+        return kind->files();
+    }
+    return kind->asked != NULL && *kind->asked;
+}
 
 #endif

@@ -31,22 +31,6 @@ __attribute__((visibility("default"))) void toy_play(void)
     }
 }
 
-static int take_toy(const char *value)
-{
-    return pp_word_alone(value, &asked);
-}
-
-static void forget(bool all)
-{
-    (void)all;
-    asked = false;
-}
-
-static unsigned files(void)
-{
-    return asked;
-}
-
 static size_t count(void)
 {
     return calls;
@@ -94,7 +78,7 @@ static void after_fork_in_child(bool goes_on)
     file.wanted = file.wanted && goes_on;
 }
 
-static const pp_word words[] = {{"toy", take_toy, "toy, without a value"}, {.name = NULL}};
+static const pp_word words[] = {{"toy", NULL, "toy, without a value"}, {.name = NULL}};
 static pprof_profile profiles[] = {{.name = "toy", .count = count, .write = write_toy},
                                    {.name = NULL}};
 
@@ -103,8 +87,7 @@ const pp_kind pp_kind_toy = {
     .name = "toy",
     .words = words,
     .profiles = profiles,
-    .forget = forget,
-    .files = files,
+    .asked = &asked,
     .start = start,
     .is_on = is_on,
     .holds_addresses = is_on,

@@ -54,7 +54,7 @@ static bool is_asked(const char *kind)
     while (strcmp(pp_kinds[i]->name, kind) != 0) {
         i++;
     }
-    return pp_kinds[i]->files() > 0;
+    return pp_kind_files(pp_kinds[i]) > 0;
 }
 
 static void parse(const char *text)

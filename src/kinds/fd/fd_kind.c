@@ -15,22 +15,6 @@
 
 static bool asked;
 
-static int take_fd(const char *value)
-{
-    return pp_word_alone(value, &asked);
-}
-
-static void forget(bool all)
-{
-    (void)all;
-    asked = false;
-}
-
-static unsigned files(void)
-{
-    return asked;
-}
-
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns;
@@ -46,7 +30,7 @@ static void end(const void *interrupted)
     pp_fd_control_end(interrupted != NULL);
 }
 
-static const pp_word words[] = {{"fd", take_fd, "fd, without a value"}, {.name = NULL}};
+static const pp_word words[] = {{"fd", NULL, "fd, without a value"}, {.name = NULL}};
 
 static pprof_profile profiles[] = {{.name = "fd",
                                     .count = pp_fd_control_count,
@@ -59,8 +43,7 @@ const pp_kind pp_kind_fd = {
     .words = words,
     .profiles = profiles,
     .sampler = &pp_fd_sampler,
-    .forget = forget,
-    .files = files,
+    .asked = &asked,
     .start = start,
     .is_on = pp_fd_control_is_on,
     .holds_addresses = pp_fd_control_is_on,

@@ -17,22 +17,6 @@
 
 static bool asked;
 
-static int take_thread(const char *value)
-{
-    return pp_word_alone(value, &asked);
-}
-
-static void forget(bool all)
-{
-    (void)all;
-    asked = false;
-}
-
-static unsigned files(void)
-{
-    return asked;
-}
-
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns;
@@ -55,7 +39,7 @@ static int write_goroutine(pprof_writer writer, int debug)
     return pp_thread_control_write("goroutine", writer, debug);
 }
 
-static const pp_word words[] = {{"thread", take_thread, "thread, without a value"}, {.name = NULL}};
+static const pp_word words[] = {{"thread", NULL, "thread, without a value"}, {.name = NULL}};
 
 /* "goroutine" is for readers that know only Go's name. */
 static pprof_profile profiles[] = {
@@ -73,8 +57,7 @@ const pp_kind pp_kind_thread = {
     .name = "thread",
     .words = words,
     .profiles = profiles,
-    .forget = forget,
-    .files = files,
+    .asked = &asked,
     .start = start,
     .is_on = pp_thread_control_wants_file,
     .end = pp_thread_control_end,
