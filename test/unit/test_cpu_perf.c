@@ -32,16 +32,16 @@ static int arm(void)
     int64_t now = pp_task_cpu_ns(pp_task_self());
     pp_cpu->engine = &pp_cpu_engine_perf;
     pp_cpu->number = 1;
-    pp_cpu->period_ns = 3600 * UINT64_C(1000000000); /* no signal while the test runs */
+    pp_cpu->facts.period_ns = 3600 * UINT64_C(1000000000); /* no signal while the test runs */
     slot = (pp_cpu_slot){.tid = pp_task_self(), .timer = -1, .event = -1, .session = 1};
-    slot.first_ns = (uint64_t)now + pp_cpu->period_ns;
+    slot.first_ns = (uint64_t)now + pp_cpu->facts.period_ns;
     return pp_cpu_engine_perf.arm(&slot);
 }
 
 static int set_up(void **state)
 {
     (void)state;
-    pp_cpu->events_armed = pp_cpu->events_refused = pp_cpu->events_closed = 0;
+    pp_cpu->facts.events_armed = pp_cpu->facts.events_refused = pp_cpu->facts.events_closed = 0;
     int error = pp_cpu_threads_reserve();
     pp_cpu_perf_reserve(0);
     return error;
@@ -82,7 +82,7 @@ static void the_descriptor_is_high_and_closed_on_exec(void **state)
     pp_cpu_engine_perf.disarm(&slot);
     assert_false(is_open(fd));
     assert_int_equal(slot.timer, -1);
-    assert_int_equal(pp_cpu->events_closed, 0);
+    assert_int_equal(pp_cpu->facts.events_closed, 0);
 }
 
 static void signals_are_known_by_their_descriptor(void **state)
@@ -118,7 +118,7 @@ static void a_file_of_the_host_is_left_alone(void **state)
     assert_int_equal(dup2(ends[0], fd), fd);
     pp_cpu_engine_perf.disarm(&slot);
     assert_true(is_open(fd));
-    assert_int_equal(pp_cpu->events_closed, 1);
+    assert_int_equal(pp_cpu->facts.events_closed, 1);
     close(fd);
 
     /* Nor an event of another profiler. */
@@ -129,7 +129,7 @@ static void a_file_of_the_host_is_left_alone(void **state)
     assert_int_equal(dup2(slot.event, fd), fd);
     pp_cpu_engine_perf.disarm(&other);
     assert_true(is_open(fd));
-    assert_int_equal(pp_cpu->events_closed, 2);
+    assert_int_equal(pp_cpu->facts.events_closed, 2);
     pp_cpu_engine_perf.disarm(&slot);
     close(fd);
     close(ends[0]);
@@ -160,8 +160,8 @@ static void refusals_leave_the_timer(void **state)
     assert_int_equal(arm(), 0);
     assert_true(slot.event < 0);
     assert_true(slot.timer >= 0);
-    assert_int_equal(pp_cpu->events_refused, 1);
-    assert_int_equal(pp_cpu->event_error, -EACCES);
+    assert_int_equal(pp_cpu->facts.events_refused, 1);
+    assert_int_equal(pp_cpu->facts.event_error, -EACCES);
     pp_cpu_engine_perf.disarm(&slot);
 
     struct rlimit files;
@@ -173,7 +173,7 @@ static void refusals_leave_the_timer(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
     assert_true(slot.event < 0);
     assert_true(slot.timer >= 0);
-    assert_int_equal(pp_cpu->events_refused, 2);
+    assert_int_equal(pp_cpu->facts.events_refused, 2);
     pp_cpu_engine_perf.disarm(&slot);
 }
 
@@ -204,7 +204,7 @@ static void nothing_is_pending_over_exec(void **state)
     pp_cpu_engine_timers.disarm(&slot);
     pp_cpu_engine_perf.disarm(&slot);
     slot.first_ns = 0; /* due at once */
-    pp_cpu->period_ns = MS;
+    pp_cpu->facts.period_ns = MS;
     assert_int_equal(pp_cpu_engine_perf.arm(&slot), 0);
     pp_cpu_engine_timers.disarm(&slot);
     assert_true(pp_cpu_perf_was_used());

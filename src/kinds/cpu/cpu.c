@@ -44,9 +44,6 @@ static const pp_cpu_engine *const engines[] = {
     [PP_CPU_PERF] = &pp_cpu_engine_perf,
 };
 
-static int64_t start_time_ns;
-static uint64_t start_monotonic_ns;
-
 static uint32_t last_number; /* session numbers are never 0, which a free slot has */
 
 static void free_tables(pp_cpu_session *session)
@@ -76,19 +73,13 @@ static void prepare(pp_cpu_session *session, uint64_t period_ns, uint64_t durati
                     pp_stack_counts *counts)
 {
     last_number += last_number + 1 != 0 ? 1 : 2;
-    start_time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME);
-    start_monotonic_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    session->stops = (pp_stops){0};
-    session->first_without_rule = 0;
-    session->lost_table_full = session->lost_no_scratch = 0;
-    session->lost_no_room = session->lost_not_delivered = session->settled = 0;
-    session->threads_armed = session->threads_unarmed = 0;
-    session->events_armed = session->events_refused = session->events_closed = 0;
+    session->facts =
+        (pp_cpu_facts){.period_ns = period_ns, .time_ns = (int64_t)pp_clock_ns(CLOCK_REALTIME)};
+    session->start_ns = pp_clock_ns(CLOCK_MONOTONIC);
     session->number = last_number;
-    session->period_ns = period_ns;
     session->deadline_ns = 0;
     if (duration_ns != 0 &&
-        __builtin_add_overflow(start_monotonic_ns, duration_ns, &session->deadline_ns)) {
+        __builtin_add_overflow(session->start_ns, duration_ns, &session->deadline_ns)) {
         session->deadline_ns = UINT64_MAX;
     }
     session->counts = counts;
@@ -163,22 +154,9 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
     *result = (pp_cpu_result){
         .counts = pp_cpu->counts,
         .labels = pp_cpu->labels,
-        .period_ns = pp_cpu->period_ns,
-        .time_ns = start_time_ns,
-        .duration_ns = (int64_t)(end_ns - start_monotonic_ns),
-        .stops = pp_cpu->stops,
-        .first_without_rule = pp_cpu->first_without_rule,
-        .lost = pp_cpu->lost_table_full + pp_cpu->lost_no_scratch + pp_cpu->lost_no_room,
-        .lost_no_room = pp_cpu->lost_no_room,
-        .lost_not_delivered = pp_cpu->lost_not_delivered,
-        .settled = pp_cpu->settled,
-        .threads_armed = pp_cpu->threads_armed,
-        .threads_unarmed = pp_cpu->threads_unarmed,
+        .facts = pp_cpu->facts,
+        .duration_ns = (int64_t)(end_ns - pp_cpu->start_ns),
         .perf_wanted = pp_cpu->engine == &pp_cpu_engine_perf,
-        .event_error = pp_cpu->event_error,
-        .events_armed = pp_cpu->events_armed,
-        .events_refused = pp_cpu->events_refused,
-        .events_closed = pp_cpu->events_closed,
         .handler_replaced = !pp_sampling_handler_installed(),
         .handlers_in_flight = !quiet,
     };

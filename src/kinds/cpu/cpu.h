@@ -18,19 +18,9 @@
 typedef struct pp_cpu_result {
     pp_stack_counts *counts;
     pp_label_cells *labels; /* may be NULL */
-    uint64_t period_ns;
-    int64_t time_ns; /* wall clock at the start */
+    pp_cpu_facts facts;
     int64_t duration_ns;
-    pp_stops stops;
-    uintptr_t first_without_rule; /* where the first PP_STOP_NO_RULE was, return-like; 0 = none */
-    uint64_t lost;                /* not in the counts: table full, no scratch, no room */
-    uint64_t lost_no_room;        /* of these: on an alternate stack that is too small */
-    uint64_t lost_not_delivered;  /* in the counts, as lost samples */
-    uint64_t settled;
-    uint64_t threads_armed, threads_unarmed;
-    bool perf_wanted; /* the session's engine is `perf` */
-    int event_error;  /* why events were refused, -errno */
-    uint64_t events_armed, events_refused, events_closed;
+    bool perf_wanted;        /* the session's engine is `perf` */
     bool handler_replaced;   /* the program has set another handler for the signal, past libc */
     bool handlers_in_flight; /* a handler did not come back: the session keeps the tables */
 } pp_cpu_result;

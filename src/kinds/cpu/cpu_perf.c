@@ -81,7 +81,7 @@ void pp_cpu_perf_reserve(int refused)
         all.first_descriptor = FIRST_DESCRIPTOR;
     }
     pp_cpu->events_off = refused != 0;
-    pp_cpu->event_error = refused;
+    pp_cpu->facts.event_error = refused;
 }
 
 /* ---- one event ---- */
@@ -105,7 +105,8 @@ static bool is_ours(const pp_cpu_slot *slot)
 
 static uint64_t event_period_ns(void)
 {
-    return pp_cpu->period_ns > MIN_EVENT_PERIOD_NS ? pp_cpu->period_ns : MIN_EVENT_PERIOD_NS;
+    return pp_cpu->facts.period_ns > MIN_EVENT_PERIOD_NS ? pp_cpu->facts.period_ns
+                                                         : MIN_EVENT_PERIOD_NS;
 }
 
 /*
@@ -257,15 +258,15 @@ static bool is_final(int error)
 static int arm(pp_cpu_slot *slot)
 {
     int timer_error = pp_cpu_engine_timers.arm(slot);
-    int event_error = pp_cpu->events_off ? pp_cpu->event_error : open_event(slot);
+    int event_error = pp_cpu->events_off ? pp_cpu->facts.event_error : open_event(slot);
     if (event_error == 0) {
-        pp_cpu->events_armed++;
+        pp_cpu->facts.events_armed++;
         return 0;
     }
     if (event_error != -ESRCH) { /* ESRCH: the thread has ended meanwhile */
-        pp_cpu->events_refused += slot->event != REFUSED;
+        pp_cpu->facts.events_refused += slot->event != REFUSED;
         slot->event = REFUSED;
-        pp_cpu->event_error = event_error;
+        pp_cpu->facts.event_error = event_error;
         pp_cpu->events_off = is_final(event_error);
     }
     return timer_error;
@@ -273,7 +274,7 @@ static int arm(pp_cpu_slot *slot)
 
 void pp_cpu_perf_recount(const pp_cpu_slot *slot)
 {
-    pp_cpu->events_refused -= slot->event == REFUSED;
+    pp_cpu->facts.events_refused -= slot->event == REFUSED;
 }
 
 static void disarm(pp_cpu_slot *slot)
@@ -287,7 +288,7 @@ static void disarm(pp_cpu_slot *slot)
         pp_system_call(SYS_ioctl, slot->event, PERF_EVENT_IOC_DISABLE, 0);
         pp_system_call(SYS_close, slot->event);
     } else {
-        pp_cpu->events_closed++;
+        pp_cpu->facts.events_closed++;
     }
     slot->event = -1;
     all.events--;

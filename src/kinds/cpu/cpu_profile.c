@@ -68,7 +68,9 @@ static int fill_samples(collector *c, const pp_cpu_result *result, pp_profile *p
     }
     pp_stack_counts_each(result->counts, add_entry, c);
     *lost = (uintptr_t)pprof_lost_samples + 1;
-    add_sample(c, lost, 1, NULL, result->lost);
+    add_sample(c, lost, 1, NULL,
+               result->facts.lost_table_full + result->facts.lost_no_scratch +
+                   result->facts.lost_no_room);
     int error = pp_samples_give(&c->samples, 0, c->arena, profile);
     return c->arena->failed ? -ENOMEM : error;
 }
@@ -76,7 +78,7 @@ static int fill_samples(collector *c, const pp_cpu_result *result, pp_profile *p
 static int collect_samples(const pp_cpu_result *result, bool with_labels, pp_arena *arena,
                            pp_profile *profile)
 {
-    collector c = {.arena = arena, .period_ns = (int64_t)result->period_ns};
+    collector c = {.arena = arena, .period_ns = (int64_t)result->facts.period_ns};
     int error = pp_label_shares_read(with_labels ? result->labels : NULL, arena, &c.shares);
     if (error == 0) {
         error = fill_samples(&c, result, profile);
@@ -103,7 +105,7 @@ static void add_comment(comments *c, const pp_text *text)
 /* "perf" if at least one thread had an event. */
 static const char *engine_name(const pp_cpu_result *r)
 {
-    return r->events_armed > 0 ? "perf" : "timer";
+    return r->facts.events_armed > 0 ? "perf" : "timer";
 }
 
 /* "timer engine; of 6351 samples taken ..., 2 more were settled from CPU clocks" */
@@ -113,10 +115,10 @@ static void comment_on_stacks(comments *c, const pp_cpu_result *r)
     pp_text_add(&text, "libpprof: ");
     pp_text_add(&text, engine_name(r));
     pp_text_add(&text, " engine; ");
-    pp_stops_describe(&r->stops, "samples taken", &text);
-    if (r->settled > 0) {
+    pp_stops_describe(&r->facts.stops, "samples taken", &text);
+    if (r->facts.settled > 0) {
         pp_text_add(&text, ", ");
-        pp_text_add_number(&text, r->settled);
+        pp_text_add_number(&text, r->facts.settled);
         pp_text_add(&text, " more were settled from CPU clocks");
     }
     add_comment(c, &text);
@@ -137,10 +139,10 @@ static const char *module_of(const pp_profile *profile, uintptr_t pc)
 /* "code without unwind information was first met in /usr/lib/libx.so" */
 static void comment_on_module(comments *c, const pp_cpu_result *r, const pp_profile *profile)
 {
-    if (r->first_without_rule != 0) {
+    if (r->facts.first_without_rule != 0) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "libpprof: code without unwind information was first met in ");
-        pp_text_add(&text, module_of(profile, r->first_without_rule));
+        pp_text_add(&text, module_of(profile, r->facts.first_without_rule));
         add_comment(c, &text);
     }
 }
@@ -159,17 +161,17 @@ static void comment_on_count(comments *c, uint64_t count, const char *what)
 /* "engine perf was refused to 4 threads (perf_event_open: Too many open files), they were ..." */
 static void comment_on_perf(comments *c, const pp_cpu_result *r)
 {
-    if (r->perf_wanted && r->events_refused > 0) {
-        const char *reason = strerrordesc_np(-r->event_error);
+    if (r->perf_wanted && r->facts.events_refused > 0) {
+        const char *reason = strerrordesc_np(-r->facts.event_error);
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "libpprof: engine perf was refused to ");
-        pp_text_add_number(&text, r->events_refused);
+        pp_text_add_number(&text, r->facts.events_refused);
         pp_text_add(&text, " threads (perf_event_open: ");
         pp_text_add(&text, reason != NULL ? reason : "unknown error");
         pp_text_add(&text, "), they were sampled by timers");
         add_comment(c, &text);
     }
-    comment_on_count(c, r->events_closed,
+    comment_on_count(c, r->facts.events_closed,
                      " perf events lost, the program closed their descriptors: timers went on");
 }
 
@@ -183,15 +185,16 @@ static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *pro
     comment_on_stacks(&c, r);
     comment_on_module(&c, r, profile);
     comment_on_perf(&c, r);
-    comment_on_count(&c, r->lost - r->lost_no_room, " samples lost: the table of stacks was full");
-    comment_on_count(&c, r->lost_no_room,
+    comment_on_count(&c, r->facts.lost_table_full + r->facts.lost_no_scratch,
+                     " samples lost: the table of stacks was full");
+    comment_on_count(&c, r->facts.lost_no_room,
                      " samples lost: the alternate signal stack of a thread is too small");
-    comment_on_count(&c, r->lost_not_delivered,
+    comment_on_count(&c, r->facts.lost_not_delivered,
                      " samples lost: a thread blocked signal 32 past libc, or has an alternate "
                      "signal stack that is too small");
     comment_on_count(&c, r->handler_replaced,
                      " foreign handler of signal 32 was installed over the profiler's");
-    comment_on_count(&c, r->threads_unarmed,
+    comment_on_count(&c, r->facts.threads_unarmed,
                      " threads were not sampled: no timer could be had (RLIMIT_SIGPENDING), or "
                      "signals cannot reach them");
     comment_on_count(&c, pp_label_cells_folded(r->labels),
@@ -208,8 +211,8 @@ int pp_cpu_profile_build(const pp_cpu_result *result, bool with_labels, pp_arena
         .sample_type_count = 2,
         .sample_type = {{"samples", "count"}, {"cpu", "nanoseconds"}},
         .period_type = {"cpu", "nanoseconds"},
-        .period = (int64_t)result->period_ns,
-        .time_ns = result->time_ns,
+        .period = (int64_t)result->facts.period_ns,
+        .time_ns = result->facts.time_ns,
         .duration_ns = result->duration_ns,
     };
     int error = collect_samples(result, with_labels, arena, profile);

@@ -19,7 +19,7 @@ pp_stack_entry *pp_cpu_count_stack(pp_cpu_session *session, const uintptr_t *pcs
 {
     pp_stack_entry *entry = pp_stack_counts_record(session->counts, pcs, depth, hash, weight);
     if (entry == NULL) {
-        __atomic_add_fetch(&session->lost_table_full, weight, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&session->facts.lost_table_full, weight, __ATOMIC_RELAXED);
     }
     return entry;
 }

@@ -81,32 +81,40 @@ typedef struct pp_cpu_engine {
     void (*after_sample)(pp_cpu_slot *slot, uint64_t begin_ns);
 } pp_cpu_engine;
 
-/* A session's members, except the counters, are written only while no handler is in flight. */
-typedef struct pp_cpu_session {
-    bool active;
-    uint32_t number;
-    uint64_t in_flight;
-    const pp_cpu_engine *engine;
+/* The facts of a session that its profile shows. */
+typedef struct pp_cpu_facts {
     uint64_t period_ns;
-    uint64_t deadline_ns; /* monotonic; samples after it are dropped; 0 = none */
-    pp_stack_counts *counts;
-    pp_label_cells *labels; /* the cells' owners are the entries of `counts`; NULL: no memory */
+    int64_t time_ns; /* wall clock at the start */
     /* The samples, in weight. */
     pp_stops stops;
     uintptr_t first_without_rule; /* where the first PP_STOP_NO_RULE was, return-like; 0 = none */
     uint64_t lost_table_full;
     uint64_t lost_no_scratch;
     uint64_t lost_no_room;       /* on the alternate stack where the handler ran */
-    uint64_t lost_not_delivered; /* the signal was blocked past libc, or no timer was armed */
+    uint64_t lost_not_delivered; /* the signal was blocked past libc, or no timer was armed; these
+                                  * are in the counts, as lost samples */
     uint64_t settled; /* due, but not noticed by the kernel when the thread or profile ended */
     /* The threads. */
     uint64_t threads_armed;
     uint64_t threads_unarmed; /* refused by timer_create (RLIMIT_SIGPENDING), or out of reach */
     /* The events of the engine `perf`; 0 with the other engine. */
-    bool events_off; /* refused for the whole session */
     int event_error; /* why an event was refused, -errno */
     uint64_t events_armed, events_refused;
     uint64_t events_closed; /* the host has closed the descriptor */
+} pp_cpu_facts;
+
+/* A session's members, except the counters, are written only while no handler is in flight. */
+typedef struct pp_cpu_session {
+    bool active;
+    uint32_t number;
+    uint64_t in_flight;
+    const pp_cpu_engine *engine;
+    uint64_t start_ns;    /* monotonic */
+    uint64_t deadline_ns; /* monotonic; samples after it are dropped; 0 = none */
+    pp_stack_counts *counts;
+    pp_label_cells *labels; /* the cells' owners are the entries of `counts`; NULL: no memory */
+    bool events_off;        /* perf events are refused for the whole session */
+    pp_cpu_facts facts;
 } pp_cpu_session;
 
 enum { PP_CPU_SESSIONS = 4 /* one that runs, and three that wait for late handlers */ };
@@ -141,7 +149,7 @@ static inline bool pp_cpu_is_active(void)
 /* The number of samples of the slot's thread that are due when its CPU clock shows `cpu_ns`. */
 static inline uint64_t pp_cpu_due(const pp_cpu_slot *slot, uint64_t cpu_ns)
 {
-    return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu->period_ns + 1;
+    return cpu_ns < slot->first_ns ? 0 : (cpu_ns - slot->first_ns) / pp_cpu->facts.period_ns + 1;
 }
 
 /* The number of these that were not recorded. */

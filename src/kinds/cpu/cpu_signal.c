@@ -45,10 +45,11 @@ static void look_for_new_threads(uint64_t now_ns)
 static void note_stop(pp_cpu_session *session, const pp_walk *walk, uint64_t weight)
 {
     uintptr_t none = 0;
-    pp_stops_count(&session->stops, walk, weight);
+    pp_stops_count(&session->facts.stops, walk, weight);
     if (walk->stop == PP_STOP_NO_RULE && walk->depth > 0) {
-        __atomic_compare_exchange_n(&session->first_without_rule, &none, walk->pcs[walk->depth - 1],
-                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        __atomic_compare_exchange_n(&session->facts.first_without_rule, &none,
+                                    walk->pcs[walk->depth - 1], false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
     }
 }
 
@@ -84,7 +85,7 @@ static void take_sample(pp_cpu_session *session, pp_cpu_slot *slot, uint64_t wei
     slot->counted += weight;
     pp_scratch *scratch = pp_scratch_take();
     if (scratch == NULL) {
-        __atomic_add_fetch(&session->lost_no_scratch, weight, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&session->facts.lost_no_scratch, weight, __ATOMIC_RELAXED);
         return;
     }
     pp_walk *walk = &scratch->walk;
@@ -99,7 +100,7 @@ static void take_sample(pp_cpu_session *session, pp_cpu_slot *slot, uint64_t wei
 static void lose_sample(pp_cpu_session *session, pp_cpu_slot *slot, uint64_t weight)
 {
     slot->counted += weight;
-    __atomic_add_fetch(&session->lost_no_room, weight, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&session->facts.lost_no_room, weight, __ATOMIC_RELAXED);
 }
 
 /*

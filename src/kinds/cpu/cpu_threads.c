@@ -187,7 +187,7 @@ static int arm_slot(pp_cpu_slot *slot)
     int error = pp_cpu->engine->arm(slot);
     if (error == 0) {
         __atomic_store_n(&threads.armed, threads.armed + 1, __ATOMIC_RELAXED);
-        pp_cpu->threads_armed++;
+        pp_cpu->facts.threads_armed++;
     }
     return error;
 }
@@ -253,17 +253,17 @@ static void arm(int tid, uint64_t base_ns, const pp_root_frames *root, bool take
 {
     pp_cpu_slot *slot = new_slot(tid);
     if (slot == NULL) {
-        pp_cpu->threads_unarmed++;
+        pp_cpu->facts.threads_unarmed++;
         return;
     }
     set_root(slot, root);
-    slot->first_ns = base_ns + 1 + pp_random_below(&pool.random_state, pp_cpu->period_ns);
+    slot->first_ns = base_ns + 1 + pp_random_below(&pool.random_state, pp_cpu->facts.period_ns);
     __atomic_store_n(&slot->session, pp_cpu->number, __ATOMIC_RELEASE);
     int error = takes_signals ? arm_slot(slot) : -EAGAIN;
     if (error == -ESRCH) {
         free_slot(slot);
     } else if (error != 0) {
-        pp_cpu->threads_unarmed++;
+        pp_cpu->facts.threads_unarmed++;
     }
 }
 
@@ -283,12 +283,12 @@ static void settle(pp_cpu_session *session, const pp_cpu_slot *slot, uint64_t cp
     pp_root_frames root = pp_thread_root_read(slot->begin, slot->callers);
     uint32_t root_depth = root.depth;
     memcpy(&stack[1], root.pcs, root_depth * sizeof *stack);
-    if (rest * session->period_ns > UNDELIVERED_NS) {
+    if (rest * session->facts.period_ns > UNDELIVERED_NS) {
         pp_cpu_count(session, stack, 1 + root_depth, NULL, rest);
-        __atomic_add_fetch(&session->lost_not_delivered, rest, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&session->facts.lost_not_delivered, rest, __ATOMIC_RELAXED);
         return;
     }
-    __atomic_add_fetch(&session->settled, rest, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&session->facts.settled, rest, __ATOMIC_RELAXED);
     bool on_root = root_depth > 0 && (at_thread_end || slot->last == NULL);
     if (on_root) {
         pp_cpu_count(session, &stack[1], root_depth, at_thread_end ? pp_labels_current() : NULL,
@@ -318,7 +318,7 @@ static void visit_task(int tid, void *context)
     if (slot != NULL) {
         slot->scan = pool.scan_number;
         if (!is_armed(slot) && can_take_signals(tid, &s->busy) && arm_slot(slot) == 0) {
-            pp_cpu->threads_unarmed--;
+            pp_cpu->facts.threads_unarmed--;
             s->added++;
         }
         return;
@@ -447,7 +447,7 @@ void pp_cpu_threads_begin(uintptr_t entry, const pp_caller *caller)
         int tid = pp_task_self();
         pp_cpu_slot *slot = find_slot(tid);
         if (slot != NULL) { /* a scan was faster, or an earlier thread of this id ended unseen */
-            pp_cpu->threads_unarmed -= !is_armed(slot);
+            pp_cpu->facts.threads_unarmed -= !is_armed(slot);
             pp_cpu_perf_recount(slot);
             disarm(slot);
         }
@@ -567,7 +567,7 @@ void pp_cpu_threads_pause(void)
     pp_signal_mask old = 0;
     pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
     if (slot != NULL) {
-        pp_cpu->threads_unarmed += is_armed(slot);
+        pp_cpu->facts.threads_unarmed += is_armed(slot);
         silence(slot);
         leave(&old);
     }
@@ -613,7 +613,7 @@ void pp_cpu_threads_resume(void)
         settle_so_far(slot);
         hold(slot);
         if (!is_armed(slot) && arm_slot(slot) == 0) {
-            pp_cpu->threads_unarmed--;
+            pp_cpu->facts.threads_unarmed--;
         }
         leave(&old);
     }

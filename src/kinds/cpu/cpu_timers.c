@@ -65,7 +65,7 @@ static struct timespec timespec_of(uint64_t ns)
 static int set_timer(const pp_cpu_slot *slot, uint64_t next_ns)
 {
     struct itimerspec when = {.it_value = timespec_of(next_ns),
-                              .it_interval = timespec_of(pp_cpu->period_ns)};
+                              .it_interval = timespec_of(pp_cpu->facts.period_ns)};
     return (int)pp_system_call(SYS_timer_settime, slot->timer, TIMER_ABSTIME, &when, NULL);
 }
 
@@ -94,7 +94,7 @@ static int arm_timer(pp_cpu_slot *slot)
 {
     int error = create_timer(slot);
     if (error == 0) {
-        error = set_timer(slot, slot->first_ns + first_cut(slot) * pp_cpu->period_ns);
+        error = set_timer(slot, slot->first_ns + first_cut(slot) * pp_cpu->facts.period_ns);
     }
     if (error != 0) {
         delete_timer(slot);
@@ -105,7 +105,7 @@ static int arm_timer(pp_cpu_slot *slot)
 static void hold_timer(pp_cpu_slot *slot, uint64_t until_ns)
 {
     slot->by_clock = true;
-    set_timer(slot, slot->first_ns + pp_cpu_due(slot, until_ns) * pp_cpu->period_ns);
+    set_timer(slot, slot->first_ns + pp_cpu_due(slot, until_ns) * pp_cpu->facts.period_ns);
 }
 
 static uint64_t on_timer_signal(pp_cpu_slot *slot, const siginfo_t *info)
