@@ -32,20 +32,22 @@ enum { MIN_HZ = 1, MAX_HZ = 1000000, DEFAULT_HZ = 100 };
 static const uint64_t patience_ns = 2000000000;     /* for handlers that are under way */
 static const uint64_t end_patience_ns = 5000000000; /* for another thread that writes, and a FIFO */
 static const uint64_t fatal_write_ns = 1000000000;  /* for a FIFO whose reader stalls */
-static const uint64_t fatal_patience_ns =
-    200000000; /* for handlers and another thread, in the handler of a fatal signal */
+/* For handlers and another thread, in the handler of a fatal signal. */
+static const uint64_t fatal_patience_ns = 200000000;
 
-static pp_lock session_lock;
-static bool running;
-static pp_cpu_request current;
+static struct {
+    pp_lock lock;
+    bool running;
+    pp_cpu_request request; /* of the profile that runs */
+} session;
 
 static int take_session(void)
 {
     int self = pp_task_self();
-    if (pp_lock_held_by(&session_lock, self)) {
+    if (pp_lock_held_by(&session.lock, self)) {
         return -EBUSY; /* the caller is a writer of the profile, or a handler that interrupts one */
     }
-    pp_lock_take(&session_lock, self);
+    pp_lock_take(&session.lock, self);
     return 0;
 }
 
@@ -53,7 +55,7 @@ static int take_session(void)
  * back. */
 static int take_session_within(uint64_t limit_ns)
 {
-    return pp_lock_take_within(&session_lock, pp_task_self(), limit_ns) ? 0 : -EBUSY;
+    return pp_lock_take_within(&session.lock, pp_task_self(), limit_ns) ? 0 : -EBUSY;
 }
 
 static int check(pp_cpu_request *request)
@@ -80,7 +82,7 @@ static int start(const pp_cpu_request *request)
     if (error != 0) {
         return error;
     }
-    if (running) {
+    if (session.running) {
         error = -EBUSY;
     } else {
         if (wanted.engine == PPROF_ENGINE_PERF) {
@@ -90,10 +92,10 @@ static int start(const pp_cpu_request *request)
                              wanted.engine == PPROF_ENGINE_PERF ? PP_CPU_PERF : PP_CPU_TIMERS);
     }
     if (error == 0) {
-        current = wanted;
-        running = true;
+        session.request = wanted;
+        session.running = true;
     }
-    pp_lock_release(&session_lock);
+    pp_lock_release(&session.lock);
     return error;
 }
 
@@ -111,11 +113,12 @@ static int encode(const pp_cpu_result *result, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
-    bool with_labels = current.format != PPROF_FORMAT_LEGACY; /* the legacy format has none */
+    bool with_labels =
+        session.request.format != PPROF_FORMAT_LEGACY; /* the legacy format has none */
     int error = pp_cpu_profile_build(result, with_labels, &arena, &profile);
     profile.symbolize = pp_symbolize_wanted();
     if (error == 0) {
-        error = current.format == PPROF_FORMAT_LEGACY
+        error = session.request.format == PPROF_FORMAT_LEGACY
                     ? pp_legacy_cpu_encode(&profile, &arena, writer)
                     : pp_proto_encode(&profile, &arena, writer);
     }
@@ -156,24 +159,24 @@ static int stop(bool only_file, bool fatal)
     if (error != 0) {
         return error;
     }
-    if (running && (current.to_file || !only_file)) {
+    if (session.running && (session.request.to_file || !only_file)) {
         pp_cpu_result result;
         pp_cpu_stop(fatal ? fatal_patience_ns : patience_ns, &result);
         if (!fatal) {
             pp_modules_refresh();
         }
-        if (current.to_file) {
+        if (session.request.to_file) {
             pp_host_timers held;
             pp_host_timers_hold(&held);
             error = write_file(&result, fatal);
             pp_host_timers_release(&held);
         } else {
-            error = encode(&result, current.writer);
+            error = encode(&result, session.request.writer);
         }
         pp_cpu_result_release(&result);
-        running = false;
+        session.running = false;
     }
-    pp_lock_release(&session_lock);
+    pp_lock_release(&session.lock);
     return error;
 }
 
@@ -188,12 +191,12 @@ int pp_cpu_control_stop(bool only_file, bool fatal)
 
 bool pp_cpu_control_is_running(void)
 {
-    return __atomic_load_n(&running, __ATOMIC_RELAXED);
+    return __atomic_load_n(&session.running, __ATOMIC_RELAXED);
 }
 
 void pp_cpu_control_after_fork(void)
 {
     pp_cpu_after_fork_in_child();
-    running = false;
-    pp_lock_release(&session_lock);
+    session.running = false;
+    pp_lock_release(&session.lock);
 }
