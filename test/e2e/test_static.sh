@@ -102,6 +102,13 @@ alloc=$(sed -n 's/^# HeapAlloc = //p' text)
 expect_at_least "HeapAlloc of a static program" 3000000 "${alloc:-0}"
 expect_at_least "HeapSys of a static program" "${alloc:-0}" "$(sed -n 's/^# HeapSys = //p' text)"
 
+# No opening is seen in one, but what is open at the end is known.
+LIBPPROF="fd,file=$work/fd.pb.gz" ./program 9</dev/null >text || fail "fd: $?"
+raw fd.pb.gz
+expect_at_least "descriptors of a static program" 4 "$(weight fd.pb.gz.raw)"
+expect_equal "by whom they were opened" "$(weight fd.pb.gz.raw)" \
+    "$(($(weight_with fd.pb.gz.raw pprof_earlier_descriptor) + $(weight_with fd.pb.gz.raw pprof_unseen_descriptor)))"
+
 build c++ whole.cc -static "$archive"
 run "cpu:1000,file=$work/cpu.pb.gz"
 

@@ -6,6 +6,7 @@
  * fd profile shows which descriptors are open, and not who opened them.
  *
  * Zone: HOOK.
+ * Tested by: e2e.static
  */
 #include "kinds/fd/fd_hooks.h"
 

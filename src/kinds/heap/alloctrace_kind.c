@@ -14,19 +14,13 @@
 #include "kinds/heap/alloctrace_names.h"
 #include "modules/modules.h"
 #include "modules/own_code.h"
-#include "output/word_values.h"
 
 bool pp_alloctrace_asked;
 
-static int take_alloctrace(const char *value)
+/* The trace goes to the log. */
+static unsigned files(void)
 {
-    return pp_word_alone(value, &pp_alloctrace_asked);
-}
-
-static void forget(bool all)
-{
-    (void)all;
-    pp_alloctrace_asked = false;
+    return 0;
 }
 
 static int start(uint64_t duration_ns)
@@ -40,13 +34,14 @@ static int start(uint64_t duration_ns)
     return 0;
 }
 
-static const pp_word words[] = {{"alloctrace", take_alloctrace, "alloctrace, without a value"},
+static const pp_word words[] = {{"alloctrace", NULL, "alloctrace, without a value"},
                                 {.name = NULL}};
 
 const pp_kind pp_kind_alloctrace = {
     .name = "alloctrace",
     .words = words,
-    .forget = forget,
+    .asked = &pp_alloctrace_asked,
+    .files = files,
     .start = start,
     .confine = pp_alloctrace_stop,
     .after_fork_in_child = pp_alloctrace_after_fork_in_child,

@@ -4,7 +4,7 @@
  *
  * Zone: HOOK.
  * Locks: `lock`.
- * Tested by: unit.mapping_ranges (the ranges), e2e.heap_mappings
+ * Tested by: unit.mapping_ranges, e2e.heap_mappings
  */
 #include "kinds/heap/heap_mappings.h"
 
