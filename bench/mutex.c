@@ -6,9 +6,11 @@
  * program without the library would by its GOT; the others call by the name, which leads to the
  * hooks. The two take turns.
  *
- *   mutex, write, semaphore   threads that hold it for some microseconds and do as much work without it
+ *   mutex, write, semaphore   threads that hold it for some microseconds and do as much work
+ *                             without it
  *   mixed                     one that writes, the others read: a rwlock's two sides
- *   condition                 one half puts into a queue, the other takes out of it; each works as long
+ *   condition                 one half puts into a queue, the other takes out of it; each works as
+ *                             long
  *
  * Throughput, ratio to bare.
  */

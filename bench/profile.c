@@ -5,7 +5,8 @@
  *   add_remove_28          pprof_profile_add() and pprof_profile_remove(), one after the other, at
  *                          28 frames
  *   add_remove_28_entered  the same, where each of the frames is entered anew before
- *   write_10000            a profile of 10 000 values that were added at 50 stacks, as profile.proto
+ *   write_10000            a profile of 10 000 values that were added at 50 stacks, as
+ *                          profile.proto
  *   write_1000000          likewise
  *   value_bytes            memory that the process has more for each of these million
  */

@@ -4,11 +4,12 @@
  *
  *   the module's own file
  *   /usr/lib/debug/.build-id/xx/yyyy.debug
- *   the file of .gnu_debuglink   beside the module's file, in .debug/ there, or below /usr/lib/debug
+ *   the file of .gnu_debuglink   beside the module's file, in .debug/ there, or below
+ *                                /usr/lib/debug
  *
- * A file is used if it has lines and the module's build id. For a module without a build id, the file that
- * .gnu_debuglink names is used if its checksum is right. Several files of a package may share a
- * file (dwz): .gnu_debugaltlink has its name and build id.
+ * A file is used if it has lines and the module's build id. For a module without a build id, the
+ * file that .gnu_debuglink names is used if its checksum is right. Several files of a package may
+ * share a file (dwz): .gnu_debugaltlink has its name and build id.
  *
  * There is no search by network (debuginfod): a program that writes its profile should not wait for
  * a network.

@@ -201,9 +201,9 @@ PPROF_API int pprof_profile_remove(pprof_profile *profile, const void *value);
  * Writes a snapshot of the profile [Profile.WriteTo].
  *
  *   debug 0                  gzipped profile.proto
- *   debug 1 and above        text, with the function of each address in a comment; of "thread" from 2 on
- *                            each stack in full, in the manner of pprof_stack_text(). C++ and Rust names are
- *                            without parameters, template arguments and return types
+ *   debug 1 and above        text, with the function of each address in a comment; of "thread" from
+ *                            2 on each stack in full, in the manner of pprof_stack_text(). C++ and
+ *                            Rust names are without parameters, template arguments and return types
  *   PPROF_DEBUG_BARE         the text of debug 1 without these comments
  *
  * The program is not stopped; the profile may or may not show what happens meanwhile. Errors:
@@ -366,8 +366,8 @@ PPROF_TAKES_STACK PPROF_API void pprof_heap_record_sweep(void *object);
  * that free at once. A later reader does so, too, if nothing has been published at all, so that the
  * first profile is not empty.
  *
- * next        at the end of marking, also while the world is stopped: C becomes C+1. If flush was not
- *             called since the last next, does that first.
+ * next        at the end of marking, also while the world is stopped: C becomes C+1. If flush was
+ *             not called since the last next, does that first.
  * flush       when the world goes on: publishes cycle C. A reader does it, too, if it comes before.
  * post_sweep  when everything was swept: publishes cycle C+1, which is complete now, without
  *             advancing: what was in use when marking ended is seen at once.
@@ -540,11 +540,11 @@ PPROF_TAKES_STACK PPROF_API size_t pprof_callers(int skip, uintptr_t *pcs, size_
 
 /*
  * Applies a comma-separated list of options, as the environment variable LIBPPROF does at start-up
- * (see docs/OPTIONS.md for the list). Unknown words are reported once on stderr and skipped. `symbolize`
- * holds for every profile that is written from then on, whenever its samples were recorded.
- * Returns 0, or the first error: -EINVAL (unknown word or bad value; the others still apply),
- * -ENOTSUP (known, but not in this version), or what starting a profile returned. Any thread; not
- * async-signal-safe.
+ * (see docs/OPTIONS.md for the list). Unknown words are reported once on stderr and skipped.
+ * `symbolize` holds for every profile that is written from then on, whenever its samples were
+ * recorded. Returns 0, or the first error: -EINVAL (unknown word or bad value; the others still
+ * apply), -ENOTSUP (known, but not in this version), or what starting a profile returned. Any
+ * thread; not async-signal-safe.
  */
 PPROF_API int pprof_configure(const char *options);
 

@@ -5,7 +5,8 @@
  *
  *   libpprof    dlopen("libpprof-dwarf.so"), dlsym("pprof_dwarf"), looks at .version
  *               .find_lines(module, addresses) for each module of a profile
- *   plugin      opens files through the host's functions, calls found() for each address that it knows
+ *   plugin      opens files through the host's functions, calls found() for each address that it
+ *               knows
  *
  * The plugin keeps nothing between two calls, and starts no thread. Several threads may call at a
  * time.

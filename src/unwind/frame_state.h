@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * frame_state.h: a frame as a walk knows it. The memo compares frames, and frame.h steps from one to
- * the next.
+ * frame_state.h: a frame as a walk knows it. The memo compares frames, and frame.h steps from one
+ * to the next.
  *
  * Zone: SIGNAL (data only).
  */

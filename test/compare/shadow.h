@@ -25,7 +25,8 @@
  * - In flight: an instruction that is no return raised SP above a slot. Where control belongs is
  *   then known from where it lands: at the target of the next return or indirect jump, which is the
  *   caller's PC all the way (longjmp, the end of _Unwind_RaiseException, swapcontext), again as
- *   itself or plus 1; or, if a single return address was popped and is pushed again, at that one (vfork).
+ *   itself or plus 1; or, if a single return address was popped and is pushed again, at that one
+ *   (vfork).
  *
  * Zone: tests.
  * Owns: the entries.

@@ -9,9 +9,11 @@
  * is a choice as well:
  *
  *   memory    each location has the list of all that was stored to it, in order
- *   a thread  has a view: how far in each list it has looked; it may read that entry or any later one
+ *   a thread  has a view: how far in each list it has looked; it may read that entry or any later
+ *             one
  *   an entry  has the view of its writer, as far as the writer released it; who acquires, joins it
- *   seq_cst   one more view, that all its fences join; an access joins what it says of its own location
+ *   seq_cst   one more view, that all its fences join; an access joins what it says of its own
+ *             location
  *
  * That is how release and acquire are defined by views [Kang, Hur, Lahav, Vafeiadis, Dreyer: A
  * promising semantics for relaxed-memory concurrency, 2017; here without promises]. Plain accesses

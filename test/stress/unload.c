@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * unload.c FOLDER LIBRARIES SECONDS SAMPLES perf|timer PROFILE [stale]: libraries come and go at the same
- * addresses under a 10 kHz profile, and every walk is compared with the one right stack.
+ * unload.c FOLDER LIBRARIES SECONDS SAMPLES perf|timer PROFILE [stale]: libraries come and go at
+ * the same addresses under a 10 kHz profile, and every walk is compared with the one right stack.
  *
  *   4 runners      dlopen a library, pass through its chain of functions many times, dlclose it
  *   2 loaders      dlopen and dlclose, one of them past our hook of dlclose

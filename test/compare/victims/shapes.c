@@ -6,7 +6,8 @@
  *   alike         two stacks that differ in a saved register alone, again and again
  *   frames        alloca, a VLA, a realigned frame of unknown size (DRAP), a huge one
  *   non-local     setjmp/longjmp, siglongjmp out of a handler, a call through a null pointer
- *   signals       on the same and on an alternate stack, nested, and one that interrupts a system call
+ *   signals       on the same and on an alternate stack, nested, and one that interrupts a system
+ *                 call
  *   stacks        makecontext/swapcontext
  *   the loader    lazy binding (linked with -z lazy), dlopen and dlclose, dlsym
  *   the kernel    the vDSO, posix_spawn (vfork and its popped return address)

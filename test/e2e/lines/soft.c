@@ -7,7 +7,8 @@
  *   exits           _exit() in a signal handler that has interrupted malloc()
  *   fork            in the child of a process with two threads
  *   fork-after      likewise, when a profile was written before
- *   small LARGE     on a thread with a stack of 100 KiB, and then on one of LARGE KiB into the same file
+ *   small LARGE     on a thread with a stack of 100 KiB, and then on one of LARGE KiB into the same
+ *                   file
  *   confined        when the program may not map code any more
  *   chroot FOLDER   when FOLDER is the root
  *   limited         when there is little memory left (RLIMIT_AS)

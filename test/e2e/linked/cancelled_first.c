@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cancelled_first.c first|later: asynchronous cancellation before, during and after CPU profiles; libc installs
- * its handler at the first of all. Exit status 42.
+ * cancelled_first.c first|later: asynchronous cancellation before, during and after CPU profiles;
+ * libc installs its handler at the first of all. Exit status 42.
  */
 #include "must.h"
 #include <pprof.h>

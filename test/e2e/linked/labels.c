@@ -6,7 +6,8 @@
  *   heap FOLDER              blocks with labels and without: heap and allocs.pb.gz, heap.txt
  *   storm FOLDER             a set for each request on ten threads: cpu and heap.pb.gz; prints the
  *                            largest size that the process had, in MiB
- *   contention FOLDER        a holder and waiters, with labels and without: block and mutex.pb.gz, .txt
+ *   contention FOLDER        a holder and waiters, with labels and without: block and mutex.pb.gz,
+ *                            .txt
  */
 #include "../victims/burn.h"
 

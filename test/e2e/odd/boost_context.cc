@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// boost_context.cc: Boost.Context: generators on guarded stacks of 32 KiB that yield numbers, throw through their own
-// frames, are abandoned half way (their stacks are unwound by an exception of Boost's), and move between threads.
+// boost_context.cc: Boost.Context: generators on guarded stacks of 32 KiB that yield numbers, throw
+// through their own frames, are abandoned half way (their stacks are unwound by an exception of
+// Boost's), and move between threads.
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// boost_fiber.cc: Boost.Fiber: in each of two threads 32 fibers on stacks of 32 KiB with a guard page. They compute,
-// wait for a mutex and a condition, send through a channel, and sleep.
+// boost_fiber.cc: Boost.Fiber: in each of two threads 32 fibers on stacks of 32 KiB with a guard
+// page. They compute, wait for a mutex and a condition, send through a channel, and sleep.
 #include <boost/fiber/all.hpp>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// sanitized.cc [WAY]: to be built with a sanitizer: threads that allocate, wait for each other, throw, catch signals and
-// sort; nothing that a sanitizer may complain about.
+// sanitized.cc [WAY]: to be built with a sanitizer: threads that allocate, wait for each other,
+// throw, catch signals and sort; nothing that a sanitizer may complain about.
 //
 //   race, overflow, leak, shift   and then one thing that it must
 #include <algorithm>

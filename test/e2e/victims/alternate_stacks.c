@@ -7,10 +7,12 @@
  *   tight       has room for the kernel's frame and little more, set up past libc
  *   large       as programs have them
  *   changing    small, off, small, large
- *   coroutines  the thread's own stack is left for stacks of 4 KiB: signals must come to the alternate one
+ *   coroutines  the thread's own stack is left for stacks of 4 KiB: signals must come to the
+ *               alternate one
  *   runs-on     the thread works in a handler on its alternate stack
- *   cancelled   threads are cancelled, which libc does on the stack that they are on: not a byte below the
- *               alternate one is touched. Where cancelling is deferred libc's handler comes back
+ *   cancelled   threads are cancelled, which libc does on the stack that they are on: not a byte
+ *               below the alternate one is touched. Where cancelling is deferred libc's handler
+ *               comes back
  */
 #include "burn.h"
 

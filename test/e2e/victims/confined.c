@@ -6,7 +6,8 @@
  *       runs the command under a filter that answers these calls with EPERM, or kills
  *   confined during prctl|syscall|listed|terminated
  *       works, installs a filter, works again, starts a thread that works, and ends with status 42;
- *       the filter kills whatever the rest of this program does not need; in the last way it ends by SIGTERM
+ *       the filter kills whatever the rest of this program does not need; in the last way it ends
+ *       by SIGTERM
  *
  * CALLS is a comma-separated list of numbers or names known here.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention_libraries.c sqlite|glib: several threads on one connection of SQLite, or on GLib's main
- * loop and queue; prints what came out. 77 if the library is not there.
+ * contention_libraries.c sqlite|glib: several threads on one connection of SQLite, or on GLib's
+ * main loop and queue; prints what came out. 77 if the library is not there.
  */
 #include <dlfcn.h>
 #include <pthread.h>

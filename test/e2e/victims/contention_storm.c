@@ -9,8 +9,8 @@
  *            wait, or out of whatever the thread was at
  *   cancel   threads wait with asynchronous cancellation, and are cancelled
  *   vfork    the child of a vfork waits, and is killed: it was running in its parent's memory
- *   library  locks are taken here and released by functions of a library that was loaded late, which may
- *            be bound to libc directly; and the other way round
+ *   library  locks are taken here and released by functions of a library that was loaded late,
+ *            which may be bound to libc directly; and the other way round
  *
  * What they wait for is held all the time, so that nobody is left with a lock that it does not know
  * of. Ends with 42 if the fighters have counted right.

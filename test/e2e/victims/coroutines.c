@@ -7,8 +7,8 @@
  *   malloc_body      the same on the heap, no guard, not aligned to a page
  *   outer_body       a coroutine that starts another (inner_body), and burns when that one is done
  *   frames_body      a switch in assembler with CFI, which says where the stack ends
- *   jump_body        the same without CFI, as in Boost.Context: entered by a jump, the return address
- *                    a function that never returns
+ *   jump_body        the same without CFI, as in Boost.Context: entered by a jump, the return
+ *                    address a function that never returns
  *   zero_body        without CFI, as in libco: a fresh stack has 0 for a return address
  *   thread_body      as the first, in a thread
  *   short_body       thousands, of 16 to 256 KiB, unmapped as soon as they end, in two threads

@@ -2,11 +2,12 @@
  *
  * executes.c: a program that becomes another one.
  *
- *   executes HOW PROGRAM ARGUMENT...   works for 100 ms and allocates in works_before(), calls the exec function
- *                                      HOW with an environment that holds EXECUTED=1 alone (where the function takes
- *                                      one); if that fails, works on in works_after()
- *   executes work                      is what may be executed: works_executed(); prints LD_PRELOAD and LIBPPROF of its
- *                                      environment, and EXECUTED
+ *   executes HOW PROGRAM ARGUMENT...   works for 100 ms and allocates in works_before(), calls the
+ *                                      exec function HOW with an environment that holds EXECUTED=1
+ *                                      alone (where the function takes one); if that fails, works
+ *                                      on in works_after()
+ *   executes work                      is what may be executed: works_executed(); prints LD_PRELOAD
+ *                                      and LIBPPROF of its environment, and EXECUTED
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * forbidden_counter.c prctl|syscall|thread: a program that forbids itself the processor's counter of cycles, by libc's
- * prctl(), by syscall(), or in a thread that starts others, and computes. Reading any clock by the
- * vDSO kills it. Exits with 42, or 77 where that cannot be forbidden.
+ * forbidden_counter.c prctl|syscall|thread: a program that forbids itself the processor's counter
+ * of cycles, by libc's prctl(), by syscall(), or in a thread that starts others, and computes.
+ * Reading any clock by the vDSO kills it. Exits with 42, or 77 where that cannot be forbidden.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
  *
  * heap_storm.c: allocates and frees as fast as it can, and ends with nothing left.
  *
- *   storm THREADS BLOCKS   BLOCKS blocks, 1 to 2048 bytes, shared out to the threads; each goes into a
- *                          box of 4096 places and whoever draws its place next frees it. Every
- *                          sixteenth is resized first.
+ *   storm THREADS BLOCKS   BLOCKS blocks, 1 to 2048 bytes, shared out to the threads; each goes
+ *                          into a box of 4096 places and whoever draws its place next frees it.
+ *                          Every sixteenth is resized first.
  *   churn BLOCKS           one after another, of the same size, the last 1000 of them alive
  *
  * Prints "blocks N", the mallocs and reallocs made, and "grown N", by how many KiB the resident

@@ -5,12 +5,13 @@
  * alternate signal stack of ALTERNATE bytes (0: none). Prints a sum that is the same in every run.
  *
  *   context   swapcontext, each with its own signal mask
- *   jump      sigsetjmp and siglongjmp. A stack is entered by a signal: its handler runs there as on an
- *             alternate stack, saves its place and returns (the way of GNU Pth)
+ *   jump      sigsetjmp and siglongjmp. A stack is entered by a signal: its handler runs there as
+ *             on an alternate stack, saves its place and returns (the way of GNU Pth)
  *   bare      a switch in assembler, which the kernel does not see and no CFI describes
- *   proto     protothreads: functions that return at each wait and continue by a switch. Their scheduler is
- *             entered once for each stack, through swapcontext
- *   room      prints how large a stack has to be for a signal: STACK and ALTERNATE are not looked at
+ *   proto     protothreads: functions that return at each wait and continue by a switch. Their
+ *             scheduler is entered once for each stack, through swapcontext
+ *   room      prints how large a stack has to be for a signal: STACK and ALTERNATE are not looked
+ *             at
  *
  * A signal that is caught on a stack takes what the kernel saves, and then what the handler needs.
  * Where neither the stack nor the alternate one has as much, no program can take a signal: "room"

@@ -4,17 +4,18 @@
  * timer has struck TICKS times, and prints what it saw, which is the same in every run.
  *
  *   count      counts in the handler, in two threads that the kernel chooses from
- *   preempt    threads of its own making: the handler goes over to the next one's context, and returns when it is this
- *              one's turn again
+ *   preempt    threads of its own making: the handler goes over to the next one's context, and
+ *              returns when it is this one's turn again
  *   jump       siglongjmp out of the handler, each time; the mask is the saved one afterwards
- *   keep-mask  the same without a saved mask: what the handler had blocked stays blocked, and nothing else
+ *   keep-mask  the same without a saved mask: what the handler had blocked stays blocked, and
+ *              nothing else
  *   critical   sections of code during which the signal is blocked and must not come
  *   fork       children that work until their own timer strikes
  *   chain      a handler that asks who was there before it, and calls that one
  *   exec       the timer and an ignored signal are inherited through exec
  *   exec-blocked     and so is a mask, and a signal that waits behind it
- *   no-clock   works after it has forbidden itself to read the time-stamp counter, as a program does that wants to be
- *              repeatable: whoever reads a clock now is killed
+ *   no-clock   works after it has forbidden itself to read the time-stamp counter, as a program
+ *              does that wants to be repeatable: whoever reads a clock now is killed
  */
 #include <pthread.h>
 #include <setjmp.h>

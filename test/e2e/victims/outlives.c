@@ -3,8 +3,8 @@
  * outlives.c: a program that goes on after its profile's duration, and ends badly.
  *
  *   outlives FILE HOW   works in works_early() until FILE exists ("-": until it has one
- *                       thread), then in works_late(); ends by the signal HOW; 0: exits; "leave": first by pthread_exit() in
- *                       the first thread, and nothing else
+ *                       thread), then in works_late(); ends by the signal HOW; 0: exits; "leave":
+ *                       first by pthread_exit() in the first thread, and nothing else
  *
  * It counts the calls that a signal has interrupted, and exits with that number.
  */

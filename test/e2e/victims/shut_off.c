@@ -11,7 +11,8 @@
  *       nobody     the user nobody, in a folder that is not its own
  *       seccomp    write, exit_group and what the profile's clock needs, nothing else
  *       closes     closes all descriptors above 2, as daemons do
- *       replaces   puts a file of its own, named in argv[3], at each number above 2 but a few that it leaves free
+ *       replaces   puts a file of its own, named in argv[3], at each number above 2 but a few that
+ *                  it leaves free
  *       nothing
  * Exits with 77 where the kernel refuses.
  */
