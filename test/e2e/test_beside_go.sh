@@ -24,9 +24,9 @@ done
 
 # same CASE: both print it, and nothing else.
 same() {
-    timeout -s KILL 60 "$linked/beside" "$1" ours.pb.gz >of_ours || fail "$1 ended with status $?"
+    timeout -s KILL 200 "$linked/beside" "$1" ours.pb.gz >of_ours || fail "$1 ended with status $?"
     for program in $programs; do
-        timeout -s KILL 60 "./$program" "$1" "$program.pb.gz" >of_go || fail "$1 of $program ended with status $?"
+        timeout -s KILL 200 "./$program" "$1" "$program.pb.gz" >of_go || fail "$1 of $program ended with status $?"
         diff of_go of_ours >&2 || fail "$1: $program says what has < before it"
     done
 }
@@ -36,7 +36,7 @@ for name in collector count large rates; do
 done
 
 # Nothing is recorded before main() (LIBPPROF=). Older versions write the same bytes twice, and readers take the text for one without what was allocated.
-LIBPPROF='' timeout -s KILL 60 "$linked/beside" kept >of_ours || fail "kept ended with status $?"
+LIBPPROF='' timeout -s KILL 200 "$linked/beside" kept >of_ours || fail "kept ended with status $?"
 expect_equal "a heap of which nothing is dead" "bytes in use: some, allocated: 1 more" "$(cat of_ours)"
 for go in $gos; do
     grep -q 'allocBytes++' "$("$go" env GOROOT)/src/runtime/pprof/pprof.go" || continue
@@ -90,7 +90,7 @@ printf 'package empty\nimport "testing"\nfunc TestNothing(*testing.T) {}\n' >emp
 files_of() { # DASHES PROGRAM: for each rate
     for rate in 1 0 -1; do
         rm -f block.pb.gz mutex.pb.gz mem.pb.gz
-        timeout -s KILL 60 "$2" "$1blockprofile=block.pb.gz" "$1blockprofilerate=$rate" "$1mutexprofile=mutex.pb.gz" \
+        timeout -s KILL 200 "$2" "$1blockprofile=block.pb.gz" "$1blockprofilerate=$rate" "$1mutexprofile=mutex.pb.gz" \
             "$1mutexprofilefraction=$rate" "$1memprofile=mem.pb.gz" "$1memprofilerate=$rate" >of_program 2>&1 ||
             fail "$2 at $rate: $(cat of_program)"
         echo "$rate: $(ls block.pb.gz mutex.pb.gz mem.pb.gz 2>/dev/null)"

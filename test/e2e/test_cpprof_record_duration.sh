@@ -26,7 +26,7 @@ is_early() {
 
 for signal in 0 9 11 3 6; do
     expected=$([ $signal = 0 ] && echo 0 || echo $((128 + signal)))
-    expect_equal "status after $signal" "$expected" "$(status "$cpprof" record -e cpu,heap:1,thread -F 1000 -d 0.5 \
+    expect_equal "status after $signal" "$expected" "$(status "$cpprof" record -e cpu,heap:1,thread -F 1000 -d 1.5 \
         -o "after$signal.pb.gz" "$outlives" - $signal 2>err)"
     is_early after$signal
 done
