@@ -31,6 +31,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <threads.h>
@@ -138,6 +139,19 @@ static void declare_stack(size_t stack_size)
     }
 }
 
+/*
+ * Clears the stack below, where calls of ours have left return addresses. A walk that looks for a
+ * frame pointer on the stack (unwind/frame_pointer.h) would take the one of an indirect call for that
+ * of the program's function, whose variables may lie there now and be written later or never.
+ */
+static __attribute__((noinline)) void clear_stack(void)
+{
+    enum { BYTES = 2048 };
+    char used[BYTES];
+    memset(used, 0, sizeof used);
+    __asm__ volatile("" : : "r"(used) : "memory");
+}
+
 /* Called by the stub on the new thread. */
 call pp_hook_thread_prepare(launch *l, uintptr_t sp, uintptr_t fp, uintptr_t bx);
 
@@ -155,6 +169,7 @@ __attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *
     }
     pp_caller caller = pp_caller_at_entry(sp, fp, bx);
     pp_thread_begin(next.function, &caller, labels, &creation);
+    clear_stack();
     return next;
 }
 
