@@ -230,14 +230,14 @@ static int take(pp_options *options, const char *name, const char *value, const 
     if (o == NULL && w == NULL) {
         return -EINVAL;
     }
-    *usage = o != NULL ? o->usage : w->usage;
+    *usage = w != NULL ? w->usage : o->usage;
     if (w != NULL && w->take == NULL) {
         return pp_word_alone(value, kind->asked);
     }
     if (value != NULL && *value == '\0') {
         return -EINVAL;
     }
-    return o != NULL ? o->take(options, value) : w->take(value);
+    return w != NULL ? w->take(value) : o->take(options, value);
 }
 
 static void take_word(pp_options *options, char *word)
