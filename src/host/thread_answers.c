@@ -14,6 +14,7 @@
 #include "base/slots.h"
 #include "unwind/scratch.h"
 #include "sys/sampling_signal.h"
+#include "sys/sanitizers.h"
 #include "sys/tasks.h"
 
 #include <signal.h>
@@ -144,6 +145,9 @@ void pp_answer_give(void *value, const void *context)
     scratch->walk =
         (pp_walk){.pcs = scratch->pcs, .space = &scratch->space, .capacity = PP_SCRATCH_DEPTH};
     pp_walk_from_context(context, &scratch->walk);
+    if (pp_sanitizers_look_for_leaks()) {
+        memset(&scratch->space, 0, sizeof scratch->space);
+    }
     __atomic_store_n(&answer->word, word - ASKED + DONE, __ATOMIC_RELEASE);
 }
 

@@ -16,10 +16,21 @@
 #ifndef PP_SYS_SANITIZERS_H
 #define PP_SYS_SANITIZERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Acts as if the program itself had written these bytes. Called before the write, if the size is
  * known. */
 void pp_sanitizers_write(void *data, size_t size);
+
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): not ours to choose */
+__attribute__((weak)) extern void __lsan_do_leak_check(void);
+
+/* Whether LeakSanitizer looks for pointers to blocks when the program ends. It reads the variables
+ * of all libraries: a pointer that this library remembers hides a leak of the program. */
+static inline bool pp_sanitizers_look_for_leaks(void)
+{
+    return __lsan_do_leak_check != NULL;
+}
 
 #endif

@@ -10,12 +10,14 @@
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "sys/left_frame.h"
+#include "sys/sanitizers.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum {
     BUFFERS = 64,     /* how many threads can be in a walk at one time */
@@ -164,6 +166,9 @@ void pp_scratch_give(pp_scratch *buffer)
     unsigned index = (unsigned)(buffer - all.buffer);
     bool innermost = owner_of(index) != UNNAMED && buffer->sp == own.inside;
     uintptr_t outer = buffer->outer_sp;
+    if (pp_unlikely(pp_sanitizers_look_for_leaks())) {
+        memset(&buffer->space, 0, sizeof buffer->space); /* registers, words of the stack */
+    }
     set_owner(index, 0);
     if (innermost) {
         set_inside(outer);

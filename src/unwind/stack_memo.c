@@ -10,6 +10,7 @@
 #include "base/slots.h"
 #include "base/stack_hash.h"
 #include "sys/safe_read.h"
+#include "sys/sanitizers.h"
 #include "unwind/rule_cache.h"
 
 enum {
@@ -45,7 +46,10 @@ static void keep_taken(const pp_memo *memo)
 
 PP_COLD_PATH static pp_memo *claim(void)
 {
-    int index = own.ended ? -1 : pp_slot_take(all.taken, PP_MEMO_THREADS / PP_SLOTS_A_WORD);
+    if (own.ended || pp_sanitizers_look_for_leaks()) { /* it would find words of the stack here */
+        return NULL;
+    }
+    int index = pp_slot_take(all.taken, PP_MEMO_THREADS / PP_SLOTS_A_WORD);
     if (index < 0) {
         return NULL;
     }
