@@ -19,6 +19,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Whether the library itself is built with AddressSanitizer, as gcc and clang say so. */
+#ifdef __SANITIZE_ADDRESS__
+#define PP_IS_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PP_IS_SANITIZED
+#endif
+#endif
+
 /* Acts as if the program itself had written these bytes. Called before the write, if the size is
  * known. */
 void pp_sanitizers_write(void *data, size_t size);
@@ -30,7 +39,7 @@ __attribute__((weak)) extern void __lsan_do_leak_check(void);
  * of all libraries: a pointer that this library remembers hides a leak of the program. */
 static inline bool pp_sanitizers_look_for_leaks(void)
 {
-#ifdef __SANITIZE_ADDRESS__ /* the library itself is built so, for its own tests of what it remembers */
+#ifdef PP_IS_SANITIZED /* the tests of what the library remembers are built so */
     return false;
 #else
     return __lsan_do_leak_check != NULL;
