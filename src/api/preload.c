@@ -59,20 +59,11 @@ static void distinguish_kinds(void)
     }
 }
 
-static size_t kind_count(void)
-{
-    size_t count = 0;
-    while (pp_kinds[count] != NULL) {
-        count++;
-    }
-    return count;
-}
-
 /* Starts the profiles that were asked for. 0 or the first error. */
 static int start_kinds(void)
 {
     int error = 0;
-    for (size_t i = kind_count(); i-- > 0;) {
+    for (size_t i = pp_kinds_count(); i-- > 0;) {
         int start_error =
             pp_kinds[i]->start != NULL ? pp_kinds[i]->start(state.options.duration_ns) : 0;
         error = error != 0 ? error : start_error;
@@ -87,7 +78,7 @@ static void after_fork_in_child(void)
     pp_deadline_after_fork();
     pp_log_after_fork_in_child();
     pp_hooks_after_fork();
-    for (size_t i = kind_count(); i-- > 0;) {
+    for (size_t i = pp_kinds_count(); i-- > 0;) {
         if (pp_kinds[i]->after_fork_in_child != NULL) {
             pp_kinds[i]->after_fork_in_child(state.options.subprocesses);
         }

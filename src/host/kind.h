@@ -113,6 +113,15 @@ typedef struct pp_kind {
  * NULL. Defined in kinds.c. */
 extern const pp_kind *const pp_kinds[];
 
+static inline size_t pp_kinds_count(void)
+{
+    size_t count = 0;
+    while (pp_kinds[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
 /* The number of files that the kind will write. */
 static inline unsigned pp_kind_files(const pp_kind *kind)
 {

@@ -30,12 +30,8 @@ void pp_samplers_tell(pp_thread_event event)
 
 void pp_samplers_thread_begins(uintptr_t entry, const pp_caller *caller)
 {
-    size_t count = 0;
-    while (pp_kinds[count] != NULL) {
-        count++;
-    }
-    while (count-- > 0) {
-        const pp_sampler *sampler = sampler_of(pp_kinds[count]);
+    for (size_t i = pp_kinds_count(); i-- > 0;) {
+        const pp_sampler *sampler = sampler_of(pp_kinds[i]);
         if (sampler->thread_begins != NULL) {
             sampler->thread_begins(entry, caller);
         }
