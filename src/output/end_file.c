@@ -19,6 +19,7 @@
 #include "sys/tasks.h"
 #include "sys/write_signals.h"
 
+#include <errno.h>
 #include <pthread.h>
 
 static const uint64_t write_patience_ns = 5000000000; /* for a FIFO whose reader stalls */
@@ -46,7 +47,7 @@ static int write_by(pprof_writer writer, const void *file)
     return ((const pp_end_file *)file)->write(writer);
 }
 
-static void write_one(pp_end_file *file, uint64_t patience_ns)
+static int write_one(pp_end_file *file, uint64_t patience_ns)
 {
     pp_write_signals held;
     pp_write_signals_hold(&held);
@@ -55,6 +56,7 @@ static void write_one(pp_end_file *file, uint64_t patience_ns)
     if (error != 0) {
         complain(file, state.output.path, error);
     }
+    return error;
 }
 
 static bool is_one_wanted(const pp_end_file *list, unsigned count)
@@ -67,34 +69,45 @@ static bool is_one_wanted(const pp_end_file *list, unsigned count)
     return false;
 }
 
-void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
+/* The caller holds `writing`. 0, or the first error. */
+static int write_wanted(pp_end_file *list, unsigned count, bool fatal)
 {
-    uint64_t patience_ns = fatal ? fatal_patience_ns : write_patience_ns;
+    bool refreshed = fatal;
+    int first_error = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!list[i].wanted) {
+            continue;
+        }
+        if (!refreshed) {
+            pp_modules_refresh();
+            refreshed = true;
+        }
+        int error = write_one(&list[i], fatal ? fatal_patience_ns : write_patience_ns);
+        first_error = first_error == 0 ? error : first_error;
+        list[i].wanted = false;
+    }
+    return first_error;
+}
+
+int pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
+{
+    int error = -EBUSY;
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pp_host_timers held;
     if (!is_one_wanted(list, count)) {
-        return;
+        return 0;
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pp_host_timers_hold(&held);
     /* Another thread that ends the process may be writing: this one waits until it has written. */
-    if (pp_lock_take_within(&state.writing, pp_task_self(), patience_ns)) {
-        bool refreshed = fatal;
-        for (unsigned i = 0; i < count; i++) {
-            if (!list[i].wanted) {
-                continue;
-            }
-            if (!refreshed) {
-                pp_modules_refresh();
-                refreshed = true;
-            }
-            write_one(&list[i], patience_ns);
-            list[i].wanted = false;
-        }
+    if (pp_lock_take_within(&state.writing, pp_task_self(),
+                            fatal ? fatal_patience_ns : write_patience_ns)) {
+        error = write_wanted(list, count, fatal);
         pp_lock_release(&state.writing);
     }
     pp_host_timers_release(&held);
     pthread_setcancelstate(cancel_state, NULL);
+    return error;
 }
 
 void pp_end_files_write_so_far(pp_end_file *list, unsigned count)

@@ -21,8 +21,9 @@ typedef struct pp_end_file {
 } pp_end_file;
 
 /* Writes the profiles of the list that are wanted, and logs what goes wrong. `fatal`: it runs in a
- * fatal signal's handler, and gives a stalled reader less time. */
-void pp_end_files_write(pp_end_file *list, unsigned count, bool fatal);
+ * fatal signal's handler, and gives a stalled reader less time. 0, or the first error; -EBUSY: the
+ * thread that writes does not finish. */
+int pp_end_files_write(pp_end_file *list, unsigned count, bool fatal);
 
 /* pp_end_files_write(), but the profiles stay wanted: the process may end now, or go on. */
 void pp_end_files_write_so_far(pp_end_file *list, unsigned count);

@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: the session lock.
- * Owns: the request of the running profile.
+ * Owns: the request of the running profile; its samples, while they are written.
  * Tested by: e2e.api, e2e.exit, e2e.fatal_signals, e2e.output
  */
 #include "kinds/cpu/cpu_control.h"
@@ -12,17 +12,14 @@
 #include "kinds/cpu/legacy_cpu.h"
 #include "encode/proto.h"
 #include "host/dispositions.h"
-#include "output/output.h"
+#include "output/end_file.h"
 #include "kinds/cpu/cpu_profile.h"
 #include "kinds/cpu/cpu.h"
 #include "output/symbolize.h"
 #include "sys/clock.h"
-#include "sys/host_timers.h"
 #include "sys/lock.h"
-#include "sys/log.h"
 #include "modules/modules.h"
 #include "sys/tasks.h"
-#include "sys/write_signals.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,16 +27,19 @@
 enum { MIN_HZ = 1, MAX_HZ = 1000000, DEFAULT_HZ = 100 };
 
 static const uint64_t patience_ns = 2000000000;     /* for handlers that are under way */
-static const uint64_t end_patience_ns = 5000000000; /* for another thread that writes, and a FIFO */
-static const uint64_t fatal_write_ns = 1000000000;  /* for a FIFO whose reader stalls */
+static const uint64_t end_patience_ns = 5000000000; /* for another thread that writes */
 /* For handlers and another thread, in the handler of a fatal signal. */
 static const uint64_t fatal_patience_ns = 200000000;
+
+static int write_result(pprof_writer writer);
 
 static struct {
     pp_lock lock;
     bool running;
     pp_cpu_request request; /* of the profile that runs */
-} session;
+    pp_cpu_result result;   /* of the profile that has stopped, until it is written */
+    pp_end_file file;
+} session = {.file = {"cpu", write_result, false}};
 
 static int take_session(void)
 {
@@ -109,13 +109,13 @@ int pp_cpu_control_start(const pp_cpu_request *request)
     return error;
 }
 
-static int encode(const pp_cpu_result *result, pprof_writer writer)
+static int write_result(pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
     bool with_labels =
         session.request.format != PPROF_FORMAT_LEGACY; /* the legacy format has none */
-    int error = pp_cpu_profile_build(result, with_labels, &arena, &profile);
+    int error = pp_cpu_profile_build(&session.result, with_labels, &arena, &profile);
     profile.symbolize = pp_symbolize_wanted();
     if (error == 0) {
         error = session.request.format == PPROF_FORMAT_LEGACY
@@ -126,25 +126,22 @@ static int encode(const pp_cpu_result *result, pprof_writer writer)
     return error;
 }
 
-static int encode_by(pprof_writer writer, const void *result)
+/* The caller holds the session lock. */
+static int stop_and_write(bool fatal)
 {
-    return encode(result, writer);
-}
-
-static int write_file(const pp_cpu_result *result, bool fatal)
-{
-    /* Static, since it is too large for the stack that a fatal signal may have left. The session
-     * lock lets one thread use it at a time. */
-    static pp_output output;
-    pp_write_signals held;
-    pp_write_signals_hold(&held); /* the file may be a FIFO, or the disk quota small */
-    int error =
-        pp_output_put(&output, "cpu", fatal ? fatal_write_ns : end_patience_ns, encode_by, result);
-    pp_write_signals_release(&held);
-    if (error != 0) {
-        pp_log_error("the CPU profile could not be written to ", output.path, error,
-                     "choose another place with LIBPPROF=cpu,file=PATH");
+    int error = 0;
+    pp_cpu_stop(fatal ? fatal_patience_ns : patience_ns, &session.result);
+    if (session.request.to_file) {
+        session.file.wanted = true;
+        error = pp_end_files_write(&session.file, 1, fatal);
+    } else {
+        if (!fatal) {
+            pp_modules_refresh();
+        }
+        error = write_result(session.request.writer);
     }
+    pp_cpu_result_release(&session.result);
+    session.running = false;
     return error;
 }
 
@@ -160,21 +157,7 @@ static int stop(bool only_file, bool fatal)
         return error;
     }
     if (session.running && (session.request.to_file || !only_file)) {
-        pp_cpu_result result;
-        pp_cpu_stop(fatal ? fatal_patience_ns : patience_ns, &result);
-        if (!fatal) {
-            pp_modules_refresh();
-        }
-        if (session.request.to_file) {
-            pp_host_timers held;
-            pp_host_timers_hold(&held);
-            error = write_file(&result, fatal);
-            pp_host_timers_release(&held);
-        } else {
-            error = encode(&result, session.request.writer);
-        }
-        pp_cpu_result_release(&result);
-        session.running = false;
+        error = stop_and_write(fatal);
     }
     pp_lock_release(&session.lock);
     return error;
@@ -197,6 +180,7 @@ bool pp_cpu_control_is_running(void)
 void pp_cpu_control_after_fork(void)
 {
     pp_cpu_after_fork_in_child();
-    session.running = false;
+    pp_end_files_after_fork();
+    session.running = session.file.wanted = false;
     pp_lock_release(&session.lock);
 }
