@@ -3,7 +3,10 @@
  * labels.c: what labels cost the program: the thread's set is replaced, a set is made for a
  * request.
  *
- *   switch    pprof_set_thread_labels() and the end of the reference that it returns
+ *   switch    pprof_set_thread_labels() and the end of the reference that it returns. Beside it, two
+ *             counters: one is incremented and the other decremented, each by one locked
+ *             instruction. What the processor takes for these two is the least that a switch of
+ *             counted references can take.
  *   new       pprof_labels_new() of two labels on a parent that has one, and its end
  *   do        pprof_do() with one label around an empty function
  *   inherit   pprof_do() in another pprof_do() that has two labels
@@ -24,6 +27,16 @@ static void switch_block(void)
 {
     for (unsigned i = 0; i < BLOCK; i++) {
         pprof_labels_unref(pprof_set_thread_labels(sets[i % SETS]));
+    }
+}
+
+static uint32_t counters[SETS][16]; /* a cache line each */
+
+static void counters_block(void)
+{
+    for (unsigned i = 0; i < BLOCK; i++) {
+        __atomic_fetch_add(&counters[i % SETS][0], 1, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(&counters[(i + SETS - 1) % SETS][0], 1, __ATOMIC_RELAXED);
     }
 }
 
@@ -57,7 +70,7 @@ static void inherit_block(void)
     pprof_do(two, 2, do_block, NULL);
 }
 
-static void measure(const char *name, void (*block)(void))
+static void measure(const char *name, const char *who, void (*block)(void))
 {
     static double times[BLOCKS];
     char full[64];
@@ -68,7 +81,7 @@ static void measure(const char *name, void (*block)(void))
         block();
         times[i] = (double)(bench_thread_cpu_ns() - start_ns) / BLOCK;
     }
-    snprintf(full, sizeof full, "labels.%s.pprof", name);
+    snprintf(full, sizeof full, "labels.%s.%s", name, who);
     bench_print(full, bench_median(times, blocks), "ns");
 }
 
@@ -82,9 +95,10 @@ int main(void)
             bench_fail("no set could be made");
         }
     }
-    measure("switch", switch_block);
-    measure("new", new_block);
-    measure("do", plain_do_block);
-    measure("inherit", inherit_block);
+    measure("switch", "pprof", switch_block);
+    measure("switch", "two_counters", counters_block);
+    measure("new", "pprof", new_block);
+    measure("do", "pprof", plain_do_block);
+    measure("inherit", "pprof", inherit_block);
     return 0;
 }

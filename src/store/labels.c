@@ -7,6 +7,8 @@
  */
 #include "store/labels.h"
 
+#include "base/stack_hash.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -105,13 +107,22 @@ static const char *copy_text(const char *text, char **to)
     return copy;
 }
 
+/* Hashes eight bytes at once, as if they were a PC. One byte after the other would take longer than
+ * all other work on a set. */
 static uint64_t hash_of(const char *text, size_t size)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then mixed */
-    for (size_t i = 0; i < size; i++) {
-        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+    uint64_t hash = size;
+    uint64_t word = 0;
+    size_t rest = size % sizeof word;
+    for (const char *end = text + size - rest; text < end; text += sizeof word) {
+        memcpy(&word, text, sizeof word);
+        hash = pp_stack_hash_extend(hash, word);
     }
-    return (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    word = 0;
+    for (size_t i = 0; i < rest; i++) {
+        word = word << 8 | (uint8_t)text[i];
+    }
+    return pp_stack_hash_extend(hash, word);
 }
 
 static void own_texts(pprof_labels *labels)
