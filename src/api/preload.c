@@ -20,6 +20,7 @@
 #include "host/hooks.h"
 #include "host/start.h"
 #include "host/kind.h"
+#include "host/stack_room.h"
 #include "output/line_plugin.h"
 #include "api/options.h"
 #include "output/output.h"
@@ -148,14 +149,20 @@ static void wait_for_deadline(void)
     }
 }
 
+static void confine_kinds(void *context)
+{
+    bool *written = context;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        *written |= pp_kinds[i]->confine != NULL && pp_kinds[i]->confine();
+    }
+}
+
 /* The new filter may kill for the system calls of stopping, naming and writing. */
 static void before_confinement(void)
 {
-    pp_deadline_cancel();
     bool written = false;
-    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        written |= pp_kinds[i]->confine != NULL && pp_kinds[i]->confine();
-    }
+    pp_deadline_cancel();
+    pp_with_stack_room(confine_kinds, &written);
     if (written) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
@@ -164,8 +171,9 @@ static void before_confinement(void)
     pp_line_plugin_confine();
 }
 
-static void at_end(const void *interrupted)
+static void end_kinds(void *context)
 {
+    const void *interrupted = *(const void **)context;
     if (interrupted != NULL) {
         pp_line_plugin_end();
     }
@@ -173,6 +181,15 @@ static void at_end(const void *interrupted)
         if (pp_kinds[i]->end != NULL) {
             pp_kinds[i]->end(interrupted);
         }
+    }
+}
+
+static void at_end(const void *interrupted)
+{
+    if (any_kind_is_on()) {
+        pp_with_stack_room(end_kinds, &interrupted);
+    } else {
+        end_kinds(&interrupted);
     }
 }
 
@@ -245,8 +262,9 @@ static uint64_t left_of_duration_ns(void)
 }
 
 /* If the exec succeeds, the profiles end here. */
-static void write_so_far(void)
+static void write_so_far(void *unused)
 {
+    (void)unused;
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if (pp_kinds[i]->write_so_far != NULL) {
             pp_kinds[i]->write_so_far();
@@ -262,7 +280,7 @@ static void before_exec(pp_exec *exec)
     if (verdict == PP_EXEC_ABSENT) {
         return;
     }
-    write_so_far();
+    pp_with_stack_room(write_so_far, NULL);
     if (verdict != PP_EXEC_OURS) {
         say_that_it_ends(verdict, exec->path);
         return;

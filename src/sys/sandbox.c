@@ -148,6 +148,7 @@ static void try_the_rest(void)
     pp_system_call(SYS_rt_sigpending, path, sizeof no_signal);
     pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &no_signal, NULL, sizeof no_signal);
     pp_system_call(SYS_rt_sigtimedwait, &no_signal, NULL, &no_time, sizeof no_signal);
+    pp_system_call(SYS_sigaltstack, NULL, NULL);
     long memory =
         pp_system_call(SYS_mmap, NULL, STACK_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pp_system_call(SYS_madvise, memory, STACK_BYTES, MADV_DONTDUMP);

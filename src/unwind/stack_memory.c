@@ -34,6 +34,11 @@ void pp_stack_declare(uintptr_t limit, uintptr_t top)
     own.top = top;
 }
 
+uintptr_t pp_stack_room(uintptr_t sp)
+{
+    return sp >= own.limit && sp < own.top ? sp - own.limit : 0;
+}
+
 static void show(pp_stack_window *window, uintptr_t lo, uintptr_t hi)
 {
     uintptr_t lowest = lo + PP_STACK_WORDS_BELOW_CFA * WORD;

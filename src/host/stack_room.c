@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stack_room.c: decides by the bounds of the thread's own and its alternate stack.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: e2e.small_stacks, e2e.stacks
+ */
+#include "host/stack_room.h"
+
+#include "arch/call_on_stack.h"
+#include "arch/system_call.h"
+#include "sys/left_frame.h"
+#include "sys/signal_mask.h"
+#include "unwind/stack_memory.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+enum {
+    ENOUGH = 64 << 10, /* for all but the lines of symbolize=lines */
+    MAPPED = 1 << 20   /* of which only touched pages are ever there */
+};
+
+static bool has_room(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    stack_t alternate = {.ss_flags = SS_DISABLE};
+    pp_system_call(SYS_sigaltstack, NULL, &alternate);
+    uintptr_t room =
+        pp_is_on_stack(&alternate, here) ? here - (uintptr_t)alternate.ss_sp : pp_stack_room(here);
+    return room >= ENOUGH;
+}
+
+void pp_with_stack_room(void (*work)(void *argument), void *argument)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+    long memory =
+        has_room() ? -1
+                   : pp_system_call(SYS_mmap, NULL, MAPPED, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (memory < 0 && memory > -4096) {
+        work(argument);
+        return;
+    }
+    pp_signal_mask old = 0;
+    pp_signals_block(&old);
+    pp_call_on_stack((char *)memory + MAPPED, work, argument);
+    pp_system_call(SYS_munmap, memory, MAPPED);
+    pp_signals_restore(&old);
+}
