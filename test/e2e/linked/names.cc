@@ -152,18 +152,24 @@ static void allocate()
     std::function<void(int)>([](int n) { keep(1016 + (size_t)n); })(0);
 }
 
-/* Waits until another thread waits for the lock: its block is charged when it is let go. */
-static void block()
+/* Returns once a thread is in wait_for(), and in the kernel. */
+static void wait_for_waiter()
 {
-    std::mutex mutex;
-    mutex.lock();
-    std::thread waiter([&mutex] { wait_for<std::map<int, int>>(mutex); });
     static char text[65536];
     do {
         size_t length = pprof_stack_text(text, sizeof text - 1, true);
         text[length < sizeof text ? length : sizeof text - 1] = '\0';
     } while (std::string(text).find("wait_for") == std::string::npos ||
              std::string(text).find("[futex") == std::string::npos);
+}
+
+/* Waits until another thread waits for the lock: its block is charged when it is let go. */
+static void block()
+{
+    std::mutex mutex;
+    mutex.lock();
+    std::thread waiter([&mutex] { wait_for<std::map<int, int>>(mutex); });
+    wait_for_waiter();
     mutex.unlock();
     waiter.join();
 }
@@ -188,6 +194,7 @@ int main(int, char **argv)
     std::mutex running;
     running.lock();
     std::thread other([&running] { wait_for<std::string>(running); });
+    wait_for_waiter(); /* a thread that has not begun has no creator yet */
     for (const char *name : {"heap", "block", "threadcreate", "thread"})
         good = good &&
                write_profile(argv[1], name, ".txt", 1) && /* has not more than the next one */
