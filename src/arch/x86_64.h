@@ -41,6 +41,11 @@ static inline void pp_registers_from_context(pp_registers *registers, const void
     }
 }
 
+static inline uintptr_t pp_stack_pointer_from_context(const void *context)
+{
+    return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+}
+
 /* Returns where a signal frame holds a register. SP points to the kernel's ucontext_t once the
  * handler has returned to the restorer. */
 static inline uintptr_t pp_signal_frame_slot(uintptr_t sp, int reg)

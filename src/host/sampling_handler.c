@@ -11,6 +11,7 @@
  */
 #include "host/sampling_handler.h"
 
+#include "arch/registers.h"
 #include "arch/signal_frame.h"
 #include "arch/system_call.h"
 #include "base/compiler.h"
@@ -76,7 +77,7 @@ static void call_libc(int signal, siginfo_t *info, void *context)
 static bool came_from_other_stack(const ucontext_t *context)
 {
     return pp_is_on_stack(&context->uc_stack, (uintptr_t)context) &&
-           !pp_is_on_stack(&context->uc_stack, (uintptr_t)context->uc_mcontext.gregs[REG_RSP]);
+           !pp_is_on_stack(&context->uc_stack, pp_stack_pointer_from_context(context));
 }
 
 /*

@@ -8,7 +8,7 @@
  */
 #include "kinds/contention/contended.h"
 
-#include "arch/system_call.h"
+#include "arch/spin.h"
 #include "base/compiler.h"
 #include "base/slots.h"
 #include "sys/clock.h"
@@ -228,7 +228,7 @@ static bool enter_soon(list *l, uintptr_t self, uintptr_t sp)
         if (is_hopeless(owner, self)) {
             return enter_again(l, self, owner, sp);
         }
-        __builtin_ia32_pause();
+        pp_spin_hint();
     }
     return enter_patiently(l, self, sp);
 }
