@@ -19,8 +19,10 @@
 
 enum { PROGRAM_BYTES = 64 };
 
-static char program[PROGRAM_BYTES];
-static uint64_t loaded_ns; /* of CLOCK_MONOTONIC */
+static struct {
+    char program[PROGRAM_BYTES];
+    uint64_t loaded_ns; /* of CLOCK_MONOTONIC */
+} state;
 
 /* ---- text ---- */
 
@@ -57,21 +59,21 @@ void pp_path_add_number(pp_path *path, uint64_t number)
 
 uint64_t pp_path_stamp(void)
 {
-    return loaded_ns;
+    return state.loaded_ns;
 }
 
 void pp_path_template_init(const char *name)
 {
-    loaded_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    state.loaded_ns = pp_clock_ns(CLOCK_MONOTONIC);
     size_t length = 0;
-    while (name != NULL && name[length] != '\0' && length + 1 < sizeof program) {
-        program[length] = name[length];
-        if (program[length] == '/') {
-            program[length] = '_';
+    while (name != NULL && name[length] != '\0' && length + 1 < sizeof state.program) {
+        state.program[length] = name[length];
+        if (state.program[length] == '/') {
+            state.program[length] = '_';
         }
         length++;
     }
-    program[length] = '\0';
+    state.program[length] = '\0';
 }
 
 bool pp_path_template_is_valid(const char *template)
@@ -127,7 +129,7 @@ void pp_path_add_placeholder(pp_path *path, char what, const pp_path_values *val
 {
     switch (what) {
     case 'e':
-        pp_path_add(path, program);
+        pp_path_add(path, state.program);
         break;
     case 'p':
         pp_path_add_number(path, (uint64_t)pp_task_process());
@@ -139,7 +141,7 @@ void pp_path_add_placeholder(pp_path *path, char what, const pp_path_values *val
         pp_path_add_number(path, pp_clock_ns(CLOCK_REALTIME) / PP_NS_PER_S);
         break;
     case 's':
-        pp_path_add_number(path, loaded_ns);
+        pp_path_add_number(path, state.loaded_ns);
         break;
     case 'n':
         pp_path_add_number(path, values->counter);
