@@ -52,23 +52,21 @@ enum {
     HOLD_NS = 2 * 1000 * 1000 /* of CPU time; setting up a coroutine takes microseconds */
 };
 
-/* The threads of this process; the child of fork begins with none. */
 static struct {
-    pp_lock lock;
-    uint32_t armed;      /* threads; written under the lock, read without it */
-    uint32_t slots_used; /* ever given out */
-    uint32_t free_list;
-    uint32_t chains[CHAINS];
-} threads;
-
-static struct {
+    struct {
+        pp_lock lock;
+        uint32_t armed;      /* threads; written under the lock, read without it */
+        uint32_t slots_used; /* ever given out */
+        uint32_t free_list;
+        uint32_t chains[CHAINS];
+    } now; /* emptied in the child of fork */
     pp_cpu_slot *slots;
     uint32_t slot_count; /* reserved */
     uint32_t scan_number;
     uint64_t random_state;
     char directory[DIRECTORY_BYTES] __attribute__((aligned(16)));
     char status_text[PP_TASK_STATUS_BYTES];
-} pool;
+} threads;
 
 static const pp_root_frames no_root;
 
@@ -76,17 +74,17 @@ static const pp_root_frames no_root;
 
 int pp_cpu_threads_reserve(void)
 {
-    if (pool.slots != NULL) {
+    if (threads.slots != NULL) {
         return 0;
     }
     uint32_t count = MAX_SLOTS;
     void *memory = NULL;
-    while (count > MIN_SLOTS && pp_address_space_share(count * sizeof *pool.slots, SLOTS_SHARE) <
-                                    count * sizeof *pool.slots) {
+    while (count > MIN_SLOTS && pp_address_space_share(count * sizeof *threads.slots, SLOTS_SHARE) <
+                                    count * sizeof *threads.slots) {
         count /= 2;
     }
     for (; count >= MIN_SLOTS && memory == NULL; count /= 2) {
-        memory = pp_memory_map(count * sizeof *pool.slots);
+        memory = pp_memory_map(count * sizeof *threads.slots);
         if (memory != NULL) {
             break;
         }
@@ -99,26 +97,28 @@ int pp_cpu_threads_reserve(void)
     if (getrlimit(RLIMIT_SIGPENDING, &pending) == 0 && pending.rlim_cur / 4 < cap) {
         cap = pending.rlim_cur / 4;
     }
-    pool.random_state = pp_clock_ns(CLOCK_MONOTONIC) ^ (uint64_t)pp_task_process() << 32 ^
-                        (uint64_t)(uintptr_t)memory;
-    pool.slot_count = count;
+    threads.random_state = pp_clock_ns(CLOCK_MONOTONIC) ^ (uint64_t)pp_task_process() << 32 ^
+                           (uint64_t)(uintptr_t)memory;
+    threads.slot_count = count;
     pp_cpu_timers_set_cap((uint32_t)cap);
-    pool.slots = memory;
+    threads.slots = memory;
     return 0;
 }
 
 bool pp_cpu_threads_owns(const void *value)
 {
-    uintptr_t offset = (uintptr_t)value - (uintptr_t)pool.slots;
-    return pool.slots != NULL && offset < (uintptr_t)pool.slot_count * sizeof *pool.slots &&
-           offset % sizeof *pool.slots == 0;
+    uintptr_t offset = (uintptr_t)value - (uintptr_t)threads.slots;
+    return threads.slots != NULL &&
+           offset < (uintptr_t)threads.slot_count * sizeof *threads.slots &&
+           offset % sizeof *threads.slots == 0;
 }
 
 static pp_cpu_slot *find_slot(int tid)
 {
-    for (uint32_t i = threads.chains[(unsigned)tid % CHAINS]; i != 0; i = pool.slots[i - 1].next) {
-        if (pool.slots[i - 1].tid == tid) {
-            return &pool.slots[i - 1];
+    for (uint32_t i = threads.now.chains[(unsigned)tid % CHAINS]; i != 0;
+         i = threads.slots[i - 1].next) {
+        if (threads.slots[i - 1].tid == tid) {
+            return &threads.slots[i - 1];
         }
     }
     return NULL;
@@ -127,27 +127,27 @@ static pp_cpu_slot *find_slot(int tid)
 static pp_cpu_slot *new_slot(int tid)
 {
     pp_cpu_slot *slot = NULL;
-    if (threads.free_list != 0) {
-        slot = &pool.slots[threads.free_list - 1];
-        threads.free_list = slot->next;
-    } else if (threads.slots_used < pool.slot_count) {
-        slot = &pool.slots[threads.slots_used++];
+    if (threads.now.free_list != 0) {
+        slot = &threads.slots[threads.now.free_list - 1];
+        threads.now.free_list = slot->next;
+    } else if (threads.now.slots_used < threads.slot_count) {
+        slot = &threads.slots[threads.now.slots_used++];
     } else {
         return NULL;
     }
-    uint32_t *chain = &threads.chains[(unsigned)tid % CHAINS];
+    uint32_t *chain = &threads.now.chains[(unsigned)tid % CHAINS];
     *slot = (pp_cpu_slot){
-        .tid = tid, .timer = -1, .event = -1, .next = *chain, .scan = pool.scan_number};
-    *chain = (uint32_t)(slot - pool.slots) + 1;
+        .tid = tid, .timer = -1, .event = -1, .next = *chain, .scan = threads.scan_number};
+    *chain = (uint32_t)(slot - threads.slots) + 1;
     return slot;
 }
 
 static void unlink_slot(pp_cpu_slot *slot)
 {
-    uint32_t index = (uint32_t)(slot - pool.slots) + 1;
-    uint32_t *link = &threads.chains[(unsigned)slot->tid % CHAINS];
+    uint32_t index = (uint32_t)(slot - threads.slots) + 1;
+    uint32_t *link = &threads.now.chains[(unsigned)slot->tid % CHAINS];
     while (*link != index) {
-        link = &pool.slots[*link - 1].next;
+        link = &threads.slots[*link - 1].next;
     }
     *link = slot->next;
     slot->tid = 0;
@@ -156,8 +156,8 @@ static void unlink_slot(pp_cpu_slot *slot)
 
 static void put_on_free_list(pp_cpu_slot *slot)
 {
-    slot->next = threads.free_list;
-    threads.free_list = (uint32_t)(slot - pool.slots) + 1;
+    slot->next = threads.now.free_list;
+    threads.now.free_list = (uint32_t)(slot - threads.slots) + 1;
 }
 
 static void free_slot(pp_cpu_slot *slot)
@@ -186,7 +186,7 @@ static int arm_slot(pp_cpu_slot *slot)
 {
     int error = pp_cpu->engine->arm(slot);
     if (error == 0) {
-        __atomic_store_n(&threads.armed, threads.armed + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&threads.now.armed, threads.now.armed + 1, __ATOMIC_RELAXED);
         pp_cpu->facts.threads_armed++;
     }
     return error;
@@ -195,7 +195,7 @@ static int arm_slot(pp_cpu_slot *slot)
 /* Disarms the slot's thread; its account stays open. */
 static void silence(pp_cpu_slot *slot)
 {
-    __atomic_store_n(&threads.armed, threads.armed - is_armed(slot), __ATOMIC_RELAXED);
+    __atomic_store_n(&threads.now.armed, threads.now.armed - is_armed(slot), __ATOMIC_RELAXED);
     pp_cpu->engine->disarm(slot);
 }
 
@@ -231,7 +231,7 @@ static bool can_take_signals(int tid, unsigned *busy)
         return false;
     }
     if (tid == pp_task_self() || /* enter() has blocked its signals */
-        !pp_task_blocks(PP_TASK_ANY_FOLDER, tid, PP_SAMPLING_SIGNAL, pool.status_text)) {
+        !pp_task_blocks(PP_TASK_ANY_FOLDER, tid, PP_SAMPLING_SIGNAL, threads.status_text)) {
         return true;
     }
     *busy += !waits_for_signals(tid);
@@ -257,7 +257,7 @@ static void arm(int tid, uint64_t base_ns, const pp_root_frames *root, bool take
         return;
     }
     set_root(slot, root);
-    slot->first_ns = base_ns + 1 + pp_random_below(&pool.random_state, pp_cpu->facts.period_ns);
+    slot->first_ns = base_ns + 1 + pp_random_below(&threads.random_state, pp_cpu->facts.period_ns);
     __atomic_store_n(&slot->session, pp_cpu->number, __ATOMIC_RELEASE);
     int error = takes_signals ? arm_slot(slot) : -EAGAIN;
     if (error == -ESRCH) {
@@ -316,7 +316,7 @@ static void visit_task(int tid, void *context)
     s->met_self = s->met_self || tid == s->self;
     pp_cpu_slot *slot = find_slot(tid);
     if (slot != NULL) {
-        slot->scan = pool.scan_number;
+        slot->scan = threads.scan_number;
         if (!is_armed(slot) && can_take_signals(tid, &s->busy) && arm_slot(slot) == 0) {
             pp_cpu->facts.threads_unarmed--;
             s->added++;
@@ -325,9 +325,9 @@ static void visit_task(int tid, void *context)
     }
     int64_t now = pp_task_cpu_ns(tid);
     if (now >= 0) {
-        uint32_t before = threads.armed;
+        uint32_t before = threads.now.armed;
         arm(tid, (uint64_t)now, &no_root, can_take_signals(tid, &s->busy));
-        s->added += threads.armed != before;
+        s->added += threads.now.armed != before;
     }
 }
 
@@ -335,10 +335,10 @@ static void visit_task(int tid, void *context)
  * bare exit system call). */
 static void drop_unlisted(void)
 {
-    for (uint32_t i = 0; i < threads.slots_used; i++) {
-        if (pool.slots[i].tid != 0 && pool.slots[i].scan != pool.scan_number &&
-            pp_task_cpu_ns(pool.slots[i].tid) < 0) {
-            disarm(&pool.slots[i]);
+    for (uint32_t i = 0; i < threads.now.slots_used; i++) {
+        if (threads.slots[i].tid != 0 && threads.slots[i].scan != threads.scan_number &&
+            pp_task_cpu_ns(threads.slots[i].tid) < 0) {
+            disarm(&threads.slots[i]);
         }
     }
 }
@@ -348,8 +348,8 @@ static void drop_unlisted(void)
 static int scan_tasks(unsigned *busy)
 {
     scan s = {.self = pp_task_self()};
-    pool.scan_number++;
-    int error = pp_tasks_each(pool.directory, sizeof pool.directory, visit_task, &s);
+    threads.scan_number++;
+    int error = pp_tasks_each(threads.directory, sizeof threads.directory, visit_task, &s);
     if (error == 0 && !s.met_self) {
         error = -ESRCH; /* the /proc is that of another process id namespace, with other numbers */
     }
@@ -365,13 +365,13 @@ static int scan_tasks(unsigned *busy)
 static void enter(pp_signal_mask *old)
 {
     pp_signals_block(old);
-    pp_lock_take(&threads.lock, pp_task_self());
+    pp_lock_take(&threads.now.lock, pp_task_self());
 }
 
 static bool enter_within(uint64_t patience_ns, pp_signal_mask *old)
 {
     pp_signals_block(old);
-    bool taken = pp_lock_take_within(&threads.lock, pp_task_self(), patience_ns);
+    bool taken = pp_lock_take_within(&threads.now.lock, pp_task_self(), patience_ns);
     if (!taken) {
         pp_signals_restore(old);
     }
@@ -380,7 +380,7 @@ static bool enter_within(uint64_t patience_ns, pp_signal_mask *old)
 
 static void leave(const pp_signal_mask *old)
 {
-    pp_lock_release(&threads.lock);
+    pp_lock_release(&threads.now.lock);
     pp_signals_restore(old);
 }
 
@@ -414,7 +414,7 @@ unsigned pp_cpu_threads_arm_all(void)
         enter(&old);
         busy = pp_cpu_is_active() ? arm_listed() : 0;
     }
-    unsigned all = threads.armed;
+    unsigned all = threads.now.armed;
     leave(&old);
     return all;
 }
@@ -422,14 +422,14 @@ unsigned pp_cpu_threads_arm_all(void)
 void pp_cpu_threads_look_again(void)
 {
     unsigned busy = 0;
-    if (pp_tasks_count() == __atomic_load_n(&threads.armed, __ATOMIC_RELAXED)) {
+    if (pp_tasks_count() == __atomic_load_n(&threads.now.armed, __ATOMIC_RELAXED)) {
         return;
     }
-    if (pp_lock_try(&threads.lock, pp_task_self())) {
+    if (pp_lock_try(&threads.now.lock, pp_task_self())) {
         if (pp_cpu_is_active()) { /* the session of the calling handler may be over */
             scan_tasks(&busy);
         }
-        pp_lock_release(&threads.lock);
+        pp_lock_release(&threads.now.lock);
     }
 }
 
@@ -509,8 +509,8 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
     if (!enter_within(patience_ns, &old)) {
         return; /* the process is about to end, and the holder of the lock does not release it */
     }
-    for (uint32_t i = 0; i < threads.slots_used; i++) {
-        pp_cpu_slot *slot = &pool.slots[i];
+    for (uint32_t i = 0; i < threads.now.slots_used; i++) {
+        pp_cpu_slot *slot = &threads.slots[i];
         if (slot->tid == 0) {
             continue;
         }
@@ -536,8 +536,8 @@ void pp_cpu_threads_take_back_slots(void)
 {
     pp_signal_mask old = 0;
     enter(&old);
-    for (uint32_t i = 0; i < threads.slots_used; i++) {
-        pp_cpu_slot *slot = &pool.slots[i];
+    for (uint32_t i = 0; i < threads.now.slots_used; i++) {
+        pp_cpu_slot *slot = &threads.slots[i];
         if (slot->held_by != 0 &&
             __atomic_load_n(&pp_cpu_sessions[slot->held_by - 1].in_flight, __ATOMIC_SEQ_CST) == 0) {
             slot->held_by = 0;
@@ -621,12 +621,12 @@ void pp_cpu_threads_resume(void)
 
 void pp_cpu_threads_after_fork_in_child(void)
 {
-    if (pool.slots != NULL) {
-        for (uint32_t i = 0; i < threads.slots_used; i++) {
-            pp_cpu_perf_after_fork_in_child(&pool.slots[i]);
+    if (threads.slots != NULL) {
+        for (uint32_t i = 0; i < threads.now.slots_used; i++) {
+            pp_cpu_perf_after_fork_in_child(&threads.slots[i]);
         }
-        memset(pool.slots, 0, threads.slots_used * sizeof *pool.slots);
+        memset(threads.slots, 0, threads.now.slots_used * sizeof *threads.slots);
     }
-    memset(&threads, 0, sizeof threads); /* which releases the lock */
+    memset(&threads.now, 0, sizeof threads.now); /* which releases the lock */
     pp_cpu_timers_after_fork_in_child();
 }
