@@ -20,43 +20,25 @@
 #include <string.h>
 
 enum {
-    ENTRIES = 1 << PP_CACHE_INDEX_BITS,
-    BIG_SLOTS = 1024,
     GENERATIONS = 64, /* 6 bits; 0 is "permanent" */
     MAX_OFFSET_WORDS = 0xfff,
     WORD = 8
 };
 
-/* A rule that does not fit into one word. A slot whose sequence is odd is being written
- * (base/words.h). */
-typedef struct big_slot {
-    uint32_t sequence;
-    uint32_t generation;
-    uintptr_t pc;
-    pp_rule rule;
-} big_slot;
 _Static_assert(sizeof(pp_rule) % sizeof(pp_word) == 0 &&
-                   offsetof(big_slot, rule) % sizeof(pp_word) == 0,
+                   offsetof(pp_big_rule, rule) % sizeof(pp_word) == 0,
                "copied by words");
 
-uint64_t pp_rule_cache_entries[ENTRIES] __attribute__((aligned(64)));
-
-static struct {
-    uint64_t epoch;      /* of `generation` */
-    unsigned generation; /* 0 until the first walk */
-    unsigned publishers; /* threads that may be about to store a rule of a removable module */
-    bool renewing;       /* a thread is changing the generation */
-    big_slot big[BIG_SLOTS];
-} cache;
+pp_rule_cache_state pp_rule_cache __attribute__((aligned(64)));
 
 /* ---- generations ---- */
 
 static void clear_removable(void)
 {
-    for (size_t i = 0; i < ENTRIES; i++) {
-        uint64_t entry = __atomic_load_n(&pp_rule_cache_entries[i], __ATOMIC_RELAXED);
+    for (size_t i = 0; i < PP_CACHE_ENTRIES; i++) {
+        uint64_t entry = __atomic_load_n(&pp_rule_cache.entries[i], __ATOMIC_RELAXED);
         if (pp_cache_generation(entry) != 0) {
-            __atomic_store_n(&pp_rule_cache_entries[i], 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&pp_rule_cache.entries[i], 0, __ATOMIC_RELAXED);
         }
     }
 }
@@ -64,24 +46,24 @@ static void clear_removable(void)
 /* Begins a generation, for an epoch that is new. The caller holds `renewing`. */
 PP_RAW_MEMORY static unsigned next_generation(uint64_t epoch)
 {
-    unsigned next = __atomic_load_n(&cache.generation, __ATOMIC_RELAXED) + 1;
+    unsigned next = __atomic_load_n(&pp_rule_cache.generation, __ATOMIC_RELAXED) + 1;
     if (next == GENERATIONS) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&cache.publishers, __ATOMIC_ACQUIRE) != 0) {
+        if (__atomic_load_n(&pp_rule_cache.publishers, __ATOMIC_ACQUIRE) != 0) {
             return PP_GENERATION_UNKNOWN; /* a publisher may still store an entry of generation 1 */
         }
         clear_removable();
         next = 1;
     }
-    __atomic_store_n(&cache.generation, next, __ATOMIC_RELEASE);
-    __atomic_store_n(&cache.epoch, epoch, __ATOMIC_RELEASE);
+    __atomic_store_n(&pp_rule_cache.generation, next, __ATOMIC_RELEASE);
+    __atomic_store_n(&pp_rule_cache.epoch, epoch, __ATOMIC_RELEASE);
     return next;
 }
 
 /* The caller has blocked signals. */
 static unsigned try_to_renew(uint64_t epoch)
 {
-    if (__atomic_exchange_n(&cache.renewing, true, __ATOMIC_ACQUIRE)) {
+    if (__atomic_exchange_n(&pp_rule_cache.renewing, true, __ATOMIC_ACQUIRE)) {
         return PP_GENERATION_UNKNOWN;
     }
     unsigned generation = PP_GENERATION_UNKNOWN;
@@ -89,7 +71,7 @@ static unsigned try_to_renew(uint64_t epoch)
         epoch == pp_loader_epoch()) { /* not so in a walk that was held up and has an old one */
         generation = next_generation(epoch);
     }
-    __atomic_store_n(&cache.renewing, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&pp_rule_cache.renewing, false, __ATOMIC_RELEASE);
     return generation;
 }
 
@@ -106,8 +88,8 @@ unsigned pp_rule_cache_generation(uint64_t epoch)
 {
     /* The epoch is read first: a generation that is newer than the epoch is harmless, since a
      * publisher reads the epoch again. */
-    if (pp_likely(__atomic_load_n(&cache.epoch, __ATOMIC_ACQUIRE) == epoch)) {
-        unsigned generation = __atomic_load_n(&cache.generation, __ATOMIC_ACQUIRE);
+    if (pp_likely(__atomic_load_n(&pp_rule_cache.epoch, __ATOMIC_ACQUIRE) == epoch)) {
+        unsigned generation = __atomic_load_n(&pp_rule_cache.generation, __ATOMIC_ACQUIRE);
         if (pp_likely(generation != 0)) {
             return generation;
         }
@@ -179,14 +161,14 @@ static uint64_t pack(const pp_rule *rule)
 
 /* ---- the second table ---- */
 
-static big_slot *big_slot_of(uintptr_t pc)
+static pp_big_rule *big_slot_of(uintptr_t pc)
 {
-    return &cache.big[pp_cache_key(pc) % BIG_SLOTS];
+    return &pp_rule_cache.big[pp_cache_key(pc) % PP_CACHE_BIG_RULES];
 }
 
 PP_RAW_MEMORY bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule *rule)
 {
-    const big_slot *slot = big_slot_of(pc);
+    const pp_big_rule *slot = big_slot_of(pc);
     uint32_t before = __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE);
     if (before & 1) {
         return false;
@@ -201,7 +183,7 @@ PP_RAW_MEMORY bool pp_rule_cache_big(uintptr_t pc, unsigned generation, pp_rule 
 
 PP_RAW_MEMORY static bool publish_big(uintptr_t pc, const pp_rule *rule, unsigned generation)
 {
-    big_slot *slot = big_slot_of(pc);
+    pp_big_rule *slot = big_slot_of(pc);
     uint32_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
     if ((sequence & 1) || !__atomic_compare_exchange_n(&slot->sequence, &sequence, sequence + 1,
                                                        false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
@@ -223,7 +205,7 @@ static void store_entry(uintptr_t pc, uint64_t payload, unsigned generation)
     uintptr_t key = pp_cache_key(pc);
     uint64_t entry =
         pp_cache_tag(key) << PP_CACHE_PAYLOAD_BITS | payload | (uint64_t)generation << 22;
-    __atomic_store_n(&pp_rule_cache_entries[pp_cache_index(key)], entry, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_rule_cache.entries[pp_cache_index(key)], entry, __ATOMIC_RELAXED);
 }
 
 static void store(uintptr_t pc, const pp_rule *rule, uint64_t payload, unsigned generation)
@@ -242,12 +224,12 @@ static void store(uintptr_t pc, const pp_rule *rule, uint64_t payload, unsigned 
 PP_RAW_MEMORY static void store_removable(uintptr_t pc, const pp_rule *rule, uint64_t payload,
                                           uint64_t epoch, unsigned generation)
 {
-    __atomic_add_fetch(&cache.publishers, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&pp_rule_cache.publishers, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (pp_loader_epoch() == epoch) {
         store(pc, rule, payload, generation);
     }
-    __atomic_sub_fetch(&cache.publishers, 1, __ATOMIC_RELEASE);
+    __atomic_sub_fetch(&pp_rule_cache.publishers, 1, __ATOMIC_RELEASE);
 }
 
 void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, unsigned generation)
@@ -262,18 +244,18 @@ void pp_rule_cache_publish(uintptr_t pc, const pp_rule *rule, uint64_t epoch, un
 
 void pp_rule_cache_after_fork_in_child(void)
 {
-    cache.publishers = 0;
-    cache.renewing = false;
-    for (size_t i = 0; i < BIG_SLOTS; i++) {
-        if (cache.big[i].sequence & 1) {
-            cache.big[i].pc = 0;
-            cache.big[i].sequence++;
+    pp_rule_cache.publishers = 0;
+    pp_rule_cache.renewing = false;
+    for (size_t i = 0; i < PP_CACHE_BIG_RULES; i++) {
+        if (pp_rule_cache.big[i].sequence & 1) {
+            pp_rule_cache.big[i].pc = 0;
+            pp_rule_cache.big[i].sequence++;
         }
     }
 }
 
 void pp_rule_cache_clear(void)
 {
-    memset(pp_rule_cache_entries, 0, sizeof pp_rule_cache_entries);
-    memset(cache.big, 0, sizeof cache.big);
+    memset(pp_rule_cache.entries, 0, sizeof pp_rule_cache.entries);
+    memset(pp_rule_cache.big, 0, sizeof pp_rule_cache.big);
 }

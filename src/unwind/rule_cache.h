@@ -41,6 +41,8 @@
 
 enum {
     PP_CACHE_INDEX_BITS = 14,
+    PP_CACHE_ENTRIES = 1 << PP_CACHE_INDEX_BITS,
+    PP_CACHE_BIG_RULES = 1024,
     PP_CACHE_TAG_BITS = PP_ADDRESS_BITS - PP_CACHE_INDEX_BITS,
     PP_CACHE_PAYLOAD_BITS = 31
 };
@@ -60,7 +62,26 @@ typedef enum pp_base {
  * (removable modules). */
 #define PP_GENERATION_UNKNOWN 64u
 
-extern uint64_t pp_rule_cache_entries[1u << PP_CACHE_INDEX_BITS];
+/* A rule that does not fit into one word. A slot whose sequence is odd is being written
+ * (base/words.h). */
+typedef struct pp_big_rule {
+    uint32_t sequence;
+    uint32_t generation;
+    uintptr_t pc;
+    pp_rule rule;
+} pp_big_rule;
+
+/* Inline functions and walks read the entries; the other members are those of rule_cache.c. */
+typedef struct pp_rule_cache_state {
+    uint64_t entries[PP_CACHE_ENTRIES];
+    uint64_t epoch;      /* of `generation` */
+    unsigned generation; /* 0 until the first walk */
+    unsigned publishers; /* threads that may be about to store a rule of a removable module */
+    bool renewing;       /* a thread is changing the generation */
+    pp_big_rule big[PP_CACHE_BIG_RULES];
+} pp_rule_cache_state;
+
+extern pp_rule_cache_state pp_rule_cache;
 
 /*
  * The key of a caller is its return address; the key of an instruction is its address plus 1. The
@@ -133,7 +154,7 @@ static inline bool pp_cache_is_usual(uint64_t entry, uintptr_t key)
 static inline uint64_t pp_rule_cache_lookup(uintptr_t pc, unsigned generation)
 {
     uintptr_t key = pp_cache_key(pc);
-    uint64_t entry = __atomic_load_n(&pp_rule_cache_entries[pp_cache_index(key)], __ATOMIC_RELAXED);
+    uint64_t entry = __atomic_load_n(&pp_rule_cache.entries[pp_cache_index(key)], __ATOMIC_RELAXED);
     unsigned made = pp_cache_generation(entry);
     if (entry >> PP_CACHE_PAYLOAD_BITS != pp_cache_tag(key) || (made != 0 && made != generation)) {
         return 0;

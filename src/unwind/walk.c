@@ -69,7 +69,7 @@ run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit
     pp_verdict v = PP_GO_ON;
     while (at < end) {
         uint64_t entry =
-            __atomic_load_n(&pp_rule_cache_entries[pp_cache_index(pc)], __ATOMIC_RELAXED);
+            __atomic_load_n(&pp_rule_cache.entries[pp_cache_index(pc)], __ATOMIC_RELAXED);
         uintptr_t base = pp_cache_is_on_fp(entry) ? fp : sp;
         uintptr_t cfa = base + pp_cache_offset(entry);
         if (pp_unlikely(!pp_cache_is_usual(entry, pc) ||

@@ -18,7 +18,7 @@
 
 enum {
     PC = 0x401000,
-    OTHER_PC = PC + BIG_SLOTS, /* in the same slot of the second table, not of the first */
+    OTHER_PC = PC + PP_CACHE_BIG_RULES, /* in the same slot of the second table, not of the first */
     LOADED = 5,
     LAST_GENERATION = GENERATIONS - 1,
     STALE_WORDS = 9 /* a slot, and one more */
@@ -115,8 +115,8 @@ static const model_scenario walks = {"walks", set_up, {walk, change, walk_twice}
 static void set_up_last_generation(void)
 {
     set_up();
-    cache.generation = LAST_GENERATION;
-    cache.epoch = old_epoch - 1;
+    pp_rule_cache.generation = LAST_GENERATION;
+    pp_rule_cache.epoch = old_epoch - 1;
 }
 
 /* A walk that began long ago: in the first generation of the round before. */
@@ -144,10 +144,10 @@ static void change_and_begin_new_round(void)
 
 static void nothing_is_found_in_the_new_round(void)
 {
-    if (cache.generation == 1) {
+    if (pp_rule_cache.generation == 1) {
         MODEL_CHECK(pp_rule_cache_lookup(PC, 1) == 0);
     }
-    MODEL_CHECK(cache.publishers == 0 && !cache.renewing);
+    MODEL_CHECK(pp_rule_cache.publishers == 0 && !pp_rule_cache.renewing);
 }
 
 static const model_scenario last = {"last generation",
