@@ -59,9 +59,10 @@
         and     $HASH_MASK, %eax
 .endm
 
+/* pp_contention begins with the table of hot hashes (kinds/contention/contention.h). */
 .macro unless_hot name
         hash
-        lea     pp_contention_hot(%rip), %r11
+        lea     pp_contention(%rip), %r11
         cmpb    $0, (%r11,%rax)
         jne     pp_slow_\name
         jmp     *pp_wait_hook_\name+REAL(%rip)
@@ -106,9 +107,10 @@
         slow    \name
 .endm
 
+/* pp_waiters begins with the numbers of waiters that are shown (kinds/contention/waiters.h). */
 .macro unless_listed name
         hash
-        lea     pp_contention_listed(%rip), %r11
+        lea     pp_waiters(%rip), %r11
         cmpw    $0, (%r11,%rax,2)
         jne     pp_slow_\name
         jmp     *pp_wait_hook_\name+REAL(%rip)

@@ -7,6 +7,7 @@
 #ifndef PP_BASE_SLOTS_H
 #define PP_BASE_SLOTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

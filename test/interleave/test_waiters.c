@@ -108,12 +108,12 @@ static void read_stack(void)
 
 static void all_are_given_back(void)
 {
-    MODEL_CHECK(pool.taken[0] == 0);
+    MODEL_CHECK(pp_waiters.taken[0] == 0);
     for (size_t i = 0; i < USED; i++) {
-        MODEL_CHECK(pool.waiters[i].serial % 2 == 0);
+        MODEL_CHECK(pp_waiters.waiters[i].serial % 2 == 0);
     }
-    MODEL_CHECK(pp_contention_listed[pp_contention_hash(FIRST)] == 0);
-    MODEL_CHECK(pp_contention_listed[pp_contention_hash(SECOND)] == 0);
+    MODEL_CHECK(pp_waiters.listed[pp_contention_hash(FIRST)] == 0);
+    MODEL_CHECK(pp_waiters.listed[pp_contention_hash(SECOND)] == 0);
 }
 
 static const model_scenario copies = {

@@ -102,7 +102,7 @@ static inline int count_everything(void **state)
 
 static inline uint16_t listed_for(const void *object)
 {
-    return __atomic_load_n(&pp_contention_listed[pp_contention_hash((uintptr_t)object)],
+    return __atomic_load_n(&pp_waiters.listed[pp_contention_hash((uintptr_t)object)],
                            __ATOMIC_ACQUIRE);
 }
 

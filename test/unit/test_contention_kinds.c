@@ -257,8 +257,8 @@ static void wrong_arguments_are_refused_before_anything_is_taken(void **state)
     sem_t semaphore;
     sem_init(&semaphore, 0, 1);
     make(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE, PTHREAD_PROCESS_PRIVATE);
-    pp_contention_hot[pp_contention_hash((uintptr_t)&mutex)] = 100;
-    pp_contention_hot[pp_contention_hash((uintptr_t)&rwlock)] = 100;
+    pp_contention.hot[pp_contention_hash((uintptr_t)&mutex)] = 100;
+    pp_contention.hot[pp_contention_hash((uintptr_t)&rwlock)] = 100;
     assert_int_equal(pthread_mutex_clocklock(&mutex, CLOCK_PROCESS_CPUTIME_ID, &past), EINVAL);
     assert_int_equal(pthread_rwlock_clockrdlock(&rwlock, CLOCK_PROCESS_CPUTIME_ID, &past), EINVAL);
     assert_int_equal(pthread_rwlock_timedwrlock(&rwlock, &no_time), EINVAL);

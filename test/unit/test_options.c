@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "kinds/heap/alloctrace_kind.h"
-#include "kinds/contention/contention_kind.h"
 #include "kinds/cpu/cpu_kind.h"
 #include "kinds/heap/heap_kind.h"
 #include "host/kind.h"

@@ -25,14 +25,9 @@ enum {
     TABLE_SHARE = 20        /* one part in so many of a limited address space */
 };
 
-uint8_t pp_contention_hot[PP_CONTENTION_HASHES];
+_Static_assert(offsetof(pp_contention_state, hot) == 0, "the entry stubs read it");
 
-static struct {
-    int64_t block_rate, mutex_fraction;
-    pp_stack_counts *blocked, *held_up;
-    pp_label_cells *blocked_labels, *held_up_labels; /* made when they are needed */
-    pp_contention_facts facts;
-} all;
+pp_contention_state pp_contention;
 
 static PP_TLS uint64_t random_state;
 
@@ -113,14 +108,14 @@ static pp_stack_entry *record(pp_stack_counts *table, const pp_caller *caller, u
 
 static void count_lost_wait(void)
 {
-    __atomic_add_fetch(&all.facts.lost_waits, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&pp_contention.facts.lost_waits, 1, __ATOMIC_RELAXED);
 }
 
 /* Go's rule (runtime/mprof.go): a wait that is shorter than the rate is recorded with the
  * probability wait / rate, with the rate as its time, and counts for rate / wait events. */
 static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
 {
-    uint64_t rate = (uint64_t)__atomic_load_n(&all.block_rate, __ATOMIC_RELAXED);
+    uint64_t rate = (uint64_t)__atomic_load_n(&pp_contention.block_rate, __ATOMIC_RELAXED);
     uint64_t count = PP_CONTENTION_EVENT;
     if (rate == 0 || (wait_ns < rate && random_below(rate) >= wait_ns)) {
         return;
@@ -133,10 +128,10 @@ static void record_blocked(pp_waiter *waiter, uint64_t wait_ns)
     if (entry != NULL) {
         __atomic_add_fetch(&entry->count, count, __ATOMIC_RELAXED);
         __atomic_add_fetch(&entry->amount, wait_ns, __ATOMIC_RELAXED);
-    } else if ((entry = record(all.blocked, &waiter->caller, count, wait_ns)) == NULL) {
+    } else if ((entry = record(pp_contention.blocked, &waiter->caller, count, wait_ns)) == NULL) {
         count_lost_wait();
     }
-    pp_label_cell_give(add_labels(&all.blocked_labels, entry, count, count, wait_ns));
+    pp_label_cell_give(add_labels(&pp_contention.blocked_labels, entry, count, count, wait_ns));
 }
 
 /*
@@ -150,7 +145,7 @@ static void find_stack_early(pp_waiter *waiter)
     int64_t rate = pp_contention_block_rate();
     if (rate > 0 && rate <= WALK_EARLY_NS) {
         int saved_errno = errno;
-        waiter->entry = find_stack(all.blocked, &waiter->caller, 0);
+        waiter->entry = find_stack(pp_contention.blocked, &waiter->caller, 0);
         errno = saved_errno;
     }
 }
@@ -158,7 +153,7 @@ static void find_stack_early(pp_waiter *waiter)
 static void charge_unseen(bool ended, uint64_t ns)
 {
     uintptr_t pc = (uintptr_t)pprof_unseen_holder + 1;
-    add(all.held_up, &pc, 1, pp_stack_hash(&pc, 1), ended ? PP_CONTENTION_EVENT : 0, ns);
+    add(pp_contention.held_up, &pc, 1, pp_stack_hash(&pc, 1), ended ? PP_CONTENTION_EVENT : 0, ns);
 }
 
 /* ---- waiting ---- */
@@ -170,7 +165,7 @@ pp_wait pp_wait_begin(uintptr_t object, pp_wait_for what, const pp_caller *calle
         count_lost_wait();
         return (pp_wait){0};
     }
-    __atomic_store_n(&pp_contention_hot[pp_contention_hash(object)], HOT, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_contention.hot[pp_contention_hash(object)], HOT, __ATOMIC_RELAXED);
     if (what != PP_WAIT_FOR_EVENT) {
         find_stack_early(waiter);
     }
@@ -232,7 +227,7 @@ void pp_wait_end_innermost(void)
 
 void pp_contention_cool(uintptr_t object)
 {
-    uint8_t *hot = &pp_contention_hot[pp_contention_hash(object)];
+    uint8_t *hot = &pp_contention.hot[pp_contention_hash(object)];
     uint8_t now = __atomic_load_n(hot, __ATOMIC_RELAXED);
     if (now != 0) {
         __atomic_store_n(hot, now - 1, __ATOMIC_RELAXED);
@@ -245,7 +240,7 @@ bool pp_release_begin(uintptr_t object, pp_release *release)
 {
     uint64_t fraction = (uint64_t)pp_contention_mutex_fraction();
     if (fraction == 0 ||
-        __atomic_load_n(&pp_contention_listed[pp_contention_hash(object)], __ATOMIC_RELAXED) == 0) {
+        __atomic_load_n(&pp_waiters.listed[pp_contention_hash(object)], __ATOMIC_RELAXED) == 0) {
         return false;
     }
     bool chosen = fraction == 1 || random_below(fraction) == 0;
@@ -258,16 +253,17 @@ bool pp_release_begin(uintptr_t object, pp_release *release)
 static void note_fraction(uint64_t fraction)
 {
     for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS; i++) {
-        uint64_t there = __atomic_load_n(&all.facts.fractions[i], __ATOMIC_RELAXED);
-        if (there == 0 && __atomic_compare_exchange_n(&all.facts.fractions[i], &there, fraction,
-                                                      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        uint64_t there = __atomic_load_n(&pp_contention.facts.fractions[i], __ATOMIC_RELAXED);
+        if (there == 0 &&
+            __atomic_compare_exchange_n(&pp_contention.facts.fractions[i], &there, fraction, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
             return;
         }
         if (there == fraction) {
             return;
         }
     }
-    __atomic_store_n(&all.facts.more_fractions, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&pp_contention.facts.more_fractions, true, __ATOMIC_RELAXED);
 }
 
 /* The release adds 0 to the count: the waits that it ends count when they end (contended.c). */
@@ -276,14 +272,14 @@ void pp_release_record(const pp_release *release, const pp_caller *caller)
     int saved_errno = errno;
     uint64_t weight = release->scale * PP_CONTENTION_EVENT;
     uint64_t amount = release->waited_ns * release->scale;
-    pp_stack_entry *entry = record(all.held_up, caller, 0, amount);
+    pp_stack_entry *entry = record(pp_contention.held_up, caller, 0, amount);
     if (entry == NULL) {
-        __atomic_add_fetch(&all.facts.lost_releases, release->scale, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&pp_contention.facts.lost_releases, release->scale, __ATOMIC_RELAXED);
     } else {
         note_fraction(release->scale);
     }
     pp_charge_settle(release->charge, entry,
-                     add_labels(&all.held_up_labels, entry, weight, 0, amount));
+                     add_labels(&pp_contention.held_up_labels, entry, weight, 0, amount));
     errno = saved_errno;
 }
 
@@ -291,12 +287,12 @@ void pp_release_record(const pp_release *release, const pp_caller *caller)
 
 int64_t pp_contention_block_rate(void)
 {
-    return __atomic_load_n(&all.block_rate, __ATOMIC_RELAXED);
+    return __atomic_load_n(&pp_contention.block_rate, __ATOMIC_RELAXED);
 }
 
 int64_t pp_contention_mutex_fraction(void)
 {
-    return __atomic_load_n(&all.mutex_fraction, __ATOMIC_RELAXED);
+    return __atomic_load_n(&pp_contention.mutex_fraction, __ATOMIC_RELAXED);
 }
 
 /* Makes the table once. It is never freed, since a hook may be about to write to it. */
@@ -326,34 +322,34 @@ static int64_t set(int64_t *rate, int64_t value, pp_stack_counts **table)
 
 int64_t pp_contention_set_block_rate(int64_t nanoseconds)
 {
-    return set(&all.block_rate, nanoseconds, &all.blocked);
+    return set(&pp_contention.block_rate, nanoseconds, &pp_contention.blocked);
 }
 
 int64_t pp_contention_set_mutex_fraction(int64_t fraction)
 {
-    return set(&all.mutex_fraction, fraction, &all.held_up);
+    return set(&pp_contention.mutex_fraction, fraction, &pp_contention.held_up);
 }
 
 /* ---- reading ---- */
 
 const pp_stack_counts *pp_contention_blocked(void)
 {
-    return __atomic_load_n(&all.blocked, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&pp_contention.blocked, __ATOMIC_ACQUIRE);
 }
 
 const pp_stack_counts *pp_contention_held_up(void)
 {
-    return __atomic_load_n(&all.held_up, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&pp_contention.held_up, __ATOMIC_ACQUIRE);
 }
 
 pp_label_cells *pp_contention_blocked_labels(void)
 {
-    return __atomic_load_n(&all.blocked_labels, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&pp_contention.blocked_labels, __ATOMIC_ACQUIRE);
 }
 
 pp_label_cells *pp_contention_held_up_labels(void)
 {
-    return __atomic_load_n(&all.held_up_labels, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&pp_contention.held_up_labels, __ATOMIC_ACQUIRE);
 }
 
 typedef struct waiting {
@@ -395,13 +391,13 @@ size_t pp_contention_count_waiting(void)
 
 void pp_contention_facts_read(pp_contention_facts *read)
 {
-    read->lost_waits = __atomic_load_n(&all.facts.lost_waits, __ATOMIC_RELAXED);
-    read->lost_releases = __atomic_load_n(&all.facts.lost_releases, __ATOMIC_RELAXED);
+    read->lost_waits = __atomic_load_n(&pp_contention.facts.lost_waits, __ATOMIC_RELAXED);
+    read->lost_releases = __atomic_load_n(&pp_contention.facts.lost_releases, __ATOMIC_RELAXED);
     read->uncharged_waits = pp_contended_uncharged();
     for (unsigned i = 0; i < PP_CONTENTION_FRACTIONS; i++) {
-        read->fractions[i] = __atomic_load_n(&all.facts.fractions[i], __ATOMIC_RELAXED);
+        read->fractions[i] = __atomic_load_n(&pp_contention.facts.fractions[i], __ATOMIC_RELAXED);
     }
-    read->more_fractions = __atomic_load_n(&all.facts.more_fractions, __ATOMIC_RELAXED);
+    read->more_fractions = __atomic_load_n(&pp_contention.facts.more_fractions, __ATOMIC_RELAXED);
 }
 
 /* ---- threads and processes ---- */
@@ -418,7 +414,7 @@ void pp_contention_thread_end(void)
 
 void pp_contention_after_fork_in_child(void)
 {
-    if (all.blocked != NULL || all.held_up != NULL) {
+    if (pp_contention.blocked != NULL || pp_contention.held_up != NULL) {
         pp_waiters_after_fork_in_child();
         pp_contended_after_fork_in_child();
     }

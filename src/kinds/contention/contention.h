@@ -35,11 +35,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- read by the entry stubs (arch/) ---- */
+enum { PP_CONTENTION_FRACTIONS = 8 }; /* remembered; few programs change theirs at all */
 
-/* Not 0: an object with this hash was found taken lately, so the stub calls the slow path
- * (pp_contention_cool()). */
-extern uint8_t pp_contention_hot[PP_CONTENTION_HASHES];
+typedef struct pp_contention_facts {
+    uint64_t lost_waits; /* not recorded: no waiter, no scratch or no room was left */
+    uint64_t lost_releases;
+    uint64_t uncharged_waits; /* of which a part, or the whole, was charged to no holder */
+    /* The fractions at which releases were recorded, by their first release; 0 = no more. */
+    uint64_t fractions[PP_CONTENTION_FRACTIONS];
+    bool more_fractions;
+} pp_contention_facts;
+
+typedef struct pp_contention_state {
+    /* Not 0: an object with this hash was found taken lately, so the entry stubs (arch/), which
+     * read this table, call the slow path (pp_contention_cool()). */
+    uint8_t hot[PP_CONTENTION_HASHES];
+    int64_t block_rate, mutex_fraction;
+    pp_stack_counts *blocked, *held_up;
+    pp_label_cells *blocked_labels, *held_up_labels; /* made when they are needed */
+    pp_contention_facts facts;
+} pp_contention_state;
+
+extern pp_contention_state pp_contention;
 
 /* ---- waiting ---- */
 
@@ -119,17 +136,6 @@ typedef void pp_waiting_visit(const uintptr_t *pcs, uint32_t depth, const pprof_
 void pp_contention_each_waiting(pp_waiting_visit *visit, void *context);
 /* Returns the greatest number of such calls that there would be now. */
 size_t pp_contention_count_waiting(void);
-
-enum { PP_CONTENTION_FRACTIONS = 8 }; /* remembered; few programs change theirs at all */
-
-typedef struct pp_contention_facts {
-    uint64_t lost_waits; /* not recorded: no waiter, no scratch or no room was left */
-    uint64_t lost_releases;
-    uint64_t uncharged_waits; /* of which a part, or the whole, was charged to no holder */
-    /* The fractions at which releases were recorded, by their first release; 0 = no more. */
-    uint64_t fractions[PP_CONTENTION_FRACTIONS];
-    bool more_fractions;
-} pp_contention_facts;
 
 void pp_contention_facts_read(pp_contention_facts *read);
 

@@ -7,8 +7,7 @@
  * Owns: the rates that the program or its user asks for.
  * Tested by: unit.options, e2e.flags, e2e.contention
  */
-#include "kinds/contention/contention_kind.h"
-
+#include "kinds/contention/contention_control.h"
 #include "kinds/contention/contention_text.h"
 #include "kinds/contention/waits.h"
 #include "host/kind.h"
@@ -18,7 +17,18 @@
 
 #include <errno.h>
 
-pp_contention_request pp_contention_asked;
+/* The values of the flags. */
+typedef struct flag_values {
+    const char *block, *mutex;
+    int64_t block_rate, mutex_fraction;
+} flag_values;
+
+static const flag_values unsaid = {.block_rate = 1, .mutex_fraction = 1};
+
+static struct {
+    pp_contention_request asked;
+    flag_values said;
+} state = {.said = {.block_rate = 1, .mutex_fraction = 1}};
 
 /* ---- words and flags ---- */
 
@@ -35,57 +45,49 @@ static int take_rate(const char *value, int64_t *rate)
 
 static int take_block(const char *value)
 {
-    return take_rate(value, &pp_contention_asked.block_rate);
+    return take_rate(value, &state.asked.block_rate);
 }
 
 static int take_mutex(const char *value)
 {
-    return take_rate(value, &pp_contention_asked.mutex_fraction);
+    return take_rate(value, &state.asked.mutex_fraction);
 }
 
 static const pp_word words[] = {{"block", take_block, "block or block:NS, 1 for every wait"},
                                 {"mutex", take_mutex, "mutex or mutex:N, one release in N"},
                                 {.name = NULL}};
 
-/* The values of the flags. */
-typedef struct flag_values {
-    const char *block, *mutex;
-    int64_t block_rate, mutex_fraction;
-} flag_values;
-
-static const flag_values unsaid = {.block_rate = 1, .mutex_fraction = 1};
-static flag_values said = {.block_rate = 1, .mutex_fraction = 1};
-
-static const pp_flag flags[] = {{"blockprofile", .file = &said.block},
-                                {"blockprofilerate", .number = &said.block_rate},
-                                {"mutexprofile", .file = &said.mutex},
-                                {"mutexprofilefraction", .number = &said.mutex_fraction},
+static const pp_flag flags[] = {{"blockprofile", .file = &state.said.block},
+                                {"blockprofilerate", .number = &state.said.block_rate},
+                                {"mutexprofile", .file = &state.said.mutex},
+                                {"mutexprofilefraction", .number = &state.said.mutex_fraction},
                                 {.name = NULL}};
 
 static int take_flags(void)
 {
     int error = 0;
-    if (said.block_rate >= 0 && pp_flag_file("block", said.block, &error)) {
-        pp_contention_asked.block_rate = said.block_rate > 0 ? said.block_rate : PP_CONTENTION_OFF;
+    if (state.said.block_rate >= 0 && pp_flag_file("block", state.said.block, &error)) {
+        state.asked.block_rate =
+            state.said.block_rate > 0 ? state.said.block_rate : PP_CONTENTION_OFF;
     }
-    if (said.mutex_fraction >= 0 && pp_flag_file("mutex", said.mutex, &error)) {
-        pp_contention_asked.mutex_fraction =
-            said.mutex_fraction > 0 ? said.mutex_fraction : PP_CONTENTION_OFF;
+    if (state.said.mutex_fraction >= 0 && pp_flag_file("mutex", state.said.mutex, &error)) {
+        state.asked.mutex_fraction =
+            state.said.mutex_fraction > 0 ? state.said.mutex_fraction : PP_CONTENTION_OFF;
     }
-    said = unsaid;
+    state.said = unsaid;
     return error;
 }
 
 static void forget(bool all)
 {
     (void)all;
-    pp_contention_asked = (pp_contention_request){.block_rate = 0, .mutex_fraction = 0};
+    state.asked = (pp_contention_request){.block_rate = 0, .mutex_fraction = 0};
 }
 
 static unsigned files(void)
 {
-    unsigned block = pp_contention_asked.block_rate != 0;
-    unsigned mutex = pp_contention_asked.mutex_fraction != 0;
+    unsigned block = state.asked.block_rate != 0;
+    unsigned mutex = state.asked.mutex_fraction != 0;
     return block + mutex;
 }
 
@@ -98,7 +100,7 @@ static int start(uint64_t duration_ns)
         return 0;
     }
     pp_prepare_recording();
-    int error = pp_contention_control_start(&pp_contention_asked);
+    int error = pp_contention_control_start(&state.asked);
     if (error != 0) {
         pp_log_error("the block and mutex profiles", " could not be started", error, NULL);
     }

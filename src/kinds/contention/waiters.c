@@ -15,14 +15,9 @@
 
 #include <string.h>
 
-enum { WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD };
+_Static_assert(offsetof(pp_waiter_pool, listed) == 0, "the entry stubs read it");
 
-uint16_t pp_contention_listed[PP_CONTENTION_HASHES];
-
-static struct {
-    pp_waiter waiters[PP_CONTENDED_MAX];
-    uint64_t taken[WORDS];
-} pool;
+pp_waiter_pool pp_waiters;
 
 static PP_TLS struct {
     pp_waiter *spare;   /* taken from the pool, not waiting */
@@ -39,7 +34,7 @@ static PP_TLS struct {
 
 static void give(const pp_waiter *waiter)
 {
-    pp_slot_give(pool.taken, (size_t)(waiter - pool.waiters));
+    pp_slot_give(pp_waiters.taken, (size_t)(waiter - pp_waiters.waiters));
 }
 
 /* Exchanges the spare waiter in one instruction, since a signal handler may do so at any time. */
@@ -54,8 +49,14 @@ static pp_waiter *take(void)
     if (mine != NULL) {
         return mine;
     }
-    int index = pp_slot_take(pool.taken, WORDS);
-    return index >= 0 ? &pool.waiters[index] : NULL;
+    int index = pp_slot_take(pp_waiters.taken, PP_WAITER_WORDS);
+    return index >= 0 ? &pp_waiters.waiters[index] : NULL;
+}
+
+/* Returns the index of the next waiter that is taken, from `i` on. */
+static size_t next_taken(size_t i)
+{
+    return pp_slot_next(pp_waiters.taken, PP_WAITER_WORDS, i);
 }
 
 static void give_back(pp_waiter *waiter)
@@ -109,8 +110,7 @@ PP_RAW_MEMORY pp_waiter *pp_waiter_new(uintptr_t object, const pp_caller *caller
 void pp_waiter_show(pp_waiter *waiter, uint64_t since_ns)
 {
     SET(waiter->since_ns, since_ns);
-    __atomic_add_fetch(&pp_contention_listed[pp_contention_hash(waiter->object)], 1,
-                       __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&pp_waiters.listed[pp_contention_hash(waiter->object)], 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&waiter->serial, waiter->serial + 1, __ATOMIC_RELEASE);
 }
 
@@ -121,7 +121,7 @@ PP_RAW_MEMORY void pp_waiter_hide(pp_waiter *waiter)
     if (pp_waiter_is_shown(waiter)) {
         SET(waiter->serial, waiter->serial + 1);
         __atomic_thread_fence(__ATOMIC_RELEASE);
-        __atomic_sub_fetch(&pp_contention_listed[pp_contention_hash(waiter->object)], 1,
+        __atomic_sub_fetch(&pp_waiters.listed[pp_contention_hash(waiter->object)], 1,
                            __ATOMIC_SEQ_CST);
     }
 }
@@ -162,10 +162,10 @@ PP_RAW_MEMORY bool pp_waiter_still_waits(const pp_waiter *waiter, const pp_waite
 
 void pp_waiters_each(pp_waiter_visit *visit, void *context)
 {
-    for (size_t i = 0; (i = pp_slot_next(pool.taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
+    for (size_t i = 0; (i = next_taken(i)) < PP_CONTENDED_MAX; i++) {
         pp_waiter copy = {.serial = 0};
-        if (copy_if_shown(&pool.waiters[i], &copy)) {
-            visit(&copy, &pool.waiters[i], context);
+        if (copy_if_shown(&pp_waiters.waiters[i], &copy)) {
+            visit(&copy, &pp_waiters.waiters[i], context);
         }
     }
 }
@@ -173,7 +173,7 @@ void pp_waiters_each(pp_waiter_visit *visit, void *context)
 size_t pp_waiters_count(void)
 {
     size_t count = 0;
-    for (size_t i = 0; (i = pp_slot_next(pool.taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
+    for (size_t i = 0; (i = next_taken(i)) < PP_CONTENDED_MAX; i++) {
         count++;
     }
     return count;
@@ -205,10 +205,10 @@ void pp_waiters_thread_end(void)
  * two is recorded wrongly, and the pool stays intact. */
 void pp_waiters_after_fork_in_child(void)
 {
-    for (size_t i = 0; (i = pp_slot_next(pool.taken, WORDS, i)) < PP_CONTENDED_MAX; i++) {
-        pool.waiters[i].serial += 2 - pool.waiters[i].serial % 2;
+    for (size_t i = 0; (i = next_taken(i)) < PP_CONTENDED_MAX; i++) {
+        pp_waiters.waiters[i].serial += 2 - pp_waiters.waiters[i].serial % 2;
     }
-    memset(pool.taken, 0, sizeof pool.taken);
-    memset(pp_contention_listed, 0, sizeof pp_contention_listed);
+    memset(pp_waiters.taken, 0, sizeof pp_waiters.taken);
+    memset(pp_waiters.listed, 0, sizeof pp_waiters.listed);
     own.spare = own.waiting = NULL;
 }

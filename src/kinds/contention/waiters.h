@@ -17,6 +17,7 @@
 #ifndef PP_KINDS_CONTENTION_WAITERS_H
 #define PP_KINDS_CONTENTION_WAITERS_H
 
+#include "base/slots.h"
 #include "kinds/contention/contended.h"
 #include "store/labels.h"
 #include "store/stack_counts.h"
@@ -36,8 +37,16 @@ typedef struct pp_waiter {
     pp_stack_entry *entry; /* of the thread's stack; NULL = not walked yet; readers ignore it */
 } pp_waiter;
 
-/* The number of waiters that are shown for each hash. */
-extern uint16_t pp_contention_listed[PP_CONTENTION_HASHES];
+enum { PP_WAITER_WORDS = PP_CONTENDED_MAX / PP_SLOTS_A_WORD };
+
+typedef struct pp_waiter_pool {
+    /* The number of waiters that are shown for each hash; read by the entry stubs (arch/). */
+    uint16_t listed[PP_CONTENTION_HASHES];
+    pp_waiter waiters[PP_CONTENDED_MAX];
+    uint64_t taken[PP_WAITER_WORDS];
+} pp_waiter_pool;
+
+extern pp_waiter_pool pp_waiters;
 
 /* Takes a waiter, not shown yet, for the calling thread; NULL if none is left. */
 pp_waiter *pp_waiter_new(uintptr_t object, const pp_caller *caller);
