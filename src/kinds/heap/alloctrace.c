@@ -40,17 +40,16 @@ enum {
     PATIENCE_NS = 50000000  /* after that, the holder may be a thread that has ended */
 };
 
-bool pp_alloctrace_on;
-
 typedef struct place {
     struct place *next;
     pp_trace_place is;
 } place;
 
-/* The lock guards all other members except `name_places`, which is set before the trace begins. */
+/* The lock guards the members after it. `name_places` is set before the trace begins. */
 static struct {
-    pp_lock lock;
+    bool on;
     pp_trace_namer *name_places;
+    pp_lock lock;
     pp_lasting memory; /* of the table's entries */
     size_t used;       /* bytes of the buffer */
     char buffer[BUFFER_BYTES];
@@ -58,6 +57,11 @@ static struct {
     pp_trace_place wanted[PPROF_MAX_STACK]; /* the addresses of a stack that the table lacks */
     place *table[1 << TABLE_BITS];
 } trace = {.memory = PP_LASTING_INIT};
+
+bool pp_alloctrace_is_on(void)
+{
+    return __atomic_load_n(&trace.on, __ATOMIC_RELAXED);
+}
 
 /* ---- the lock ---- */
 
@@ -356,12 +360,12 @@ void pp_alloctrace_start(pp_trace_namer *namer)
 {
     trace.name_places = namer;
     pp_sandbox_probe(); /* a collection then finds the answer */
-    __atomic_store_n(&pp_alloctrace_on, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&trace.on, true, __ATOMIC_RELEASE);
 }
 
 bool pp_alloctrace_stop(void)
 {
-    return __atomic_exchange_n(&pp_alloctrace_on, false, __ATOMIC_RELAXED);
+    return __atomic_exchange_n(&trace.on, false, __ATOMIC_RELAXED);
 }
 
 /* A thread that held the lock does not exist in the child. */

@@ -48,14 +48,9 @@ typedef struct pp_trace_place {
  */
 typedef void pp_trace_namer(pp_trace_place *places, size_t count);
 
-extern bool pp_alloctrace_on; /* read by pp_alloctrace_is_on() */
-static inline bool pp_alloctrace_is_on(void)
-{
-    return __atomic_load_n(&pp_alloctrace_on, __ATOMIC_RELAXED);
-}
-
 /* Traces every call from now on. `namer` may be NULL: then frames have no names. */
 void pp_alloctrace_start(pp_trace_namer *namer);
+bool pp_alloctrace_is_on(void);
 
 #define PP_TRACE_SIZE_UNKNOWN UINT64_MAX
 

@@ -207,7 +207,7 @@ void pp_heap_record(uintptr_t address, uint64_t size, uint64_t rate, const pp_ca
         if (!pp_live_table_insert(address, block)) {
             pp_heap_block_forgotten(block);
             pp_heap_lose(size, rate);
-        } else if (pp_heap_peak_wanted) {
+        } else if (pp_heap_peak_is_wanted()) {
             pp_heap_peak_add((int64_t)pp_heap_block_estimate(block));
         }
     }
@@ -227,7 +227,7 @@ void pp_heap_freed(uint64_t record)
 {
     if (record != PP_HEAP_FOREIGN) {
         pp_heap_block_freed(record);
-        if (pp_heap_peak_wanted) {
+        if (pp_heap_peak_is_wanted()) {
             pp_heap_peak_add(-(int64_t)pp_heap_block_estimate(record));
         }
     }

@@ -73,33 +73,29 @@ static int take_prefix(const char *value)
 
 static const pp_word variables[] = {{"HEAPPROFILE", take_prefix, NULL}, {.name = NULL}};
 
-static struct {
-    const char *file;
-    int64_t rate;
-} flagged; /* the values of the flags */
-
-static const pp_flag flags[] = {{"memprofile", .file = &flagged.file},
-                                {"memprofilerate", .number = &flagged.rate},
+static const pp_flag flags[] = {{"memprofile", .file = &pp_heap_asked.flagged.file},
+                                {"memprofilerate", .number = &pp_heap_asked.flagged.rate},
                                 {.name = NULL}};
 
 static int64_t flagged_rate(void)
 {
     int64_t present = pp_heap_rate();
-    return flagged.rate > 0 ? flagged.rate : present > 0 ? present : PP_HEAP_RATE_DEFAULT;
+    int64_t flagged = pp_heap_asked.flagged.rate;
+    return flagged > 0 ? flagged : present > 0 ? present : PP_HEAP_RATE_DEFAULT;
 }
 
 static int take_flags(void)
 {
     int error = 0;
-    pp_heap_asked.heap = pp_flag_file("allocs", flagged.file, &error);
+    pp_heap_asked.heap = pp_flag_file("allocs", pp_heap_asked.flagged.file, &error);
     if (pp_heap_asked.heap) {
         pp_heap_asked.request.allocs = true;
         pp_heap_asked.request.rate = flagged_rate();
-    } else if (flagged.rate > 0) {
-        pprof_set_mem_profile_rate(flagged.rate);
+    } else if (pp_heap_asked.flagged.rate > 0) {
+        pprof_set_mem_profile_rate(pp_heap_asked.flagged.rate);
     }
-    flagged.file = NULL;
-    flagged.rate = 0;
+    pp_heap_asked.flagged.file = NULL;
+    pp_heap_asked.flagged.rate = 0;
     return error;
 }
 
@@ -212,11 +208,6 @@ static int write_peak(pprof_writer writer, int debug)
     return debug == 0 ? pp_heap_control_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
 }
 
-static bool peak_is_there(void)
-{
-    return pp_heap_peak_wanted;
-}
-
 static void collect(void)
 {
     pp_heap_collect();
@@ -225,7 +216,10 @@ static void collect(void)
 static pprof_profile profiles[] = {
     {.name = "heap", .count = count_records, .write = write_heap, .before_write = collect},
     {.name = "allocs", .count = count_records, .write = write_allocs, .before_write = collect},
-    {.name = "peak", .count = count_records, .write = write_peak, .is_there = peak_is_there},
+    {.name = "peak",
+     .count = count_records,
+     .write = write_peak,
+     .is_there = pp_heap_peak_is_wanted},
     {.name = NULL}};
 
 const pp_kind pp_kind_heap = {

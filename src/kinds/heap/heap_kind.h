@@ -13,6 +13,10 @@
 typedef struct pp_heap_wish {
     bool heap; /* a file is written at the end */
     pp_heap_request request;
+    struct {
+        const char *file;
+        int64_t rate;
+    } flagged; /* the values of the flags, until they are taken */
 } pp_heap_wish;
 
 extern pp_heap_wish pp_heap_asked;

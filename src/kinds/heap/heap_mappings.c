@@ -70,7 +70,7 @@ void pp_heap_mapped(uintptr_t start, uint64_t size, bool of_file, uint64_t rate,
         if (!pp_mapping_ranges_insert(start, size, block)) {
             pp_heap_block_forgotten(block);
             pp_heap_lose(size, rate);
-        } else if (pp_heap_peak_wanted) {
+        } else if (pp_heap_peak_is_wanted()) {
             pp_heap_peak_add((int64_t)pp_heap_block_estimate(block));
         }
     }

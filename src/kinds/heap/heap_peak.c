@@ -29,15 +29,19 @@ typedef struct copy {
     int64_t bytes; /* in use when it was made */
 } copy;
 
-bool pp_heap_peak_wanted;
-
 static struct {
     int64_t in_use;
     int64_t threshold;
+    bool wanted;
     bool busy;
     unsigned newest; /* index of the complete copy */
     copy copies[2];
 } peak = {.threshold = LEAST_BYTES};
+
+bool pp_heap_peak_is_wanted(void)
+{
+    return __atomic_load_n(&peak.wanted, __ATOMIC_RELAXED);
+}
 
 static bool take(void)
 {
@@ -111,7 +115,7 @@ static int64_t estimate_in_use(const pp_heap_bucket *bucket)
 
 void pp_heap_peak_start(void)
 {
-    if (__atomic_exchange_n(&pp_heap_peak_wanted, true, __ATOMIC_RELAXED)) {
+    if (__atomic_exchange_n(&peak.wanted, true, __ATOMIC_RELAXED)) {
         return;
     }
     int64_t bytes = 0;

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 /* Whether peaks are wanted. Callers of pp_heap_peak_add() check it first. */
-extern bool pp_heap_peak_wanted;
+bool pp_heap_peak_is_wanted(void);
 
 /* Keeps peaks from now on. Counts what is in use already. */
 void pp_heap_peak_start(void);

@@ -23,11 +23,18 @@ enum {
     LEAST_ALIGNMENT = 16
 };
 
-static _Alignas(4096) char arena[ARENA_BYTES];
 static struct {
-    size_t used; /* bytes of the arena */
     void *real_usable_size;
+    size_t used; /* bytes of the arena */
+    char arena[ARENA_BYTES];
 } bootstrap;
+
+/* Returns the index in the arena of the first block that can begin after `used` bytes. */
+static size_t next_block(size_t used, size_t unit)
+{
+    uintptr_t first = (uintptr_t)bootstrap.arena + used + sizeof(size_t);
+    return ((first + unit - 1) & ~(unit - 1)) - (uintptr_t)bootstrap.arena;
+}
 
 void *pp_malloc_bootstrap(size_t size, size_t alignment)
 {
@@ -35,19 +42,20 @@ void *pp_malloc_bootstrap(size_t size, size_t alignment)
     size_t before = __atomic_load_n(&bootstrap.used, __ATOMIC_RELAXED);
     size_t at = 0;
     do {
-        at = (before + sizeof(size_t) + unit - 1) & ~(unit - 1);
+        at = next_block(before, unit);
         if (unit > ARENA_BYTES || size > ARENA_BYTES || at + size > ARENA_BYTES) {
             return NULL;
         }
     } while (!__atomic_compare_exchange_n(&bootstrap.used, &before, at + size, false,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    *(size_t *)(void *)(arena + at - sizeof(size_t)) = size;
-    return pp_heap_remember((uintptr_t)(arena + at)) ? arena + at : NULL;
+    char *block = bootstrap.arena + at;
+    *(size_t *)(void *)(block - sizeof(size_t)) = size;
+    return pp_heap_remember((uintptr_t)block) ? block : NULL;
 }
 
 bool pp_malloc_is_bootstrap(uintptr_t address)
 {
-    return address - (uintptr_t)arena < ARENA_BYTES;
+    return address - (uintptr_t)bootstrap.arena < ARENA_BYTES;
 }
 
 size_t pp_malloc_bootstrap_size(uintptr_t address)

@@ -64,8 +64,10 @@ extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hi
 extern const char own_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 extern struct r_debug loaders_list __asm__("_r_debug") __attribute__((weak));
 
-static ElfW(Sym) copy[SYMBOLS_MAX];
-static bool has_started;
+static struct {
+    ElfW(Sym) copy[SYMBOLS_MAX];
+    bool has_started;
+} state;
 
 /* Only the resolvers in arch/ call this function. */
 pp_malloc_function *pp_malloc_if_wanted(const pp_malloc_hook *hook);
@@ -107,7 +109,7 @@ static int show_reported(struct dl_phdr_info *info, size_t size, void *context)
 static void each_object(object_visit *visit, void *context)
 {
     visitor v = {.visit = visit, .context = context};
-    if (__atomic_load_n(&has_started, __ATOMIC_RELAXED) && !pp_loader_is_suspect()) {
+    if (__atomic_load_n(&state.has_started, __ATOMIC_RELAXED) && !pp_loader_is_suspect()) {
         pp_libc_each_object(show_reported, &v);
         return;
     }
@@ -245,16 +247,17 @@ static void hide_names(void)
     if (count == 0 || count > SYMBOLS_MAX) {
         return;
     }
-    memcpy(copy, own.symbols, count * sizeof *copy);
+    memcpy(state.copy, own.symbols, count * sizeof *state.copy);
     find_defined(&all);
     for (size_t i = 0; i < count; i++) {
-        size_t at = copy[i].st_shndx != SHN_UNDEF ? name_at((uintptr_t)own_start + copy[i].st_value)
-                                                  : NAMES;
+        size_t at = state.copy[i].st_shndx != SHN_UNDEF
+                        ? name_at((uintptr_t)own_start + state.copy[i].st_value)
+                        : NAMES;
         if (at < NAMES && !all.defined[at]) {
-            hide(&copy[i], &names[at]);
+            hide(&state.copy[i], &names[at]);
         }
     }
-    table->d_un.d_ptr = (uintptr_t)copy;
+    table->d_un.d_ptr = (uintptr_t)state.copy;
 }
 
 /* ---- the moment ---- */
@@ -276,5 +279,5 @@ __attribute__((used)) static void (*const volatile makes_the_loader_choose)(void
 PP_NOT_SHOWN(start);
 __attribute__((constructor)) static void start(void)
 {
-    __atomic_store_n(&has_started, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&state.has_started, true, __ATOMIC_RELAXED);
 }

@@ -113,7 +113,7 @@ static void lose(mapping *of, uint64_t bytes)
     uint64_t gone_before = of->size - of->left;
     bytes = bytes < of->left ? bytes : of->left;
     of->left -= bytes;
-    if (pp_heap_peak_wanted) {
+    if (pp_heap_peak_is_wanted()) {
         double each = pp_heap_block_estimate(of->block) / (double)of->size;
         pp_heap_peak_add(-(int64_t)(each * (double)bytes));
     }
