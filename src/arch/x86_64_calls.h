@@ -5,7 +5,7 @@
  * The unwinder needs the target of a call, the target of a jump, and the size of a prologue's
  * frame.
  *
- * Encodings: Intel SDM, volume 2, CALL, JMP, PUSH, MOV, SUB, ENDBR64.
+ * Encodings: Intel SDM, volume 2, CALL, JMP, PUSH, POP, RET, MOV, SUB, ENDBR64.
  *
  * Zone: SIGNAL.
  */
@@ -50,6 +50,31 @@ static inline pp_call_site pp_call_site_at(const uint8_t code[PP_CALL_BYTES],
         site.pointer = pp_code_relative(bytes + PP_CALL_BYTES - 4, return_address);
     }
     return site;
+}
+
+/* Decoding of pushes and pops. The bytes are enough for pushes of six registers, four of them with a
+ * prefix, and for what follows. */
+enum { PP_PUSHES_BYTES = 16, PP_NO_REGISTER = -1 };
+enum { PP_OP_PUSH = 0x50, PP_OP_POP = 0x58, PP_OP_RET = 0xc3 };
+
+/* Decodes the push or the pop (`operation`) at code[*at], and moves *at past it. Returns DWARF's
+ * number of its register; PP_NO_REGISTER if the instruction is another one. */
+static inline int pp_push_at(const uint8_t code[PP_PUSHES_BYTES], size_t *at, uint8_t operation)
+{
+    /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, in the order of encodings */
+    static const uint8_t dwarf_numbers[] = {0, 2, 1, 3, 7, 6, 4, 5};
+    static const uint8_t prefix_r8_to_r15 = 0x41;
+    size_t i = *at;
+    if (i + 1 >= PP_PUSHES_BYTES) {
+        return PP_NO_REGISTER;
+    }
+    unsigned extended = code[i] == prefix_r8_to_r15;
+    unsigned reg = (unsigned)code[i + extended] - operation;
+    if (reg > 7) {
+        return PP_NO_REGISTER;
+    }
+    *at = i + extended + 1;
+    return extended ? 8 + (int)reg : dwarf_numbers[reg];
 }
 
 enum { PP_JUMP_BYTES = 16 };
