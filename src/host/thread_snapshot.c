@@ -286,7 +286,7 @@ static pp_task_activity look_at(work *w, pp_thread_row *row)
 typedef struct question {
     pp_thread_row *row;
     pp_answer *answer; /* NULL: not asked yet */
-    int64_t asked_ns;  /* its CPU clock when it was asked */
+    int64_t seen_ns;   /* its CPU clock when it was seen to run, or when it was asked */
     bool closed;
 } question;
 
@@ -308,7 +308,7 @@ static void look_for_answer(work *w, question *q)
         close_question(q);
     } else if (q->answer == NULL && pp_answers_have_room() && !pp_small_stacks_has(q->row->tid) &&
                !pp_task_blocks(w->folder, q->row->tid, PP_SAMPLING_SIGNAL, w->status)) {
-        q->asked_ns = pp_task_cpu_ns(q->row->tid);
+        q->seen_ns = pp_task_cpu_ns(q->row->tid);
         q->answer = pp_answer_ask(q->row->tid);
     }
 }
@@ -338,9 +338,11 @@ static void pause_once(void)
     pp_system_call(SYS_nanosleep, &pause, NULL);
 }
 
+/* Whether the thread has had no processor on which it could answer; nor, if it cannot be asked, go on
+ * to where it can. A new thread blocks all signals until it has begun. */
 static bool is_starved(const question *q)
 {
-    return q->answer != NULL && pp_task_cpu_ns(q->row->tid) - q->asked_ns < ENOUGH_CPU_NS;
+    return pp_task_cpu_ns(q->row->tid) - q->seen_ns < ENOUGH_CPU_NS;
 }
 
 /* One round for one question, `waited_ns` after the first. */
@@ -388,7 +390,7 @@ static int look_at_all(work *w)
         }
         switch (look_at(w, row)) {
         case PP_TASK_RUNS:
-            questions[running++] = (question){.row = row};
+            questions[running++] = (question){.row = row, .seen_ns = pp_task_cpu_ns(row->tid)};
             break;
         case PP_TASK_GONE:
             row->tid = 0;
