@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * signal_calls.c: what each call of libc that sees or changes signals says, a line each, for the
+ * signal_calls.c [MS]: what each call of libc that sees or changes signals says, a line each, for the
  * signals that a profiler may have its hands on and for one that it has not. The lines are the same
- * with and without one. Between the calls it computes, so that a profiler's signals come while the
- * state is what it is.
+ * with and without one. Between the calls it computes for 6 ms, or MS, so that a profiler's signals
+ * come while the state is what it is.
  *
  * Flags: -Wno-deprecated-declarations -Wno-restrict
  *
@@ -40,9 +40,11 @@ static int tried; /* the signal of this group */
 static volatile sig_atomic_t handled, depth, deepest;
 static sigjmp_buf jump;
 
+static double between_ms = 6;
+
 static void between(void)
 {
-    burn_ms(6);
+    burn_ms(between_ms);
 }
 
 /* ---- printing ---- */
@@ -652,9 +654,10 @@ static const struct {
     {"ends by reset", ends_by_reset},
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const int signals[] = {SIGPROF, SIGTERM, SIGINT, SIGIO, SIGUSR1, SIGVTALRM, 34};
+    between_ms = argc > 1 ? strtod(argv[1], NULL) : between_ms;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t s = 0; s < sizeof signals / sizeof *signals; s++) {
         for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
