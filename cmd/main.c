@@ -2,8 +2,8 @@
  *
  * main.c: the entry point of cpprof. It finds the verb and runs it.
  */
-#include "message.h"
-#include "verbs.h"
+#include "base/message.h"
+#include "verbs/verbs.h"
 
 #include <stdio.h>
 #include <string.h>

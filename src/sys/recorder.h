@@ -11,7 +11,7 @@
  *   message: "libpprof-part 1 PID STAMP NUMBER KIND OFFSET more\n" and up to PP_RECORDER_BYTES of
  *            the profile; the last piece has "last" in place of "more". One write(2) sends one
  *            message, which a SEQPACKET socket keeps together although several processes write.
- *            cmd/record_parts.c joins the pieces.
+ *            cmd/record/record_parts.c joins the pieces.
  *   STAMP    the time when the library was loaded: it distinguishes the programs that one process
  *            executes one after the other.
  *   NUMBER   grows with each profile that a process writes.

@@ -4,14 +4,14 @@
  *
  * What was read must also survive being written and read again, with the same samples.
  */
-#include "message.h"
-#include "profile_encode.h"
-#include "profile_file.h"
-#include "profile_filter.h"
-#include "profile_merge.h"
-#include "profile_model.h"
-#include "protobuf.h"
-#include "report.h"
+#include "base/message.h"
+#include "profile/profile_encode.h"
+#include "profile/profile_file.h"
+#include "profile/profile_filter.h"
+#include "profile/profile_merge.h"
+#include "profile/profile_model.h"
+#include "profile/protobuf.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

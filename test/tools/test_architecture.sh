@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_architecture.sh: ARCHITECTURE.md, docs/LIVES.md and docs/DECISIONS.md speak of files and functions that exist,
-# ARCHITECTURE.md of every room of src/, in at most 1500 words; src/ itself holds only what wires the rooms.
+# ARCHITECTURE.md of every room of src/ and cmd/, in at most 1500 words; src/ itself holds only what wires the rooms.
 
 set -eu
 cd "$SRC"
@@ -23,7 +23,7 @@ for document in ARCHITECTURE.md docs/LIVES.md docs/DECISIONS.md; do
         echo "$sources" | grep -qE "(^|/)$file\$" || fail "$document: there is no $file"
     done
     for folder in $(echo "$quoted" | grep -E '^[a-z_/]+/$'); do
-        [ -d "$folder" ] || [ -d "src/$folder" ] || fail "$document: there is no folder $folder"
+        [ -d "$folder" ] || [ -d "src/$folder" ] || [ -d "cmd/$folder" ] || fail "$document: there is no folder $folder"
     done
 done
 
@@ -33,6 +33,11 @@ for room in $(find src -mindepth 1 -maxdepth 1 -type d ! -name kinds | sed 's|.*
 done
 for kind in $(find src/kinds -mindepth 1 -maxdepth 1 -type d | sed 's|.*/||'); do
     grep -qF "| \`src/kinds/$kind/\`" ARCHITECTURE.md || fail "ARCHITECTURE.md: the table lacks src/kinds/$kind"
+done
+
+# Each room of the command is in the table.
+for room in $(find cmd -mindepth 1 -maxdepth 1 -type d | sed 's|.*/||'); do
+    grep -qE "^\\| \`cmd/.*\`$room/\`" ARCHITECTURE.md || fail "ARCHITECTURE.md: the table lacks cmd/$room"
 done
 
 words=$(wc -w <ARCHITECTURE.md)

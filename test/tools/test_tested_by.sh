@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test_tested_by.sh: every source of the library has a unit test of its name, or a line " * Tested by: TEST, TEST..."
+# test_tested_by.sh: every source of the library and of cpprof has a unit test of its name, or a line " * Tested by: TEST, TEST..."
 # with tests that exist (those of ctest, or fuzz.NAME). Lists the sources that have neither.
 
 set -eu
@@ -16,6 +16,7 @@ fail() {
 exists() {
     case $1 in
     fuzz.*) [ -e "test/fuzz/fuzz_${1#*.}.c" ] ;;
+    unit.cmd_*) [ -e "test/unit/${1#*.}.c" ] ;;
     unit.* | interleave.*) [ -e "test/${1%%.*}/test_${1#*.}.c" ] ;;
     e2e.* | stress.* | tools.*) [ -e "test/${1%%.*}/test_${1#*.}.sh" ] ;;
     toy_kind.*) [ -d test/toy_kind ] ;;
@@ -24,12 +25,16 @@ exists() {
 }
 
 count=0
-for source in $(find src -name '*.c' | sort); do
+for source in $(find src cmd -name '*.c' ! -path cmd/main.c | sort); do
     count=$((count + 1))
     name=${source##*/}
-    [ ! -e "test/unit/test_$name" ] || continue
+    case $source in
+    cmd/*) unit_test=test/unit/cmd_$name ;;
+    *) unit_test=test/unit/test_$name ;;
+    esac
+    [ ! -e "$unit_test" ] || continue
     tests=$(sed -n '1,/\*\//s/^ \* Tested by: *//p' "$source" | sed 's/\.$//; s/,/ /g')
-    [ -n "$tests" ] || fail "$source: there is neither test/unit/test_$name nor a line ' * Tested by:' in its head"
+    [ -n "$tests" ] || fail "$source: there is neither $unit_test nor a line ' * Tested by:' in its head"
     for test in $tests; do
         exists "$test" || fail "$source: 'Tested by: $test': there is no such test"
     done

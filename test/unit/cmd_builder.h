@@ -10,9 +10,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "message.h"
-#include "profile_model.h"
-#include "protobuf.h"
+#include "base/message.h"
+#include "profile/profile_model.h"
+#include "profile/protobuf.h"
 
 #include <stdint.h>
 #include <stdio.h>

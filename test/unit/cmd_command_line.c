@@ -7,8 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "command_line.h"
-#include "message.h"
+#include "base/message.h"
+#include "verbs/command_line.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "debug_package.h"
+#include "names/debug_package.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  */
 #include "cmd_builder.h"
 
-#include "gunzip.h"
-#include "profile_file.h"
+#include "profile/gunzip.h"
+#include "profile/profile_file.h"
 
 #include <stdlib.h>
 

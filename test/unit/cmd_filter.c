@@ -4,8 +4,8 @@
  */
 #include "cmd_builder.h"
 
-#include "profile_filter.h"
-#include "regex.h"
+#include "base/regex.h"
+#include "profile/profile_filter.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "measurement.h"
+#include "base/measurement.h"
 
 #include <stdlib.h>
 

@@ -4,10 +4,10 @@
  */
 #include "cmd_builder.h"
 
-#include "profile_encode.h"
-#include "profile_file.h"
-#include "profile_merge.h"
-#include "profile_units.h"
+#include "profile/profile_encode.h"
+#include "profile/profile_file.h"
+#include "profile/profile_merge.h"
+#include "profile/profile_units.h"
 
 #include <stdlib.h>
 

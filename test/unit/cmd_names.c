@@ -7,9 +7,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "demangle.h"
-#include "message.h"
-#include "regex.h"
+#include "base/message.h"
+#include "base/regex.h"
+#include "names/demangle.h"
 
 #include <ctype.h>
 #include <stdio.h>

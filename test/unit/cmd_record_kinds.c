@@ -7,8 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "message.h"
-#include "record_kinds.h"
+#include "base/message.h"
+#include "record/record_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "record_parts.h"
+#include "record/record_parts.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  */
 #include "cmd_builder.h"
 
-#include "report.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

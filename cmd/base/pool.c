@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pool.c: see pool.h.
+ *
+ * Owns: the blocks of each pool.
+ * Tested by: unit.cmd_decode.
+ */
+#include "base/pool.h"
+
+#include "base/message.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Large enough that malloc costs nothing, small enough that a tiny profile needs little memory. */
+#define BLOCK_BYTES ((size_t)256 * 1024)
+#define ALIGNMENT   _Alignof(max_align_t)
+
+typedef struct cp_pool_block {
+    cp_pool_block *older;
+    _Alignas(max_align_t) char data[];
+} cp_pool_block;
+
+static _Noreturn void out_of_memory(void)
+{
+    fputs("cpprof: out of memory; end other programs, or choose a smaller profile\n", stderr);
+    exit(CP_EXIT_BAD_INPUT);
+}
+
+void *cp_heap_alloc(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size ? size : 1);
+    if (!memory) {
+        out_of_memory();
+    }
+    return memory;
+}
+
+void *cp_heap_resize(void *old, size_t count, size_t size)
+{
+    void *memory = reallocarray(old, count ? count : 1, size ? size : 1);
+    if (!memory) {
+        out_of_memory();
+    }
+    return memory;
+}
+
+char *cp_heap_copy(const char *data, size_t length)
+{
+    char *copy = cp_heap_alloc(length + 1, 1);
+
+    memcpy(copy, data, length);
+    return copy;
+}
+
+char *cp_heap_printf(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text;
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        out_of_memory();
+    }
+    return text;
+}
+
+void cp_pool_init(cp_pool *pool)
+{
+    memset(pool, 0, sizeof *pool);
+}
+
+void cp_pool_release(cp_pool *pool)
+{
+    cp_pool_block *block = pool->blocks;
+
+    while (block) {
+        cp_pool_block *older = block->older;
+        free(block);
+        block = older;
+    }
+    cp_pool_init(pool);
+}
+
+/* A block for one large piece goes after the newest block, whose free space stays in use. */
+static char *new_block(cp_pool *pool, size_t bytes, int behind)
+{
+    cp_pool_block *block;
+
+    if (bytes > SIZE_MAX - sizeof *block) {
+        out_of_memory();
+    }
+    block = cp_heap_alloc(1, sizeof *block + bytes);
+    if (behind && pool->blocks) {
+        block->older = pool->blocks->older;
+        pool->blocks->older = block;
+    } else {
+        block->older = pool->blocks;
+        pool->blocks = block;
+    }
+    return block->data;
+}
+
+void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT) {
+        out_of_memory();
+    }
+    bytes = (bytes / ALIGNMENT + 1) * ALIGNMENT; /* never 0: each piece has an address of its own */
+    if (bytes > BLOCK_BYTES / 4) {
+        return new_block(pool, bytes, 1);
+    }
+    if (bytes > pool->free_bytes) {
+        pool->next = new_block(pool, BLOCK_BYTES, 0);
+        pool->free_bytes = BLOCK_BYTES;
+    }
+    char *piece = pool->next;
+    pool->next += bytes;
+    pool->free_bytes -= bytes;
+    return piece;
+}
+
+char *cp_pool_copy(cp_pool *pool, const char *data, size_t length)
+{
+    char *copy = cp_pool_alloc(pool, length + 1, 1);
+
+    if (length) {
+        memcpy(copy, data, length);
+    }
+    return copy;
+}
+
+char *cp_pool_printf(cp_pool *pool, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        out_of_memory();
+    }
+    char *text = cp_pool_alloc(pool, (size_t)length + 1, 1);
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * string_pool.c: see string_pool.h. The index is an open hash table, at most half full.
+ *
+ * Owns: entries and slots.
+ * Tested by: unit.cmd_decode, unit.cmd_merge.
+ */
+#include "base/string_pool.h"
+
+#include "base/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 64u
+
+/* Folds in one 8-byte word after the other, each by a multiplication of its own, so that the order
+ * of the words matters. The hash is no defence against chosen collisions. */
+uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
+{
+    const unsigned char *bytes = data;
+    uint64_t hash = seed ^ (0x9e3779b97f4a7c15u + length);
+    uint64_t word;
+
+    while (length) {
+        size_t step = length < sizeof word ? length : sizeof word;
+
+        word = 0;
+        memcpy(&word, bytes, step);
+        unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0xd6e8feb86659fd93u;
+        hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ 0x2545f4914f6cdd1du;
+        bytes += step;
+        length -= step;
+    }
+    return hash ^ (hash >> 29);
+}
+
+void cp_strings_init(cp_strings *strings, cp_pool *pool)
+{
+    memset(strings, 0, sizeof *strings);
+    strings->pool = pool;
+    strings->capacity = FIRST_CAPACITY;
+    strings->entries = cp_heap_alloc(strings->capacity, sizeof *strings->entries);
+    strings->slot_count = 2 * FIRST_CAPACITY;
+    strings->slots = cp_heap_alloc(strings->slot_count, sizeof *strings->slots);
+    cp_strings_add(strings, "", 0);
+}
+
+void cp_strings_release(cp_strings *strings)
+{
+    free(strings->entries);
+    free(strings->slots);
+    memset(strings, 0, sizeof *strings);
+}
+
+/* The slot of the string, or the empty slot where the string belongs. */
+static uint32_t *find_slot(const cp_strings *strings, const char *data, size_t length,
+                           uint64_t hash)
+{
+    uint32_t mask = strings->slot_count - 1;
+    uint32_t at = (uint32_t)hash & mask;
+
+    while (strings->slots[at]) {
+        const cp_string_entry *entry = &strings->entries[strings->slots[at] - 1];
+        if (entry->hash == hash && entry->length == length &&
+            memcmp(entry->data, data, length) == 0) {
+            break;
+        }
+        at = (at + 1) & mask;
+    }
+    return &strings->slots[at];
+}
+
+static void grow(cp_strings *strings)
+{
+    strings->capacity *= 2;
+    strings->entries =
+        cp_heap_resize(strings->entries, strings->capacity, sizeof *strings->entries);
+    free(strings->slots);
+    strings->slot_count *= 2;
+    strings->slots = cp_heap_alloc(strings->slot_count, sizeof *strings->slots);
+    for (uint32_t i = 0; i < strings->count; i++) {
+        const cp_string_entry *entry = &strings->entries[i];
+        *find_slot(strings, entry->data, entry->length, entry->hash) = i + 1;
+    }
+}
+
+cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length)
+{
+    uint64_t hash = cp_hash_bytes(data, length, 0);
+    uint32_t *slot = find_slot(strings, data, length, hash);
+
+    if (*slot) {
+        return *slot - 1;
+    }
+    if (strings->count == strings->capacity) {
+        grow(strings);
+        slot = find_slot(strings, data, length, hash);
+    }
+    cp_string_entry *entry = &strings->entries[strings->count++];
+    entry->data = cp_pool_copy(strings->pool, data, length);
+    entry->length = length;
+    entry->hash = hash;
+    *slot = strings->count;
+    return strings->count - 1;
+}
+
+cp_string cp_strings_put(cp_strings *strings, const char *text)
+{
+    return cp_strings_add(strings, text, strlen(text));
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gperftools.c: see gperftools.h.
+ *
+ * The addresses after the leaf are return addresses; one byte less is inside the call. The format
+ * has no names. Each location gets a mapping, so that reports can name at least the program.
+ *
+ * Owns: nothing after the call.
+ */
+#include "profile/gperftools.h"
+
+#include "base/index_table.h"
+#include "base/message.h"
+#include "base/pool.h"
+#include "profile/profile_model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER_WORDS 5
+
+typedef struct words {
+    const uint8_t *data, *at, *end;
+    unsigned size; /* of a word */
+    bool big_endian;
+} words;
+
+typedef struct builder {
+    words words;
+    cp_profile *profile;
+    cp_error *error;
+    cp_index_table locations; /* by address */
+    uint32_t mapping_capacity;
+} builder;
+
+/* ---- words ---- */
+
+static bool next_word(words *w, uint64_t *word)
+{
+    if ((size_t)(w->end - w->at) < w->size) {
+        return false;
+    }
+    *word = 0;
+    for (unsigned i = 0; i < w->size; i++) {
+        unsigned byte = w->big_endian ? i : w->size - 1 - i;
+        *word = *word << 8 | w->at[byte];
+    }
+    w->at += w->size;
+    return true;
+}
+
+static bool open_words(words *w, const uint8_t *data, size_t length, uint64_t *period_us)
+{
+    for (unsigned variant = 0; variant < 4; variant++) {
+        unsigned got = 0;
+
+        *w = (words){data, data, data + length, variant < 2 ? 4 : 8, variant % 2};
+        uint64_t header[HEADER_WORDS];
+        while (got < HEADER_WORDS && next_word(w, &header[got])) {
+            got++;
+        }
+        if (got == HEADER_WORDS && header[0] == 0 && header[1] == 3 && header[2] == 0 &&
+            header[3] > 0 && header[4] == 0) {
+            *period_us = header[3];
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cp_gperftools_is(const uint8_t *data, size_t length)
+{
+    words w;
+    uint64_t period_us;
+    return open_words(&w, data, length, &period_us);
+}
+
+/* ---- samples ---- */
+
+static uint32_t find_or_add_location(builder *b, uint64_t address)
+{
+    cp_profile *profile = b->profile;
+    uint64_t hash = cp_hash_bytes(&address, sizeof address, 0);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (cp_index_next(&b->locations, hash, &at, &index)) {
+        if (profile->locations[index].address == address) {
+            return index;
+        }
+    }
+    index = profile->location_count++;
+    profile->locations[index].address = address;
+    profile->locations[index].mapping = CP_NO_MAPPING;
+    cp_index_add(&b->locations, hash, index);
+    return index;
+}
+
+static int bad_stack(builder *b, const uint8_t *at, uint64_t depth)
+{
+    const words *w = &b->words;
+
+    return cp_fail(b->error,
+                   "byte %zu: expected a stack that fits into the file, found one of %" PRIu64
+                   " frames with %zu bytes left",
+                   (size_t)(at - w->data), depth, (size_t)(w->end - w->at));
+}
+
+static void add_sample(builder *b, const uint64_t *addresses, uint64_t count, uint32_t depth)
+{
+    cp_profile *profile = b->profile;
+    cp_sample *sample = &profile->samples[profile->sample_count++];
+
+    sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, depth);
+    sample->location_count = depth;
+    for (uint32_t i = 0; i < depth; i++) {
+        sample->locations[i] = find_or_add_location(b, addresses[i] - (i > 0));
+    }
+    sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, 2);
+    sample->values[0] = (int64_t)count;
+    sample->values[1] = (int64_t)(count * (uint64_t)profile->period);
+}
+
+static int read_samples(builder *b)
+{
+    words *w = &b->words;
+    uint64_t *addresses = cp_heap_alloc((size_t)(w->end - w->at) / w->size + 1, 8);
+    int status = 0;
+
+    uint64_t count, depth;
+    for (;;) {
+        const uint8_t *record = w->at;
+
+        if (!next_word(w, &count) || !next_word(w, &depth)) {
+            status = cp_fail(b->error,
+                             "byte %zu: expected the record that ends the samples, found the end "
+                             "of the file",
+                             (size_t)(record - w->data));
+            break;
+        }
+        if (depth > (uint64_t)(w->end - w->at) / w->size) {
+            status = bad_stack(b, record, depth);
+            break;
+        }
+        for (uint64_t i = 0; i < depth; i++) {
+            next_word(w, &addresses[i]);
+        }
+        if (count == 0 && depth == 1 && addresses[0] == 0) {
+            break;
+        }
+        add_sample(b, addresses, count, (uint32_t)depth);
+    }
+    free(addresses);
+    return status;
+}
+
+/* ---- frames of the profiler itself ---- */
+
+static uint64_t second_address(const cp_profile *profile, uint32_t sample)
+{
+    return profile->locations[profile->samples[sample].locations[1]].address;
+}
+
+static void remove_second(cp_sample *sample)
+{
+    for (uint32_t i = 2; i < sample->location_count; i++) {
+        sample->locations[i - 1] = sample->locations[i];
+    }
+    sample->location_count--;
+}
+
+/* If nearly all samples have the same frame after the leaf, that frame is the signal handler's: the
+ * unwinder put it between the interrupted function and its caller. A majority vote finds the
+ * candidate; then it is counted. */
+static bool remove_handler_frame(cp_profile *profile)
+{
+    uint32_t margin = profile->sample_count / 32, votes = 0, matches = 0;
+    uint64_t candidate = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (profile->samples[i].location_count < 2) {
+            continue;
+        }
+        if (votes == 0) {
+            candidate = second_address(profile, i);
+        }
+        votes = second_address(profile, i) == candidate ? votes + 1 : votes - 1;
+    }
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        matches +=
+            profile->samples[i].location_count >= 2 && second_address(profile, i) == candidate;
+    }
+    if (matches == 0 || matches < profile->sample_count - margin) {
+        return false;
+    }
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (profile->samples[i].location_count >= 2 && second_address(profile, i) == candidate) {
+            remove_second(&profile->samples[i]);
+        }
+    }
+    return true;
+}
+
+/* The leaf comes from the signal's context. The unwinder may have returned it a second time. */
+static void remove_doubled_leaves(cp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        cp_sample *sample = &profile->samples[i];
+        if (sample->location_count > 1 &&
+            profile->locations[sample->locations[0]].address == second_address(profile, i) + 1) {
+            remove_second(sample);
+        }
+    }
+}
+
+/* ---- mappings ---- */
+
+/* Reads "START-LIMIT PERMISSIONS OFFSET DEVICE INODE FILE" as in /proc/PID/maps. False for other
+ * lines, and for ranges that are not executable. A blank ends the file's name, also the one before
+ * "(deleted)". */
+static bool parse_map_line(cp_profile *profile, char *line, cp_mapping *mapping)
+{
+    char *rest = NULL;
+    char *range = strtok_r(line, " \t", &rest);
+    const char *permissions = strtok_r(NULL, " \t", &rest);
+    const char *offset = strtok_r(NULL, " \t", &rest);
+    const char *device = strtok_r(NULL, " \t", &rest);
+    const char *inode = strtok_r(NULL, " \t", &rest);
+    const char *file = strtok_r(NULL, " \t", &rest);
+
+    if (!inode || !strchr(device, ':') || !strchr(permissions, 'x')) {
+        return false;
+    }
+    char *end;
+    mapping->start = strtoull(range, &end, 16);
+    if (end == range || *end != '-') {
+        return false;
+    }
+    mapping->limit = strtoull(end + 1, NULL, 16);
+    mapping->offset = strtoull(offset, NULL, 16);
+    mapping->file = file ? cp_strings_put(&profile->strings, file) : 0;
+    return true;
+}
+
+/* Two adjacent ranges of one file are one mapping. */
+static bool continues(const cp_mapping *last, const cp_mapping *next)
+{
+    if (last->file && next->file && last->file != next->file) {
+        return false;
+    }
+    if (last->limit != next->start) {
+        return false;
+    }
+    return !last->offset || !next->offset ||
+           last->offset + (last->limit - last->start) == next->offset;
+}
+
+static void add_mapping(builder *b, const cp_mapping *mapping)
+{
+    cp_profile *profile = b->profile;
+
+    if (profile->mapping_count) {
+        cp_mapping *last = &profile->mappings[profile->mapping_count - 1];
+        if (continues(last, mapping)) {
+            last->limit = mapping->limit;
+            if (mapping->file) {
+                last->file = mapping->file;
+            }
+            return;
+        }
+    }
+    if (profile->mapping_count < b->mapping_capacity) {
+        profile->mappings[profile->mapping_count++] = *mapping;
+    }
+}
+
+static bool is_library(const char *file)
+{
+    const char *so = strstr(file, ".so");
+
+    for (; so; so = strstr(so + 1, ".so")) {
+        if (so[3] == '\0' || ((so[3] == '.' || so[3] == '_') && so[4] >= '0' && so[4] <= '9')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The program's mapping becomes the first. It is the first file that is neither a library nor the
+ * kernel's. */
+static void put_program_first(cp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        cp_mapping mapping = profile->mappings[i];
+        const char *file = cp_profile_text(profile, mapping.file);
+
+        if (!*file || *file == '[' || is_library(file)) {
+            continue;
+        }
+        profile->mappings[i] = profile->mappings[0];
+        profile->mappings[0] = mapping;
+        return;
+    }
+}
+
+static void read_mappings(builder *b)
+{
+    const words *w = &b->words;
+    const char *at = (const char *)w->at, *end = (const char *)w->end;
+    char line[4608];
+
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((newline ? newline : end) - at);
+        cp_mapping mapping = {0};
+
+        if (length < sizeof line) {
+            memcpy(line, at, length);
+            line[length] = '\0';
+            if (parse_map_line(b->profile, line, &mapping)) {
+                add_mapping(b, &mapping);
+            }
+        }
+        at += length + 1;
+    }
+    put_program_first(b->profile);
+}
+
+static uint32_t find_mapping(const cp_profile *profile, uint64_t address)
+{
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        if (profile->mappings[i].start <= address && address < profile->mappings[i].limit) {
+            return i;
+        }
+    }
+    return CP_NO_MAPPING;
+}
+
+/* Addresses outside all mappings share one mapping without a name, which covers everything. */
+static void assign_mappings(cp_profile *profile)
+{
+    uint32_t known = profile->mapping_count;
+
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        cp_location *location = &profile->locations[i];
+
+        if (location->address == 0) {
+            continue;
+        }
+        location->mapping = find_mapping(profile, location->address);
+        if (location->mapping != CP_NO_MAPPING) {
+            continue;
+        }
+        if (profile->mapping_count == known) {
+            profile->mappings[profile->mapping_count++].limit = UINT64_MAX;
+        }
+        location->mapping = known;
+    }
+}
+
+/* ---- all of it ---- */
+
+static size_t count_lines(const words *w)
+{
+    size_t lines = 1;
+
+    for (const uint8_t *at = w->at; at < w->end; at++) {
+        lines += *at == '\n';
+    }
+    return lines;
+}
+
+/* The sizes are upper bounds: a record has at least three words, an address one. */
+static void allocate(builder *b, uint64_t period_us)
+{
+    cp_profile *profile = b->profile;
+    size_t w = (size_t)(b->words.end - b->words.at) / b->words.size;
+
+    profile->samples = CP_POOL_ARRAY(&profile->pool, cp_sample, w / 2 + 1);
+    profile->locations = CP_POOL_ARRAY(&profile->pool, cp_location, w + 1);
+    cp_index_init(&b->locations, 64);
+
+    profile->sample_types = CP_POOL_ARRAY(&profile->pool, cp_value_type, 2);
+    profile->sample_type_count = 2;
+    profile->sample_types[0].type = cp_strings_put(&profile->strings, "samples");
+    profile->sample_types[0].unit = cp_strings_put(&profile->strings, "count");
+    profile->sample_types[1].type = cp_strings_put(&profile->strings, "cpu");
+    profile->sample_types[1].unit = cp_strings_put(&profile->strings, "nanoseconds");
+    profile->period_type = profile->sample_types[1];
+    profile->period = (int64_t)(period_us * 1000);
+}
+
+static int decode(builder *b)
+{
+    cp_profile *profile = b->profile;
+
+    if (read_samples(b) < 0) {
+        return -1;
+    }
+    if (remove_handler_frame(profile)) {
+        remove_handler_frame(profile);
+    }
+    b->mapping_capacity = (uint32_t)count_lines(&b->words);
+    profile->mappings = CP_POOL_ARRAY(&profile->pool, cp_mapping, (size_t)b->mapping_capacity + 1);
+    read_mappings(b);
+    assign_mappings(profile);
+    remove_doubled_leaves(profile);
+    return 0;
+}
+
+int cp_gperftools_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+{
+    builder b = {.error = error};
+
+    uint64_t period_us;
+    if (!open_words(&b.words, data, length, &period_us)) {
+        return cp_fail(error, "byte 0: expected the header of a gperftools profile, found none");
+    }
+    b.profile = cp_profile_new();
+    allocate(&b, period_us);
+    int status = decode(&b);
+    cp_index_release(&b.locations);
+    if (status < 0) {
+        cp_profile_free(b.profile);
+        return -1;
+    }
+    *out = b.profile;
+    return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * id_table.c: see id_table.h.
+ *
+ * Owns: the slots.
+ * Tested by: unit.cmd_decode.
+ */
+#include "profile/id_table.h"
+
+#include "base/pool.h"
+#include "profile/protobuf.h"
+
+#include <stdlib.h>
+
+void cp_ids_init(cp_ids *table, uint32_t count, const char *what)
+{
+    uint64_t slots = 16;
+
+    while (slots < 2 * (uint64_t)count) {
+        slots *= 2;
+    }
+    table->ids = cp_heap_alloc(slots, sizeof *table->ids);
+    table->indices = cp_heap_alloc(slots, sizeof *table->indices);
+    table->mask = slots - 1;
+    table->what = what;
+}
+
+void cp_ids_release(cp_ids *table)
+{
+    free(table->ids);
+    free(table->indices);
+}
+
+/* Consecutive ids get consecutive slots. The high half of an id spreads ids that are addresses. */
+static uint64_t id_slot(const cp_ids *table, uint64_t id)
+{
+    uint64_t at = (id + (id >> 32) * 0x9e3779b97f4a7c15u) & table->mask;
+
+    while (table->ids[at] && table->ids[at] != id) {
+        at = (at + 1) & table->mask;
+    }
+    return at;
+}
+
+bool cp_ids_add(cp_ids *table, cp_wire *wire, size_t offset, uint64_t id, uint32_t index)
+{
+    if (id == 0) {
+        return cp_wire_fail(wire, offset, "expected a %s with an id, found id 0", table->what);
+    }
+    uint64_t at = id_slot(table, id);
+    if (table->ids[at]) {
+        return cp_wire_fail(wire, offset, "expected a new %s id, found %llu for the second time",
+                            table->what, (unsigned long long)id);
+    }
+    table->ids[at] = id;
+    table->indices[at] = index;
+    return true;
+}
+
+bool cp_ids_find(const cp_ids *table, cp_wire *wire, size_t offset, uint64_t id, uint32_t *index)
+{
+    uint64_t at = id ? id_slot(table, id) : 0;
+
+    if (id == 0 || !table->ids[at]) {
+        return cp_wire_fail(wire, offset, "expected the id of a %s, found %llu, which none has",
+                            table->what, (unsigned long long)id);
+    }
+    *index = table->indices[at];
+    return true;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_file.c: see profile_file.h.
+ *
+ * Owns: nothing after a call.
+ * Tested by: unit.cmd_decode, e2e.cpprof_top.
+ */
+#include "profile/profile_file.h"
+
+#include "base/message.h"
+#include "profile/gperftools.h"
+#include "profile/gunzip.h"
+#include "profile/profile_decode.h"
+#include "profile/profile_encode.h"
+#include "profile/profile_model.h"
+#include "profile/protobuf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_STEP ((size_t)1 << 18)
+
+/* ---- bytes ---- */
+
+int cp_file_get(int fd, size_t limit, cp_bytes *bytes)
+{
+    for (;;) {
+        if (bytes->capacity - bytes->length < READ_STEP) {
+            size_t capacity = bytes->capacity ? bytes->capacity * 2 : 2 * READ_STEP;
+            bytes->data = cp_heap_resize(bytes->data, capacity, 1);
+            bytes->capacity = capacity;
+        }
+        ssize_t got = read(fd, bytes->data + bytes->length, READ_STEP);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return -errno;
+        }
+        if (got == 0) {
+            return 0;
+        }
+        bytes->length += (size_t)got;
+        if (bytes->length > limit) {
+            return -EFBIG;
+        }
+    }
+}
+
+static int put_all(int fd, const cp_bytes *bytes)
+{
+    size_t done = 0;
+
+    while (done < bytes->length) {
+        ssize_t put = write(fd, bytes->data + done, bytes->length - done);
+
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            return -errno;
+        }
+        done += (size_t)put;
+    }
+    return 0;
+}
+
+static int put_in_place(const char *path, const cp_bytes *bytes, cp_error *error)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0) {
+        return cp_fail(error, "%s: cannot open for writing: %s", path, strerror(errno));
+    }
+    int status = put_all(fd, bytes);
+    if (close(fd) < 0 && status == 0) {
+        status = -errno;
+    }
+    if (status < 0) {
+        return cp_fail(error, "%s: cannot write: %s", path, strerror(-status));
+    }
+    return 0;
+}
+
+static int put_and_rename(const char *path, const cp_bytes *bytes, cp_error *error)
+{
+    char *temporary = cp_heap_printf("%s.XXXXXX", path);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    int status = fd < 0 ? -errno : put_all(fd, bytes);
+    if (fd >= 0 && close(fd) < 0 && status == 0) {
+        status = -errno;
+    }
+    if (status == 0 && rename(temporary, path) < 0) {
+        status = -errno;
+    }
+    if (status < 0 && fd >= 0) {
+        unlink(temporary);
+    }
+    free(temporary);
+    if (status < 0) {
+        return cp_fail(error, "%s: cannot write: %s", path, strerror(-status));
+    }
+    return 0;
+}
+
+int cp_file_put(const char *path, const cp_bytes *bytes, cp_error *error)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return put_in_place(path, bytes, error);
+    }
+    char *target = realpath(path, NULL); /* a symbolic link stays a link */
+    int status = put_and_rename(target ? target : path, bytes, error);
+    free(target);
+    return status;
+}
+
+/* ---- formats ---- */
+
+/* Names the format that the first bytes look like, for a user who gave the wrong file. */
+static const char *describe(const uint8_t *data, size_t length)
+{
+    static const struct {
+        const char *magic;
+        size_t length;
+        const char *name;
+    } known[] = {
+        {"\x7f"
+         "ELF",
+         4, "an ELF program or library (give the profile, not the program)"},
+        {"PERFILE2", 8, "a perf.data file (convert it with perf_to_profile)"},
+        {"\x28\xb5\x2f\xfd", 4, "zstd data"},
+        {"\xfd"
+         "7zXZ",
+         5, "xz data"},
+        {"BZh", 3, "bzip2 data"},
+        {"PK\x03\x04", 4, "a zip archive"},
+        {"heap profile:", 13, "a heap profile in text form (only the protobuf form is read)"},
+        {"--- contention", 14,
+         "a contention profile in text form (only the protobuf form is read)"},
+        {"--- mutex", 9, "a mutex profile in text form (only the protobuf form is read)"},
+        {"goroutine profile:", 18,
+         "a thread profile in text form (only the protobuf form is read)"},
+    };
+    size_t shown = length < 64 ? length : 64;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (length >= known[i].length && memcmp(data, known[i].magic, known[i].length) == 0) {
+            return known[i].name;
+        }
+    }
+    for (size_t i = 0; i < shown; i++) {
+        if (!isprint(data[i]) && !isspace(data[i])) {
+            return NULL;
+        }
+    }
+    return "text";
+}
+
+static int read_plain(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+{
+    if (length == 0) {
+        return cp_fail(error, "byte 0: expected a profile, found an empty file");
+    }
+    const char *kind = describe(data, length);
+    if (kind) {
+        return cp_fail(
+            error, "byte 0: expected a profile (profile.proto, gzipped or plain), found %s", kind);
+    }
+    if (cp_gperftools_is(data, length)) {
+        return cp_gperftools_decode(data, length, out, error);
+    }
+    return cp_profile_decode(data, length, out, error);
+}
+
+int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_profile **out,
+                          cp_error *error)
+{
+    cp_bytes expanded = {0};
+
+    if (!cp_gzip_is(data, length)) {
+        return read_plain(data, length, out, error);
+    }
+    int status = cp_gzip_expand(data, length, limit, &expanded, error);
+    cp_error inner;
+    if (status == 0) {
+        status = read_plain(expanded.data, expanded.length, out, &inner);
+        if (status < 0) {
+            cp_fail(error, "%.900s (bytes are counted after decompression)", inner.text);
+        }
+    }
+    cp_bytes_release(&expanded);
+    return status;
+}
+
+/* ---- files ---- */
+
+static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *error)
+{
+    cp_bytes bytes = {0};
+
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+        return cp_fail(error, "%s: expected a profile, found a directory; name a file in it", path);
+    }
+    int status = cp_file_get(fd, CP_PROFILE_MAX_BYTES, &bytes);
+    cp_error inner;
+    if (status == -EFBIG) {
+        cp_fail(error,
+                "%s: byte %zu: expected the end of a profile, found more; files above 2 GiB "
+                "are not read",
+                path, CP_PROFILE_MAX_BYTES);
+    } else if (status < 0) {
+        cp_fail(error, "%s: cannot read: %s", path, strerror(-status));
+    } else if (cp_profile_read_bytes(bytes.data, bytes.length, CP_PROFILE_MAX_BYTES, out, &inner) <
+               0) {
+        status = cp_fail(error, "%.500s: %s", path, inner.text);
+    }
+    cp_bytes_release(&bytes);
+    return status < 0 ? -1 : 0;
+}
+
+int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error)
+{
+    if (strcmp(path, "-") == 0) {
+        return read_open_file("standard input", STDIN_FILENO, out, error);
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        return cp_fail(error, "%s: cannot open: %s", path, strerror(errno));
+    }
+    int status = read_open_file(path, fd, out, error);
+    close(fd);
+    return status;
+}
+
+int cp_profile_write_file(const char *path, const cp_profile *profile, cp_error *error)
+{
+    cp_bytes plain = {0}, packed = {0};
+
+    cp_profile_encode(profile, &plain);
+    cp_gzip_compress(plain.data, plain.length, &packed);
+    int status = cp_file_put(path, &packed, error);
+    cp_bytes_release(&plain);
+    cp_bytes_release(&packed);
+    return status;
+}

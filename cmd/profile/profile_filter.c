@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_filter.c: see profile_filter.h.
+ *
+ * Owns: nothing after a call.
+ * Tested by: unit.cmd_filter.
+ */
+#include "profile/profile_filter.h"
+
+#include "base/message.h"
+#include "base/regex.h"
+#include "names/demangle.h"
+#include "profile/profile_model.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cp_profile_demangle(cp_profile *profile)
+{
+    cp_profile_demangle_as(profile, CP_DEMANGLE_SIMPLE);
+}
+
+void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode)
+{
+    for (uint32_t i = 0; i < profile->function_count; i++) {
+        cp_function *function = &profile->functions[i];
+
+        if (mode != CP_DEMANGLE_SIMPLE && function->name && function->system_name) {
+            function->name = function->system_name;
+        }
+        if (mode == CP_DEMANGLE_NONE ||
+            (function->name && function->name != function->system_name)) {
+            continue;
+        }
+        char *name = cp_demangle_as(cp_profile_text(profile, function->system_name), mode);
+        function->name = cp_strings_put(&profile->strings, name);
+        free(name);
+    }
+}
+
+/* Whether the name is "scheme:...". */
+static bool is_url(const char *file)
+{
+    size_t at = 0;
+
+    if (!isalpha((unsigned char)file[0])) {
+        return false;
+    }
+    while (isalnum((unsigned char)file[at]) || (file[at] && strchr("+-.", file[at]))) {
+        at++;
+    }
+    return file[at] == ':';
+}
+
+void cp_profile_forget_urls(cp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        cp_mapping *mapping = &profile->mappings[i];
+        if (!mapping->build_id && is_url(cp_profile_text(profile, mapping->file))) {
+            mapping->file = 0;
+        }
+    }
+}
+
+/* ---- drop_frames ---- */
+
+typedef struct prune {
+    cp_profile *profile;
+    cp_regex *drop, *keep;
+    signed char *function_matches; /* 0 = unknown, 1 = yes, -1 = no */
+} prune;
+
+/* The length of a demangled name without its parameter list. The parentheses of "operator()" and
+ * "(anonymous namespace)::f" are part of the name. */
+static size_t bare_length(const char *name)
+{
+    static const char *const reserved[] = {"(anonymous namespace)", "operator()"};
+    size_t at = 0;
+
+    while (name[at]) {
+        bool skipped = false;
+
+        for (size_t i = 0; i < 2 && !skipped; i++) {
+            size_t length = strlen(reserved[i]);
+            if (strncmp(name + at, reserved[i], length) == 0) {
+                at += length;
+                skipped = true;
+            }
+        }
+        if (!skipped && name[at++] == '(') {
+            return at - 1;
+        }
+    }
+    return at;
+}
+
+static bool function_is_dropped(prune *p, uint32_t index)
+{
+    signed char *known = &p->function_matches[index];
+
+    const char *name;
+    size_t length;
+    if (*known == 0) {
+        name = cp_profile_text(p->profile, p->profile->functions[index].name);
+        name += name[0] == '.'; /* the entry points of some PowerPC programs */
+        length = bare_length(name);
+        *known = *name && cp_regex_match(p->drop, name, length) &&
+                         !(p->keep && cp_regex_match(p->keep, name, length))
+                     ? 1
+                     : -1;
+    }
+    return *known > 0;
+}
+
+enum { KEPT = 0, PRUNED, PRUNED_BENEATH };
+
+/* Cuts the outermost matching frame of a location, and all frames that are inlined into it. */
+static unsigned char prune_location(prune *p, cp_location *location)
+{
+    for (uint32_t i = location->line_count; i-- > 0;) {
+        if (!function_is_dropped(p, location->lines[i].function)) {
+            continue;
+        }
+        if (i == location->line_count - 1) {
+            return PRUNED;
+        }
+        location->lines += i + 1;
+        location->line_count -= i + 1;
+        return PRUNED_BENEATH;
+    }
+    return KEPT;
+}
+
+static void prune_sample(const unsigned char *marks, cp_sample *sample)
+{
+    bool found_user = false; /* a frame that stays was found, on the way from the root */
+
+    for (uint32_t i = sample->location_count; i-- > 0;) {
+        unsigned char mark = marks[sample->locations[i]];
+        uint32_t cut;
+
+        if (mark == KEPT) {
+            found_user = true;
+        } else if (found_user) {
+            cut = mark == PRUNED ? i + 1 : i;
+            sample->locations += cut;
+            sample->location_count -= cut;
+            return;
+        }
+    }
+}
+
+static void prune_all(prune *p)
+{
+    cp_profile *profile = p->profile;
+    unsigned char *marks = cp_heap_alloc(profile->location_count, 1);
+
+    p->function_matches = cp_heap_alloc(profile->function_count, 1);
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        marks[i] = prune_location(p, &profile->locations[i]);
+    }
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        prune_sample(marks, &profile->samples[i]);
+    }
+    free(p->function_matches);
+    free(marks);
+}
+
+/* Compiles an expression that has to match the whole name. */
+static cp_regex *compile_whole(const cp_profile *profile, cp_string pattern)
+{
+    cp_pool pool;
+    cp_pool_init(&pool);
+    cp_error ignored;
+    cp_regex *regex = cp_regex_compile(
+        cp_pool_printf(&pool, "^(%s)$", cp_profile_text(profile, pattern)), &ignored);
+    cp_pool_release(&pool);
+    return regex;
+}
+
+void cp_profile_prune(cp_profile *profile)
+{
+    prune p = {.profile = profile};
+
+    if (!profile->drop_frames) {
+        return;
+    }
+    p.drop = compile_whole(profile, profile->drop_frames);
+    if (p.drop && profile->keep_frames) {
+        p.keep = compile_whole(profile, profile->keep_frames);
+    }
+    if (p.drop && (p.keep || !profile->keep_frames)) {
+        prune_all(&p);
+    }
+    cp_regex_free(p.drop);
+    cp_regex_free(p.keep);
+}
+
+/* ---- focus ---- */
+
+typedef struct name_match {
+    const cp_profile *profile;
+    cp_regex *regex;
+    signed char *strings; /* per string: 0 = unknown, 1 = matches, -1 = does not */
+} name_match;
+
+static bool string_matches(name_match *match, cp_string string)
+{
+    signed char *known = &match->strings[string];
+
+    if (*known == 0) {
+        *known = cp_regex_match(match->regex, cp_profile_text(match->profile, string),
+                                cp_strings_length(&match->profile->strings, string))
+                     ? 1
+                     : -1;
+    }
+    return *known > 0;
+}
+
+static bool location_matches(name_match *match, const cp_location *location)
+{
+    const cp_profile *profile = match->profile;
+
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        const cp_function *function = &profile->functions[location->lines[i].function];
+        if (string_matches(match, function->name) || string_matches(match, function->filename)) {
+            return true;
+        }
+    }
+    return location->mapping != CP_NO_MAPPING &&
+           string_matches(match, profile->mappings[location->mapping].file);
+}
+
+enum { UNMARKED = 0, FOCUSED, IGNORED };
+
+static bool is_kept(const unsigned char *marks, const cp_sample *sample)
+{
+    bool focused = false;
+
+    for (uint32_t i = 0; i < sample->location_count; i++) {
+        if (marks[sample->locations[i]] == IGNORED) {
+            return false;
+        }
+        focused = focused || marks[sample->locations[i]] == FOCUSED;
+    }
+    return focused;
+}
+
+static void keep_samples(cp_profile *profile, const unsigned char *marks)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (is_kept(marks, &profile->samples[i])) {
+            profile->samples[kept++] = profile->samples[i];
+        }
+    }
+    profile->sample_count = kept;
+}
+
+cp_focus_result cp_profile_focus(cp_profile *profile, cp_regex *focus, cp_regex *ignore)
+{
+    cp_focus_result result = {false, false};
+    unsigned char *marks = cp_heap_alloc(profile->location_count, 1);
+    name_match focusing = {profile, focus, cp_heap_alloc(profile->strings.count, 1)};
+    name_match ignoring = {profile, ignore, cp_heap_alloc(profile->strings.count, 1)};
+
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        const cp_location *location = &profile->locations[i];
+
+        if (ignore && location_matches(&ignoring, location)) {
+            marks[i] = IGNORED;
+            result.ignore_matched = true;
+        } else if (!focus || location_matches(&focusing, location)) {
+            marks[i] = FOCUSED;
+            result.focus_matched = true;
+        }
+    }
+    keep_samples(profile, marks);
+    free(focusing.strings);
+    free(ignoring.strings);
+    free(marks);
+    return result;
+}

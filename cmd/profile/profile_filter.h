@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_filter.h: the choice of the frames and samples that a report shows.
+ *
+ * The functions change the profile in place. A report calls them in the order in which they are
+ * listed here.
+ */
+#ifndef CP_PROFILE_FILTER_H
+#define CP_PROFILE_FILTER_H
+
+#include "names/demangle.h"
+
+#include <stdbool.h>
+
+typedef struct cp_profile cp_profile;
+typedef struct cp_regex cp_regex;
+
+/* Gives each function the short name that reports show (demangle.h), unless the profile's writer
+ * gave it a name other than the symbol. */
+void cp_profile_demangle(cp_profile *profile);
+
+/* cp_profile_demangle_as() does so in any mode. In modes other than SIMPLE the symbol has
+ * precedence over the writer's name. */
+void cp_profile_demangle_as(cp_profile *profile, cp_demangle_mode mode);
+
+/* Removes file names that are URLs: such a name is where the profile came from, not the program. */
+void cp_profile_forget_urls(cp_profile *profile);
+
+/* Applies the profile's own drop_frames and keep_frames. From the root on, the first frame that
+ * matches drop_frames and not keep_frames is removed with all frames that it called. A frame at the
+ * root is never removed. An invalid expression is ignored: the user cannot mend it. */
+void cp_profile_prune(cp_profile *profile);
+
+typedef struct cp_focus_result {
+    bool focus_matched, ignore_matched; /* any location, in a sample or not */
+} cp_focus_result;
+
+/* Keeps the samples in which some frame matches `focus` and no frame matches `ignore`. NULL as
+ * `focus` matches every frame, as `ignore` none. A frame matches by its function, its source file
+ * or its program. Samples without frames are dropped. */
+cp_focus_result cp_profile_focus(cp_profile *profile, cp_regex *focus, cp_regex *ignore);
+
+#endif

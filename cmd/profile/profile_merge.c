@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_merge.c: see profile_merge.h.
+ *
+ * Each kind of part has a table from its content to its index in the result. A second table leads
+ * from the index in the current source to the index in the result. A part is copied when a sample
+ * first needs it, so the result is in the order of first use.
+ *
+ *   sample --locations--> location --mapping, functions--> ...
+ *     each: seen in this source? -> its index; equal content known? -> that index; else append
+ *
+ * Owns: nothing after a call.
+ * Tested by: unit.cmd_merge, fuzz.profile.
+ */
+#include "profile/profile_merge.h"
+
+#include "base/index_table.h"
+#include "base/message.h"
+#include "profile/profile_model.h"
+#include "profile/profile_units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOT_YET UINT32_MAX
+
+typedef struct merger {
+    cp_profile *result;
+    cp_index_table samples, locations, functions, mappings;
+
+    const cp_profile *source; /* the current one */
+    /* Per part of the source: the part in the result, or NOT_YET. */
+    cp_string *string_of;
+    uint32_t *location_of, *function_of, *mapping_of;
+
+    uint32_t *stack; /* room for the deepest stack, and for the most labels */
+    cp_label *labels;
+    cp_line *lines;
+} merger;
+
+/* ---- parts ---- */
+
+static cp_string move_string(merger *m, cp_string string)
+{
+    cp_string *moved = &m->string_of[string];
+
+    if (*moved == NOT_YET) {
+        const cp_string_entry *entry = &m->source->strings.entries[string];
+        *moved = cp_strings_add(&m->result->strings, entry->data, entry->length);
+    }
+    return *moved;
+}
+
+/* The length in whole pages: the end of a mapping is not exact. */
+static uint64_t mapping_pages(const cp_mapping *mapping)
+{
+    return (mapping->limit - mapping->start + 0xfff) / 0x1000;
+}
+
+static cp_string mapping_identity(const cp_mapping *mapping)
+{
+    return mapping->build_id ? mapping->build_id : mapping->file;
+}
+
+static uint32_t find_or_add_mapping(merger *m, const cp_mapping *mapping)
+{
+    cp_profile *result = m->result;
+    const uint64_t key[] = {mapping_pages(mapping), mapping->offset, mapping_identity(mapping)};
+    uint64_t hash = cp_hash_bytes(key, sizeof key, 0);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (cp_index_next(&m->mappings, hash, &at, &index)) {
+        const cp_mapping *known = &result->mappings[index];
+        if (mapping_pages(known) == key[0] && known->offset == key[1] &&
+            mapping_identity(known) == key[2]) {
+            return index;
+        }
+    }
+    index = result->mapping_count++;
+    result->mappings[index] = *mapping;
+    cp_index_add(&m->mappings, hash, index);
+    return index;
+}
+
+static uint32_t move_mapping(merger *m, uint32_t from)
+{
+    if (from == CP_NO_MAPPING) {
+        return CP_NO_MAPPING;
+    }
+    cp_mapping mapping;
+    if (m->mapping_of[from] == NOT_YET) {
+        mapping = m->source->mappings[from];
+        mapping.file = move_string(m, mapping.file);
+        mapping.build_id = move_string(m, mapping.build_id);
+        m->mapping_of[from] = find_or_add_mapping(m, &mapping);
+    }
+    return m->mapping_of[from];
+}
+
+static bool function_equal(const cp_function *left, const cp_function *right)
+{
+    return left->name == right->name && left->system_name == right->system_name &&
+           left->filename == right->filename && left->start_line == right->start_line;
+}
+
+static uint32_t find_or_add_function(merger *m, const cp_function *function)
+{
+    cp_profile *result = m->result;
+    const uint64_t key[] = {function->name, function->system_name, function->filename,
+                            (uint64_t)function->start_line};
+    uint64_t hash = cp_hash_bytes(key, sizeof key, 0);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (cp_index_next(&m->functions, hash, &at, &index)) {
+        if (function_equal(&result->functions[index], function)) {
+            return index;
+        }
+    }
+    index = result->function_count++;
+    result->functions[index] = *function;
+    cp_index_add(&m->functions, hash, index);
+    return index;
+}
+
+static uint32_t move_function(merger *m, uint32_t from)
+{
+    cp_function function;
+
+    if (m->function_of[from] == NOT_YET) {
+        function = m->source->functions[from];
+        function.name = move_string(m, function.name);
+        function.system_name = move_string(m, function.system_name);
+        function.filename = move_string(m, function.filename);
+        m->function_of[from] = find_or_add_function(m, &function);
+    }
+    return m->function_of[from];
+}
+
+static bool lines_equal(const cp_location *left, const cp_location *right)
+{
+    if (left->line_count != right->line_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < left->line_count; i++) {
+        if (left->lines[i].function != right->lines[i].function ||
+            left->lines[i].line != right->lines[i].line) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t hash_location(const cp_location *location)
+{
+    const uint64_t key[] = {location->address, location->mapping, location->folded};
+    uint64_t hash = cp_hash_bytes(key, sizeof key, location->line_count);
+
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        const uint64_t line[] = {location->lines[i].function, (uint64_t)location->lines[i].line};
+        hash = cp_hash_bytes(line, sizeof line, hash);
+    }
+    return hash;
+}
+
+static uint32_t find_or_add_location(merger *m, const cp_location *location)
+{
+    cp_profile *result = m->result;
+    uint64_t hash = hash_location(location);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (cp_index_next(&m->locations, hash, &at, &index)) {
+        const cp_location *known = &result->locations[index];
+        if (known->address == location->address && known->mapping == location->mapping &&
+            known->folded == location->folded && lines_equal(known, location)) {
+            return index;
+        }
+    }
+    index = result->location_count++;
+    cp_location *added = &result->locations[index];
+    *added = *location;
+    added->lines = CP_POOL_ARRAY(&result->pool, cp_line, location->line_count);
+    memcpy(added->lines, location->lines, location->line_count * sizeof *added->lines);
+    cp_index_add(&m->locations, hash, index);
+    return index;
+}
+
+static uint32_t move_location(merger *m, uint32_t from)
+{
+    if (m->location_of[from] != NOT_YET) {
+        return m->location_of[from];
+    }
+    cp_location location = m->source->locations[from];
+    if (location.mapping != CP_NO_MAPPING) {
+        uint32_t mapping = move_mapping(m, location.mapping);
+        location.address +=
+            m->result->mappings[mapping].start - m->source->mappings[location.mapping].start;
+        location.mapping = mapping;
+    }
+    for (uint32_t i = 0; i < location.line_count; i++) {
+        m->lines[i].function = move_function(m, location.lines[i].function);
+        m->lines[i].line = location.lines[i].line;
+    }
+    location.lines = m->lines;
+    m->location_of[from] = find_or_add_location(m, &location);
+    return m->location_of[from];
+}
+
+/* ---- samples ---- */
+
+static bool labels_equal(const cp_sample *left, const cp_sample *right)
+{
+    for (uint32_t i = 0; i < left->label_count; i++) {
+        const cp_label *a = &left->labels[i], *b = &right->labels[i];
+        if (a->key != b->key || a->numeric != b->numeric || a->text != b->text ||
+            a->number != b->number) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool samples_equal(const cp_sample *left, const cp_sample *right)
+{
+    return left->location_count == right->location_count &&
+           left->label_count == right->label_count &&
+           memcmp(left->locations, right->locations,
+                  left->location_count * sizeof *left->locations) == 0 &&
+           labels_equal(left, right);
+}
+
+static uint64_t hash_sample(const cp_sample *sample)
+{
+    uint64_t hash =
+        cp_hash_bytes(sample->locations, sample->location_count * sizeof *sample->locations, 0);
+
+    for (uint32_t i = 0; i < sample->label_count; i++) {
+        const cp_label *label = &sample->labels[i];
+        const uint64_t key[] = {label->key, label->text, (uint64_t)label->number, label->numeric};
+        hash = cp_hash_bytes(key, sizeof key, hash);
+    }
+    return hash;
+}
+
+static void append_sample(merger *m, const cp_sample *sample, uint64_t hash)
+{
+    cp_profile *result = m->result;
+    uint32_t index = result->sample_count++;
+    cp_sample *added = &result->samples[index];
+
+    *added = *sample;
+    added->locations = CP_POOL_ARRAY(&result->pool, uint32_t, sample->location_count);
+    memcpy(added->locations, sample->locations, sample->location_count * sizeof *added->locations);
+    added->values = CP_POOL_ARRAY(&result->pool, int64_t, result->sample_type_count);
+    memcpy(added->values, sample->values, result->sample_type_count * sizeof *added->values);
+    added->labels = NULL;
+    if (sample->label_count) {
+        added->labels = CP_POOL_ARRAY(&result->pool, cp_label, sample->label_count);
+        memcpy(added->labels, sample->labels, sample->label_count * sizeof *added->labels);
+    }
+    cp_index_add(&m->samples, hash, index);
+}
+
+static void add_values(int64_t *to, const int64_t *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)from[i]);
+    }
+}
+
+static void move_sample(merger *m, const cp_sample *from)
+{
+    cp_profile *result = m->result;
+    cp_sample sample = *from;
+
+    sample.locations = m->stack;
+    sample.labels = m->labels;
+    for (uint32_t i = 0; i < from->location_count; i++) {
+        sample.locations[i] = move_location(m, from->locations[i]);
+    }
+    for (uint32_t i = 0; i < from->label_count; i++) {
+        sample.labels[i] = from->labels[i];
+        sample.labels[i].key = move_string(m, from->labels[i].key);
+        sample.labels[i].text = move_string(m, from->labels[i].text);
+    }
+    uint64_t hash = hash_sample(&sample);
+    uint64_t at = hash;
+    uint32_t index;
+    while (cp_index_next(&m->samples, hash, &at, &index)) {
+        if (samples_equal(&result->samples[index], &sample)) {
+            add_values(result->samples[index].values, from->values, result->sample_type_count);
+            return;
+        }
+    }
+    append_sample(m, &sample, hash);
+}
+
+static bool is_zero(const cp_profile *profile, const cp_sample *sample)
+{
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
+        if (sample->values[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- sources ---- */
+
+static uint32_t *new_index_map(uint32_t count)
+{
+    uint32_t *map = cp_heap_alloc(count, sizeof *map);
+
+    memset(map, 0xff, count * sizeof *map); /* NOT_YET */
+    return map;
+}
+
+static void open_source(merger *m, const cp_profile *source)
+{
+    uint32_t deepest = 0, most_labels = 0, most_lines = 0;
+
+    m->source = source;
+    m->string_of = new_index_map(source->strings.count);
+    m->location_of = new_index_map(source->location_count);
+    m->function_of = new_index_map(source->function_count);
+    m->mapping_of = new_index_map(source->mapping_count);
+    for (uint32_t i = 0; i < source->sample_count; i++) {
+        if (source->samples[i].location_count > deepest) {
+            deepest = source->samples[i].location_count;
+        }
+        if (source->samples[i].label_count > most_labels) {
+            most_labels = source->samples[i].label_count;
+        }
+    }
+    for (uint32_t i = 0; i < source->location_count; i++) {
+        if (source->locations[i].line_count > most_lines) {
+            most_lines = source->locations[i].line_count;
+        }
+    }
+    m->stack = cp_heap_alloc(deepest, sizeof *m->stack);
+    m->labels = cp_heap_alloc(most_labels, sizeof *m->labels);
+    m->lines = cp_heap_alloc(most_lines, sizeof *m->lines);
+}
+
+static void close_source(merger *m)
+{
+    free(m->string_of);
+    free(m->location_of);
+    free(m->function_of);
+    free(m->mapping_of);
+    free(m->stack);
+    free(m->labels);
+    free(m->lines);
+}
+
+static void merge_source(merger *m, const cp_profile *source)
+{
+    open_source(m, source);
+    /* The first mapping is the program, whatever mapping the first sample is in. */
+    if (m->result->mapping_count == 0 && source->mapping_count > 0) {
+        move_mapping(m, 0);
+    }
+    for (uint32_t i = 0; i < source->sample_count; i++) {
+        if (!is_zero(source, &source->samples[i])) {
+            move_sample(m, &source->samples[i]);
+        }
+    }
+    close_source(m);
+}
+
+/* ---- header ---- */
+
+static bool same_text(const cp_profile *left, cp_string a, const cp_profile *right, cp_string b)
+{
+    return strcmp(cp_profile_text(left, a), cp_profile_text(right, b)) == 0;
+}
+
+static int check_types(const cp_profile *first, const cp_profile *other, cp_error *error)
+{
+    if (first->sample_type_count != other->sample_type_count) {
+        return cp_fail(error, "expected profiles of one kind, found %u and %u sample types",
+                       first->sample_type_count, other->sample_type_count);
+    }
+    for (uint32_t i = 0; i < first->sample_type_count; i++) {
+        const cp_value_type *a = &first->sample_types[i], *b = &other->sample_types[i];
+        if (!same_text(first, a->type, other, b->type) ||
+            !same_text(first, a->unit, other, b->unit)) {
+            return cp_fail(error,
+                           "expected profiles of one kind, found sample types %.100s/%.100s and "
+                           "%.100s/%.100s",
+                           cp_profile_text(first, a->type), cp_profile_text(first, a->unit),
+                           cp_profile_text(other, b->type), cp_profile_text(other, b->unit));
+        }
+    }
+    if (!same_text(first, first->period_type.type, other, other->period_type.type) ||
+        !same_text(first, first->period_type.unit, other, other->period_type.unit)) {
+        return cp_fail(error, "expected profiles of one kind, found period types %.100s and %.100s",
+                       cp_profile_text(first, first->period_type.type),
+                       cp_profile_text(other, other->period_type.type));
+    }
+    return 0;
+}
+
+static cp_string copy_string(cp_profile *to, const cp_profile *from, cp_string string)
+{
+    return cp_strings_add(&to->strings, cp_strings_get(&from->strings, string),
+                          cp_strings_length(&from->strings, string));
+}
+
+static cp_value_type copy_type(cp_profile *to, const cp_profile *from, cp_value_type type)
+{
+    return (cp_value_type){copy_string(to, from, type.type), copy_string(to, from, type.unit)};
+}
+
+static void add_comments(cp_profile *result, const cp_profile *source)
+{
+    for (uint32_t i = 0; i < source->comment_count; i++) {
+        cp_string comment = copy_string(result, source, source->comments[i]);
+        uint32_t seen = 0;
+
+        while (seen < result->comment_count && result->comments[seen] != comment) {
+            seen++;
+        }
+        if (seen == result->comment_count) {
+            result->comments[result->comment_count++] = comment;
+        }
+    }
+}
+
+static void merge_header(cp_profile *result, const cp_profile *source)
+{
+    if (result->time_nanos == 0 || source->time_nanos < result->time_nanos) {
+        result->time_nanos = source->time_nanos;
+    }
+    add_values(&result->duration_nanos, &source->duration_nanos, 1);
+    if (result->period == 0 || result->period < source->period) {
+        result->period = source->period;
+    }
+    add_comments(result, source);
+    if (result->default_sample_type == 0) {
+        result->default_sample_type = copy_string(result, source, source->default_sample_type);
+    }
+}
+
+static void first_header(cp_profile *result, const cp_profile *first)
+{
+    result->sample_type_count = first->sample_type_count;
+    for (uint32_t i = 0; i < first->sample_type_count; i++) {
+        result->sample_types[i] = copy_type(result, first, first->sample_types[i]);
+    }
+    result->period_type = copy_type(result, first, first->period_type);
+    result->drop_frames = copy_string(result, first, first->drop_frames);
+    result->keep_frames = copy_string(result, first, first->keep_frames);
+}
+
+/* ---- comments ---- */
+
+#define OWN_COMMENT "libpprof: "
+
+static bool has_comment(const cp_profile *profile, const char *text)
+{
+    for (uint32_t i = 0; i < profile->comment_count; i++) {
+        if (strcmp(cp_profile_text(profile, profile->comments[i]), text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * A comment of the library counts what is in one profile ("of 6351 samples ..."). In a sum, the
+ * comment is preceded by the number of profiles that have it. Other comments are kept, each once.
+ */
+static void label_comments(cp_profile *result, cp_profile *const *sources, size_t count)
+{
+    for (uint32_t i = 0; i < result->comment_count; i++) {
+        const char *text = cp_profile_text(result, result->comments[i]);
+        size_t times = 0;
+
+        if (strncmp(text, OWN_COMMENT, sizeof OWN_COMMENT - 1) != 0) {
+            continue;
+        }
+        for (size_t j = 0; j < count; j++) {
+            times += has_comment(sources[j], text);
+        }
+        char *labelled = cp_heap_printf(OWN_COMMENT "in %zu of %zu profiles: %s", times, count,
+                                        text + sizeof OWN_COMMENT - 1);
+        result->comments[i] = cp_strings_add(&result->strings, labelled, strlen(labelled));
+        free(labelled);
+    }
+}
+
+/* ---- merge ---- */
+
+/* Allocates enough for sources that share nothing. */
+static void allocate(cp_profile *result, cp_profile *const *sources, size_t count)
+{
+    size_t samples = 0, mappings = 0, locations = 0, functions = 0, comments = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        samples += sources[i]->sample_count;
+        mappings += sources[i]->mapping_count;
+        locations += sources[i]->location_count;
+        functions += sources[i]->function_count;
+        comments += sources[i]->comment_count;
+    }
+    result->sample_types =
+        CP_POOL_ARRAY(&result->pool, cp_value_type, sources[0]->sample_type_count);
+    result->samples = CP_POOL_ARRAY(&result->pool, cp_sample, samples);
+    result->mappings = CP_POOL_ARRAY(&result->pool, cp_mapping, mappings);
+    result->locations = CP_POOL_ARRAY(&result->pool, cp_location, locations);
+    result->functions = CP_POOL_ARRAY(&result->pool, cp_function, functions);
+    result->comments = CP_POOL_ARRAY(&result->pool, cp_string, comments);
+}
+
+static cp_profile *merge_all(cp_profile *const *sources, size_t count)
+{
+    merger m = {.result = cp_profile_new()};
+    bool zero = false;
+
+    allocate(m.result, sources, count);
+    first_header(m.result, sources[0]);
+    cp_index_init(&m.samples, 1024);
+    cp_index_init(&m.locations, 1024);
+    cp_index_init(&m.functions, 1024);
+    cp_index_init(&m.mappings, 64);
+    for (size_t i = 0; i < count; i++) {
+        merge_header(m.result, sources[i]);
+        merge_source(&m, sources[i]);
+    }
+    cp_index_release(&m.samples);
+    cp_index_release(&m.locations);
+    cp_index_release(&m.functions);
+    cp_index_release(&m.mappings);
+
+    for (uint32_t i = 0; i < m.result->sample_count; i++) {
+        zero = zero || is_zero(m.result, &m.result->samples[i]);
+    }
+    if (zero) { /* a second merge leaves out the parts that only these samples used */
+        cp_profile *once_more = merge_all(&m.result, 1);
+        cp_profile_free(m.result);
+        return once_more;
+    }
+    return m.result;
+}
+
+int cp_profile_merge(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (check_types(sources[0], sources[i], error) < 0) {
+            return -1;
+        }
+    }
+    *out = merge_all(sources, count);
+    if (count > 1) {
+        label_comments(*out, sources, count);
+    }
+    return 0;
+}
+
+int cp_profile_add(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error)
+{
+    if (cp_profile_align_units(sources, count, error) < 0) {
+        return -1;
+    }
+    return cp_profile_merge(sources, count, out, error);
+}
+
+/* ---- difference ---- */
+
+static cp_profile *compact(cp_profile *profile)
+{
+    cp_profile *merged = merge_all(&profile, 1);
+
+    cp_profile_free(profile);
+    return merged;
+}
+
+int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, cp_error *error)
+{
+    cp_profile *both[2] = {compact(source), compact(base)};
+    double *ratios = cp_heap_alloc(both[1]->sample_type_count, sizeof *ratios);
+
+    for (uint32_t i = 0; i < both[1]->sample_type_count; i++) {
+        ratios[i] = -1;
+    }
+    cp_profile_scale(both[1], ratios);
+    free(ratios);
+    int status = cp_profile_add(both, 2, out, error);
+    cp_profile_free(both[0]);
+    cp_profile_free(both[1]);
+    return status;
+}

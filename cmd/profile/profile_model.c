@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_model.c: see profile_model.h.
+ *
+ * Owns: the profile; the rest is in its pool.
+ * Tested by: unit.cmd_decode, unit.cmd_filter.
+ */
+#include "profile/profile_model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+cp_profile *cp_profile_new(void)
+{
+    cp_profile *profile = cp_heap_alloc(1, sizeof *profile);
+
+    cp_pool_init(&profile->pool);
+    cp_strings_init(&profile->strings, &profile->pool);
+    return profile;
+}
+
+void cp_profile_free(cp_profile *profile)
+{
+    if (!profile) {
+        return;
+    }
+    cp_strings_release(&profile->strings);
+    cp_pool_release(&profile->pool);
+    free(profile);
+}
+
+static bool label_after(const cp_profile *profile, const cp_label *left, const cp_label *right)
+{
+    if (left->numeric != right->numeric) {
+        return left->numeric;
+    }
+    return strcmp(cp_profile_text(profile, left->key), cp_profile_text(profile, right->key)) > 0;
+}
+
+/* Merges the sorted runs [0, middle) and [middle, count), by way of `spare`. The order of equal
+ * labels stays. */
+static void merge_runs(const cp_profile *profile, cp_label *labels, uint32_t middle, uint32_t count,
+                       cp_label *spare)
+{
+    uint32_t left = 0, right = middle;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bool take_right = left == middle ||
+                          (right < count && label_after(profile, &labels[left], &labels[right]));
+        spare[i] = take_right ? labels[right++] : labels[left++];
+    }
+    memcpy(labels, spare, count * sizeof *labels);
+}
+
+static void merge_sort(const cp_profile *profile, cp_label *labels, uint32_t count, cp_label *spare)
+{
+    uint32_t middle = count / 2;
+
+    if (count < 2) {
+        return;
+    }
+    merge_sort(profile, labels, middle, spare);
+    merge_sort(profile, labels + middle, count - middle, spare);
+    merge_runs(profile, labels, middle, count, spare);
+}
+
+void cp_profile_sort_labels(const cp_profile *profile, cp_label *labels, uint32_t count)
+{
+    uint32_t ordered = 1;
+
+    while (ordered < count && !label_after(profile, &labels[ordered - 1], &labels[ordered])) {
+        ordered++;
+    }
+    if (ordered >= count) {
+        return; /* most writers sort them */
+    }
+    cp_label *spare = cp_heap_alloc(count, sizeof *spare);
+    merge_sort(profile, labels, count, spare);
+    free(spare);
+}
+
+void cp_profile_ensure_mapping(cp_profile *profile)
+{
+    if (profile->mapping_count) {
+        return;
+    }
+    profile->mappings = CP_POOL_ARRAY(&profile->pool, cp_mapping, 1);
+    profile->mapping_count = 1;
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        profile->locations[i].mapping = 0;
+    }
+}
+
+static int64_t find_type(const cp_profile *profile, const char *name)
+{
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
+        if (strcmp(cp_profile_text(profile, profile->sample_types[i].type), name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Reads a whole decimal number, with or without a sign. */
+static bool parse_index(const char *text, long *index)
+{
+    if (*text != '-' && *text != '+' && (*text < '0' || *text > '9')) {
+        return false;
+    }
+    errno = 0;
+    char *end;
+    *index = strtol(text, &end, 10);
+    return errno == 0 && *end == '\0' && end != text;
+}
+
+int64_t cp_profile_sample_index(const cp_profile *profile, const char *name)
+{
+    static const char inuse[] = "inuse_";
+
+    if (!name) {
+        const char *preferred = cp_profile_text(profile, profile->default_sample_type);
+        int64_t found = *preferred ? find_type(profile, preferred) : -1;
+        return found >= 0 ? found : (int64_t)profile->sample_type_count - 1;
+    }
+    long index;
+    if (parse_index(name, &index)) {
+        return index >= 0 && index < (long)profile->sample_type_count ? index : -1;
+    }
+    const char *bare = strncmp(name, inuse, sizeof inuse - 1) == 0 ? name + sizeof inuse - 1 : name;
+    for (uint32_t i = 0; i < profile->sample_type_count; i++) {
+        const char *type = cp_profile_text(profile, profile->sample_types[i].type);
+        if (strcmp(type, name) == 0 || strcmp(type, bare) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_progress.c: see record_progress.h.
+ *
+ * Tested by: e2e.cpprof_record.
+ */
+#include "record/record_progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define ERASE_LINE "\r\033[K"
+
+/* A shorter command needs no line of progress. */
+#define QUIET_SECONDS 0.4
+
+void cp_progress_init(cp_progress *progress, bool with_children)
+{
+    const char *terminal = getenv("TERM");
+
+    memset(progress, 0, sizeof *progress);
+    progress->enabled = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    progress->with_children = with_children;
+    clock_gettime(CLOCK_MONOTONIC, &progress->start);
+}
+
+static void put(const char *text)
+{
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+
+    (void)ignored; /* the recording goes on without the terminal */
+}
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+/* Reads the fields 14 to 17 of /proc/PID/stat, in clock ticks: user and system time of the process,
+ * then those of the children for which it waited. -1 if the file cannot be read. */
+static double cpu_seconds(pid_t pid, bool with_children)
+{
+    enum { FIRST_BEHIND_NAME = 3, USER_TIME = 14, SYSTEM_TIME = 15, CHILDREN_END = 17 };
+    int last = with_children ? CHILDREN_END : SYSTEM_TIME;
+    unsigned long ticks = 0;
+
+    char line[CP_CHILD_STAT_BYTES];
+    char *word = cp_child_stat(pid, line);
+    char *rest;
+    word = word ? strtok_r(word, " ", &rest) : NULL;
+    for (int field = FIRST_BEHIND_NAME; word && field <= last; field++) {
+        if (field >= USER_TIME) {
+            ticks += strtoul(word, NULL, 10);
+        }
+        word = strtok_r(NULL, " ", &rest);
+    }
+    return word ? (double)ticks / (double)sysconf(_SC_CLK_TCK) : -1;
+}
+
+static bool may_draw(void)
+{
+    struct termios terminal;
+
+    return tcgetpgrp(STDERR_FILENO) == getpgrp() && tcgetattr(STDERR_FILENO, &terminal) == 0 &&
+           (terminal.c_lflag & ICANON);
+}
+
+static void draw(cp_progress *progress, const cp_child *child)
+{
+    double cpu = cpu_seconds(child->pid, progress->with_children);
+    double elapsed = seconds_since(&progress->start);
+
+    if (cpu < 0 || elapsed < QUIET_SECONDS || !may_draw()) {
+        return;
+    }
+    char line[128];
+    snprintf(line, sizeof line, ERASE_LINE "cpprof: recording for %.1f s, CPU time %.1f s", elapsed,
+             cpu);
+    put(line);
+    progress->drawn = true;
+}
+
+void cp_progress_watch(void *ctx, const cp_child *child, cp_child_event event)
+{
+    cp_progress *progress = ctx;
+
+    if (event == CP_CHILD_RUNS) {
+        draw(progress, child);
+    } else if (progress->drawn) {
+        put(ERASE_LINE);
+        progress->drawn = false;
+    }
+}

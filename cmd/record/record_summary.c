@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_summary.c: see record_summary.h.
+ *
+ * Tested by: e2e.cpprof_record.
+ */
+#include "record/record_summary.h"
+
+#include "base/message.h"
+#include "profile/profile_filter.h"
+#include "profile/profile_merge.h"
+#include "profile/profile_model.h"
+#include "record/record_child.h"
+#include "record/record_session.h"
+#include "report/nameless.h"
+#include "report/report.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SUMMARY_ROWS 10
+#define MAX_HZ       1000000
+
+/* The small programs that a shell starts take less. */
+#define LEAST_CHILDREN_SECONDS 0.05
+
+/* Prints a word for a shell: between quotes, unless it has only harmless characters. */
+static void print_quoted(const char *word)
+{
+    bool plain = *word != '\0';
+
+    for (const char *at = word; *at; at++) {
+        plain = plain && (isalnum((unsigned char)*at) || strchr("/._-+,:@%=", *at));
+    }
+    if (plain) {
+        fputs(word, stderr);
+        return;
+    }
+    fputc('\'', stderr);
+    for (; *word; word++) {
+        if (*word == '\'') {
+            fputs("'\\''", stderr);
+        } else {
+            fputc(*word, stderr);
+        }
+    }
+    fputc('\'', stderr);
+}
+
+void cp_record_print_next(const cp_record_summary *summary)
+{
+    const cp_session *session = summary->session;
+    const char *first = NULL;
+
+    for (size_t i = 0; i < session->options->kinds.count; i++) {
+        if (!summary->shown[i]) {
+            continue;
+        }
+        fputs(first ? "      cpprof top --cum " : "\nNext: cpprof top --cum ", stderr);
+        print_quoted(session->outputs[i]);
+        fputc('\n', stderr);
+        first = first ? first : session->outputs[i];
+    }
+    if (first) {
+        fputs("      go tool pprof -http=: ", stderr);
+        print_quoted(first);
+        fputc('\n', stderr);
+    }
+}
+
+/* Prints the library's comments on losses and refusals; not those that only count samples. */
+static void print_troubles(const cp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->comment_count; i++) {
+        const char *comment = cp_profile_text(profile, profile->comments[i]);
+
+        if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " engine; of ") &&
+            !strstr(comment, " blocks sampled ")) {
+            fprintf(stderr, "%s\n", comment);
+        }
+    }
+}
+
+void cp_record_say_missing(const cp_record_summary *summary, size_t kind)
+{
+    const char *output = summary->session->outputs[kind];
+    struct stat info;
+
+    if (lstat(output, &info) == 0 && S_ISREG(info.st_mode)) {
+        cp_complain("%s is from an earlier run and was not changed", output);
+    }
+}
+
+/* Whether the command's children used most of the CPU time. */
+static bool is_wrapper(const cp_record_summary *summary)
+{
+    const cp_child *child = summary->child;
+
+    return !summary->session->options->subprocesses &&
+           child->children_seconds >= LEAST_CHILDREN_SECONDS &&
+           child->children_seconds > 2 * child->seconds;
+}
+
+void cp_record_advise(const cp_record_summary *summary)
+{
+    if (is_wrapper(summary)) {
+        cp_complain("the processes that the command started used %.2f s of CPU time, the command "
+                    "itself %.2f s; --subprocesses records them too",
+                    summary->child->children_seconds, summary->child->seconds);
+    }
+}
+
+static void print_absence(const cp_record_summary *summary, size_t kind)
+{
+    const cp_record_options *options = summary->session->options;
+    const char *name = options->kinds.list[kind].name;
+    const char *why = cp_record_traits_of(name)->empty;
+
+    if (strcmp(name, "cpu") != 0) {
+        cp_complain("no samples: %s",
+                    why ? why : "the command did nothing that such a profile counts");
+        return;
+    }
+    if (is_wrapper(summary)) {
+        cp_complain("no samples: the command itself used hardly any CPU time");
+        return;
+    }
+    cp_complain("no samples: the command used less CPU time than the %g ms between two of them; "
+                "try -F %ld",
+                1000.0 / (double)options->hz,
+                options->hz < MAX_HZ / 10 ? options->hz * 10 : MAX_HZ);
+}
+
+/* A heap profile may have samples although nothing is in use at the end: then it shows the
+ * allocations. */
+static int init_report(cp_report *report, cp_profile *profile, cp_report_options *options,
+                       bool is_heap)
+{
+    cp_error error;
+    int status = cp_report_init(report, profile, options, &error);
+
+    if (status == 0 && report->total == 0 && is_heap) {
+        cp_report_release(report);
+        options->sample = "alloc_space";
+        status = cp_report_init(report, profile, options, &error);
+    }
+    if (status < 0) {
+        cp_complain("%s", error.text);
+    }
+    return status;
+}
+
+static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profile)
+{
+    const char *name = summary->session->options->kinds.list[kind].name;
+    cp_report_options options = {.node_count = SUMMARY_ROWS,
+                                 .by_cum = !cp_record_traits_of(name)->is_by_leaf};
+
+    cp_profile_demangle(profile);
+    cp_profile_prune(profile);
+    cp_report report;
+    if (init_report(&report, profile, &options, strcmp(name, "heap") == 0) < 0) {
+        return;
+    }
+    if (report.total == 0) {
+        print_absence(summary, kind);
+    } else {
+        if (strcmp(name, "cpu") != 0) {
+            fprintf(stderr, "Type: %s\n", report.sample_type);
+        }
+        cp_report_print_summary(&report, stderr);
+        cp_report_print_rows(&report, stderr);
+        cp_nameless_advise(&report);
+        summary->shown[kind] = true;
+    }
+    cp_report_release(&report);
+}
+
+void cp_record_summarize(cp_record_summary *summary, size_t kind, cp_profile *profile)
+{
+    const cp_session *session = summary->session;
+
+    cp_complain("wrote %s (%u process%s)", session->outputs[kind], session->processes,
+                session->processes == 1 ? "" : "es");
+    summary->written++;
+    print_troubles(profile);
+    cp_profile *compact;
+    cp_error error;
+    if (cp_profile_merge(&profile, 1, &compact, &error) == 0) {
+        print_top(summary, kind, compact);
+        cp_profile_free(compact);
+    }
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_record.c: `cpprof record`, which runs a command and writes profiles of it.
+ *
+ *   options -> session (library, folder, environment) -> child -> collect -> top 10 -> its status
+ *
+ * Tested by: e2e.cpprof_record.
+ */
+#include "verbs/verbs.h"
+
+#include "base/message.h"
+#include "profile/profile_model.h"
+#include "record/record_child.h"
+#include "record/record_diagnose.h"
+#include "record/record_library.h"
+#include "record/record_progress.h"
+#include "record/record_session.h"
+#include "record/record_summary.h"
+#include "verbs/command_line.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char cp_help_record[] =
+    "usage: cpprof record [-e KIND[,KIND...]] [-F HZ] [-d SECONDS] [-o FILE]\n"
+    "                     [--engine=auto|timer|perf] [--subprocesses] -- COMMAND...\n"
+    "\n"
+    "Runs COMMAND with libpprof preloaded and writes profiles of it; by default one that shows\n"
+    "where it spent CPU time.\n"
+    "\n"
+    "  -e KINDS        what to record; each kind has a file of its own (cpu):\n"
+    "                    cpu          where CPU time was spent\n"
+    "                    heap[:BYTES] where memory was allocated, and what is in use at the end;\n"
+    "                                 one block in BYTES is sampled (512k; 1: every block)\n"
+    "                    block[:NS]   where threads waited; all waits of NS nanoseconds or more "
+    "(1)\n"
+    "                    mutex[:N]    who made threads wait; one release in N (1)\n"
+    "                    thread       where each thread is at the end\n"
+    "                    fd           who opened the descriptors that are open at the end\n"
+    "                    peak         the heap when the most was in use; with the rate of heap\n"
+    "                  The kinds in LIBPPROF are recorded too. If the library has other kinds, -e\n"
+    "                  takes them.\n"
+    "  -F HZ           samples per second of CPU time, 1 to 1000000 (100)\n"
+    "  -d SECONDS      record for SECONDS, then write the profiles; COMMAND goes on, and may then\n"
+    "                  be killed\n"
+    "  -o FILE         the file to write (cpprof.pb.gz); %k in FILE becomes the name of the kind.\n"
+    "                  With several kinds and no %k: cpprof.cpu.pb.gz, cpprof.heap.pb.gz, ...\n"
+    "  --engine=ENGINE timer: at most one stack at each tick of the kernel, whatever HZ is (auto "
+    "is\n"
+    "                  the same); perf: perf events too, with a stack for each sample at 1000 to\n"
+    "                  10000 HZ\n"
+    "  --subprocesses  record the processes that COMMAND starts too, all in one profile\n"
+    "\n"
+    "cpprof ends with COMMAND's exit status, or by the signal that ended COMMAND; with 125 "
+    "instead\n"
+    "of 0 if a profile is missing; with 126 or 127 if COMMAND cannot be run. On a terminal, "
+    "cpprof\n"
+    "shows a line of progress; at the end it prints the top 10 on standard error.\n"
+    "LIBPPROF_LIBRARY=/path names another libpprof.so; LIBPPROF may have more options for it.\n";
+
+#define DEFAULT_OUTPUT "cpprof.pb.gz"
+#define DEFAULT_HZ     100
+#define MAX_HZ         1000000
+#define MAX_SECONDS    1e9
+
+typedef struct record {
+    cp_record_options options;
+    const char *events, *duration, *process;
+    char **command;
+} record;
+
+/* ---- options ---- */
+
+static int check_duration(record *r)
+{
+    const char *text = r->duration;
+
+    if (!text) {
+        return 0;
+    }
+    char *end;
+    double seconds = strtod(text, &end);
+    /* strtod() also accepts "0x1p3", "inf" and blanks. */
+    if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
+        seconds > MAX_SECONDS) {
+        return cp_bad_usage(
+            "record", "record: -d: expected a number of seconds from 0.001 to 1e9, found '%s'",
+            text);
+    }
+    r->options.duration_ms = lround(seconds * 1000);
+    return 0;
+}
+
+/* The engines are those of the library's option. */
+static int check_engine(const char *engine)
+{
+    static const char *const engines[] = {"auto", "timer", "perf"};
+
+    if (!engine) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        if (strcmp(engine, engines[i]) == 0) {
+            return 0;
+        }
+    }
+    return cp_bad_usage("record", "record: --engine: expected auto, timer or perf, found '%s'",
+                        engine);
+}
+
+static bool looks_like_url(const char *text)
+{
+    return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+}
+
+static int check(record *r)
+{
+    const char *command = r->command[0];
+    const char *inherited = getenv("LIBPPROF");
+    int status = cp_record_kinds_parse(r->events, cp_record_library_has, &r->options.kinds);
+
+    if (status == 0 && inherited) {
+        cp_record_kinds_inherit(inherited, &r->options.kinds, &r->options.hz);
+    }
+    if (r->options.hz == 0) {
+        r->options.hz = DEFAULT_HZ;
+    }
+    if (status == 0) {
+        status = check_duration(r);
+    }
+    if (status == 0) {
+        status = check_engine(r->options.engine);
+    }
+    if (status) {
+        return status;
+    }
+    if (r->process) {
+        return cp_bad_usage("record",
+                            "record: -p %s: attaching to a running process is not in this "
+                            "version",
+                            r->process);
+    }
+    if (!command) {
+        return cp_bad_usage("record", "record: expected a COMMAND to run, found none");
+    }
+    if (looks_like_url(command)) {
+        return cp_bad_usage("record", "record: %s: recording from a URL is not in this version",
+                            command);
+    }
+    if (!r->options.output[0]) {
+        return cp_bad_usage("record",
+                            "record: -o: expected the name of a file, found an empty one");
+    }
+    return 0;
+}
+
+static int parse(record *r, int argc, char **argv)
+{
+    cp_record_options *options = &r->options;
+    const cp_option table[] = {
+        {'e', "event", NULL, CP_OPTION_TEXT, &r->events, 0, 0},
+        {'F', "frequency", NULL, CP_OPTION_COUNT, &options->hz, 1, MAX_HZ},
+        {'d', "duration", NULL, CP_OPTION_TEXT, &r->duration, 0, 0},
+        {'o', "output", NULL, CP_OPTION_TEXT, &options->output, 0, 0},
+        {'p', "pid", NULL, CP_OPTION_TEXT, &r->process, 0, 0},
+        {0, "engine", NULL, CP_OPTION_TEXT, &options->engine, 0, 0},
+        {0, "subprocesses", NULL, CP_OPTION_FLAG, &options->subprocesses, 0, 0},
+        {0},
+    };
+
+    *r = (record){.options = {.output = DEFAULT_OUTPUT}, .events = "cpu"};
+    cp_operands operands;
+    int status;
+    if (cp_options_parse("record", table, true, argc, argv, &operands, &status) < 0) {
+        return status == CP_EXIT_OK ? -1 : status;
+    }
+    r->command = operands.values;
+    return check(r);
+}
+
+/* ---- flow ---- */
+
+static void collect_kind(cp_record_summary *summary, cp_session *session, size_t kind)
+{
+    cp_profile *profile = NULL;
+    unsigned written = summary->written;
+
+    cp_error error;
+    if (cp_session_collect(session, kind, summary->child->pid, &profile, &error) < 0) {
+        cp_complain("%s", error.text);
+        summary->failed = true;
+    } else if (profile) {
+        cp_record_summarize(summary, kind, profile);
+    }
+    cp_profile_free(profile);
+    summary->incomplete = summary->incomplete || summary->written == written;
+}
+
+/* Returns true if there is a profile of each kind. */
+static bool collect(cp_session *session, const record *r, const cp_child *child)
+{
+    cp_record_summary summary = {.session = session, .child = child};
+    const cp_record_kinds *kinds = &r->options.kinds;
+
+    bool arrived[CP_RECORD_KINDS_MAX] = {false};
+    for (size_t i = 0; i < kinds->count; i++) {
+        unsigned written = summary.written;
+
+        collect_kind(&summary, session, i);
+        arrived[i] = summary.written > written;
+    }
+    cp_error error;
+    if (summary.written == 0 && !summary.failed) {
+        cp_diagnose_ended(r->command[0], child, r->options.subprocesses, &error);
+        cp_complain("no profile was written: %s", error.text);
+    }
+    for (size_t i = 0; i < kinds->count; i++) {
+        if (!arrived[i] && summary.written > 0) {
+            cp_complain("no %s profile was written", kinds->list[i].name);
+        }
+        if (!arrived[i]) {
+            cp_record_say_missing(&summary, i);
+        }
+    }
+    cp_record_advise(&summary);
+    cp_record_print_next(&summary);
+    return !summary.incomplete;
+}
+
+/* Whether to preload the library: not if the command would break, and if the system ignores
+ * LD_PRELOAD for it, only for the processes that it starts. */
+static bool is_worth_a_try(const record *r)
+{
+    cp_error error;
+    int verdict = cp_diagnose_command(r->command[0], &error);
+
+    if (verdict != CP_DIAGNOSE_FINE) {
+        cp_complain("warning: there will be no profile: %s", error.text);
+    }
+    return verdict == CP_DIAGNOSE_FINE ||
+           (verdict == CP_DIAGNOSE_IGNORED && r->options.subprocesses);
+}
+
+static int run(const record *r, cp_session *session, cp_child *child, bool *arrived)
+{
+    bool preload = is_worth_a_try(r);
+
+    cp_progress progress;
+    cp_progress_init(&progress, r->options.subprocesses);
+    if (!preload) {
+        cp_record_socket_started(&session->socket); /* nobody uses it */
+    }
+    cp_error error;
+    int status =
+        cp_child_start(child, r->command, preload ? session->environment : environ, &error);
+    if (status) {
+        cp_complain("%s", error.text);
+        return status;
+    }
+    cp_record_socket_started(&session->socket);
+    cp_child_wait(child, &session->socket, &session->parts,
+                  progress.enabled ? cp_progress_watch : NULL, &progress);
+    cp_session_take_rest(session);
+    *arrived = collect(session, r, child);
+    return 0;
+}
+
+int cp_run_record(int argc, char **argv)
+{
+    bool arrived = false;
+    record r;
+    int status = parse(&r, argc, argv);
+
+    if (status) {
+        return status < 0 ? CP_EXIT_OK : status;
+    }
+    cp_session session;
+    cp_error error;
+    if (cp_session_open(&session, &r.options, &error) < 0) {
+        cp_complain("%s", error.text);
+        return CP_EXIT_BAD_INPUT;
+    }
+    cp_child child;
+    status = run(&r, &session, &child, &arrived);
+    cp_session_close(&session);
+    if (status) {
+        return status;
+    }
+    cp_child_end_alike(&child, arrived ? CP_EXIT_OK : CP_EXIT_NO_PROFILE);
+}

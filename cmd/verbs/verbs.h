@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verbs.h: the verbs of cpprof, such as record and top.
+ *
+ * Each verb is one file, cmd/verbs/verb_NAME.c, with one function. The table in verbs.c also names the
+ * verbs that this version does not have yet: a user who knows one from the manual then gets a
+ * better answer than "unknown".
+ */
+#ifndef CP_VERBS_H
+#define CP_VERBS_H
+
+typedef struct cp_verb {
+    const char *name;
+    const char *summary; /* one line for `cpprof help` */
+    const char *help;    /* the text of `cpprof help NAME`, which begins with the usage line */
+    int (*run)(int argc, char **argv); /* argv[0] is the verb; NULL: not in this version */
+} cp_verb;
+
+/* The table ends with a row without a name. */
+extern const cp_verb cp_verbs[];
+
+/* Finds a verb by its name; NULL if there is none. */
+const cp_verb *cp_verb_find(const char *name);
+
+/* Prints the help of a verb on stdout and returns the exit status. */
+int cp_verb_help(const char *name);
+
+extern const char cp_help_top[], cp_help_record[], cp_help_merge[], cp_help_help[];
+
+int cp_run_top(int argc, char **argv);
+int cp_run_record(int argc, char **argv);
+int cp_run_merge(int argc, char **argv);
+int cp_run_help(int argc, char **argv);
+
+#endif
