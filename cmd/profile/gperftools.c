@@ -92,6 +92,7 @@ static uint32_t find_or_add_location(builder *b, uint64_t address)
         }
     }
     index = profile->location_count++;
+    profile->locations[index].id = index + 1;
     profile->locations[index].address = address;
     profile->locations[index].mapping = CP_NO_MAPPING;
     cp_index_add(&b->locations, hash, index);

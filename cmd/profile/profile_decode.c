@@ -42,7 +42,8 @@ enum {
     PROFILE_PERIOD = 12,
     PROFILE_COMMENT = 13,
     PROFILE_DEFAULT_TYPE = 14,
-    PROFILE_FIELDS = 15
+    PROFILE_DOC_URL = 15,
+    PROFILE_FIELDS = 16
 };
 
 typedef struct decoder {
@@ -247,6 +248,7 @@ static bool read_mapping(decoder *d, const cp_field *outer)
             break;
         }
     }
+    mapping->id = id;
     return !wire.failed && cp_ids_add(&d->mappings, &d->wire, outer->offset, id, index);
 }
 
@@ -324,6 +326,8 @@ static bool read_header(decoder *d, const cp_field *field)
     case PROFILE_DEFAULT_TYPE:
         return take_string(d, wire, field, "the default sample type",
                            &profile->default_sample_type);
+    case PROFILE_DOC_URL:
+        return take_string(d, wire, field, "doc_url", &profile->doc_url);
     default:
         return true;
     }
@@ -348,6 +352,7 @@ static bool read_line(decoder *d, const cp_field *outer, cp_line *line)
 {
     cp_wire wire = cp_wire_enter(&d->wire, outer);
     uint64_t function = 0;
+    int64_t column = 0;
 
     cp_field field;
     while (cp_wire_next(&wire, &field)) {
@@ -355,8 +360,11 @@ static bool read_line(decoder *d, const cp_field *outer, cp_line *line)
             take_uint(&wire, &field, "a line's function id", &function);
         } else if (field.number == 2) {
             take_int(&wire, &field, "a line number", &line->line);
+        } else if (field.number == 3) {
+            take_int(&wire, &field, "a column", &column);
         }
     }
+    line->column = (int32_t)column;
     return !wire.failed &&
            cp_ids_find(&d->functions, &wire, outer->offset, function, &line->function);
 }
@@ -403,6 +411,7 @@ static bool read_location(decoder *d, const cp_field *outer)
             return false;
         }
     }
+    location->id = id;
     return !wire.failed && cp_ids_add(&d->locations, &d->wire, outer->offset, id, index);
 }
 

@@ -100,6 +100,7 @@ static void encode_location(encoder *e, uint32_t index)
     for (uint32_t i = 0; i < location->line_count; i++) {
         cp_bytes_number(&e->nested, 1, (uint64_t)location->lines[i].function + 1);
         cp_bytes_number(&e->nested, 2, (uint64_t)location->lines[i].line);
+        cp_bytes_number(&e->nested, 3, (uint64_t)location->lines[i].column);
         close_nested(e, 4);
     }
     cp_bytes_number(&e->message, 5, location->folded);
@@ -143,6 +144,7 @@ static void encode_tail(encoder *e)
         close_message(e, 13);
     }
     cp_bytes_number(out, 14, profile->default_sample_type);
+    cp_bytes_number(out, 15, profile->doc_url);
 }
 
 void cp_profile_encode(const cp_profile *profile, cp_bytes *out)

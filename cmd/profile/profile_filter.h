@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_filter.h: the choice of the frames and samples that a report shows.
+ * profile_filter.h: what is done to every profile before a report: readable names, and the frames
+ * that its writer wants to be left out.
  *
  * The functions change the profile in place. A report calls them in the order in which they are
- * listed here.
+ * listed here. What the user wants to see is chosen later (name_filter.h, label_filter.h).
  */
 #ifndef CP_PROFILE_FILTER_H
 #define CP_PROFILE_FILTER_H
@@ -13,7 +14,6 @@
 #include <stdbool.h>
 
 typedef struct cp_profile cp_profile;
-typedef struct cp_regex cp_regex;
 
 /* Gives each function the short name that reports show (demangle.h), unless the profile's writer
  * gave it a name other than the symbol. */
@@ -30,14 +30,5 @@ void cp_profile_forget_urls(cp_profile *profile);
  * matches drop_frames and not keep_frames is removed with all frames that it called. A frame at the
  * root is never removed. An invalid expression is ignored: the user cannot mend it. */
 void cp_profile_prune(cp_profile *profile);
-
-typedef struct cp_focus_result {
-    bool focus_matched, ignore_matched; /* any location, in a sample or not */
-} cp_focus_result;
-
-/* Keeps the samples in which some frame matches `focus` and no frame matches `ignore`. NULL as
- * `focus` matches every frame, as `ignore` none. A frame matches by its function, its source file
- * or its program. Samples without frames are dropped. */
-cp_focus_result cp_profile_focus(cp_profile *profile, cp_regex *focus, cp_regex *ignore);
 
 #endif

@@ -80,6 +80,7 @@ static uint32_t find_or_add_mapping(merger *m, const cp_mapping *mapping)
     }
     index = result->mapping_count++;
     result->mappings[index] = *mapping;
+    result->mappings[index].id = index + 1;
     cp_index_add(&m->mappings, hash, index);
     return index;
 }
@@ -146,7 +147,8 @@ static bool lines_equal(const cp_location *left, const cp_location *right)
     }
     for (uint32_t i = 0; i < left->line_count; i++) {
         if (left->lines[i].function != right->lines[i].function ||
-            left->lines[i].line != right->lines[i].line) {
+            left->lines[i].line != right->lines[i].line ||
+            left->lines[i].column != right->lines[i].column) {
             return false;
         }
     }
@@ -182,6 +184,7 @@ static uint32_t find_or_add_location(merger *m, const cp_location *location)
     index = result->location_count++;
     cp_location *added = &result->locations[index];
     *added = *location;
+    added->id = index + 1;
     added->lines = CP_POOL_ARRAY(&result->pool, cp_line, location->line_count);
     memcpy(added->lines, location->lines, location->line_count * sizeof *added->lines);
     cp_index_add(&m->locations, hash, index);
@@ -203,6 +206,7 @@ static uint32_t move_location(merger *m, uint32_t from)
     for (uint32_t i = 0; i < location.line_count; i++) {
         m->lines[i].function = move_function(m, location.lines[i].function);
         m->lines[i].line = location.lines[i].line;
+        m->lines[i].column = location.lines[i].column;
     }
     location.lines = m->lines;
     m->location_of[from] = find_or_add_location(m, &location);
@@ -443,6 +447,9 @@ static void merge_header(cp_profile *result, const cp_profile *source)
     if (result->default_sample_type == 0) {
         result->default_sample_type = copy_string(result, source, source->default_sample_type);
     }
+    if (result->doc_url == 0) {
+        result->doc_url = copy_string(result, source, source->doc_url);
+    }
 }
 
 static void first_header(cp_profile *result, const cp_profile *first)
@@ -571,17 +578,9 @@ int cp_profile_add(cp_profile *const *sources, size_t count, cp_profile **out, c
 
 /* ---- difference ---- */
 
-static cp_profile *compact(cp_profile *profile)
-{
-    cp_profile *merged = merge_all(&profile, 1);
-
-    cp_profile_free(profile);
-    return merged;
-}
-
 int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, cp_error *error)
 {
-    cp_profile *both[2] = {compact(source), compact(base)};
+    cp_profile *both[2] = {source, base};
     double *ratios = cp_heap_alloc(both[1]->sample_type_count, sizeof *ratios);
 
     for (uint32_t i = 0; i < both[1]->sample_type_count; i++) {
@@ -593,4 +592,67 @@ int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, 
     cp_profile_free(both[0]);
     cp_profile_free(both[1]);
     return status;
+}
+
+static double total_of(const cp_profile *profile, uint32_t type)
+{
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        total += (uint64_t)profile->samples[i].values[type];
+    }
+    return (double)(int64_t)total;
+}
+
+int cp_profile_normalize(cp_profile *source, const cp_profile *base, cp_error *error)
+{
+    if (check_types(source, base, error) < 0) {
+        return -1;
+    }
+    double *ratios = cp_heap_alloc(source->sample_type_count, sizeof *ratios);
+    for (uint32_t i = 0; i < source->sample_type_count; i++) {
+        double total = total_of(source, i);
+        ratios[i] = total != 0 ? total_of(base, i) / total : 0;
+    }
+    cp_profile_scale(source, ratios);
+    free(ratios);
+    return 0;
+}
+
+static bool sum_is_simple(const cp_profile *profile, uint32_t type)
+{
+    int64_t total = 0;
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        int64_t value = profile->samples[i].values[type];
+        if (value < 0 || __builtin_add_overflow(total, value, &total)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_equal_mappings(const cp_profile *profile)
+{
+    merger m = {.result = cp_profile_new()};
+
+    cp_index_init(&m.mappings, 64);
+    m.result->mappings = CP_POOL_ARRAY(&m.result->pool, cp_mapping, (size_t)profile->mapping_count);
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        find_or_add_mapping(&m, &profile->mappings[i]);
+    }
+    bool found = m.result->mapping_count < profile->mapping_count;
+    cp_index_release(&m.mappings);
+    cp_profile_free(m.result);
+    return found;
+}
+
+bool cp_profile_needs_merge(const cp_profile *profile)
+{
+    for (uint32_t type = 0; type < profile->sample_type_count; type++) {
+        if (!sum_is_simple(profile, type)) {
+            return true;
+        }
+    }
+    return has_equal_mappings(profile);
 }

@@ -10,6 +10,7 @@
 #ifndef CP_PROFILE_MERGE_H
 #define CP_PROFILE_MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct cp_error cp_error;
@@ -32,5 +33,13 @@ int cp_profile_add(cp_profile *const *sources, size_t count, cp_profile **out, c
 /* Merges `source` with the negated values of `base`, for a report on the difference. Frees both
  * profiles, also on an error. */
 int cp_profile_subtract(cp_profile *source, cp_profile *base, cp_profile **out, cp_error *error);
+
+/* Scales each sample type of `source` to the total that `base` has of it. Returns 0, or -1 with a
+ * sentence if the sample types differ. */
+int cp_profile_normalize(cp_profile *source, const cp_profile *base, cp_error *error);
+
+/* Whether a report on sums could change if equal samples and mappings of the profile became one: a
+ * value is negative, a sum is too large, or two mappings are equal. */
+bool cp_profile_needs_merge(const cp_profile *profile);
 
 #endif

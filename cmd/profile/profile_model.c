@@ -87,6 +87,7 @@ void cp_profile_ensure_mapping(cp_profile *profile)
     }
     profile->mappings = CP_POOL_ARRAY(&profile->pool, cp_mapping, 1);
     profile->mapping_count = 1;
+    profile->mappings[0].id = 1;
     for (uint32_t i = 0; i < profile->location_count; i++) {
         profile->locations[i].mapping = 0;
     }

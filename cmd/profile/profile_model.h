@@ -25,7 +25,10 @@ typedef struct cp_value_type {
     cp_string type, unit;
 } cp_value_type;
 
+/* Ids are those of the writer; the model refers to parts by index. */
+
 typedef struct cp_mapping {
+    uint64_t id;
     uint64_t start, limit, offset;
     cp_string file, build_id;
     bool has_functions, has_filenames, has_line_numbers, has_inline_frames;
@@ -38,12 +41,14 @@ typedef struct cp_function {
 
 typedef struct cp_line {
     uint32_t function; /* index */
+    int32_t column;    /* 0: unknown */
     int64_t line;
 } cp_line;
 
 #define CP_NO_MAPPING UINT32_MAX
 
 typedef struct cp_location {
+    uint64_t id;
     uint64_t address;
     cp_line *lines; /* inlined frames, the innermost first */
     uint32_t line_count;
@@ -80,7 +85,7 @@ typedef struct cp_profile {
     uint32_t sample_type_count, sample_count, mapping_count, location_count, function_count,
         comment_count;
 
-    cp_string drop_frames, keep_frames, default_sample_type;
+    cp_string drop_frames, keep_frames, default_sample_type, doc_url;
     cp_value_type period_type;
     int64_t period, time_nanos, duration_nanos;
 } cp_profile;

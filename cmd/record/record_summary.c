@@ -14,6 +14,7 @@
 #include "record/record_session.h"
 #include "report/nameless.h"
 #include "report/report.h"
+#include "report/report_text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -170,6 +171,7 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
         if (strcmp(name, "cpu") != 0) {
             fprintf(stderr, "Type: %s\n", report.sample_type);
         }
+        cp_report_build_graph(&report, false);
         cp_report_print_summary(&report, stderr);
         cp_report_print_rows(&report, stderr);
         cp_nameless_advise(&report);

@@ -2,8 +2,9 @@
  *
  * frame_table.h: the frames of a profile, for which reports have rows.
  *
- * A frame here is a function name, wherever it occurs; or a program, for all of its addresses
- * without a name. Each line of each location of a profile belongs to one frame.
+ * A frame here is what the granularity keeps of a line of a location: usually only the function's
+ * name, wherever it occurs; or a program, for all of its addresses without a name. Each line of
+ * each location of a profile belongs to one frame.
  *
  * Owns: the arrays and labels of a table; the profile owns the names.
  */
@@ -12,11 +13,27 @@
 
 #include "profile/profile_model.h"
 
-typedef struct cp_frame {
-    cp_string name;     /* 0: unknown */
+typedef enum cp_granularity {
+    CP_FUNCTIONS,
+    CP_FILEFUNCTIONS, /* a function in each file */
+    CP_FILES,
+    CP_LINES,
+    CP_ADDRESSES
+} cp_granularity;
+
+/* What the granularity leaves out is 0. Frames with equal members are one frame. */
+typedef struct cp_frame_key {
+    cp_string name; /* 0: unknown */
+    cp_string file; /* the source file, cleaned */
+    int64_t line, column;
+    uint64_t address;
     cp_string program;  /* the mapping's file; only of a frame without a name */
     int64_t start_line; /* also only of a frame without a name */
-    const char *label;  /* the text in reports: the name, "[program]" or "<unknown>" */
+} cp_frame_key;
+
+typedef struct cp_frame {
+    cp_frame_key key;
+    const char *label; /* the text in reports: the name, "[program]", "<unknown>", ... */
     size_t label_length;
 } cp_frame;
 
@@ -29,8 +46,12 @@ typedef struct cp_frames {
     cp_pool pool;
 } cp_frames;
 
-void cp_frames_init(cp_frames *frames, const cp_profile *profile);
+/* Makes the table. Adds cleaned file names to the profile's strings. */
+void cp_frames_init(cp_frames *frames, cp_profile *profile, cp_granularity granularity);
 void cp_frames_release(cp_frames *frames);
+
+/* Finds a granularity by its name, such as "lines". Returns 0, or -1 if there is none. */
+int cp_granularity_named(const char *name, cp_granularity *granularity);
 
 /* Whether any location has an inlined frame. */
 bool cp_frames_have_inlined(const cp_frames *frames);

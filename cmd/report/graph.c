@@ -39,9 +39,13 @@ static uint32_t append_edge(graph_builder *builder, uint32_t src, uint32_t dest)
             cp_heap_resize(builder->edge_seen, builder->edge_capacity, sizeof *builder->edge_seen);
     }
     uint32_t index = graph->edge_count++;
-    graph->edges[index] = (cp_edge){
-        .src = src, .dest = dest, .inlined = true, .next_in = graph->nodes[dest].first_in};
+    graph->edges[index] = (cp_edge){.src = src,
+                                    .dest = dest,
+                                    .inlined = true,
+                                    .next_in = graph->nodes[dest].first_in,
+                                    .next_out = graph->nodes[src].first_out};
     graph->nodes[dest].first_in = index;
+    graph->nodes[src].first_out = index;
     builder->edge_seen[index] = 0;
     return index;
 }
@@ -145,6 +149,7 @@ void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_inde
     for (uint32_t i = 0; i < frames->count; i++) {
         graph->nodes[i].frame = i;
         graph->nodes[i].first_in = CP_NO_EDGE;
+        graph->nodes[i].first_out = CP_NO_EDGE;
     }
     graph->edges = cp_heap_alloc(builder.edge_capacity, sizeof *graph->edges);
     cp_index_init(&builder.edges, 2048);
@@ -208,19 +213,23 @@ static int compare_bytes(const char *left, size_t left_length, const char *right
     return left_length < right_length ? -1 : left_length > right_length;
 }
 
+static char *attributes(const cp_frames *frames, const cp_frame_key *key)
+{
+    const cp_profile *profile = frames->profile;
+
+    return cp_heap_printf("{%s  %llu %s %lld %lld %lld %s}", cp_profile_text(profile, key->name),
+                          (unsigned long long)key->address, cp_profile_text(profile, key->file),
+                          (long long)key->start_line, (long long)key->line, (long long)key->column,
+                          cp_profile_text(profile, key->program));
+}
+
 /* Orders frames with equal labels, such as two programs of one name, by all their attributes as
  * text. */
 static int compare_attributes(const cp_frames *frames, const cp_frame *left, const cp_frame *right)
 {
-    const cp_frame *both[2] = {left, right};
-
-    char *texts[2];
-    for (int i = 0; i < 2; i++) {
-        texts[i] = cp_heap_printf(
-            "{%s  0  %lld 0 %s}", cp_profile_text(frames->profile, both[i]->name),
-            (long long)both[i]->start_line, cp_profile_text(frames->profile, both[i]->program));
-    }
+    char *texts[2] = {attributes(frames, &left->key), attributes(frames, &right->key)};
     int order = strcmp(texts[0], texts[1]);
+
     free(texts[0]);
     free(texts[1]);
     return order;

@@ -20,9 +20,10 @@
 typedef struct cp_edge {
     uint32_t src, dest; /* nodes */
     int64_t weight;
-    bool inlined;     /* every such call was inlined */
-    bool cut;         /* removed as too small */
-    uint32_t next_in; /* the next edge into dest, or CP_NO_EDGE */
+    bool inlined;      /* every such call was inlined */
+    bool cut;          /* removed as too small */
+    uint32_t next_in;  /* the next edge into dest, or CP_NO_EDGE */
+    uint32_t next_out; /* the next edge from src, or CP_NO_EDGE */
 } cp_edge;
 
 #define CP_NO_EDGE UINT32_MAX
@@ -30,7 +31,8 @@ typedef struct cp_edge {
 typedef struct cp_node {
     uint32_t frame;
     int64_t flat, cum;
-    uint32_t first_in; /* the first edge into it, or CP_NO_EDGE */
+    uint32_t first_in;  /* the first edge into it, or CP_NO_EDGE */
+    uint32_t first_out; /* the first edge from it, or CP_NO_EDGE */
 } cp_node;
 
 /* nodes[] is indexed by frame; order[] holds the frames that are in the graph. */

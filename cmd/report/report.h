@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.h: the common part of the verbs that read profiles: header, totals, units, trimmed graph.
+ * report.h: what the reports on a profile share: the choice of samples, totals, units, and the
+ * trimmed graph.
  *
- *   file(s) -> merged, named, pruned profile -> focus -> frames -> graph -> trimmed graph -> text
+ *   file(s) -> merged, named, pruned profile -> filters -> frames -> graph -> trimmed graph -> text
  *
  * Owns: a report owns everything that it made, until cp_report_release(). The caller owns the
  * profile; the report changes it, since filters are applied in place.
@@ -11,6 +12,8 @@
 #define CP_REPORT_H
 
 #include "names/demangle.h"
+#include "profile/label_filter.h"
+#include "profile/name_filter.h"
 #include "report/graph.h"
 
 #include <stdio.h>
@@ -22,12 +25,28 @@ typedef struct cp_regex cp_regex;
 #define CP_NODE_FRACTION 0.005
 #define CP_EDGE_FRACTION 0.001
 
+/* Whose text a report is, byte for byte. Versions of `go tool pprof` differ in the time, in `tags`,
+ * in `raw`, and in whether equal samples of one file are added up. */
+typedef enum cp_style { CP_STYLE_GO_1_19, CP_STYLE_GO_1_26 } cp_style;
+
+/* The user's filters: the names' (name_filter.h) and two for labels. */
+enum { CP_TAG_FOCUS = CP_NAME_FILTERS, CP_TAG_IGNORE, CP_FILTERS };
+
+typedef struct cp_filters {
+    const char *texts[CP_FILTERS]; /* NULL: not given */
+    cp_regex *names[CP_NAME_FILTERS];
+    cp_label_filter *tag_focus, *tag_ignore;
+} cp_filters;
+
 typedef struct cp_report_options {
-    bool by_cum;                /* sort by cum instead of flat */
-    uint32_t node_count;        /* the largest number of rows; 0: all rows */
-    const char *sample;         /* sample type, or NULL for the profile's default */
-    const char *focus, *ignore; /* the user's text, or NULL */
-    cp_regex *focus_regex, *ignore_regex;
+    bool by_cum;         /* sort by cum instead of flat */
+    uint32_t node_count; /* the largest number of rows; 0: all rows */
+    bool untrimmed;      /* leave out nothing */
+    const char *sample;  /* sample type, or NULL for the profile's default */
+    const char *unit;    /* of all values, or NULL for one that is readable */
+    cp_granularity granularity;
+    cp_style style;
+    cp_filters filters;
 } cp_report_options;
 
 typedef struct cp_report {
@@ -36,35 +55,35 @@ typedef struct cp_report {
     uint32_t value_index;
     const char *sample_type, *sample_unit;
     const char *output_unit; /* CP_UNIT_MINIMUM: each value has its own unit */
-    int64_t total;           /* sum of the absolute values, before focus and ignore */
+    int64_t total;           /* sum of the absolute values, before the filters */
+    cp_label_units label_units;
 
     cp_frames frames;
-    cp_graph graph;             /* trimmed and sorted */
+    cp_graph graph;             /* trimmed and sorted; empty before cp_report_build_graph() */
     uint32_t significant_nodes; /* how many there were before the limit on rows */
     uint32_t dropped_nodes;
 } cp_report;
 
-/* Reads a profile for a report: subtracts `base` unless it is NULL, merges equal samples, names the
- * functions in that mode, and applies the profile's drop_frames. Returns 0 and a profile to be
- * freed with cp_profile_free(), or -1 with a sentence. */
-int cp_report_load(const char *path, const char *base, cp_demangle_mode mode, cp_profile **out,
-                   cp_error *error);
-
-/* Applies the filters and builds the trimmed graph. Warns on stderr of a filter that matches
- * nothing. Returns 0, or -1 with a sentence if the profile does not have the sample type, or none
- * at all. */
+/* Chooses the sample type, adds up the total, applies the filters and makes the frames. Warns on
+ * stderr of a filter that matches nothing. Returns 0, or -1 with a sentence if the profile does not
+ * have the sample type, or none at all. */
 int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_options *options,
                    cp_error *error);
 void cp_report_release(cp_report *report);
 
-/* Prints "File: ...", "Type: ...", "Time: ...", "Duration: ..." and the profile's comments. */
-void cp_report_print_profile(const cp_report *report, FILE *out);
-/* Prints the filters, "Showing nodes accounting for ..." and the number of nodes left out. */
-void cp_report_print_summary(const cp_report *report, FILE *out);
-/* Prints the table of `top`, one row for each frame. */
-void cp_report_print_rows(const cp_report *report, FILE *out);
+/* Builds the trimmed graph and chooses the unit of the values. Without `with_edges` the graph has
+ * only the edges that cp_report_print_rows() needs. */
+void cp_report_build_graph(cp_report *report, bool with_edges);
 
 /* Returns a value in the report's unit; to be freed. */
 char *cp_report_value(const cp_report *report, int64_t value);
+
+static inline int64_t cp_report_sample_value(const cp_report *report, uint32_t sample)
+{
+    return report->profile->samples[sample].values[report->value_index];
+}
+
+/* The part of a value below which a report leaves something out. */
+int64_t cp_report_fraction(int64_t value, double fraction);
 
 #endif

@@ -5,6 +5,7 @@
 #include "verbs/command_line.h"
 
 #include "base/message.h"
+#include "base/pool.h"
 #include "verbs/verbs.h"
 
 #include <errno.h>
@@ -64,17 +65,36 @@ static int store_count(parser *p, const cp_option *option, const char *typed, co
     return 0;
 }
 
+static void append(cp_text_list *list, const char *value)
+{
+    if (!*value) {
+        return;
+    }
+    list->values = cp_heap_resize((void *)list->values, list->count + 1, sizeof(const char *));
+    list->values[list->count++] = value;
+}
+
+/* An option without a value. */
+static int store_flag(parser *p, const cp_option *option, const char *value)
+{
+    if (value) {
+        return refuse(p, cp_bad_usage(p->verb, "%s: %s takes no value", p->verb, p->argv[p->at]));
+    }
+    if (option->kind == CP_OPTION_WORD) {
+        *(const char **)option->value = option->name;
+    } else {
+        *(bool *)option->value = true;
+    }
+    return 0;
+}
+
 /* `value` is the text after the = or the letter. If it is NULL, the next argument is the value. */
 static int store(parser *p, const cp_option *option, const char *value)
 {
     const char *typed = p->argv[p->at];
 
-    if (option->kind == CP_OPTION_FLAG) {
-        if (value) {
-            return refuse(p, cp_bad_usage(p->verb, "%s: %s takes no value", p->verb, typed));
-        }
-        *(bool *)option->value = true;
-        return 0;
+    if (option->kind == CP_OPTION_FLAG || option->kind == CP_OPTION_WORD) {
+        return store_flag(p, option, value);
     }
     if (!value) {
         if (p->at + 1 >= p->argc) {
@@ -85,7 +105,11 @@ static int store(parser *p, const cp_option *option, const char *value)
     if (option->kind == CP_OPTION_COUNT) {
         return store_count(p, option, typed, value);
     }
-    *(const char **)option->value = value;
+    if (option->kind == CP_OPTION_LIST) {
+        append(option->value, value);
+    } else {
+        *(const char **)option->value = value;
+    }
     return 0;
 }
 

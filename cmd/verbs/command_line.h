@@ -11,10 +11,13 @@
 #define CP_COMMAND_LINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef enum cp_option_kind {
-    CP_OPTION_FLAG,  /* bool */
-    CP_OPTION_TEXT,  /* const char * */
+    CP_OPTION_FLAG, /* bool */
+    CP_OPTION_TEXT, /* const char * */
+    CP_OPTION_WORD, /* const char *, which becomes the option's own name */
+    CP_OPTION_LIST, /* cp_text_list: may be given several times; an empty value counts for nothing */
     CP_OPTION_COUNT, /* long, from minimum to maximum */
 } cp_option_kind;
 
@@ -26,6 +29,12 @@ typedef struct cp_option {
     void *value;
     long minimum, maximum; /* of a CP_OPTION_COUNT */
 } cp_option;
+
+/* The values of an option in the order in which they were typed. The caller frees the array. */
+typedef struct cp_text_list {
+    const char **values;
+    size_t count;
+} cp_text_list;
 
 typedef struct cp_operands {
     char **values; /* NULL-terminated, inside argv */

@@ -141,15 +141,16 @@ refuse 1 "heap.pb.gz" "$cpprof" top --base "$go/heap.pb.gz" "$go/cpu.pb.gz"
 # ---- wrong options
 
 refuse 2 "see \`cpprof help top\`" "$cpprof" top
-refuse 2 "expected one FILE, found 2" "$cpprof" top a b
+refuse 2 "expected FILE, found none" "$cpprof" top --cum
+refuse 1 "a: cannot open" "$cpprof" top a b
 refuse 2 "unknown option --bogus" "$cpprof" top --bogus x
-refuse 2 "expected a number from 0" "$cpprof" top -n many x
+refuse 2 "expected a number from -1" "$cpprof" top -n many x
 refuse 2 "needs a value" "$cpprof" top x --focus
 refuse 2 "--focus: regular expression: missing closing parenthesis at position 5" \
     "$cpprof" top --focus 'ab(cd' x
 refuse 2 "expected a sample type of this profile (samples, cpu), found heap" \
     "$cpprof" top --sample heap "$go/cpu.pb.gz"
-refuse 2 "not in this version" "$cpprof" peek main "$go/cpu.pb.gz"
+refuse 2 "not in this version" "$cpprof" push http://localhost "$go/cpu.pb.gz"
 refuse 2 "unknown verb 'bogus'" "$cpprof" bogus
 refuse 2 "expected a verb" "$cpprof"
 "$cpprof" help top | grep -q "usage: cpprof top" || fail "help top"

@@ -12,6 +12,7 @@
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
 #include "report/report.h"
+#include "report/report_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void report(cp_profile *profile)
 {
     static FILE *nowhere;
-    const cp_report_options options = {.node_count = 5};
+    const cp_report_options options = {.node_count = 5, .granularity = CP_ADDRESSES};
     cp_report made;
     cp_error error;
 
@@ -35,9 +36,14 @@ static void report(cp_profile *profile)
     cp_profile_forget_urls(profile);
     if (cp_report_init(&made, profile, &options, &error) < 0)
         return;
+    cp_report_build_graph(&made, true);
     cp_report_print_profile(&made, nowhere);
     cp_report_print_summary(&made, nowhere);
     cp_report_print_rows(&made, nowhere);
+    (void)cp_report_print_tree(&made, NULL, nowhere, &error);
+    cp_report_print_traces(&made, nowhere);
+    cp_report_print_tags(&made, nowhere);
+    cp_report_print_raw(&made, nowhere);
     cp_report_release(&made);
 }
 

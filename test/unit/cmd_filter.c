@@ -5,6 +5,7 @@
 #include "cmd_builder.h"
 
 #include "base/regex.h"
+#include "profile/name_filter.h"
 #include "profile/profile_filter.h"
 
 #include <stdlib.h>
@@ -86,7 +87,11 @@ static uint32_t focus(cp_profile *profile, const char *focus, const char *ignore
     cp_regex *focus_regex = focus ? cp_regex_compile(focus, &error) : NULL;
     cp_regex *ignore_regex = ignore ? cp_regex_compile(ignore, &error) : NULL;
 
-    cp_profile_focus(profile, focus_regex, ignore_regex);
+    cp_regex *const filters[CP_NAME_FILTERS] = {
+        [CP_FOCUS] = focus_regex, [CP_IGNORE] = ignore_regex};
+    bool matched[CP_NAME_FILTERS];
+
+    cp_profile_filter_names(profile, filters, false, matched);
     cp_regex_free(focus_regex);
     cp_regex_free(ignore_regex);
     return profile->sample_count;

@@ -5,6 +5,7 @@
 #include "cmd_builder.h"
 
 #include "report/report.h"
+#include "report/report_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ static struct text rows_of(cp_profile *profile, const cp_report_options *options
     if (cp_report_init(&report, profile, options, &error) < 0) {
         fail_msg("%s", error.text);
     }
+    cp_report_build_graph(&report, false);
     cp_report_print_summary(&report, out);
     cp_report_print_rows(&report, out);
     fclose(out);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_header.c: what stands above the tables of a report: the profile, the filters, what is
+ * left out; and values in columns. See report_text.h.
+ *
+ * Tested by: unit.cmd_report, e2e.cpprof_top.
+ */
+#include "report/report_text.h"
+
+#include "base/base_name.h"
+#include "base/measurement.h"
+#include "profile/profile_model.h"
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- columns ---- */
+
+void cp_print_right(const char *text, int columns, FILE *out)
+{
+    for (const char *at = text; *at; at++) {
+        columns -= (*at & 0xc0) != 0x80;
+    }
+    fprintf(out, "%*s%s", columns > 0 ? columns : 0, "", text);
+}
+
+void cp_report_print_value(const cp_report *report, int64_t value, int columns, FILE *out)
+{
+    char *text = cp_report_value(report, value);
+
+    cp_print_right(text, columns, out);
+    free(text);
+}
+
+/* ---- the profile ---- */
+
+static void print_file(const cp_report *report, FILE *out)
+{
+    const cp_profile *profile = report->profile;
+    const cp_mapping *main_program = profile->mappings;
+
+    if (profile->mapping_count == 0) {
+        return;
+    }
+    if (main_program->file) {
+        const char *file = cp_profile_text(profile, main_program->file);
+        size_t length;
+        const char *base = cp_base_name(file, &length);
+
+        fprintf(out, "File: %.*s\n", (int)length, base);
+    }
+    if (main_program->build_id) {
+        fprintf(out, "Build ID: %s\n", cp_profile_text(profile, main_program->build_id));
+    }
+}
+
+static void print_time(const cp_report *report, FILE *out)
+{
+    int64_t time_nanos = report->profile->time_nanos;
+    int64_t seconds = time_nanos / 1000000000;
+
+    if (time_nanos % 1000000000 < 0) {
+        seconds--;
+    }
+    time_t moment = (time_t)seconds;
+    struct tm local;
+    if (!localtime_r(&moment, &local)) {
+        return;
+    }
+    const char *format = report->options->style == CP_STYLE_GO_1_19 ? "%b %-d, %Y at %-I:%M%P (%Z)"
+                                                                    : "%Y-%m-%d %H:%M:%S %Z";
+    char text[128];
+    if (strftime(text, sizeof text, format, &local) > 0) {
+        fprintf(out, "Time: %s\n", text);
+    }
+}
+
+static void print_duration(const cp_report *report, FILE *out)
+{
+    char *duration = cp_measure_label(report->profile->duration_nanos, "nanoseconds", "auto");
+    char *total = cp_report_value(report, report->total);
+    const char *unit;
+    double nanos = cp_measure_scale(report->total, report->sample_unit, "nanoseconds", &unit);
+
+    fprintf(out, "Duration: %s, Total samples = %s ", duration, total);
+    char percent[CP_PERCENT_BYTES];
+    if (strcmp(unit, "ns") == 0 && nanos != 0) {
+        cp_measure_percent(cp_measure_truncate(nanos), report->profile->duration_nanos, percent);
+        fprintf(out, "(%s)", percent);
+    }
+    fputc('\n', out);
+    free(duration);
+    free(total);
+}
+
+void cp_report_print_profile(const cp_report *report, FILE *out)
+{
+    const cp_profile *profile = report->profile;
+
+    print_file(report, out);
+    for (uint32_t i = 0; i < profile->comment_count; i++) {
+        const char *comment = cp_profile_text(profile, profile->comments[i]);
+        if (comment[0] != '#') { /* comments with '#' are for programs */
+            fprintf(out, "%s\n", comment);
+        }
+    }
+    if (report->sample_type[0]) {
+        fprintf(out, "Type: %s\n", report->sample_type);
+    }
+    if (profile->doc_url && report->options->style == CP_STYLE_GO_1_26) {
+        fprintf(out, "Doc: %s\n", cp_profile_text(profile, profile->doc_url));
+    }
+    if (profile->time_nanos) {
+        print_time(report, out);
+    }
+    if (profile->duration_nanos) {
+        print_duration(report, out);
+    }
+}
+
+static void print_filter(const char *name, const char *pattern, FILE *out)
+{
+    enum { SHOWN = 80 }; /* bytes of "name=pattern" */
+    size_t name_length = strlen(name) + 1, length = strlen(pattern);
+
+    if (name_length + length <= SHOWN) {
+        fprintf(out, "   %s=%s\n", name, pattern);
+    } else {
+        fprintf(out, "   %s=%.*s\u2026\n", name, (int)(SHOWN - name_length), pattern);
+    }
+}
+
+static void print_filters(const cp_filters *filters, FILE *out)
+{
+    static const char *const names[CP_FILTERS] = {
+        [CP_FOCUS] = "focus",
+        [CP_IGNORE] = "ignore",
+        [CP_HIDE] = "hide",
+        [CP_SHOW] = "show",
+        [CP_SHOW_FROM] = "show_from",
+        [CP_TAG_FOCUS] = "tagfocus",
+        [CP_TAG_IGNORE] = "tagignore",
+    };
+    bool any = false;
+
+    for (int i = 0; i < CP_FILTERS; i++) {
+        if (!filters->texts[i]) {
+            continue;
+        }
+        if (!any) {
+            fputs("Active filters:\n", out);
+        }
+        any = true;
+        print_filter(names[i], filters->texts[i], out);
+    }
+}
+
+static void print_dropped(const cp_report *report, FILE *out)
+{
+    char *limit = cp_report_value(report, cp_report_fraction(report->total, CP_NODE_FRACTION));
+
+    fprintf(out, "Dropped %u node%s (cum <= %s)\n", report->dropped_nodes,
+            report->dropped_nodes > 1 ? "s" : "", limit);
+    free(limit);
+}
+
+void cp_report_print_summary(const cp_report *report, FILE *out)
+{
+    const cp_report_options *options = report->options;
+    int64_t shown = cp_graph_flat_sum(&report->graph);
+    char *shown_text = cp_report_value(report, shown);
+    char *total_text = cp_report_value(report, report->total);
+
+    print_filters(&options->filters, out);
+    char percent[CP_PERCENT_BYTES];
+    cp_measure_percent(shown, report->total, percent);
+    fprintf(out, "Showing nodes accounting for %s, %s of %s total\n", shown_text,
+            percent + strspn(percent, " "), total_text);
+    if (report->total && report->dropped_nodes) {
+        print_dropped(report, out);
+    }
+    if (report->total && report->graph.count && report->graph.count < report->significant_nodes) {
+        fprintf(out, "Showing top %u nodes out of %u\n", report->graph.count,
+                report->significant_nodes);
+    }
+    free(shown_text);
+    free(total_text);
+}

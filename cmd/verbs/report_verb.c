@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_verb.c: see report_verb.h.
+ *
+ * Owns: the compiled filters, and the profile, for the length of a call.
+ * Tested by: e2e.cpprof_top, e2e.cpprof_reports.
+ */
+#include "verbs/report_verb.h"
+
+#include "base/message.h"
+#include "base/regex.h"
+#include "profile/profile_model.h"
+#include "report/nameless.h"
+#include "report/report.h"
+#include "report/report_load.h"
+#include "verbs/command_line.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the user typed. */
+typedef struct request {
+    const cp_report_verb *verb;
+    cp_report_options options;
+    cp_sources sources;
+    cp_text_list bases, diff_bases;
+    long rows;
+    const char *demangle, *granularity, *style;
+    const char *expression_text;
+    cp_regex *expression;
+} request;
+
+static int refuse(const request *r, const char *option, const char *expected, const char *found)
+{
+    return cp_bad_usage(r->verb->name, "%s: %s: expected %s, found %s", r->verb->name, option,
+                        expected, found);
+}
+
+/* As in go tool pprof, an option with an empty value counts as not given. */
+static void drop_empty(const char **text)
+{
+    if (*text && !**text) {
+        *text = NULL;
+    }
+}
+
+/* ---- expressions ---- */
+
+static int compile(const request *r, const char *option, const char *pattern, cp_regex **regex)
+{
+    cp_error error;
+
+    *regex = cp_regex_compile(pattern, &error);
+    if (*regex) {
+        return CP_EXIT_OK;
+    }
+    return cp_bad_usage(r->verb->name, "%s: %s: %s", r->verb->name, option, error.text);
+}
+
+static int compile_label(const request *r, const char *option, const char *text,
+                         cp_label_filter **filter)
+{
+    cp_error error;
+
+    drop_empty(&text);
+    if (!text) {
+        return CP_EXIT_OK;
+    }
+    *filter = cp_label_filter_compile(text, &error);
+    if (*filter) {
+        return CP_EXIT_OK;
+    }
+    return cp_bad_usage(r->verb->name, "%s: %s: %s", r->verb->name, option, error.text);
+}
+
+static int compile_all(request *r)
+{
+    static const char *const names[CP_NAME_FILTERS] = {
+        [CP_FOCUS] = "--focus", [CP_IGNORE] = "--ignore",       [CP_HIDE] = "--hide",
+        [CP_SHOW] = "--show",   [CP_SHOW_FROM] = "--show-from",
+    };
+    cp_filters *filters = &r->options.filters;
+    int status = CP_EXIT_OK;
+
+    for (int i = 0; i < CP_FILTERS; i++) {
+        drop_empty(&filters->texts[i]);
+    }
+    for (int i = 0; status == CP_EXIT_OK && i < CP_NAME_FILTERS; i++) {
+        if (filters->texts[i]) {
+            status = compile(r, names[i], filters->texts[i], &filters->names[i]);
+        }
+    }
+    if (status == CP_EXIT_OK) {
+        status = compile_label(r, "--tagfocus", filters->texts[CP_TAG_FOCUS], &filters->tag_focus);
+    }
+    if (status == CP_EXIT_OK) {
+        status =
+            compile_label(r, "--tagignore", filters->texts[CP_TAG_IGNORE], &filters->tag_ignore);
+    }
+    if (status == CP_EXIT_OK && r->expression_text) {
+        status = compile(r, "RE", r->expression_text, &r->expression);
+    }
+    return status;
+}
+
+static void release(request *r)
+{
+    for (int i = 0; i < CP_NAME_FILTERS; i++) {
+        cp_regex_free(r->options.filters.names[i]);
+    }
+    cp_label_filter_free(r->options.filters.tag_focus);
+    cp_label_filter_free(r->options.filters.tag_ignore);
+    cp_regex_free(r->expression);
+    free(r->bases.values);
+    free(r->diff_bases.values);
+}
+
+/* ---- the report ---- */
+
+static int print(const request *r, cp_report *report)
+{
+    cp_error error;
+
+    if (r->verb->print(report, r->expression, stdout, &error) < 0) {
+        cp_complain("%s: %s", r->verb->name, error.text);
+        return CP_EXIT_BAD_INPUT;
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cp_complain("standard output: cannot write: %s", strerror(errno));
+        return CP_EXIT_BAD_INPUT;
+    }
+    if (isatty(STDERR_FILENO)) {
+        cp_nameless_advise(report);
+    }
+    return CP_EXIT_OK;
+}
+
+static int report_on(const request *r, cp_profile *profile)
+{
+    const char *path = r->sources.paths[0];
+    cp_report report;
+    cp_error error;
+
+    if (cp_report_init(&report, profile, &r->options, &error) < 0) {
+        if (r->options.sample) {
+            return cp_bad_usage(r->verb->name, "%s: %s", path, error.text);
+        }
+        cp_complain("%s: %s", path, error.text);
+        return CP_EXIT_BAD_INPUT;
+    }
+    int status = print(r, &report);
+    cp_report_release(&report);
+    return status;
+}
+
+static int load_and_report(const request *r)
+{
+    cp_profile *profile;
+    cp_error error;
+
+    if (cp_report_load(&r->sources, &profile, &error) < 0) {
+        cp_complain("%s", error.text);
+        return CP_EXIT_BAD_INPUT;
+    }
+    int status = report_on(r, profile);
+    cp_profile_free(profile);
+    return status;
+}
+
+/* ---- options ---- */
+
+static int check_words(request *r)
+{
+    if (r->demangle && cp_demangle_mode_named(r->demangle, &r->sources.mode) < 0) {
+        return refuse(r, "--demangle", "simple, templates, full or none", r->demangle);
+    }
+    if (r->granularity && cp_granularity_named(r->granularity, &r->options.granularity) < 0) {
+        return refuse(r, "--granularity", "functions, filefunctions, files, lines or addresses",
+                      r->granularity);
+    }
+    if (r->style && strcmp(r->style, "go1.26") == 0) {
+        r->options.style = CP_STYLE_GO_1_26;
+    } else if (r->style && strcmp(r->style, "go1.19") != 0) {
+        return refuse(r, "--style", "go1.19 or go1.26", r->style);
+    }
+    return CP_EXIT_OK;
+}
+
+static int check_operands(request *r, const cp_operands *operands)
+{
+    const char *name = r->verb->name;
+    int files = operands->count;
+    char **paths = operands->values;
+
+    if (r->verb->has_expression) {
+        if (files == 0) {
+            return cp_bad_usage(name, "%s: expected RE and FILE, found nothing", name);
+        }
+        r->expression_text = *paths++;
+        files--;
+    }
+    if (files == 0) {
+        return cp_bad_usage(name, "%s: expected FILE, found none", name);
+    }
+    r->sources.paths = (const char *const *)paths;
+    r->sources.path_count = (size_t)files;
+    return CP_EXIT_OK;
+}
+
+static int check_bases(request *r)
+{
+    const char *name = r->verb->name;
+
+    if (r->bases.count && r->diff_bases.count) {
+        return cp_bad_usage(name, "%s: expected --base or --diff-base, found both", name);
+    }
+    const cp_text_list *bases = r->bases.count ? &r->bases : &r->diff_bases;
+    r->sources.bases = bases->values;
+    r->sources.base_count = bases->count;
+    r->sources.label_base = r->diff_bases.count > 0;
+    if (r->sources.normalize && !bases->count) {
+        return cp_bad_usage(name, "%s: --normalize: expected --base or --diff-base, found neither",
+                            name);
+    }
+    return CP_EXIT_OK;
+}
+
+static void apply_traits(request *r)
+{
+    const cp_report_verb *verb = r->verb;
+
+    r->options.untrimmed = verb->untrimmed;
+    r->options.node_count = r->rows < 0 ? verb->node_count : (uint32_t)r->rows;
+    if (verb->untrimmed) {
+        r->options.node_count = 0;
+    }
+    if (verb->shows_addresses) {
+        r->options.granularity = CP_ADDRESSES;
+    } else if (verb->shows_lines) {
+        r->options.granularity = CP_LINES;
+    }
+    if (r->options.style == CP_STYLE_GO_1_26) {
+        r->sources.join = CP_JOIN_NEVER;
+    } else if (verb->shows_samples) {
+        r->sources.join = CP_JOIN_ALWAYS;
+    }
+    drop_empty(&r->options.sample);
+    drop_empty(&r->options.unit);
+}
+
+static int finish(request *r, const cp_operands *operands)
+{
+    int status = check_operands(r, operands);
+
+    if (status == CP_EXIT_OK) {
+        status = check_words(r);
+    }
+    if (status == CP_EXIT_OK) {
+        status = check_bases(r);
+    }
+    if (status == CP_EXIT_OK) {
+        apply_traits(r);
+        status = compile_all(r);
+    }
+    return status == CP_EXIT_OK ? load_and_report(r) : status;
+}
+
+int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
+{
+    request r = {.verb = verb, .rows = -1};
+    cp_report_options *o = &r.options;
+    const char **filters = o->filters.texts;
+    const cp_option table[] = {
+        {0, "cum", NULL, CP_OPTION_FLAG, &o->by_cum, 0, 0},
+        {'n', "rows", "nodecount", CP_OPTION_COUNT, &r.rows, -1, INT_MAX},
+        {0, "sample", "sample_index", CP_OPTION_TEXT, &o->sample, 0, 0},
+        {0, "unit", NULL, CP_OPTION_TEXT, &o->unit, 0, 0},
+        {0, "focus", NULL, CP_OPTION_TEXT, &filters[CP_FOCUS], 0, 0},
+        {0, "ignore", NULL, CP_OPTION_TEXT, &filters[CP_IGNORE], 0, 0},
+        {0, "hide", NULL, CP_OPTION_TEXT, &filters[CP_HIDE], 0, 0},
+        {0, "show", NULL, CP_OPTION_TEXT, &filters[CP_SHOW], 0, 0},
+        {0, "show-from", "show_from", CP_OPTION_TEXT, &filters[CP_SHOW_FROM], 0, 0},
+        {0, "tagfocus", NULL, CP_OPTION_TEXT, &filters[CP_TAG_FOCUS], 0, 0},
+        {0, "tagignore", NULL, CP_OPTION_TEXT, &filters[CP_TAG_IGNORE], 0, 0},
+        {0, "demangle", NULL, CP_OPTION_TEXT, &r.demangle, 0, 0},
+        {0, "granularity", NULL, CP_OPTION_TEXT, &r.granularity, 0, 0},
+        {0, "functions", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
+        {0, "filefunctions", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
+        {0, "files", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
+        {0, "lines", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
+        {0, "addresses", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
+        {0, "style", NULL, CP_OPTION_TEXT, &r.style, 0, 0},
+        {0, "base", NULL, CP_OPTION_LIST, &r.bases, 0, 0},
+        {0, "diff-base", "diff_base", CP_OPTION_LIST, &r.diff_bases, 0, 0},
+        {0, "normalize", NULL, CP_OPTION_FLAG, &r.sources.normalize, 0, 0},
+        {0},
+    };
+    cp_operands operands;
+    int status;
+
+    if (cp_options_parse(verb->name, table, false, argc, argv, &operands, &status) == 0) {
+        status = finish(&r, &operands);
+    }
+    release(&r);
+    return status;
+}

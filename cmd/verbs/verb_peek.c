@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_peek.c: `cpprof peek`, which prints some functions between their callers and callees.
+ *
+ * Tested by: e2e.cpprof_reports.
+ */
+#include "verbs/verbs.h"
+
+#include "report/report.h"
+#include "report/report_text.h"
+#include "verbs/report_verb.h"
+
+const char cp_help_peek[] =
+    "usage: cpprof peek RE [--cum] [OPTIONS] FILE...\n"
+    "\n"
+    "Prints the functions that match RE, each with all its callers above it and all its callees\n"
+    "below it, as `go tool pprof -peek` does. Nothing is left out for being small.\n"
+    "\n"
+    "  --cum                sort by cum (the function and its callees), not by flat (only the\n"
+    "                       function)\n"
+    "\n" CP_REPORT_HELP;
+
+static int print_peek(cp_report *report, cp_regex *expression, FILE *out, cp_error *error)
+{
+    cp_report_build_graph(report, true);
+    return cp_report_print_tree(report, expression, out, error);
+}
+
+int cp_run_peek(int argc, char **argv)
+{
+    static const cp_report_verb verb = {
+        .name = "peek", .has_expression = true, .untrimmed = true, .print = print_peek};
+
+    return cp_report_verb_run(&verb, argc, argv);
+}

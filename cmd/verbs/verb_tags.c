@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_tags.c: `cpprof tags`, which prints the labels and what they cost.
+ *
+ * Tested by: e2e.cpprof_reports.
+ */
+#include "verbs/verbs.h"
+
+#include "report/report.h"
+#include "report/report_text.h"
+#include "verbs/report_verb.h"
+
+const char cp_help_tags[] =
+    "usage: cpprof tags [OPTIONS] FILE...\n"
+    "\n"
+    "Prints for each label what the samples with each of its values add up to, as `go tool pprof\n"
+    "-tags` does.\n"
+    "\n" CP_REPORT_HELP;
+
+static int print_tags(cp_report *report, cp_regex *expression, FILE *out, cp_error *error)
+{
+    (void)expression, (void)error;
+    cp_report_print_tags(report, out);
+    return 0;
+}
+
+int cp_run_tags(int argc, char **argv)
+{
+    static const cp_report_verb verb = {.name = "tags", .shows_samples = true, .print = print_tags};
+
+    return cp_report_verb_run(&verb, argc, argv);
+}

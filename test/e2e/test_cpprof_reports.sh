@@ -1,0 +1,175 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_reports.sh: `cpprof tree`, peek, traces, tags and raw print what `go tool pprof` prints, byte for byte: on the
+# profiles of a Go program, and, with every filter, unit and granularity, on made-up ones in comparison with the tool itself,
+# for each Go that is installed and whose text cpprof knows (--style). Wrong options are refused.
+# timeout: 300
+# sanitizers: yes
+set -u
+
+: "${BUILD:?the build directory}" "${SRC:?the source directory}"
+cpprof=$BUILD/bin/cpprof
+generate=$BUILD/test/cpprof/generate
+go=$SRC/test/golden/go
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
+failures=0
+
+fail() {
+    echo "FAIL: $*" >&2
+    failures=$((failures + 1))
+}
+
+# expect EXPECTED-FILE WORDS...: the output of cpprof is that file.
+expect() {
+    expected=$1
+    shift
+    "$cpprof" "$@" >out 2>err || fail "$*: exit status $?, $(cat err)"
+    cmp -s out "$expected" || {
+        fail "$*: the output differs from $expected"
+        diff "$expected" out | head -20 >&2
+    }
+}
+
+# refuse STATUS TEXT WORDS...: cpprof ends with that status, prints that text, and nothing else.
+refuse() {
+    status=$1 text=$2
+    shift 2
+    "$cpprof" "$@" >out 2>err
+    got=$?
+    [ $got = "$status" ] || fail "$*: expected exit status $status, found $got"
+    grep -qF -- "$text" err || fail "$*: expected '$text', found '$(cat err)'"
+    [ -s out ] && fail "$*: wrote to standard output although it failed"
+}
+
+# ---- profiles of a Go program
+
+for expected in "$go"/*.tree.expected "$go"/*.traces.expected "$go"/*.raw.expected "$go"/*.tags.expected; do
+    name=${expected##*/} name=${name%.expected}
+    expect "$expected" "${name##*.}" "$go/${name%.*}.pb.gz"
+done
+for expected in "$go"/*.peek-main.expected; do
+    name=${expected##*/}
+    expect "$expected" peek 'main\.' "$go/${name%.peek-main.expected}.pb.gz"
+done
+
+# ---- made-up profiles
+
+# Reports and options; one line each.
+cat >requests <<'END'
+top
+tree
+tree -cum -nodecount=10
+peek=work|foo|main|a
+traces
+raw
+tags
+top -lines
+tree -files
+top -addresses -nodecount=50
+peek=function -filefunctions
+traces -filefunctions
+top -hide=[a-g]
+tree -show=f|lib
+traces -show_from=f
+raw -show_from=f -ignore=main
+top -tagfocus=a
+tags -tagignore=phase=a
+tags -focus=f -sample_index=0
+top -tagfocus=bytes=:512bytes
+traces -tagfocus=512
+raw -focus=f
+tree -unit=ms
+top -unit=MB -sample_index=0
+traces -diff_base=base.pb
+top -diff_base=base.pb
+tags -diff_base=base.pb -unit=s
+top -base=base.pb -normalize
+raw -base=base.pb
+END
+
+# ask_go LINE, ask_cpprof LINE: print the report.
+ask_go() {
+    # shellcheck disable=SC2086 # words
+    $pprof -$1 profile.pb 2>err
+}
+
+ask_cpprof() {
+    report=${1%% *}
+    options=${1#"$report"}
+    case $report in
+    peek=*) set -- peek "${report#peek=}" ;;
+    *) set -- "$report" ;;
+    esac
+    # shellcheck disable=SC2086 # options are words
+    "$cpprof" "$@" --style "$style" $options profile.pb 2>err
+}
+
+# compare FIRST LAST: all requests on the profiles of these seeds.
+compare() {
+    seed=$1
+    while [ "$seed" -le "$2" ]; do
+        "$generate" "$seed" $((seed % 11)) distinct >profile.pb
+        "$generate" $((seed + 1000000)) $((seed % 11)) distinct >base.pb
+        while read -r line; do
+            ask_go "$line" >theirs
+            ask_cpprof "$line" >mine
+            compared=$((compared + 1))
+            cmp -s theirs mine || {
+                fail "$style, seed $seed, $line: differs from go tool pprof"
+                diff theirs mine | head -10 >&2
+            }
+        done <requests
+        seed=$((seed + 1))
+    done
+}
+
+style_of() {
+    case $("$1" version 2>/dev/null) in
+    *" go1.19"*) echo go1.19 ;;
+    *" go1.26"*) echo go1.26 ;;
+    esac
+}
+
+for tool in "$(command -v go)" /usr/lib/go-*/bin/go; do
+    [ -x "$tool" ] || continue
+    style=$(style_of "$tool")
+    [ -n "$style" ] || continue
+    case " ${seen:-} " in *" $style "*) continue ;; esac
+    seen="${seen:-} $style"
+    pprof=$("$tool" tool -n pprof 2>/dev/null)
+    [ -x "$pprof" ] || pprof="$tool tool pprof"
+    compared=0
+    compare "${CPPROF_FIRST_SEED:-200}" "${CPPROF_LAST_SEED:-205}"
+    echo "$compared reports compared with $("$tool" version)"
+done
+[ -n "${seen:-}" ] || echo "skipped the comparison with go tool pprof: neither Go 1.19 nor Go 1.26 is installed"
+
+# ---- several profiles
+
+"$cpprof" merge -o sum.pb.gz "$go/cpu.pb.gz" "$go/cpu.pb.gz"
+"$cpprof" tree sum.pb.gz >expected
+expect expected tree "$go/cpu.pb.gz" "$go/cpu.pb.gz"
+
+# ---- wrong options
+
+refuse 2 "expected RE and FILE, found nothing" peek
+refuse 2 "expected FILE, found none" peek main
+refuse 2 "RE: regular expression: missing closing parenthesis" peek '(' "$go/cpu.pb.gz"
+refuse 1 "expected a function that the expression matches, found none" peek no_such_name "$go/cpu.pb.gz"
+refuse 2 "--granularity: expected functions, filefunctions, files, lines or addresses, found pages" \
+    tree --granularity pages "$go/cpu.pb.gz"
+refuse 2 "--style: expected go1.19 or go1.26, found perl" tags --style perl "$go/cpu.pb.gz"
+refuse 2 "--normalize: expected --base or --diff-base, found neither" top --normalize "$go/cpu.pb.gz"
+refuse 2 "expected --base or --diff-base, found both" top --base a --diff-base b "$go/cpu.pb.gz"
+refuse 2 "--tagfocus: regular expression" tags --tagfocus '(' "$go/cpu.pb.gz"
+"$cpprof" traces --tagfocus nothing "$go/cpu.pb.gz" 2>&1 >/dev/null | grep -q "warning: --tagfocus nothing matches no label" ||
+    fail "--tagfocus without a match: no warning"
+for verb in tree peek traces tags raw; do
+    "$cpprof" help $verb | grep -q "^usage: cpprof $verb" || fail "help $verb"
+done
+
+[ $failures = 0 ]
