@@ -12,6 +12,7 @@
 #include "base/index_table.h"
 #include "base/message.h"
 #include "base/pool.h"
+#include "profile/memory_map.h"
 #include "profile/profile_model.h"
 
 #include <inttypes.h>
@@ -32,7 +33,6 @@ typedef struct builder {
     cp_profile *profile;
     cp_error *error;
     cp_index_table locations; /* by address */
-    uint32_t mapping_capacity;
 } builder;
 
 /* ---- words ---- */
@@ -216,162 +216,7 @@ static void remove_doubled_leaves(cp_profile *profile)
     }
 }
 
-/* ---- mappings ---- */
-
-/* Reads "START-LIMIT PERMISSIONS OFFSET DEVICE INODE FILE" as in /proc/PID/maps. False for other
- * lines, and for ranges that are not executable. A blank ends the file's name, also the one before
- * "(deleted)". */
-static bool parse_map_line(cp_profile *profile, char *line, cp_mapping *mapping)
-{
-    char *rest = NULL;
-    char *range = strtok_r(line, " \t", &rest);
-    const char *permissions = strtok_r(NULL, " \t", &rest);
-    const char *offset = strtok_r(NULL, " \t", &rest);
-    const char *device = strtok_r(NULL, " \t", &rest);
-    const char *inode = strtok_r(NULL, " \t", &rest);
-    const char *file = strtok_r(NULL, " \t", &rest);
-
-    if (!inode || !strchr(device, ':') || !strchr(permissions, 'x')) {
-        return false;
-    }
-    char *end;
-    mapping->start = strtoull(range, &end, 16);
-    if (end == range || *end != '-') {
-        return false;
-    }
-    mapping->limit = strtoull(end + 1, NULL, 16);
-    mapping->offset = strtoull(offset, NULL, 16);
-    mapping->file = file ? cp_strings_put(&profile->strings, file) : 0;
-    return true;
-}
-
-/* Two adjacent ranges of one file are one mapping. */
-static bool continues(const cp_mapping *last, const cp_mapping *next)
-{
-    if (last->file && next->file && last->file != next->file) {
-        return false;
-    }
-    if (last->limit != next->start) {
-        return false;
-    }
-    return !last->offset || !next->offset ||
-           last->offset + (last->limit - last->start) == next->offset;
-}
-
-static void add_mapping(builder *b, const cp_mapping *mapping)
-{
-    cp_profile *profile = b->profile;
-
-    if (profile->mapping_count) {
-        cp_mapping *last = &profile->mappings[profile->mapping_count - 1];
-        if (continues(last, mapping)) {
-            last->limit = mapping->limit;
-            if (mapping->file) {
-                last->file = mapping->file;
-            }
-            return;
-        }
-    }
-    if (profile->mapping_count < b->mapping_capacity) {
-        profile->mappings[profile->mapping_count++] = *mapping;
-    }
-}
-
-static bool is_library(const char *file)
-{
-    const char *so = strstr(file, ".so");
-
-    for (; so; so = strstr(so + 1, ".so")) {
-        if (so[3] == '\0' || ((so[3] == '.' || so[3] == '_') && so[4] >= '0' && so[4] <= '9')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The program's mapping becomes the first. It is the first file that is neither a library nor the
- * kernel's. */
-static void put_program_first(cp_profile *profile)
-{
-    for (uint32_t i = 0; i < profile->mapping_count; i++) {
-        cp_mapping mapping = profile->mappings[i];
-        const char *file = cp_profile_text(profile, mapping.file);
-
-        if (!*file || *file == '[' || is_library(file)) {
-            continue;
-        }
-        profile->mappings[i] = profile->mappings[0];
-        profile->mappings[0] = mapping;
-        return;
-    }
-}
-
-static void read_mappings(builder *b)
-{
-    const words *w = &b->words;
-    const char *at = (const char *)w->at, *end = (const char *)w->end;
-    char line[4608];
-
-    while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        size_t length = (size_t)((newline ? newline : end) - at);
-        cp_mapping mapping = {0};
-
-        if (length < sizeof line) {
-            memcpy(line, at, length);
-            line[length] = '\0';
-            if (parse_map_line(b->profile, line, &mapping)) {
-                add_mapping(b, &mapping);
-            }
-        }
-        at += length + 1;
-    }
-    put_program_first(b->profile);
-}
-
-static uint32_t find_mapping(const cp_profile *profile, uint64_t address)
-{
-    for (uint32_t i = 0; i < profile->mapping_count; i++) {
-        if (profile->mappings[i].start <= address && address < profile->mappings[i].limit) {
-            return i;
-        }
-    }
-    return CP_NO_MAPPING;
-}
-
-/* Addresses outside all mappings share one mapping without a name, which covers everything. */
-static void assign_mappings(cp_profile *profile)
-{
-    uint32_t known = profile->mapping_count;
-
-    for (uint32_t i = 0; i < profile->location_count; i++) {
-        cp_location *location = &profile->locations[i];
-
-        if (location->address == 0) {
-            continue;
-        }
-        location->mapping = find_mapping(profile, location->address);
-        if (location->mapping != CP_NO_MAPPING) {
-            continue;
-        }
-        if (profile->mapping_count == known) {
-            profile->mappings[profile->mapping_count++].limit = UINT64_MAX;
-        }
-        location->mapping = known;
-    }
-}
-
 /* ---- all of it ---- */
-
-static size_t count_lines(const words *w)
-{
-    size_t lines = 1;
-
-    for (const uint8_t *at = w->at; at < w->end; at++) {
-        lines += *at == '\n';
-    }
-    return lines;
-}
 
 /* The sizes are upper bounds: a record has at least three words, an address one. */
 static void allocate(builder *b, uint64_t period_us)
@@ -403,10 +248,7 @@ static int decode(builder *b)
     if (remove_handler_frame(profile)) {
         remove_handler_frame(profile);
     }
-    b->mapping_capacity = (uint32_t)count_lines(&b->words);
-    profile->mappings = CP_POOL_ARRAY(&profile->pool, cp_mapping, (size_t)b->mapping_capacity + 1);
-    read_mappings(b);
-    assign_mappings(profile);
+    cp_memory_map_read(profile, (const char *)b->words.at, (size_t)(b->words.end - b->words.at));
     remove_doubled_leaves(profile);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "profile/gperftools.h"
 #include "profile/gunzip.h"
+#include "profile/legacy_text.h"
 #include "profile/profile_decode.h"
 #include "profile/profile_encode.h"
 #include "profile/profile_model.h"
@@ -141,12 +142,6 @@ static const char *describe(const uint8_t *data, size_t length)
          5, "xz data"},
         {"BZh", 3, "bzip2 data"},
         {"PK\x03\x04", 4, "a zip archive"},
-        {"heap profile:", 13, "a heap profile in text form (only the protobuf form is read)"},
-        {"--- contention", 14,
-         "a contention profile in text form (only the protobuf form is read)"},
-        {"--- mutex", 9, "a mutex profile in text form (only the protobuf form is read)"},
-        {"goroutine profile:", 18,
-         "a thread profile in text form (only the protobuf form is read)"},
     };
     size_t shown = length < 64 ? length : 64;
 
@@ -167,6 +162,9 @@ static int read_plain(const uint8_t *data, size_t length, cp_profile **out, cp_e
 {
     if (length == 0) {
         return cp_fail(error, "byte 0: expected a profile, found an empty file");
+    }
+    if (cp_legacy_text_is(data, length)) {
+        return cp_legacy_text_decode(data, length, out, error);
     }
     const char *kind = describe(data, length);
     if (kind) {

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * legacy_lines.c: see legacy_lines.h.
+ *
+ * Tested by: unit.cmd_legacy_text, fuzz.legacy_text.
+ */
+#include "profile/legacy_lines.h"
+
+#include "base/message.h"
+#include "profile/memory_map.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts lines and "0x": no text has more samples, or addresses. */
+static void count(const uint8_t *data, size_t length, size_t *lines, size_t *addresses)
+{
+    *lines = 1;
+    *addresses = 0;
+    for (size_t i = 0; i < length; i++) {
+        *lines += data[i] == '\n';
+        *addresses += data[i] == 'x' && i > 0 && data[i - 1] == '0';
+    }
+}
+
+void cp_legacy_init(cp_legacy *legacy, cp_profile *profile, const uint8_t *data, size_t length,
+                    cp_error *error)
+{
+    enum { MAX_TYPES = 4 };
+    size_t lines, addresses;
+
+    count(data, length, &lines, &addresses);
+    *legacy = (cp_legacy){.profile = profile,
+                          .error = error,
+                          .data = (const char *)data,
+                          .at = (const char *)data,
+                          .end = (const char *)data + length};
+    profile->sample_types = CP_POOL_ARRAY(&profile->pool, cp_value_type, MAX_TYPES);
+    profile->samples = CP_POOL_ARRAY(&profile->pool, cp_sample, lines);
+    profile->locations = CP_POOL_ARRAY(&profile->pool, cp_location, addresses);
+    cp_index_init(&legacy->locations, 1024);
+}
+
+void cp_legacy_release(cp_legacy *legacy)
+{
+    cp_index_release(&legacy->locations);
+    free(legacy->line);
+}
+
+/* ---- lines ---- */
+
+bool cp_legacy_next(cp_legacy *legacy)
+{
+    const char *begin = legacy->at;
+    size_t rest = (size_t)(legacy->end - begin);
+    const char *newline = rest ? memchr(begin, '\n', rest) : NULL;
+
+    if (rest == 0) {
+        return false;
+    }
+    const char *end = newline ? newline : legacy->end;
+    legacy->at = newline ? newline + 1 : legacy->end;
+    while (begin < end && isspace((unsigned char)*begin)) {
+        begin++;
+    }
+    while (begin < end && isspace((unsigned char)end[-1])) {
+        end--;
+    }
+    size_t length = (size_t)(end - begin);
+    if (length + 1 > legacy->line_capacity) {
+        legacy->line_capacity = 2 * (length + 1);
+        legacy->line = cp_heap_resize(legacy->line, legacy->line_capacity, 1);
+    }
+    memcpy(legacy->line, begin, length);
+    legacy->line[length] = '\0';
+    legacy->offset = (size_t)(begin - legacy->data);
+    return true;
+}
+
+bool cp_legacy_is_blank(const cp_legacy *legacy)
+{
+    return legacy->line[0] == '\0' || legacy->line[0] == '#';
+}
+
+bool cp_legacy_is_map(const cp_legacy *legacy)
+{
+    return strstr(legacy->line, "--- Memory map: ---") || strstr(legacy->line, "MAPPED_LIBRARIES:");
+}
+
+bool cp_legacy_begins(const cp_legacy *legacy, const char *prefix)
+{
+    return strncmp(legacy->line, prefix, strlen(prefix)) == 0;
+}
+
+int cp_legacy_fail(const cp_legacy *legacy, const char *expected)
+{
+    return cp_fail(legacy->error, "byte %zu: expected %s, found '%.80s'", legacy->offset, expected,
+                   legacy->line ? legacy->line : "");
+}
+
+bool cp_legacy_number(const char **text, int64_t *number)
+{
+    char *end;
+
+    *text += strspn(*text, " \t");
+    if (!isdigit((unsigned char)(*text)[**text == '-'])) {
+        return false;
+    }
+    errno = 0;
+    *number = strtoll(*text, &end, 10);
+    *text = end + strspn(end, " \t");
+    return errno == 0;
+}
+
+bool cp_legacy_skip(const char **text, const char *expected)
+{
+    size_t length = strlen(expected);
+
+    if (strncmp(*text, expected, length) != 0) {
+        return false;
+    }
+    *text += length;
+    *text += strspn(*text, " \t");
+    return true;
+}
+
+/* ---- samples ---- */
+
+void cp_legacy_add_type(cp_legacy *legacy, const char *type, const char *unit)
+{
+    cp_profile *profile = legacy->profile;
+    cp_value_type *added = &profile->sample_types[profile->sample_type_count++];
+
+    added->type = cp_strings_put(&profile->strings, type);
+    added->unit = cp_strings_put(&profile->strings, unit);
+}
+
+cp_sample *cp_legacy_add_sample(cp_legacy *legacy)
+{
+    cp_profile *profile = legacy->profile;
+    cp_sample *sample = &profile->samples[profile->sample_count++];
+
+    sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, profile->sample_type_count);
+    return sample;
+}
+
+static uint32_t find_or_add_location(cp_legacy *legacy, uint64_t address)
+{
+    cp_profile *profile = legacy->profile;
+    uint64_t hash = cp_hash_bytes(&address, sizeof address, 0);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (cp_index_next(&legacy->locations, hash, &at, &index)) {
+        if (profile->locations[index].address == address) {
+            return index;
+        }
+    }
+    index = profile->location_count++;
+    profile->locations[index] =
+        (cp_location){.id = index + 1, .address = address, .mapping = CP_NO_MAPPING};
+    cp_index_add(&legacy->locations, hash, index);
+    return index;
+}
+
+static uint32_t count_addresses(const char *text)
+{
+    uint32_t addresses = 0;
+
+    for (; (text = strstr(text, "0x")) != NULL; text += 2) {
+        addresses++;
+    }
+    return addresses;
+}
+
+void cp_legacy_add_stack(cp_legacy *legacy, cp_sample *sample, const char *text, bool exact_leaf)
+{
+    uint32_t more = count_addresses(text), known = sample->location_count;
+    uint32_t *stack = CP_POOL_ARRAY(&legacy->profile->pool, uint32_t, (size_t)known + more);
+
+    if (known) {
+        memcpy(stack, sample->locations, known * sizeof *stack);
+    }
+    sample->locations = stack;
+    while ((text = strstr(text, "0x")) != NULL) {
+        bool exact = exact_leaf && sample->location_count == 0;
+        char *end;
+        uint64_t address = strtoull(text, &end, 16);
+
+        stack[sample->location_count++] = find_or_add_location(legacy, address - !exact);
+        text = end > text + 2 ? end : text + 2;
+    }
+}
+
+void cp_legacy_finish(cp_legacy *legacy)
+{
+    while (!cp_legacy_is_map(legacy)) {
+        if (!cp_legacy_next(legacy)) {
+            break;
+        }
+    }
+    cp_memory_map_read(legacy->profile, legacy->at, (size_t)(legacy->end - legacy->at));
+}
