@@ -105,13 +105,8 @@ static char *new_block(cp_pool *pool, size_t bytes, int behind)
     return block->data;
 }
 
-void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
+static void *take(cp_pool *pool, size_t bytes)
 {
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT) {
-        out_of_memory();
-    }
-    bytes = (bytes / ALIGNMENT + 1) * ALIGNMENT; /* never 0: each piece has an address of its own */
     if (bytes > BLOCK_BYTES / 4) {
         return new_block(pool, bytes, 1);
     }
@@ -123,6 +118,33 @@ void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
     pool->next += bytes;
     pool->free_bytes -= bytes;
     return piece;
+}
+
+/* The bytes of an array, rounded up. */
+static size_t round_up(size_t count, size_t size, size_t alignment)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - 2 * ALIGNMENT) {
+        out_of_memory();
+    }
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
+{
+    /* One byte more than needed: each piece has an address of its own. */
+    size_t bytes = round_up(round_up(count, size, 1) + 1, 1, ALIGNMENT);
+    size_t gap = pool->free_bytes % ALIGNMENT; /* after words */
+
+    pool->next += gap;
+    pool->free_bytes -= gap;
+    return take(pool, bytes);
+}
+
+void *cp_pool_words(cp_pool *pool, size_t count, size_t size)
+{
+    return take(pool, round_up(count, size, sizeof(int64_t)));
 }
 
 char *cp_pool_copy(cp_pool *pool, const char *data, size_t length)

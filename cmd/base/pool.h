@@ -31,6 +31,9 @@ void cp_pool_release(cp_pool *pool);
  * lack of memory. */
 void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size);
 
+/* cp_pool_words() does the same for numbers: the bytes are aligned for int64_t, without a gap. */
+void *cp_pool_words(cp_pool *pool, size_t count, size_t size);
+
 /* Returns a NUL-terminated copy of `length` bytes. */
 char *cp_pool_copy(cp_pool *pool, const char *data, size_t length);
 

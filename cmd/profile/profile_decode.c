@@ -25,6 +25,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Field numbers of profile.proto. */
 enum {
@@ -53,6 +54,7 @@ typedef struct decoder {
     uint32_t string_count;
     uint32_t counts[PROFILE_FIELDS];
     cp_ids mappings, functions, locations;
+    uint8_t *spent; /* what was read for the last time begins here; NULL: the data must stay */
 } decoder;
 
 /* ---- scalars ---- */
@@ -404,7 +406,7 @@ static bool read_location(decoder *d, const cp_field *outer)
     uint64_t id = 0;
 
     location->mapping = CP_NO_MAPPING;
-    location->lines = CP_POOL_ARRAY(&profile->pool, cp_line, count_fields(wire, 4));
+    location->lines = cp_pool_words(&profile->pool, count_fields(wire, 4), sizeof(cp_line));
     cp_field field;
     while (cp_wire_next(&wire, &field)) {
         if (!read_location_field(d, &wire, &field, location, &id)) {
@@ -546,8 +548,8 @@ static bool read_sample(decoder *d, const cp_field *outer)
 
     sample_sizes sizes;
     measure_sample(wire, &sizes);
-    sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, sizes.locations);
-    sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, sizes.values);
+    sample->locations = cp_pool_words(&profile->pool, sizes.locations, sizeof(uint32_t));
+    sample->values = cp_pool_words(&profile->pool, sizes.values, sizeof(int64_t));
     if (sizes.labels) {
         sample->labels = CP_POOL_ARRAY(&profile->pool, cp_label, sizes.labels);
     }
@@ -588,8 +590,23 @@ static bool read_places(decoder *d, const cp_field *field)
     return field->number != PROFILE_LOCATION || read_location(d, field);
 }
 
+/* Gives whole pages before the field back. */
+static void release_before(decoder *d, const cp_field *field)
+{
+    const size_t step = (size_t)1 << 20, page = 4096;
+    uint8_t *now = (uint8_t *)(uintptr_t)(d->wire.start + field->offset);
+
+    if (d->spent && (size_t)(now - d->spent) >= step) {
+        uintptr_t begin = ((uintptr_t)d->spent + page - 1) / page * page;
+        uintptr_t end = (uintptr_t)now / page * page;
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
+        d->spent = (uint8_t *)end;
+    }
+}
+
 static bool read_samples(decoder *d, const cp_field *field)
 {
+    release_before(d, field);
     return field->number != PROFILE_SAMPLE || read_sample(d, field);
 }
 
@@ -619,18 +636,30 @@ static bool decode(decoder *d)
     return ok;
 }
 
-int cp_profile_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+static int run(decoder *d, const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
-    decoder d;
-    memset(&d, 0, sizeof d);
-    d.profile = cp_profile_new();
-    cp_wire_init(&d.wire, data, length, error);
-    bool ok = decode(&d);
-    free(d.strings);
+    d->profile = cp_profile_new();
+    cp_wire_init(&d->wire, data, length, error);
+    bool ok = decode(d);
+    free(d->strings);
     if (!ok) {
-        cp_profile_free(d.profile);
+        cp_profile_free(d->profile);
         return -1;
     }
-    *out = d.profile;
+    *out = d->profile;
     return 0;
+}
+
+int cp_profile_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+{
+    decoder d = {0};
+
+    return run(&d, data, length, out, error);
+}
+
+int cp_profile_decode_once(uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+{
+    decoder d = {.spent = data};
+
+    return run(&d, data, length, out, error);
 }

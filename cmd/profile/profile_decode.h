@@ -16,4 +16,8 @@ typedef struct cp_profile cp_profile;
  * index of a profile that it returns. */
 int cp_profile_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error);
 
+/* cp_profile_decode_once() does so, and gives the pages of the data back to the system as soon as
+ * they were read: afterwards the data may be zeros. The caller still frees it. */
+int cp_profile_decode_once(uint8_t *data, size_t length, cp_profile **out, cp_error *error);
+
 #endif

@@ -158,7 +158,8 @@ static const char *describe(const uint8_t *data, size_t length)
     return "text";
 }
 
-static int read_plain(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
+/* Reads any format but profile.proto. Returns 1 if the data may be that. */
+static int read_older(const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
 {
     if (length == 0) {
         return cp_fail(error, "byte 0: expected a profile, found an empty file");
@@ -174,7 +175,29 @@ static int read_plain(const uint8_t *data, size_t length, cp_profile **out, cp_e
     if (cp_gperftools_is(data, length)) {
         return cp_gperftools_decode(data, length, out, error);
     }
-    return cp_profile_decode(data, length, out, error);
+    return 1;
+}
+
+/* Reads bytes that are not needed afterwards, and releases them. */
+static int read_once(cp_bytes *bytes, cp_profile **out, cp_error *error)
+{
+    int status = read_older(bytes->data, bytes->length, out, error);
+
+    if (status == 1) {
+        status = cp_profile_decode_once(bytes->data, bytes->length, out, error);
+    }
+    cp_bytes_release(bytes);
+    return status;
+}
+
+static int read_expanded(cp_bytes *expanded, cp_profile **out, cp_error *error)
+{
+    cp_error inner;
+
+    if (read_once(expanded, out, &inner) < 0) {
+        return cp_fail(error, "%.900s (bytes are counted after decompression)", inner.text);
+    }
+    return 0;
 }
 
 int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_profile **out,
@@ -182,19 +205,32 @@ int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_p
 {
     cp_bytes expanded = {0};
 
-    if (!cp_gzip_is(data, length)) {
-        return read_plain(data, length, out, error);
-    }
-    int status = cp_gzip_expand(data, length, limit, &expanded, error);
-    cp_error inner;
-    if (status == 0) {
-        status = read_plain(expanded.data, expanded.length, out, &inner);
-        if (status < 0) {
-            cp_fail(error, "%.900s (bytes are counted after decompression)", inner.text);
+    if (cp_gzip_is(data, length)) {
+        if (cp_gzip_expand(data, length, limit, &expanded, error) == 0) {
+            return read_expanded(&expanded, out, error);
         }
+        cp_bytes_release(&expanded);
+        return -1;
     }
-    cp_bytes_release(&expanded);
-    return status;
+    int status = read_older(data, length, out, error);
+    return status == 1 ? cp_profile_decode(data, length, out, error) : status;
+}
+
+/* Does the same, and frees the bytes as soon as it can: a large profile would need them twice. */
+static int read_and_release(cp_bytes *bytes, cp_profile **out, cp_error *error)
+{
+    cp_bytes expanded = {0};
+
+    if (!cp_gzip_is(bytes->data, bytes->length)) {
+        return read_once(bytes, out, error);
+    }
+    int status = cp_gzip_expand(bytes->data, bytes->length, CP_PROFILE_MAX_BYTES, &expanded, error);
+    cp_bytes_release(bytes);
+    if (status < 0) {
+        cp_bytes_release(&expanded);
+        return -1;
+    }
+    return read_expanded(&expanded, out, error);
 }
 
 /* ---- files ---- */
@@ -216,8 +252,7 @@ static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *
                 path, CP_PROFILE_MAX_BYTES);
     } else if (status < 0) {
         cp_fail(error, "%s: cannot read: %s", path, strerror(-status));
-    } else if (cp_profile_read_bytes(bytes.data, bytes.length, CP_PROFILE_MAX_BYTES, out, &inner) <
-               0) {
+    } else if (read_and_release(&bytes, out, &inner) < 0) {
         status = cp_fail(error, "%.500s: %s", path, inner.text);
     }
     cp_bytes_release(&bytes);

@@ -256,9 +256,10 @@ static void append_sample(merger *m, const cp_sample *sample, uint64_t hash)
     cp_sample *added = &result->samples[index];
 
     *added = *sample;
-    added->locations = CP_POOL_ARRAY(&result->pool, uint32_t, sample->location_count);
+    added->locations =
+        cp_pool_words(&result->pool, sample->location_count, sizeof *added->locations);
     memcpy(added->locations, sample->locations, sample->location_count * sizeof *added->locations);
-    added->values = CP_POOL_ARRAY(&result->pool, int64_t, result->sample_type_count);
+    added->values = cp_pool_words(&result->pool, result->sample_type_count, sizeof *added->values);
     memcpy(added->values, sample->values, result->sample_type_count * sizeof *added->values);
     added->labels = NULL;
     if (sample->label_count) {

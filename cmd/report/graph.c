@@ -7,7 +7,6 @@
  */
 #include "report/graph.h"
 
-#include "base/index_table.h"
 #include "base/measurement.h"
 
 #include <stdio.h>
@@ -16,17 +15,52 @@
 
 #define NO_FRAME UINT32_MAX
 
-/* ---- graph ---- */
+/* ---- edges ---- */
+
+/* An open hash table of the edges. The key is in the slot: a profile has many edges, and a look at
+ * each would miss the cache once more. */
+typedef struct edge_slot {
+    uint64_t key; /* src << 32 | dest, + 1; 0 = empty */
+    uint32_t edge;
+} edge_slot;
 
 typedef struct graph_builder {
     cp_graph *graph;
     const bool *kept;
     bool with_edges;
     uint32_t edge_capacity;
-    cp_index_table edges;
-    uint32_t *node_seen; /* per frame: the last sample that counted the frame, + 1 */
-    uint32_t *edge_seen; /* per edge: the last sample that counted the edge, + 1 */
+    edge_slot *slots;
+    uint64_t mask; /* the number of slots, - 1 */
 } graph_builder;
+
+#define FIRST_SLOTS 2048
+
+static edge_slot *find_slot(const graph_builder *builder, uint64_t key)
+{
+    uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+
+    while (builder->slots[at & builder->mask].key &&
+           builder->slots[at & builder->mask].key != key) {
+        at++;
+    }
+    return &builder->slots[at & builder->mask];
+}
+
+/* Doubles the slots when half of them are used. */
+static void grow_slots(graph_builder *builder)
+{
+    edge_slot *old = builder->slots;
+    uint64_t count = builder->mask + 1;
+
+    builder->slots = cp_heap_alloc(2 * count, sizeof *builder->slots);
+    builder->mask = 2 * count - 1;
+    for (uint64_t i = 0; i < count; i++) {
+        if (old[i].key) {
+            *find_slot(builder, old[i].key) = old[i];
+        }
+    }
+    free(old);
+}
 
 static uint32_t append_edge(graph_builder *builder, uint32_t src, uint32_t dest)
 {
@@ -35,8 +69,6 @@ static uint32_t append_edge(graph_builder *builder, uint32_t src, uint32_t dest)
     if (graph->edge_count == builder->edge_capacity) {
         builder->edge_capacity *= 2;
         graph->edges = cp_heap_resize(graph->edges, builder->edge_capacity, sizeof *graph->edges);
-        builder->edge_seen =
-            cp_heap_resize(builder->edge_seen, builder->edge_capacity, sizeof *builder->edge_seen);
     }
     uint32_t index = graph->edge_count++;
     graph->edges[index] = (cp_edge){.src = src,
@@ -46,27 +78,26 @@ static uint32_t append_edge(graph_builder *builder, uint32_t src, uint32_t dest)
                                     .next_out = graph->nodes[src].first_out};
     graph->nodes[dest].first_in = index;
     graph->nodes[src].first_out = index;
-    builder->edge_seen[index] = 0;
     return index;
 }
 
 static uint32_t find_or_add_edge(graph_builder *builder, uint32_t src, uint32_t dest)
 {
-    uint64_t key = (uint64_t)src << 32 | dest;
-    uint64_t hash = cp_hash_bytes(&key, sizeof key, 0);
-    uint64_t at = hash;
-    uint32_t index;
+    uint64_t key = ((uint64_t)src << 32 | dest) + 1;
+    edge_slot *slot = find_slot(builder, key);
 
-    while (cp_index_next(&builder->edges, hash, &at, &index)) {
-        const cp_edge *edge = &builder->graph->edges[index];
-        if (edge->src == src && edge->dest == dest) {
-            return index;
-        }
+    if (slot->key) {
+        return slot->edge;
     }
-    index = append_edge(builder, src, dest);
-    cp_index_add(&builder->edges, hash, index);
-    return index;
+    *slot = (edge_slot){key, append_edge(builder, src, dest)};
+    uint32_t edge = slot->edge;
+    if (2 * (uint64_t)builder->graph->edge_count > builder->mask) {
+        grow_slots(builder);
+    }
+    return edge;
 }
+
+/* ---- graph ---- */
 
 static void add_wrapping(int64_t *sum, int64_t value)
 {
@@ -81,12 +112,12 @@ static void count_edge(graph_builder *builder, uint32_t src, uint32_t dest, int6
     if (!builder->with_edges || src == dest) {
         return;
     }
-    uint32_t index = find_or_add_edge(builder, src, dest);
-    if (builder->edge_seen[index] == stamp) {
+    uint32_t index = find_or_add_edge(builder, src, dest); /* may move the edges */
+    cp_edge *edge = &builder->graph->edges[index];
+    if (edge->seen == stamp) {
         return;
     }
-    builder->edge_seen[index] = stamp;
-    cp_edge *edge = &builder->graph->edges[index];
+    edge->seen = stamp;
     add_wrapping(&edge->weight, value);
     edge->inlined = edge->inlined && inlined;
 }
@@ -111,8 +142,8 @@ static void add_sample(graph_builder *builder, const cp_sample *sample, int64_t 
             if (gap) {
                 continue;
             }
-            if (builder->node_seen[frame] != stamp) {
-                builder->node_seen[frame] = stamp;
+            if (nodes[frame].seen != stamp) {
+                nodes[frame].seen = stamp;
                 add_wrapping(&nodes[frame].cum, value);
             }
             if (parent != NO_FRAME) {
@@ -152,9 +183,8 @@ void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_inde
         graph->nodes[i].first_out = CP_NO_EDGE;
     }
     graph->edges = cp_heap_alloc(builder.edge_capacity, sizeof *graph->edges);
-    cp_index_init(&builder.edges, 2048);
-    builder.node_seen = cp_heap_alloc(frames->count, sizeof *builder.node_seen);
-    builder.edge_seen = cp_heap_alloc(builder.edge_capacity, sizeof *builder.edge_seen);
+    builder.slots = cp_heap_alloc(FIRST_SLOTS, sizeof *builder.slots);
+    builder.mask = FIRST_SLOTS - 1;
     for (uint32_t i = 0; i < profile->sample_count; i++) {
         if (profile->samples[i].values[value_index]) {
             add_sample(&builder, &profile->samples[i], profile->samples[i].values[value_index],
@@ -162,9 +192,7 @@ void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_inde
         }
     }
     collect_nodes(graph);
-    cp_index_release(&builder.edges);
-    free(builder.node_seen);
-    free(builder.edge_seen);
+    free(builder.slots);
 }
 
 void cp_graph_release(cp_graph *graph)

@@ -22,6 +22,7 @@ typedef struct cp_edge {
     int64_t weight;
     bool inlined;      /* every such call was inlined */
     bool cut;          /* removed as too small */
+    uint32_t seen;     /* while the graph is built: the last sample that counted it, + 1 */
     uint32_t next_in;  /* the next edge into dest, or CP_NO_EDGE */
     uint32_t next_out; /* the next edge from src, or CP_NO_EDGE */
 } cp_edge;
@@ -30,6 +31,7 @@ typedef struct cp_edge {
 
 typedef struct cp_node {
     uint32_t frame;
+    uint32_t seen; /* while the graph is built: the last sample that counted it, + 1 */
     int64_t flat, cum;
     uint32_t first_in;  /* the first edge into it, or CP_NO_EDGE */
     uint32_t first_out; /* the first edge from it, or CP_NO_EDGE */

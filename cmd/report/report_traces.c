@@ -81,6 +81,12 @@ static void print_labels(const cp_report *report, const cp_sample *sample, bool 
     free(lines);
 }
 
+/* A large profile has millions of lines: no lock for each. */
+static void put(const char *text, FILE *out)
+{
+    fputs_unlocked(text, out);
+}
+
 static void print_stack(const cp_report *report, const cp_sample *sample, int64_t value, FILE *out)
 {
     const cp_frames *frames = &report->frames;
@@ -93,9 +99,9 @@ static void print_stack(const cp_report *report, const cp_sample *sample, int64_
         for (uint32_t line = first; line < end; line++) {
             const cp_frame *frame = &frames->frames[frames->of_line[line]];
 
-            fputs(i || line > first ? "             " : "   ", out);
-            fwrite(frame->label, 1, frame->label_length, out);
-            fputs(line < end - 1 ? " (inline)\n" : "\n", out);
+            put(i || line > first ? "             " : "   ", out);
+            fwrite_unlocked(frame->label, 1, frame->label_length, out);
+            put(line < end - 1 ? " (inline)\n" : "\n", out);
         }
     }
 }

@@ -122,7 +122,12 @@ static void release(request *r)
 
 static int print(const request *r, cp_report *report)
 {
+    static char buffer[1 << 18];
     cp_error error;
+
+    if (!isatty(STDOUT_FILENO)) {
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    }
 
     if (r->verb->print(report, r->expression, stdout, &error) < 0) {
         cp_complain("%s: %s", r->verb->name, error.text);
