@@ -8,6 +8,7 @@
 #include "profile/profile_file.h"
 
 #include "base/message.h"
+#include "profile/fetch.h"
 #include "profile/gperftools.h"
 #include "profile/gunzip.h"
 #include "profile/legacy_text.h"
@@ -235,6 +236,17 @@ static int read_and_release(cp_bytes *bytes, cp_profile **out, cp_error *error)
 
 /* ---- files ---- */
 
+/* Reads the bytes of a source, and releases them. */
+static int read_source(const char *source, cp_bytes *bytes, cp_profile **out, cp_error *error)
+{
+    cp_error inner;
+
+    if (read_and_release(bytes, out, &inner) < 0) {
+        return cp_fail(error, "%.500s: %s", source, inner.text);
+    }
+    return 0;
+}
+
 static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *error)
 {
     cp_bytes bytes = {0};
@@ -244,7 +256,6 @@ static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *
         return cp_fail(error, "%s: expected a profile, found a directory; name a file in it", path);
     }
     int status = cp_file_get(fd, CP_PROFILE_MAX_BYTES, &bytes);
-    cp_error inner;
     if (status == -EFBIG) {
         cp_fail(error,
                 "%s: byte %zu: expected the end of a profile, found more; files above 2 GiB "
@@ -252,15 +263,29 @@ static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *
                 path, CP_PROFILE_MAX_BYTES);
     } else if (status < 0) {
         cp_fail(error, "%s: cannot read: %s", path, strerror(-status));
-    } else if (read_and_release(&bytes, out, &inner) < 0) {
-        status = cp_fail(error, "%.500s: %s", path, inner.text);
+    } else {
+        return read_source(path, &bytes, out, error);
     }
     cp_bytes_release(&bytes);
     return status < 0 ? -1 : 0;
 }
 
+static int read_url(const char *url, cp_profile **out, cp_error *error)
+{
+    cp_bytes bytes = {0};
+
+    if (cp_fetch(url, CP_PROFILE_MAX_BYTES, &bytes, error) < 0) {
+        cp_bytes_release(&bytes);
+        return -1;
+    }
+    return read_source(url, &bytes, out, error);
+}
+
 int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error)
 {
+    if (cp_fetch_is_url(path)) {
+        return read_url(path, out, error);
+    }
     if (strcmp(path, "-") == 0) {
         return read_open_file("standard input", STDIN_FILENO, out, error);
     }
