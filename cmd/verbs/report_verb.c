@@ -31,6 +31,7 @@ typedef struct request {
     const char *demangle, *granularity, *style;
     const char *expression_text;
     cp_regex *expression;
+    bool json;
 } request;
 
 static int refuse(const request *r, const char *option, const char *expected, const char *found)
@@ -129,7 +130,7 @@ static int print(const request *r, cp_report *report)
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     }
 
-    if (r->verb->print(report, r->expression, stdout, &error) < 0) {
+    if (r->verb->print(report, r->expression, r->json, stdout, &error) < 0) {
         cp_complain("%s: %s", r->verb->name, error.text);
         return CP_EXIT_BAD_INPUT;
     }
@@ -300,6 +301,7 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
         {0, "style", NULL, CP_OPTION_TEXT, &r.style, 0, 0},
         {0, "base", NULL, CP_OPTION_LIST, &r.bases, 0, 0},
         {0, "diff-base", "diff_base", CP_OPTION_LIST, &r.diff_bases, 0, 0},
+        {0, "json", NULL, CP_OPTION_FLAG, &r.json, 0, 0},
         {0, "normalize", NULL, CP_OPTION_FLAG, &r.sources.normalize, 0, 0},
         {0},
     };

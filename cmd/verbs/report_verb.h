@@ -22,16 +22,17 @@ typedef struct cp_report_verb {
     bool untrimmed;       /* leaves out nothing */
     bool shows_samples;   /* equal samples have to be added up first */
     bool shows_addresses; /* the granularity is addresses */
-    bool shows_lines;     /* the granularity is lines */
+    bool shows_lines;     /* lines are the granularity, with what `list` needs */
     uint32_t node_count;  /* the largest number of nodes, unless the user gives one; 0: all */
-    /* Prints the report. Returns 0, or -1 with a sentence. */
-    int (*print)(cp_report *report, cp_regex *expression, FILE *out, cp_error *error);
+    /* Prints the report, as text or as JSON. Returns 0, or -1 with a sentence. */
+    int (*print)(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error);
 } cp_report_verb;
 
 /* The lines on the common options in the help of each verb. */
 #define CP_REPORT_HELP                                                                             \
     "FILE is a profile.proto, gzipped or plain, or a profile in one of the older formats, of\n"    \
-    "libpprof, Go or gperftools; - is standard input. Several files are added up.\n"               \
+    "libpprof, Go or gperftools; - is standard input; http://HOST:PORT/PATH and\n"                 \
+    "unix:/SOCKET:/PATH are fetched. Several files are added up.\n"                                \
     "\n"                                                                                           \
     "  --sample TYPE        show this sample type, such as cpu or inuse_space; or its index\n"     \
     "  --focus RE           take only samples in which a function, file or program matches\n"      \
@@ -48,6 +49,7 @@ typedef struct cp_report_verb {
     "                       addresses\n"                                                           \
     "  --demangle MODE      C++ and Rust names: simple (the default: overloads and instances\n"    \
     "                       share a row), templates, full, or none\n"                              \
+    "  --json               print JSON instead, with values in the unit of the sample type\n"      \
     "  --style go1.19|go1.26  print what this version's `go tool pprof` prints (go1.19)\n"
 
 int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv);

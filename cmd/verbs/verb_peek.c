@@ -7,6 +7,7 @@
 #include "verbs/verbs.h"
 
 #include "report/report.h"
+#include "report/report_json.h"
 #include "report/report_text.h"
 #include "verbs/report_verb.h"
 
@@ -20,9 +21,13 @@ const char cp_help_peek[] =
     "                       function)\n"
     "\n" CP_REPORT_HELP;
 
-static int print_peek(cp_report *report, cp_regex *expression, FILE *out, cp_error *error)
+static int print_peek(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                      cp_error *error)
 {
     cp_report_build_graph(report, true);
+    if (json) {
+        return cp_report_json_tree(report, expression, out, error);
+    }
     return cp_report_print_tree(report, expression, out, error);
 }
 

@@ -7,6 +7,7 @@
 #include "verbs/verbs.h"
 
 #include "report/report.h"
+#include "report/report_json.h"
 #include "report/report_text.h"
 #include "verbs/report_verb.h"
 
@@ -18,10 +19,14 @@ const char cp_help_raw[] =
     "mappings.\n"
     "\n" CP_REPORT_HELP;
 
-static int print_raw(cp_report *report, cp_regex *expression, FILE *out, cp_error *error)
+static int print_raw(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
 {
     (void)expression, (void)error;
-    cp_report_print_raw(report, out);
+    if (json) {
+        cp_report_json_raw(report, out);
+    } else {
+        cp_report_print_raw(report, out);
+    }
     return 0;
 }
 

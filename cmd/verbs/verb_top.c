@@ -7,6 +7,7 @@
 #include "verbs/verbs.h"
 
 #include "report/report.h"
+#include "report/report_json.h"
 #include "report/report_text.h"
 #include "verbs/report_verb.h"
 
@@ -21,10 +22,14 @@ const char cp_help_top[] =
     "  -n N                 print at most N rows (all)\n"
     "\n" CP_REPORT_HELP;
 
-static int print_top(cp_report *report, cp_regex *expression, FILE *out, cp_error *error)
+static int print_top(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
 {
     (void)expression, (void)error;
     cp_report_build_graph(report, false);
+    if (json) {
+        cp_report_json_rows(report, out);
+        return 0;
+    }
     cp_report_print_profile(report, out);
     cp_report_print_summary(report, out);
     cp_report_print_rows(report, out);

@@ -177,6 +177,31 @@ grep -q "of 4 total" out || fail "threadcreate.txt: $(cat out)"
 "$cpprof" tree sum.pb.gz >expected
 expect expected tree "$go/cpu.pb.gz" "$go/cpu.pb.gz"
 
+# ---- JSON
+
+if command -v python3 >/dev/null; then
+    cat >check.py <<'END'
+import json, sys
+read = {name: json.load(open(name + ".json")) for name in ("top", "tree", "peek", "traces", "tags", "raw")}
+for name, report in read.items():
+    assert report["profile"]["type"] == "cpu" and report["profile"]["total"] == 830000000, name
+assert read["top"]["rows"][0] == {"name": "main.hog1", "flat": 600000000, "cum": 600000000, "inline": False}
+assert read["peek"]["nodes"][0]["callers"] == [{"name": "main.main.func1.1", "value": 230000000, "inline": False}]
+assert len(read["tree"]["nodes"]) == len(read["top"]["rows"])
+assert sum(sample["value"] for sample in read["traces"]["samples"]) == 830000000
+assert read["tags"]["tags"][0] == {"key": "phase", "total": 830000000, "values": [{"value": "burn", "sum": 830000000}]}
+assert read["raw"]["mappings"][0]["file"] == "/app/fixture"
+assert {line["function"] for place in read["raw"]["locations"] for line in place["lines"]} >= {"main.hog1", "main.hog2"}
+END
+    for report in top tree "peek hog2" traces tags raw; do
+        # shellcheck disable=SC2086 # words
+        "$cpprof" $report --json "$go/cpu.pb.gz" >"${report%% *}.json" || fail "$report --json"
+    done
+    python3 check.py || fail "--json"
+else
+    echo "skipped --json: there is no python3"
+fi
+
 # ---- wrong options
 
 refuse 2 "expected RE and FILE, found nothing" peek

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_json.h: the reports as JSON, for scripts.
+ *
+ * Each is one object with "profile" (what stands above a report) and the report's own members.
+ * Values are in the unit of the sample type, "profile.unit". What has to be called before is as in
+ * report_text.h.
+ */
+#ifndef CP_REPORT_JSON_H
+#define CP_REPORT_JSON_H
+
+#include <stdio.h>
+
+typedef struct cp_error cp_error;
+typedef struct cp_regex cp_regex;
+typedef struct cp_report cp_report;
+
+/* "rows": name, flat, cum, inline. */
+void cp_report_json_rows(const cp_report *report, FILE *out);
+
+/* "nodes": name, flat, cum, callers, callees. Returns 0, or -1 with a sentence if none matches. */
+int cp_report_json_tree(const cp_report *report, cp_regex *only, FILE *out, cp_error *error);
+
+/* "samples": value, labels, stack. */
+void cp_report_json_traces(const cp_report *report, FILE *out);
+
+/* "tags": key, total, values. */
+void cp_report_json_tags(const cp_report *report, FILE *out);
+
+/* "sample_types", "samples", "locations", "mappings". */
+void cp_report_json_raw(const cp_report *report, FILE *out);
+
+#endif
