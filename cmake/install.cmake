@@ -29,7 +29,7 @@ install(EXPORT libpprof NAMESPACE libpprof:: FILE libpprofTargets.cmake DESTINAT
 # Those of the command are what `cpprof help` says, so that there is one text.
 find_program(PPROF_GZIP gzip REQUIRED)
 set(PPROF_MAN_PAGES)
-foreach(verb "" record top merge)
+foreach(verb "" record top merge flame web)
   set(page ${CMAKE_BINARY_DIR}/man/cpprof.1)
   if(verb)
     set(page ${CMAKE_BINARY_DIR}/man/cpprof-${verb}.1)

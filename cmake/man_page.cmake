@@ -35,7 +35,7 @@ escape(what)
 string(TOUPPER "${name}" title)
 
 set(others "")
-foreach(verb record top merge)
+foreach(verb record top merge flame web)
   if(NOT verb STREQUAL VERB)
     string(APPEND others ".BR cpprof\\-${verb} (1),\n")
   endif()

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * assemble.c: makes one file of the page's modules, style and frame, when the project is built.
+ *
+ *   assemble FOLDER OUT
+ *
+ *   FOLDER/main.mjs and all that it imports -> one script --.
+ *   FOLDER/page.css ------------------------> one style ----+-> FOLDER/page.html -> OUT
+ *                              their SHA-256 -> the policy --'
+ *
+ * A module comes after those that it imports. What the browser has no use for is left out: the lines
+ * "import {...} from './NAME.mjs';", the word "export" before a declaration, comments, and blanks that
+ * begin a line. All modules share one scope then; a name that two of them declare is an error of the
+ * script, which its tests find.
+ *
+ * page.html has one place each for the policy, the style and the script. The policy permits this
+ * script and this style by their hashes, and nothing else.
+ *
+ * Zone: NORMAL, at build time
+ */
+#include "base64.h"
+#include "sha256.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACE_OF_STYLE  "/* style */"
+#define PLACE_OF_SCRIPT "/* script */"
+#define PLACE_OF_POLICY "{policy}"
+#define MAIN_MODULE     "main.mjs"
+
+enum { MAX_MODULES = 200, MAX_PATH = 4096 };
+
+typedef struct text {
+    char *data;
+    size_t length, capacity;
+} text;
+
+typedef struct assembly {
+    const char *folder;
+    char *names[MAX_MODULES]; /* of the modules that were met */
+    bool done[MAX_MODULES];   /* false: its imports are being read */
+    int count;
+    text script;
+} assembly;
+
+__attribute__((format(printf, 1, 2), noreturn)) static void die(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("assemble: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(1);
+}
+
+static void append(text *to, const char *data, size_t length)
+{
+    while (to->capacity - to->length <= length) {
+        to->capacity = to->capacity ? to->capacity * 2 : 1 << 16;
+        to->data = realloc(to->data, to->capacity);
+        if (!to->data) {
+            die("out of memory");
+        }
+    }
+    if (length) {
+        memcpy(to->data + to->length, data, length);
+    }
+    to->length += length;
+    to->data[to->length] = '\0';
+}
+
+static text read_file(const char *folder, const char *name)
+{
+    char path[MAX_PATH];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        die("cannot open %s", path);
+    }
+    text content = {0};
+    append(&content, "", 0);
+    char buffer[8192];
+    size_t got;
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
+        append(&content, buffer, got);
+    }
+    fclose(file);
+    return content;
+}
+
+/* ---- modules ---- */
+
+static bool begins(const char *line, const char *word)
+{
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
+static int find_module(const assembly *a, const char *name)
+{
+    for (int i = 0; i < a->count; i++) {
+        if (strcmp(a->names[i], name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The name in "import { ... } from './NAME';", in memory of its own. */
+static char *imported_name(const char *module, const char *line, size_t length)
+{
+    static const char before[] = " from './", after[] = "';";
+    const char *name = strstr(line, before);
+
+    if (!name || name >= line + length || strncmp(line + length - 2, after, 2) != 0) {
+        die("%s: expected an import on one line that ends with from './NAME.mjs';, found %.*s",
+            module, (int)length, line);
+    }
+    name += sizeof before - 1;
+    return strndup(name, (size_t)(line + length - 2 - name));
+}
+
+static void add_module(assembly *a, const char *name);
+
+static void follow_import(assembly *a, const char *module, const char *line, size_t length)
+{
+    char *name = imported_name(module, line, length);
+    int known = find_module(a, name);
+
+    if (known >= 0 && !a->done[known]) {
+        die("%s imports %s, which imports it: modules form no circle", module, name);
+    }
+    if (known < 0) {
+        add_module(a, name);
+    }
+    free(name);
+}
+
+/* Whether a line of a module is one of a comment; *inside: it did not end yet. Comments have lines of their own. */
+static bool is_comment(const char *line, size_t length, bool *inside)
+{
+    bool begun = *inside || begins(line, "/*");
+
+    if (begun) {
+        *inside = !memmem(line, length, "*/", 2);
+    }
+    return begun || begins(line, "//");
+}
+
+/* Adds a line of code without the blanks in front of it, which the script has no use for. */
+static void append_line(text *script, const char *line, size_t length, bool *in_comment)
+{
+    static const char word[] = "export ";
+    size_t blanks = strspn(line, " ");
+
+    if (blanks >= length || is_comment(line + blanks, length - blanks, in_comment)) {
+        return;
+    }
+    if (begins(line, word)) {
+        blanks = sizeof word - 1;
+    }
+    append(script, line + blanks, length - blanks);
+    append(script, "\n", 1);
+}
+
+/* Adds a module after those that it imports. */
+static void add_module(assembly *a, const char *name)
+{
+    int index = a->count++;
+    text content = read_file(a->folder, name), own = {0};
+    bool in_comment = false;
+
+    if (a->count > MAX_MODULES) {
+        die("more than %d modules", MAX_MODULES);
+    }
+    a->names[index] = strdup(name);
+    for (const char *line = content.data; *line;) {
+        size_t length = strcspn(line, "\n");
+
+        if (begins(line, "import ")) {
+            follow_import(a, name, line, length);
+        } else {
+            append_line(&own, line, length, &in_comment);
+        }
+        line += length + (line[length] == '\n');
+    }
+    append(&a->script, own.data, own.length);
+    a->done[index] = true;
+    free(own.data);
+    free(content.data);
+}
+
+/* ---- the page ---- */
+
+static void append_base64(text *to, const uint8_t *data, size_t length)
+{
+    for (size_t i = 0; i < length; i += BASE64_BYTES) {
+        char digits[BASE64_DIGITS];
+        base64_group(data + i, length - i, digits);
+        append(to, digits, sizeof digits);
+    }
+}
+
+static void append_hash(text *policy, const char *directive, const text *content)
+{
+    uint8_t digest[SHA256_BYTES];
+
+    sha256(content->data, content->length, digest);
+    append(policy, directive, strlen(directive));
+    append(policy, " 'sha256-", 9);
+    append_base64(policy, digest, sizeof digest);
+    append(policy, "'; ", 3);
+}
+
+static text make_policy(const text *script, const text *style)
+{
+    static const char first[] = "default-src 'none'; ";
+    static const char last[] = "connect-src 'self'; img-src data: blob:; base-uri 'none'; "
+                               "form-action 'none'";
+    text policy = {0};
+
+    append(&policy, first, sizeof first - 1);
+    append_hash(&policy, "script-src", script);
+    append_hash(&policy, "style-src", style);
+    append(&policy, last, sizeof last - 1);
+    return policy;
+}
+
+/* Appends the page up to a place, and then what belongs there. Returns the rest of the page. */
+static const char *fill(text *out, const char *page, const char *place, const text *content)
+{
+    const char *at = strstr(page, place);
+
+    if (!at) {
+        die("page.html: expected the place %s, found none", place);
+    }
+    append(out, page, (size_t)(at - page));
+    append(out, content->data, content->length);
+    return at + strlen(place);
+}
+
+static void refuse_end_tag(const char *what, const text *content, const char *tag)
+{
+    if (strstr(content->data, tag)) {
+        die("%s: it has the text %s, which would end it", what, tag);
+    }
+}
+
+static void write_file(const char *path, const text *content)
+{
+    FILE *file = fopen(path, "wb");
+
+    if (!file || fwrite(content->data, 1, content->length, file) != content->length ||
+        fclose(file) != 0) {
+        die("cannot write %s", path);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        die("usage: assemble FOLDER OUT");
+    }
+    assembly a = {.folder = argv[1]};
+    add_module(&a, MAIN_MODULE);
+    text style = read_file(a.folder, "page.css"), page = read_file(a.folder, "page.html"),
+         out = {0};
+    refuse_end_tag("the script", &a.script, "</script");
+    refuse_end_tag("the script", &a.script, "</body");
+    refuse_end_tag("the style", &style, "</style");
+
+    text policy = make_policy(&a.script, &style);
+    const char *rest = fill(&out, page.data, PLACE_OF_POLICY, &policy);
+    rest = fill(&out, rest, PLACE_OF_STYLE, &style);
+    rest = fill(&out, rest, PLACE_OF_SCRIPT, &a.script);
+    append(&out, rest, strlen(rest));
+    write_file(argv[2], &out);
+    free(style.data);
+    free(page.data);
+    free(policy.data);
+    free(out.data);
+    free(a.script.data);
+    for (int i = 0; i < a.count; i++) {
+        free(a.names[i]);
+    }
+    return 0;
+}

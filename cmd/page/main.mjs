@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: MIT
+//
+// main.mjs: the page: finds the profile, decodes it, and shows it in the view that the reader chose.
+//
+//   element "profile" or ?src=, ?profile= -> bytes -> decode -> Analysis -> views
+//                                             URL <-> State --^
+//
+// A view has update(), which shows the state, key(), which handles a key or returns false, and focus().
+
+import { Analysis } from './analysis.mjs';
+import { decodeProfile } from './decode.mjs';
+import { showDetail } from './details.mjs';
+import { byId, el, saveFile } from './dom.mjs';
+import { FlameView } from './flame_view.mjs';
+import { dateText, label, percent } from './format.mjs';
+import { GraphView } from './graph_view.mjs';
+import { decodeBase64, gunzip } from './gunzip.mjs';
+import { KEYS } from './keys.mjs';
+import { LabelsView } from './labels_view.mjs';
+import { makePalette } from './palette.mjs';
+import { SandwichView } from './sandwich_view.mjs';
+import { compileSearch, matchedWidth, matchFrames } from './search.mjs';
+import { SourceView } from './source_view.mjs';
+import { defaultState, formatState, parseState } from './state.mjs';
+import { flameSvg } from './svg_export.mjs';
+import { TableView } from './table_view.mjs';
+import { baseName } from './text.mjs';
+
+const VIEWS = /** @type {const} */ ([
+  ['flame', 'Flame graph', FlameView], ['table', 'Table', TableView], ['sandwich', 'Sandwich', SandwichView],
+  ['graph', 'Graph', GraphView], ['source', 'Source', SourceView], ['labels', 'Labels', LabelsView],
+]);
+
+const THEMES = ['', 'light', 'dark'];
+
+export class App {
+  /** @param {Analysis} analysis @param {{name: string, bytes: Uint8Array}} file */
+  constructor(analysis, file) {
+    this.analysis = analysis;
+    this.file = file;
+    this.state = defaultState();
+    this.palettes = new Map();
+    /** @type {Record<string, any>} */
+    this.views = {};
+    this.system = matchMedia('(prefers-color-scheme: dark)');
+    this.system.addEventListener('change', () => this.update());
+    addEventListener('hashchange', () => this.restore());
+    addEventListener('keydown', (event) => this.onkey(event));
+    this.makeHeader();
+    this.makeActions();
+  }
+
+  // ---- state ----
+
+  /** Takes the state from the URL. */
+  restore() {
+    this.state = parseState(location.hash);
+    this.update();
+  }
+
+  /** Changes the state. With `step` the browser's "back" comes back here. */
+  set(changes, step = false) {
+    const before = formatState(this.state);
+    Object.assign(this.state, changes);
+    const now = formatState(this.state);
+    if (now === before) {
+      return;
+    }
+    history[step ? 'pushState' : 'replaceState'](null, '', `#${now}`);
+    this.update();
+  }
+
+  get dark() {
+    return this.state.theme ? this.state.theme === 'dark' : this.system.matches;
+  }
+
+  get typeIndex() {
+    return this.analysis.typeIndex(this.state.type);
+  }
+
+  get unit() {
+    return this.analysis.profile.sampleTypes[this.typeIndex].unit;
+  }
+
+  selectedFrame() {
+    return this.state.selected ? this.analysis.frames.find(this.state.selected) : -1;
+  }
+
+  /** The function that a view is about: the selected one, or the one that costs most. */
+  subject() {
+    const selected = this.selectedFrame();
+    if (selected >= 0) {
+      return selected;
+    }
+    const [first] = this.analysis.ranked(this.state, 'flat');
+    return first === undefined ? this.analysis.deeper : first;
+  }
+
+  /** Where a function is. @param {number} frame */
+  placeOf(frame) {
+    const { modules, files, symbols } = this.analysis.frames;
+    return [modules[frame], files[frame], symbols[frame]].filter((part) => part !== '').join(' · ');
+  }
+
+  /** The colours of a tree. @param {import('./tree.mjs').Tree} tree */
+  palette(tree) {
+    const key = `${this.state.colour} ${this.dark} ${this.analysis.key(this.state)}`;
+    const known = this.palettes.get(tree);
+    if (!known || known.key !== key) {
+      this.palettes = new Map([...this.palettes].slice(-4));
+      this.palettes.set(tree, { key, palette: makePalette(this.analysis, this.state, tree, this.dark) });
+    }
+    return this.palettes.get(tree).palette;
+  }
+
+  /** The colour of a function where there is no tree. @param {number} frame */
+  frameFill(frame) {
+    const tree = this.analysis.tree({ ...this.state, order: 'down' });
+    const node = this.nodeOf(tree, frame);
+    return this.palette(tree).fill(node);
+  }
+
+  /** The widest node of a frame. */
+  nodeOf(tree, frame) {
+    let best = 0;
+    for (let node = 1; node < tree.count; node++) {
+      if (tree.frame[node] === frame && (!best || tree.width[node] > tree.width[best])) {
+        best = node;
+      }
+    }
+    return best;
+  }
+
+  // ---- update ----
+
+  update() {
+    const { state } = this;
+    document.documentElement.dataset.theme = state.theme;
+    const tree = this.analysis.tree(state);
+    this.updateSearch(tree);
+    this.updateHeader();
+    this.updateChips();
+    const view = this.view;
+    for (const [name] of VIEWS) {
+      byId(`view-${name}`).hidden = name !== this.viewName;
+    }
+    view.update();
+  }
+
+  get viewName() {
+    return VIEWS.some(([name]) => name === this.state.view) ? this.state.view : 'flame';
+  }
+
+  /** The current view, which is made when it is first shown. */
+  get view() {
+    const name = this.viewName;
+    if (!this.views[name]) {
+      const host = byId(`view-${name}`);
+      host.hidden = false;
+      const make = VIEWS.find(([one]) => one === name)[2];
+      this.views[name] = new make(host, this);
+    }
+    return this.views[name];
+  }
+
+  /** @param {import('./tree.mjs').Tree} tree */
+  updateSearch(tree) {
+    const { regex, error } = compileSearch(this.state.search);
+    const field = byId('search'), result = byId('search-result');
+    if (field.value !== this.state.search) {
+      field.value = this.state.search;
+    }
+    field.setAttribute('aria-invalid', String(error !== ''));
+    this.matched = regex ? matchFrames(this.analysis.frames, regex) : null;
+    result.textContent = error;
+    if (this.matched) {
+      const { sum, count } = matchedWidth(tree, this.matched);
+      result.textContent = count ? `${percent(sum, tree.width[0])} matched` : 'no match';
+    }
+  }
+
+  // ---- header ----
+
+  makeHeader() {
+    const tabs = VIEWS.map(([name, title], i) => {
+      byId('main').append(el('section', { id: `view-${name}`, class: 'view', hidden: true, 'aria-label': title }));
+      return el('button', { type: 'button', id: `tab-${name}`, text: title, title: `${title} (${i + 1})`,
+        onclick: () => this.open(name) });
+    });
+    byId('tabs').replaceChildren(...tabs);
+    const types = this.analysis.profile.sampleTypes.map(({ type, unit }) => el('option', { value: type, text:
+      type === unit || unit === '' ? type : `${type} (${unit})` }));
+    byId('type').replaceChildren(...types);
+    byId('type').addEventListener('change', (event) => this.set({ type: event.target.value, zoom: '' }, true));
+    byId('search').addEventListener('input', () => this.searchSoon());
+    byId('theme').addEventListener('click', () => this.nextTheme());
+    byId('help').addEventListener('click', () => this.showHelp());
+    byId('about').addEventListener('click', () => this.showAbout());
+    byId('save').addEventListener('click', () => this.saveProfile());
+    byId('save-svg').addEventListener('click', () => this.saveSvg());
+    const name = this.programName();
+    byId('title').textContent = name;
+    document.title = `${name} – ${this.analysis.profile.sampleTypes[this.typeIndex].type}`;
+  }
+
+  programName() {
+    const { profile, frames } = this.analysis;
+    const file = profile.mappingFile.length ? profile.strings[profile.mappingFile[0]] : '';
+    return baseName(file) || this.file.name || frames.modules.find((module) => module) || 'profile';
+  }
+
+  updateHeader() {
+    const { state, analysis } = this;
+    const [total, baseTotal] = analysis.totals(state), shown = analysis.tree(state).total[0];
+    for (const [name] of VIEWS) {
+      byId(`tab-${name}`).setAttribute('aria-current', name === this.viewName ? 'page' : 'false');
+    }
+    byId('type').value = analysis.profile.sampleTypes[this.typeIndex].type;
+    const filtered = state.focus.length + state.ignore.length + state.labels.length;
+    const base = baseTotal === undefined ? '' : `, before ${label(baseTotal, this.unit)}`;
+    byId('total').textContent = (filtered ? `${label(shown, this.unit)} of ${label(total, this.unit)}`
+      : label(total, this.unit)) + base;
+    byId('theme').textContent = { '': 'Auto', light: 'Light', dark: 'Dark' }[state.theme];
+  }
+
+  updateChips() {
+    const chip = (/** @type {'focus'|'ignore'|'labels'} */ kind, /** @type {string} */ text, /** @type {string} */ verb) =>
+      el('button', { type: 'button', class: 'chip', title: 'Remove this filter', onclick: () =>
+        this.set({ [kind]: this.state[kind].filter((one) => one !== text), zoom: '' }, true) },
+      el('span', { class: 'term', text: verb }), el('span', { class: 'name', text }), el('span', { text: '×' }));
+    const { focus, ignore, labels } = this.state;
+    const chips = [...focus.map((one) => chip('focus', one, 'only')), ...ignore.map((one) => chip('ignore', one, 'without')),
+      ...labels.map((one) => chip('labels', one, 'label'))];
+    byId('chips').replaceChildren(...chips);
+    byId('chips').hidden = chips.length === 0;
+  }
+
+  /** Searches when the reader pauses: each search goes over the whole tree. */
+  searchSoon() {
+    clearTimeout(this.searchTimer);
+    this.searchTimer = setTimeout(() => this.set({ search: byId('search').value }), 80);
+  }
+
+  /** @param {string} view */
+  open(view) {
+    this.set({ view }, true);
+    this.view.focus();
+  }
+
+  nextTheme() {
+    this.set({ theme: THEMES[(THEMES.indexOf(this.state.theme) + 1) % THEMES.length] });
+  }
+
+  nextType() {
+    const { sampleTypes } = this.analysis.profile;
+    this.set({ type: sampleTypes[(this.typeIndex + 1) % sampleTypes.length].type, zoom: '' }, true);
+  }
+
+  // ---- filters ----
+
+  /** Lets only the samples with the selected function count, or only those without. @param {'focus'|'ignore'} kind */
+  filterBySelected(kind) {
+    const { selected } = this.state;
+    if (!selected) {
+      this.say('Select a function first.');
+      return;
+    }
+    const pattern = `^${selected.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`;
+    this.set({ [kind]: [...this.state[kind], pattern], zoom: '' }, true);
+  }
+
+  /** @param {string} filter */
+  toggleLabel(filter) {
+    const { labels } = this.state;
+    const rest = labels.filter((one) => one !== filter);
+    this.set({ labels: rest.length < labels.length ? rest : [...labels, filter], zoom: '' }, true);
+  }
+
+  undoFilter() {
+    for (const kind of ['labels', 'ignore', 'focus']) {
+      if (this.state[kind].length) {
+        this.set({ [kind]: this.state[kind].slice(0, -1), zoom: '' }, true);
+        return;
+      }
+    }
+  }
+
+  // ---- details and actions ----
+
+  makeActions() {
+    const action = (/** @type {string} */ text, /** @type {string} */ key, /** @type {() => void} */ onclick) =>
+      el('button', { type: 'button', title: `${text} (${key})`, text, onclick });
+    byId('detail-actions').replaceChildren(
+      action('Sandwich', 's', () => this.open('sandwich')),
+      action('Graph', 'g', () => this.open('graph')),
+      action('Source', 'l', () => this.open('source')),
+      action('Only', 'f', () => this.filterBySelected('focus')),
+      action('Without', 'x', () => this.filterBySelected('ignore')),
+      action('Copy stack', 'c', () => this.copyStack()));
+  }
+
+  /** @param {import('./details.mjs').Detail|null} detail */
+  describe(detail) {
+    if (detail) {
+      showDetail(detail);
+      return;
+    }
+    const frame = this.selectedFrame();
+    showDetail(frame < 0 ? null : { title: this.analysis.frames.labels[frame], place: this.placeOf(frame), figures: [] });
+  }
+
+  /** @param {string} text */
+  say(text) {
+    const element = byId('message');
+    element.textContent = text;
+    element.hidden = false;
+    clearTimeout(this.messageTimer);
+    this.messageTimer = setTimeout(() => { element.hidden = true; }, 2500);
+  }
+
+  async copyStack() {
+    const frames = this.view.stack ? this.view.stack() : [];
+    const text = (frames.length ? frames.slice().reverse() : [this.state.selected]).filter(Boolean).join('\n');
+    if (!text) {
+      this.say('Select a frame first.');
+      return;
+    }
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      this.copyBySelection(text);
+    }
+    this.say(frames.length ? `Copied ${frames.length} frames, the leaf first.` : 'Copied the name.');
+  }
+
+  /** For pages that may not use the clipboard. @param {string} text */
+  copyBySelection(text) {
+    const field = el('textarea', { class: 'visually-hidden' });
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    document.execCommand('copy');
+    field.remove();
+  }
+
+  saveProfile() {
+    saveFile(this.file.name || 'profile.pb.gz', /** @type {any} */ (this.file.bytes), 'application/octet-stream');
+  }
+
+  saveSvg() {
+    const { state, analysis } = this, tree = analysis.tree(state), [total] = analysis.totals(state);
+    const root = Math.min(Number(state.zoom) || 0, tree.count - 1);
+    const text = flameSvg({
+      tree, root, fill: this.palette(tree).fill, upwards: state.grow === 'flame', dark: this.dark,
+      label: (node) => (node ? analysis.frames.labels[tree.frame[node]] : 'all'),
+      cost: (node) => `${label(tree.total[node], this.unit)} (${percent(tree.total[node], total)})`,
+      title: `${this.programName()}, ${analysis.profile.sampleTypes[this.typeIndex].type}: ${label(total, this.unit)}`,
+    });
+    saveFile(`${this.programName()}.svg`, text, 'image/svg+xml');
+  }
+
+  // ---- dialogs ----
+
+  /** @param {string} title @param {...Node} content */
+  showDialog(title, ...content) {
+    const dialog = byId('dialog');
+    dialog.replaceChildren(el('form', { method: 'dialog' }, el('h2', { text: title }),
+      el('button', { type: 'submit', text: 'Close', class: 'close' })), ...content);
+    dialog.showModal();
+  }
+
+  showHelp() {
+    this.showDialog('Keys', ...KEYS.map(([title, keys]) => el('section', {}, el('h3', { text: title }),
+      el('dl', { class: 'keys' }, ...keys.flatMap(([key, text]) => [
+        el('dt', {}, ...key.split(/ {2,}/).map((one) => el('kbd', { text: one }))), el('dd', { text })])))));
+  }
+
+  showAbout() {
+    const { profile, base } = this.analysis, types = profile.sampleTypes.map(({ type, unit }) => `${type}/${unit}`);
+    const rows = [
+      ['File', this.file.name], ['Program', this.programName()], ['Sample types', types.join(', ')],
+      ['Samples', String(profile.sampleCount)], ['Locations', String(profile.locationCount)],
+      ['Time', profile.timeNanos ? dateText(profile.timeNanos) : ''],
+      ['Duration', profile.durationNanos ? label(profile.durationNanos, 'nanoseconds') : ''],
+      ['Period', profile.period ? `${label(profile.period, profile.periodType.unit)} ${profile.periodType.type}` : ''],
+      ['Compared with', base ? `${base.sampleCount} samples` : ''],
+      ...profile.comments.filter((comment) => !comment.startsWith('#')).map((comment) => ['Comment', comment]),
+    ];
+    this.showDialog('About this profile', el('dl', { class: 'facts' }, ...rows.filter(([, text]) => text)
+      .flatMap(([term, text]) => [el('dt', { text: term }), el('dd', { text })])));
+  }
+
+  // ---- keyboard ----
+
+  /** @param {KeyboardEvent} event */
+  onkey(event) {
+    if (byId('dialog').open || event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    }
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.matches('input, select, textarea')) {
+      this.keyInField(event, target);
+      return;
+    }
+    const pressesButton = target.matches('button') && (event.key === 'Enter' || event.key === ' ');
+    if (!pressesButton && (this.key(event) || this.view.key(event))) {
+      event.preventDefault();
+    }
+  }
+
+  /** @param {KeyboardEvent} event @param {HTMLElement} field */
+  keyInField(event, field) {
+    if (event.key !== 'Escape' && !(event.key === 'Enter' && field.id === 'search')) {
+      return;
+    }
+    event.preventDefault();
+    if (field.id === 'search') {
+      clearTimeout(this.searchTimer);
+      this.set({ search: event.key === 'Escape' ? '' : byId('search').value });
+    }
+    field.blur();
+    this.view.focus();
+    if (event.key === 'Enter' && this.view.nextMatch) {
+      this.view.nextMatch(1);
+    }
+  }
+
+  /** Keys that mean the same in every view. @param {KeyboardEvent} event */
+  key(event) {
+    if (/^[1-6]$/.test(event.key)) {
+      this.open(VIEWS[Number(event.key) - 1][0]);
+      return true;
+    }
+    const actions = /** @type {Record<string, () => void>} */ ({
+      '/': () => byId('search').select(), '?': () => this.showHelp(), t: () => this.nextType(),
+      d: () => this.nextTheme(), f: () => this.filterBySelected('focus'), x: () => this.filterBySelected('ignore'),
+      u: () => this.undoFilter(), s: () => this.open('sandwich'), g: () => this.open('graph'),
+      l: () => this.open('source'), c: () => { this.copyStack(); }, p: () => this.saveProfile(), v: () => this.saveSvg(),
+    });
+    if (!Object.hasOwn(actions, event.key)) {
+      return false;
+    }
+    actions[event.key]();
+    return true;
+  }
+}
+
+// ---- start ----
+
+/** The profile of an element of the page. @param {string} id */
+function embedded(id) {
+  const element = byId(id);
+  if (!element) {
+    return null;
+  }
+  const bytes = decodeBase64(element.textContent);
+  const name = element.dataset.name || '';
+  element.remove();
+  return { bytes, name };
+}
+
+/** The profile that the page's address names; it comes from the same server. @param {string} id */
+async function fetched(id) {
+  const address = new URLSearchParams(location.search).get(id);
+  if (!address) {
+    return null;
+  }
+  const response = await fetch(new URL(address, location.href));
+  if (!response.ok) {
+    throw new Error(`${address}: the server answered ${response.status} ${response.statusText}`);
+  }
+  return { bytes: new Uint8Array(await response.arrayBuffer()), name: baseName(address.replace(/\?.*/s, '')) };
+}
+
+/** @param {{bytes: Uint8Array, name: string}|null} file */
+async function decodeFile(file) {
+  return file ? decodeProfile(await gunzip(file.bytes)) : null;
+}
+
+async function start() {
+  const file = embedded('profile') || await fetched('src') || await fetched('profile');
+  if (!file) {
+    throw new Error('there is no profile in this page. `cpprof flame FILE` writes one with it.');
+  }
+  const base = embedded('base') || await fetched('base');
+  const analysis = new Analysis(/** @type {any} */ (await decodeFile(file)), await decodeFile(base));
+  const app = new App(analysis, file);
+  byId('loading').remove();
+  app.restore();
+  app.view.focus();
+  document.body.dataset.ready = 'yes';
+}
+
+start().catch((error) => {
+  byId('loading').replaceChildren(el('strong', { text: 'This profile cannot be shown' }), el('p', { text: error.message }));
+  document.body.dataset.ready = 'failed';
+});

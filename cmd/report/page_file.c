@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * page_file.c: see page_file.h.
+ *
+ *   the page | <script type=... id="profile" data-name="NAME"> base64 of pb.gz </script> | </body></html>
+ *
+ * A browser does not run a script of an unknown type, and base64 has no character that HTML gives a meaning.
+ *
+ * Owns: nothing after the call.
+ */
+#include "report/page_file.h"
+
+#include "base/base_name.h"
+#include "verbs/command_line.h"
+#include "profile/gunzip.h"
+#include "page/base64.h"
+#include "page/page_data.h"
+#include "profile/profile_encode.h"
+#include "base/message.h"
+#include "profile/profile_file.h"
+#include "profile/profile_filter.h"
+#include "profile/profile_merge.h"
+#include "profile/profile_model.h"
+#include "profile/profile_units.h"
+#include "profile/protobuf.h"
+
+#include <string.h>
+
+typedef struct page_profile {
+    cp_profile *profile;
+    const char *name; /* of its file; the page proposes it for a download */
+} page_profile;
+
+static void put(cp_bytes *out, const char *text)
+{
+    cp_bytes_append(out, text, strlen(text));
+}
+
+static void put_base64(cp_bytes *out, const uint8_t *data, size_t length)
+{
+    for (size_t i = 0; i < length; i += BASE64_BYTES) {
+        char digits[BASE64_DIGITS];
+        base64_group(data + i, length - i, digits);
+        cp_bytes_append(out, digits, sizeof digits);
+    }
+}
+
+/* Writes the text as the value of an attribute in double quotes. */
+static void put_attribute(cp_bytes *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        switch (text[i]) {
+        case '"':
+            put(out, "&quot;");
+            break;
+        case '&':
+            put(out, "&amp;");
+            break;
+        case '<':
+            put(out, "&lt;");
+            break;
+        default:
+            cp_bytes_append(out, text + i, 1);
+        }
+    }
+}
+
+static void put_profile(cp_bytes *out, const char *id, const page_profile *part)
+{
+    cp_bytes plain = {0}, packed = {0};
+    size_t length;
+    const char *name = cp_base_name(part->name, &length);
+
+    put(out, "<script type=\"application/octet-stream;base64\" id=\"");
+    put(out, id);
+    put(out, "\" data-name=\"");
+    put_attribute(out, name, length);
+    put(out, "\">");
+    cp_profile_encode(part->profile, &plain);
+    cp_gzip_compress(plain.data, plain.length, &packed);
+    put_base64(out, packed.data, packed.length);
+    put(out, "</script>\n");
+    cp_bytes_release(&plain);
+    cp_bytes_release(&packed);
+}
+
+/* Puts the profiles in front of the end of the page's body. The build's page has that tag once. */
+static void build(const page_profile *profiles, cp_bytes *out)
+{
+    static const char *const ids[] = {"profile", "base"};
+    static const char tail[] = "</body>";
+    size_t length = cp_page_length;
+    const char *end = memmem(cp_page_data, length, tail, sizeof tail - 1);
+    size_t head = end ? (size_t)(end - cp_page_data) : length;
+
+    cp_bytes_append(out, cp_page_data, head);
+    for (int i = 0; i < 2 && profiles[i].profile; i++) {
+        put_profile(out, ids[i], &profiles[i]);
+    }
+    cp_bytes_append(out, cp_page_data + head, length - head);
+}
+
+/* Reads a profile, with equal stacks as one and functions named for people. */
+static int load(page_profile *part, cp_demangle_mode mode, cp_error *error)
+{
+    cp_profile *source;
+
+    if (cp_profile_read_file(part->name, &source, error) < 0) {
+        return -1;
+    }
+    cp_profile_ensure_mapping(source);
+    cp_profile_merge(&source, 1, &part->profile, error); /* cannot fail: there is only one */
+    cp_profile_free(source);
+    cp_profile_demangle_as(part->profile, mode);
+    return 0;
+}
+
+static int load_both(page_profile *profiles, cp_demangle_mode mode, cp_error *error)
+{
+    if (load(&profiles[0], mode, error) < 0) {
+        return -1;
+    }
+    if (!profiles[1].name) {
+        return 0;
+    }
+    if (load(&profiles[1], mode, error) < 0) {
+        return -1;
+    }
+    cp_profile *both[] = {profiles[0].profile, profiles[1].profile};
+    cp_error inner;
+    if (cp_profile_align_units(both, 2, &inner) < 0) {
+        return cp_fail(error, "%.300s and %.300s: %.300s", profiles[0].name, profiles[1].name,
+                       inner.text);
+    }
+    return 0;
+}
+
+int cp_page_write(const cp_page_options *options, const char *out, cp_error *error)
+{
+    page_profile profiles[2] = {{NULL, options->path}, {NULL, options->base}};
+    cp_bytes page = {0};
+
+    int status = load_both(profiles, options->mode, error);
+    if (status == 0) {
+        build(profiles, &page);
+        status = cp_file_put(out, &page, error);
+    }
+    cp_bytes_release(&page);
+    cp_profile_free(profiles[0].profile);
+    cp_profile_free(profiles[1].profile);
+    return status;
+}
+
+int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *options,
+                  const char **out, int *status)
+{
+    const char *demangle = NULL;
+    const cp_option table[] = {
+        {'o', "output", NULL, CP_OPTION_TEXT, out, 0, 0},
+        {0, "base", "diff_base", CP_OPTION_TEXT, &options->base, 0, 0},
+        {0, "demangle", NULL, CP_OPTION_TEXT, &demangle, 0, 0},
+        {0},
+    };
+
+    cp_operands files;
+    if (cp_options_parse(verb, table, false, argc, argv, &files, status) < 0) {
+        return -1;
+    }
+    *status = CP_EXIT_BAD_USAGE;
+    if (files.count != 1) {
+        cp_bad_usage(verb, "%s: expected one FILE, found %d", verb, files.count);
+        return -1;
+    }
+    if (demangle && cp_demangle_mode_named(demangle, &options->mode) < 0) {
+        cp_bad_usage(verb, "%s: --demangle: expected simple, templates, full or none, found %s",
+                     verb, demangle);
+        return -1;
+    }
+    options->path = files.values[0];
+    return 0;
+}
