@@ -8,7 +8,7 @@ import { addSource, Frames } from './frames.mjs';
 import { labelKeys } from './labels.mjs';
 import { compileSearch } from './search.mjs';
 import { callEdges, frameTotals } from './totals.mjs';
-import { buildTree } from './tree.mjs';
+import { buildTree, nodeByRanks, pathOf } from './tree.mjs';
 
 /** Results by what they depend on; the oldest give way. */
 class Cache {
@@ -52,8 +52,6 @@ export class Analysis {
     this.sources = [profile, base].filter((one) => one !== null).map((one) => addSource(this.frames, one));
     this.cache = new Cache();
     this.labelKeys = labelKeys(profile);
-    const inlined = this.sources.some(({ first, ofLine }) => ofLine.length > first.length - 1);
-    this.hasInlined = inlined;
   }
 
   /** The index of a sample type by its name; the profile's own choice for ''. @param {string} name */
@@ -100,17 +98,35 @@ export class Analysis {
     });
   }
 
-  /** @returns {import('./tree.mjs').Tree} */
+  /**
+   * The tree of all samples. Where it leaves out what is too narrow to be seen, it has more of that beneath the node
+   * that the reader zoomed to.
+   * @param {import('./state.mjs').State} state @returns {import('./tree.mjs').Tree}
+   */
   tree(state) {
+    let tree = this.treeWithin(state, []);
+    for (let length = 0; tree.partial && state.zoom;) {
+      const within = pathOf(tree, nodeByRanks(tree, state.zoom));
+      if (within.length <= length) {
+        break;
+      }
+      tree = this.treeWithin(state, within);
+      ({ length } = within);
+    }
+    return tree;
+  }
+
+  /** @param {import('./state.mjs').State} state @param {number[]} within @returns {import('./tree.mjs').Tree} */
+  treeWithin(state, within) {
     const direction = state.order === 'up' ? 'leaves' : 'roots';
-    return this.cache.get(`tree ${direction} ${this.key(state)}`, () =>
-      buildTree(this.groups(state), this.deeper, direction));
+    return this.cache.get(`tree ${direction} ${within} ${this.key(state)}`, () =>
+      buildTree(this.groups(state), { deeper: this.deeper, direction, within }));
   }
 
   /** The tree above ('callers') or beneath ('callees') a frame. */
   around(state, frame, direction) {
     return this.cache.get(`${direction} ${frame} ${this.key(state)}`, () =>
-      buildTree(this.groups(state), this.deeper, direction, frame));
+      buildTree(this.groups(state), { deeper: this.deeper, direction, pivot: frame }));
   }
 
   /** Flat and cum of each frame, for the profile and for the base. @returns {import('./totals.mjs').Totals[]} */
@@ -121,7 +137,7 @@ export class Analysis {
 
   /** @returns {import('./totals.mjs').Edge[]} */
   edges(state) {
-    return this.cache.get(`edges ${this.key(state)}`, () => callEdges(this.groups(state)[0], this.frames.count));
+    return this.cache.get(`edges ${this.key(state)}`, () => callEdges(this.groups(state)[0]));
   }
 
   /** The frames that cost anything, by falling flat or cum. */

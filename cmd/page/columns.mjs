@@ -13,11 +13,18 @@ export class Column {
   /** @param {number} value */
   push(value) {
     if (this.length === this.data.length) {
-      const larger = new Uint32Array(this.length * 2);
+      this.reserve(this.length);
+    }
+    this.data[this.length++] = value;
+  }
+
+  /** Makes room for so many more. @param {number} count */
+  reserve(count) {
+    if (this.length + count > this.data.length) {
+      const larger = new Uint32Array(Math.max(this.length + count, this.data.length * 2));
       larger.set(this.data);
       this.data = larger;
     }
-    this.data[this.length++] = value;
   }
 
   /** The numbers, in an array of their length. */

@@ -10,8 +10,9 @@
 //               values[type][i]
 //   location j  lines lineBegin[j] .. lineBegin[j + 1)                -> function; mapping, or NONE
 //
-// A writer may put the parts in any order. The first walk counts them and reads the strings; later walks resolve each
-// reference where they read it, so that a complaint can name the byte.
+// A writer may put the parts in any order. One walk over the file notes where each part is and reads the strings; then
+// mappings, functions, locations and samples are read in this order. Each reference is resolved where it is read, so
+// that a complaint can name the byte.
 
 import { Column } from './columns.mjs';
 import { decodeText } from './text.mjs';
@@ -53,12 +54,15 @@ const PART_NAMES = [, 'a sample type', 'a sample', 'a mapping', 'a location', 'a
  * @property {string} defaultType
  */
 
+/** Ids below this one have at most three bytes. */
+const DENSE = 1 << 21;
+
 /** The indices of parts by their ids. Ids are mostly 1, 2, 3…; others need a Map. */
 class Ids {
   /** @param {string} what @param {number} count */
   constructor(what, count) {
     this.what = what;
-    this.dense = new Uint32Array(count * 2 + 2);
+    this.dense = new Uint32Array(Math.min(count * 2 + 2, DENSE));
     this.sparse = new Map();
   }
 
@@ -98,6 +102,26 @@ class Ids {
   }
 }
 
+/** Where the parts of one kind are: of each its key, its payload, and the end. */
+class Parts {
+  constructor() {
+    this.offset = new Column(64);
+    this.begin = new Column(64);
+    this.finish = new Column(64);
+  }
+
+  get count() {
+    return this.offset.length;
+  }
+
+  /** @param {Wire} wire */
+  add(wire) {
+    this.offset.push(wire.offset);
+    this.begin.push(wire.begin);
+    this.finish.push(wire.finish);
+  }
+}
+
 class Decoder {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
@@ -105,39 +129,41 @@ class Decoder {
     this.wire = new Wire(bytes);
     this.inner = new Wire(bytes);
     this.nested = new Wire(bytes);
-    this.counts = new Uint32Array(16);
+    this.parts = Array.from({ length: 6 }, () => new Parts());
     /** @type {string[]} */
     this.strings = [];
     /** @type {Uint32Array} the first index with the same text */
     this.canonical = new Uint32Array(0);
-    /** @type {Uint32Array} and of each sample, where it began */
+    /** whether the values are read as BigInts */
     this.big = false;
   }
 
-  /** Calls `read` for each top-level field. @param {(wire: Wire) => void} read */
-  walk(read) {
-    const wire = this.wire.enter(0, this.bytes.length);
-    while (wire.next()) {
-      read(wire);
+  /** Calls `read` for each part of a kind. @param {number} kind @param {(wire: Wire, index: number) => void} read */
+  each(kind, read) {
+    const { wire, parts: { [kind]: { count, offset, begin, finish } } } = this;
+    for (let index = 0; index < count; index++) {
+      wire.offset = offset.data[index];
+      wire.begin = begin.data[index];
+      wire.finish = finish.data[index];
+      read(wire, index);
     }
   }
 
   // ---- strings ----
 
-  countParts() {
-    this.walk((wire) => {
-      if (wire.number > 14) {
-        return;
-      }
+  findParts() {
+    const wire = this.wire.enter(0, this.bytes.length);
+    while (wire.next()) {
       const name = PART_NAMES[wire.number];
       if (name) {
         wire.expect(BYTES, name);
       }
-      this.counts[wire.number]++;
       if (wire.number === PROFILE.string) {
         this.addString(wire);
+      } else if (wire.number <= PROFILE.function) {
+        this.parts[wire.number].add(wire);
       }
-    });
+    }
     if (this.strings.length === 0) {
       throw new FormatError(this.bytes.length,
         'expected a string_table, found the end of the profile without one');
@@ -203,36 +229,32 @@ class Decoder {
   }
 
   readHeaders() {
-    const { counts } = this;
+    const count = (/** @type {number} */ kind) => this.parts[kind].count;
     this.sampleTypes = [];
     this.comments = [];
     this.scalars = { dropFrames: '', keepFrames: '', timeNanos: 0, durationNanos: 0, period: 0, defaultType: '' };
     this.periodType = { type: '', unit: '' };
-    this.mappingFile = new Uint32Array(counts[PROFILE.mapping]);
-    this.mappingBuildId = new Uint32Array(counts[PROFILE.mapping]);
-    this.functionName = new Uint32Array(counts[PROFILE.function]);
-    this.functionSystemName = new Uint32Array(counts[PROFILE.function]);
-    this.functionFile = new Uint32Array(counts[PROFILE.function]);
-    this.functionStartLine = new Float64Array(counts[PROFILE.function]);
-    this.mappings = new Ids('mapping', counts[PROFILE.mapping]);
-    this.functions = new Ids('function', counts[PROFILE.function]);
-    let mapping = 0, aFunction = 0;
-    this.walk((wire) => {
-      if (wire.number === PROFILE.mapping) {
-        this.readMapping(wire, mapping++);
-      } else if (wire.number === PROFILE.function) {
-        this.readFunction(wire, aFunction++);
-      } else {
-        this.readScalar(wire);
-      }
-    });
+    this.mappingFile = new Uint32Array(count(PROFILE.mapping));
+    this.mappingBuildId = new Uint32Array(count(PROFILE.mapping));
+    this.functionName = new Uint32Array(count(PROFILE.function));
+    this.functionSystemName = new Uint32Array(count(PROFILE.function));
+    this.functionFile = new Uint32Array(count(PROFILE.function));
+    this.functionStartLine = new Float64Array(count(PROFILE.function));
+    this.mappings = new Ids('mapping', count(PROFILE.mapping));
+    this.functions = new Ids('function', count(PROFILE.function));
+    this.each(PROFILE.sampleType, (wire) => this.sampleTypes.push(this.valueType(wire)));
+    this.each(PROFILE.mapping, (wire, index) => this.readMapping(wire, index));
+    this.each(PROFILE.function, (wire, index) => this.readFunction(wire, index));
+    const wire = this.wire.enter(0, this.bytes.length);
+    while (wire.next()) {
+      this.readScalar(wire);
+    }
   }
 
   /** @param {Wire} wire */
   readScalar(wire) {
     const { scalars, strings } = this;
     switch (wire.number) {
-      case PROFILE.sampleType: this.sampleTypes.push(this.valueType(wire)); break;
       case PROFILE.periodType: this.periodType = this.valueType(wire); break;
       case PROFILE.dropFrames: scalars.dropFrames = strings[this.takeString(wire, 'drop_frames')]; break;
       case PROFILE.keepFrames: scalars.keepFrames = strings[this.takeString(wire, 'keep_frames')]; break;
@@ -316,7 +338,7 @@ class Decoder {
   // ---- locations ----
 
   readLocations() {
-    const count = this.counts[PROFILE.location];
+    const { count } = this.parts[PROFILE.location];
     this.locationMapping = new Uint32Array(count).fill(NONE);
     this.locationAddress = new Float64Array(count);
     this.lineBegin = new Uint32Array(count + 1);
@@ -324,12 +346,7 @@ class Decoder {
     /** @type {number[]} */
     this.lineNumber = [];
     this.locations = new Ids('location', count);
-    let index = 0;
-    this.walk((wire) => {
-      if (wire.number === PROFILE.location) {
-        this.readLocation(wire, index++);
-      }
-    });
+    this.each(PROFILE.location, (wire, index) => this.readLocation(wire, index));
     this.lineBegin[count] = this.lineFunction.length;
   }
 
@@ -378,7 +395,7 @@ class Decoder {
   // ---- samples ----
 
   readSamples() {
-    const count = this.counts[PROFILE.sample];
+    const { count } = this.parts[PROFILE.sample];
     this.stack = new Column(Math.max(count * 16, 64));
     this.stackBegin = new Uint32Array(count + 1);
     this.labelBegin = new Uint32Array(count + 1);
@@ -390,12 +407,7 @@ class Decoder {
     this.labelIsNumeric = [];
     this.values = this.sampleTypes.map(() => new Float64Array(count));
     this.sums = new Float64Array(this.sampleTypes.length);
-    let index = 0;
-    this.walk((wire) => {
-      if (wire.number === PROFILE.sample) {
-        this.readSample(wire, index++);
-      }
-    });
+    this.each(PROFILE.sample, (wire, index) => this.readSample(wire, index));
     this.stackBegin[count] = this.stack.length;
     this.labelBegin[count] = this.labelKey.length;
     if (this.sums.some((sum) => sum > Number.MAX_SAFE_INTEGER)) {
@@ -432,11 +444,30 @@ class Decoder {
       return;
     }
     wire.expect(BYTES, "a sample's locations");
-    const packed = this.nested.enter(wire.begin, wire.finish);
-    while (packed.at < packed.end) {
-      packed.varint();
-      this.stack.push(this.locations.find(packed, wire.offset));
+    const { bytes, stack, locations: { dense } } = this, end = wire.finish;
+    stack.reserve(end - wire.begin);
+    const { data } = stack;
+    let { length } = stack, at = wire.begin;
+    while (at < end) {
+      const start = at;
+      let id = bytes[at++];
+      if (id >= 0x80) {
+        id = (id & 0x7f) | (bytes[at++] << 7);
+        if (id >= 0x4000) {
+          id = (id & 0x3fff) | (bytes[at++] << 14);
+        }
+      }
+      // An id that is longer, cut short or unknown is no index of `dense`.
+      if (at <= end && id < dense.length && dense[id]) {
+        data[length++] = dense[id] - 1;
+      } else {
+        const packed = this.nested.enter(start, end);
+        packed.varint();
+        data[length++] = this.locations.find(packed, wire.offset);
+        at = packed.at;
+      }
     }
+    stack.length = length;
   }
 
   /** Reads values from the `at`th type on. @param {Wire} wire @param {number} index @param {number} at */
@@ -469,16 +500,11 @@ class Decoder {
 
   /** Reads the values again, for a profile whose sums no double holds. */
   readExactValues() {
-    const count = this.counts[PROFILE.sample];
-    let index = -1;
+    const { count } = this.parts[PROFILE.sample];
     this.big = true;
     this.values = this.sampleTypes.map(() => new BigInt64Array(count));
-    this.walk((outer) => {
-      if (outer.number !== PROFILE.sample) {
-        return;
-      }
+    this.each(PROFILE.sample, (outer, index) => {
       const wire = this.inner.enter(outer.begin, outer.finish);
-      index++;
       let at = 0;
       while (wire.next()) {
         at = wire.number === 2 ? this.readValues(wire, index, at) : at;
@@ -519,7 +545,7 @@ class Decoder {
     return {
       strings: this.strings,
       sampleTypes: this.sampleTypes,
-      sampleCount: this.counts[PROFILE.sample],
+      sampleCount: this.parts[PROFILE.sample].count,
       values: this.values,
       stack: this.stack.trimmed(),
       stackBegin: this.stackBegin.slice(0, -1),
@@ -529,7 +555,7 @@ class Decoder {
       labelText: this.labelText.trimmed(),
       labelNumber: Float64Array.from(this.labelNumber),
       labelIsNumeric: Uint8Array.from(this.labelIsNumeric),
-      locationCount: this.counts[PROFILE.location],
+      locationCount: this.parts[PROFILE.location].count,
       locationMapping: this.locationMapping,
       locationAddress: this.locationAddress,
       lineBegin: this.lineBegin,
@@ -551,7 +577,7 @@ class Decoder {
 /** Decodes a profile.proto that is not compressed. @param {Uint8Array} bytes @returns {Profile} */
 export function decodeProfile(bytes) {
   const decoder = new Decoder(bytes);
-  decoder.countParts();
+  decoder.findParts();
   decoder.makeCanonical();
   decoder.readHeaders();
   decoder.readLocations();

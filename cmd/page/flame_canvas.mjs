@@ -49,6 +49,7 @@ export class FlameCanvas {
     this.selected = -1;
     this.hovered = -1;
     this.zoomed = 0;
+    this.zoomPath = '';
     this.pending = 0;
     /** @type {Map<string, string>} */
     this.texts = new Map();
@@ -60,17 +61,23 @@ export class FlameCanvas {
 
   // ---- what is shown ----
 
-  /** @param {import('./tree.mjs').Tree} tree @param {Look} look */
-  show(tree, look) {
+  /**
+   * Shows a tree. `stay`: it is the one before with more or fewer narrow nodes.
+   * @param {import('./tree.mjs').Tree} tree @param {Look} look
+   */
+  show(tree, look, stay = false) {
     const changed = tree !== this.tree;
     this.tree = tree;
     this.look = look;
-    if (changed) {
+    if (changed && stay) {
+      this.hovered = -1;
+    } else if (changed) {
       this.left = 0;
       this.right = tree.width[0] || 1;
       this.scroll = 0;
       this.selected = this.hovered = -1;
       this.zoomed = 0;
+      this.zoomPath = '';
     }
     this.redraw();
   }

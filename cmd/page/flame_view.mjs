@@ -7,7 +7,7 @@ import { el, segmented } from './dom.mjs';
 import { FlameCanvas } from './flame_canvas.mjs';
 import { label, percent } from './format.mjs';
 import { colourChoices, makePalette, usualColour } from './palette.mjs';
-import { pathOf } from './tree.mjs';
+import { nodeByRanks, pathOf, rankPath } from './tree.mjs';
 
 /** The key to colours. @param {import('./palette.mjs').Palette} palette @param {number} total */
 export function colourKey(palette, total) {
@@ -48,24 +48,35 @@ export class FlameView {
     this.palette = app.palette(this.tree);
     this.rootLabel = `all: ${label(this.tree.total[0], app.unit)}`;
     this.updateTools();
-    const changed = canvas.tree !== this.tree;
-    const selected = changed ? -1 : canvas.selected;
+    const refined = this.isRefined(), { selected } = canvas, old = canvas.tree;
     canvas.show(this.tree, {
       fill: this.palette.fill, label: (node) => this.labelOf(node), matched: app.matched,
       selectedFrame: app.selectedFrame(), upwards: state.grow === 'flame', dark: app.dark, withRoot: true,
-    });
-    canvas.selected = selected;
-    this.restoreZoom(changed);
+    }, refined);
+    if (refined && old !== this.tree && selected > 0) {
+      canvas.selected = nodeByRanks(this.tree, rankPath(old, selected));
+    }
+    this.restoreZoom();
   }
 
-  /** The zoom of the state, where it is not what the canvas shows. @param {boolean} changed */
-  restoreZoom(changed) {
-    const node = Number(this.app.state.zoom) || 0;
-    if ((node !== this.canvas.zoomed || changed) && node < this.tree.count) {
-      this.canvas.zoomTo(node);
-      this.canvas.selected = node || this.canvas.selected;
+  /** Whether the tree is the one before with more or fewer narrow nodes. */
+  isRefined() {
+    const { analysis, state } = this.app, key = `${state.order} ${analysis.key(state)}`;
+    const same = key === this.treeKey;
+    this.treeKey = key;
+    return same;
+  }
+
+  /** The zoom of the state, where it is not what the canvas shows. */
+  restoreZoom() {
+    const { zoom } = this.app.state, { canvas } = this;
+    const node = nodeByRanks(this.tree, zoom);
+    if (node !== canvas.zoomed || canvas.zoomPath !== zoom) {
+      canvas.zoomTo(node);
+      canvas.selected = node || canvas.selected;
     }
-    this.describe(this.canvas.selected);
+    canvas.zoomPath = zoom;
+    this.describe(canvas.selected);
   }
 
   updateTools() {
@@ -111,7 +122,11 @@ export class FlameView {
 
   /** @param {number} node */
   zoom(node) {
-    this.app.set({ zoom: node ? String(node) : '' }, true);
+    const zoom = rankPath(this.tree, node);
+    if (zoom === this.app.state.zoom) {
+      this.canvas.zoomTo(node);
+    }
+    this.app.set({ zoom }, true);
   }
 
   /** The frames of the selection, from the outermost on. */
@@ -138,10 +153,7 @@ export class FlameView {
   /** @param {KeyboardEvent} event */
   key(event) {
     switch (event.key) {
-      case 'Escape': case '0':
-        this.zoom(0);
-        this.canvas.moveTo(0, this.tree.width[0]);
-        return true;
+      case 'Escape': case '0': this.zoom(0); return true;
       case 'Backspace': this.zoom(Math.max(this.tree.parent[this.canvas.zoomed], 0)); return true;
       case 'i': this.app.set({ grow: this.app.state.grow === 'flame' ? 'icicle' : 'flame' }); return true;
       case 'r': this.app.set({ order: this.app.state.order === 'up' ? 'down' : 'up', zoom: '' }); return true;

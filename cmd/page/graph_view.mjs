@@ -73,13 +73,11 @@ export class GraphView {
   edge({ from, to, weight }, boxWidth) {
     const { app } = this, [total] = app.analysis.totals(app.state);
     const a = this.places.get(from), b = this.places.get(to);
-    const forward = b.level > a.level;
-    const x1 = forward ? a.x + boxWidth : a.x + boxWidth / 2, y1 = forward ? a.y + BOX_HEIGHT / 2 : a.y;
-    const x2 = forward ? b.x : b.x + boxWidth / 2, y2 = forward ? b.y + BOX_HEIGHT / 2 : b.y;
-    const bend = Math.max(30, Math.abs(x2 - x1) / 2);
-    const path = forward
-      ? `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`
-      : `M${x1} ${y1}C${x1} ${y1 - 26} ${x2} ${y2 - 26} ${x2} ${y2}`;
+    const forward = b.level > a.level, sameLevel = b.level === a.level;
+    const x1 = a.x + (forward || sameLevel ? boxWidth : 0), y1 = a.y + BOX_HEIGHT / 2 + (sameLevel ? 8 : 0);
+    const x2 = b.x + (forward ? 0 : boxWidth), y2 = b.y + BOX_HEIGHT / 2 + (sameLevel ? -8 : 0);
+    const bend = sameLevel ? 26 : (forward ? 1 : -1) * Math.max(30, Math.abs(x2 - x1) / 2);
+    const path = `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 + (sameLevel ? bend : -bend)} ${y2} ${x2} ${y2}`;
     const share = Math.abs(weight) / (total || 1);
     const { labels } = app.analysis.frames;
     return svg('g', { class: forward ? 'edge' : 'edge back' },

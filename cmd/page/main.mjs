@@ -25,6 +25,7 @@ import { defaultState, formatState, parseState } from './state.mjs';
 import { flameSvg } from './svg_export.mjs';
 import { TableView } from './table_view.mjs';
 import { baseName } from './text.mjs';
+import { nodeByRanks } from './tree.mjs';
 
 const VIEWS = /** @type {const} */ ([
   ['flame', 'Flame graph', FlameView], ['table', 'Table', TableView], ['sandwich', 'Sandwich', SandwichView],
@@ -115,7 +116,7 @@ export class App {
 
   /** The colour of a function where there is no tree. @param {number} frame */
   frameFill(frame) {
-    const tree = this.analysis.tree({ ...this.state, order: 'down' });
+    const tree = this.analysis.tree({ ...this.state, order: 'down', zoom: '' });
     const node = this.nodeOf(tree, frame);
     return this.palette(tree).fill(node);
   }
@@ -174,8 +175,9 @@ export class App {
     this.matched = regex ? matchFrames(this.analysis.frames, regex) : null;
     result.textContent = error;
     if (this.matched) {
-      const { sum, count } = matchedWidth(tree, this.matched);
-      result.textContent = count ? `${percent(sum, tree.width[0])} matched` : 'no match';
+      const found = this.matched.includes(1);
+      const sum = found ? matchedWidth(this.analysis.groups(this.state), tree, this.matched) : 0;
+      result.textContent = found ? `${percent(sum, tree.width[0])} matched` : 'no match';
     }
   }
 
@@ -349,7 +351,7 @@ export class App {
 
   saveSvg() {
     const { state, analysis } = this, tree = analysis.tree(state), [total] = analysis.totals(state);
-    const root = Math.min(Number(state.zoom) || 0, tree.count - 1);
+    const root = nodeByRanks(tree, state.zoom);
     const text = flameSvg({
       tree, root, fill: this.palette(tree).fill, upwards: state.grow === 'flame', dark: this.dark,
       label: (node) => (node ? analysis.frames.labels[tree.frame[node]] : 'all'),
@@ -487,7 +489,6 @@ async function start() {
   const app = new App(analysis, file);
   byId('loading').remove();
   app.restore();
-  app.view.focus();
   document.body.dataset.ready = 'yes';
 }
 

@@ -27,17 +27,47 @@ export function matchFrames(frames, regex) {
 
 /**
  * What the samples are worth in which any frame matches: the sum of the outermost matching nodes.
- * @param {import('./tree.mjs').Tree} tree @param {Uint8Array} matched
+ * @param {import('./tree.mjs').Tree} tree one that is not partial
+ * @param {Uint8Array} matched
  */
-export function matchedWidth(tree, matched) {
+function matchedNodes(tree, matched) {
   const within = new Uint8Array(tree.count);
-  let sum = 0, count = 0;
+  let sum = 0;
   for (let node = 1; node < tree.count; node++) {
-    const own = matched[tree.frame[node]];
-    const inherited = within[tree.parent[node]];
+    const own = matched[tree.frame[node]], inherited = within[tree.parent[node]];
     within[node] = own | inherited;
-    count += own;
     sum += own && !inherited ? tree.width[node] : 0;
   }
-  return { sum, count };
+  return sum;
+}
+
+/** The same, of the samples themselves. @param {import('./tree.mjs').Group[]} groups @param {Uint8Array} matched */
+function matchedSamples(groups, matched) {
+  let sum = 0;
+  for (const { source, values, mask } of groups) {
+    const { profile: { stack, stackEnd, sampleCount, locationCount }, stackFirst, first, ofLine } = source;
+    const found = new Uint8Array(locationCount);
+    for (let location = 0; location < locationCount; location++) {
+      for (let at = first[location]; at < first[location + 1]; at++) {
+        found[location] |= matched[ofLine[at]];
+      }
+    }
+    for (let sample = 0; sample < sampleCount; sample++) {
+      let at = stackFirst[sample];
+      while (at < stackEnd[sample] && !found[stack[at]]) {
+        at++;
+      }
+      sum += at < stackEnd[sample] && (!mask || mask[sample]) ? Math.abs(Number(values[sample])) : 0;
+    }
+  }
+  return sum;
+}
+
+/**
+ * What the samples are worth in which any frame matches.
+ * @param {import('./tree.mjs').Group[]} groups @param {import('./tree.mjs').Tree} tree of these groups
+ * @param {Uint8Array} matched
+ */
+export function matchedWidth(groups, tree, matched) {
+  return tree.partial ? matchedSamples(groups, matched) : matchedNodes(tree, matched);
 }

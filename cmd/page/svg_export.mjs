@@ -10,7 +10,7 @@ const SVG_ROW = 18;
 const MARGIN = 10;
 const HEAD = 34;
 /** As a part of the picture; narrower frames are left out. */
-const LEAST = 0.0004;
+const NARROWEST = 0.0004;
 const COLUMN = 6.6;
 
 /** @param {string} text */
@@ -23,7 +23,7 @@ function escape(text) {
 
 /** The nodes beneath one that are wide enough, with their rows. */
 function visible(tree, from, depth) {
-  const found = [], least = tree.width[from] * LEAST;
+  const found = [], least = tree.width[from] * NARROWEST;
   let row = [from];
   for (let level = depth; row.length; level++) {
     const next = [];

@@ -139,12 +139,12 @@ export class TableView {
     const bar = el('span', { class: 'bar' });
     const [own] = analysis.frameTotals(this.app.state);
     bar.style.width = `${Math.min(100, Math.abs(own.cum[frame] / (this.total || 1)) * 100)}%`;
-    const name = el('span', { class: 'cell text name', role: 'cell', title: analysis.frames.labels[frame],
-      text: analysis.frames.labels[frame] });
+    const name = el('span', { class: 'cell text name', role: 'cell', title: analysis.frames.labels[frame] },
+      bar, el('span', { class: 'over', text: analysis.frames.labels[frame] }));
     const row = el('div', {
       class: analysis.base ? 'row wide' : 'row', role: 'row', 'aria-selected': String(index === this.at),
       onclick: () => this.choose(index), ondblclick: () => this.app.set({ view: 'sandwich' }, true),
-    }, bar, ...cells, name, el('span', { class: 'cell text module', role: 'cell', text: analysis.frames.modules[frame] }));
+    }, ...cells, name, el('span', { class: 'cell text module', role: 'cell', text: analysis.frames.modules[frame] }));
     row.style.top = `${index * TABLE_ROW}px`;
     row.classList.toggle('matched', Boolean(this.app.matched && this.app.matched[frame]));
     return row;

@@ -11,6 +11,7 @@
 import { asNumbers, sumsFor } from './columns.mjs';
 import { NONE } from './decode.mjs';
 import { Stack } from './frames.mjs';
+import { doubled, Trie } from './tree.mjs';
 
 /** @typedef {{flat: Float64Array, cum: Float64Array}} Totals */
 
@@ -38,16 +39,12 @@ export function frameTotals({ source, values, mask }, frameCount) {
   return { flat: asNumbers(flat), cum: asNumbers(cum) };
 }
 
-/**
- * @typedef {{from: number, to: number, weight: number}} Edge
- */
+/** @typedef {{from: number, to: number, weight: number}} Edge */
 
-/** The calls between different frames. @param {import('./tree.mjs').Group} group @param {number} frameCount */
-export function callEdges({ source, values, mask }, frameCount) {
-  /** @type {Map<number, number>} */
-  const indices = new Map();
-  const from = [], to = [], weight = [], seen = [];
-  const stack = new Stack();
+/** The calls between different frames. @param {import('./tree.mjs').Group} group @returns {Edge[]} */
+export function callEdges({ source, values, mask }) {
+  const pairs = new Trie(), stack = new Stack();
+  let seen = new Uint32Array(4096);
   for (let sample = 0; sample < source.profile.sampleCount; sample++) {
     if (mask && !mask[sample]) {
       continue;
@@ -55,26 +52,18 @@ export function callEdges({ source, values, mask }, frameCount) {
     stack.fill(source, sample);
     const { frames, length } = stack, value = Number(values[sample]);
     for (let i = 1; i < length; i++) {
-      if (frames[i - 1] === frames[i]) {
-        continue;
+      const pair = frames[i - 1] === frames[i] ? 0 : pairs.child(frames[i - 1], frames[i]);
+      if (pair >= seen.length) {
+        seen = doubled(seen);
       }
-      const key = frames[i - 1] * frameCount + frames[i];
-      let index = indices.get(key);
-      if (index === undefined) {
-        index = from.length;
-        indices.set(key, index);
-        from.push(frames[i - 1]);
-        to.push(frames[i]);
-        weight.push(0);
-        seen.push(-1);
-      }
-      if (seen[index] !== sample) {
-        seen[index] = sample;
-        weight[index] += value;
+      if (pair && seen[pair] !== sample + 1) {
+        seen[pair] = sample + 1;
+        pairs.width[pair] += value;
       }
     }
   }
-  return from.map((source_, i) => /** @type {Edge} */ ({ from: source_, to: to[i], weight: weight[i] }));
+  return Array.from({ length: pairs.count - 1 }, (_, i) =>
+    ({ from: pairs.parent[i + 1], to: pairs.frame[i + 1], weight: pairs.width[i + 1] }));
 }
 
 /**
