@@ -31,7 +31,7 @@ export function themeColours(dark) {
 /** The fill of a group: `index` is its place in the order of cost, -1 for the rest. */
 export function groupFill(index, dark, shade = 0.5, named = true) {
   const hue = HUES[index];
-  const lightness = (dark ? 34 : 79) + (shade - 0.5) * (dark ? 6 : 7);
+  const lightness = (dark ? 30 : 79) + (shade - 0.5) * (dark ? 4 : 7);
   const saturation = (dark ? 46 : 72) * (named ? 1 : 0.45);
   return hue === undefined ? `hsl(220 6% ${lightness}%)` : `hsl(${hue} ${saturation}% ${lightness}%)`;
 }

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+//
+// chosen.test.mjs: filters, labels, search, colours, the form of values, and the state in the URL.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { changeFill, groupFill, packageOf, themeColours } from '../../cmd/page/colours.mjs';
+import { commonUnit, label, percent } from '../../cmd/page/format.mjs';
+import { layoutGraph } from '../../cmd/page/graph_layout.mjs';
+import { dominantValues, labelCosts } from '../../cmd/page/labels.mjs';
+import { compileSearch, matchedWidth, matchFrames } from '../../cmd/page/search.mjs';
+import { formatState, parseState } from '../../cmd/page/state.mjs';
+import { flameSvg } from '../../cmd/page/svg_export.mjs';
+import { shorten } from '../../cmd/page/text.mjs';
+import { analyse, costs, stateWith } from './analysed.mjs';
+import { bytes, number, ProfileWriter, profileOf } from './profile_writer.mjs';
+
+const stacks = () => analyse(profileOf(
+  [['a', 'main'], 1, { tenant: 'acme', phase: 'x' }], [['b', 'main'], 2, { tenant: 'bolt' }],
+  [['c', 'other'], 4, { tenant: 'acme', size: 2048 }], [['d'], 8]));
+
+test('values have units as cpprof prints them', () => {
+  assert.equal(label(1536, 'bytes'), '1.50kB');
+  assert.equal(label(2560, 'bytes', 'kb'), '2.50kB');
+  assert.equal(label(128, 'bytes', 'kB'), '0.12kB', 'a tie goes to the even digit, as in C');
+  assert.equal(label(12340000, 'nanoseconds'), '12.34ms');
+  assert.equal(label(-1.5e9, 'ns'), '-1.50s');
+  assert.equal(label(7200, 'seconds'), '2hrs');
+  assert.equal(label(7, 'count'), '7');
+  assert.equal(label(0, 'nanoseconds'), '0');
+  assert.equal(label(5, 'widgets', 'widgets'), '5widgets');
+  assert.equal(percent(1, 3), '33.33%');
+  assert.equal(percent(1, 300), '0.33%');
+  assert.equal(percent(1, 3e7), '3.3e-06%');
+  assert.equal(percent(9999, 10000), '100%');
+  assert.equal(percent(1, 0), '0%');
+  assert.equal(commonUnit([1e7, 3e9], 3.01e9, 'nanoseconds'), 's');
+});
+
+test('focus and ignore match functions, files and programs', () => {
+  const analysis = stacks();
+  assert.deepEqual(costs(analysis, stateWith({ focus: ['^main$'] })), { main: [0, 3], b: [2, 2], a: [1, 1] });
+  assert.deepEqual(costs(analysis, stateWith({ ignore: ['main', '^d$'] })), { c: [4, 4], other: [0, 4] });
+  assert.equal(Object.keys(costs(analysis, stateWith({ focus: ['victim'] }))).length, 6);
+  assert.equal(analysis.tree(stateWith({ focus: ['^main$'] })).total[0], 3);
+  assert.deepEqual(analysis.totals(stateWith({ focus: ['^main$'] })), [15], 'shares are of the whole');
+});
+
+test('labels filter: any value of a key, and all keys', () => {
+  const cum = (...labels) => analyse2.tree(stateWith({ labels })).total[0];
+  const analyse2 = stacks();
+  assert.equal(cum('tenant=acme'), 5);
+  assert.equal(cum('tenant=acme', 'tenant=bolt'), 7);
+  assert.equal(cum('tenant=acme', 'phase=x'), 1);
+  assert.equal(cum('!tenant=acme'), 10);
+  assert.equal(cum('size=2kB'), 0, 'a number without a unit is a plain one');
+  assert.equal(cum('size=2048'), 4);
+});
+
+test('labels cost what their samples cost', () => {
+  const analysis = stacks(), [group] = analysis.groups(stateWith());
+  assert.deepEqual(labelCosts(group).map(({ key, values, total }) => [key, total, values.map((one) => one.value)]),
+    [['phase', 1, ['x']], ['size', 4, ['2048']], ['tenant', 7, ['acme', 'bolt']]]);
+  const tree = analysis.tree(stateWith());
+  const winner = dominantValues(tree, group, 'tenant', ['acme', 'bolt']);
+  const of = (name) => winner[tree.frame.indexOf(analysis.frames.find(name))];
+  assert.deepEqual(['a', 'b', 'main', 'c', 'd'].map(of), [0, 1, 1, 0, 2]);
+});
+
+test('a search has its share of the whole', () => {
+  const analysis = stacks(), state = stateWith(), tree = analysis.tree(state);
+  const share = (pattern) => {
+    const matched = matchFrames(analysis.frames, compileSearch(pattern).regex);
+    const whole = matchedWidth(analysis.groups(state), tree, matched);
+    assert.equal(matchedWidth(analysis.groups(state), { ...tree, partial: true }, matched), whole);
+    return whole;
+  };
+  assert.equal(share('main|^a$'), 3, 'nothing counts twice');
+  assert.equal(share('MAIN'), 0, 'capital letters mean themselves');
+  assert.equal(share('(?i)MAIN'), 3);
+  assert.notEqual(compileSearch('(').error, '');
+  assert.equal(compileSearch('').regex, null);
+});
+
+test('the URL has what was chosen, and only that', () => {
+  assert.equal(formatState(stateWith()), '');
+  const state = stateWith({ view: 'table', search: 'a&b=c#', focus: ['x y', '^z$'], labels: ['k=v=w'] });
+  assert.deepEqual(parseState(`#${formatState(state)}`), state);
+  assert.deepEqual(parseState('#unknown=1&view=graph'), stateWith({ view: 'graph' }));
+});
+
+test('drop_frames are cut off as cpprof does', () => {
+  const writer = new ProfileWriter();
+  writer.add({ stack: ['x', 'malloc', 'user', 'main'], value: 3 }).add({ stack: ['malloc'], value: 2 });
+  writer.add({ stack: ['keep', 'malloc_keep', 'main'], value: 4 });
+  writer.put(number(7, writer.string('malloc.*')), number(8, writer.string('malloc_keep')));
+  assert.deepEqual(costs(analyse(writer.finish())),
+    { main: [0, 7], keep: [4, 4], malloc_keep: [0, 4], user: [3, 3], malloc: [2, 2] });
+});
+
+test('packages are what comes before the last part of a name', () => {
+  assert.deepEqual(['net/http.(*Server).Serve', 'std::vector<int>::push', 'main.main', 'memcpy', 'a::b::c'].map(packageOf),
+    ['net/http', 'std', 'main', '', 'a']);
+});
+
+/** The contrast of two colours, after WCAG. */
+function contrast(one, other) {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(colour) {
+  const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  const [red, green, blue] = rgb(colour).map(linear);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function rgb(colour) {
+  if (colour.startsWith('#')) {
+    return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255);
+  }
+  const [hue, saturation, lightness] = colour.match(/[\d.]+/g).map(Number);
+  const reach = (saturation / 100) * Math.min(lightness / 100, 1 - lightness / 100);
+  return [0, 8, 4].map((n) => {
+    const k = (n + hue / 30) % 12;
+    return lightness / 100 - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+  });
+}
+
+test('text on every colour has a contrast of 4.5 to 1', () => {
+  for (const dark of [false, true]) {
+    const theme = themeColours(dark);
+    const fills = [theme.paper];
+    for (let group = -1; group < 14; group++) {
+      for (const shade of [0, 0.5, 1]) {
+        fills.push(groupFill(group, dark, shade), groupFill(group, dark, shade, false));
+      }
+    }
+    for (let change = -1; change <= 1; change += 0.05) {
+      fills.push(changeFill(change, dark));
+    }
+    fills.forEach((fill) => assert.ok(contrast(fill, theme.text) >= 4.5, `${fill}: ${contrast(fill, theme.text)}`));
+    assert.ok(contrast(theme.faded, theme.fadedText) >= 4.5);
+    assert.ok(contrast(theme.match, theme.matchText) >= 4.5);
+  }
+});
+
+test('the graph has callers on one side and callees on the other', () => {
+  const edges = [[0, 1, 5], [1, 2, 4], [1, 3, 1], [2, 1, 1], [4, 0, 5]].map(([from, to, weight]) => ({ from, to, weight }));
+  const { nodes, hidden } = layoutGraph(edges, 1, 2, 1);
+  assert.deepEqual(nodes.map(({ frame, level }) => [frame, level]), [[1, 0], [0, -1], [4, -2], [3, 1]].map(([frame, level]) =>
+    [frame, level]).map((pair) => (pair[0] === 3 ? [nodes.at(-1).frame, 1] : pair)));
+  assert.equal(hidden.get(1) + hidden.get(-1) > 0, true);
+});
+
+test('an SVG escapes names', () => {
+  const analysis = analyse(profileOf([['</text><script>"&\u0001'], 3]));
+  const text = flameSvg({ tree: analysis.tree(stateWith()), root: 0, fill: () => 'red', label: (node) =>
+    (node ? analysis.frames.labels[1] : 'all'), cost: () => '3', title: '<t>', upwards: false, dark: false });
+  assert.ok(!/<script|<t>|\u0001/.test(text));
+  assert.match(text, /&#60;\/text&#62;&#60;script&#62;&#34;&#38;\ufffd/);
+});
+
+test('long labels end in an ellipsis', () => {
+  assert.equal(shorten('abcdef', 6), 'abcdef');
+  assert.equal(shorten('abcdefg', 6), 'abcde…');
+  assert.equal(shorten('abc', 0), '…');
+});
