@@ -29,13 +29,11 @@ function figure(term, value) {
  * @property {[string, string][]} figures
  */
 
-/** @param {Detail|null} detail */
-export function showDetail(detail) {
-  byId('detail-title').textContent = detail ? detail.title : '';
-  byId('detail-title').title = detail ? detail.title : '';
-  byId('detail-place').textContent = detail ? detail.place : '';
-  byId('detail-place').title = detail ? detail.place : '';
-  byId('detail-figures').replaceChildren(...(detail ? detail.figures.map(([term, value]) => figure(term, value)) : []));
+/** @param {Detail} detail */
+export function showDetail({ title, place, figures }) {
+  byId('detail-title').textContent = byId('detail-title').title = title;
+  byId('detail-place').textContent = byId('detail-place').title = place;
+  byId('detail-figures').replaceChildren(...figures.map(([term, value]) => figure(term, value)));
 }
 
 /** What a node of a tree costs. @param {import('./tree.mjs').Tree} tree @param {number} node */

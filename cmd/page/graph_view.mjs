@@ -32,7 +32,6 @@ export class GraphView {
       el('span', { class: 'note', text: `flat ${costText(own.flat[frame], total, app.unit)}` }),
       el('span', { class: 'note', text: `cum ${costText(own.cum[frame], total, app.unit)}` }));
     this.layout = layoutGraph(app.analysis.edges(app.state), frame, REACH, MOST);
-    this.at = frame;
     this.draw();
   }
 
@@ -100,8 +99,8 @@ export class GraphView {
     return svg('g', {
       class: level === 0 ? 'box subject' : 'box', transform: `translate(${x} ${y})`, tabindex: 0, role: 'button',
       'data-frame': frame, 'aria-label': `${frames.labels[frame]}, ${costText(own.cum[frame], total, app.unit)}`,
-      onclick: () => this.choose(frame), onpointerenter: () => this.describe(frame), onfocus: () => this.describe(frame),
-      onpointerleave: () => this.describe(this.at),
+      onclick: () => this.choose(frame), onpointerenter: () => app.describe(app.frameDetail(frame)), onfocus: () => app.describe(app.frameDetail(frame)),
+      onpointerleave: () => app.describe(null),
     }, svg('title', { text: frames.labels[frame] }), rect,
     svg('text', { x: 8, y: 18, class: 'name', text: shorten(frames.labels[frame], columns) }),
     svg('text', { x: 8, y: 35, class: 'cost', text: cost + flat }));
@@ -122,13 +121,6 @@ export class GraphView {
   /** @param {number} frame */
   choose(frame) {
     this.app.set({ selected: this.app.analysis.frames.labels[frame] }, true);
-  }
-
-  /** @param {number} frame */
-  describe(frame) {
-    const { app } = this, [own] = app.analysis.frameTotals(app.state), [total] = app.analysis.totals(app.state);
-    app.describe({ title: app.analysis.frames.labels[frame], place: app.placeOf(frame), figures: [
-      ['cum', costText(own.cum[frame], total, app.unit)], ['flat', costText(own.flat[frame], total, app.unit)]] });
   }
 
   /** Goes from box to box. @param {KeyboardEvent} event */

@@ -9,7 +9,7 @@
 
 import { Analysis } from './analysis.mjs';
 import { decodeProfile } from './decode.mjs';
-import { showDetail } from './details.mjs';
+import { changeText, costText, showDetail } from './details.mjs';
 import { byId, el, saveFile } from './dom.mjs';
 import { FlameView } from './flame_view.mjs';
 import { dateText, label, percent } from './format.mjs';
@@ -33,6 +33,8 @@ const VIEWS = /** @type {const} */ ([
 ]);
 
 const THEMES = ['', 'light', 'dark'];
+
+const HINT = 'A click zooms, / searches, ? lists all keys.';
 
 export class App {
   /** @param {Analysis} analysis @param {{name: string, bytes: Uint8Array}} file */
@@ -145,6 +147,7 @@ export class App {
     for (const [name] of VIEWS) {
       byId(`view-${name}`).hidden = name !== this.viewName;
     }
+    this.describe(null);
     view.update();
   }
 
@@ -308,7 +311,18 @@ export class App {
       return;
     }
     const frame = this.selectedFrame();
-    showDetail(frame < 0 ? null : { title: this.analysis.frames.labels[frame], place: this.placeOf(frame), figures: [] });
+    showDetail(frame < 0 ? { title: '', place: HINT, figures: [] } : this.frameDetail(frame));
+  }
+
+  /** What a function costs, wherever it occurs. @param {number} frame @returns {import('./details.mjs').Detail} */
+  frameDetail(frame) {
+    const { state, analysis } = this, [total] = analysis.totals(state), [own, base] = analysis.frameTotals(state);
+    const figures = /** @type {[string, string][]} */ ([['cum', costText(own.cum[frame], total, this.unit)],
+      ['flat', costText(own.flat[frame], total, this.unit)]]);
+    if (base) {
+      figures.push(['change of cum', changeText(own.cum[frame], base.cum[frame], this.unit)]);
+    }
+    return { title: analysis.frames.labels[frame], place: this.placeOf(frame), figures };
   }
 
   /** @param {string} text */

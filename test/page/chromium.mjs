@@ -10,15 +10,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
-
 /** The texts of key events that have none of their own. */
 const KEY_TEXT = { Enter: '\r' };
 
 export class Chromium {
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), 'page-'));
-    const name = process.env.CHROMIUM || NAMES[0];
+    const name = process.env.CHROMIUM || 'chromium';
     this.process = spawn(name, ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
       '--remote-debugging-pipe', '--no-first-run', '--disable-extensions', '--disable-background-networking',
       '--hide-scrollbars', `--user-data-dir=${this.folder}/profile`, 'about:blank'],
@@ -183,7 +181,7 @@ export class Page {
     await this.click(x, y, modifiers);
   }
 
-  /** Waits until two frames were drawn: what an event changed is shown then. */
+  /** Waits until two frames were drawn: what an event changed is shown then. The page has to be the one in front. */
   settle() {
     return this.value('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   }
