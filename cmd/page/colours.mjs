@@ -2,9 +2,9 @@
 //
 // colours.mjs: what the colours of a flame graph mean, and the key to them.
 //
-// A colour stands for a group: an object file, a package, a label's value. The groups that cost most have hues of their
-// own, in this order; the others are grey. Functions of one group differ a little in lightness, so that neighbours can
-// be told apart. Text on every fill has a contrast of more than 4.5 to 1.
+// A colour stands for a group: an object file, a package, a label's value. The groups that have most of the picture have
+// hues of their own, in this order; the others are grey. Functions of one group differ a little in lightness, so that
+// neighbours can be told apart. Text on every fill has a contrast of more than 4.5 to 1.
 
 const HUES = [212, 28, 146, 272, 178, 334, 50, 6, 238, 88, 196, 304];
 
@@ -28,7 +28,7 @@ export function themeColours(dark) {
       matchText: '#15181d', outline: '#15181d' };
 }
 
-/** The fill of a group: `index` is its place in the order of cost, -1 for the rest. */
+/** The fill of a group: `index` is its place in their order, -1 for the rest. */
 export function groupFill(index, dark, shade = 0.5, named = true) {
   const hue = HUES[index];
   const lightness = (dark ? 30 : 79) + (shade - 0.5) * (dark ? 4 : 7);
@@ -46,11 +46,11 @@ export function packageOf(label) {
   return cut > 0 ? bare.slice(0, slash + 1 + cut) : '';
 }
 
-/** The groups by falling cost. @param {string[]} groupOf @param {Float64Array} costs */
-function rankGroups(groupOf, costs) {
+/** What each group's frames add up to. @param {string[]} groupOf @param {Float64Array} values @returns {Map<string, number>} */
+function sumGroups(groupOf, values) {
   const sums = new Map();
-  groupOf.forEach((group, frame) => sums.set(group, (sums.get(group) || 0) + Math.abs(costs[frame])));
-  return [...sums].filter(([, cost]) => cost > 0).sort((a, b) => b[1] - a[1]);
+  groupOf.forEach((group, frame) => sums.set(group, (sums.get(group) || 0) + Math.abs(values[frame])));
+  return sums;
 }
 
 /** A frame whose function has no name: libpprof writes "[perl]+0x1964a0", and an address alone is "[perl]". */
@@ -59,17 +59,19 @@ function isNamed(label) {
 }
 
 /**
- * Colours by a group that each frame has.
- * @param {import('./frames.mjs').Frames} frames @param {string[]} groupOf @param {Float64Array} costs flat values
+ * Colours by a group that each frame has. The groups that have most of the picture get the hues.
+ * @param {import('./frames.mjs').Frames} frames @param {string[]} groupOf
+ * @param {Float64Array} areas of the frames in the picture @param {Float64Array} costs their flat values
  * @param {boolean} dark
  */
-export function coloursByGroup(frames, groupOf, costs, dark) {
-  const ranked = rankGroups(groupOf, costs);
+export function coloursByGroup(frames, groupOf, areas, costs, dark) {
+  const ranked = [...sumGroups(groupOf, areas)].filter(([, area]) => area > 0).sort((a, b) => b[1] - a[1]);
   const rank = new Map(ranked.map(([group], i) => [group, group === '' || i >= HUES.length ? -1 : i]));
   const fills = frames.labels.map((label, frame) =>
     groupFill(rank.get(groupOf[frame]) ?? -1, dark, fraction(label), isNamed(label)));
-  const key = ranked.slice(0, HUES.length).map(([group, cost], i) =>
-    ({ text: group || 'other', colour: groupFill(group === '' ? -1 : i, dark), cost }));
+  const flat = sumGroups(groupOf, costs);
+  const key = ranked.slice(0, HUES.length).map(([group], i) =>
+    ({ text: group || 'other', colour: groupFill(group === '' ? -1 : i, dark), cost: flat.get(group) || 0 }));
   return { fills, key };
 }
 

@@ -89,7 +89,7 @@ export class GraphView {
   box({ frame, level }, boxWidth) {
     const { app } = this, { frames } = app.analysis, { x, y } = this.places.get(frame);
     const [own] = app.analysis.frameTotals(app.state), [total] = app.analysis.totals(app.state);
-    const columns = Math.floor((boxWidth - 16) / 6.9);
+    const columns = Math.floor((boxWidth - 16) / 7.5);
     const cost = boxWidth > 150
       ? `${label(own.cum[frame], app.unit)} of ${percent(own.cum[frame], total)}`.replace(' of ', ' · ')
       : percent(own.cum[frame], total);

@@ -78,6 +78,10 @@ export function makePalette(analysis, state, tree, dark) {
     return { fill: (node) => (node ? fills[tree.frame[node]] : rootFill), key: [] };
   }
   const groupOf = mode === 'package' ? frames.labels.map(packageOf) : frames.modules;
-  const { fills, key } = coloursByGroup(frames, groupOf, analysis.frameTotals(state)[0].flat, dark);
+  const areas = new Float64Array(frames.count);
+  for (let node = 1; node < tree.count; node++) {
+    areas[tree.frame[node]] += tree.width[node];
+  }
+  const { fills, key } = coloursByGroup(frames, groupOf, areas, analysis.frameTotals(state)[0].flat, dark);
   return { fill: (node) => (node ? fills[tree.frame[node]] : rootFill), key };
 }
