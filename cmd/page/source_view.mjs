@@ -47,6 +47,20 @@ export class SourceView {
       return;
     }
     this.showLines(file, lines, total);
+    if (frame !== this.shown) {
+      this.area.querySelector(`[data-line="${this.firstLine(frame)}"]`)?.scrollIntoView({ block: 'center' });
+    }
+    this.shown = frame;
+  }
+
+  /** The first line of a function that is in the profile. @param {number} frame */
+  firstLine(frame) {
+    const { profile: { lineNumber }, ofLine, lineAt } = this.app.analysis.sources[0];
+    let first = Infinity;
+    ofLine.forEach((one, at) => {
+      first = one === frame && lineNumber[lineAt[at]] < first ? lineNumber[lineAt[at]] : first;
+    });
+    return first;
   }
 
   /** @param {string} file @param {Map<number, {flat: number, cum: number}>} lines @param {number} total */
@@ -78,13 +92,13 @@ export class SourceView {
   row(number, cost, text, unit, largest) {
     const { app } = this;
     const value = (/** @type {number} */ one) => (one ? label(one, app.unit, unit) : '.');
-    const row = el('div', { class: cost ? 'source-row hot' : 'source-row' },
+    const row = el('div', { class: cost ? 'source-row hot' : 'source-row', 'data-line': number },
       el('span', { class: 'cell', text: cost ? value(cost.flat) : '' }),
       el('span', { class: 'cell', text: cost ? value(cost.cum) : '' }),
       el('span', { class: 'cell number', text: String(number) }),
       el('code', { class: 'cell text', text: text ? text[number - 1] : '' }));
     if (cost) {
-      row.style.setProperty('--heat', `${Math.round((Math.abs(cost.cum) / (largest || 1)) * 100)}%`);
+      row.style.setProperty('--heat', `${Math.round(Math.sqrt(Math.abs(cost.cum) / (largest || 1)) * 100)}%`);
     }
     return row;
   }

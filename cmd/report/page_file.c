@@ -15,6 +15,7 @@
 #include "profile/gunzip.h"
 #include "page/base64.h"
 #include "page/page_data.h"
+#include "report/page_sources.h"
 #include "profile/profile_encode.h"
 #include "base/message.h"
 #include "profile/profile_file.h"
@@ -85,7 +86,7 @@ static void put_profile(cp_bytes *out, const char *id, const page_profile *part)
 }
 
 /* Puts the profiles in front of the end of the page's body. The build's page has that tag once. */
-static void build(const page_profile *profiles, cp_bytes *out)
+static void build(const page_profile *profiles, bool with_sources, cp_bytes *out)
 {
     static const char *const ids[] = {"profile", "base"};
     static const char tail[] = "</body>";
@@ -96,6 +97,11 @@ static void build(const page_profile *profiles, cp_bytes *out)
     cp_bytes_append(out, cp_page_data, head);
     for (int i = 0; i < 2 && profiles[i].profile; i++) {
         put_profile(out, ids[i], &profiles[i]);
+    }
+    if (with_sources) {
+        put(out, "<script type=\"application/json\" id=\"sources\">");
+        cp_page_put_sources(profiles[0].profile, out);
+        put(out, "</script>\n");
     }
     cp_bytes_append(out, cp_page_data + head, length - head);
 }
@@ -142,7 +148,7 @@ int cp_page_write(const cp_page_options *options, const char *out, cp_error *err
 
     int status = load_both(profiles, options->mode, error);
     if (status == 0) {
-        build(profiles, &page);
+        build(profiles, options->with_sources, &page);
         status = cp_file_put(out, &page, error);
     }
     cp_bytes_release(&page);
@@ -159,6 +165,7 @@ int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *opti
         {'o', "output", NULL, CP_OPTION_TEXT, out, 0, 0},
         {0, "base", "diff_base", CP_OPTION_TEXT, &options->base, 0, 0},
         {0, "demangle", NULL, CP_OPTION_TEXT, &demangle, 0, 0},
+        {0, "sources", NULL, CP_OPTION_FLAG, &options->with_sources, 0, 0},
         {0},
     };
 

@@ -7,18 +7,21 @@
 
 #include "names/demangle.h"
 
+#include <stdbool.h>
+
 typedef struct cp_error cp_error;
 
 typedef struct cp_page_options {
     const char *path; /* of the profile; "-" is standard input */
     const char *base; /* the profile to compare it with, or NULL */
     cp_demangle_mode mode;
+    bool with_sources; /* the text of the source files, too */
 } cp_page_options;
 
 /* Writes the page to `out`, as cp_file_put() does. Returns 0, or -1 with a sentence. */
 int cp_page_write(const cp_page_options *options, const char *out, cp_error *error);
 
-/* Parses the options and operands that the verbs have which write a page: --base, --demangle, -o and one FILE. `out`
+/* Parses the options and operands that the verbs have which write a page: -o, --base, --demangle, --sources and one FILE. `out`
  * becomes the value of -o, or NULL. Returns 0 if the verb is to go on; else -1, and *status is the exit status. */
 int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *options,
                   const char **out, int *status);

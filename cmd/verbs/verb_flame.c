@@ -15,7 +15,7 @@
 #include <string.h>
 
 const char cp_help_flame[] =
-    "usage: cpprof flame [-o OUT.html] [--base FILE] [--demangle MODE] FILE\n"
+    "usage: cpprof flame [-o OUT.html] [--base FILE] [--sources] [--demangle MODE] FILE\n"
     "\n"
     "Writes one HTML file with the profile inside. It needs no network and no other file. It "
     "shows\n"
@@ -24,6 +24,7 @@ const char cp_help_flame[] =
     "\n"
     "  -o OUT.html      the file to write (FILE's name in this folder, with .html)\n"
     "  --base FILE      show what changed since this profile\n"
+    "  --sources        put the source files of the profile's lines into the page\n"
     "  --demangle MODE  names of C++ and Rust functions: simple (the default), templates, full,\n"
     "                   none\n";
 

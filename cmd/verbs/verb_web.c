@@ -21,13 +21,14 @@
 extern char **environ;
 
 const char cp_help_web[] =
-    "usage: cpprof web [-o OUT.html] [--base FILE] [--demangle MODE] FILE\n"
+    "usage: cpprof web [-o OUT.html] [--base FILE] [--sources] [--demangle MODE] FILE\n"
     "\n"
     "Writes the page of `cpprof flame` and opens it in a browser: in that of $BROWSER, or by\n"
     "xdg-open where there is a desktop. Prints the path of the page.\n"
     "\n"
     "  -o OUT.html      the file to write (a new one in $TMPDIR or /tmp)\n"
     "  --base FILE      show what changed since this profile\n"
+    "  --sources        put the source files of the profile's lines into the page\n"
     "  --demangle MODE  names of C++ and Rust functions: simple (the default), templates, full,\n"
     "                   none\n";
 

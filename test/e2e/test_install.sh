@@ -82,7 +82,7 @@ done
 
 # ---- manual pages ----
 
-for verb in "" record top merge; do
+for verb in "" record top merge flame web; do
     page=$there/share/man/man1/cpprof${verb:+-$verb}.1.gz
     gzip -dc "$page" >page.1 || fail "$page is not there"
     # shellcheck disable=SC2086 # no word if it is empty

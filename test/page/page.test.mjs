@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-import { profileOf } from './profile_writer.mjs';
+import { ProfileWriter, profileOf } from './profile_writer.mjs';
 
 const { BUILD, SRC } = process.env;
 const work = mkdtempSync(join(tmpdir(), 'page-'));
@@ -88,6 +88,21 @@ test('cpprof flame --base has both profiles', () => {
   const html = readFileSync(join(work, 'both.html'), 'utf8');
   assert.ok(embedded(html, 'profile').bytes.includes('leaf'));
   assert.ok(embedded(html, 'base').bytes.includes('gone'));
+});
+
+test('cpprof flame --sources has the texts of files that are there', () => {
+  const text = 'int f(void)\n{\n\treturn "</script>\\" == 0; /* é */\n}\n';
+  writeFileSync(join(work, 'here.c'), text);
+  writeFileSync(join(work, 'binary.c'), 'a\0b');
+  const writer = new ProfileWriter();
+  writer.add({ stack: [`f@${work}/here.c:3`, `g@${work}/gone.c:3`, `h@${work}/binary.c:1`, 'i@/dev/zero:1'], value: 1 });
+  writeFileSync(join(work, 'lines.pb'), writer.finish());
+  const sources = (...options) => {
+    assert.equal(cpprof('flame', '-o', 'lines.html', ...options, 'lines.pb').status, 0);
+    return readFileSync(join(work, 'lines.html'), 'utf8').match(/id="sources">([^]*?)<\/script>/);
+  };
+  assert.deepEqual(JSON.parse(sources('--sources')[1]), { [`${work}/here.c`]: text });
+  assert.equal(sources(), null, 'nobody passes sources on without meaning to');
 });
 
 test('cpprof flame refuses what it cannot read, and leaves no page', () => {
