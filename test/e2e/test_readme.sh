@@ -23,6 +23,7 @@ docs/CONTENTION.md 2 0 0
 docs/DESCRIPTORS.md 2 0 0
 docs/ALLOCATORS.md 1 0 0
 docs/READERS.md 2 0 0
+docs/PAGE.md 5 0 0
 LIST
 
 # ---- commands ----
