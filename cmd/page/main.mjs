@@ -503,7 +503,10 @@ async function start() {
   const app = new App(analysis, file);
   byId('loading').remove();
   app.restore();
-  document.body.dataset.ready = 'yes';
+  requestAnimationFrame(() => {
+    document.body.dataset.drawn = String(performance.now());
+    document.body.dataset.ready = 'yes';
+  });
 }
 
 start().catch((error) => {
