@@ -7,7 +7,7 @@ import { sampleMask } from './filter.mjs';
 import { addSource, Frames } from './frames.mjs';
 import { labelKeys } from './labels.mjs';
 import { compileSearch } from './search.mjs';
-import { callEdges, frameTotals } from './totals.mjs';
+import { callEdges, flatTotals, frameTotals } from './totals.mjs';
 import { buildTree, nodeByRanks, pathOf } from './tree.mjs';
 
 /** Results by what they depend on; the oldest give way. */
@@ -133,6 +133,11 @@ export class Analysis {
   frameTotals(state) {
     return this.cache.get(`frames ${this.key(state)}`, () =>
       this.groups(state).map((group) => frameTotals(group, this.frames.count)));
+  }
+
+  /** Flat of each frame. @returns {Float64Array} */
+  flat(state) {
+    return this.cache.get(`flat ${this.key(state)}`, () => flatTotals(this.groups(state)[0], this.frames.count));
   }
 
   /** @returns {import('./totals.mjs').Edge[]} */

@@ -82,6 +82,6 @@ export function makePalette(analysis, state, tree, dark) {
   for (let node = 1; node < tree.count; node++) {
     areas[tree.frame[node]] += tree.width[node];
   }
-  const { fills, key } = coloursByGroup(frames, groupOf, areas, analysis.frameTotals(state)[0].flat, dark);
+  const { fills, key } = coloursByGroup(frames, groupOf, areas, analysis.flat(state), dark);
   return { fill: (node) => (node ? fills[tree.frame[node]] : rootFill), key };
 }

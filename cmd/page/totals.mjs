@@ -39,6 +39,18 @@ export function frameTotals({ source, values, mask }, frameCount) {
   return { flat: asNumbers(flat), cum: asNumbers(cum) };
 }
 
+/** Flat alone, which takes one look at each sample. @param {import('./tree.mjs').Group} group @param {number} frameCount */
+export function flatTotals({ source, values, mask }, frameCount) {
+  const { stackFirst, first, ofLine, profile: { stack, stackEnd, sampleCount } } = source;
+  const flat = sumsFor(values, frameCount);
+  for (let sample = 0; sample < sampleCount; sample++) {
+    if (stackFirst[sample] < stackEnd[sample] && (!mask || mask[sample])) {
+      flat[ofLine[first[stack[stackFirst[sample]]]]] += values[sample];
+    }
+  }
+  return asNumbers(flat);
+}
+
 /** @typedef {{from: number, to: number, weight: number}} Edge */
 
 /** The calls between different frames. @param {import('./tree.mjs').Group} group @returns {Edge[]} */

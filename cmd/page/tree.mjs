@@ -176,44 +176,31 @@ class March {
 
   /** Moves all samples by one frame. @param {Trie} trie */
   step(trie) {
-    const { active, length, node, ended, frame, group: { values, source: { ofLine } } } = this;
+    const { active, length, node, ended, frame, place, upwards, group: { values, source } } = this;
+    const { ofLine, first, stackFirst, profile: { stack, stackEnd } } = source;
     let lastParent = -1, lastFrame = -1, child = 0;
     for (let i = 0; i < length; i++) {
-      const sample = active[i], parent = node[sample], next = ofLine[frame[sample]];
-      if (parent !== lastParent || next !== lastFrame) {
-        child = trie.child(parent, next);
+      const sample = active[i], parent = node[sample], at = frame[sample];
+      if (parent !== lastParent || ofLine[at] !== lastFrame) {
         lastParent = parent;
-        lastFrame = next;
+        lastFrame = ofLine[at];
+        child = trie.child(parent, lastFrame);
       }
       node[sample] = child;
       trie.width[child] += Math.abs(Number(values[sample]));
-      ended[sample] = this.advance(sample) ? 0 : 1;
-    }
-  }
-
-  /** Goes to the next frame of a sample's path; false at its end. @param {number} sample */
-  advance(sample) {
-    const { stackFirst, first, profile: { stack, stackEnd } } = this.group.source;
-    const location = stack[this.place[sample]];
-    if (this.upwards) {
-      if (++this.frame[sample] < first[location + 1]) {
-        return true;
+      const here = place[sample], location = stack[here];
+      if (upwards ? at + 1 < first[location + 1] : at > first[location]) {
+        frame[sample] = upwards ? at + 1 : at - 1;
+        continue;
       }
-      if (++this.place[sample] >= stackEnd[sample]) {
-        return false;
+      const next = upwards ? here + 1 : here - 1;
+      if (upwards ? next < stackEnd[sample] : next >= stackFirst[sample]) {
+        place[sample] = next;
+        frame[sample] = upwards ? first[stack[next]] : first[stack[next] + 1] - 1;
+      } else {
+        ended[sample] = 1;
       }
-      this.frame[sample] = first[stack[this.place[sample]]];
-      return true;
     }
-    if (this.frame[sample]-- > first[location]) {
-      return true;
-    }
-    if (this.place[sample] === stackFirst[sample]) {
-      return false;
-    }
-    this.place[sample]--;
-    this.frame[sample] = first[stack[this.place[sample]] + 1] - 1;
-    return true;
   }
 
   /**

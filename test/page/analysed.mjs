@@ -2,6 +2,8 @@
 //
 // analysed.mjs: what tests of the page's modules share.
 
+import assert from 'node:assert/strict';
+
 import { Analysis } from '../../cmd/page/analysis.mjs';
 import { decodeProfile } from '../../cmd/page/decode.mjs';
 import { defaultState } from '../../cmd/page/state.mjs';
@@ -28,6 +30,7 @@ export function treeText(analysis, tree, node = 0) {
 /** Flat and cum by name. */
 export function costs(analysis, state = stateWith()) {
   const [own] = analysis.frameTotals(state);
+  assert.deepEqual(analysis.flat(state), own.flat);
   return Object.fromEntries(analysis.ranked(state, 'cum').map((frame) =>
     [analysis.frames.labels[frame], [own.flat[frame], own.cum[frame]]]));
 }
