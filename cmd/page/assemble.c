@@ -18,8 +18,8 @@
  *
  * Zone: NORMAL, at build time
  */
-#include "base64.h"
-#include "sha256.h"
+#include "page/base64.h"
+#include "page/sha256.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  *
  * base64.c: see base64.h.
  */
-#include "base64.h"
+#include "page/base64.h"
 
 void base64_group(const uint8_t *data, size_t left, char digits[BASE64_DIGITS])
 {

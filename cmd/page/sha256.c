@@ -2,7 +2,7 @@
  *
  * sha256.c: see sha256.h.
  */
-#include "sha256.h"
+#include "page/sha256.h"
 
 #include <string.h>
 

@@ -6,7 +6,8 @@
 
 #include "base/base_name.h"
 #include "base/message.h"
-#include "report/page_file.h"
+#include "page/page_file.h"
+#include "verbs/page_verb.h"
 #include "base/pool.h"
 
 #include <stdbool.h>

@@ -5,7 +5,8 @@
 #include "verbs/verbs.h"
 
 #include "base/message.h"
-#include "report/page_file.h"
+#include "page/page_file.h"
+#include "verbs/page_verb.h"
 #include "base/pool.h"
 
 #include <errno.h>

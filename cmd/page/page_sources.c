@@ -4,7 +4,7 @@
  *
  * Owns: one file's text at a time.
  */
-#include "report/page_sources.h"
+#include "page/page_sources.h"
 
 #include "base/pool.h"
 #include "profile/profile_file.h"

@@ -21,9 +21,4 @@ typedef struct cp_page_options {
 /* Writes the page to `out`, as cp_file_put() does. Returns 0, or -1 with a sentence. */
 int cp_page_write(const cp_page_options *options, const char *out, cp_error *error);
 
-/* Parses the options and operands that the verbs have which write a page: -o, --base, --demangle, --sources and one FILE. `out`
- * becomes the value of -o, or NULL. Returns 0 if the verb is to go on; else -1, and *status is the exit status. */
-int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *options,
-                  const char **out, int *status);
-
 #endif

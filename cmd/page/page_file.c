@@ -8,14 +8,13 @@
  *
  * Owns: nothing after the call.
  */
-#include "report/page_file.h"
+#include "page/page_file.h"
 
 #include "base/base_name.h"
-#include "verbs/command_line.h"
 #include "profile/gunzip.h"
 #include "page/base64.h"
 #include "page/page_data.h"
-#include "report/page_sources.h"
+#include "page/page_sources.h"
 #include "profile/profile_encode.h"
 #include "base/message.h"
 #include "profile/profile_file.h"
@@ -155,34 +154,4 @@ int cp_page_write(const cp_page_options *options, const char *out, cp_error *err
     cp_profile_free(profiles[0].profile);
     cp_profile_free(profiles[1].profile);
     return status;
-}
-
-int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *options,
-                  const char **out, int *status)
-{
-    const char *demangle = NULL;
-    const cp_option table[] = {
-        {'o', "output", NULL, CP_OPTION_TEXT, out, 0, 0},
-        {0, "base", "diff_base", CP_OPTION_TEXT, &options->base, 0, 0},
-        {0, "demangle", NULL, CP_OPTION_TEXT, &demangle, 0, 0},
-        {0, "sources", NULL, CP_OPTION_FLAG, &options->with_sources, 0, 0},
-        {0},
-    };
-
-    cp_operands files;
-    if (cp_options_parse(verb, table, false, argc, argv, &files, status) < 0) {
-        return -1;
-    }
-    *status = CP_EXIT_BAD_USAGE;
-    if (files.count != 1) {
-        cp_bad_usage(verb, "%s: expected one FILE, found %d", verb, files.count);
-        return -1;
-    }
-    if (demangle && cp_demangle_mode_named(demangle, &options->mode) < 0) {
-        cp_bad_usage(verb, "%s: --demangle: expected simple, templates, full or none, found %s",
-                     verb, demangle);
-        return -1;
-    }
-    options->path = files.values[0];
-    return 0;
 }
