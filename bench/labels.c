@@ -3,8 +3,8 @@
  * labels.c: what labels cost the program: the thread's set is replaced, a set is made for a
  * request.
  *
- *   switch    pprof_set_thread_labels() and the end of the reference that it returns. Beside it, two
- *             counters: one is incremented and the other decremented, each by one locked
+ *   switch    pprof_set_thread_labels() and the end of the reference that it returns. Beside it,
+ *             two counters: one is incremented and the other decremented, each by one locked
  *             instruction. What the processor takes for these two is the least that a switch of
  *             counted references can take.
  *   new       pprof_labels_new() of two labels on a parent that has one, and its end

@@ -2,8 +2,8 @@
  *
  * json.h: a writer of JSON.
  *
- * It puts the commas. A key is NULL inside of an array. A text may have any bytes: those that are no
- * UTF-8 become U+FFFD. Numbers are printed in full, although some readers keep only 53 bits.
+ * It puts the commas. A key is NULL inside of an array. A text may have any bytes: those that are
+ * no UTF-8 become U+FFFD. Numbers are printed in full, although some readers keep only 53 bits.
  */
 #ifndef CP_JSON_H
 #define CP_JSON_H

@@ -8,15 +8,17 @@
  *   FOLDER/page.css ------------------------> one style ----+-> FOLDER/page.html -> OUT
  *                              their SHA-256 -> the policy --'
  *
- * A module comes after those that it imports. What the browser has no use for is left out: the lines
- * "import {...} from './NAME.mjs';", the word "export" before a declaration, comments, and blanks that
- * begin a line. All modules share one scope then; a name that two of them declare is an error of the
- * script, which its tests find.
+ * A module comes after those that it imports. What the browser has no use for is left out: the
+ * lines "import {...} from './NAME.mjs';", the word "export" before a declaration, comments, and
+ * blanks that begin a line. All modules share one scope then; a name that two of them declare is an
+ * error of the script, which its tests find.
  *
  * page.html has one place each for the policy, the style and the script. The policy permits this
  * script and this style by their hashes, and nothing else.
  *
  * Zone: NORMAL, at build time
+ *
+ * Tested by: page.browser
  */
 #include "page/base64.h"
 #include "page/sha256.h"
@@ -140,7 +142,8 @@ static void follow_import(assembly *a, const char *module, const char *line, siz
     free(name);
 }
 
-/* Whether a line of a module is one of a comment; *inside: it did not end yet. Comments have lines of their own. */
+/* Whether a line of a module is one of a comment; *inside: it did not end yet. Comments have lines
+ * of their own. */
 static bool is_comment(const char *line, size_t length, bool *inside)
 {
     bool begun = *inside || begins(line, "/*");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * base64.c: see base64.h.
+ *
+ * Tested by: page.logic
  */
 #include "page/base64.h"
 

@@ -2,8 +2,8 @@
  *
  * page_data.h: the page that shows a profile, as the build assembled it.
  *
- * A profile is put in front of the end tag of its body; page_file.c. A server sends the page as it is: the page
- * then fetches the profile.
+ * A profile is put in front of the end tag of its body; page_file.c. A server sends the page as it
+ * is: the page then fetches the profile.
  */
 #ifndef CP_PAGE_DATA_H
 #define CP_PAGE_DATA_H

@@ -4,9 +4,11 @@
  *
  *   the page | <script type=... id="profile" data-name="NAME"> base64 of pb.gz </script> | </body></html>
  *
- * A browser does not run a script of an unknown type, and base64 has no character that HTML gives a meaning.
+ * A browser does not run a script of an unknown type, and base64 has no character that HTML gives a
+ * meaning.
  *
  * Owns: nothing after the call.
+ * Tested by: page.logic
  */
 #include "page/page_file.h"
 

@@ -3,6 +3,7 @@
  * page_sources.c: see page_sources.h.
  *
  * Owns: one file's text at a time.
+ * Tested by: page.logic
  */
 #include "page/page_sources.h"
 

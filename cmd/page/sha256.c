@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sha256.c: see sha256.h.
+ *
+ * Tested by: page.browser
  */
 #include "page/sha256.h"
 

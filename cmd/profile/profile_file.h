@@ -2,9 +2,9 @@
  *
  * profile_file.h: reading profiles from files, and writing them.
  *
- * The first bytes of a file show its format: gzip (one member or more), plain profile.proto, the CPU
- * format of gperftools, or one of the formats of text. Both the bytes that are read and the bytes after decompression are
- * limited, so that no file makes the command allocate without bound.
+ * The first bytes of a file show its format: gzip (one member or more), plain profile.proto, the
+ * CPU format of gperftools, or one of the formats of text. Both the bytes that are read and the
+ * bytes after decompression are limited, so that no file makes the command allocate without bound.
  */
 #ifndef CP_PROFILE_FILE_H
 #define CP_PROFILE_FILE_H

@@ -2,7 +2,8 @@
  *
  * report_text.h: the reports as text, as `go tool pprof` prints them.
  *
- * cp_report_init() comes first; before the header's summary, rows and trees cp_report_build_graph().
+ * cp_report_init() comes first; before the header's summary, rows and trees
+ * cp_report_build_graph().
  */
 #ifndef CP_REPORT_TEXT_H
 #define CP_REPORT_TEXT_H

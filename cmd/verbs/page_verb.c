@@ -2,7 +2,7 @@
  *
  * page_verb.c: the options of the verbs that write a page.
  *
- * Tested by: e2e.cpprof_page
+ * Tested by: page.logic
  */
 #include "verbs/page_verb.h"
 

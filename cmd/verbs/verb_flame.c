@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * verb_flame.c: `cpprof flame`, which writes a profile as a page for a browser.
+ *
+ * Tested by: page.logic
  */
 #include "verbs/verbs.h"
 

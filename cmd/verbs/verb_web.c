@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * verb_web.c: `cpprof web`, which opens a profile in a browser.
+ *
+ * Tested by: page.logic
  */
 #include "verbs/verbs.h"
 

@@ -2,8 +2,8 @@
  *
  * verbs.h: the verbs of cpprof, such as record and top.
  *
- * Each verb is one file, cmd/verbs/verb_NAME.c, with one function. The table in verbs.c also names the
- * verbs that this version does not have yet: a user who knows one from the manual then gets a
+ * Each verb is one file, cmd/verbs/verb_NAME.c, with one function. The table in verbs.c also names
+ * the verbs that this version does not have yet: a user who knows one from the manual then gets a
  * better answer than "unknown".
  */
 #ifndef CP_VERBS_H
@@ -26,8 +26,8 @@ const cp_verb *cp_verb_find(const char *name);
 int cp_verb_help(const char *name);
 
 extern const char cp_help_top[], cp_help_peek[], cp_help_tree[], cp_help_traces[], cp_help_tags[],
-    cp_help_raw[], cp_help_record[], cp_help_merge[], cp_help_flame[],
-    cp_help_web[], cp_help_help[];
+    cp_help_raw[], cp_help_record[], cp_help_merge[], cp_help_flame[], cp_help_web[],
+    cp_help_help[];
 
 int cp_run_top(int argc, char **argv);
 int cp_run_peek(int argc, char **argv);

@@ -52,8 +52,8 @@ static inline pp_call_site pp_call_site_at(const uint8_t code[PP_CALL_BYTES],
     return site;
 }
 
-/* Decoding of pushes and pops. The bytes are enough for pushes of six registers, four of them with a
- * prefix, and for what follows. */
+/* Decoding of pushes and pops. The bytes are enough for pushes of six registers, four of them with
+ * a prefix, and for what follows. */
 enum { PP_PUSHES_BYTES = 16, PP_NO_REGISTER = -1 };
 enum { PP_OP_PUSH = 0x50, PP_OP_POP = 0x58, PP_OP_RET = 0xc3 };
 

@@ -338,8 +338,8 @@ static void pause_once(void)
     pp_system_call(SYS_nanosleep, &pause, NULL);
 }
 
-/* Whether the thread has had no processor on which it could answer; nor, if it cannot be asked, go on
- * to where it can. A new thread blocks all signals until it has begun. */
+/* Whether the thread has had no processor on which it could answer; nor, if it cannot be asked, go
+ * on to where it can. A new thread blocks all signals until it has begun. */
 static bool is_starved(const question *q)
 {
     return pp_task_cpu_ns(q->row->tid) - q->seen_ns < ENOUGH_CPU_NS;

@@ -141,8 +141,8 @@ static void declare_stack(size_t stack_size)
 
 /*
  * Clears the stack below, where calls of ours have left return addresses. A walk that looks for a
- * frame pointer on the stack (unwind/frame_pointer.h) would take the one of an indirect call for that
- * of the program's function, whose variables may lie there now and be written later or never.
+ * frame pointer on the stack (unwind/frame_pointer.h) would take the one of an indirect call for
+ * that of the program's function, whose variables may lie there now and be written later or never.
  */
 static __attribute__((noinline)) void clear_stack(void)
 {

@@ -62,8 +62,8 @@ typedef struct pp_stack_window {
  */
 void pp_stack_declare(uintptr_t limit, uintptr_t top);
 
-/* The bytes from the lower end of the calling thread's own stack to `sp`; 0 if `sp` is not on it, or
- * its bounds are not known. */
+/* The bytes from the lower end of the calling thread's own stack to `sp`; 0 if `sp` is not on it,
+ * or its bounds are not known. */
 uintptr_t pp_stack_room(uintptr_t sp);
 
 /* Opens a window on the stack that the caller runs on; or, if the walk begins at an `sp` on the

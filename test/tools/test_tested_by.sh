@@ -18,7 +18,7 @@ exists() {
     fuzz.*) [ -e "test/fuzz/fuzz_${1#*.}.c" ] ;;
     unit.cmd_*) [ -e "test/unit/${1#*.}.c" ] ;;
     unit.* | interleave.*) [ -e "test/${1%%.*}/test_${1#*.}.c" ] ;;
-    e2e.* | stress.* | tools.*) [ -e "test/${1%%.*}/test_${1#*.}.sh" ] ;;
+    e2e.* | stress.* | tools.* | page.*) [ -e "test/${1%%.*}/test_${1#*.}.sh" ] ;;
     toy_kind.*) [ -d test/toy_kind ] ;;
     *) false ;;
     esac

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_reports.c: tree, traces, tags and raw; granularities; the filters that the Go tool's text does not show.
+ * cmd_reports.c: tree, traces, tags and raw; granularities; the filters that the Go tool's text
+ * does not show.
  */
 #include "cmd_builder.h"
 

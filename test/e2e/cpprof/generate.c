@@ -7,8 +7,9 @@
  * It writes a plain profile.proto without the code that the tests check: with sample types of all
  * families, negative values, labels, inlined and recursive stacks, locations without names,
  * functions without names, mangled names, drop_frames, ids with gaps, unsorted parts. Equal SEEDs
- * give equal bytes. Profiles of two SEEDs with one KIND can be merged; their units may differ.
- * With `distinct` no two frames have one label, and nothing cancels out: the order of everything is defined.
+ * give equal bytes. Profiles of two SEEDs with one KIND can be merged; their units may differ. With
+ * `distinct` no two frames have one label, and nothing cancels out: the order of everything is
+ * defined.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * signal_calls.c [MS]: what each call of libc that sees or changes signals says, a line each, for the
- * signals that a profiler may have its hands on and for one that it has not. The lines are the same
- * with and without one. Between the calls it computes for 6 ms, or MS, so that a profiler's signals
- * come while the state is what it is.
+ * signal_calls.c [MS]: what each call of libc that sees or changes signals says, a line each, for
+ * the signals that a profiler may have its hands on and for one that it has not. The lines are the
+ * same with and without one. Between the calls it computes for 6 ms, or MS, so that a profiler's
+ * signals come while the state is what it is.
  *
  * Flags: -Wno-deprecated-declarations -Wno-restrict
  *
