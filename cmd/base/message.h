@@ -13,6 +13,7 @@ enum {
     CP_EXIT_OK = 0,
     CP_EXIT_BAD_INPUT = 1,   /* an input or the system caused the failure */
     CP_EXIT_BAD_USAGE = 2,   /* the command line is wrong */
+    CP_EXIT_ABOVE = 3,       /* diff --fail-above: something grew by more */
     CP_EXIT_NO_PROFILE = 125 /* record: the command succeeded, but a profile is missing */
 };
 

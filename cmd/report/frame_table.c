@@ -174,7 +174,7 @@ static uint32_t frame_of_function(frame_builder *builder, const cp_location *loc
         key.address = location->address;
         key.column = line->column;
     }
-    if (!key.name) {
+    if (!key.name || granularity == CP_SOURCES) {
         key.program = program;
         key.start_line = function->start_line;
     }

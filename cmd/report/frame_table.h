@@ -18,7 +18,8 @@ typedef enum cp_granularity {
     CP_FILEFUNCTIONS, /* a function in each file */
     CP_FILES,
     CP_LINES,
-    CP_ADDRESSES
+    CP_ADDRESSES,
+    CP_SOURCES /* lines, with the program and the function's first line; only for `list` */
 } cp_granularity;
 
 /* What the granularity leaves out is 0. Frames with equal members are one frame. */
@@ -27,8 +28,8 @@ typedef struct cp_frame_key {
     cp_string file; /* the source file, cleaned */
     int64_t line, column;
     uint64_t address;
-    cp_string program;  /* the mapping's file; only of a frame without a name */
-    int64_t start_line; /* also only of a frame without a name */
+    cp_string program;  /* the mapping's file; only of a frame without a name, and of sources */
+    int64_t start_line; /* also only of these */
 } cp_frame_key;
 
 typedef struct cp_frame {

@@ -230,6 +230,16 @@ void cp_report_build_graph(cp_report *report, bool with_edges)
     choose_unit(report);
 }
 
+/* Go 1.19 knows no columns. */
+static void forget_columns(cp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        for (uint32_t j = 0; j < profile->locations[i].line_count; j++) {
+            profile->locations[i].lines[j].column = 0;
+        }
+    }
+}
+
 int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_options *options,
                    cp_error *error)
 {
@@ -242,6 +252,9 @@ int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_optio
     cp_label_units_init(&report->label_units, profile);
     report->total = total_of(profile, report->value_index);
     apply_filters(report);
+    if (options->style == CP_STYLE_GO_1_19 && options->granularity == CP_ADDRESSES) {
+        forget_columns(profile);
+    }
     cp_frames_init(&report->frames, profile, options->granularity);
     return 0;
 }

@@ -46,6 +46,8 @@ typedef struct cp_report_options {
     const char *unit;    /* of all values, or NULL for one that is readable */
     cp_granularity granularity;
     cp_style style;
+    double fail_above;       /* of `diff`: the growth in percent that is too much; 0: none is */
+    const char *source_path; /* folders with source files, with colons between them */
     cp_filters filters;
 } cp_report_options;
 

@@ -44,8 +44,7 @@ static void put_filters(cp_json *json, const cp_filters *filters)
     cp_json_close(json, '}');
 }
 
-/* Opens the object of a report. */
-static cp_json begin(const cp_report *report, FILE *out)
+cp_json cp_report_json_begin(const cp_report *report, FILE *out)
 {
     const cp_profile *profile = report->profile;
     cp_json json = {out, false};
@@ -71,7 +70,7 @@ static cp_json begin(const cp_report *report, FILE *out)
     return json;
 }
 
-static void end(cp_json *json)
+void cp_report_json_end(cp_json *json)
 {
     cp_json_close(json, '}');
     fputc('\n', json->out);
@@ -115,7 +114,7 @@ static bool is_inlined(const cp_graph *graph, const cp_node *node)
 void cp_report_json_rows(const cp_report *report, FILE *out)
 {
     const cp_graph *graph = &report->graph;
-    cp_json json = begin(report, out);
+    cp_json json = cp_report_json_begin(report, out);
 
     open_nodes(&json, report, "rows");
     for (uint32_t i = 0; i < graph->count; i++) {
@@ -127,7 +126,7 @@ void cp_report_json_rows(const cp_report *report, FILE *out)
         cp_json_close(&json, '}');
     }
     cp_json_close(&json, ']');
-    end(&json);
+    cp_report_json_end(&json);
 }
 
 static void put_edge(cp_json *json, const cp_report *report, const cp_edge *edge, uint32_t other)
@@ -179,7 +178,7 @@ int cp_report_json_tree(const cp_report *report, cp_regex *only, FILE *out, cp_e
     if (only && first == graph->count) {
         return cp_fail(error, "expected a function that the expression matches, found none");
     }
-    cp_json json = begin(report, out);
+    cp_json json = cp_report_json_begin(report, out);
     open_nodes(&json, report, "nodes");
     for (uint32_t i = first; i < graph->count; i++) {
         const cp_node *node = &graph->nodes[graph->order[i]];
@@ -188,7 +187,7 @@ int cp_report_json_tree(const cp_report *report, cp_regex *only, FILE *out, cp_e
         }
     }
     cp_json_close(&json, ']');
-    end(&json);
+    cp_report_json_end(&json);
     return 0;
 }
 
@@ -237,7 +236,7 @@ static void put_stack(cp_json *json, const cp_report *report, const cp_sample *s
 
 void cp_report_json_traces(const cp_report *report, FILE *out)
 {
-    cp_json json = begin(report, out);
+    cp_json json = cp_report_json_begin(report, out);
 
     cp_json_open(&json, "samples", '[');
     for (uint32_t i = 0; i < report->profile->sample_count; i++) {
@@ -250,7 +249,7 @@ void cp_report_json_traces(const cp_report *report, FILE *out)
         cp_json_close(&json, '}');
     }
     cp_json_close(&json, ']');
-    end(&json);
+    cp_report_json_end(&json);
 }
 
 /* ---- tags ---- */
@@ -273,7 +272,7 @@ static void put_key(cp_json *json, const cp_tags *tags, uint32_t first, uint32_t
 
 void cp_report_json_tags(const cp_report *report, FILE *out)
 {
-    cp_json json = begin(report, out);
+    cp_json json = cp_report_json_begin(report, out);
     cp_tags tags;
 
     cp_tags_init(&tags, report);
@@ -285,7 +284,7 @@ void cp_report_json_tags(const cp_report *report, FILE *out)
     }
     cp_json_close(&json, ']');
     cp_tags_release(&tags);
-    end(&json);
+    cp_report_json_end(&json);
 }
 
 /* ---- raw ---- */
@@ -365,7 +364,7 @@ static void put_mapping(cp_json *json, const cp_report *report, const cp_mapping
 void cp_report_json_raw(const cp_report *report, FILE *out)
 {
     const cp_profile *profile = report->profile;
-    cp_json json = begin(report, out);
+    cp_json json = cp_report_json_begin(report, out);
 
     put_types(&json, report);
     cp_json_open(&json, "samples", '[');
@@ -383,5 +382,5 @@ void cp_report_json_raw(const cp_report *report, FILE *out)
         put_mapping(&json, report, &profile->mappings[i]);
     }
     cp_json_close(&json, ']');
-    end(&json);
+    cp_report_json_end(&json);
 }

@@ -33,6 +33,10 @@ void cp_report_print_traces(const cp_report *report, FILE *out);
 /* `tags`: what the samples of each label cost. */
 void cp_report_print_tags(const cp_report *report, FILE *out);
 
+/* `list`: the source of the functions that match, with the values of each line. The granularity is
+ * CP_SOURCES. Returns 0, or -1 with a sentence if no function matches. */
+int cp_report_print_list(const cp_report *report, cp_regex *wanted, FILE *out, cp_error *error);
+
 /* `raw`: everything that is in the profile. */
 void cp_report_print_raw(const cp_report *report, FILE *out);
 

@@ -65,7 +65,7 @@ static int store_count(parser *p, const cp_option *option, const char *typed, co
     return 0;
 }
 
-static void append(cp_text_list *list, const char *value)
+void cp_text_list_add(cp_text_list *list, const char *value)
 {
     if (!*value) {
         return;
@@ -106,7 +106,7 @@ static int store(parser *p, const cp_option *option, const char *value)
         return store_count(p, option, typed, value);
     }
     if (option->kind == CP_OPTION_LIST) {
-        append(option->value, value);
+        cp_text_list_add(option->value, value);
     } else {
         *(const char **)option->value = value;
     }

@@ -36,6 +36,9 @@ typedef struct cp_text_list {
     size_t count;
 } cp_text_list;
 
+/* Appends a value, unless it is empty. */
+void cp_text_list_add(cp_text_list *list, const char *value);
+
 typedef struct cp_operands {
     char **values; /* NULL-terminated, inside argv */
     int count;

@@ -28,7 +28,7 @@ typedef struct request {
     cp_sources sources;
     cp_text_list bases, diff_bases;
     long rows;
-    const char *demangle, *granularity, *style;
+    const char *demangle, *granularity, *style, *fail_above;
     const char *expression_text;
     cp_regex *expression;
     bool json;
@@ -130,7 +130,8 @@ static int print(const request *r, cp_report *report)
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     }
 
-    if (r->verb->print(report, r->expression, r->json, stdout, &error) < 0) {
+    int status = r->verb->print(report, r->expression, r->json, stdout, &error);
+    if (status < 0) {
         cp_complain("%s: %s", r->verb->name, error.text);
         return CP_EXIT_BAD_INPUT;
     }
@@ -141,7 +142,7 @@ static int print(const request *r, cp_report *report)
     if (isatty(STDERR_FILENO)) {
         cp_nameless_advise(report);
     }
-    return CP_EXIT_OK;
+    return status;
 }
 
 static int report_on(const request *r, cp_profile *profile)
@@ -178,6 +179,22 @@ static int load_and_report(const request *r)
 
 /* ---- options ---- */
 
+/* Reads "5%" or "5". */
+static int check_fail_above(request *r)
+{
+    char *end;
+
+    if (!r->fail_above) {
+        return CP_EXIT_OK;
+    }
+    r->options.fail_above = strtod(r->fail_above, &end);
+    end += *end == '%';
+    if (!r->verb->has_base || end == r->fail_above || *end || !(r->options.fail_above > 0)) {
+        return refuse(r, "--fail-above", "a percentage, for diff", r->fail_above);
+    }
+    return CP_EXIT_OK;
+}
+
 static int check_words(request *r)
 {
     if (r->demangle && cp_demangle_mode_named(r->demangle, &r->sources.mode) < 0) {
@@ -192,7 +209,7 @@ static int check_words(request *r)
     } else if (r->style && strcmp(r->style, "go1.19") != 0) {
         return refuse(r, "--style", "go1.19 or go1.26", r->style);
     }
-    return CP_EXIT_OK;
+    return check_fail_above(r);
 }
 
 static int check_operands(request *r, const cp_operands *operands)
@@ -206,6 +223,13 @@ static int check_operands(request *r, const cp_operands *operands)
             return cp_bad_usage(name, "%s: expected RE and FILE, found nothing", name);
         }
         r->expression_text = *paths++;
+        files--;
+    }
+    if (r->verb->has_base) {
+        if (files < 2 || r->bases.count || r->diff_bases.count) {
+            return cp_bad_usage(name, "%s: expected BASE and FILE, and no other base", name);
+        }
+        cp_text_list_add(&r->diff_bases, *paths++);
         files--;
     }
     if (files == 0) {
@@ -246,7 +270,7 @@ static void apply_traits(request *r)
     if (verb->shows_addresses) {
         r->options.granularity = CP_ADDRESSES;
     } else if (verb->shows_lines) {
-        r->options.granularity = CP_LINES;
+        r->options.granularity = CP_SOURCES;
     }
     if (r->options.style == CP_STYLE_GO_1_26) {
         r->sources.join = CP_JOIN_NEVER;
@@ -255,6 +279,7 @@ static void apply_traits(request *r)
     }
     drop_empty(&r->options.sample);
     drop_empty(&r->options.unit);
+    drop_empty(&r->options.source_path);
 }
 
 static int finish(request *r, const cp_operands *operands)
@@ -301,6 +326,8 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
         {0, "style", NULL, CP_OPTION_TEXT, &r.style, 0, 0},
         {0, "base", NULL, CP_OPTION_LIST, &r.bases, 0, 0},
         {0, "diff-base", "diff_base", CP_OPTION_LIST, &r.diff_bases, 0, 0},
+        {0, "source-path", "source_path", CP_OPTION_TEXT, &o->source_path, 0, 0},
+        {0, "fail-above", NULL, CP_OPTION_TEXT, &r.fail_above, 0, 0},
         {0, "json", NULL, CP_OPTION_FLAG, &r.json, 0, 0},
         {0, "normalize", NULL, CP_OPTION_FLAG, &r.sources.normalize, 0, 0},
         {0},

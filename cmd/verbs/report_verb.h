@@ -19,12 +19,14 @@ typedef struct cp_report cp_report;
 typedef struct cp_report_verb {
     const char *name;
     bool has_expression;  /* the first operand is an expression */
+    bool has_base;        /* the first operand is the profile to compare with */
     bool untrimmed;       /* leaves out nothing */
     bool shows_samples;   /* equal samples have to be added up first */
     bool shows_addresses; /* the granularity is addresses */
     bool shows_lines;     /* lines are the granularity, with what `list` needs */
     uint32_t node_count;  /* the largest number of nodes, unless the user gives one; 0: all */
-    /* Prints the report, as text or as JSON. Returns 0, or -1 with a sentence. */
+    /* Prints the report, as text or as JSON. Returns 0, an exit status, or
+     * -1 with a sentence. */
     int (*print)(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error);
 } cp_report_verb;
 

@@ -229,7 +229,8 @@ static void rows_are_what_the_granularity_keeps(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const cp_report_options options = {.granularity = cases[i].granularity};
+        const cp_report_options options = {.granularity = cases[i].granularity,
+                                           .style = CP_STYLE_GO_1_26};
         cp_profile *profile = new_model("cpu", "ms");
 
         add_sample(profile, "work", 1);

@@ -285,6 +285,9 @@ static void put_locations(const struct shape *shape)
         for (unsigned line = 0; line < lines && shape->functions; line++) {
             put_number(&nested, 1, (below(shape->functions) + 1) * shape->id_step);
             put_number(&nested, 2, below(50));
+            if (distinct) {
+                put_number(&nested, 3, below(9));
+            }
             put_message(&message, 4, &nested);
         }
         put_number(&message, 5, chance(5));

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_list.c: `cpprof list`, which prints the source of functions with the values of each line.
+ *
+ * Owns: the name of the current folder, for the length of a call.
+ * Tested by: e2e.cpprof_list.
+ */
+#include "verbs/verbs.h"
+
+#include "report/report.h"
+#include "report/report_json.h"
+#include "report/report_text.h"
+#include "verbs/report_verb.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+const char cp_help_list[] =
+    "usage: cpprof list RE [OPTIONS] FILE...\n"
+    "\n"
+    "Prints the source of the functions that match RE, with the flat and cum value of each line, "
+    "as\n"
+    "`go tool pprof -list` does. The profile has to have lines: record with symbolize=lines.\n"
+    "\n"
+    "  --source-path FOLDERS  look for files whose path is relative here, and above (the current\n"
+    "                       folder); colons are between folders\n"
+    "\n" CP_REPORT_HELP;
+
+static int print_list(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                      cp_error *error)
+{
+    char *current = getcwd(NULL, 0);
+    const cp_report_options *typed = report->options;
+    cp_report_options options = *typed;
+
+    if (!options.source_path) {
+        options.source_path = current ? current : "/";
+    }
+    report->options = &options;
+    cp_graph_init(&report->graph, &report->frames, report->value_index, NULL, false);
+    int status = json ? cp_report_json_list(report, expression, out, error)
+                      : cp_report_print_list(report, expression, out, error);
+    report->options = typed;
+    free(current);
+    return status;
+}
+
+int cp_run_list(int argc, char **argv)
+{
+    static const cp_report_verb verb = {.name = "list",
+                                        .has_expression = true,
+                                        .untrimmed = true,
+                                        .shows_lines = true,
+                                        .print = print_list};
+
+    return cp_report_verb_run(&verb, argc, argv);
+}

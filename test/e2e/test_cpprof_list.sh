@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_list.sh: `cpprof list` prints what `go tool pprof -list` prints, byte for byte, for each Go that is installed; it finds
+# source files as the Go tool does, and shows the lines of a real program.
+# sanitizers: yes
+set -u
+
+: "${BUILD:?the build directory}" "${SRC:?the source directory}"
+cpprof=$BUILD/bin/cpprof
+generate=$BUILD/test/cpprof/generate
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
+failures=0
+
+fail() {
+    echo "FAIL: $*" >&2
+    failures=$((failures + 1))
+}
+
+# Made-up profiles have lines 0 to 49 of src/file.c, which has 40 lines.
+mkdir -p src below
+awk 'BEGIN { for (i = 1; i <= 40; i++) printf "\tstatement %d;\n", i }' >src/file.c
+
+found=
+for tool in "$(command -v go)" /usr/lib/go-*/bin/go; do
+    [ -x "$tool" ] || continue
+    pprof=$("$tool" tool -n pprof 2>/dev/null)
+    [ -x "$pprof" ] || pprof="$tool tool pprof"
+    found=yes
+    for seed in 300 301 302 303 304 305; do
+        "$generate" $seed $((seed % 11)) distinct >profile.pb
+        for expression in 'function_1' '^(main|work|std)' '.'; do
+            $pprof -list="$expression" profile.pb >theirs 2>err
+            "$cpprof" list "$expression" profile.pb >mine 2>err
+            cmp -s theirs mine || {
+                fail "seed $seed, $expression: differs from $("$tool" version)"
+                diff theirs mine | head -10 >&2
+            }
+        done
+    done
+done
+[ -n "$found" ] || echo "skipped the comparison with go tool pprof: Go is not installed"
+
+# ---- finding files
+
+"$generate" 302 5 distinct >profile.pb
+"$cpprof" list . profile.pb >expected
+grep -q "statement 7;" expected || fail "no lines: $(head -5 expected)"
+(cd below && "$cpprof" list . ../profile.pb) | cmp -s - expected || fail "a file in a folder above is not found"
+(cd / && "$cpprof" list --source-path "$work" . "$work/profile.pb") | cmp -s - expected || fail "--source-path"
+(cd / && "$cpprof" list . "$work/profile.pb") | grep -qF " Error: could not find file src/file.c on path /" ||
+    fail "a file that is missing is not named"
+
+# ---- options
+
+"$cpprof" list no_such_name profile.pb >out 2>err
+[ $? = 1 ] || fail "no match: expected exit status 1"
+grep -qF "expected a function that the expression matches, found none" err || fail "no match: $(cat err)"
+[ -s out ] && fail "no match: wrote to standard output"
+if command -v python3 >/dev/null; then
+    "$cpprof" list --json . profile.pb | python3 -c '
+import json, sys
+functions = json.load(sys.stdin)["functions"]
+assert any(line["cum"] and "statement" in line["text"] for function in functions for line in function["lines"])
+' || fail "--json"
+fi
+
+[ $failures = 0 ]
