@@ -10,7 +10,7 @@ import { compileSearch } from './search.mjs';
 import { callEdges, flatTotals, frameTotals } from './totals.mjs';
 import { buildTree, nodeByRanks, pathOf } from './tree.mjs';
 
-/** Results by what they depend on; the oldest give way. */
+/** Results by what they depend on; those give way that were not wanted for longest. */
 class Cache {
   constructor() {
     this.entries = new Map();
@@ -18,13 +18,13 @@ class Cache {
 
   /** @param {string} key @param {() => any} make */
   get(key, make) {
-    if (!this.entries.has(key)) {
-      if (this.entries.size >= 12) {
-        this.entries.delete(this.entries.keys().next().value);
-      }
-      this.entries.set(key, make());
+    const result = this.entries.has(key) ? this.entries.get(key) : make();
+    this.entries.delete(key);
+    this.entries.set(key, result);
+    if (this.entries.size > 16) {
+      this.entries.delete(this.entries.keys().next().value);
     }
-    return this.entries.get(key);
+    return result;
   }
 }
 

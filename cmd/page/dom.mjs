@@ -42,6 +42,14 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
+/** Gives an element other children; the keyboard stays at the same control. @param {Element} parent @param {...Node} children */
+export function replaceControls(parent, ...children) {
+  const controls = () => /** @type {HTMLElement[]} */ ([...parent.querySelectorAll('button, select, input')]);
+  const at = controls().indexOf(/** @type {any} */ (document.activeElement));
+  parent.replaceChildren(...children);
+  controls()[at]?.focus();
+}
+
 /** Two or more choices of which one holds. @param {[string, string][]} choices @param {string} current */
 export function segmented(name, choices, current, onchoose) {
   const buttons = choices.map(([value, text]) => el('button', {

@@ -3,7 +3,7 @@
 // flame_view.mjs: the flame graph of all samples, with its switches and the key to its colours.
 
 import { nodeFigures } from './details.mjs';
-import { el, segmented } from './dom.mjs';
+import { el, replaceControls, segmented } from './dom.mjs';
 import { FlameCanvas } from './flame_canvas.mjs';
 import { label, percent } from './format.mjs';
 import { colourChoices, makePalette, usualColour } from './palette.mjs';
@@ -89,7 +89,7 @@ export class FlameView {
       type: 'checkbox', checked: state.normalize === '1', onchange: (event) =>
         this.app.set({ normalize: event.target.checked ? '1' : '', zoom: '' }),
     }), 'same total') : null;
-    this.tools.replaceChildren(
+    replaceControls(this.tools,
       segmented('Order', [['down', 'Top down'], ['up', 'Bottom up']], state.order,
         (order) => this.app.set({ order, zoom: '' })),
       segmented('Direction', [['icicle', 'Icicle'], ['flame', 'Flame']], state.grow, (grow) => this.app.set({ grow })),

@@ -4,8 +4,7 @@
 // a click with Alt or Ctrl only those without.
 
 import { costText } from './details.mjs';
-import { el } from './dom.mjs';
-import { percent } from './format.mjs';
+import { el, replaceControls } from './dom.mjs';
 import { labelCosts } from './labels.mjs';
 
 const SHOWN = 200;
@@ -27,7 +26,7 @@ export class LabelsView {
         : 'This profile has no labels. A program sets them with pprof_do() or pprof_set_labels().' }));
       return;
     }
-    this.host.replaceChildren(...costs.map((one) => this.section(one, total)));
+    replaceControls(this.host, ...costs.map((one) => this.section(one, total)));
   }
 
   /** @param {{key: string, values: {value: string, cost: number}[], total: number}} one @param {number} total */
@@ -51,8 +50,7 @@ export class LabelsView {
       title: `${filter}: click for only these samples, Alt-click for all others`,
       onclick: (event) => app.toggleLabel(event.altKey || event.ctrlKey ? `!${filter}` : filter),
     }, bar, el('span', { class: 'cell', text: costText(cost, total, app.unit) }),
-    el('span', { class: 'cell text name', text: value === '' ? '(empty)' : value }),
-    el('span', { class: 'visually-hidden', text: percent(cost, total) }));
+    el('span', { class: 'cell text name', text: value === '' ? '(empty)' : value }));
   }
 
   key() {

@@ -69,7 +69,11 @@ export class App {
     if (now === before) {
       return;
     }
-    history[step ? 'pushState' : 'replaceState'](null, '', `#${now}`);
+    try {
+      history[step ? 'pushState' : 'replaceState'](null, '', `#${now}`);
+    } catch {
+      // Some browsers allow only so many changes of the URL in a time; the next one has them all.
+    }
     this.update();
   }
 
@@ -414,11 +418,11 @@ export class App {
       return;
     }
     const target = /** @type {HTMLElement} */ (event.target);
-    if (target.matches('input, select, textarea')) {
+    if (target.matches('input[type=search], select, textarea')) {
       this.keyInField(event, target);
       return;
     }
-    const pressesButton = target.matches('button') && (event.key === 'Enter' || event.key === ' ');
+    const pressesButton = target.matches('button, input') && (event.key === 'Enter' || event.key === ' ');
     if (!pressesButton && (this.key(event) || this.view.key(event))) {
       event.preventDefault();
     }

@@ -3,12 +3,13 @@
 // prune.mjs: a profile's own drop_frames and keep_frames.
 //
 // From the root on, the first frame that matches drop_frames and not keep_frames is removed with all frames that it
-// called. A frame at the root stays. An expression that is invalid here is ignored: the reader cannot mend it.
+// called. A frame at the root stays. An expression that is invalid here is ignored: the reader cannot mend it. So is one
+// that repeats a group: JavaScript may need years for it, and whoever wrote the profile may have meant that.
 
 /** @param {string} pattern @returns {RegExp|null} */
 function compileWhole(pattern) {
   try {
-    return new RegExp(`^(${pattern})$`, 's');
+    return /\)[*+{]/.test(pattern) ? null : new RegExp(`^(${pattern})$`, 's');
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@
 //
 // Only the rows that are in view are elements, so that 200 000 functions scroll as ten do.
 
-import { el } from './dom.mjs';
+import { el, replaceControls } from './dom.mjs';
 import { commonUnit, label, percent } from './format.mjs';
 import { compileSearch } from './search.mjs';
 
@@ -70,7 +70,7 @@ export class TableView {
     if (this.filter.value !== state.filter) {
       this.filter.value = state.filter;
     }
-    this.head.replaceChildren(...this.list.map((column) => this.headCell(column)),
+    replaceControls(this.head, ...this.list.map((column) => this.headCell(column)),
       this.headCell({ key: 'name', title: 'function', hint: 'by name' }), el('span', { class: 'cell text', role: 'columnheader',
         text: 'object file' }));
     this.head.classList.toggle('wide', Boolean(analysis.base));

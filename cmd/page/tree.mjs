@@ -17,7 +17,7 @@ import { asNumbers, sumsFor } from './columns.mjs';
 export const MAX_DEPTH = 4000;
 
 /** Nodes below this part of the whole, or of the node that the reader zoomed to, are not followed further. */
-const LEAST = 1 / 30000;
+const LEAST = 1 / 12000;
 
 /**
  * One of at most two groups of samples: the profile, and the one that it is compared with.

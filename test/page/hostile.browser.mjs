@@ -83,6 +83,14 @@ test('a stack of ten million frames is shown', async () => {
   await page.close();
 });
 
+test('an expression that takes forever is ignored', async () => {
+  const writer = new ProfileWriter();
+  writer.add({ stack: ['a'.repeat(60), 'main'], value: 3 }).put(number(7, writer.string('(a+)+b')));
+  const page = await open(makePage('forever', writer.finish()));
+  assert.equal(await textOf(page, '#total'), '3');
+  await page.close();
+});
+
 test('values of 2^63 are shown', async () => {
   const large = (1n << 63n) - 1n;
   const page = await open(pageWith('large.html', profileOf([['a', 'main'], large], [['b', 'main'], -large], [['c'], -large - 1n])));

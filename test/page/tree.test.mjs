@@ -87,35 +87,23 @@ test('a very deep stack is cut, and its sums are whole', () => {
   assert.deepEqual(costs(analysis), { main: [0, 3], f: [0, 2], leaf: [2, 2], other: [1, 1] });
 });
 
-/** 40 000 samples that are all different, most of them too narrow to be seen. */
-function wideProfile() {
+test('a tree leaves out what is beneath narrow nodes, until the reader zooms', () => {
   const writer = new ProfileWriter();
-  for (let i = 0; i < 40000; i++) {
-    writer.add({ stack: [`leaf${i}`, `middle${i % 200}`, `group${i % 2}`, 'main'], value: i % 2 ? 3 : 1 });
+  for (let i = 0; i < 30000; i++) {
+    writer.add({ stack: [`leaf${i}`, `narrow${i}`, `middle${i % 3}`, 'main'], value: 1 });
   }
-  return writer.finish();
-}
-
-test('a tree leaves narrow nodes out, until the reader zooms', () => {
-  const analysis = analyse(wideProfile());
-  const coarse = analysis.tree(stateWith());
-  const writer = new ProfileWriter();
-  writer.add({ stack: ['a', 'b'], value: 1 });
-  assert.equal(coarse.partial, false, 'the leaves are nodes; nothing is beneath them');
-  assert.equal(analyse(writer.finish()).tree(stateWith()).partial, false);
-  const deeper = new ProfileWriter();
-  for (let i = 0; i < 90000; i++) {
-    deeper.add({ stack: [`leaf${i}`, `narrow${i}`, `middle${i % 3}`, 'main'], value: 1 });
-  }
-  const other = analyse(deeper.finish()), all = other.tree(stateWith());
-  assert.equal(all.partial, true);
-  assert.equal(all.total[0], 90000);
-  const middle = nodeByRanks(all, '0.1');
-  const fine = other.tree(stateWith({ zoom: rankPath(all, middle) }));
-  assert.ok(fine.count > all.count, `${fine.count} nodes`);
-  assert.equal(fine.rowBegin.length, all.rowBegin.length + 1);
-  assert.equal(fine.width[middle], all.width[middle]);
-  assert.equal(fine.x[middle], all.x[middle]);
+  const analysis = analyse(writer.finish()), coarse = analysis.tree(stateWith());
+  assert.equal(coarse.partial, true);
+  assert.equal(coarse.total[0], 30000);
+  assert.equal(coarse.rowBegin.length - 1, 4, 'all, main, middle and narrow');
+  const middle = nodeByRanks(coarse, '0.1');
+  const fine = analysis.tree(stateWith({ zoom: rankPath(coarse, middle) }));
+  assert.equal(fine.count, coarse.count + 10000, 'with the leaves of one of the three');
+  assert.equal(fine.rowBegin.length - 1, 5);
+  assert.equal(fine.width[middle], coarse.width[middle]);
+  assert.equal(fine.x[middle], coarse.x[middle]);
+  assert.deepEqual(costs(analysis).leaf7, [1, 1], 'the table has all of them');
+  assert.equal(analyse(profileOf([['a', 'b'], 1])).tree(stateWith()).partial, false);
 });
 
 test('the place of a node is the same in the URL', () => {

@@ -259,6 +259,16 @@ test('the profile and an SVG can be saved', async () => {
   await page.close();
 });
 
+test('the keyboard stays at the control that it used', async () => {
+  const page = await open(address);
+  await page.value("document.querySelectorAll('#view-flame .segmented button')[1].focus()");
+  await page.key('Enter');
+  assert.deepEqual(await hashOf(page), { order: 'up' });
+  assert.equal(await page.value('document.activeElement.innerText'), 'Bottom up');
+  assert.equal(await page.value('document.activeElement.ariaPressed'), 'true');
+  await page.close();
+});
+
 test('every view opens by its number, and is drawn', async () => {
   const page = await open(address);
   for (const [i, name] of ['flame', 'table', 'sandwich', 'graph', 'source', 'labels'].entries()) {
