@@ -4,7 +4,7 @@
 // with everything in them. $BUILD and $SRC are set.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,3 +98,26 @@ test(`${SEEDS} made-up profiles have the totals of cpprof top`, async () => {
   }
   assert.ok(rows > SEEDS);
 });
+
+const corpus = join(SRC, 'test/fuzz/corpus/profile');
+
+test('the page reads what cpprof reads, and refuses what cpprof refuses', async () => {
+  let read = 0;
+  const names = readdirSync(corpus);
+  for (const name of names) {
+    const bytes = readFileSync(join(corpus, name));
+    const reads = spawnSync(cpprof, ['merge', '-o', join(work, 'merged.pb.gz'), join(corpus, name)]);
+    if (reads.status === 0 && isProto(bytes)) {
+      decodeProfile(await gunzip(new Uint8Array(bytes)));
+      read++;
+    } else if (reads.status !== 0) {
+      await assert.rejects(async () => decodeProfile(await gunzip(new Uint8Array(bytes))), /byte \d+: expected /, name);
+    }
+  }
+  assert.ok(read > 0 && read < names.length, `${read} of ${names.length}`);
+});
+
+/** gperftools' form begins with a word of 0; cpprof converts it. */
+function isProto(bytes) {
+  return bytes[0] !== 0;
+}
