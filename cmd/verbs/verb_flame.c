@@ -67,6 +67,13 @@ int cp_run_flame(int argc, char **argv)
     if (cp_page_parse("flame", argc, argv, &options, &out, &status) < 0) {
         return status;
     }
+    size_t length = out ? strlen(out) : 0;
+    if (out && cut_end(out, &length, ".svg")) {
+        return cp_bad_usage("flame",
+                            "flame: -o %s: expected the name of an HTML file; that page saves its "
+                            "flame graph as an SVG",
+                            out);
+    }
     char *name = out && *out ? NULL : name_page(options.path);
     cp_error error;
     status = cp_page_write(&options, name ? name : out, &error);
