@@ -7,9 +7,9 @@
 
 #include "page/base64.h"
 #include "page/page_data.h"
-#include "page_file.h"
-#include "page_sources.h"
-#include "profile_file.h"
+#include "page/page_file.h"
+#include "page/page_sources.h"
+#include "profile/profile_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
