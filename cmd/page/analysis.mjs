@@ -86,7 +86,7 @@ export class Analysis {
     const values = this.sources[1].profile.values[index];
     const own = totalOf(values), wanted = totalOf(this.profile.values[index]);
     const ratio = own ? wanted / own : 1;
-    return Float64Array.from(values, (value) => Number(value) * ratio);
+    return Float64Array.from(/** @type {any} */ (values), (value) => Number(value) * ratio);
   }
 
   /** The sums of absolute values before any filter, of the profile and of the base. */

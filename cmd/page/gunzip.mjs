@@ -63,7 +63,7 @@ export async function gunzip(bytes, limit = MAX_BYTES) {
   if (bytes.length < 2 || bytes[0] !== 0x1f || bytes[1] !== 0x8b) {
     return bytes;
   }
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const stream = new Blob([/** @type {any} */ (bytes)]).stream().pipeThrough(new DecompressionStream('gzip'));
   try {
     return await readAll(stream.getReader(), limit);
   } catch (error) {

@@ -19,6 +19,7 @@ export class TableView {
     /** @type {number[]} */
     this.rows = [];
     this.at = 0;
+    this.total = 0;
     this.filter = el('input', {
       type: 'search', placeholder: 'Only functions that match…', 'aria-label': 'Filter the table', spellcheck: 'false',
       oninput: () => this.app.set({ filter: this.filter.value }),
