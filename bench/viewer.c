@@ -3,7 +3,7 @@
  * viewer.c: what bench/viewer.sh needs.
  *
  *   viewer generate SAMPLES LOCATIONS > FILE     a profile.proto with stacks of 5 to 25 frames
- *   viewer run COMMAND...                        runs it, prints "SECONDS MEGABYTES" (the maximum resident set)
+ *   viewer run COMMAND...                        runs it, prints "SECONDS MEGABYTES" (maximum RSS)
  */
 #include "measure.h"
 

@@ -2,7 +2,7 @@
  *
  * page_file.c: see page_file.h.
  *
- *   the page | <script type=... id="profile" data-name="NAME"> base64 of pb.gz </script> | </body></html>
+ *   the page | <script type=... id="profile" data-name="NAME"> base64 </script> | </body></html>
  *
  * A browser does not run a script of an unknown type, and base64 has no character that HTML gives a
  * meaning.

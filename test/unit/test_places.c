@@ -3,7 +3,7 @@
  * test_places.c: names of code that no symbol names: from unwind tables, stubs and slots of made-up
  * images, and from this program.
  *
- *   elf_image.h's image | unwind header | entries | stubs | relocations | slots | dynamic | sections
+ *   image of elf_image.h | unwind header | entries | stubs | relocations | slots | dynamic | ...
  */
 #include <setjmp.h>
 #include <stdarg.h>
