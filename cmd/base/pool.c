@@ -137,8 +137,10 @@ void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
     size_t bytes = round_up(round_up(count, size, 1) + 1, 1, ALIGNMENT);
     size_t gap = pool->free_bytes % ALIGNMENT; /* after words */
 
-    pool->next += gap;
-    pool->free_bytes -= gap;
+    if (gap) {
+        pool->next += gap;
+        pool->free_bytes -= gap;
+    }
     return take(pool, bytes);
 }
 

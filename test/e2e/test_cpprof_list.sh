@@ -3,6 +3,7 @@
 #
 # test_cpprof_list.sh: `cpprof list` prints what `go tool pprof -list` prints, byte for byte, for each Go that is installed; it finds
 # source files as the Go tool does, and shows the lines of a real program.
+# timeout: 300
 # sanitizers: yes
 set -u
 
@@ -30,7 +31,7 @@ for tool in "$(command -v go)" /usr/lib/go-*/bin/go; do
     pprof=$("$tool" tool -n pprof 2>/dev/null)
     [ -x "$pprof" ] || pprof="$tool tool pprof"
     found=yes
-    for seed in 300 301 302 303 304 305; do
+    for seed in 300 302 304 305; do
         "$generate" $seed $((seed % 11)) distinct >profile.pb
         for expression in 'function_1' '^(main|work|std)' '.'; do
             $pprof -list="$expression" profile.pb >theirs 2>err

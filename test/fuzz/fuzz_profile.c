@@ -12,6 +12,7 @@
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
 #include "report/report.h"
+#include "report/report_json.h"
 #include "report/report_text.h"
 
 #include <stdio.h>
@@ -44,6 +45,9 @@ static void report(cp_profile *profile)
     cp_report_print_traces(&made, nowhere);
     cp_report_print_tags(&made, nowhere);
     cp_report_print_raw(&made, nowhere);
+    (void)cp_report_json_tree(&made, NULL, nowhere, &error);
+    cp_report_json_traces(&made, nowhere);
+    cp_report_json_raw(&made, nowhere);
     cp_report_release(&made);
 }
 
