@@ -34,7 +34,8 @@ static char *next_folder(const char **search)
     return folder;
 }
 
-/* What comes after "/FOLDER/" in the path, for the first folder to search in whose name is there. */
+/* What comes after "/FOLDER/" in the path, for the first folder to search in whose name is there.
+ * */
 static const char *after_folder(const char *path, const char *search)
 {
     const char *rest = NULL;

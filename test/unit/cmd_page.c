@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_page.c: the page that `cpprof flame` writes: what is put into it, and where. test/page/ looks at the page
- * itself.
+ * cmd_page.c: the page that `cpprof flame` writes: what is put into it, and where. test/page/ looks
+ * at the page itself.
  */
 #include "cmd_builder.h"
 
