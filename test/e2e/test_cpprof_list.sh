@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_cpprof_list.sh: `cpprof list` prints what `go tool pprof -list` prints, byte for byte, for each Go that is installed; it finds
-# source files as the Go tool does, and shows the lines of a real program.
+# source files in and above the folder that it runs in.
 # timeout: 300
 # sanitizers: yes
 set -u
