@@ -106,10 +106,15 @@ void w(const char *name, int debug, const char *suffix)
 
 void burn_phase(void *unused)
 {
+    static unsigned arrived;
     const struct timespec a_while = {.tv_nsec = 2 * MS};
     (void)unused;
     hog1(30);
     hog2(10);
+    /* On a busy machine one worker could be done with the lock before the next one wants it. */
+    __atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < WORKERS)
+        nanosleep(&a_while, NULL);
     for (int i = 0; i < 20; i++) {
         pthread_mutex_lock(&mutex);
         nanosleep(&a_while, NULL);
