@@ -55,6 +55,7 @@ pp_gzip *pp_gzip_new(pp_arena *arena, pprof_writer inner, int level)
         return NULL;
     return gzip;
 }
+PP_OWN_WORK(pp_gzip_new);
 
 static void pass_on(pp_gzip *gzip)
 {

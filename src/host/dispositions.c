@@ -315,8 +315,7 @@ ssignal(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
 }
 
 /* __sysv_signal() is the signal() of programs that are compiled only for C99 or an old POSIX. */
-/* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name)
- * */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name) */
 __attribute__((visibility("default"))) sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
     return set_handler(&state.real_sysv_signal, "__sysv_signal", number, handler);

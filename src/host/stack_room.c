@@ -10,13 +10,13 @@
 #include "arch/call_on_stack.h"
 #include "arch/system_call.h"
 #include "sys/left_frame.h"
+#include "store/lasting.h"
 #include "sys/signal_mask.h"
 #include "unwind/stack_memory.h"
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/mman.h>
 
 enum {
     ENOUGH = 64 << 10, /* for all but the lines of symbolize=lines */
@@ -35,17 +35,14 @@ static bool has_room(void)
 
 void pp_with_stack_room(void (*work)(void *argument), void *argument)
 {
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
-    long memory =
-        has_room() ? -1
-                   : pp_system_call(SYS_mmap, NULL, MAPPED, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (memory < 0 && memory > -4096) {
+    char *memory = has_room() ? NULL : pp_lasting_map(MAPPED);
+    pp_signal_mask old = 0;
+    if (memory == NULL) {
         work(argument);
         return;
     }
-    pp_signal_mask old = 0;
     pp_signals_block(&old);
-    pp_call_on_stack((char *)memory + MAPPED, work, argument);
-    pp_system_call(SYS_munmap, memory, MAPPED);
+    pp_call_on_stack(memory + MAPPED, work, argument);
+    pp_lasting_unmap(memory, MAPPED);
     pp_signals_restore(&old);
 }
