@@ -134,7 +134,7 @@ static int load_both(page_profile *profiles, cp_demangle_mode mode, cp_error *er
         return -1;
     }
     cp_profile *both[] = {profiles[0].profile, profiles[1].profile};
-    cp_error inner;
+    cp_error inner = {{0}};
     if (cp_profile_align_units(both, 2, &inner) < 0) {
         return cp_fail(error, "%.300s and %.300s: %.300s", profiles[0].name, profiles[1].name,
                        inner.text);

@@ -333,7 +333,7 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
         {0},
     };
     cp_operands operands;
-    int status;
+    int status = CP_EXIT_OK;
 
     if (cp_options_parse(verb->name, table, false, argc, argv, &operands, &status) == 0) {
         status = finish(&r, &operands);

@@ -63,7 +63,7 @@ int cp_run_flame(int argc, char **argv)
     cp_page_options options = {0};
     const char *out = NULL;
 
-    int status;
+    int status = CP_EXIT_OK;
     if (cp_page_parse("flame", argc, argv, &options, &out, &status) < 0) {
         return status;
     }

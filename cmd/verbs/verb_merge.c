@@ -81,7 +81,7 @@ int cp_run_merge(int argc, char **argv)
     };
 
     cp_operands files;
-    int status;
+    int status = CP_EXIT_OK;
     if (cp_options_parse("merge", table, false, argc, argv, &files, &status) < 0) {
         return status;
     }

@@ -171,7 +171,7 @@ static int parse(record *r, int argc, char **argv)
 
     *r = (record){.options = {.output = DEFAULT_OUTPUT}, .events = "cpu"};
     cp_operands operands;
-    int status;
+    int status = CP_EXIT_OK;
     if (cp_options_parse("record", table, true, argc, argv, &operands, &status) < 0) {
         return status == CP_EXIT_OK ? -1 : status;
     }

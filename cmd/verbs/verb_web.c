@@ -104,7 +104,7 @@ int cp_run_web(int argc, char **argv)
     cp_page_options options = {0};
     const char *out = NULL;
 
-    int status;
+    int status = CP_EXIT_OK;
     if (cp_page_parse("web", argc, argv, &options, &out, &status) < 0) {
         return status;
     }
