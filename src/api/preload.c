@@ -104,8 +104,6 @@ static void before_unload(void)
     }
 }
 
-/* ---- the end of the duration ---- */
-
 static bool any_kind_is_on(void)
 {
     size_t i = 0;
@@ -114,6 +112,19 @@ static bool any_kind_is_on(void)
     }
     return pp_kinds[i] != NULL;
 }
+
+/* Calls work(context), which writes profiles if there are any. An idle library looks for no room:
+ * to look takes a system call, which the program's filter may forbid. */
+static void write_by(void (*work)(void *context), void *context)
+{
+    if (any_kind_is_on()) {
+        pp_with_stack_room(work, context);
+    } else {
+        work(context);
+    }
+}
+
+/* ---- the end of the duration ---- */
 
 /* Runs on libpprof's thread. A program that is linked to libpprof may use profiles itself: they go
  * on. */
@@ -162,7 +173,7 @@ static void before_confinement(void)
 {
     bool written = false;
     pp_deadline_cancel();
-    pp_with_stack_room(confine_kinds, &written);
+    write_by(confine_kinds, &written);
     if (written) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
@@ -186,11 +197,7 @@ static void end_kinds(void *context)
 
 static void at_end(const void *interrupted)
 {
-    if (any_kind_is_on()) {
-        pp_with_stack_room(end_kinds, &interrupted);
-    } else {
-        end_kinds(&interrupted);
-    }
+    write_by(end_kinds, &interrupted);
 }
 
 /* ---- the environment of programs that this one executes ---- */
@@ -280,7 +287,7 @@ static void before_exec(pp_exec *exec)
     if (verdict == PP_EXEC_ABSENT) {
         return;
     }
-    pp_with_stack_room(write_so_far, NULL);
+    write_by(write_so_far, NULL);
     if (verdict != PP_EXEC_OURS) {
         say_that_it_ends(verdict, exec->path);
         return;
