@@ -79,26 +79,6 @@ bool cp_gperftools_is(const uint8_t *data, size_t length)
 
 /* ---- samples ---- */
 
-static uint32_t find_or_add_location(builder *b, uint64_t address)
-{
-    cp_profile *profile = b->profile;
-    uint64_t hash = cp_hash_bytes(&address, sizeof address, 0);
-    uint64_t at = hash;
-    uint32_t index;
-
-    while (cp_index_next(&b->locations, hash, &at, &index)) {
-        if (profile->locations[index].address == address) {
-            return index;
-        }
-    }
-    index = profile->location_count++;
-    profile->locations[index].id = index + 1;
-    profile->locations[index].address = address;
-    profile->locations[index].mapping = CP_NO_MAPPING;
-    cp_index_add(&b->locations, hash, index);
-    return index;
-}
-
 static int bad_stack(builder *b, const uint8_t *at, uint64_t depth)
 {
     const words *w = &b->words;
@@ -117,7 +97,8 @@ static void add_sample(builder *b, const uint64_t *addresses, uint64_t count, ui
     sample->locations = CP_POOL_ARRAY(&profile->pool, uint32_t, depth);
     sample->location_count = depth;
     for (uint32_t i = 0; i < depth; i++) {
-        sample->locations[i] = find_or_add_location(b, addresses[i] - (i > 0));
+        sample->locations[i] =
+            cp_profile_location_at(b->profile, &b->locations, addresses[i] - (i > 0));
     }
     sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, 2);
     sample->values[0] = (int64_t)count;

@@ -146,25 +146,6 @@ cp_sample *cp_legacy_add_sample(cp_legacy *legacy)
     return sample;
 }
 
-static uint32_t find_or_add_location(cp_legacy *legacy, uint64_t address)
-{
-    cp_profile *profile = legacy->profile;
-    uint64_t hash = cp_hash_bytes(&address, sizeof address, 0);
-    uint64_t at = hash;
-    uint32_t index;
-
-    while (cp_index_next(&legacy->locations, hash, &at, &index)) {
-        if (profile->locations[index].address == address) {
-            return index;
-        }
-    }
-    index = profile->location_count++;
-    profile->locations[index] =
-        (cp_location){.id = index + 1, .address = address, .mapping = CP_NO_MAPPING};
-    cp_index_add(&legacy->locations, hash, index);
-    return index;
-}
-
 static uint32_t count_addresses(const char *text)
 {
     uint32_t addresses = 0;
@@ -189,7 +170,8 @@ void cp_legacy_add_stack(cp_legacy *legacy, cp_sample *sample, const char *text,
         char *end;
         uint64_t address = strtoull(text, &end, 16);
 
-        stack[sample->location_count++] = find_or_add_location(legacy, address - !exact);
+        stack[sample->location_count++] =
+            cp_profile_location_at(legacy->profile, &legacy->locations, address - !exact);
         text = end > text + 2 ? end : text + 2;
     }
 }

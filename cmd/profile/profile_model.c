@@ -137,3 +137,21 @@ int64_t cp_profile_sample_index(const cp_profile *profile, const char *name)
     }
     return -1;
 }
+
+uint32_t cp_profile_location_at(cp_profile *profile, cp_index_table *locations, uint64_t address)
+{
+    uint64_t hash = cp_hash_bytes(&address, sizeof address, 0);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (cp_index_next(locations, hash, &at, &index)) {
+        if (profile->locations[index].address == address) {
+            return index;
+        }
+    }
+    index = profile->location_count++;
+    profile->locations[index] =
+        (cp_location){.id = index + 1, .address = address, .mapping = CP_NO_MAPPING};
+    cp_index_add(locations, hash, index);
+    return index;
+}

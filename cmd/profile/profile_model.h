@@ -15,6 +15,7 @@
 #ifndef CP_PROFILE_MODEL_H
 #define CP_PROFILE_MODEL_H
 
+#include "base/index_table.h"
 #include "base/pool.h"
 #include "base/string_pool.h"
 
@@ -98,6 +99,10 @@ static inline const char *cp_profile_text(const cp_profile *profile, cp_string s
 {
     return cp_strings_get(&profile->strings, string);
 }
+
+/* The index of the location with this address, of no mapping; adds it if there is none. `locations`
+ * finds those that this function has added. The array has room. */
+uint32_t cp_profile_location_at(cp_profile *profile, cp_index_table *locations, uint64_t address);
 
 /* Sorts labels into the order that cp_label describes. */
 void cp_profile_sort_labels(const cp_profile *profile, cp_label *labels, uint32_t count);

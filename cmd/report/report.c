@@ -16,6 +16,21 @@
 
 /* ---- totals and filters ---- */
 
+const char *cp_filter_name(int filter)
+{
+    static const char *const names[CP_FILTERS] = {
+        [CP_FOCUS] = "focus",
+        [CP_IGNORE] = "ignore",
+        [CP_HIDE] = "hide",
+        [CP_SHOW] = "show",
+        [CP_SHOW_FROM] = "show_from",
+        [CP_TAG_FOCUS] = "tagfocus",
+        [CP_TAG_IGNORE] = "tagignore",
+    };
+
+    return names[filter];
+}
+
 static int list_types(const cp_profile *profile, const char *wanted, cp_error *error)
 {
     char types[512] = "";

@@ -32,6 +32,9 @@ typedef enum cp_style { CP_STYLE_GO_1_19, CP_STYLE_GO_1_26 } cp_style;
 /* The user's filters: the names' (name_filter.h) and two for labels. */
 enum { CP_TAG_FOCUS = CP_NAME_FILTERS, CP_TAG_IGNORE, CP_FILTERS };
 
+/* The name of a filter, as the Go tool has it: "show_from". */
+const char *cp_filter_name(int filter);
+
 typedef struct cp_filters {
     const char *texts[CP_FILTERS]; /* NULL: not given */
     cp_regex *names[CP_NAME_FILTERS];

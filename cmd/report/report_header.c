@@ -34,6 +34,20 @@ void cp_report_print_value(const cp_report *report, int64_t value, int columns, 
     free(text);
 }
 
+void cp_report_print_costs(const cp_report *report, const cp_node *node, int64_t sum, FILE *out)
+{
+    char percent[CP_PERCENT_BYTES];
+
+    cp_report_print_value(report, node->flat, 10, out);
+    cp_measure_percent(node->flat, report->total, percent);
+    fprintf(out, " %s", percent);
+    cp_measure_percent(sum, report->total, percent);
+    fprintf(out, " %s ", percent);
+    cp_report_print_value(report, node->cum, 10, out);
+    cp_measure_percent(node->cum, report->total, percent);
+    fprintf(out, " %s", percent);
+}
+
 /* ---- the profile ---- */
 
 static void print_file(const cp_report *report, FILE *out)
@@ -134,15 +148,6 @@ static void print_filter(const char *name, const char *pattern, FILE *out)
 
 static void print_filters(const cp_filters *filters, FILE *out)
 {
-    static const char *const names[CP_FILTERS] = {
-        [CP_FOCUS] = "focus",
-        [CP_IGNORE] = "ignore",
-        [CP_HIDE] = "hide",
-        [CP_SHOW] = "show",
-        [CP_SHOW_FROM] = "show_from",
-        [CP_TAG_FOCUS] = "tagfocus",
-        [CP_TAG_IGNORE] = "tagignore",
-    };
     bool any = false;
 
     for (int i = 0; i < CP_FILTERS; i++) {
@@ -153,7 +158,7 @@ static void print_filters(const cp_filters *filters, FILE *out)
             fputs("Active filters:\n", out);
         }
         any = true;
-        print_filter(names[i], filters->texts[i], out);
+        print_filter(cp_filter_name(i), filters->texts[i], out);
     }
 }
 

@@ -25,20 +25,10 @@ static void put_string(cp_json *json, const cp_report *report, const char *key, 
 
 static void put_filters(cp_json *json, const cp_filters *filters)
 {
-    static const char *const names[CP_FILTERS] = {
-        [CP_FOCUS] = "focus",
-        [CP_IGNORE] = "ignore",
-        [CP_HIDE] = "hide",
-        [CP_SHOW] = "show",
-        [CP_SHOW_FROM] = "show_from",
-        [CP_TAG_FOCUS] = "tagfocus",
-        [CP_TAG_IGNORE] = "tagignore",
-    };
-
     cp_json_open(json, "filters", '{');
     for (int i = 0; i < CP_FILTERS; i++) {
         if (filters->texts[i]) {
-            cp_json_text(json, names[i], filters->texts[i]);
+            cp_json_text(json, cp_filter_name(i), filters->texts[i]);
         }
     }
     cp_json_close(json, '}');

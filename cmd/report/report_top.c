@@ -33,15 +33,8 @@ static void print_row(const cp_report *report, const cp_node *node, int64_t sum,
 {
     const cp_frame *frame = &report->frames.frames[node->frame];
 
-    cp_report_print_value(report, node->flat, 10, out);
-    char percent[CP_PERCENT_BYTES];
-    cp_measure_percent(node->flat, report->total, percent);
-    fprintf(out, " %s", percent);
-    cp_measure_percent(sum, report->total, percent);
-    fprintf(out, " %s ", percent);
-    cp_report_print_value(report, node->cum, 10, out);
-    cp_measure_percent(node->cum, report->total, percent);
-    fprintf(out, " %s  ", percent);
+    cp_report_print_costs(report, node, sum, out);
+    fputs("  ", out);
     fwrite(frame->label, 1, frame->label_length, out);
     fprintf(out, "%s\n", inline_mark(&report->graph, node));
 }

@@ -101,16 +101,9 @@ static void print_edges(const cp_report *report, const edge_list *list, bool cal
 static void print_node(const cp_report *report, const cp_node *node, int64_t sum, FILE *out)
 {
     const cp_frame *frame = frame_at(report, node->frame);
-    char percent[CP_PERCENT_BYTES];
 
-    cp_report_print_value(report, node->flat, 10, out);
-    cp_measure_percent(node->flat, report->total, percent);
-    fprintf(out, " %s", percent);
-    cp_measure_percent(sum, report->total, percent);
-    fprintf(out, " %s ", percent);
-    cp_report_print_value(report, node->cum, 10, out);
-    cp_measure_percent(node->cum, report->total, percent);
-    fprintf(out, " %s                | ", percent);
+    cp_report_print_costs(report, node, sum, out);
+    fputs("                | ", out);
     fwrite(frame->label, 1, frame->label_length, out);
     fputc('\n', out);
 }
