@@ -47,7 +47,7 @@ static int read_all(int fd, pp_arena *arena, char **text, size_t *length)
     return -ENOMEM;
 }
 
-static int read_file(const char *path, pp_arena *arena, char **text, size_t *length)
+int pp_maps_text_of(const char *path, pp_arena *arena, char **text, size_t *length)
 {
     int fd = pp_own_open(path, O_RDONLY, 0);
     if (fd < 0) {
@@ -61,8 +61,8 @@ static int read_file(const char *path, pp_arena *arena, char **text, size_t *len
 /* /proc/self names the first thread, whose memory is gone once it has ended before the others. */
 int pp_maps_text(pp_arena *arena, char **text, size_t *length)
 {
-    int error = read_file("/proc/self/maps", arena, text, length);
-    return error == 0 && *length == 0 ? read_file("/proc/thread-self/maps", arena, text, length)
+    int error = pp_maps_text_of("/proc/self/maps", arena, text, length);
+    return error == 0 && *length == 0 ? pp_maps_text_of("/proc/thread-self/maps", arena, text, length)
                                       : error;
 }
 

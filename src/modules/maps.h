@@ -23,6 +23,9 @@ typedef struct pp_map_line {
 /* Reads the whole text of /proc/self/maps, NUL-terminated. 0 or -errno. */
 int pp_maps_text(pp_arena *arena, char **text, size_t *length);
 
+/* pp_maps_text_of() reads that of another process, from `path` (/proc/PID/maps). */
+int pp_maps_text_of(const char *path, pp_arena *arena, char **text, size_t *length);
+
 /* pp_maps_text_if_any() reads the same text for a caller that can do without: "" if there is no
  * /proc, or no descriptor is free. 0 or -ENOMEM. */
 int pp_maps_text_if_any(pp_arena *arena, const char **text, size_t *length);

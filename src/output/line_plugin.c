@@ -17,6 +17,7 @@
 #include "modules/maps.h"
 #include "sys/own_files.h"
 #include "sys/own_work.h"
+#include "sys/program.h"
 #include "unwind/in_handler.h"
 
 #include "pprof_dwarf.h"
@@ -217,8 +218,8 @@ static void take(void *context, const pprof_dwarf_place *place)
         (pp_lines){.line = line, .count = (uint32_t)place->count, .entry = place->entry};
 }
 
-/* If the program's file was replaced while the program runs, /proc/self/exe still leads to the old
- * file. The build id shows whether the mapping is the program. */
+/* If the program's file was replaced while the program runs, pp_program_file() still leads to the
+ * old file. The build id shows whether the mapping is the program. */
 static bool ask(const pp_mapping *mapping, const uint64_t *addresses, size_t count, question *q)
 {
     const pprof_dwarf_host host = {
@@ -230,7 +231,7 @@ static bool ask(const pp_mapping *mapping, const uint64_t *addresses, size_t cou
     const pprof_dwarf_interface *asked = __atomic_load_n(&state.plugin, __ATOMIC_ACQUIRE);
     int error = asked->find_lines(&module, addresses, count, &host);
     if (error == -ENOENT && mapping->build_id_size > 0) {
-        module.opened_path = "/proc/self/exe";
+        module.opened_path = pp_program_file();
         error = asked->find_lines(&module, addresses, count, &host);
     }
     if (error == -EFBIG) {

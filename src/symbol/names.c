@@ -363,8 +363,10 @@ int pp_symbols_open(pp_elf *elf, const pp_mapping *mapping)
     if (mapping->in_memory)
         return pp_elf_open_image(elf, (const void *)(mapping->start - mapping->offset),
                                  mapping->limit - (mapping->start - mapping->offset));
-    if (mapping->path == NULL || mapping->path[0] != '/') /* "", "[heap]", ...: no file */
-        return -1;
+    if (mapping->path == NULL || mapping->path[0] != '/') { /* "", "[heap]", ...: no file */
+        bool is_vdso = mapping->path != NULL && strcmp(mapping->path, "[vdso]") == 0;
+        return is_vdso && open_loaded(elf, mapping) ? 0 : -1; /* another process's */
+    }
     bool found =
         keep(elf, pp_elf_open(elf, mapping->path), mapping) ||
         (mapping->build_id_size != 0 && keep(elf, pp_elf_open(elf, pp_program_file()), mapping)) ||

@@ -108,10 +108,11 @@ static uintptr_t parse_hex(const char *text)
 /* Parses "NR 6 arguments SP PC", or "-1 SP PC". */
 static bool parse_place(const char *text, pp_task_place *place)
 {
-    enum { ARGUMENTS = 6 };
-    unsigned words = *text == '-' ? 1 : 1 + ARGUMENTS;
-    place->call = *text == '-' ? -1 : parse_decimal(text);
-    for (unsigned i = 0; i < words; i++) {
+    bool in_call = *text != '-';
+    *place = (pp_task_place){.call = in_call ? parse_decimal(text) : -1};
+    text = skip_word(text);
+    for (unsigned i = 0; in_call && i < PP_TASK_ARGUMENTS; i++) {
+        place->argument[i] = parse_hex(text);
         text = skip_word(text);
     }
     place->sp = parse_hex(text);

@@ -29,9 +29,12 @@ typedef enum pp_task_activity {
     PP_TASK_UNKNOWN /* /proc permits no answer */
 } pp_task_activity;
 
+enum { PP_TASK_ARGUMENTS = 6 };
+
 /* The place where a thread waits. */
 typedef struct pp_task_place {
     long call; /* number of the system call; -1: in none (a page fault) */
+    uintptr_t argument[PP_TASK_ARGUMENTS]; /* of the call; 0 if there is none */
     uintptr_t sp, pc;
 } pp_task_place;
 

@@ -36,16 +36,13 @@ static void copy_stack(pp_other_space *space, uintptr_t sp, pp_stack_image *imag
     *image = (pp_stack_image){lo, lo + (copied & ~(size_t)15), space->image};
 }
 
-void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *walk)
+static void walk_frames(pp_frame *f, const pp_stack_image *image, pp_other_space *space,
+                        pp_walk *walk)
 {
-    pp_frame *f = &space->space.frame;
-    pp_stack_image image;
     pp_verdict v = PP_GO_ON;
-    copy_stack(space, sp, &image);
-    *f = (pp_frame){.pc = pc, .sp = sp, .exact = true, .space = &space->space};
     f->epoch = pp_loader_epoch();
     f->generation = pp_rule_cache_generation(f->epoch);
-    pp_stack_window_open_other(&f->window, &image, &space->space.stack);
+    pp_stack_window_open_other(&f->window, image, &space->space.stack);
     walk->depth = 0;
     while (v == PP_GO_ON && walk->depth < walk->capacity) {
         if (pp_frame_was_put_there(f)) {
@@ -62,4 +59,29 @@ void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *w
     if (own < walk->depth) {
         walk->depth = pp_own_frames_cut(walk->pcs, own, walk->depth, &space->space);
     }
+}
+
+void pp_walk_other(uintptr_t pc, uintptr_t sp, pp_other_space *space, pp_walk *walk)
+{
+    pp_frame *f = &space->space.frame;
+    pp_stack_image image;
+    copy_stack(space, sp, &image);
+    *f = (pp_frame){.pc = pc, .sp = sp, .exact = true, .space = &space->space};
+    walk_frames(f, &image, space, walk);
+}
+
+void pp_walk_other_from(const pp_registers *registers, const pp_stack_image *image,
+                        pp_other_space *space, pp_walk *walk)
+{
+    pp_frame *f = &space->space.frame;
+    space->space.registers = *registers;
+    const uintptr_t *r = space->space.registers.r;
+    *f = (pp_frame){.pc = r[PP_REG_RA],
+                    .sp = r[PP_REG_SP],
+                    .fp = r[PP_REG_FP],
+                    .bx = r[PP_REG_BX],
+                    .exact = true,
+                    .full = &space->space.registers,
+                    .space = &space->space};
+    walk_frames(f, image, space, walk);
 }
