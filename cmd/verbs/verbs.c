@@ -21,7 +21,7 @@ const cp_verb cp_verbs[] = {
     {"diff", "what changed between two profiles", cp_help_diff, cp_run_diff},
     {"merge", "join several profiles into one", cp_help_merge, cp_run_merge},
     {"help", "explain a verb", cp_help_help, cp_run_help},
-    {"dump", "the stacks of all threads of a process", NULL, NULL},
+    {"dump", "the stacks of all threads of a process", cp_help_dump, cp_run_dump},
     {"flame", "a page for a browser, as one HTML file", cp_help_flame, cp_run_flame},
     {"convert", "a profile in another format", NULL, NULL},
     {"web", "the same page, opened in a browser", cp_help_web, cp_run_web},

@@ -27,7 +27,7 @@ fail() {
 }
 
 clean_tree() {
-    rm -rf src dwarf cmd http test bench include
+    rm -rf src dwarf remote cmd http test bench include
     put include/pprof.h '#include <stdint.h>'
     put src/base/arena.h '#include <stddef.h>'
     put src/base/arena.c '#include "base/arena.h"' '#include <sys/mman.h>'
@@ -57,6 +57,9 @@ clean_tree() {
     put dwarf/lines.h '#include "pprof_dwarf.h"'
     put dwarf/lines.c '#include "dwarf/lines.h"' '#include <elfutils/libdw.h>'
     put cmd/main.c '#include "verbs/verbs.h"' '#include "pprof.h"' '#include <stdio.h>' '#include "dwarf/lines.h"'
+    put remote/dump.h '#include "pprof.h"'
+    put remote/dump.c '#include "remote/dump.h"' '#include "unwind/walk.h"' '#include "encode/proto.h"'
+    put cmd/verbs/verb_dump.c '#include "remote/dump.h"'
     put bench/own.c '#include <pprof.h>' '#include <libunwind.h>'
     put bench/inside/walk.c '#include "unwind/walk.h"'
     put test/unit/test_cpu.c '#include "kinds/cpu/cpu.h"' '#include "../whatever.h"'
@@ -121,6 +124,8 @@ refuses cmd/report/graph.c '#include "graph.h"' 'the bare include "graph.h" hide
 refuses http/serve.c '#include "base/arena.h"' 'http must not include "base/arena.h"'
 refuses bench/own.c '#include "unwind/walk.h"' 'bench must not include "unwind/walk.h"'
 refuses dwarf/lines.c '#include "base/arena.h"' 'dwarf must not include "base/arena.h" of the library'
+refuses cmd/verbs/verb_dump.c '#include "remote/target.h"' '"remote/target.h" is no header of cmd/'
+refuses src/host/thread.c '#include "remote/dump.h"' 'there is no src/remote/dump.h'
 refuses bench/own.c '#include "dwarf/lines.h"' '"dwarf/lines.h" is no header of bench/'
 refuses src/output/plugin.c '#include "dwarf/lines.h"' 'there is no src/dwarf/lines.h'
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_dump.c: `cpprof dump`, which prints the stacks of all threads of a running process.
+ *
+ * Tested by: e2e.cpprof_dump.
+ */
+#include "verbs/verbs.h"
+
+#include "base/message.h"
+#include "profile/profile_file.h"
+#include "profile/protobuf.h"
+#include "verbs/command_line.h"
+
+#include "remote/dump.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char cp_help_dump[] =
+    "usage: cpprof dump -p PID [-o OUT.pb.gz]\n"
+    "\n"
+    "Prints the stacks of all threads of a running process, which needs no preparation: nothing "
+    "is\n"
+    "loaded into it, it is not stopped, and no system call of it is interrupted. For a thread "
+    "that\n"
+    "waits for a mutex the holder is named, and threads that wait for each other in a circle are\n"
+    "listed as a deadlock.\n"
+    "\n"
+    "  -p, --pid PID   the process\n"
+    "  -o OUT.pb.gz    write the stacks as a profile instead, for `cpprof top`, `flame`, ...\n"
+    "\n"
+    "Threads that run are sampled by perf events. Where the kernel grants none\n"
+    "(kernel.perf_event_paranoid), only threads that wait have stacks.\n"
+    "\n"
+    "Example: cpprof dump -p $(pgrep -n redis-server)\n";
+
+static int append(void *context, const void *data, size_t size)
+{
+    cp_bytes_append(context, data, size);
+    return 0;
+}
+
+static int parse_pid(const char *text, int *pid, cp_error *error)
+{
+    char *end = NULL;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || number < 1 || number > INT_MAX) {
+        return cp_fail(error, "-p %s: expected the number of a process", text);
+    }
+    *pid = (int)number;
+    return 0;
+}
+
+static void tell(const pp_remote_result *result)
+{
+    if (result->not_seen > 0) {
+        cp_complain(
+            "%zu of %zu threads run, and have no stack here: the kernel grants no perf event "
+            "(try as root, or sysctl kernel.perf_event_paranoid=2)",
+            result->not_seen, result->threads);
+    }
+    if (result->not_whole > result->not_seen) {
+        cp_complain("the stacks of %zu of %zu threads lack their outer frames",
+                    result->not_whole - result->not_seen, result->threads);
+    }
+}
+
+static int write_out(const char *out, const cp_bytes *bytes, cp_error *error)
+{
+    if (out != NULL) {
+        return cp_file_put(out, bytes, error);
+    }
+    if (fwrite(bytes->data, 1, bytes->length, stdout) != bytes->length || fflush(stdout) != 0) {
+        return cp_fail(error, "cannot write to standard output: %s", strerror(errno));
+    }
+    return 0;
+}
+
+static int dump(int pid, const char *out, cp_error *error)
+{
+    cp_bytes bytes = {0};
+    pp_remote_result result;
+    pp_remote_error why;
+    const pp_remote_wish wish = {.pid = pid, .as_profile = out != NULL};
+    int status = pp_remote_dump(&wish, (pprof_writer){append, &bytes}, &result, &why);
+    if (status < 0) {
+        cp_fail(error, "%s", why.text);
+    } else {
+        status = write_out(out, &bytes, error);
+    }
+    if (status == 0) {
+        tell(&result);
+    }
+    cp_bytes_release(&bytes);
+    return status;
+}
+
+int cp_run_dump(int argc, char **argv)
+{
+    const char *process = NULL;
+    const char *out = NULL;
+    const cp_option table[] = {
+        {'p', "pid", NULL, CP_OPTION_TEXT, &process, 0, 0},
+        {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0},
+        {0},
+    };
+
+    cp_operands operands;
+    cp_error error;
+    int pid = 0;
+    int status = CP_EXIT_OK;
+    if (cp_options_parse("dump", table, false, argc, argv, &operands, &status) < 0) {
+        return status;
+    }
+    if (process == NULL || operands.count > 0) {
+        return cp_bad_usage("dump", "dump: expected -p PID and nothing else");
+    }
+    if (parse_pid(process, &pid, &error) < 0) {
+        return cp_bad_usage("dump", "dump: %s", error.text);
+    }
+    if (dump(pid, out, &error) < 0) {
+        cp_complain("%s", error.text);
+        return CP_EXIT_BAD_INPUT;
+    }
+    return CP_EXIT_OK;
+}

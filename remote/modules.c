@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * modules.c: the target's objects, for the unwinder (modules/modules.h) and for names
+ * (profile/model.h).
+ *
+ *   /proc/PID/maps -> mapped files -> ELF header and program headers, from the target's memory
+ *                                  -> code segments: module (CFI) and mapping (path, build id)
+ *                  -> code of no object (JIT) -> mapping alone
+ *
+ * Owns: the table of modules, until the next target.
+ * Tested by: e2e.cpprof_dump
+ */
+#include "modules/modules.h"
+
+#include "remote/target.h"
+
+#include "base/path.h"
+#include "base/sort.h"
+#include "modules/build_id.h"
+#include "modules/maps.h"
+#include "modules/module_cfi.h"
+#include "modules/own_code.h"
+#include "sys/safe_read.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PAGE = 4096,
+    ENTRY_BYTES = 48,          /* as in modules/modules.c */
+    INTERPRETER_MAX = 1 << 20, /* likewise */
+    HEADERS_MAX = 64,          /* program headers; a linked object has a dozen */
+    NOTES_MAX = 4096
+};
+
+typedef struct object {
+    const char *path;
+    uintptr_t start, limit; /* of all segments */
+    struct dl_phdr_info info;
+    ElfW(Phdr) headers[HEADERS_MAX];
+    uint8_t build_id[PP_BUILD_ID_MAX];
+    uint8_t build_id_size;
+} object;
+
+/* What is read into an arena. */
+typedef struct reading {
+    pp_arena *arena;
+    pp_map_line *lines;
+    size_t line_count;
+    object *objects;
+    size_t object_count;
+    pp_mapping *mappings;
+    size_t mapping_count;
+} reading;
+
+static struct {
+    const pp_module *module; /* ascending */
+    size_t count;
+} table;
+
+pp_own_code_place pp_own_code;
+
+/* ---- for the unwinder ---- */
+
+bool pp_modules_find(uintptr_t pc, pp_module *module)
+{
+    size_t low = 0;
+    size_t high = table.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const pp_module *m = &table.module[middle];
+        if (pc < m->code_lo) {
+            high = middle;
+        } else if (pc >= m->code_hi) {
+            low = middle + 1;
+        } else {
+            *module = *m;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pp_modules_is_entry_code(uintptr_t pc)
+{
+    uintptr_t entry = pp_the_target.entry;
+    uintptr_t base = pp_the_target.interpreter;
+    pp_module module;
+    if (entry != 0 && pc >= entry && pc - entry < ENTRY_BYTES) {
+        return true;
+    }
+    return base != 0 && pc >= base && pc - base < INTERPRETER_MAX && pp_modules_find(pc, &module) &&
+           module.code_lo >= base;
+}
+
+void pp_own_code_find(void)
+{
+    pp_own_code.known = true;
+}
+
+bool pp_own_code_is_clock(uintptr_t pc)
+{
+    (void)pc;
+    return false;
+}
+
+/* ---- the list of mapped ranges ---- */
+
+static int read_lines(reading *r, pp_remote_error *error)
+{
+    char path[sizeof "/proc//maps" + 12];
+    char *text = NULL;
+    size_t length = 0;
+    snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.pid);
+    int status = pp_maps_text_of(path, r->arena, &text, &length);
+    if (status != 0) {
+        return pp_remote_fail(error, "%s: cannot be read: %s", path, strerror(-status));
+    }
+    if (length == 0) {
+        return pp_remote_fail(error,
+                              "process %d has no memory of its own: a thread of the kernel, or it "
+                              "has ended",
+                              pp_the_target.pid);
+    }
+    size_t capacity = 1;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
+        capacity++;
+    }
+    r->lines = pp_arena_array(r->arena, capacity, sizeof *r->lines);
+    r->objects = pp_arena_array(r->arena, capacity, sizeof *r->objects);
+    if (r->lines == NULL || r->objects == NULL) {
+        return pp_remote_fail(error, "no memory for the objects of process %d", pp_the_target.pid);
+    }
+    while (r->line_count < capacity && pp_maps_next(&text, &r->lines[r->line_count])) {
+        r->line_count++;
+    }
+    return 0;
+}
+
+/* ---- objects ---- */
+
+static const object *object_of(const reading *r, uintptr_t address)
+{
+    for (size_t i = r->object_count; i-- > 0;) {
+        if (address >= r->objects[i].start && address < r->objects[i].limit) {
+            return &r->objects[i];
+        }
+    }
+    return NULL;
+}
+
+/* Sets the bias and the bounds by the segments: the first byte of the file is at `start`. */
+static bool place(object *o, uintptr_t start)
+{
+    uintptr_t lo = UINTPTR_MAX;
+    uintptr_t hi = 0;
+    for (unsigned i = 0; i < o->info.dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &o->headers[i];
+        if (segment->p_type == PT_LOAD) {
+            uintptr_t first = segment->p_vaddr & ~(uintptr_t)(PAGE - 1);
+            if (lo == UINTPTR_MAX) {
+                o->info.dlpi_addr = start + (segment->p_offset & ~(uintptr_t)(PAGE - 1)) - first;
+            }
+            lo = first < lo ? first : lo;
+            hi = segment->p_vaddr + segment->p_memsz;
+        }
+    }
+    o->start = o->info.dlpi_addr + lo;
+    o->limit = o->info.dlpi_addr + hi;
+    return hi > lo;
+}
+
+static void read_build_id(object *o)
+{
+    for (unsigned i = 0; i < o->info.dlpi_phnum && o->build_id_size == 0; i++) {
+        const ElfW(Phdr) *segment = &o->headers[i];
+        _Alignas(8) uint8_t notes[NOTES_MAX];
+        if (segment->p_type == PT_NOTE && segment->p_memsz <= sizeof notes &&
+            pp_safe_copy(notes, o->info.dlpi_addr + segment->p_vaddr, segment->p_memsz)) {
+            pp_note_build_id(notes, segment->p_memsz, segment->p_align, o->build_id,
+                             &o->build_id_size);
+        }
+    }
+}
+
+/* Reads the object whose file begins at the line's start; false if that is no such object. */
+static bool read_object(object *o, const pp_map_line *line)
+{
+    ElfW(Ehdr) header;
+    *o = (object){.path = line->path};
+    if (!pp_safe_copy(&header, line->start, sizeof header) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_phentsize != sizeof *o->headers || header.e_phnum > HEADERS_MAX ||
+        !pp_safe_copy(o->headers, line->start + header.e_phoff,
+                      header.e_phnum * sizeof *o->headers)) {
+        return false;
+    }
+    o->info.dlpi_name = line->path;
+    o->info.dlpi_phdr = o->headers;
+    o->info.dlpi_phnum = header.e_phnum;
+    return place(o, line->start);
+}
+
+static void read_objects(reading *r)
+{
+    for (size_t i = 0; i < r->line_count; i++) {
+        const pp_map_line *line = &r->lines[i];
+        bool is_vdso = strcmp(line->path, "[vdso]") == 0;
+        object *o = &r->objects[r->object_count];
+        if (line->offset == 0 && (line->path[0] == '/' || is_vdso) &&
+            object_of(r, line->start) == NULL && read_object(o, line)) {
+            read_build_id(o);
+            r->object_count++;
+        }
+    }
+}
+
+/* ---- the result ---- */
+
+static bool is_code(const ElfW(Phdr) * segment)
+{
+    return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 && segment->p_memsz > 0;
+}
+
+static uint8_t code_of(const object *o)
+{
+    uintptr_t base = pp_the_target.interpreter;
+    if (base != 0 && base >= o->start && base < o->limit) {
+        return PP_CODE_OF_LOADER;
+    }
+    return strncmp(pp_base_name(o->path), "libc.so.", 8) == 0 ||
+                   strncmp(pp_base_name(o->path), "libc-2.", 7) == 0
+               ? PP_CODE_OF_LIBC
+               : 0;
+}
+
+static const char *path_of(pp_arena *arena, const char *path)
+{
+    static const char deleted[] = " (deleted)";
+    size_t tail = sizeof deleted - 1;
+    size_t length = strlen(path);
+    return length > tail && strcmp(path + length - tail, deleted) == 0
+               ? pp_arena_text(arena, path, length - tail)
+               : path;
+}
+
+static void add_segment(reading *r, const object *o, const ElfW(Phdr) * segment, pp_module *module)
+{
+    const uintptr_t mask = ~(uintptr_t)(PAGE - 1);
+    uintptr_t bias = o->info.dlpi_addr;
+    uintptr_t lo = bias + segment->p_vaddr;
+    uintptr_t hi = lo + segment->p_memsz;
+    pp_mapping *m = &r->mappings[r->mapping_count++];
+    *m = (pp_mapping){.start = lo & mask,
+                      .limit = (hi + PAGE - 1) & mask,
+                      .offset = segment->p_offset & mask,
+                      .bias = bias,
+                      .path = path_of(r->arena, o->path),
+                      .build_id_size = o->build_id_size,
+                      .code_of = code_of(o)};
+    memcpy(m->build_id, o->build_id, sizeof m->build_id);
+    *module = (pp_module){.code_lo = lo, .code_hi = hi};
+    pp_module_cfi_describe(&o->info, o->path, module);
+    if (strncmp(pp_base_name(o->path), "libpprof.so", 11) == 0) {
+        pp_own_code.start = lo;
+        pp_own_code.bytes = hi - lo;
+    }
+}
+
+static void add_unclaimed_code(reading *r)
+{
+    for (size_t i = 0; i < r->line_count; i++) {
+        const pp_map_line *line = &r->lines[i];
+        if (line->executable && object_of(r, line->start) == NULL) {
+            r->mappings[r->mapping_count++] =
+                (pp_mapping){.start = line->start,
+                             .limit = line->limit,
+                             .offset = line->offset,
+                             .bias = line->start - (uintptr_t)line->offset,
+                             .path = path_of(r->arena, line->path)};
+        }
+    }
+}
+
+static int compare_modules(const void *a, const void *b, void *context)
+{
+    (void)context;
+    uintptr_t x = ((const pp_module *)a)->code_lo;
+    uintptr_t y = ((const pp_module *)b)->code_lo;
+    return (x > y) - (x < y);
+}
+
+/* Mapping 1 of a profile is the main binary. */
+static void put_program_first(reading *r)
+{
+    for (size_t i = 1; i < r->mapping_count; i++) {
+        pp_mapping m = r->mappings[i];
+        if (pp_the_target.entry >= m.start && pp_the_target.entry < m.limit) {
+            memmove(&r->mappings[1], &r->mappings[0], i * sizeof m);
+            r->mappings[0] = m;
+            return;
+        }
+    }
+}
+
+static bool collect(reading *r)
+{
+    size_t segments = r->line_count;
+    size_t count = 0;
+    for (size_t i = 0; i < r->object_count; i++) {
+        segments += r->objects[i].info.dlpi_phnum;
+    }
+    pp_module *modules = pp_arena_array(r->arena, segments + 1, sizeof *modules);
+    r->mappings = pp_arena_array(r->arena, segments + 1, sizeof *r->mappings);
+    if (modules == NULL || r->mappings == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < r->object_count; i++) {
+        for (unsigned j = 0; j < r->objects[i].info.dlpi_phnum; j++) {
+            if (is_code(&r->objects[i].headers[j])) {
+                add_segment(r, &r->objects[i], &r->objects[i].headers[j], &modules[count++]);
+            }
+        }
+    }
+    add_unclaimed_code(r);
+    put_program_first(r);
+    pp_sort(modules, count, sizeof *modules, compare_modules, NULL);
+    table.module = modules;
+    table.count = count;
+    return true;
+}
+
+int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error *error)
+{
+    reading r = {.arena = arena};
+    pp_own_code = (pp_own_code_place){.known = true};
+    table.count = 0;
+    if (read_lines(&r, error) != 0) {
+        return -1;
+    }
+    read_objects(&r);
+    if (!collect(&r)) {
+        return pp_remote_fail(error, "no memory for the objects of process %d", pp_the_target.pid);
+    }
+    if (table.count == 0) {
+        return pp_remote_fail(error,
+                              "process %d has no 64-bit program: only 64-bit programs can be read",
+                              pp_the_target.pid);
+    }
+    profile->mappings = r.mappings;
+    profile->mapping_count = r.mapping_count;
+    return 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * target.c: opens a process, and explains why it cannot be opened.
+ *
+ * Tested by: e2e.cpprof_dump
+ */
+#include "remote/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+pp_target pp_the_target = {.tasks = -1};
+
+int pp_remote_fail(pp_remote_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+/* ---- what forbids it ---- */
+
+static long read_proc(int pid, const char *name, void *to, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    ssize_t got = read(fd, to, size);
+    int error = errno;
+    close(fd);
+    return got >= 0 ? got : -error;
+}
+
+static int yama_scope(void)
+{
+    char text[8] = "";
+    int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return 0;
+    }
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    return got > 0 ? text[0] - '0' : 0;
+}
+
+static bool is_other_users(int pid)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d", pid);
+    return stat(path, &status) == 0 && status.st_uid != geteuid();
+}
+
+static int explain_refusal(int pid, pp_remote_error *error)
+{
+    if (is_other_users(pid)) {
+        return pp_remote_fail(error,
+                              "process %d is another user's: run cpprof as that user or as "
+                              "root (sudo cpprof dump -p %d)",
+                              pid, pid);
+    }
+    if (geteuid() != 0 && yama_scope() > 0) {
+        return pp_remote_fail(
+            error,
+            "process %d may not be looked at: kernel.yama.ptrace_scope is %d, which leaves that "
+            "to root (sudo cpprof dump -p %d, or sysctl kernel.yama.ptrace_scope=0)",
+            pid, yama_scope(), pid);
+    }
+    return pp_remote_fail(error,
+                          "process %d may not be looked at: it has changed its user or holds "
+                          "capabilities, or a sandbox (a container without SYS_PTRACE) forbids it; "
+                          "try as root, or with that capability",
+                          pid);
+}
+
+static int explain(int pid, long status, pp_remote_error *error)
+{
+    switch (status) {
+    case -EACCES:
+    case -EPERM:
+        return explain_refusal(pid, error);
+    case -ENOENT:
+    case -ESRCH:
+        return pp_remote_fail(error, "there is no process %d", pid);
+    default:
+        return pp_remote_fail(error, "process %d cannot be looked at: %s", pid,
+                              strerror((int)-status));
+    }
+}
+
+/* ---- opening ---- */
+
+static int read_auxv(int pid)
+{
+    ElfW(auxv_t) values[64] = {0};
+    long got = read_proc(pid, "auxv", values, sizeof values);
+    for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *values; i++) {
+        if (values[i].a_type == AT_ENTRY) {
+            pp_the_target.entry = (uintptr_t)values[i].a_un.a_val;
+        } else if (values[i].a_type == AT_BASE) {
+            pp_the_target.interpreter = (uintptr_t)values[i].a_un.a_val;
+        }
+    }
+    return got < 0 ? (int)got : 0;
+}
+
+int pp_target_open(int pid, pp_remote_error *error)
+{
+    char path[64];
+    char text[256];
+    pp_the_target = (pp_target){.pid = pid, .tasks = -1};
+    snprintf(pp_the_target.root, sizeof pp_the_target.root, "/proc/%d/root", pid);
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    int tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tasks < 0) {
+        return explain(pid, -errno, error);
+    }
+    long got = read_proc(pid, "syscall", text, sizeof text);
+    int status = got < 0 ? (int)got : read_auxv(pid);
+    if (status != 0) {
+        close(tasks);
+        return explain(pid, status, error);
+    }
+    pp_the_target.tasks = tasks;
+    return 0;
+}
+
+void pp_target_close(void)
+{
+    if (pp_the_target.tasks >= 0) {
+        close(pp_the_target.tasks);
+    }
+    pp_the_target.tasks = -1;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * target.h: the process whose stacks are read.
+ *
+ * The unwinder and the readers of symbols were written for their own process. They reach it through
+ * a few functions, and here these few lead to another one:
+ *
+ *   sys/safe_read.h       -> safe_read.c   memory, by process_vm_readv(2)
+ *   sys/own_files.h       -> own_files.c   files, as the target sees them (/proc/PID/root)
+ *   modules/modules.h     -> modules.c     objects, from /proc/PID/maps and their ELF headers
+ *   modules/own_code.h    -> modules.c     where the target has libpprof
+ *   modules/loader.h      -> loader.c      the epoch stands still: a look takes milliseconds
+ *
+ * Nothing is loaded into the target, nothing is written there, and it is not stopped. There is one
+ * target at a time.
+ *
+ * Owns: the target's descriptors.
+ */
+#ifndef PP_REMOTE_TARGET_H
+#define PP_REMOTE_TARGET_H
+
+#include "remote/dump.h"
+
+#include "base/arena.h"
+#include "profile/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pp_target {
+    int pid;
+    int tasks;                    /* /proc/PID/task */
+    uintptr_t entry, interpreter; /* AT_ENTRY, AT_BASE */
+    char root[sizeof "/proc//root" + 12];
+} pp_target;
+
+extern pp_target pp_the_target;
+
+/* Makes `pid` the target, and checks that its threads may be looked at. 0, or -1 and the reason. */
+int pp_target_open(int pid, pp_remote_error *error);
+void pp_target_close(void);
+
+/* Reads the target's objects: for the unwinder, and as the mappings of `profile`. 0, or -1 and the
+ * reason. */
+int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error *error);
+
+/* Stores "why ...", cut if it is too long; returns -1. */
+int pp_remote_fail(pp_remote_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
