@@ -6,28 +6,10 @@
  */
 #include "base/json.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-/* The length of the character that begins at text[0]; 0 if it is no valid UTF-8. */
-static size_t character(const unsigned char *text, size_t length)
-{
-    size_t bytes = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
-
-    if (bytes == 0 || *text > 0xf4 || bytes > length) {
-        return 0;
-    }
-    for (size_t i = 1; i < bytes; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] > 0x9f) ||
-        (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] > 0x8f)) {
-        return 0; /* longer than it has to be, a surrogate, or above U+10FFFF */
-    }
-    return bytes;
-}
 
 static void put_escaped(FILE *out, unsigned char byte)
 {
@@ -50,17 +32,18 @@ static void put_escaped(FILE *out, unsigned char byte)
 
 static void put_string(FILE *out, const char *text, size_t length)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = at + length;
+    const char *at = text, *end = at + length;
 
     fputc('"', out);
     while (at < end) {
-        size_t bytes = character(at, (size_t)(end - at));
+        size_t bytes = cp_utf8_bytes(at, (size_t)(end - at));
+        unsigned char first = (unsigned char)*at;
 
         if (bytes == 0) {
-            fputs("\xef\xbf\xbd", out);
+            fputs(CP_REPLACEMENT, out);
             bytes = 1;
-        } else if (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f) {
-            put_escaped(out, *at);
+        } else if (first < ' ' || first == '"' || first == '\\' || first == 0x7f) {
+            put_escaped(out, first);
         } else {
             fwrite(at, 1, bytes, out);
         }

@@ -8,7 +8,9 @@
 #include "profile/profile_file.h"
 
 #include "base/message.h"
+#include "base/out_file.h"
 #include "profile/fetch.h"
+#include "profile/folded.h"
 #include "profile/gperftools.h"
 #include "profile/gunzip.h"
 #include "profile/legacy_text.h"
@@ -55,72 +57,15 @@ int cp_file_get(int fd, size_t limit, cp_bytes *bytes)
     }
 }
 
-static int put_all(int fd, const cp_bytes *bytes)
-{
-    size_t done = 0;
-
-    while (done < bytes->length) {
-        ssize_t put = write(fd, bytes->data + done, bytes->length - done);
-
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            return -errno;
-        }
-        done += (size_t)put;
-    }
-    return 0;
-}
-
-static int put_in_place(const char *path, const cp_bytes *bytes, cp_error *error)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-
-    if (fd < 0) {
-        return cp_fail(error, "%s: cannot open for writing: %s", path, strerror(errno));
-    }
-    int status = put_all(fd, bytes);
-    if (close(fd) < 0 && status == 0) {
-        status = -errno;
-    }
-    if (status < 0) {
-        return cp_fail(error, "%s: cannot write: %s", path, strerror(-status));
-    }
-    return 0;
-}
-
-static int put_and_rename(const char *path, const cp_bytes *bytes, cp_error *error)
-{
-    char *temporary = cp_heap_printf("%s.XXXXXX", path);
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    int status = fd < 0 ? -errno : put_all(fd, bytes);
-    if (fd >= 0 && close(fd) < 0 && status == 0) {
-        status = -errno;
-    }
-    if (status == 0 && rename(temporary, path) < 0) {
-        status = -errno;
-    }
-    if (status < 0 && fd >= 0) {
-        unlink(temporary);
-    }
-    free(temporary);
-    if (status < 0) {
-        return cp_fail(error, "%s: cannot write: %s", path, strerror(-status));
-    }
-    return 0;
-}
-
 int cp_file_put(const char *path, const cp_bytes *bytes, cp_error *error)
 {
-    struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return put_in_place(path, bytes, error);
+    cp_out_file out;
+
+    if (cp_out_open(&out, path, error) < 0) {
+        return -1;
     }
-    char *target = realpath(path, NULL); /* a symbolic link stays a link */
-    int status = put_and_rename(target ? target : path, bytes, error);
-    free(target);
-    return status;
+    cp_out_write(&out, bytes->data, bytes->length);
+    return cp_out_close(&out, error);
 }
 
 /* ---- formats ---- */
@@ -167,6 +112,9 @@ static int read_older(const uint8_t *data, size_t length, cp_profile **out, cp_e
     }
     if (cp_legacy_text_is(data, length)) {
         return cp_legacy_text_decode(data, length, out, error);
+    }
+    if (cp_folded_is(data, length)) {
+        return cp_folded_decode(data, length, out, error);
     }
     const char *kind = describe(data, length);
     if (kind) {

@@ -29,9 +29,8 @@ int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error);
 int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_profile **out,
                           cp_error *error);
 
-/* Writes the profile, gzipped, to a temporary file beside `path`, and then renames that file. If
- * `path` exists and is no regular file (a pipe, /dev/stdout), it is written in place. A new file
- * has the mode 0600. Returns 0, or -1 with a sentence that begins with the path. */
+/* Writes the profile, gzipped, to `path`, whole or not at all (out_file.h). Returns 0, or -1 with a
+ * sentence that begins with the path. */
 int cp_profile_write_file(const char *path, const cp_profile *profile, cp_error *error);
 
 /* Writes bytes to `path` as cp_profile_write_file() does. */

@@ -151,9 +151,11 @@ int cp_report_load(const cp_sources *sources, cp_profile **out, cp_error *error)
     } else if (is_to_be_joined(sources, profile)) {
         join(&profile);
     }
-    cp_profile_demangle_as(profile, sources->mode);
-    cp_profile_prune(profile);
-    cp_profile_forget_urls(profile);
+    if (!sources->verbatim) {
+        cp_profile_demangle_as(profile, sources->mode);
+        cp_profile_prune(profile);
+        cp_profile_forget_urls(profile);
+    }
     *out = profile;
     return 0;
 }

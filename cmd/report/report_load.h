@@ -28,6 +28,7 @@ typedef struct cp_sources {
     bool label_base; /* the samples of the bases get a label, and percentages are of their total */
     bool normalize;  /* scale the profile to the total of the bases first */
     cp_join join;
+    bool verbatim; /* neither name functions nor apply drop_frames */
     cp_demangle_mode mode;
 } cp_sources;
 

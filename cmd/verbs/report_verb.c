@@ -8,6 +8,7 @@
 #include "verbs/report_verb.h"
 
 #include "base/message.h"
+#include "base/out_file.h"
 #include "base/regex.h"
 #include "profile/profile_model.h"
 #include "report/nameless.h"
@@ -32,6 +33,7 @@ typedef struct request {
     const char *expression_text;
     cp_regex *expression;
     bool json;
+    const char *out_path, *format;
 } request;
 
 static int refuse(const request *r, const char *option, const char *expected, const char *found)
@@ -121,6 +123,22 @@ static void release(request *r)
 
 /* ---- the report ---- */
 
+/* Returns 0, an exit status, or -1 with a sentence. */
+static int print_to_file(const request *r, cp_report *report, cp_error *error)
+{
+    cp_out_file out;
+
+    if (cp_out_open(&out, r->out_path ? r->out_path : "-", error) < 0) {
+        return -1;
+    }
+    int status = r->verb->print(report, r->expression, r->json, out.file, error);
+    if (status < 0) {
+        cp_out_abandon(&out);
+        return -1;
+    }
+    return cp_out_close(&out, error) < 0 ? -1 : status;
+}
+
 static int print(const request *r, cp_report *report)
 {
     static char buffer[1 << 18];
@@ -130,13 +148,9 @@ static int print(const request *r, cp_report *report)
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     }
 
-    int status = r->verb->print(report, r->expression, r->json, stdout, &error);
+    int status = print_to_file(r, report, &error);
     if (status < 0) {
         cp_complain("%s: %s", r->verb->name, error.text);
-        return CP_EXIT_BAD_INPUT;
-    }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cp_complain("standard output: cannot write: %s", strerror(errno));
         return CP_EXIT_BAD_INPUT;
     }
     if (isatty(STDERR_FILENO)) {
@@ -277,15 +291,36 @@ static void apply_traits(request *r)
     } else if (verb->shows_samples) {
         r->sources.join = CP_JOIN_ALWAYS;
     }
+    r->sources.verbatim = verb->verbatim && !r->demangle;
     drop_empty(&r->options.sample);
     drop_empty(&r->options.unit);
     drop_empty(&r->options.source_path);
 }
 
+/* A verb that writes a file does so in a format that decides what is to be done. */
+static int check_format(request *r)
+{
+    const char *name = r->verb->name;
+    cp_error error;
+
+    drop_empty(&r->out_path);
+    drop_empty(&r->format);
+    if (!r->verb->choose) {
+        return r->out_path || r->format ? cp_bad_usage(name, "%s: %s: this verb writes no file",
+                                                       name, r->out_path ? "-o" : "--to")
+                                        : CP_EXIT_OK;
+    }
+    r->verb = r->verb->choose(r->out_path, r->format, &error);
+    return r->verb ? CP_EXIT_OK : cp_bad_usage(name, "%s: %s", name, error.text);
+}
+
 static int finish(request *r, const cp_operands *operands)
 {
-    int status = check_operands(r, operands);
+    int status = check_format(r);
 
+    if (status == CP_EXIT_OK) {
+        status = check_operands(r, operands);
+    }
     if (status == CP_EXIT_OK) {
         status = check_words(r);
     }
@@ -306,6 +341,8 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
     const char **filters = o->filters.texts;
     const cp_option table[] = {
         {0, "cum", NULL, CP_OPTION_FLAG, &o->by_cum, 0, 0},
+        {'o', "output", NULL, CP_OPTION_TEXT, &r.out_path, 0, 0},
+        {0, "to", NULL, CP_OPTION_TEXT, &r.format, 0, 0},
         {'n', "rows", "nodecount", CP_OPTION_COUNT, &r.rows, -1, INT_MAX},
         {0, "sample", "sample_index", CP_OPTION_TEXT, &o->sample, 0, 0},
         {0, "unit", NULL, CP_OPTION_TEXT, &o->unit, 0, 0},

@@ -24,10 +24,15 @@ typedef struct cp_report_verb {
     bool shows_samples;   /* equal samples have to be added up first */
     bool shows_addresses; /* the granularity is addresses */
     bool shows_lines;     /* lines are the granularity, with what `list` needs */
+    bool verbatim;        /* names and stacks stay as they are in the file */
     uint32_t node_count;  /* the largest number of nodes, unless the user gives one; 0: all */
     /* Prints the report, as text or as JSON. Returns 0, an exit status, or
      * -1 with a sentence. */
     int (*print)(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error);
+    /* Of a verb that writes a file (-o, --to): chooses what to do by the file's name or the
+     * format's, of which one may be NULL. Returns the rest of the traits, or NULL with a sentence.
+     */
+    const struct cp_report_verb *(*choose)(const char *path, const char *format, cp_error *error);
 } cp_report_verb;
 
 /* The lines on the common options in the help of each verb. */

@@ -23,7 +23,7 @@ const cp_verb cp_verbs[] = {
     {"help", "explain a verb", cp_help_help, cp_run_help},
     {"dump", "the stacks of all threads of a process", cp_help_dump, cp_run_dump},
     {"flame", "a page for a browser, as one HTML file", cp_help_flame, cp_run_flame},
-    {"convert", "a profile in another format", NULL, NULL},
+    {"convert", "a profile in another format", cp_help_convert, cp_run_convert},
     {"web", "the same page, opened in a browser", cp_help_web, cp_run_web},
     {"symbolize", "add names, files and lines to a profile", NULL, NULL},
     {"push", "send a profile to a server", NULL, NULL},

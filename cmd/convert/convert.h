@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * convert.h: the formats that `cpprof convert` writes, other than those of the reports.
+ *
+ * Each function writes one report to `out`; an error of the stream is the caller's to find.
+ */
+#ifndef CP_CONVERT_H
+#define CP_CONVERT_H
+
+#include <stdio.h>
+
+typedef struct cp_report cp_report;
+
+/* profile.proto: all samples that the filters leave over, with everything that they refer to. */
+void cp_convert_proto(cp_report *report, FILE *out);
+/* The same, gzipped. */
+void cp_convert_gzip(cp_report *report, FILE *out);
+
+/* Folded stacks, as flamegraph.pl and inferno read them: "root;caller;leaf VALUE". */
+void cp_convert_folded(const cp_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_convert.c: `cpprof convert`, which writes a profile in another format.
+ *
+ * Each format is a report verb of its own, whose report goes to a file.
+ *
+ * Tested by: e2e.cpprof_convert.
+ */
+#include "verbs/verbs.h"
+
+#include "base/message.h"
+#include "convert/convert.h"
+#include "report/report.h"
+#include "report/report_text.h"
+#include "verbs/report_verb.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const char cp_help_convert[] =
+    "usage: cpprof convert -o OUT.(pb.gz|pb|folded|txt) [OPTIONS] FILE...\n"
+    "\n"
+    "Writes a profile in the format that the name of OUT ends in, whole or not at all.\n"
+    "\n"
+    "  -o OUT               the file to write; -: standard output\n"
+    "  --to FORMAT          the format, if OUT has no such ending\n"
+    "\n"
+    "  pb.gz, pb            profile.proto, gzipped or plain: for `go tool pprof` and others\n"
+    "  folded               stacks as lines: for flamegraph.pl, inferno and grep\n"
+    "  txt                  the table of `cpprof top`\n"
+    "\n" CP_REPORT_HELP;
+
+static int print_proto(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                       cp_error *error)
+{
+    (void)expression, (void)json, (void)error;
+    cp_convert_proto(report, out);
+    return 0;
+}
+
+static int print_gzip(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                      cp_error *error)
+{
+    (void)expression, (void)json, (void)error;
+    cp_convert_gzip(report, out);
+    return 0;
+}
+
+static int print_folded(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                        cp_error *error)
+{
+    (void)expression, (void)json, (void)error;
+    cp_convert_folded(report, out);
+    return 0;
+}
+
+static int print_text(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                      cp_error *error)
+{
+    (void)expression, (void)json, (void)error;
+    cp_report_build_graph(report, false);
+    cp_report_print_profile(report, out);
+    cp_report_print_summary(report, out);
+    cp_report_print_rows(report, out);
+    return 0;
+}
+
+typedef struct format {
+    const char *name; /* also the ending of a file's name */
+    cp_report_verb verb;
+} format;
+
+static const format formats[] = {
+    {"pb.gz",
+     {.name = "convert",
+      .untrimmed = true,
+      .shows_samples = true,
+      .verbatim = true,
+      .print = print_gzip}},
+    {"pb",
+     {.name = "convert",
+      .untrimmed = true,
+      .shows_samples = true,
+      .verbatim = true,
+      .print = print_proto}},
+    {"folded", {.name = "convert", .untrimmed = true, .print = print_folded}},
+    {"txt", {.name = "convert", .print = print_text}},
+};
+
+/* Whether the path ends in a dot and the name. */
+static bool ends_in(const char *path, const char *name)
+{
+    size_t length = strlen(path), end = strlen(name);
+
+    return length > end + 1 && path[length - end - 1] == '.' &&
+           strcmp(path + length - end, name) == 0;
+}
+
+static void list_formats(char *text, size_t room)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < sizeof formats / sizeof *formats && length < room; i++) {
+        length +=
+            (size_t)snprintf(text + length, room - length, "%s%s", i ? ", " : "", formats[i].name);
+    }
+}
+
+static const cp_report_verb *choose(const char *path, const char *name, cp_error *error)
+{
+    char known[256];
+
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (name ? strcmp(name, formats[i].name) == 0 : path && ends_in(path, formats[i].name)) {
+            return &formats[i].verb;
+        }
+    }
+    list_formats(known, sizeof known);
+    if (name) {
+        cp_fail(error, "--to: expected %s, found %s", known, name);
+    } else if (path) {
+        cp_fail(error, "-o: expected a name that ends in %s, or --to, found %s", known, path);
+    } else {
+        cp_fail(error, "expected -o OUT, the file to write, found none");
+    }
+    return NULL;
+}
+
+int cp_run_convert(int argc, char **argv)
+{
+    static const cp_report_verb verb = {.name = "convert", .choose = choose};
+
+    return cp_report_verb_run(&verb, argc, argv);
+}

@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_convert.sh: `cpprof convert` writes profiles in other formats, whole or not at all, and what it reads back is the
+# same profile.
+# sanitizers: yes
+set -u
+
+: "${BUILD:?the build directory}" "${SRC:?the source directory}"
+cpprof=$BUILD/bin/cpprof
+go=$SRC/test/golden/go
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export TZ=UTC HOME="$work"
+failures=0
+
+fail() {
+    echo "FAIL: $*" >&2
+    failures=$((failures + 1))
+}
+
+# converts WORDS...: cpprof convert succeeds and says nothing.
+converts() {
+    "$cpprof" convert "$@" 2>err || fail "convert $*: exit status $?, $(cat err)"
+    [ ! -s err ] || fail "convert $*: $(cat err)"
+}
+
+# refuse STATUS TEXT WORDS...: cpprof ends with that status and prints that text.
+refuse() {
+    status=$1 text=$2
+    shift 2
+    "$cpprof" "$@" >out 2>err
+    got=$?
+    [ $got = "$status" ] || fail "$*: expected exit status $status, found $got"
+    grep -qF -- "$text" err || fail "$*: expected '$text', found '$(cat err)'"
+}
+
+# same A B WHAT: two files are equal.
+same() {
+    cmp -s "$1" "$2" || {
+        fail "$3: differs"
+        diff "$1" "$2" | head -10 >&2
+    }
+}
+
+# ---- profile.proto
+
+for profile in "$go"/*.pb.gz; do
+    converts -o copy.pb.gz "$profile"
+    converts -o copy.pb copy.pb.gz
+    for copy in copy.pb.gz copy.pb; do
+        "$cpprof" raw "$profile" >expected
+        "$cpprof" raw $copy >found
+        same expected found "raw of $copy of ${profile##*/}"
+    done
+done
+converts -o focused.pb.gz --focus hog1 "$go/cpu.pb.gz"
+"$cpprof" top focused.pb.gz >out
+grep -q 'of 600ms total' out || fail "--focus: $(cat out)"
+grep -q hog2 out && fail "--focus: hog2 is still there"
+converts -o objects.pb.gz --sample inuse_objects "$go/heap.pb.gz"
+"$cpprof" top objects.pb.gz | grep -qx 'Type: inuse_objects' || fail "--sample is not the default of the new profile"
+
+# ---- folded stacks
+
+cat >expected <<'END'
+main.main.func1;runtime/pprof.Do;main.main.func1.1;main.hog1 600000000
+main.main.func1;runtime/pprof.Do;main.main.func1.1;main.hog2 230000000
+END
+converts -o cpu.folded "$go/cpu.pb.gz"
+same expected cpu.folded "folded stacks"
+converts -o again.pb.gz cpu.folded
+converts --to folded -o - again.pb.gz >again.folded
+same expected again.folded "folded stacks of folded stacks"
+rows() {
+    awk '/ flat%/ { rows = 1 } rows { gsub(/ns/, ""); $1 = $1; print }'
+}
+"$cpprof" top "$go/cpu.pb.gz" --unit ns | rows >expected
+"$cpprof" top cpu.folded | rows >found
+same expected found "top of folded stacks"
+converts -o counts.folded --sample samples "$go/cpu.pb.gz"
+grep -q ' 60$' counts.folded || fail "--sample samples: $(cat counts.folded)"
+"$cpprof" convert -o - --to folded --base "$go/cpu.pb.gz" cpu.folded >out 2>err
+grep -q "expected" err || fail "profiles of different types: $(cat err)"
+printf 'a;b 5\nc 1\n' >one.folded
+printf 'a;b 3\nc 2\n' >two.folded
+"$cpprof" convert -o - --to folded --base two.folded one.folded >out 2>err
+echo 'a;b 2' >expected
+same expected out "the difference of folded stacks"
+grep -q 'warning: 1 stacks with a value below 0 are left out' err || fail "no warning of a negative value: $(cat err)"
+printf 'a;b 5\nc\n' >bad.folded
+refuse 1 "bad.folded: byte 6: line 2: expected FRAME;FRAME;... COUNT, found 'c'" top bad.folded
+
+# ---- text
+
+"$cpprof" top "$go/cpu.pb.gz" >expected
+converts -o cpu.txt "$go/cpu.pb.gz"
+same expected cpu.txt "txt"
+
+# ---- files
+
+echo before >kept.pb.gz
+refuse 1 "none: cannot open" convert -o kept.pb.gz none
+refuse 1 "bad.folded: byte 6" convert -o kept.pb.gz bad.folded
+[ "$(cat kept.pb.gz)" = before ] || fail "a conversion that failed has changed its file"
+refuse 1 "/dev/full: cannot write: No space left on device" convert --to folded -o /dev/full "$go/cpu.pb.gz"
+[ "$(find . -name 'kept.pb.gz*')" = ./kept.pb.gz ] || fail "a temporary file is left: $(ls)"
+refuse 1 "cannot write" convert -o no/such/folder.folded "$go/cpu.pb.gz"
+
+# ---- wrong options
+
+refuse 2 "-o: expected a name that ends in pb.gz, pb, folded" convert -o cpu.gif "$go/cpu.pb.gz"
+refuse 2 "--to: expected pb.gz, pb, folded" convert --to gif -o cpu.gif "$go/cpu.pb.gz"
+refuse 2 "expected -o OUT, the file to write, found none" convert "$go/cpu.pb.gz"
+refuse 2 "expected FILE, found none" convert -o cpu.folded
+refuse 2 "top: -o: this verb writes no file" top -o cpu.txt "$go/cpu.pb.gz"
+
+[ $failures = 0 ]
