@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_heap.c: heap profiles as text; see legacy_lines.h.
+ * legacy_heap.c: heap profiles as text; see legacy_lines.h and legacy_heap.h.
  *
  *   heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap/RATE     in use [allocated]
  *   OBJECTS: BYTES [OBJECTS: BYTES] @ 0x... 0x...
@@ -11,7 +11,7 @@
  *
  * Tested by: unit.cmd_legacy_text, fuzz.legacy_text.
  */
-#include "profile/legacy_lines.h"
+#include "profile/legacy_heap.h"
 
 #include "base/measurement.h"
 
@@ -19,31 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct row {
-    int64_t in_use[2], allocated[2]; /* objects and bytes */
-    const char *rest;                /* what stands after the @ */
-} row;
-
-typedef struct heap {
-    cp_legacy *legacy;
-    bool sampled, has_allocated;
-} heap;
-
 static bool parse_pair(const char **text, int64_t pair[2])
 {
     return cp_legacy_number(text, &pair[0]) && cp_legacy_skip(text, ":") &&
            cp_legacy_number(text, &pair[1]);
 }
 
-static bool parse_row(const char *text, row *r)
+bool cp_heap_parse_row(const char **text, cp_heap_row *row)
 {
-    if (!parse_pair(&text, r->in_use) || !cp_legacy_skip(&text, "[") ||
-        !parse_pair(&text, r->allocated) || !cp_legacy_skip(&text, "]") ||
-        !cp_legacy_skip(&text, "@")) {
-        return false;
-    }
-    r->rest = text;
-    return true;
+    return parse_pair(text, row->in_use) && cp_legacy_skip(text, "[") &&
+           parse_pair(text, row->allocated) && cp_legacy_skip(text, "]");
 }
 
 static bool differs(int64_t allocated, int64_t in_use)
@@ -51,8 +36,14 @@ static bool differs(int64_t allocated, int64_t in_use)
     return allocated != in_use && allocated != 0;
 }
 
+bool cp_heap_has_allocated(const cp_heap_row *total)
+{
+    return differs(total->allocated[0], total->in_use[0]) ||
+           differs(total->allocated[1], total->in_use[1]);
+}
+
 /* Reads the word after the @ of the header. */
-static int parse_kind(heap *h, const char *kind)
+static int parse_kind(cp_heap *h, const char *kind)
 {
     cp_profile *profile = h->legacy->profile;
     size_t length = strcspn(kind, "/ \t");
@@ -94,7 +85,8 @@ static void undo_sampling(int64_t pair[2], int64_t rate)
 }
 
 /* Stores objects and bytes in two values. Returns false if there are bytes, but no objects. */
-static bool put_values(const heap *h, const int64_t pair[2], int64_t *values, int64_t *block_bytes)
+static bool put_values(const cp_heap *h, const int64_t pair[2], int64_t *values,
+                       int64_t *block_bytes)
 {
     if (pair[0] == 0) {
         return pair[1] == 0;
@@ -119,31 +111,38 @@ static void put_size(cp_legacy *legacy, cp_sample *sample, int64_t block_bytes)
     sample->label_count = 1;
 }
 
-static int add_row(const heap *h)
+int cp_heap_add_row(const cp_heap *h, const cp_heap_row *row, const char *stack)
 {
     cp_legacy *legacy = h->legacy;
-    row r;
-
-    if (!parse_row(legacy->line, &r)) {
-        return cp_legacy_fail(legacy, "OBJECTS: BYTES [OBJECTS: BYTES] @ ADDRESSES");
-    }
     cp_sample *sample = cp_legacy_add_sample(legacy);
     int64_t *values = sample->values, block_bytes = 0;
     bool complete = true;
+
     if (h->has_allocated) {
-        complete = put_values(h, r.allocated, values, &block_bytes);
+        complete = put_values(h, row->allocated, values, &block_bytes);
         values += 2;
     }
-    if (!put_values(h, r.in_use, values, &block_bytes) || !complete) {
+    if (!put_values(h, row->in_use, values, &block_bytes) || !complete) {
         return cp_legacy_fail(legacy, "0 bytes for 0 objects");
     }
     put_size(legacy, sample, block_bytes);
-    cp_legacy_add_stack(legacy, sample, r.rest, false);
+    cp_legacy_add_stack(legacy, sample, stack, false);
     return 0;
 }
 
+static int read_row(const cp_heap *h)
+{
+    const char *text = h->legacy->line;
+    cp_heap_row row;
+
+    if (!cp_heap_parse_row(&text, &row) || !cp_legacy_skip(&text, "@")) {
+        return cp_legacy_fail(h->legacy, "OBJECTS: BYTES [OBJECTS: BYTES] @ ADDRESSES");
+    }
+    return cp_heap_add_row(h, &row, text);
+}
+
 /* The allocated ones come first, so that what is in use is the default. */
-static void add_types(const heap *h)
+static void add_types(const cp_heap *h)
 {
     cp_legacy *legacy = h->legacy;
 
@@ -158,26 +157,33 @@ static void add_types(const heap *h)
     cp_legacy_add_type(legacy, "inuse_space", "bytes");
 }
 
+void cp_heap_begin(const cp_heap *h)
+{
+    cp_profile *profile = h->legacy->profile;
+
+    profile->period_type = (cp_value_type){cp_strings_put(&profile->strings, "space"),
+                                           cp_strings_put(&profile->strings, "bytes")};
+    add_types(h);
+}
+
 int cp_legacy_read_heap(cp_legacy *legacy)
 {
-    heap h = {.legacy = legacy};
-    const char *header = strstr(legacy->line, "heap profile:");
-    row total;
+    static const char begin[] = "heap profile:";
+    cp_heap h = {.legacy = legacy};
+    const char *text = strstr(legacy->line, begin);
+    cp_heap_row total;
 
-    if (!header || !parse_row(header + strlen("heap profile:"), &total)) {
+    text += text ? sizeof begin - 1 : 0;
+    if (!text || !cp_heap_parse_row(&text, &total) || !cp_legacy_skip(&text, "@")) {
         return cp_legacy_fail(legacy, "heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap");
     }
-    h.has_allocated = differs(total.allocated[0], total.in_use[0]) ||
-                      differs(total.allocated[1], total.in_use[1]);
-    if (parse_kind(&h, total.rest) < 0) {
+    h.has_allocated = cp_heap_has_allocated(&total);
+    if (parse_kind(&h, text) < 0) {
         return -1;
     }
-    legacy->profile->period_type =
-        (cp_value_type){cp_strings_put(&legacy->profile->strings, "space"),
-                        cp_strings_put(&legacy->profile->strings, "bytes")};
-    add_types(&h);
+    cp_heap_begin(&h);
     while (cp_legacy_next(legacy) && !cp_legacy_is_map(legacy)) {
-        if (!cp_legacy_is_blank(legacy) && add_row(&h) < 0) {
+        if (!cp_legacy_is_blank(legacy) && read_row(&h) < 0) {
             return -1;
         }
     }

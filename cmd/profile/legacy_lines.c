@@ -32,11 +32,8 @@ void cp_legacy_init(cp_legacy *legacy, cp_profile *profile, const uint8_t *data,
     size_t lines, addresses;
 
     count(data, length, &lines, &addresses);
-    *legacy = (cp_legacy){.profile = profile,
-                          .error = error,
-                          .data = (const char *)data,
-                          .at = (const char *)data,
-                          .end = (const char *)data + length};
+    *legacy = (cp_legacy){.profile = profile, .error = error};
+    cp_lines_init(&legacy->lines, data, length);
     profile->sample_types = CP_POOL_ARRAY(&profile->pool, cp_value_type, MAX_TYPES);
     profile->samples = CP_POOL_ARRAY(&profile->pool, cp_sample, lines);
     profile->locations = CP_POOL_ARRAY(&profile->pool, cp_location, addresses);
@@ -46,37 +43,17 @@ void cp_legacy_init(cp_legacy *legacy, cp_profile *profile, const uint8_t *data,
 void cp_legacy_release(cp_legacy *legacy)
 {
     cp_index_release(&legacy->locations);
-    free(legacy->line);
+    cp_lines_release(&legacy->lines);
 }
 
 /* ---- lines ---- */
 
 bool cp_legacy_next(cp_legacy *legacy)
 {
-    const char *begin = legacy->at;
-    size_t rest = (size_t)(legacy->end - begin);
-    const char *newline = rest ? memchr(begin, '\n', rest) : NULL;
+    bool found = cp_lines_next(&legacy->lines);
 
-    if (rest == 0) {
-        return false;
-    }
-    const char *end = newline ? newline : legacy->end;
-    legacy->at = newline ? newline + 1 : legacy->end;
-    while (begin < end && isspace((unsigned char)*begin)) {
-        begin++;
-    }
-    while (begin < end && isspace((unsigned char)end[-1])) {
-        end--;
-    }
-    size_t length = (size_t)(end - begin);
-    if (length + 1 > legacy->line_capacity) {
-        legacy->line_capacity = 2 * (length + 1);
-        legacy->line = cp_heap_resize(legacy->line, legacy->line_capacity, 1);
-    }
-    memcpy(legacy->line, begin, length);
-    legacy->line[length] = '\0';
-    legacy->offset = (size_t)(begin - legacy->data);
-    return true;
+    legacy->line = legacy->lines.line;
+    return found;
 }
 
 bool cp_legacy_is_blank(const cp_legacy *legacy)
@@ -96,8 +73,7 @@ bool cp_legacy_begins(const cp_legacy *legacy, const char *prefix)
 
 int cp_legacy_fail(const cp_legacy *legacy, const char *expected)
 {
-    return cp_fail(legacy->error, "byte %zu: expected %s, found '%.80s'", legacy->offset, expected,
-                   legacy->line ? legacy->line : "");
+    return cp_lines_fail(&legacy->lines, expected, legacy->error);
 }
 
 bool cp_legacy_number(const char **text, int64_t *number)
@@ -183,5 +159,6 @@ void cp_legacy_finish(cp_legacy *legacy)
             break;
         }
     }
-    cp_memory_map_read(legacy->profile, legacy->at, (size_t)(legacy->end - legacy->at));
+    cp_memory_map_read(legacy->profile, legacy->lines.at,
+                       (size_t)(legacy->lines.end - legacy->lines.at));
 }

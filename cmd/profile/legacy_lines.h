@@ -9,16 +9,15 @@
 
 #include "base/index_table.h"
 #include "profile/profile_model.h"
+#include "profile/text_lines.h"
 
 typedef struct cp_error cp_error;
 
 typedef struct cp_legacy {
     cp_profile *profile;
     cp_error *error;
-    const char *data, *at, *end;
-    char *line;    /* the current one, without white space around it */
-    size_t offset; /* of its first byte */
-    size_t line_capacity;
+    cp_lines lines;
+    const char *line;         /* lines.line */
     cp_index_table locations; /* by address */
 } cp_legacy;
 
@@ -58,6 +57,7 @@ void cp_legacy_finish(cp_legacy *legacy);
 /* ---- the formats; the current line is the header ---- */
 
 int cp_legacy_read_heap(cp_legacy *legacy);
+int cp_legacy_read_jemalloc(cp_legacy *legacy);
 int cp_legacy_read_contention(cp_legacy *legacy);
 int cp_legacy_read_count(cp_legacy *legacy);
 int cp_legacy_read_threads(cp_legacy *legacy);

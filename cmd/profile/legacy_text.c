@@ -34,6 +34,9 @@ static reader *reader_of(const cp_legacy *legacy)
     if (strstr(legacy->line, "heap profile:")) {
         return cp_legacy_read_heap;
     }
+    if (cp_legacy_begins(legacy, "heap_v2/")) {
+        return cp_legacy_read_jemalloc;
+    }
     if (cp_legacy_begins(legacy, "--- contentionz ") ||
         cp_legacy_begins(legacy, "--- contention:") || cp_legacy_begins(legacy, "--- mutex:")) {
         return cp_legacy_read_contention;

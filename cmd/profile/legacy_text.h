@@ -3,6 +3,7 @@
  * legacy_text.h: a reader of profiles as text, of libpprof, Go, gperftools, tcmalloc and jemalloc.
  *
  *   heap profile: 4: 4096 [9: 9216] @ heap/1048576     heap, growth and fragmentation
+ *   heap_v2/524288                                     heap, of jemalloc
  *   --- contention:  --- mutex:  --- contentionz       waits for locks
  *   NAME profile: total 7                              counts, such as goroutine and threadcreate
  *   --- threadz 12 ---                                 stacks of threads

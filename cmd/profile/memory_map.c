@@ -149,15 +149,19 @@ static bool is_library(const char *file)
     return false;
 }
 
+bool cp_may_be_program(const char *file)
+{
+    return *file && *file != '[' && !is_library(file);
+}
+
 /* The program's mapping becomes the first. It is the first file that is neither a library nor the
  * kernel's. */
 static void put_program_first(cp_profile *profile)
 {
     for (uint32_t i = 0; i < profile->mapping_count; i++) {
         cp_mapping mapping = profile->mappings[i];
-        const char *file = cp_profile_text(profile, mapping.file);
 
-        if (!*file || *file == '[' || is_library(file)) {
+        if (!cp_may_be_program(cp_profile_text(profile, mapping.file))) {
             continue;
         }
         profile->mappings[i] = profile->mappings[0];

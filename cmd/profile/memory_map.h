@@ -8,6 +8,7 @@
 #ifndef CP_MEMORY_MAP_H
 #define CP_MEMORY_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct cp_profile cp_profile;
@@ -17,5 +18,8 @@ typedef struct cp_profile cp_profile;
  * that are not executable are left out; adjacent ranges of one file are one mapping. Addresses
  * outside all mappings share one without a name. */
 void cp_memory_map_read(cp_profile *profile, const char *text, size_t length);
+
+/* Whether the file may be the program: it is no library, and has a name that is not the kernel's. */
+bool cp_may_be_program(const char *file);
 
 #endif

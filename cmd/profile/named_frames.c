@@ -2,9 +2,11 @@
  *
  * named_frames.c: see named_frames.h.
  *
- * Tested by: unit.cmd_folded.
+ * Tested by: unit.cmd_folded, unit.cmd_perf_script.
  */
 #include "profile/named_frames.h"
+
+#include "profile/memory_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +96,30 @@ void cp_named_cover(cp_named *named, uint32_t mapping, uint64_t address)
     }
     if (limit > covers->limit) {
         covers->limit = limit;
+    }
+}
+
+static void swap_mappings(cp_profile *profile, uint32_t other)
+{
+    cp_mapping mapping = profile->mappings[0];
+
+    profile->mappings[0] = profile->mappings[other];
+    profile->mappings[other] = mapping;
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        uint32_t *index = &profile->locations[i].mapping;
+        *index = *index == 0 ? other : *index == other ? 0 : *index;
+    }
+}
+
+void cp_named_program_first(cp_named *named)
+{
+    cp_profile *profile = named->profile;
+
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        if (cp_may_be_program(cp_profile_text(profile, profile->mappings[i].file))) {
+            swap_mappings(profile, i);
+            return;
+        }
     }
 }
 

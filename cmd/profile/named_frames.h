@@ -29,6 +29,9 @@ uint32_t cp_named_function(cp_named *named, cp_string name, cp_string file);
 uint32_t cp_named_mapping(cp_named *named, cp_string file);
 void cp_named_cover(cp_named *named, uint32_t mapping, uint64_t address);
 
+/* Makes the first mapping that may be a program the first of all: readers take that for the program. */
+void cp_named_program_first(cp_named *named);
+
 /* The location with that address, mapping and lines; the lines are copied. */
 uint32_t cp_named_location(cp_named *named, const cp_location *wanted);
 /* The location of no address that is the function of that name. */

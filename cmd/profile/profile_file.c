@@ -14,6 +14,7 @@
 #include "profile/gperftools.h"
 #include "profile/gunzip.h"
 #include "profile/legacy_text.h"
+#include "profile/perf_script.h"
 #include "profile/profile_decode.h"
 #include "profile/profile_encode.h"
 #include "profile/profile_model.h"
@@ -81,7 +82,7 @@ static const char *describe(const uint8_t *data, size_t length)
         {"\x7f"
          "ELF",
          4, "an ELF program or library (give the profile, not the program)"},
-        {"PERFILE2", 8, "a perf.data file (convert it with perf_to_profile)"},
+        {"PERFILE2", 8, "a perf.data file (give what `perf script` prints of it)"},
         {"\x28\xb5\x2f\xfd", 4, "zstd data"},
         {"\xfd"
          "7zXZ",
@@ -112,6 +113,9 @@ static int read_older(const uint8_t *data, size_t length, cp_profile **out, cp_e
     }
     if (cp_legacy_text_is(data, length)) {
         return cp_legacy_text_decode(data, length, out, error);
+    }
+    if (cp_perf_script_is(data, length)) {
+        return cp_perf_script_decode(data, length, out, error);
     }
     if (cp_folded_is(data, length)) {
         return cp_folded_decode(data, length, out, error);

@@ -2,7 +2,7 @@
  *
  * text_lines.c: see text_lines.h.
  *
- * Tested by: unit.cmd_folded.
+ * Tested by: unit.cmd_folded, unit.cmd_legacy_text.
  */
 #include "profile/text_lines.h"
 

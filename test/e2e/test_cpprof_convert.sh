@@ -92,6 +92,17 @@ grep -q 'warning: 1 stacks with a value below 0 are left out' err || fail "no wa
 printf 'a;b 5\nc\n' >bad.folded
 refuse 1 "bad.folded: byte 6: line 2: expected FRAME;FRAME;... COUNT, found 'c'" top bad.folded
 
+# ---- perf script
+
+perf=$SRC/test/fuzz/corpus/perf_script
+cat >expected <<'END'
+_start;__libc_start_main_impl;__libc_start_call_main;main;outer;mid;inner 500000
+END
+converts -o perf.folded --focus inner "$perf/sources"
+same expected perf.folded "folded stacks of perf script"
+"$cpprof" tags "$perf/sources" >out || fail "tags of perf script"
+grep -q 'comm: Total' out || fail "perf script has no label comm: $(cat out)"
+
 # ---- text
 
 "$cpprof" top "$go/cpu.pb.gz" >expected

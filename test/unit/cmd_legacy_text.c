@@ -69,6 +69,18 @@ static void heaps_are_scaled_by_their_header(void **state)
                    "1 100: 10;");
 }
 
+static void heaps_of_jemalloc_are_scaled_too(void **state)
+{
+    (void)state;
+    expect_samples("heap_v2/1000\n  t*: 3: 3000 [0: 0]\n  t0: 3: 3000 [0: 0]\n"
+                   "@ 0x11 0x22\n  t*: 1: 1000 [0: 0]\n  t0: 1: 1000 [0: 0]\n"
+                   "@ 0x33\n  t*: 2: 2000 [0: 0]\n  t0: 2: 2000 [0: 0]\n\n"
+                   "MAPPED_LIBRARIES:\n00000000-00001000 r-xp 00000000 08:02 18 /bin/app\n",
+                   "objects", "1 1581: 10 21;3 3163: 32;");
+    expect_samples("heap_v2/1\n  t*: 1: 100 [2: 300]\n@ 0x11\n  t*: 1: 100 [2: 300]\n",
+                   "alloc_objects", "2 300 1 100: 10;");
+}
+
 static void blocks_have_their_size_as_a_label(void **state)
 {
     cp_profile *profile =
@@ -150,14 +162,20 @@ static void complaints_name_the_byte(void **state)
 {
     static const char *const cases[][2] = {
         {"heap profile: 1: 1 [1: 1] @ heapprofile\n1: 1 @ 0x11\n",
-         "byte 40: expected OBJECTS: BYTES [OBJECTS: BYTES] @ ADDRESSES, found '1: 1 @ 0x11'"},
-        {"heap profile: 1: 1 [1: 1] @ pile\n", "byte 0: expected heap, heap_v2, heapz_v2"},
+         "byte 40: line 2: expected OBJECTS: BYTES [OBJECTS: BYTES] @ ADDRESSES, found '1: 1 @ "
+         "0x11'"},
+        {"heap profile: 1: 1 [1: 1] @ pile\n", "byte 0: line 1: expected heap, heap_v2, heapz_v2"},
         {"heap profile: 1: 1 [1: 1] @ heapprofile\n0: 1 [0: 0] @ 0x11\n",
-         "byte 40: expected 0 bytes for 0 objects"},
-        {"--- mutex:\nsampling period=x\n", "byte 11: expected a number after the ="},
-        {"--- mutex:\n1 @ 0x1\n", "byte 11: expected CYCLES COUNT @ ADDRESSES"},
-        {"x profile: total 1\n1 0x1\n", "byte 19: expected COUNT @ ADDRESSES"},
-        {"--- threadz 1 ---\n--- none\n", "byte 18: expected --- Thread ID"},
+         "byte 40: line 2: expected 0 bytes for 0 objects"},
+        {"--- mutex:\nsampling period=x\n", "byte 11: line 2: expected a number after the ="},
+        {"--- mutex:\n1 @ 0x1\n", "byte 11: line 2: expected CYCLES COUNT @ ADDRESSES"},
+        {"x profile: total 1\n1 0x1\n", "byte 19: line 2: expected COUNT @ ADDRESSES"},
+        {"heap_v2/x\n", "byte 0: line 1: expected heap_v2/RATE"},
+        {"heap_v2/1\n  t*: 1: 1\n", "byte 12: line 2: expected tTHREAD: OBJECTS: BYTES [OBJECTS:"},
+        {"heap_v2/1\n@ 0x1\nmore\n", "byte 16: line 3: expected tTHREAD: OBJECTS: BYTES "},
+        {"heap_v2/1\n@ 0x1\nt*: 1: 1 [0: 0]\nt*: 1: 1 [0: 0]\n",
+         "byte 32: line 4: expected one row t* for each stack"},
+        {"--- threadz 1 ---\n--- none\n", "byte 18: line 2: expected --- Thread ID"},
     };
     cp_profile *profile;
     cp_error error;
@@ -188,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heaps_are_scaled_by_their_header),
+        cmocka_unit_test(heaps_of_jemalloc_are_scaled_too),
         cmocka_unit_test(blocks_have_their_size_as_a_label),
         cmocka_unit_test(waits_are_counted_in_nanoseconds),
         cmocka_unit_test(counts_have_the_name_of_their_profile),
