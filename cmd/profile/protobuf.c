@@ -54,7 +54,7 @@ static size_t offset_of(const cp_wire *wire, const uint8_t *at)
     return (size_t)(at - wire->start);
 }
 
-bool cp_wire_varint(cp_wire *wire, uint64_t *value)
+bool cp_wire_long_varint(cp_wire *wire, uint64_t *value)
 {
     const uint8_t *first = wire->at;
     uint64_t result = 0;

@@ -44,8 +44,28 @@ cp_wire cp_wire_enter(cp_wire *outer, const cp_field *field);
 /* Reads the next field; false at the end of the message or after a failure. */
 bool cp_wire_next(cp_wire *wire, cp_field *field);
 
-/* Reads an element of a packed array of varints; false at the end or after a failure. */
-bool cp_wire_varint(cp_wire *wire, uint64_t *value);
+/* Reads a number of any length, or complains. */
+bool cp_wire_long_varint(cp_wire *wire, uint64_t *value);
+
+/* Reads an element of a packed array of varints; false at the end or after a failure. Nearly every
+ * number is short. */
+static inline bool cp_wire_varint(cp_wire *wire, uint64_t *value)
+{
+    const uint8_t *at = wire->at;
+    uint32_t result = 0;
+
+    for (unsigned shift = 0; shift < 28 && at < wire->end && !wire->failed; shift += 7) {
+        uint32_t byte = *at++;
+
+        result |= (byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            wire->at = at;
+            *value = result;
+            return true;
+        }
+    }
+    return cp_wire_long_varint(wire, value);
+}
 
 /* Fails unless the field has that type. */
 bool cp_wire_expect(cp_wire *wire, const cp_field *field, unsigned type, const char *what);

@@ -26,8 +26,7 @@ typedef struct edge_slot {
 
 typedef struct graph_builder {
     cp_graph *graph;
-    const bool *kept;
-    bool with_edges;
+    const bool *kept, *around;
     uint32_t edge_capacity;
     edge_slot *slots;
     uint64_t mask; /* the number of slots, - 1 */
@@ -109,7 +108,7 @@ static void add_wrapping(int64_t *sum, int64_t value)
 static void count_edge(graph_builder *builder, uint32_t src, uint32_t dest, int64_t value,
                        bool inlined, uint32_t stamp)
 {
-    if (!builder->with_edges || src == dest) {
+    if (src == dest || (builder->around && !builder->around[src] && !builder->around[dest])) {
         return;
     }
     uint32_t index = find_or_add_edge(builder, src, dest); /* may move the edges */
@@ -157,9 +156,74 @@ static void add_sample(graph_builder *builder, const cp_sample *sample, int64_t 
     }
 }
 
+/* What a frame has while samples are added up: half of a cache line's worth would be wasted on a
+ * whole node. */
+typedef struct tally {
+    int64_t cum;
+    uint32_t seen; /* the last sample that counted it, + 1 */
+} tally;
+
+/* Does what add_sample() does for a graph of all frames, without edges. */
+static void tally_sample(const cp_frames *frames, const cp_sample *sample, int64_t value,
+                         uint32_t stamp, tally *tallies)
+{
+    for (uint32_t i = 0; i < sample->location_count; i++) {
+        uint32_t first = frames->first_of[sample->locations[i]];
+        uint32_t end = frames->first_of[sample->locations[i] + 1];
+
+        for (uint32_t line = first; line < end; line++) {
+            tally *t = &tallies[frames->of_line[line]];
+            if (t->seen != stamp) {
+                t->seen = stamp;
+                add_wrapping(&t->cum, value);
+            }
+        }
+    }
+}
+
+/* The same where no function is inlined, as is usual: a location is one frame. */
+static void tally_plain_sample(const cp_frames *frames, const cp_sample *sample, int64_t value,
+                               uint32_t stamp, tally *tallies)
+{
+    for (uint32_t i = 0; i < sample->location_count; i++) {
+        tally *t = &tallies[frames->of_line[sample->locations[i]]];
+
+        t->cum = (int64_t)((uint64_t)t->cum + (t->seen == stamp ? 0 : (uint64_t)value));
+        t->seen = stamp;
+    }
+}
+
+static void tally_samples(cp_graph *graph, uint32_t value_index)
+{
+    const cp_frames *frames = graph->frames;
+    const cp_profile *profile = frames->profile;
+    tally *tallies = cp_heap_alloc(frames->count, sizeof *tallies);
+    bool plain = !cp_frames_have_inlined(frames);
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        const cp_sample *sample = &profile->samples[i];
+        int64_t value = sample->values[value_index];
+
+        if (!value || !sample->location_count) {
+            continue;
+        }
+        uint32_t leaf = frames->of_line[frames->first_of[sample->locations[0]]];
+        add_wrapping(&graph->nodes[leaf].flat, value);
+        if (plain) {
+            tally_plain_sample(frames, sample, value, i + 1, tallies);
+        } else {
+            tally_sample(frames, sample, value, i + 1, tallies);
+        }
+    }
+    for (uint32_t i = 0; i < frames->count; i++) {
+        graph->nodes[i].cum = tallies[i].cum;
+    }
+    free(tallies);
+}
+
 static void collect_nodes(cp_graph *graph)
 {
-    graph->order = cp_heap_alloc(graph->frames->count, sizeof *graph->order);
+    graph->count = 0;
     for (uint32_t i = 0; i < graph->frames->count; i++) {
         if (graph->nodes[i].cum || graph->nodes[i].flat) {
             graph->order[graph->count++] = i;
@@ -167,32 +231,69 @@ static void collect_nodes(cp_graph *graph)
     }
 }
 
-void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_index, const bool *kept,
-                   bool with_edges)
+static void add_samples(graph_builder *builder, uint32_t value_index)
 {
-    const cp_profile *profile = frames->profile;
-    graph_builder builder = {
-        .graph = graph, .kept = kept, .with_edges = with_edges, .edge_capacity = 1024};
+    const cp_profile *profile = builder->graph->frames->profile;
 
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (profile->samples[i].values[value_index]) {
+            add_sample(builder, &profile->samples[i], profile->samples[i].values[value_index],
+                       i + 1);
+        }
+    }
+}
+
+static void init_nodes(cp_graph *graph, const cp_frames *frames)
+{
     memset(graph, 0, sizeof *graph);
     graph->frames = frames;
     graph->nodes = cp_heap_alloc(frames->count, sizeof *graph->nodes);
+    graph->order = cp_heap_alloc(frames->count, sizeof *graph->order);
     for (uint32_t i = 0; i < frames->count; i++) {
         graph->nodes[i].frame = i;
         graph->nodes[i].first_in = CP_NO_EDGE;
         graph->nodes[i].first_out = CP_NO_EDGE;
     }
+}
+
+void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_index)
+{
+    init_nodes(graph, frames);
+    tally_samples(graph, value_index);
+    collect_nodes(graph);
+}
+
+void cp_graph_init_with_edges(cp_graph *graph, const cp_frames *frames, uint32_t value_index,
+                              const bool *kept, const bool *around)
+{
+    graph_builder builder = {.graph = graph,
+                             .kept = kept,
+                             .around = around,
+                             .edge_capacity = 1024,
+                             .mask = FIRST_SLOTS - 1};
+
+    init_nodes(graph, frames);
     graph->edges = cp_heap_alloc(builder.edge_capacity, sizeof *graph->edges);
     builder.slots = cp_heap_alloc(FIRST_SLOTS, sizeof *builder.slots);
-    builder.mask = FIRST_SLOTS - 1;
-    for (uint32_t i = 0; i < profile->sample_count; i++) {
-        if (profile->samples[i].values[value_index]) {
-            add_sample(&builder, &profile->samples[i], profile->samples[i].values[value_index],
-                       i + 1);
+    add_samples(&builder, value_index);
+    collect_nodes(graph);
+    free(builder.slots);
+}
+
+bool *cp_graph_keep(cp_graph *graph, uint32_t count)
+{
+    bool *kept = cp_heap_alloc(graph->frames->count, sizeof *kept);
+
+    for (uint32_t i = 0; i < count; i++) {
+        kept[graph->order[i]] = true;
+    }
+    for (uint32_t i = 0; i < graph->frames->count; i++) {
+        if (!kept[i]) {
+            graph->nodes[i].flat = graph->nodes[i].cum = 0;
         }
     }
     collect_nodes(graph);
-    free(builder.slots);
+    return kept;
 }
 
 void cp_graph_release(cp_graph *graph)

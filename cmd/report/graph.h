@@ -47,11 +47,19 @@ typedef struct cp_graph {
     uint32_t edge_count;
 } cp_graph;
 
-/* Adds up the sample type `value_index` over the frames for which `kept` is true; NULL: over all.
- * Without `with_edges` there are no edges, which cost most of the time in a large profile. */
-void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_index, const bool *kept,
-                   bool with_edges);
+/* Adds up the sample type `value_index` over all frames, without edges. */
+void cp_graph_init(cp_graph *graph, const cp_frames *frames, uint32_t value_index);
+/* Adds it up over the frames for which `kept` is true, NULL: over all, with the edges between these.
+ * An edge goes from a caller that is kept to the next frame in the stack that is kept. If `around`
+ * is not NULL, only the edges from and to the frames for which it is true are made: a large profile
+ * has many more edges than frames. */
+void cp_graph_init_with_edges(cp_graph *graph, const cp_frames *frames, uint32_t value_index,
+                              const bool *kept, const bool *around);
 void cp_graph_release(cp_graph *graph);
+
+/* Drops all frames from a graph without edges but the first `count` of its order. Returns, per
+ * frame, whether it was kept; to be freed. */
+bool *cp_graph_keep(cp_graph *graph, uint32_t count);
 
 int64_t cp_graph_flat_sum(const cp_graph *graph);
 

@@ -8,6 +8,7 @@
 
 #include "base/measurement.h"
 #include "base/message.h"
+#include "base/regex.h"
 #include "profile/profile_model.h"
 #include "report/report_load.h"
 
@@ -136,18 +137,11 @@ int64_t cp_report_fraction(int64_t value, double fraction)
     return cp_measure_abs(cp_measure_truncate((double)value * fraction));
 }
 
-/* Builds the graph again over the first `count` nodes of its order, and marks these in `kept`. */
-static void rebuild(cp_report *report, uint32_t count, bool **kept)
+/* Keeps only the first `count` frames of the graph's order, and marks these in `kept`. */
+static void keep_first(cp_report *report, uint32_t count, bool **kept)
 {
-    cp_graph *graph = &report->graph;
-
     free(*kept);
-    *kept = cp_heap_alloc(report->frames.count, sizeof **kept);
-    for (uint32_t i = 0; i < count; i++) {
-        (*kept)[graph->order[i]] = true;
-    }
-    cp_graph_release(graph);
-    cp_graph_init(graph, &report->frames, report->value_index, *kept, false);
+    *kept = cp_graph_keep(&report->graph, count);
 }
 
 /* Moves the frames with a cum value of at least `least` to the front of the order. Returns how many
@@ -176,32 +170,40 @@ static void trim_graph(cp_report *report, int64_t sum, bool **kept)
 
         report->dropped_nodes = before - large;
         if (large < before) {
-            rebuild(report, large, kept);
+            keep_first(report, large, kept);
         }
     }
     report->significant_nodes = graph->count;
     cp_graph_sort(graph, options->by_cum);
     if (options->node_count && options->node_count < graph->count) {
-        rebuild(report, options->node_count, kept);
+        keep_first(report, options->node_count, kept);
+    }
+}
+
+/* Builds the graph again with edges, over the frames of `kept`. */
+static void add_edges(cp_report *report, int64_t sum, const bool *kept, const bool *around)
+{
+    cp_graph *graph = &report->graph;
+
+    cp_graph_release(graph);
+    cp_graph_init_with_edges(graph, &report->frames, report->value_index, kept, around);
+    if (!report->options->untrimmed) {
+        cp_graph_cut_edges(graph, cp_report_fraction(sum, CP_EDGE_FRACTION));
     }
 }
 
 /* Builds the edges only for the last graph, and unless the caller wants them only if functions are
  * inlined: the edges show which. */
-static void build_graph(cp_report *report, bool with_edges)
+static void build_graph(cp_report *report, bool with_edges, const bool *around)
 {
     cp_graph *graph = &report->graph;
     bool *kept = NULL;
 
-    cp_graph_init(graph, &report->frames, report->value_index, NULL, false);
+    cp_graph_init(graph, &report->frames, report->value_index);
     int64_t sum = cp_graph_flat_sum(graph);
     trim_graph(report, sum, &kept);
     if (with_edges || cp_frames_have_inlined(&report->frames)) {
-        cp_graph_release(graph);
-        cp_graph_init(graph, &report->frames, report->value_index, kept, true);
-        if (!report->options->untrimmed) {
-            cp_graph_cut_edges(graph, cp_report_fraction(sum, CP_EDGE_FRACTION));
-        }
+        add_edges(report, sum, kept, around);
     }
     cp_graph_sort(graph, report->options->by_cum);
     free(kept);
@@ -241,8 +243,22 @@ static void choose_unit(cp_report *report)
 
 void cp_report_build_graph(cp_report *report, bool with_edges)
 {
-    build_graph(report, with_edges);
+    build_graph(report, with_edges, NULL);
     choose_unit(report);
+}
+
+void cp_report_build_graph_around(cp_report *report, cp_regex *expression)
+{
+    const cp_frames *frames = &report->frames;
+    bool *around = cp_heap_alloc(frames->count, sizeof *around);
+
+    for (uint32_t i = 0; i < frames->count; i++) {
+        const cp_frame *frame = &frames->frames[i];
+        around[i] = cp_regex_match(expression, frame->label, frame->label_length);
+    }
+    build_graph(report, true, around);
+    choose_unit(report);
+    free(around);
 }
 
 /* Go 1.19 knows no columns. */

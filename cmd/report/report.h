@@ -79,6 +79,8 @@ void cp_report_release(cp_report *report);
 /* Builds the trimmed graph and chooses the unit of the values. Without `with_edges` the graph has
  * only the edges that cp_report_print_rows() needs. */
 void cp_report_build_graph(cp_report *report, bool with_edges);
+/* Does the same with only those edges that go from or to a frame that the expression matches. */
+void cp_report_build_graph_around(cp_report *report, cp_regex *expression);
 
 /* Returns a value in the report's unit; to be freed. */
 char *cp_report_value(const cp_report *report, int64_t value);

@@ -48,7 +48,7 @@ static int64_t sum_side(const cp_report *report, bool base, cp_graph *graph)
         }
     }
     frames.profile = &view;
-    cp_graph_init(graph, &frames, report->value_index, NULL, false);
+    cp_graph_init(graph, &frames, report->value_index);
     free(view.samples);
     return (int64_t)total;
 }

@@ -37,7 +37,7 @@ static int print_list(cp_report *report, cp_regex *expression, bool json, FILE *
         options.source_path = current ? current : "/";
     }
     report->options = &options;
-    cp_graph_init(&report->graph, &report->frames, report->value_index, NULL, false);
+    cp_graph_init(&report->graph, &report->frames, report->value_index);
     int status = json ? cp_report_json_list(report, expression, out, error)
                       : cp_report_print_list(report, expression, out, error);
     report->options = typed;

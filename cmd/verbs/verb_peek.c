@@ -24,7 +24,7 @@ const char cp_help_peek[] =
 static int print_peek(cp_report *report, cp_regex *expression, bool json, FILE *out,
                       cp_error *error)
 {
-    cp_report_build_graph(report, true);
+    cp_report_build_graph_around(report, expression);
     if (json) {
         return cp_report_json_tree(report, expression, out, error);
     }

@@ -133,6 +133,49 @@ static void peek_needs_a_match(void **state)
     cp_profile_free(profile);
 }
 
+/* Returns what `peek RE` prints, of a graph with all its edges or with those around RE. */
+static char *peeked(bool around)
+{
+    const cp_report_options options = {.untrimmed = true};
+    cp_profile *profile = new_model("cpu", "ms");
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+
+    add_sample(profile, "leaf middle root", 10);
+    add_sample(profile, "other middle root", 20);
+    add_sample(profile, "leaf root", 40);
+    cp_error error;
+    cp_regex *regex = cp_regex_compile("leaf", &error);
+    cp_report report;
+    assert_int_equal(cp_report_init(&report, profile, &options, &error), 0);
+    if (around) {
+        cp_report_build_graph_around(&report, regex);
+        assert_int_equal(report.graph.edge_count, 2);
+    } else {
+        cp_report_build_graph(&report, true);
+        assert_int_equal(report.graph.edge_count, 4);
+    }
+    assert_int_equal(cp_report_print_tree(&report, regex, out, &error), 0);
+    fclose(out);
+    cp_regex_free(regex);
+    cp_report_release(&report);
+    cp_profile_free(profile);
+    return text;
+}
+
+static void peek_needs_only_the_edges_around(void **state)
+{
+    char *all = peeked(false), *around = peeked(true);
+
+    (void)state;
+    expect(all, "                                              40ms 80.00% |   root\n"
+                "                                              10ms 20.00% |   middle\n");
+    assert_string_equal(all, around);
+    free(all);
+    free(around);
+}
+
 static void traces_have_labels_and_stacks(void **state)
 {
     const cp_report_options options = {0};
@@ -391,6 +434,7 @@ int main(void)
         cmocka_unit_test(callers_are_above_and_callees_below),
         cmocka_unit_test(a_cut_frame_leaves_its_callers_their_sums),
         cmocka_unit_test(peek_needs_a_match),
+        cmocka_unit_test(peek_needs_only_the_edges_around),
         cmocka_unit_test(traces_have_labels_and_stacks),
         cmocka_unit_test(tags_are_sums_by_value),
         cmocka_unit_test(raw_has_everything),
