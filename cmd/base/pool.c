@@ -19,6 +19,9 @@
 #define BLOCK_BYTES ((size_t)256 * 1024)
 #define ALIGNMENT   _Alignof(max_align_t)
 
+/* Blocks are cleared a little before they are used: a small profile uses only a part of one. */
+#define CLEAR_BYTES ((size_t)4096)
+
 typedef struct cp_pool_block {
     cp_pool_block *older;
     _Alignas(max_align_t) char data[];
@@ -87,36 +90,58 @@ void cp_pool_release(cp_pool *pool)
 }
 
 /* A block for one large piece goes after the newest block, whose free space stays in use. */
-static char *new_block(cp_pool *pool, size_t bytes, int behind)
+static char *new_large_block(cp_pool *pool, size_t bytes)
 {
     cp_pool_block *block;
+    cp_pool_block **before = pool->blocks ? &pool->blocks->older : &pool->blocks;
 
     if (bytes > SIZE_MAX - sizeof *block) {
         out_of_memory();
     }
     block = cp_heap_alloc(1, sizeof *block + bytes);
-    if (behind && pool->blocks) {
-        block->older = pool->blocks->older;
-        pool->blocks->older = block;
-    } else {
-        block->older = pool->blocks;
-        pool->blocks = block;
-    }
+    block->older = *before;
+    *before = block;
     return block->data;
+}
+
+static void start_block(cp_pool *pool)
+{
+    cp_pool_block *block = cp_heap_resize(NULL, 1, sizeof *block + BLOCK_BYTES);
+
+    block->older = pool->blocks;
+    pool->blocks = block;
+    pool->next = block->data;
+    pool->free_bytes = BLOCK_BYTES;
+    pool->clear_bytes = 0;
+}
+
+/* Clears the next bytes of the newest block. */
+static void clear(cp_pool *pool, size_t bytes)
+{
+    size_t step = bytes > CLEAR_BYTES ? bytes : CLEAR_BYTES;
+
+    if (step > pool->free_bytes) {
+        step = pool->free_bytes;
+    }
+    memset(pool->next + pool->clear_bytes, 0, step - pool->clear_bytes);
+    pool->clear_bytes = step;
 }
 
 static void *take(cp_pool *pool, size_t bytes)
 {
     if (bytes > BLOCK_BYTES / 4) {
-        return new_block(pool, bytes, 1);
+        return new_large_block(pool, bytes);
     }
     if (bytes > pool->free_bytes) {
-        pool->next = new_block(pool, BLOCK_BYTES, 0);
-        pool->free_bytes = BLOCK_BYTES;
+        start_block(pool);
+    }
+    if (bytes > pool->clear_bytes) {
+        clear(pool, bytes);
     }
     char *piece = pool->next;
     pool->next += bytes;
     pool->free_bytes -= bytes;
+    pool->clear_bytes -= bytes;
     return piece;
 }
 
@@ -138,8 +163,7 @@ void *cp_pool_alloc(cp_pool *pool, size_t count, size_t size)
     size_t gap = pool->free_bytes % ALIGNMENT; /* after words */
 
     if (gap) {
-        pool->next += gap;
-        pool->free_bytes -= gap;
+        take(pool, gap);
     }
     return take(pool, bytes);
 }

@@ -22,6 +22,7 @@ typedef struct cp_pool {
     cp_pool_block *blocks; /* the newest first */
     char *next;            /* the first free byte of the newest block */
     size_t free_bytes;     /* of the newest block */
+    size_t clear_bytes;    /* of these, the first ones that are zero */
 } cp_pool;
 
 void cp_pool_init(cp_pool *pool);

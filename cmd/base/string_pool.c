@@ -14,6 +14,13 @@
 
 #define FIRST_CAPACITY 64u
 
+static inline uint64_t fold(uint64_t hash, uint64_t word)
+{
+    unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0xd6e8feb86659fd93u;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64) ^ 0x2545f4914f6cdd1du;
+}
+
 /* Folds in one 8-byte word after the other, each by a multiplication of its own, so that the order
  * of the words matters. The hash is no defence against chosen collisions. */
 uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
@@ -22,15 +29,15 @@ uint64_t cp_hash_bytes(const void *data, size_t length, uint64_t seed)
     uint64_t hash = seed ^ (0x9e3779b97f4a7c15u + length);
     uint64_t word;
 
-    while (length) {
-        size_t step = length < sizeof word ? length : sizeof word;
-
+    for (; length >= sizeof word; length -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = fold(hash, word);
+        bytes += sizeof word;
+    }
+    if (length) {
         word = 0;
-        memcpy(&word, bytes, step);
-        unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0xd6e8feb86659fd93u;
-        hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ 0x2545f4914f6cdd1du;
-        bytes += step;
-        length -= step;
+        memcpy(&word, bytes, length);
+        hash = fold(hash, word);
     }
     return hash ^ (hash >> 29);
 }
@@ -85,9 +92,8 @@ static void grow(cp_strings *strings)
     }
 }
 
-cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length)
+static cp_string add_hashed(cp_strings *strings, const char *data, size_t length, uint64_t hash)
 {
-    uint64_t hash = cp_hash_bytes(data, length, 0);
     uint32_t *slot = find_slot(strings, data, length, hash);
 
     if (*slot) {
@@ -103,6 +109,18 @@ cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length)
     entry->hash = hash;
     *slot = strings->count;
     return strings->count - 1;
+}
+
+cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length)
+{
+    return add_hashed(strings, data, length, cp_hash_bytes(data, length, 0));
+}
+
+cp_string cp_strings_copy(cp_strings *strings, const cp_strings *from, cp_string string)
+{
+    const cp_string_entry *entry = &from->entries[string];
+
+    return add_hashed(strings, entry->data, entry->length, entry->hash);
 }
 
 cp_string cp_strings_put(cp_strings *strings, const char *text)

@@ -38,6 +38,8 @@ void cp_strings_release(cp_strings *strings);
 cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length);
 /* cp_strings_put() does the same with a C string. */
 cp_string cp_strings_put(cp_strings *strings, const char *text);
+/* cp_strings_copy() does the same with a string of another table. */
+cp_string cp_strings_copy(cp_strings *strings, const cp_strings *from, cp_string string);
 
 static inline const char *cp_strings_get(const cp_strings *strings, cp_string string)
 {

@@ -11,6 +11,7 @@
 #include "profile/legacy_lines.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SNIFFED ((size_t)64 << 10)
@@ -60,13 +61,12 @@ static reader *find_header(cp_legacy *legacy)
 
 bool cp_legacy_text_is(const uint8_t *data, size_t length)
 {
-    cp_profile *scratch = cp_profile_new();
-    cp_legacy legacy;
+    const char *text = (const char *)data;
+    cp_legacy legacy = {
+        .data = text, .at = text, .end = text + (length < SNIFFED ? length : SNIFFED)};
 
-    cp_legacy_init(&legacy, scratch, data, length < SNIFFED ? length : SNIFFED, NULL);
     bool found = find_header(&legacy) != NULL;
-    cp_legacy_release(&legacy);
-    cp_profile_free(scratch);
+    free(legacy.line);
     return found;
 }
 

@@ -3,15 +3,17 @@
  * profile_decode.c: see profile_decode.h.
  *
  * A writer may put the parts of a profile in any order, and usually puts the strings last. So the
- * decoder walks the top level four times, each time for the parts whose references it knows by
- * then:
+ * decoder walks the top level to count the parts, and then once for each kind of part, when the
+ * parts that this kind refers to are known:
  *
- *   count     how many of each part; the string table
+ *   strings
  *   headers   sample types, period, comments; mappings; functions      -> strings
  *   places    locations and their lines                                -> mappings, functions
  *   samples   stacks, values, labels                                   -> locations
  *
- * The decoder resolves each reference where it reads it, so that a complaint can name the byte.
+ * Nearly every writer keeps the parts of a kind together, so a walk goes only from the first part
+ * of its kind to the last. The decoder resolves each reference where it reads it, so that a
+ * complaint can name the byte.
  *
  * Owns: nothing after the call.
  * Tested by: unit.cmd_decode, fuzz.profile.
@@ -47,12 +49,25 @@ enum {
     PROFILE_FIELDS = 16
 };
 
+/* The bytes from the first to the last field of a number. */
+typedef struct span {
+    const uint8_t *begin, *end;
+} span;
+
+/* An array that is used for one part after the other. */
+typedef struct scratch {
+    void *data;
+    size_t capacity;
+} scratch;
+
 typedef struct decoder {
     cp_wire wire; /* the whole profile */
     cp_profile *profile;
     cp_string *strings; /* by index in the file's string table */
     uint32_t string_count;
     uint32_t counts[PROFILE_FIELDS];
+    span spans[PROFILE_FIELDS];
+    scratch stack, values, labels, lines;
     cp_ids mappings, functions, locations;
     uint8_t *spent; /* what was read for the last time begins here; NULL: the data must stay */
 } decoder;
@@ -123,6 +138,14 @@ static bool check_type(cp_wire *wire, const cp_field *field)
     return true;
 }
 
+static void widen_span(span *s, const cp_wire *wire, const cp_field *field)
+{
+    if (!s->begin) {
+        s->begin = wire->start + field->offset;
+    }
+    s->end = wire->at;
+}
+
 static bool count_parts(decoder *d)
 {
     cp_wire wire = d->wire;
@@ -135,6 +158,7 @@ static bool count_parts(decoder *d)
         if (!check_type(&wire, &field)) {
             break;
         }
+        widen_span(&d->spans[field.number], &wire, &field);
         if (field.number == PROFILE_COMMENT && field.type == CP_WIRE_BYTES) {
             d->counts[PROFILE_COMMENT] += (uint32_t)cp_wire_count_varints(field.data, field.length);
         } else {
@@ -144,30 +168,14 @@ static bool count_parts(decoder *d)
     return !wire.failed;
 }
 
-static bool read_strings(decoder *d)
+static bool read_string(decoder *d, const cp_field *field)
 {
-    cp_wire wire = d->wire;
-    uint32_t count = 0;
-
-    d->strings = cp_heap_alloc(d->counts[PROFILE_STRING], sizeof(cp_string));
-    cp_field field;
-    while (cp_wire_next(&wire, &field)) {
-        if (field.number != PROFILE_STRING) {
-            continue;
-        }
-        if (count == 0 && field.length != 0) {
-            return cp_wire_fail(&wire, field.offset,
-                                "expected string_table[0] to be empty, found %zu bytes",
-                                field.length);
-        }
-        d->strings[count++] =
-            cp_strings_add(&d->profile->strings, (const char *)field.data, field.length);
+    if (d->string_count == 0 && field->length != 0) {
+        return cp_wire_fail(&d->wire, field->offset,
+                            "expected string_table[0] to be empty, found %zu bytes", field->length);
     }
-    d->string_count = count;
-    if (count == 0) {
-        return cp_wire_fail(&wire, (size_t)(wire.end - wire.start),
-                            "expected a string_table, found the end of the profile without one");
-    }
+    d->strings[d->string_count++] =
+        cp_strings_add(&d->profile->strings, (const char *)field->data, field->length);
     return true;
 }
 
@@ -335,20 +343,35 @@ static bool read_header(decoder *d, const cp_field *field)
     }
 }
 
-/* ---- locations ---- */
+/* ---- scratch ---- */
 
-static uint32_t count_fields(cp_wire wire, uint64_t number)
+/* Makes room for `count` elements, of which the first `used` are kept. */
+static void *make_room(scratch *room, size_t used, size_t count, size_t size)
 {
-    uint32_t count = 0;
+    if (count > room->capacity) {
+        size_t capacity = count < 64 ? 64 : 2 * count;
+        void *larger = cp_heap_alloc(capacity, size);
 
-    cp_error ignored;
-    wire.error = &ignored; /* the pass that reads the part complains */
-    cp_field field;
-    while (cp_wire_next(&wire, &field)) {
-        count += field.number == number;
+        memcpy(larger, room->data ? room->data : larger, used * size);
+        free(room->data);
+        room->data = larger;
+        room->capacity = capacity;
     }
-    return count;
+    return room->data;
 }
+
+/* Copies the first elements into the profile. */
+static void *keep(cp_profile *profile, const scratch *from, size_t count, size_t size)
+{
+    void *kept = cp_pool_words(&profile->pool, count, size);
+
+    if (count) {
+        memcpy(kept, from->data, count * size);
+    }
+    return kept;
+}
+
+/* ---- locations ---- */
 
 static bool read_line(decoder *d, const cp_field *outer, cp_line *line)
 {
@@ -371,6 +394,16 @@ static bool read_line(decoder *d, const cp_field *outer, cp_line *line)
            cp_ids_find(&d->functions, &wire, outer->offset, function, &line->function);
 }
 
+static bool append_line(decoder *d, const cp_field *field, cp_location *location)
+{
+    uint32_t count = location->line_count;
+    cp_line *lines = make_room(&d->lines, count, (size_t)count + 1, sizeof *lines);
+
+    memset(&lines[count], 0, sizeof *lines);
+    location->line_count++;
+    return read_line(d, field, &lines[count]);
+}
+
 static bool read_location_field(decoder *d, cp_wire *wire, const cp_field *field,
                                 cp_location *location, uint64_t *id)
 {
@@ -389,7 +422,7 @@ static bool read_location_field(decoder *d, cp_wire *wire, const cp_field *field
         return take_uint(wire, field, "an address", &location->address);
     case 4:
         return cp_wire_expect(wire, field, CP_WIRE_BYTES, "a line") &&
-               read_line(d, field, &location->lines[location->line_count++]);
+               append_line(d, field, location);
     case 5:
         return take_bool(wire, field, "is_folded", &location->folded);
     default:
@@ -406,7 +439,6 @@ static bool read_location(decoder *d, const cp_field *outer)
     uint64_t id = 0;
 
     location->mapping = CP_NO_MAPPING;
-    location->lines = cp_pool_words(&profile->pool, count_fields(wire, 4), sizeof(cp_line));
     cp_field field;
     while (cp_wire_next(&wire, &field)) {
         if (!read_location_field(d, &wire, &field, location, &id)) {
@@ -414,57 +446,42 @@ static bool read_location(decoder *d, const cp_field *outer)
         }
     }
     location->id = id;
+    location->lines = keep(profile, &d->lines, location->line_count, sizeof(cp_line));
     return !wire.failed && cp_ids_add(&d->locations, &d->wire, outer->offset, id, index);
 }
 
 /* ---- samples ---- */
 
-typedef struct sample_sizes {
-    size_t locations, values, labels;
-} sample_sizes;
-
-static size_t count_repeated(const cp_field *field)
+static size_t most_elements(const cp_field *field)
 {
-    return field->type == CP_WIRE_BYTES ? cp_wire_count_varints(field->data, field->length) : 1;
-}
-
-static void measure_sample(cp_wire wire, sample_sizes *sizes)
-{
-    memset(sizes, 0, sizeof *sizes);
-    cp_error ignored;
-    wire.error = &ignored; /* the pass that reads the part complains */
-    cp_field field;
-    while (cp_wire_next(&wire, &field)) {
-        if (field.number == 1) {
-            sizes->locations += count_repeated(&field);
-        } else if (field.number == 2) {
-            sizes->values += count_repeated(&field);
-        } else if (field.number == 3) {
-            sizes->labels++;
-        }
-    }
+    return field->type == CP_WIRE_BYTES ? field->length : 1;
 }
 
 static bool read_stack(decoder *d, cp_wire *wire, const cp_field *field, cp_sample *sample)
 {
+    size_t used = sample->location_count;
+    uint32_t *stack = make_room(&d->stack, used, used + most_elements(field), sizeof *stack);
+
     if (field->type != CP_WIRE_BYTES) {
         return cp_wire_expect(wire, field, CP_WIRE_VARINT, "a location id") &&
                cp_ids_find(&d->locations, wire, field->offset, field->value,
-                           &sample->locations[sample->location_count++]);
+                           &stack[sample->location_count++]);
     }
     cp_wire packed = cp_wire_enter(wire, field);
     uint64_t id;
     while (cp_wire_varint(&packed, &id)) {
-        if (!cp_ids_find(&d->locations, &packed, field->offset, id,
-                         &sample->locations[sample->location_count++])) {
+        if (!cp_ids_find(&d->locations, &packed, field->offset, id, &stack[used++])) {
             return false;
         }
     }
+    sample->location_count = (uint32_t)used;
     return !packed.failed;
 }
 
-static bool read_values(cp_wire *wire, const cp_field *field, int64_t *values, size_t *count)
+static bool read_values(decoder *d, cp_wire *wire, const cp_field *field, size_t *count)
 {
+    int64_t *values = make_room(&d->values, *count, *count + most_elements(field), sizeof *values);
+
     if (field->type != CP_WIRE_BYTES) {
         return take_int(wire, field, "a sample's value", &values[(*count)++]);
     }
@@ -512,7 +529,9 @@ static bool read_label(decoder *d, const cp_field *outer, cp_sample *sample)
         label.number = 0;
     }
     if (has_text || has_unit || label.number) {
-        sample->labels[sample->label_count++] = label;
+        size_t used = sample->label_count;
+        cp_label *labels = make_room(&d->labels, used, used + 1, sizeof *labels);
+        labels[sample->label_count++] = label;
     }
     return true;
 }
@@ -527,7 +546,7 @@ static bool read_sample_fields(decoder *d, cp_wire *wire, cp_sample *sample, siz
         if (field.number == 1) {
             ok = read_stack(d, wire, &field, sample);
         } else if (field.number == 2) {
-            ok = read_values(wire, &field, sample->values, value_count);
+            ok = read_values(d, wire, &field, value_count);
         } else if (field.number == 3) {
             ok = cp_wire_expect(wire, &field, CP_WIRE_BYTES, "a label") &&
                  read_label(d, &field, sample);
@@ -546,13 +565,6 @@ static bool read_sample(decoder *d, const cp_field *outer)
     cp_wire wire = cp_wire_enter(&d->wire, outer);
     size_t value_count = 0;
 
-    sample_sizes sizes;
-    measure_sample(wire, &sizes);
-    sample->locations = cp_pool_words(&profile->pool, sizes.locations, sizeof(uint32_t));
-    sample->values = cp_pool_words(&profile->pool, sizes.values, sizeof(int64_t));
-    if (sizes.labels) {
-        sample->labels = CP_POOL_ARRAY(&profile->pool, cp_label, sizes.labels);
-    }
     if (!read_sample_fields(d, &wire, sample, &value_count)) {
         return false;
     }
@@ -562,7 +574,12 @@ static bool read_sample(decoder *d, const cp_field *outer)
                             "%zu",
                             profile->sample_type_count, value_count);
     }
-    cp_profile_sort_labels(profile, sample->labels, sample->label_count);
+    sample->locations = keep(profile, &d->stack, sample->location_count, sizeof(uint32_t));
+    sample->values = keep(profile, &d->values, value_count, sizeof(int64_t));
+    if (sample->label_count) {
+        sample->labels = keep(profile, &d->labels, sample->label_count, sizeof(cp_label));
+        cp_profile_sort_labels(profile, sample->labels, sample->label_count);
+    }
     return true;
 }
 
@@ -585,11 +602,6 @@ static void allocate(decoder *d)
     cp_ids_init(&d->locations, counts[PROFILE_LOCATION], "location");
 }
 
-static bool read_places(decoder *d, const cp_field *field)
-{
-    return field->number != PROFILE_LOCATION || read_location(d, field);
-}
-
 /* Gives whole pages before the field back. */
 static void release_before(decoder *d, const cp_field *field)
 {
@@ -604,23 +616,56 @@ static void release_before(decoder *d, const cp_field *field)
     }
 }
 
-static bool read_samples(decoder *d, const cp_field *field)
+static bool read_spent_sample(decoder *d, const cp_field *field)
 {
     release_before(d, field);
-    return field->number != PROFILE_SAMPLE || read_sample(d, field);
+    return read_sample(d, field);
 }
 
-static bool walk(decoder *d, bool (*read)(decoder *d, const cp_field *field))
+/* Reads all fields of a number. */
+static bool walk(decoder *d, uint64_t number, bool (*read)(decoder *d, const cp_field *field))
 {
     cp_wire wire = d->wire;
     cp_field field;
 
+    if (!d->spans[number].begin) {
+        return true;
+    }
+    wire.at = d->spans[number].begin;
+    wire.end = d->spans[number].end;
     while (cp_wire_next(&wire, &field)) {
-        if (!read(d, &field)) {
+        if (field.number == number && !read(d, &field)) {
             return false;
         }
     }
     return !wire.failed;
+}
+
+static bool read_strings(decoder *d)
+{
+    const cp_wire *wire = &d->wire;
+
+    if (d->counts[PROFILE_STRING] == 0) {
+        return cp_wire_fail(&d->wire, (size_t)(wire->end - wire->start),
+                            "expected a string_table, found the end of the profile without one");
+    }
+    d->strings = cp_heap_alloc(d->counts[PROFILE_STRING], sizeof(cp_string));
+    return walk(d, PROFILE_STRING, read_string);
+}
+
+static bool is_header(uint64_t number)
+{
+    return number != PROFILE_SAMPLE && number != PROFILE_LOCATION && number != PROFILE_STRING;
+}
+
+static bool read_headers(decoder *d)
+{
+    for (uint64_t number = 1; number < PROFILE_FIELDS; number++) {
+        if (is_header(number) && !walk(d, number, read_header)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool decode(decoder *d)
@@ -629,11 +674,21 @@ static bool decode(decoder *d)
         return false;
     }
     allocate(d);
-    bool ok = walk(d, read_header) && walk(d, read_places) && walk(d, read_samples);
+    bool ok = read_headers(d) && walk(d, PROFILE_LOCATION, read_location) &&
+              walk(d, PROFILE_SAMPLE, read_spent_sample);
     cp_ids_release(&d->mappings);
     cp_ids_release(&d->functions);
     cp_ids_release(&d->locations);
     return ok;
+}
+
+static void release(decoder *d)
+{
+    free(d->strings);
+    free(d->stack.data);
+    free(d->values.data);
+    free(d->labels.data);
+    free(d->lines.data);
 }
 
 static int run(decoder *d, const uint8_t *data, size_t length, cp_profile **out, cp_error *error)
@@ -641,7 +696,7 @@ static int run(decoder *d, const uint8_t *data, size_t length, cp_profile **out,
     d->profile = cp_profile_new();
     cp_wire_init(&d->wire, data, length, error);
     bool ok = decode(d);
-    free(d->strings);
+    release(d);
     if (!ok) {
         cp_profile_free(d->profile);
         return -1;

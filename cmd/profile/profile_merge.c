@@ -25,8 +25,17 @@
 
 #define NOT_YET UINT32_MAX
 
-typedef struct merger {
+/* How many parts of each kind there is room for in the result. */
+typedef struct room {
+    size_t samples, locations, functions, mappings, comments;
+} room;
+
+typedef struct cp_merger {
     cp_profile *result;
+    room room;
+    size_t source_count;
+    size_t *comment_times; /* per comment of the result: how many sources have it, */
+    size_t *comment_last;  /* and the last of these, from 1 */
     cp_index_table samples, locations, functions, mappings;
 
     const cp_profile *source; /* the current one */
@@ -37,17 +46,16 @@ typedef struct merger {
     uint32_t *stack; /* room for the deepest stack, and for the most labels */
     cp_label *labels;
     cp_line *lines;
-} merger;
+} cp_merger;
 
 /* ---- parts ---- */
 
-static cp_string move_string(merger *m, cp_string string)
+static cp_string move_string(cp_merger *m, cp_string string)
 {
     cp_string *moved = &m->string_of[string];
 
     if (*moved == NOT_YET) {
-        const cp_string_entry *entry = &m->source->strings.entries[string];
-        *moved = cp_strings_add(&m->result->strings, entry->data, entry->length);
+        *moved = cp_strings_copy(&m->result->strings, &m->source->strings, string);
     }
     return *moved;
 }
@@ -63,7 +71,7 @@ static cp_string mapping_identity(const cp_mapping *mapping)
     return mapping->build_id ? mapping->build_id : mapping->file;
 }
 
-static uint32_t find_or_add_mapping(merger *m, const cp_mapping *mapping)
+static uint32_t find_or_add_mapping(cp_merger *m, const cp_mapping *mapping)
 {
     cp_profile *result = m->result;
     const uint64_t key[] = {mapping_pages(mapping), mapping->offset, mapping_identity(mapping)};
@@ -85,7 +93,7 @@ static uint32_t find_or_add_mapping(merger *m, const cp_mapping *mapping)
     return index;
 }
 
-static uint32_t move_mapping(merger *m, uint32_t from)
+static uint32_t move_mapping(cp_merger *m, uint32_t from)
 {
     if (from == CP_NO_MAPPING) {
         return CP_NO_MAPPING;
@@ -106,7 +114,7 @@ static bool function_equal(const cp_function *left, const cp_function *right)
            left->filename == right->filename && left->start_line == right->start_line;
 }
 
-static uint32_t find_or_add_function(merger *m, const cp_function *function)
+static uint32_t find_or_add_function(cp_merger *m, const cp_function *function)
 {
     cp_profile *result = m->result;
     const uint64_t key[] = {function->name, function->system_name, function->filename,
@@ -126,7 +134,7 @@ static uint32_t find_or_add_function(merger *m, const cp_function *function)
     return index;
 }
 
-static uint32_t move_function(merger *m, uint32_t from)
+static uint32_t move_function(cp_merger *m, uint32_t from)
 {
     cp_function function;
 
@@ -167,7 +175,7 @@ static uint64_t hash_location(const cp_location *location)
     return hash;
 }
 
-static uint32_t find_or_add_location(merger *m, const cp_location *location)
+static uint32_t find_or_add_location(cp_merger *m, const cp_location *location)
 {
     cp_profile *result = m->result;
     uint64_t hash = hash_location(location);
@@ -191,7 +199,7 @@ static uint32_t find_or_add_location(merger *m, const cp_location *location)
     return index;
 }
 
-static uint32_t move_location(merger *m, uint32_t from)
+static uint32_t move_location(cp_merger *m, uint32_t from)
 {
     if (m->location_of[from] != NOT_YET) {
         return m->location_of[from];
@@ -249,7 +257,7 @@ static uint64_t hash_sample(const cp_sample *sample)
     return hash;
 }
 
-static void append_sample(merger *m, const cp_sample *sample, uint64_t hash)
+static void append_sample(cp_merger *m, const cp_sample *sample, uint64_t hash)
 {
     cp_profile *result = m->result;
     uint32_t index = result->sample_count++;
@@ -276,7 +284,7 @@ static void add_values(int64_t *to, const int64_t *from, uint32_t count)
     }
 }
 
-static void move_sample(merger *m, const cp_sample *from)
+static void move_sample(cp_merger *m, const cp_sample *from)
 {
     cp_profile *result = m->result;
     cp_sample sample = *from;
@@ -323,7 +331,7 @@ static uint32_t *new_index_map(uint32_t count)
     return map;
 }
 
-static void open_source(merger *m, const cp_profile *source)
+static void open_source(cp_merger *m, const cp_profile *source)
 {
     uint32_t deepest = 0, most_labels = 0, most_lines = 0;
 
@@ -350,7 +358,7 @@ static void open_source(merger *m, const cp_profile *source)
     m->lines = cp_heap_alloc(most_lines, sizeof *m->lines);
 }
 
-static void close_source(merger *m)
+static void close_source(cp_merger *m)
 {
     free(m->string_of);
     free(m->location_of);
@@ -359,21 +367,6 @@ static void close_source(merger *m)
     free(m->stack);
     free(m->labels);
     free(m->lines);
-}
-
-static void merge_source(merger *m, const cp_profile *source)
-{
-    open_source(m, source);
-    /* The first mapping is the program, whatever mapping the first sample is in. */
-    if (m->result->mapping_count == 0 && source->mapping_count > 0) {
-        move_mapping(m, 0);
-    }
-    for (uint32_t i = 0; i < source->sample_count; i++) {
-        if (!is_zero(source, &source->samples[i])) {
-            move_sample(m, &source->samples[i]);
-        }
-    }
-    close_source(m);
 }
 
 /* ---- header ---- */
@@ -411,8 +404,7 @@ static int check_types(const cp_profile *first, const cp_profile *other, cp_erro
 
 static cp_string copy_string(cp_profile *to, const cp_profile *from, cp_string string)
 {
-    return cp_strings_add(&to->strings, cp_strings_get(&from->strings, string),
-                          cp_strings_length(&from->strings, string));
+    return cp_strings_copy(&to->strings, &from->strings, string);
 }
 
 static cp_value_type copy_type(cp_profile *to, const cp_profile *from, cp_value_type type)
@@ -420,23 +412,34 @@ static cp_value_type copy_type(cp_profile *to, const cp_profile *from, cp_value_
     return (cp_value_type){copy_string(to, from, type.type), copy_string(to, from, type.unit)};
 }
 
-static void add_comments(cp_profile *result, const cp_profile *source)
+static uint32_t find_or_add_comment(cp_profile *result, cp_string comment)
+{
+    uint32_t index = 0;
+
+    while (index < result->comment_count && result->comments[index] != comment) {
+        index++;
+    }
+    if (index == result->comment_count) {
+        result->comments[result->comment_count++] = comment;
+    }
+    return index;
+}
+
+static void add_comments(cp_merger *m, const cp_profile *source)
 {
     for (uint32_t i = 0; i < source->comment_count; i++) {
-        cp_string comment = copy_string(result, source, source->comments[i]);
-        uint32_t seen = 0;
+        cp_string comment = copy_string(m->result, source, source->comments[i]);
+        uint32_t index = find_or_add_comment(m->result, comment);
 
-        while (seen < result->comment_count && result->comments[seen] != comment) {
-            seen++;
-        }
-        if (seen == result->comment_count) {
-            result->comments[result->comment_count++] = comment;
-        }
+        m->comment_times[index] += m->comment_last[index] != m->source_count;
+        m->comment_last[index] = m->source_count;
     }
 }
 
-static void merge_header(cp_profile *result, const cp_profile *source)
+static void merge_header(cp_merger *m, const cp_profile *source)
 {
+    cp_profile *result = m->result;
+
     if (result->time_nanos == 0 || source->time_nanos < result->time_nanos) {
         result->time_nanos = source->time_nanos;
     }
@@ -444,7 +447,7 @@ static void merge_header(cp_profile *result, const cp_profile *source)
     if (result->period == 0 || result->period < source->period) {
         result->period = source->period;
     }
-    add_comments(result, source);
+    add_comments(m, source);
     if (result->default_sample_type == 0) {
         result->default_sample_type = copy_string(result, source, source->default_sample_type);
     }
@@ -455,6 +458,7 @@ static void merge_header(cp_profile *result, const cp_profile *source)
 
 static void first_header(cp_profile *result, const cp_profile *first)
 {
+    result->sample_types = CP_POOL_ARRAY(&result->pool, cp_value_type, first->sample_type_count);
     result->sample_type_count = first->sample_type_count;
     for (uint32_t i = 0; i < first->sample_type_count; i++) {
         result->sample_types[i] = copy_type(result, first, first->sample_types[i]);
@@ -468,34 +472,23 @@ static void first_header(cp_profile *result, const cp_profile *first)
 
 #define OWN_COMMENT "libpprof: "
 
-static bool has_comment(const cp_profile *profile, const char *text)
-{
-    for (uint32_t i = 0; i < profile->comment_count; i++) {
-        if (strcmp(cp_profile_text(profile, profile->comments[i]), text) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /*
  * A comment of the library counts what is in one profile ("of 6351 samples ..."). In a sum, the
  * comment is preceded by the number of profiles that have it. Other comments are kept, each once.
  */
-static void label_comments(cp_profile *result, cp_profile *const *sources, size_t count)
+static void label_comments(const cp_merger *m)
 {
+    cp_profile *result = m->result;
+
     for (uint32_t i = 0; i < result->comment_count; i++) {
         const char *text = cp_profile_text(result, result->comments[i]);
-        size_t times = 0;
 
         if (strncmp(text, OWN_COMMENT, sizeof OWN_COMMENT - 1) != 0) {
             continue;
         }
-        for (size_t j = 0; j < count; j++) {
-            times += has_comment(sources[j], text);
-        }
-        char *labelled = cp_heap_printf(OWN_COMMENT "in %zu of %zu profiles: %s", times, count,
-                                        text + sizeof OWN_COMMENT - 1);
+        char *labelled =
+            cp_heap_printf(OWN_COMMENT "in %zu of %zu profiles: %s", m->comment_times[i],
+                           m->source_count, text + sizeof OWN_COMMENT - 1);
         result->comments[i] = cp_strings_add(&result->strings, labelled, strlen(labelled));
         free(labelled);
     }
@@ -503,69 +496,184 @@ static void label_comments(cp_profile *result, cp_profile *const *sources, size_
 
 /* ---- merge ---- */
 
-/* Allocates enough for sources that share nothing. */
-static void allocate(cp_profile *result, cp_profile *const *sources, size_t count)
+/* Returns the array of the result with room for `needed` parts; its first `used` are kept. */
+static void *widen(cp_pool *pool, void *array, size_t used, size_t *capacity, size_t needed,
+                   size_t size)
 {
-    size_t samples = 0, mappings = 0, locations = 0, functions = 0, comments = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        samples += sources[i]->sample_count;
-        mappings += sources[i]->mapping_count;
-        locations += sources[i]->location_count;
-        functions += sources[i]->function_count;
-        comments += sources[i]->comment_count;
+    if (array && needed <= *capacity) {
+        return array;
     }
-    result->sample_types =
-        CP_POOL_ARRAY(&result->pool, cp_value_type, sources[0]->sample_type_count);
-    result->samples = CP_POOL_ARRAY(&result->pool, cp_sample, samples);
-    result->mappings = CP_POOL_ARRAY(&result->pool, cp_mapping, mappings);
-    result->locations = CP_POOL_ARRAY(&result->pool, cp_location, locations);
-    result->functions = CP_POOL_ARRAY(&result->pool, cp_function, functions);
-    result->comments = CP_POOL_ARRAY(&result->pool, cp_string, comments);
+    *capacity = needed > 2 * *capacity ? needed : 2 * *capacity;
+    void *wider = cp_pool_alloc(pool, *capacity, size);
+    if (array && used) {
+        memcpy(wider, array, used * size);
+    }
+    return wider;
 }
 
-static cp_profile *merge_all(cp_profile *const *sources, size_t count)
+static void widen_comments(cp_merger *m, size_t needed)
 {
-    merger m = {.result = cp_profile_new()};
-    bool zero = false;
+    cp_profile *result = m->result;
+    size_t before = m->room.comments;
 
-    allocate(m.result, sources, count);
-    first_header(m.result, sources[0]);
-    cp_index_init(&m.samples, 1024);
-    cp_index_init(&m.locations, 1024);
-    cp_index_init(&m.functions, 1024);
-    cp_index_init(&m.mappings, 64);
-    for (size_t i = 0; i < count; i++) {
-        merge_header(m.result, sources[i]);
-        merge_source(&m, sources[i]);
+    result->comments = widen(&result->pool, result->comments, result->comment_count,
+                             &m->room.comments, needed, sizeof *result->comments);
+    if (m->room.comments > before || !m->comment_times) {
+        m->comment_times =
+            cp_heap_resize(m->comment_times, m->room.comments, sizeof *m->comment_times);
+        m->comment_last =
+            cp_heap_resize(m->comment_last, m->room.comments, sizeof *m->comment_last);
+        memset(m->comment_times + before, 0, (m->room.comments - before) * sizeof(size_t));
+        memset(m->comment_last + before, 0, (m->room.comments - before) * sizeof(size_t));
     }
-    cp_index_release(&m.samples);
-    cp_index_release(&m.locations);
-    cp_index_release(&m.functions);
-    cp_index_release(&m.mappings);
+}
 
-    for (uint32_t i = 0; i < m.result->sample_count; i++) {
-        zero = zero || is_zero(m.result, &m.result->samples[i]);
+/* Makes room for so many more parts, as if they had nothing in common with the result. */
+static void make_room(cp_merger *m, const room *more)
+{
+    cp_profile *r = m->result;
+    cp_pool *pool = &r->pool;
+
+    r->samples = widen(pool, r->samples, r->sample_count, &m->room.samples,
+                       r->sample_count + more->samples, sizeof *r->samples);
+    r->mappings = widen(pool, r->mappings, r->mapping_count, &m->room.mappings,
+                        r->mapping_count + more->mappings, sizeof *r->mappings);
+    r->locations = widen(pool, r->locations, r->location_count, &m->room.locations,
+                         r->location_count + more->locations, sizeof *r->locations);
+    r->functions = widen(pool, r->functions, r->function_count, &m->room.functions,
+                         r->function_count + more->functions, sizeof *r->functions);
+    widen_comments(m, r->comment_count + more->comments);
+}
+
+static void add_parts(room *sum, const cp_profile *source)
+{
+    sum->samples += source->sample_count;
+    sum->mappings += source->mapping_count;
+    sum->locations += source->location_count;
+    sum->functions += source->function_count;
+    sum->comments += source->comment_count;
+}
+
+static void merge_parts(cp_merger *m, const cp_profile *source)
+{
+    open_source(m, source);
+    /* The first mapping is the program, whatever mapping the first sample is in. */
+    if (m->result->mapping_count == 0 && source->mapping_count > 0) {
+        move_mapping(m, 0);
     }
-    if (zero) { /* a second merge leaves out the parts that only these samples used */
-        cp_profile *once_more = merge_all(&m.result, 1);
-        cp_profile_free(m.result);
-        return once_more;
+    for (uint32_t i = 0; i < source->sample_count; i++) {
+        if (!is_zero(source, &source->samples[i])) {
+            move_sample(m, &source->samples[i]);
+        }
     }
-    return m.result;
+    close_source(m);
+}
+
+cp_merger *cp_merger_new(void)
+{
+    cp_merger *m = cp_heap_alloc(1, sizeof *m);
+
+    m->result = cp_profile_new();
+    cp_index_init(&m->samples, 1024);
+    cp_index_init(&m->locations, 1024);
+    cp_index_init(&m->functions, 1024);
+    cp_index_init(&m->mappings, 64);
+    return m;
+}
+
+static void free_merger(cp_merger *m)
+{
+    cp_index_release(&m->samples);
+    cp_index_release(&m->locations);
+    cp_index_release(&m->functions);
+    cp_index_release(&m->mappings);
+    free(m->comment_times);
+    free(m->comment_last);
+    free(m);
+}
+
+void cp_merger_free(cp_merger *m)
+{
+    cp_profile_free(m->result);
+    free_merger(m);
+}
+
+static void merge_source(cp_merger *m, const cp_profile *source)
+{
+    room more = {0};
+
+    add_parts(&more, source);
+    make_room(m, &more);
+    if (m->source_count++ == 0) {
+        first_header(m->result, source);
+    }
+    merge_header(m, source);
+    merge_parts(m, source);
+}
+
+int cp_merger_add(cp_merger *m, const cp_profile *source, cp_error *error)
+{
+    if (m->source_count && check_types(m->result, source, error) < 0) {
+        return -1;
+    }
+    merge_source(m, source);
+    return 0;
+}
+
+static bool has_zero_sample(const cp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (is_zero(profile, &profile->samples[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A second merge leaves out samples whose sums are zero, and the parts that only these used. */
+static void drop_zeros(cp_merger *m)
+{
+    cp_merger *once_more = cp_merger_new();
+
+    merge_source(once_more, m->result);
+    cp_profile_free(m->result);
+    m->result = once_more->result;
+    free_merger(once_more);
+}
+
+cp_profile *cp_merger_finish(cp_merger *m)
+{
+    cp_profile *result;
+
+    if (has_zero_sample(m->result)) {
+        drop_zeros(m);
+    }
+    if (m->source_count > 1) {
+        label_comments(m);
+    }
+    result = m->result;
+    free_merger(m);
+    return result;
 }
 
 int cp_profile_merge(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error)
 {
+    room all = {0};
+
     for (size_t i = 1; i < count; i++) {
         if (check_types(sources[0], sources[i], error) < 0) {
             return -1;
         }
     }
-    *out = merge_all(sources, count);
-    if (count > 1) {
-        label_comments(*out, sources, count);
+    cp_merger *m = cp_merger_new();
+    for (size_t i = 0; i < count; i++) {
+        add_parts(&all, sources[i]);
     }
+    make_room(m, &all);
+    for (size_t i = 0; i < count; i++) {
+        merge_source(m, sources[i]);
+    }
+    *out = cp_merger_finish(m);
     return 0;
 }
 
@@ -635,7 +743,7 @@ static bool sum_is_simple(const cp_profile *profile, uint32_t type)
 
 static bool has_equal_mappings(const cp_profile *profile)
 {
-    merger m = {.result = cp_profile_new()};
+    cp_merger m = {.result = cp_profile_new()};
 
     cp_index_init(&m.mappings, 64);
     m.result->mappings = CP_POOL_ARRAY(&m.result->pool, cp_mapping, (size_t)profile->mapping_count);

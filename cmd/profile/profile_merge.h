@@ -27,6 +27,18 @@ typedef struct cp_profile cp_profile;
  */
 int cp_profile_merge(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error);
 
+/* A merge of one source after the other, none of which has to stay. */
+typedef struct cp_merger cp_merger;
+
+cp_merger *cp_merger_new(void);
+/* Adds a source, which does not change and may be freed. Returns 0, or -1 with a sentence if its
+ * sample types are not those of the first one; nothing was added then. */
+int cp_merger_add(cp_merger *merger, const cp_profile *source, cp_error *error);
+/* Frees the merger and returns the sum of one source or more, to be freed with cp_profile_free(). */
+cp_profile *cp_merger_finish(cp_merger *merger);
+/* Frees a merger that is not to be finished. */
+void cp_merger_free(cp_merger *merger);
+
 /* Makes the units of the sources equal, and merges them. */
 int cp_profile_add(cp_profile *const *sources, size_t count, cp_profile **out, cp_error *error);
 

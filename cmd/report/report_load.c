@@ -12,6 +12,7 @@
 #include "profile/profile_filter.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
+#include "profile/profile_sum.h"
 #include "profile/profile_units.h"
 
 #include <stdlib.h>
@@ -62,8 +63,13 @@ static void join(cp_profile **profile)
 static int load_sum(const cp_sources *sources, const char *const *paths, size_t count,
                     cp_profile **out, cp_error *error)
 {
+    if (count > 1) {
+        *out = cp_profile_sum_files(paths, count, cp_profile_ensure_mapping);
+        if (*out) {
+            return 0;
+        }
+    }
     cp_profile **profiles = cp_heap_alloc(count, sizeof(cp_profile *));
-
     for (size_t i = 0; i < count; i++) {
         if (load_one(paths[i], &profiles[i], error) < 0) {
             free_all(profiles, i);

@@ -11,6 +11,7 @@
 #include "profile/profile_file.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
+#include "profile/profile_sum.h"
 #include "verbs/command_line.h"
 
 #include <stdlib.h>
@@ -49,26 +50,34 @@ static void name_the_file(char *const *paths, cp_profile **profiles, int count, 
     }
 }
 
-static int merge_files(char *const *paths, int count, const char *out, cp_error *error)
+/* Merges profiles that are all in memory: any files, in any units. */
+static int merge_at_once(char *const *paths, int count, cp_profile **merged, cp_error *error)
 {
     cp_profile **profiles = cp_heap_alloc((size_t)count, sizeof(cp_profile *));
-    cp_profile *merged = NULL;
     int status = read_all(paths, count, profiles, error);
 
     if (status == 0) {
-        status = cp_profile_add(profiles, (size_t)count, &merged, error);
+        status = cp_profile_add(profiles, (size_t)count, merged, error);
         if (status < 0) {
             name_the_file(paths, profiles, count, error);
         }
     }
-    if (status == 0) {
-        status = cp_profile_write_file(out, merged, error);
-    }
     for (int i = 0; i < count; i++) {
         cp_profile_free(profiles[i]);
     }
-    cp_profile_free(merged);
     free(profiles);
+    return status;
+}
+
+static int merge_files(char *const *paths, int count, const char *out, cp_error *error)
+{
+    cp_profile *merged = cp_profile_sum_files((const char *const *)paths, (size_t)count, NULL);
+
+    if (!merged && merge_at_once(paths, count, &merged, error) < 0) {
+        return -1;
+    }
+    int status = cp_profile_write_file(out, merged, error);
+    cp_profile_free(merged);
     return status;
 }
 
