@@ -13,8 +13,9 @@
 #include "host/deadline.h"
 
 #include "arch/system_call.h"
-#include "host/thread_creation.h"
+#include "host/thread_life.h"
 #include "sys/clock.h"
+#include "sys/own_threads.h"
 #include "sys/task_state.h"
 #include "sys/tasks.h"
 
@@ -42,12 +43,10 @@ static bool change(uint32_t from, uint32_t to)
                                        __ATOMIC_ACQUIRE);
 }
 
-/* True if all threads of the program have ended, the first one by pthread_exit(). Such a process
- * ends with its last thread, which must not be this one. The kernel still lists the first thread
- * then. */
-static bool is_alone(void)
+/* The kernel still lists the first thread then. */
+bool pp_deadline_is_alone(void)
 {
-    if (pp_tasks_count() != 2) {
+    if (pp_tasks_count() != 1 + pp_own_threads_count()) {
         return false;
     }
     int folder = pp_task_open();
@@ -68,10 +67,10 @@ static void wait_until(uint64_t ns)
 
 static void *wait_and_call(void *unused)
 {
-    pp_thread_creation_disown();
+    pp_thread_leave();
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
     while (__atomic_load_n(&deadline.state, __ATOMIC_ACQUIRE) == WAITS && now_ns < deadline.at_ns &&
-           !is_alone()) {
+           !pp_deadline_is_alone()) {
         uint64_t next_ns = now_ns + PP_NS_PER_S;
         wait_until(next_ns < deadline.at_ns ? next_ns : deadline.at_ns);
         now_ns = pp_clock_ns(CLOCK_MONOTONIC);

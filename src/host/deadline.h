@@ -13,6 +13,7 @@
 #ifndef PP_HOST_DEADLINE_H
 #define PP_HOST_DEADLINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Calls over() once, when CLOCK_MONOTONIC shows `at_ns`. 0, -EBUSY while another deadline has not
@@ -22,6 +23,10 @@ int pp_deadline_begin(uint64_t at_ns, void (*over)(void));
 /* Ends the thread, whether or not it has called over(), and waits for it. over() must not call
  * this. */
 void pp_deadline_cancel(void);
+
+/* Whether all threads of the program have ended, the first one by pthread_exit(). Such a process
+ * ends with its last thread, which must not be one of libpprof's. */
+bool pp_deadline_is_alone(void);
 
 /* In the child of fork, which does not have the thread. */
 void pp_deadline_after_fork(void);

@@ -29,7 +29,8 @@ pp_thread_creation pp_thread_creation_take(uintptr_t leaf, uintptr_t return_addr
 void pp_thread_creation_begin(uintptr_t entry, const pp_thread_creation *creation);
 void pp_thread_creation_end(void);
 
-/* Marks the calling thread as libpprof's own: no profile of threads shows it. */
+/* Marks the calling thread as libpprof's own: no profile of threads shows it. A caller that has a
+ * CPU profile leave the thread out, too, goes on with pp_thread_leave() (host/thread_life.h). */
 void pp_thread_creation_disown(void);
 
 /* In the child of fork. */

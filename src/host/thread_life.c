@@ -42,6 +42,12 @@ void pp_thread_drop_labels(pprof_labels *labels)
     pp_labels_unref(labels);
 }
 
+void pp_thread_leave(void)
+{
+    pp_thread_creation_disown();
+    pp_samplers_tell(PP_THREAD_ENDS);
+}
+
 void pp_thread_end(void)
 {
     pp_samplers_tell(PP_THREAD_ENDS);

@@ -39,4 +39,7 @@ void pp_thread_drop_labels(pprof_labels *labels);
 /* The calling thread is about to end. */
 void pp_thread_end(void);
 
+/* The calling thread becomes libpprof's own: no profile shows it from now on. */
+void pp_thread_leave(void);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/slots.h"
 #include "store/lasting.h"
 #include "sys/lock.h"
+#include "sys/own_threads.h"
 
 #include <string.h>
 
@@ -86,6 +87,7 @@ static void free_record(pp_thread_record *r, size_t index)
 {
     if (r->ours) {
         __atomic_sub_fetch(&table.ours, 1, __ATOMIC_RELAXED);
+        pp_own_threads_replace(r->tid, 0);
     }
     __atomic_store_n(&r->serial, r->serial + 1, __ATOMIC_SEQ_CST);
     /* A mere yield would keep the processor from a reader of lower priority (SCHED_FIFO). */
@@ -116,6 +118,7 @@ void pp_thread_table_disown(pp_thread_record *record)
     if (record != NULL && !record->ours) {
         SHOW(record->ours, true);
         __atomic_add_fetch(&table.ours, 1, __ATOMIC_RELAXED);
+        pp_own_threads_replace(0, record->tid);
     }
 }
 
@@ -189,6 +192,9 @@ void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
         }
         r->readers = 0;
         if (r == mine) {
+            if (r->ours) {
+                pp_own_threads_replace(r->tid, tid);
+            }
             r->tid = tid;
         } else if (r->serial % 2 != 0) {
             free_record(r, i);

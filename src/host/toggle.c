@@ -9,7 +9,7 @@
 #include "host/toggle.h"
 
 #include "base/shown_as.h"
-#include "host/thread_creation.h"
+#include "host/thread_life.h"
 #include "sys/doorbell.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static void on_signal(int signal)
 
 static void *answer(void *unused)
 {
-    pp_thread_creation_disown();
+    pp_thread_leave();
     for (uint32_t answered = 0;; answered++) {
         pp_doorbell_wait(&state.bell, answered);
         state.toggle();

@@ -24,6 +24,7 @@
 #include "sys/address_space.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
+#include "sys/own_threads.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/task_state.h"
@@ -314,6 +315,9 @@ static void visit_task(int tid, void *context)
 {
     scan *s = context;
     s->met_self = s->met_self || tid == s->self;
+    if (pp_own_threads_have(tid)) {
+        return;
+    }
     pp_cpu_slot *slot = find_slot(tid);
     if (slot != NULL) {
         slot->scan = threads.scan_number;
@@ -422,7 +426,8 @@ unsigned pp_cpu_threads_arm_all(void)
 void pp_cpu_threads_look_again(void)
 {
     unsigned busy = 0;
-    if (pp_tasks_count() == __atomic_load_n(&threads.now.armed, __ATOMIC_RELAXED)) {
+    if (pp_tasks_count() ==
+        __atomic_load_n(&threads.now.armed, __ATOMIC_RELAXED) + pp_own_threads_count()) {
         return;
     }
     if (pp_lock_try(&threads.now.lock, pp_task_self())) {
@@ -470,7 +475,9 @@ void pp_cpu_threads_end(void)
          * table. */
         pp_cpu_session *session = pp_cpu_session_enter();
         if (session != NULL) {
-            settle(session, slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
+            if (!pp_own_threads_have(slot->tid)) {
+                settle(session, slot, pp_clock_ns(CLOCK_THREAD_CPUTIME_ID), true);
+            }
             pp_cpu_session_leave(session);
         }
         disarm(slot);
