@@ -11,7 +11,6 @@
 #include "profile/legacy_lines.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SNIFFED ((size_t)64 << 10)
@@ -61,12 +60,11 @@ static reader *find_header(cp_legacy *legacy)
 
 bool cp_legacy_text_is(const uint8_t *data, size_t length)
 {
-    const char *text = (const char *)data;
-    cp_legacy legacy = {
-        .data = text, .at = text, .end = text + (length < SNIFFED ? length : SNIFFED)};
+    cp_legacy legacy = {0};
 
+    cp_lines_init(&legacy.lines, data, length < SNIFFED ? length : SNIFFED);
     bool found = find_header(&legacy) != NULL;
-    free(legacy.line);
+    cp_lines_release(&legacy.lines);
     return found;
 }
 
