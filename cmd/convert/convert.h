@@ -19,4 +19,14 @@ void cp_convert_gzip(cp_report *report, FILE *out);
 /* Folded stacks, as flamegraph.pl and inferno read them: "root;caller;leaf VALUE". */
 void cp_convert_folded(const cp_report *report, FILE *out);
 
+/* The file format of speedscope, with all sample types, or with the one that the user chose. */
+void cp_convert_speedscope(const cp_report *report, FILE *out);
+
+/* A flame graph as an SVG. */
+#define CP_SVG_WIDTH 1200 /* pixels, unless the user chose */
+void cp_convert_svg(const cp_report *report, FILE *out);
+
+/* The page of `cpprof flame`, with what the filters leave over. */
+void cp_convert_page(cp_report *report, FILE *out);
+
 #endif

@@ -4,7 +4,8 @@
 //
 // A colour stands for a group: an object file, a package, a label's value. The groups that have most of the picture have
 // hues of their own, in this order; the others are grey. Functions of one group differ a little in lightness, so that
-// neighbours can be told apart. Text on every fill has a contrast of more than 4.5 to 1.
+// neighbours can be told apart. Text on every fill has a contrast of more than 4.5 to 1. The pictures that cpprof itself
+// draws have the same colours: cmd/convert/flame_colours.c.
 
 const HUES = [212, 28, 146, 272, 178, 334, 50, 6, 238, 88, 196, 304];
 

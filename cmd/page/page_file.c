@@ -142,6 +142,13 @@ static int load_both(page_profile *profiles, cp_demangle_mode mode, cp_error *er
     return 0;
 }
 
+void cp_page_build(cp_profile *profile, const char *name, cp_bytes *out)
+{
+    const page_profile profiles[2] = {{profile, name}, {NULL, NULL}};
+
+    build(profiles, false, out);
+}
+
 int cp_page_write(const cp_page_options *options, const char *out, cp_error *error)
 {
     page_profile profiles[2] = {{NULL, options->path}, {NULL, options->base}};

@@ -9,7 +9,9 @@
 
 #include <stdbool.h>
 
+typedef struct cp_bytes cp_bytes;
 typedef struct cp_error cp_error;
+typedef struct cp_profile cp_profile;
 
 typedef struct cp_page_options {
     const char *path; /* of the profile; "-" is standard input */
@@ -17,6 +19,9 @@ typedef struct cp_page_options {
     cp_demangle_mode mode;
     bool with_sources; /* the text of the source files, too */
 } cp_page_options;
+
+/* Appends the page of one profile to *out. `name` is what the page proposes for a download. */
+void cp_page_build(cp_profile *profile, const char *name, cp_bytes *out);
 
 /* Writes the page to `out`, as cp_file_put() does. Returns 0, or -1 with a sentence. */
 int cp_page_write(const cp_page_options *options, const char *out, cp_error *error);

@@ -51,6 +51,8 @@ typedef struct cp_report_options {
     cp_style style;
     double fail_above;       /* of `diff`: the growth in percent that is too much; 0: none is */
     const char *source_path; /* folders with source files, with colons between them */
+    long width;              /* of a picture, in pixels; 0: the usual one */
+    bool root_at_bottom;     /* of a flame graph */
     cp_filters filters;
 } cp_report_options;
 

@@ -33,7 +33,7 @@ typedef struct request {
     const char *expression_text;
     cp_regex *expression;
     bool json;
-    const char *out_path, *format;
+    const char *out_path, *format, *root;
 } request;
 
 static int refuse(const request *r, const char *option, const char *expected, const char *found)
@@ -223,6 +223,12 @@ static int check_words(request *r)
     } else if (r->style && strcmp(r->style, "go1.19") != 0) {
         return refuse(r, "--style", "go1.19 or go1.26", r->style);
     }
+    if (r->root) {
+        r->options.root_at_bottom = strcmp(r->root, "bottom") == 0;
+        if (!r->verb->draws || (!r->options.root_at_bottom && strcmp(r->root, "top") != 0)) {
+            return refuse(r, "--root", "top or bottom, of an svg", r->root);
+        }
+    }
     return check_fail_above(r);
 }
 
@@ -277,6 +283,9 @@ static void apply_traits(request *r)
     const cp_report_verb *verb = r->verb;
 
     r->options.untrimmed = verb->untrimmed;
+    if (!r->granularity) {
+        r->options.granularity = verb->granularity;
+    }
     r->options.node_count = r->rows < 0 ? verb->node_count : (uint32_t)r->rows;
     if (verb->untrimmed) {
         r->options.node_count = 0;
@@ -343,6 +352,8 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
         {0, "cum", NULL, CP_OPTION_FLAG, &o->by_cum, 0, 0},
         {'o', "output", NULL, CP_OPTION_TEXT, &r.out_path, 0, 0},
         {0, "to", NULL, CP_OPTION_TEXT, &r.format, 0, 0},
+        {0, "width", NULL, CP_OPTION_COUNT, &o->width, 200, 20000},
+        {0, "root", NULL, CP_OPTION_TEXT, &r.root, 0, 0},
         {'n', "rows", "nodecount", CP_OPTION_COUNT, &r.rows, -1, INT_MAX},
         {0, "sample", "sample_index", CP_OPTION_TEXT, &o->sample, 0, 0},
         {0, "unit", NULL, CP_OPTION_TEXT, &o->unit, 0, 0},

@@ -8,6 +8,8 @@
 #ifndef CP_REPORT_VERB_H
 #define CP_REPORT_VERB_H
 
+#include "report/frame_table.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,14 +20,16 @@ typedef struct cp_report cp_report;
 
 typedef struct cp_report_verb {
     const char *name;
-    bool has_expression;  /* the first operand is an expression */
-    bool has_base;        /* the first operand is the profile to compare with */
-    bool untrimmed;       /* leaves out nothing */
-    bool shows_samples;   /* equal samples have to be added up first */
-    bool shows_addresses; /* the granularity is addresses */
-    bool shows_lines;     /* lines are the granularity, with what `list` needs */
-    bool verbatim;        /* names and stacks stay as they are in the file */
-    uint32_t node_count;  /* the largest number of nodes, unless the user gives one; 0: all */
+    bool has_expression;        /* the first operand is an expression */
+    bool has_base;              /* the first operand is the profile to compare with */
+    bool untrimmed;             /* leaves out nothing */
+    bool shows_samples;         /* equal samples have to be added up first */
+    bool shows_addresses;       /* the granularity is addresses */
+    bool shows_lines;           /* lines are the granularity, with what `list` needs */
+    bool draws;                 /* --width and --root mean something */
+    cp_granularity granularity; /* unless the user chooses */
+    bool verbatim;              /* names and stacks stay as they are in the file */
+    uint32_t node_count;        /* the largest number of nodes, unless the user gives one; 0: all */
     /* Prints the report, as text or as JSON. Returns 0, an exit status, or
      * -1 with a sentence. */
     int (*print)(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error);

@@ -12,13 +12,14 @@
 #include "convert/convert.h"
 #include "report/report.h"
 #include "report/report_text.h"
-#include "verbs/report_verb.h"
+#include "verbs/convert_formats.h"
 
 #include <stddef.h>
 #include <string.h>
 
 const char cp_help_convert[] =
-    "usage: cpprof convert -o OUT.(pb.gz|pb|folded|txt) [OPTIONS] FILE...\n"
+    "usage: cpprof convert -o OUT.(pb.gz|pb|folded|speedscope.json|html|svg|txt) [OPTIONS] "
+    "FILE...\n"
     "\n"
     "Writes a profile in the format that the name of OUT ends in, whole or not at all.\n"
     "\n"
@@ -27,7 +28,13 @@ const char cp_help_convert[] =
     "\n"
     "  pb.gz, pb            profile.proto, gzipped or plain: for `go tool pprof` and others\n"
     "  folded               stacks as lines: for flamegraph.pl, inferno and grep\n"
+    "  speedscope.json      the file format of speedscope\n"
+    "  html                 the page of `cpprof flame`\n"
+    "  svg                  a flame graph as a picture\n"
     "  txt                  the table of `cpprof top`\n"
+    "\n"
+    "  --width PIXELS       the width of an svg (1200)\n"
+    "  --root top|bottom    where its root is (top)\n"
     "\n" CP_REPORT_HELP;
 
 static int print_proto(cp_report *report, cp_regex *expression, bool json, FILE *out,
@@ -54,6 +61,29 @@ static int print_folded(cp_report *report, cp_regex *expression, bool json, FILE
     return 0;
 }
 
+static int print_speedscope(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                            cp_error *error)
+{
+    (void)expression, (void)json, (void)error;
+    cp_convert_speedscope(report, out);
+    return 0;
+}
+
+static int print_page(cp_report *report, cp_regex *expression, bool json, FILE *out,
+                      cp_error *error)
+{
+    (void)expression, (void)json, (void)error;
+    cp_convert_page(report, out);
+    return 0;
+}
+
+static int print_svg(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
+{
+    (void)expression, (void)json, (void)error;
+    cp_convert_svg(report, out);
+    return 0;
+}
+
 static int print_text(cp_report *report, cp_regex *expression, bool json, FILE *out,
                       cp_error *error)
 {
@@ -64,6 +94,21 @@ static int print_text(cp_report *report, cp_regex *expression, bool json, FILE *
     cp_report_print_rows(report, out);
     return 0;
 }
+
+static const cp_report_verb *choose_svg(const char *path, const char *name, cp_error *error)
+{
+    static const cp_report_verb verb = {
+        .name = "flame", .untrimmed = true, .draws = true, .print = print_svg};
+
+    (void)path;
+    if (name && strcmp(name, "svg") != 0) {
+        cp_fail(error, "--to: expected svg, as -o says, found %s", name);
+        return NULL;
+    }
+    return &verb;
+}
+
+const cp_report_verb cp_flame_svg = {.name = "flame", .choose = choose_svg};
 
 typedef struct format {
     const char *name; /* also the ending of a file's name */
@@ -84,6 +129,13 @@ static const format formats[] = {
       .verbatim = true,
       .print = print_proto}},
     {"folded", {.name = "convert", .untrimmed = true, .print = print_folded}},
+    {"speedscope.json",
+     {.name = "convert",
+      .untrimmed = true,
+      .granularity = CP_FILEFUNCTIONS,
+      .print = print_speedscope}},
+    {"html", {.name = "convert", .untrimmed = true, .print = print_page}},
+    {"svg", {.name = "convert", .untrimmed = true, .draws = true, .print = print_svg}},
     {"txt", {.name = "convert", .print = print_text}},
 };
 

@@ -9,6 +9,7 @@
 #include "base/base_name.h"
 #include "base/message.h"
 #include "page/page_file.h"
+#include "verbs/convert_formats.h"
 #include "verbs/page_verb.h"
 #include "base/pool.h"
 
@@ -19,11 +20,13 @@
 
 const char cp_help_flame[] =
     "usage: cpprof flame [-o OUT.html] [--base FILE] [--sources] [--demangle MODE] FILE\n"
+    "       cpprof flame -o OUT.svg [OPTIONS] FILE...\n"
     "\n"
     "Writes one HTML file with the profile inside. It needs no network and no other file. It "
     "shows\n"
     "flame graphs, a table, the call graph, lines of source and labels, and the difference to a\n"
     "second profile. FILE is any profile that cpprof reads; - is standard input.\n"
+    "OUT.svg becomes a flame graph as a picture, with all options of `cpprof convert`.\n"
     "\n"
     "  -o OUT.html      the file to write (FILE's name in this folder, with .html)\n"
     "  --base FILE      show what changed since this profile\n"
@@ -58,21 +61,46 @@ static char *name_page(const char *path)
     return cp_heap_printf("%.*s.html", (int)length, name);
 }
 
+static bool is_svg(const char *path)
+{
+    size_t length = strlen(path);
+
+    return cut_end(path, &length, ".svg");
+}
+
+/* Whether the command line has -o OUT.svg in one of its forms: then all options of the reports are
+ * allowed. */
+static bool wants_svg(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *name = argv[i] + strspn(argv[i], "-");
+
+        if (name == argv[i]) {
+            continue;
+        }
+        if (strcmp(name, "o") == 0 || strcmp(name, "output") == 0) {
+            if (i + 1 < argc && is_svg(argv[i + 1])) {
+                return true;
+            }
+        } else if (*name == 'o' && is_svg(name)) { /* -oOUT.svg, --output=OUT.svg */
+            return true;
+        }
+    }
+    return false;
+}
+
 int cp_run_flame(int argc, char **argv)
 {
     cp_page_options options = {0};
     const char *out = NULL;
 
+    if (wants_svg(argc, argv)) {
+        return cp_report_verb_run(&cp_flame_svg, argc, argv);
+    }
+
     int status = CP_EXIT_OK;
     if (cp_page_parse("flame", argc, argv, &options, &out, &status) < 0) {
         return status;
-    }
-    size_t length = out ? strlen(out) : 0;
-    if (out && cut_end(out, &length, ".svg")) {
-        return cp_bad_usage("flame",
-                            "flame: -o %s: expected the name of an HTML file; that page saves its "
-                            "flame graph as an SVG",
-                            out);
     }
     char *name = out && *out ? NULL : name_page(options.path);
     cp_error error;

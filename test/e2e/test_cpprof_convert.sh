@@ -103,6 +103,48 @@ same expected perf.folded "folded stacks of perf script"
 "$cpprof" tags "$perf/sources" >out || fail "tags of perf script"
 grep -q 'comm: Total' out || fail "perf script has no label comm: $(cat out)"
 
+# ---- speedscope
+
+if command -v python3 >/dev/null; then
+    converts -o heap.speedscope.json "$go/heap.pb.gz"
+    converts -o one.speedscope.json --sample alloc_space "$go/heap.pb.gz"
+    "$cpprof" traces --json --sample alloc_space "$go/heap.pb.gz" >traces.json
+    python3 - <<'END' || fail "speedscope.json"
+import json
+heap, one, traces = (json.load(open(name)) for name in ("heap.speedscope.json", "one.speedscope.json", "traces.json"))
+assert heap["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+assert [profile["name"] for profile in heap["profiles"]] == ["alloc_objects", "alloc_space", "inuse_objects", "inuse_space"]
+assert [profile["unit"] for profile in heap["profiles"]] == ["none", "bytes", "none", "bytes"]
+assert heap["profiles"][heap["activeProfileIndex"]]["name"] == "inuse_space"
+assert one["profiles"] == [heap["profiles"][1]] and one["activeProfileIndex"] == 0
+frames = heap["shared"]["frames"]
+assert all(frame["name"] for frame in frames) and any(frame.get("file") for frame in frames)
+for profile in heap["profiles"]:
+    assert profile["type"] == "sampled" and len(profile["samples"]) == len(profile["weights"])
+    assert sum(profile["weights"]) == profile["endValue"] and min(profile["weights"]) > 0
+stacks = {}
+for stack, weight in zip(one["profiles"][0]["samples"], one["profiles"][0]["weights"]):
+    names = tuple(frames[index]["name"] for index in stack)
+    stacks[names] = stacks.get(names, 0) + weight
+expected = {}
+for sample in traces["samples"]:
+    names = tuple(frame["name"] for frame in reversed(sample["stack"]))
+    expected[names] = expected.get(names, 0) + sample["value"]
+assert stacks == {names: value for names, value in expected.items() if value}, (stacks, expected)
+END
+else
+    echo "skipped speedscope.json: there is no python3"
+fi
+
+# ---- the page
+
+converts -o cpu.html "$go/cpu.pb.gz"
+grep -q 'id="profile"' cpu.html || fail "the page has no profile"
+sed -n 's/.*id="profile" data-name="profile.pb.gz">\(.*\)<\/script>/\1/p' cpu.html | base64 -d >inside.pb.gz
+"$cpprof" top inside.pb.gz >found
+"$cpprof" top "$go/cpu.pb.gz" >expected
+same expected found "the profile in the page"
+
 # ---- text
 
 "$cpprof" top "$go/cpu.pb.gz" >expected
