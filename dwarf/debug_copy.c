@@ -76,7 +76,7 @@ bool pp_debug_copy_has_lines(Elf *file)
 typedef struct maker {
     Elf *file;
     int fd;
-    uint64_t file_size;
+    uint64_t file_size, most_bytes;
     size_t names; /* index of the section with the sections' names */
     size_t count;
     Elf64_Shdr *headers; /* of the copy; as in the file until the section is copied */
@@ -120,6 +120,9 @@ static int read_headers(maker *m)
 static int measure(const maker *m, size_t *bytes)
 {
     uint64_t total = aligned(sizeof(Elf64_Ehdr)) + aligned(m->count * sizeof *m->headers);
+    if (total > m->most_bytes) {
+        return -EFBIG;
+    }
     for (size_t i = 1; i < m->count; i++) {
         const Elf64_Shdr *header = &m->headers[i];
         if (!is_copied(m, i)) {
@@ -134,11 +137,11 @@ static int measure(const maker *m, size_t *bytes)
         if (error != 0) {
             return error;
         }
-        if (size > PP_DEBUG_COPY_MAX - total) {
+        if (size > m->most_bytes - total) {
             return -EFBIG;
         }
         total += aligned((size_t)size);
-        if (total > PP_DEBUG_COPY_MAX) {
+        if (total > m->most_bytes) {
             return -EFBIG;
         }
     }
@@ -214,9 +217,10 @@ static int make(maker *m, pp_debug_copy *copy)
     return error;
 }
 
-int pp_debug_copy_make(Elf *file, int fd, pp_debug_copy *copy)
+int pp_debug_copy_make(Elf *file, int fd, uint64_t most_bytes, pp_debug_copy *copy)
 {
     maker m = {.file = file, .fd = fd};
+    m.most_bytes = most_bytes != 0 ? most_bytes : PP_DEBUG_COPY_MAX;
     *copy = (pp_debug_copy){0};
     if (!is_ours(file) || elf_getshdrstrndx(file, &m.names) != 0 ||
         elf_getshdrnum(file, &m.count) != 0) {

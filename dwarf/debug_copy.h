@@ -18,9 +18,11 @@
 #include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Names without lines are better than a host program that grows by this much. */
-#define PP_DEBUG_COPY_MAX ((size_t)1 << 30)
+/* Names without lines are better than a host program that grows by this much; cpprof has a bound of
+ * its own. */
+#define PP_DEBUG_COPY_MAX (UINT64_C(1) << 30)
 
 typedef struct pp_debug_copy {
     Elf *elf; /* NULL: there is no copy */
@@ -33,11 +35,11 @@ bool pp_debug_copy_has_lines(Elf *file);
 
 /*
  * Makes a copy from `file`, which was opened on the descriptor `fd`. Returns 0; -ENOENT if there is
- * no debug information; -EFBIG if there is more than PP_DEBUG_COPY_MAX of it, uncompressed;
+ * no debug information; -EFBIG if there is more than `most_bytes` of it (0: PP_DEBUG_COPY_MAX), uncompressed;
  * -ENOEXEC if the file is no ELF64 file of this byte order, or is damaged; -ENOMEM; or the error of
  * reading.
  */
-int pp_debug_copy_make(Elf *file, int fd, pp_debug_copy *copy);
+int pp_debug_copy_make(Elf *file, int fd, uint64_t most_bytes, pp_debug_copy *copy);
 
 void pp_debug_copy_release(pp_debug_copy *copy);
 

@@ -33,18 +33,22 @@ static void give_up(candidate *c)
     *c = (candidate){.fd = -1};
 }
 
-static int look_at(const pprof_dwarf_host *host, const char *path, candidate *c)
+static int begin(const pprof_dwarf_host *host, int fd, candidate *c)
 {
-    *c = (candidate){.host = host, .fd = host->open(host->context, path)};
-    if (c->fd < 0) {
-        return c->fd;
-    }
+    *c = (candidate){.host = host, .fd = fd};
     c->elf = elf_begin(c->fd, ELF_C_READ, NULL); /* not mapped: see debug_copy.h */
     if (c->elf == NULL || elf_kind(c->elf) != ELF_K_ELF) {
         give_up(c);
         return -ENOEXEC;
     }
     return 0;
+}
+
+static int look_at(const pprof_dwarf_host *host, const char *path, candidate *c)
+{
+    int fd = host->open(host->context, path);
+    *c = (candidate){.fd = -1};
+    return fd < 0 ? fd : begin(host, fd, c);
 }
 
 static bool has_build_id(const candidate *c, const void *build_id, size_t size)
@@ -114,21 +118,28 @@ static bool has_checksum(const candidate *c, GElf_Word wanted)
 typedef struct search {
     const pprof_dwarf_module *module;
     const pprof_dwarf_host *host;
+    const uint8_t *build_id; /* the module's; if that is unknown, its file's */
+    size_t build_id_size;
+    candidate own; /* the module's own file, if it is of that build */
     candidate found;
 } search;
 
+static bool is_right(search *s, const candidate *c, const GElf_Word *checksum)
+{
+    if (!has_build_id(c, s->build_id, s->build_id_size) ||
+        (s->build_id_size == 0 && (checksum == NULL || !has_checksum(c, *checksum)))) {
+        return false;
+    }
+    return pp_debug_copy_has_lines(c->elf);
+}
+
 static bool is_taken(search *s, const char *path, const GElf_Word *checksum)
 {
-    const pprof_dwarf_module *module = s->module;
     candidate c;
     if (look_at(s->host, path, &c) != 0) {
         return false;
     }
-    bool same = has_build_id(&c, module->build_id, module->build_id_size);
-    if (module->build_id_size == 0) {
-        same = same && checksum != NULL && has_checksum(&c, *checksum);
-    }
-    if (same && pp_debug_copy_has_lines(c.elf)) {
+    if (is_right(s, &c, checksum)) {
         s->found = c;
         return true;
     }
@@ -139,8 +150,25 @@ static bool is_taken(search *s, const char *path, const GElf_Word *checksum)
 static bool find_by_build_id(search *s)
 {
     char path[PATH_MAX];
-    return build_id_path(path, s->module->build_id, s->module->build_id_size) &&
-           is_taken(s, path, NULL);
+    return build_id_path(path, s->build_id, s->build_id_size) && is_taken(s, path, NULL);
+}
+
+static bool find_elsewhere(search *s)
+{
+    if (s->host->fetch == NULL || s->build_id_size == 0) {
+        return false;
+    }
+    int fd = s->host->fetch(s->host->context, s->build_id, s->build_id_size);
+    candidate c;
+    if (fd < 0 || begin(s->host, fd, &c) != 0) {
+        return false;
+    }
+    if (is_right(s, &c, NULL)) {
+        s->found = c;
+        return true;
+    }
+    give_up(&c);
+    return false;
 }
 
 static bool find_by_link(search *s, Elf *elf)
@@ -164,26 +192,44 @@ static bool find_by_link(search *s, Elf *elf)
     return false;
 }
 
-/* The module's own file is opened first: its .gnu_debuglink names another candidate. */
-static int find(search *s)
+/* Takes the file's build id for that of a module without a known one. */
+static void learn_build_id(search *s)
+{
+    const void *found = NULL;
+    ssize_t size = dwelf_elf_gnu_build_id(s->own.elf, &found);
+    s->build_id = found;
+    s->build_id_size = size > 0 ? (size_t)size : 0;
+}
+
+/* Opens the module's own file. Its .gnu_debuglink names another candidate. */
+static int open_own(search *s)
 {
     const pprof_dwarf_module *module = s->module;
-    candidate own;
     int error =
-        look_at(s->host, module->opened_path != NULL ? module->opened_path : module->path, &own);
-    if (error == 0 && !has_build_id(&own, module->build_id, module->build_id_size)) {
-        give_up(&own);
-        error = -ENOENT;
+        look_at(s->host, module->opened_path != NULL ? module->opened_path : module->path, &s->own);
+    if (error != 0) {
+        return error;
     }
-    if (error == 0 && pp_debug_copy_has_lines(own.elf)) {
-        s->found = own;
+    if (module->any_build) {
+        learn_build_id(s);
+    } else if (!has_build_id(&s->own, s->build_id, s->build_id_size)) {
+        give_up(&s->own);
+        return -ESTALE;
+    }
+    return 0;
+}
+
+static int find(search *s)
+{
+    int error = open_own(s);
+    if (error == 0 && pp_debug_copy_has_lines(s->own.elf)) {
+        s->found = s->own;
         return 0;
     }
-    bool found = find_by_build_id(s) || (error == 0 && find_by_link(s, own.elf));
-    if (error == 0) {
-        give_up(&own);
+    if (find_by_build_id(s) || (error == 0 && find_by_link(s, s->own.elf)) || find_elsewhere(s)) {
+        return 0;
     }
-    return found ? 0 : error != 0 ? error : -ENOENT;
+    return error != 0 ? error : -ENOENT;
 }
 
 /* ---- opening ---- */
@@ -199,9 +245,10 @@ static bool is_memory_left(const pp_debug_copy *copy)
     return all != MAP_FAILED && munmap(all, bytes) == 0;
 }
 
-static int open_dwarf(candidate *c, void (*no_memory)(void), pp_debug_copy *copy, Dwarf **dwarf)
+static int open_dwarf(const search *s, const candidate *c, void (*no_memory)(void),
+                      pp_debug_copy *copy, Dwarf **dwarf)
 {
-    int error = pp_debug_copy_make(c->elf, c->fd, copy);
+    int error = pp_debug_copy_make(c->elf, c->fd, s->host->most_bytes, copy);
     if (error == 0 && !is_memory_left(copy)) {
         error = -ENOMEM;
     }
@@ -215,6 +262,12 @@ static int open_dwarf(candidate *c, void (*no_memory)(void), pp_debug_copy *copy
     return error;
 }
 
+static bool is_code(Elf *elf, size_t index, GElf_Phdr *header)
+{
+    return gelf_getphdr(elf, (int)index, header) != NULL && header->p_type == PT_LOAD &&
+           (header->p_flags & PF_X) != 0;
+}
+
 /* Code at other addresses does not exist: a linker that drops a function may leave its debug
  * information, at the address 0. */
 static void find_code(Elf *elf, pp_debug_file *file)
@@ -225,15 +278,45 @@ static void find_code(Elf *elf, pp_debug_file *file)
     elf_getphdrnum(elf, &count);
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
-        if (gelf_getphdr(elf, (int)i, &header) == NULL || header.p_type != PT_LOAD ||
-            (header.p_flags & PF_X) == 0) {
-            continue;
+        if (is_code(elf, i, &header)) {
+            lo = header.p_vaddr < lo ? header.p_vaddr : lo;
+            hi = header.p_vaddr + header.p_memsz > hi ? header.p_vaddr + header.p_memsz : hi;
         }
-        lo = header.p_vaddr < lo ? header.p_vaddr : lo;
-        hi = header.p_vaddr + header.p_memsz > hi ? header.p_vaddr + header.p_memsz : hi;
     }
     file->code_lo = lo < hi ? lo : 0;
     file->code_hi = lo < hi ? hi : (Dwarf_Addr)-1;
+}
+
+/* Finds the bias of the mapping. objcopy changes the offsets of segments in a debug file: if no
+ * segment has the mapping's offset, the first one with code was mapped. */
+static Dwarf_Addr bias_of(const pprof_dwarf_module *module, Elf *elf)
+{
+    enum { PAGE = 4096 };
+    const uint64_t in_page = PAGE - 1;
+    GElf_Ehdr elf_header;
+    GElf_Phdr header;
+    size_t count = 0;
+    uint64_t first = 0;
+    bool found = false;
+    if (module->limit == 0) {
+        return module->bias;
+    }
+    if (gelf_getehdr(elf, &elf_header) != NULL && elf_header.e_type == ET_EXEC) {
+        return 0;
+    }
+    elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_code(elf, i, &header)) {
+            continue;
+        }
+        if (module->offset >= (header.p_offset & ~in_page) &&
+            module->offset < header.p_offset + header.p_filesz) {
+            return module->start - module->offset + header.p_offset - header.p_vaddr;
+        }
+        first = found ? first : header.p_vaddr & ~in_page;
+        found = true;
+    }
+    return module->start - first;
 }
 
 /* Opens the shared file by its build id, else by its name, which is absolute or relative to the
@@ -271,7 +354,7 @@ static int open_shared(const search *s, void (*no_memory)(void), pp_debug_file *
     }
     int error = 0;
     if (has_build_id(&c, build_id, (size_t)size)) {
-        error = open_dwarf(&c, no_memory, &file->shared_copy, &file->shared);
+        error = open_dwarf(s, &c, no_memory, &file->shared_copy, &file->shared);
     }
     if (file->shared != NULL) {
         dwarf_setalt(file->dwarf, file->shared);
@@ -280,22 +363,35 @@ static int open_shared(const search *s, void (*no_memory)(void), pp_debug_file *
     return error;
 }
 
+static void give_up_all(search *s)
+{
+    if (s->own.elf != s->found.elf) {
+        give_up(&s->own);
+    }
+    give_up(&s->found);
+}
+
 int pp_debug_file_open(const pprof_dwarf_module *module, const pprof_dwarf_host *host,
                        void (*no_memory)(void), pp_debug_file *file)
 {
-    search s = {.module = module, .host = host, .found = {.fd = -1}};
+    search s = {.module = module,
+                .host = host,
+                .build_id = module->build_id,
+                .build_id_size = module->build_id_size,
+                .own = {.fd = -1},
+                .found = {.fd = -1}};
     *file = (pp_debug_file){0};
     elf_version(EV_CURRENT);
     int error = find(&s);
-    if (error != 0) {
-        return error;
+    if (error == 0) {
+        file->bias = bias_of(module, s.own.elf != NULL ? s.own.elf : s.found.elf);
+        find_code(s.found.elf, file);
+        error = open_dwarf(&s, &s.found, no_memory, &file->copy, &file->dwarf);
     }
-    find_code(s.found.elf, file);
-    error = open_dwarf(&s.found, no_memory, &file->copy, &file->dwarf);
     if (error == 0) {
         error = open_shared(&s, no_memory, file);
     }
-    give_up(&s.found);
+    give_up_all(&s);
     if (error != 0) {
         pp_debug_file_release(file);
     }

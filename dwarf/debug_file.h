@@ -11,8 +11,8 @@
  * file that .gnu_debuglink names is used if its checksum is right. Several files of a package may
  * share a file (dwz): .gnu_debugaltlink has its name and build id.
  *
- * There is no search by network (debuginfod): a program that writes its profile should not wait for
- * a network.
+ * Last, a host that has a function for it gets the file from elsewhere: cpprof asks debuginfod. A
+ * program that writes its profile should not wait for a network, and has none.
  *
  * Owns: the opened files, until release.
  */
@@ -33,6 +33,7 @@ typedef struct pp_debug_file {
     Dwarf *dwarf;  /* its addresses are those in the module's file */
     Dwarf *shared; /* the shared file; NULL: none */
     pp_debug_copy copy, shared_copy;
+    Dwarf_Addr bias;             /* run-time address minus the address in the file */
     Dwarf_Addr code_lo, code_hi; /* the range of the module's code; all addresses if unknown */
 } pp_debug_file;
 

@@ -14,6 +14,7 @@
 #include "dwarf/debug_file.h"
 #include "dwarf/line_table.h"
 #include "dwarf/scopes.h"
+#include "dwarf/split_unit.h"
 #include "dwarf/units.h"
 
 #include <dwarf.h>
@@ -36,7 +37,9 @@ typedef struct finder {
     pp_debug_file file;
     pp_units units;
     pp_scopes scopes;
-    wanted *wanted; /* by unit, then by address */
+    pp_split_search splits;
+    pp_split_unit split; /* the current one */
+    wanted *wanted;      /* by unit, then by address */
     size_t count;
     Dwarf_Addr *addresses; /* of the current unit */
     int *innermost;        /* the scopes of these addresses */
@@ -83,10 +86,27 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
     return (uint32_t)number;
 }
 
-/* 0 if the function is declared in another file. */
-static uint32_t start_line_of(Dwarf_Die *die, const char *raw_file)
+/* The file in which a function is declared. In a split unit it is a number in the skeleton's table,
+ * which libdw does not have there. */
+static const char *declared_in_file(const finder *f, const pp_line_table *table, Dwarf_Die *die)
 {
-    const char *declared_in = dwarf_decl_file(die);
+    Dwarf_Attribute found;
+    Dwarf_Word number = 0;
+    if (f->split.dwarf == NULL) {
+        return dwarf_decl_file(die);
+    }
+    if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &found), &number) != 0) {
+        return NULL;
+    }
+    return pp_line_table_raw_file(table, number);
+}
+
+/* 0 if the function is declared in another file. */
+static uint32_t start_line_of(const finder *f, const pp_line_table *table, Dwarf_Die *die,
+                              size_t file)
+{
+    const char *declared_in = declared_in_file(f, table, die);
+    const char *raw_file = pp_line_table_raw_file(table, file);
     int line = 0;
     if (declared_in == NULL || raw_file == NULL || strcmp(declared_in, raw_file) != 0 ||
         dwarf_decl_line(die, &line) != 0 || line < 0) {
@@ -111,7 +131,7 @@ static bool add_function(finder *f, pp_line_table *table, size_t *count, Dwarf_D
         (pprof_dwarf_function){.file = pp_line_table_file(table, at->file), .line = at->line};
     if (die != NULL) {
         functions[*count].name = name_of(die);
-        functions[*count].start_line = start_line_of(die, pp_line_table_raw_file(table, at->file));
+        functions[*count].start_line = start_line_of(f, table, die, at->file);
     }
     ++*count;
     return true;
@@ -145,7 +165,7 @@ static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, boo
         if (!add_function(f, table, &place.count, &s->die, &at)) {
             return -ENOMEM;
         }
-        place.entry = s->entry + f->module->bias; /* after the loop: that of the outermost scope */
+        place.entry = s->entry + f->file.bias; /* after the loop: that of the outermost scope */
         go_to_call(table, &s->die, &at);
         scope = s->outer;
     }
@@ -156,6 +176,16 @@ static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, boo
 
 /* ---- all of them ---- */
 
+static int find_scopes(finder *f, pp_unit *unit, size_t count)
+{
+    int error = unit->split ? pp_split_unit_open(&f->splits, &unit->die, &f->split) : 0;
+    if (error != 0) {
+        return error;
+    }
+    Dwarf_Die *die = f->split.dwarf != NULL ? &f->split.die : &unit->die;
+    return pp_scopes_find(&f->scopes, die, f->addresses, count, f->innermost);
+}
+
 static int find_in_unit(finder *f, size_t first, size_t count)
 {
     pp_unit *unit = &f->units.unit[f->wanted[first].unit];
@@ -164,12 +194,12 @@ static int find_in_unit(finder *f, size_t first, size_t count)
         f->addresses[i] = f->wanted[first + i].address;
     }
     pp_line_table_open(&table, &unit->die);
-    int error = table.count > 0
-                    ? pp_scopes_find(&f->scopes, &unit->die, f->addresses, count, f->innermost)
-                    : 0;
+    int error = table.count > 0 ? find_scopes(f, unit, count) : 0;
+    bool lacks = unit->split && f->split.dwarf == NULL;
     for (size_t i = 0; error == 0 && i < count && table.count > 0; i++) {
-        error = tell(f, &table, &f->wanted[first + i], f->innermost[i], unit->split);
+        error = tell(f, &table, &f->wanted[first + i], f->innermost[i], lacks);
     }
+    pp_split_unit_close(&f->split);
     pp_line_table_close(&table);
     return error;
 }
@@ -193,7 +223,7 @@ static int sort_by_unit(finder *f, const uint64_t *addresses)
         return -ENOMEM;
     }
     for (size_t i = 0; i < f->count; i++) {
-        Dwarf_Addr address = addresses[i] - f->module->bias;
+        Dwarf_Addr address = addresses[i] - f->file.bias;
         f->wanted[i] = (wanted){address, i, pp_units_find(&f->units, address)};
     }
     qsort(f->wanted, f->count, sizeof *f->wanted, by_unit);
@@ -228,6 +258,8 @@ static void release(finder *f)
     free(f->functions);
     pp_scopes_release(&f->scopes);
     pp_units_release(&f->units);
+    pp_split_unit_close(&f->split);
+    pp_split_search_end(&f->splits);
     pp_debug_file_release(&f->file);
     free(f);
 }
@@ -244,9 +276,11 @@ int pp_dwarf_find_lines(const pprof_dwarf_module *module, const uint64_t *addres
     f->module = module;
     f->host = host;
     f->count = count;
+    f->splits =
+        (pp_split_search){.module = module, .host = host, .file = &f->file, .no_memory = no_memory};
     if (setjmp(here) != 0) {
         without_memory = outer;
-        f->file.dwarf = f->file.shared = NULL;
+        f->file.dwarf = f->file.shared = f->split.dwarf = NULL;
         release(f);
         return -ENOMEM;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * pprof_dwarf.h: the interface between libpprof and libpprof-dwarf.so, which finds files, lines and
- * inlined functions in debug information. Not for programs, and not installed.
+ * pprof_dwarf.h: the interface of libpprof-dwarf.so, which finds files, lines and inlined functions
+ * in debug information, for libpprof and for cpprof. Not for programs, and not installed.
  *
- *   libpprof    dlopen("libpprof-dwarf.so"), dlsym("pprof_dwarf"), looks at .version
+ *   host        dlopen("libpprof-dwarf.so"), dlsym("pprof_dwarf"), looks at .version
  *               .find_lines(module, addresses) for each module of a profile
  *   plugin      opens files through the host's functions, calls found() for each address that it
  *               knows
@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Both sides must have the same version, which changes with everything below. */
-#define PPROF_DWARF_VERSION 1
+#define PPROF_DWARF_VERSION 2
 
 /* A loaded file. */
 typedef struct pprof_dwarf_module {
@@ -31,7 +31,11 @@ typedef struct pprof_dwarf_module {
     const char *opened_path;
     const uint8_t *build_id;
     size_t build_id_size; /* 0: it has none. A file whose build id is another one is not used. */
-    uint64_t bias;        /* run-time address minus the address in the file */
+    int any_build;        /* nobody knows the build id: the file at `path` is used as it is */
+    /* Run-time address minus the address in the file. It is not used if `limit` is not 0: then the
+     * file was mapped to [start, limit) from `offset` on, and its segments give the bias. */
+    uint64_t bias;
+    uint64_t start, limit, offset;
 } pprof_dwarf_module;
 
 /* A function, and a place in its source. */
@@ -60,6 +64,13 @@ typedef struct pprof_dwarf_host {
     int (*open)(void *context, const char *path); /* to read: a descriptor or -errno */
     void (*close)(void *context, int fd);
     void (*found)(void *context, const pprof_dwarf_place *place);
+    /* Gets a file with the debug information of a build id that no file here has: a descriptor or
+     * -errno. NULL: there is no such way. */
+    int (*fetch)(void *context, const uint8_t *build_id, size_t build_id_size);
+    uint64_t most_bytes; /* of debug information that is read into memory; 0: 1 GiB */
+    /* Calls found() also for addresses that only a symbol table names. Such a place has one
+     * function, without a file. */
+    int wants_names;
 } pprof_dwarf_host;
 
 typedef struct pprof_dwarf_interface {
@@ -67,8 +78,9 @@ typedef struct pprof_dwarf_interface {
     /*
      * Calls host->found() for each of `count` ascending run-time addresses of instructions of the
      * module whose line is known, in any order. 0, also if none is; -ENOENT if there is no debug
-     * information of that build; -EFBIG if there is more of it than is read into a running program;
-     * -ENOMEM, maybe after some were found; or what opening or reading the file returned.
+     * information of that build; -ESTALE if there is none and the file is of another build; -EFBIG
+     * if there is more of it than is read into a running program; -ENOMEM, maybe after some were
+     * found; or what opening or reading the file returned.
      */
     int (*find_lines)(const pprof_dwarf_module *module, const uint64_t *addresses, size_t count,
                       const pprof_dwarf_host *host);

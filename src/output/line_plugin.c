@@ -230,7 +230,7 @@ static bool ask(const pp_mapping *mapping, const uint64_t *addresses, size_t cou
                                  .bias = mapping->bias};
     const pprof_dwarf_interface *asked = __atomic_load_n(&state.plugin, __ATOMIC_ACQUIRE);
     int error = asked->find_lines(&module, addresses, count, &host);
-    if (error == -ENOENT && mapping->build_id_size > 0) {
+    if ((error == -ENOENT || error == -ESTALE) && mapping->build_id_size > 0) {
         module.opened_path = pp_program_file();
         error = asked->find_lines(&module, addresses, count, &host);
     }
