@@ -157,6 +157,7 @@ int cp_report_load(const cp_sources *sources, cp_profile **out, cp_error *error)
     } else if (is_to_be_joined(sources, profile)) {
         join(&profile);
     }
+    cp_profile_add_lines(profile, &sources->lines);
     if (!sources->verbatim) {
         cp_profile_demangle_as(profile, sources->mode);
         cp_profile_prune(profile);

@@ -6,6 +6,7 @@
 #define CP_REPORT_LOAD_H
 
 #include "names/demangle.h"
+#include "profile/profile_lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,12 +31,13 @@ typedef struct cp_sources {
     cp_join join;
     bool verbatim; /* neither name functions nor apply drop_frames */
     cp_demangle_mode mode;
+    cp_lines_options lines; /* which mappings get lines */
 } cp_sources;
 
 /* The label of samples of the bases; its value is "true". */
 #define CP_BASE_LABEL "pprof::base"
 
-/* Reads the profiles and subtracts the bases, names the functions, and applies drop_frames. Returns
+/* Reads the profiles and subtracts the bases, adds lines, names the functions, and applies drop_frames. Returns
  * 0 and a profile to be freed with cp_profile_free(), or -1 with a sentence. */
 int cp_report_load(const cp_sources *sources, cp_profile **out, cp_error *error);
 

@@ -29,7 +29,7 @@ typedef struct request {
     cp_sources sources;
     cp_text_list bases, diff_bases;
     long rows;
-    const char *demangle, *granularity, *style, *fail_above;
+    const char *demangle, *granularity, *style, *fail_above, *symbolize;
     const char *expression_text;
     cp_regex *expression;
     bool json;
@@ -229,6 +229,9 @@ static int check_words(request *r)
             return refuse(r, "--root", "top or bottom, of an svg", r->root);
         }
     }
+    if (r->symbolize && cp_lines_wanted_named(r->symbolize, &r->sources.lines.wanted) < 0) {
+        return refuse(r, "--symbolize", "none, local or force", r->symbolize);
+    }
     return check_fail_above(r);
 }
 
@@ -278,6 +281,22 @@ static int check_bases(request *r)
     return CP_EXIT_OK;
 }
 
+/* Lines are looked for where the report shows them; names, where there are none at all. A file that
+ * may be another one than the profiled one is only used if the user asks for it. */
+static void choose_lines(request *r)
+{
+    cp_lines_options *lines = &r->sources.lines;
+    bool shows_lines = r->verb->shows_lines || r->options.granularity == CP_FILEFUNCTIONS ||
+                       r->options.granularity == CP_FILES || r->options.granularity == CP_LINES ||
+                       (r->options.granularity == CP_ADDRESSES && !r->verb->shows_addresses);
+
+    if (!r->symbolize) {
+        lines->wanted = shows_lines ? CP_LINES_MISSING : CP_LINES_NAMELESS;
+    }
+    lines->any_build = r->symbolize != NULL;
+    lines->complains = r->symbolize ? lines->wanted != CP_LINES_NONE : r->verb->shows_lines;
+}
+
 static void apply_traits(request *r)
 {
     const cp_report_verb *verb = r->verb;
@@ -301,6 +320,7 @@ static void apply_traits(request *r)
         r->sources.join = CP_JOIN_ALWAYS;
     }
     r->sources.verbatim = verb->verbatim && !r->demangle;
+    choose_lines(r);
     drop_empty(&r->options.sample);
     drop_empty(&r->options.unit);
     drop_empty(&r->options.source_path);
@@ -377,6 +397,7 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
         {0, "source-path", "source_path", CP_OPTION_TEXT, &o->source_path, 0, 0},
         {0, "fail-above", NULL, CP_OPTION_TEXT, &r.fail_above, 0, 0},
         {0, "json", NULL, CP_OPTION_FLAG, &r.json, 0, 0},
+        {0, "symbolize", NULL, CP_OPTION_TEXT, &r.symbolize, 0, 0},
         {0, "normalize", NULL, CP_OPTION_FLAG, &r.sources.normalize, 0, 0},
         {0},
     };

@@ -58,6 +58,9 @@ typedef struct cp_report_verb {
     "  --unit UNIT          print all values in this unit, such as ms or MB\n"                     \
     "  --granularity WHAT   rows for functions (the default), filefunctions, files, lines or\n"    \
     "                       addresses\n"                                                           \
+    "  --symbolize WHAT     look for lines in debug information: none, local (what is missing), "  \
+    "force;\n"                                                                                     \
+    "                       without it, where the report shows lines, or no name is known\n"       \
     "  --demangle MODE      C++ and Rust names: simple (the default: overloads and instances\n"    \
     "                       share a row), templates, full, or none\n"                              \
     "  --json               print JSON instead, with values in the unit of the sample type\n"      \

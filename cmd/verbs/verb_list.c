@@ -20,7 +20,7 @@ const char cp_help_list[] =
     "\n"
     "Prints the source of the functions that match RE, with the flat and cum value of each line, "
     "as\n"
-    "`go tool pprof -list` does. The profile has to have lines: record with symbolize=lines.\n"
+    "`go tool pprof -list` does. Lines that the profile lacks come from debug information here.\n"
     "\n"
     "  --source-path FOLDERS  look for files whose path is relative here, and above (the current\n"
     "                       folder); colons are between folders\n"

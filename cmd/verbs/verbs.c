@@ -25,7 +25,7 @@ const cp_verb cp_verbs[] = {
     {"flame", "a page for a browser, as one HTML file", cp_help_flame, cp_run_flame},
     {"convert", "a profile in another format", cp_help_convert, cp_run_convert},
     {"web", "the same page, opened in a browser", cp_help_web, cp_run_web},
-    {"symbolize", "add names, files and lines to a profile", NULL, NULL},
+    {"symbolize", "add names, files and lines to a profile", cp_help_symbolize, cp_run_symbolize},
     {"push", "send a profile to a server", NULL, NULL},
     {"doctor", "what works on this machine, and how to mend the rest", NULL, NULL},
     {NULL, NULL, NULL, NULL},

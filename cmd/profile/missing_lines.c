@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * missing_lines.c: see missing_lines.h.
+ *
+ * Owns: nothing after the call.
+ * Tested by: e2e.cpprof_symbolize
+ */
+#include "profile/missing_lines.h"
+
+#include "base/base_name.h"
+#include "base/message.h"
+#include "base/pool.h"
+#include "names/debug_package.h"
+#include "names/line_reader.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILES = 3 };
+
+static int by_locations(const void *left, const void *right)
+{
+    const cp_missing *a = left, *b = right;
+
+    if (a->locations != b->locations) {
+        return a->locations < b->locations ? 1 : -1;
+    }
+    return strcmp(a->file, b->file);
+}
+
+/* What would bring the lines: the package, or the flag; to be freed. */
+static char *remedy(const cp_missing *m)
+{
+    const char *folder = getenv("CPPROF_DPKG");
+    char *package = cp_debug_package(folder ? folder : "/var/lib/dpkg", m->file);
+
+    if (!package) {
+        return cp_heap_printf("no debug information: compile it with -g (-g1 is enough)");
+    }
+    char *text = cp_heap_printf("no debug information: apt install %s", package);
+    free(package);
+    return text;
+}
+
+static char *reason(const cp_missing *m)
+{
+    switch (m->error) {
+    case 0:
+        return cp_heap_printf("debug information of a part only");
+    case -ENOENT:
+        if (access(m->file, F_OK) == 0) {
+            return remedy(m);
+        }
+        return cp_heap_printf("the file is not here, and no debug information of build id %s",
+                              *m->build_id ? m->build_id : "-");
+    case -ESTALE:
+        return cp_heap_printf("the file is of another build than %s, which was profiled",
+                              *m->build_id ? m->build_id : "the one");
+    case -ENODATA:
+        return cp_heap_printf("the profile has no build ids; --symbolize=local takes the file as "
+                              "it is");
+    case -EFBIG:
+        return cp_heap_printf("more debug information than a third of this machine's memory");
+    case -ENOEXEC:
+    case -EIO:
+        return cp_heap_printf("the debug information is damaged");
+    default:
+        return cp_heap_printf("%s", strerror(-m->error));
+    }
+}
+
+/* "program", or the whole path if it is no file. */
+static void complain(const cp_missing *m)
+{
+    size_t length;
+    const char *base = cp_base_name(m->file, &length);
+    char *why = reason(m);
+
+    cp_complain("no lines of %.*s: %s", (int)length, base, why);
+    free(why);
+}
+
+void cp_missing_complain(cp_missing *missing, size_t count)
+{
+    static bool complained;
+
+    if (complained || count == 0) {
+        return;
+    }
+    complained = true;
+    qsort(missing, count, sizeof *missing, by_locations);
+    if (missing[0].error == CP_LINE_READER_ABSENT) {
+        cp_complain("no lines: libpprof-dwarf.so cannot be loaded (%s); install it in ../lib "
+                    "beside cpprof, and libdw (libdw1, elfutils-libs)",
+                    cp_line_reader_absence());
+        return;
+    }
+    for (size_t i = 0; i < count && i < FILES; i++) {
+        complain(&missing[i]);
+    }
+    if (count > FILES) {
+        cp_complain("no lines of %zu other files", count - FILES);
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * missing_lines.h: says which files lack lines, and which package or flag would bring them.
+ */
+#ifndef CP_MISSING_LINES_H
+#define CP_MISSING_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Why a mapping lacks lines. */
+typedef struct cp_missing {
+    const char *file;
+    const char *build_id; /* in hexadecimal digits, or "" */
+    uint32_t locations;   /* how many lack them */
+    int error;            /* of cp_line_reader_find() */
+} cp_missing;
+
+/* Complains of the files with the most locations without lines, at most once in the life of the
+ * program. Sorts the array. */
+void cp_missing_complain(cp_missing *missing, size_t count);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_lines.c: see profile_lines.h.
+ *
+ *   locations, sorted by mapping and address -> one mapping after the other: the reader
+ *       -> place: [inlined function, line]... [function, line] -> functions, each once -> lines
+ *
+ * Owns: the sorted locations and the new functions, until the call ends.
+ * Tested by: e2e.cpprof_symbolize
+ */
+#include "profile/profile_lines.h"
+
+#include "names/line_reader.h"
+#include "profile/missing_lines.h"
+#include "profile/profile_model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUILD_ID_MAX = 64 };
+
+typedef struct adder {
+    cp_profile *profile;
+    const cp_lines_options *options;
+    bool ids_are_known;  /* some mapping has a build id: one without has none */
+    uint32_t *order;     /* locations, by mapping, then by address */
+    uint64_t *addresses; /* of the current mapping */
+    uint32_t first;      /* in `order`: the first location of the current mapping */
+    uint32_t known;      /* locations of the current mapping that got lines */
+    bool lacks;          /* some of them may lack inlined functions */
+    uint32_t added;      /* locations with new lines */
+    cp_function *functions;
+    uint32_t function_count, function_room;
+    cp_index_table by_contents; /* functions by their contents */
+    cp_missing *missing;
+    size_t missing_count;
+} adder;
+
+int cp_lines_wanted_named(const char *name, cp_lines_wanted *wanted)
+{
+    static const struct {
+        const char *name;
+        cp_lines_wanted wanted;
+    } words[] = {{"none", CP_LINES_NONE}, {"local", CP_LINES_MISSING}, {"force", CP_LINES_ALL}};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i].name, name) == 0) {
+            *wanted = words[i].wanted;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+/* ---- functions ---- */
+
+static uint32_t append_function(adder *a, const cp_function *function, uint64_t hash)
+{
+    if (a->function_count == a->function_room) {
+        a->function_room = a->function_room ? 2 * a->function_room : 64;
+        a->functions = cp_heap_resize(a->functions, a->function_room, sizeof *a->functions);
+    }
+    a->functions[a->function_count] = *function;
+    cp_index_add(&a->by_contents, hash, a->function_count);
+    return a->function_count++;
+}
+
+/* The index of a function with these contents. */
+static uint32_t function_like(adder *a, const cp_function *wanted)
+{
+    const uint64_t key[] = {wanted->name, wanted->system_name, wanted->filename,
+                            (uint64_t)wanted->start_line};
+    uint64_t hash = cp_hash_bytes(key, sizeof key, 0);
+    uint64_t at = hash;
+    uint32_t index;
+
+    while (cp_index_next(&a->by_contents, hash, &at, &index)) {
+        const cp_function *f = &a->functions[index];
+        if (f->name == wanted->name && f->system_name == wanted->system_name &&
+            f->filename == wanted->filename && f->start_line == wanted->start_line) {
+            return index;
+        }
+    }
+    return append_function(a, wanted, hash);
+}
+
+/* The function that the profile names at a location; NULL if it has only a place: "[prog]+0x10". */
+static const cp_function *named_function(const adder *a, const cp_location *location)
+{
+    if (!location->line_count) {
+        return NULL;
+    }
+    const cp_function *old = &a->functions[location->lines[location->line_count - 1].function];
+    const char *name = cp_profile_text(a->profile, old->name);
+    return *name && *name != '[' && *name != '?' ? old : NULL;
+}
+
+/* The function that is not inlined keeps the profile's name, which is its symbol: so it has the
+ * same name in profiles with and without lines. */
+static cp_function function_at(adder *a, const cp_location *location,
+                               const pprof_dwarf_function *found, bool outermost)
+{
+    cp_strings *strings = &a->profile->strings;
+    const cp_function *old = outermost ? named_function(a, location) : NULL;
+    cp_function function = {.filename = cp_strings_put(strings, found->file ? found->file : ""),
+                            .start_line = found->start_line};
+
+    if (old) {
+        function.name = old->name;
+        function.system_name = old->system_name;
+    } else {
+        function.name = cp_strings_put(strings, found->name ? found->name : "??");
+        function.system_name = function.name;
+    }
+    return function;
+}
+
+/* ---- locations ---- */
+
+static void take(void *context, const pprof_dwarf_place *place)
+{
+    adder *a = context;
+    cp_location *location = &a->profile->locations[a->order[a->first + place->index]];
+    bool has_file = place->functions[place->count - 1].file != NULL;
+
+    if (!has_file && location->line_count) {
+        return; /* a name that the profile has, too */
+    }
+    cp_line *lines = CP_POOL_ARRAY(&a->profile->pool, cp_line, place->count);
+    for (size_t i = 0; i < place->count; i++) {
+        const pprof_dwarf_function *found = &place->functions[i];
+        cp_function function = function_at(a, location, found, i + 1 == place->count);
+        lines[i] = (cp_line){.function = function_like(a, &function), .line = found->line};
+    }
+    location->lines = lines;
+    location->line_count = (uint32_t)place->count;
+    location->folded = false;
+    a->added += has_file;
+    a->known += has_file;
+    a->lacks |= place->may_lack_inlined;
+}
+
+/* ---- mappings ---- */
+
+static int digit(char c)
+{
+    const char *digits = "0123456789abcdef";
+    const char *found = c ? strchr(digits, c | 0x20) : NULL;
+
+    return found ? (int)(found - digits) : -1;
+}
+
+/* Reads the build id. Returns 0 if it is not in hexadecimal digits. */
+static size_t parse_build_id(const char *text, uint8_t bytes[BUILD_ID_MAX])
+{
+    size_t size = strlen(text) / 2;
+
+    if (strlen(text) % 2 != 0 || size > BUILD_ID_MAX) {
+        return 0;
+    }
+    for (size_t i = 0; i < size; i++) {
+        int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+        if (high < 0 || low < 0) {
+            return 0;
+        }
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return size;
+}
+
+static int read_mapping(adder *a, const cp_mapping *mapping, uint32_t count)
+{
+    uint8_t build_id[BUILD_ID_MAX];
+    pprof_dwarf_module module = {.path = cp_profile_text(a->profile, mapping->file),
+                                 .build_id = build_id,
+                                 .start = mapping->start,
+                                 .limit = mapping->limit,
+                                 .offset = mapping->offset};
+
+    module.build_id_size = parse_build_id(cp_profile_text(a->profile, mapping->build_id), build_id);
+    module.any_build = module.build_id_size == 0 && !a->ids_are_known;
+    if (module.any_build && !a->options->any_build) {
+        return -ENODATA;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        a->addresses[i] = a->profile->locations[a->order[a->first + i]].address;
+    }
+    return cp_line_reader_find(&module, a->addresses, count, take, a);
+}
+
+static bool has_names(const adder *a, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (a->profile->locations[a->order[a->first + i]].line_count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_wanted(const adder *a, const cp_mapping *mapping, uint32_t count)
+{
+    if (cp_profile_text(a->profile, mapping->file)[0] != '/') {
+        return false; /* "[vdso]" */
+    }
+    if (a->options->wanted == CP_LINES_ALL) {
+        return true;
+    }
+    if (mapping->has_functions || mapping->has_filenames || mapping->has_line_numbers) {
+        return false;
+    }
+    return a->options->wanted == CP_LINES_MISSING || !has_names(a, count);
+}
+
+/* Start-up code has no debug information anywhere: a few locations without lines are no lack. */
+static void note_missing(adder *a, const cp_mapping *mapping, uint32_t lacking, int error)
+{
+    if (lacking > a->known) {
+        a->missing[a->missing_count++] =
+            (cp_missing){.file = cp_profile_text(a->profile, mapping->file),
+                         .build_id = cp_profile_text(a->profile, mapping->build_id),
+                         .locations = lacking,
+                         .error = error};
+    }
+}
+
+/* The locations of the mapping are `count` from a->first on. */
+static void add_to_mapping(adder *a, uint32_t index, uint32_t count)
+{
+    cp_mapping *mapping = &a->profile->mappings[index];
+
+    if (!is_wanted(a, mapping, count)) {
+        return;
+    }
+    if (a->options->progress) {
+        a->options->progress(a->options->context, cp_profile_text(a->profile, mapping->file), index,
+                             a->profile->mapping_count);
+    }
+    a->known = 0;
+    a->lacks = false;
+    int error = read_mapping(a, mapping, count);
+    bool whole = error == 0 && a->known && !a->lacks;
+    mapping->has_functions = mapping->has_filenames = mapping->has_line_numbers = whole;
+    mapping->has_inline_frames = whole;
+    note_missing(a, mapping, count - a->known, error);
+}
+
+static int by_mapping(const void *left, const void *right, void *context)
+{
+    const cp_profile *profile = context;
+    const cp_location *a = &profile->locations[*(const uint32_t *)left];
+    const cp_location *b = &profile->locations[*(const uint32_t *)right];
+
+    if (a->mapping != b->mapping) {
+        return a->mapping > b->mapping ? 1 : -1;
+    }
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+static void add_to_all(adder *a)
+{
+    cp_profile *profile = a->profile;
+    uint32_t count = profile->location_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        a->order[i] = i;
+    }
+    qsort_r(a->order, count, sizeof *a->order, by_mapping, profile);
+    for (uint32_t end; a->first < count; a->first = end) {
+        uint32_t mapping = profile->locations[a->order[a->first]].mapping;
+        for (end = a->first + 1; end < count; end++) {
+            if (profile->locations[a->order[end]].mapping != mapping) {
+                break;
+            }
+        }
+        if (mapping != CP_NO_MAPPING) {
+            add_to_mapping(a, mapping, end - a->first);
+        }
+    }
+}
+
+/* The new functions come after the old ones, whose numbers stay. */
+static void begin(adder *a)
+{
+    cp_profile *profile = a->profile;
+
+    cp_index_init(&a->by_contents, 1024);
+    a->order = cp_heap_alloc((size_t)profile->location_count + 1, sizeof *a->order);
+    a->addresses = cp_heap_alloc((size_t)profile->location_count + 1, sizeof *a->addresses);
+    a->missing = cp_heap_alloc((size_t)profile->mapping_count + 1, sizeof *a->missing);
+    a->function_count = profile->function_count;
+    a->function_room = profile->function_count;
+    a->functions = cp_heap_alloc((size_t)profile->function_count + 1, sizeof *a->functions);
+    if (profile->function_count) {
+        memcpy(a->functions, profile->functions, profile->function_count * sizeof *a->functions);
+    }
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        a->ids_are_known |= profile->mappings[i].build_id != 0;
+    }
+}
+
+static void end(adder *a)
+{
+    cp_profile *profile = a->profile;
+
+    if (a->function_count > profile->function_count) {
+        profile->functions = CP_POOL_ARRAY(&profile->pool, cp_function, a->function_count);
+        memcpy(profile->functions, a->functions, a->function_count * sizeof *a->functions);
+        profile->function_count = a->function_count;
+    }
+    cp_index_release(&a->by_contents);
+    free(a->order);
+    free(a->addresses);
+    free(a->missing);
+    free(a->functions);
+}
+
+uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *options)
+{
+    adder a = {.profile = profile, .options = options};
+
+    if (options->wanted == CP_LINES_NONE) {
+        return 0;
+    }
+    begin(&a);
+    add_to_all(&a);
+    if (options->complains) {
+        cp_missing_complain(a.missing, a.missing_count);
+    }
+    end(&a);
+    return a.added;
+}
+
+void cp_profile_drop_functions(cp_profile *profile)
+{
+    enum { UNUSED, USED };
+    uint32_t *number = cp_heap_alloc((size_t)profile->function_count + 1, sizeof *number);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        for (uint32_t j = 0; j < profile->locations[i].line_count; j++) {
+            number[profile->locations[i].lines[j].function] = USED;
+        }
+    }
+    for (uint32_t i = 0; i < profile->function_count; i++) {
+        if (number[i] == USED) {
+            profile->functions[kept] = profile->functions[i];
+            number[i] = kept++;
+        }
+    }
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        for (uint32_t j = 0; j < profile->locations[i].line_count; j++) {
+            cp_line *line = &profile->locations[i].lines[j];
+            line->function = number[line->function];
+        }
+    }
+    profile->function_count = kept;
+    free(number);
+}

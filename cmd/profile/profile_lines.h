@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_lines.h: adds files, lines and inlined functions to the locations of a profile.
+ *
+ * They come from the debug information of the files that the mappings name (names/line_reader.h).
+ * A file whose build id is not the mapping's is not used. A location that nothing is known of stays
+ * as it is.
+ */
+#ifndef CP_PROFILE_LINES_H
+#define CP_PROFILE_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cp_profile cp_profile;
+
+/* Which mappings get lines. */
+typedef enum cp_lines_wanted {
+    CP_LINES_NONE,
+    CP_LINES_NAMELESS, /* those in which no location has a function */
+    CP_LINES_MISSING,  /* those that do not say that they have functions, files or lines */
+    CP_LINES_ALL
+} cp_lines_wanted;
+
+typedef struct cp_lines_options {
+    cp_lines_wanted wanted;
+    bool any_build; /* use files also for a profile without build ids: nobody knows whether they are
+                       those that were profiled */
+    bool complains; /* say which files lack lines, and what would bring them */
+    /* Called before each mapping, if it is not NULL. One mapping is read after the other. */
+    void (*progress)(void *context, const char *file, uint32_t done, uint32_t mappings);
+    void *context;
+} cp_lines_options;
+
+/* The words of --symbolize: none, local (all that is missing), force. Returns 0, or -1. */
+int cp_lines_wanted_named(const char *name, cp_lines_wanted *wanted);
+
+/* Adds the lines. A mapping says that it has them (has_functions, has_filenames, has_line_numbers)
+ * if its debug information was read as a whole, so that nobody can add more. Returns the number of locations that got lines. */
+uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *options);
+
+/* Drops the functions that no location has any more. */
+void cp_profile_drop_functions(cp_profile *profile);
+
+#endif

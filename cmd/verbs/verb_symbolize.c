@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_symbolize.c: `cpprof symbolize`, which writes files, lines and inlined functions into a
+ * profile.
+ *
+ * Tested by: e2e.cpprof_symbolize
+ */
+#include "verbs/verbs.h"
+
+#include "base/message.h"
+#include "names/demangle.h"
+#include "profile/profile_file.h"
+#include "profile/profile_filter.h"
+#include "profile/profile_lines.h"
+#include "profile/profile_model.h"
+#include "verbs/command_line.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+const char cp_help_symbolize[] =
+    "usage: cpprof symbolize [-o OUT] [--force] [--demangle MODE] FILE\n"
+    "\n"
+    "Writes files, lines and inlined functions into a profile, so that it can be read where the\n"
+    "program is not. They come from debug information here (see docs/LINES.md); if "
+    "DEBUGINFOD_URLS\n"
+    "is set, also from its servers. A file of another build is not used. FILE is replaced when "
+    "the\n"
+    "new one is whole.\n"
+    "\n"
+    "  -o OUT           write this file instead; it is needed if FILE is - or on a server\n"
+    "  --force          also where the profile has lines already\n"
+    "  --demangle MODE  names of C++ and Rust functions: simple (the default), templates, full,\n"
+    "                   none\n";
+
+typedef struct request {
+    const char *in, *out;
+    cp_demangle_mode mode;
+    bool force;
+} request;
+
+static int run(const request *r, cp_error *error)
+{
+    const cp_lines_options options = {
+        .wanted = r->force ? CP_LINES_ALL : CP_LINES_MISSING, .any_build = true, .complains = true};
+    cp_profile *profile;
+
+    if (cp_profile_read_file(r->in, &profile, error) < 0) {
+        return -1;
+    }
+    cp_profile_add_lines(profile, &options);
+    cp_profile_demangle_as(profile, r->mode);
+    cp_profile_drop_functions(profile);
+    int status = cp_profile_write_file(r->out, profile, error);
+    cp_profile_free(profile);
+    return status;
+}
+
+/* Whether the source can be replaced by a file. */
+static bool is_file(const char *source)
+{
+    return strcmp(source, "-") != 0 && !strstr(source, "://") && strncmp(source, "unix:", 5) != 0;
+}
+
+static int check(request *r, const cp_operands *files, const char *demangle)
+{
+    if (files->count != 1) {
+        return cp_bad_usage("symbolize", "symbolize: expected one FILE, found %d", files->count);
+    }
+    r->in = files->values[0];
+    if (demangle && cp_demangle_mode_named(demangle, &r->mode) < 0) {
+        return cp_bad_usage(
+            "symbolize",
+            "symbolize: --demangle: expected simple, templates, full or none, found %s", demangle);
+    }
+    if (!r->out || !*r->out) {
+        r->out = r->in;
+        if (!is_file(r->in)) {
+            return cp_bad_usage("symbolize",
+                                "symbolize: %s: expected -o OUT, the file to write, found none",
+                                r->in);
+        }
+    }
+    return CP_EXIT_OK;
+}
+
+int cp_run_symbolize(int argc, char **argv)
+{
+    request r = {0};
+    const char *demangle = NULL;
+    const cp_option table[] = {
+        {'o', "output", NULL, CP_OPTION_TEXT, &r.out, 0, 0},
+        {0, "force", NULL, CP_OPTION_FLAG, &r.force, 0, 0},
+        {0, "demangle", NULL, CP_OPTION_TEXT, &demangle, 0, 0},
+        {0},
+    };
+
+    cp_operands files;
+    int status = CP_EXIT_OK;
+    if (cp_options_parse("symbolize", table, false, argc, argv, &files, &status) < 0) {
+        return status;
+    }
+    status = check(&r, &files, demangle);
+    cp_error error;
+    if (status == CP_EXIT_OK && run(&r, &error) < 0) {
+        cp_complain("%s", error.text);
+        return CP_EXIT_BAD_INPUT;
+    }
+    return status;
+}
