@@ -106,6 +106,18 @@ bool pp_own_code_is_clock(uintptr_t pc)
     return false;
 }
 
+bool pp_target_is_constant(uintptr_t page)
+{
+    uintptr_t end = page + PAGE;
+    for (size_t i = 0; i < table.count; i++) {
+        const pp_module *m = &table.module[i];
+        if ((page >= m->code_lo && end <= m->code_hi) || (page >= m->cfi_lo && end <= m->cfi_hi)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- the list of mapped ranges ---- */
 
 static int read_lines(reading *r, pp_remote_error *error)
@@ -261,7 +273,7 @@ static void add_segment(reading *r, const object *o, const ElfW(Phdr) * segment,
                       .build_id_size = o->build_id_size,
                       .code_of = code_of(o)};
     memcpy(m->build_id, o->build_id, sizeof m->build_id);
-    *module = (pp_module){.code_lo = lo, .code_hi = hi};
+    *module = (pp_module){.code_lo = lo, .code_hi = hi, .cheap = true};
     pp_module_cfi_describe(&o->info, o->path, module);
     if (strncmp(pp_base_name(o->path), "libpprof.so", 11) == 0) {
         pp_own_code.start = lo;

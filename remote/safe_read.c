@@ -1,22 +1,61 @@
 /* SPDX-License-Identifier: MIT
  *
- * safe_read.c: the functions of sys/safe_read.h, for the target's memory.
+ * safe_read.c: the functions of sys/safe_read.h, for the target's memory. Pages of code and of
+ * call-frame information are copied once: many walks read the same small parts of them.
  *
+ * Owns: copies of 1 MiB of pages at most.
  * Tested by: e2e.cpprof_dump
  */
 #include "sys/safe_read.h"
 
 #include "remote/target.h"
 
+#include <string.h>
 #include <sys/uio.h>
 
-enum { PAGE = 4096, PART_PAGES = 16 };
+enum { PAGE = 4096, PART_PAGES = 16, COPIES = 256 };
 
-bool pp_safe_copy(void *to, uintptr_t from, size_t size)
+static struct {
+    uintptr_t page[COPIES]; /* 0 = none */
+    uint8_t bytes[COPIES][PAGE];
+} copies;
+
+void pp_target_forget_pages(void)
+{
+    memset(copies.page, 0, sizeof copies.page);
+}
+
+static bool read_target(void *to, uintptr_t from, size_t size)
 {
     struct iovec local = {to, size};
     struct iovec remote = {(void *)from, size};
     return process_vm_readv(pp_the_target.pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+/* The copy of a page that does not change; NULL if it may, or cannot be read. */
+static const uint8_t *page_at(uintptr_t page)
+{
+    size_t place = page / PAGE % COPIES;
+    if (copies.page[place] == page) {
+        return copies.bytes[place];
+    }
+    copies.page[place] = 0;
+    if (!pp_target_is_constant(page) || !read_target(copies.bytes[place], page, PAGE)) {
+        return NULL;
+    }
+    copies.page[place] = page;
+    return copies.bytes[place];
+}
+
+bool pp_safe_copy(void *to, uintptr_t from, size_t size)
+{
+    uintptr_t page = from & ~(uintptr_t)(PAGE - 1);
+    const uint8_t *bytes = from - page + size <= PAGE && page != 0 ? page_at(page) : NULL;
+    if (bytes == NULL) {
+        return read_target(to, from, size);
+    }
+    memcpy(to, bytes + (from - page), size);
+    return true;
 }
 
 /* One element for each page: the kernel copies whole elements only. */

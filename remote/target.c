@@ -121,6 +121,7 @@ int pp_target_open(int pid, pp_remote_error *error)
     char path[64];
     char text[256];
     pp_the_target = (pp_target){.pid = pid, .tasks = -1};
+    pp_target_forget_pages();
     snprintf(pp_the_target.root, sizeof pp_the_target.root, "/proc/%d/root", pid);
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     int tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -45,6 +45,12 @@ void pp_target_close(void);
  * reason. */
 int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error *error);
 
+/* Whether the page is of an object's code or of its call-frame information, which do not change. */
+bool pp_target_is_constant(uintptr_t page);
+
+/* Empties the copies of such pages (safe_read.c). */
+void pp_target_forget_pages(void);
+
 /* Stores "why ...", cut if it is too long; returns -1. */
 int pp_remote_fail(pp_remote_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

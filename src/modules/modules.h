@@ -36,6 +36,7 @@ typedef struct pp_module {
     uintptr_t all_lo, all_hi;   /* all segments and the holes between them; 0 = as cfi_lo, cfi_hi */
     uintptr_t eh_frame_hdr;     /* or .eh_frame, if there is no header; 0 = none */
     bool permanent;             /* cannot be unloaded */
+    bool cheap;                 /* copies of its bytes cost little: .eh_frame may be searched */
 } pp_module;
 
 typedef struct pp_module_table {

@@ -414,7 +414,7 @@ PP_COLD_PATH static uintptr_t frames_without_table(pp_cfi_finder *finder, const 
 PP_COLD_PATH static bool scan_frames(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc,
                                      uintptr_t *fde)
 {
-    if (image->header == 0 || !image->permanent) { /* to copy .eh_frame would take too long */
+    if (image->header == 0 || (!image->permanent && !image->cheap)) { /* it would take too long */
         return false;
     }
     uintptr_t at = frames_without_table(finder, image);

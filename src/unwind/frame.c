@@ -273,6 +273,7 @@ PP_COLD_PATH static bool find_image(const pp_frame *f, uintptr_t pc, pp_image *i
                         .all_lo = module.all_lo,
                         .all_hi = module.all_hi,
                         .permanent = module.permanent,
+                        .cheap = module.cheap,
                         .keep = f->generation != PP_GENERATION_UNKNOWN,
                         .epoch = f->epoch};
     return true;

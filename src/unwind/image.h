@@ -28,6 +28,7 @@ typedef struct pp_image {
     uintptr_t code_lo, code_hi; /* addresses that the module's code may have */
     uintptr_t all_lo, all_hi;   /* bounds with holes, to be read only by copies; 0 = none */
     bool permanent;             /* may be read in place */
+    bool cheap;                 /* or else copies cost little */
     bool keep;                  /* walks of the same epoch may use copies that were kept */
     uint64_t epoch;             /* of the loader, when the walk began */
 } pp_image;

@@ -5,6 +5,7 @@
 # lock that a thread waits for, and deadlocks; the program is not disturbed. Refusals say what to do.
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
+need cc
 cpprof=$BUILD/bin/cpprof
 
 # start NAME COMMAND...: runs the victim until it is ready; its process is $process, its output NAME.out.
@@ -103,6 +104,16 @@ rm dumped
 wait_until everybody_waits deleted.dump
 expect_victim deleted.dump
 kill -KILL "$process"
+
+# ---- a static program, whose unwind table has no index ----
+
+mkdir static
+if cc -static -O1 -D_GNU_SOURCE -o static/dumped "$SRC/test/e2e/victims/dumped.c" -pthread 2>cc.err; then
+    start static static/dumped
+    wait_until everybody_waits static.dump
+    expect_victim static.dump
+    kill -KILL "$process"
+fi
 
 # ---- refusals ----
 
