@@ -31,11 +31,11 @@
 enum {
     SLACK = 64, /* for threads that begin while the kernel lists them */
     DIRECTORY_BYTES = 32 * 1024,
-    LOOKS = 3,              /* at a thread that wakes up during each look */
-    PATIENCE_NS = 50000000, /* for all answers together */
-    STARVED_NS = 500000000, /* for threads that get no processor on which they could answer */
-    ENOUGH_CPU_NS =
-        20000000, /* in which a thread would have answered: two ticks of a slow kernel */
+    LOOKS = 3,                /* at a thread that wakes up during each look */
+    PATIENCE_NS = 50000000,   /* for all answers together */
+    STARVED_NS = 2000000000,  /* for threads that get no processor on which they could answer */
+    ENOUGH_CPU_NS = 40000000, /* ten ticks of a slow kernel: it would have answered */
+    TICK_NS = 4000000,
     PAUSE_NS = 500000,
     PAUSES_A_LOOK = 4
 };
@@ -286,7 +286,8 @@ static pp_task_activity look_at(work *w, pp_thread_row *row)
 typedef struct question {
     pp_thread_row *row;
     pp_answer *answer; /* NULL: not asked yet */
-    int64_t seen_ns;   /* its CPU clock when it was seen to run, or when it was asked */
+    int64_t clock_ns;  /* its CPU clock at the last round */
+    int64_t ran_ns;    /* since it was seen to run, or was asked; as far as that had ticks */
     bool closed;
 } question;
 
@@ -308,7 +309,7 @@ static void look_for_answer(work *w, question *q)
         close_question(q);
     } else if (q->answer == NULL && pp_answers_have_room() && !pp_small_stacks_has(q->row->tid) &&
                !pp_task_blocks(w->folder, q->row->tid, PP_SAMPLING_SIGNAL, w->status)) {
-        q->seen_ns = pp_task_cpu_ns(q->row->tid);
+        q->ran_ns = 0;
         q->answer = pp_answer_ask(q->row->tid);
     }
 }
@@ -338,17 +339,31 @@ static void pause_once(void)
     pp_system_call(SYS_nanosleep, &pause, NULL);
 }
 
+/*
+ * Adds what the thread ran since the last round. It answers at a tick, or when it next gets a
+ * processor after one. A virtual machine that does not run itself has no ticks, but the clocks of
+ * its threads go on: so one round counts for one tick at most.
+ */
+static void note_run(question *q)
+{
+    int64_t now_ns = pp_task_cpu_ns(q->row->tid);
+    int64_t ran_ns = now_ns - q->clock_ns;
+    q->ran_ns += ran_ns < TICK_NS ? ran_ns : TICK_NS;
+    q->clock_ns = now_ns;
+}
+
 /* Whether the thread has had no processor on which it could answer; nor, if it cannot be asked, go
  * on to where it can. A new thread blocks all signals until it has begun. */
 static bool is_starved(const question *q)
 {
-    return pp_task_cpu_ns(q->row->tid) - q->seen_ns < ENOUGH_CPU_NS;
+    return q->ran_ns < ENOUGH_CPU_NS;
 }
 
 /* One round for one question, `waited_ns` after the first. */
 static void go_on_with(work *w, question *q, unsigned round, uint64_t waited_ns)
 {
     bool late = waited_ns >= PATIENCE_NS;
+    note_run(q);
     look_for_answer(w, q);
     if (!q->closed && (late || round % PAUSES_A_LOOK == 0)) {
         look_again(w, q);
@@ -390,7 +405,7 @@ static int look_at_all(work *w)
         }
         switch (look_at(w, row)) {
         case PP_TASK_RUNS:
-            questions[running++] = (question){.row = row, .seen_ns = pp_task_cpu_ns(row->tid)};
+            questions[running++] = (question){.row = row, .clock_ns = pp_task_cpu_ns(row->tid)};
             break;
         case PP_TASK_GONE:
             row->tid = 0;
