@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# timeout: 300
+# timeout: 1200
 #
 # test_signal_calls.sh: what each call of libc that sees or changes signals says is the same with and
 # without a profile (docs/SIGNALS.md).
@@ -9,15 +9,15 @@
 need timeout
 
 rows() { # OPTIONS
-    timeout -s KILL 250 env LIBPPROF="$1,subprocesses,log=$work/log" LD_PRELOAD="$library" "$victims/signal_calls"
+    timeout -s KILL 900 env LIBPPROF="$1,subprocesses,log=$work/log" LD_PRELOAD="$library" "$victims/signal_calls"
 }
 # All runs by way of timeout, which changes what a program in the background inherits (SIGINT is ignored there).
 # Where no signal of ours comes, there is none to wait for.
-timeout -s KILL 250 "$victims/signal_calls" 0 >plain
+timeout -s KILL 900 "$victims/signal_calls" 0 >plain
 lines=$(wc -l <plain)
 [ "$lines" -gt 1000 ] || fail "only $lines lines are compared"
 
-timeout -s KILL 250 env LD_PRELOAD="$library" "$victims/signal_calls" 0 >idle
+timeout -s KILL 900 env LD_PRELOAD="$library" "$victims/signal_calls" 0 >idle
 diff plain idle >&2 || fail "an idle library changes what a call says"
 rows "cpu:1000,thread,file=$work/%p.%k.pb.gz" >timers
 diff plain timers >&2 || fail "a CPU profile changes what a call says"
