@@ -99,3 +99,14 @@ bool cp_regex_match(cp_regex *regex, const char *text, size_t length)
     }
     return status >= 0;
 }
+
+bool cp_regex_find(cp_regex *regex, const char *text, size_t length, size_t *begin, size_t *end)
+{
+    if (!cp_regex_match(regex, text, length)) {
+        return false;
+    }
+    const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(regex->match);
+    *begin = offsets[0];
+    *end = offsets[1];
+    return *begin <= *end;
+}

@@ -27,4 +27,8 @@ void cp_regex_free(cp_regex *regex);
  * allows counts as no match; the first one is reported on stderr. */
 bool cp_regex_match(cp_regex *regex, const char *text, size_t length);
 
+/* cp_regex_find() also says which part of the text matches: *begin and *end are its offsets. \K in
+ * the expression moves the beginning. */
+bool cp_regex_find(cp_regex *regex, const char *text, size_t length, size_t *begin, size_t *end);
+
 #endif

@@ -26,6 +26,9 @@ void cp_convert_speedscope(const cp_report *report, FILE *out);
 #define CP_SVG_WIDTH 1200 /* pixels, unless the user chose */
 void cp_convert_svg(const cp_report *report, FILE *out);
 
+/* The call graph in the language of Graphviz, as `go tool pprof -dot` prints it. */
+void cp_convert_dot(cp_report *report, FILE *out);
+
 /* The page of `cpprof flame`, with what the filters leave over. */
 void cp_convert_page(cp_report *report, FILE *out);
 

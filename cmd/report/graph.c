@@ -104,9 +104,9 @@ static void add_wrapping(int64_t *sum, int64_t value)
 }
 
 /* An edge counts once in a sample, even if the stack recurses over it. The occurrence nearest to
- * the root decides whether the edge is inlined. */
+ * the root decides whether the edge is inlined, and whether it is residual. */
 static void count_edge(graph_builder *builder, uint32_t src, uint32_t dest, int64_t value,
-                       bool inlined, uint32_t stamp)
+                       bool inlined, bool residual, uint32_t stamp)
 {
     if (src == dest || (builder->around && !builder->around[src] && !builder->around[dest])) {
         return;
@@ -119,6 +119,7 @@ static void count_edge(graph_builder *builder, uint32_t src, uint32_t dest, int6
     edge->seen = stamp;
     add_wrapping(&edge->weight, value);
     edge->inlined = edge->inlined && inlined;
+    edge->residual = edge->residual || residual;
 }
 
 /* Goes from the root to the leaf. If the leaf was cut out, no frame gets the flat value. */
@@ -137,8 +138,8 @@ static void add_sample(graph_builder *builder, const cp_sample *sample, int64_t 
         for (uint32_t line = end; line-- > first;) {
             uint32_t frame = frames->of_line[line];
 
-            gap = builder->kept && !builder->kept[frame];
-            if (gap) {
+            if (builder->kept && !builder->kept[frame]) {
+                gap = true;
                 continue;
             }
             if (nodes[frame].seen != stamp) {
@@ -146,9 +147,10 @@ static void add_sample(graph_builder *builder, const cp_sample *sample, int64_t 
                 add_wrapping(&nodes[frame].cum, value);
             }
             if (parent != NO_FRAME) {
-                count_edge(builder, parent, frame, value, line != end - 1, stamp);
+                count_edge(builder, parent, frame, value, line != end - 1, gap, stamp);
             }
             parent = frame;
+            gap = false;
         }
     }
     if (parent != NO_FRAME && !gap) {
@@ -364,16 +366,14 @@ static int compare_attributes(const cp_frames *frames, const cp_frame *left, con
     return order;
 }
 
-static int compare_nodes(const cp_graph *graph, uint32_t left, uint32_t right, bool by_cum)
+/* The order of nodes of which the values are equal that they are sorted by. */
+static int compare_names(const cp_graph *graph, uint32_t left, uint32_t right, bool by_cum)
 {
     const cp_node *a = &graph->nodes[left], *b = &graph->nodes[right];
     const cp_frame *fa = &graph->frames->frames[left];
     const cp_frame *fb = &graph->frames->frames[right];
-    int order = by_cum ? compare_values(a->cum, b->cum) : compare_values(a->flat, b->flat);
+    int order = compare_bytes(fa->label, fa->label_length, fb->label, fb->label_length);
 
-    if (order == 0) {
-        order = compare_bytes(fa->label, fa->label_length, fb->label, fb->label_length);
-    }
     if (order == 0) {
         order = by_cum ? compare_values(a->flat, b->flat) : compare_values(a->cum, b->cum);
     }
@@ -381,6 +381,14 @@ static int compare_nodes(const cp_graph *graph, uint32_t left, uint32_t right, b
         order = compare_attributes(graph->frames, fa, fb);
     }
     return order;
+}
+
+static int compare_nodes(const cp_graph *graph, uint32_t left, uint32_t right, bool by_cum)
+{
+    const cp_node *a = &graph->nodes[left], *b = &graph->nodes[right];
+    int order = by_cum ? compare_values(a->cum, b->cum) : compare_values(a->flat, b->flat);
+
+    return order ? order : compare_names(graph, left, right, by_cum);
 }
 
 static int compare_by_flat(const void *left, const void *right, void *graph)
@@ -397,4 +405,25 @@ void cp_graph_sort(cp_graph *graph, bool by_cum)
 {
     qsort_r(graph->order, graph->count, sizeof *graph->order,
             by_cum ? compare_by_cum : compare_by_flat, graph);
+}
+
+typedef struct scored {
+    const cp_graph *graph;
+    const int64_t *scores;
+} scored;
+
+static int compare_scores(const void *left, const void *right, void *context)
+{
+    const scored *s = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = compare_values(s->scores[a], s->scores[b]);
+
+    return order ? order : compare_names(s->graph, a, b, true);
+}
+
+void cp_graph_sort_by(cp_graph *graph, const int64_t *scores)
+{
+    scored context = {graph, scores};
+
+    qsort_r(graph->order, graph->count, sizeof *graph->order, compare_scores, &context);
 }

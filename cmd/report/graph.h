@@ -22,6 +22,7 @@ typedef struct cp_edge {
     int64_t weight;
     bool inlined;      /* every such call was inlined */
     bool cut;          /* removed as too small */
+    bool residual;     /* goes over frames that were cut out */
     uint32_t seen;     /* while the graph is built: the last sample that counted it, + 1 */
     uint32_t next_in;  /* the next edge into dest, or CP_NO_EDGE */
     uint32_t next_out; /* the next edge from src, or CP_NO_EDGE */
@@ -65,6 +66,10 @@ int64_t cp_graph_flat_sum(const cp_graph *graph);
 
 /* Sorts order[] by flat or by cum value, the largest first; equal values by label. */
 void cp_graph_sort(cp_graph *graph, bool by_cum);
+
+/* Sorts order[] by scores, which are indexed by frame: the largest absolute one first; equal ones as
+ * cp_graph_sort() does by cum. */
+void cp_graph_sort_by(cp_graph *graph, const int64_t *scores);
 
 /* Cuts edges whose weight is below `least`. */
 void cp_graph_cut_edges(cp_graph *graph, int64_t least);

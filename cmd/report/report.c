@@ -210,7 +210,7 @@ static void build_graph(cp_report *report, bool with_edges, const bool *around)
 }
 
 /* Chooses one unit for all rows: the one in which the smallest value shown is still readable. */
-static void choose_unit(cp_report *report)
+void cp_report_choose_unit(cp_report *report)
 {
     const cp_graph *graph = &report->graph;
     int64_t least = 0;
@@ -244,7 +244,7 @@ static void choose_unit(cp_report *report)
 void cp_report_build_graph(cp_report *report, bool with_edges)
 {
     build_graph(report, with_edges, NULL);
-    choose_unit(report);
+    cp_report_choose_unit(report);
 }
 
 void cp_report_build_graph_around(cp_report *report, cp_regex *expression)
@@ -257,7 +257,7 @@ void cp_report_build_graph_around(cp_report *report, cp_regex *expression)
         around[i] = cp_regex_match(expression, frame->label, frame->label_length);
     }
     build_graph(report, true, around);
-    choose_unit(report);
+    cp_report_choose_unit(report);
     free(around);
 }
 

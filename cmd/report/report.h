@@ -69,6 +69,7 @@ typedef struct cp_report {
     cp_graph graph;             /* trimmed and sorted; empty before cp_report_build_graph() */
     uint32_t significant_nodes; /* how many there were before the limit on rows */
     uint32_t dropped_nodes;
+    uint32_t dropped_edges; /* shown if it is not 0 */
 } cp_report;
 
 /* Chooses the sample type, adds up the total, applies the filters and makes the frames. Warns on
@@ -83,6 +84,9 @@ void cp_report_release(cp_report *report);
 void cp_report_build_graph(cp_report *report, bool with_edges);
 /* Does the same with only those edges that go from or to a frame that the expression matches. */
 void cp_report_build_graph_around(cp_report *report, cp_regex *expression);
+
+/* Chooses the unit of the values by those in the graph. */
+void cp_report_choose_unit(cp_report *report);
 
 /* Returns a value in the report's unit; to be freed. */
 char *cp_report_value(const cp_report *report, int64_t value);

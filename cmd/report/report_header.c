@@ -162,12 +162,15 @@ static void print_filters(const cp_filters *filters, FILE *out)
     }
 }
 
-static void print_dropped(const cp_report *report, FILE *out)
+static void print_dropped(const cp_report *report, uint32_t count, const char *what,
+                          const char *value, double fraction, FILE *out)
 {
-    char *limit = cp_report_value(report, cp_report_fraction(report->total, CP_NODE_FRACTION));
+    char *limit = cp_report_value(report, cp_report_fraction(report->total, fraction));
 
-    fprintf(out, "Dropped %u node%s (cum <= %s)\n", report->dropped_nodes,
-            report->dropped_nodes > 1 ? "s" : "", limit);
+    if (report->total && count) {
+        fprintf(out, "Dropped %u %s%s (%s <= %s)\n", count, what, count > 1 ? "s" : "", value,
+                limit);
+    }
     free(limit);
 }
 
@@ -183,9 +186,8 @@ void cp_report_print_summary(const cp_report *report, FILE *out)
     cp_measure_percent(shown, report->total, percent);
     fprintf(out, "Showing nodes accounting for %s, %s of %s total\n", shown_text,
             percent + strspn(percent, " "), total_text);
-    if (report->total && report->dropped_nodes) {
-        print_dropped(report, out);
-    }
+    print_dropped(report, report->dropped_nodes, "node", "cum", CP_NODE_FRACTION, out);
+    print_dropped(report, report->dropped_edges, "edge", "freq", CP_EDGE_FRACTION, out);
     if (report->total && report->graph.count && report->graph.count < report->significant_nodes) {
         fprintf(out, "Showing top %u nodes out of %u\n", report->graph.count,
                 report->significant_nodes);

@@ -31,6 +31,7 @@ const char cp_help_convert[] =
     "  speedscope.json      the file format of speedscope\n"
     "  html                 the page of `cpprof flame`\n"
     "  svg                  a flame graph as a picture\n"
+    "  dot                  the call graph, for Graphviz, as `go tool pprof -dot` prints it\n"
     "  txt                  the table of `cpprof top`\n"
     "\n"
     "  --width PIXELS       the width of an svg (1200)\n"
@@ -81,6 +82,13 @@ static int print_svg(cp_report *report, cp_regex *expression, bool json, FILE *o
 {
     (void)expression, (void)json, (void)error;
     cp_convert_svg(report, out);
+    return 0;
+}
+
+static int print_dot(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
+{
+    (void)expression, (void)json, (void)error;
+    cp_convert_dot(report, out);
     return 0;
 }
 
@@ -136,6 +144,7 @@ static const format formats[] = {
       .print = print_speedscope}},
     {"html", {.name = "convert", .untrimmed = true, .print = print_page}},
     {"svg", {.name = "convert", .untrimmed = true, .draws = true, .print = print_svg}},
+    {"dot", {.name = "convert", .node_count = 80, .print = print_dot}},
     {"txt", {.name = "convert", .print = print_text}},
 };
 
