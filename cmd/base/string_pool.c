@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 64u
+#define MOST_EXPECTED  (1u << 16) /* a broken file may say anything */
 
 static inline uint64_t fold(uint64_t hash, uint64_t word)
 {
@@ -78,17 +79,29 @@ static uint32_t *find_slot(const cp_strings *strings, const char *data, size_t l
     return &strings->slots[at];
 }
 
-static void grow(cp_strings *strings)
+/* `capacity` is a power of 2. */
+static void resize(cp_strings *strings, uint32_t capacity)
 {
-    strings->capacity *= 2;
-    strings->entries =
-        cp_heap_resize(strings->entries, strings->capacity, sizeof *strings->entries);
+    strings->capacity = capacity;
+    strings->entries = cp_heap_resize(strings->entries, capacity, sizeof *strings->entries);
     free(strings->slots);
-    strings->slot_count *= 2;
+    strings->slot_count = 2 * capacity;
     strings->slots = cp_heap_alloc(strings->slot_count, sizeof *strings->slots);
     for (uint32_t i = 0; i < strings->count; i++) {
         const cp_string_entry *entry = &strings->entries[i];
         *find_slot(strings, entry->data, entry->length, entry->hash) = i + 1;
+    }
+}
+
+void cp_strings_expect(cp_strings *strings, uint32_t count)
+{
+    uint32_t capacity = strings->capacity;
+
+    while (capacity < count && capacity < MOST_EXPECTED) {
+        capacity *= 2;
+    }
+    if (capacity > strings->capacity) {
+        resize(strings, capacity);
     }
 }
 
@@ -100,7 +113,7 @@ static cp_string add_hashed(cp_strings *strings, const char *data, size_t length
         return *slot - 1;
     }
     if (strings->count == strings->capacity) {
-        grow(strings);
+        resize(strings, 2 * strings->capacity);
         slot = find_slot(strings, data, length, hash);
     }
     cp_string_entry *entry = &strings->entries[strings->count++];

@@ -35,6 +35,9 @@ typedef struct cp_strings {
 void cp_strings_init(cp_strings *strings, cp_pool *pool);
 void cp_strings_release(cp_strings *strings);
 
+/* Makes room for about `count` strings at once. */
+void cp_strings_expect(cp_strings *strings, uint32_t count);
+
 cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length);
 /* cp_strings_put() does the same with a C string. */
 cp_string cp_strings_put(cp_strings *strings, const char *text);

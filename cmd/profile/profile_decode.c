@@ -650,6 +650,7 @@ static bool read_strings(decoder *d)
                             "expected a string_table, found the end of the profile without one");
     }
     d->strings = cp_heap_alloc(d->counts[PROFILE_STRING], sizeof(cp_string));
+    cp_strings_expect(&d->profile->strings, d->counts[PROFILE_STRING]);
     return walk(d, PROFILE_STRING, read_string);
 }
 

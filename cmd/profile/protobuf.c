@@ -128,7 +128,7 @@ static bool read_bytes(cp_wire *wire, cp_field *field)
     return true;
 }
 
-bool cp_wire_next(cp_wire *wire, cp_field *field)
+bool cp_wire_next_any(cp_wire *wire, cp_field *field)
 {
     uint64_t key = 0;
 

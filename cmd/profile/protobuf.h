@@ -41,9 +41,6 @@ void cp_wire_init(cp_wire *wire, const uint8_t *data, size_t length, cp_error *e
 /* Returns a reader of the message in `field` of `outer`. */
 cp_wire cp_wire_enter(cp_wire *outer, const cp_field *field);
 
-/* Reads the next field; false at the end of the message or after a failure. */
-bool cp_wire_next(cp_wire *wire, cp_field *field);
-
 /* Reads a number of any length, or complains. */
 bool cp_wire_long_varint(cp_wire *wire, uint64_t *value);
 
@@ -65,6 +62,34 @@ static inline bool cp_wire_varint(cp_wire *wire, uint64_t *value)
         }
     }
     return cp_wire_long_varint(wire, value);
+}
+
+/* Reads any field, or complains. */
+bool cp_wire_next_any(cp_wire *wire, cp_field *field);
+
+/* Reads the next field; false at the end of the message or after a failure. Nearly every field is a
+ * number or short, and has a number below 16. */
+static inline bool cp_wire_next(cp_wire *wire, cp_field *field)
+{
+    const uint8_t *at = wire->at;
+
+    if (wire->failed || wire->end - at < 2 || at[0] < 0x08 || at[0] >= 0x80) {
+        return cp_wire_next_any(wire, field);
+    }
+    field->offset = (size_t)(at - wire->start);
+    field->number = at[0] >> 3;
+    field->type = at[0] & 7;
+    if (field->type == CP_WIRE_VARINT) {
+        wire->at = at + 1;
+        return cp_wire_varint(wire, &field->value);
+    }
+    if (field->type == CP_WIRE_BYTES && at[1] < 0x80 && at[1] <= wire->end - at - 2) {
+        field->data = at + 2;
+        field->length = at[1];
+        wire->at = field->data + field->length;
+        return true;
+    }
+    return cp_wire_next_any(wire, field);
 }
 
 /* Fails unless the field has that type. */
