@@ -31,6 +31,9 @@ cd "$work"
 # Where Debian has servers, and users do not look.
 export PATH="$PATH:/usr/sbin:/sbin"
 export PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work/none"
+# What Go has built once is there for every test, also where $HOME is another folder.
+GOCACHE=${GOCACHE:-$(go env GOCACHE 2>/dev/null || true)}
+export GOCACHE
 unset LIBPPROF CPUPROFILE CPUPROFILE_FREQUENCY CPUPROFILESIGNAL HEAPPROFILE LD_PRELOAD
 
 fail() {
@@ -136,10 +139,21 @@ is_over() {
 # that a profile was fetched from, which a file has not; it demangles, too, other than "none".
 as_written=-symbolize=remote
 
+# go_pprof WORDS...: `go tool pprof`, which takes ten times as long to find its program as that takes to read a profile.
+pprof_program=
+go_pprof() {
+    [ -n "$pprof_program" ] || pprof_program=$(go tool -n pprof 2>/dev/null || echo none)
+    if [ -x "$pprof_program" ]; then
+        "$pprof_program" "$@"
+    else
+        go tool pprof "$@"
+    fi
+}
+
 # raw FILE: what `go tool pprof -raw` prints, in FILE.raw; warnings fail the test.
 raw() {
     [ -s "$1" ] || fail "no profile was written to $1"
-    go tool pprof "$as_written" -raw "$1" >"$1.raw" 2>"$1.err" ||
+    go_pprof "$as_written" -raw "$1" >"$1.raw" 2>"$1.err" ||
         fail "$1 is not readable: $(cat "$1.err")"
     [ ! -s "$1.err" ] || fail "reading $1: $(cat "$1.err")"
 }
@@ -347,7 +361,7 @@ expect_whole() {
     expect_at_least "percent of whole stacks in $1, $(comments "$1.raw")" "$whole_least" \
         "$(whole_percent "$1.raw")"
     for report in -top -traces; do
-        go tool pprof "$as_written" $report "$1" >"$1.report" 2>"$1.err" || fail "$report $1: $(cat "$1.err")"
+        go_pprof "$as_written" $report "$1" >"$1.report" 2>"$1.err" || fail "$report $1: $(cat "$1.err")"
         # The interactive hints that go with some versions are no warnings.
         ! grep -Ev '^(Main binary filename not available\.)?$' "$1.err" >&2 || fail "$report $1"
     done

@@ -21,7 +21,7 @@ line_of() {
 # places PROFILE: each location of mapping 1 as it was written, on a line: its address, a tab, then "function file:line"
 # of all of its functions, innermost first, tab-separated.
 places() {
-    go tool pprof -symbolize=none -raw "$1" 2>/dev/null | awk '
+    go_pprof -symbolize=none -raw "$1" 2>/dev/null | awk '
         function take(text) {
             sub(/ s=-?[0-9]+.*$/, "", text)
             if (text ~ /:[0-9]+:[0-9]+$/) sub(/:[0-9]+$/, "", text) # the column
@@ -43,7 +43,7 @@ places() {
 # addresses_in FILE PROFILE: the addresses of the locations of mapping 1 as they are in the file.
 addresses_in() {
     # "1: 0x55d0c0a4e000/0x55d0c0a5f000/0x4000 /path/program BUILD_ID"
-    in_mapping=$(go tool pprof -symbolize=none -raw "$2" 2>/dev/null | sed -n '/^Mappings/,$ s/^1: //p')
+    in_mapping=$(go_pprof -symbolize=none -raw "$2" 2>/dev/null | sed -n '/^Mappings/,$ s/^1: //p')
     in_start=${in_mapping%%/*}
     in_offset=${in_mapping#*/*/}
     in_offset=${in_offset%% *}

@@ -74,12 +74,12 @@ expect_equal "ids of locations" "$(raw_ids samples)" "$(raw_ids list)"
 
 # Without names the hook is known all the same; a reader names the others.
 run symbolize=none none
-go tool pprof -symbolize=none -raw none.pb.gz >none.raw 2>/dev/null
+go_pprof -symbolize=none -raw none.pb.gz >none.raw 2>/dev/null
 hooks=$(sed -n 's/^\([0-9]*\): .*libpprof\.so.*/\1/p' none.raw)
 expect_equal "locations in the library" 1 "$(sed -n '/^Locations/,/^Mappings/p' none.raw | grep -c " M=${hooks:-none} ")"
 raw none.pb.gz
 unset PPROF_BINARY_PATH
-go tool pprof -symbolize=local -raw none.pb.gz >named.raw 2>/dev/null
+go_pprof -symbolize=local -raw none.pb.gz >named.raw 2>/dev/null
 export PPROF_BINARY_PATH="$work/none"
 expect_leaf named.raw by_malloc
 expect_leaf named.raw by_malloc_thing malloc_thing
@@ -110,7 +110,7 @@ expect_equal "lines of hooks" 1 "$(grep -c '	malloc+0x' names.txt)"
 
 # What readers make of it, and cpprof.
 flat() { awk -v name="$1" '$6 == name { print $1 }' "$2"; }
-go tool pprof -symbolize=none -top -sample_index=alloc_objects -nodefraction=0 names.pb.gz >top 2>/dev/null
+go_pprof -symbolize=none -top -sample_index=alloc_objects -nodefraction=0 names.pb.gz >top 2>/dev/null
 "$BUILD/bin/cpprof" top -n 100 --sample alloc_objects names.pb.gz >ours
 for list in top ours; do
     expect_equal "blocks of by_malloc itself, $list" 1 "$(flat by_malloc $list)"

@@ -26,8 +26,8 @@ run_cases() { # PROGRAM
     raw proto
     expect_near "weight of api_work" 200 "$(weight_with proto.raw api_work main)" 15
     # The legacy format has no names: the reader gets them from the program.
-    go tool pprof -top -unit=ms legacy >legacy.top 2>legacy.err || fail "legacy: $(cat legacy.err)"
-    go tool pprof -raw legacy >legacy.raw 2>/dev/null
+    go_pprof -top -unit=ms legacy >legacy.top 2>legacy.err || fail "legacy: $(cat legacy.err)"
+    go_pprof -raw legacy >legacy.raw 2>/dev/null
     expect_near "weight in the legacy format" "$(weight proto.raw)" "$(weight legacy.raw)" 15
     awk '$NF == "api_work" { found = 1 } END { exit !found }' legacy.top ||
         fail "no api_work in the legacy profile: $(cat legacy.top legacy.err)"

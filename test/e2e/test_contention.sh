@@ -72,7 +72,7 @@ beside_go() {
         "$(holders script.mutex.pb.gz.raw.delay "")"
 }
 
-if GOCACHE=$work/cache GOFLAGS=-mod=mod go build -gcflags=all=-l -o go_contention \
+if GOCACHE=${GOCACHE:-$work/cache} GOFLAGS=-mod=mod go build -gcflags=all=-l -o go_contention \
     "$SRC/test/e2e/go/contention.go" 2>go.err; then
     attempts 5 beside_go
 else
@@ -110,7 +110,7 @@ expect_equal "records" "" "$("$linked/contention" "$work")"
 for kind in block mutex; do
     raw $kind.pb.gz
     for form in txt bare; do
-        go tool pprof -raw $kind.$form >$kind.$form.raw 2>$kind.$form.err || fail "$kind.$form: $(cat $kind.$form.err)"
+        go_pprof -raw $kind.$form >$kind.$form.raw 2>$kind.$form.err || fail "$kind.$form: $(cat $kind.$form.err)"
         expect_equal "contentions in $kind.$form" "$(weight $kind.pb.gz.raw)" "$(weight $kind.$form.raw)"
         by_delay $kind.$form.raw
         by_delay $kind.pb.gz.raw

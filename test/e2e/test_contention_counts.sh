@@ -40,7 +40,7 @@ expect_equal "delays, the same nanoseconds" "$waited" "$charged"
 
 # ---- Go ----
 
-if GOCACHE=$work/cache GOFLAGS=-mod=mod go build -gcflags=all=-l -o go_loop \
+if GOCACHE=${GOCACHE:-$work/cache} GOFLAGS=-mod=mod go build -gcflags=all=-l -o go_loop \
     "$SRC/test/e2e/go/contention_loop.go" 2>go.err; then
     GOMAXPROCS=4 ./go_loop "$TURNS"
     for kind in block mutex; do raw go.$kind.pb.gz; done

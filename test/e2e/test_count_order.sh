@@ -39,7 +39,7 @@ rows_of() { sed '/^--- Memory map: ---$/,$d; /^#	/d; /^$/d' "$1"; }
 
 # samples_of FILE: a line for each: count, addresses, labels.
 samples_of() {
-    go tool pprof -raw "$1" 2>/dev/null | awk '
+    go_pprof -raw "$1" 2>/dev/null | awk '
         /^Samples:/   { part = 1; next }
         /^Locations/  { part = 2; next }
         /^Mappings/   { part = 3; next }

@@ -8,7 +8,7 @@ need go
 
 "$BUILD/test/e2e/count_sample" "$work" || fail "no profile was written"
 for form in pb.gz txt bare; do
-    go tool pprof -raw count.$form >count.$form.raw 2>count.$form.err || fail "$form: $(cat count.$form.err)"
+    go_pprof -raw count.$form >count.$form.raw 2>count.$form.err || fail "$form: $(cat count.$form.err)"
     # 2500 rows of each stack, row i counting i % 4 + 1.
     expect_equal "total of $form" 25000 "$(weight count.$form.raw)"
     expect_equal "type of $form" "example.conn/count" "$(sed -n '/^Samples:/ { n; p; }' count.$form.raw)"

@@ -58,7 +58,7 @@ for mode in simple templates full none; do
 done
 "$cpprof" top p.pb.gz >ours
 body ours | cmp -s - simple.ours || fail "the default is not simple"
-go tool pprof -top p.pb.gz >theirs 2>/dev/null
+go_pprof -top p.pb.gz >theirs 2>/dev/null
 body theirs | cmp -s - simple.ours || fail "the default is not that of go tool pprof"
 expect_contains simple simple.ours " app::hot"
 for name in "app::hot<double>" "app::hot<int>"; do

@@ -11,7 +11,9 @@ victim=$BUILD/test/cpprof/victim
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
+# What Go has built once is there also where $HOME is another folder.
+GOCACHE=${GOCACHE:-$(go env GOCACHE 2>/dev/null || true)}
+export GOCACHE TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
 unset LIBPPROF LIBPPROF_LIBRARY LD_PRELOAD
 [ -e "$BUILD/lib/libpprof.so.0" ] || { echo "skipped: libpprof.so.0 is not built"; exit 77; }
 

@@ -14,7 +14,7 @@ export LIBPPROF_LIBRARY
 "$cpprof" record -e toy,cpu -o new.pb.gz true 2>err || fail "$(cat err)"
 expect_contains "the new kind" err "wrote new.toy.pb.gz (1 process)"
 expect_contains "the new kind" err "no samples: the command did nothing that such a profile counts"
-expect_equal "type" "toy/count" "$(go tool pprof -raw new.toy.pb.gz 2>/dev/null | sed -n '/^Samples:/{n;p;}')"
+expect_equal "type" "toy/count" "$(go_pprof -raw new.toy.pb.gz 2>/dev/null | sed -n '/^Samples:/{n;p;}')"
 [ -e new.cpu.pb.gz ] || fail "no file of the other kind"
 
 # refused WORD: before the command runs, and with no word of the library's.

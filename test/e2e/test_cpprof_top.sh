@@ -15,7 +15,9 @@ golden=$SRC/test/golden
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
+# What Go has built once is there also where $HOME is another folder.
+GOCACHE=${GOCACHE:-$(go env GOCACHE 2>/dev/null || true)}
+export GOCACHE TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
 failures=0
 
 fail() {

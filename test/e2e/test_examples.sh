@@ -41,7 +41,7 @@ expect_equal "those of the server" 3 "$(weight_with $connections accept_connecti
 
 # A server's tenants: three quarters of the time, to a tenth, and labels that went to another thread.
 share_of() { # FILE TAG: percent of the weight
-    go tool pprof "$as_written" -raw -tagfocus="$2" "$1" >share.raw 2>/dev/null || fail "tagfocus $2"
+    go_pprof "$as_written" -raw -tagfocus="$2" "$1" >share.raw 2>/dev/null || fail "tagfocus $2"
     awk -v part="$(weight share.raw)" -v all="$(weight "$1.raw")" 'BEGIN { print 100 * part / all }'
 }
 check_requests() {

@@ -14,7 +14,7 @@ kib() { echo $(($1 * 1024)); }
 inuse() {
     inuse_profile=$1
     shift
-    go tool pprof "$as_written" -sample_index=inuse_space -unit=B -traces "$inuse_profile" 2>/dev/null |
+    go_pprof "$as_written" -sample_index=inuse_space -unit=B -traces "$inuse_profile" 2>/dev/null |
         awk -v wanted="$*" '
             BEGIN { count = split(wanted, want, " ") }
             function finish() { if (next_one > count) sum += bytes; next_one = 1; bytes = 0 }

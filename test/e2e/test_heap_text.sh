@@ -12,7 +12,7 @@ write_forms() { # RATE [SECOND_RATE]
     expect_equal "status at $*" 0 "$(status "$linked/heap_text" "$work" "$@" | tail -n 1)"
     for form in heap.pb.gz heap.txt bare.txt early.txt; do
         # A text file has no names of its own: the reader takes them from the program.
-        go tool pprof -raw "$form" >"$form.raw" 2>"$form.err" || fail "$form: $(cat "$form.err")"
+        go_pprof -raw "$form" >"$form.raw" 2>"$form.err" || fail "$form: $(cat "$form.err")"
     done
 }
 
@@ -60,7 +60,7 @@ expect_equal "early header" "$(rows early.txt | awk 'NR > 1 { sub(/\[/, ""); sub
     for (i = 1; i <= 4; i++) sum[i] += $i } END { printf "heap profile: %d: %d [%d: %d] @ heap/2\n",
     sum[1], sum[2], sum[3], sum[4] == sum[2] ? sum[4] + 1 : sum[4] }')" "$(head -n 1 early.txt)"
 expect_contains "what is read from the early text" early.txt.raw "alloc_objects/count alloc_space/bytes inuse_objects/count"
-go tool pprof -raw -base early.txt heap.txt >since.raw 2>since.err || fail "heap.txt since early.txt: $(cat since.err)"
+go_pprof -raw -base early.txt heap.txt >since.raw 2>since.err || fail "heap.txt since early.txt: $(cat since.err)"
 expect_equal "alloc_small since then" "1000 100000 1000 100000" "$(blocks_of since.raw alloc_small)"
 expect_equal "garbage since then" "50000 100000000 0 0" "$(blocks_of since.raw garbage main)"
 

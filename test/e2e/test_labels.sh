@@ -11,7 +11,7 @@ spent() { awk -v name="$1" '$1 == name { print $2 }' spent; }
 
 # focused FILE TAG: the weight of what has this tag (key=value).
 focused() {
-    go tool pprof "$as_written" -raw -tagfocus="$2" "$1" >focused.raw 2>focused.err || fail "$(cat focused.err)"
+    go_pprof "$as_written" -raw -tagfocus="$2" "$1" >focused.raw 2>focused.err || fail "$(cat focused.err)"
     weight focused.raw
 }
 
@@ -35,9 +35,9 @@ for engine in timer perf; do
     attempts 4 check_cpu
     expect_no_file failed # no attempt may end badly
     # Labels of the innermost set come with those that it was added to.
-    go tool pprof "$as_written" -raw cpu.pb.gz 2>/dev/null | grep 'phase:\[' | grep -vF 'tenant:[a]' &&
+    go_pprof "$as_written" -raw cpu.pb.gz 2>/dev/null | grep 'phase:\[' | grep -vF 'tenant:[a]' &&
         fail "a phase without its tenant"
-    go tool pprof -tags cpu.pb.gz >tags 2>/dev/null || fail "no tags"
+    go_pprof -tags cpu.pb.gz >tags 2>/dev/null || fail "no tags"
     expect_contains "the tags" tags "tenant: Total"
     expect_contains "the tags" tags "phase: Total"
     expect_contains "the tags" tags "two words"
@@ -65,7 +65,7 @@ done
 
 # Who allocated; not who freed.
 in_use() { # TAG: objects in use at the site
-    go tool pprof "$as_written" -raw -tagfocus="$1" heap.pb.gz 2>/dev/null >focused.raw
+    go_pprof "$as_written" -raw -tagfocus="$1" heap.pb.gz 2>/dev/null >focused.raw
     awk '/^Samples:/ { part = 1 } /^Locations/ { part = 0 }
         part && /^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+:/ { line = $0 }
         part && /bytes:\[1000 / { split(line, v, " "); sum += v[3] } END { print sum + 0 }' focused.raw

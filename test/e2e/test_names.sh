@@ -98,7 +98,7 @@ for name in heap block threadcreate thread; do
         $go tool pprof -top "$name.txt" >top 2>"$name.err" || fail "$($go version), $name.txt: $(cat "$name.err")"
     done
 done
-go tool pprof -raw threadcreate.txt >threadcreate.txt.raw 2>err || fail "threadcreate.txt: $(cat err)"
+go_pprof -raw threadcreate.txt >threadcreate.txt.raw 2>err || fail "threadcreate.txt: $(cat err)"
 raw threadcreate.pb.gz
 expect_equal "threads in the text" "$(weight threadcreate.pb.gz.raw)" "$(weight threadcreate.txt.raw)"
 

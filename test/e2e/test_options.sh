@@ -72,7 +72,7 @@ expect_contains "log" messages "'nonsense'"
 
 # symbolize=none leaves names to the reader.
 run_with "cpu:1000,symbolize=none,file=$work/p.pb.gz"
-go tool pprof -symbolize=none -raw p.pb.gz >p.raw 2>/dev/null
+go_pprof -symbolize=none -raw p.pb.gz >p.raw 2>/dev/null
 ! grep -q 'last_work' p.raw || fail "symbolize=none has names"
 # duration: no sample after that time. The program works 200 ms, the profile is 1 ms.
 run_with "cpu:1000,duration=1ms,file=$work/p.pb.gz"

@@ -28,7 +28,7 @@ expect_equal "weight of never_called" 0 "$(weight_with "$profile" never_called)"
 expect_near "weight of all samples" "$total" "$(weight "$profile")" "$(percent "$total" 5)"
 
 # The value in nanoseconds is the count times the period.
-go tool pprof "$as_written" -raw p.pb.gz | awk '/^Samples:/ { part = 1 } /^Locations/ { part = 0 }
+go_pprof "$as_written" -raw p.pb.gz | awk '/^Samples:/ { part = 1 } /^Locations/ { part = 0 }
     part && /^ *[0-9]+ +[0-9]+:/ { sub(/:/, "", $2); if ($2 != $1 * 1000000) bad = 1 }
     END { exit bad }' || fail "a sample's time is not its count times the period"
 grep -q '^Period: 1000000$' "$profile" || fail "the period is not 1 ms"

@@ -195,7 +195,7 @@ for command in "gzip -c one.txt" "xz -0 -T1 -c one.txt" "git diff --no-index --s
     hidden "$BUILD/bin/cpprof" record -F 1000 -o "$name.pb.gz" -- $command >/dev/null 2>&1 || true
     raw "$name.pb.gz"
     expect_told_apart "$name.pb.gz.raw"
-    ! go tool pprof -top "$name.pb.gz" 2>/dev/null | grep -E "\[($name|[a-z0-9.-]*\.so[0-9.]*)\]$" ||
+    ! go_pprof -top "$name.pb.gz" 2>/dev/null | grep -E "\[($name|[a-z0-9.-]*\.so[0-9.]*)\]$" ||
         fail "a row of $name is a whole module"
 done
 echo ok

@@ -113,7 +113,7 @@ expect_equal "rows of threadcreate" "7 pthread_create main|1 pprof_first_thread|
     sed 's/\t\t/ /; s/ __libc_.*//' | tr '\n' '|')"
 
 # 40 blocks of 1 MiB, 200 000 of 100 B, 200 000 of 2000 B that are freed; 4 standard errors.
-go tool pprof -raw heap.txt >heap.txt.raw 2>heap.err || fail "heap.txt: $(cat heap.err)"
+go_pprof -raw heap.txt >heap.txt.raw 2>heap.err || fail "heap.txt: $(cat heap.err)"
 expect_near "blocks of alloc_big" 40 "$(field 3 "$(blocks_of heap.txt.raw alloc_big main)")" 10
 expect_near "blocks of alloc_small" 200000 "$(field 3 "$(blocks_of heap.txt.raw alloc_small main)")" 130000
 expect_near "blocks of garbage" 200000 "$(field 1 "$(blocks_of heap.txt.raw garbage main)")" 29000
@@ -171,7 +171,7 @@ all_totals() {
 
 for name in $profiles; do
     raw "$name.pb.gz"
-    go tool pprof -raw "$name.txt" >"$name.txt.raw" 2>"$name.err" || fail "$name.txt: $(cat "$name.err")"
+    go_pprof -raw "$name.txt" >"$name.txt.raw" 2>"$name.err" || fail "$name.txt: $(cat "$name.err")"
     of_text=$(all_totals "$name.txt.raw")
     of_proto=$(all_totals "$name.pb.gz.raw")
     case $name in

@@ -37,7 +37,7 @@ expect_equal "the deaf thread" 1 "$(weight_with thread.pb.gz.raw deaf_computer)"
 
 for name in thread goroutine threadcreate; do
     expect_contains "header of $name" "$name.txt" "$name profile: total $threads"
-    go tool pprof -raw "$name.txt" >"$name.txt.raw" 2>"$name.txt.err" ||
+    go_pprof -raw "$name.txt" >"$name.txt.raw" 2>"$name.txt.err" ||
         fail "the text of $name is not readable: $(cat "$name.txt.err")"
     expect_equal "weight of the text of $name" "$threads" "$(weight "$name.txt.raw")"
 done

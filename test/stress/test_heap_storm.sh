@@ -19,7 +19,7 @@ if [ "${STRESS-}" = long ]; then
 fi
 
 totals() { # FILE: alloc_objects inuse_objects inuse_space of functions that are the victim's own
-    go tool pprof "$as_written" -raw "$1" | awk '
+    go_pprof "$as_written" -raw "$1" | awk '
         /^Samples:/ { part = 1; next } /^Locations/ { part = 2 }
         part == 1 && /^ *[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+: / {
             sub(/:/, "", $4); n++; a[n] = $1; o[n] = $3; s[n] = $4; ids[n] = $0

@@ -21,7 +21,7 @@ expect_equal "its name is taken" "File exists" "$("$program" taken)"
 # ---- in every form ----
 
 "$program" text 0 >toy.pb.gz
-expect_equal "type" "toy/count" "$(go tool pprof "$as_written" -raw toy.pb.gz | sed -n '/^Samples:/{n;p;}')"
+expect_equal "type" "toy/count" "$(go_pprof "$as_written" -raw toy.pb.gz | sed -n '/^Samples:/{n;p;}')"
 expect_equal "first line of the text" "toy profile: total 2" "$("$program" text 1 | head -n 1)"
 expect_equal "its site in the text" 2 "$("$program" text 1 | grep -c 'play_here+')"
 expect_equal "addresses alone" 0 "$("$program" text -1 | grep -c 'play_here')"
@@ -35,7 +35,7 @@ written() {
     env LIBPPROF="$2,file=$work/%k.%p.pb.gz" "$program" "$3" >out 2>errors || status=$?
     expect_equal "status $1" "$4" "$status"
     expect_equal "files $1" "$5" "$(find . -name 'toy.*.pb.gz' | wc -l)"
-    [ "$5" -eq 0 ] || go tool pprof "$as_written" -top toy.*.pb.gz 2>/dev/null >top
+    [ "$5" -eq 0 ] || go_pprof "$as_written" -top toy.*.pb.gz 2>/dev/null >top
     [ "$5" -eq 0 ] || expect_equal "calls $1" 1 "$(grep -c 'play_here' top)"
 }
 written "at the end" toy names 0 1
