@@ -363,6 +363,18 @@ static int open_shared(const search *s, void (*no_memory)(void), pp_debug_file *
     return error;
 }
 
+/* Symbols are in the module's file, and if that is stripped, in the debug file. */
+static void read_symbols(const search *s, pp_symbols *symbols)
+{
+    if (s->own.elf != NULL) {
+        pp_symbols_read(symbols, s->own.elf);
+    }
+    if (s->found.elf != NULL && s->found.elf != s->own.elf) {
+        pp_symbols_read(symbols, s->found.elf);
+    }
+    pp_symbols_sort(symbols);
+}
+
 static void give_up_all(search *s)
 {
     if (s->own.elf != s->found.elf) {
@@ -383,8 +395,14 @@ int pp_debug_file_open(const pprof_dwarf_module *module, const pprof_dwarf_host 
     *file = (pp_debug_file){0};
     elf_version(EV_CURRENT);
     int error = find(&s);
+    Elf *mapped = s.own.elf != NULL ? s.own.elf : s.found.elf;
+    if (mapped != NULL) {
+        file->bias = bias_of(module, mapped);
+    }
+    if (host->wants_names) {
+        read_symbols(&s, &file->symbols);
+    }
     if (error == 0) {
-        file->bias = bias_of(module, s.own.elf != NULL ? s.own.elf : s.found.elf);
         find_code(s.found.elf, file);
         error = open_dwarf(&s, &s.found, no_memory, &file->copy, &file->dwarf);
     }
@@ -392,9 +410,6 @@ int pp_debug_file_open(const pprof_dwarf_module *module, const pprof_dwarf_host 
         error = open_shared(&s, no_memory, file);
     }
     give_up_all(&s);
-    if (error != 0) {
-        pp_debug_file_release(file);
-    }
     return error;
 }
 
@@ -402,6 +417,7 @@ void pp_debug_file_release(pp_debug_file *file)
 {
     dwarf_end(file->dwarf);
     dwarf_end(file->shared);
+    pp_symbols_release(&file->symbols);
     pp_debug_copy_release(&file->copy);
     pp_debug_copy_release(&file->shared_copy);
     *file = (pp_debug_file){0};

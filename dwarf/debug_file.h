@@ -20,6 +20,7 @@
 #define PP_DWARF_DEBUG_FILE_H
 
 #include "dwarf/debug_copy.h"
+#include "dwarf/symbols.h"
 
 #include "pprof_dwarf.h"
 
@@ -33,13 +34,15 @@ typedef struct pp_debug_file {
     Dwarf *dwarf;  /* its addresses are those in the module's file */
     Dwarf *shared; /* the shared file; NULL: none */
     pp_debug_copy copy, shared_copy;
+    pp_symbols symbols;          /* of a host that wants names */
     Dwarf_Addr bias;             /* run-time address minus the address in the file */
     Dwarf_Addr code_lo, code_hi; /* the range of the module's code; all addresses if unknown */
 } pp_debug_file;
 
 /* Finds and opens the debug information. Returns 0; -ENOENT if there is none of that build; or
- * another error of pprof_dwarf_interface.find_lines. libdw calls `no_memory` if an allocation
- * fails; that function must not return. */
+ * another error of pprof_dwarf_interface.find_lines. Symbols may be there also after an error; the
+ * caller always releases the file. libdw calls `no_memory` if an allocation fails; that function
+ * must not return. */
 int pp_debug_file_open(const pprof_dwarf_module *module, const pprof_dwarf_host *host,
                        void (*no_memory)(void), pp_debug_file *file);
 

@@ -148,6 +148,23 @@ static void go_to_call(const pp_line_table *table, Dwarf_Die *inlined, pp_source
     }
 }
 
+/* Tells what a symbol table knows of the address. */
+static void tell_name(finder *f, const wanted *w)
+{
+    const pprof_dwarf_function function = {.name = pp_symbols_find(&f->file.symbols, w->address)};
+    const pprof_dwarf_place place = {.index = w->index, .functions = &function, .count = 1};
+    if (function.name != NULL) {
+        f->host->found(f->host->context, &place);
+    }
+}
+
+static void tell_names(finder *f, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++) {
+        tell_name(f, &f->wanted[i]);
+    }
+}
+
 /* Goes from the innermost scope outwards: the call of an inlined function is the line of its outer
  * scope at this address. */
 static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, bool split)
@@ -155,6 +172,7 @@ static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, boo
     pprof_dwarf_place place = {.index = w->index, .may_lack_inlined = split};
     pp_source_line at;
     if (!pp_line_table_find(table, w->address, &at)) {
+        tell_name(f, w);
         return 0;
     }
     if (scope == PP_SCOPE_NONE && !add_function(f, table, &place.count, NULL, &at)) {
@@ -168,6 +186,10 @@ static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, boo
         place.entry = s->entry + f->file.bias; /* after the loop: that of the outermost scope */
         go_to_call(table, &s->die, &at);
         scope = s->outer;
+    }
+    const char *symbol = pp_symbols_find(&f->file.symbols, w->address);
+    if (symbol != NULL) {
+        f->functions[place.count - 1].name = symbol;
     }
     place.functions = f->functions;
     f->host->found(f->host->context, &place);
@@ -198,6 +220,9 @@ static int find_in_unit(finder *f, size_t first, size_t count)
     bool lacks = unit->split && f->split.dwarf == NULL;
     for (size_t i = 0; error == 0 && i < count && table.count > 0; i++) {
         error = tell(f, &table, &f->wanted[first + i], f->innermost[i], lacks);
+    }
+    if (table.count == 0) {
+        tell_names(f, first, count);
     }
     pp_split_unit_close(&f->split);
     pp_line_table_close(&table);
@@ -236,8 +261,12 @@ static int find_all(finder *f, const uint64_t *addresses)
     if (error == 0) {
         error = pp_units_read(&f->file, &f->units);
     }
-    if (error == 0) {
-        error = sort_by_unit(f, addresses);
+    if (error == 0 || f->file.symbols.count > 0) {
+        int unsorted = sort_by_unit(f, addresses);
+        error = error != 0 ? error : unsorted;
+    }
+    if (error != 0 && f->wanted != NULL) {
+        tell_names(f, 0, f->count);
     }
     for (size_t i = 0, end; error == 0 && i < f->count; i = end) {
         for (end = i + 1; end < f->count && f->wanted[end].unit == f->wanted[i].unit;) {
@@ -245,6 +274,8 @@ static int find_all(finder *f, const uint64_t *addresses)
         }
         if (f->wanted[i].unit != PP_UNIT_NONE) {
             error = find_in_unit(f, i, end - i);
+        } else {
+            tell_names(f, i, end - i);
         }
     }
     return error;
