@@ -151,11 +151,18 @@ static void go_to_call(const pp_line_table *table, Dwarf_Die *inlined, pp_source
 /* Tells what a symbol table knows of the address. */
 static void tell_name(finder *f, const wanted *w)
 {
-    const pprof_dwarf_function function = {.name = pp_symbols_find(&f->file.symbols, w->address)};
-    const pprof_dwarf_place place = {.index = w->index, .functions = &function, .count = 1};
-    if (function.name != NULL) {
-        f->host->found(f->host->context, &place);
+    const pp_function_symbol *symbol = pp_symbols_find(&f->file.symbols, w->address);
+    if (symbol == NULL) {
+        return;
     }
+    const pprof_dwarf_function function = {.name = symbol->name};
+    const pprof_dwarf_place place = {.index = w->index,
+                                     .functions = &function,
+                                     .count = 1,
+                                     .entry = symbol->start + f->file.bias,
+                                     .limit = symbol->end + f->file.bias,
+                                     .bias = f->file.bias};
+    f->host->found(f->host->context, &place);
 }
 
 static void tell_names(finder *f, size_t first, size_t count)
@@ -187,10 +194,13 @@ static int tell(finder *f, pp_line_table *table, const wanted *w, int scope, boo
         go_to_call(table, &s->die, &at);
         scope = s->outer;
     }
-    const char *symbol = pp_symbols_find(&f->file.symbols, w->address);
+    const pp_function_symbol *symbol = pp_symbols_find(&f->file.symbols, w->address);
     if (symbol != NULL) {
-        f->functions[place.count - 1].name = symbol;
+        f->functions[place.count - 1].name = symbol->name;
+        place.entry = symbol->start + f->file.bias;
+        place.limit = symbol->end + f->file.bias;
     }
+    place.bias = f->file.bias;
     place.functions = f->functions;
     f->host->found(f->host->context, &place);
     return 0;

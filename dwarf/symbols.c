@@ -200,7 +200,7 @@ void pp_symbols_sort(pp_symbols *symbols)
     }
 }
 
-const char *pp_symbols_find(const pp_symbols *symbols, Dwarf_Addr address)
+const pp_function_symbol *pp_symbols_find(const pp_symbols *symbols, Dwarf_Addr address)
 {
     size_t lo = 0;
     size_t hi = symbols->count; /* the first symbol above the address */
@@ -212,7 +212,7 @@ const char *pp_symbols_find(const pp_symbols *symbols, Dwarf_Addr address)
             hi = middle;
         }
     }
-    return lo > 0 && address < symbols->symbol[lo - 1].end ? symbols->symbol[lo - 1].name : NULL;
+    return lo > 0 && address < symbols->symbol[lo - 1].end ? &symbols->symbol[lo - 1] : NULL;
 }
 
 void pp_symbols_release(pp_symbols *symbols)

@@ -31,8 +31,8 @@ typedef struct pp_symbols {
 void pp_symbols_read(pp_symbols *symbols, Elf *file);
 void pp_symbols_sort(pp_symbols *symbols);
 
-/* The name of the function with this address; NULL if no symbol has it. */
-const char *pp_symbols_find(const pp_symbols *symbols, Dwarf_Addr address);
+/* The symbol of the function with this address, or NULL. */
+const pp_function_symbol *pp_symbols_find(const pp_symbols *symbols, Dwarf_Addr address);
 
 void pp_symbols_release(pp_symbols *symbols);
 

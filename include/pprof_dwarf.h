@@ -55,6 +55,8 @@ typedef struct pprof_dwarf_place {
     /* Run-time address where the last function begins, or the part of it that has the address;
      * 0 = unknown. */
     uint64_t entry;
+    uint64_t limit; /* where it ends, by its symbol; 0 = unknown. For a host that wants names. */
+    uint64_t bias;  /* run-time address minus the address in the file */
     int may_lack_inlined; /* a file that was not read (.dwo) describes inlined functions */
 } pprof_dwarf_place;
 

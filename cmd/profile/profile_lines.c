@@ -10,7 +10,6 @@
  */
 #include "profile/profile_lines.h"
 
-#include "names/line_reader.h"
 #include "profile/missing_lines.h"
 #include "profile/profile_model.h"
 
@@ -23,7 +22,6 @@ enum { BUILD_ID_MAX = 64 };
 typedef struct adder {
     cp_profile *profile;
     const cp_lines_options *options;
-    bool ids_are_known;  /* some mapping has a build id: one without has none */
     uint32_t *order;     /* locations, by mapping, then by address */
     uint64_t *addresses; /* of the current mapping */
     uint32_t first;      /* in `order`: the first location of the current mapping */
@@ -169,24 +167,44 @@ static size_t parse_build_id(const char *text, uint8_t bytes[BUILD_ID_MAX])
     return size;
 }
 
-static int read_mapping(adder *a, const cp_mapping *mapping, uint32_t count)
+/* Whether some mapping has a build id: then one without it has none. */
+static bool are_ids_known(const cp_profile *profile)
 {
+    for (uint32_t i = 0; i < profile->mapping_count; i++) {
+        if (profile->mappings[i].build_id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int cp_profile_find_lines(const cp_profile *profile, uint32_t index, bool any_build,
+                          const uint64_t *addresses, size_t count, cp_place_found *found,
+                          void *context)
+{
+    const cp_mapping *mapping = &profile->mappings[index];
     uint8_t build_id[BUILD_ID_MAX];
-    pprof_dwarf_module module = {.path = cp_profile_text(a->profile, mapping->file),
+    pprof_dwarf_module module = {.path = cp_profile_text(profile, mapping->file),
                                  .build_id = build_id,
                                  .start = mapping->start,
                                  .limit = mapping->limit,
                                  .offset = mapping->offset};
 
-    module.build_id_size = parse_build_id(cp_profile_text(a->profile, mapping->build_id), build_id);
-    module.any_build = module.build_id_size == 0 && !a->ids_are_known;
-    if (module.any_build && !a->options->any_build) {
+    module.build_id_size = parse_build_id(cp_profile_text(profile, mapping->build_id), build_id);
+    module.any_build = module.build_id_size == 0 && !are_ids_known(profile);
+    if (module.any_build && !any_build) {
         return -ENODATA;
     }
+    return cp_line_reader_find(&module, addresses, count, found, context);
+}
+
+static int read_mapping(adder *a, uint32_t index, uint32_t count)
+{
     for (uint32_t i = 0; i < count; i++) {
         a->addresses[i] = a->profile->locations[a->order[a->first + i]].address;
     }
-    return cp_line_reader_find(&module, a->addresses, count, take, a);
+    return cp_profile_find_lines(a->profile, index, a->options->any_build, a->addresses, count,
+                                 take, a);
 }
 
 static bool has_names(const adder *a, uint32_t count)
@@ -239,7 +257,7 @@ static void add_to_mapping(adder *a, uint32_t index, uint32_t count)
     }
     a->known = 0;
     a->lacks = false;
-    int error = read_mapping(a, mapping, count);
+    int error = read_mapping(a, index, count);
     bool whole = error == 0 && a->known && !a->lacks;
     mapping->has_functions = mapping->has_filenames = mapping->has_line_numbers = whole;
     mapping->has_inline_frames = whole;
@@ -294,9 +312,6 @@ static void begin(adder *a)
     a->functions = cp_heap_alloc((size_t)profile->function_count + 1, sizeof *a->functions);
     if (profile->function_count) {
         memcpy(a->functions, profile->functions, profile->function_count * sizeof *a->functions);
-    }
-    for (uint32_t i = 0; i < profile->mapping_count; i++) {
-        a->ids_are_known |= profile->mappings[i].build_id != 0;
     }
 }
 

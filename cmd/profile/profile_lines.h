@@ -9,6 +9,8 @@
 #ifndef CP_PROFILE_LINES_H
 #define CP_PROFILE_LINES_H
 
+#include "names/line_reader.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +41,12 @@ int cp_lines_wanted_named(const char *name, cp_lines_wanted *wanted);
 /* Adds the lines. A mapping says that it has them (has_functions, has_filenames, has_line_numbers)
  * if its debug information was read as a whole, so that nobody can add more. Returns the number of locations that got lines. */
 uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *options);
+
+/* Calls found() for the ascending addresses in a mapping that something is known of. Returns what
+ * cp_line_reader_find() does, or -ENODATA if the profile has no build ids, unless `any_build`. */
+int cp_profile_find_lines(const cp_profile *profile, uint32_t index, bool any_build,
+                          const uint64_t *addresses, size_t count, cp_place_found *found,
+                          void *context);
 
 /* Drops the functions that no location has any more. */
 void cp_profile_drop_functions(cp_profile *profile);

@@ -49,7 +49,9 @@ typedef struct cp_report_options {
     const char *unit;    /* of all values, or NULL for one that is readable */
     cp_granularity granularity;
     cp_style style;
-    double fail_above;       /* of `diff`: the growth in percent that is too much; 0: none is */
+    double fail_above; /* of `diff`: the growth in percent that is too much; 0: none is */
+    bool as_asm;       /* `list`: instructions */
+    bool any_build;    /* `list --asm` also of files that may not be those that were profiled */
     const char *source_path; /* folders with source files, with colons between them */
     long width;              /* of a picture, in pixels; 0: the usual one */
     bool root_at_bottom;     /* of a flame graph */

@@ -38,6 +38,10 @@ void cp_report_print_tags(const cp_report *report, FILE *out);
  * CP_SOURCES. Returns 0, or -1 with a sentence if no function matches. */
 int cp_report_print_list(const cp_report *report, cp_regex *wanted, FILE *out, cp_error *error);
 
+/* `list --asm`: the instructions of the functions that match, with the values of each, and the lines
+ * of source that they come from. Returns 0, or -1 with a sentence. */
+int cp_report_print_asm(const cp_report *report, cp_regex *wanted, FILE *out, cp_error *error);
+
 /* `raw`: everything that is in the profile. */
 void cp_report_print_raw(const cp_report *report, FILE *out);
 

@@ -232,6 +232,9 @@ static int check_words(request *r)
     if (r->symbolize && cp_lines_wanted_named(r->symbolize, &r->sources.lines.wanted) < 0) {
         return refuse(r, "--symbolize", "none, local or force", r->symbolize);
     }
+    if (r->options.as_asm && !r->verb->has_asm) {
+        return refuse(r, "--asm", "the verb list", r->verb->name);
+    }
     return check_fail_above(r);
 }
 
@@ -293,7 +296,7 @@ static void choose_lines(request *r)
     if (!r->symbolize) {
         lines->wanted = shows_lines ? CP_LINES_MISSING : CP_LINES_NAMELESS;
     }
-    lines->any_build = r->symbolize != NULL;
+    lines->any_build = r->options.any_build = r->symbolize != NULL;
     lines->complains = r->symbolize ? lines->wanted != CP_LINES_NONE : r->verb->shows_lines;
 }
 
@@ -397,6 +400,7 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
         {0, "source-path", "source_path", CP_OPTION_TEXT, &o->source_path, 0, 0},
         {0, "fail-above", NULL, CP_OPTION_TEXT, &r.fail_above, 0, 0},
         {0, "json", NULL, CP_OPTION_FLAG, &r.json, 0, 0},
+        {0, "asm", NULL, CP_OPTION_FLAG, &o->as_asm, 0, 0},
         {0, "symbolize", NULL, CP_OPTION_TEXT, &r.symbolize, 0, 0},
         {0, "normalize", NULL, CP_OPTION_FLAG, &r.sources.normalize, 0, 0},
         {0},

@@ -25,6 +25,7 @@ typedef struct cp_report_verb {
     bool untrimmed;             /* leaves out nothing */
     bool shows_samples;         /* equal samples have to be added up first */
     bool shows_addresses;       /* the granularity is addresses */
+    bool has_asm;               /* --asm */
     bool shows_lines;           /* lines are the granularity, with what `list` needs */
     bool draws;                 /* --width and --root mean something */
     cp_granularity granularity; /* unless the user chooses */

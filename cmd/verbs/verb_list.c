@@ -7,6 +7,7 @@
  */
 #include "verbs/verbs.h"
 
+#include "base/message.h"
 #include "report/report.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
@@ -22,6 +23,8 @@ const char cp_help_list[] =
     "as\n"
     "`go tool pprof -list` does. Lines that the profile lacks come from debug information here.\n"
     "\n"
+    "  --asm                instructions with their values, and the lines that they come from (by\n"
+    "                       binutils' objdump)\n"
     "  --source-path FOLDERS  look for files whose path is relative here, and above (the current\n"
     "                       folder); colons are between folders\n"
     "\n" CP_REPORT_HELP;
@@ -38,6 +41,13 @@ static int print_list(cp_report *report, cp_regex *expression, bool json, FILE *
     }
     report->options = &options;
     cp_graph_init(&report->graph, &report->frames, report->value_index);
+    if (options.as_asm) {
+        int failed = json ? cp_fail(error, "--asm: expected no --json, found it")
+                          : cp_report_print_asm(report, expression, out, error);
+        report->options = typed;
+        free(current);
+        return failed;
+    }
     int status = json ? cp_report_json_list(report, expression, out, error)
                       : cp_report_print_list(report, expression, out, error);
     report->options = typed;
@@ -51,6 +61,7 @@ int cp_run_list(int argc, char **argv)
                                         .has_expression = true,
                                         .untrimmed = true,
                                         .shows_lines = true,
+                                        .has_asm = true,
                                         .print = print_list};
 
     return cp_report_verb_run(&verb, argc, argv);
