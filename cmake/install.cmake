@@ -1,7 +1,7 @@
 # What an installed libpprof has besides its files: pkg-config, a CMake package, manual pages, the loader's cache, and
 # the Debian packages that `cpack` makes.
 #
-#   components   runtime      libpprof.so.0
+#   components   runtime      libpprof.so.0, libpprof-http.so.0
 #                development  headers, archives, libpprof.so, pkg-config, CMake, pprof(3)
 #                command      cpprof, its manual pages
 
@@ -13,11 +13,12 @@ set(PPROF_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/libpprof)
 file(RELATIVE_PATH PPROF_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" PPROF_PC_TO_PREFIX "${PPROF_PC_TO_PREFIX}")
 configure_file(cmake/libpprof.pc.in libpprof.pc @ONLY)
+configure_file(cmake/libpprof-http.pc.in libpprof-http.pc @ONLY)
 configure_package_config_file(cmake/libpprofConfig.cmake.in libpprofConfig.cmake
   INSTALL_DESTINATION ${PPROF_CMAKE_DIR} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(libpprofConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 
-install(FILES ${CMAKE_BINARY_DIR}/libpprof.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+install(FILES ${CMAKE_BINARY_DIR}/libpprof.pc ${CMAKE_BINARY_DIR}/libpprof-http.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT development)
 install(FILES ${CMAKE_BINARY_DIR}/libpprofConfig.cmake ${CMAKE_BINARY_DIR}/libpprofConfigVersion.cmake
         DESTINATION ${PPROF_CMAKE_DIR} COMPONENT development)

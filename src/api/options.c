@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "host/kind.h"
+#include "web/http_option.h"
 #include "output/line_plugin.h"
 #include "output/output.h"
 #include "output/symbolize.h"
@@ -116,6 +117,18 @@ static int take_follow_exec(pp_options *options, const char *value)
     return pp_word_alone(value, &options->follow_exec);
 }
 
+static int take_http(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_http_option_take_address(value);
+}
+
+static int take_http_token(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_http_option_take_token(value);
+}
+
 static int take_duration(pp_options *options, const char *value)
 {
     return parse_duration(value, &options->duration_ns) ? 0 : -EINVAL;
@@ -168,7 +181,8 @@ static const option table[] = {
     {"follow-exec", take_follow_exec, "follow-exec, without a value"},
     {"duration", take_duration, "duration=30s, or ms, m, h"},
     {"recorder", take_recorder, "recorder=FD:DEVICE:INODE, as cpprof record does"},
-    {"http", take_later, NULL},
+    {"http", take_http, "http=127.0.0.1:6060, or [::1]:6060, unix:/PATH"},
+    {"http-token", take_http_token, "http-token=FILE"},
     {"signal", take_later, NULL},
     {"interval", take_later, NULL},
     {"push", take_later, NULL},

@@ -21,6 +21,8 @@
 #include "host/start.h"
 #include "host/kind.h"
 #include "host/stack_room.h"
+#include "web/http_door.h"
+#include "web/http_option.h"
 #include "output/line_plugin.h"
 #include "api/options.h"
 #include "output/output.h"
@@ -76,6 +78,7 @@ static void after_fork_in_child(void)
 {
     state.is_fork = true;
     pp_lock_release(&state.asking);
+    pp_http_door_after_fork_in_child();
     pp_deadline_after_fork();
     pp_log_after_fork_in_child();
     pp_hooks_after_fork();
@@ -173,6 +176,7 @@ static void before_confinement(void)
 {
     bool written = false;
     pp_deadline_cancel();
+    pp_http_door_before_confinement();
     write_by(confine_kinds, &written);
     if (written) {
         pp_text text = PP_TEXT_INIT;
@@ -349,6 +353,7 @@ __attribute__((constructor)) static void at_load(void)
     }
     start_kinds();
     wait_for_deadline();
+    pp_http_option_start();
     if (!state.options.subprocesses) {
         leave_children_alone();
         pp_recorder_pass_on(false);
@@ -381,6 +386,8 @@ int pp_preload_apply(const pp_options *wanted)
     state.options = *wanted;
     int start_error = start_kinds();
     wait_for_deadline();
+    int http_error = pp_http_option_start();
+    start_error = start_error != 0 ? start_error : http_error;
     int before = state.cancel_state;
     pp_lock_release(&state.asking);
     pthread_setcancelstate(before, NULL);

@@ -16,6 +16,7 @@
 #ifndef PP_HOST_KIND_H
 #define PP_HOST_KIND_H
 
+#include "base/arena.h"
 #include "host/sampler.h"
 
 #include "pprof.h"
@@ -42,12 +43,20 @@ typedef struct pp_flag {
     int64_t *number;
 } pp_flag;
 
+struct pp_profile; /* profile/model.h */
+
 /* A profile that pprof_lookup() finds. */
 struct pprof_profile {
     const char *name;
+    const char *about; /* a sentence; NULL in a profile that the program has made */
     /* Functions of a built-in profile; NULL in others. */
     size_t (*count)(void);
     int (*write)(pprof_writer writer, int debug);
+    /* Fills in the profile as it is now, for the difference of two moments. NULL: there are no
+     * differences of this profile. 0 or -errno. */
+    int (*build)(pp_arena *arena, struct pp_profile *profile);
+    /* pprof_set_..._rate() or _fraction(); NULL: the profile has no rate. */
+    int64_t (*set_rate)(int64_t rate);
     bool (*is_there)(void);     /* NULL: always */
     void (*before_write)(void); /* called without a lock; may call the program */
     bool unlisted;              /* another name of a listed profile */
@@ -55,6 +64,18 @@ struct pprof_profile {
     struct pp_value_table *values;
     struct pprof_profile *next;
 };
+
+/* A profile of a time that begins when somebody asks for it. Several may go on at a time. */
+typedef struct pp_timed_profile {
+    const char *name; /* in the paths of HTTP */
+    const char *about;
+    /* Begins at `hz` samples a second, 0: the usual number. `arena` stays until the end. 0, or
+     * -errno with the reason in *why, a sentence without a full stop. */
+    int (*begin)(int hz, bool with_labels, pp_arena *arena, void **collection, const char **why);
+    /* Write the profile, or not. 0 or -errno. */
+    int (*end)(void *collection, pprof_writer writer);
+    void (*cancel)(void *collection);
+} pp_timed_profile;
 
 typedef struct pp_kind {
     const char *name;
@@ -64,6 +85,7 @@ typedef struct pp_kind {
     pprof_profile *profiles;
     /* The first of the profiles that the program has made; they are ordered by name. */
     pprof_profile *(*made)(void);
+    const pp_timed_profile *timed; /* NULL: none */
     const pp_sampler *sampler;
 
     /* ---- what the user has asked for ---- */

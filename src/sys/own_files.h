@@ -23,7 +23,10 @@ int pp_own_open_at(int folder, const char *path, int flags);
 /* Closes a descriptor of pp_own_open() or pp_own_open_at(): 0 or -errno. */
 int pp_own_close(int fd);
 
-/* Whether `fd` is such a descriptor. */
+/* Whether `fd` is such a descriptor, or `has` says that it is the server's (pp_own_files_ask()). */
 bool pp_own_has(int fd);
+
+/* From now on pp_own_has() asks `has`, too. */
+void pp_own_files_ask(bool (*has)(int fd));
 
 #endif

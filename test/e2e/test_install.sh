@@ -48,10 +48,37 @@ if command -v pkg-config >/dev/null; then
     expect_contains "the profile of a program with libpprof.a in it" top.txt main
 fi
 
+# The server: by pkg-config, by its archive, and loaded by the option.
+cat >server.c <<'C'
+#include <pprof_http.h>
+#include <stdio.h>
+
+int main(void)
+{
+    char address[128];
+    if (pprof_http_serve("127.0.0.1:0") != 0 || pprof_http_address(address, sizeof address) != 0)
+        return 1;
+    puts("serves");
+    return pprof_http_stop();
+}
+C
+if command -v pkg-config >/dev/null; then
+    # shellcheck disable=SC2046 # words
+    cc server.c -o server-by-pkg-config $(pkg-config --cflags --libs libpprof-http)
+    expect_equal "a server that pkg-config linked" serves \
+        "$(LD_LIBRARY_PATH=$libraries ./server-by-pkg-config 2>server.err)"
+    # shellcheck disable=SC2046 # words
+    cc server.c -o server-with-archive $(pkg-config --cflags libpprof-http) "$libraries/libpprof-http.a" \
+        "$libraries/libpprof.a" -lz
+    expect_equal "a server with libpprof-http.a in it" serves "$(./server-with-archive 2>server.err)"
+fi
+LIBPPROF=http=127.0.0.1:0 LD_PRELOAD=$libraries/libpprof.so.0 "$victims/ends" exit >ends.out 2>ends.err || true
+expect_contains "the option http with the installed library" ends.err /debug/pprof/
+
 # ---- CMake ----
 
 mkdir consumer
-cp program.c consumer/
+cp program.c server.c consumer/
 cat >consumer/CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.13)
 project(consumer C)
@@ -60,6 +87,10 @@ add_executable(shared program.c)
 target_link_libraries(shared libpprof::pprof)
 add_executable(archive program.c)
 target_link_libraries(archive libpprof::archive)
+add_executable(server server.c)
+target_link_libraries(server libpprof::http)
+add_executable(server_archive server.c)
+target_link_libraries(server_archive libpprof::http_archive)
 if(TARGET libpprof::static)
   add_executable(static program.c)
   target_link_libraries(static -static libpprof::static)
@@ -72,6 +103,9 @@ for program in shared archive static; do
     "consumer/build/$program" >"$program.pb.gz"
     "$there/bin/cpprof" top "$program.pb.gz" >top.txt
     expect_contains "the profile of the program that is linked to libpprof::$program" top.txt main
+done
+for program in server server_archive; do
+    expect_equal "the program that is linked to libpprof::http" serves "$("consumer/build/$program" 2>server.err)"
 done
 [ ! -e "$BUILD/lib/libpprof_static.a" ] || [ -x consumer/build/static ] || fail "libpprof::static was not exported"
 

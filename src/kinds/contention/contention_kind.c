@@ -144,9 +144,30 @@ static int write_mutex(pprof_writer writer, int debug)
     return write_view(PP_CONTENTION_MUTEX, writer, debug);
 }
 
-static pprof_profile profiles[] = {{.name = "block", .count = count_block, .write = write_block},
-                                   {.name = "mutex", .count = count_mutex, .write = write_mutex},
-                                   {.name = NULL}};
+static int build_block(pp_arena *arena, pp_profile *profile)
+{
+    return pp_contention_profile_build(PP_CONTENTION_BLOCK, PP_CONTENTION_LABELS, arena, profile);
+}
+
+static int build_mutex(pp_arena *arena, pp_profile *profile)
+{
+    return pp_contention_profile_build(PP_CONTENTION_MUTEX, PP_CONTENTION_LABELS, arena, profile);
+}
+
+static pprof_profile profiles[] = {
+    {.name = "block",
+     .about = "Where threads waited for locks, conditions and each other, and how long.",
+     .count = count_block,
+     .write = write_block,
+     .build = build_block,
+     .set_rate = pprof_set_block_profile_rate},
+    {.name = "mutex",
+     .about = "Where locks were released for which others had waited, and how long these waited.",
+     .count = count_mutex,
+     .write = write_mutex,
+     .build = build_mutex,
+     .set_rate = pprof_set_mutex_profile_fraction},
+    {.name = NULL}};
 
 const pp_kind pp_kind_contention = {
     .name = "contention",

@@ -142,15 +142,15 @@ static bool wait_for_handlers(uint64_t patience_ns)
     return true;
 }
 
-void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
+static uint64_t end_ns_of(const pp_cpu_session *session)
 {
-    __atomic_store_n(&pp_cpu->active, false, __ATOMIC_SEQ_CST);
-    uint64_t end_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    if (pp_cpu->deadline_ns != 0 && end_ns > pp_cpu->deadline_ns) {
-        end_ns = pp_cpu->deadline_ns;
-    }
-    bool quiet = wait_for_handlers(patience_ns);
-    pp_cpu_threads_disarm_all(patience_ns, quiet);
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    return session->deadline_ns != 0 && now_ns > session->deadline_ns ? session->deadline_ns
+                                                                      : now_ns;
+}
+
+static void fill_result(uint64_t end_ns, pp_cpu_result *result)
+{
     *result = (pp_cpu_result){
         .counts = pp_cpu->counts,
         .labels = pp_cpu->labels,
@@ -158,8 +158,22 @@ void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
         .duration_ns = (int64_t)(end_ns - pp_cpu->start_ns),
         .perf_wanted = pp_cpu->engine == &pp_cpu_engine_perf,
         .handler_replaced = !pp_sampling_handler_installed(),
-        .handlers_in_flight = !quiet,
     };
+}
+
+void pp_cpu_peek(pp_cpu_result *result)
+{
+    fill_result(end_ns_of(pp_cpu), result);
+}
+
+void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result)
+{
+    __atomic_store_n(&pp_cpu->active, false, __ATOMIC_SEQ_CST);
+    uint64_t end_ns = end_ns_of(pp_cpu);
+    bool quiet = wait_for_handlers(patience_ns);
+    pp_cpu_threads_disarm_all(patience_ns, quiet);
+    fill_result(end_ns, result);
+    result->handlers_in_flight = !quiet;
     if (quiet) {
         pp_cpu->counts = NULL;
         pp_cpu->labels = NULL;

@@ -35,6 +35,9 @@ typedef enum pp_cpu_engine_choice { PP_CPU_TIMERS, PP_CPU_PERF } pp_cpu_engine_c
  */
 int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice choice);
 
+/* Fills `result` with what the running session has counted so far. The session keeps the tables. */
+void pp_cpu_peek(pp_cpu_result *result);
+
 /* Stops sampling, and fills `result`. Waits at most `patience_ns` for handlers on other threads. */
 void pp_cpu_stop(uint64_t patience_ns, pp_cpu_result *result);
 

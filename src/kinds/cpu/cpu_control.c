@@ -36,6 +36,7 @@ static int write_result(pprof_writer writer);
 static struct {
     pp_lock lock;
     bool running;
+    unsigned users; /* of the profile that runs or has stopped, if it is a shared one; else 0 */
     pp_cpu_request request; /* of the profile that runs */
     pp_cpu_result result;   /* of the profile that has stopped, until it is written */
     pp_end_file file;
@@ -72,6 +73,22 @@ static int check(pp_cpu_request *request)
     return 0;
 }
 
+/* The caller holds the session lock, and no profile runs. */
+static int start_session(const pp_cpu_request *wanted)
+{
+    bool is_perf = wanted->engine == PPROF_ENGINE_PERF;
+    if (is_perf) {
+        pp_hook_overflow_signal();
+    }
+    int error = pp_cpu_start(PP_NS_PER_S / (uint64_t)wanted->hz, wanted->duration_ns,
+                             is_perf ? PP_CPU_PERF : PP_CPU_TIMERS);
+    if (error == 0) {
+        session.request = *wanted;
+        session.running = true;
+    }
+    return error;
+}
+
 static int start(const pp_cpu_request *request)
 {
     pp_cpu_request wanted = *request;
@@ -82,19 +99,7 @@ static int start(const pp_cpu_request *request)
     if (error != 0) {
         return error;
     }
-    if (session.running) {
-        error = -EBUSY;
-    } else {
-        if (wanted.engine == PPROF_ENGINE_PERF) {
-            pp_hook_overflow_signal();
-        }
-        error = pp_cpu_start(PP_NS_PER_S / (uint64_t)wanted.hz, wanted.duration_ns,
-                             wanted.engine == PPROF_ENGINE_PERF ? PP_CPU_PERF : PP_CPU_TIMERS);
-    }
-    if (error == 0) {
-        session.request = wanted;
-        session.running = true;
-    }
+    error = session.running || session.users > 0 ? -EBUSY : start_session(&wanted);
     pp_lock_release(&session.lock);
     return error;
 }
@@ -156,7 +161,7 @@ static int stop(bool only_file, bool fatal)
     if (error != 0) {
         return error;
     }
-    if (session.running && (session.request.to_file || !only_file)) {
+    if (session.running && session.users == 0 && (session.request.to_file || !only_file)) {
         error = stop_and_write(fatal);
     }
     pp_lock_release(&session.lock);
@@ -177,8 +182,108 @@ bool pp_cpu_control_is_running(void)
     return __atomic_load_n(&session.running, __ATOMIC_RELAXED);
 }
 
+/* ---- a shared profile ---- */
+
+static int look_at_present(pp_cpu_look *look, void *context)
+{
+    pp_cpu_result so_far = session.result;
+    if (session.running) {
+        pp_cpu_peek(&so_far);
+    }
+    pp_modules_refresh();
+    return look(&so_far, context);
+}
+
+/* The caller holds the session lock. */
+static int join(int hz, pp_cpu_look *look, void *context)
+{
+    pp_cpu_request wanted = {.hz = hz, .to_file = true};
+    if (session.running && session.users == 0) {
+        return -EBUSY;
+    }
+    int error = 0;
+    if (session.users == 0) {
+        error = check(&wanted);
+        error = error == 0 ? start_session(&wanted) : error;
+    } else if (look != NULL) {
+        error = look_at_present(look, context);
+    }
+    session.users += error == 0;
+    return error;
+}
+
+static void stop_sampler(void)
+{
+    if (session.running) {
+        pp_cpu_stop(patience_ns, &session.result);
+        session.running = false;
+    }
+}
+
+static int leave(pp_cpu_look *look, void *context)
+{
+    if (session.users == 1) {
+        stop_sampler();
+    }
+    int error = look != NULL ? look_at_present(look, context) : 0;
+    if (session.users == 1) {
+        pp_cpu_result_release(&session.result);
+    }
+    session.users--;
+    return error;
+}
+
+/* Calls `what` with the session lock held, and cancellation off. */
+static int with_session(int (*what)(int hz, pp_cpu_look *look, void *context), int hz,
+                        pp_cpu_look *look, void *context)
+{
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int error = take_session();
+    if (error == 0) {
+        error = what(hz, look, context);
+        pp_lock_release(&session.lock);
+    }
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
+}
+
+int pp_cpu_control_join(int hz, pp_cpu_look *look, void *context)
+{
+    return with_session(join, hz, look, context);
+}
+
+/* In the child of fork the users of the parent's profile are gone. */
+static int leave_if_joined(int hz, pp_cpu_look *look, void *context)
+{
+    (void)hz;
+    return session.users > 0 ? leave(look, context) : -ECANCELED;
+}
+
+int pp_cpu_control_leave(pp_cpu_look *look, void *context)
+{
+    return with_session(leave_if_joined, 0, look, context);
+}
+
+static int confine_shared(int hz, pp_cpu_look *look, void *context)
+{
+    (void)hz;
+    (void)look;
+    (void)context;
+    if (session.users > 0) {
+        stop_sampler();
+    }
+    return 0;
+}
+
+void pp_cpu_control_confine_shared(void)
+{
+    with_session(confine_shared, 0, NULL, NULL);
+}
+
 void pp_cpu_control_after_fork(void)
 {
+    session.users = 0;
     pp_cpu_after_fork_in_child();
     pp_end_files_after_fork();
     session.running = session.file.wanted = false;

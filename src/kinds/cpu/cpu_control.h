@@ -10,6 +10,8 @@
 #ifndef PP_KINDS_CPU_CPU_CONTROL_H
 #define PP_KINDS_CPU_CPU_CONTROL_H
 
+#include "kinds/cpu/cpu.h"
+
 #include "pprof.h"
 
 #include <stdbool.h>
@@ -38,6 +40,22 @@ int pp_cpu_control_stop(bool only_file, bool fatal);
 
 /* Whether a profile runs. */
 bool pp_cpu_control_is_running(void);
+
+/*
+ * A shared profile has several users, each for a time of its own (cpu_share.c). The first joins at
+ * `hz` samples a second, and the sampler stops when the last leaves.
+ *
+ * `look` is called, if it is not NULL, with what was counted since the first user joined: when the
+ * user joins, if that is not the first, and when it leaves. It returns 0 or -errno; when a user
+ * joins, an error takes it back. The session lock is held meanwhile. pp_cpu_control_join() returns
+ * also what pp_cpu_control_start() does: -EBUSY while a profile runs that is not shared.
+ */
+typedef int pp_cpu_look(const pp_cpu_result *result, void *context);
+int pp_cpu_control_join(int hz, pp_cpu_look *look, void *context);
+int pp_cpu_control_leave(pp_cpu_look *look, void *context);
+
+/* The program confines itself: the sampler stops, and those who leave later get what it counted. */
+void pp_cpu_control_confine_shared(void);
 
 /* Is called in the child of fork, where no profile runs. */
 void pp_cpu_control_after_fork(void);

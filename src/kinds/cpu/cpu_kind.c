@@ -20,6 +20,7 @@
 #include "output/word_values.h"
 #include "kinds/cpu/cpu.h"
 #include "kinds/cpu/cpu_perf.h"
+#include "kinds/cpu/cpu_share.h"
 #include "kinds/cpu/cpu_signal.h"
 #include "sys/log.h"
 #include "sys/sampling_signal.h"
@@ -230,6 +231,7 @@ static bool stop(void)
 static bool confine(void)
 {
     bool written = stop();
+    pp_cpu_control_confine_shared();
     pp_cpu_perf_confine();
     return written;
 }
@@ -264,6 +266,7 @@ const pp_kind pp_kind_cpu = {
     .words = words,
     .variables = variables,
     .flags = flags,
+    .timed = &pp_cpu_timed_profile,
     .sampler = &pp_cpu_sampler,
     .forget = forget,
     .files = files,

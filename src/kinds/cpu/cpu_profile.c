@@ -47,7 +47,7 @@ static void add_sample(collector *c, const uintptr_t *pcs, uint32_t depth,
 static void add_entry(const pp_stack_entry *entry, void *context)
 {
     collector *c = context;
-    uint64_t rest = entry->count;
+    uint64_t rest = __atomic_load_n(&entry->count, __ATOMIC_RELAXED); /* handlers may still add */
     size_t count = 0;
     const pp_label_share *share = pp_label_shares_of(&c->shares, entry, &count);
     for (size_t i = 0; i < count; i++) {

@@ -33,6 +33,7 @@ static void end(const void *interrupted)
 static const pp_word words[] = {{"fd", NULL, "fd, without a value"}, {.name = NULL}};
 
 static pprof_profile profiles[] = {{.name = "fd",
+                                    .about = "Where the open descriptors were opened.",
                                     .count = pp_fd_control_count,
                                     .write = pp_fd_control_write,
                                     .is_there = pp_fd_control_is_on},

@@ -213,10 +213,34 @@ static void collect(void)
     pp_heap_collect();
 }
 
+static int build_heap(pp_arena *arena, pp_profile *profile)
+{
+    return pp_heap_profile_build(PP_HEAP_INUSE, arena, profile);
+}
+
+static int build_allocs(pp_arena *arena, pp_profile *profile)
+{
+    return pp_heap_profile_build(PP_HEAP_ALLOCS, arena, profile);
+}
+
 static pprof_profile profiles[] = {
-    {.name = "heap", .count = count_records, .write = write_heap, .before_write = collect},
-    {.name = "allocs", .count = count_records, .write = write_allocs, .before_write = collect},
+    {.name = "heap",
+     .about = "What is allocated now, by the places that allocated it. gc=1 runs the collector "
+              "first, if the program has set one.",
+     .count = count_records,
+     .write = write_heap,
+     .build = build_heap,
+     .set_rate = pprof_set_mem_profile_rate,
+     .before_write = collect},
+    {.name = "allocs",
+     .about = "All that was ever allocated, by the places that allocated it.",
+     .count = count_records,
+     .write = write_allocs,
+     .build = build_allocs,
+     .set_rate = pprof_set_mem_profile_rate,
+     .before_write = collect},
     {.name = "peak",
+     .about = "What was allocated when the most was.",
      .count = count_records,
      .write = write_peak,
      .is_there = pp_heap_peak_is_wanted},

@@ -13,6 +13,7 @@
 #include "kinds/threads/thread_text.h"
 #include "output/end_file.h"
 #include "kinds/threads/own_stack.h"
+#include "profile/count_profile.h"
 #include "profile/mappings.h"
 #include "unwind/scratch.h"
 #include "host/thread_answers.h"
@@ -98,29 +99,50 @@ pp_thread_origin pp_thread_control_origin(const pp_thread_row *row)
 
 /* ---- writing ---- */
 
-static int write_rows(const char *name, bool creations, int debug, pprof_writer writer)
+/* Takes a snapshot, which the caller releases, and makes rows of it. */
+static int read_rows(bool creations, pp_arena *arena, pp_threads *threads, pp_count_row **rows)
 {
-    pp_arena arena = PP_ARENA_INIT;
-    pp_threads threads;
-    int error = pp_thread_control_snapshot(!creations, false, &arena, &threads);
-    pp_count_row *rows = error == 0 ? pp_arena_array(&arena, threads.count, sizeof *rows) : NULL;
-    if (error == 0 && rows == NULL) {
+    int error = pp_thread_control_snapshot(!creations, false, arena, threads);
+    pp_count_row *list = error == 0 ? pp_arena_array(arena, threads->count, sizeof *list) : NULL;
+    if (error == 0 && list == NULL) {
         error = -ENOMEM;
     }
-    for (size_t i = 0; error == 0 && i < threads.count; i++) {
-        const pp_thread_row *row = &threads.rows[i];
+    for (size_t i = 0; error == 0 && i < threads->count; i++) {
+        const pp_thread_row *row = &threads->rows[i];
         pp_thread_origin stack = {row->pc, row->depth};
         stack = creations ? pp_thread_control_origin(row) : stack;
-        rows[i] = (pp_count_row){.pc = stack.pc,
+        list[i] = (pp_count_row){.pc = stack.pc,
                                  .depth = stack.depth,
                                  .labels = creations ? NULL : row->labels,
                                  .count = 1};
     }
+    *rows = list;
+    return error;
+}
+
+static int write_rows(const char *name, bool creations, int debug, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_threads threads;
+    pp_count_row *rows = NULL;
+    int error = read_rows(creations, &arena, &threads, &rows);
     if (error == 0) {
         error = pp_count_write(name, rows, threads.count, debug, writer);
     }
     pp_threads_release(&threads);
     pp_arena_release(&arena);
+    return error;
+}
+
+int pp_thread_control_build(const char *name, bool creations, pp_arena *arena, pp_profile *profile)
+{
+    pp_threads threads;
+    pp_count_row *rows = NULL;
+    int error = read_rows(creations, arena, &threads, &rows);
+    if (error == 0) {
+        error = pp_count_profile_build(name, rows, threads.count, true, arena, profile);
+    }
+    pp_threads_release(&threads);
     return error;
 }
 

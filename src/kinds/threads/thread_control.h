@@ -10,6 +10,7 @@
 #define PP_KINDS_THREADS_THREAD_CONTROL_H
 
 #include "host/thread_snapshot.h"
+#include "profile/model.h"
 
 #include "pprof.h"
 
@@ -30,6 +31,10 @@ size_t pp_threadcreate_control_count(void);
  * first one writes every stack in full. 0 or -errno. */
 int pp_thread_control_write(const char *name, pprof_writer writer, int debug);
 int pp_threadcreate_control_write(pprof_writer writer, int debug);
+
+/* Fills `profile` with the same, for a difference; `creations`: of the stacks that created the
+ * threads. 0 or -errno. */
+int pp_thread_control_build(const char *name, bool creations, pp_arena *arena, pp_profile *profile);
 
 /* Fills `threads` with all threads as they are now; the first row is the calling thread's. 0 or
  * -errno. The caller calls pp_threads_release() also after an error. */

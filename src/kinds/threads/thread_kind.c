@@ -42,14 +42,37 @@ static int write_goroutine(pprof_writer writer, int debug)
 static const pp_word words[] = {{"thread", NULL, "thread, without a value"}, {.name = NULL}};
 
 /* "goroutine" is for readers that know only Go's name. */
+static int build_thread(pp_arena *arena, pp_profile *profile)
+{
+    return pp_thread_control_build("thread", false, arena, profile);
+}
+
+static int build_goroutine(pp_arena *arena, pp_profile *profile)
+{
+    return pp_thread_control_build("goroutine", false, arena, profile);
+}
+
+static int build_threadcreate(pp_arena *arena, pp_profile *profile)
+{
+    return pp_thread_control_build("threadcreate", true, arena, profile);
+}
+
 static pprof_profile profiles[] = {
-    {.name = "thread", .count = pp_thread_control_count, .write = write_thread},
+    {.name = "thread",
+     .about = "Where each thread is now. debug=2 shows every stack in full.",
+     .count = pp_thread_control_count,
+     .write = write_thread,
+     .build = build_thread},
     {.name = "threadcreate",
+     .about = "Where each thread was created.",
      .count = pp_threadcreate_control_count,
-     .write = pp_threadcreate_control_write},
+     .write = pp_threadcreate_control_write,
+     .build = build_threadcreate},
     {.name = "goroutine",
+     .about = "Another name of thread.",
      .count = pp_thread_control_count,
      .write = write_goroutine,
+     .build = build_goroutine,
      .unlisted = true},
     {.name = NULL}};
 

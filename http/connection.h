@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * connection.h: one client of the server, from its request to its answer.
+ *
+ *   READS --(the request is whole)--> WAITS --(it is due)--> IS_DUE --(connection_answer)--> WRITES
+ *     ^  \-----(it is refused)--------------------------------------------------------------/  |
+ *     \------(keep-alive)----------------------------------------------------------------------+
+ *                                                      FREE <--(the client closes)-- LINGERS <-/
+ *
+ * Nothing here waits: the loop in server.c does.
+ */
+#ifndef PP_HTTP_CONNECTION_H
+#define PP_HTTP_CONNECTION_H
+
+#include "bytes.h"
+#include "descriptor.h"
+#include "request.h"
+#include "token.h"
+
+#include <pprof_http.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum connection_state {
+    CONNECTION_FREE,
+    CONNECTION_READS,
+    CONNECTION_WAITS,  /* a profile is collected for it; a client that hangs up ends that */
+    CONNECTION_IS_DUE, /* its answer can be made */
+    CONNECTION_WRITES,
+    CONNECTION_LINGERS /* all is sent, but a reset would throw away what is not read yet */
+} connection_state;
+
+enum { CONNECTION_HEAD_MAX = 6144 /* a name of a profile has 1023 bytes, in three headers */ };
+
+typedef struct connection {
+    connection_state state;
+    descriptor socket;
+    uint64_t since_ns;    /* when the state began */
+    uint64_t deadline_ns; /* when it must be over */
+    /* The request. */
+    bytes in;      /* what has come and is not answered */
+    bytes head;    /* a copy of the head, for `request` */
+    size_t length; /* of the head; 0: it is not whole */
+    request_head request;
+    /* The answer. */
+    pprof_http_answer *answer;
+    char out_head[CONNECTION_HEAD_MAX];
+    size_t out_head_length;
+    bytes out;
+    size_t sent; /* of out_head and out */
+    bool keeps_alive;
+} connection;
+
+/* Whom the server answers. */
+typedef struct connection_rules {
+    token token;
+    bool only_loopback_hosts;
+} connection_rules;
+
+/* Begins with a connected socket. */
+void connection_begin(connection *c, int fd, uint64_t now_ns);
+
+/* Frees everything, and ends what is collected. */
+void connection_end(connection *c);
+
+/* The events to wait for. */
+short connection_events(const connection *c);
+
+/* Goes on after `events` (0: it is only time to look), as far as it goes without waiting. */
+void connection_go_on(connection *c, short events, uint64_t now_ns, const connection_rules *rules);
+
+/* Makes the answer of a connection that is due, and begins to send it. */
+void connection_answer(connection *c, uint64_t now_ns);
+
+#endif

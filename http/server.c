@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * server.c: see server.h.
+ *
+ * Tested by: e2e.http_server, e2e.http_guest, e2e.http_hostile
+ */
+#include "server.h"
+
+#include <pprof_http_door.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+/* Answers that are made and not sent yet; one more may exceed it. */
+static const size_t answers_max = (size_t)64 << 20;
+static const uint64_t accept_pause_ns = SECOND / 10;
+
+enum { TICK_MS = 1000, OTHERS = 2 /* descriptors that are no connections */ };
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+}
+
+/* ---- clients ---- */
+
+static connection *find_free(server *s)
+{
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        if (s->connections[i].state == CONNECTION_FREE) {
+            return &s->connections[i];
+        }
+    }
+    return NULL;
+}
+
+/* The client that has been reading for the longest time, without a whole request; NULL: none. */
+static connection *find_idle(server *s)
+{
+    connection *oldest = NULL;
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        connection *c = &s->connections[i];
+        bool is_idle = c->state == CONNECTION_READS || c->state == CONNECTION_LINGERS;
+        if (is_idle && (oldest == NULL || c->since_ns < oldest->since_ns)) {
+            oldest = c;
+        }
+    }
+    return oldest;
+}
+
+static bool has_room(server *s)
+{
+    return find_free(s) != NULL || find_idle(s) != NULL;
+}
+
+/* If all places are taken, the client that has been idle for the longest time loses its own. */
+static void accept_one(server *s, uint64_t now_ns)
+{
+    connection *place = find_free(s);
+    place = place != NULL ? place : find_idle(s);
+    int fd = place != NULL ? accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+    if (fd < 0) {
+        bool is_exhausted =
+            errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+        s->accept_at_ns = is_exhausted ? now_ns + accept_pause_ns : s->accept_at_ns;
+        return;
+    }
+    connection_end(place);
+    connection_begin(place, fd, now_ns);
+}
+
+static size_t made_answers(const server *s)
+{
+    size_t size = 0;
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        size += s->connections[i].out.length;
+    }
+    return size;
+}
+
+/* The one that waits for the longest time; NULL: none is due, or there is no room. */
+static connection *find_due(server *s)
+{
+    connection *first = NULL;
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        connection *c = &s->connections[i];
+        if (c->state == CONNECTION_IS_DUE && (first == NULL || c->since_ns < first->since_ns)) {
+            first = c;
+        }
+    }
+    return first != NULL && made_answers(s) < answers_max ? first : NULL;
+}
+
+/* ---- one round ---- */
+
+/* Milliseconds until something is due; at most a tick. */
+static int time_to_next(server *s, uint64_t now_ns)
+{
+    uint64_t next_ns = now_ns + TICK_MS * (SECOND / 1000);
+    if (find_due(s) != NULL) {
+        return 0;
+    }
+    if (s->accept_at_ns > now_ns && s->accept_at_ns < next_ns) {
+        next_ns = s->accept_at_ns;
+    }
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        const connection *c = &s->connections[i];
+        if (c->state != CONNECTION_FREE && c->deadline_ns < next_ns) {
+            next_ns = c->deadline_ns;
+        }
+    }
+    return next_ns > now_ns ? (int)((next_ns - now_ns + 999999) / 1000000) : 0;
+}
+
+/* Negative descriptors are ignored by poll(). */
+static int wait_for_events(server *s, struct pollfd *polled, uint64_t now_ns)
+{
+    bool accepts = s->accept_at_ns <= now_ns && has_room(s);
+    polled[0] = (struct pollfd){.fd = s->wake[0].fd, .events = POLLIN};
+    polled[1] = (struct pollfd){.fd = accepts ? s->listener.fd : -1, .events = POLLIN};
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        const connection *c = &s->connections[i];
+        polled[OTHERS + i] = (struct pollfd){.fd = c->state != CONNECTION_FREE ? c->socket.fd : -1,
+                                             .events = connection_events(c)};
+    }
+    return poll(polled, OTHERS + SERVER_CONNECTIONS, time_to_next(s, now_ns));
+}
+
+static void go_on_all(server *s, const struct pollfd *polled, uint64_t now_ns)
+{
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        connection *c = &s->connections[i];
+        short events = polled[OTHERS + i].fd == c->socket.fd ? polled[OTHERS + i].revents : 0;
+        if (c->state != CONNECTION_FREE) {
+            connection_go_on(c, events, now_ns, &s->rules);
+        }
+    }
+}
+
+static void drain_wake(const server *s)
+{
+    char dregs[64];
+    if (descriptor_is_there(&s->wake[0])) {
+        (void)!read(s->wake[0].fd, dregs, sizeof dregs);
+    }
+}
+
+static void run_round(server *s)
+{
+    struct pollfd polled[OTHERS + SERVER_CONNECTIONS];
+    int found = wait_for_events(s, polled, now());
+    uint64_t now_ns = now();
+    if (found < 0) { /* EINTR: the program changes its user; ENOMEM */
+        memset(polled, 0, sizeof polled);
+    }
+    if (polled[0].revents != 0) {
+        drain_wake(s);
+    }
+    go_on_all(s, polled, now_ns);
+    connection *due = find_due(s);
+    if (due != NULL) {
+        connection_answer(due, now_ns);
+    }
+    if (polled[1].revents != 0 && descriptor_is_there(&s->listener)) {
+        accept_one(s, now_ns);
+    }
+}
+
+/* ---- the loop ---- */
+
+/* A pipe that the program has closed would make each round as short as it can be. */
+static bool is_intact(server *s)
+{
+    if (!descriptor_is_there(&s->listener)) {
+        return false;
+    }
+    if (s->wake[0].fd >= 0 && !descriptor_is_there(&s->wake[0])) {
+        s->wake[0].fd = -1;
+    }
+    return true;
+}
+
+void server_run(server *s)
+{
+    pprof_http_door_1.leave_profiles();
+    while (!__atomic_load_n(&s->stops, __ATOMIC_ACQUIRE) && is_intact(s) &&
+           !pprof_http_door_1.is_alone()) {
+        run_round(s);
+    }
+    if (!descriptor_is_there(&s->listener)) {
+        pprof_http_door_1.log("http: the program has closed the server's socket: the server ends");
+    }
+    server_close(s);
+    __atomic_store_n(&s->is_over, true, __ATOMIC_RELEASE);
+}
+
+void server_wake(const server *s)
+{
+    if (descriptor_is_there(&s->wake[1])) {
+        (void)!write(s->wake[1].fd, "", 1);
+    }
+}
+
+bool server_has(const server *s, int fd)
+{
+    bool has = fd == s->listener.fd || fd == s->wake[0].fd || fd == s->wake[1].fd;
+    for (unsigned i = 0; i < SERVER_CONNECTIONS && !has; i++) {
+        has = s->connections[i].state != CONNECTION_FREE && s->connections[i].socket.fd == fd;
+    }
+    return fd >= 0 && has;
+}
+
+void server_close(server *s)
+{
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        connection_end(&s->connections[i]);
+    }
+    descriptor_close(&s->listener);
+    descriptor_close(&s->wake[0]);
+    descriptor_close(&s->wake[1]);
+}
+
+/* What the parent collects is the parent's. */
+void server_forget(server *s)
+{
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        s->connections[i].answer = NULL;
+    }
+    server_close(s);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * server.h: the loop of the server's one thread.
+ *
+ *   poll --> a new client          --> connection_begin()
+ *        --> bytes, a hang-up      --> connection_go_on()
+ *        --> an answer that is due --> connection_answer(), while there is room for answers
+ *        --> a second has passed   --> is the program still there?
+ */
+#ifndef PP_HTTP_SERVER_H
+#define PP_HTTP_SERVER_H
+
+#include "connection.h"
+
+#include <stdbool.h>
+
+enum { SERVER_CONNECTIONS = 64 };
+
+typedef struct server {
+    descriptor listener;
+    descriptor wake[2]; /* a pipe: its end to read, its end to write */
+    connection_rules rules;
+    uint64_t accept_at_ns; /* no new clients before: there was no descriptor */
+    bool stops;            /* set by any thread, which then calls server_wake() */
+    bool is_over;          /* the loop has ended */
+    connection connections[SERVER_CONNECTIONS];
+} server;
+
+/* Serves until `stops`, or the program has closed the listener, or all its threads have ended. */
+void server_run(server *s);
+
+/* Makes the loop look at `stops`. */
+void server_wake(const server *s);
+
+/* Whether the descriptor is the server's. */
+bool server_has(const server *s, int fd);
+
+/* Closes everything, and ends what is collected; or forgets it, in the child of fork. */
+void server_close(server *s);
+void server_forget(server *s);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pprof_http_door.h: the interface between libpprof and libpprof-http, beside <pprof_http.h>. Not
+ * for programs, and not installed.
+ *
+ *   libpprof-http --> pprof_http_door.leave_profiles(), ...    what only libpprof can do
+ *   libpprof      --> pprof_http_events.after_fork_in_child()  what the server has to know
+ */
+#ifndef PPROF_HTTP_DOOR_H
+#define PPROF_HTTP_DOOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Both sides must have the same version, which changes with everything below. */
+#define PPROF_HTTP_DOOR_VERSION 1
+
+/* Functions of the server, which libpprof calls. */
+typedef struct pprof_http_events {
+    /* In the child of fork, on its only thread: closes what the child has inherited. */
+    void (*after_fork_in_child)(void);
+    /* The program is about to install a seccomp filter: ends the server. */
+    void (*before_confinement)(void);
+    /* Whether the server itself has opened this descriptor. */
+    bool (*has_descriptor)(int fd);
+} pprof_http_events;
+
+typedef struct pprof_http_door {
+    uint32_t version; /* first in every version */
+    /* Called once; `events` stays valid for ever. */
+    void (*listen)(const pprof_http_events *events);
+    /* The page that shows a profile, compressed by gzip; stays valid for ever. */
+    void (*set_page)(const void *gzip, size_t size);
+    /* The calling thread is in no profile from now on. */
+    void (*leave_profiles)(void);
+    /* Whether all threads of the program have ended: the calling thread must not be the last. */
+    bool (*is_alone)(void);
+    /* Writes a message to the log. */
+    void (*log)(const char *message);
+} pprof_http_door;
+
+extern const pprof_http_door pprof_http_door_1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * http_handle.c: the functions of <pprof_http.h> for servers of the program's own. They have no
+ * socket and no thread.
+ *
+ * Zone: NORMAL.
+ * Tested by: e2e.http_contract
+ */
+#include "arch/system_call.h"
+#include "web/http_answer.h"
+#include "web/http_routes.h"
+#include "host/start.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+static const uint64_t longest_wait_ns = 100000000;
+
+static bool is_whole_request(const pprof_http_request *request)
+{
+    return request != NULL && request->size >= sizeof *request && request->method != NULL &&
+           request->target != NULL && (request->body != NULL || request->body_size == 0);
+}
+
+static bool is_whole_response(const pprof_http_response *response)
+{
+    return response != NULL && response->size >= sizeof *response && response->begin != NULL &&
+           response->write != NULL;
+}
+
+/* Copies what the caller need not keep. NULL: there is no memory. */
+static pprof_http_answer *new_answer(const pprof_http_request *request, const char **target)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pprof_http_answer *answer = pp_arena_alloc(&arena, sizeof *answer);
+    *target = pp_arena_text(&arena, request->target, strlen(request->target));
+    const char *method = pp_arena_text(&arena, request->method, strlen(request->method));
+    const char *body =
+        pp_arena_text(&arena, request->body_size > 0 ? request->body : "", request->body_size);
+    if (arena.failed) {
+        pp_arena_release(&arena);
+        return NULL;
+    }
+    *answer = (pprof_http_answer){.method = method,
+                                  .is_head = strcmp(method, "HEAD") == 0,
+                                  .name = "",
+                                  .body = body,
+                                  .body_size = request->body_size};
+    answer->arena = arena;
+    return answer;
+}
+
+static void free_answer(pprof_http_answer *answer)
+{
+    pp_arena arena = answer->arena; /* which has the answer itself */
+    pp_arena_release(&arena);
+}
+
+int pprof_http_begin(const pprof_http_request *request, pprof_http_answer **answer,
+                     uint64_t *wait_ns)
+{
+    const char *target = NULL;
+    pp_preload_link();
+    if (!is_whole_request(request) || answer == NULL || wait_ns == NULL) {
+        return -EINVAL;
+    }
+    pprof_http_answer *begun = new_answer(request, &target);
+    if (begun == NULL) {
+        return -ENOMEM;
+    }
+    pp_http_route(begun, target);
+    *answer = begun;
+    *wait_ns = begun->wait_ns;
+    return 0;
+}
+
+int pprof_http_finish(pprof_http_answer *answer, pprof_http_response *response)
+{
+    if (answer == NULL || !is_whole_response(response)) {
+        pprof_http_cancel(answer);
+        return -EINVAL;
+    }
+    int error = pp_http_answer_give(answer, response);
+    pprof_http_cancel(answer);
+    return error;
+}
+
+void pprof_http_cancel(pprof_http_answer *answer)
+{
+    if (answer != NULL) {
+        if (answer->cancel != NULL) {
+            answer->cancel(answer);
+        }
+        free_answer(answer);
+    }
+}
+
+/* ---- in one step ---- */
+
+static int sleep_for(void *unused, uint64_t ns)
+{
+    const struct timespec time = {.tv_sec = (time_t)(ns / PP_NS_PER_S),
+                                  .tv_nsec = (long)(ns % PP_NS_PER_S)};
+    (void)unused;
+    pp_system_call(SYS_nanosleep, &time, NULL);
+    return 0;
+}
+
+/* 0, or -ECANCELED if the client is gone. */
+static int wait(const pprof_http_request *request, uint64_t wait_ns)
+{
+    uint64_t start_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    uint64_t passed_ns = 0;
+    int (*sleep)(void *ctx, uint64_t ns) = request->wait != NULL ? request->wait : sleep_for;
+    for (; passed_ns < wait_ns; passed_ns = pp_clock_ns(CLOCK_MONOTONIC) - start_ns) {
+        uint64_t left_ns = wait_ns - passed_ns;
+        if (sleep(request->ctx, left_ns < longest_wait_ns ? left_ns : longest_wait_ns) != 0) {
+            return -ECANCELED;
+        }
+    }
+    return 0;
+}
+
+int pprof_http_handle(const pprof_http_request *request, pprof_http_response *response)
+{
+    pprof_http_answer *answer = NULL;
+    uint64_t wait_ns = 0;
+    if (!is_whole_response(response)) {
+        return -EINVAL;
+    }
+    int error = pprof_http_begin(request, &answer, &wait_ns);
+    if (error == 0) {
+        error = wait(request, wait_ns);
+    }
+    if (error != 0) {
+        pprof_http_cancel(answer);
+        return error;
+    }
+    return pprof_http_finish(answer, response);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * http_program.c: see http_program.h.
+ *
+ * Zone: NORMAL.
+ * Tested by: e2e.http_contract, e2e.http_option
+ */
+#include "web/http_program.h"
+
+#include "base/buffer.h"
+#include "base/sort.h"
+#include "encode/text_stream.h"
+#include "web/http_query.h"
+#include "modules/modules.h"
+#include "symbol/places.h"
+#include "sys/file_calls.h"
+#include "sys/own_files.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- the command line ---- */
+
+/* Appends the whole file. 0 or -errno. */
+static int read_file(const char *path, pp_buffer *content)
+{
+    enum { PIECE = 4096 };
+    int fd = pp_own_open(path, O_RDONLY, 0);
+    long length = fd;
+    while (fd >= 0 && length >= 0) {
+        uint8_t *room = pp_buffer_reserve(content, PIECE);
+        length = room != NULL ? pp_file_read(fd, room, PIECE) : -ENOMEM;
+        if (length <= 0) {
+            break;
+        }
+        content->size += (size_t)length;
+    }
+    if (fd >= 0) {
+        pp_own_close(fd);
+    }
+    return length < 0 ? (int)length : 0;
+}
+
+static int write_command_line(pprof_http_answer *answer, pprof_writer writer)
+{
+    pp_buffer line = PP_BUFFER_INIT;
+    (void)answer;
+    int error = read_file("/proc/self/cmdline", &line);
+    size_t length = line.size - (line.size > 0 && line.data[line.size - 1] == '\0');
+    if (error == 0) {
+        error = writer.write(writer.ctx, line.data, length);
+    }
+    pp_buffer_release(&line);
+    return error;
+}
+
+void pp_http_command_line(pprof_http_answer *answer)
+{
+    pp_http_succeed(answer, PP_HTTP_TEXT, write_command_line);
+}
+
+/* ---- names ---- */
+
+typedef struct names {
+    uintptr_t *asked; /* in the order of the request */
+    size_t count;
+    uintptr_t *sorted;
+    pp_symbol *symbols; /* of the sorted ones */
+} names;
+
+static int compare(const void *x, const void *y, void *unused)
+{
+    uintptr_t a = *(const uintptr_t *)x;
+    uintptr_t b = *(const uintptr_t *)y;
+    (void)unused;
+    return a < b ? -1 : a > b;
+}
+
+/* Reads "0xA+0xB". What is no address, or 0, is skipped. */
+static int read_addresses(const char *text, size_t length, pp_arena *arena, names *n)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < length; i++) {
+        most += text[i] == '+';
+    }
+    n->asked = pp_arena_array(arena, most, sizeof *n->asked);
+    n->sorted = pp_arena_array(arena, most, sizeof *n->sorted);
+    n->symbols = pp_arena_array(arena, most, sizeof *n->symbols);
+    if (n->asked == NULL || n->sorted == NULL || n->symbols == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t at = 0; at < length;) {
+        const char *plus = memchr(text + at, '+', length - at);
+        size_t word = plus != NULL ? (size_t)(plus - text) - at : length - at;
+        uint64_t pc = 0;
+        if (pp_http_parse_pc(text + at, word, &pc) && pc != 0) {
+            n->asked[n->count++] = pc;
+        }
+        at += word + 1;
+    }
+    return 0;
+}
+
+/* Resolves the addresses that lie in each mapping: these are neighbours when they are sorted. */
+static int resolve(names *n, pp_arena *arena)
+{
+    pp_mapping *mappings = NULL;
+    size_t mapping_count = 0;
+    pp_modules_refresh();
+    if (pp_modules_mappings(arena, &mappings, &mapping_count) == -ENOMEM) {
+        return -ENOMEM;
+    }
+    memcpy(n->sorted, n->asked, n->count * sizeof *n->asked);
+    pp_sort(n->sorted, n->count, sizeof *n->sorted, compare, NULL);
+    for (size_t m = 0; m < mapping_count; m++) {
+        size_t first = 0;
+        while (first < n->count && n->sorted[first] < mappings[m].start) {
+            first++;
+        }
+        size_t end = first;
+        while (end < n->count && n->sorted[end] < mappings[m].limit) {
+            end++;
+        }
+        if (end > first) {
+            pp_places_resolve(mappings, mapping_count, m, n->sorted + first, end - first,
+                              n->symbols + first, arena);
+        }
+    }
+    return 0;
+}
+
+/* The address is in the list. */
+static const char *name_of(const names *n, uintptr_t pc)
+{
+    size_t low = 0;
+    size_t high = n->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (n->sorted[middle] < pc) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return n->symbols[low].name;
+}
+
+static int write_names(pprof_http_answer *answer, pprof_writer writer)
+{
+    bool is_post = strcmp(answer->method, "POST") == 0;
+    const char *text = is_post ? answer->body : answer->query;
+    size_t length = is_post ? answer->body_size : strlen(answer->query);
+    names n = {.count = 0};
+    pp_text_stream stream;
+    int error = read_addresses(text, length, &answer->arena, &n);
+    error = error == 0 ? resolve(&n, &answer->arena) : error;
+    if (error != 0) {
+        return error;
+    }
+    pp_text_stream_init(&stream, writer);
+    pp_text_stream_add(&stream, "num_symbols: 1\n");
+    for (size_t i = 0; i < n.count; i++) {
+        const char *name = name_of(&n, n.asked[i]);
+        if (name != NULL) {
+            pp_text_stream_hex(&stream, n.asked[i]);
+            pp_text_stream_add(&stream, " ");
+            pp_text_stream_add(&stream, name);
+            pp_text_stream_add(&stream, "\n");
+        }
+    }
+    return pp_text_stream_finish(&stream);
+}
+
+void pp_http_symbol(pprof_http_answer *answer)
+{
+    pp_http_succeed(answer, PP_HTTP_TEXT, write_names);
+}

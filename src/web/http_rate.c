@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * http_rate.c: counts the requests that want a rate.
+ *
+ * Zone: NORMAL.
+ * Tested by: e2e.http_deltas
+ */
+#include "web/http_rate.h"
+
+#include "sys/lock.h"
+#include "sys/tasks.h"
+
+#include "pprof.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+enum { KINDS = 8 };
+
+typedef struct held {
+    pp_set_rate *set_rate;
+    unsigned users; /* 0: the entry is free */
+    int64_t before, wanted;
+} held;
+
+static struct {
+    pp_lock lock;
+    held list[KINDS];
+} rates;
+
+/* The entry of this kind, else a free one; NULL if there is neither. */
+static held *find(pp_set_rate *set_rate)
+{
+    held *free_entry = NULL;
+    for (unsigned i = 0; i < KINDS; i++) {
+        held *h = &rates.list[i];
+        if (h->users > 0 && h->set_rate == set_rate) {
+            return h;
+        }
+        free_entry = h->users == 0 ? h : free_entry;
+    }
+    return free_entry;
+}
+
+int pp_http_rate_begin(pp_set_rate *set_rate, int64_t rate)
+{
+    int error = 0;
+    pp_lock_take(&rates.lock, pp_task_self());
+    held *h = find(set_rate);
+    if (h == NULL) {
+        error = -EBUSY;
+    } else if (h->users == 0) {
+        *h = (held){.set_rate = set_rate, .before = set_rate(rate), .wanted = rate};
+        error = h->before < 0 ? -ENOMEM : 0;
+    }
+    if (error == 0) {
+        h->users++;
+    }
+    pp_lock_release(&rates.lock);
+    return error;
+}
+
+void pp_http_rate_end(pp_set_rate *set_rate)
+{
+    pp_lock_take(&rates.lock, pp_task_self());
+    held *h = find(set_rate);
+    if (h != NULL && h->users > 0 && --h->users == 0 && set_rate(PPROF_RATE_READ) == h->wanted) {
+        set_rate(h->before);
+    }
+    pp_lock_release(&rates.lock);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * http_timed.c: starts a collection with the request, and ends it with the response.
+ *
+ * Zone: NORMAL.
+ * Tested by: e2e.http_cpu
+ */
+#include "web/http_timed.h"
+
+#include "host/kind.h"
+#include "web/http_query.h"
+#include "sys/clock.h"
+
+#include <limits.h>
+#include <string.h>
+
+uint64_t pp_http_seconds_to_ns(int64_t seconds)
+{
+    uint64_t ns = 0;
+    return __builtin_mul_overflow((uint64_t)seconds, (uint64_t)PP_NS_PER_S, &ns) ? UINT64_MAX : ns;
+}
+
+typedef struct timed {
+    const pp_timed_profile *profile;
+    void *collection;
+} timed;
+
+static const pp_timed_profile *find(const char *name)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pp_timed_profile *profile = pp_kinds[i]->timed;
+        if (profile != NULL && strcmp(profile->name, name) == 0) {
+            return profile;
+        }
+    }
+    return NULL;
+}
+
+static int end(pprof_http_answer *answer, pprof_writer writer)
+{
+    const timed *t = answer->state;
+    answer->cancel = NULL;
+    return t->profile->end(t->collection, writer);
+}
+
+static void cancel(pprof_http_answer *answer)
+{
+    const timed *t = answer->state;
+    t->profile->cancel(t->collection);
+}
+
+static int hz_of(const char *query)
+{
+    int64_t hz = 0;
+    bool is_good = pp_http_query_number(query, "hz", &hz) && hz > 0 && hz <= INT_MAX;
+    return is_good ? (int)hz : 0;
+}
+
+/* `labels=0` leaves them out. */
+static bool wants_labels(const char *query)
+{
+    int64_t number = 0;
+    return !pp_http_query_number(query, "labels", &number) || number != 0;
+}
+
+static void begin(pprof_http_answer *answer, const pp_timed_profile *profile)
+{
+    timed *t = pp_arena_alloc(&answer->arena, sizeof *t);
+    const char *why = "no memory";
+    int64_t seconds = 0;
+    if (!pp_http_query_number(answer->query, "seconds", &seconds) || seconds <= 0) {
+        seconds = PP_HTTP_SECONDS;
+    }
+    if (t == NULL || profile->begin(hz_of(answer->query), wants_labels(answer->query),
+                                    &answer->arena, &t->collection, &why) != 0) {
+        pp_http_fail(answer, 500, pp_http_join(answer, "Could not enable CPU profiling: ", why));
+        return;
+    }
+    t->profile = profile;
+    answer->state = t;
+    answer->cancel = cancel;
+    answer->wait_ns = pp_http_seconds_to_ns(seconds);
+    pp_http_succeed_as_file(answer, "", end);
+}
+
+/* HEAD begins nothing. */
+static int write_nothing(pprof_http_answer *answer, pprof_writer writer)
+{
+    (void)answer;
+    return writer.write(writer.ctx, "", 0);
+}
+
+bool pp_http_timed(pprof_http_answer *answer)
+{
+    const pp_timed_profile *profile = find(answer->name);
+    if (profile != NULL && answer->is_head) {
+        pp_http_succeed_as_file(answer, "", write_nothing);
+    } else if (profile != NULL) {
+        begin(answer, profile);
+    }
+    return profile != NULL;
+}
