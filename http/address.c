@@ -166,13 +166,18 @@ void address_text(const server_address *a, char text[ADDRESS_TEXT_MAX])
     }
 }
 
+/* "" or ":6060" */
+static bool is_port(const char *text)
+{
+    return *text == '\0' || (*text == ':' && text[1 + strspn(text + 1, "0123456789")] == '\0');
+}
+
 bool address_host_is_loopback(const char *host)
 {
     char name[HOST_MAX];
     server_address a;
     size_t length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
-    if (length + 2 >= sizeof name || length > strlen(host) ||
-        (host[length] != '\0' && host[length] != ':')) {
+    if (length + 2 >= sizeof name || length > strlen(host) || !is_port(host + length)) {
         return false;
     }
     memcpy(name, host, length);

@@ -34,7 +34,7 @@ static struct {
     pthread_t thread;
     char address[ADDRESS_TEXT_MAX];
     struct stat socket_file; /* of a unix socket */
-} served = {.server = {.listener = {.fd = -1}, .wake = {{.fd = -1}, {.fd = -1}}}};
+} served; /* begins as 0: it takes no room in the file, and no memory before it is used */
 
 static bool change(int from, int to)
 {
@@ -46,12 +46,15 @@ static bool change(int from, int to)
 
 static bool has_descriptor(int fd)
 {
-    return server_has(&served.server, fd);
+    return __atomic_load_n(&served.state, __ATOMIC_ACQUIRE) != IDLE &&
+           server_has(&served.server, fd);
 }
 
 static void after_fork_in_child(void)
 {
-    server_forget(&served.server);
+    if (served.state != IDLE) {
+        server_forget(&served.server);
+    }
     memset(&served.server.rules, 0, sizeof served.server.rules);
     __atomic_store_n(&served.state, IDLE, __ATOMIC_RELEASE);
 }
@@ -152,9 +155,7 @@ static int start(const char *text, const char *token_file)
     server *s = &served.server;
     int error = address_read(&a, text);
     bool chooses = error == 0 && strlen(text) > 2 && strcmp(text + strlen(text) - 2, ":0") == 0;
-    s->rules.token.length = 0;
-    s->stops = s->is_over = false;
-    s->accept_at_ns = 0;
+    server_init(s);
     if (error == 0 && token_file != NULL) {
         error = token_read(&s->rules.token, token_file);
     }

@@ -20,6 +20,8 @@
 /* Answers that are made and not sent yet; one more may exceed it. */
 static const size_t answers_max = (size_t)64 << 20;
 static const uint64_t accept_pause_ns = SECOND / 10;
+/* A client may be silent for so long before another one can take its place. */
+static const uint64_t silence_ns = SECOND / 4;
 
 enum { TICK_MS = 1000, OTHERS = 2 /* descriptors that are no connections */ };
 
@@ -28,6 +30,17 @@ static uint64_t now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+}
+
+void server_init(server *s)
+{
+    s->listener = s->wake[0] = s->wake[1] = DESCRIPTOR_NONE;
+    s->rules.token.length = 0;
+    s->stops = s->is_over = false;
+    s->accept_at_ns = 0;
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        s->connections[i].socket = DESCRIPTOR_NONE;
+    }
 }
 
 /* ---- clients ---- */
@@ -42,7 +55,7 @@ static connection *find_free(server *s)
     return NULL;
 }
 
-/* The client that has been reading for the longest time, without a whole request; NULL: none. */
+/* The client that has been silent, or slow, for the longest time; NULL: there is none. */
 static connection *find_idle(server *s)
 {
     connection *oldest = NULL;
@@ -56,9 +69,16 @@ static connection *find_idle(server *s)
     return oldest;
 }
 
-static bool has_room(server *s)
+/* When a client can be accepted: now (0), or when another one has been silent for long enough. */
+static uint64_t room_at_ns(server *s)
 {
-    return find_free(s) != NULL || find_idle(s) != NULL;
+    const connection *idle = find_free(s) == NULL ? find_idle(s) : NULL;
+    return find_free(s) != NULL ? 0 : idle != NULL ? idle->since_ns + silence_ns : UINT64_MAX;
+}
+
+static uint64_t later(uint64_t x, uint64_t y)
+{
+    return x > y ? x : y;
 }
 
 /* If all places are taken, the client that has been idle for the longest time loses its own. */
@@ -66,10 +86,11 @@ static void accept_one(server *s, uint64_t now_ns)
 {
     connection *place = find_free(s);
     place = place != NULL ? place : find_idle(s);
-    int fd = place != NULL ? accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+    bool has_room = room_at_ns(s) <= now_ns;
+    int fd = has_room ? accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
     if (fd < 0) {
         bool is_exhausted =
-            errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+            has_room && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS);
         s->accept_at_ns = is_exhausted ? now_ns + accept_pause_ns : s->accept_at_ns;
         return;
     }
@@ -108,8 +129,9 @@ static int time_to_next(server *s, uint64_t now_ns)
     if (find_due(s) != NULL) {
         return 0;
     }
-    if (s->accept_at_ns > now_ns && s->accept_at_ns < next_ns) {
-        next_ns = s->accept_at_ns;
+    uint64_t accept_at_ns = later(s->accept_at_ns, room_at_ns(s));
+    if (accept_at_ns > now_ns && accept_at_ns < next_ns) {
+        next_ns = accept_at_ns;
     }
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
         const connection *c = &s->connections[i];
@@ -123,7 +145,7 @@ static int time_to_next(server *s, uint64_t now_ns)
 /* Negative descriptors are ignored by poll(). */
 static int wait_for_events(server *s, struct pollfd *polled, uint64_t now_ns)
 {
-    bool accepts = s->accept_at_ns <= now_ns && has_room(s);
+    bool accepts = later(s->accept_at_ns, room_at_ns(s)) <= now_ns;
     polled[0] = (struct pollfd){.fd = s->wake[0].fd, .events = POLLIN};
     polled[1] = (struct pollfd){.fd = accepts ? s->listener.fd : -1, .events = POLLIN};
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {

@@ -26,6 +26,9 @@ typedef struct server {
     connection connections[SERVER_CONNECTIONS];
 } server;
 
+/* Begins with no descriptor and no client. */
+void server_init(server *s);
+
 /* Serves until `stops`, or the program has closed the listener, or all its threads have ended. */
 void server_run(server *s);
 

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""server.py PORT PID: what the server makes of requests as no well-behaved client writes them. Prints nothing if all is well.
+
+PID is the server's process: after all this it answers, and has no more descriptors and memory than before.
+"""
+import os
+import socket
+import sys
+import time
+
+PORT, PID = int(sys.argv[1]), int(sys.argv[2])
+OK = b"GET /debug/pprof/cmdline HTTP/1.1\r\nHost: localhost\r\n\r\n"
+failures = []
+
+
+def connect():
+    return socket.create_connection(("127.0.0.1", PORT))
+
+
+def receive(client):
+    """Everything until the server closes."""
+    data = b""
+    try:
+        while True:
+            piece = client.recv(65536)
+            if not piece:
+                return data
+            data += piece
+    except ConnectionResetError:
+        return data
+
+
+def read_one(client, rest=b""):
+    """One answer, and what came after it."""
+    while b"\r\n\r\n" not in rest:
+        piece = client.recv(65536)
+        if not piece:
+            return rest, b""
+        rest += piece
+    head, _, rest = rest.partition(b"\r\n\r\n")
+    length = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")]
+    while length and len(rest) < length[0]:
+        rest += client.recv(65536)
+    size = length[0] if length else 0
+    return head + b"\r\n\r\n" + rest[:size], rest[size:]
+
+
+def expect(what, expected, found):
+    if expected != found:
+        failures.append("%s: expected %r, found %r" % (what, expected, found))
+
+
+def status(data):
+    return data.split(b" ")[1].decode() if data.startswith(b"HTTP/1.1 ") else repr(data[:60])
+
+
+def refused(what, expected, data):
+    """The server answers with this status, and closes."""
+    client = connect()
+    client.sendall(data)
+    answer = receive(client)
+    client.close()
+    expect("status of " + what, expected, status(answer))
+    expect("headers of " + what, True, b"X-Go-Pprof: 1\r\n" in answer and b"Connection: close\r\n" in answer)
+
+
+def malformed():
+    head = b"GET /debug/pprof/ HTTP/1.1\r\nHost: localhost\r\n"
+    for what, data in {
+        "no version": b"GET /debug/pprof/\r\n\r\n",
+        "nothing": b"\r\n\r\n",
+        "binary": bytes(range(256)) + b"\r\n\r\n",
+        "no host": b"GET /debug/pprof/ HTTP/1.1\r\n\r\n",
+        "two hosts": head + b"Host: localhost\r\n\r\n",
+        "a folded header": head + b"X: a\r\n b\r\n\r\n",
+        "a space before the colon": head + b"X : a\r\n\r\n",
+        "no colon": head + b"nonsense\r\n\r\n",
+        "a NUL in a header": head + b"X: a\0b\r\n\r\n",
+        "a bare line feed": head + b"X: a\nY: b\r\n\r\n",
+        "a bare carriage return": head + b"X: a\rY: b\r\n\r\n",
+        "no length": head + b"Content-Length: x\r\n\r\n",
+        "a negative length": head + b"Content-Length: -1\r\n\r\n",
+        "two lengths": head + b"Content-Length: 1\r\nContent-Length: 1\r\n\r\nx",
+        "no path": b"GET debug HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "a tunnel": b"CONNECT example.com:443 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    }.items():
+        refused(what, "400", data)
+    refused("a chunked body", "501", head + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+    refused("HTTP/2", "505", b"PRI * HTTP/2.0\r\n\r\n".replace(b"*", b"/"))
+    refused("a large body", "413", head + b"Content-Length: 99999999999999999999\r\n\r\n")
+    refused("a query of a megabyte", "431", b"GET /debug/pprof/heap?" + b"x" * (1 << 20) + b" HTTP/1.1\r\nHost: a\r\n\r\n")
+    refused("a query of 9000 bytes", "414", b"GET /debug/pprof/heap?" + b"x" * 9000 + b" HTTP/1.1\r\nHost: a\r\n\r\n")
+    refused("a header of a megabyte", "431", head + b"X: " + b"x" * (1 << 20) + b"\r\n\r\n")
+
+
+def hosts():
+    for host in ("localhost", "LOCALHOST:1", "127.0.0.1", "127.8.9.1:80", "[::1]", "[::1]:6060", "127.0.0.1:%d" % PORT):
+        client = connect()
+        client.sendall(OK.replace(b"Host: localhost", b"Host: " + host.encode()))
+        expect("status for the host " + host, "200", status(read_one(client)[0]))
+        client.close()
+    for host in ("example.com", "127.0.0.1.example.com", "localhost.example.com", "example.com:127", "[::2]", "0.0.0.0",
+                 "", "localhost@example.com", "127.0.0.1:80:80", "[::1", "unix:/x", "192.168.0.1"):
+        refused("the host " + repr(host), "403", OK.replace(b"Host: localhost", b"Host: " + host.encode()))
+
+
+def keep_alive():
+    client = connect()
+    client.sendall(OK + OK.replace(b"GET", b"HEAD") + OK)
+    first, rest = read_one(client)
+    head, rest = rest.partition(b"\r\n\r\n")[0], None
+    client.close()
+    expect("the first of three requests in one packet", "200", status(first))
+    client = connect()
+    rest = b""
+    for _ in range(100):
+        client.sendall(OK)
+        answer, rest = read_one(client, rest)
+        expect("status of one of a hundred requests", "200", status(answer))
+    for byte in OK:
+        client.sendall(bytes([byte]))
+    expect("status of a request byte by byte", "200", status(read_one(client)[0]))
+    client.sendall(b"POST /debug/pprof/symbol HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+    expect("an interim answer", b"HTTP/1.1 100 Continue\r\n\r\n", client.recv(len(b"HTTP/1.1 100 Continue\r\n\r\n")))
+    client.sendall(b"0x1" + OK.replace(b"HTTP/1.1\r\n", b"HTTP/1.1\r\nConnection: close\r\n"))
+    answer, rest = read_one(client)
+    expect("status after it", "200", status(answer))
+    expect("body after it", True, answer.endswith(b"num_symbols: 1\n"))
+    expect("status of the one behind it", "200", status(rest + receive(client)))
+    client = connect()
+    client.sendall(b"GET /debug/pprof/cmdline HTTP/1.0\r\n\r\n")
+    answer = receive(client)
+    expect("status for HTTP/1.0", "200", status(answer))
+    expect("an end after HTTP/1.0", True, b"Connection: close" in answer)
+
+
+def many():
+    """A thousand clients that say nothing: the newest ones are served."""
+    silent = []
+    for _ in range(1000):
+        try:
+            silent.append(connect())
+        except OSError:
+            break
+    client = connect()
+    client.sendall(OK)
+    expect("status beside %d silent clients" % len(silent), "200", status(read_one(client)[0]))
+    for one in silent:
+        one.close()
+    client.close()
+
+
+def hasty():
+    """Clients that ask and do not wait for the answer, or only for a part of it."""
+    for path in (b"heap", b"thread?debug=2", b"flame?profile=heap"):
+        for _ in range(20):
+            client = connect()
+            client.sendall(OK.replace(b"cmdline", path))
+            if path.startswith(b"flame"):
+                client.recv(100)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+            client.close()
+
+
+def together():
+    """Two hundred requests for the heap at a time: all are answered."""
+    clients = [connect() for _ in range(200)]
+    answered = 0
+    for client in clients:
+        client.sendall(OK.replace(b"cmdline", b"heap").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+    for client in clients:
+        answered += status(receive(client)) == "200"
+        client.close()
+    expect("requests of 200 that were answered", 200, answered)
+
+
+def descriptors():
+    return len(os.listdir("/proc/%d/fd" % PID))
+
+
+def memory():
+    with open("/proc/%d/statm" % PID) as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def wait_for(what, condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    failures.append("waited a minute for: " + what)
+
+
+def main():
+    before = descriptors()
+    keep_alive()
+    first_memory = memory()
+    malformed()
+    hosts()
+    many()
+    hasty()
+    together()
+    wait_for("as many descriptors as before: %d, there are %d" % (before, descriptors()), lambda: descriptors() <= before)
+    if memory() > first_memory + (32 << 20):
+        failures.append("memory grew from %d to %d" % (first_memory, memory()))
+    client = connect()
+    client.sendall(OK)
+    expect("status at the end", "200", status(read_one(client)[0]))
+    for failure in failures:
+        print(failure)
+    sys.exit(1 if failures else 0)
+
+
+main()

@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 300
+#
+# test_http_server.sh: the server of libpprof-http: what it refuses, whom it answers, and what it makes of clients that are
+# many, silent, hasty or hostile. unix sockets, IPv6, tokens.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+# shellcheck source=test/e2e/http.sh
+. "$SRC/test/e2e/http.sh"
+need python3
+
+serve_guest heap:1
+port=${url#http://127.0.0.1:}
+python3 "$SRC/test/e2e/http/server.py" "${port%%/*}" "$server" 9>&- >server.failures || fail "$(cat server.failures)"
+end_guest
+
+# A unix socket: nobody else may connect, whatever the umask; one that is left is replaced, one that is served is not.
+(
+    umask 0
+    python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$work/left.sock"
+)
+umask 0
+guest_address=unix:$work/left.sock
+serve_guest ''
+wait_until test -S "$work/left.sock"
+expect_equal "mode of the socket" 600 "$(stat -c %a "$work/left.sock")"
+expect_equal "status by the unix socket, whatever the host" 200 \
+    "$(python3 "$ask" "unix:$work/left.sock:/debug/pprof/heap" -H "Host: anything" | sed -n 1p)"
+first=$server
+preload "http=$guest_address" "$victims/ends" exit >second.out 2>second.err || true
+expect_contains "a second server at the same path" second.err "Address already in use"
+expect_equal "the first one answers still" 200 "$(python3 "$ask" "unix:$work/left.sock:/debug/pprof/heap" | sed -n 1p)"
+server=$first
+end_guest
+umask 022
+
+# A file that is no socket stays.
+echo precious >file
+guest_address=unix:$work/file
+serve_guest ''
+end_guest
+expect_equal "a file in the socket's place" precious "$(cat file)"
+unset guest_address
+
+# IPv6, where the machine has it.
+if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
+    guest_address='[::1]:0'
+    serve_guest ''
+    wait_until has_text server.err /debug/pprof/
+    url6=$(sed -n 's|^libpprof: \(http://.*/debug/pprof\)/$|\1|p' server.err)
+    expect_equal "status by IPv6" 200 "$(python3 "$ask" "$url6/heap" | sed -n 1p)"
+    end_guest
+    unset guest_address
+fi
+
+# An address for others is named on the log, and takes any host; the port is that of a server which has just ended.
+guest_address=0.0.0.0:0
+serve_guest ''
+wait_until has_text server.err "is not loopback"
+other=$(sed -n 's|^libpprof: http://0.0.0.0:\([0-9]*\)/.*|\1|p' server.err)
+expect_equal "status for another host" 200 \
+    "$(python3 "$ask" "http://127.0.0.1:$other/debug/pprof/heap" -H "Host: example.com" | sed -n 1p)"
+end_guest
+guest_address=127.0.0.1:$other
+serve_guest ''
+answers() { python3 "$ask" "http://127.0.0.1:$other/debug/pprof/cmdline" >again 2>&1; }
+wait_until answers
+expect_equal "messages of a server at a port that was named" "" "$(cat server.err)"
+end_guest
+unset guest_address
+
+# A token.
+printf 'correct-horse-battery\nnot this\n' >token
+serve_guest "http-token=$work/token"
+expect_equal "status without a token" 401 "$(status_of /heap)"
+for wrong in 'Bearer correct-horse-batterx' 'Bearer correct-horse-batter' 'Bearer correct-horse-battery1' 'Bearer ' \
+    'Basic correct-horse-battery' 'correct-horse-battery' 'Bearer not this'; do
+    expect_equal "status with \"$wrong\"" 401 "$(status_of /heap -H "Authorization: $wrong")"
+done
+expect_equal "status with the token" 200 "$(status_of /heap -H 'Authorization: Bearer correct-horse-battery')"
+expect_equal "status with the token, for any host" 200 \
+    "$(status_of /heap -H 'Authorization: bearer correct-horse-battery' -H 'Host: example.com')"
+end_guest
+printf 'short\n' >token
+guest_address=127.0.0.1:0
+serve_guest "http-token=$work/token"
+end_guest
+expect_contains "a short token" server.err "no server at 127.0.0.1:0: Invalid argument"
+echo ok
