@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  * Owns: nothing; the server's functions are constants.
- * Tested by: e2e.http_option
+ * Tested by: e2e.http_guest
  */
 #include "web/http_door.h"
 

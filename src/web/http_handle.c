@@ -4,7 +4,7 @@
  * socket and no thread.
  *
  * Zone: NORMAL.
- * Tested by: e2e.http_contract
+ * Tested by: e2e.http_guest
  */
 #include "arch/system_call.h"
 #include "web/http_answer.h"

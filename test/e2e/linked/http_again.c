@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * http_again.c: starts and stops the server many times, from several threads, and in a child of fork; a request without a
+ * server, by pprof_http_handle() and its two steps. Prints "ok", or what is wrong.
+ */
+#include <pprof.h>
+#include <pprof_http.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("line %d: %s\n", __LINE__, #condition);                                         \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+typedef struct answer {
+    int begun, status, writes, waits;
+    size_t length;
+    char type[64], first[64];
+    int fails; /* what write returns */
+} answer;
+
+static int begin(void *context, int status, const pprof_http_header *headers, size_t count)
+{
+    answer *a = context;
+    a->begun++;
+    a->status = status;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(headers[i].name, "Content-Type") == 0) {
+            snprintf(a->type, sizeof a->type, "%s", headers[i].value);
+        }
+    }
+    return 0;
+}
+
+static int take(void *context, const void *data, size_t length)
+{
+    answer *a = context;
+    if (a->length == 0) {
+        snprintf(a->first, sizeof a->first, "%.*s", (int)(length < 60 ? length : 60),
+                 (const char *)data);
+    }
+    a->writes++;
+    a->length += length;
+    return a->fails;
+}
+
+static int hang_up_at_third(void *context, uint64_t nanoseconds)
+{
+    (void)nanoseconds;
+    return ++((answer *)context)->waits == 3;
+}
+
+static int ask(const char *method, const char *target, answer *a)
+{
+    const pprof_http_request request = {.size = sizeof request,
+                                        .method = method,
+                                        .target = target,
+                                        .wait = hang_up_at_third,
+                                        .ctx = a};
+    pprof_http_response response = {
+        .size = sizeof response, .begin = begin, .write = take, .ctx = a};
+    return pprof_http_handle(&request, &response);
+}
+
+static void check_handler(void)
+{
+    answer a = {.begun = 0};
+    CHECK(ask("GET", "/debug/pprof/heap?debug=1", &a) == 0 && a.status == 200 && a.begun == 1);
+    CHECK(strcmp(a.type, "text/plain; charset=utf-8") == 0);
+    CHECK(strncmp(a.first, "heap profile: ", 14) == 0);
+    a = (answer){.begun = 0};
+    CHECK(ask("HEAD", "/debug/pprof/heap", &a) == 0 && a.status == 200 && a.writes == 0);
+    a = (answer){.begun = 0};
+    CHECK(ask("GET", "/elsewhere", &a) == 0 && a.status == 404);
+    a = (answer){.begun = 0};
+    CHECK(ask("GET", "http://localhost:80/debug/pprof/nope", &a) == 0 && a.status == 404);
+    a = (answer){.begun = 0};
+    CHECK(ask("DELETE", "/debug/pprof/heap", &a) == 0 && a.status == 405);
+    /* Without the two steps and without libpprof-http's page there is an answer, too. */
+    a = (answer){.fails = -EPIPE};
+    CHECK(ask("GET", "/debug/pprof/thread", &a) == -EPIPE && a.writes == 1);
+    a = (answer){.begun = 0};
+    CHECK(ask("GET", "/debug/pprof/profile?seconds=60", &a) == -ECANCELED && a.begun == 0 &&
+          a.waits == 3);
+    a = (answer){.begun = 0};
+    CHECK(ask("GET", "/debug/pprof/block?seconds=60&rate=1", &a) == -ECANCELED);
+    CHECK(pprof_set_block_profile_rate(PPROF_RATE_READ) == 0);
+    /* What was collected has ended: the program's own profile can begin. */
+    CHECK(pprof_start_cpu_profile(pprof_writer_fd(-1)) == 0);
+    a = (answer){.begun = 0};
+    CHECK(ask("GET", "/debug/pprof/profile?seconds=1", &a) == 0 && a.status == 500);
+    CHECK(pprof_stop_cpu_profile() == -EBADF);
+}
+
+static void check_arguments(void)
+{
+    answer a = {.begun = 0};
+    pprof_http_request request = {
+        .size = sizeof request, .method = "GET", .target = "/debug/pprof/"};
+    pprof_http_response response = {
+        .size = sizeof response, .begin = begin, .write = take, .ctx = &a};
+    pprof_http_answer *begun = NULL;
+    uint64_t wait_ns = 77;
+    CHECK(pprof_http_handle(NULL, &response) == -EINVAL);
+    CHECK(pprof_http_handle(&request, NULL) == -EINVAL);
+    request.size--;
+    CHECK(pprof_http_handle(&request, &response) == -EINVAL);
+    request.size++;
+    request.target = NULL;
+    CHECK(pprof_http_handle(&request, &response) == -EINVAL);
+    request.target = "/debug/pprof/profile?seconds=2";
+    CHECK(pprof_http_begin(&request, &begun, &wait_ns) == 0 && wait_ns == 2000000000);
+    CHECK(pprof_http_finish(begun, &response) == 0 &&
+          a.status == 200); /* before its time: what there is */
+    CHECK(pprof_http_begin(&request, &begun, &wait_ns) == 0);
+    pprof_http_cancel(begun);
+    pprof_http_cancel(NULL);
+    CHECK(pprof_http_serve(NULL) == -EINVAL && pprof_http_serve("nonsense") == -EINVAL);
+}
+
+static void *serve_and_stop(void *unused)
+{
+    for (int i = 0; i < 20; i++) {
+        int error = pprof_http_serve("127.0.0.1:0");
+        CHECK(error == 0 || error == -EALREADY);
+        CHECK(pprof_http_stop() == 0);
+    }
+    return unused;
+}
+
+static void check_again(void)
+{
+    pthread_t threads[4];
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK(pthread_create(&threads[i], NULL, serve_and_stop, NULL) == 0);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    pprof_http_stop();
+}
+
+static void check_fork(void)
+{
+    char address[128];
+    int status = 0;
+    CHECK(pprof_http_address(address, sizeof address) == -ENOTCONN);
+    CHECK(pprof_http_serve("127.0.0.1:0") == 0);
+    CHECK(pprof_http_serve("127.0.0.1:0") == -EALREADY);
+    CHECK(pprof_http_address(address, 4) == -ENOSPC);
+    CHECK(pprof_http_address(address, sizeof address) == 0);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK(pprof_http_address(address, sizeof address) == -ENOTCONN);
+        CHECK(pprof_http_stop() == 0);
+        CHECK(pprof_http_serve("127.0.0.1:0") == 0);
+        CHECK(pprof_http_stop() == 0);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(pprof_http_address(address, sizeof address) == 0);
+    CHECK(pprof_http_stop() == 0 && pprof_http_stop() == 0);
+}
+
+int main(void)
+{
+    check_handler();
+    check_arguments();
+    check_again();
+    check_fork();
+    printf("ok\n");
+    return 0;
+}
