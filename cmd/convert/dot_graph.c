@@ -27,7 +27,12 @@ typedef struct chooser {
 static void rebuild(chooser *c, bool with_edges)
 {
     cp_graph_release(c->graph);
-    cp_graph_init(c->graph, &c->report->frames, c->report->value_index, c->kept, with_edges);
+    if (with_edges || c->kept) {
+        cp_graph_init_with_edges(c->graph, &c->report->frames, c->report->value_index, c->kept,
+                                 NULL);
+    } else {
+        cp_graph_init(c->graph, &c->report->frames, c->report->value_index);
+    }
 }
 
 /* Keeps the first nodes of the order, and only these. */
