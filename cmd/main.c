@@ -3,6 +3,7 @@
  * main.c: the entry point of cpprof. It finds the verb and runs it.
  */
 #include "base/message.h"
+#include "base/suggestion.h"
 #include "verbs/verbs.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ int main(int argc, char **argv)
     }
     const cp_verb *verb = cp_verb_find(argv[1]);
     if (!verb) {
-        return cp_bad_usage(NULL, "unknown verb '%s'", argv[1]);
+        char near[CP_SUGGESTION_BYTES];
+        return cp_bad_usage(NULL, "unknown verb '%s'%s", argv[1], cp_verb_suggest(argv[1], near));
     }
     if (!verb->run) {
         cp_complain("%s: not in this version", verb->name);

@@ -20,8 +20,10 @@ typedef enum cp_demangle_mode {
     CP_DEMANGLE_NONE       /* the symbol */
 } cp_demangle_mode;
 
-/* Finds a mode by its name (simple or default, templates, full, none). Returns 0, or -1 if there is
- * none of that name. */
+/* The names of the modes; "default" is another one of "simple". */
+#define CP_DEMANGLE_WORDS "simple templates full none default"
+
+/* Finds a mode by its name. Returns 0, or -1 if there is none of that name. */
 int cp_demangle_mode_named(const char *name, cp_demangle_mode *mode);
 
 /* The name of a symbol in that mode; otherwise like cp_demangle(). */

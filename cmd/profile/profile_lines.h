@@ -35,7 +35,10 @@ typedef struct cp_lines_options {
     void *context;
 } cp_lines_options;
 
-/* The words of --symbolize: none, local (all that is missing), force. Returns 0, or -1. */
+/* The words of --symbolize; local: all that is missing. */
+#define CP_LINES_WORDS "none local force"
+
+/* Finds the meaning of a word. Returns 0, or -1 if there is none. */
 int cp_lines_wanted_named(const char *name, cp_lines_wanted *wanted);
 
 /* Adds the lines. A mapping says that it has them (has_functions, has_filenames, has_line_numbers)

@@ -6,6 +6,7 @@
 
 #include "base/message.h"
 #include "base/pool.h"
+#include "base/suggestion.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,6 +45,11 @@ const cp_record_traits *cp_record_traits_of(const char *kind)
     const cp_record_traits *traits = find_traits(kind);
 
     return traits ? traits : &unknown;
+}
+
+const char *cp_record_kind_name(size_t index)
+{
+    return index < sizeof table / sizeof *table ? table[index].name : NULL;
 }
 
 /* ---- words ---- */
@@ -120,11 +126,23 @@ static bool is_like_a_kind(const word *w)
     return w->fits && w->kind.name[0] && !strpbrk(w->text, "=%/, ");
 }
 
+static const char *suggest(const char *name, char near[CP_SUGGESTION_BYTES])
+{
+    cp_suggestion suggestion;
+
+    cp_suggestion_init(&suggestion, name, strlen(name));
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        cp_suggestion_offer(&suggestion, table[i].name);
+    }
+    return cp_suggestion_text(&suggestion, "", near);
+}
+
 /* `typed` begins with the word, which has `length` bytes. */
 static int refuse(const word *w, const char *typed, size_t length)
 {
     const cp_record_traits *traits = find_traits(w->kind.name);
     const char *rate = strchr(typed, ':');
+    char near[CP_SUGGESTION_BYTES];
     int rate_length = rate ? (int)(typed + length - rate - 1) : 0;
 
     if (strcmp(w->kind.name, "allocs") == 0) {
@@ -135,8 +153,8 @@ static int refuse(const word *w, const char *typed, size_t length)
     if (!traits || !w->has_rate) {
         return cp_bad_usage(
             "record",
-            "record: -e: expected cpu, heap, peak, block, mutex, thread or fd, found '%.*s'",
-            (int)length, typed);
+            "record: -e: expected cpu, heap, peak, block, mutex, thread or fd, found '%.*s'%s",
+            (int)length, typed, suggest(w->kind.name, near));
     }
     if (traits->no_rate) {
         return cp_bad_usage("record", "record: -e: %s, found '%.*s'", traits->no_rate, rate_length,

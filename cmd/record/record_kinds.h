@@ -26,6 +26,9 @@ typedef struct cp_record_traits {
 
 const cp_record_traits *cp_record_traits_of(const char *kind);
 
+/* The names of the kinds in the table, by their places from 0 on; then NULL. */
+const char *cp_record_kind_name(size_t index);
+
 typedef struct cp_record_kind {
     char name[CP_RECORD_KIND_BYTES]; /* as the library calls it: cpu, heap, block, mutex, ... */
     char rate[16];                   /* the text after the colon, or "" */

@@ -9,6 +9,7 @@
 #include "base/measurement.h"
 #include "base/message.h"
 #include "base/regex.h"
+#include "base/suggestion.h"
 #include "profile/profile_model.h"
 #include "report/report_load.h"
 
@@ -34,15 +35,18 @@ const char *cp_filter_name(int filter)
 
 static int list_types(const cp_profile *profile, const char *wanted, cp_error *error)
 {
-    char types[512] = "";
+    char types[512] = "", near[CP_SUGGESTION_BYTES];
     size_t length = 0;
+    cp_suggestion suggestion;
 
+    cp_suggestion_init(&suggestion, wanted, strlen(wanted));
     for (uint32_t i = 0; i < profile->sample_type_count && length < sizeof types; i++) {
         length += (size_t)snprintf(types + length, sizeof types - length, "%s%s", i ? ", " : "",
                                    cp_profile_text(profile, profile->sample_types[i].type));
+        cp_suggestion_offer(&suggestion, cp_profile_text(profile, profile->sample_types[i].type));
     }
-    return cp_fail(error, "expected a sample type of this profile (%s), found %.200s", types,
-                   wanted);
+    return cp_fail(error, "expected a sample type of this profile (%s), found %.200s%s", types,
+                   wanted, cp_suggestion_text(&suggestion, "", near));
 }
 
 static int choose_type(cp_report *report, cp_error *error)

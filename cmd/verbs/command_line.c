@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * command_line.c: see command_line.h.
+ *
+ * Tested by: unit.cmd_command_line.
  */
 #include "verbs/command_line.h"
 
 #include "base/message.h"
 #include "base/pool.h"
+#include "base/suggestion.h"
 #include "verbs/verbs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +23,12 @@ typedef struct parser {
     int argc, at; /* at: index of the current argument */
     int *status;
 } parser;
+
+/* Who wants to see the table of options instead; see cp_options_visit(). */
+static struct {
+    cp_option_visitor *visit;
+    void *ctx;
+} visitor;
 
 static int refuse(parser *p, int status)
 {
@@ -88,6 +98,41 @@ static int store_flag(parser *p, const cp_option *option, const char *value)
     return 0;
 }
 
+/* Writes the words as "a, b or c". */
+static void write_words(const char *words, char *buffer, size_t bytes)
+{
+    size_t length = 0;
+
+    for (const char *end; *words; words = end + (*end == ' ')) {
+        end = words + strcspn(words, " ");
+        const char *before = length == 0 ? "" : *end ? ", " : " or ";
+        int added =
+            snprintf(buffer + length, bytes - length, "%s%.*s", before, (int)(end - words), words);
+        length += (size_t)added;
+    }
+}
+
+static int store_word(parser *p, const cp_option *option, const char *typed, const char *value)
+{
+    char copy[CP_OPTION_WORDS_BYTES], list[2 * CP_OPTION_WORDS_BYTES], near[CP_SUGGESTION_BYTES];
+    cp_suggestion suggestion;
+    char *rest;
+
+    cp_suggestion_init(&suggestion, value, strlen(value));
+    snprintf(copy, sizeof copy, "%s", option->words);
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (strcmp(word, value) == 0) {
+            *(const char **)option->value = value;
+            return 0;
+        }
+        cp_suggestion_offer(&suggestion, word);
+    }
+    write_words(option->words, list, sizeof list);
+    return refuse(p, cp_bad_usage(p->verb, "%s: %.*s: expected %s, found '%s'%s", p->verb,
+                                  (int)strcspn(typed, "="), typed, list, value,
+                                  cp_suggestion_text(&suggestion, "", near)));
+}
+
 /* `value` is the text after the = or the letter. If it is NULL, the next argument is the value. */
 static int store(parser *p, const cp_option *option, const char *value)
 {
@@ -107,10 +152,27 @@ static int store(parser *p, const cp_option *option, const char *value)
     }
     if (option->kind == CP_OPTION_LIST) {
         cp_text_list_add(option->value, value);
-    } else {
-        *(const char **)option->value = value;
+        return 0;
     }
+    if (option->words) {
+        return store_word(p, option, typed, value);
+    }
+    *(const char **)option->value = value;
     return 0;
+}
+
+static int refuse_unknown(parser *p, const char *name, size_t length)
+{
+    char near[CP_SUGGESTION_BYTES];
+    cp_suggestion suggestion;
+
+    cp_suggestion_init(&suggestion, name, length);
+    for (const cp_option *option = p->options; option->name; option++) {
+        cp_suggestion_offer(&suggestion, option->name);
+        cp_suggestion_offer(&suggestion, option->alias);
+    }
+    return refuse(p, cp_bad_usage(p->verb, "%s: unknown option %s%s", p->verb, p->argv[p->at],
+                                  cp_suggestion_text(&suggestion, "--", near)));
 }
 
 static int parse_option(parser *p)
@@ -132,7 +194,7 @@ static int parse_option(parser *p)
             return store(p, option, typed[2] ? typed + 2 : NULL);
         }
     }
-    return refuse(p, cp_bad_usage(p->verb, "%s: unknown option %s", p->verb, typed));
+    return refuse_unknown(p, name, length);
 }
 
 int cp_options_parse(const char *verb, const cp_option *options, bool stop_at_operand, int argc,
@@ -141,6 +203,10 @@ int cp_options_parse(const char *verb, const cp_option *options, bool stop_at_op
     parser p = {verb, options, argv, argc, 1, status};
     int count = 0;
 
+    if (visitor.visit) {
+        visitor.visit(options, visitor.ctx);
+        return refuse(&p, CP_EXIT_OK);
+    }
     for (; p.at < argc; p.at++) {
         char *argument = argv[p.at];
         bool is_operand = argument[0] != '-' || argument[1] == '\0'; /* "-" is standard input */
@@ -165,4 +231,18 @@ int cp_options_parse(const char *verb, const cp_option *options, bool stop_at_op
     operands->values = argv + 1;
     operands->count = count;
     return 0;
+}
+
+void cp_options_visit(const cp_verb *verb, cp_option_visitor *visit, void *ctx)
+{
+    char name[] = "verb";
+    char *argv[] = {name, NULL};
+
+    if (!verb->run) {
+        return;
+    }
+    visitor.visit = visit;
+    visitor.ctx = ctx;
+    verb->run(1, argv);
+    visitor.visit = NULL;
 }

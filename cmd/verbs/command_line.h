@@ -21,6 +21,9 @@ typedef enum cp_option_kind {
     CP_OPTION_COUNT, /* long, from minimum to maximum */
 } cp_option_kind;
 
+/* Room for the words of an option. */
+enum { CP_OPTION_WORDS_BYTES = 128 };
+
 typedef struct cp_option {
     char letter;       /* or 0 */
     const char *name;  /* without dashes */
@@ -28,6 +31,10 @@ typedef struct cp_option {
     cp_option_kind kind;
     void *value;
     long minimum, maximum; /* of a CP_OPTION_COUNT */
+    const char *argument;  /* the value's name in the help, such as FILE */
+    const char *help;      /* a sentence without its end; NULL: the help is silent on the option */
+    const char *words; /* the values that the parser accepts, with blanks between them, or NULL */
+    bool rare;         /* `cpprof help VERB` only names it, so as to fit a screen */
 } cp_option;
 
 /* The values of an option in the order in which they were typed. The caller frees the array. */
@@ -52,5 +59,14 @@ typedef struct cp_operands {
  */
 int cp_options_parse(const char *verb, const cp_option *options, bool stop_at_operand, int argc,
                      char **argv, cp_operands *operands, int *status);
+
+typedef struct cp_verb cp_verb;
+
+/* Takes the table of a verb's options, which ends with a row without a name. */
+typedef void cp_option_visitor(const cp_option *options, void *ctx);
+
+/* Calls `visit` with the options of a verb, for those who document them. The verb runs for that,
+ * as far as cp_options_parse(), with which every verb begins. */
+void cp_options_visit(const cp_verb *verb, cp_option_visitor *visit, void *ctx);
 
 #endif

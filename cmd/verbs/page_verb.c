@@ -9,36 +9,42 @@
 #include "base/message.h"
 #include "names/demangle.h"
 #include "verbs/command_line.h"
+#include "verbs/default_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *options,
-                  const char **out, int *status)
+                  const char **out, char **newest, int *status)
 {
     const char *demangle = NULL;
     const cp_option table[] = {
-        {'o', "output", NULL, CP_OPTION_TEXT, out, 0, 0},
-        {0, "base", "diff_base", CP_OPTION_TEXT, &options->base, 0, 0},
-        {0, "demangle", NULL, CP_OPTION_TEXT, &demangle, 0, 0},
-        {0, "sources", NULL, CP_OPTION_FLAG, &options->with_sources, 0, 0},
+        {'o', "output", NULL, CP_OPTION_TEXT, out, 0, 0, "OUT.html", "the file to write"},
+        {0, "base", "diff_base", CP_OPTION_TEXT, &options->base, 0, 0, "FILE",
+         "show what changed since this profile"},
+        {0, "demangle", NULL, CP_OPTION_TEXT, &demangle, 0, 0, "MODE",
+         "C++ and Rust names: simple, templates, full or none", CP_DEMANGLE_WORDS},
+        {0, "sources", NULL, CP_OPTION_FLAG, &options->with_sources, 0, 0, NULL,
+         "put the source files of the profile into the page"},
         {0},
     };
 
+    *newest = NULL;
     cp_operands files;
     if (cp_options_parse(verb, table, false, argc, argv, &files, status) < 0) {
         return -1;
     }
     *status = CP_EXIT_BAD_USAGE;
-    if (files.count != 1) {
+    if (files.count > 1) {
         cp_bad_usage(verb, "%s: expected one FILE, found %d", verb, files.count);
         return -1;
     }
-    if (demangle && cp_demangle_mode_named(demangle, &options->mode) < 0) {
-        cp_bad_usage(verb, "%s: --demangle: expected simple, templates, full or none, found %s",
-                     verb, demangle);
-        return -1;
+    if (demangle) {
+        cp_demangle_mode_named(demangle, &options->mode);
     }
-    options->path = files.values[0];
-    return 0;
+    if (files.count == 0) {
+        *newest = cp_default_file(verb);
+    }
+    options->path = *newest ? *newest : files.values[0];
+    return options->path ? 0 : -1;
 }

@@ -7,10 +7,16 @@
 
 #include "page/page_file.h"
 
+/* The notes in the help of these verbs. */
+#define CP_PAGE_NOTES                                                                              \
+    "FILE is any profile that cpprof reads; - is standard input. Without FILE the\n"               \
+    "newest *.pb.gz of this folder is taken.\n"
+
 /* Parses the options and operands that the verbs have which write a page: -o, --base, --demangle,
- * --sources and one FILE. `out` becomes the value of -o, or NULL. Returns 0 if the verb is to go
- * on; else -1, and *status is the exit status. */
+ * --sources and at most one FILE. `out` becomes the value of -o, or NULL; `newest` the name of the
+ * FILE, to be freed, if the user named none, or NULL. Returns 0 if the verb is to go on; else -1,
+ * and *status is the exit status. */
 int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *options,
-                  const char **out, int *status);
+                  const char **out, char **newest, int *status);
 
 #endif

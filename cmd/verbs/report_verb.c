@@ -15,6 +15,7 @@
 #include "report/report.h"
 #include "report/report_load.h"
 #include "verbs/command_line.h"
+#include "verbs/default_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -32,6 +33,8 @@ typedef struct request {
     const char *demangle, *granularity, *style, *fail_above, *symbolize;
     const char *expression_text;
     cp_regex *expression;
+    char *newest; /* the FILE, if the user named none */
+    const char *newest_path;
     bool json;
     const char *out_path, *format, *root;
 } request;
@@ -119,6 +122,7 @@ static void release(request *r)
     cp_regex_free(r->expression);
     free(r->bases.values);
     free(r->diff_bases.values);
+    free(r->newest);
 }
 
 /* ---- the report ---- */
@@ -209,33 +213,39 @@ static int check_fail_above(request *r)
     return CP_EXIT_OK;
 }
 
+/* The parser has refused other words than those of the table of options. */
 static int check_words(request *r)
 {
-    if (r->demangle && cp_demangle_mode_named(r->demangle, &r->sources.mode) < 0) {
-        return refuse(r, "--demangle", "simple, templates, full or none", r->demangle);
+    if (r->demangle) {
+        cp_demangle_mode_named(r->demangle, &r->sources.mode);
     }
-    if (r->granularity && cp_granularity_named(r->granularity, &r->options.granularity) < 0) {
-        return refuse(r, "--granularity", "functions, filefunctions, files, lines or addresses",
-                      r->granularity);
+    if (r->granularity) {
+        cp_granularity_named(r->granularity, &r->options.granularity);
     }
     if (r->style && strcmp(r->style, "go1.26") == 0) {
         r->options.style = CP_STYLE_GO_1_26;
-    } else if (r->style && strcmp(r->style, "go1.19") != 0) {
-        return refuse(r, "--style", "go1.19 or go1.26", r->style);
     }
-    if (r->root) {
-        r->options.root_at_bottom = strcmp(r->root, "bottom") == 0;
-        if (!r->verb->draws || (!r->options.root_at_bottom && strcmp(r->root, "top") != 0)) {
-            return refuse(r, "--root", "top or bottom, of an svg", r->root);
-        }
+    if (r->symbolize) {
+        cp_lines_wanted_named(r->symbolize, &r->sources.lines.wanted);
     }
-    if (r->symbolize && cp_lines_wanted_named(r->symbolize, &r->sources.lines.wanted) < 0) {
-        return refuse(r, "--symbolize", "none, local or force", r->symbolize);
+    if (r->root && !r->verb->draws) {
+        return refuse(r, "--root", "an svg", r->out_path ? r->out_path : "another format");
     }
     if (r->options.as_asm && !r->verb->has_asm) {
         return refuse(r, "--asm", "the verb list", r->verb->name);
     }
+    r->options.root_at_bottom = r->root && strcmp(r->root, "bottom") == 0;
     return check_fail_above(r);
+}
+
+/* Takes the newest profile of the folder. */
+static int take_newest(request *r)
+{
+    r->newest = cp_default_file(r->verb->name);
+    r->newest_path = r->newest;
+    r->sources.paths = &r->newest_path;
+    r->sources.path_count = 1;
+    return r->newest ? CP_EXIT_OK : CP_EXIT_BAD_USAGE;
 }
 
 static int check_operands(request *r, const cp_operands *operands)
@@ -246,7 +256,7 @@ static int check_operands(request *r, const cp_operands *operands)
 
     if (r->verb->has_expression) {
         if (files == 0) {
-            return cp_bad_usage(name, "%s: expected RE and FILE, found nothing", name);
+            return cp_bad_usage(name, "%s: expected RE, found nothing", name);
         }
         r->expression_text = *paths++;
         files--;
@@ -259,7 +269,7 @@ static int check_operands(request *r, const cp_operands *operands)
         files--;
     }
     if (files == 0) {
-        return cp_bad_usage(name, "%s: expected FILE, found none", name);
+        return take_newest(r);
     }
     r->sources.paths = (const char *const *)paths;
     r->sources.path_count = (size_t)files;
@@ -372,37 +382,68 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
     cp_report_options *o = &r.options;
     const char **filters = o->filters.texts;
     const cp_option table[] = {
-        {0, "cum", NULL, CP_OPTION_FLAG, &o->by_cum, 0, 0},
-        {'o', "output", NULL, CP_OPTION_TEXT, &r.out_path, 0, 0},
-        {0, "to", NULL, CP_OPTION_TEXT, &r.format, 0, 0},
-        {0, "width", NULL, CP_OPTION_COUNT, &o->width, 200, 20000},
-        {0, "root", NULL, CP_OPTION_TEXT, &r.root, 0, 0},
-        {'n', "rows", "nodecount", CP_OPTION_COUNT, &r.rows, -1, INT_MAX},
-        {0, "sample", "sample_index", CP_OPTION_TEXT, &o->sample, 0, 0},
-        {0, "unit", NULL, CP_OPTION_TEXT, &o->unit, 0, 0},
-        {0, "focus", NULL, CP_OPTION_TEXT, &filters[CP_FOCUS], 0, 0},
-        {0, "ignore", NULL, CP_OPTION_TEXT, &filters[CP_IGNORE], 0, 0},
-        {0, "hide", NULL, CP_OPTION_TEXT, &filters[CP_HIDE], 0, 0},
-        {0, "show", NULL, CP_OPTION_TEXT, &filters[CP_SHOW], 0, 0},
-        {0, "show-from", "show_from", CP_OPTION_TEXT, &filters[CP_SHOW_FROM], 0, 0},
-        {0, "tagfocus", NULL, CP_OPTION_TEXT, &filters[CP_TAG_FOCUS], 0, 0},
-        {0, "tagignore", NULL, CP_OPTION_TEXT, &filters[CP_TAG_IGNORE], 0, 0},
-        {0, "demangle", NULL, CP_OPTION_TEXT, &r.demangle, 0, 0},
-        {0, "granularity", NULL, CP_OPTION_TEXT, &r.granularity, 0, 0},
+        {0, "cum", NULL, CP_OPTION_FLAG, &o->by_cum, 0, 0, NULL,
+         verb->sorts ? "sort by cum (with callees), not by flat (without)" : NULL},
+        {'o', "output", NULL, CP_OPTION_TEXT, &r.out_path, 0, 0, "OUT",
+         verb->choose ? "the file to write; -: standard output" : NULL},
+        {0, "to", NULL, CP_OPTION_TEXT, &r.format, 0, 0, "FORMAT",
+         verb->choose ? "the format, if OUT has no such ending" : NULL},
+        {0, "width", NULL, CP_OPTION_COUNT, &o->width, 200, 20000, "PIXELS",
+         verb->choose ? "the width of an svg (1200)" : NULL},
+        {0, "root", NULL, CP_OPTION_TEXT, &r.root, 0, 0, "WHERE",
+         verb->choose ? "where the root of an svg is: top or bottom" : NULL, "top bottom"},
+        {'n', "rows", "nodecount", CP_OPTION_COUNT, &r.rows, -1, INT_MAX, "N",
+         verb->limits ? "print at most N rows; 0: all" : NULL},
+        {0, "fail-above", NULL, CP_OPTION_TEXT, &r.fail_above, 0, 0, "N%",
+         verb->has_base ? "exit with status 3 if anything grew by more" : NULL},
+        {0, "source-path", "source_path", CP_OPTION_TEXT, &o->source_path, 0, 0, "FOLDERS",
+         verb->shows_lines ? "look for source files here; colons are between" : NULL},
+        {0, "sample", "sample_index", CP_OPTION_TEXT, &o->sample, 0, 0, "TYPE",
+         "the sample type, such as cpu or inuse_space"},
+        {0, "focus", NULL, CP_OPTION_TEXT, &filters[CP_FOCUS], 0, 0, "RE",
+         "only samples with a function, file or program of RE"},
+        {0, "ignore", NULL, CP_OPTION_TEXT, &filters[CP_IGNORE], 0, 0, "RE",
+         "only samples without"},
+        {0, "hide", NULL, CP_OPTION_TEXT, &filters[CP_HIDE], 0, 0, "RE",
+         "leave out the frames that match"},
+        {0, "show", NULL, CP_OPTION_TEXT, &filters[CP_SHOW], 0, 0, "RE",
+         "leave out the frames that do not", .rare = true},
+        {0, "show-from", "show_from", CP_OPTION_TEXT, &filters[CP_SHOW_FROM], 0, 0, "RE",
+         "leave out the callers above the first frame that matches", .rare = true},
+        {0, "tagfocus", NULL, CP_OPTION_TEXT, &filters[CP_TAG_FOCUS], 0, 0, "TAG",
+         "only samples with a label, such as key:value"},
+        {0, "tagignore", NULL, CP_OPTION_TEXT, &filters[CP_TAG_IGNORE], 0, 0, "TAG",
+         "only samples without", .rare = true},
+        {0, "base", NULL, CP_OPTION_LIST, &r.bases, 0, 0, "FILE",
+         verb->has_base ? NULL : "subtract this profile first"},
+        {0, "diff-base", "diff_base", CP_OPTION_LIST, &r.diff_bases, 0, 0, "FILE",
+         verb->has_base ? NULL : "subtract this profile, and take its total as 100 %",
+         .rare = true},
+        {0, "normalize", NULL, CP_OPTION_FLAG, &r.sources.normalize, 0, 0, NULL,
+         "scale the profile to the total of the base first", .rare = true},
+        {0, "unit", NULL, CP_OPTION_TEXT, &o->unit, 0, 0, "UNIT",
+         "print all values in this unit, such as ms or MB", .rare = true},
+        {0, "granularity", NULL, CP_OPTION_TEXT, &r.granularity, 0, 0, "WHAT",
+         "rows for functions, filefunctions, files, lines or addresses",
+         "functions filefunctions files lines addresses", .rare = verb->untrimmed},
         {0, "functions", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
         {0, "filefunctions", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
         {0, "files", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
         {0, "lines", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
         {0, "addresses", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
-        {0, "style", NULL, CP_OPTION_TEXT, &r.style, 0, 0},
-        {0, "base", NULL, CP_OPTION_LIST, &r.bases, 0, 0},
-        {0, "diff-base", "diff_base", CP_OPTION_LIST, &r.diff_bases, 0, 0},
-        {0, "source-path", "source_path", CP_OPTION_TEXT, &o->source_path, 0, 0},
-        {0, "fail-above", NULL, CP_OPTION_TEXT, &r.fail_above, 0, 0},
-        {0, "json", NULL, CP_OPTION_FLAG, &r.json, 0, 0},
-        {0, "asm", NULL, CP_OPTION_FLAG, &o->as_asm, 0, 0},
-        {0, "symbolize", NULL, CP_OPTION_TEXT, &r.symbolize, 0, 0},
-        {0, "normalize", NULL, CP_OPTION_FLAG, &r.sources.normalize, 0, 0},
+        {0, "demangle", NULL, CP_OPTION_TEXT, &r.demangle, 0, 0, "MODE",
+         "C++ and Rust names: simple, templates, full or none", CP_DEMANGLE_WORDS},
+        {0, "json", NULL, CP_OPTION_FLAG, &r.json, 0, 0, NULL,
+         "print JSON, with values in the unit of the sample type"},
+        {0, "asm", NULL, CP_OPTION_FLAG, &o->as_asm, 0, 0, NULL,
+         verb->has_asm ? "print instructions, and the lines they come from (by objdump)" : NULL},
+        {0, "symbolize", NULL, CP_OPTION_TEXT, &r.symbolize, 0, 0, "WHAT",
+         "look for lines in debug information: none, local (those that are missing) or force; "
+         "without it, where the report shows lines, or no name is known",
+         CP_LINES_WORDS, .rare = true},
+        {0, "style", NULL, CP_OPTION_TEXT, &r.style, 0, 0, "VERSION",
+         "print what the `go tool pprof` of go1.19 (the default) or go1.26 prints", "go1.19 go1.26",
+         .rare = true},
         {0},
     };
     cp_operands operands;

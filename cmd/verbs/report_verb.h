@@ -28,6 +28,8 @@ typedef struct cp_report_verb {
     bool has_asm;               /* --asm */
     bool shows_lines;           /* lines are the granularity, with what `list` needs */
     bool draws;                 /* --width and --root mean something */
+    bool sorts;                 /* rows are sorted by flat or cum */
+    bool limits;                /* the user may limit the number of rows */
     cp_granularity granularity; /* unless the user chooses */
     bool verbatim;              /* names and stacks stay as they are in the file */
     uint32_t node_count;        /* the largest number of nodes, unless the user gives one; 0: all */
@@ -40,32 +42,15 @@ typedef struct cp_report_verb {
     const struct cp_report_verb *(*choose)(const char *path, const char *format, cp_error *error);
 } cp_report_verb;
 
-/* The lines on the common options in the help of each verb. */
-#define CP_REPORT_HELP                                                                             \
-    "FILE is a profile.proto, gzipped or plain, or a profile in one of the older formats, of\n"    \
-    "libpprof, Go or gperftools; - is standard input; http://HOST:PORT/PATH and\n"                 \
-    "unix:/SOCKET:/PATH are fetched. Several files are added up.\n"                                \
+/* The notes in the help of each verb. */
+#define CP_REPORT_NOTES                                                                            \
+    "FILE is a profile.proto, gzipped or plain, or a profile in one of the older\n"                \
+    "formats, of libpprof, Go or gperftools; - is standard input;\n"                               \
+    "http://HOST:PORT/PATH and unix:/SOCKET:/PATH are fetched. Several files are\n"                \
+    "added up. Without FILE the newest *.pb.gz of this folder is taken.\n"                         \
     "\n"                                                                                           \
-    "  --sample TYPE        show this sample type, such as cpu or inuse_space; or its index\n"     \
-    "  --focus RE           take only samples in which a function, file or program matches\n"      \
-    "  --ignore RE          take only samples in which none of these matches\n"                    \
-    "  --hide RE, --show RE leave out the frames that match, or those that do not\n"               \
-    "  --show-from RE       leave out the callers above the first frame that matches\n"            \
-    "  --tagfocus T, --tagignore T  take only samples with, without a label: a range such as\n"    \
-    "                       64kb:1mb, or expressions for key:value; KEY=T for one key\n"           \
-    "  --base FILE          subtract this profile first; --diff-base FILE: and take its total "    \
-    "as\n"                                                                                         \
-    "                       100 %; --normalize: scale to its total first\n"                        \
-    "  --unit UNIT          print all values in this unit, such as ms or MB\n"                     \
-    "  --granularity WHAT   rows for functions (the default), filefunctions, files, lines or\n"    \
-    "                       addresses\n"                                                           \
-    "  --symbolize WHAT     look for lines in debug information: none, local (what is missing), "  \
-    "force;\n"                                                                                     \
-    "                       without it, where the report shows lines, or no name is known\n"       \
-    "  --demangle MODE      C++ and Rust names: simple (the default: overloads and instances\n"    \
-    "                       share a row), templates, full, or none\n"                              \
-    "  --json               print JSON instead, with values in the unit of the sample type\n"      \
-    "  --style go1.19|go1.26  print what this version's `go tool pprof` prints (go1.19)\n"
+    "RE is a regular expression, which may match anywhere in a name. TAG is a range\n"             \
+    "such as 64kb:1mb, or expressions for key:value; KEY=TAG is for one key.\n"
 
 int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv);
 

@@ -18,25 +18,18 @@
 #include <string.h>
 
 const char cp_help_convert[] =
-    "usage: cpprof convert -o OUT.(pb.gz|pb|folded|speedscope.json|html|svg|txt) [OPTIONS] "
-    "FILE...\n"
+    "usage: cpprof convert -o OUT [OPTIONS] [FILE...]\n"
     "\n"
-    "Writes a profile in the format that the name of OUT ends in, whole or not at all.\n"
+    "Writes a profile in the format that OUT ends in, whole or not at all:\n"
+    "  pb.gz, pb        profile.proto, gzipped or plain, for `go tool pprof` and others\n"
+    "  folded           stacks as lines: for flamegraph.pl, inferno and grep\n"
+    "  speedscope.json  the file format of speedscope\n"
+    "  html, svg        the page of `cpprof flame`; a flame graph as a picture\n"
+    "  dot              the call graph, for Graphviz, as `go tool pprof -dot` has it\n"
+    "  txt              the table of `cpprof top`\n"
     "\n"
-    "  -o OUT               the file to write; -: standard output\n"
-    "  --to FORMAT          the format, if OUT has no such ending\n"
-    "\n"
-    "  pb.gz, pb            profile.proto, gzipped or plain: for `go tool pprof` and others\n"
-    "  folded               stacks as lines: for flamegraph.pl, inferno and grep\n"
-    "  speedscope.json      the file format of speedscope\n"
-    "  html                 the page of `cpprof flame`\n"
-    "  svg                  a flame graph as a picture\n"
-    "  dot                  the call graph, for Graphviz, as `go tool pprof -dot` prints it\n"
-    "  txt                  the table of `cpprof top`\n"
-    "\n"
-    "  --width PIXELS       the width of an svg (1200)\n"
-    "  --root top|bottom    where its root is (top)\n"
-    "\n" CP_REPORT_HELP;
+    "Example: cpprof convert -o prof.folded prof.pb.gz\n"
+    "\n" CP_REPORT_NOTES;
 
 static int print_proto(cp_report *report, cp_regex *expression, bool json, FILE *out,
                        cp_error *error)

@@ -12,18 +12,16 @@
 #include "verbs/report_verb.h"
 
 const char cp_help_diff[] =
-    "usage: cpprof diff BASE FILE... [--cum] [-n N] [--fail-above N%] [OPTIONS]\n"
+    "usage: cpprof diff BASE FILE... [OPTIONS]\n"
     "\n"
-    "Prints what each function costs in BASE and in FILE, and the change, the largest change "
-    "first.\n"
-    "Percentages are of the total of BASE.\n"
+    "Prints what each function costs in BASE and in FILE, and the change, the largest\n"
+    "change first. Percentages are of the total of BASE.\n"
     "\n"
-    "  --cum                compare cum values (the function and its callees), not flat ones\n"
-    "  -n N                 print at most N rows (30; 0: all)\n"
-    "  --fail-above N%      exit with status 3 if a function or the total grew by more than N % "
-    "of\n"
-    "                       the total of BASE; for tests\n"
-    "\n" CP_REPORT_HELP;
+    "Example: cpprof diff --cum --fail-above 5% before.pb.gz after.pb.gz\n"
+    "\n"
+    "--fail-above looks at each function and at the total, and is for tests. 30 rows\n"
+    "are printed without --rows.\n"
+    "\n" CP_REPORT_NOTES;
 
 static int print_diff(cp_report *report, cp_regex *expression, bool json, FILE *out,
                       cp_error *error)
@@ -48,8 +46,12 @@ static int print_diff(cp_report *report, cp_regex *expression, bool json, FILE *
 
 int cp_run_diff(int argc, char **argv)
 {
-    static const cp_report_verb verb = {
-        .name = "diff", .has_base = true, .node_count = 30, .print = print_diff};
+    static const cp_report_verb verb = {.sorts = true,
+                                        .limits = true,
+                                        .name = "diff",
+                                        .has_base = true,
+                                        .node_count = 30,
+                                        .print = print_diff};
 
     return cp_report_verb_run(&verb, argc, argv);
 }

@@ -20,22 +20,17 @@
 #include <string.h>
 
 const char cp_help_dump[] =
-    "usage: cpprof dump -p PID [-o OUT.pb.gz]\n"
+    "usage: cpprof dump -p PID [OPTIONS]\n"
     "\n"
-    "Prints the stacks of all threads of a running process, which needs no preparation: nothing "
-    "is\n"
-    "loaded into it, it is not stopped, and no system call of it is interrupted. For a thread "
-    "that\n"
-    "waits for a mutex the holder is named, and threads that wait for each other in a circle are\n"
-    "listed as a deadlock.\n"
+    "Prints the stacks of all threads of a running process, which needs no\n"
+    "preparation: nothing is loaded into it, it is not stopped, and no system call of\n"
+    "it is interrupted. For a thread that waits for a mutex the holder is named, and\n"
+    "threads that wait for each other in a circle are listed as a deadlock.\n"
     "\n"
-    "  -p, --pid PID   the process\n"
-    "  -o OUT.pb.gz    write the stacks as a profile instead, for `cpprof top`, `flame`, ...\n"
+    "Example: cpprof dump -p $(pgrep -n redis-server)\n"
     "\n"
     "Threads that run are sampled by perf events. Where the kernel grants none\n"
-    "(kernel.perf_event_paranoid), only threads that wait have stacks.\n"
-    "\n"
-    "Example: cpprof dump -p $(pgrep -n redis-server)\n";
+    "(kernel.perf_event_paranoid), only threads that wait have stacks.\n";
 
 static int append(void *context, const void *data, size_t size)
 {
@@ -104,8 +99,9 @@ int cp_run_dump(int argc, char **argv)
     const char *process = NULL;
     const char *out = NULL;
     const cp_option table[] = {
-        {'p', "pid", NULL, CP_OPTION_TEXT, &process, 0, 0},
-        {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0},
+        {'p', "pid", NULL, CP_OPTION_TEXT, &process, 0, 0, "PID", "the process"},
+        {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0, "OUT",
+         "write a profile instead, for `cpprof top`, `flame`, ..."},
         {0},
     };
 

@@ -19,20 +19,16 @@
 #include <string.h>
 
 const char cp_help_flame[] =
-    "usage: cpprof flame [-o OUT.html] [--base FILE] [--sources] [--demangle MODE] FILE\n"
-    "       cpprof flame -o OUT.svg [OPTIONS] FILE...\n"
+    "usage: cpprof flame [OPTIONS] [FILE]\n"
     "\n"
-    "Writes one HTML file with the profile inside. It needs no network and no other file. It "
-    "shows\n"
-    "flame graphs, a table, the call graph, lines of source and labels, and the difference to a\n"
-    "second profile. FILE is any profile that cpprof reads; - is standard input.\n"
-    "OUT.svg becomes a flame graph as a picture, with all options of `cpprof convert`.\n"
+    "Writes one HTML file with the profile inside. It needs no network and no other\n"
+    "file. It shows flame graphs, a table, the call graph, lines of source and\n"
+    "labels, and the difference to a second profile. OUT.svg becomes a flame graph\n"
+    "as a picture, with all options of `cpprof convert`.\n"
     "\n"
-    "  -o OUT.html      the file to write (FILE's name in this folder, with .html)\n"
-    "  --base FILE      show what changed since this profile\n"
-    "  --sources        put the source files of the profile's lines into the page\n"
-    "  --demangle MODE  names of C++ and Rust functions: simple (the default), templates, full,\n"
-    "                   none\n";
+    "Example: cpprof flame -o change.html --base before.pb.gz after.pb.gz\n"
+    "\n"
+    "The page is FILE's name in this folder, with .html, unless -o names it.\n" CP_PAGE_NOTES;
 
 static bool cut_end(const char *name, size_t *length, const char *end)
 {
@@ -89,22 +85,11 @@ static bool wants_svg(int argc, char **argv)
     return false;
 }
 
-int cp_run_flame(int argc, char **argv)
+static int write_page(const cp_page_options *options, const char *out)
 {
-    cp_page_options options = {0};
-    const char *out = NULL;
-
-    if (wants_svg(argc, argv)) {
-        return cp_report_verb_run(&cp_flame_svg, argc, argv);
-    }
-
-    int status = CP_EXIT_OK;
-    if (cp_page_parse("flame", argc, argv, &options, &out, &status) < 0) {
-        return status;
-    }
-    char *name = out && *out ? NULL : name_page(options.path);
+    char *name = out && *out ? NULL : name_page(options->path);
     cp_error error;
-    status = cp_page_write(&options, name ? name : out, &error);
+    int status = cp_page_write(options, name ? name : out, &error);
     if (status < 0) {
         cp_complain("%s", error.text);
     } else if (name) {
@@ -112,4 +97,22 @@ int cp_run_flame(int argc, char **argv)
     }
     free(name);
     return status < 0 || fflush(stdout) != 0 ? CP_EXIT_BAD_INPUT : CP_EXIT_OK;
+}
+
+int cp_run_flame(int argc, char **argv)
+{
+    cp_page_options options = {0};
+    const char *out = NULL;
+    char *newest;
+
+    if (wants_svg(argc, argv)) {
+        return cp_report_verb_run(&cp_flame_svg, argc, argv);
+    }
+    int status = CP_EXIT_OK;
+    if (cp_page_parse("flame", argc, argv, &options, &out, &newest, &status) < 0) {
+        return status;
+    }
+    status = write_page(&options, out);
+    free(newest);
+    return status;
 }

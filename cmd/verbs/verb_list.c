@@ -17,17 +17,17 @@
 #include <unistd.h>
 
 const char cp_help_list[] =
-    "usage: cpprof list RE [OPTIONS] FILE...\n"
+    "usage: cpprof list RE [OPTIONS] [FILE...]\n"
     "\n"
-    "Prints the source of the functions that match RE, with the flat and cum value of each line, "
-    "as\n"
-    "`go tool pprof -list` does. Lines that the profile lacks come from debug information here.\n"
+    "Prints the source of the functions that match RE, with the flat and cum value\n"
+    "of each line, as `go tool pprof -list` does. Lines that the profile lacks come\n"
+    "from debug information here.\n"
     "\n"
-    "  --asm                instructions with their values, and the lines that they come from (by\n"
-    "                       binutils' objdump)\n"
-    "  --source-path FOLDERS  look for files whose path is relative here, and above (the current\n"
-    "                       folder); colons are between folders\n"
-    "\n" CP_REPORT_HELP;
+    "Example: cpprof list '^parse' prof.pb.gz\n"
+    "\n"
+    "A file whose path is relative is looked for in the folders of --source-path,\n"
+    "and in those above them; without it in the current folder.\n"
+    "\n" CP_REPORT_NOTES;
 
 static int print_list(cp_report *report, cp_regex *expression, bool json, FILE *out,
                       cp_error *error)

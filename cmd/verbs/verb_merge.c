@@ -19,11 +19,11 @@
 const char cp_help_merge[] =
     "usage: cpprof merge -o OUT FILE...\n"
     "\n"
-    "Adds up profiles of one kind: equal stacks become one stack, units become equal, and a "
-    "program\n"
-    "counts as one program wherever it was loaded. OUT is a gzipped profile.proto.\n"
+    "Adds up profiles of one kind: equal stacks become one stack, units become equal,\n"
+    "and a program counts as one program wherever it was loaded. OUT is a gzipped\n"
+    "profile.proto.\n"
     "\n"
-    "  -o OUT   the file to write; it may be one of the FILEs\n";
+    "Example: cpprof merge -o all.pb.gz monday.pb.gz tuesday.pb.gz\n";
 
 static int read_all(char *const *paths, int count, cp_profile **profiles, cp_error *error)
 {
@@ -85,7 +85,8 @@ int cp_run_merge(int argc, char **argv)
 {
     const char *out = NULL;
     const cp_option table[] = {
-        {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0},
+        {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0, "OUT",
+         "the file to write; it may be one of the FILEs"},
         {0},
     };
 

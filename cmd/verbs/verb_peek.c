@@ -12,14 +12,13 @@
 #include "verbs/report_verb.h"
 
 const char cp_help_peek[] =
-    "usage: cpprof peek RE [--cum] [OPTIONS] FILE...\n"
+    "usage: cpprof peek RE [OPTIONS] [FILE...]\n"
     "\n"
-    "Prints the functions that match RE, each with all its callers above it and all its callees\n"
-    "below it, as `go tool pprof -peek` does. Nothing is left out for being small.\n"
+    "Prints the functions that match RE, each with all its callers above it and all\n"
+    "its callees below it, as `go tool pprof -peek` does. Nothing is left out.\n"
     "\n"
-    "  --cum                sort by cum (the function and its callees), not by flat (only the\n"
-    "                       function)\n"
-    "\n" CP_REPORT_HELP;
+    "Example: cpprof peek '^parse' prof.pb.gz\n"
+    "\n" CP_REPORT_NOTES;
 
 static int print_peek(cp_report *report, cp_regex *expression, bool json, FILE *out,
                       cp_error *error)
@@ -33,8 +32,11 @@ static int print_peek(cp_report *report, cp_regex *expression, bool json, FILE *
 
 int cp_run_peek(int argc, char **argv)
 {
-    static const cp_report_verb verb = {
-        .name = "peek", .has_expression = true, .untrimmed = true, .print = print_peek};
+    static const cp_report_verb verb = {.sorts = true,
+                                        .name = "peek",
+                                        .has_expression = true,
+                                        .untrimmed = true,
+                                        .print = print_peek};
 
     return cp_report_verb_run(&verb, argc, argv);
 }

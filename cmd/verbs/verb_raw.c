@@ -12,12 +12,14 @@
 #include "verbs/report_verb.h"
 
 const char cp_help_raw[] =
-    "usage: cpprof raw [OPTIONS] FILE...\n"
+    "usage: cpprof raw [OPTIONS] [FILE...]\n"
     "\n"
-    "Prints everything that is in a profile as text, as `go tool pprof -raw` does: samples with\n"
-    "their values, the numbers of their locations and their labels; then locations; then "
-    "mappings.\n"
-    "\n" CP_REPORT_HELP;
+    "Prints everything that is in a profile as text, as `go tool pprof -raw` does:\n"
+    "samples with their values, the numbers of their locations and their labels;\n"
+    "then locations; then mappings.\n"
+    "\n"
+    "Example: cpprof raw prof.pb.gz\n"
+    "\n" CP_REPORT_NOTES;
 
 static int print_raw(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
 {

@@ -23,41 +23,37 @@
 #include <string.h>
 
 const char cp_help_record[] =
-    "usage: cpprof record [-e KIND[,KIND...]] [-F HZ] [-d SECONDS] [-o FILE]\n"
-    "                     [--engine=auto|timer|perf] [--subprocesses] -- COMMAND...\n"
+    "usage: cpprof record [OPTIONS] -- COMMAND...\n"
     "\n"
-    "Runs COMMAND with libpprof preloaded and writes profiles of it; by default one that shows\n"
-    "where it spent CPU time.\n"
+    "Runs COMMAND with libpprof preloaded and writes a profile of each kind:\n"
+    "  cpu          where CPU time was spent\n"
+    "  heap[:BYTES] where memory was allocated, and what is in use at the end; one\n"
+    "               block in BYTES is sampled (512k; 1: every block)\n"
+    "  peak         the heap when the most was in use; with the rate of heap\n"
+    "  block[:NS]   where threads waited; all waits of NS nanoseconds or more (1)\n"
+    "  mutex[:N]    who made threads wait; one release in N (1)\n"
+    "  thread       where each thread is at the end\n"
+    "  fd           who opened the descriptors that are open at the end\n"
     "\n"
-    "  -e KINDS        what to record; each kind has a file of its own (cpu):\n"
-    "                    cpu          where CPU time was spent\n"
-    "                    heap[:BYTES] where memory was allocated, and what is in use at the end;\n"
-    "                                 one block in BYTES is sampled (512k; 1: every block)\n"
-    "                    block[:NS]   where threads waited; all waits of NS nanoseconds or more "
-    "(1)\n"
-    "                    mutex[:N]    who made threads wait; one release in N (1)\n"
-    "                    thread       where each thread is at the end\n"
-    "                    fd           who opened the descriptors that are open at the end\n"
-    "                    peak         the heap when the most was in use; with the rate of heap\n"
-    "                  The kinds in LIBPPROF are recorded too. If the library has other kinds, -e\n"
-    "                  takes them.\n"
-    "  -F HZ           samples per second of CPU time, 1 to 1000000 (100)\n"
-    "  -d SECONDS      record for SECONDS, then write the profiles; COMMAND goes on, and may then\n"
-    "                  be killed\n"
-    "  -o FILE         the file to write (cpprof.pb.gz); %k in FILE becomes the name of the kind.\n"
-    "                  With several kinds and no %k: cpprof.cpu.pb.gz, cpprof.heap.pb.gz, ...\n"
-    "  --engine=ENGINE timer: at most one stack at each tick of the kernel, whatever HZ is (auto "
-    "is\n"
-    "                  the same); perf: perf events too, with a stack for each sample at 1000 to\n"
-    "                  10000 HZ\n"
-    "  --subprocesses  record the processes that COMMAND starts too, all in one profile\n"
+    "Example: cpprof record -e cpu,heap -o prof.pb.gz -- xz -k big.tar\n"
     "\n"
-    "cpprof ends with COMMAND's exit status, or by the signal that ended COMMAND; with 125 "
-    "instead\n"
-    "of 0 if a profile is missing; with 126 or 127 if COMMAND cannot be run. On a terminal, "
-    "cpprof\n"
-    "shows a line of progress; at the end it prints the top 10 on standard error.\n"
-    "LIBPPROF_LIBRARY=/path names another libpprof.so; LIBPPROF may have more options for it.\n";
+    "With several kinds each has a file of its own, such as prof.cpu.pb.gz; %k in\n"
+    "the name of -o becomes the kind. The kinds in LIBPPROF are recorded too. If the\n"
+    "library has other kinds, -e takes them.\n"
+    "\n"
+    "The engine timer takes at most one stack at each tick of the kernel, whatever\n"
+    "HZ is; perf uses perf events, with a stack for each sample at 1000 to 10000 HZ;\n"
+    "auto is the same as timer.\n"
+    "\n"
+    "After SECONDS of --duration COMMAND goes on, and may then be killed.\n"
+    "\n"
+    "cpprof ends with COMMAND's exit status, or by the signal that ended COMMAND;\n"
+    "with 125 instead of 0 if a profile is missing; with 126 or 127 if COMMAND\n"
+    "cannot be run. On a terminal, cpprof shows a line of progress; at the end it\n"
+    "prints the top 10 on standard error.\n"
+    "\n"
+    "LIBPPROF_LIBRARY=/path names another libpprof.so; LIBPPROF may have more\n"
+    "options for it.\n";
 
 #define DEFAULT_OUTPUT "cpprof.pb.gz"
 #define DEFAULT_HZ     100
@@ -92,23 +88,6 @@ static int check_duration(record *r)
     return 0;
 }
 
-/* The engines are those of the library's option. */
-static int check_engine(const char *engine)
-{
-    static const char *const engines[] = {"auto", "timer", "perf"};
-
-    if (!engine) {
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
-        if (strcmp(engine, engines[i]) == 0) {
-            return 0;
-        }
-    }
-    return cp_bad_usage("record", "record: --engine: expected auto, timer or perf, found '%s'",
-                        engine);
-}
-
 static bool looks_like_url(const char *text)
 {
     return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
@@ -128,9 +107,6 @@ static int check(record *r)
     }
     if (status == 0) {
         status = check_duration(r);
-    }
-    if (status == 0) {
-        status = check_engine(r->options.engine);
     }
     if (status) {
         return status;
@@ -159,13 +135,18 @@ static int parse(record *r, int argc, char **argv)
 {
     cp_record_options *options = &r->options;
     const cp_option table[] = {
-        {'e', "event", NULL, CP_OPTION_TEXT, &r->events, 0, 0},
-        {'F', "frequency", NULL, CP_OPTION_COUNT, &options->hz, 1, MAX_HZ},
-        {'d', "duration", NULL, CP_OPTION_TEXT, &r->duration, 0, 0},
-        {'o', "output", NULL, CP_OPTION_TEXT, &options->output, 0, 0},
+        {'e', "event", NULL, CP_OPTION_TEXT, &r->events, 0, 0, "KIND,...", "what to record (cpu)"},
+        {'F', "frequency", NULL, CP_OPTION_COUNT, &options->hz, 1, MAX_HZ, "HZ",
+         "samples per second of CPU time (100)"},
+        {'d', "duration", NULL, CP_OPTION_TEXT, &r->duration, 0, 0, "SECONDS",
+         "record for SECONDS, then write the profiles"},
+        {'o', "output", NULL, CP_OPTION_TEXT, &options->output, 0, 0, "FILE",
+         "the file to write (cpprof.pb.gz)"},
         {'p', "pid", NULL, CP_OPTION_TEXT, &r->process, 0, 0},
-        {0, "engine", NULL, CP_OPTION_TEXT, &options->engine, 0, 0},
-        {0, "subprocesses", NULL, CP_OPTION_FLAG, &options->subprocesses, 0, 0},
+        {0, "engine", NULL, CP_OPTION_TEXT, &options->engine, 0, 0, "ENGINE", "auto, timer or perf",
+         "auto timer perf"},
+        {0, "subprocesses", NULL, CP_OPTION_FLAG, &options->subprocesses, 0, 0, NULL,
+         "record the processes that COMMAND starts, too"},
         {0},
     };
 

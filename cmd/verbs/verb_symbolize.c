@@ -14,27 +14,27 @@
 #include "profile/profile_lines.h"
 #include "profile/profile_model.h"
 #include "verbs/command_line.h"
+#include "verbs/default_file.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char cp_help_symbolize[] =
-    "usage: cpprof symbolize [-o OUT] [--force] [--demangle MODE] FILE\n"
+    "usage: cpprof symbolize [OPTIONS] [FILE]\n"
     "\n"
-    "Writes files, lines and inlined functions into a profile, so that it can be read where the\n"
-    "program is not. They come from debug information here (see docs/LINES.md); if "
-    "DEBUGINFOD_URLS\n"
-    "is set, also from its servers. A file of another build is not used. FILE is replaced when "
-    "the\n"
-    "new one is whole.\n"
+    "Writes files, lines and inlined functions into a profile, so that it can be read\n"
+    "where the program is not. They come from debug information here, and from the\n"
+    "servers of DEBUGINFOD_URLS. FILE is replaced when the new one is whole.\n"
     "\n"
-    "  -o OUT           write this file instead; it is needed if FILE is - or on a server\n"
-    "  --force          also where the profile has lines already\n"
-    "  --demangle MODE  names of C++ and Rust functions: simple (the default), templates, full,\n"
-    "                   none\n";
+    "Example: cpprof symbolize -o lines.pb.gz prof.pb.gz\n"
+    "\n"
+    "A file of another build is not used. Without FILE the newest *.pb.gz of this\n"
+    "folder is taken.\n";
 
 typedef struct request {
     const char *in, *out;
+    char *newest; /* the FILE, if the user named none */
     cp_demangle_mode mode;
     bool force;
 } request;
@@ -64,14 +64,18 @@ static bool is_file(const char *source)
 
 static int check(request *r, const cp_operands *files, const char *demangle)
 {
-    if (files->count != 1) {
+    if (files->count > 1) {
         return cp_bad_usage("symbolize", "symbolize: expected one FILE, found %d", files->count);
     }
-    r->in = files->values[0];
-    if (demangle && cp_demangle_mode_named(demangle, &r->mode) < 0) {
-        return cp_bad_usage(
-            "symbolize",
-            "symbolize: --demangle: expected simple, templates, full or none, found %s", demangle);
+    if (files->count == 0) {
+        r->newest = cp_default_file("symbolize");
+    }
+    r->in = r->newest ? r->newest : files->values[0];
+    if (!r->in) {
+        return CP_EXIT_BAD_USAGE;
+    }
+    if (demangle) {
+        cp_demangle_mode_named(demangle, &r->mode);
     }
     if (!r->out || !*r->out) {
         r->out = r->in;
@@ -89,9 +93,12 @@ int cp_run_symbolize(int argc, char **argv)
     request r = {0};
     const char *demangle = NULL;
     const cp_option table[] = {
-        {'o', "output", NULL, CP_OPTION_TEXT, &r.out, 0, 0},
-        {0, "force", NULL, CP_OPTION_FLAG, &r.force, 0, 0},
-        {0, "demangle", NULL, CP_OPTION_TEXT, &demangle, 0, 0},
+        {'o', "output", NULL, CP_OPTION_TEXT, &r.out, 0, 0, "OUT",
+         "write this file instead; needed if FILE is - or a URL"},
+        {0, "force", NULL, CP_OPTION_FLAG, &r.force, 0, 0, NULL,
+         "also where the profile has lines already"},
+        {0, "demangle", NULL, CP_OPTION_TEXT, &demangle, 0, 0, "MODE",
+         "C++ and Rust names: simple, templates, full or none", CP_DEMANGLE_WORDS},
         {0},
     };
 
@@ -104,7 +111,8 @@ int cp_run_symbolize(int argc, char **argv)
     cp_error error;
     if (status == CP_EXIT_OK && run(&r, &error) < 0) {
         cp_complain("%s", error.text);
-        return CP_EXIT_BAD_INPUT;
+        status = CP_EXIT_BAD_INPUT;
     }
+    free(r.newest);
     return status;
 }

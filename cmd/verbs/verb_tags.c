@@ -12,11 +12,13 @@
 #include "verbs/report_verb.h"
 
 const char cp_help_tags[] =
-    "usage: cpprof tags [OPTIONS] FILE...\n"
+    "usage: cpprof tags [OPTIONS] [FILE...]\n"
     "\n"
-    "Prints for each label what the samples with each of its values add up to, as `go tool pprof\n"
-    "-tags` does.\n"
-    "\n" CP_REPORT_HELP;
+    "Prints for each label what the samples with each of its values add up to, as\n"
+    "`go tool pprof -tags` does.\n"
+    "\n"
+    "Example: cpprof tags prof.pb.gz\n"
+    "\n" CP_REPORT_NOTES;
 
 static int print_tags(cp_report *report, cp_regex *expression, bool json, FILE *out,
                       cp_error *error)

@@ -12,15 +12,13 @@
 #include "verbs/report_verb.h"
 
 const char cp_help_top[] =
-    "usage: cpprof top [--cum] [-n N] [OPTIONS] FILE...\n"
+    "usage: cpprof top [OPTIONS] [FILE...]\n"
     "\n"
-    "Prints the functions that cost most, as `go tool pprof -top` does. Functions below 0.5 % of\n"
-    "the total are left out; the header has their number.\n"
+    "Prints the functions that cost most, as `go tool pprof -top` does. Functions\n"
+    "below 0.5 % of the total are left out; the header has their number.\n"
     "\n"
-    "  --cum                sort by cum (the function and its callees), not by flat (only the\n"
-    "                       function)\n"
-    "  -n N                 print at most N rows (all)\n"
-    "\n" CP_REPORT_HELP;
+    "Example: cpprof top --cum -n 20 prof.pb.gz\n"
+    "\n" CP_REPORT_NOTES;
 
 static int print_top(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
 {
@@ -38,7 +36,8 @@ static int print_top(cp_report *report, cp_regex *expression, bool json, FILE *o
 
 int cp_run_top(int argc, char **argv)
 {
-    static const cp_report_verb verb = {.name = "top", .print = print_top};
+    static const cp_report_verb verb = {
+        .sorts = true, .limits = true, .name = "top", .print = print_top};
 
     return cp_report_verb_run(&verb, argc, argv);
 }

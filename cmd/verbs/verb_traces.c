@@ -12,11 +12,13 @@
 #include "verbs/report_verb.h"
 
 const char cp_help_traces[] =
-    "usage: cpprof traces [OPTIONS] FILE...\n"
+    "usage: cpprof traces [OPTIONS] [FILE...]\n"
     "\n"
-    "Prints every sample with its labels and its stack, the innermost function first, as\n"
-    "`go tool pprof -traces` does.\n"
-    "\n" CP_REPORT_HELP;
+    "Prints every sample with its labels and its stack, the innermost function\n"
+    "first, as `go tool pprof -traces` does.\n"
+    "\n"
+    "Example: cpprof traces --focus '^parse' prof.pb.gz\n"
+    "\n" CP_REPORT_NOTES;
 
 static int print_traces(cp_report *report, cp_regex *expression, bool json, FILE *out,
                         cp_error *error)

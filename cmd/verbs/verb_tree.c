@@ -12,15 +12,14 @@
 #include "verbs/report_verb.h"
 
 const char cp_help_tree[] =
-    "usage: cpprof tree [--cum] [-n N] [OPTIONS] FILE...\n"
+    "usage: cpprof tree [OPTIONS] [FILE...]\n"
     "\n"
-    "Prints each function with its callers above it and its callees below it, as `go tool pprof\n"
-    "-tree` does. Functions below 0.5 % and calls below 0.1 % of the total are left out.\n"
+    "Prints each function with its callers above it and its callees below it, as\n"
+    "`go tool pprof -tree` does. Functions below 0.5 % and calls below 0.1 % of the\n"
+    "total are left out, and functions after the first 80.\n"
     "\n"
-    "  --cum                sort by cum (the function and its callees), not by flat (only the\n"
-    "                       function)\n"
-    "  -n N                 print at most N functions (80; 0: all)\n"
-    "\n" CP_REPORT_HELP;
+    "Example: cpprof tree --focus parse prof.pb.gz\n"
+    "\n" CP_REPORT_NOTES;
 
 static int print_tree(cp_report *report, cp_regex *expression, bool json, FILE *out,
                       cp_error *error)
@@ -34,7 +33,8 @@ static int print_tree(cp_report *report, cp_regex *expression, bool json, FILE *
 
 int cp_run_tree(int argc, char **argv)
 {
-    static const cp_report_verb verb = {.name = "tree", .node_count = 80, .print = print_tree};
+    static const cp_report_verb verb = {
+        .sorts = true, .limits = true, .name = "tree", .node_count = 80, .print = print_tree};
 
     return cp_report_verb_run(&verb, argc, argv);
 }

@@ -24,16 +24,14 @@
 extern char **environ;
 
 const char cp_help_web[] =
-    "usage: cpprof web [-o OUT.html] [--base FILE] [--sources] [--demangle MODE] FILE\n"
+    "usage: cpprof web [OPTIONS] [FILE]\n"
     "\n"
-    "Writes the page of `cpprof flame` and opens it in a browser: in that of $BROWSER, or by\n"
-    "xdg-open where there is a desktop. Prints the path of the page.\n"
+    "Writes the page of `cpprof flame` and opens it in a browser: in that of\n"
+    "$BROWSER, or by xdg-open where there is a desktop. Prints the path of the page.\n"
     "\n"
-    "  -o OUT.html      the file to write (a new one in $TMPDIR or /tmp)\n"
-    "  --base FILE      show what changed since this profile\n"
-    "  --sources        put the source files of the profile's lines into the page\n"
-    "  --demangle MODE  names of C++ and Rust functions: simple (the default), templates, full,\n"
-    "                   none\n";
+    "Example: cpprof web --sources prof.pb.gz\n"
+    "\n"
+    "The page is a new file in $TMPDIR or /tmp, unless -o names it.\n" CP_PAGE_NOTES;
 
 static bool is_set(const char *variable)
 {
@@ -99,28 +97,35 @@ static int show(const cp_page_options *options, const char *path)
     return browser() ? open_page(browser(), path) : CP_EXIT_OK;
 }
 
-int cp_run_web(int argc, char **argv)
+/* Without `out` the page is a new file, which stays if somebody looks at it. */
+static int show_new(const cp_page_options *options)
 {
-    cp_page_options options = {0};
-    const char *out = NULL;
-
-    int status = CP_EXIT_OK;
-    if (cp_page_parse("web", argc, argv, &options, &out, &status) < 0) {
-        return status;
-    }
-    if (out && *out) {
-        return show(&options, out);
-    }
     cp_error error;
     char *path = new_page(&error);
+
     if (!path) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;
     }
-    status = show(&options, path);
+    int status = show(options, path);
     if (status != CP_EXIT_OK && !browser()) {
         unlink(path);
     }
     free(path);
+    return status;
+}
+
+int cp_run_web(int argc, char **argv)
+{
+    cp_page_options options = {0};
+    const char *out = NULL;
+    char *newest;
+
+    int status = CP_EXIT_OK;
+    if (cp_page_parse("web", argc, argv, &options, &out, &newest, &status) < 0) {
+        return status;
+    }
+    status = out && *out ? show(&options, out) : show_new(&options);
+    free(newest);
     return status;
 }

@@ -12,7 +12,7 @@
 typedef struct cp_verb {
     const char *name;
     const char *summary; /* one line for `cpprof help` */
-    const char *help;    /* the text of `cpprof help NAME`, which begins with the usage line */
+    const char *help;    /* the text of `cpprof help NAME`; verb_text.h has its form */
     int (*run)(int argc, char **argv); /* argv[0] is the verb; NULL: not in this version */
 } cp_verb;
 
@@ -21,6 +21,10 @@ extern const cp_verb cp_verbs[];
 
 /* Finds a verb by its name; NULL if there is none. */
 const cp_verb *cp_verb_find(const char *name);
+
+/* Writes "; did you mean record?", or an empty text, about a name that no verb has. Returns the
+ * buffer, which has CP_SUGGESTION_BYTES. */
+const char *cp_verb_suggest(const char *name, char *buffer);
 
 /* Prints the help of a verb on stdout and returns the exit status. */
 int cp_verb_help(const char *name);

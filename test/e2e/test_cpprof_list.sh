@@ -5,23 +5,8 @@
 # source files in and above the folder that it runs in.
 # timeout: 300
 # sanitizers: yes
-set -u
-
-: "${BUILD:?the build directory}" "${SRC:?the source directory}"
-cpprof=$BUILD/bin/cpprof
-generate=$BUILD/test/cpprof/generate
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-# What Go has built once is there also where $HOME is another folder.
-GOCACHE=${GOCACHE:-$(go env GOCACHE 2>/dev/null || true)}
-export GOCACHE TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
-failures=0
-
-fail() {
-    echo "FAIL: $*" >&2
-    failures=$((failures + 1))
-}
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
 
 # Made-up profiles have lines 0 to 49 of src/file.c, which has 40 lines.
 mkdir -p src below
@@ -59,10 +44,7 @@ grep -q "statement 7;" expected || fail "no lines: $(head -5 expected)"
 
 # ---- options
 
-"$cpprof" list no_such_name profile.pb >out 2>err
-[ $? = 1 ] || fail "no match: expected exit status 1"
-grep -qF "expected a function that the expression matches, found none" err || fail "no match: $(cat err)"
-[ -s out ] && fail "no match: wrote to standard output"
+refuse 1 "expected a function that the expression matches, found none" list no_such_name profile.pb
 if command -v python3 >/dev/null; then
     "$cpprof" list --json . profile.pb | python3 -c '
 import json, sys
@@ -71,4 +53,4 @@ assert any(line["cum"] and "statement" in line["text"] for function in functions
 ' || fail "--json"
 fi
 
-[ $failures = 0 ]
+finish_tests

@@ -6,46 +6,8 @@
 # for each Go that is installed and whose text cpprof knows (--style). Wrong options are refused.
 # timeout: 600
 # sanitizers: yes
-set -u
-
-: "${BUILD:?the build directory}" "${SRC:?the source directory}"
-cpprof=$BUILD/bin/cpprof
-generate=$BUILD/test/cpprof/generate
-go=$SRC/test/golden/go
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-# What Go has built once is there also where $HOME is another folder.
-GOCACHE=${GOCACHE:-$(go env GOCACHE 2>/dev/null || true)}
-export GOCACHE TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
-failures=0
-
-fail() {
-    echo "FAIL: $*" >&2
-    failures=$((failures + 1))
-}
-
-# expect EXPECTED-FILE WORDS...: the output of cpprof is that file.
-expect() {
-    expected=$1
-    shift
-    "$cpprof" "$@" >out 2>err || fail "$*: exit status $?, $(cat err)"
-    cmp -s out "$expected" || {
-        fail "$*: the output differs from $expected"
-        diff "$expected" out | head -20 >&2
-    }
-}
-
-# refuse STATUS TEXT WORDS...: cpprof ends with that status, prints that text, and nothing else.
-refuse() {
-    status=$1 text=$2
-    shift 2
-    "$cpprof" "$@" >out 2>err
-    got=$?
-    [ $got = "$status" ] || fail "$*: expected exit status $status, found $got"
-    grep -qF -- "$text" err || fail "$*: expected '$text', found '$(cat err)'"
-    [ -s out ] && fail "$*: wrote to standard output although it failed"
-}
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
 
 # ---- profiles of a Go program
 
@@ -206,13 +168,12 @@ fi
 
 # ---- wrong options
 
-refuse 2 "expected RE and FILE, found nothing" peek
-refuse 2 "expected FILE, found none" peek main
+refuse 2 "expected RE, found nothing" peek
 refuse 2 "RE: regular expression: missing closing parenthesis" peek '(' "$go/cpu.pb.gz"
 refuse 1 "expected a function that the expression matches, found none" peek no_such_name "$go/cpu.pb.gz"
-refuse 2 "--granularity: expected functions, filefunctions, files, lines or addresses, found pages" \
+refuse 2 "--granularity: expected functions, filefunctions, files, lines or addresses, found 'pages'" \
     tree --granularity pages "$go/cpu.pb.gz"
-refuse 2 "--style: expected go1.19 or go1.26, found perl" tags --style perl "$go/cpu.pb.gz"
+refuse 2 "--style: expected go1.19 or go1.26, found 'perl'" tags --style perl "$go/cpu.pb.gz"
 refuse 2 "--normalize: expected --base or --diff-base, found neither" top --normalize "$go/cpu.pb.gz"
 refuse 2 "expected --base or --diff-base, found both" top --base a --diff-base b "$go/cpu.pb.gz"
 refuse 2 "--tagfocus: regular expression" tags --tagfocus '(' "$go/cpu.pb.gz"
@@ -222,4 +183,4 @@ for verb in tree peek traces tags raw; do
     "$cpprof" help $verb | grep -q "^usage: cpprof $verb" || fail "help $verb"
 done
 
-[ $failures = 0 ]
+finish_tests

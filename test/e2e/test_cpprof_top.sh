@@ -6,62 +6,23 @@
 # on more made-up ones in comparison with the tool itself. Broken files and wrong options are refused with the
 # right exit status.
 # sanitizers: yes
-set -u
-
-: "${BUILD:?the build directory}" "${SRC:?the source directory}"
-cpprof=$BUILD/bin/cpprof
-generate=$BUILD/test/cpprof/generate
-golden=$SRC/test/golden
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-# What Go has built once is there also where $HOME is another folder.
-GOCACHE=${GOCACHE:-$(go env GOCACHE 2>/dev/null || true)}
-export GOCACHE TZ=UTC HOME="$work" PPROF_TMPDIR="$work" PPROF_BINARY_PATH="$work"
-failures=0
-
-fail() {
-    echo "FAIL: $*" >&2
-    failures=$((failures + 1))
-}
-
-# expect EXPECTED-FILE OPTIONS...: the output is that file.
-expect() {
-    expected=$1
-    shift
-    "$cpprof" top "$@" >out 2>err || fail "top $*: exit status $?, $(cat err)"
-    cmp -s out "$expected" || {
-        fail "top $*: the output differs from $expected"
-        diff "$expected" out | head -20 >&2
-    }
-}
-
-# refuse STATUS TEXT COMMAND...: the command ends with that status and prints that text.
-refuse() {
-    status=$1 text=$2
-    shift 2
-    "$@" >out 2>err
-    got=$?
-    [ $got = "$status" ] || fail "$*: expected exit status $status, found $got"
-    grep -qF -- "$text" err || fail "$*: expected '$text', found '$(cat err)'"
-    [ -s out ] && fail "$*: wrote to standard output although it failed"
-}
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
 
 # ---- profiles of a Go program
 
-go=$golden/go
 for kind in cpu heap allocs block mutex example.conn threadcreate goroutine; do
-    expect "$go/$kind.top.expected" "$go/$kind.pb.gz"
+    expect "$go/$kind.top.expected" top "$go/$kind.pb.gz"
 done
-expect "$go/cpu.top-cum.expected" --cum "$go/cpu.pb.gz"
-expect "$go/cpu.top-focus-hog1.expected" --focus hog1 "$go/cpu.pb.gz"
-expect "$go/heap.top-alloc_space.expected" --sample alloc_space "$go/heap.pb.gz"
-expect "$go/allocs.top-base-heap.expected" --base "$go/heap.pb.gz" "$go/allocs.pb.gz"
+expect "$go/cpu.top-cum.expected" top --cum "$go/cpu.pb.gz"
+expect "$go/cpu.top-focus-hog1.expected" top --focus hog1 "$go/cpu.pb.gz"
+expect "$go/heap.top-alloc_space.expected" top --sample alloc_space "$go/heap.pb.gz"
+expect "$go/allocs.top-base-heap.expected" top --base "$go/heap.pb.gz" "$go/allocs.pb.gz"
 
 gzip -dc "$go/cpu.pb.gz" >plain.pb
-expect "$go/cpu.top.expected" plain.pb
+expect "$go/cpu.top.expected" top plain.pb
 "$cpprof" top - <"$go/cpu.pb.gz" | cmp -s - "$go/cpu.top.expected" || fail "standard input"
-expect "$golden/gperftools/cpu.top.expected" "$golden/gperftools/cpu.prof"
+expect "$golden/gperftools/cpu.top.expected" top "$golden/gperftools/cpu.prof"
 
 # ---- made-up profiles
 
@@ -118,22 +79,22 @@ fi
 
 # ---- broken files
 
-refuse 1 "cannot open: No such file" "$cpprof" top nothing.pb.gz
+refuse 1 "cannot open: No such file" top nothing.pb.gz
 mkdir folder
-refuse 1 "found a directory" "$cpprof" top folder
+refuse 1 "found a directory" top folder
 : >empty
-refuse 1 "empty: byte 0: expected a profile, found an empty file" "$cpprof" top empty
+refuse 1 "empty: byte 0: expected a profile, found an empty file" top empty
 head -c 400 "$go/cpu.pb.gz" >cut.gz
-refuse 1 "cut.gz: byte 400: expected more gzip data" "$cpprof" top cut.gz
+refuse 1 "cut.gz: byte 400: expected more gzip data" top cut.gz
 head -c 700 plain.pb >cut.pb
-refuse 1 "cut.pb: byte 682: expected a length of at most 17" "$cpprof" top cut.pb
+refuse 1 "cut.pb: byte 682: expected a length of at most 17" top cut.pb
 echo "this is no profile" >text
 refuse 1 "text: byte 0: expected a profile (profile.proto, gzipped or plain), found text" \
-    "$cpprof" top text
-refuse 1 "found an ELF program" "$cpprof" top "$cpprof"
+    top text
+refuse 1 "found an ELF program" top "$cpprof"
 cat plain.pb plain.pb >twice.pb
-refuse 1 "expected" "$cpprof" top twice.pb
-refuse 1 "heap.pb.gz" "$cpprof" top --base "$go/heap.pb.gz" "$go/cpu.pb.gz"
+refuse 1 "expected" top twice.pb
+refuse 1 "heap.pb.gz" top --base "$go/heap.pb.gz" "$go/cpu.pb.gz"
 [ -w /dev/full ] && {
     "$cpprof" top "$go/cpu.pb.gz" >/dev/full 2>err
     [ $? = 1 ] || fail "a full disk is not noticed"
@@ -142,19 +103,22 @@ refuse 1 "heap.pb.gz" "$cpprof" top --base "$go/heap.pb.gz" "$go/cpu.pb.gz"
 
 # ---- wrong options
 
-refuse 2 "see \`cpprof help top\`" "$cpprof" top
-refuse 2 "expected FILE, found none" "$cpprof" top --cum
-refuse 1 "a: cannot open" "$cpprof" top a b
-refuse 2 "unknown option --bogus" "$cpprof" top --bogus x
-refuse 2 "expected a number from -1" "$cpprof" top -n many x
-refuse 2 "needs a value" "$cpprof" top x --focus
+mkdir nothing
+cd nothing || exit 1
+refuse 2 "see \`cpprof help top\`" top
+refuse 2 "top: expected FILE, found none, nor a *.pb.gz in this folder; \`cpprof record -- COMMAND\` writes one" top --cum
+cd ..
+refuse 1 "a: cannot open" top a b
+refuse 2 "unknown option --bogus" top --bogus x
+refuse 2 "expected a number from -1" top -n many x
+refuse 2 "needs a value" top x --focus
 refuse 2 "--focus: regular expression: missing closing parenthesis at position 5" \
-    "$cpprof" top --focus 'ab(cd' x
+    top --focus 'ab(cd' x
 refuse 2 "expected a sample type of this profile (samples, cpu), found heap" \
-    "$cpprof" top --sample heap "$go/cpu.pb.gz"
-refuse 2 "not in this version" "$cpprof" push http://localhost "$go/cpu.pb.gz"
-refuse 2 "unknown verb 'bogus'" "$cpprof" bogus
-refuse 2 "expected a verb" "$cpprof"
+    top --sample heap "$go/cpu.pb.gz"
+refuse 2 "not in this version" push http://localhost "$go/cpu.pb.gz"
+refuse 2 "unknown verb 'bogus'" bogus
+refuse 2 "expected a verb"
 "$cpprof" help top | grep -q "usage: cpprof top" || fail "help top"
 "$cpprof" top --help | grep -q "usage: cpprof top" || fail "top --help"
 "$cpprof" help | grep -q "record" || fail "help"
@@ -167,14 +131,14 @@ refuse 2 "expected a verb" "$cpprof"
     fail "merge: $("$cpprof" top sum.pb.gz)"
 "$cpprof" merge -o sum.pb.gz sum.pb.gz "$go/cpu.pb.gz" || fail "merge in place: exit status $?"
 "$cpprof" top sum.pb.gz | grep -q "^    1800ms 72.29%" || fail "merge in place"
-"$cpprof" merge -o same.pb.gz "$go/block.pb.gz" && expect "$go/block.top.expected" same.pb.gz
+"$cpprof" merge -o same.pb.gz "$go/block.pb.gz" && expect "$go/block.top.expected" top same.pb.gz
 refuse 1 "$go/heap.pb.gz: expected profiles of one kind" \
-    "$cpprof" merge -o x "$go/cpu.pb.gz" "$go/cpu.pb.gz" "$go/heap.pb.gz" "$go/mutex.pb.gz"
-refuse 2 "expected -o OUT, the file to write, found none" "$cpprof" merge "$go/cpu.pb.gz"
+    merge -o x "$go/cpu.pb.gz" "$go/cpu.pb.gz" "$go/heap.pb.gz" "$go/mutex.pb.gz"
+refuse 2 "expected -o OUT, the file to write, found none" merge "$go/cpu.pb.gz"
 if command -v go >/dev/null; then
     go tool pprof -top sum.pb.gz >printed 2>err || fail "go tool pprof on a merged profile: $(cat err)"
     awk -f "$SRC/test/e2e/pprof_time.awk" printed >theirs
-    expect theirs sum.pb.gz
+    expect theirs top sum.pb.gz
 fi
 
-[ $failures = 0 ]
+finish_tests

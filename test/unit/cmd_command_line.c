@@ -16,7 +16,7 @@
 
 struct result {
     bool flag;
-    const char *text;
+    const char *text, *word;
     long count;
     cp_operands operands;
     int status;
@@ -32,6 +32,7 @@ static int parse(struct result *result, bool stop_at_operand, const char *line)
         {'f', "flag", NULL, CP_OPTION_FLAG, &result->flag, 0, 0},
         {'t', "text", "alias", CP_OPTION_TEXT, &result->text, 0, 0},
         {'n', "count", NULL, CP_OPTION_COUNT, &result->count, 1, 100},
+        {'w', "word", NULL, CP_OPTION_TEXT, &result->word, .words = "red green blue"},
         {0},
     };
 
@@ -76,6 +77,16 @@ static void options_are_written_in_many_ways(void **state)
     }
 }
 
+static void a_word_is_one_of_the_list(void **state)
+{
+    (void)state;
+    struct result result;
+    expect_good(&result, false, "--word green file");
+    assert_string_equal(result.word, "green");
+    expect_good(&result, false, "-wblue");
+    assert_string_equal(result.word, "blue");
+}
+
 static void two_dashes_end_the_options(void **state)
 {
     (void)state;
@@ -111,9 +122,9 @@ static void one_dash_is_an_operand(void **state)
 
 static void mistakes_are_usage_errors(void **state)
 {
-    static const char *const lines[] = {"--unknown", "-x",       "--flag=1", "--text",
-                                        "-n 0",      "-n 101",   "-n 5x",    "-n",
-                                        "-n -5",     "--count=", "-n 1e9"};
+    static const char *const lines[] = {
+        "--unknown", "-x",    "--flag=1", "--text", "-n 0",      "-n 101",      "-n 5x",
+        "-n",        "-n -5", "--count=", "-n 1e9", "-w yellow", "--word=gree", "--word="};
     int saved = dup(STDERR_FILENO);
 
     (void)state;
@@ -134,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_written_in_many_ways),
+        cmocka_unit_test(a_word_is_one_of_the_list),
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(a_commands_own_options_are_left_alone),
         cmocka_unit_test(one_dash_is_an_operand),

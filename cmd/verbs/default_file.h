@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * default_file.h: the profile of a verb for which the user named none.
+ */
+#ifndef CP_DEFAULT_FILE_H
+#define CP_DEFAULT_FILE_H
+
+/* Finds the newest profile in the current folder (newest_profile.h) and prints its name on stderr.
+ * Returns the name, to be freed. If there is none, complains of that as of a wrong command line and
+ * returns NULL. */
+char *cp_default_file(const char *verb);
+
+#endif
