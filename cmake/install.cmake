@@ -3,7 +3,7 @@
 #
 #   components   runtime      libpprof.so.0, libpprof-http.so.0
 #                development  headers, archives, libpprof.so, pkg-config, CMake, pprof(3)
-#                command      cpprof, its manual pages
+#                command      cpprof, its manual pages and completions
 
 include(CMakePackageConfigHelpers)
 
@@ -27,21 +27,17 @@ install(EXPORT libpprof NAMESPACE libpprof:: FILE libpprofTargets.cmake DESTINAT
 
 # ---- Manual pages --------------------------------------------------------------------------------
 
-# Those of the command are what `cpprof help` says, so that there is one text.
+# Those of the command, and what completes it in shells, come from the tables that `cpprof help` prints.
 find_program(PPROF_GZIP gzip REQUIRED)
-set(PPROF_MAN_PAGES)
-foreach(verb "" record top merge flame web)
-  set(page ${CMAKE_BINARY_DIR}/man/cpprof.1)
-  if(verb)
-    set(page ${CMAKE_BINARY_DIR}/man/cpprof-${verb}.1)
-  endif()
-  add_custom_command(OUTPUT ${page}.gz
-    COMMAND ${CMAKE_COMMAND} -DCPPROF=$<TARGET_FILE:cpprof> -DVERB=${verb} -DVERSION=${PROJECT_VERSION}
-            -DPAGE=${page} -P ${CMAKE_SOURCE_DIR}/cmake/man_page.cmake
-    COMMAND ${PPROF_GZIP} -9nf ${page}
-    DEPENDS cpprof ${CMAKE_SOURCE_DIR}/cmake/man_page.cmake VERBATIM)
-  list(APPEND PPROF_MAN_PAGES ${page}.gz)
-endforeach()
+set(PPROF_MANUAL ${CMAKE_BINARY_DIR}/manual)
+set(PPROF_SCRIPTS ${CMAKE_SOURCE_DIR}/cmd/manual)
+add_custom_command(OUTPUT ${PPROF_MANUAL}/written
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${PPROF_MANUAL}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PPROF_MANUAL}
+  COMMAND cpprof_manual ${PPROF_MANUAL} ${PPROF_SCRIPTS}
+  COMMAND sh -c "${PPROF_GZIP} -9nf ${PPROF_MANUAL}/*.1"
+  COMMAND ${CMAKE_COMMAND} -E touch ${PPROF_MANUAL}/written
+  DEPENDS cpprof_manual ${PPROF_SCRIPTS}/cpprof.bash ${PPROF_SCRIPTS}/cpprof.zsh VERBATIM)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/libpprof.3.gz
   COMMAND sh -c "${PPROF_GZIP} -9nc <${CMAKE_SOURCE_DIR}/docs/man/libpprof.3 >${CMAKE_BINARY_DIR}/man/libpprof.3.gz"
@@ -50,13 +46,26 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/libpprof.7.gz
   COMMAND sh -c "${CMAKE_SOURCE_DIR}/tools/make-options-page >${CMAKE_BINARY_DIR}/man/libpprof.7"
   COMMAND ${PPROF_GZIP} -9nf ${CMAKE_BINARY_DIR}/man/libpprof.7
   DEPENDS ${CMAKE_SOURCE_DIR}/tools/make-options-page ${CMAKE_SOURCE_DIR}/docs/OPTIONS.md VERBATIM)
-add_custom_target(man ALL DEPENDS ${PPROF_MAN_PAGES} ${CMAKE_BINARY_DIR}/man/libpprof.3.gz
+add_custom_target(man ALL DEPENDS ${PPROF_MANUAL}/written ${CMAKE_BINARY_DIR}/man/libpprof.3.gz
                   ${CMAKE_BINARY_DIR}/man/libpprof.7.gz)
-install(FILES ${PPROF_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+install(DIRECTORY ${PPROF_MANUAL}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command
+        FILES_MATCHING PATTERN *.1.gz)
 install(FILES ${CMAKE_BINARY_DIR}/man/libpprof.3.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man3
         COMPONENT development)
 install(FILES ${CMAKE_BINARY_DIR}/man/libpprof.7.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man7
         COMPONENT runtime)
+
+# ---- Completions ---------------------------------------------------------------------------------
+
+# Debian's zsh looks for those of packages into a folder of their own.
+install(FILES ${PPROF_MANUAL}/cpprof.bash RENAME cpprof
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
+install(FILES ${PPROF_MANUAL}/cpprof.zsh RENAME _cpprof
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
+install(FILES ${PPROF_MANUAL}/cpprof.zsh RENAME _cpprof
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT command EXCLUDE_FROM_ALL)
+install(FILES ${PPROF_MANUAL}/cpprof.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)
 
 # ---- The loader's cache --------------------------------------------------------------------------
 

@@ -114,16 +114,29 @@ done
 "$there/bin/cpprof" record -o recorded.pb.gz -- "$victims/ends" exit 2>record.err || true
 [ -s recorded.pb.gz ] || fail "the installed cpprof recorded nothing: $(cat record.err)"
 
-# ---- manual pages ----
+# ---- manual pages, completions ----
 
-for verb in "" record top merge flame web; do
+# words_of: those of the input with four letters or more.
+words_of() {
+    sed 's/\\f[BIR]//g' | tr -d '\\-' | tr '[:upper:]' '[:lower:]' | grep -oE '[a-z]{4,}' | sort -u
+}
+
+verbs=$("$there/bin/cpprof" help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
+expect_at_least "verbs" 13 "$(echo "$verbs" | wc -l)"
+for verb in "" $verbs; do
     page=$there/share/man/man1/cpprof${verb:+-$verb}.1.gz
     gzip -dc "$page" >page.1 || fail "$page is not there"
-    # shellcheck disable=SC2086 # no word if it is empty
-    "$there/bin/cpprof" help $verb | tr -d '\\-' | grep -oE '[A-Za-z]{4,}' | sort -u >words.help
-    tr -d '\\-' <page.1 | grep -oE '[A-Za-z]{4,}' | sort -u >words.page
+    if [ -n "$verb" ]; then
+        "$there/bin/cpprof" help --all "$verb" | words_of >words.help
+    else
+        "$there/bin/cpprof" help | grep '^  ' | words_of >words.help
+    fi
+    words_of <page.1 >words.page
     expect_equal "words of the help that $page lacks" "" "$(comm -23 words.help words.page | grep -v '^usage$' | tr '\n' ' ')"
     ! command -v man >/dev/null || expect_equal "warnings about $page" "" "$(man --warnings -l "$page" 2>&1 >/dev/null)"
+done
+for script in bash-completion/completions/cpprof zsh/site-functions/_cpprof fish/vendor_completions.d/cpprof.fish; do
+    [ -s "$there/share/$script" ] || fail "$script was not installed"
 done
 gzip -dc "$there/share/man/man7/libpprof.7.gz" >options.7
 gzip -dc "$there/share/man/man3/libpprof.3.gz" >functions.3

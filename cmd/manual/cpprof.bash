@@ -1,0 +1,55 @@
+# shellcheck shell=bash disable=SC2154 # the tables
+# cpprof.bash: what completes in bash. The build puts the tables of verbs and options in the place of the next line:
+# @tables@
+#   _cpprof_verbs          the verbs
+#   _cpprof_options[VERB]  its options
+#   _cpprof_values[VERB:OPTION]  the values of an option; empty if nobody can know them, not set if they are files
+
+# _cpprof_words WORDS: those of them that the current word begins; after a comma, another one.
+_cpprof_words() {
+    local list=
+    [[ $word != *,* ]] || list=${word%,*},
+    mapfile -t COMPREPLY < <(compgen -P "$list" -W "$1" -- "${word##*,}")
+}
+
+# After `record ... --`: another command. Returns 1 if there is none yet.
+_cpprof_command() {
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == -- ]] || continue
+        if declare -F _command_offset >/dev/null; then
+            _command_offset $((i + 1))
+        elif ((COMP_CWORD == i + 1)); then
+            mapfile -t COMPREPLY < <(compgen -c -- "$word")
+        else
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        fi
+        return 0
+    done
+    return 1
+}
+
+_cpprof() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
+    COMPREPLY=()
+    # bash takes --name=value for three words.
+    if [[ $word == = ]]; then
+        word=
+    elif [[ $before == = ]]; then
+        before=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    if ((COMP_CWORD == 1)); then
+        _cpprof_words "$_cpprof_verbs"
+    elif [[ $verb == record ]] && _cpprof_command; then
+        return
+    elif [[ -n ${_cpprof_values[$verb:$before]+set} ]]; then
+        _cpprof_words "${_cpprof_values[$verb:$before]}"
+    elif [[ $word == -* ]]; then
+        _cpprof_words "${_cpprof_options[$verb]}"
+    elif [[ $verb == help ]]; then
+        _cpprof_words "$_cpprof_verbs"
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+}
+complete -o filenames -F _cpprof cpprof

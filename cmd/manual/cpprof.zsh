@@ -1,0 +1,25 @@
+#compdef cpprof
+# cpprof.zsh: what completes in zsh. The build puts the tables of verbs and options in the place of the next line:
+# @tables@
+#   _cpprof_verbs   NAME:SUMMARY of each verb
+#   _cpprof_VERB    its options, for _arguments
+
+_cpprof() {
+    local state verb
+    local -a line specs
+    _arguments -C '--help[list the verbs]' '--version[print the version]' '1: :->verb' '*:: :->rest' && return
+    case $state in
+    verb) _describe verb _cpprof_verbs ;;
+    rest)
+        verb=$words[1]
+        specs=("${(@P)${:-_cpprof_$verb}}")
+        case $verb in
+        record) _arguments -S -s $specs '--help[explain it]' '(-)1:command:_command_names -e' '*::argument:_normal' ;;
+        help) _arguments -s $specs '1:verb:(${_cpprof_verbs%%:*})' ;;
+        *) _arguments -s $specs '--help[explain it]' '*:profile:_files' ;;
+        esac
+        ;;
+    esac
+}
+
+_cpprof "$@"
