@@ -8,12 +8,14 @@
 #include "profile/fetch.h"
 
 #include "base/message.h"
+#include "base/meter.h"
 #include "base/pool.h"
 #include "profile/protobuf.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define DEFAULT_PATH    "/debug/pprof/profile"
 #define DEFAULT_SECONDS 30 /* how long that profile takes */
@@ -23,13 +25,16 @@
 enum {
     OPTION_TIMEOUT = 13,
     OPTION_FOLLOW_LOCATION = 52,
+    OPTION_NO_PROGRESS = 43,
     OPTION_NO_SIGNAL = 99,
     OPTION_WRITE_DATA = 10001,
     OPTION_URL = 10002,
     OPTION_ERROR_BUFFER = 10010,
+    OPTION_PROGRESS_DATA = 10057,
     OPTION_USER_AGENT = 10018,
     OPTION_UNIX_SOCKET = 10231,
     OPTION_WRITE_FUNCTION = 20011,
+    OPTION_PROGRESS_FUNCTION = 20219,
     INFO_RESPONSE_CODE = 0x200002,
     ERROR_BUFFER_BYTES = 256
 };
@@ -138,6 +143,47 @@ static long seconds_of(const char *url)
     return number > 0 && number < 1000000 ? number : DEFAULT_SECONDS;
 }
 
+/* ---- progress ---- */
+
+typedef struct waiting {
+    cp_meter meter;
+    struct timespec start;
+    long seconds; /* for which the server records; 0: it answers at once */
+} waiting;
+
+static bool takes_time(const char *url)
+{
+    const char *path = strstr(url, DEFAULT_PATH);
+
+    return strstr(url, "seconds=") || (path && !path[strlen(DEFAULT_PATH)]);
+}
+
+static waiting begin_waiting(const char *url)
+{
+    waiting w = {.seconds = takes_time(url) ? seconds_of(url) : 0};
+
+    clock_gettime(CLOCK_MONOTONIC, &w.start);
+    cp_meter_begin(&w.meter, w.seconds ? "the server records" : "fetching",
+                   w.seconds ? "s" : "bytes");
+    return w;
+}
+
+/* libcurl calls it with the bytes that came, and about once a second while none come. */
+static int show_progress(void *context, int64_t all, int64_t got, int64_t to_send, int64_t sent)
+{
+    waiting *w = context;
+    struct timespec now;
+
+    (void)to_send, (void)sent;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (w->seconds) {
+        cp_meter_step(&w->meter, (uint64_t)(now.tv_sec - w->start.tv_sec), (uint64_t)w->seconds);
+    } else {
+        cp_meter_step(&w->meter, (uint64_t)got, (uint64_t)all);
+    }
+    return 0;
+}
+
 /* ---- transfers ---- */
 
 /* Says what the server answered instead of a profile. */
@@ -167,7 +213,12 @@ static int transfer(const curl *c, void *handle, const char *source, const addre
     c->setopt(handle, OPTION_ERROR_BUFFER, message);
     c->setopt(handle, OPTION_WRITE_FUNCTION, take);
     c->setopt(handle, OPTION_WRITE_DATA, into);
+    waiting w = begin_waiting(a->url);
+    c->setopt(handle, OPTION_PROGRESS_FUNCTION, show_progress);
+    c->setopt(handle, OPTION_PROGRESS_DATA, &w);
+    c->setopt(handle, OPTION_NO_PROGRESS, 0L);
     int status = c->perform(handle);
+    cp_meter_end(&w.meter);
     if (into->too_long) {
         return cp_fail(error, "%.500s: expected at most %zu bytes, found more", source,
                        into->limit);

@@ -14,6 +14,7 @@
 #include "profile/profile_sum.h"
 
 #include "base/message.h"
+#include "base/meter.h"
 #include "profile/profile_file.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
@@ -167,9 +168,13 @@ static bool merge_all(sum *s, cp_merger *merger, void (*prepare)(cp_profile *pro
     size_t started = start_readers(s, readers);
     bool ok = true;
 
+    cp_meter meter;
+    cp_meter_begin(&meter, "merging", "files");
     for (size_t i = 0; ok && i < s->count; i++) {
+        cp_meter_step(&meter, i, s->count);
         ok = merge_one(merger, started ? wait_for(s, i) : read_one(s->paths[i]), prepare);
     }
+    cp_meter_end(&meter);
     stop_readers(s, readers, started);
     return ok;
 }

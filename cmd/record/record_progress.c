@@ -6,6 +6,8 @@
  */
 #include "record/record_progress.h"
 
+#include "base/terminal.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +21,8 @@
 
 void cp_progress_init(cp_progress *progress, bool with_children)
 {
-    const char *terminal = getenv("TERM");
-
     memset(progress, 0, sizeof *progress);
-    progress->enabled = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    progress->enabled = cp_terminal_is_capable(STDERR_FILENO);
     progress->with_children = with_children;
     clock_gettime(CLOCK_MONOTONIC, &progress->start);
 }

@@ -7,6 +7,7 @@
 #include "record/record_summary.h"
 
 #include "base/message.h"
+#include "base/terminal.h"
 #include "profile/profile_filter.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SUMMARY_ROWS 10
 #define MAX_HZ       1000000
@@ -157,6 +159,7 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
 {
     const char *name = summary->session->options->kinds.list[kind].name;
     cp_report_options options = {.node_count = SUMMARY_ROWS,
+                                 .colored = cp_color_wanted(CP_COLOR_AUTO, STDERR_FILENO),
                                  .by_cum = !cp_record_traits_of(name)->is_by_leaf};
 
     cp_profile_demangle(profile);

@@ -47,6 +47,7 @@ typedef struct cp_report_options {
     bool untrimmed;      /* leave out nothing */
     const char *sample;  /* sample type, or NULL for the profile's default */
     const char *unit;    /* of all values, or NULL for one that is readable */
+    bool colored;        /* print colours */
     cp_granularity granularity;
     cp_style style;
     double fail_above; /* of `diff`: the growth in percent that is too much; 0: none is */

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/measurement.h"
+#include "base/terminal.h"
 #include "profile/profile_model.h"
 #include "report/report.h"
 #include "report/report_json.h"
@@ -141,9 +142,12 @@ static void print_change(const cp_differences *differences, int64_t change, FILE
 {
     char *text = cp_report_value(differences->report, change);
     char *both = cp_heap_printf("%s%s", change > 0 ? "+" : "", text);
+    bool colored = differences->report->options->colored;
+    cp_paint paint = change > 0 ? CP_PAINT_MUCH : CP_PAINT_LESS;
 
+    fputs(cp_paint_begin(paint, colored), out);
     cp_print_right(both, 12, out);
-    fprintf(out, " %+8.2f%%", percent_of(differences, change));
+    fprintf(out, " %+8.2f%%%s", percent_of(differences, change), cp_paint_end(paint, colored));
     free(both);
     free(text);
 }
@@ -166,7 +170,7 @@ void cp_differences_print(const cp_differences *differences, FILE *out)
     if (shown < differences->count) {
         fprintf(out, "Showing %u of %u functions that changed\n", shown, differences->count);
     }
-    fprintf(out, "%12s%12s%12s %9s\n", "base", "now", "change", "of base");
+    cp_report_print_heading(report, "        base         now      change   of base", out);
     print_row(differences, differences->base_total, differences->now_total, "total", out);
     for (uint32_t i = 0; i < shown; i++) {
         const cp_difference *row = &differences->rows[i];

@@ -9,6 +9,7 @@
 
 #include "base/base_name.h"
 #include "base/measurement.h"
+#include "base/terminal.h"
 #include "profile/profile_model.h"
 #include "report/report.h"
 
@@ -34,18 +35,42 @@ void cp_report_print_value(const cp_report *report, int64_t value, int columns, 
     free(text);
 }
 
-void cp_report_print_costs(const cp_report *report, const cp_node *node, int64_t sum, FILE *out)
+void cp_report_print_heading(const cp_report *report, const char *line, FILE *out)
 {
+    bool colored = report->options->colored;
+
+    fprintf(out, "%s%s%s\n", cp_paint_begin(CP_PAINT_HEADING, colored), line,
+            cp_paint_end(CP_PAINT_HEADING, colored));
+}
+
+/* A tenth of the total is much, a hundredth is little. */
+static cp_paint paint_of(const cp_report *report, int64_t value)
+{
+    int64_t size = cp_measure_abs(value);
+
+    if (size >= cp_report_fraction(report->total, 0.1)) {
+        return size ? CP_PAINT_MUCH : CP_PAINT_NONE;
+    }
+    return size < cp_report_fraction(report->total, 0.01) ? CP_PAINT_LITTLE : CP_PAINT_NONE;
+}
+
+static void print_share(const cp_report *report, int64_t value, cp_paint paint, FILE *out)
+{
+    bool colored = report->options->colored;
     char percent[CP_PERCENT_BYTES];
 
+    cp_measure_percent(value, report->total, percent);
+    fprintf(out, " %s%s%s", cp_paint_begin(paint, colored), percent, cp_paint_end(paint, colored));
+}
+
+void cp_report_print_costs(const cp_report *report, const cp_node *node, int64_t sum, FILE *out)
+{
     cp_report_print_value(report, node->flat, 10, out);
-    cp_measure_percent(node->flat, report->total, percent);
-    fprintf(out, " %s", percent);
-    cp_measure_percent(sum, report->total, percent);
-    fprintf(out, " %s ", percent);
+    print_share(report, node->flat, paint_of(report, node->flat), out);
+    print_share(report, sum, CP_PAINT_NONE, out);
+    fputc(' ', out);
     cp_report_print_value(report, node->cum, 10, out);
-    cp_measure_percent(node->cum, report->total, percent);
-    fprintf(out, " %s", percent);
+    print_share(report, node->cum, paint_of(report, node->cum), out);
 }
 
 /* ---- the profile ---- */

@@ -170,8 +170,10 @@ static void print_piece(const listing *l, const piece *p, FILE *out)
     cp_error error;
 
     cp_measure_percent(p->cum, l->report->total, percent);
-    fprintf(out, "ROUTINE ======================== %s in %s\n", text_of(l, key->name),
-            text_of(l, key->file));
+    char *heading = cp_heap_printf("ROUTINE ======================== %s in %s",
+                                   text_of(l, key->name), text_of(l, key->file));
+    cp_report_print_heading(l->report, heading, out);
+    free(heading);
     cp_report_print_value(l->report, p->flat, 10, out);
     fputc(' ', out);
     cp_report_print_value(l->report, p->cum, 10, out);

@@ -8,6 +8,7 @@
 #include "report/report_load.h"
 
 #include "base/message.h"
+#include "base/meter.h"
 #include "profile/profile_file.h"
 #include "profile/profile_filter.h"
 #include "profile/profile_merge.h"
@@ -59,6 +60,23 @@ static void join(cp_profile **profile)
     cp_profile_free(source);
 }
 
+/* Leaves no profile after a failure. */
+static int load_all(const char *const *paths, size_t count, cp_profile **profiles, cp_error *error)
+{
+    cp_meter meter;
+    size_t done = 0;
+
+    cp_meter_begin(&meter, "reading", "files");
+    while (done < count && load_one(paths[done], &profiles[done], error) == 0) {
+        cp_meter_step(&meter, ++done, count);
+    }
+    cp_meter_end(&meter);
+    for (size_t i = 0; done < count && i < done; i++) {
+        cp_profile_free(profiles[i]);
+    }
+    return done < count ? -1 : 0;
+}
+
 /* Reads profiles and adds them up. A single one is joined if the difference of two is asked for. */
 static int load_sum(const cp_sources *sources, const char *const *paths, size_t count,
                     cp_profile **out, cp_error *error)
@@ -70,11 +88,10 @@ static int load_sum(const cp_sources *sources, const char *const *paths, size_t 
         }
     }
     cp_profile **profiles = cp_heap_alloc(count, sizeof(cp_profile *));
-    for (size_t i = 0; i < count; i++) {
-        if (load_one(paths[i], &profiles[i], error) < 0) {
-            free_all(profiles, i);
-            return -1;
-        }
+
+    if (load_all(paths, count, profiles, error) < 0) {
+        free(profiles);
+        return -1;
     }
     if (count > 1) {
         return add_up(profiles, paths, count, out, error);

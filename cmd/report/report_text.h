@@ -51,6 +51,9 @@ void cp_print_right(const char *text, int columns, FILE *out);
 /* Prints a value of the report right-aligned. */
 void cp_report_print_value(const cp_report *report, int64_t value, int columns, FILE *out);
 
+/* Prints a line in bold type, if the report has colours. */
+void cp_report_print_heading(const cp_report *report, const char *line, FILE *out);
+
 /* Prints the columns of `top` and `tree`: flat with its share, the share of the sum so far, and cum
  * with its share. */
 void cp_report_print_costs(const cp_report *report, const cp_node *node, int64_t sum, FILE *out);

@@ -44,7 +44,7 @@ void cp_report_print_rows(const cp_report *report, FILE *out)
     const cp_graph *graph = &report->graph;
     uint64_t sum = 0;
 
-    fprintf(out, "%10s %5s%% %5s%% %10s %5s%%\n", "flat", "flat", "sum", "cum", "cum");
+    cp_report_print_heading(report, "      flat  flat%   sum%        cum   cum%", out);
     for (uint32_t i = 0; i < graph->count; i++) {
         const cp_node *node = &graph->nodes[graph->order[i]];
         sum += (uint64_t)node->flat;

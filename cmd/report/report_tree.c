@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define SEPARATOR "----------------------------------------------------------+-------------\n"
-#define LEGEND    "      flat  flat%   sum%        cum   cum%   calls calls% + context \t \t \n"
+#define LEGEND    "      flat  flat%   sum%        cum   cum%   calls calls% + context \t \t "
 
 /* Callers or callees of a frame. */
 typedef struct edge_list {
@@ -100,12 +100,9 @@ static void print_edges(const cp_report *report, const edge_list *list, bool cal
 
 static void print_node(const cp_report *report, const cp_node *node, int64_t sum, FILE *out)
 {
-    const cp_frame *frame = frame_at(report, node->frame);
-
     cp_report_print_costs(report, node, sum, out);
     fputs("                | ", out);
-    fwrite(frame->label, 1, frame->label_length, out);
-    fputc('\n', out);
+    cp_report_print_heading(report, frame_at(report, node->frame)->label, out);
 }
 
 static void print_context(const cp_report *report, const cp_node *node, int64_t sum,
@@ -147,7 +144,8 @@ int cp_report_print_tree(const cp_report *report, cp_regex *only, FILE *out, cp_
     edge_list list = {cp_heap_alloc(graph->edge_count, sizeof(const cp_edge *)), 0};
     cp_report_print_profile(report, out);
     cp_report_print_summary(report, out);
-    fputs(SEPARATOR LEGEND, out);
+    fputs(SEPARATOR, out);
+    cp_report_print_heading(report, LEGEND, out);
     for (uint32_t i = 0; i < graph->count; i++) {
         const cp_node *node = &graph->nodes[graph->order[i]];
 

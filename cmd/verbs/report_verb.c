@@ -9,7 +9,9 @@
 
 #include "base/message.h"
 #include "base/out_file.h"
+#include "base/pager.h"
 #include "base/regex.h"
+#include "base/terminal.h"
 #include "profile/profile_model.h"
 #include "report/nameless.h"
 #include "report/report.h"
@@ -30,12 +32,12 @@ typedef struct request {
     cp_sources sources;
     cp_text_list bases, diff_bases;
     long rows;
-    const char *demangle, *granularity, *style, *fail_above, *symbolize;
+    const char *demangle, *granularity, *style, *fail_above, *symbolize, *color;
     const char *expression_text;
     cp_regex *expression;
     char *newest; /* the FILE, if the user named none */
     const char *newest_path;
-    bool json;
+    bool json, no_pager;
     const char *out_path, *format, *root;
 } request;
 
@@ -136,6 +138,7 @@ static int print_to_file(const request *r, cp_report *report, cp_error *error)
         return -1;
     }
     int status = r->verb->print(report, r->expression, r->json, out.file, error);
+    cp_pager_finish();
     if (status < 0) {
         cp_out_abandon(&out);
         return -1;
@@ -148,6 +151,9 @@ static int print(const request *r, cp_report *report)
     static char buffer[1 << 18];
     cp_error error;
 
+    if (!r->json && !r->no_pager && !r->out_path) {
+        cp_pager_start();
+    }
     if (!isatty(STDOUT_FILENO)) {
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     }
@@ -221,6 +227,9 @@ static int check_words(request *r)
     }
     if (r->granularity) {
         cp_granularity_named(r->granularity, &r->options.granularity);
+    }
+    if (!r->out_path || r->color) {
+        r->options.colored = cp_color_wanted(cp_color_named(r->color), STDOUT_FILENO);
     }
     if (r->style && strcmp(r->style, "go1.26") == 0) {
         r->options.style = CP_STYLE_GO_1_26;
@@ -441,6 +450,11 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
          "look for lines in debug information: none, local (those that are missing) or force; "
          "without it, where the report shows lines, or no name is known",
          CP_LINES_WORDS, .rare = true},
+        {0, "color", "colour", CP_OPTION_TEXT, &r.color, 0, 0, "WHEN",
+         "auto (on a terminal, unless NO_COLOR is set), always or never", CP_COLOR_WORDS,
+         .rare = true},
+        {0, "no-pager", NULL, CP_OPTION_FLAG, &r.no_pager, 0, 0, NULL,
+         "print a long report on a terminal, not through less or $PAGER", .rare = true},
         {0, "style", NULL, CP_OPTION_TEXT, &r.style, 0, 0, "VERSION",
          "print what the `go tool pprof` of go1.19 (the default) or go1.26 prints", "go1.19 go1.26",
          .rare = true},

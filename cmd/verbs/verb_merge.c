@@ -7,6 +7,7 @@
 #include "verbs/verbs.h"
 
 #include "base/message.h"
+#include "base/meter.h"
 #include "base/pool.h"
 #include "profile/profile_file.h"
 #include "profile/profile_merge.h"
@@ -27,12 +28,15 @@ const char cp_help_merge[] =
 
 static int read_all(char *const *paths, int count, cp_profile **profiles, cp_error *error)
 {
-    for (int i = 0; i < count; i++) {
-        if (cp_profile_read_file(paths[i], &profiles[i], error) < 0) {
-            return -1;
-        }
+    cp_meter meter;
+    int done = 0;
+
+    cp_meter_begin(&meter, "reading", "files");
+    while (done < count && cp_profile_read_file(paths[done], &profiles[done], error) == 0) {
+        cp_meter_step(&meter, (uint64_t)++done, (uint64_t)count);
     }
-    return 0;
+    cp_meter_end(&meter);
+    return done < count ? -1 : 0;
 }
 
 /* Finds the file that cannot be merged with the first one, and names it in the sentence. */

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_terminal.sh: what cpprof does on a terminal, and nowhere else: colours, a pager. It ends quietly if nobody reads on, and
+# takes the newest profile of the folder if the user names none.
+# sanitizers: yes
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
+
+command -v script >/dev/null || {
+    echo "skipped: no script, which makes terminals"
+    exit 77
+}
+
+# on_terminal COMMAND...: runs it with a terminal as its standard output; what it prints is in out, without the \r.
+on_terminal() {
+    TERM=xterm script -qec "$*" script.log </dev/null | tr -d '\r' >out
+}
+
+escape=$(printf '\033')
+profile=$go/cpu.pb.gz
+plain=$go/cpu.top.expected
+export CPPROF_PAGER=cat
+
+# ---- colours
+
+on_terminal "$cpprof" top "$profile"
+grep -q "$escape\[31m72.29%$escape\[m.*main.hog1" out || fail "no colour on a terminal: $(cat out)"
+grep -q "^$escape\[1m *flat" out || fail "no heading on a terminal: $(cat out)"
+sed "s/$escape\[[0-9]*m//g" out | cmp -s - "$plain" || fail "colours change the text: $(cat out)"
+for plainly in "env NO_COLOR=1 $cpprof top" "env TERM=dumb $cpprof top" "$cpprof top --color=never"; do
+    on_terminal "$plainly" "$profile"
+    cmp -s out "$plain" || fail "$plainly: colours: $(cat out)"
+done
+expect "$plain" top "$profile"
+for verb in top tree "peek hog" diff "list ."; do
+    files=$profile
+    [ "$verb" != diff ] || files="$profile $profile"
+    # shellcheck disable=SC2086 # words
+    NO_COLOR=1 run 0 $verb --color=always $files
+    sed "s/$escape\[[0-9]*m//g" out >bleached
+    grep -q "$escape\[1m" out || fail "$verb --color=always: no colour"
+    # shellcheck disable=SC2086 # words
+    expect bleached $verb $files
+done
+
+# ---- the pager
+
+# paged EXPECTED COMMAND...: whether a pager reads the report.
+paged() {
+    expected=$1
+    shift
+    rm -f paged
+    on_terminal "$@"
+    found=no
+    [ ! -s paged ] || found=yes
+    [ $found = "$expected" ] || fail "$*: expected a pager: $expected, found: $found"
+}
+
+cat >pager <<'SH'
+#!/bin/sh
+cat >paged
+SH
+chmod +x pager
+unset CPPROF_PAGER
+export PAGER=false
+paged yes env "CPPROF_PAGER=$work/pager" "$cpprof" top --color=never "$profile"
+cmp -s paged "$plain" || fail "the pager gets another text: $(cat paged)"
+[ ! -s out ] || fail "the pager has the report, and so has the terminal: $(cat out)"
+paged yes env "PAGER=$work/pager" "$cpprof" tags "$profile"
+paged yes env "PAGER='tr a b >paged'" "$cpprof" top "$profile"
+paged no env "CPPROF_PAGER=$work/pager" "$cpprof" top --no-pager "$profile"
+paged no env "CPPROF_PAGER=$work/pager" "$cpprof" top --json "$profile"
+paged no env CPPROF_PAGER= "PAGER=$work/pager" "$cpprof" top --color=never "$profile"
+cmp -s out "$plain" || fail "an empty CPPROF_PAGER: $(cat out)"
+paged no env CPPROF_PAGER=no-such-pager "$cpprof" top --color=never "$profile"
+cmp -s out "$plain" || fail "a pager that is not there: $(cat out)"
+rm -f paged
+CPPROF_PAGER=$work/pager "$cpprof" top "$profile" >out
+[ ! -e paged ] && cmp -s out "$plain" || fail "a pager for a file"
+
+# ---- nobody reads on
+
+# ends_quietly SHELL-COMMAND...: the command, whose reader is gone before it begins, ends by SIGPIPE and says nothing.
+mkfifo gate
+ends_quietly() {
+    {
+        read -r _ <gate
+        "$@" 2>err
+        echo $? >status
+    } | {
+        exec <&-
+        echo gone >gate
+    }
+    [ "$(cat status)" = 141 ] || fail "$*: expected status 141, found $(cat status)"
+    [ ! -s err ] || fail "$*: $(cat err)"
+}
+ends_quietly "$cpprof" top "$profile"
+ends_quietly env --ignore-signal=PIPE "$cpprof" top "$profile"
+
+# ---- the newest profile of the folder
+
+mkdir folder
+cd folder || exit 1
+for verb in top tree traces tags raw "peek x" "list x" flame web; do
+    # shellcheck disable=SC2086 # words
+    refuse 2 "${verb% x}: expected FILE, found none, nor a *.pb.gz in this folder" $verb
+done
+cp "$go/heap.pb.gz" old.pb.gz
+cp "$profile" new.pb.gz
+touch -d 2020-01-01 old.pb.gz
+expect "$plain" top
+grep -qx "cpprof: top: new.pb.gz, the newest profile in this folder" err || fail "top without FILE: $(cat err)"
+expect "$go/cpu.peek-main.expected" peek 'main\.'
+run 0 flame
+[ -s new.html ] || fail "flame without FILE: $(cat out err)"
+
+finish_tests
