@@ -14,8 +14,8 @@
 #include <string.h>
 
 static const cp_record_traits table[] = {
-    {"cpu", .no_rate = "cpu takes its rate from -F", .adds_up = true, .is_by_leaf = true},
-    {"heap", .rate_ends = "kmgKMG", .is_by_leaf = true,
+    {"cpu", .no_rate = "cpu takes its rate from -F", .adds_up = true, .is_by_flat = true},
+    {"heap", .rate_ends = "kmgKMG",
      .empty = "the command allocated too little to be sampled; try -e heap:1, which takes every "
               "block"},
     {"block", .rate_ends = "", .empty = "no thread of the command had to wait"},
@@ -25,7 +25,7 @@ static const cp_record_traits table[] = {
     {"thread", .no_rate = "thread has no rate", .is_state = true},
     {"fd", .no_rate = "fd has no rate", .empty = "the command had no descriptor open",
      .is_state = true},
-    {"peak", .no_rate = "peak takes its rate from heap:BYTES", .is_by_leaf = true,
+    {"peak", .no_rate = "peak takes its rate from heap:BYTES",
      .empty = "the command allocated too little to be sampled; try -e heap:1,peak"},
 };
 

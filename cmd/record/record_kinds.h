@@ -21,7 +21,7 @@ typedef struct cp_record_traits {
     const char *empty;     /* why a profile of the kind may have no sample */
     bool adds_up;          /* a program's profiles add up; else the last one has all before */
     bool is_state;         /* a process has only the profile of its last program */
-    bool is_by_leaf;       /* the leaves differ; else each is a hook, as pthread_mutex_lock */
+    bool is_by_flat;       /* leaves do the work; else they wait, or only allocate for callers */
 } cp_record_traits;
 
 const cp_record_traits *cp_record_traits_of(const char *kind);

@@ -67,7 +67,7 @@ void cp_record_print_next(const cp_record_summary *summary)
         first = first ? first : session->outputs[i];
     }
     if (first) {
-        fputs("      go tool pprof -http=: ", stderr);
+        fputs("      cpprof flame ", stderr);
         print_quoted(first);
         fputc('\n', stderr);
     }
@@ -160,7 +160,7 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
     const char *name = summary->session->options->kinds.list[kind].name;
     cp_report_options options = {.node_count = SUMMARY_ROWS,
                                  .colored = cp_color_wanted(CP_COLOR_AUTO, STDERR_FILENO),
-                                 .by_cum = !cp_record_traits_of(name)->is_by_leaf};
+                                 .by_cum = !cp_record_traits_of(name)->is_by_flat};
 
     cp_profile_demangle(profile);
     cp_profile_prune(profile);

@@ -53,7 +53,7 @@ status 0 "$cpprof" record "$victim" state
 says "wrote cpprof.pb.gz (1 process)"
 says "600ms 72.29% 72.29%      600ms 72.29%  main.hog1"
 says "Next: cpprof top --cum cpprof.pb.gz"
-says "go tool pprof -http=: cpprof.pb.gz"
+says "      cpprof flame cpprof.pb.gz"
 cmp -s cpprof.pb.gz "$STUB_PROFILE" || fail "the profile is not what the process wrote"
 left_over "record"
 grep -qx "LIBPPROF=cpu:100,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%s.%n.pb.gz,recorder=[0-9:]*,follow-exec" note ||
@@ -111,7 +111,7 @@ done
 [ ! -e kinds.pb.gz ] || fail "a profile of no kind"
 says "Next: cpprof top --cum kinds.heap.pb.gz"
 says "      cpprof top --cum kinds.mutex.pb.gz"
-says "      go tool pprof -http=: kinds.heap.pb.gz"
+says "      cpprof flame kinds.heap.pb.gz"
 [ "$(grep -c ' main.hog1$' err)" = 5 ] || fail "not five tops: $(cat err)"
 
 status 0 "$cpprof" record -e cpu,heap "$victim" state

@@ -34,6 +34,25 @@ cc -O1 -o frees frees.c
 expect_contains "summary" err "Type: alloc_space"
 grep -q 'MB  *100%  takes$' err || fail "takes is not among the ten: $(cat err)"
 
+# Who has the memory allocated is above the function that allocates; who uses CPU time is below the function that works.
+cat >order.c <<'EOC'
+#include <stdlib.h>
+void *volatile blocks[2];
+static volatile unsigned long turns;
+__attribute__((noinline)) void works(void) { blocks[0] = malloc(3 << 20); while (++turns % 300000000) {} }
+__attribute__((noinline)) void asks(void) { works(); blocks[1] = malloc(1 << 20); }
+int main(void) { asks(); return 0; }
+EOC
+cc -O1 -fno-optimize-sibling-calls -o order order.c
+# rows: works and asks in the order of the last summary.
+rows() {
+    grep -o ' \(works\|asks\)$' err | tr -d '\n'
+}
+"$cpprof" record -e heap:1 -o order.pb.gz ./order 2>err || fail "$(cat err)"
+expect_equal "rows of heap" " asks works" "$(rows)"
+"$cpprof" record -F 1000 -o order.pb.gz ./order 2>err || fail "$(cat err)"
+expect_equal "rows of cpu" " works asks" "$(rows)"
+
 "$cpprof" record -e mutex -o none.pb.gz true 2>err || fail "$(cat err)"
 expect_contains "summary" err "no samples: no lock was released that a thread waited for"
 ! grep -q Next err || fail "next steps for nothing: $(cat err)"
