@@ -10,6 +10,7 @@
  */
 #include "profile/profile_lines.h"
 
+#include "base/meter.h"
 #include "profile/missing_lines.h"
 #include "profile/profile_model.h"
 
@@ -33,6 +34,7 @@ typedef struct adder {
     cp_index_table by_contents; /* functions by their contents */
     cp_missing *missing;
     size_t missing_count;
+    cp_meter meter;
 } adder;
 
 int cp_lines_wanted_named(const char *name, cp_lines_wanted *wanted)
@@ -251,10 +253,7 @@ static void add_to_mapping(adder *a, uint32_t index, uint32_t count)
     if (!is_wanted(a, mapping, count)) {
         return;
     }
-    if (a->options->progress) {
-        a->options->progress(a->options->context, cp_profile_text(a->profile, mapping->file), index,
-                             a->profile->mapping_count);
-    }
+    cp_meter_step(&a->meter, index, a->profile->mapping_count);
     a->known = 0;
     a->lacks = false;
     int error = read_mapping(a, index, count);
@@ -339,7 +338,9 @@ uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *optio
         return 0;
     }
     begin(&a);
+    cp_meter_begin(&a.meter, "looking for lines", "files");
     add_to_all(&a);
+    cp_meter_end(&a.meter);
     if (options->complains) {
         cp_missing_complain(a.missing, a.missing_count);
     }

@@ -30,9 +30,6 @@ typedef struct cp_lines_options {
     bool any_build; /* use files also for a profile without build ids: nobody knows whether they are
                        those that were profiled */
     bool complains; /* say which files lack lines, and what would bring them */
-    /* Called before each mapping, if it is not NULL. One mapping is read after the other. */
-    void (*progress)(void *context, const char *file, uint32_t done, uint32_t mappings);
-    void *context;
 } cp_lines_options;
 
 /* The words of --symbolize; local: all that is missing. */

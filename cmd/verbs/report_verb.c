@@ -385,85 +385,137 @@ static int finish(request *r, const cp_operands *operands)
     return status == CP_EXIT_OK ? load_and_report(r) : status;
 }
 
-int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
+/* The table of options. */
+typedef struct option_table {
+    cp_option rows[40]; /* the last one has no name */
+    size_t count;
+} option_table;
+
+static void add_options(option_table *table, const cp_option *rows, size_t count)
 {
-    request r = {.verb = verb, .rows = -1};
-    cp_report_options *o = &r.options;
-    const char **filters = o->filters.texts;
-    const cp_option table[] = {
+    memcpy(&table->rows[table->count], rows, count * sizeof *rows);
+    table->count += count;
+}
+
+/* In a format of many. */
+static bool writes_file(const cp_report_verb *verb)
+{
+    return verb->choose != NULL;
+}
+
+/* What the report shows of a row, and where it goes. */
+static void add_result_options(request *r, option_table *table)
+{
+    const cp_report_verb *verb = r->verb;
+    cp_report_options *o = &r->options;
+    const cp_option rows[] = {
         {0, "cum", NULL, CP_OPTION_FLAG, &o->by_cum, 0, 0, NULL,
          verb->sorts ? "sort by cum (with callees), not by flat (without)" : NULL},
-        {'o', "output", NULL, CP_OPTION_TEXT, &r.out_path, 0, 0, "OUT",
-         verb->choose ? "the file to write; -: standard output" : NULL},
-        {0, "to", NULL, CP_OPTION_TEXT, &r.format, 0, 0, "FORMAT",
-         verb->choose ? "the format, if OUT has no such ending" : NULL},
-        {0, "width", NULL, CP_OPTION_COUNT, &o->width, 200, 20000, "PIXELS",
-         verb->choose ? "the width of an svg (1200)" : NULL},
-        {0, "root", NULL, CP_OPTION_TEXT, &r.root, 0, 0, "WHERE",
-         verb->choose ? "where the root of an svg is: top or bottom" : NULL, "top bottom"},
-        {'n', "rows", "nodecount", CP_OPTION_COUNT, &r.rows, -1, INT_MAX, "N",
+        {'n', "rows", "nodecount", CP_OPTION_COUNT, &r->rows, -1, INT_MAX, "N",
          verb->limits ? "print at most N rows; 0: all" : NULL},
-        {0, "fail-above", NULL, CP_OPTION_TEXT, &r.fail_above, 0, 0, "N%",
+        {0, "fail-above", NULL, CP_OPTION_TEXT, &r->fail_above, 0, 0, "N%",
          verb->has_base ? "exit with status 3 if anything grew by more" : NULL},
         {0, "source-path", "source_path", CP_OPTION_TEXT, &o->source_path, 0, 0, "FOLDERS",
          verb->shows_lines ? "look for source files here; colons are between" : NULL},
+        {'o', "output", NULL, CP_OPTION_TEXT, &r->out_path, 0, 0, "OUT",
+         writes_file(verb) ? "the file to write; -: standard output" : NULL},
+        {0, "to", NULL, CP_OPTION_TEXT, &r->format, 0, 0, "FORMAT",
+         writes_file(verb) ? "the format, if OUT has no such ending" : NULL},
+        {0, "width", NULL, CP_OPTION_COUNT, &o->width, 200, 20000, "PIXELS",
+         writes_file(verb) ? "the width of an svg (1200)" : NULL},
+        {0, "root", NULL, CP_OPTION_TEXT, &r->root, 0, 0, "WHERE",
+         writes_file(verb) ? "where the root of an svg is: top or bottom" : NULL, "top bottom"},
+    };
+
+    add_options(table, rows, sizeof rows / sizeof *rows);
+}
+
+/* Which samples and frames count. */
+static void add_sample_options(request *r, option_table *table)
+{
+    const cp_report_verb *verb = r->verb;
+    cp_report_options *o = &r->options;
+    const char **filters = o->filters.texts;
+    const cp_option rows[] = {
         {0, "sample", "sample_index", CP_OPTION_TEXT, &o->sample, 0, 0, "TYPE",
          "the sample type, such as cpu or inuse_space"},
         {0, "focus", NULL, CP_OPTION_TEXT, &filters[CP_FOCUS], 0, 0, "RE",
          "only samples with a function, file or program of RE"},
-        {0, "ignore", NULL, CP_OPTION_TEXT, &filters[CP_IGNORE], 0, 0, "RE",
-         "only samples without"},
+        {0, "ignore", NULL, CP_OPTION_TEXT, &filters[CP_IGNORE], 0, 0, "RE", "only samples without",
+         .rare = writes_file(verb)},
         {0, "hide", NULL, CP_OPTION_TEXT, &filters[CP_HIDE], 0, 0, "RE",
-         "leave out the frames that match"},
+         "leave out the frames that match", .rare = writes_file(verb)},
         {0, "show", NULL, CP_OPTION_TEXT, &filters[CP_SHOW], 0, 0, "RE",
          "leave out the frames that do not", .rare = true},
         {0, "show-from", "show_from", CP_OPTION_TEXT, &filters[CP_SHOW_FROM], 0, 0, "RE",
          "leave out the callers above the first frame that matches", .rare = true},
         {0, "tagfocus", NULL, CP_OPTION_TEXT, &filters[CP_TAG_FOCUS], 0, 0, "TAG",
-         "only samples with a label, such as key:value"},
+         "only samples with a label, such as key:value", .rare = writes_file(verb)},
         {0, "tagignore", NULL, CP_OPTION_TEXT, &filters[CP_TAG_IGNORE], 0, 0, "TAG",
          "only samples without", .rare = true},
-        {0, "base", NULL, CP_OPTION_LIST, &r.bases, 0, 0, "FILE",
-         verb->has_base ? NULL : "subtract this profile first"},
-        {0, "diff-base", "diff_base", CP_OPTION_LIST, &r.diff_bases, 0, 0, "FILE",
+        {0, "base", NULL, CP_OPTION_LIST, &r->bases, 0, 0, "FILE",
+         verb->has_base ? NULL : "subtract this profile first", .rare = writes_file(verb)},
+        {0, "diff-base", "diff_base", CP_OPTION_LIST, &r->diff_bases, 0, 0, "FILE",
          verb->has_base ? NULL : "subtract this profile, and take its total as 100 %",
          .rare = true},
-        {0, "normalize", NULL, CP_OPTION_FLAG, &r.sources.normalize, 0, 0, NULL,
+        {0, "normalize", NULL, CP_OPTION_FLAG, &r->sources.normalize, 0, 0, NULL,
          "scale the profile to the total of the base first", .rare = true},
+    };
+
+    add_options(table, rows, sizeof rows / sizeof *rows);
+}
+
+/* How it is printed. */
+static void add_form_options(request *r, option_table *table)
+{
+    const cp_report_verb *verb = r->verb;
+    cp_report_options *o = &r->options;
+    const cp_option rows[] = {
         {0, "unit", NULL, CP_OPTION_TEXT, &o->unit, 0, 0, "UNIT",
          "print all values in this unit, such as ms or MB", .rare = true},
-        {0, "granularity", NULL, CP_OPTION_TEXT, &r.granularity, 0, 0, "WHAT",
+        {0, "granularity", NULL, CP_OPTION_TEXT, &r->granularity, 0, 0, "WHAT",
          "rows for functions, filefunctions, files, lines or addresses",
-         "functions filefunctions files lines addresses", .rare = verb->untrimmed},
-        {0, "functions", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
-        {0, "filefunctions", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
-        {0, "files", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
-        {0, "lines", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
-        {0, "addresses", NULL, CP_OPTION_WORD, &r.granularity, 0, 0},
-        {0, "demangle", NULL, CP_OPTION_TEXT, &r.demangle, 0, 0, "MODE",
+         "functions filefunctions files lines addresses",
+         .rare = writes_file(verb) || verb->untrimmed},
+        {0, "functions", NULL, CP_OPTION_WORD, &r->granularity, 0, 0},
+        {0, "filefunctions", NULL, CP_OPTION_WORD, &r->granularity, 0, 0},
+        {0, "files", NULL, CP_OPTION_WORD, &r->granularity, 0, 0},
+        {0, "lines", NULL, CP_OPTION_WORD, &r->granularity, 0, 0},
+        {0, "addresses", NULL, CP_OPTION_WORD, &r->granularity, 0, 0},
+        {0, "demangle", NULL, CP_OPTION_TEXT, &r->demangle, 0, 0, "MODE",
          "C++ and Rust names: simple, templates, full or none", CP_DEMANGLE_WORDS},
-        {0, "json", NULL, CP_OPTION_FLAG, &r.json, 0, 0, NULL,
-         "print JSON, with values in the unit of the sample type"},
+        {0, "json", NULL, CP_OPTION_FLAG, &r->json, 0, 0, NULL,
+         writes_file(verb) ? NULL : "print JSON, with values in the unit of the sample type"},
         {0, "asm", NULL, CP_OPTION_FLAG, &o->as_asm, 0, 0, NULL,
          verb->has_asm ? "print instructions, and the lines they come from (by objdump)" : NULL},
-        {0, "symbolize", NULL, CP_OPTION_TEXT, &r.symbolize, 0, 0, "WHAT",
+        {0, "symbolize", NULL, CP_OPTION_TEXT, &r->symbolize, 0, 0, "WHAT",
          "look for lines in debug information: none, local (those that are missing) or force; "
          "without it, where the report shows lines, or no name is known",
          CP_LINES_WORDS, .rare = true},
-        {0, "color", "colour", CP_OPTION_TEXT, &r.color, 0, 0, "WHEN",
+        {0, "color", "colour", CP_OPTION_TEXT, &r->color, 0, 0, "WHEN",
          "auto (on a terminal, unless NO_COLOR is set), always or never", CP_COLOR_WORDS,
          .rare = true},
-        {0, "no-pager", NULL, CP_OPTION_FLAG, &r.no_pager, 0, 0, NULL,
+        {0, "no-pager", NULL, CP_OPTION_FLAG, &r->no_pager, 0, 0, NULL,
          "print a long report on a terminal, not through less or $PAGER", .rare = true},
-        {0, "style", NULL, CP_OPTION_TEXT, &r.style, 0, 0, "VERSION",
+        {0, "style", NULL, CP_OPTION_TEXT, &r->style, 0, 0, "VERSION",
          "print what the `go tool pprof` of go1.19 (the default) or go1.26 prints", "go1.19 go1.26",
          .rare = true},
-        {0},
     };
+
+    add_options(table, rows, sizeof rows / sizeof *rows);
+}
+
+int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
+{
+    request r = {.verb = verb, .rows = -1};
+    option_table table = {.count = 0};
     cp_operands operands;
     int status = CP_EXIT_OK;
 
-    if (cp_options_parse(verb->name, table, false, argc, argv, &operands, &status) == 0) {
+    add_result_options(&r, &table);
+    add_sample_options(&r, &table);
+    add_form_options(&r, &table);
+    if (cp_options_parse(verb->name, table.rows, false, argc, argv, &operands, &status) == 0) {
         status = finish(&r, &operands);
     }
     release(&r);

@@ -21,7 +21,7 @@ const char cp_help_convert[] =
     "usage: cpprof convert -o OUT [OPTIONS] [FILE...]\n"
     "\n"
     "Writes a profile in the format that OUT ends in, whole or not at all:\n"
-    "  pb.gz, pb        profile.proto, gzipped or plain, for `go tool pprof` and others\n"
+    "  pb.gz, pb        profile.proto, gzipped or plain, for `go tool pprof`, ...\n"
     "  folded           stacks as lines: for flamegraph.pl, inferno and grep\n"
     "  speedscope.json  the file format of speedscope\n"
     "  html, svg        the page of `cpprof flame`; a flame graph as a picture\n"

@@ -30,11 +30,7 @@ const char cp_help_help[] = "usage: cpprof help [--all] [VERB]\n"
 
 static int list_verbs(void)
 {
-    fputs("usage: cpprof VERB [OPTIONS] ...\n"
-          "\n"
-          "Profiles native Linux programs and reads profiles in pprof's format.\n"
-          "\n",
-          stdout);
+    fputs("usage: cpprof VERB [OPTIONS] ...\n\n", stdout);
     for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
         if (verb->run) {
             printf("  %-10s %s\n", verb->name, verb->summary);
