@@ -68,7 +68,7 @@ done
 expect_contains full full.ours " app::worker::run(int)"
 expect_contains none none.ours " _ZN3app3hotIdEET_S1_"
 expect_equal "status of a mode that does not exist" 2 "$(status "$cpprof" top --demangle=most p.pb.gz 2>errors)"
-expect_contains "a mode that does not exist" errors "expected simple, templates, full or none, found most"
+expect_contains "a mode that does not exist" errors "--demangle: expected simple, templates, full, none or default"
 
 # ---- functions without a name
 
