@@ -25,15 +25,6 @@ void cp_wire_init(cp_wire *wire, const uint8_t *data, size_t length, cp_error *e
     wire->failed = false;
 }
 
-cp_wire cp_wire_enter(cp_wire *outer, const cp_field *field)
-{
-    cp_wire inner = *outer;
-
-    inner.at = field->data;
-    inner.end = field->data + field->length;
-    return inner;
-}
-
 bool cp_wire_fail(cp_wire *wire, size_t offset, const char *format, ...)
 {
     if (wire->failed) {
@@ -160,11 +151,8 @@ bool cp_wire_next_any(cp_wire *wire, cp_field *field)
     }
 }
 
-bool cp_wire_expect(cp_wire *wire, const cp_field *field, unsigned type, const char *what)
+bool cp_wire_refuse_type(cp_wire *wire, const cp_field *field, unsigned type, const char *what)
 {
-    if (field->type == type) {
-        return true;
-    }
     return cp_wire_fail(wire, field->offset, "expected %s as a field of type %u, found type %u",
                         what, type, field->type);
 }

@@ -39,7 +39,14 @@ typedef struct cp_field {
 
 void cp_wire_init(cp_wire *wire, const uint8_t *data, size_t length, cp_error *error);
 /* Returns a reader of the message in `field` of `outer`. */
-cp_wire cp_wire_enter(cp_wire *outer, const cp_field *field);
+static inline cp_wire cp_wire_enter(const cp_wire *outer, const cp_field *field)
+{
+    cp_wire inner = *outer;
+
+    inner.at = field->data;
+    inner.end = field->data + field->length;
+    return inner;
+}
 
 /* Reads a number of any length, or complains. */
 bool cp_wire_long_varint(cp_wire *wire, uint64_t *value);
@@ -92,8 +99,15 @@ static inline bool cp_wire_next(cp_wire *wire, cp_field *field)
     return cp_wire_next_any(wire, field);
 }
 
+/* Fails because the field does not have that type. */
+bool cp_wire_refuse_type(cp_wire *wire, const cp_field *field, unsigned type, const char *what);
+
 /* Fails unless the field has that type. */
-bool cp_wire_expect(cp_wire *wire, const cp_field *field, unsigned type, const char *what);
+static inline bool cp_wire_expect(cp_wire *wire, const cp_field *field, unsigned type,
+                                  const char *what)
+{
+    return field->type == type || cp_wire_refuse_type(wire, field, type, what);
+}
 
 /*
  * Records "byte OFFSET: expected ..., found ..." if it is the first failure. Always returns false.
