@@ -41,8 +41,8 @@ for preset in $presets; do
     cmake --preset "$preset" -DPPROF_TESTS=ON -DPPROF_WERROR="${PPROF_WERROR:-OFF}"
     cmake --build --preset "$preset" -j "$jobs"
     echo "== $preset: test"
-    # The status of ctest, not of tee.
-    { ctest --preset "$preset" -j 2 --no-tests=error 2>&1 || echo "ctest-status $?"; } | tee -a "$log"
+    # Many tests wait, so there is one more than processors. The status of ctest, not of tee.
+    { ctest --preset "$preset" -j $((jobs + 1)) --no-tests=error 2>&1 || echo "ctest-status $?"; } | tee -a "$log"
 done
 ! grep -q '^ctest-status' "$log" || status=1
 

@@ -98,7 +98,7 @@ fi
 "$cpprof" flame -o x.svg --width 3 four.folded 2>err && fail "--width 3 is accepted"
 grep -q 'expected a number from 200 to 20000' err || fail "--width 3: $(cat err)"
 "$cpprof" flame -o x.svg --root left four.folded 2>err && fail "--root left is accepted"
-grep -q -- '--root: expected top or bottom, found 'left'' err || fail "--root left: $(cat err)"
+grep -q -- "--root: expected top or bottom, found 'left'" err || fail "--root left: $(cat err)"
 "$cpprof" top --root top four.folded 2>err && fail "top --root is accepted"
 
 [ $failures = 0 ]

@@ -8,8 +8,9 @@
 . "$SRC/test/e2e/lib.sh"
 need timeout
 
-rows() { # OPTIONS
-    timeout -s KILL 900 env LIBPPROF="$1,subprocesses,log=$work/log" LD_PRELOAD="$library" "$victims/signal_calls"
+# rows MS OPTIONS: MS milliseconds of work between two calls, in which samples come.
+rows() {
+    timeout -s KILL 900 env LIBPPROF="$2,subprocesses,log=$work/log" LD_PRELOAD="$library" "$victims/signal_calls" "$1"
 }
 # All runs by way of timeout, which changes what a program in the background inherits (SIGINT is ignored there).
 # Where no signal of ours comes, there is none to wait for.
@@ -19,8 +20,9 @@ lines=$(wc -l <plain)
 
 timeout -s KILL 900 env LD_PRELOAD="$library" "$victims/signal_calls" 0 >idle
 diff plain idle >&2 || fail "an idle library changes what a call says"
-rows "cpu:1000,thread,file=$work/%p.%k.pb.gz" >timers
+# A timer waits for the tick of the kernel, every 4 ms; perf takes a sample every 0.1 ms.
+rows 6 "cpu:1000,thread,file=$work/%p.%k.pb.gz" >timers
 diff plain timers >&2 || fail "a CPU profile changes what a call says"
-rows "cpu:10000,engine=perf,heap:4096,block,mutex,fd,file=$work/%p.%k.pb.gz" >events
+rows 2 "cpu:10000,engine=perf,heap:4096,block,mutex,fd,file=$work/%p.%k.pb.gz" >events
 diff plain events >&2 || fail "a profile of each kind changes what a call says"
 echo ok
