@@ -3,7 +3,8 @@
  * viewer.c: what bench/viewer.sh needs.
  *
  *   viewer generate SAMPLES LOCATIONS > FILE     a profile.proto with stacks of 5 to 25 frames
- *   viewer run COMMAND...                        runs it, prints "SECONDS MEGABYTES" (maximum RSS)
+ *   viewer run COMMAND...                        runs it, prints "SECONDS CPU MEGABYTES": elapsed,
+ *                                                user and system time, maximum RSS
  */
 #include "measure.h"
 
@@ -136,6 +137,11 @@ static int generate(uint64_t samples, uint64_t locations)
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
+static double seconds(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
 static int run(char **command)
 {
     uint64_t start = bench_now_ns();
@@ -153,7 +159,8 @@ static int run(char **command)
     if (child < 0 || wait4(child, &status, 0, &usage) < 0 || status != 0) {
         bench_fail("%s failed", *command);
     }
-    printf("%.3f %.1f\n", (double)(bench_now_ns() - start) / 1e9, (double)usage.ru_maxrss / 1024);
+    printf("%.3f %.3f %.1f\n", (double)(bench_now_ns() - start) / 1e9,
+           seconds(usage.ru_utime) + seconds(usage.ru_stime), (double)usage.ru_maxrss / 1024);
     return 0;
 }
 
