@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  * Owns: where the page is.
- * Tested by: e2e.http_contract
+ * Tested by: e2e.http_contract, page.browser
  */
 #include "web/http_page.h"
 
