@@ -67,6 +67,7 @@ end_guest
 
 # What cannot be served is on the log, and the program goes on.
 for bad in 127.0.0.1 127.0.0.1:99999 '[::1' example.com:80 unix: 999.1.1.1:0 ''; do
+    # shellcheck disable=SC2034 # serve_guest reads it
     guest_address=$bad
     serve_guest ''
     end_guest
