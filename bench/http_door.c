@@ -116,7 +116,8 @@ static void start(void *library)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3 || (argc > 3 && dlopen(argv[3], RTLD_NOW | RTLD_GLOBAL) == NULL)) {
+    const void *first = argc > 3 ? dlopen(argv[3], RTLD_NOW | RTLD_GLOBAL) : argv;
+    if (argc < 3 || first == NULL) {
         return 2;
     }
     look(); /* stdio has its buffers now */

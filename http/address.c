@@ -11,7 +11,6 @@
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -37,12 +36,13 @@ static int read_local(server_address *a, const char *path)
 
 static bool read_port(const char *text, uint16_t *port)
 {
+    unsigned number = 0;
     size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || digits > 5 || text[digits] != '\0' || atoi(text) > UINT16_MAX) {
-        return false;
+    for (size_t i = 0; i < digits && number <= UINT16_MAX; i++) {
+        number = 10 * number + (unsigned)(text[i] - '0');
     }
-    *port = htons((uint16_t)atoi(text));
-    return true;
+    *port = htons((uint16_t)number);
+    return digits > 0 && text[digits] == '\0' && number <= UINT16_MAX;
 }
 
 static int read_ip4(server_address *a, const char *host, uint16_t port)

@@ -2,7 +2,7 @@
  *
  * connection.c: see connection.h.
  *
- * Tested by: e2e.http_server, e2e.http_hostile
+ * Tested by: e2e.http_server
  */
 #include "connection.h"
 

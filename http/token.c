@@ -16,13 +16,14 @@ int token_read(token *t, const char *path)
 {
     char line[TOKEN_MAX + 2];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    ssize_t length = fd >= 0 ? read(fd, line, sizeof line) : -1;
-    int error = length < 0 ? -errno : 0;
-    if (fd >= 0) {
-        close(fd);
+    if (fd < 0) {
+        return -errno;
     }
-    if (error != 0) {
-        return error;
+    ssize_t length = read(fd, line, sizeof line);
+    int error = errno;
+    close(fd);
+    if (length < 0) {
+        return -error;
     }
     size_t end = 0;
     while (end < (size_t)length && line[end] > ' ' && line[end] < '\x7f') {

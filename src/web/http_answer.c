@@ -47,6 +47,7 @@ const char *pp_http_join(pprof_http_answer *answer, const char *x, const char *y
     if (both == NULL) {
         return "";
     }
+    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the next call ends the text */
     memcpy(both, x, length);
     memcpy(both + length, y, more + 1);
     return both;
@@ -66,7 +67,9 @@ static const char *disposition(pprof_http_answer *answer)
 {
     char *name = pp_arena_text(&answer->arena, answer->file, strlen(answer->file));
     for (char *c = name; c != NULL && *c != '\0'; c++) {
-        *c = *c == '"' || *c == '\\' ? '_' : *c;
+        if (*c == '"' || *c == '\\') {
+            *c = '_';
+        }
     }
     const char *begin = pp_http_join(answer, "attachment; filename=\"", name != NULL ? name : "");
     return pp_http_join(answer, begin, "\"");

@@ -167,6 +167,7 @@ static int write_index(pprof_http_answer *answer, pprof_writer writer)
 {
     pp_text_stream out;
     size_t count = pprof_profiles(NULL, 0);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     pprof_profile **list = pp_arena_array(&answer->arena, count, sizeof *list);
     if (list == NULL) {
         return -ENOMEM;

@@ -12,8 +12,6 @@
 
 #include "profile/delta.h"
 
-#include <stdlib.h>
-
 static pp_arena arena = PP_ARENA_INIT;
 
 static int release(void **state)
@@ -127,6 +125,13 @@ static void the_type_that_is_shown_first_gives_the_order(void **state)
     assert_values(&now, 0, 1, 100);
 }
 
+static unsigned random_below(unsigned limit)
+{
+    static uint32_t state = 1;
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % limit;
+}
+
 /* A naive twin: the sums of all values are those of the difference. */
 static void sums_of_many_samples_are_right(void **state)
 {
@@ -136,12 +141,12 @@ static void sums_of_many_samples_are_right(void **state)
     static pp_profile_sample first[MANY], second[MANY];
     int64_t sum = 0;
     for (size_t i = 0; i < 2 * MANY; i++) {
-        stacks[i][0] = 1 + (uintptr_t)rand() % MANY;
+        stacks[i][0] = 1 + random_below(MANY);
         stacks[i][1] = i % MANY; /* no stack twice in one profile */
     }
     for (size_t i = 0; i < MANY; i++) {
-        first[i] = sample(stacks[i], NULL, rand() % 100, 1);
-        second[i] = sample(stacks[i % 2 == 0 ? i : MANY + i], NULL, rand() % 100, 1);
+        first[i] = sample(stacks[i], NULL, random_below(100), 1);
+        second[i] = sample(stacks[i % 2 == 0 ? i : MANY + i], NULL, random_below(100), 1);
         sum += second[i].value[0] - first[i].value[0];
     }
     const pp_profile before = of(first, MANY);
