@@ -173,6 +173,21 @@ void *cp_pool_words(cp_pool *pool, size_t count, size_t size)
     return take(pool, round_up(count, size, sizeof(int64_t)));
 }
 
+void *cp_pool_grow(cp_pool *pool, void *array, size_t count, size_t *room, size_t size)
+{
+    enum { FIRST_ROOM = 64 };
+
+    if (count < *room) {
+        return array;
+    }
+    *room = *room ? 2 * *room : FIRST_ROOM;
+    void *larger = cp_pool_alloc(pool, *room, size);
+    if (count) {
+        memcpy(larger, array, count * size);
+    }
+    return larger;
+}
+
 char *cp_pool_copy(cp_pool *pool, const char *data, size_t length)
 {
     char *copy = cp_pool_alloc(pool, length + 1, 1);

@@ -41,6 +41,10 @@ char *cp_pool_copy(cp_pool *pool, const char *data, size_t length);
 /* Returns the text that printf would write. */
 char *cp_pool_printf(cp_pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Makes room for one more element in an array of the pool, which has `count` of `size` bytes and room
+ * for *room. Returns the array, which may be a new one: the old one stays in the pool. */
+void *cp_pool_grow(cp_pool *pool, void *array, size_t count, size_t *room, size_t size);
+
 #define CP_POOL_ARRAY(pool, type, count) ((type *)cp_pool_alloc((pool), (count), sizeof(type)))
 
 /* Memory outside of pools, to be freed with free(). These functions do not return NULL either. */

@@ -52,6 +52,13 @@ static int bad_data(const z_stream *stream, size_t length, int status, cp_error 
                    stream->msg ? stream->msg : "something else");
 }
 
+/* Whether the data is made to fill the memory. What profiles consist of becomes some ten times as
+ * large; the largest factor of the format is 1032. */
+static bool is_bomb(size_t packed, size_t plain)
+{
+    return plain > CP_GZIP_BOMB_BYTES && plain / CP_GZIP_BOMB_FACTOR > packed;
+}
+
 static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t limit, cp_bytes *out,
                   cp_error *error)
 {
@@ -71,6 +78,13 @@ static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t l
                            "byte %zu: expected a profile of at most %zu bytes, found more after "
                            "decompression; this is no profile",
                            length - stream->avail_in, limit);
+        }
+        if (is_bomb(length - stream->avail_in, out->length)) {
+            return cp_fail(
+                error,
+                "byte %zu: expected a profile, found data that becomes more than %d times "
+                "as large, %zu bytes so far; this is no profile",
+                length - stream->avail_in, CP_GZIP_BOMB_FACTOR, out->length);
         }
         if (status == Z_STREAM_END) {
             if (!cp_gzip_is(stream->next_in, stream->avail_in)) {

@@ -14,29 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts lines and "0x": no text has more samples, or addresses. */
-static void count(const uint8_t *data, size_t length, size_t *lines, size_t *addresses)
-{
-    *lines = 1;
-    *addresses = 0;
-    for (size_t i = 0; i < length; i++) {
-        *lines += data[i] == '\n';
-        *addresses += data[i] == 'x' && i > 0 && data[i - 1] == '0';
-    }
-}
-
 void cp_legacy_init(cp_legacy *legacy, cp_profile *profile, const uint8_t *data, size_t length,
                     cp_error *error)
 {
     enum { MAX_TYPES = 4 };
-    size_t lines, addresses;
 
-    count(data, length, &lines, &addresses);
     *legacy = (cp_legacy){.profile = profile, .error = error};
     cp_lines_init(&legacy->lines, data, length);
     profile->sample_types = CP_POOL_ARRAY(&profile->pool, cp_value_type, MAX_TYPES);
-    profile->samples = CP_POOL_ARRAY(&profile->pool, cp_sample, lines);
-    profile->locations = CP_POOL_ARRAY(&profile->pool, cp_location, addresses);
     cp_index_init(&legacy->locations, 1024);
 }
 
@@ -116,8 +101,11 @@ void cp_legacy_add_type(cp_legacy *legacy, const char *type, const char *unit)
 cp_sample *cp_legacy_add_sample(cp_legacy *legacy)
 {
     cp_profile *profile = legacy->profile;
+    profile->samples = cp_pool_grow(&profile->pool, profile->samples, profile->sample_count,
+                                    &legacy->sample_room, sizeof *profile->samples);
     cp_sample *sample = &profile->samples[profile->sample_count++];
 
+    *sample = (cp_sample){0}; /* the place may have been used before */
     sample->values = CP_POOL_ARRAY(&profile->pool, int64_t, profile->sample_type_count);
     return sample;
 }
@@ -132,22 +120,43 @@ static uint32_t count_addresses(const char *text)
     return addresses;
 }
 
-void cp_legacy_add_stack(cp_legacy *legacy, cp_sample *sample, const char *text, bool exact_leaf)
+/* Makes room for more locations; a stack may grow line by line. */
+static void make_stack_room(cp_legacy *legacy, cp_sample *sample, size_t more)
 {
-    uint32_t more = count_addresses(text), known = sample->location_count;
-    uint32_t *stack = CP_POOL_ARRAY(&legacy->profile->pool, uint32_t, (size_t)known + more);
+    size_t known = sample->location_count, needed = known + more;
+    size_t room = known ? legacy->stack_room : 0;
 
+    if (needed <= room) {
+        return;
+    }
+    legacy->stack_room = needed > 2 * room ? needed : 2 * room;
+    uint32_t *stack = CP_POOL_ARRAY(&legacy->profile->pool, uint32_t, legacy->stack_room);
     if (known) {
         memcpy(stack, sample->locations, known * sizeof *stack);
     }
     sample->locations = stack;
+}
+
+static uint32_t add_location(cp_legacy *legacy, uint64_t address)
+{
+    cp_profile *profile = legacy->profile;
+
+    profile->locations = cp_pool_grow(&profile->pool, profile->locations, profile->location_count,
+                                      &legacy->location_room, sizeof *profile->locations);
+    return cp_profile_location_at(profile, &legacy->locations, address);
+}
+
+void cp_legacy_add_stack(cp_legacy *legacy, cp_sample *sample, const char *text, bool exact_leaf)
+{
+    make_stack_room(legacy, sample, count_addresses(text));
+    uint32_t *stack = sample->locations;
+
     while ((text = strstr(text, "0x")) != NULL) {
         bool exact = exact_leaf && sample->location_count == 0;
         char *end;
         uint64_t address = strtoull(text, &end, 16);
 
-        stack[sample->location_count++] =
-            cp_profile_location_at(legacy->profile, &legacy->locations, address - !exact);
+        stack[sample->location_count++] = add_location(legacy, address - !exact);
         text = end > text + 2 ? end : text + 2;
     }
 }

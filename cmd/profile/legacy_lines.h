@@ -17,11 +17,11 @@ typedef struct cp_legacy {
     cp_profile *profile;
     cp_error *error;
     cp_lines lines;
-    const char *line;         /* lines.line */
-    cp_index_table locations; /* by address */
+    const char *line;                              /* lines.line */
+    cp_index_table locations;                      /* by address */
+    size_t sample_room, location_room, stack_room; /* stack_room: of the last sample */
 } cp_legacy;
 
-/* Makes room in the profile for everything that a text of that length can have. */
 void cp_legacy_init(cp_legacy *legacy, cp_profile *profile, const uint8_t *data, size_t length,
                     cp_error *error);
 void cp_legacy_release(cp_legacy *legacy);

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 64
-#define PAGE       UINT64_C(4096)
+#define PAGE UINT64_C(4096)
 
 void cp_named_init(cp_named *named, cp_profile *profile)
 {
@@ -30,20 +29,6 @@ void cp_named_release(cp_named *named)
     free(named->of_name);
 }
 
-/* Makes room for one more element in an array of the pool. */
-static void *grow(cp_named *named, void *array, size_t count, size_t *room, size_t size)
-{
-    if (count < *room) {
-        return array;
-    }
-    *room = *room ? 2 * *room : FIRST_ROOM;
-    void *larger = cp_pool_alloc(&named->profile->pool, *room, size);
-    if (count) {
-        memcpy(larger, array, count * size);
-    }
-    return larger;
-}
-
 /* ---- functions and mappings ---- */
 
 uint32_t cp_named_function(cp_named *named, cp_string name, cp_string file)
@@ -58,8 +43,8 @@ uint32_t cp_named_function(cp_named *named, cp_string name, cp_string file)
             return index;
         }
     }
-    profile->functions = grow(named, profile->functions, profile->function_count,
-                              &named->function_room, sizeof *profile->functions);
+    profile->functions = cp_pool_grow(&profile->pool, profile->functions, profile->function_count,
+                                      &named->function_room, sizeof *profile->functions);
     index = profile->function_count++;
     profile->functions[index] = (cp_function){.name = name, .system_name = name, .filename = file};
     cp_index_add(&named->functions, hash, index);
@@ -77,8 +62,8 @@ uint32_t cp_named_mapping(cp_named *named, cp_string file)
             return index;
         }
     }
-    profile->mappings = grow(named, profile->mappings, profile->mapping_count, &named->mapping_room,
-                             sizeof *profile->mappings);
+    profile->mappings = cp_pool_grow(&profile->pool, profile->mappings, profile->mapping_count,
+                                     &named->mapping_room, sizeof *profile->mappings);
     index = profile->mapping_count++;
     profile->mappings[index] = (cp_mapping){.id = index + 1, .file = file, .has_functions = true};
     cp_index_add(&named->mappings, hash, index);
@@ -157,8 +142,8 @@ static uint32_t append_location(cp_named *named, const cp_location *wanted)
 {
     cp_profile *profile = named->profile;
 
-    profile->locations = grow(named, profile->locations, profile->location_count,
-                              &named->location_room, sizeof *profile->locations);
+    profile->locations = cp_pool_grow(&profile->pool, profile->locations, profile->location_count,
+                                      &named->location_room, sizeof *profile->locations);
     uint32_t index = profile->location_count++;
     cp_location *location = &profile->locations[index];
     *location = *wanted;
@@ -209,8 +194,8 @@ cp_sample *cp_named_sample(cp_named *named, size_t locations)
 {
     cp_profile *profile = named->profile;
 
-    profile->samples = grow(named, profile->samples, profile->sample_count, &named->sample_room,
-                            sizeof *profile->samples);
+    profile->samples = cp_pool_grow(&profile->pool, profile->samples, profile->sample_count,
+                                    &named->sample_room, sizeof *profile->samples);
     cp_sample *sample = &profile->samples[profile->sample_count++];
     sample->locations = cp_pool_words(&profile->pool, locations, sizeof *sample->locations);
     sample->values = cp_pool_words(&profile->pool, profile->sample_type_count, sizeof(int64_t));

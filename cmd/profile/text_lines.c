@@ -70,16 +70,6 @@ bool cp_lines_next_text(cp_lines *lines)
     return false;
 }
 
-size_t cp_lines_count(const uint8_t *data, size_t length)
-{
-    size_t lines = 1;
-
-    for (size_t i = 0; i < length; i++) {
-        lines += data[i] == '\n';
-    }
-    return lines;
-}
-
 int cp_lines_fail(const cp_lines *lines, const char *expected, cp_error *error)
 {
     return cp_fail(error, "byte %zu: line %zu: expected %s, found '%.80s'", lines->offset,

@@ -31,9 +31,6 @@ bool cp_lines_next(cp_lines *lines);
 /* Goes to the next line that is not empty. */
 bool cp_lines_next_text(cp_lines *lines);
 
-/* How many lines the text has. */
-size_t cp_lines_count(const uint8_t *data, size_t length);
-
 /* Complains of the current line: "byte OFFSET: line NUMBER: expected ..., found '...'". Always
  * returns -1. */
 int cp_lines_fail(const cp_lines *lines, const char *expected, cp_error *error);
