@@ -162,6 +162,7 @@ static void write_names(message *m)
         "a;b\nc\td\x01\x1b[31m",
         "\"];\\l]]>&amp;--><!--",
         "%s%n%999999d",
+        /* NOLINTNEXTLINE(misc-misleading-bidirectional): this is what the name is for */
         "\xe2\x80\xaeright to left",
         "",
     };
