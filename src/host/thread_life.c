@@ -10,6 +10,7 @@
 #include "host/samplers.h"
 #include "host/small_stacks.h"
 #include "store/labels.h"
+#include "sys/own_work.h"
 #include "unwind/scratch.h"
 #include "unwind/stack_memo.h"
 #include "unwind/stack_memory.h"
@@ -44,6 +45,7 @@ void pp_thread_drop_labels(pprof_labels *labels)
 
 void pp_thread_leave(void)
 {
+    pp_own_work_for_ever();
     pp_thread_creation_disown();
     pp_samplers_tell(PP_THREAD_ENDS);
 }

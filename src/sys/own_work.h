@@ -8,6 +8,8 @@
  *   pp_own_work_begin() ... libdw -> malloc -> hook: pp_own_work_has() -> real function, no record
  *   pp_own_work_end()
  *
+ * A thread of the library's own marks all that it ever does, by pp_own_work_for_ever().
+ *
  * The mark is the stack address where the work began. A handler of the program that jumps out of
  * the work leaves the mark set; the next hook that is called from further up clears it.
  *
@@ -24,10 +26,24 @@
 
 extern PP_TLS uintptr_t pp_own_work_sp;
 
+#define PP_OWN_THREAD UINTPTR_MAX /* above every frame */
+
+static inline void pp_own_work_mark(uintptr_t sp)
+{
+    if (pp_own_work_sp != PP_OWN_THREAD) {
+        pp_own_work_sp = sp;
+    }
+}
+
 /* From begin to end, calls from frames below the caller's are the library's own work. Not
  * nestable. */
-#define pp_own_work_begin() (pp_own_work_sp = (uintptr_t)__builtin_frame_address(0))
-#define pp_own_work_end()   (pp_own_work_sp = 0)
+#define pp_own_work_begin() pp_own_work_mark((uintptr_t)__builtin_frame_address(0))
+#define pp_own_work_end()   pp_own_work_mark(0)
+
+static inline void pp_own_work_for_ever(void)
+{
+    pp_own_work_sp = PP_OWN_THREAD;
+}
 
 /* Whether a call is the library's own work; `sp` is any stack address of the call's frame. */
 static inline bool pp_own_work_has(uintptr_t sp)

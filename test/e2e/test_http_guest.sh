@@ -15,7 +15,7 @@ is_deaf() { ! answers; }
 threads() { ls "/proc/$server/task" | wc -l; }
 
 # One thread more, which blocks all signals; descriptors above those that programs expect.
-serve_guest fd
+serve_guest fd,heap:1
 expect_equal "threads: the program's and the server's" 6 "$(threads)"
 for task in /proc/"$server"/task/*; do
     [ "$(cat "$task/comm")" = libpprof-http ] || continue
@@ -35,6 +35,9 @@ get threads.txt '/thread?debug=2'
 expect_equal "threads in the profile" 5 "$(grep -c '^thread ' threads.txt)"
 get fd.txt '/fd?debug=1'
 ! grep -q 'pprof_http\|server_run\|address_listen' fd.txt || fail "the profile fd shows the server: $(cat fd.txt)"
+get heap.txt '/heap?debug=1'
+get heap.txt '/heap?debug=1'
+! grep -q 'server_run\|connection_' heap.txt || fail "the profile heap shows the server: $(cat heap.txt)"
 ls "/proc/$server/fd" | sort >before
 get fds.pb.gz /fd
 wait_until sh -c "ls /proc/$server/fd | sort | cmp -s before -"
