@@ -2,7 +2,7 @@
  *
  * report_traces.c: `traces`; see report_text.h.
  *
- * Owns: the lines of one sample's labels at a time.
+ * Owns: the lines of one sample's labels at a time, and the texts of some values.
  * Tested by: unit.cmd_reports, e2e.cpprof_reports.
  */
 #include "report/report_text.h"
@@ -81,34 +81,72 @@ static void print_labels(const cp_report *report, const cp_sample *sample, bool 
     free(lines);
 }
 
-/* A large profile has millions of lines: no lock for each. */
-static void put(const char *text, FILE *out)
+/* The texts of the last values: a large profile has few different ones. */
+typedef struct value_texts {
+    int64_t values[64];
+    char *texts[64]; /* NULL: none yet */
+} value_texts;
+
+static void print_value(const cp_report *report, int64_t value, value_texts *known, FILE *out)
 {
-    fputs_unlocked(text, out);
+    uint64_t slot = cp_hash_bytes(&value, sizeof value, 0) % 64;
+
+    if (!known->texts[slot] || known->values[slot] != value) {
+        free(known->texts[slot]);
+        known->texts[slot] = cp_report_value(report, value);
+        known->values[slot] = value;
+    }
+    cp_print_right(known->texts[slot], 10, out);
 }
 
-static void print_stack(const cp_report *report, const cp_sample *sample, int64_t value, FILE *out)
+/* Prints " label (inline)\n" after as many blanks as the text before has, in one piece if it is
+ * short: a large profile has millions of lines. */
+static void print_frame(const cp_frame *frame, bool first, bool inlined, FILE *out)
+{
+    static const char blanks[] = "             ", mark[] = " (inline)\n";
+    size_t before = first ? 3 : sizeof blanks - 1;
+    const char *after = inlined ? mark : "\n";
+    size_t after_length = strlen(after);
+
+    char line[256];
+    if (before + frame->label_length + after_length >= sizeof line) {
+        fwrite_unlocked(blanks, 1, before, out);
+        fwrite_unlocked(frame->label, 1, frame->label_length, out);
+        fwrite_unlocked(after, 1, after_length, out);
+        return;
+    }
+    memcpy(line, blanks, before);
+    memcpy(line + before, frame->label, frame->label_length);
+    memcpy(line + before + frame->label_length, after, after_length + 1);
+    fwrite_unlocked(line, 1, before + frame->label_length + after_length, out);
+}
+
+static void print_stack(const cp_report *report, const cp_sample *sample, FILE *out)
 {
     const cp_frames *frames = &report->frames;
 
-    cp_report_print_value(report, value, 10, out);
     for (uint32_t i = 0; i < sample->location_count; i++) {
         uint32_t first = frames->first_of[sample->locations[i]];
         uint32_t end = frames->first_of[sample->locations[i] + 1];
 
         for (uint32_t line = first; line < end; line++) {
-            const cp_frame *frame = &frames->frames[frames->of_line[line]];
-
-            put(i || line > first ? "             " : "   ", out);
-            fwrite_unlocked(frame->label, 1, frame->label_length, out);
-            put(line < end - 1 ? " (inline)\n" : "\n", out);
+            print_frame(&frames->frames[frames->of_line[line]], i == 0 && line == first,
+                        line < end - 1, out);
         }
+    }
+}
+
+static void free_texts(value_texts *known)
+{
+    for (size_t i = 0; i < sizeof known->texts / sizeof *known->texts; i++) {
+        free(known->texts[i]);
     }
 }
 
 void cp_report_print_traces(const cp_report *report, FILE *out)
 {
     const cp_profile *profile = report->profile;
+    value_texts known = {0};
 
     cp_report_print_profile(report, out);
     for (uint32_t i = 0; i < profile->sample_count; i++) {
@@ -122,7 +160,9 @@ void cp_report_print_traces(const cp_report *report, FILE *out)
             print_labels(report, sample, false, out);
             print_labels(report, sample, true, out);
         }
-        print_stack(report, sample, cp_report_sample_value(report, i), out);
+        print_value(report, cp_report_sample_value(report, i), &known, out);
+        print_stack(report, sample, out);
     }
     fputs(SEPARATOR, out);
+    free_texts(&known);
 }
