@@ -11,6 +11,7 @@
 #include "arch/system_call.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 
 enum { OPEN_MAX = 64 /* at a time; further files are opened, but not listed */ };
 
