@@ -12,6 +12,8 @@
 #include "host/deadline.h"
 #include "host/thread_life.h"
 #include "web/http_page.h"
+#include "web/http_profile.h"
+#include "web/http_rate.h"
 #include "sys/log.h"
 #include "sys/own_files.h"
 
@@ -44,6 +46,8 @@ __attribute__((visibility("default"))) const pprof_http_door pprof_http_door_1 =
 
 void pp_http_door_after_fork_in_child(void)
 {
+    pp_http_rate_after_fork_in_child();
+    pp_http_profile_after_fork_in_child();
     const pprof_http_events *events = __atomic_load_n(&server, __ATOMIC_ACQUIRE);
     if (events != NULL) {
         events->after_fork_in_child();

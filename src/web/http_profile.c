@@ -274,6 +274,11 @@ static void begin_since(pprof_http_answer *answer, pprof_profile *profile)
     pp_http_succeed_as_file(answer, "", answer->is_head ? write_nothing : write_since);
 }
 
+void pp_http_profile_after_fork_in_child(void)
+{
+    pp_lock_release(&since.lock);
+}
+
 /* ---- which ---- */
 
 void pp_http_profile(pprof_http_answer *answer)

@@ -15,4 +15,7 @@
 /* Begins to answer NAME (with `debug`, `gc`, `seconds`, `rate`) or delta_NAME. */
 void pp_http_profile(pprof_http_answer *answer);
 
+/* In the child of fork: the thread that computed a change is not there. */
+void pp_http_profile_after_fork_in_child(void);
+
 #endif

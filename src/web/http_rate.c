@@ -69,3 +69,11 @@ void pp_http_rate_end(pp_set_rate *set_rate)
     }
     pp_lock_release(&rates.lock);
 }
+
+void pp_http_rate_after_fork_in_child(void)
+{
+    for (unsigned i = 0; i < KINDS; i++) {
+        rates.list[i].users = 0;
+    }
+    pp_lock_release(&rates.lock);
+}

@@ -21,4 +21,7 @@ int pp_http_rate_begin(pp_set_rate *set_rate, int64_t rate);
  * meanwhile. */
 void pp_http_rate_end(pp_set_rate *set_rate);
 
+/* In the child of fork, where no request is answered. Rates stay as they are. */
+void pp_http_rate_after_fork_in_child(void);
+
 #endif
