@@ -166,6 +166,7 @@ int cp_folded_decode(const uint8_t *data, size_t length, cp_profile **out, cp_er
     cp_lines lines;
 
     cp_named_init(&named, profile);
+    named.names_are_final = true;
     cp_lines_init(&lines, data, length);
     cp_named_types(&named, 1);
     cp_named_add_type(&named, "samples", "count");

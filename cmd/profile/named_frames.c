@@ -31,6 +31,15 @@ void cp_named_release(cp_named *named)
 
 /* ---- functions and mappings ---- */
 
+/* What readers demangle and shorten: nothing if it is 0. */
+static cp_string symbol_of(const cp_named *named, cp_string name)
+{
+    const char *text = cp_profile_text(named->profile, name);
+    bool mangled = text[0] == '_' && (text[1] == 'Z' || text[1] == 'R');
+
+    return named->names_are_final && !mangled ? 0 : name;
+}
+
 uint32_t cp_named_function(cp_named *named, cp_string name, cp_string file)
 {
     cp_profile *profile = named->profile;
@@ -46,7 +55,8 @@ uint32_t cp_named_function(cp_named *named, cp_string name, cp_string file)
     profile->functions = cp_pool_grow(&profile->pool, profile->functions, profile->function_count,
                                       &named->function_room, sizeof *profile->functions);
     index = profile->function_count++;
-    profile->functions[index] = (cp_function){.name = name, .system_name = name, .filename = file};
+    profile->functions[index] =
+        (cp_function){.name = name, .system_name = symbol_of(named, name), .filename = file};
     cp_index_add(&named->functions, hash, index);
     return index;
 }

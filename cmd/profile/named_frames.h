@@ -18,6 +18,7 @@ typedef struct cp_named {
     size_t function_room, location_room, mapping_room, sample_room;
     uint32_t *of_name; /* per string: the location that is only this function, + 1 */
     size_t name_room;
+    bool names_are_final; /* names stay as they are; only symbols (_Z, _R) are still demangled */
 } cp_named;
 
 void cp_named_init(cp_named *named, cp_profile *profile);

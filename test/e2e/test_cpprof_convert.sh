@@ -92,6 +92,13 @@ grep -q 'warning: 1 stacks with a value below 0 are left out' err || fail "no wa
 printf 'a;b 5\nc\n' >bad.folded
 refuse 1 "bad.folded: byte 6: line 2: expected FRAME;FRAME;... COUNT, found 'c'" top bad.folded
 
+cat >named.folded <<'END'
+<module>;std::vector<int>::push_back(int const&);a.b (x);_ZN4Shop4sellEv 7
+END
+sed 's/_ZN4Shop4sellEv/Shop::sell/' named.folded >expected
+converts --to folded -o found named.folded
+same expected found "names of folded stacks"
+
 # ---- perf script
 
 perf=$SRC/test/fuzz/corpus/perf_script
