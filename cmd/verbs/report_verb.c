@@ -361,6 +361,9 @@ static int check_format(request *r)
                                                        name, r->out_path ? "-o" : "--to")
                                         : CP_EXIT_OK;
     }
+    if (r->json) {
+        return cp_bad_usage(name, "%s: --json: the formats are those of --to", name);
+    }
     r->verb = r->verb->choose(r->out_path, r->format, &error);
     return r->verb ? CP_EXIT_OK : cp_bad_usage(name, "%s: %s", name, error.text);
 }

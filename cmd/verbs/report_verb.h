@@ -44,10 +44,10 @@ typedef struct cp_report_verb {
 
 /* The notes in the help of each verb. */
 #define CP_REPORT_NOTES                                                                            \
-    "FILE is a profile.proto, gzipped or plain, or a profile in one of the older\n"                \
-    "formats, of libpprof, Go or gperftools; - is standard input;\n"                               \
-    "http://HOST:PORT/PATH and unix:/SOCKET:/PATH are fetched. Several files are\n"                \
-    "added up. Without FILE the newest *.pb.gz of this folder is taken.\n"                         \
+    "FILE is a profile.proto, gzipped or plain; folded stacks; the text of `perf\n"                \
+    "script`; or an older format of libpprof, Go, gperftools or jemalloc. - is\n"                  \
+    "standard input; http://HOST:PORT/PATH and unix:/SOCKET:/PATH are fetched.\n"                  \
+    "Several files are added up. Without FILE the newest *.pb.gz here is taken.\n"                 \
     "\n"                                                                                           \
     "RE is a regular expression, which may match anywhere in a name. TAG is a range\n"             \
     "such as 64kb:1mb, or expressions for key:value; KEY=TAG is for one key.\n"

@@ -173,6 +173,7 @@ refuse 1 "cannot write" convert -o no/such/folder.folded "$go/cpu.pb.gz"
 refuse 2 "-o: expected a name that ends in pb.gz, pb, folded" convert -o cpu.gif "$go/cpu.pb.gz"
 refuse 2 "--to: expected pb.gz, pb, folded" convert --to gif -o cpu.gif "$go/cpu.pb.gz"
 refuse 2 "expected -o OUT, the file to write, found none" convert "$go/cpu.pb.gz"
+refuse 2 "--json: the formats are those of --to" convert --json -o cpu.folded "$go/cpu.pb.gz"
 mkdir nothing
 cd nothing || exit 1
 refuse 2 "expected FILE, found none" convert -o cpu.folded

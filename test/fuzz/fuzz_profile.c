@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_profile.c: any bytes as a profile, through everything that `cpprof top` and `merge` do.
+ * fuzz_profile.c: any bytes as a profile, through everything that `cpprof top`, `merge` and `convert` do.
  *
  * What was read must also survive being written and read again, with the same samples.
  */
 #include "base/message.h"
+#include "convert/convert.h"
 #include "profile/profile_encode.h"
 #include "profile/profile_file.h"
 #include "profile/profile_filter.h"
@@ -48,6 +49,10 @@ static void report(cp_profile *profile)
     (void)cp_report_json_tree(&made, NULL, nowhere, &error);
     cp_report_json_traces(&made, nowhere);
     cp_report_json_raw(&made, nowhere);
+    cp_convert_folded(&made, nowhere);
+    cp_convert_speedscope(&made, nowhere);
+    cp_convert_svg(&made, nowhere);
+    cp_convert_dot(&made, nowhere);
     cp_report_release(&made);
 }
 
