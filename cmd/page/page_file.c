@@ -108,7 +108,7 @@ static void build(const page_profile *profiles, bool with_sources, cp_bytes *out
 }
 
 /* Reads a profile, with equal stacks as one and functions named for people. */
-static int load(page_profile *part, cp_demangle_mode mode, cp_error *error)
+static int load(page_profile *part, const cp_page_options *options, cp_error *error)
 {
     cp_profile *source;
 
@@ -118,19 +118,21 @@ static int load(page_profile *part, cp_demangle_mode mode, cp_error *error)
     cp_profile_ensure_mapping(source);
     cp_profile_merge(&source, 1, &part->profile, error); /* cannot fail: there is only one */
     cp_profile_free(source);
-    cp_profile_demangle_as(part->profile, mode);
+    cp_profile_add_lines(part->profile, &options->lines);
+    cp_profile_drop_functions(part->profile);
+    cp_profile_demangle_as(part->profile, options->mode);
     return 0;
 }
 
-static int load_both(page_profile *profiles, cp_demangle_mode mode, cp_error *error)
+static int load_both(page_profile *profiles, const cp_page_options *options, cp_error *error)
 {
-    if (load(&profiles[0], mode, error) < 0) {
+    if (load(&profiles[0], options, error) < 0) {
         return -1;
     }
     if (!profiles[1].name) {
         return 0;
     }
-    if (load(&profiles[1], mode, error) < 0) {
+    if (load(&profiles[1], options, error) < 0) {
         return -1;
     }
     cp_profile *both[] = {profiles[0].profile, profiles[1].profile};
@@ -154,7 +156,7 @@ int cp_page_write(const cp_page_options *options, const char *out, cp_error *err
     page_profile profiles[2] = {{NULL, options->path}, {NULL, options->base}};
     cp_bytes page = {0};
 
-    int status = load_both(profiles, options->mode, error);
+    int status = load_both(profiles, options, error);
     if (status == 0) {
         build(profiles, options->with_sources, &page);
         status = cp_file_put(out, &page, error);

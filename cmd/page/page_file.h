@@ -6,6 +6,7 @@
 #define CP_PAGE_FILE_H
 
 #include "names/demangle.h"
+#include "profile/profile_lines.h"
 
 #include <stdbool.h>
 
@@ -17,7 +18,8 @@ typedef struct cp_page_options {
     const char *path; /* of the profile; "-" is standard input */
     const char *base; /* the profile to compare it with, or NULL */
     cp_demangle_mode mode;
-    bool with_sources; /* the text of the source files, too */
+    bool with_sources;      /* the text of the source files, too */
+    cp_lines_options lines; /* which mappings get lines */
 } cp_page_options;
 
 /* Appends the page of one profile to *out. `name` is what the page proposes for a download. */

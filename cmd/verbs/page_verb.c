@@ -14,10 +14,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Without the option, lines are looked for if the page shows them. */
+static void choose_lines(const char *symbolize, cp_page_options *options)
+{
+    options->lines.wanted = options->with_sources ? CP_LINES_MISSING : CP_LINES_NAMELESS;
+    options->lines.any_build = symbolize != NULL;
+    options->lines.complains = symbolize != NULL || options->with_sources;
+    if (symbolize) {
+        cp_lines_wanted_named(symbolize, &options->lines.wanted);
+    }
+}
+
 int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *options,
                   const char **out, char **newest, int *status)
 {
-    const char *demangle = NULL;
+    const char *demangle = NULL, *symbolize = NULL;
     const cp_option table[] = {
         {'o', "output", NULL, CP_OPTION_TEXT, out, 0, 0, "OUT.html", "the file to write"},
         {0, "base", "diff_base", CP_OPTION_TEXT, &options->base, 0, 0, "FILE",
@@ -26,6 +37,10 @@ int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *opti
          "C++ and Rust names: simple, templates, full or none", CP_DEMANGLE_WORDS},
         {0, "sources", NULL, CP_OPTION_FLAG, &options->with_sources, 0, 0, NULL,
          "put the source files of the profile into the page"},
+        {0, "symbolize", NULL, CP_OPTION_TEXT, &symbolize, 0, 0, "WHAT",
+         "look for lines in debug information: none, local (those that are missing) or force; "
+         "without it, with --sources, or where no name is known",
+         CP_LINES_WORDS, .rare = true},
         {0},
     };
 
@@ -42,6 +57,7 @@ int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *opti
     if (demangle) {
         cp_demangle_mode_named(demangle, &options->mode);
     }
+    choose_lines(symbolize, options);
     if (files.count == 0) {
         *newest = cp_default_file(verb);
     }

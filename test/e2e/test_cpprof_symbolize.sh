@@ -126,6 +126,10 @@ for go in $gos; do
     done
 done
 
+"$cpprof" flame --sources -o page.html before.pb.gz && grep -q 'return pprof_profile_add(things, things, 0)' page.html || fail "flame --sources"
+"$cpprof" flame --sources --symbolize=none -o page.html before.pb.gz
+grep -q 'return pprof_profile_add(things, things, 0)' page.html && fail "flame --sources --symbolize=none"
+
 # ---- names
 
 if command -v c++ >/dev/null; then
