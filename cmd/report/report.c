@@ -275,6 +275,21 @@ static void forget_columns(cp_profile *profile)
     }
 }
 
+/* The Go tool shows the paths of files as it looks for them, but not in `raw`. */
+static void trim_files(cp_profile *profile, const cp_source_search *search)
+{
+    for (uint32_t i = 0; i < profile->function_count; i++) {
+        cp_function *function = &profile->functions[i];
+        const char *file = cp_profile_text(profile, function->filename);
+        const char *shown = cp_source_trim(file, search);
+        if (shown != file) {
+            char *copy = cp_heap_copy(shown, strlen(shown));
+            function->filename = cp_strings_put(&profile->strings, copy);
+            free(copy);
+        }
+    }
+}
+
 int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_options *options,
                    cp_error *error)
 {
@@ -287,6 +302,9 @@ int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_optio
     cp_label_units_init(&report->label_units, profile);
     report->total = total_of(profile, report->value_index);
     apply_filters(report);
+    if (options->granularity != CP_ADDRESSES) {
+        trim_files(profile, &options->sources);
+    }
     if (options->style == CP_STYLE_GO_1_19 && options->granularity == CP_ADDRESSES) {
         forget_columns(profile);
     }

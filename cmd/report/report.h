@@ -15,6 +15,7 @@
 #include "profile/label_filter.h"
 #include "profile/name_filter.h"
 #include "report/graph.h"
+#include "report/source_file.h"
 
 #include <stdio.h>
 
@@ -53,9 +54,9 @@ typedef struct cp_report_options {
     double fail_above; /* of `diff`: the growth in percent that is too much; 0: none is */
     bool as_asm;       /* `list`: instructions */
     bool any_build;    /* `list --asm` also of files that may not be those that were profiled */
-    const char *source_path; /* folders with source files, with colons between them */
-    long width;              /* of a picture, in pixels; 0: the usual one */
-    bool root_at_bottom;     /* of a flame graph */
+    cp_source_search sources;
+    long width;          /* of a picture, in pixels; 0: the usual one */
+    bool root_at_bottom; /* of a flame graph */
     cp_filters filters;
 } cp_report_options;
 

@@ -325,7 +325,7 @@ static void print_source(const assembly *a, const instruction *i, cp_source *sou
     if (*open != i->file) {
         cp_source_close(source);
         *open = i->file;
-        cp_source_open(source, i->file, a->report->options->source_path, &ignored);
+        cp_source_open(source, i->file, &a->report->options->sources, &ignored);
     }
     cp_source_line(source, i->line, &text, &length);
     fprintf(out, "%21s %.*s:%" PRId64 ": %.*s\n", "", (int)base_length, base, i->line, (int)length,

@@ -178,8 +178,7 @@ static void print_piece(const listing *l, const piece *p, FILE *out)
     fputc(' ', out);
     cp_report_print_value(l->report, p->cum, 10, out);
     fprintf(out, " (flat, cum) %s of Total\n", percent);
-    if (cp_source_open(&source, text_of(l, key->file), l->report->options->source_path, &error) <
-        0) {
+    if (cp_source_open(&source, text_of(l, key->file), &l->report->options->sources, &error) < 0) {
         fprintf(out, " Error: %s\n", error.text);
         return;
     }
@@ -263,7 +262,7 @@ static void put_piece(cp_json *json, const listing *l, const piece *p)
     cp_json_number(json, "cum", p->cum);
     if (!key->file) {
         cp_json_text(json, "error", "no source information");
-    } else if (cp_source_open(&source, text_of(l, key->file), l->report->options->source_path,
+    } else if (cp_source_open(&source, text_of(l, key->file), &l->report->options->sources,
                               &error) < 0) {
         cp_json_text(json, "error", error.text);
     }

@@ -52,6 +52,38 @@ static const char *after_folder(const char *path, const char *search)
     return rest ? rest : path;
 }
 
+/* What comes after `folder` and a slash, if the path begins with it; else NULL. */
+static const char *after(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+
+    while (length && folder[length - 1] == '/') {
+        length--;
+    }
+    return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
+
+const char *cp_source_trim(const char *path, const cp_source_search *search)
+{
+    static const char *const working[] = {"/proc/self/cwd/.", "/proc/self/cwd"};
+    const char *list = search->trim ? search->trim : "", *rest = NULL;
+
+    if (!search->trim && search->folders) {
+        rest = after_folder(path, search->folders);
+        if (rest != path) {
+            return rest;
+        }
+        rest = NULL;
+    }
+    for (char *folder; !rest && (folder = next_folder(&list)) != NULL; free(folder)) {
+        rest = after(path, folder);
+    }
+    for (size_t i = 0; !rest && i < sizeof working / sizeof *working; i++) {
+        rest = after(path, working[i]);
+    }
+    return rest ? rest : path;
+}
+
 static int open_below(const char *folder, const char *path)
 {
     char *whole = cp_heap_printf("%s/%s", folder, path);
@@ -74,12 +106,12 @@ static int open_near(char *folder, const char *path)
     return fd;
 }
 
-static int find(const char *path, const char *search, cp_error *error)
+static int find(const char *path, const cp_source_search *wanted, cp_error *error)
 {
-    const char *all = search;
+    const char *search = wanted->folders ? wanted->folders : "", *all = search;
     int fd = -1;
 
-    path = after_folder(path, search);
+    path = cp_source_trim(path, wanted);
     if (*path == '/') {
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (fd < 0) {
@@ -115,7 +147,8 @@ static void find_lines(cp_source *source)
     source->lines[source->count] = source->length;
 }
 
-int cp_source_open(cp_source *source, const char *path, const char *search, cp_error *error)
+int cp_source_open(cp_source *source, const char *path, const cp_source_search *search,
+                   cp_error *error)
 {
     int fd = find(path, search, error);
 

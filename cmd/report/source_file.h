@@ -25,8 +25,18 @@ typedef struct cp_source {
     int64_t count;
 } cp_source;
 
-/* Opens a file; `search` has folders with colons between them. Returns 0, or -1 with a sentence. */
-int cp_source_open(cp_source *source, const char *path, const char *search, cp_error *error);
+/* Where to look for source files. Both texts are folders, with colons between them. */
+typedef struct cp_source_search {
+    const char *folders; /* to search in; NULL: none */
+    const char *trim; /* folders that are cut off paths; NULL: those before a folder to search in */
+} cp_source_search;
+
+/* The part of a path that is looked for, which is an end of it. */
+const char *cp_source_trim(const char *path, const cp_source_search *search);
+
+/* Opens a file. Returns 0, or -1 with a sentence. */
+int cp_source_open(cp_source *source, const char *path, const cp_source_search *search,
+                   cp_error *error);
 void cp_source_close(cp_source *source);
 
 /* Line `number`, from 1, without its end. Returns false if there is none. */

@@ -345,7 +345,8 @@ static void apply_traits(request *r)
     choose_lines(r);
     drop_empty(&r->options.sample);
     drop_empty(&r->options.unit);
-    drop_empty(&r->options.source_path);
+    drop_empty(&r->options.sources.folders);
+    drop_empty(&r->options.sources.trim);
 }
 
 /* A verb that writes a file does so in a format that decides what is to be done. */
@@ -418,8 +419,10 @@ static void add_result_options(request *r, option_table *table)
          verb->limits ? "print at most N rows; 0: all" : NULL},
         {0, "fail-above", NULL, CP_OPTION_TEXT, &r->fail_above, 0, 0, "N%",
          verb->has_base ? "exit with status 3 if anything grew by more" : NULL},
-        {0, "source-path", "source_path", CP_OPTION_TEXT, &o->source_path, 0, 0, "FOLDERS",
+        {0, "source-path", "source_path", CP_OPTION_TEXT, &o->sources.folders, 0, 0, "FOLDERS",
          verb->shows_lines ? "look for source files here; colons are between" : NULL},
+        {0, "trim-path", "trim_path", CP_OPTION_TEXT, &o->sources.trim, 0, 0, "FOLDERS",
+         verb->shows_lines ? "cut these folders off the paths in the profile first" : NULL},
         {'o', "output", NULL, CP_OPTION_TEXT, &r->out_path, 0, 0, "OUT",
          writes_file(verb) ? "the file to write; -: standard output" : NULL},
         {0, "to", NULL, CP_OPTION_TEXT, &r->format, 0, 0, "FORMAT",

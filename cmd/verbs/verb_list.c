@@ -36,8 +36,8 @@ static int print_list(cp_report *report, cp_regex *expression, bool json, FILE *
     const cp_report_options *typed = report->options;
     cp_report_options options = *typed;
 
-    if (!options.source_path) {
-        options.source_path = current ? current : "/";
+    if (!options.sources.folders) {
+        options.sources.folders = current ? current : "/";
     }
     report->options = &options;
     cp_graph_init(&report->graph, &report->frames, report->value_index);

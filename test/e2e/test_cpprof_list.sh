@@ -3,7 +3,7 @@
 #
 # test_cpprof_list.sh: `cpprof list` prints what `go tool pprof -list` prints, byte for byte, for each Go that is installed; it finds
 # source files in and above the folder that it runs in.
-# timeout: 300
+# timeout: 600
 # sanitizers: yes
 # shellcheck source=test/e2e/cpprof_lib.sh
 . "$SRC/test/e2e/cpprof_lib.sh"
@@ -41,6 +41,18 @@ grep -q "statement 7;" expected || fail "no lines: $(head -5 expected)"
 (cd / && "$cpprof" list --source-path "$work" . "$work/profile.pb") | cmp -s - expected || fail "--source-path"
 (cd / && "$cpprof" list . "$work/profile.pb") | grep -qF " Error: could not find file src/file.c on path /" ||
     fail "a file that is missing is not named"
+
+# Paths that begin with a folder of the machine on which the program was compiled.
+mkdir -p elsewhere && sed 's/^/moved /' src/file.c >elsewhere/file.c
+for tool in "$(command -v go)" /usr/lib/go-*/bin/go; do
+    [ -x "$tool" ] || continue
+    for options in "--trim_path=/none:src --source_path=$work/elsewhere" "--source_path=$work/elsewhere"; do
+        # shellcheck disable=SC2086 # several options
+        "$tool" tool pprof $options -list . profile.pb >theirs 2>err
+        # shellcheck disable=SC2086
+        "$cpprof" list $options . profile.pb 2>err | diff theirs - >differences || fail "$options: $("$tool" version): $(head -5 differences)"
+    done
+done
 
 # ---- options
 

@@ -53,7 +53,7 @@ static void expect_line(const char *path, const char *search, int64_t number, co
     const char *text = NULL;
     size_t length = 0;
 
-    if (cp_source_open(&source, path, search, &error) < 0) {
+    if (cp_source_open(&source, path, &(cp_source_search){.folders = search}, &error) < 0) {
         fail_msg("%s", error.text);
     }
     bool found = cp_source_line(&source, number, &text, &length);
@@ -86,22 +86,44 @@ static void files_are_found_in_and_above_the_folders(void **state)
     expect_line(elsewhere, folder, 1, "line 1");
 }
 
+static void expect_trimmed(const char *path, const char *folders, const char *trim,
+                           const char *expected)
+{
+    const cp_source_search search = {folders, trim};
+
+    assert_string_equal(cp_source_trim(path, &search), expected);
+}
+
+static void paths_are_trimmed(void **state)
+{
+    (void)state;
+    expect_trimmed("/build/x/src/a.c", NULL, NULL, "/build/x/src/a.c");
+    expect_trimmed("/build/x/src/a.c", NULL, "/none:/build/x", "src/a.c");
+    expect_trimmed("/build/x/src/a.c", NULL, "/build/x/", "src/a.c");
+    expect_trimmed("/build/xy/src/a.c", NULL, "/build/x", "/build/xy/src/a.c");
+    expect_trimmed("/build/x/src/a.c", "/home/x", NULL, "src/a.c");
+    expect_trimmed("/build/x/src/a.c", "/home/x", "/none", "/build/x/src/a.c");
+    expect_trimmed("/proc/self/cwd/./src/a.c", NULL, NULL, "src/a.c");
+    expect_trimmed("/proc/self/cwd/src/a.c", "/home/x", "/none", "src/a.c");
+}
+
 static void missing_files_are_named(void **state)
 {
+    const cp_source_search nonexistent = {.folders = "/nonexistent"}, other = {.folders = "/other"};
     cp_source source;
     cp_error error;
 
     (void)state;
-    assert_int_equal(cp_source_open(&source, "none.c", "/nonexistent", &error), -1);
+    assert_int_equal(cp_source_open(&source, "none.c", &nonexistent, &error), -1);
     assert_string_equal(error.text, "could not find file none.c on path /nonexistent");
-    assert_int_equal(cp_source_open(&source, "/nonexistent/none.c", "/other", &error), -1);
+    assert_int_equal(cp_source_open(&source, "/nonexistent/none.c", &other, &error), -1);
     assert_string_equal(error.text, "open /nonexistent/none.c: no such file or directory");
 }
 
 static char *list(cp_profile *profile, const char *expression, int expected_status)
 {
     const cp_report_options options = {
-        .granularity = CP_SOURCES, .untrimmed = true, .source_path = folder};
+        .granularity = CP_SOURCES, .untrimmed = true, .sources.folders = folder};
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -160,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_counted_from_one),
         cmocka_unit_test(files_are_found_in_and_above_the_folders),
+        cmocka_unit_test(paths_are_trimmed),
         cmocka_unit_test(missing_files_are_named),
         cmocka_unit_test(lines_have_values),
         cmocka_unit_test(functions_without_source_are_named),
