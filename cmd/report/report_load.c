@@ -68,7 +68,9 @@ static int load_all(const char *const *paths, size_t count, cp_profile **profile
 
     cp_meter_begin(&meter, "reading", "files");
     while (done < count && load_one(paths[done], &profiles[done], error) == 0) {
-        cp_meter_step(&meter, ++done, count);
+        if (++done < count) {
+            cp_meter_step(&meter, done, count);
+        }
     }
     cp_meter_end(&meter);
     for (size_t i = 0; done < count && i < done; i++) {

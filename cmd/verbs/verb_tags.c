@@ -6,10 +6,15 @@
  */
 #include "verbs/verbs.h"
 
+#include "base/message.h"
+#include "profile/profile_model.h"
 #include "report/report.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 #include "verbs/report_verb.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 const char cp_help_tags[] =
     "usage: cpprof tags [OPTIONS] [FILE...]\n"
@@ -20,10 +25,23 @@ const char cp_help_tags[] =
     "Example: cpprof tags prof.pb.gz\n"
     "\n" CP_REPORT_NOTES;
 
+static bool has_labels(const cp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        if (profile->samples[i].label_count) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int print_tags(cp_report *report, cp_regex *expression, bool json, FILE *out,
                       cp_error *error)
 {
     (void)expression, (void)error;
+    if (!has_labels(report->profile)) {
+        cp_complain("tags: no sample has a label");
+    }
     if (json) {
         cp_report_json_tags(report, out);
     } else {

@@ -135,6 +135,12 @@ grep -qx "alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/
 "$cpprof" top "$go/threadcreate.txt" >out 2>err || fail "threadcreate.txt: $(cat err)"
 grep -q "of 4 total" out || fail "threadcreate.txt: $(cat out)"
 
+# ---- a profile without labels
+
+"$cpprof" tags "$go/threadcreate.pb.gz" >out 2>err || fail "tags: exit status $?"
+[ ! -s out ] || fail "tags: labels of a profile that has none: $(cat out)"
+grep -qx "cpprof: tags: no sample has a label" err || fail "tags: $(cat err)"
+
 # ---- several profiles
 
 "$cpprof" merge -o sum.pb.gz "$go/cpu.pb.gz" "$go/cpu.pb.gz"
