@@ -15,7 +15,7 @@ as_root "to make a mount namespace"
 
 # Each document with the least number of commands, of lines for CMake and of pieces of C that it has.
 cat >documents <<'LIST'
-README.md 12 0 1
+README.md 17 0 1
 docs/GUIDE.md 6 2 8
 docs/OPTIONS.md 1 0 0
 docs/NAMES.md 3 0 0
@@ -145,6 +145,33 @@ LIBPPROF=cpu:1000,file=cpu.pb.gz "./${labelled%.c}"
 cp "${labelled%.c}" prog
 cp "$labelled" prog.c
 cp pieces/around.h .
+cat >words.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct word { char *text; struct word *next; };
+static struct word *words;
+static struct word *find(const char *text)
+{
+    for (struct word *w = words; w; w = w->next)
+        if (strcmp(w->text, text) == 0)
+            return w;
+    return NULL;
+}
+int main(void)
+{
+    char text[32];
+    for (int i = 0; i < 100000; i++) {
+        snprintf(text, sizeof text, "word%d", i * 7919 % 5003);
+        if (!find(text)) {
+            struct word *w = malloc(sizeof *w);
+            *w = (struct word){strdup(text), words};
+            words = w;
+        }
+    }
+    return 0;
+}
+C
 cat >CMakeLists.txt <<CMAKE
 cmake_minimum_required(VERSION 3.25)
 project(readme C)
@@ -181,6 +208,7 @@ type_commands() {
         *top*) shows='%' ;;
         *-tags*) shows=acme ;;
         *-list*) shows='ROUTINE.*main' ;;
+        *' list find') shows='s  *[0-9]*:.*strcmp' ;;
         *-traces*) shows='pprof_earlier_descriptor' ;;
         esac
         [ -z "$shows" ] || grep -q "$shows" said ||
