@@ -3,7 +3,7 @@
 #
 # test_cpprof_symbolize.sh: `cpprof symbolize` and the reports that show lines add files, lines and inlined functions to a profile that
 # has only names, from every place that debug information can be in; they use no file of another build, and say what is missing.
-# timeout: 300
+# timeout: 900
 # shellcheck source=test/e2e/lines.sh
 . "$SRC/test/e2e/lines.sh"
 need go cc objcopy strip

@@ -3,14 +3,14 @@
 #
 # test_lines_hostile.sh: cpprof reads damaged debug information, whole and split, with changed bytes in each of its sections and cut off,
 # and symbol tables and mini-debuginfo likewise. Each time it comes to an end, and not by a signal. HOSTILE_TIMES=1000 tries more.
-# timeout: 600
+# timeout: 1500
 # sanitizers: yes
 # shellcheck source=test/e2e/lines.sh
 . "$SRC/test/e2e/lines.sh"
 need cc readelf timeout
 cpprof=$BUILD/bin/cpprof
 source=$SRC/test/e2e/lines/variant.c
-times=${HOSTILE_TIMES:-12}
+times=${HOSTILE_TIMES:-6}
 cc -O1 -o mutate "$SRC/test/e2e/lines/mutate.c" || fail "mutate.c"
 
 # sections FILE: the offset and the size of each section that is read.
