@@ -27,6 +27,16 @@ static int open_in_place(cp_out_file *out, cp_error *error)
     return 0;
 }
 
+/* The temporary file has the mode 0600 until here. */
+static void set_mode(int fd, const char *target)
+{
+    struct stat replaced;
+    mode_t mask = umask(0);
+
+    umask(mask);
+    fchmod(fd, stat(target, &replaced) == 0 ? replaced.st_mode & 07777 : 0666 & ~mask);
+}
+
 static int open_temporary(cp_out_file *out, cp_error *error)
 {
     char *real = realpath(out->path, NULL);
@@ -34,6 +44,9 @@ static int open_temporary(cp_out_file *out, cp_error *error)
     out->target = real ? real : cp_heap_copy(out->path, strlen(out->path));
     out->temporary = cp_heap_printf("%s.XXXXXX", out->target);
     int fd = mkostemp(out->temporary, O_CLOEXEC);
+    if (fd >= 0) {
+        set_mode(fd, out->target);
+    }
     out->file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!out->file) {
         int status = cp_fail(error, "%s: cannot write: %s", out->path, strerror(errno));

@@ -4,7 +4,8 @@
  *
  * The bytes go to a temporary file beside it, which is renamed at the end. If the path exists and
  * is no regular file (a pipe, /dev/stdout), it is written in place; "-" is standard output. A
- * symbolic link stays a link. A new file has the mode 0600.
+ * symbolic link stays a link. A new file has the mode that the umask leaves, as from any command's
+ * -o; a file that is replaced keeps its own.
  *
  *   if (cp_out_open(&out, path, error) == 0) {
  *       fputs("...", out.file);

@@ -166,6 +166,11 @@ refuse 1 "bad.folded: byte 6" convert -o kept.pb.gz bad.folded
 [ "$(cat kept.pb.gz)" = before ] || fail "a conversion that failed has changed its file"
 refuse 1 "/dev/full: cannot write: No space left on device" convert --to folded -o /dev/full "$go/cpu.pb.gz"
 [ "$(find . -name 'kept.pb.gz*')" = ./kept.pb.gz ] || fail "a temporary file is left: $(ls)"
+(umask 027 && "$cpprof" convert -o mode.folded "$go/cpu.pb.gz")
+[ "$(stat -c %a mode.folded)" = 640 ] || fail "a new file has the mode $(stat -c %a mode.folded), the umask leaves 640"
+chmod 604 mode.folded
+converts -o mode.folded "$go/cpu.pb.gz"
+[ "$(stat -c %a mode.folded)" = 604 ] || fail "a file that was replaced has another mode: $(stat -c %a mode.folded)"
 refuse 1 "cannot write" convert -o no/such/folder.folded "$go/cpu.pb.gz"
 
 # ---- wrong options
