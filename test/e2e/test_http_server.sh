@@ -23,7 +23,8 @@ end_guest
 umask 0
 guest_address=unix:$work/left.sock
 serve_guest ''
-wait_until test -S "$work/left.sock"
+answers_here() { python3 "$ask" "unix:$work/left.sock:/debug/pprof/cmdline" >here 2>&1; }
+wait_until answers_here
 expect_equal "mode of the socket" 600 "$(stat -c %a "$work/left.sock")"
 expect_equal "status by the unix socket, whatever the host" 200 \
     "$(python3 "$ask" "unix:$work/left.sock:/debug/pprof/heap" -H "Host: anything" | sed -n 1p)"
