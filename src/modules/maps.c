@@ -62,8 +62,9 @@ int pp_maps_text_of(const char *path, pp_arena *arena, char **text, size_t *leng
 int pp_maps_text(pp_arena *arena, char **text, size_t *length)
 {
     int error = pp_maps_text_of("/proc/self/maps", arena, text, length);
-    return error == 0 && *length == 0 ? pp_maps_text_of("/proc/thread-self/maps", arena, text, length)
-                                      : error;
+    return error == 0 && *length == 0
+               ? pp_maps_text_of("/proc/thread-self/maps", arena, text, length)
+               : error;
 }
 
 int pp_maps_text_if_any(pp_arena *arena, const char **text, size_t *length)
