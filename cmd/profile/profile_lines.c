@@ -11,6 +11,7 @@
 #include "profile/profile_lines.h"
 
 #include "base/meter.h"
+#include "base/regex.h"
 #include "profile/missing_lines.h"
 #include "profile/profile_model.h"
 
@@ -233,6 +234,30 @@ static bool is_wanted(const adder *a, const cp_mapping *mapping, uint32_t count)
     return a->options->wanted == CP_LINES_MISSING || !has_names(a, count);
 }
 
+/* Whether a location may be of a function that the user asks for: it has no name, or one that is
+ * not readable yet. */
+static bool may_match(const adder *a, const cp_location *location)
+{
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        const cp_function *function = &a->functions[location->lines[i].function];
+        const char *name = cp_profile_text(a->profile, function->name);
+        if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 ||
+            cp_regex_match(a->options->about, name, strlen(name))) {
+            return true;
+        }
+    }
+    return location->line_count == 0;
+}
+
+static bool is_asked_for(const adder *a, uint32_t count)
+{
+    bool asked = a->options->about == NULL;
+    for (uint32_t i = 0; i < count && !asked; i++) {
+        asked = may_match(a, &a->profile->locations[a->order[a->first + i]]);
+    }
+    return asked;
+}
+
 /* Start-up code has no debug information anywhere: a few locations without lines are no lack. */
 static void note_missing(adder *a, const cp_mapping *mapping, uint32_t lacking, int error)
 {
@@ -260,7 +285,9 @@ static void add_to_mapping(adder *a, uint32_t index, uint32_t count)
     bool whole = error == 0 && a->known && !a->lacks;
     mapping->has_functions = mapping->has_filenames = mapping->has_line_numbers = whole;
     mapping->has_inline_frames = whole;
-    note_missing(a, mapping, count - a->known, error);
+    if (is_asked_for(a, count)) {
+        note_missing(a, mapping, count - a->known, error);
+    }
 }
 
 static int by_mapping(const void *left, const void *right, void *context)

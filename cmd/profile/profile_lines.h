@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 typedef struct cp_profile cp_profile;
+typedef struct cp_regex cp_regex;
 
 /* Which mappings get lines. */
 typedef enum cp_lines_wanted {
@@ -30,6 +31,7 @@ typedef struct cp_lines_options {
     bool any_build; /* use files also for a profile without build ids: nobody knows whether they are
                        those that were profiled */
     bool complains; /* say which files lack lines, and what would bring them */
+    cp_regex *about; /* of those that may have functions of these names; NULL: of all */
 } cp_lines_options;
 
 /* The words of --symbolize; local: all that is missing. */
@@ -39,7 +41,8 @@ typedef struct cp_lines_options {
 int cp_lines_wanted_named(const char *name, cp_lines_wanted *wanted);
 
 /* Adds the lines. A mapping says that it has them (has_functions, has_filenames, has_line_numbers)
- * if its debug information was read as a whole, so that nobody can add more. Returns the number of locations that got lines. */
+ * if its debug information was read as a whole, so that nobody can add more. Returns the number of
+ * locations that got lines. */
 uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *options);
 
 /* Calls found() for the ascending addresses in a mapping that something is known of. Returns what

@@ -189,10 +189,12 @@ static int report_on(const request *r, cp_profile *profile)
 
 static int load_and_report(const request *r)
 {
+    cp_sources sources = r->sources;
     cp_profile *profile;
     cp_error error;
 
-    if (cp_report_load(&r->sources, &profile, &error) < 0) {
+    sources.lines.about = r->verb->shows_lines ? r->expression : NULL;
+    if (cp_report_load(&sources, &profile, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;
     }
