@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // top.test.mjs: the page shows what `cpprof top` prints, to the digit: on all profiles in test/golden and on made-up ones
-// with everything in them. $BUILD and $SRC are set.
+// with everything in them; and on those that $PROFILES names, with blanks between. $BUILD and $SRC are set.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -87,6 +87,12 @@ for (const folder of ['go', 'gperftools']) {
       assert.ok(rows > 0 || name === 'threadcreate.pb.gz', 'top prints rows');
     });
   }
+}
+
+for (const file of (process.env.PROFILES || '').split(' ').filter((name) => name)) {
+  test(`${file} has the totals of cpprof top`, async () => {
+    assert.ok(await compareFile(file) > 0, 'top prints rows');
+  });
 }
 
 test(`${SEEDS} made-up profiles have the totals of cpprof top`, async () => {
