@@ -42,8 +42,8 @@ export class SourceView {
     const lines = file ? lineTotals(app.analysis.groups(app.state)[0], file) : new Map();
     if (!lines.size) {
       this.area.replaceChildren(el('p', { class: 'empty', text:
-        'The profile has no lines for this function. Record with symbolize=lines where the program has debug ' +
-        'information (-g1 is enough).' }));
+        'The profile has no lines for this function. cpprof flame --sources adds them, where the program has debug ' +
+        'information (-g).' }));
       return;
     }
     this.showLines(file, lines, total);
