@@ -480,33 +480,28 @@ function embedded(id) {
 }
 
 /**
- * A profile of a server, with the parameters of the page that are meant for it.
- * @param {string} named @param {URLSearchParams} parameters
+ * The profile that the page's address names; it comes from the same server, and is asked for with the parameters of the
+ * page that are meant for it.
+ * @param {string} id
  */
-function withParameters(named, parameters) {
-  const passed = new URLSearchParams();
-  for (const key of ['seconds', 'rate', 'hz', 'gc', 'labels']) {
-    if (parameters.has(key)) {
-      passed.set(key, parameters.get(key) || '');
-    }
-  }
-  return passed.size === 0 ? named : `${named}${named.includes('?') ? '&' : '?'}${passed}`;
-}
-
-/** The profile that the page's address names; it comes from the same server. @param {string} id */
 async function fetched(id) {
   const parameters = new URLSearchParams(location.search);
   const named = parameters.get(id);
   if (!named) {
     return null;
   }
-  const address = id === 'profile' ? withParameters(named, parameters) : named;
-  const response = await fetch(new URL(address, location.href));
+  const url = new URL(named, location.href);
+  for (const key of id === 'profile' ? ['seconds', 'rate', 'hz', 'gc', 'labels'] : []) {
+    if (parameters.has(key)) {
+      url.searchParams.set(key, parameters.get(key) || '');
+    }
+  }
+  const response = await fetch(url);
   if (!response.ok) {
     const why = (await response.text()).slice(0, 200).trim();
-    throw new Error(`${address}: the server answered ${response.status} ${response.statusText}. ${why}`);
+    throw new Error(`${url}: the server answered ${response.status} ${response.statusText}. ${why}`);
   }
-  return { bytes: new Uint8Array(await response.arrayBuffer()), name: baseName(address.replace(/\?.*/s, '')) };
+  return { bytes: new Uint8Array(await response.arrayBuffer()), name: baseName(url.pathname) };
 }
 
 /** @param {{bytes: Uint8Array, name: string}|null} file */
