@@ -149,6 +149,24 @@ static int open_all(server_address *a)
     return error == 0 ? create_thread() : error;
 }
 
+/* Whoever set an option sees no error but what the log says. */
+static int read_token(connection_rules *rules, const char *file)
+{
+    char message[512];
+    int error = token_read(&rules->token, file);
+    if (error == -EINVAL) {
+        snprintf(message, sizeof message,
+                 "http: %.400s: expected a token of %d to %d characters in the first line", file,
+                 TOKEN_MIN, TOKEN_MAX);
+    } else if (error != 0) {
+        snprintf(message, sizeof message, "http: %.400s: the token cannot be read", file);
+    }
+    if (error != 0) {
+        pprof_http_door_1.log(message);
+    }
+    return error;
+}
+
 static int start(const char *text, const char *token_file)
 {
     server_address a;
@@ -157,7 +175,7 @@ static int start(const char *text, const char *token_file)
     bool chooses = error == 0 && strlen(text) > 2 && strcmp(text + strlen(text) - 2, ":0") == 0;
     server_init(s);
     if (error == 0 && token_file != NULL) {
-        error = token_read(&s->rules.token, token_file);
+        error = read_token(&s->rules, token_file);
     }
     if (error == 0) {
         error = open_all(&a);

@@ -79,10 +79,10 @@ static int explain_refusal(int pid, pp_remote_error *error)
             pid, yama_scope(), pid);
     }
     return pp_remote_fail(error,
-                          "process %d may not be looked at: it has changed its user or holds "
-                          "capabilities, or a sandbox (a container without SYS_PTRACE) forbids it; "
-                          "try as root, or with that capability",
-                          pid);
+                          "process %d may not be looked at: it has changed its user, holds more "
+                          "capabilities than cpprof, or a sandbox forbids it (a container without "
+                          "CAP_SYS_PTRACE)%s",
+                          pid, geteuid() != 0 ? "; try as root" : "");
 }
 
 static int explain(int pid, long status, pp_remote_error *error)

@@ -36,6 +36,7 @@ enum {
     OPTION_WRITE_FUNCTION = 20011,
     OPTION_PROGRESS_FUNCTION = 20219,
     INFO_RESPONSE_CODE = 0x200002,
+    COULD_NOT_CONNECT = 7, /* CURLE_COULDNT_CONNECT */
     ERROR_BUFFER_BYTES = 256
 };
 
@@ -222,6 +223,9 @@ static int transfer(const curl *c, void *handle, const char *source, const addre
     if (into->too_long) {
         return cp_fail(error, "%.500s: expected at most %zu bytes, found more", source,
                        into->limit);
+    }
+    if (status == COULD_NOT_CONNECT && a->socket) {
+        return cp_fail(error, "%.500s: nobody listens on the socket %.400s", source, a->socket);
     }
     if (status != 0) {
         return cp_fail(error, "%.500s: cannot fetch: %s", source,

@@ -5,6 +5,7 @@
 #ifndef CP_MISSING_LINES_H
 #define CP_MISSING_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ typedef struct cp_missing {
     const char *build_id; /* in hexadecimal digits, or "" */
     uint32_t locations;   /* how many lack them */
     int error;            /* of cp_line_reader_find() */
+    bool is_asked_for;    /* it may have functions that the user asks for */
 } cp_missing;
 
 /* Complains of the files with the most locations without lines, at most once in the life of the

@@ -259,14 +259,17 @@ static bool is_asked_for(const adder *a, uint32_t count)
 }
 
 /* Start-up code has no debug information anywhere: a few locations without lines are no lack. */
-static void note_missing(adder *a, const cp_mapping *mapping, uint32_t lacking, int error)
+static void note_missing(adder *a, const cp_mapping *mapping, uint32_t count, int error)
 {
+    uint32_t lacking = count - a->known;
+
     if (lacking > a->known) {
         a->missing[a->missing_count++] =
             (cp_missing){.file = cp_profile_text(a->profile, mapping->file),
                          .build_id = cp_profile_text(a->profile, mapping->build_id),
                          .locations = lacking,
-                         .error = error};
+                         .error = error,
+                         .is_asked_for = is_asked_for(a, count)};
     }
 }
 
@@ -285,9 +288,7 @@ static void add_to_mapping(adder *a, uint32_t index, uint32_t count)
     bool whole = error == 0 && a->known && !a->lacks;
     mapping->has_functions = mapping->has_filenames = mapping->has_line_numbers = whole;
     mapping->has_inline_frames = whole;
-    if (is_asked_for(a, count)) {
-        note_missing(a, mapping, count - a->known, error);
-    }
+    note_missing(a, mapping, count, error);
 }
 
 static int by_mapping(const void *left, const void *right, void *context)
@@ -357,6 +358,24 @@ static void end(adder *a)
     free(a->functions);
 }
 
+/* Leaves out files that have nothing to do with what the user asks for; but if no function of the
+ * profile is that, it may be an inlined one of any file. */
+static void choose_missing(adder *a)
+{
+    size_t kept = 0;
+
+    a->first = 0;
+    if (!is_asked_for(a, a->profile->location_count)) {
+        return;
+    }
+    for (size_t i = 0; i < a->missing_count; i++) {
+        if (a->missing[i].is_asked_for) {
+            a->missing[kept++] = a->missing[i];
+        }
+    }
+    a->missing_count = kept;
+}
+
 uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *options)
 {
     adder a = {.profile = profile, .options = options};
@@ -369,6 +388,7 @@ uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *optio
     add_to_all(&a);
     cp_meter_end(&a.meter);
     if (options->complains) {
+        choose_missing(&a);
         cp_missing_complain(a.missing, a.missing_count);
     }
     end(&a);

@@ -130,6 +130,12 @@ done
 "$cpprof" list inner before.pb.gz 2>err >found
 [ ! -s err ] || fail "list inner misses what it does not show: $(cat err)"
 
+# A function that is nowhere may be an inlined one of a file without lines.
+cp program program.with && strip program
+"$cpprof" list inner before.pb.gz 2>err >found && fail "list inner finds what is not there"
+grep -q 'no lines of program: no debug information' err || fail "list inner does not say what is missing: $(cat err)"
+mv program.with program
+
 "$cpprof" flame --sources -o page.html before.pb.gz && grep -q 'return pprof_profile_add(things, things, 0)' page.html || fail "flame --sources"
 "$cpprof" flame --sources --symbolize=none -o page.html before.pb.gz
 grep -q 'return pprof_profile_add(things, things, 0)' page.html && fail "flame --sources --symbolize=none"

@@ -88,4 +88,5 @@ guest_address=127.0.0.1:0
 serve_guest "http-token=$work/token"
 end_guest
 expect_contains "a short token" server.err "no server at 127.0.0.1:0: Invalid argument"
+expect_contains "a short token" server.err "$work/token: expected a token of 16 to 255 characters in the first line"
 echo ok

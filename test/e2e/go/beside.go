@@ -116,6 +116,9 @@ func printLabels(context.Context) {
 	written := make(chan bool)
 	go func() {
 		pprof.SetGoroutineLabels(context.Background())
+		for stacks := make([]byte, 1<<16); !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "[chan receive"); {
+			runtime.Gosched() // the caller is not there yet
+		}
 		pprof.Lookup("goroutine").WriteTo(&text, 1)
 		close(written)
 	}()
