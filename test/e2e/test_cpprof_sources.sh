@@ -78,7 +78,7 @@ refuse() {
 }
 
 refuse "expected the answer 200, found 404: Unknown profile" "http://127.0.0.1:$port/nothing"
-refuse "cannot fetch: " "unix:$work/absent"
+refuse "nobody listens on the socket $work/absent" "unix:$work/absent"
 refuse "cannot fetch: " "http://127.0.0.1:1/"
 
 [ $failures = 0 ]
