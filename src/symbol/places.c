@@ -16,6 +16,8 @@
 
 #include <string.h>
 
+enum { ENTRY_BYTES = 48 /* _start: glibc's has 34 to 48 */ };
+
 /* The addresses without a name, and what is known of each. */
 typedef struct namer {
     const pp_mapping *mappings;
@@ -50,6 +52,18 @@ static bool list_nameless(namer *n, const uintptr_t *addresses, const pp_symbol 
         n->position[n->count++] = i;
     }
     return n->count > 0;
+}
+
+/* The first instructions of ld.so, and of programs with an old libc, have no entry in the unwind
+ * table: they are a function of their own, as for the unwinder (modules/modules.c). */
+static void find_entry_code(namer *n)
+{
+    uint64_t entry = n->elf->header.e_entry;
+    for (size_t i = 0; i < n->count; i++) {
+        if (n->extents[i].limit == 0 && entry != 0 && n->own[i] >= entry &&
+            n->own[i] - entry < ENTRY_BYTES)
+            n->extents[i] = (pp_extent){entry, entry + ENTRY_BYTES};
+    }
 }
 
 static void find_targets(namer *n)
@@ -152,6 +166,7 @@ size_t pp_places_name(const pp_mapping *mappings, size_t mapping_count, size_t i
         return 0;
     if (list_nameless(&n, addresses, symbols, count)) {
         pp_extents_find(&elf, n.own, n.count, n.extents, &scratch);
+        find_entry_code(&n);
         pp_ifuncs_read(&n.ifuncs, &elf, &scratch);
         pp_stubs_name(&elf, &n.ifuncs, n.own, n.count, n.stubs, arena);
         find_targets(&n);

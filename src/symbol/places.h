@@ -11,7 +11,8 @@
  *                     same in every run
  *
  * The first two are names as in a symbol table. The third is only a place (pp_symbol.is_place).
- * Code without such an entry stays nameless.
+ * Code without such an entry stays nameless, but for the first instructions of a file, which are
+ * placed at its entry address.
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, stat, pread, close, process_vm_readv).
  * Owns: nothing; the names live in the caller's arena.
