@@ -98,14 +98,25 @@ __attribute__((noinline)) static void work(void)
 int main(void) { block = malloc(1234); work(); return 0; }
 C
 export ASAN_OPTIONS=detect_leaks=1:verify_asan_link_order=0
+
+# LeakSanitizer stops the thread wherever it is. A thread that it met in a handler, on another stack, has its whole
+# stack searched, and there lie the registers of samples that are over: such a search proves nothing, and is repeated.
+leak_is_reported() { # OPTIONS
+    attempts=0
+    while env LIBPPROF="$1,file=$work/leaks.pb.gz" LSAN_OPTIONS=log_threads=1 LD_PRELOAD="$library" ./leaks 2>errors; do
+        attempts=$((attempts + 1))
+        grep -q 'stack pointer not in stack range' errors && [ $attempts -lt 20 ] ||
+            fail "$compiler: with $1 no leak is reported: $(tail -n 20 errors)"
+    done
+    expect_contains "$compiler: the leak with $1" errors "1234 byte"
+}
+
 for compiler in gcc clang; do
     rm -f leaks
     $compiler -O1 -fno-inline -w -fsanitize=address -o leaks leaks.c 2>build.errors || continue
     ! ./leaks 2>plain && grep -q '1234 byte' plain || continue # not under ptrace
     for options in cpu:1000 cpu:10000,engine=perf; do
-        ! env LIBPPROF="$options,file=$work/leaks.pb.gz" LD_PRELOAD="$library" ./leaks 2>errors ||
-            fail "$compiler: with $options no leak is reported: $(cat errors)"
-        expect_contains "$compiler: the leak with $options" errors "1234 byte"
+        leak_is_reported "$options"
     done
     tried="$tried leak-$compiler"
 done
