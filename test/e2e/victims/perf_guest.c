@@ -20,6 +20,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,6 +34,18 @@ enum { THREADS = 4, BLOCK = 4 << 20, WRITES = 60, LAST_NUMBER = 3400 };
 
 static int write_count = WRITES;
 
+/* Reads a block of zeros, which takes the kernel a while: whole, as no signal of the library cuts
+ * it short. */
+static void read_zeros(int zero, char *block)
+{
+    ssize_t got = read(zero, block, BLOCK);
+    if (got != BLOCK) {
+        fprintf(stderr, "%zd of %d zeros were read: %s\n", got, BLOCK,
+                got < 0 ? strerror(errno) : "cut short");
+        abort();
+    }
+}
+
 /* ---- threads ---- */
 
 static void *use_both(void *unused)
@@ -42,9 +55,7 @@ static void *use_both(void *unused)
     struct burn b = burn_for(600);
     while (burn_on(&b)) {
         burn_ms(5);
-        if (read(zero, block, BLOCK) != BLOCK) {
-            abort();
-        }
+        read_zeros(zero, block);
     }
     free(block);
     close(zero);
@@ -229,9 +240,7 @@ void stay_in_kernel(void)
     struct burn b = burn_for(500);
     while (burn_on(&b)) {
         for (int i = 0; i < 16; i++) {
-            if (read(zero, block, BLOCK) != BLOCK) {
-                abort();
-            }
+            read_zeros(zero, block);
         }
     }
     free(block);
