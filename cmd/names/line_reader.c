@@ -7,6 +7,7 @@
  */
 #include "names/line_reader.h"
 
+#include "base/beside.h"
 #include "base/pool.h"
 
 #include <dlfcn.h>
@@ -33,27 +34,11 @@ static struct {
 
 /* ---- the plugin ---- */
 
-/* Loads the library from the folders beside the command: of a build, or where it is installed. */
-static void *load_beside(void)
+static void *load(const char *path)
 {
-    static const char *const places[] = {"../lib", "../" CP_LIBDIR};
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    void *library = NULL;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
-    if (length <= 0) {
-        return NULL;
-    }
-    self[length] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; !library && i < sizeof places / sizeof *places; i++) {
-        char *path = cp_heap_printf("%s/%s/libpprof-dwarf.so", self, places[i]);
-        if (access(path, R_OK) == 0) {
-            library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-            snprintf(reader.why, sizeof reader.why, "%s", library ? "" : dlerror());
-        }
-        free(path);
-    }
+    snprintf(reader.why, sizeof reader.why, "%s", library ? "" : dlerror());
     return library;
 }
 
@@ -63,11 +48,9 @@ static void load_once(void)
         return;
     }
     reader.loaded = true;
-    void *library = load_beside();
-    if (!library && !reader.why[0]) {
-        library = dlopen("libpprof-dwarf.so", RTLD_NOW | RTLD_LOCAL);
-        snprintf(reader.why, sizeof reader.why, "%s", library ? "" : dlerror());
-    }
+    char *beside = cp_beside_command("libpprof-dwarf.so");
+    void *library = load(beside ? beside : "libpprof-dwarf.so");
+    free(beside);
     if (!library) {
         return;
     }

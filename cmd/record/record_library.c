@@ -6,13 +6,13 @@
  */
 #include "record/record_library.h"
 
+#include "base/beside.h"
 #include "base/message.h"
 #include "base/pool.h"
 #include "record/record_parts.h"
 #include "record/record_socket.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,28 +21,13 @@
 
 /* ---- where it is ---- */
 
-/* Searches beside the command: in the build tree, and where it is installed. */
 static char *beside_command(void)
 {
-    static const char *const places[] = {"/../lib/libpprof.so.0",
-                                         "/../" CP_LIBDIR "/libpprof.so.0"};
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *path = cp_beside_command("libpprof.so.0");
+    char *real = path ? realpath(path, NULL) : NULL;
 
-    if (length <= 0) {
-        return NULL;
-    }
-    self[length] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *path = cp_heap_printf("%s%s", self, places[i]);
-        char *real = realpath(path, NULL);
-        free(path);
-        if (real) {
-            return real;
-        }
-    }
-    return NULL;
+    free(path);
+    return real;
 }
 
 char *cp_record_library_find(cp_error *error)
