@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_asm.c: `list --asm`; see report_text.h.
+ * report_asm.c: `list --asm`; see report_text.h and report_json.h.
  *
  *   locations that match -> routines (symbols) -> instructions (objdump) -> their lines
  *
@@ -20,6 +20,7 @@
 #include "profile/profile_lines.h"
 #include "profile/profile_model.h"
 #include "report/report.h"
+#include "report/report_json.h"
 #include "report/source_file.h"
 
 #include <inttypes.h>
@@ -377,7 +378,6 @@ static void print_all(assembly *a, FILE *out)
 
     fprintf(out, "Total: %s\n", total);
     free(total);
-    qsort(a->routines, a->routine_count, sizeof *a->routines, by_name);
     for (uint32_t i = 0; i < a->routine_count; i++) {
         if (a->routines[i].cum) {
             print_routine(a, &a->routines[i], out);
@@ -385,7 +385,54 @@ static void print_all(assembly *a, FILE *out)
     }
 }
 
-int cp_report_print_asm(const cp_report *report, cp_regex *wanted, FILE *out, cp_error *error)
+/* ---- JSON ---- */
+
+static void put_instruction(cp_json *json, const instruction *i, uint64_t bias)
+{
+    cp_json_open(json, NULL, '{');
+    cp_json_unsigned(json, "address", i->address - bias);
+    cp_json_text(json, "text", i->text);
+    cp_json_number(json, "flat", i->flat);
+    cp_json_number(json, "cum", i->cum);
+    if (i->file) {
+        cp_json_text(json, "file", i->file);
+        cp_json_number(json, "line", i->line);
+    }
+    cp_json_close(json, '}');
+}
+
+static void put_routine(cp_json *json, const assembly *a, const routine *r)
+{
+    cp_json_open(json, NULL, '{');
+    cp_json_text(json, "name", r->name);
+    cp_json_number(json, "flat", r->flat);
+    cp_json_number(json, "cum", r->cum);
+    cp_json_open(json, "instructions", '[');
+    for (uint32_t i = r->first; i < r->end; i++) {
+        put_instruction(json, &a->code[i], r->bias);
+    }
+    cp_json_close(json, ']');
+    cp_json_close(json, '}');
+}
+
+static void put_all(assembly *a, FILE *out)
+{
+    cp_json json = cp_report_json_begin(a->report, out);
+
+    cp_json_open(&json, "routines", '[');
+    for (uint32_t i = 0; i < a->routine_count; i++) {
+        if (a->routines[i].cum) {
+            put_routine(&json, a, &a->routines[i]);
+        }
+    }
+    cp_json_close(&json, ']');
+    cp_report_json_end(&json);
+}
+
+/* ---- both ---- */
+
+static int report_on(const cp_report *report, cp_regex *wanted,
+                     void (*show)(assembly *a, FILE *out), FILE *out, cp_error *error)
 {
     assembly a = {.report = report, .pool = &report->profile->pool};
     int status = find_routines(&a, wanted, error);
@@ -395,11 +442,22 @@ int cp_report_print_asm(const cp_report *report, cp_regex *wanted, FILE *out, cp
     }
     if (status == 0) {
         count(&a);
-        print_all(&a, out);
+        qsort(a.routines, a.routine_count, sizeof *a.routines, by_name);
+        show(&a, out);
     }
     free(a.order);
     free(a.routine_of);
     free(a.routines);
     free(a.code);
     return status;
+}
+
+int cp_report_print_asm(const cp_report *report, cp_regex *wanted, FILE *out, cp_error *error)
+{
+    return report_on(report, wanted, print_all, out, error);
+}
+
+int cp_report_json_asm(const cp_report *report, cp_regex *wanted, FILE *out, cp_error *error)
+{
+    return report_on(report, wanted, put_all, out, error);
 }

@@ -36,6 +36,9 @@ void cp_report_json_tags(const cp_report *report, FILE *out);
 /* "functions": name, file, flat, cum, lines. Returns 0, or -1 with a sentence if none matches. */
 int cp_report_json_list(const cp_report *report, cp_regex *wanted, FILE *out, cp_error *error);
 
+/* "routines": name, flat, cum, instructions. Returns as cp_report_print_asm() does. */
+int cp_report_json_asm(const cp_report *report, cp_regex *wanted, FILE *out, cp_error *error);
+
 /* "sample_types", "samples", "locations", "mappings". */
 void cp_report_json_raw(const cp_report *report, FILE *out);
 

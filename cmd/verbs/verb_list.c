@@ -29,6 +29,15 @@ const char cp_help_list[] =
     "and in those above them; without it in the current folder.\n"
     "\n" CP_REPORT_NOTES;
 
+static int (*printer(bool as_asm, bool json))(const cp_report *report, cp_regex *wanted, FILE *out,
+                                              cp_error *error)
+{
+    if (as_asm) {
+        return json ? cp_report_json_asm : cp_report_print_asm;
+    }
+    return json ? cp_report_json_list : cp_report_print_list;
+}
+
 static int print_list(cp_report *report, cp_regex *expression, bool json, FILE *out,
                       cp_error *error)
 {
@@ -41,15 +50,7 @@ static int print_list(cp_report *report, cp_regex *expression, bool json, FILE *
     }
     report->options = &options;
     cp_graph_init(&report->graph, &report->frames, report->value_index);
-    if (options.as_asm) {
-        int failed = json ? cp_fail(error, "--asm: expected no --json, found it")
-                          : cp_report_print_asm(report, expression, out, error);
-        report->options = typed;
-        free(current);
-        return failed;
-    }
-    int status = json ? cp_report_json_list(report, expression, out, error)
-                      : cp_report_print_list(report, expression, out, error);
+    int status = printer(options.as_asm, json)(report, expression, out, error);
     report->options = typed;
     free(current);
     return status;

@@ -5,7 +5,7 @@
 # and the lines that they come from; without objdump it says what to install.
 # shellcheck source=test/e2e/lines.sh
 . "$SRC/test/e2e/lines.sh"
-need go cc objdump
+need go cc objdump python3
 cpprof=$BUILD/bin/cpprof
 
 cat >spin.c <<'C'
@@ -57,6 +57,19 @@ cc -g -O1 -o spin spin.c
 "$cpprof" list --asm --unit ms 'spin$' p.pb.gz >ours
 expect_equal "the sum of the instructions" "$(grep '(flat, cum)' ours | awk '{ print $1 }')" \
     "$(values ours | awk '{ sum += $2 } END { print sum "ms" }')"
+"$cpprof" list --asm --json --unit ms 'spin$' p.pb.gz >ours.json
+python3 - ours.json ours <<'PYTHON' || fail "--json: $(cat ours.json)"
+import json, sys
+
+routine, = json.load(open(sys.argv[1]))["routines"]
+text = [row.split(":", 1) for row in open(sys.argv[2]) if row.split()[2:3] and row.split()[2].endswith(":")]
+assert routine["name"] == "spin", routine["name"]
+assert routine["flat"] == sum(row["flat"] for row in routine["instructions"]) > 0
+assert len(text) == len(routine["instructions"])
+for row, (left, right) in zip(routine["instructions"], text):
+    assert (int(left.split()[2], 16), right.strip()) == (row["address"], row["text"].strip()), (left, row)
+assert any(row.get("line") == 5 and row["file"].endswith("/spin.c") for row in routine["instructions"])
+PYTHON
 grep -q "spin.c:5:     x \*= 0xff51afd7ed558ccdul;" ours || fail "no source of an inlined function: $(cat ours)"
 "$cpprof" list --asm mix p.pb.gz | grep -q "ROUTINE .* spin$" || fail "the function that mix was inlined into"
 refused=0
