@@ -46,22 +46,25 @@ places() {
 }
 
 # starts_of FILE: its unwind table: for each function its start and its end as file offsets, and its start
-# as an address. Both differ where a linker has moved the segment.
+# as an address. Both differ where a linker has moved the segment. Behind them the code at the file's entry, as it is known:
+# the first instructions of ld.so are in no table.
 starts_of() {
     LC_ALL=C readelf -lW "$1" | awk '/^ *LOAD/ && / R E / { print "segment", $2, $3, $5 }' >table
     LC_ALL=C readelf --debug-dump=frames "$1" 2>/dev/null |
         sed -n 's/^.* FDE .*pc=\([0-9a-f]*\)\.\.\([0-9a-f]*\)$/\1 \2/p' | LC_ALL=C sort -u >>table
+    LC_ALL=C readelf -hW "$1" | awk '/Entry point address:/ && $4 != "0x0" { print "entry", $4 }' >>table
     awk '
         function number(hex,   i, n) {
             sub(/^0x/, "", hex)
             for (i = 1; i <= length(hex); i++) n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
             return n
         }
+        $1 == "entry" { printf "%.0f %.0f %s\n", number($2) - moved, number($2) + 48 - moved, $2; next }
         $1 == "segment" { moved = number($3) - number($2); next }
         { hex = $1; sub(/^0+/, "", hex); printf "%.0f %.0f 0x%s\n", number($1) - moved, number($2) - moved, hex }' table
 }
 
-# expect_told_apart RAW: each place is the start of the entry that holds the address; an address without a
+# expect_told_apart RAW: each place is the start of the entry that holds the address, or the file's; an address without a
 # name is in no entry.
 expect_told_apart() {
     places "$1" >of_places

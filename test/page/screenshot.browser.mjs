@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// screenshot.browser.mjs: tools/make-screenshot makes a picture that shows something, as the one in docs/ does.
+// screenshot.browser.mjs: tools/make-screenshot.mjs makes a picture that shows something, as the one in docs/ does.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -41,8 +41,8 @@ async function expectPicture(file) {
 
 test('the picture in docs/ shows the page', () => expectPicture(join(SRC, 'docs/page.png')));
 
-test('tools/make-screenshot makes such a picture', async () => {
+test('tools/make-screenshot.mjs makes such a picture', async () => {
   const file = join(work, 'page.png');
-  execFileSync(join(SRC, 'tools/make-screenshot'), [file]);
+  execFileSync(join(SRC, 'tools/make-screenshot.mjs'), [file]);
   await expectPicture(file);
 });

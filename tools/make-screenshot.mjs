@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT
 //
-// tools/make-screenshot [OUT.png]: makes docs/page.png, the picture of README.md: records perl at work for several
+// tools/make-screenshot.mjs [OUT.png]: makes docs/page.png, the picture of README.md: records perl at work for several
 // libraries, opens the page of `cpprof flame` in a headless Chromium, and chooses a function in it.
 //
 // Needs the build (BUILD names another folder than build/release), perl, and Chromium (CHROMIUM).
