@@ -203,6 +203,11 @@ static bool open_program(program *p, const char *path)
     return fstat(p->fd, &p->info) == 0;
 }
 
+static bool is_script(const program *p)
+{
+    return p->head_length > 2 && memcmp(p->head, "#!", 2) == 0;
+}
+
 static int inspect(const char *path, int depth, cp_error *error)
 {
     int status = 0;
@@ -217,7 +222,7 @@ static int inspect(const char *path, int depth, cp_error *error)
         if (status == 0) {
             status = inspect_elf(&p, error);
         }
-    } else if (p.head_length > 2 && memcmp(p.head, "#!", 2) == 0 && depth < MAX_INTERPRETERS &&
+    } else if (is_script(&p) && depth < MAX_INTERPRETERS &&
                interpreter_of(&p, interpreter, sizeof interpreter)) {
         cp_error inner;
         status = inspect(interpreter, depth + 1, &inner);
@@ -227,6 +232,28 @@ static int inspect(const char *path, int depth, cp_error *error)
     }
     close(p.fd);
     return status;
+}
+
+bool cp_diagnose_find(const char *command, char *program_path, size_t size)
+{
+    char interpreter[PATH_MAX];
+
+    if (!find_along_path(command, program_path, size)) {
+        return false;
+    }
+    for (int i = 0; i < MAX_INTERPRETERS; i++) {
+        program p;
+        bool goes_on = open_program(&p, program_path) && is_script(&p) &&
+                       interpreter_of(&p, interpreter, sizeof interpreter);
+        if (p.fd >= 0) {
+            close(p.fd);
+        }
+        if (!goes_on) {
+            break;
+        }
+        snprintf(program_path, size, "%s", interpreter);
+    }
+    return true;
 }
 
 int cp_diagnose_command(const char *command, cp_error *error)

@@ -6,9 +6,13 @@
 #define CP_RECORD_DIAGNOSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct cp_child cp_child;
 typedef struct cp_error cp_error;
+
+/* Finds the program that `command` would run, or the interpreter of a script. */
+bool cp_diagnose_find(const char *command, char *program, size_t size);
 
 /* Reads the program that `command` (searched for along PATH) would run, or the interpreter of a
  * script. Returns CP_DIAGNOSE_FINE if a library can be preloaded into it; else one of the others,

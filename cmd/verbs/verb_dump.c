@@ -10,13 +10,12 @@
 #include "profile/profile_file.h"
 #include "profile/protobuf.h"
 #include "verbs/command_line.h"
+#include "verbs/process_option.h"
 
 #include "remote/dump.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char cp_help_dump[] =
@@ -35,18 +34,6 @@ const char cp_help_dump[] =
 static int append(void *context, const void *data, size_t size)
 {
     cp_bytes_append(context, data, size);
-    return 0;
-}
-
-static int parse_pid(const char *text, int *pid, cp_error *error)
-{
-    char *end = NULL;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || number < 1 || number > INT_MAX) {
-        return cp_fail(error, "-p %s: expected the number of a process", text);
-    }
-    *pid = (int)number;
     return 0;
 }
 
@@ -115,7 +102,7 @@ int cp_run_dump(int argc, char **argv)
     if (process == NULL || operands.count > 0) {
         return cp_bad_usage("dump", "dump: expected -p PID and nothing else");
     }
-    if (parse_pid(process, &pid, &error) < 0) {
+    if (cp_process_parse(process, &pid, &error) < 0) {
         return cp_bad_usage("dump", "dump: %s", error.text);
     }
     if (dump(pid, out, &error) < 0) {

@@ -29,7 +29,8 @@ const cp_verb cp_verbs[] = {
     {"symbolize", "add names, files and lines to a profile", cp_help_symbolize, cp_run_symbolize},
     {"dump", "the stacks of all threads of a process", cp_help_dump, cp_run_dump},
     {"push", "send a profile to a server", NULL, NULL},
-    {"doctor", "what works on this machine, and how to mend the rest", NULL, NULL},
+    {"doctor", "what works on this machine, and how to mend the rest", cp_help_doctor,
+     cp_run_doctor},
     {"help", "explain a verb", cp_help_help, cp_run_help},
     {NULL, NULL, NULL, NULL},
 };

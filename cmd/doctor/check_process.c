@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check_process.c: a running process; see checks.h. What /proc tells, and a dump into nothing.
+ *
+ * Tested by: e2e.cpprof_doctor
+ */
+#include "doctor/checks.h"
+
+#include "base/message.h"
+#include "doctor/findings.h"
+
+#include "remote/dump.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- /proc ---- */
+
+static FILE *open_file(int pid, const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    return fopen(path, "re");
+}
+
+/* Stores the value of a line of /proc/PID/status, or 0. */
+static long status_of(int pid, const char *key)
+{
+    char line[256];
+    long value = 0;
+    FILE *file = open_file(pid, "status");
+
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ':') {
+            value = strtol(line + strlen(key) + 1, NULL, 10);
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+    return value;
+}
+
+static bool is_elsewhere(int pid, const char *kind)
+{
+    char path[64];
+    struct stat there, here;
+
+    snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, kind);
+    bool known = stat(path, &there) == 0;
+    snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
+    return known && stat(path, &here) == 0 && there.st_ino != here.st_ino;
+}
+
+/* ---- what it is ---- */
+
+static void check_state(cp_findings *f, int pid)
+{
+    long tracer = status_of(pid, "TracerPid");
+
+    if (tracer) {
+        cp_found_less(f, CP_LIMITED, "", "tracer", NULL,
+                      "process %ld traces it (gdb, strace): what it stops is shown as stopped",
+                      tracer);
+    }
+    if (status_of(pid, "Seccomp") == 2) {
+        cp_found_less(
+            f, CP_LIMITED, "", "seccomp", NULL,
+            "a filter forbids it some system calls: `record` hands its library an open file "
+            "to write to");
+    }
+    if (is_elsewhere(pid, "mnt")) {
+        cp_found(f, "container", "it has files of its own: `dump` reads them by /proc/%d/root",
+                 pid);
+    }
+}
+
+/* Takes a line of /proc/PID/maps. */
+static void take_mapping(cp_findings *f, const char *line, bool *loaded, bool *musl)
+{
+    static const char *const allocators[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
+
+    *loaded |= strstr(line, "/libpprof.so") != NULL;
+    *musl |= strstr(line, "/ld-musl") != NULL;
+    for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++) {
+        if (strstr(line, allocators[i]) && strstr(line, " r-xp ")) {
+            cp_found(f, "malloc", "that of %s", allocators[i] + 3);
+        }
+    }
+}
+
+/* The value of LIBPPROF in its environment, to be freed; NULL if it has none, or none to be read. */
+static char *options_of(int pid)
+{
+    char *entry = NULL, *found = NULL;
+    size_t room = 0;
+    FILE *file = open_file(pid, "environ");
+
+    while (!found && file && getdelim(&entry, &room, '\0', file) > 0) {
+        if (strncmp(entry, "LIBPPROF=", 9) == 0) {
+            found = cp_heap_copy(entry + 9, strlen(entry + 9));
+        }
+    }
+    free(entry);
+    if (file) {
+        fclose(file);
+    }
+    return found;
+}
+
+static void check_library(cp_findings *f, int pid)
+{
+    bool loaded = false, musl = false;
+    char line[PATH_MAX + 128];
+    FILE *maps = open_file(pid, "maps");
+
+    while (maps && fgets(line, sizeof line, maps)) {
+        take_mapping(f, line, &loaded, &musl);
+    }
+    if (maps) {
+        fclose(maps);
+    }
+    char *options = options_of(pid);
+    if (loaded) {
+        cp_found(f, "library", "libpprof is loaded, LIBPPROF=%s", options ? options : "");
+    } else {
+        cp_found_less(f, CP_FAILS, "cpu heap allocs block mutex fd peak threadcreate", "library",
+                      musl ? "a build for glibc" : "start it anew: cpprof record -- COMMAND",
+                      "libpprof is not loaded%s: `dump` alone shows it as it is",
+                      musl ? ", and cannot be, beside the musl C library" : "");
+    }
+    free(options);
+}
+
+/* ---- a dump ---- */
+
+static int drop(void *context, const void *data, size_t size)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    return 0;
+}
+
+static void check_dump(cp_findings *f, int pid)
+{
+    pp_remote_result result;
+    pp_remote_error why;
+    const pp_remote_wish wish = {.pid = pid, .as_profile = true};
+
+    if (pp_remote_dump(&wish, (pprof_writer){drop, NULL}, &result, &why) < 0) {
+        cp_found_less(f, CP_FAILS, "thread", "dump", NULL, "%s", why.text);
+    } else if (result.not_whole) {
+        cp_found_less(
+            f, CP_LIMITED, "thread", "dump", NULL,
+            "%zu threads; %zu of them without a whole stack, %zu of these since they run and "
+            "the kernel grants no perf event",
+            result.threads, result.not_whole, result.not_seen);
+    } else {
+        cp_found(f, "dump", "%zu thread%s, each with its whole stack", result.threads,
+                 result.threads == 1 ? "" : "s");
+    }
+}
+
+int cp_check_process(cp_findings *findings, int pid, cp_error *error)
+{
+    char exe[64], file[PATH_MAX], subject[PATH_MAX + 64];
+    struct stat info;
+
+    snprintf(exe, sizeof exe, "/proc/%d", pid);
+    if (stat(exe, &info) < 0) {
+        return cp_fail(error, "-p %d: expected a process, found none", pid);
+    }
+    snprintf(exe, sizeof exe, "/proc/%d/exe", pid);
+    ssize_t length = readlink(exe, file, sizeof file - 1);
+    file[length > 0 ? length : 0] = '\0';
+    snprintf(subject, sizeof subject, "process %d%s%s", pid, length > 0 ? ", " : "", file);
+    cp_findings_about(findings, subject);
+    check_state(findings, pid);
+    check_library(findings, pid);
+    check_dump(findings, pid);
+    cp_check_names(findings, exe, file);
+    return 0;
+}
