@@ -103,6 +103,6 @@ void cp_missing_complain(cp_missing *missing, size_t count)
         complain(&missing[i]);
     }
     if (count > FILES) {
-        cp_complain("no lines of %zu other files", count - FILES);
+        cp_complain("no lines of %zu other file%s", count - FILES, count - FILES == 1 ? "" : "s");
     }
 }

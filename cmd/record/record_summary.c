@@ -79,8 +79,7 @@ static void print_troubles(const cp_profile *profile)
     for (uint32_t i = 0; i < profile->comment_count; i++) {
         const char *comment = cp_profile_text(profile, profile->comments[i]);
 
-        if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " engine; of ") &&
-            !strstr(comment, " blocks sampled ")) {
+        if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " whole stack")) {
             fprintf(stderr, "%s\n", comment);
         }
     }

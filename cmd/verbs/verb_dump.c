@@ -40,14 +40,16 @@ static int append(void *context, const void *data, size_t size)
 static void tell(const pp_remote_result *result)
 {
     if (result->not_seen > 0) {
-        cp_complain(
-            "%zu of %zu threads run, and have no stack here: the kernel grants no perf event "
-            "(try as root, or sysctl kernel.perf_event_paranoid=2)",
-            result->not_seen, result->threads);
+        cp_complain("%zu of %zu threads %s no stack here: the kernel grants no perf event "
+                    "(try as root, or sysctl kernel.perf_event_paranoid=2)",
+                    result->not_seen, result->threads,
+                    result->not_seen == 1 ? "runs, and has" : "run, and have");
     }
     if (result->not_whole > result->not_seen) {
-        cp_complain("the stacks of %zu of %zu threads lack their outer frames",
-                    result->not_whole - result->not_seen, result->threads);
+        size_t cut = result->not_whole - result->not_seen;
+
+        cp_complain("the %s of %zu of %zu threads lack%s outer frames",
+                    cut == 1 ? "stack" : "stacks", cut, result->threads, cut == 1 ? "s" : "");
     }
 }
 

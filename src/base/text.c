@@ -6,6 +6,8 @@
  */
 #include "base/text.h"
 
+#include <stdbool.h>
+
 const char *pp_decimal(uint64_t number, char buffer[PP_DECIMAL_BYTES])
 {
     char *at = &buffer[PP_DECIMAL_BYTES - 1];
@@ -40,4 +42,22 @@ void pp_text_add_number(pp_text *text, uint64_t number)
 {
     char digits[PP_DECIMAL_BYTES];
     pp_text_add(text, pp_decimal(number, digits));
+}
+
+void pp_text_add_count(pp_text *text, uint64_t number, const char *words)
+{
+    bool left_out = false;
+    pp_text_add_number(text, number);
+    for (; *words != '\0'; words++) {
+        char letter[2] = {*words, '\0'};
+        if (*words == '[') {
+            left_out = number != 1;
+        } else if (*words == '|') {
+            left_out = number == 1;
+        } else if (*words == ']') {
+            left_out = false;
+        } else if (!left_out) {
+            pp_text_add(text, letter);
+        }
+    }
 }

@@ -41,4 +41,8 @@ const char *pp_hex(uint64_t number, char buffer[PP_HEX_BYTES]);
 void pp_text_add(pp_text *text, const char *more);
 void pp_text_add_number(pp_text *text, uint64_t number);
 
+/* Adds the number and the words. Of each "[word|words]" in them, the first form is for the number 1
+ * and the second one for all others. */
+void pp_text_add_count(pp_text *text, uint64_t number, const char *words);
+
 #endif

@@ -18,8 +18,7 @@ static void add_part(pp_text *text, uint64_t count, const char *what)
 {
     if (count > 0) {
         pp_text_add(text, ", ");
-        pp_text_add_number(text, count);
-        pp_text_add(text, what);
+        pp_text_add_count(text, count, what);
     }
 }
 
@@ -30,15 +29,13 @@ void pp_stops_describe(const pp_stops *stops, const char *what, pp_text *text)
         total += stops->count[i];
     }
     pp_text_add(text, "of ");
-    pp_text_add_number(text, total);
+    pp_text_add_count(text, total, what);
     pp_text_add(text, " ");
-    pp_text_add(text, what);
-    pp_text_add(text, " ");
-    pp_text_add_number(text, stops->count[PP_STOP_END] - stops->guessed_whole);
-    pp_text_add(text, " have whole stacks");
+    pp_text_add_count(text, stops->count[PP_STOP_END] - stops->guessed_whole,
+                      " [has a whole stack|have whole stacks]");
     add_part(text, stops->guessed_whole,
              " reached the end by a guess at a frame without unwind information");
-    add_part(text, stops->count[PP_STOP_TRUNCATED], " are deeper than the buffer");
-    add_part(text, stops->count[PP_STOP_NO_RULE], " end in code without unwind information");
-    add_part(text, stops->count[PP_STOP_BAD_READ], " end at an unreadable frame");
+    add_part(text, stops->count[PP_STOP_TRUNCATED], " [is|are] deeper than the buffer");
+    add_part(text, stops->count[PP_STOP_NO_RULE], " [ends|end] in code without unwind information");
+    add_part(text, stops->count[PP_STOP_BAD_READ], " [ends|end] at an unreadable frame");
 }

@@ -29,7 +29,8 @@ static inline void pp_stops_count(pp_stops *stops, const pp_walk *walk, uint64_t
 /* Copies counts that other threads may be adding to. */
 void pp_stops_read(const pp_stops *stops, pp_stops *read);
 
-/* Adds "of 6351 WHAT 6349 have whole stacks, 2 are deeper than the buffer" to `text`. */
+/* Adds "of 6351 samples taken 6349 have whole stacks, 2 are deeper than the buffer" to `text`.
+ * `what` has the words after the first number in both forms, as for pp_text_add_count(). */
 void pp_stops_describe(const pp_stops *stops, const char *what, pp_text *text);
 
 #endif

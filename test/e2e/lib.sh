@@ -10,6 +10,7 @@
 # sample is a millisecond of CPU time.
 set -eu
 
+exec </dev/null # cpprof reads what is given to it there
 : "${BUILD:?the build directory}" "${SRC:?the source directory}"
 library=$BUILD/lib/libpprof.so.0
 victims=$BUILD/test/victims
@@ -266,8 +267,8 @@ whole_percent() {
             count = split(entries, list, " "); for (i = 1; i <= count; i++) entry[list[i]] = 1
             count = split(roots, list, " "); for (i = 1; i <= count; i++) root[list[i]] = 1
         }
-        /^Comment: .* more were settled/ {
-            settled = $0; sub(/ more were settled.*/, "", settled); sub(/.* /, "", settled)
+        /^Comment: .* more (was|were) settled/ {
+            settled = $0; sub(/ more (was|were) settled.*/, "", settled); sub(/.* /, "", settled)
         }
         /^Samples:/   { part = 1; next }
         /^Locations/  { part = 2; next }

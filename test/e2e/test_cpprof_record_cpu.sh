@@ -41,7 +41,7 @@ first_row many.pb.gz | grep -q "burn_more$" || fail "subprocesses: $("$cpprof" t
 "$cpprof" record -F 2000 --engine=timer -o timer.pb.gz "$victim" burn 0.3 2>err || fail "timer: $(cat err)"
 "$cpprof" top timer.pb.gz | grep -q "^libpprof: timer engine; of" || fail "$("$cpprof" top timer.pb.gz)"
 "$cpprof" record -F 2000 --engine=perf -o perf.pb.gz "$victim" burn 0.3 2>err || fail "perf: $(cat err)"
-refusal="^libpprof: engine perf was refused to 1 threads (perf_event_open: "
+refusal="^libpprof: engine perf was refused to 1 thread (perf_event_open: "
 if ! "$cpprof" top perf.pb.gz | grep -q "^libpprof: perf engine; of"; then
     grep -q "$refusal" err || fail "perf, refused here: $(cat err)"
 fi

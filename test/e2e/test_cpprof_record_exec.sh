@@ -27,7 +27,7 @@ follow() {
 # expect_work FUNCTION RAW: the function worked for 100 ms. A machine without a processor has no ticks, but its CPU
 # clocks go on: the time that the library settles by them is shown at the thread's root, not at the function.
 expect_work() {
-    work_settled=$(comments "$2" | sed -n 's/.* \([0-9]*\) more were settled.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
+    work_settled=$(comments "$2" | sed -n 's/.* \([0-9]*\) more w[aer]* settled.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
     expect_near "weight of $1" 100 "$(weight_with "$2" "$1")" $((30 + work_settled))
 }
 

@@ -45,7 +45,7 @@ static void parts_that_are_0_are_not_shown(void **state)
     pp_stops stops = {.count = {[PP_STOP_END] = 3}};
     pp_text text = PP_TEXT_INIT;
     pp_text_add(&text, "libpprof: ");
-    pp_stops_describe(&stops, "blocks sampled", &text);
+    pp_stops_describe(&stops, " [block|blocks] sampled", &text);
     assert_string_equal(text.data, "libpprof: of 3 blocks sampled 3 have whole stacks");
 }
 
@@ -58,11 +58,29 @@ static void every_part_has_its_words(void **state)
                                 [PP_STOP_BAD_READ] = 4},
                       .guessed_whole = 10};
     pp_text text = PP_TEXT_INIT;
-    pp_stops_describe(&stops, "samples taken", &text);
+    pp_stops_describe(&stops, " [sample|samples] taken", &text);
     assert_string_equal(text.data,
                         "of 127 samples taken 90 have whole stacks, 10 reached the end by a guess "
                         "at a frame without unwind information, 20 are deeper than the buffer, "
                         "3 end in code without unwind information, 4 end at an unreadable frame");
+}
+
+static void what_is_one_is_in_the_singular(void **state)
+{
+    (void)state;
+    pp_stops stops = {.count = {[PP_STOP_END] = 1,
+                                [PP_STOP_TRUNCATED] = 1,
+                                [PP_STOP_NO_RULE] = 1,
+                                [PP_STOP_BAD_READ] = 1}};
+    pp_text text = PP_TEXT_INIT;
+    pp_stops_describe(&stops, " [sample|samples] taken", &text);
+    assert_string_equal(text.data,
+                        "of 4 samples taken 1 has a whole stack, 1 is deeper than the buffer, "
+                        "1 ends in code without unwind information, 1 ends at an unreadable frame");
+    stops = (pp_stops){.count = {[PP_STOP_END] = 1}};
+    text.length = 0;
+    pp_stops_describe(&stops, " [sample|samples] taken", &text);
+    assert_string_equal(text.data, "of 1 sample taken 1 has a whole stack");
 }
 
 int main(void)
@@ -72,6 +90,7 @@ int main(void)
         cmocka_unit_test(only_whole_stacks_are_counted_as_guessed),
         cmocka_unit_test(parts_that_are_0_are_not_shown),
         cmocka_unit_test(every_part_has_its_words),
+        cmocka_unit_test(what_is_one_is_in_the_singular),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

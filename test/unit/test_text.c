@@ -34,6 +34,16 @@ static void the_largest_number_fits(void **state)
     assert_string_equal(text.data, "18446744073709551615");
 }
 
+static void words_have_two_forms(void **state)
+{
+    (void)state;
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add_count(&text, 1, " [is|are] one; ");
+    pp_text_add_count(&text, 0, " [is|are] [none|no ones]; ");
+    pp_text_add_count(&text, 2, " more");
+    assert_string_equal(text.data, "1 is one; 0 are no ones; 2 more");
+}
+
 static void what_does_not_fit_is_cut_off(void **state)
 {
     (void)state;
@@ -57,6 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_and_numbers_are_joined),
         cmocka_unit_test(the_largest_number_fits),
+        cmocka_unit_test(words_have_two_forms),
         cmocka_unit_test(what_does_not_fit_is_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,8 +162,7 @@ static void add_count(const char **list, size_t *count, uint64_t number, const c
     if (number > 0) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "libpprof: ");
-        pp_text_add_number(&text, number);
-        pp_text_add(&text, what);
+        pp_text_add_count(&text, number, what);
         add_text(list, count, &text, arena);
     }
 }
@@ -205,17 +204,19 @@ static int add_comments(pp_contention_view view, pp_arena *arena, pp_profile *pr
     }
     pp_contention_facts_read(&facts);
     if (view == PP_CONTENTION_BLOCK) {
-        add_count(list, &count, facts.lost_waits, " waits could not be recorded", arena);
+        add_count(list, &count, facts.lost_waits, " [wait|waits] could not be recorded", arena);
     } else {
-        add_count(list, &count, facts.lost_releases, " releases could not be recorded", arena);
-        add_count(list, &count, facts.uncharged_waits, " waits could not be charged in full",
+        add_count(list, &count, facts.lost_releases, " [release|releases] could not be recorded",
+                  arena);
+        add_count(list, &count, facts.uncharged_waits, " [wait|waits] could not be charged in full",
                   arena);
         add_fraction(list, &count, &facts, arena);
     }
     add_count(list, &count, pp_label_cells_folded(cells_of(view)) / PP_CONTENTION_EVENT,
-              view == PP_CONTENTION_BLOCK
-                  ? " contentions are shown without their labels: there were too many sets"
-                  : " releases are shown without their labels: there were too many sets",
+              view == PP_CONTENTION_BLOCK ? " [contention is|contentions are] shown without "
+                                            "[its|their] labels: there were too many sets"
+                                          : " [release is|releases are] shown without [its|their] "
+                                            "labels: there were too many sets",
               arena);
     profile->comments = list;
     profile->comment_count = count;

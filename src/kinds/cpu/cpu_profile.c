@@ -115,11 +115,10 @@ static void comment_on_stacks(comments *c, const pp_cpu_result *r)
     pp_text_add(&text, "libpprof: ");
     pp_text_add(&text, engine_name(r));
     pp_text_add(&text, " engine; ");
-    pp_stops_describe(&r->facts.stops, "samples taken", &text);
+    pp_stops_describe(&r->facts.stops, " [sample|samples] taken", &text);
     if (r->facts.settled > 0) {
         pp_text_add(&text, ", ");
-        pp_text_add_number(&text, r->facts.settled);
-        pp_text_add(&text, " more were settled from CPU clocks");
+        pp_text_add_count(&text, r->facts.settled, " more [was|were] settled from CPU clocks");
     }
     add_comment(c, &text);
 }
@@ -152,8 +151,7 @@ static void comment_on_count(comments *c, uint64_t count, const char *what)
     if (count > 0) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "libpprof: ");
-        pp_text_add_number(&text, count);
-        pp_text_add(&text, what);
+        pp_text_add_count(&text, count, what);
         add_comment(c, &text);
     }
 }
@@ -165,14 +163,15 @@ static void comment_on_perf(comments *c, const pp_cpu_result *r)
         const char *reason = strerrordesc_np(-r->facts.event_error);
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "libpprof: engine perf was refused to ");
-        pp_text_add_number(&text, r->facts.events_refused);
-        pp_text_add(&text, " threads (perf_event_open: ");
+        pp_text_add_count(&text, r->facts.events_refused, " [thread|threads] (perf_event_open: ");
         pp_text_add(&text, reason != NULL ? reason : "unknown error");
-        pp_text_add(&text, "), they were sampled by timers");
+        pp_text_add(&text, r->facts.events_refused == 1 ? "), it was sampled by a timer"
+                                                        : "), they were sampled by timers");
         add_comment(c, &text);
     }
     comment_on_count(c, r->facts.events_closed,
-                     " perf events lost, the program closed their descriptors: timers went on");
+                     " perf [event|events] lost, the program closed [its descriptor|their "
+                     "descriptors]: timers went on");
 }
 
 static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *profile)
@@ -186,19 +185,22 @@ static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *pro
     comment_on_module(&c, r, profile);
     comment_on_perf(&c, r);
     comment_on_count(&c, r->facts.lost_table_full + r->facts.lost_no_scratch,
-                     " samples lost: the table of stacks was full");
+                     " [sample|samples] lost: the table of stacks was full");
     comment_on_count(&c, r->facts.lost_no_room,
-                     " samples lost: the alternate signal stack of a thread is too small");
-    comment_on_count(&c, r->facts.lost_not_delivered,
-                     " samples lost: a thread blocked signal 32 past libc, or has an alternate "
-                     "signal stack that is too small");
-    comment_on_count(&c, r->handler_replaced,
-                     " foreign handler of signal 32 was installed over the profiler's");
+                     " [sample|samples] lost: the alternate signal stack of a thread is too small");
+    comment_on_count(
+        &c, r->facts.lost_not_delivered,
+        " [sample|samples] lost: a thread blocked signal 32 past libc, or has an alternate "
+        "signal stack that is too small");
+    comment_on_count(
+        &c, r->handler_replaced,
+        " foreign [handler|handlers] of signal 32 [was|were] installed over the profiler's");
     comment_on_count(&c, r->facts.threads_unarmed,
-                     " threads were not sampled: no timer could be had (RLIMIT_SIGPENDING), or "
-                     "signals cannot reach them");
-    comment_on_count(&c, pp_label_cells_folded(r->labels),
-                     " samples are shown without their labels: there were too many sets");
+                     " [thread was|threads were] not sampled: no timer could be had "
+                     "(RLIMIT_SIGPENDING), or signals cannot reach [it|them]");
+    comment_on_count(
+        &c, pp_label_cells_folded(r->labels),
+        " [sample is|samples are] shown without [its|their] labels: there were too many sets");
     profile->comments = c.list;
     profile->comment_count = c.count;
     return arena->failed ? -ENOMEM : 0;

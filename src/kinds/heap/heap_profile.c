@@ -76,7 +76,7 @@ static const char *comment_on_stacks(const pp_heap_facts *facts, pp_arena *arena
 {
     pp_text text = PP_TEXT_INIT;
     pp_text_add(&text, "libpprof: ");
-    pp_stops_describe(&facts->stops, "blocks sampled", &text);
+    pp_stops_describe(&facts->stops, " [block|blocks] sampled", &text);
     return finish(arena, &text);
 }
 
@@ -90,16 +90,17 @@ static int add_comments(const pp_heap_facts *facts, pp_arena *arena, pp_profile 
     if (facts->lost_samples > 0) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "libpprof: ");
-        pp_text_add_number(&text, facts->lost_samples);
-        pp_text_add(&text, " samples lost: no memory for them; whether they are in use is unknown");
+        pp_text_add_count(&text, facts->lost_samples,
+                          " [sample|samples] lost: no memory for [it|them]; whether [it is|they "
+                          "are] in use is unknown");
         list[profile->comment_count++] = finish(arena, &text);
     }
     if (pp_label_cells_folded(pp_heap_buckets_labels()) > 0) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "libpprof: ");
-        pp_text_add_number(&text, pp_label_cells_folded(pp_heap_buckets_labels()));
-        pp_text_add(&text,
-                    " blocks sampled are shown without their labels: there were too many sets");
+        pp_text_add_count(&text, pp_label_cells_folded(pp_heap_buckets_labels()),
+                          " [block|blocks] sampled [is|are] shown without [its|their] labels: "
+                          "there were too many sets");
         list[profile->comment_count++] = finish(arena, &text);
     }
     profile->comments = list;
