@@ -2,7 +2,7 @@
  *
  * out_file.c: see out_file.h.
  *
- * Tested by: e2e.cpprof_convert, e2e.cpprof_top.
+ * Tested by: e2e.cpprof_convert, e2e.cpprof_top, e2e.cpprof_terminal.
  */
 #include "base/out_file.h"
 
@@ -55,6 +55,16 @@ static int open_temporary(cp_out_file *out, cp_error *error)
         return status;
     }
     return 0;
+}
+
+int cp_out_check_binary(const char *path, cp_error *error)
+{
+    if (strcmp(path, "-") != 0 || !isatty(STDOUT_FILENO)) {
+        return 0;
+    }
+    return cp_fail(error,
+                   "-o -: expected a pipe or a file for a profile, which is no text, found a "
+                   "terminal; redirect it, or write it there by -o /dev/stdout");
 }
 
 int cp_out_open(cp_out_file *out, const char *path, cp_error *error)

@@ -29,6 +29,10 @@ typedef struct cp_out_file {
     int status; /* -errno of cp_out_write() */
 } cp_out_file;
 
+/* Checks that a file which is no text does not go to a terminal: that the path is not "-" while
+ * standard output is one. Returns 0, or -1 with a sentence. */
+int cp_out_check_binary(const char *path, cp_error *error);
+
 /* Returns 0, or -1 with a sentence that begins with the path. */
 int cp_out_open(cp_out_file *out, const char *path, cp_error *error);
 

@@ -9,8 +9,8 @@
 
 /* The notes in the help of these verbs. */
 #define CP_PAGE_NOTES                                                                              \
-    "FILE is any profile that cpprof reads; - is standard input. Without FILE the\n"               \
-    "newest *.pb.gz of this folder is taken.\n"
+    "FILE is any profile that cpprof reads; - is standard input. Without FILE a pipe\n"            \
+    "or file at standard input is read, or the newest *.pb.gz of this folder.\n"
 
 /* Parses the options and operands that the verbs have which write a page: -o, --base, --demangle,
  * --sources and at most one FILE. `out` becomes the value of -o, or NULL; `newest` the name of the

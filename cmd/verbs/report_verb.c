@@ -368,7 +368,11 @@ static int check_format(request *r)
         return cp_bad_usage(name, "%s: --json: the formats are those of --to", name);
     }
     r->verb = r->verb->choose(r->out_path, r->format, &error);
-    return r->verb ? CP_EXIT_OK : cp_bad_usage(name, "%s: %s", name, error.text);
+    if (!r->verb ||
+        (r->verb->is_binary && cp_out_check_binary(r->out_path ? r->out_path : "-", &error) < 0)) {
+        return cp_bad_usage(name, "%s: %s", name, error.text);
+    }
+    return CP_EXIT_OK;
 }
 
 static int finish(request *r, const cp_operands *operands)
@@ -418,7 +422,7 @@ static void add_result_options(request *r, option_table *table)
         {0, "cum", NULL, CP_OPTION_FLAG, &o->by_cum, 0, 0, NULL,
          verb->sorts ? "sort by cum (with callees), not by flat (without)" : NULL},
         {'n', "rows", "nodecount", CP_OPTION_COUNT, &r->rows, -1, INT_MAX, "N",
-         verb->limits ? "print at most N rows; 0: all" : NULL},
+         verb->limits ? "print at most N rows; 0: all, -1: as many as usual" : NULL},
         {0, "fail-above", NULL, CP_OPTION_TEXT, &r->fail_above, 0, 0, "N%",
          verb->has_base ? "exit with status 3 if anything grew by more" : NULL},
         {0, "source-path", "source_path", CP_OPTION_TEXT, &o->sources.folders, 0, 0, "FOLDERS",

@@ -31,6 +31,7 @@ typedef struct cp_report_verb {
     bool sorts;                 /* rows are sorted by flat or cum */
     bool limits;                /* the user may limit the number of rows */
     cp_granularity granularity; /* unless the user chooses */
+    bool is_binary;             /* what it writes is no text */
     bool verbatim;              /* names and stacks stay as they are in the file */
     uint32_t node_count;        /* the largest number of nodes, unless the user gives one; 0: all */
     /* Prints the report, as text or as JSON. Returns 0, an exit status, or
@@ -47,7 +48,8 @@ typedef struct cp_report_verb {
     "FILE is a profile.proto, gzipped or plain; folded stacks; the text of `perf\n"                \
     "script`; or an older format of libpprof, Go, gperftools or jemalloc. - is\n"                  \
     "standard input; http://HOST:PORT/PATH and unix:/SOCKET:/PATH are fetched.\n"                  \
-    "Several files are added up. Without FILE the newest *.pb.gz here is taken.\n"                 \
+    "Several files are added up. Without FILE a pipe or file at standard input is\n"               \
+    "read, or the newest *.pb.gz of this folder.\n"                                                \
     "\n"                                                                                           \
     "RE is a regular expression, which may match anywhere in a name. TAG is a range\n"             \
     "such as 64kb:1mb, or expressions for key:value; KEY=TAG is for one key.\n"

@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "base/meter.h"
+#include "base/out_file.h"
 #include "base/pool.h"
 #include "profile/profile_file.h"
 #include "profile/profile_merge.h"
@@ -106,6 +107,9 @@ int cp_run_merge(int argc, char **argv)
         return cp_bad_usage("merge", "merge: expected at least one FILE, found none");
     }
     cp_error error;
+    if (cp_out_check_binary(out, &error) < 0) {
+        return cp_bad_usage("merge", "merge: %s", error.text);
+    }
     if (merge_files(files.values, files.count, out, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;

@@ -8,6 +8,7 @@
 #include "verbs/verbs.h"
 
 #include "base/message.h"
+#include "base/out_file.h"
 #include "names/demangle.h"
 #include "profile/profile_file.h"
 #include "profile/profile_filter.h"
@@ -29,8 +30,8 @@ const char cp_help_symbolize[] =
     "\n"
     "Example: cpprof symbolize -o lines.pb.gz prof.pb.gz\n"
     "\n"
-    "A file of another build is not used. Without FILE the newest *.pb.gz of this\n"
-    "folder is taken.\n";
+    "A file of another build is not used. Without FILE a pipe or file at\n"
+    "standard input is read, or the newest *.pb.gz of this folder.\n";
 
 typedef struct request {
     const char *in, *out;
@@ -84,6 +85,10 @@ static int check(request *r, const cp_operands *files, const char *demangle)
                                 "symbolize: %s: expected -o OUT, the file to write, found none",
                                 r->in);
         }
+    }
+    cp_error error;
+    if (cp_out_check_binary(r->out, &error) < 0) {
+        return cp_bad_usage("symbolize", "symbolize: %s", error.text);
     }
     return CP_EXIT_OK;
 }

@@ -8,6 +8,7 @@
 # It then stands in an empty folder $work that is removed at the end. Unlike lib.sh it goes on after a failure: the script
 # ends with `finish_tests`.
 set -u
+exec </dev/null # cpprof reads what is given to it there
 
 : "${BUILD:?the build directory}" "${SRC:?the source directory}"
 cpprof=$BUILD/bin/cpprof

@@ -79,6 +79,22 @@ rm -f paged
 CPPROF_PAGER=$work/pager "$cpprof" top "$profile" >out
 [ ! -e paged ] && cmp -s out "$plain" || fail "a pager for a file"
 
+# ---- what is no text
+
+for words in "merge -o - $profile" "convert -o - --to pb.gz $profile" "convert --to pb $profile" "symbolize -o - $profile" \
+    "record -o - -- touch recorded"; do
+    on_terminal "$cpprof" "$words"
+    grep -q "expected a pipe or a file for a profile, which is no text, found a terminal" out ||
+        fail "$words on a terminal: $(head -c 200 out)"
+    grep -q "see .cpprof help ${words%% *}" out || fail "$words on a terminal: no word of the help: $(cat out)"
+done
+[ ! -e recorded ] || fail "record -o - ran the command although a terminal is no place for the profile"
+on_terminal "$cpprof" merge -o /dev/stdout "$profile"
+[ "$(head -c 2 out | od -An -tx1 | tr -d ' ')" = 1f8b ] || fail "merge -o /dev/stdout on a terminal: $(head -c 200 out)"
+on_terminal "$cpprof" convert -o - --to folded "$profile"
+grep -q "main.hog1 600000000$" out || fail "convert -o - of a text, on a terminal: $(cat out)"
+"$cpprof" merge -o - "$profile" | "$cpprof" top - | cmp -s - "$plain" || fail "merge -o - into a pipe"
+
 # ---- nobody reads on
 
 # ends_quietly SHELL-COMMAND...: the command, whose reader is gone before it begins, ends by SIGPIPE and says nothing.
@@ -114,5 +130,29 @@ grep -qx "cpprof: top: new.pb.gz, the newest profile in this folder" err || fail
 expect "$go/cpu.peek-main.expected" peek 'main\.'
 run 0 flame
 [ -s new.html ] || fail "flame without FILE: $(cat out err)"
+
+# ---- what is given at standard input comes first
+
+# given COMMAND...: what the command reads from a pipe, and from a file, is the report of the profile, and it says nothing.
+given() {
+    expected=$1
+    shift
+    cat "$profile" | "$@" >out 2>err
+    cmp -s out "$expected" && [ ! -s err ] || fail "$* with a pipe: $(cat err out)"
+    "$@" <"$profile" >out 2>err
+    cmp -s out "$expected" && [ ! -s err ] || fail "$* with a file: $(cat err out)"
+}
+cp "$go/heap.pb.gz" newer.pb.gz
+given "$plain" "$cpprof" top
+given "$go/cpu.peek-main.expected" "$cpprof" peek 'main\.'
+echo profile.html >expected
+given expected "$cpprof" flame
+[ -s profile.html ] || fail "flame of standard input wrote no page"
+given /dev/null "$cpprof" symbolize -o given.pb.gz
+expect "$plain" top given.pb.gz
+printf '' | "$cpprof" top >out 2>err
+grep -q "standard input: byte 0: expected a profile, found an empty file" err || fail "an empty pipe: $(cat err)"
+TERM=xterm script -qec "$cpprof top" script.log </dev/null | grep -q "given.pb.gz, the newest profile in this folder" ||
+    fail "a terminal at standard input is read: $(cat script.log)"
 
 finish_tests
