@@ -8,6 +8,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Appends value / unit with up to `digits` decimals, without zeros at the end. */
 static int put_fraction(char *text, uint64_t value, uint64_t unit, int digits)
@@ -61,4 +63,48 @@ void cp_duration_text(int64_t nanos, char *text)
     }
     text += put_fraction(text, value % (60 * second), second, 9);
     sprintf(text, "s");
+}
+
+/* The length of a unit's name, and how many seconds it has; 0 if the text begins with none. */
+static size_t read_unit(const char *text, double *seconds)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t length = strlen(units[i].name);
+
+        if (strncmp(text, units[i].name, length) == 0) {
+            *seconds = units[i].seconds;
+            return length;
+        }
+    }
+    return 0;
+}
+
+bool cp_duration_read(const char *text, double *seconds)
+{
+    bool is_first = true;
+    double sum = 0;
+
+    do {
+        /* strtod() also accepts "0x1p3", "inf", blanks and signs. */
+        size_t digits = strspn(text, "0123456789.");
+        char *end;
+        double number = strtod(text, &end), unit = 1;
+
+        if (digits == 0 || end != text + digits) {
+            return false;
+        }
+        text = end + read_unit(end, &unit);
+        if (text == end && (*end || !is_first)) {
+            return false;
+        }
+        sum += number * unit;
+        is_first = false;
+    } while (*text);
+    *seconds = sum;
+    return true;
 }

@@ -286,11 +286,11 @@ void cp_diagnose_ended(const char *command, const cp_child *child, bool subproce
     if (number == SIGKILL) {
         cp_fail(error,
                 "%s was killed by SIGKILL, which leaves no time to write a profile; end it "
-                "with SIGTERM or SIGINT, or stop earlier with -d SECONDS",
+                "with SIGTERM or SIGINT, or stop earlier with -d TIME",
                 command);
     } else if (number) {
         cp_fail(error,
-                "%s was ended by signal %d (%s) before it could write its profile; -d SECONDS "
+                "%s was ended by signal %d (%s) before it could write its profile; -d TIME "
                 "writes it earlier",
                 command, number, strsignal(number));
     } else if (!subprocesses && became_another(command, child)) {
@@ -303,7 +303,7 @@ void cp_diagnose_ended(const char *command, const cp_child *child, bool subproce
         cp_fail(
             error,
             "%s ended without writing one; perhaps it clears LD_PRELOAD, or ends by a raw _exit "
-            "system call (-d SECONDS writes a profile earlier); LIBPPROF=log=stderr prints the "
+            "system call (-d TIME writes a profile earlier); LIBPPROF=log=stderr prints the "
             "library's messages",
             command);
     }

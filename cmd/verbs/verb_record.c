@@ -8,7 +8,9 @@
  */
 #include "verbs/verbs.h"
 
+#include "base/duration.h"
 #include "base/message.h"
+#include "base/out_file.h"
 #include "profile/profile_model.h"
 #include "record/record_child.h"
 #include "record/record_diagnose.h"
@@ -45,7 +47,8 @@ const char cp_help_record[] =
     "HZ is; perf uses perf events, with a stack for each sample at 1000 to 10000 HZ;\n"
     "auto is the same as timer.\n"
     "\n"
-    "After SECONDS of --duration COMMAND goes on, and may then be killed.\n"
+    "TIME is a number of seconds, or numbers with the units ms, s, m and h. COMMAND\n"
+    "goes on after it, and may then be killed.\n"
     "\n"
     "cpprof ends with COMMAND's exit status, or by the signal that ended COMMAND;\n"
     "with 125 instead of 0 if a profile is missing; with 126 or 127 if COMMAND\n"
@@ -75,14 +78,12 @@ static int check_duration(record *r)
     if (!text) {
         return 0;
     }
-    char *end;
-    double seconds = strtod(text, &end);
-    /* strtod() also accepts "0x1p3", "inf" and blanks. */
-    if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
-        seconds > MAX_SECONDS) {
-        return cp_bad_usage(
-            "record", "record: -d: expected a number of seconds from 0.001 to 1e9, found '%s'",
-            text);
+    double seconds;
+    if (!cp_duration_read(text, &seconds) || seconds < 0.001 || seconds > MAX_SECONDS) {
+        return cp_bad_usage("record",
+                            "record: -d: expected a number of seconds from 0.001 to 1e9, or a time "
+                            "such as 500ms, 10s or 1m30s, found '%s'",
+                            text);
     }
     r->options.duration_ms = lround(seconds * 1000);
     return 0;
@@ -128,6 +129,10 @@ static int check(record *r)
         return cp_bad_usage("record",
                             "record: -o: expected the name of a file, found an empty one");
     }
+    cp_error error;
+    if (cp_out_check_binary(r->options.output, &error) < 0) {
+        return cp_bad_usage("record", "record: %s", error.text);
+    }
     return 0;
 }
 
@@ -138,8 +143,8 @@ static int parse(record *r, int argc, char **argv)
         {'e', "event", NULL, CP_OPTION_TEXT, &r->events, 0, 0, "KIND,...", "what to record (cpu)"},
         {'F', "frequency", NULL, CP_OPTION_COUNT, &options->hz, 1, MAX_HZ, "HZ",
          "samples per second of CPU time (100)"},
-        {'d', "duration", NULL, CP_OPTION_TEXT, &r->duration, 0, 0, "SECONDS",
-         "record for SECONDS, then write the profiles"},
+        {'d', "duration", NULL, CP_OPTION_TEXT, &r->duration, 0, 0, "TIME",
+         "record for TIME, such as 10s or 500ms, then write"},
         {'o', "output", NULL, CP_OPTION_TEXT, &options->output, 0, 0, "FILE",
          "the file to write (cpprof.pb.gz)"},
         {'p', "pid", NULL, CP_OPTION_TEXT, &r->process, 0, 0},

@@ -304,8 +304,13 @@ status 2 "$cpprof" record --engine=ptrace true
 says "--engine: expected auto, timer or perf, found 'ptrace'"
 status 2 "$cpprof" record --engine= true
 status 2 "$cpprof" record -d x true
-says "-d: expected a number of seconds from 0.001 to 1e9, found 'x'"
-status 2 "$cpprof" record -d 0 true
+says "-d: expected a number of seconds from 0.001 to 1e9, or a time such as 500ms, 10s or 1m30s, found 'x'"
+for time in 0 1x 10s5 500us -1s 1s500; do
+    status 2 "$cpprof" record -d "$time" true
+done
+for time in 300ms 0.3s 0m0.3s; do
+    status 0 "$cpprof" record -F 1000 -d "$time" -- "$victim" state
+done
 status 0 "$cpprof" record -e cpu,cpu -F 1000000 -d 0.5 -- "$victim" state
 
 [ $failures = 0 ]

@@ -428,6 +428,29 @@ static void durations_are_as_in_go(void **state)
     }
 }
 
+static void durations_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        double seconds;
+    } cases[] = {
+        {"1", 1},   {"0.25", 0.25}, {"1s", 1},     {"500ms", 0.5},
+        {"1m", 60}, {"1.5h", 5400}, {"1m30s", 90}, {"1h1m1s500ms", 3661.5},
+    };
+    static const char *const wrong[] = {"",    "s",     "x",   "1x",    "1 s",  "-1s", "0x10",
+                                        "inf", "1.2.3", "1s5", "1s 5s", "1sec", "1S",  "1,5s"};
+    double seconds;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(cp_duration_read(cases[i].text, &seconds));
+        assert_true(seconds > cases[i].seconds - 1e-9 && seconds < cases[i].seconds + 1e-9);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_false(cp_duration_read(wrong[i], &seconds));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +468,7 @@ int main(void)
         cmocka_unit_test(frames_are_hidden_and_shown),
         cmocka_unit_test(paths_are_cleaned),
         cmocka_unit_test(durations_are_as_in_go),
+        cmocka_unit_test(durations_are_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
