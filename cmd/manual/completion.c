@@ -105,10 +105,10 @@ static void put_bash_values(const cp_option *options, void *ctx)
     const writer *w = ctx;
 
     for (const cp_option *option = options; option->name; option++) {
-        if (!option->help || !option->argument || is_file(option)) {
+        if (!option->help || !option->argument) {
             continue;
         }
-        char *words = words_of(option);
+        char *words = is_file(option) ? cp_heap_printf("/") : words_of(option);
         fprintf(w->out, "    [%s:--%s]='%s'\n", w->verb, option->name, words);
         if (option->letter) {
             fprintf(w->out, "    [%s:-%c]='%s'\n", w->verb, option->letter, words);
@@ -255,6 +255,9 @@ void cp_manual_fish(FILE *out)
                     verb->name);
         }
     }
+    fputs("complete -c cpprof -n '__fish_seen_subcommand_from list peek; and test (count "
+          "(commandline -opc)) -eq 2' -f\n",
+          out);
     for_each_verb(put_fish_options, out);
     fputs("complete -c cpprof -n '__fish_seen_subcommand_from record; and contains -- -- "
           "(commandline -opc)' -a '(__fish_complete_command)'\n",

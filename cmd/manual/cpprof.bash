@@ -3,7 +3,7 @@
 # @tables@
 #   _cpprof_verbs          the verbs
 #   _cpprof_options[VERB]  its options
-#   _cpprof_values[VERB:OPTION]  the values of an option; empty if nobody can know them, not set if they are files
+#   _cpprof_values[VERB:OPTION]  the values of an option; empty if nobody can know them, / for files, not set if it has none
 
 # _cpprof_words WORDS: those of them that the current word begins; after a comma, another one.
 _cpprof_words() {
@@ -29,6 +29,20 @@ _cpprof_command() {
     return 1
 }
 
+# Whether the current word is the expression, which comes before the files: no operand is before it.
+_cpprof_expression() {
+    local i
+    [[ $verb == list || $verb == peek ]] || return 1
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        if [[ -n ${_cpprof_values[$verb:${COMP_WORDS[i]}]+set} ]]; then
+            [[ ${COMP_WORDS[i + 1]} != = ]] || ((i++))
+            ((i++))
+        elif [[ ${COMP_WORDS[i]} != -* ]]; then
+            return 1
+        fi
+    done
+}
+
 _cpprof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
     COMPREPLY=()
@@ -42,13 +56,15 @@ _cpprof() {
         _cpprof_words "$_cpprof_verbs"
     elif [[ $verb == record ]] && _cpprof_command; then
         return
+    elif [[ ${_cpprof_values[$verb:$before]} == / ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
     elif [[ -n ${_cpprof_values[$verb:$before]+set} ]]; then
         _cpprof_words "${_cpprof_values[$verb:$before]}"
     elif [[ $word == -* ]]; then
         _cpprof_words "${_cpprof_options[$verb]}"
     elif [[ $verb == help ]]; then
         _cpprof_words "$_cpprof_verbs"
-    else
+    elif ! _cpprof_expression; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
     fi
 }

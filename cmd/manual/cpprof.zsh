@@ -16,6 +16,7 @@ _cpprof() {
         case $verb in
         record) _arguments -S -s $specs '--help[explain it]' '(-)1:command:_command_names -e' '*::argument:_normal' ;;
         help) _arguments -s $specs '1:verb:(${_cpprof_verbs%%:*})' ;;
+        list | peek) _arguments -s $specs '--help[explain it]' '1:expression: ' '*:profile:_files' ;;
         *) _arguments -s $specs '--help[explain it]' '*:profile:_files' ;;
         esac
         ;;

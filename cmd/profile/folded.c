@@ -68,6 +68,20 @@ bool cp_folded_is(const uint8_t *data, size_t length)
     return found;
 }
 
+int cp_folded_refuse(const uint8_t *data, size_t length, cp_error *error)
+{
+    cp_lines lines;
+
+    cp_lines_init(&lines, data, length < SNIFFED ? length : SNIFFED);
+    cp_lines_next_text(&lines);
+    int status = cp_fail(error,
+                         "byte %zu: expected a profile (profile.proto, gzipped or plain), found "
+                         "text whose line %zu is no folded stack (" EXPECTED "): '%.60s'",
+                         lines.offset, lines.number, lines.line ? lines.line : "");
+    cp_lines_release(&lines);
+    return status;
+}
+
 /* ---- frames ---- */
 
 /* Splits "NAME (FILE:LINE)". Returns the length of the name, or 0 if the frame is only a name. */

@@ -20,6 +20,10 @@ typedef struct cp_profile cp_profile;
 /* Whether the first line that is not empty is such a stack. */
 bool cp_folded_is(const uint8_t *data, size_t length);
 
+/* Refuses a text that is in no format: names the first line that is not such a stack. Returns -1 with
+ * a sentence. */
+int cp_folded_refuse(const uint8_t *data, size_t length, cp_error *error);
+
 /* Like cp_profile_decode(). The only sample type is samples/count. */
 int cp_folded_decode(const uint8_t *data, size_t length, cp_profile **out, cp_error *error);
 

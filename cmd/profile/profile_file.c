@@ -121,6 +121,9 @@ static int read_older(const uint8_t *data, size_t length, cp_profile **out, cp_e
         return cp_folded_decode(data, length, out, error);
     }
     const char *kind = describe(data, length);
+    if (kind && strcmp(kind, "text") == 0) {
+        return cp_folded_refuse(data, length, error);
+    }
     if (kind) {
         return cp_fail(
             error, "byte 0: expected a profile (profile.proto, gzipped or plain), found %s", kind);

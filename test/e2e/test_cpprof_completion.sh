@@ -18,6 +18,11 @@ cpprof top --demangle temp|templates
 cpprof top --focus prof|
 cpprof top prof|profile.pb.gz
 cpprof flame --base prof|profile.pb.gz
+cpprof list prof|
+cpprof list --focus prof|
+cpprof list --base prof|profile.pb.gz
+cpprof list find prof|profile.pb.gz
+cpprof peek --json find prof|profile.pb.gz
 cpprof record --engine pe|perf
 cpprof record -- cpprof-tes|cpprof-tester
 cpprof record -- cpprof-tester prof|profile.pb.gz
@@ -41,6 +46,12 @@ done <cases
 COMP_WORDS=(cpprof top --demangle = te) COMP_CWORD=4
 _cpprof
 [[ ${COMPREPLY[*]} == templates ]] || echo "bash: --demangle=te becomes '${COMPREPLY[*]}'"
+COMP_WORDS=(cpprof list --focus x prof) COMP_CWORD=4
+_cpprof
+[[ -z ${COMPREPLY[*]} ]] || echo "bash: list --focus x prof becomes '${COMPREPLY[*]}'"
+COMP_WORDS=(cpprof list --focus = x find prof) COMP_CWORD=6
+_cpprof
+[[ ${COMPREPLY[*]} == profile.pb.gz ]] || echo "bash: list --focus=x find prof becomes '${COMPREPLY[*]}'"
 COMP_WORDS=(cpprof record -e cpu,he) COMP_CWORD=3
 _cpprof
 [[ ${COMPREPLY[*]} == cpu,heap ]] || echo "bash: -e cpu,he becomes '${COMPREPLY[*]}'"

@@ -89,7 +89,7 @@ refuse 1 "cut.gz: byte 400: expected more gzip data" top cut.gz
 head -c 700 plain.pb >cut.pb
 refuse 1 "cut.pb: byte 682: expected a length of at most 17" top cut.pb
 echo "this is no profile" >text
-refuse 1 "text: byte 0: expected a profile (profile.proto, gzipped or plain), found text" \
+refuse 1 "text: byte 0: expected a profile (profile.proto, gzipped or plain), found text whose line 1 is no folded stack" \
     top text
 refuse 1 "found an ELF program" top "$cpprof"
 cat plain.pb plain.pb >twice.pb
