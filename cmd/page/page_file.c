@@ -138,7 +138,7 @@ static int load_both(page_profile *profiles, const cp_page_options *options, cp_
     cp_profile *both[] = {profiles[0].profile, profiles[1].profile};
     cp_error inner = {{0}};
     if (cp_profile_align_units(both, 2, &inner) < 0) {
-        return cp_fail(error, "%.300s and %.300s: %.300s", profiles[0].name, profiles[1].name,
+        return cp_fail(error, "%.200s and %.200s: %.600s", profiles[0].name, profiles[1].name,
                        inner.text);
     }
     return 0;

@@ -379,18 +379,13 @@ static bool same_text(const cp_profile *left, cp_string a, const cp_profile *rig
 static int check_types(const cp_profile *first, const cp_profile *other, cp_error *error)
 {
     if (first->sample_type_count != other->sample_type_count) {
-        return cp_fail(error, "expected profiles of one kind, found %u and %u sample types",
-                       first->sample_type_count, other->sample_type_count);
+        return cp_profile_refuse_types(first, other, error);
     }
     for (uint32_t i = 0; i < first->sample_type_count; i++) {
         const cp_value_type *a = &first->sample_types[i], *b = &other->sample_types[i];
         if (!same_text(first, a->type, other, b->type) ||
             !same_text(first, a->unit, other, b->unit)) {
-            return cp_fail(error,
-                           "expected profiles of one kind, found sample types %.100s/%.100s and "
-                           "%.100s/%.100s",
-                           cp_profile_text(first, a->type), cp_profile_text(first, a->unit),
-                           cp_profile_text(other, b->type), cp_profile_text(other, b->unit));
+            return cp_profile_refuse_types(first, other, error);
         }
     }
     if (!same_text(first, first->period_type.type, other, other->period_type.type) ||

@@ -11,6 +11,7 @@
 #include "profile/profile_model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,33 @@ static bool similar_types(const char *left, const char *right)
     return a == b && memcmp(left, right, a) == 0;
 }
 
+/* "samples/count, cpu/nanoseconds" */
+static void list_types(const cp_profile *profile, char *text, size_t room)
+{
+    size_t length = 0;
+
+    snprintf(text, room, "none");
+    for (uint32_t i = 0; i < profile->sample_type_count && length < room; i++) {
+        const cp_value_type *type = &profile->sample_types[i];
+
+        length += (size_t)snprintf(text + length, room - length, "%s%.60s/%.60s", i ? ", " : "",
+                                   cp_profile_text(profile, type->type),
+                                   cp_profile_text(profile, type->unit));
+    }
+}
+
+int cp_profile_refuse_types(const cp_profile *first, const cp_profile *other, cp_error *error)
+{
+    char firsts[256], others[256];
+
+    list_types(first, firsts, sizeof firsts);
+    list_types(other, others, sizeof others);
+    return cp_fail(error,
+                   "expected profiles of one kind, found the sample types %s in the first and %s "
+                   "in the other; take two that were recorded with the same -e",
+                   firsts, others);
+}
+
 static const cp_value_type *nth_type(const cp_profile *profile, int64_t index)
 {
     return index < 0 ? &profile->period_type : &profile->sample_types[index];
@@ -74,11 +102,11 @@ static int finest_unit(cp_profile *const *profiles, size_t count, int64_t index,
         const char *other_unit = cp_profile_text(profiles[i], other->unit);
 
         if (!similar_types(type, other_type) || !cp_measure_compatible(*unit, other_unit)) {
-            return cp_fail(error,
-                           "expected profiles of one kind, found %s %.100s/%.100s and "
-                           "%.100s/%.100s",
-                           index < 0 ? "period types" : "sample types", type, *unit, other_type,
-                           other_unit);
+            return index < 0 ? cp_fail(error,
+                                       "expected profiles of one kind, found period types "
+                                       "%.100s/%.100s and %.100s/%.100s",
+                                       type, *unit, other_type, other_unit)
+                             : cp_profile_refuse_types(profiles[0], profiles[i], error);
         }
         if (cp_measure_scale(1, other_unit, *unit, &ignored) < 1) {
             type = other_type;
@@ -121,15 +149,17 @@ int cp_profile_align_units(cp_profile *const *profiles, size_t count, cp_error *
     }
     for (size_t i = 1; i < count; i++) {
         if (profiles[i]->sample_type_count != types) {
-            return cp_fail(error, "expected profiles of one kind, found %u and %u sample types",
-                           types, profiles[i]->sample_type_count);
+            return cp_profile_refuse_types(profiles[0], profiles[i], error);
         }
     }
     const char **units = cp_heap_alloc(types, sizeof *units);
     const char *period_unit;
-    int status = finest_unit(profiles, count, -1, &period_unit, error);
+    int status = 0;
     for (uint32_t i = 0; status == 0 && i < types; i++) {
         status = finest_unit(profiles, count, i, &units[i], error);
+    }
+    if (status == 0) {
+        status = finest_unit(profiles, count, -1, &period_unit, error);
     }
     for (size_t i = 0; status == 0 && i < count; i++) {
         apply_period_unit(profiles[i], period_unit);

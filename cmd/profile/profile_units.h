@@ -10,6 +10,9 @@
 typedef struct cp_error cp_error;
 typedef struct cp_profile cp_profile;
 
+/* Says that the profiles have different sample types, which ones, and what to do. Returns -1. */
+int cp_profile_refuse_types(const cp_profile *first, const cp_profile *other, cp_error *error);
+
 /* Converts the values of each sample type to the finest unit among the profiles. Returns 0, or -1
  * with a sentence if a type differs. */
 int cp_profile_align_units(cp_profile *const *profiles, size_t count, cp_error *error);

@@ -51,9 +51,10 @@ typedef struct cp_report_options {
     bool colored;        /* print colours */
     cp_granularity granularity;
     cp_style style;
-    double fail_above; /* of `diff`: the growth in percent that is too much; 0: none is */
-    bool as_asm;       /* `list`: instructions */
-    bool any_build;    /* `list --asm` also of files that may not be those that were profiled */
+    double fail_above;       /* of `diff`: the growth in percent that is too much; 0: none is */
+    double fail_above_total; /* the same, of the total only */
+    bool as_asm;             /* `list`: instructions */
+    bool any_build; /* `list --asm` also of files that may not be those that were profiled */
     cp_source_search sources;
     long width;          /* of a picture, in pixels; 0: the usual one */
     bool root_at_bottom; /* of a flame graph */

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/measurement.h"
+#include "base/message.h"
 #include "base/terminal.h"
 #include "profile/profile_model.h"
 #include "report/report.h"
@@ -21,6 +22,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The functions that are named if something grew too much. */
+enum { NAMED = 10 };
 
 static bool is_of_base(const cp_profile *profile, const cp_sample *sample)
 {
@@ -119,16 +123,6 @@ static int64_t total_change(const cp_differences *differences)
     return (int64_t)((uint64_t)differences->now_total - (uint64_t)differences->base_total);
 }
 
-double cp_differences_growth(const cp_differences *differences)
-{
-    double growth = percent_of(differences, total_change(differences));
-
-    for (uint32_t i = 0; i < differences->count; i++) {
-        growth = fmax(growth, percent_of(differences, change_of(&differences->rows[i])));
-    }
-    return fmax(growth, 0);
-}
-
 static uint32_t shown_rows(const cp_differences *differences)
 {
     uint32_t limit = differences->report->options->node_count;
@@ -176,6 +170,69 @@ void cp_differences_print(const cp_differences *differences, FILE *out)
         const cp_difference *row = &differences->rows[i];
         print_row(differences, row->base, row->now, report->frames.frames[row->frame].label, out);
     }
+}
+
+/* ---- limits ---- */
+
+static void complain_of_row(const cp_differences *differences, int64_t change, const char *name)
+{
+    char *text = cp_report_value(differences->report, change);
+
+    cp_complain("diff: %+8.2f%%  +%s  %s", percent_of(differences, change), text, name);
+    free(text);
+}
+
+/* The growth of all rows that grew by more than the limit, the largest first. */
+static uint32_t complain_of_rows(const cp_differences *differences, double limit)
+{
+    const cp_report *report = differences->report;
+    uint32_t grown = 0;
+
+    for (uint32_t i = 0; i < differences->count; i++) {
+        const cp_difference *row = &differences->rows[i];
+
+        if (percent_of(differences, change_of(row)) > limit && ++grown <= NAMED) {
+            complain_of_row(differences, change_of(row), report->frames.frames[row->frame].label);
+        }
+    }
+    if (grown > NAMED) {
+        cp_complain("diff: and %u more", grown - NAMED);
+    }
+    return grown;
+}
+
+double cp_differences_growth(const cp_differences *differences, bool with_rows)
+{
+    double growth = percent_of(differences, total_change(differences));
+
+    for (uint32_t i = 0; with_rows && i < differences->count; i++) {
+        growth = fmax(growth, percent_of(differences, change_of(&differences->rows[i])));
+    }
+    return fmax(growth, 0);
+}
+
+bool cp_differences_complain(const cp_differences *differences)
+{
+    const cp_report_options *options = differences->report->options;
+    double any = options->fail_above, whole = options->fail_above_total;
+    double most = cp_differences_growth(differences, true),
+           total = cp_differences_growth(differences, false);
+    bool too_much = any > 0 && most > any, total_too_much = whole > 0 && total > whole;
+
+    if (too_much) {
+        cp_complain("diff: expected growth of at most %g %%, found %.2f %%:", any, most);
+    }
+    if (total_too_much) {
+        cp_complain("diff: expected growth of the total of at most %g %%, found %.2f %%%s", whole,
+                    total, too_much ? "" : ":");
+    }
+    if (total_too_much || (too_much && total > any)) {
+        complain_of_row(differences, total_change(differences), "total");
+    }
+    if (too_much || total_too_much) {
+        complain_of_rows(differences, too_much ? any : 0);
+    }
+    return too_much || total_too_much;
 }
 
 /* ---- JSON ---- */

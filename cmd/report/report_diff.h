@@ -30,9 +30,13 @@ typedef struct cp_differences {
 void cp_differences_init(cp_differences *differences, const cp_report *report);
 void cp_differences_release(cp_differences *differences);
 
-/* The largest growth of a row or of the total, as a part of the base's total in percent. A base
- * without samples makes any growth infinite. */
-double cp_differences_growth(const cp_differences *differences);
+/* The growth of the total, or, `with_rows`, the largest one of the total and of a row, as a part of
+ * the base's total in percent. A base without samples makes any growth infinite. */
+double cp_differences_growth(const cp_differences *differences, bool with_rows);
+
+/* Complains of what grew by more than the report's limits, in percent of the base's total, and
+ * names it. A base without samples makes any growth infinite. Returns whether anything did. */
+bool cp_differences_complain(const cp_differences *differences);
 
 /* Prints a table: both sides, the change, and the change as a share of the base's total. Rows that
  * did not change are left out, and those after the report's limit on rows. */

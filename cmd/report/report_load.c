@@ -140,11 +140,11 @@ static int subtract(const cp_sources *sources, cp_profile **profile, cp_error *e
     if (sources->normalize && cp_profile_normalize(*profile, base, &inner) < 0) {
         cp_profile_free(*profile);
         cp_profile_free(base);
-        return cp_fail(error, "%.300s and %.300s: %.300s", sources->paths[0], sources->bases[0],
+        return cp_fail(error, "%.200s and %.200s: %.600s", sources->paths[0], sources->bases[0],
                        inner.text);
     }
     if (cp_profile_subtract(*profile, base, profile, &inner) < 0) {
-        return cp_fail(error, "%.300s and %.300s: %.300s", sources->paths[0], sources->bases[0],
+        return cp_fail(error, "%.200s and %.200s: %.600s", sources->paths[0], sources->bases[0],
                        inner.text);
     }
     return 0;

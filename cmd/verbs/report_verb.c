@@ -32,7 +32,7 @@ typedef struct request {
     cp_sources sources;
     cp_text_list bases, diff_bases;
     long rows;
-    const char *demangle, *granularity, *style, *fail_above, *symbolize, *color;
+    const char *demangle, *granularity, *style, *fail_above, *fail_above_total, *symbolize, *color;
     const char *expression_text;
     cp_regex *expression;
     char *newest; /* the FILE, if the user named none */
@@ -206,19 +206,28 @@ static int load_and_report(const request *r)
 /* ---- options ---- */
 
 /* Reads "5%" or "5". */
-static int check_fail_above(request *r)
+static int read_limit(const request *r, const char *option, const char *text, double *limit)
 {
     char *end;
 
-    if (!r->fail_above) {
+    if (!text) {
         return CP_EXIT_OK;
     }
-    r->options.fail_above = strtod(r->fail_above, &end);
+    *limit = strtod(text, &end);
     end += *end == '%';
-    if (!r->verb->has_base || end == r->fail_above || *end || !(r->options.fail_above > 0)) {
-        return refuse(r, "--fail-above", "a percentage, for diff", r->fail_above);
+    if (!r->verb->has_base || end == text || *end || !(*limit > 0)) {
+        return refuse(r, option, "a percentage, for diff", text);
     }
     return CP_EXIT_OK;
+}
+
+static int check_limits(request *r)
+{
+    int status = read_limit(r, "--fail-above", r->fail_above, &r->options.fail_above);
+
+    return status != CP_EXIT_OK ? status
+                                : read_limit(r, "--fail-above-total", r->fail_above_total,
+                                             &r->options.fail_above_total);
 }
 
 /* The parser has refused other words than those of the table of options. */
@@ -246,7 +255,7 @@ static int check_words(request *r)
         return refuse(r, "--asm", "the verb list", r->verb->name);
     }
     r->options.root_at_bottom = r->root && strcmp(r->root, "bottom") == 0;
-    return check_fail_above(r);
+    return check_limits(r);
 }
 
 /* Takes the newest profile of the folder. */
@@ -397,7 +406,7 @@ static int finish(request *r, const cp_operands *operands)
 
 /* The table of options. */
 typedef struct option_table {
-    cp_option rows[40]; /* the last one has no name */
+    cp_option rows[48]; /* the last one has no name */
     size_t count;
 } option_table;
 
@@ -425,6 +434,8 @@ static void add_result_options(request *r, option_table *table)
          verb->limits ? "print at most N rows; 0: all, -1: as many as usual" : NULL},
         {0, "fail-above", NULL, CP_OPTION_TEXT, &r->fail_above, 0, 0, "N%",
          verb->has_base ? "exit with status 3 if anything grew by more" : NULL},
+        {0, "fail-above-total", NULL, CP_OPTION_TEXT, &r->fail_above_total, 0, 0, "N%",
+         verb->has_base ? "the same, if the total did" : NULL},
         {0, "source-path", "source_path", CP_OPTION_TEXT, &o->sources.folders, 0, 0, "FOLDERS",
          verb->shows_lines ? "look for source files here; colons are between" : NULL},
         {0, "trim-path", "trim_path", CP_OPTION_TEXT, &o->sources.trim, 0, 0, "FOLDERS",

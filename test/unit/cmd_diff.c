@@ -47,7 +47,7 @@ static char *table_of(cp_profile *profile, const cp_report_options *options, dou
     assert_int_equal(cp_report_init(&report, profile, options, &error), 0);
     cp_differences_init(&differences, &report);
     cp_differences_print(&differences, out);
-    *growth = cp_differences_growth(&differences);
+    *growth = cp_differences_growth(&differences, true);
     cp_differences_release(&differences);
     cp_report_release(&report);
     cp_profile_free(profile);
