@@ -11,6 +11,7 @@
 #include "profile/profile_file.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
+#include "profile/source_age.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,44 +40,59 @@ static void put_string(cp_bytes *out, const char *text, size_t length)
     cp_bytes_append(out, "\"", 1);
 }
 
-static int read_text(const char *path, cp_bytes *text)
+static int read_text(const char *path, cp_bytes *text, struct stat *info)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    struct stat info;
 
     if (fd < 0) {
         return -1;
     }
     int status =
-        fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? cp_file_get(fd, MAX_FILE_BYTES, text) : -1;
+        fstat(fd, info) == 0 && S_ISREG(info->st_mode) ? cp_file_get(fd, MAX_FILE_BYTES, text) : -1;
     close(fd);
     return status == 0 && !memchr(text->data, '\0', text->length) ? 0 : -1;
 }
 
 /* Appends a member if the file is there. *before is what separates it from the one before. */
-static void put_file(cp_bytes *out, const char *path, const char **before)
+static void put_file(cp_bytes *out, cp_source_ages *ages, cp_string file, const char **before)
 {
+    const char *path = cp_profile_text(ages->profile, file);
     cp_bytes text = {0};
+    struct stat info;
 
-    if (read_text(path, &text) == 0 && out->length + text.length <= MAX_TOTAL_BYTES) {
+    if (read_text(path, &text, &info) == 0 && out->length + text.length <= MAX_TOTAL_BYTES) {
         cp_bytes_append(out, *before, strlen(*before));
         put_string(out, path, strlen(path));
         cp_bytes_append(out, ":", 1);
         put_string(out, (const char *)text.data, text.length);
         *before = ",\n";
+        cp_source_ages_check(ages, file, &info);
     }
     cp_bytes_release(&text);
 }
 
-static void put_location(const cp_profile *profile, const cp_location *location, bool *seen,
+/* The file of a line; 0 if there is none. */
+static cp_string file_of(const cp_profile *profile, const cp_line *line)
+{
+    return line->line > 0 ? profile->functions[line->function].filename : 0;
+}
+
+static void note_location(cp_source_ages *ages, const cp_location *location)
+{
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        cp_source_ages_note(ages, file_of(ages->profile, &location->lines[i]), location->mapping);
+    }
+}
+
+static void put_location(cp_source_ages *ages, const cp_location *location, bool *seen,
                          cp_bytes *out, const char **before)
 {
     for (uint32_t i = 0; i < location->line_count; i++) {
-        cp_string file = profile->functions[location->lines[i].function].filename;
+        cp_string file = file_of(ages->profile, &location->lines[i]);
 
-        if (location->lines[i].line > 0 && !seen[file]) {
+        if (file && !seen[file]) {
             seen[file] = true;
-            put_file(out, cp_profile_text(profile, file), before);
+            put_file(out, ages, file, before);
         }
     }
 }
@@ -86,10 +102,16 @@ void cp_page_put_sources(const cp_profile *profile, cp_bytes *out)
     bool *seen = cp_heap_alloc(profile->strings.count, sizeof *seen);
     const char *before = "{";
     cp_bytes object = {0};
+    cp_source_ages ages;
 
+    cp_source_ages_init(&ages, profile);
     for (uint32_t i = 0; i < profile->location_count; i++) {
-        put_location(profile, &profile->locations[i], seen, &object, &before);
+        note_location(&ages, &profile->locations[i]);
     }
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        put_location(&ages, &profile->locations[i], seen, &object, &before);
+    }
+    cp_source_ages_release(&ages);
     if (!object.length) {
         cp_bytes_append(&object, "{", 1);
     }

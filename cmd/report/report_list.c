@@ -17,6 +17,7 @@
 #include "profile/profile_model.h"
 #include "report/report.h"
 #include "report/report_json.h"
+#include "report/shown_sources.h"
 #include "report/source_file.h"
 
 #include <inttypes.h>
@@ -29,6 +30,7 @@ typedef struct listing {
     const cp_report *report;
     const cp_node **nodes;
     uint32_t count;
+    cp_source_ages ages;
 } listing;
 
 /* Nodes first to end - 1 are of one function in one file. */
@@ -65,7 +67,7 @@ static int compare_nodes(const void *left, const void *right, void *context)
     return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
-/* The caller frees l->nodes, also if no function matches. */
+/* The caller calls release(), also if no function matches. */
 static int collect(listing *l, const cp_report *report, cp_regex *wanted, cp_error *error)
 {
     const cp_graph *graph = &report->graph;
@@ -85,7 +87,14 @@ static int collect(listing *l, const cp_report *report, cp_regex *wanted, cp_err
         return cp_fail(error, "expected a function that the expression matches, found none");
     }
     qsort_r(l->nodes, l->count, sizeof(cp_node *), compare_nodes, (void *)report);
+    cp_shown_sources_init(&l->ages, report);
     return 0;
+}
+
+static void release(listing *l)
+{
+    free(l->nodes);
+    cp_source_ages_release(&l->ages);
 }
 
 /* Adds a node's line to the lines of the piece that are shown. */
@@ -162,7 +171,17 @@ static void print_lines(const listing *l, const piece *p, const cp_source *sourc
     }
 }
 
-static void print_piece(const listing *l, const piece *p, FILE *out)
+/* Opens the source of a piece, and complains if it was edited since. */
+static int open_source(listing *l, const cp_frame_key *key, cp_source *source, cp_error *error)
+{
+    if (cp_source_open(source, text_of(l, key->file), &l->report->options->sources, error) < 0) {
+        return -1;
+    }
+    cp_source_ages_check(&l->ages, key->file, &source->info);
+    return 0;
+}
+
+static void print_piece(listing *l, const piece *p, FILE *out)
 {
     const cp_frame_key *key = key_of(l, p->first);
     char percent[CP_PERCENT_BYTES];
@@ -178,7 +197,7 @@ static void print_piece(const listing *l, const piece *p, FILE *out)
     fputc(' ', out);
     cp_report_print_value(l->report, p->cum, 10, out);
     fprintf(out, " (flat, cum) %s of Total\n", percent);
-    if (cp_source_open(&source, text_of(l, key->file), &l->report->options->sources, &error) < 0) {
+    if (open_source(l, key, &source, &error) < 0) {
         fprintf(out, " Error: %s\n", error.text);
         return;
     }
@@ -204,7 +223,7 @@ int cp_report_print_list(const cp_report *report, cp_regex *wanted, FILE *out, c
     listing l;
 
     if (collect(&l, report, wanted, error) < 0) {
-        free(l.nodes);
+        release(&l);
         return -1;
     }
     char *total = cp_report_value(report, report->total);
@@ -221,7 +240,7 @@ int cp_report_print_list(const cp_report *report, cp_regex *wanted, FILE *out, c
         }
         first = p.end;
     }
-    free(l.nodes);
+    release(&l);
     return 0;
 }
 
@@ -249,7 +268,7 @@ static void put_lines(cp_json *json, const listing *l, const piece *p, const cp_
     cp_json_close(json, ']');
 }
 
-static void put_piece(cp_json *json, const listing *l, const piece *p)
+static void put_piece(cp_json *json, listing *l, const piece *p)
 {
     const cp_frame_key *key = key_of(l, p->first);
     cp_source source = {0};
@@ -262,8 +281,7 @@ static void put_piece(cp_json *json, const listing *l, const piece *p)
     cp_json_number(json, "cum", p->cum);
     if (!key->file) {
         cp_json_text(json, "error", "no source information");
-    } else if (cp_source_open(&source, text_of(l, key->file), &l->report->options->sources,
-                              &error) < 0) {
+    } else if (open_source(l, key, &source, &error) < 0) {
         cp_json_text(json, "error", error.text);
     }
     put_lines(json, l, p, &source);
@@ -276,7 +294,7 @@ int cp_report_json_list(const cp_report *report, cp_regex *wanted, FILE *out, cp
     listing l;
 
     if (collect(&l, report, wanted, error) < 0) {
-        free(l.nodes);
+        release(&l);
         return -1;
     }
     cp_json json = cp_report_json_begin(report, out);
@@ -289,6 +307,6 @@ int cp_report_json_list(const cp_report *report, cp_regex *wanted, FILE *out, cp
     }
     cp_json_close(&json, ']');
     cp_report_json_end(&json);
-    free(l.nodes);
+    release(&l);
     return 0;
 }

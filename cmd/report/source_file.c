@@ -156,6 +156,7 @@ int cp_source_open(cp_source *source, const char *path, const cp_source_search *
     if (fd < 0) {
         return -1;
     }
+    fstat(fd, &source->info);
     cp_bytes bytes = {0};
     int status = cp_file_get(fd, MAX_SOURCE_BYTES, &bytes);
     close(fd);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 typedef struct cp_error cp_error;
 
@@ -23,6 +24,7 @@ typedef struct cp_source {
     size_t length;
     size_t *lines; /* where each line begins, and the end */
     int64_t count;
+    struct stat info;
 } cp_source;
 
 /* Where to look for source files. Both texts are folders, with colons between them. */

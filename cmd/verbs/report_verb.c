@@ -16,6 +16,7 @@
 #include "report/nameless.h"
 #include "report/report.h"
 #include "report/report_load.h"
+#include "report/shown_sources.h"
 #include "verbs/command_line.h"
 #include "verbs/default_file.h"
 
@@ -163,6 +164,7 @@ static int print(const request *r, cp_report *report)
         cp_complain("%s: %s", r->verb->name, error.text);
         return CP_EXIT_BAD_INPUT;
     }
+    cp_shown_sources_check(report);
     if (isatty(STDERR_FILENO)) {
         cp_nameless_advise(report);
     }

@@ -54,6 +54,45 @@ for tool in "$(command -v go)" /usr/lib/go-*/bin/go; do
     done
 done
 
+# ---- a file that was edited since
+
+# warns COMMAND...: it says that src/file.c is newer than WHAT, once, and prints what it printed before.
+warns() {
+    what=$1
+    shift
+    run 0 "$@"
+    [ "$(grep -c "src/file.c is newer than the $what: lines may have moved; build and record again" err)" = 1 ] ||
+        fail "$*: expected one warning about the $what, found $(cat err)"
+}
+mkdir program && cp /bin/true program/tool
+cat >edited.txt <<END
+tool 1 cpu-clock:
+                1004 work+0x4 ($work/program/tool)
+  file.c:3
+                1010 rest+0x4 ($work/program/tool)
+  file.c:5
+
+END
+sed -i 's|file.c|src/file.c|' edited.txt
+touch -d 2024-01-01 program/tool
+touch -d 2023-01-01 src/file.c
+run 0 list . edited.txt
+! grep -q newer err || fail "a file that is older than the program: $(cat err)"
+cp out before
+touch -d 2025-01-01 src/file.c
+warns "program that was built from it" list . edited.txt
+cmp -s out before || fail "list: the warning is in the listing: $(diff before out)"
+warns "program that was built from it" list --json . edited.txt
+warns "program that was built from it" top --lines edited.txt
+run 0 top edited.txt
+[ ! -s err ] || fail "top, which shows no line: $(cat err)"
+# Where the program is not here, or was built again, the profile has a time, too.
+touch -d 2100-01-01 src/file.c
+warns profile list . profile.pb
+touch -d 2000-01-01 src/file.c
+run 0 list . profile.pb
+! grep -q newer err || fail "a file that is older than the profile: $(cat err)"
+
 # ---- options
 
 refuse 1 "expected a function that the expression matches, found none" list no_such_name profile.pb

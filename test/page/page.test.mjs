@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
@@ -51,7 +51,7 @@ function embedded(html, id) {
   return { name, bytes: gunzipSync(Buffer.from(base64, 'base64')) };
 }
 
-const cpprof = (...args) => spawnSync(join(BUILD, 'bin/cpprof'), args, { cwd: work, encoding: 'utf8', env: {
+const cpprof = (...args) => spawnSync(join(BUILD, 'bin/cpprof'), args, { cwd: work, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: {
   ...process.env, BROWSER: '', DISPLAY: '', WAYLAND_DISPLAY: '', TMPDIR: work } });
 
 test('cpprof flame writes a page with the profile', () => {
@@ -103,6 +103,21 @@ test('cpprof flame --sources has the texts of files that are there', () => {
   };
   assert.deepEqual(JSON.parse(sources('--sources')[1]), { [`${work}/here.c`]: text });
   assert.equal(sources(), null, 'nobody passes sources on without meaning to');
+});
+
+test('cpprof flame --sources says which files are newer than the program', () => {
+  for (const name of ['early.c', 'late.c', 'program']) writeFileSync(join(work, name), 'text\n');
+  utimesSync(join(work, 'early.c'), 1000, 1000);
+  utimesSync(join(work, 'program'), 2000, 2000);
+  utimesSync(join(work, 'late.c'), 3000, 3000);
+  const writer = new ProfileWriter();
+  writer.mapping = join(work, 'program');
+  writer.add({ stack: [`f@${work}/early.c:1`, `g@${work}/late.c:1`, `h@${work}/late.c:2`], value: 1 });
+  writeFileSync(join(work, 'ages.pb'), writer.finish());
+  const warnings = (...options) => cpprof('flame', ...options, 'ages.pb').stderr.match(/.*newer.*/g);
+  assert.deepEqual(warnings('--sources'),
+    [`cpprof: ${work}/late.c is newer than the program that was built from it: lines may have moved; build and record again`]);
+  assert.equal(warnings(), null);
 });
 
 test('cpprof flame refuses what it cannot read, and leaves no page', () => {
