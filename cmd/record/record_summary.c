@@ -62,6 +62,9 @@ void cp_record_print_next(const cp_record_summary *summary)
             continue;
         }
         fputs(first ? "      cpprof top --cum " : "\nNext: cpprof top --cum ", stderr);
+        if (summary->sample[i]) {
+            fprintf(stderr, "--sample %s ", summary->sample[i]);
+        }
         print_quoted(session->outputs[i]);
         fputc('\n', stderr);
         first = first ? first : session->outputs[i];
@@ -178,6 +181,7 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
         cp_report_print_rows(&report, stderr);
         cp_nameless_advise(&report);
         summary->shown[kind] = true;
+        summary->sample[kind] = options.sample;
     }
     cp_report_release(&report);
 }

@@ -21,6 +21,7 @@ typedef struct cp_record_summary {
     bool failed;      /* a profile could not be written, and that was reported */
     bool incomplete;  /* the profile of a kind is missing or could not be written */
     bool shown[CP_RECORD_KINDS_MAX];
+    const char *sample[CP_RECORD_KINDS_MAX]; /* what it showed instead of the usual type, or NULL */
 } cp_record_summary;
 
 /* Prints on stderr where the profile is, the library's comments on losses, and the top ten. Changes
