@@ -13,6 +13,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 
@@ -62,8 +63,15 @@ int main(int argc, char **argv)
     pprof_cpu_options options = {};
     options.size = sizeof options;
     options.hz = 1000;
-    if (file == nullptr || pprof_start_cpu_profile_opts(pprof_writer_stdio(file), &options) != 0) {
-        return 1;
+    if (file == nullptr) {
+        std::perror(argv[1]);
+        return EXIT_FAILURE;
+    }
+    const int refused = pprof_start_cpu_profile_opts(pprof_writer_stdio(file), &options);
+    if (refused != 0) { /* -EBUSY where LIBPPROF=cpu or `cpprof record` takes one already */
+        std::fprintf(stderr, "requests: the CPU profile could not be started: %s\n",
+                     std::strerror(-refused));
+        return EXIT_FAILURE;
     }
     const unsigned long unit = 1000000;
     for (int i = 0; i < 20; i++) {

@@ -107,9 +107,10 @@ typedef struct pprof_cpu_options {
  * that is created until the stop. The profile is kept in memory and written by
  * pprof_stop_cpu_profile().
  *
- * Errors: -EBUSY while a CPU profile runs (also one that LIBPPROF=cpu started); -EINVAL for a
- * writer without write(); -ENOMEM; -EAGAIN if not a single timer could be armed
- * (RLIMIT_SIGPENDING); -EPERM if a seccomp filter is in the way.
+ * Errors: -EBUSY while a CPU profile runs, also one that LIBPPROF=cpu or `cpprof record` started
+ * (it goes on, and a comment in it counts the refusals); -EINVAL for a writer without write();
+ * -ENOMEM; -EAGAIN if not a single timer could be armed (RLIMIT_SIGPENDING); -EPERM if a seccomp
+ * filter is in the way.
  * Callable from any thread; not async-signal-safe.
  */
 PPROF_API int pprof_start_cpu_profile(pprof_writer writer);
@@ -121,7 +122,8 @@ PPROF_API int pprof_start_cpu_profile_opts(pprof_writer writer, const pprof_cpu_
  * Stops the CPU profile and writes it through the writer that it was started with. Returns after
  * the last write, with the first write error, or 0. 0 if no CPU profile ran. Callable from any
  * thread, not only the one that started the profile; of two concurrent callers one writes, and both
- * return after that. Not async-signal-safe.
+ * return after that. It also ends a profile that LIBPPROF=cpu or `cpprof record` started, which then
+ * is written at once and says so. Not async-signal-safe.
  */
 PPROF_API int pprof_stop_cpu_profile(void);
 

@@ -53,6 +53,37 @@ if $confined true; then
     "$cpprof" top no.pb.gz | grep -q "$refusal" || fail "perf under a filter: $("$cpprof" top no.pb.gz)"
 fi
 
+# A program that profiles itself: its own start is refused, and its stop ends the profile of `cpprof record`, which says both.
+if command -v cc >/dev/null; then
+    cat >own.c <<'EOC'
+#include <pprof.h>
+#include <string.h>
+static volatile unsigned long turns;
+__attribute__((noinline)) static void works(void) { for (turns = 0; turns < 100000000; turns++) {} }
+int main(int argc, char **argv)
+{
+    (void)argv;
+    int refused = pprof_start_cpu_profile(pprof_writer_fd(1));
+    works();
+    if (argc > 1) pprof_stop_cpu_profile();
+    return refused == 0 ? 0 : 42;
+}
+EOC
+    cc -O1 -I "$SRC/include" -o own own.c -L"$BUILD/lib" -lpprof -Wl,-rpath,"$BUILD/lib" || fail "own.c"
+    refusal="^libpprof: 1 profile that the program started by itself was refused (EBUSY), as this one ran: what it wrote of it is empty$"
+    early="^libpprof: 1 call of pprof_stop_cpu_profile by the program ended this profile early$"
+    "$cpprof" record -o own.pb.gz ./own >written 2>err
+    [ $? = 42 ] || fail "a program that profiles itself is not refused: $(cat err)"
+    [ ! -s written ] || fail "a refused profile is not empty"
+    grep -q "$refusal" err || fail "a refused profile: $(cat err)"
+    ! grep -q "$early" err || fail "a profile that nobody stopped: $(cat err)"
+    first_row own.pb.gz | grep -q "works$\|main$" || fail "the profile of record: $("$cpprof" top own.pb.gz)"
+    "$cpprof" record -o own.pb.gz ./own stop >written 2>err
+    grep -q "$refusal" err && grep -q "$early" err || fail "a profile that the program stopped: $(cat err)"
+    "$cpprof" record -o none.pb.gz "$victim" burn 0.1 2>err
+    ! grep -q "refused\|early" err || fail "a program that does not profile itself: $(cat err)"
+fi
+
 if command -v go >/dev/null; then
     for profile in one many; do
         go tool pprof -symbolize=remote -top $profile.pb.gz >printed 2>err || fail "go tool pprof: $(cat err)"

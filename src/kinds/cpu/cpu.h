@@ -22,6 +22,8 @@ typedef struct pp_cpu_result {
     int64_t duration_ns;
     bool perf_wanted;        /* the session's engine is `perf` */
     bool handler_replaced;   /* the program has set another handler for the signal, past libc */
+    uint64_t starts_refused; /* of profiles by the program, while this one ran */
+    bool ended_by_program;   /* it stopped a profile that it had not started */
     bool handlers_in_flight; /* a handler did not come back: the session keeps the tables */
 } pp_cpu_result;
 

@@ -37,8 +37,9 @@ static struct {
     pp_lock lock;
     bool running;
     unsigned users; /* of the profile that runs or has stopped, if it is a shared one; else 0 */
-    pp_cpu_request request; /* of the profile that runs */
-    pp_cpu_result result;   /* of the profile that has stopped, until it is written */
+    pp_cpu_request request;  /* of the profile that runs */
+    uint64_t starts_refused; /* while it runs */
+    pp_cpu_result result;    /* of the profile that has stopped, until it is written */
     pp_end_file file;
 } session = {.file = {"cpu", write_result, false}};
 
@@ -84,6 +85,7 @@ static int start_session(const pp_cpu_request *wanted)
                              is_perf ? PP_CPU_PERF : PP_CPU_TIMERS);
     if (error == 0) {
         session.request = *wanted;
+        session.starts_refused = 0;
         session.running = true;
     }
     return error;
@@ -99,7 +101,12 @@ static int start(const pp_cpu_request *request)
     if (error != 0) {
         return error;
     }
-    error = session.running || session.users > 0 ? -EBUSY : start_session(&wanted);
+    if (session.running || session.users > 0) {
+        session.starts_refused++;
+        error = -EBUSY;
+    } else {
+        error = start_session(&wanted);
+    }
     pp_lock_release(&session.lock);
     return error;
 }
@@ -132,10 +139,12 @@ static int write_result(pprof_writer writer)
 }
 
 /* The caller holds the session lock. */
-static int stop_and_write(bool fatal)
+static int stop_and_write(bool fatal, bool ended_by_program)
 {
     int error = 0;
     pp_cpu_stop(fatal ? fatal_patience_ns : patience_ns, &session.result);
+    session.result.starts_refused = session.starts_refused;
+    session.result.ended_by_program = ended_by_program;
     if (session.request.to_file) {
         session.file.wanted = true;
         error = pp_end_files_write(&session.file, 1, fatal);
@@ -162,7 +171,7 @@ static int stop(bool only_file, bool fatal)
         return error;
     }
     if (session.running && session.users == 0 && (session.request.to_file || !only_file)) {
-        error = stop_and_write(fatal);
+        error = stop_and_write(fatal, !only_file && session.request.to_file);
     }
     pp_lock_release(&session.lock);
     return error;

@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_COMMENTS = 12 };
+enum { MAX_COMMENTS = 14 };
 
 typedef struct collector {
     pp_samples samples;
@@ -201,6 +201,11 @@ static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *pro
     comment_on_count(
         &c, pp_label_cells_folded(r->labels),
         " [sample is|samples are] shown without [its|their] labels: there were too many sets");
+    comment_on_count(&c, r->starts_refused,
+                     " [profile|profiles] that the program started by itself [was|were] refused "
+                     "(EBUSY), as this one ran: what it wrote of [it|them] is empty");
+    comment_on_count(&c, r->ended_by_program,
+                     " call of pprof_stop_cpu_profile by the program ended this profile early");
     profile->comments = c.list;
     profile->comment_count = c.count;
     return arena->failed ? -ENOMEM : 0;
