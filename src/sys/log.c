@@ -9,8 +9,10 @@
 #include "sys/log.h"
 
 #include "arch/system_call.h"
+#include "sys/clock.h"
 #include "sys/file_calls.h"
 #include "sys/path_template.h"
+#include "sys/write_all.h"
 #include "sys/write_signals.h"
 
 #include <errno.h>
@@ -81,38 +83,60 @@ static bool stderr_is_same(void)
            now.st_rdev == target.stderr_then.st_rdev;
 }
 
-static void put(int fd, const char *lines, size_t length)
+/* Whether the descriptor takes a piece before CLOCK_MONOTONIC passes `give_up_ns`. */
+static bool takes_more(int fd, uint64_t give_up_ns)
 {
+    enum { NS_PER_MS = 1000000 };
+    struct pollfd wanted = {.fd = fd, .events = POLLOUT};
+    int result = -EINTR;
+    while (result == -EINTR) {
+        uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        uint64_t left_ms = now_ns < give_up_ns ? (give_up_ns - now_ns) / NS_PER_MS + 1 : 0;
+        result = pp_file_poll(&wanted, left_ms < INT_MAX ? (int)left_ms : INT_MAX);
+    }
+    return result != 0;
+}
+
+/* True if all was written. */
+static bool put(int fd, const char *lines, size_t length, uint64_t give_up_ns)
+{
+    bool patient = give_up_ns == PP_WRITE_NO_DEADLINE;
     pp_write_signals held; /* a reader that has gone away must not kill the host */
     pp_write_signals_hold(&held);
-    while (length > 0) {
-        long done = pp_file_write(fd, lines, length);
-        if (done <= 0 && done != -EINTR) {
+    while (length > 0 && (patient || takes_more(fd, give_up_ns))) {
+        long done = pp_file_write(fd, lines, patient || length < PIPE_BUF ? length : PIPE_BUF);
+        if (done <= 0 && done != -EINTR && (patient || done != -EAGAIN)) {
             break;
         }
         lines += done > 0 ? done : 0;
         length -= done > 0 ? (size_t)done : 0;
     }
     pp_write_signals_release(&held);
+    return length == 0;
+}
+
+bool pp_log_lines_until(const char *lines, size_t length, uint64_t give_up_ns)
+{
+    int saved_errno = errno;
+    int fd = -1;
+    bool written = false;
+    if (target.path[0] != '\0') {
+        fd = (int)pp_system_call(SYS_openat, AT_FDCWD, target.path,
+                                 O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    }
+    if (fd >= 0) {
+        written = put(fd, lines, length, give_up_ns);
+        pp_system_call(SYS_close, fd);
+    } else if (stderr_is_same()) {
+        written = put(STDERR_FILENO, lines, length, give_up_ns);
+    }
+    errno = saved_errno;
+    return written;
 }
 
 void pp_log_lines(const char *lines, size_t length)
 {
-    int saved_errno = errno;
-    if (target.path[0] != '\0') {
-        int fd = (int)pp_system_call(SYS_openat, AT_FDCWD, target.path,
-                                     O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd >= 0) {
-            put(fd, lines, length);
-            pp_system_call(SYS_close, fd);
-            errno = saved_errno;
-            return;
-        }
-    }
-    if (stderr_is_same()) {
-        put(STDERR_FILENO, lines, length);
-    }
-    errno = saved_errno;
+    pp_log_lines_until(lines, length, PP_WRITE_NO_DEADLINE);
 }
 
 void pp_log(const pp_text *text)

@@ -14,7 +14,9 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Records what stderr is. Start-up code calls it once, when the library is loaded. */
 void pp_log_init(void);
@@ -31,6 +33,10 @@ void pp_log(const pp_text *text);
 
 /* Writes whole lines unchanged, in one write if the file takes them at once. */
 void pp_log_lines(const char *lines, size_t length);
+
+/* pp_log_lines(), but gives up once CLOCK_MONOTONIC passes `give_up_ns`: a full pipe that nobody reads
+ * must not hold the caller. False if it gave up, or if there is no log. */
+bool pp_log_lines_until(const char *lines, size_t length, uint64_t give_up_ns);
 
 /* Writes "what subject: name of the error; advice". `advice` may be NULL. */
 void pp_log_error(const char *what, const char *subject, int error, const char *advice);
