@@ -10,11 +10,10 @@
 
 #include "base/pseudo_frame.h"
 #include "output/count.h"
-#include "kinds/threads/thread_text.h"
+#include "kinds/threads/thread_dump.h"
 #include "output/end_file.h"
 #include "kinds/threads/own_stack.h"
 #include "profile/count_profile.h"
-#include "profile/mappings.h"
 #include "unwind/scratch.h"
 #include "host/thread_answers.h"
 #include "host/thread_creation.h"
@@ -146,34 +145,16 @@ int pp_thread_control_build(const char *name, bool creations, pp_arena *arena, p
     return error;
 }
 
-static int write_dump(const pp_threads *threads, size_t count, pp_arena *arena, pprof_writer writer)
-{
-    pp_profile profile = {.symbolize = pp_symbolize_wanted()};
-    pp_thread_text *texts = pp_arena_array(arena, count, sizeof *texts);
-    int error = texts != NULL ? pp_profile_add_mappings(arena, &profile) : -ENOMEM;
-    for (size_t i = 0; error == 0 && i < count; i++) {
-        const pp_thread_row *row = &threads->rows[i];
-        const pp_stack_entry *creation = row->creation;
-        texts[i] = (pp_thread_text){.tid = row->tid,
-                                    .name = row->name,
-                                    .state = pp_thread_state_text(row),
-                                    .pc = row->pc,
-                                    .depth = row->depth,
-                                    .creator = row->creator};
-        if (creation != NULL && creation->depth > 1) {
-            texts[i].creation = &creation->pc[1]; /* the caller of pthread_create */
-        }
-    }
-    return error == 0 ? pp_thread_text_encode(&profile, texts, count, arena, writer) : error;
-}
-
 int pp_thread_control_dump(bool all, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_threads threads;
     int error = pp_thread_control_snapshot(all, true, &arena, &threads);
     if (error == 0) {
-        error = write_dump(&threads, all ? threads.count : 1, &arena, writer);
+        const pp_thread_dump dump = {.rows = threads.rows,
+                                     .count = all ? threads.count : 1,
+                                     .symbolize = pp_symbolize_wanted()};
+        error = pp_thread_dump_write(&dump, &arena, writer);
     }
     pp_threads_release(&threads);
     pp_arena_release(&arena);
@@ -198,9 +179,15 @@ static int write_file(pprof_writer writer)
     return pp_thread_control_write("thread", writer, 0);
 }
 
+/* Probes now, since a later sandbox may forbid the probe. */
+bool pp_thread_control_prepare(void)
+{
+    return may_look();
+}
+
 void pp_thread_control_start(void)
 {
-    may_look(); /* probes now, since a later sandbox may forbid the probe */
+    pp_thread_control_prepare();
     state.file.wanted = true;
 }
 

@@ -17,6 +17,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Prepares for snapshots in a fatal signal's handler. False if a sandbox forbids to look at other
+ * threads. */
+bool pp_thread_control_prepare(void);
+
 /* Has a file written at the end. */
 void pp_thread_control_start(void);
 

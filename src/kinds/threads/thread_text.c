@@ -96,6 +96,15 @@ static void write_function(dump *d, const char *before, uintptr_t pc, const char
     pp_text_stream_add(&d->out, "\n");
 }
 
+static void write_left_out(dump *d, const pp_thread_text *t, uint32_t at)
+{
+    if (t->left_out > 0 && at == t->left_out_after) {
+        pp_text_stream_add(&d->out, "...");
+        pp_text_stream_unsigned(&d->out, t->left_out);
+        pp_text_stream_add(&d->out, " frames elided...\n");
+    }
+}
+
 static void write_thread(dump *d, const pp_thread_text *t)
 {
     pp_text_stream_add(&d->out, "thread ");
@@ -107,6 +116,7 @@ static void write_thread(dump *d, const pp_thread_text *t)
     pp_text_stream_add(&d->out, "]:\n");
     for (uint32_t i = 0; i < t->depth; i++) {
         uint32_t id = pp_location_table_id(&d->locations, t->pc[i] - 1);
+        write_left_out(d, t, i);
         write_inlined(d, id, "(...)");
         write_function(d, "", t->pc[i], "(...)", 0);
     }

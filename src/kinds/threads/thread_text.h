@@ -33,6 +33,8 @@ typedef struct pp_thread_text {
     const char *state;
     const uintptr_t *pc; /* return-like, leaf-most first */
     uint32_t depth;
+    uint32_t left_out; /* frames that `pc` lacks, after the first `left_out_after` */
+    uint32_t left_out_after;
     const uintptr_t *creation; /* the frame that created the thread; NULL = not known */
     int creator;               /* the thread that did; 0 = not known */
 } pp_thread_text;

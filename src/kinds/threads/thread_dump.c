@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_dump.c: makes a text of each row.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Tested by: e2e.thread_profile, e2e.crash
+ */
+#include "kinds/threads/thread_dump.h"
+
+#include "kinds/threads/thread_text.h"
+#include "profile/mappings.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Leaves frames out of the middle, as Go does: the leaf says what happened, the root where. */
+static void shorten(const pp_thread_dump *dump, pp_thread_text *text, pp_arena *arena)
+{
+    uint32_t leaves = dump->most_frames / 2;
+    uint32_t roots = dump->most_frames - leaves;
+    uintptr_t *pcs = NULL;
+    if (dump->most_frames == 0 || text->depth <= dump->most_frames) {
+        return;
+    }
+    pcs = pp_arena_array(arena, dump->most_frames, sizeof *pcs);
+    if (pcs == NULL) {
+        return;
+    }
+    memcpy(pcs, text->pc, leaves * sizeof *pcs);
+    memcpy(pcs + leaves, text->pc + text->depth - roots, roots * sizeof *pcs);
+    text->pc = pcs;
+    text->left_out = text->depth - dump->most_frames;
+    text->left_out_after = leaves;
+    text->depth = dump->most_frames;
+}
+
+static pp_thread_text text_of(const pp_thread_dump *dump, const pp_thread_row *row, pp_arena *arena)
+{
+    const pp_stack_entry *creation = row->creation;
+    pp_thread_text text = {.tid = row->tid,
+                           .name = row->name,
+                           .state = pp_thread_state_text(row),
+                           .pc = row->pc,
+                           .depth = row->depth,
+                           .creator = row->creator};
+    if (creation != NULL && creation->depth > 1) {
+        text.creation = &creation->pc[1]; /* the caller of pthread_create */
+    }
+    shorten(dump, &text, arena);
+    return text;
+}
+
+int pp_thread_dump_write(const pp_thread_dump *dump, pp_arena *arena, pprof_writer writer)
+{
+    pp_profile profile = {.symbolize = dump->symbolize};
+    pp_thread_text *texts = pp_arena_array(arena, dump->count, sizeof *texts);
+    int error = texts != NULL ? pp_profile_add_mappings(arena, &profile) : -ENOMEM;
+    for (size_t i = 0; error == 0 && i < dump->count; i++) {
+        texts[i] = text_of(dump, &dump->rows[i], arena);
+    }
+    return error == 0 ? pp_thread_text_encode(&profile, texts, dump->count, arena, writer) : error;
+}

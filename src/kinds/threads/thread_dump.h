@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_dump.h: the rows of a snapshot (host/thread_snapshot.h) as text (thread_text.h).
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ * Owns: nothing; everything is in the arena.
+ */
+#ifndef PP_KINDS_THREADS_THREAD_DUMP_H
+#define PP_KINDS_THREADS_THREAD_DUMP_H
+
+#include "base/arena.h"
+#include "host/thread_snapshot.h"
+#include "profile/model.h"
+
+#include "pprof.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pp_thread_dump {
+    const pp_thread_row *rows;
+    size_t count;
+    uint32_t most_frames; /* a deeper stack loses frames in its middle; 0 = no limit */
+    pp_symbolize symbolize;
+} pp_thread_dump;
+
+/* 0, -ENOMEM or the writer's first error. */
+int pp_thread_dump_write(const pp_thread_dump *dump, pp_arena *arena, pprof_writer writer);
+
+#endif
