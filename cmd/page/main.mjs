@@ -85,8 +85,16 @@ export class App {
     return this.analysis.typeIndex(this.state.type);
   }
 
+  get types() {
+    return this.analysis.profile.sampleTypes;
+  }
+
+  get type() {
+    return this.types[this.typeIndex].type;
+  }
+
   get unit() {
-    return this.analysis.profile.sampleTypes[this.typeIndex].unit;
+    return this.types[this.typeIndex].unit;
   }
 
   selectedFrame() {
@@ -146,6 +154,7 @@ export class App {
     const tree = this.analysis.tree(state);
     this.updateSearch(tree);
     this.updateHeader();
+    this.updateEmpty();
     this.updateChips();
     const view = this.view;
     for (const [name] of VIEWS) {
@@ -197,7 +206,7 @@ export class App {
         onclick: () => this.open(name) });
     });
     byId('tabs').replaceChildren(...tabs);
-    const types = this.analysis.profile.sampleTypes.map(({ type, unit }) => el('option', { value: type, text:
+    const types = this.types.map(({ type, unit }) => el('option', { value: type, text:
       type === unit || unit === '' ? type : `${type} (${unit})` }));
     byId('type').replaceChildren(...types);
     byId('type').addEventListener('change', (event) => this.set({ type: event.target.value, zoom: '' }, true));
@@ -209,7 +218,7 @@ export class App {
     byId('save-svg').addEventListener('click', () => this.saveSvg());
     const name = this.programName();
     byId('title').textContent = name;
-    document.title = `${name} – ${this.analysis.profile.sampleTypes[this.typeIndex].type}`;
+    document.title = `${name} – ${this.type}`;
   }
 
   programName() {
@@ -224,7 +233,7 @@ export class App {
     for (const [name] of VIEWS) {
       byId(`tab-${name}`).setAttribute('aria-current', name === this.viewName ? 'page' : 'false');
     }
-    byId('type').value = analysis.profile.sampleTypes[this.typeIndex].type;
+    byId('type').value = this.type;
     const filtered = state.focus.length + state.ignore.length + state.labels.length;
     const base = baseTotal === undefined ? '' : `, before ${label(baseTotal, this.unit)}`;
     byId('total').textContent = (filtered ? `${label(shown, this.unit)} of ${label(total, this.unit)}`
@@ -232,14 +241,19 @@ export class App {
     byId('theme').textContent = { '': 'Auto', light: 'Light', dark: 'Dark' }[state.theme];
   }
 
+  /** Says that no sample has a value of this type, and which types have some. */
+  updateEmpty() {
+    const some = this.types.map(({ type }) => type)
+      .filter((type) => this.analysis.totals({ ...this.state, type }).some(Boolean));
+    byId('empty').hidden = some.includes(this.type);
+    byId('empty').textContent = some.length ? `No samples of ${this.type}; there are some of ${some.join(', ')}.` : 'No samples.';
+  }
+
   updateChips() {
-    const chip = (/** @type {'focus'|'ignore'|'labels'} */ kind, /** @type {string} */ text, /** @type {string} */ verb) =>
-      el('button', { type: 'button', class: 'chip', title: 'Remove this filter', onclick: () =>
+    const chips = [['focus', 'only'], ['ignore', 'without'], ['labels', 'label']].flatMap(([kind, verb]) =>
+      this.state[kind].map((text) => el('button', { type: 'button', class: 'chip', title: 'Remove this filter', onclick: () =>
         this.set({ [kind]: this.state[kind].filter((one) => one !== text), zoom: '' }, true) },
-      el('span', { class: 'term', text: verb }), el('span', { class: 'name', text }), el('span', { text: '×' }));
-    const { focus, ignore, labels } = this.state;
-    const chips = [...focus.map((one) => chip('focus', one, 'only')), ...ignore.map((one) => chip('ignore', one, 'without')),
-      ...labels.map((one) => chip('labels', one, 'label'))];
+      el('span', { class: 'term', text: verb }), el('span', { class: 'name', text }), el('span', { text: '×' }))));
     byId('chips').replaceChildren(...chips);
     byId('chips').hidden = chips.length === 0;
   }
@@ -261,8 +275,7 @@ export class App {
   }
 
   nextType() {
-    const { sampleTypes } = this.analysis.profile;
-    this.set({ type: sampleTypes[(this.typeIndex + 1) % sampleTypes.length].type, zoom: '' }, true);
+    this.set({ type: this.types[(this.typeIndex + 1) % this.types.length].type, zoom: '' }, true);
   }
 
   // ---- filters ----
@@ -374,7 +387,7 @@ export class App {
       tree, root, fill: this.palette(tree).fill, upwards: state.grow === 'flame', dark: this.dark,
       label: (node) => (node ? analysis.frames.labels[tree.frame[node]] : 'all'),
       cost: (node) => `${label(tree.total[node], this.unit)} (${percent(tree.total[node], total)})`,
-      title: `${this.programName()}, ${analysis.profile.sampleTypes[this.typeIndex].type}: ${label(total, this.unit)}`,
+      title: `${this.programName()}, ${this.type}: ${label(total, this.unit)}`,
     });
     saveFile(`${this.programName()}.svg`, text, 'image/svg+xml');
   }
@@ -396,7 +409,7 @@ export class App {
   }
 
   showAbout() {
-    const { profile, base } = this.analysis, types = profile.sampleTypes.map(({ type, unit }) => `${type}/${unit}`);
+    const { profile, base } = this.analysis, types = this.types.map(({ type, unit }) => `${type}/${unit}`);
     const rows = [
       ['File', this.file.name], ['Program', this.programName()], ['Sample types', types.join(', ')],
       ['Samples', String(profile.sampleCount)], ['Locations', String(profile.locationCount)],

@@ -34,6 +34,27 @@ test('the page opens with the flame graph, the total and no complaint', async ()
   await page.close();
 });
 
+test('a type without samples is named, with the types that have some', async () => {
+  const writer = new ProfileWriter([['alloc_objects', 'count'], ['alloc_space', 'bytes'], ['inuse_space', 'bytes']]);
+  writer.add({ stack: ['leaf', 'main'], values: [2, 4096, 0] });
+  const page = await open(makePage('freed', writer.finish()));
+  const said = () => page.value("document.getElementById('empty').hidden ? '' : document.getElementById('empty').textContent");
+  assert.equal(await said(), 'No samples of inuse_space; there are some of alloc_objects, alloc_space.');
+  for (const key of '123456') {
+    await page.key(key);
+    assert.notEqual(await said(), '', `view ${key}`);
+  }
+  await page.key('t');
+  assert.equal(await said(), '', 'alloc_objects has samples');
+  assert.deepEqual(page.errors, []);
+  await page.close();
+
+  const none = await open(makePage('none', new ProfileWriter([['cpu', 'nanoseconds']]).finish()));
+  assert.equal(await textOf(none, '#empty'), 'No samples.');
+  assert.deepEqual(none.errors, []);
+  await none.close();
+});
+
 test('the pointer shows what a frame costs', async () => {
   const page = await open(address);
   await page.move(...await frameAt(page, 2, 0.1));
