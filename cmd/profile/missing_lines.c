@@ -12,6 +12,7 @@
 #include "base/pool.h"
 #include "names/debug_package.h"
 #include "names/line_reader.h"
+#include "profile/profile_model.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -104,5 +105,50 @@ void cp_missing_complain(cp_missing *missing, size_t count)
     }
     if (count > FILES) {
         cp_complain("no lines of %zu other file%s", count - FILES, count - FILES == 1 ? "" : "s");
+    }
+}
+
+static bool has_line(const cp_location *location)
+{
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        if (location->lines[i].line > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_file(const cp_profile *profile, const cp_location *location)
+{
+    return location->mapping != CP_NO_MAPPING &&
+           cp_profile_text(profile, profile->mappings[location->mapping].file)[0] == '/';
+}
+
+void cp_missing_explain(const cp_profile *profile)
+{
+    bool has_addresses = false, has_files = false;
+
+    for (uint32_t i = 0; i < profile->location_count; i++) {
+        const cp_location *location = &profile->locations[i];
+
+        if (has_line(location)) {
+            return;
+        }
+        has_addresses = has_addresses || location->address > 0;
+        has_files = has_files || has_file(profile, location);
+    }
+    if (profile->location_count == 0) {
+        return;
+    }
+    if (!has_addresses) {
+        cp_complain("no lines: the profile has names and no addresses, as folded stacks do; take "
+                    "the profile that they were made from");
+    } else if (!has_files) {
+        cp_complain("no lines: the profile has addresses, but no memory map that says in which "
+                    "files they are; record it as a profile.proto");
+    } else {
+        cp_complain(
+            "no lines: the profile has names and says that there is no more to know; "
+            "`perf script -F +srcline` prints lines, --symbolize=force looks for them here");
     }
 }

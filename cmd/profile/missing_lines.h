@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+typedef struct cp_profile cp_profile;
+
 /* Why a mapping lacks lines. */
 typedef struct cp_missing {
     const char *file;
@@ -21,5 +23,9 @@ typedef struct cp_missing {
 /* Complains of the files with the most locations without lines, at most once in the life of the
  * program. Sorts the array. */
 void cp_missing_complain(cp_missing *missing, size_t count);
+
+/* Says why nobody can look for lines: what a profile lacks that has none, such as a text of names.
+ * Says nothing of a profile in which a location has a line. */
+void cp_missing_explain(const cp_profile *profile);
 
 #endif

@@ -390,6 +390,9 @@ uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *optio
     if (options->complains) {
         choose_missing(&a);
         cp_missing_complain(a.missing, a.missing_count);
+        if (a.missing_count == 0) {
+            cp_missing_explain(profile);
+        }
     }
     end(&a);
     return a.added;

@@ -54,6 +54,28 @@ for tool in "$(command -v go)" /usr/lib/go-*/bin/go; do
     done
 done
 
+# ---- why a text has no lines
+
+# hints HINT FILE: one complaint, and no other output than for a profile without lines.
+hints() {
+    "$cpprof" list work "$2" >out 2>err
+    grep -qx "cpprof: no lines: .*$1.*" err || fail "list of $2: expected '$1', found $(cat err)"
+}
+printf 'main;work 5\n' >names.folded
+hints "names and no addresses, as folded stacks do; take the profile that they were made from" names.folded
+cat >names.perf <<END
+tool 1 cpu-clock:
+                1004 work+0x4 ($work/tool)
+
+END
+hints "-F +srcline. prints lines" names.perf
+hints "no memory map that says in which files they are" "$go/heap.txt"
+printf 'main;work (app.py:3) 5\n' >lines.folded
+run 0 list work lines.folded
+[ ! -s err ] || fail "a text with lines: $(cat err)"
+run 0 top names.folded
+[ ! -s err ] || fail "top of a text: $(cat err)"
+
 # ---- a file that was edited since
 
 # warns COMMAND...: it says that src/file.c is newer than WHAT, once, and prints what it printed before.
