@@ -7,32 +7,16 @@
  */
 #include "convert/convert.h"
 
-#include "base/message.h"
 #include "page/page_file.h"
 #include "profile/gunzip.h"
 #include "profile/profile_encode.h"
-#include "profile/profile_merge.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
 #include "report/report.h"
 
-/* The profile without what no sample refers to any more. */
-static cp_profile *rest_of(cp_report *report)
-{
-    cp_profile *merged;
-    cp_error ignored;
-
-    if (report->options->sample) {
-        report->profile->default_sample_type =
-            report->profile->sample_types[report->value_index].type;
-    }
-    cp_profile_merge(&report->profile, 1, &merged, &ignored); /* cannot fail: there is only one */
-    return merged;
-}
-
 static void encode(cp_report *report, cp_bytes *bytes)
 {
-    cp_profile *rest = rest_of(report);
+    cp_profile *rest = cp_report_rest(report);
 
     cp_profile_encode(rest, bytes);
     cp_profile_free(rest);
@@ -60,7 +44,7 @@ void cp_convert_gzip(cp_report *report, FILE *out)
 
 void cp_convert_page(cp_report *report, FILE *out)
 {
-    cp_profile *rest = rest_of(report);
+    cp_profile *rest = cp_report_rest(report);
     cp_bytes page = {0};
 
     cp_page_build(rest, "profile.pb.gz", &page);

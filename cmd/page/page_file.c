@@ -107,6 +107,37 @@ static void build(const page_profile *profiles, bool with_sources, cp_bytes *out
     cp_bytes_append(out, cp_page_data + head, length - head);
 }
 
+static bool has_filters(const cp_filters *filters)
+{
+    for (int i = 0; i < CP_FILTERS; i++) {
+        if (filters->texts[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Leaves in the profile what the user wants to see. */
+static int choose(page_profile *part, const cp_page_options *options, cp_error *error)
+{
+    const cp_report_options wanted = {.sample = options->sample, .filters = options->filters};
+    cp_report report;
+    cp_error inner;
+
+    if (!options->sample && !has_filters(&options->filters)) {
+        return 0;
+    }
+    cp_profile_prune(part->profile);
+    if (cp_report_init(&report, part->profile, &wanted, &inner) < 0) {
+        return cp_fail(error, "%.300s: %.600s", part->name, inner.text);
+    }
+    cp_profile *rest = cp_report_rest(&report);
+    cp_report_release(&report);
+    cp_profile_free(part->profile);
+    part->profile = rest;
+    return 0;
+}
+
 /* Reads a profile, with equal stacks as one and functions named for people. */
 static int load(page_profile *part, const cp_page_options *options, cp_error *error)
 {
@@ -121,7 +152,7 @@ static int load(page_profile *part, const cp_page_options *options, cp_error *er
     cp_profile_add_lines(part->profile, &options->lines);
     cp_profile_drop_functions(part->profile);
     cp_profile_demangle_as(part->profile, options->mode);
-    return 0;
+    return choose(part, options, error);
 }
 
 static int load_both(page_profile *profiles, const cp_page_options *options, cp_error *error)

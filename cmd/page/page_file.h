@@ -7,6 +7,7 @@
 
 #include "names/demangle.h"
 #include "profile/profile_lines.h"
+#include "report/report.h"
 
 #include <stdbool.h>
 
@@ -20,6 +21,8 @@ typedef struct cp_page_options {
     cp_demangle_mode mode;
     bool with_sources;      /* the text of the source files, too */
     cp_lines_options lines; /* which mappings get lines */
+    const char *sample;     /* the type that the page shows first, or NULL for the profile's */
+    cp_filters filters;     /* which samples and frames are in the page */
 } cp_page_options;
 
 /* Appends the page of one profile to *out. `name` is what the page proposes for a download. */

@@ -52,27 +52,29 @@ static void print_quoted(const char *word)
     fputc('\'', stderr);
 }
 
+static void print_command(const cp_record_summary *summary, const char *command, size_t kind)
+{
+    fprintf(stderr, "%s ", command);
+    if (summary->sample[kind]) {
+        fprintf(stderr, "--sample %s ", summary->sample[kind]);
+    }
+    print_quoted(summary->session->outputs[kind]);
+    fputc('\n', stderr);
+}
+
 void cp_record_print_next(const cp_record_summary *summary)
 {
-    const cp_session *session = summary->session;
-    const char *first = NULL;
+    size_t count = summary->session->options->kinds.count, first = count;
 
-    for (size_t i = 0; i < session->options->kinds.count; i++) {
-        if (!summary->shown[i]) {
-            continue;
+    for (size_t i = 0; i < count; i++) {
+        if (summary->shown[i]) {
+            print_command(summary,
+                          first < count ? "      cpprof top --cum" : "\nNext: cpprof top --cum", i);
+            first = first < count ? first : i;
         }
-        fputs(first ? "      cpprof top --cum " : "\nNext: cpprof top --cum ", stderr);
-        if (summary->sample[i]) {
-            fprintf(stderr, "--sample %s ", summary->sample[i]);
-        }
-        print_quoted(session->outputs[i]);
-        fputc('\n', stderr);
-        first = first ? first : session->outputs[i];
     }
-    if (first) {
-        fputs("      cpprof flame ", stderr);
-        print_quoted(first);
-        fputc('\n', stderr);
+    if (first < count) {
+        print_command(summary, "      cpprof flame", first);
     }
 }
 

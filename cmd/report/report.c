@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "base/regex.h"
 #include "base/suggestion.h"
+#include "profile/profile_merge.h"
 #include "profile/profile_model.h"
 #include "report/report_load.h"
 
@@ -322,4 +323,16 @@ void cp_report_release(cp_report *report)
 char *cp_report_value(const cp_report *report, int64_t value)
 {
     return cp_measure_label(value, report->sample_unit, report->output_unit);
+}
+
+cp_profile *cp_report_rest(const cp_report *report)
+{
+    cp_profile *profile = report->profile, *rest;
+    cp_error ignored;
+
+    if (report->options->sample) {
+        profile->default_sample_type = profile->sample_types[report->value_index].type;
+    }
+    cp_profile_merge(&profile, 1, &rest, &ignored); /* cannot fail: there is only one */
+    return rest;
 }

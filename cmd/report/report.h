@@ -84,6 +84,10 @@ int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_optio
                    cp_error *error);
 void cp_report_release(cp_report *report);
 
+/* The profile without what no sample refers to any more; if the user chose a sample type, readers
+ * show it first. To be freed with cp_profile_free(). */
+cp_profile *cp_report_rest(const cp_report *report);
+
 /* Builds the trimmed graph and chooses the unit of the values. Without `with_edges` the graph has
  * only the edges that cp_report_print_rows() needs. */
 void cp_report_build_graph(cp_report *report, bool with_edges);

@@ -10,9 +10,11 @@
 #include "names/demangle.h"
 #include "verbs/command_line.h"
 #include "verbs/default_file.h"
+#include "verbs/filter_options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 /* Without the option, lines are looked for if the page shows them. */
 static void choose_lines(const char *symbolize, cp_page_options *options)
@@ -29,7 +31,7 @@ int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *opti
                   const char **out, char **newest, int *status)
 {
     const char *demangle = NULL, *symbolize = NULL;
-    const cp_option table[] = {
+    cp_option table[16 + CP_FILTER_OPTIONS] = {
         {'o', "output", NULL, CP_OPTION_TEXT, out, 0, 0, "OUT.html", "the file to write"},
         {0, "base", "diff_base", CP_OPTION_TEXT, &options->base, 0, 0, "FILE",
          "show what changed since this profile"},
@@ -41,9 +43,13 @@ int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *opti
          "look for lines in debug information: none, local (those that are missing) or force; "
          "without it, with --sources, or where no name is known",
          CP_LINES_WORDS, .rare = true},
-        {0},
     };
 
+    size_t count = 0;
+    while (table[count].name) {
+        count++;
+    }
+    cp_filter_options(&options->sample, &options->filters, true, &table[count]);
     *newest = NULL;
     cp_operands files;
     if (cp_options_parse(verb, table, false, argc, argv, &files, status) < 0) {
@@ -58,9 +64,18 @@ int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *opti
         cp_demangle_mode_named(demangle, &options->mode);
     }
     choose_lines(symbolize, options);
+    if (cp_filters_compile(verb, &options->filters) != CP_EXIT_OK) {
+        return -1;
+    }
     if (files.count == 0) {
         *newest = cp_default_file(verb);
     }
     options->path = *newest ? *newest : files.values[0];
     return options->path ? 0 : -1;
+}
+
+void cp_page_release(cp_page_options *options, char *newest)
+{
+    cp_filters_release(&options->filters);
+    free(newest);
 }

@@ -19,6 +19,7 @@
 #include "report/shown_sources.h"
 #include "verbs/command_line.h"
 #include "verbs/default_file.h"
+#include "verbs/filter_options.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -69,46 +70,10 @@ static int compile(const request *r, const char *option, const char *pattern, cp
     return cp_bad_usage(r->verb->name, "%s: %s: %s", r->verb->name, option, error.text);
 }
 
-static int compile_label(const request *r, const char *option, const char *text,
-                         cp_label_filter **filter)
-{
-    cp_error error;
-
-    drop_empty(&text);
-    if (!text) {
-        return CP_EXIT_OK;
-    }
-    *filter = cp_label_filter_compile(text, &error);
-    if (*filter) {
-        return CP_EXIT_OK;
-    }
-    return cp_bad_usage(r->verb->name, "%s: %s: %s", r->verb->name, option, error.text);
-}
-
 static int compile_all(request *r)
 {
-    static const char *const names[CP_NAME_FILTERS] = {
-        [CP_FOCUS] = "--focus", [CP_IGNORE] = "--ignore",       [CP_HIDE] = "--hide",
-        [CP_SHOW] = "--show",   [CP_SHOW_FROM] = "--show-from",
-    };
-    cp_filters *filters = &r->options.filters;
-    int status = CP_EXIT_OK;
+    int status = cp_filters_compile(r->verb->name, &r->options.filters);
 
-    for (int i = 0; i < CP_FILTERS; i++) {
-        drop_empty(&filters->texts[i]);
-    }
-    for (int i = 0; status == CP_EXIT_OK && i < CP_NAME_FILTERS; i++) {
-        if (filters->texts[i]) {
-            status = compile(r, names[i], filters->texts[i], &filters->names[i]);
-        }
-    }
-    if (status == CP_EXIT_OK) {
-        status = compile_label(r, "--tagfocus", filters->texts[CP_TAG_FOCUS], &filters->tag_focus);
-    }
-    if (status == CP_EXIT_OK) {
-        status =
-            compile_label(r, "--tagignore", filters->texts[CP_TAG_IGNORE], &filters->tag_ignore);
-    }
     if (status == CP_EXIT_OK && r->expression_text) {
         status = compile(r, "RE", r->expression_text, &r->expression);
     }
@@ -117,11 +82,7 @@ static int compile_all(request *r)
 
 static void release(request *r)
 {
-    for (int i = 0; i < CP_NAME_FILTERS; i++) {
-        cp_regex_free(r->options.filters.names[i]);
-    }
-    cp_label_filter_free(r->options.filters.tag_focus);
-    cp_label_filter_free(r->options.filters.tag_ignore);
+    cp_filters_release(&r->options.filters);
     cp_regex_free(r->expression);
     free(r->bases.values);
     free(r->diff_bases.values);
@@ -459,25 +420,8 @@ static void add_result_options(request *r, option_table *table)
 static void add_sample_options(request *r, option_table *table)
 {
     const cp_report_verb *verb = r->verb;
-    cp_report_options *o = &r->options;
-    const char **filters = o->filters.texts;
+    cp_option filters[CP_FILTER_OPTIONS];
     const cp_option rows[] = {
-        {0, "sample", "sample_index", CP_OPTION_TEXT, &o->sample, 0, 0, "TYPE",
-         "the sample type, such as cpu or inuse_space"},
-        {0, "focus", NULL, CP_OPTION_TEXT, &filters[CP_FOCUS], 0, 0, "RE",
-         "only samples with a function, file or program of RE"},
-        {0, "ignore", NULL, CP_OPTION_TEXT, &filters[CP_IGNORE], 0, 0, "RE", "only samples without",
-         .rare = writes_file(verb)},
-        {0, "hide", NULL, CP_OPTION_TEXT, &filters[CP_HIDE], 0, 0, "RE",
-         "leave out the frames that match", .rare = writes_file(verb)},
-        {0, "show", NULL, CP_OPTION_TEXT, &filters[CP_SHOW], 0, 0, "RE",
-         "leave out the frames that do not", .rare = true},
-        {0, "show-from", "show_from", CP_OPTION_TEXT, &filters[CP_SHOW_FROM], 0, 0, "RE",
-         "leave out the callers above the first frame that matches", .rare = true},
-        {0, "tagfocus", NULL, CP_OPTION_TEXT, &filters[CP_TAG_FOCUS], 0, 0, "TAG",
-         "only samples with a label, such as key:value", .rare = writes_file(verb)},
-        {0, "tagignore", NULL, CP_OPTION_TEXT, &filters[CP_TAG_IGNORE], 0, 0, "TAG",
-         "only samples without", .rare = true},
         {0, "base", NULL, CP_OPTION_LIST, &r->bases, 0, 0, "FILE",
          verb->has_base ? NULL : "subtract this profile first", .rare = writes_file(verb)},
         {0, "diff-base", "diff_base", CP_OPTION_LIST, &r->diff_bases, 0, 0, "FILE",
@@ -487,6 +431,8 @@ static void add_sample_options(request *r, option_table *table)
          "scale the profile to the total of the base first", .rare = true},
     };
 
+    cp_filter_options(&r->options.sample, &r->options.filters, writes_file(verb), filters);
+    add_options(table, filters, CP_FILTER_OPTIONS);
     add_options(table, rows, sizeof rows / sizeof *rows);
 }
 

@@ -109,10 +109,9 @@ int cp_run_flame(int argc, char **argv)
         return cp_report_verb_run(&cp_flame_svg, argc, argv);
     }
     int status = CP_EXIT_OK;
-    if (cp_page_parse("flame", argc, argv, &options, &out, &newest, &status) < 0) {
-        return status;
+    if (cp_page_parse("flame", argc, argv, &options, &out, &newest, &status) == 0) {
+        status = write_page(&options, out);
     }
-    status = write_page(&options, out);
-    free(newest);
+    cp_page_release(&options, newest);
     return status;
 }

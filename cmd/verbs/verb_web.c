@@ -122,10 +122,9 @@ int cp_run_web(int argc, char **argv)
     char *newest;
 
     int status = CP_EXIT_OK;
-    if (cp_page_parse("web", argc, argv, &options, &out, &newest, &status) < 0) {
-        return status;
+    if (cp_page_parse("web", argc, argv, &options, &out, &newest, &status) == 0) {
+        status = out && *out ? show(&options, out) : show_new(&options);
     }
-    status = out && *out ? show(&options, out) : show_new(&options);
-    free(newest);
+    cp_page_release(&options, newest);
     return status;
 }

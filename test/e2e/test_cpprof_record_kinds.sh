@@ -33,6 +33,7 @@ cc -O1 -o frees frees.c
 "$cpprof" record -e heap:1 -o frees.pb.gz ./frees 2>err || fail "$(cat err)"
 expect_contains "summary" err "Type: alloc_space"
 expect_contains "the next command" err "Next: cpprof top --cum --sample alloc_space frees.pb.gz"
+expect_contains "the next command" err "cpprof flame --sample alloc_space frees.pb.gz"
 grep -q 'MB  *100%  takes$' err || fail "takes is not among the ten: $(cat err)"
 
 # Who has the memory allocated is above the function that allocates; who uses CPU time is below the function that works.

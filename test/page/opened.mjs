@@ -21,13 +21,13 @@ after(async () => {
 });
 
 /** Writes a profile, and with it the page. Returns the page's address. */
-export function makePage(name, profile, base = null) {
+export function makePage(name, profile, base = null, options = []) {
   const file = join(work, `${name}.pb`), out = join(work, `${name}.html`), old = join(work, `${name}.old.pb`);
   writeFileSync(file, profile);
   if (base) {
     writeFileSync(old, base);
   }
-  execFileSync(join(BUILD, 'bin/cpprof'), ['flame', '-o', out, ...(base ? ['--base', old] : []), file]);
+  execFileSync(join(BUILD, 'bin/cpprof'), ['flame', '-o', out, ...(base ? ['--base', old] : []), ...options, file]);
   return `file://${out}`;
 }
 

@@ -81,6 +81,28 @@ test('cpprof flame demangles, and keeps the symbols', () => {
   assert.match(names('--demangle=full'), /foo::bar<int>/);
 });
 
+test('cpprof flame and web have the samples and frames that the user chooses, in both profiles', () => {
+  writeFileSync(join(work, 'some.pb'), profileOf([['leaf', 'kept', 'main'], 3], [['leaf', 'other', 'main'], 4]));
+  writeFileSync(join(work, 'before.pb'), profileOf([['old', 'kept', 'main'], 3], [['gone', 'other', 'main'], 4]));
+  const written = (id, ...options) => {
+    for (const verb of ['flame', 'web']) {
+      const { status, stderr } = cpprof(verb, '-o', 'some.html', ...options, 'some.pb');
+      assert.deepEqual([status, stderr], [0, ''], `${verb} ${options}`);
+    }
+    return embedded(readFileSync(join(work, 'some.html'), 'utf8'), id).bytes.toString('latin1');
+  };
+  assert.match(written('profile', '--focus', 'kept'), /kept/);
+  assert.doesNotMatch(written('profile', '--focus', 'kept'), /other/);
+  assert.doesNotMatch(written('profile', '--ignore=other'), /other/);
+  assert.doesNotMatch(written('profile', '--hide', 'leaf'), /leaf/);
+  assert.doesNotMatch(written('profile', '--show-from', 'kept|other'), /main/);
+  assert.match(written('base', '--base', 'before.pb', '--focus', 'kept'), /old/);
+  assert.doesNotMatch(written('base', '--base', 'before.pb', '--focus', 'kept'), /gone/);
+  assert.match(cpprof('flame', '--focus', 'nobody', 'some.pb').stderr, /--focus nobody matches no function/);
+  assert.match(cpprof('flame', '--sample', 'nothing', 'some.pb').stderr, /some\.pb: expected a sample type of this profile/);
+  assert.equal(cpprof('flame', '--focus', '(', 'some.pb').status, 2);
+});
+
 test('cpprof flame --base has both profiles', () => {
   writeFileSync(join(work, 'new.pb'), profileOf([['leaf', 'main'], 3]));
   writeFileSync(join(work, 'old.pb'), profileOf([['gone', 'main'], 3]));

@@ -49,6 +49,10 @@ test('a type without samples is named, with the types that have some', async () 
   assert.deepEqual(page.errors, []);
   await page.close();
 
+  const chosen = await open(makePage('chosen', writer.finish(), null, ['--sample', 'alloc_space']));
+  assert.equal(await textOf(chosen, '#total'), '4kB');
+  await chosen.close();
+
   const none = await open(makePage('none', new ProfileWriter([['cpu', 'nanoseconds']]).finish()));
   assert.equal(await textOf(none, '#empty'), 'No samples.');
   assert.deepEqual(none.errors, []);
