@@ -17,11 +17,19 @@
 
 #include <errno.h>
 
-/* The context of a comparison. */
+/* How rows are sorted: by a number, and rows with equal numbers by a comparison. */
 typedef struct order {
     const pp_heap_row *list;
     int first;
+    uint64_t (*key)(const pp_heap_row *row, int first); /* the least comes first */
+    int (*compare_ties)(const pp_heap_row *x, const pp_heap_row *y);
 } order;
+
+/* An item of the sort. Rows are large and far apart, so it has their keys at hand. */
+typedef struct keyed {
+    uint64_t key;
+    size_t index;
+} keyed;
 
 /* ---- estimates ---- */
 
@@ -144,46 +152,68 @@ static int compare_stacks(const pp_trie_stack *x, const pp_trie_stack *y)
     return pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
 }
 
+static int compare_sizes_and_labels(const pp_heap_row *x, const pp_heap_row *y)
+{
+    int by_size = (x->size > y->size) - (x->size < y->size);
+    return by_size != 0 ? by_size : pp_labels_compare(x->labels, y->labels);
+}
+
 static int compare_places(const pp_heap_row *x, const pp_heap_row *y)
 {
     int by_stack = x->stack != y->stack ? compare_stacks(x->stack, y->stack) : 0;
-    int by_size = (x->size > y->size) - (x->size < y->size);
-    int by_both = by_stack != 0 ? by_stack : by_size;
-    return by_both != 0 ? by_both : pp_labels_compare(x->labels, y->labels);
+    return by_stack != 0 ? by_stack : compare_sizes_and_labels(x, y);
 }
 
-static int by_place(const void *a, const void *b, void *context)
+/* Equal stacks are one, so where it is in memory distinguishes it. */
+static bool is_one_place(const pp_heap_row *x, const pp_heap_row *y)
 {
-    const order *o = context;
-    const pp_heap_row *x = &o->list[*(const uint32_t *)a];
-    const pp_heap_row *y = &o->list[*(const uint32_t *)b];
+    return x->stack == y->stack && compare_sizes_and_labels(x, y) == 0;
+}
+
+/* For an order in which the rows of a place are neighbours. */
+static uint64_t identity_key(const pp_heap_row *row, int first)
+{
+    (void)first;
+    return (uintptr_t)row->stack;
+}
+
+/* The largest value comes first. */
+static uint64_t value_key(const pp_heap_row *row, int first)
+{
+    return (uint64_t)INT64_MAX - (uint64_t)row->value[first];
+}
+
+static int compare_places_and_rates(const pp_heap_row *x, const pp_heap_row *y)
+{
     int places = compare_places(x, y);
     return places != 0 ? places : (x->rate > y->rate) - (x->rate < y->rate);
 }
 
-static int by_value(const void *a, const void *b, void *context)
+static int compare_rows(const void *a, const void *b, void *context)
 {
     const order *o = context;
-    int64_t u = o->list[*(const uint32_t *)a].value[o->first];
-    int64_t v = o->list[*(const uint32_t *)b].value[o->first];
-    return u != v ? (u > v ? -1 : 1) : by_place(a, b, context);
+    const keyed *x = a;
+    const keyed *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return o->compare_ties(&o->list[x->index], &o->list[y->index]);
 }
 
-/* Sorts indices, because an item of pp_sort() must be small. */
-static int sort_rows(pp_heap_rows *rows, int first, pp_sort_compare *compare, pp_arena *arena)
+static int sort_rows(pp_heap_rows *rows, order *o, pp_arena *arena)
 {
-    uint32_t *indices = pp_arena_array(arena, rows->count + 1, sizeof *indices);
+    keyed *items = pp_arena_array(arena, rows->count + 1, sizeof *items);
     pp_heap_row *sorted = pp_arena_array(arena, rows->count + 1, sizeof *sorted);
-    if (indices == NULL || sorted == NULL) {
+    if (items == NULL || sorted == NULL) {
         return -ENOMEM;
     }
+    o->list = rows->list;
     for (size_t i = 0; i < rows->count; i++) {
-        indices[i] = (uint32_t)i;
+        items[i] = (keyed){o->key(&rows->list[i], o->first), i};
     }
-    order o = {rows->list, first};
-    pp_sort(indices, rows->count, sizeof *indices, compare, &o);
+    pp_sort(items, rows->count, sizeof *items, compare_rows, o);
     for (size_t i = 0; i < rows->count; i++) {
-        sorted[i] = rows->list[indices[i]];
+        sorted[i] = rows->list[items[i].index];
     }
     rows->list = sorted;
     return 0;
@@ -195,7 +225,7 @@ static void merge_rates(pp_heap_rows *rows)
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
         pp_heap_row *last = kept > 0 ? &rows->list[kept - 1] : NULL;
-        if (last == NULL || compare_places(last, &rows->list[i]) != 0) {
+        if (last == NULL || !is_one_place(last, &rows->list[i])) {
             rows->list[kept++] = rows->list[i];
             continue;
         }
@@ -228,12 +258,13 @@ static bool one_rate_is_enough(pp_heap_rows *rows)
     return facts.lost_samples == 0;
 }
 
-static int scale_rows(pp_heap_rows *rows, int first, pp_arena *arena)
+static int scale_rows(pp_heap_rows *rows, pp_arena *arena)
 {
+    order by_identity = {.key = identity_key, .compare_ties = compare_sizes_and_labels};
     for (size_t i = 0; i < rows->count; i++) {
         pp_heap_row_scale(&rows->list[i]);
     }
-    int error = sort_rows(rows, first, by_place, arena);
+    int error = sort_rows(rows, &by_identity, arena);
     if (error == 0) {
         merge_rates(rows);
     }
@@ -247,12 +278,13 @@ static int read_rows(pp_heap_moment moment, pp_heap_scaling scaling, int first, 
     if (error != 0) {
         return error;
     }
+    order by_value = {.first = first, .key = value_key, .compare_ties = compare_places_and_rates};
     bool enough = one_rate_is_enough(rows);
     rows->scaled = scaling == PP_HEAP_SCALED || (scaling == PP_HEAP_EITHER && !enough);
     if (rows->scaled) {
-        error = scale_rows(rows, first, arena);
+        error = scale_rows(rows, arena);
     }
-    return error == 0 ? sort_rows(rows, first, by_value, arena) : error;
+    return error == 0 ? sort_rows(rows, &by_value, arena) : error;
 }
 
 int pp_heap_rows_read(pp_heap_moment moment, pp_heap_scaling scaling, int first, pp_arena *arena,
