@@ -8,6 +8,8 @@
 
 #include "address.h"
 
+#include <pprof_http_door.h>
+
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -154,7 +156,18 @@ static void refuse(connection *c, int status, const char *text, uint64_t now_ns)
     end_head(c, now_ns);
 }
 
-void connection_answer(connection *c, uint64_t now_ns)
+static bool has_failed(const connection *c)
+{
+    return c->out_head_length == 0;
+}
+
+static void fail(connection *c)
+{
+    c->out_head_length = 0;
+    c->out.length = 0;
+}
+
+void connection_make_answer(connection *c)
 {
     pprof_http_response response = {
         .size = sizeof response, .begin = begin_answer, .write = add_to_answer, .ctx = c};
@@ -162,11 +175,35 @@ void connection_answer(connection *c, uint64_t now_ns)
     c->answer = NULL;
     int error = pprof_http_finish(answer, &response);
     if (error != 0) {
-        c->out.length = 0;
-        refuse(c, 500, "the answer could not be made", now_ns);
-        return;
+        fail(c);
     }
-    end_head(c, now_ns);
+}
+
+bool connection_is_twin(const connection *c, const connection *other)
+{
+    return c != other && c->state == CONNECTION_IS_DUE && other->state == CONNECTION_IS_DUE &&
+           c->answer != NULL && other->answer != NULL &&
+           pprof_http_door_2.are_same(c->answer, other->answer);
+}
+
+void connection_copy_answer(connection *c, const connection *twin)
+{
+    pprof_http_cancel(c->answer);
+    c->answer = NULL;
+    memcpy(c->out_head, twin->out_head, twin->out_head_length);
+    c->out_head_length = twin->out_head_length;
+    if (!bytes_append(&c->out, twin->out.data, twin->out.length)) {
+        fail(c);
+    }
+}
+
+void connection_send_answer(connection *c, uint64_t now_ns)
+{
+    if (has_failed(c)) {
+        refuse(c, 500, "the answer could not be made", now_ns);
+    } else {
+        end_head(c, now_ns);
+    }
 }
 
 /* ---- the request ---- */

@@ -2,7 +2,7 @@
  *
  * connection.h: one client of the server, from its request to its answer.
  *
- *   READS --(the request is whole)--> WAITS --(it is due)--> IS_DUE --(connection_answer)--> WRITES
+ *   READS --(the request is whole)--> WAITS --(it is due)--> IS_DUE --(connection_send_answer)--> WRITES
  *     ^  \-----(it is refused)--------------------------------------------------------------/  |
  *     \------(keep-alive)----------------------------------------------------------------------+
  *                                                      FREE <--(the client closes)-- LINGERS <-/
@@ -70,7 +70,16 @@ short connection_events(const connection *c);
 /* Goes on after `events` (0: it is only time to look), as far as it goes without waiting. */
 void connection_go_on(connection *c, short events, uint64_t now_ns, const connection_rules *rules);
 
-/* Makes the answer of a connection that is due, and begins to send it. */
-void connection_answer(connection *c, uint64_t now_ns);
+/* Whether two connections are due that get the same answer. */
+bool connection_is_twin(const connection *c, const connection *other);
+
+/* Makes the answer of a connection that is due. */
+void connection_make_answer(connection *c);
+
+/* Takes a copy of the answer that was made for a twin. */
+void connection_copy_answer(connection *c, const connection *twin);
+
+/* Begins to send the answer. */
+void connection_send_answer(connection *c, uint64_t now_ns);
 
 #endif

@@ -70,8 +70,8 @@ static const pprof_http_events events = {.after_fork_in_child = after_fork_in_ch
 
 static void meet_libpprof(void)
 {
-    pprof_http_door_1.listen(&events);
-    pprof_http_door_1.set_page(http_page_data, http_page_size);
+    pprof_http_door_2.listen(&events);
+    pprof_http_door_2.set_page(http_page_data, http_page_size);
 }
 
 /* ---- start ---- */
@@ -113,11 +113,11 @@ static void tell_address(const server_address *a, bool chosen)
                  "http: %s is not loopback: whoever reaches it can read the profiles of this "
                  "process",
                  served.address);
-        pprof_http_door_1.log(message);
+        pprof_http_door_2.log(message);
     }
     if (chosen) {
         snprintf(message, sizeof message, "http://%s/debug/pprof/", served.address);
-        pprof_http_door_1.log(message);
+        pprof_http_door_2.log(message);
     }
 }
 
@@ -162,7 +162,7 @@ static int read_token(connection_rules *rules, const char *file)
         snprintf(message, sizeof message, "http: %.400s: the token cannot be read", file);
     }
     if (error != 0) {
-        pprof_http_door_1.log(message);
+        pprof_http_door_2.log(message);
     }
     return error;
 }

@@ -121,6 +121,24 @@ static connection *find_due(server *s)
     return first != NULL && made_answers(s) < answers_max ? first : NULL;
 }
 
+/* Makes the answer, for all who wait for the same, as far as there is room. */
+static void answer(server *s, connection *due, uint64_t now_ns)
+{
+    connection *twins[SERVER_CONNECTIONS];
+    unsigned count = 0;
+    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+        if (connection_is_twin(due, &s->connections[i])) {
+            twins[count++] = &s->connections[i];
+        }
+    }
+    connection_make_answer(due);
+    for (unsigned i = 0; i < count && made_answers(s) < answers_max; i++) {
+        connection_copy_answer(twins[i], due);
+        connection_send_answer(twins[i], now_ns);
+    }
+    connection_send_answer(due, now_ns);
+}
+
 /* ---- one round ---- */
 
 /* Milliseconds until something is due; at most a tick. */
@@ -198,7 +216,7 @@ static void run_round(server *s)
     go_on_all(s, polled, now_ns);
     connection *due = find_due(s);
     if (due != NULL) {
-        connection_answer(due, now_ns);
+        answer(s, due, now_ns);
     }
     if (polled[1].revents != 0 && descriptor_is_there(&s->listener)) {
         accept_one(s, now_ns);
@@ -221,13 +239,13 @@ static bool is_intact(server *s)
 
 void server_run(server *s)
 {
-    pprof_http_door_1.leave_profiles();
+    pprof_http_door_2.leave_profiles();
     while (!__atomic_load_n(&s->stops, __ATOMIC_ACQUIRE) && is_intact(s) &&
-           !pprof_http_door_1.is_alone()) {
+           !pprof_http_door_2.is_alone()) {
         run_round(s);
     }
     if (!descriptor_is_there(&s->listener)) {
-        pprof_http_door_1.log("http: the program has closed the server's socket: the server ends");
+        pprof_http_door_2.log("http: the program has closed the server's socket: the server ends");
     }
     server_close(s);
     __atomic_store_n(&s->is_over, true, __ATOMIC_RELEASE);

@@ -9,6 +9,8 @@
 #ifndef PPROF_HTTP_DOOR_H
 #define PPROF_HTTP_DOOR_H
 
+#include <pprof_http.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +20,7 @@ extern "C" {
 #endif
 
 /* Both sides must have the same version, which changes with everything below. */
-#define PPROF_HTTP_DOOR_VERSION 1
+#define PPROF_HTTP_DOOR_VERSION 2
 
 /* Functions of the server, which libpprof calls. */
 typedef struct pprof_http_events {
@@ -40,11 +42,14 @@ typedef struct pprof_http_door {
     void (*leave_profiles)(void);
     /* Whether all threads of the program have ended: the calling thread must not be the last. */
     bool (*is_alone)(void);
+    /* Whether two answers that are due would have the same bytes if they were given at the same
+     * moment, and giving one of them has no effect that the other one misses. */
+    bool (*are_same)(const pprof_http_answer *x, const pprof_http_answer *y);
     /* Writes a message to the log. */
     void (*log)(const char *message);
 } pprof_http_door;
 
-extern const pprof_http_door pprof_http_door_1;
+extern const pprof_http_door pprof_http_door_2;
 
 #ifdef __cplusplus
 }

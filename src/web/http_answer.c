@@ -53,6 +53,12 @@ const char *pp_http_join(pprof_http_answer *answer, const char *x, const char *y
     return both;
 }
 
+bool pp_http_answers_are_same(const pprof_http_answer *x, const pprof_http_answer *y)
+{
+    return x->is_of_the_moment && y->is_of_the_moment && x->is_head == y->is_head &&
+           strcmp(x->name, y->name) == 0 && strcmp(x->query, y->query) == 0;
+}
+
 /* ---- the response ---- */
 
 typedef struct giving {

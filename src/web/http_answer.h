@@ -28,6 +28,7 @@
 struct pprof_http_answer {
     pp_arena arena;
     bool is_head;
+    bool is_of_the_moment; /* says how things are when it is given, whoever asks; has no effect */
     /* The request. */
     const char *method;
     const char *name;  /* the path after "/debug/pprof/" or "/pprof/", decoded */
@@ -59,6 +60,9 @@ void pp_http_succeed_as_file(pprof_http_answer *answer, const char *suffix,
 
 /* A copy of "x" "y" in the answer's arena; "" if there is no memory. */
 const char *pp_http_join(pprof_http_answer *answer, const char *x, const char *y);
+
+/* Whether the same bytes will do for both, if both are given now. */
+bool pp_http_answers_are_same(const pprof_http_answer *x, const pprof_http_answer *y);
 
 /* Gives the response. 0 or the first error of its functions. */
 int pp_http_answer_give(pprof_http_answer *answer, pprof_http_response *response);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "host/deadline.h"
 #include "host/thread_life.h"
+#include "web/http_answer.h"
 #include "web/http_page.h"
 #include "web/http_profile.h"
 #include "web/http_rate.h"
@@ -35,12 +36,13 @@ static void log_message(const char *message)
 }
 
 /* NOLINTNEXTLINE(readability-identifier-naming): another version has another name */
-__attribute__((visibility("default"))) const pprof_http_door pprof_http_door_1 = {
+__attribute__((visibility("default"))) const pprof_http_door pprof_http_door_2 = {
     .version = PPROF_HTTP_DOOR_VERSION,
     .listen = listen_to,
     .set_page = pp_http_page_set,
     .leave_profiles = pp_thread_leave,
     .is_alone = pp_deadline_is_alone,
+    .are_same = pp_http_answers_are_same,
     .log = log_message,
 };
 

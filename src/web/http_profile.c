@@ -64,6 +64,7 @@ static void begin_now(pprof_http_answer *answer, pprof_profile *profile)
     }
     *s = (snapshot){profile, debug_of(answer->query)};
     answer->state = s;
+    answer->is_of_the_moment = true;
     pp_http_query_number(answer->query, "gc", &gc);
     if (gc > 0 && strcmp(profile->name, "heap") == 0 && profile->before_write != NULL) {
         profile->before_write();

@@ -5,6 +5,7 @@
 PID is the server's process: after all this it answers, and has no more descriptors and memory than before.
 """
 import os
+import signal
 import socket
 import sys
 import time
@@ -175,6 +176,32 @@ def together():
     expect("requests of 200 that were answered", 200, answered)
 
 
+def at_once(path, count=8):
+    """The bodies of the answers to requests that the server finds all at the same moment: it is stopped until they are there."""
+    clients = [connect() for _ in range(count)]
+    for client in clients:
+        client.sendall(OK)
+        read_one(client)
+    os.kill(PID, signal.SIGSTOP)
+    wait_for("a process that is stopped", lambda: open("/proc/%d/stat" % PID).read().rsplit(")", 1)[1].split()[0] == "T")
+    for client in clients:
+        client.sendall(OK.replace(b"cmdline", path))
+    os.kill(PID, signal.SIGCONT)
+    bodies = [read_one(client)[0].partition(b"\r\n\r\n")[2] for client in clients]
+    for client in clients:
+        client.close()
+    return bodies
+
+
+def twins():
+    """Requests for the same that wait at the same time get the same profile, which has its time in it; deltas have none."""
+    for path in (b"heap", b"thread", b"thread?debug=2"):
+        bodies = at_once(path)
+        expect("an empty answer for " + path.decode(), True, all(bodies))
+        expect("different answers for " + path.decode(), 1, len(set(bodies)))
+    expect("different answers for deltas", 8, len(set(at_once(b"delta_heap"))))
+
+
 def descriptors():
     return len(os.listdir("/proc/%d/fd" % PID))
 
@@ -201,6 +228,7 @@ def main():
     many()
     hasty()
     together()
+    twins()
     wait_for("as many descriptors as before: %d, there are %d" % (before, descriptors()), lambda: descriptors() <= before)
     if memory() > first_memory + (32 << 20):
         failures.append("memory grew from %d to %d" % (first_memory, memory()))
