@@ -2,7 +2,7 @@
  *
  * connection.c: see connection.h.
  *
- * Tested by: e2e.http_server
+ * Tested by: unit.connection, e2e.http_server
  */
 #include "connection.h"
 

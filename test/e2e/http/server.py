@@ -228,8 +228,12 @@ def main():
     many()
     hasty()
     together()
+    late = connect()
+    late.sendall(OK[:20])
     twins()
-    wait_for("as many descriptors as before: %d, there are %d" % (before, descriptors()), lambda: descriptors() <= before)
+    wait_for("as many descriptors as before: %d, there are %d" % (before, descriptors()), lambda: descriptors() <= before + 1)
+    expect("status for half a request, when its time is over", "408", status(receive(late)))
+    late.close()
     if memory() > first_memory + (32 << 20):
         failures.append("memory grew from %d to %d" % (first_memory, memory()))
     client = connect()
