@@ -78,7 +78,6 @@ static void after_fork_in_child(void)
 {
     state.is_fork = true;
     pp_lock_release(&state.asking);
-    pp_http_door_after_fork_in_child();
     pp_deadline_after_fork();
     pp_log_after_fork_in_child();
     pp_hooks_after_fork();
@@ -87,6 +86,7 @@ static void after_fork_in_child(void)
             pp_kinds[i]->after_fork_in_child(state.options.subprocesses);
         }
     }
+    pp_http_door_after_fork_in_child();
 }
 
 static bool any_kind_holds_addresses(void)

@@ -3,7 +3,7 @@
  * http_rate.c: counts the requests that want a rate.
  *
  * Zone: NORMAL.
- * Tested by: e2e.http_deltas
+ * Tested by: e2e.http_deltas, e2e.http_guest
  */
 #include "web/http_rate.h"
 
@@ -42,6 +42,27 @@ static held *find(pp_set_rate *set_rate)
     return free_entry;
 }
 
+/* The entry is whole before the rate is set: a fork may come in between. */
+static int begin(held *h, pp_set_rate *set_rate, int64_t rate)
+{
+    *h = (held){.set_rate = set_rate, .before = set_rate(PPROF_RATE_READ), .wanted = rate};
+    __atomic_store_n(&h->users, 1, __ATOMIC_RELEASE);
+    if (set_rate(rate) >= 0) {
+        return 0;
+    }
+    h->users = 0;
+    return -ENOMEM;
+}
+
+/* Sets the rate from before, unless somebody has set another one. */
+static void end(held *h)
+{
+    h->users = 0;
+    if (h->set_rate(PPROF_RATE_READ) == h->wanted) {
+        h->set_rate(h->before);
+    }
+}
+
 int pp_http_rate_begin(pp_set_rate *set_rate, int64_t rate)
 {
     int error = 0;
@@ -50,10 +71,8 @@ int pp_http_rate_begin(pp_set_rate *set_rate, int64_t rate)
     if (h == NULL) {
         error = -EBUSY;
     } else if (h->users == 0) {
-        *h = (held){.set_rate = set_rate, .before = set_rate(rate), .wanted = rate};
-        error = h->before < 0 ? -ENOMEM : 0;
-    }
-    if (error == 0) {
+        error = begin(h, set_rate, rate);
+    } else {
         h->users++;
     }
     pp_lock_release(&rates.lock);
@@ -64,16 +83,18 @@ void pp_http_rate_end(pp_set_rate *set_rate)
 {
     pp_lock_take(&rates.lock, pp_task_self());
     held *h = find(set_rate);
-    if (h != NULL && h->users > 0 && --h->users == 0 && set_rate(PPROF_RATE_READ) == h->wanted) {
-        set_rate(h->before);
+    if (h != NULL && h->users > 0 && --h->users == 0) {
+        end(h);
     }
     pp_lock_release(&rates.lock);
 }
 
 void pp_http_rate_after_fork_in_child(void)
 {
-    for (unsigned i = 0; i < KINDS; i++) {
-        rates.list[i].users = 0;
-    }
     pp_lock_release(&rates.lock);
+    for (unsigned i = 0; i < KINDS; i++) {
+        if (rates.list[i].users > 0) {
+            end(&rates.list[i]);
+        }
+    }
 }

@@ -21,7 +21,8 @@ int pp_http_rate_begin(pp_set_rate *set_rate, int64_t rate);
  * meanwhile. */
 void pp_http_rate_end(pp_set_rate *set_rate);
 
-/* In the child of fork, where no request is answered. Rates stay as they are. */
+/* In the child of fork, where no request is answered: restores all rates, as if the requests had
+ * ended. Called after the kinds know of the fork. */
 void pp_http_rate_after_fork_in_child(void);
 
 #endif

@@ -173,12 +173,64 @@ static void check_fork(void)
     CHECK(pprof_http_stop() == 0 && pprof_http_stop() == 0);
 }
 
+static pprof_http_answer *begin_collection(const char *target)
+{
+    const pprof_http_request request = {.size = sizeof request, .method = "GET", .target = target};
+    pprof_http_answer *begun = NULL;
+    uint64_t wait_ns = 0;
+    CHECK(pprof_http_begin(&request, &begun, &wait_ns) == 0 && wait_ns > 0);
+    return begun;
+}
+
+static void check_rates(int64_t block, int64_t mutex, int64_t heap)
+{
+    CHECK(pprof_set_block_profile_rate(PPROF_RATE_READ) == block);
+    CHECK(pprof_set_mutex_profile_fraction(PPROF_RATE_READ) == mutex);
+    CHECK(pprof_set_mem_profile_rate(PPROF_RATE_READ) == heap);
+}
+
+/* In a child there is no request: its rates are those from before, but for the one that the program
+ * has set itself meanwhile. The parent's go on. */
+static void check_rates_after_fork(void)
+{
+    int status = 0;
+    int64_t usual = pprof_set_mem_profile_rate(PPROF_RATE_READ);
+    pprof_set_mutex_profile_fraction(5);
+    pprof_http_answer *block = begin_collection("/debug/pprof/block?seconds=60&rate=1");
+    pprof_http_answer *again = begin_collection("/debug/pprof/block?seconds=60&rate=2");
+    pprof_http_answer *mutex = begin_collection("/debug/pprof/mutex?seconds=60&rate=1");
+    pprof_http_answer *heap = begin_collection("/debug/pprof/heap?seconds=60&rate=4096");
+    check_rates(1, 1, 4096);
+    pprof_set_mem_profile_rate(77);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        check_rates(0, 5, 77);
+        block = begin_collection("/debug/pprof/block?seconds=60&rate=3");
+        check_rates(3, 5, 77);
+        pprof_http_cancel(block);
+        check_rates(0, 5, 77);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    check_rates(1, 1, 77);
+    pprof_http_cancel(block);
+    check_rates(1, 1, 77);
+    pprof_http_cancel(again);
+    pprof_http_cancel(mutex);
+    pprof_http_cancel(heap);
+    check_rates(0, 5, 77);
+    pprof_set_mutex_profile_fraction(0);
+    pprof_set_mem_profile_rate(usual);
+}
+
 int main(void)
 {
     check_handler();
     check_arguments();
     check_again();
     check_fork();
+    check_rates_after_fork();
     printf("ok\n");
     return 0;
 }
