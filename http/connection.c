@@ -7,6 +7,9 @@
 #include "connection.h"
 
 #include "address.h"
+#include "line.h"
+
+#include <pprof_http_door.h>
 
 #include <pprof_http_door.h>
 
@@ -36,9 +39,10 @@ static void enter(connection *c, connection_state state, uint64_t now_ns, uint64
     c->deadline_ns = limit_ns < UINT64_MAX - now_ns ? now_ns + limit_ns : UINT64_MAX;
 }
 
-void connection_begin(connection *c, int fd, uint64_t now_ns)
+void connection_begin(connection *c, int fd, uint64_t now_ns, bool speaks_lines)
 {
     descriptor_keep(&c->socket, fd);
+    c->speaks_lines = speaks_lines;
     enter(c, CONNECTION_READS, now_ns, head_ns);
 }
 
@@ -61,7 +65,8 @@ short connection_events(const connection *c)
         return POLLIN;
     case CONNECTION_WAITS:
     case CONNECTION_IS_DUE:
-        return POLLRDHUP;
+        /* A client that sends a line may close its side after it (`nc -N`). */
+        return c->speaks_lines ? 0 : POLLRDHUP;
     case CONNECTION_WRITES:
         return POLLOUT;
     default:
@@ -115,6 +120,10 @@ static int begin_answer(void *context, int status, const pprof_http_header *head
 {
     connection *c = context;
     c->out_head_length = 0;
+    if (c->speaks_lines) {
+        add_head(c, "%d ", status);
+        return 0;
+    }
     add_head(c, "HTTP/1.1 %d %s\r\n", status, reason_of(status));
     for (size_t i = 0; i < count; i++) {
         add_head(c, "%s: %s\r\n", headers[i].name, headers[i].value);
@@ -130,13 +139,22 @@ static int add_to_answer(void *context, const void *data, size_t length)
 
 static void send_answer(connection *c, uint64_t now_ns);
 
-static void end_head(connection *c, uint64_t now_ns)
+static void end_http_head(connection *c)
 {
     bool is_head = c->request.method != NULL && strcmp(c->request.method, "HEAD") == 0;
     if (!is_head) {
         add_head(c, "Content-Length: %zu\r\n", c->out.length);
     }
     add_head(c, "Connection: %s\r\n\r\n", c->keeps_alive ? "keep-alive" : "close");
+}
+
+static void end_head(connection *c, uint64_t now_ns)
+{
+    if (c->speaks_lines) {
+        add_head(c, "%zu\n", c->out.length);
+    } else {
+        end_http_head(c);
+    }
     c->sent = 0;
     enter(c, CONNECTION_WRITES, now_ns, write_ns);
     send_answer(c, now_ns);
@@ -286,8 +304,37 @@ static void read_head(connection *c, uint64_t now_ns)
     }
 }
 
+/* ---- a line ---- */
+
+static void begin_line(connection *c, uint64_t now_ns)
+{
+    uint64_t wait_ns = 0;
+    if (pprof_http_door_2.ask(c->in.data, &c->answer, &wait_ns) != 0) {
+        refuse(c, 500, "no memory", now_ns);
+        return;
+    }
+    enter(c, wait_ns > 0 ? CONNECTION_WAITS : CONNECTION_IS_DUE, now_ns, wait_ns);
+}
+
+static void look_at_line(connection *c, uint64_t now_ns)
+{
+    long status = line_read(c->in.data, c->in.length);
+    if (status < 0) {
+        refuse(c, (int)-status,
+               status == -414 ? "the line is too long" : "the line has a control character",
+               now_ns);
+    } else if (status > 0) {
+        c->length = (size_t)status;
+        begin_line(c, now_ns);
+    }
+}
+
 static void look_at_request(connection *c, const connection_rules *rules, uint64_t now_ns)
 {
+    if (c->speaks_lines) {
+        look_at_line(c, now_ns);
+        return;
+    }
     if (c->length == 0) {
         read_head(c, now_ns);
     }

@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef enum connection_state {
     CONNECTION_FREE,
@@ -50,16 +51,19 @@ typedef struct connection {
     bytes out;
     size_t sent; /* of out_head and out */
     bool keeps_alive;
+    bool speaks_lines; /* of the control socket, not HTTP */
 } connection;
 
 /* Whom the server answers. */
 typedef struct connection_rules {
     token token;
     bool only_loopback_hosts;
+    bool speaks_lines; /* a control socket: clients send a line; only this user's, and root's */
+    uid_t user;
 } connection_rules;
 
 /* Begins with a connected socket. */
-void connection_begin(connection *c, int fd, uint64_t now_ns);
+void connection_begin(connection *c, int fd, uint64_t now_ns, bool speaks_lines);
 
 /* Frees everything, and ends what is collected. */
 void connection_end(connection *c);

@@ -35,7 +35,7 @@ static uint64_t now(void)
 void server_init(server *s)
 {
     s->listener = s->wake[0] = s->wake[1] = DESCRIPTOR_NONE;
-    s->rules.token.length = 0;
+    s->rules = (connection_rules){.speaks_lines = false};
     s->stops = s->is_over = false;
     s->accept_at_ns = 0;
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
@@ -81,6 +81,15 @@ static uint64_t later(uint64_t x, uint64_t y)
     return x > y ? x : y;
 }
 
+/* The kernel says who has connected: no client can pretend. */
+static bool is_admitted(const connection_rules *rules, int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return !rules->speaks_lines || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+                                    (peer.uid == rules->user || peer.uid == 0));
+}
+
 /* If all places are taken, the client that has been idle for the longest time loses its own. */
 static void accept_one(server *s, uint64_t now_ns)
 {
@@ -95,8 +104,12 @@ static void accept_one(server *s, uint64_t now_ns)
         s->accept_at_ns = is_exhausted ? now_ns + accept_pause_ns : s->accept_at_ns;
         return;
     }
+    if (!is_admitted(&s->rules, fd)) {
+        close(fd);
+        return;
+    }
     connection_end(place);
-    connection_begin(place, fd, now_ns);
+    connection_begin(place, fd, now_ns, s->rules.speaks_lines);
 }
 
 static size_t made_answers(const server *s)
@@ -245,7 +258,10 @@ void server_run(server *s)
         run_round(s);
     }
     if (!descriptor_is_there(&s->listener)) {
-        pprof_http_door_2.log("http: the program has closed the server's socket: the server ends");
+        pprof_http_door_2.log(
+            s->rules.speaks_lines
+                ? "control: the program has closed the socket: nobody listens any more"
+                : "http: the program has closed the server's socket: the server ends");
     }
     server_close(s);
     __atomic_store_n(&s->is_over, true, __ATOMIC_RELEASE);

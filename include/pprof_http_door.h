@@ -30,6 +30,12 @@ typedef struct pprof_http_events {
     void (*before_confinement)(void);
     /* Whether the server itself has opened this descriptor. */
     bool (*has_descriptor)(int fd);
+    /* pprof_http_address(). */
+    int (*http_address)(char *buffer, size_t capacity);
+    /* The process is about to execute another program, which may fail; or it ends, in the handler
+     * of a fatal signal at the latest. */
+    void (*before_exec)(void);
+    void (*at_end)(void);
 } pprof_http_events;
 
 typedef struct pprof_http_door {
@@ -47,9 +53,20 @@ typedef struct pprof_http_door {
     bool (*are_same)(const pprof_http_answer *x, const pprof_http_answer *y);
     /* Writes a message to the log. */
     void (*log)(const char *message);
+    /* pprof_http_begin() of a line of the control socket (docs/CONTROL.md). */
+    int (*ask)(const char *line, pprof_http_answer **answer, uint64_t *wait_ns);
 } pprof_http_door;
 
 extern const pprof_http_door pprof_http_door_2;
+
+/*
+ * In libpprof-http: listens on the control socket, if it does not already. `path` is the socket's;
+ * NULL: one in the user's own folder. 0, or -errno, which is also on the log.
+ */
+PPROF_API int pprof_control_serve(const char *path);
+
+/* Where it is, with a NUL; the errors are those of pprof_http_address(). */
+PPROF_API int pprof_control_path(char *buffer, size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "base/out_file.h"
+#include "profile/control.h"
 #include "profile/fetch.h"
 #include "profile/folded.h"
 #include "profile/gperftools.h"
@@ -225,21 +226,25 @@ static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *
     return status < 0 ? -1 : 0;
 }
 
-static int read_url(const char *url, cp_profile **out, cp_error *error)
+/* Reads what a server or a process sends. */
+static int read_sent(const char *source, cp_profile **out, cp_error *error)
 {
     cp_bytes bytes = {0};
+    int status = cp_fetch_is_url(source)
+                     ? cp_fetch(source, CP_PROFILE_MAX_BYTES, &bytes, error)
+                     : cp_control_fetch(source, CP_PROFILE_MAX_BYTES, &bytes, error);
 
-    if (cp_fetch(url, CP_PROFILE_MAX_BYTES, &bytes, error) < 0) {
+    if (status < 0) {
         cp_bytes_release(&bytes);
         return -1;
     }
-    return read_source(url, &bytes, out, error);
+    return read_source(source, &bytes, out, error);
 }
 
 int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error)
 {
-    if (cp_fetch_is_url(path)) {
-        return read_url(path, out, error);
+    if (cp_fetch_is_url(path) || cp_control_is_process(path)) {
+        return read_sent(path, out, error);
     }
     if (strcmp(path, "-") == 0) {
         return read_open_file("standard input", STDIN_FILENO, out, error);

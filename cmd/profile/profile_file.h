@@ -20,7 +20,7 @@ typedef struct cp_profile cp_profile;
 #define CP_PROFILE_MAX_BYTES ((size_t)2 << 30)
 
 /* Reads a profile; the path "-" is standard input, and a path may be the address of a server
- * (fetch.h). Returns 0 and a profile to be freed with
+ * (fetch.h) or a process (control.h). Returns 0 and a profile to be freed with
  * cp_profile_free(), or -1 with a sentence that begins with the path. */
 int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error);
 

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "host/kind.h"
+#include "web/control_option.h"
 #include "web/http_option.h"
 #include "output/line_plugin.h"
 #include "output/output.h"
@@ -129,6 +130,12 @@ static int take_http_token(pp_options *options, const char *value)
     return pp_http_option_take_token(value);
 }
 
+static int take_control(pp_options *options, const char *value)
+{
+    (void)options;
+    return pp_control_option_take(value);
+}
+
 static int take_duration(pp_options *options, const char *value)
 {
     return parse_duration(value, &options->duration_ns) ? 0 : -EINVAL;
@@ -183,6 +190,7 @@ static const option table[] = {
     {"recorder", take_recorder, "recorder=FD:DEVICE:INODE, as cpprof record does"},
     {"http", take_http, "http=127.0.0.1:6060, or [::1]:6060, unix:/PATH"},
     {"http-token", take_http_token, "http-token=FILE"},
+    {"control", take_control, "control or control=PATH, with %p"},
     {"signal", take_later, NULL},
     {"interval", take_later, NULL},
     {"push", take_later, NULL},

@@ -21,6 +21,7 @@
 #include "host/start.h"
 #include "host/kind.h"
 #include "host/stack_room.h"
+#include "web/control_option.h"
 #include "web/http_door.h"
 #include "web/http_option.h"
 #include "output/line_plugin.h"
@@ -87,6 +88,7 @@ static void after_fork_in_child(void)
         }
     }
     pp_http_door_after_fork_in_child();
+    pp_control_option_after_fork_in_child(state.options.subprocesses);
 }
 
 static bool any_kind_holds_addresses(void)
@@ -202,6 +204,7 @@ static void end_kinds(void *context)
 static void at_end(const void *interrupted)
 {
     write_by(end_kinds, &interrupted);
+    pp_http_door_at_end();
 }
 
 /* ---- the environment of programs that this one executes ---- */
@@ -285,6 +288,7 @@ static void write_so_far(void *unused)
 
 static void before_exec(pp_exec *exec)
 {
+    pp_http_door_before_exec();
     const pp_exec_target target = {exec->folder, exec->path, exec->search};
     pp_exec_verdict verdict =
         state.options.follow_exec && !state.is_fork ? pp_exec_inspect(&target) : PP_EXEC_ABSENT;
@@ -305,6 +309,7 @@ static void before_exec(pp_exec *exec)
 
 static void after_failed_exec(void)
 {
+    pp_control_option_start();
     if (!state.options.follow_exec || state.is_fork) {
         return;
     }
@@ -354,6 +359,7 @@ __attribute__((constructor)) static void at_load(void)
     start_kinds();
     wait_for_deadline();
     pp_http_option_start();
+    pp_control_option_start();
     if (!state.options.subprocesses) {
         leave_children_alone();
         pp_recorder_pass_on(false);
@@ -387,7 +393,8 @@ int pp_preload_apply(const pp_options *wanted)
     int start_error = start_kinds();
     wait_for_deadline();
     int http_error = pp_http_option_start();
-    start_error = start_error != 0 ? start_error : http_error;
+    int control_error = pp_control_option_start();
+    start_error = start_error != 0 ? start_error : http_error != 0 ? http_error : control_error;
     int before = state.cancel_state;
     pp_lock_release(&state.asking);
     pthread_setcancelstate(before, NULL);

@@ -11,5 +11,7 @@
 
 void pp_http_door_after_fork_in_child(void);
 void pp_http_door_before_confinement(void);
+void pp_http_door_before_exec(void);
+void pp_http_door_at_end(void); /* also in the fatal-signal writer */
 
 #endif

@@ -6,6 +6,8 @@
  * Zone: NORMAL.
  * Tested by: e2e.http_guest
  */
+#include "web/http_handle.h"
+
 #include "arch/system_call.h"
 #include "web/http_answer.h"
 #include "web/http_routes.h"
@@ -58,8 +60,8 @@ static void free_answer(pprof_http_answer *answer)
     pp_arena_release(&arena);
 }
 
-int pprof_http_begin(const pprof_http_request *request, pprof_http_answer **answer,
-                     uint64_t *wait_ns)
+int pp_http_begin_by(pp_http_router *route, const pprof_http_request *request,
+                     pprof_http_answer **answer, uint64_t *wait_ns)
 {
     const char *target = NULL;
     pp_preload_link();
@@ -70,10 +72,16 @@ int pprof_http_begin(const pprof_http_request *request, pprof_http_answer **answ
     if (begun == NULL) {
         return -ENOMEM;
     }
-    pp_http_route(begun, target);
+    route(begun, target);
     *answer = begun;
     *wait_ns = begun->wait_ns;
     return 0;
+}
+
+int pprof_http_begin(const pprof_http_request *request, pprof_http_answer **answer,
+                     uint64_t *wait_ns)
+{
+    return pp_http_begin_by(pp_http_route, request, answer, wait_ns);
 }
 
 int pprof_http_finish(pprof_http_answer *answer, pprof_http_response *response)

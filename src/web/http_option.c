@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * http_option.c: finds pprof_http_serve_opts() in the program if that is linked to libpprof-http,
- * or else loads libpprof-http.so.0 from this library's folder, or from where the loader looks.
+ * or else loads libpprof-http.
  *
  * Zone: NORMAL.
  * Owns: the address, and the path of the token.
@@ -10,15 +10,12 @@
 #include "web/http_option.h"
 
 #include "base/text.h"
-#include "modules/loader.h"
 #include "sys/log.h"
-#include "sys/own_files.h"
-#include "sys/own_work.h"
+#include "web/server_library.h"
 
 #include "pprof_http.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -27,7 +24,6 @@ typedef int serve_function(const char *address, const pprof_http_options *option
 
 enum { ADDRESS_MAX = 256 };
 
-static const char file_name[] = "libpprof-http.so.0";
 static const char symbol_name[] = "pprof_http_serve_opts";
 
 static struct {
@@ -58,38 +54,13 @@ int pp_http_option_take_token(const char *value)
     return take(value, asked.token, sizeof asked.token);
 }
 
-/* The path of the file in this library's folder, or else only its name. */
-static const char *find_file(char path[PATH_MAX])
-{
-    if (pp_loader_own_folder(path, PATH_MAX - sizeof file_name)) {
-        memcpy(path + strlen(path), file_name, sizeof file_name);
-        int fd = pp_own_open(path, O_RDONLY, 0);
-        if (fd >= 0) {
-            pp_own_close(fd);
-            return path;
-        }
-    }
-    return file_name;
-}
-
-static serve_function *load(pp_text *why)
-{
-    char path[PATH_MAX];
-    if (pp_loader_is_suspect()) {
-        pp_text_add(why, "a child of fork cannot load it");
-        return NULL;
-    }
-    pp_own_work_begin();
-    const void *found = pp_loader_load(find_file(path), symbol_name, why);
-    pp_own_work_end();
-    return (serve_function *)(uintptr_t)found;
-}
-
 static int serve(void)
 {
     pp_text why = PP_TEXT_INIT;
     serve_function *found = pprof_http_serve_opts;
-    found = found != NULL ? found : load(&why);
+    if (found == NULL) {
+        found = (serve_function *)(uintptr_t)pp_server_library_find(symbol_name, &why);
+    }
     if (found == NULL) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "http: no server, libpprof-http.so.0 could not be loaded: ");

@@ -5,6 +5,7 @@
  *
  *   web_guest             nothing more
  *   web_guest fork        reads a byte, forks, and prints what the child finds
+ *   web_guest child       reads a byte, and forks a child that prints its number, and lives as long
  *   web_guest close       reads a byte, closes all descriptors from 3 on, and opens a file under
  *                         each number that was in use
  *   web_guest full        uses up all descriptors, reads a byte, and gives them back
@@ -122,6 +123,20 @@ static void fork_child(void)
     waitpid(child, NULL, 0);
 }
 
+/* The child works on when its parent's threads are not there: it waits for the end of the input. */
+static void keep_child(void)
+{
+    char byte;
+    fflush(stdout);
+    if (fork() == 0) {
+        printf("%d\n", (int)getpid());
+        fflush(stdout);
+        while (read(STDIN_FILENO, &byte, 1) > 0) {
+        }
+        _exit(0);
+    }
+}
+
 /* Sockets that listen here are the program's own: nothing may accept from them. */
 static void close_all(void)
 {
@@ -173,6 +188,9 @@ static void act(int argc, char **argv)
     if (strcmp(what, "fork") == 0) {
         wait_for_byte();
         fork_child();
+    } else if (strcmp(what, "child") == 0) {
+        wait_for_byte();
+        keep_child();
     } else if (strcmp(what, "close") == 0) {
         wait_for_byte();
         close_all();

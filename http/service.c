@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * service.c: see service.h.
+ *
+ * Tested by: e2e.http_server, e2e.http_guest, e2e.control
+ */
+#include "service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STACK_BYTES = 1 << 20 }; /* lines of source take 256 KiB (docs/LIMITS.md) */
+
+static bool change(service *s, int from, int to)
+{
+    return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+static service_state state_of(const service *s)
+{
+    return (service_state)__atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
+}
+
+/* ---- start ---- */
+
+bool service_claim(service *s)
+{
+    if (!change(s, SERVICE_IDLE, SERVICE_CHANGES)) {
+        return false;
+    }
+    server_init(&s->server);
+    s->file[0] = '\0';
+    return true;
+}
+
+/* A server that ends by itself leaves no file. */
+static void *run(void *of_service)
+{
+    service *s = of_service;
+    server_run(&s->server);
+    service_remove_file(s);
+    return NULL;
+}
+
+/* The thread blocks all signals, so that none of the program's signals is delivered to it. */
+static int create_thread(service *s, const char *name)
+{
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t before;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0) {
+        return -error;
+    }
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&s->thread, &attributes, run, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error == 0) {
+        pthread_setname_np(s->thread, name);
+    }
+    return -error;
+}
+
+static int open_pipe(server *s)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return -errno;
+    }
+    descriptor_keep(&s->wake[0], ends[0]);
+    descriptor_keep(&s->wake[1], ends[1]);
+    return 0;
+}
+
+int service_open(service *s, int listener, const char *name)
+{
+    descriptor_keep(&s->server.listener, listener);
+    int error = open_pipe(&s->server);
+    return error == 0 ? create_thread(s, name) : error;
+}
+
+int service_settle(service *s, int error)
+{
+    if (error != 0) {
+        server_close(&s->server);
+    }
+    __atomic_store_n(&s->state, error == 0 ? SERVICE_RUNS : SERVICE_IDLE, __ATOMIC_RELEASE);
+    return error;
+}
+
+/* ---- end ---- */
+
+void service_stop(service *s)
+{
+    if (!change(s, SERVICE_RUNS, SERVICE_CHANGES)) {
+        return;
+    }
+    __atomic_store_n(&s->server.stops, true, __ATOMIC_RELEASE);
+    server_wake(&s->server);
+    pthread_join(s->thread, NULL);
+    service_remove_file(s);
+    __atomic_store_n(&s->state, SERVICE_IDLE, __ATOMIC_RELEASE);
+}
+
+void service_forget(service *s)
+{
+    if (s->state != SERVICE_IDLE) {
+        server_forget(&s->server);
+    }
+    memset(&s->server.rules, 0, sizeof s->server.rules);
+    s->file[0] = '\0'; /* the parent's */
+    __atomic_store_n(&s->state, SERVICE_IDLE, __ATOMIC_RELEASE);
+}
+
+/* ---- questions ---- */
+
+bool service_runs(const service *s)
+{
+    return state_of(s) == SERVICE_RUNS && !__atomic_load_n(&s->server.is_over, __ATOMIC_ACQUIRE);
+}
+
+bool service_has(const service *s, int fd)
+{
+    return state_of(s) != SERVICE_IDLE && server_has(&s->server, fd);
+}
+
+/* ---- the file of a unix socket ---- */
+
+void service_keep_file(service *s, int folder, const char *path, const char *name)
+{
+    const char *between = *path != '\0' && strcmp(path, "/") != 0 ? "/" : "";
+    int length = snprintf(s->file, sizeof s->file, "%s%s%s", path, between, name);
+    if (length >= (int)sizeof s->file ||
+        fstatat(folder, name, &s->file_status, AT_SYMLINK_NOFOLLOW) != 0) {
+        s->file[0] = '\0';
+    }
+}
+
+bool service_has_file(const service *s)
+{
+    struct stat present;
+    return s->file[0] != '\0' && lstat(s->file, &present) == 0 &&
+           present.st_ino == s->file_status.st_ino && present.st_dev == s->file_status.st_dev;
+}
+
+void service_remove_file(const service *s)
+{
+    if (service_has_file(s)) {
+        unlink(s->file);
+    }
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * control_line.h: answers a line of the control socket (docs/CONTROL.md).
+ *
+ *   configure OPTIONS    pprof_configure(), then as `status`
+ *   status               what the process is, and what it records
+ *   anything else        a path after /debug/pprof/, with its query
+ *
+ * Zone: NORMAL. The line comes from the process's user.
+ */
+#ifndef PP_WEB_CONTROL_LINE_H
+#define PP_WEB_CONTROL_LINE_H
+
+#include "pprof_http.h"
+
+#include <stdint.h>
+
+/* pprof_http_begin() of a line, which has no control characters. */
+int pp_control_line_ask(const char *line, pprof_http_answer **answer, uint64_t *wait_ns);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * control_option.c: calls pprof_control_serve(), which is in libpprof-http. The child of fork calls
+ * it again: the library is loaded there, too.
+ *
+ * Zone: NORMAL.
+ * Owns: the template of the path; the function, once it was found.
+ * Tested by: e2e.control
+ */
+#include "web/control_option.h"
+
+#include "base/text.h"
+#include "host/dispositions.h"
+#include "sys/log.h"
+#include "sys/path_template.h"
+#include "web/server_library.h"
+
+#include "pprof_http_door.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef int serve_function(const char *path);
+
+/* Is NULL unless the program is linked to libpprof-http. */
+#pragma weak pprof_control_serve
+
+static struct {
+    bool is_wanted;
+    char template[PATH_MAX]; /* "": the user's own folder */
+    char path[PATH_MAX];
+    serve_function *serve; /* NULL: not found yet */
+} state;
+
+int pp_control_option_take(const char *value)
+{
+    char template[PATH_MAX] = "";
+    if (value != NULL && (*value == '\0' || !pp_path_template_is_valid(value))) {
+        return -EINVAL;
+    }
+    int error =
+        value != NULL ? pp_path_template_complete(template, sizeof template, value, false) : 0;
+    if (error != 0) {
+        return error;
+    }
+    memcpy(state.template, template, sizeof template);
+    state.is_wanted = true;
+    return 0;
+}
+
+/* NULL: the path is the library's to choose. */
+static const char *fill_in_path(void)
+{
+    const pp_path_values values = {.kind = "control"};
+    pp_path path = pp_path_begin(state.path, sizeof state.path);
+    for (const char *c = state.template; *c != '\0'; c++) {
+        if (*c == '%') {
+            pp_path_add_placeholder(&path, *++c, &values);
+        } else {
+            pp_path_add_char(&path, *c);
+        }
+    }
+    return path.length > 0 ? path.data : NULL;
+}
+
+static int find(void)
+{
+    pp_text why = PP_TEXT_INIT;
+    if (state.serve == NULL) {
+        state.serve = pprof_control_serve;
+    }
+    if (state.serve == NULL) {
+        state.serve =
+            (serve_function *)(uintptr_t)pp_server_library_find("pprof_control_serve", &why);
+    }
+    if (state.serve == NULL) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "control: no socket, libpprof-http.so.0 could not be loaded: ");
+        pp_text_add(&text, why.data);
+        pp_log(&text);
+        return -ENOENT;
+    }
+    return 0;
+}
+
+int pp_control_option_start(void)
+{
+    if (!state.is_wanted) {
+        return 0;
+    }
+    int saved_errno = errno;
+    int error = find();
+    if (error == 0) {
+        error = state.serve(fill_in_path());
+    }
+    state.is_wanted = error == 0;
+    if (error == 0) {
+        pp_hook_fatal_signals(); /* they remove the socket, too */
+    }
+    errno = saved_errno;
+    return error;
+}
+
+void pp_control_option_after_fork_in_child(bool goes_on)
+{
+    state.is_wanted = state.is_wanted && goes_on;
+    pp_control_option_start();
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * server_library.c: loads libpprof-http.so.0 from this library's folder, or from where the loader
+ * looks.
+ *
+ * Zone: NORMAL.
+ * Tested by: e2e.http_option, e2e.control
+ */
+#include "web/server_library.h"
+
+#include "modules/loader.h"
+#include "sys/own_files.h"
+#include "sys/own_work.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+static const char file_name[] = "libpprof-http.so.0";
+
+/* The path of the file in this library's folder, or else only its name. */
+static const char *find_file(char path[PATH_MAX])
+{
+    if (pp_loader_own_folder(path, PATH_MAX - sizeof file_name)) {
+        memcpy(path + strlen(path), file_name, sizeof file_name);
+        int fd = pp_own_open(path, O_RDONLY, 0);
+        if (fd >= 0) {
+            pp_own_close(fd);
+            return path;
+        }
+    }
+    return file_name;
+}
+
+const void *pp_server_library_find(const char *symbol, pp_text *why)
+{
+    char path[PATH_MAX];
+    if (pp_loader_is_suspect()) {
+        pp_text_add(why, "a child of fork cannot load it");
+        return NULL;
+    }
+    pp_own_work_begin();
+    const void *found = pp_loader_load(find_file(path), symbol, why);
+    pp_own_work_end();
+    return found;
+}

@@ -1,0 +1,163 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 300
+#
+# test_control.sh: the control socket: what it answers, who finds it, how cpprof reads profiles from it, and what becomes of
+# it when the program forks, executes another one, and ends.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need python3
+cpprof=$BUILD/bin/cpprof
+ask=$SRC/test/e2e/control/ask.py
+own=$work/run/pprof # the folder of the sockets
+mkdir -m 700 run
+export XDG_RUNTIME_DIR="$work/run"
+
+# start OPTIONS [WHAT...]: a program that works until `end`. "echo >&9" is the byte that it waits for.
+start() {
+    start_options=$1
+    shift
+    rm -f guest.in guest.out guest.err
+    mkfifo guest.in
+    env LIBPPROF="$start_options" LD_PRELOAD="$library" "$victims/web_guest" "$@" <guest.in >guest.out 2>guest.err &
+    guest=$!
+    started="$started $guest"
+    exec 9>guest.in
+    at=$own/$guest.sock
+}
+
+end() {
+    exec 9>&-
+    end_status=0
+    wait "$guest" || end_status=$?
+    expect_equal "status of the program" "${1:-7}" "$end_status"
+}
+
+# answer LINE: the body of an answer that must be 200.
+answer() {
+    python3 "$ask" "$at" "$1" >answer.txt || fail "no answer to $1"
+    expect_equal "status of $1" 200 "$(sed -n 1p answer.txt)"
+    sed 1d answer.txt
+}
+
+status_of() {
+    python3 "$ask" "$at" "$1" | sed -n 1p
+}
+
+# ---- what it answers ----
+
+start "control,heap:1,file=$work/%k.pb.gz"
+wait_until test -S "$at"
+expect_equal "mode of the folder" 700 "$(stat -c %a "$own")"
+expect_equal "mode of the socket" 600 "$(stat -c %a "$at")"
+expect_equal "messages" "" "$(cat guest.err)"
+version=$("$cpprof" --version | sed 's/.* //')
+expect_equal "status" "version $version pid $guest on heap:1" "$(answer status | tr '\n' ' ' | sed 's/ $//')"
+expect_equal "command line" "$victims/web_guest" "$(answer cmdline)"
+expect_equal "an unknown profile" 404 "$(status_of nothing)"
+expect_equal "a bad parameter" 400 "$(status_of 'heap?seconds=x')"
+python3 "$ask" "$at" heap -o heap.pb.gz >/dev/null
+"$cpprof" top heap.pb.gz >heap.txt
+expect_contains "the heap profile" heap.txt keep_memory
+
+# ---- cpprof ----
+
+"$cpprof" top "pid:$guest/profile?seconds=1" >cpu.txt || fail "no CPU profile"
+expect_contains "the CPU profile" cpu.txt burn_cpu
+"$cpprof" diff "heap.pb.gz" "pid:$guest/heap" >diff.txt || fail "no difference"
+expect_contains "the difference" diff.txt total
+expect_equal "an unknown profile, by cpprof" 1 "$(status "$cpprof" top "pid:$guest/nothing" 2>errors)"
+expect_contains "an unknown profile, by cpprof" errors "pid:$guest/nothing: the process answered 404: Unknown profile"
+expect_equal "a process without a socket" 1 "$(status "$cpprof" top "pid:$$" 2>errors)"
+expect_contains "a process without a socket" errors "LIBPPROF=control"
+expect_equal "no number" 1 "$(status "$cpprof" top pid:x 2>errors)"
+expect_contains "no number" errors "expected pid:NUMBER"
+
+# ---- configure ----
+
+answer 'configure block:1,file=/nowhere/%k' >configured.txt
+expect_contains "what is on then" configured.txt "on heap:1 block:1"
+holds_up() { answer block >block.pb.gz && "$cpprof" top block.pb.gz 2>/dev/null | grep -q hold_lock; }
+wait_until holds_up
+expect_equal "an unknown option" 400 "$(status_of 'configure nonsense')"
+expect_equal "no option" 400 "$(status_of configure)"
+answer "configure file=$work/%k.pb.gz" >configured.txt
+end
+expect_no_file "$at"
+[ -s heap.pb.gz ] || fail "no file at the end"
+
+# ---- what becomes of it ----
+
+# A child of fork has none.
+start control child
+wait_until test -S "$at"
+echo >&9
+wait_until test -s guest.out
+expect_equal "sockets of a program that forks" "$guest.sock" "$(ls "$own")"
+end
+expect_equal "sockets after the end" "" "$(ls "$own")"
+
+# With `subprocesses` it has one of its own.
+start control,subprocesses child
+wait_until test -S "$at"
+echo >&9
+wait_until test -s guest.out
+child=$(cat guest.out)
+wait_until test -S "$own/$child.sock"
+"$cpprof" top "pid:$child/thread" >threads.txt || fail "the child does not answer"
+answer status >/dev/null
+end
+wait_until is_over "$child"
+wait_until test -z "$(ls "$own")"
+
+# A program that executes another one leaves nothing; one that fails to has its socket again.
+start control exec /bin/cat
+wait_until test -S "$at"
+echo >&9
+wait_until test ! -e "$at"
+end 0
+start control exec "$work/nothing"
+wait_until test -S "$at"
+echo >&9
+wait_until has_text guest.err "nothing: No such file"
+wait_until test -S "$at"
+expect_equal "pid after a failed exec" "pid $guest" "$(answer status | grep pid)"
+end
+
+# A program that closes its descriptors is left alone.
+start control close
+wait_until test -S "$at"
+echo >&9
+wait_until has_text guest.err "control: the program has closed the socket"
+wait_until test ! -e "$at"
+end
+
+# A signal ends the program and the socket; SIGKILL leaves a file, which cpprof does not take for a process.
+start control
+wait_until test -S "$at"
+kill -TERM "$guest"
+end 143
+expect_no_file "$at"
+start control
+wait_until test -S "$at"
+kill -KILL "$guest"
+end 137
+[ -S "$at" ] || fail "SIGKILL has removed the file"
+expect_equal "a process that was killed" 1 "$(status "$cpprof" top "pid:$guest" 2>errors)"
+expect_contains "a process that was killed" errors "there is no such process"
+rm "$at"
+
+# A path of one's own, also one that is longer than a socket's name may be; a file of others is left alone.
+long=$work/$(printf '%0100d' 7)
+mkdir "$long"
+start "control=$long/%p-%e.sock"
+at=$long/$guest-web_guest.sock
+wait_until test -S "$at"
+"$cpprof" top "pid:$guest/heap" >heap.txt 2>&1 || fail "cpprof does not find control=PATH: $(cat heap.txt)"
+end
+expect_no_file "$at"
+echo precious >"$work/file"
+start "control=$work/file"
+wait_until has_text guest.err "control: no socket: $work/file: another process listens there"
+end
+expect_equal "a file in the socket's place" precious "$(cat file)"
