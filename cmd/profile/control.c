@@ -6,7 +6,7 @@
  *   answers  200 31415\n and 31415 bytes
  *
  * Owns: a connection for the length of a call.
- * Tested by: e2e.control.
+ * Tested by: e2e.control, e2e.control_security.
  */
 #include "profile/control.h"
 
@@ -143,9 +143,11 @@ static int take_answer(const cp_bytes *answer, cp_bytes *bytes, cp_error *error)
         return cp_fail(error, "expected %zu bytes, found %zu", length, there);
     }
     if (status != 200) {
-        size_t shown = there < 400 ? there : 400;
-        return cp_fail(error, "the process answered %lu: %.*s", status,
-                       (int)(shown && body[shown - 1] == '\n' ? shown - 1 : shown), body);
+        size_t shown = 0;
+        while (shown < there && shown < 400 && (uint8_t)body[shown] >= ' ' && body[shown] != 127) {
+            shown++;
+        }
+        return cp_fail(error, "the process answered %lu: %.*s", status, (int)shown, body);
     }
     cp_bytes_append(bytes, body, there);
     return 0;

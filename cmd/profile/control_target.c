@@ -3,7 +3,7 @@
  * control_target.c: see control_target.h.
  *
  * Owns: nothing after a call, but what a function returns.
- * Tested by: e2e.control.
+ * Tested by: e2e.control, e2e.control_security.
  */
 #include "profile/control_target.h"
 

@@ -30,7 +30,7 @@ const char cp_help_help[] = "usage: cpprof help [--all] [VERB]\n"
 
 static int list_verbs(void)
 {
-    fputs("usage: cpprof VERB [OPTIONS] ...\n\n", stdout);
+    fputs("usage: cpprof VERB [OPTIONS] ...   or: cpprof --version\n\n", stdout);
     for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
         if (verb->run) {
             printf("  %-10s %s\n", verb->name, verb->summary);
@@ -42,9 +42,7 @@ static int list_verbs(void)
             printf(" %s", verb->name);
         }
     }
-    fputs("\n`cpprof help VERB` explains a verb; `cpprof --version` prints the version.\n"
-          "To begin: cpprof record -- COMMAND\n",
-          stdout);
+    fputs("\n`cpprof help VERB` explains a verb. To begin: cpprof record -- COMMAND\n", stdout);
     return fflush(stdout) == 0 ? CP_EXIT_OK : CP_EXIT_BAD_INPUT;
 }
 

@@ -28,6 +28,8 @@ const cp_verb cp_verbs[] = {
     {"convert", "a profile in another format", cp_help_convert, cp_run_convert},
     {"symbolize", "add names, files and lines to a profile", cp_help_symbolize, cp_run_symbolize},
     {"dump", "the stacks of all threads of a process", cp_help_dump, cp_run_dump},
+    {"ps", "the processes that can be asked for profiles", cp_help_ps, cp_run_ps},
+    {"configure", "change what a running process records", cp_help_configure, cp_run_configure},
     {"push", "send a profile to a server", NULL, NULL},
     {"doctor", "what works on this machine, and how to mend the rest", cp_help_doctor,
      cp_run_doctor},

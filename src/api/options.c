@@ -243,6 +243,22 @@ static void complain(pp_options *options, const char *word, const char *usage, i
     }
 }
 
+/* Stops what the word turns on: a profile that has a rate keeps what it has recorded, another kind
+ * writes its files. */
+static int turn_off(const pp_kind *kind, const char *name)
+{
+    for (const pprof_profile *p = kind->profiles; p != NULL && p->name != NULL; p++) {
+        if (p->set_rate != NULL && strcmp(p->name, name) == 0) {
+            return p->set_rate(0) < 0 ? -ENOMEM : 0;
+        }
+    }
+    if (strcmp(kind->name, name) != 0 || kind->stop == NULL) {
+        return -EINVAL;
+    }
+    kind->stop();
+    return 0;
+}
+
 /* 0 or -errno. Leaves *usage as it is if the word is unknown. */
 static int take(pp_options *options, const char *name, const char *value, const char **usage)
 {
@@ -253,6 +269,9 @@ static int take(pp_options *options, const char *name, const char *value, const 
         return -EINVAL;
     }
     *usage = w != NULL ? w->usage : o->usage;
+    if (w != NULL && value != NULL && strcmp(value, "off") == 0) {
+        return turn_off(kind, name);
+    }
     if (w != NULL && w->take == NULL) {
         return pp_word_alone(value, kind->asked);
     }

@@ -121,6 +121,9 @@ typedef struct pp_kind {
     /* Writes the same files, and stops recording: the program confines itself. True if it wrote a
      * file. */
     bool (*confine)(void);
+    /* Writes the same files, and stops recording, until it is asked for again: the option NAME=off.
+     * True if it wrote a file. NULL in a kind whose profiles have rates, which are set to 0. */
+    bool (*stop)(void);
     /* At the deadline confine() is called instead of end(), unless the program is linked to
      * libpprof. */
     bool stops_at_deadline;

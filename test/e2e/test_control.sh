@@ -81,7 +81,18 @@ holds_up() { answer block >block.pb.gz && "$cpprof" top block.pb.gz 2>/dev/null 
 wait_until holds_up
 expect_equal "an unknown option" 400 "$(status_of 'configure nonsense')"
 expect_equal "no option" 400 "$(status_of configure)"
-answer "configure file=$work/%k.pb.gz" >configured.txt
+answer "configure block=off,heap=off" >configured.txt
+expect_equal "nothing is on then" on "$(grep '^on' configured.txt)"
+answer "configure cpu:1000,file=$work/%k.pb.gz" >configured.txt
+expect_equal "the CPU profile is on" "on cpu" "$(grep '^on' configured.txt)"
+expect_no_file cpu.pb.gz
+"$cpprof" configure "$guest" cpu=off,heap:1 >configured.txt || fail "cpprof configure"
+expect_equal "the CPU profile is off" "on heap:1" "$(grep '^on' configured.txt)"
+"$cpprof" top cpu.pb.gz >cpu.txt || fail "no file of the CPU profile"
+expect_equal "what cannot be turned off" 400 "$(status_of 'configure thread=off')"
+"$cpprof" configure "pid:$guest" >configured.txt || fail "cpprof configure without options"
+expect_contains "cpprof configure without options" configured.txt "pid $guest"
+rm heap.pb.gz
 end
 expect_no_file "$at"
 [ -s heap.pb.gz ] || fail "no file at the end"

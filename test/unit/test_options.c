@@ -176,6 +176,24 @@ static void duration_takes_a_time(void **state)
     }
 }
 
+static void control_takes_a_path_or_nothing(void **unused)
+{
+    (void)unused;
+    assert_good("control");
+    assert_good("control=/run/%p-%e.sock");
+    assert_bad("control=", -EINVAL, "write control or control=PATH");
+    assert_bad("control=/run/%q", -EINVAL, "write control or control=PATH");
+}
+
+static void kinds_can_be_turned_off(void **unused)
+{
+    (void)unused;
+    assert_good("heap,heap=off,block:off,mutex=off,cpu=off,fd=off");
+    assert_bad("thread=off", -EINVAL, "'thread=off' is ignored");
+    assert_bad("engine=off", -EINVAL, "'engine=off' is ignored");
+    assert_bad("allocs=off", -EINVAL, "unknown option");
+}
+
 static void subprocesses_takes_nothing(void **state)
 {
     (void)state;
@@ -463,6 +481,8 @@ int main(void)
         cmocka_unit_test(symbolize_takes_a_degree),
         cmocka_unit_test(engine_takes_a_name),
         cmocka_unit_test(duration_takes_a_time),
+        cmocka_unit_test(control_takes_a_path_or_nothing),
+        cmocka_unit_test(kinds_can_be_turned_off),
         cmocka_unit_test(subprocesses_takes_nothing),
         cmocka_unit_test(what_is_ignored_for_its_value_asks_for_nothing),
         cmocka_unit_test(file_takes_a_template),

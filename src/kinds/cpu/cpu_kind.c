@@ -277,6 +277,7 @@ const pp_kind pp_kind_cpu = {
     .owns_descriptor = pp_cpu_perf_has,
     .end = end,
     .confine = confine,
+    .stop = stop,
     .write_so_far = write_so_far,
     .after_failed_exec = after_failed_exec,
     .after_fork_in_child = after_fork_in_child,

@@ -50,6 +50,7 @@ const pp_kind pp_kind_fd = {
     .holds_addresses = pp_fd_control_is_on,
     .end = end,
     .confine = pp_fd_control_confine,
+    .stop = pp_fd_control_confine,
     .stops_at_deadline = true,
     .write_so_far = pp_fd_control_write_so_far,
     .after_fork_in_child = pp_fd_control_after_fork,

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verb_configure.c: `cpprof configure`, which changes what a running process records.
+ *
+ * Tested by: e2e.control.
+ */
+#include "verbs/verbs.h"
+
+#include "base/message.h"
+#include "base/pool.h"
+#include "profile/control.h"
+#include "profile/control_target.h"
+#include "profile/protobuf.h"
+#include "verbs/command_line.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char cp_help_configure[] =
+    "usage: cpprof configure PID [OPTIONS]\n"
+    "\n"
+    "Changes what a running process records, or only says what it records. OPTIONS\n"
+    "are those of LIBPPROF, with commas between them; KIND=off stops a kind. The\n"
+    "process needs a control socket (see `cpprof help ps`).\n"
+    "\n"
+    "Example: cpprof configure 1234 heap:64k,block=off\n"
+    "\n"
+    "A profile that is turned on in this way is written when the process ends, as if\n"
+    "the process had been started with it. `cpprof top pid:1234/heap` shows it now.\n";
+
+enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
+
+static int configure(int pid, const char *options, cp_error *error)
+{
+    cp_target target;
+    char path[PATH_MAX];
+    cp_bytes answer = {0};
+
+    if (cp_target_read(pid, &target, error) < 0) {
+        return -1;
+    }
+    int fd = cp_target_connect(&target, path, error);
+    if (fd < 0) {
+        return -1;
+    }
+    char *line = cp_heap_printf(options ? "configure %s" : "status", options);
+    int status = cp_control_ask(fd, line, ANSWER_SECONDS, ANSWER_BYTES, &answer, error);
+    if (status == 0 && answer.length) {
+        fwrite(answer.data, 1, answer.length, stdout);
+    }
+    free(line);
+    cp_bytes_release(&answer);
+    return status;
+}
+
+int cp_run_configure(int argc, char **argv)
+{
+    const cp_option table[] = {{0}};
+    cp_operands operands;
+    cp_error error;
+    const char *rest = "";
+    int status = CP_EXIT_OK, pid = 0;
+
+    if (cp_options_parse("configure", table, false, argc, argv, &operands, &status) < 0) {
+        return status;
+    }
+    if (operands.count < 1 || operands.count > 2) {
+        return cp_bad_usage("configure", "configure: expected PID and OPTIONS");
+    }
+    if (cp_control_pid(operands.values[0], &pid, &rest, &error) < 0 || *rest) {
+        return cp_bad_usage("configure", "configure: %s: expected the number of a process",
+                            operands.values[0]);
+    }
+    if (configure(pid, operands.values[1], &error) < 0) {
+        cp_complain("%s", error.text);
+        return CP_EXIT_BAD_INPUT;
+    }
+    return fflush(stdout) == 0 ? CP_EXIT_OK : CP_EXIT_BAD_INPUT;
+}
