@@ -2,7 +2,7 @@
  *
  * folder.c: see folder.h.
  *
- * Tested by: e2e.control
+ * Tested by: e2e.control, e2e.control_security
  */
 #include "folder.h"
 

@@ -2,7 +2,7 @@
  *
  * line.c: see line.h.
  *
- * Tested by: e2e.control
+ * Tested by: e2e.control, e2e.control_security
  */
 #include "line.h"
 
