@@ -175,7 +175,7 @@ static bool describe(cp_process_list *list, cp_process *process, const cp_target
         return false;
     }
     cp_target_environment_read(target, &environment);
-    char *http = cp_target_option(environment.options, "http");
+    char *http = cp_target_http(environment.options);
     if (http) {
         process->http = copy_plain(&list->pool, http, strlen(http));
     } else {

@@ -114,6 +114,7 @@ int cp_target_read(int pid, cp_target *target, cp_error *error)
         return cp_fail(error, "pid:%d: there is no such process", pid);
     }
     target->inner_user = map_user(target);
+    target->has_users = !is_same_namespace(pid, "user");
     if (!is_same_namespace(pid, "mnt") || has_own_root(target)) {
         snprintf(target->root, sizeof target->root, "/proc/%d/root", pid);
     }
@@ -175,6 +176,19 @@ char *cp_target_option(const char *options, const char *word)
     return NULL;
 }
 
+char *cp_target_http(const char *options)
+{
+    char *http = cp_target_option(options, "http");
+    size_t length = http ? strlen(http) : 0;
+
+    if (length > 2 && strcmp(http + length - 2, ":0") == 0) {
+        char *unknown = cp_heap_printf("%.*s:(see its log)", (int)(length - 2), http);
+        free(http);
+        return unknown;
+    }
+    return http;
+}
+
 /* ---- its socket ---- */
 
 /* Whether the process itself listens at the other end. */
@@ -186,6 +200,18 @@ static bool is_peer(int fd, const cp_target *t)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == t->pid;
 }
 
+/* Connects; root becomes the process's user for it where the process would not know root. */
+static bool connects(int fd, const struct sockaddr_un *address, const cp_target *t)
+{
+    bool changes = t->has_users && geteuid() == 0 && t->user != 0;
+
+    if (changes && seteuid(t->user) != 0) {
+        return false;
+    }
+    bool connected = connect(fd, (const struct sockaddr *)address, sizeof *address) == 0;
+    return (!changes || seteuid(0) == 0) && connected;
+}
+
 /* Names the socket by its folder's descriptor: so the path may be long. */
 static int connect_in(int folder, const char *name, const cp_target *t)
 {
@@ -195,8 +221,7 @@ static int connect_in(int folder, const char *name, const cp_target *t)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd >= 0 &&
-        (length >= (int)sizeof address.sun_path ||
-         connect(fd, (const struct sockaddr *)&address, sizeof address) < 0 || !is_peer(fd, t))) {
+        (length >= (int)sizeof address.sun_path || !connects(fd, &address, t) || !is_peer(fd, t))) {
         close(fd);
         fd = -1;
     }
@@ -315,7 +340,7 @@ static int refuse(const cp_target *t, const cp_target_environment *e, cp_error *
                        "ask it",
                        t->pid, user ? user->pw_name : "without a name");
     }
-    char *http = cp_target_option(e->options, "http");
+    char *http = cp_target_http(e->options);
     int status = http ? cp_fail(error, "pid:%d: no control socket, but it serves http: %s%.400s",
                                 t->pid, strncmp(http, "unix:", 5) == 0 ? "" : "http://", http)
                       : cp_fail(error,

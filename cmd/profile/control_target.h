@@ -19,6 +19,7 @@ typedef struct cp_target {
     int inner_pid;    /* as the process sees itself, in a namespace of its own */
     uid_t user;       /* the effective user */
     uid_t inner_user; /* as the process sees it */
+    bool has_users;   /* in a user namespace of its own: it does not know root of this one */
     char root[32];    /* "/proc/PID/root", or "" if it has the same mounts as cpprof */
 } cp_target;
 
@@ -38,6 +39,10 @@ void cp_target_environment_release(cp_target_environment *environment);
 /* The value of a word of LIBPPROF; "" if it has none. NULL: the options do not have the word. The
  * caller frees it. */
 char *cp_target_option(const char *options, const char *word);
+
+/* Where the process serves HTTP, from the option's value: a port that was chosen is not known. The
+ * caller frees it; NULL: nowhere. */
+char *cp_target_http(const char *options);
 
 /* Whether the process may be asked by this user. */
 bool cp_target_is_ours(const cp_target *target);

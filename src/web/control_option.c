@@ -94,12 +94,10 @@ int pp_control_option_start(void)
     int saved_errno = errno;
     int error = find();
     if (error == 0) {
+        pp_hook_fatal_signals(); /* they remove the socket, too */
         error = state.serve(fill_in_path());
     }
     state.is_wanted = error == 0;
-    if (error == 0) {
-        pp_hook_fatal_signals(); /* they remove the socket, too */
-    }
     errno = saved_errno;
     return error;
 }

@@ -26,6 +26,9 @@ start() {
     at=$own/$guest.sock
 }
 
+# listens: the program does so on its socket.
+listens() { "$cpprof" configure "$guest" >/dev/null 2>&1; }
+
 end() {
     exec 9>&-
     end_status=0
@@ -47,7 +50,7 @@ status_of() {
 # ---- what it answers ----
 
 start "control,heap:1,file=$work/%k.pb.gz"
-wait_until test -S "$at"
+wait_until listens
 expect_equal "mode of the folder" 700 "$(stat -c %a "$own")"
 expect_equal "mode of the socket" 600 "$(stat -c %a "$at")"
 expect_equal "messages" "" "$(cat guest.err)"
@@ -99,9 +102,11 @@ expect_no_file "$at"
 
 # ---- what becomes of it ----
 
+none_is_left() { [ -z "$(ls "$own")" ]; }
+
 # A child of fork has none.
 start control child
-wait_until test -S "$at"
+wait_until listens
 echo >&9
 wait_until test -s guest.out
 expect_equal "sockets of a program that forks" "$guest.sock" "$(ls "$own")"
@@ -110,34 +115,43 @@ expect_equal "sockets after the end" "" "$(ls "$own")"
 
 # With `subprocesses` it has one of its own.
 start control,subprocesses child
-wait_until test -S "$at"
+wait_until listens
 echo >&9
 wait_until test -s guest.out
 child=$(cat guest.out)
-wait_until test -S "$own/$child.sock"
+child_listens() { "$cpprof" configure "$child" >/dev/null 2>&1; }
+wait_until child_listens
 "$cpprof" top "pid:$child/thread" >threads.txt || fail "the child does not answer"
 answer status >/dev/null
 end
 wait_until is_over "$child"
-wait_until test -z "$(ls "$own")"
+wait_until none_is_left
+
+# Children of every sort end as they should, and leave nothing.
+for way in fork fork-_exit raw-fork grandchild vfork vfork-exec spawn system popen clone-vm daemon many; do
+    expect_equal "children by $way" 42 "$(status env LIBPPROF=control,subprocesses LD_PRELOAD="$library" \
+        timeout -s KILL 60 "$victims/children" $way 2>errors)"
+    expect_equal "messages with $way" "" "$(cat errors)"
+done
+wait_until none_is_left
 
 # A program that executes another one leaves nothing; one that fails to has its socket again.
 start control exec /bin/cat
-wait_until test -S "$at"
+wait_until listens
 echo >&9
 wait_until test ! -e "$at"
 end 0
 start control exec "$work/nothing"
-wait_until test -S "$at"
+wait_until listens
 echo >&9
 wait_until has_text guest.err "nothing: No such file"
-wait_until test -S "$at"
+wait_until listens
 expect_equal "pid after a failed exec" "pid $guest" "$(answer status | grep pid)"
 end
 
 # A program that closes its descriptors is left alone.
 start control close
-wait_until test -S "$at"
+wait_until listens
 echo >&9
 wait_until has_text guest.err "control: the program has closed the socket"
 wait_until test ! -e "$at"
@@ -145,12 +159,12 @@ end
 
 # A signal ends the program and the socket; SIGKILL leaves a file, which cpprof does not take for a process.
 start control
-wait_until test -S "$at"
+wait_until listens
 kill -TERM "$guest"
 end 143
 expect_no_file "$at"
 start control
-wait_until test -S "$at"
+wait_until listens
 kill -KILL "$guest"
 end 137
 [ -S "$at" ] || fail "SIGKILL has removed the file"
@@ -163,7 +177,7 @@ long=$work/$(printf '%0100d' 7)
 mkdir "$long"
 start "control=$long/%p-%e.sock"
 at=$long/$guest-web_guest.sock
-wait_until test -S "$at"
+wait_until listens
 "$cpprof" top "pid:$guest/heap" >heap.txt 2>&1 || fail "cpprof does not find control=PATH: $(cat heap.txt)"
 end
 expect_no_file "$at"

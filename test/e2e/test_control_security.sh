@@ -24,6 +24,9 @@ as() { # USER COMMAND...
     setpriv --reuid="$as_user" --regid="$as_user" --clear-groups env XDG_RUNTIME_DIR="$runtime" "$@"
 }
 
+# answers PID: the process listens on its socket.
+answers() { "$cpprof" configure "$1" >/dev/null 2>&1; }
+
 runtime=$work/run
 as $bob "$python" -c '' 2>/dev/null || skip "no $python that every user may run"
 
@@ -51,7 +54,7 @@ at() { echo "$runtime/pprof/$guest.sock"; }
 # ---- its user, root, another user ----
 
 start $alice
-wait_until test -S "$(at)"
+wait_until answers "$guest"
 expect_equal "its user" 200 "$(as $alice "$python" "$ask" "$(at)" status | sed -n 1p)"
 expect_equal "root" 200 "$(as 0 "$python" "$ask" "$(at)" status | sed -n 1p)"
 as 0 "$cpprof" top "pid:$guest/heap" >root.txt 2>&1 || fail "root, by cpprof: $(cat root.txt)"
@@ -89,7 +92,7 @@ end
 
 chmod 700 "$runtime" "$runtime/pprof"
 start $alice heap:1
-wait_until test -S "$(at)"
+wait_until answers "$guest"
 as $alice "$python" "$clients" "$(at)" "$guest" >failures 2>&1 || fail "$(cat failures)"
 end
 
@@ -124,7 +127,7 @@ expect_equal "what is in the trap" "" "$(ls "$work/trap")"
 
 # Where XDG_RUNTIME_DIR does not do, /tmp does.
 start $alice
-wait_until test -S "$last/$guest.sock"
+wait_until answers "$guest"
 expect_equal "mode of the folder in /tmp" "700 $alice" "$(stat -c '%a %u' "$last")"
 as 0 "$cpprof" top "pid:$guest/thread" >root.txt 2>&1 || fail "root, by cpprof: $(cat root.txt)"
 
@@ -147,3 +150,27 @@ kill "$impostor"
 rm -rf "$last/$guest.sock"
 end
 rm -rf "$last"
+
+# ---- namespaces ----
+
+# A process in a container: it sees itself as another number, as root, and another file system.
+contained() { # COMMAND...
+    setpriv --reuid=$alice --regid=$alice --clear-groups unshare --user --map-root-user --mount --pid --fork --mount-proc "$@"
+}
+if contained true 2>/dev/null; then
+    mkfifo contained.in
+    contained sh -c 'mount -t tmpfs none /mnt && exec env "$@"' sh LIBPPROF=control,heap:1 LD_PRELOAD="$library" \
+        XDG_RUNTIME_DIR=/mnt "$guest_program" <contained.in >contained.out 2>&1 &
+    outer=$!
+    started="$started $outer"
+    exec 9>contained.in
+    inner_of() { inner=$(pgrep -P "$(pgrep -P "$outer" -x unshare)" -x web_guest); }
+    wait_until inner_of
+    wait_until answers "$inner"
+    expect_no_file /mnt/pprof
+    as 0 "$cpprof" top "pid:$inner/heap" >root.txt 2>&1 || fail "root, into a container: $(cat root.txt)"
+    expect_contains "root, into a container" root.txt keep_memory
+    as 0 "$cpprof" ps >ps.txt 2>&1
+    grep "^ *$inner .* control " ps.txt >/dev/null || fail "ps, into a container: $(cat ps.txt)"
+    exec 9>&-
+fi

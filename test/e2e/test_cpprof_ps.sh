@@ -29,7 +29,7 @@ without=$!
 started="$started $without"
 exec 9>guests.in
 for process in $asked $both; do
-    wait_until test -S "$XDG_RUNTIME_DIR/pprof/$process.sock"
+    wait_until "$cpprof" configure "$process" >/dev/null 2>&1
 done
 wait_until grep -q libpprof "/proc/$silent/maps"
 

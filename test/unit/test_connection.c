@@ -3,7 +3,7 @@
  * test_connection.c: how long a client of libpprof-http may take. The time is the test's own: connections are told what
  * time it is.
  *
- * Sources: http/address.c http/bytes.c http/connection.c http/descriptor.c http/request.c http/token.c
+ * Sources: http/address.c http/bytes.c http/connection.c http/descriptor.c http/line.c http/request.c http/token.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static int set_up(void **state)
     f.start_ns = 1000 * SECOND;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
     f.client = ends[1];
-    connection_begin(&f.c, ends[0], f.start_ns);
+    connection_begin(&f.c, ends[0], f.start_ns, false);
     *state = &f;
     return 0;
 }
