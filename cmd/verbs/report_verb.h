@@ -48,8 +48,8 @@ typedef struct cp_report_verb {
     "FILE is a profile.proto, gzipped or plain; folded stacks; the text of `perf\n"                \
     "script`; or an older format of libpprof, Go, gperftools or jemalloc. - is\n"                  \
     "standard input; http://HOST:PORT/PATH and unix:/SOCKET:/PATH are fetched, and\n"              \
-    "pid:PID/NAME is asked of a process that `cpprof ps` lists. Several are added up.\n"           \
-    "Without FILE a pipe or file at standard input is read, or the newest *.pb.gz here.\n"         \
+    "pid:PID/NAME is asked of a process that `cpprof ps` lists. Without FILE a pipe\n"             \
+    "or file at standard input is read, or the newest *.pb.gz of this folder.\n"                   \
     "\n"                                                                                           \
     "RE is a regular expression, which may match anywhere in a name. TAG is a range\n"             \
     "such as 64kb:1mb, or expressions for key:value; KEY=TAG is for one key.\n"

@@ -36,12 +36,6 @@ static int list_verbs(void)
             printf("  %-10s %s\n", verb->name, verb->summary);
         }
     }
-    fputs("\nNot in this version yet:", stdout);
-    for (const cp_verb *verb = cp_verbs; verb->name; verb++) {
-        if (!verb->run) {
-            printf(" %s", verb->name);
-        }
-    }
     fputs("\n`cpprof help VERB` explains a verb. To begin: cpprof record -- COMMAND\n", stdout);
     return fflush(stdout) == 0 ? CP_EXIT_OK : CP_EXIT_BAD_INPUT;
 }
