@@ -11,6 +11,7 @@
 #include "base/meter.h"
 #include "base/pool.h"
 #include "profile/protobuf.h"
+#include "profile/token_file.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -32,11 +33,15 @@ enum {
     OPTION_ERROR_BUFFER = 10010,
     OPTION_PROGRESS_DATA = 10057,
     OPTION_USER_AGENT = 10018,
+    OPTION_HTTP_AUTH = 107,
+    OPTION_BEARER = 10220, /* since 7.61, as the next one for HTTP */
+    AUTH_BEARER = 1 << 6,
     OPTION_UNIX_SOCKET = 10231,
     OPTION_WRITE_FUNCTION = 20011,
     OPTION_PROGRESS_FUNCTION = 20219,
     INFO_RESPONSE_CODE = 0x200002,
     COULD_NOT_CONNECT = 7, /* CURLE_COULDNT_CONNECT */
+    UNAUTHORIZED = 401,
     ERROR_BUFFER_BYTES = 256
 };
 
@@ -195,8 +200,28 @@ static int refuse(const char *source, long code, const cp_bytes *bytes, cp_error
     while (length < bytes->length && length < 200 && bytes->data[length] >= ' ') {
         length++;
     }
-    return cp_fail(error, "%.500s: expected the answer 200, found %ld%s%.*s", source, code,
-                   length ? ": " : "", (int)length, (const char *)bytes->data);
+    return cp_fail(error, "%.500s: expected the answer 200, found %ld%s%.*s%s", source, code,
+                   length ? ": " : "", (int)length, (const char *)bytes->data,
+                   code == UNAUTHORIZED ? "; --token-file names a file with the token" : "");
+}
+
+/* Makes libcurl send the token, if there is one. */
+static int send_token(const curl *c, void *handle, const char *source, cp_error *error)
+{
+    char token[CP_TOKEN_BYTES];
+
+    if (cp_token_read(token, error) < 0) {
+        return -1;
+    }
+    if (!*token) {
+        return 0;
+    }
+    if (c->setopt(handle, OPTION_HTTP_AUTH, (long)AUTH_BEARER) != 0 ||
+        c->setopt(handle, OPTION_BEARER, token) != 0) {
+        return cp_fail(error, "%.500s: this libcurl cannot send a token; 7.61 and later can",
+                       source);
+    }
+    return 0;
 }
 
 static int transfer(const curl *c, void *handle, const char *source, const address *a, answer *into,
@@ -250,7 +275,10 @@ int cp_fetch(const char *source, size_t limit, cp_bytes *bytes, cp_error *error)
     }
     address a = parse(source);
     answer into = {.bytes = bytes, .limit = limit};
-    int status = transfer(&c, handle, source, &a, &into, error);
+    int status = send_token(&c, handle, source, error);
+    if (status == 0) {
+        status = transfer(&c, handle, source, &a, &into, error);
+    }
     c.cleanup(handle);
     free(a.url);
     free(a.socket);

@@ -5,7 +5,8 @@
  *   http://HOST:PORT/PATH, https://...    without a PATH: /debug/pprof/profile
  *   unix:/SOCKET[:/PATH]                  HTTP over a socket of this machine
  *
- * libcurl does the work. It is loaded when it is needed first, so that the command runs without it.
+ * A token is sent as "Authorization: Bearer TOKEN" if a file has it (token_file.h), and not to
+ * another host that the server redirects to. libcurl does the work. It is loaded when it is needed first, so that the command runs without it.
  */
 #ifndef CP_FETCH_H
 #define CP_FETCH_H

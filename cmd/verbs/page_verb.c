@@ -11,6 +11,7 @@
 #include "verbs/command_line.h"
 #include "verbs/default_file.h"
 #include "verbs/filter_options.h"
+#include "verbs/token_option.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,6 +44,7 @@ int cp_page_parse(const char *verb, int argc, char **argv, cp_page_options *opti
          "look for lines in debug information: none, local (those that are missing) or force; "
          "without it, with --sources, or where no name is known",
          CP_LINES_WORDS, .rare = true},
+        CP_TOKEN_OPTION,
     };
 
     size_t count = 0;

@@ -20,6 +20,7 @@
 #include "verbs/command_line.h"
 #include "verbs/default_file.h"
 #include "verbs/filter_options.h"
+#include "verbs/token_option.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -471,6 +472,7 @@ static void add_form_options(request *r, option_table *table)
         {0, "style", NULL, CP_OPTION_TEXT, &r->style, 0, 0, "VERSION",
          "print what the `go tool pprof` of go1.19 (the default) or go1.26 prints", "go1.19 go1.26",
          .rare = true},
+        CP_TOKEN_OPTION,
     };
 
     add_options(table, rows, sizeof rows / sizeof *rows);

@@ -15,6 +15,7 @@
 #include "profile/profile_model.h"
 #include "profile/profile_sum.h"
 #include "verbs/command_line.h"
+#include "verbs/token_option.h"
 
 #include <stdlib.h>
 
@@ -92,6 +93,7 @@ int cp_run_merge(int argc, char **argv)
     const cp_option table[] = {
         {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0, "OUT",
          "the file to write; it may be one of the FILEs"},
+        CP_TOKEN_OPTION,
         {0},
     };
 

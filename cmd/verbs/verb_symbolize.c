@@ -16,6 +16,7 @@
 #include "profile/profile_model.h"
 #include "verbs/command_line.h"
 #include "verbs/default_file.h"
+#include "verbs/token_option.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -104,6 +105,7 @@ int cp_run_symbolize(int argc, char **argv)
          "also where the profile has lines already"},
         {0, "demangle", NULL, CP_OPTION_TEXT, &demangle, 0, 0, "MODE",
          "C++ and Rust names: simple, templates, full or none", CP_DEMANGLE_WORDS},
+        CP_TOKEN_OPTION,
         {0},
     };
 

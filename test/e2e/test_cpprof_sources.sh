@@ -39,7 +39,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *words):
         pass
     def do_GET(self):
+        if self.path == "/away":  # the same server under another name, as another one would be
+            self.send_response(302)
+            self.send_header("Location", "http://localhost:%d/elsewhere" % self.server.server_address[1])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         known = self.path.startswith("/debug/pprof/profile") or self.path == "/other"
+        if self.path == "/elsewhere":
+            known = "Authorization" not in self.headers
         body = profile if known else b"Unknown profile\n"
         self.send_response(200 if known else 404)
         self.send_header("Content-Length", str(len(body)))
@@ -67,6 +75,9 @@ for source in "http://127.0.0.1:$port" "http://127.0.0.1:$port/" "http://127.0.0
     "$cpprof" top "$source" >out 2>err || fail "top $source: $(cat err)"
     cmp -s out "$go/cpu.top.expected" || fail "top $source: differs from the file's"
 done
+echo correct-horse-battery >token
+"$cpprof" top --token-file token "http://127.0.0.1:$port/away" >out 2>err || fail "another host gets the token: $(cat err)"
+cmp -s out "$go/cpu.top.expected" || fail "top after a redirection: differs from the file's"
 "$cpprof" top "http://127.0.0.1:$port" "$go/cpu.pb.gz" >out 2>err || fail "a server and a file: $(cat err)"
 grep -q "of 1660ms total" out || fail "a server and a file: $(cat out)"
 

@@ -82,6 +82,29 @@ done
 expect_equal "status with the token" 200 "$(status_of /heap -H 'Authorization: Bearer correct-horse-battery')"
 expect_equal "status with the token, for any host" 200 \
     "$(status_of /heap -H 'Authorization: bearer correct-horse-battery' -H 'Host: example.com')"
+# Every verb of cpprof that takes a URL, where libcurl is installed.
+if python3 -c 'import ctypes; ctypes.CDLL("libcurl.so.4")' 2>/dev/null; then
+    cpprof=$BUILD/bin/cpprof
+    export no_proxy='*'
+    expect_equal "status of cpprof without a token" 1 "$(status "$cpprof" top "$url/heap" 2>err)"
+    expect_contains "cpprof without a token" err "found 401: a token is needed: Authorization: Bearer ...; --token-file names a file"
+    printf 'another-horse-battery\n' >wrong.token
+    expect_equal "status of cpprof with a wrong token" 1 "$(status "$cpprof" top --token-file=wrong.token "$url/heap" 2>err)"
+    printf 'two words\n' >bad.token
+    expect_equal "status of cpprof with two words" 1 "$(status "$cpprof" top --token-file bad.token "$url/heap" 2>err)"
+    expect_contains "two words" err "bad.token: expected a token without blanks in the first line"
+    expect_equal "status of cpprof without the file" 1 "$(status "$cpprof" top --token-file no.token "$url/heap" 2>err)"
+    expect_contains "no file" err "no.token: cannot read the token: No such file or directory"
+    for verb in raw "merge -o merged.pb.gz" "flame -o heap.html" "symbolize -o names.pb.gz" "convert -o heap.folded"; do
+        # shellcheck disable=SC2086 # words
+        "$cpprof" $verb --token-file token "$url/heap" >out 2>err || fail "cpprof $verb: $(cat err)"
+        # shellcheck disable=SC2086
+        CPPROF_TOKEN_FILE=token "$cpprof" $verb "$url/heap" >out 2>err || fail "CPPROF_TOKEN_FILE, cpprof $verb: $(cat err)"
+        # shellcheck disable=SC2086
+        CPPROF_TOKEN_FILE=no.token "$cpprof" $verb --token-file token "$url/heap" >out 2>err ||
+            fail "the option does not come before the variable, cpprof $verb: $(cat err)"
+    done
+fi
 end_guest
 printf 'short\n' >token
 guest_address=127.0.0.1:0
