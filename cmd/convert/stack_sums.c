@@ -118,8 +118,8 @@ void cp_stack_sums_warn(const cp_stack_sums *sums, uint32_t type)
         negative += sums->stacks[i].values[type] < 0;
     }
     if (negative) {
-        cp_complain("warning: %" PRIu32 " stacks with a value below 0 are left out: this format "
+        cp_complain("warning: %" PRIu32 " stack%s with a value below 0 %s left out: this format "
                     "has none; the page and pb.gz have",
-                    negative);
+                    negative, negative == 1 ? "" : "s", negative == 1 ? "is" : "are");
     }
 }

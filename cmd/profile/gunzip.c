@@ -97,9 +97,10 @@ static int expand(z_stream *stream, const uint8_t *data, size_t length, size_t l
     }
     if (stream->avail_in) {
         return cp_fail(error,
-                       "byte %zu: expected the end of the file, found %zu bytes after the "
+                       "byte %zu: expected the end of the file, found %zu byte%s after the "
                        "gzip data",
-                       length - stream->avail_in, (size_t)stream->avail_in);
+                       length - stream->avail_in, (size_t)stream->avail_in,
+                       stream->avail_in == 1 ? "" : "s");
     }
     return 0;
 }

@@ -172,7 +172,8 @@ static bool read_string(decoder *d, const cp_field *field)
 {
     if (d->string_count == 0 && field->length != 0) {
         return cp_wire_fail(&d->wire, field->offset,
-                            "expected string_table[0] to be empty, found %zu bytes", field->length);
+                            "expected string_table[0] to be empty, found %zu byte%s", field->length,
+                            field->length == 1 ? "" : "s");
     }
     d->strings[d->string_count++] =
         cp_strings_add(&d->profile->strings, (const char *)field->data, field->length);

@@ -4,36 +4,13 @@
 # test_cpprof_convert.sh: `cpprof convert` writes profiles in other formats, whole or not at all, and what it reads back is the
 # same profile.
 # sanitizers: yes
-set -u
-
-: "${BUILD:?the build directory}" "${SRC:?the source directory}"
-cpprof=$BUILD/bin/cpprof
-go=$SRC/test/golden/go
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export TZ=UTC HOME="$work"
-failures=0
-
-fail() {
-    echo "FAIL: $*" >&2
-    failures=$((failures + 1))
-}
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
 
 # converts WORDS...: cpprof convert succeeds and says nothing.
 converts() {
     "$cpprof" convert "$@" 2>err || fail "convert $*: exit status $?, $(cat err)"
     [ ! -s err ] || fail "convert $*: $(cat err)"
-}
-
-# refuse STATUS TEXT WORDS...: cpprof ends with that status and prints that text.
-refuse() {
-    status=$1 text=$2
-    shift 2
-    "$cpprof" "$@" >out 2>err
-    got=$?
-    [ $got = "$status" ] || fail "$*: expected exit status $status, found $got"
-    grep -qF -- "$text" err || fail "$*: expected '$text', found '$(cat err)'"
 }
 
 # same A B WHAT: two files are equal.
@@ -88,7 +65,7 @@ printf 'a;b 3\nc 2\n' >two.folded
 "$cpprof" convert -o - --to folded --base two.folded one.folded >out 2>err
 echo 'a;b 2' >expected
 same expected out "the difference of folded stacks"
-grep -q 'warning: 1 stacks with a value below 0 are left out' err || fail "no warning of a negative value: $(cat err)"
+grep -q 'warning: 1 stack with a value below 0 is left out' err || fail "no warning of a negative value: $(cat err)"
 printf 'a;b 5\nc\n' >bad.folded
 refuse 1 "bad.folded: byte 6: line 2: expected FRAME;FRAME;... COUNT, found 'c'" top bad.folded
 
@@ -185,4 +162,4 @@ refuse 2 "expected FILE, found none" convert -o cpu.folded
 cd ..
 refuse 2 "top: -o: this verb writes no file" top -o cpu.txt "$go/cpu.pb.gz"
 
-[ $failures = 0 ]
+finish_tests

@@ -5,21 +5,9 @@
 # byte where it is broken, or shown. Names keep to their places in every format.
 # timeout: 600
 # shellcheck disable=SC3045 # every sh of Linux has ulimit -v
-set -u
-
-: "${BUILD:?the build directory}" "${SRC:?the source directory}"
-cpprof=$BUILD/bin/cpprof
+# shellcheck source=test/e2e/cpprof_lib.sh
+. "$SRC/test/e2e/cpprof_lib.sh"
 hostile=$BUILD/test/cpprof/hostile
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export TZ=UTC HOME="$work"
-failures=0
-
-fail() {
-    echo "FAIL: $*" >&2
-    failures=$((failures + 1))
-}
 
 # within STATUS WORDS...: cpprof ends with that status, with an address space of 512 MiB.
 within() {
@@ -98,4 +86,4 @@ open("names.folded", encoding="utf-8").read()
 END
 fi
 
-[ $failures = 0 ]
+finish_tests
