@@ -7,6 +7,7 @@
  */
 #include "record/record_diagnose.h"
 
+#include "base/base_name.h"
 #include "base/message.h"
 #include "record/record_child.h"
 
@@ -264,6 +265,20 @@ int cp_diagnose_command(const char *command, cp_error *error)
         return 0; /* the attempt to start it reports the error */
     }
     return inspect(path, 0, error);
+}
+
+char *cp_diagnose_other_name(const char *command)
+{
+    char path[PATH_MAX];
+    size_t length, real_length;
+    const char *name = cp_base_name(command, &length);
+    char *real = find_along_path(command, path, sizeof path) ? realpath(path, NULL) : NULL;
+
+    if (real && strncmp(cp_base_name(real, &real_length), name, length) == 0) {
+        free(real);
+        return NULL;
+    }
+    return real;
 }
 
 /* Whether the process has another name now. The kernel keeps 15 bytes of a name; that of a script

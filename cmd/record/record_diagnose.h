@@ -24,6 +24,10 @@ enum {
 };
 int cp_diagnose_command(const char *command, cp_error *error);
 
+/* Returns the file that the command runs, to be freed, if that has an unrelated name, as
+ * /usr/bin/redis-check-rdb for the link redis-server. NULL else, also for python3, python3.11. */
+char *cp_diagnose_other_name(const char *command);
+
 /* Writes the sentence for a command that ended without a profile. */
 void cp_diagnose_ended(const char *command, const cp_child *child, bool subprocesses,
                        cp_error *error);

@@ -12,6 +12,7 @@
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
 #include "record/record_child.h"
+#include "record/record_diagnose.h"
 #include "record/record_session.h"
 #include "report/nameless.h"
 #include "report/report.h"
@@ -19,6 +20,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -188,13 +190,28 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
     cp_report_release(&report);
 }
 
+/* Says by which name reports show a command that is a symbolic link: the kernel and the profile
+ * know only the file. */
+static void print_other_name(const char *command, const cp_profile *profile)
+{
+    char *file = cp_diagnose_other_name(command);
+
+    if (file && profile->mapping_count &&
+        strcmp(file, cp_profile_text(profile, profile->mappings[0].file)) == 0) {
+        cp_complain("%s is a link to %s: reports show it by that name", command, file);
+    }
+    free(file);
+}
+
 void cp_record_summarize(cp_record_summary *summary, size_t kind, cp_profile *profile)
 {
     const cp_session *session = summary->session;
 
     cp_complain("wrote %s (%u process%s)", session->outputs[kind], session->processes,
                 session->processes == 1 ? "" : "es");
-    summary->written++;
+    if (summary->written++ == 0) {
+        print_other_name(summary->command, profile);
+    }
     print_troubles(profile);
     cp_profile *compact;
     cp_error error;

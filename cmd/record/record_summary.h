@@ -17,6 +17,7 @@ typedef struct cp_session cp_session;
 typedef struct cp_record_summary {
     const cp_session *session;
     const cp_child *child;
+    const char *command;
     unsigned written; /* the number of profiles that were written */
     bool failed;      /* a profile could not be written, and that was reported */
     bool incomplete;  /* the profile of a kind is missing or could not be written */

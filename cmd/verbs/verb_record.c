@@ -186,7 +186,7 @@ static void collect_kind(cp_record_summary *summary, cp_session *session, size_t
 /* Returns true if there is a profile of each kind. */
 static bool collect(cp_session *session, const record *r, const cp_child *child)
 {
-    cp_record_summary summary = {.session = session, .child = child};
+    cp_record_summary summary = {.session = session, .child = child, .command = r->command[0]};
     const cp_record_kinds *kinds = &r->options.kinds;
 
     bool arrived[CP_RECORD_KINDS_MAX] = {false};

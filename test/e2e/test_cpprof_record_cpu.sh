@@ -32,6 +32,20 @@ first_row one.pb.gz | grep -q "burn_more$" || fail "one process: $("$cpprof" top
 "$cpprof" top one.pb.gz | grep -q "burn_less$" || fail "one process: $("$cpprof" top one.pb.gz)"
 "$cpprof" top one.pb.gz | grep -q "^File: victim$" || fail "one process: $("$cpprof" top one.pb.gz)"
 
+# Reports show a program that is started by a symbolic link by the name of its file, and that is said unless the names are akin.
+real=$(realpath "$victim")
+ln -s "$victim" nickname
+ln -s "$victim" vic
+ln "$victim" hard 2>/dev/null || cp "$victim" hard
+"$cpprof" record -o nickname.pb.gz ./nickname burn 0.1 2>err || fail "a link: $(cat err)"
+grep -qxF "cpprof: ./nickname is a link to $real: reports show it by that name" err || fail "a link: $(cat err)"
+"$cpprof" top nickname.pb.gz | grep -q "^File: victim$" || fail "a link: $("$cpprof" top nickname.pb.gz)"
+for program in ./vic ./hard "$victim"; do
+    "$cpprof" record -o name.pb.gz "$program" burn 0.1 2>err || fail "$program: $(cat err)"
+    ! grep -q "is a link" err || fail "$program: $(cat err)"
+done
+"$cpprof" top name.pb.gz >out || fail "$(cat out)"
+
 "$cpprof" record --subprocesses -o many.pb.gz \
     sh -c "\"$victim\" burn 0.5 & \"$victim\" burn 0.5; wait" 2>err || fail "record: $(cat err)"
 grep -q "processes)" err || fail "subprocesses: $(cat err)"
