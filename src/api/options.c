@@ -240,6 +240,9 @@ static void complain(pp_options *options, const char *word, const char *usage, i
     pp_log(&text);
     if (options->error == 0) {
         options->error = error;
+        if (options->complaint != NULL) {
+            *options->complaint = text;
+        }
     }
 }
 

@@ -8,6 +8,8 @@
 #ifndef PP_API_OPTIONS_H
 #define PP_API_OPTIONS_H
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +19,7 @@ typedef struct pp_options {
     bool follow_exec;     /* so is the program that the process itself executes */
     uint64_t duration_ns; /* files are written after this time; 0: at the end */
     int error;            /* the first one */
+    pp_text *complaint;   /* what the log says of that is copied here; or NULL */
 } pp_options;
 
 /* Sets the defaults, here and in the kinds: those of a process without LIBPPROF. */

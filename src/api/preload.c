@@ -21,6 +21,7 @@
 #include "host/start.h"
 #include "host/kind.h"
 #include "host/stack_room.h"
+#include "web/control_line.h"
 #include "web/control_option.h"
 #include "web/http_door.h"
 #include "web/http_option.h"
@@ -334,6 +335,8 @@ static const pp_process_events events = {
     .at_end = at_end,
 };
 
+static int configure(const char *text, pp_text *complaint);
+
 PP_NOT_SHOWN(at_load);
 __attribute__((constructor)) static void at_load(void)
 {
@@ -342,6 +345,7 @@ __attribute__((constructor)) static void at_load(void)
     pp_output_init();
     pp_modules_init();
     pp_hooks_init(&events);
+    pp_control_line_init(configure);
     pp_options_init(&state.options);
     pp_follow_exec_remember();
     const char *text = secure_getenv("LIBPPROF");
@@ -390,6 +394,7 @@ int pp_preload_begin(pp_options *wanted)
 int pp_preload_apply(const pp_options *wanted)
 {
     state.options = *wanted;
+    state.options.complaint = NULL;
     int start_error = start_kinds();
     wait_for_deadline();
     int http_error = pp_http_option_start();
@@ -401,17 +406,20 @@ int pp_preload_apply(const pp_options *wanted)
     return wanted->error != 0 ? wanted->error : start_error;
 }
 
-int pprof_configure(const char *text)
+static int configure(const char *text, pp_text *complaint)
 {
-    if (text == NULL) {
-        return -EINVAL;
-    }
     pp_options wanted;
     int error = pp_preload_begin(&wanted);
     if (error != 0) {
         return error;
     }
+    wanted.complaint = complaint;
     pp_options_parse(&wanted, text);
     distinguish_kinds();
     return pp_preload_apply(&wanted);
+}
+
+int pprof_configure(const char *text)
+{
+    return text != NULL ? configure(text, NULL) : -EINVAL;
 }

@@ -3,6 +3,7 @@
  * control_line.c: see control_line.h.
  *
  * Zone: NORMAL.
+ * Owns: the function that configures.
  * Tested by: e2e.control
  */
 #include "web/control_line.h"
@@ -86,14 +87,21 @@ static void status(pprof_http_answer *answer, const char *unused)
 
 /* ---- configure ---- */
 
+static int (*configure_by)(const char *options, pp_text *complaint);
+
+void pp_control_line_init(int (*by)(const char *options, pp_text *complaint))
+{
+    configure_by = by;
+}
+
 static void configure(pprof_http_answer *answer, const char *options)
 {
+    pp_text why = PP_TEXT_INIT;
     if (*options == '\0') {
         pp_http_fail(answer, 400, "expected options, as in LIBPPROF: configure heap:64k,block=off");
-    } else if (pprof_configure(options) != 0) {
-        pp_http_fail(
-            answer, 400,
-            pp_http_join(answer, "not all of it was done; the program's log says why: ", options));
+    } else if (configure_by(options, &why) != 0) {
+        const char *said = why.length > 0 ? why.data : "the program's log says what was not done";
+        pp_http_fail(answer, 400, pp_http_join(answer, said, ""));
     } else {
         status(answer, options);
     }

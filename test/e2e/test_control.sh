@@ -83,6 +83,8 @@ expect_contains "what is on then" configured.txt "on heap:1 block:1"
 holds_up() { answer block >block.pb.gz && "$cpprof" top block.pb.gz 2>/dev/null | grep -q hold_lock; }
 wait_until holds_up
 expect_equal "an unknown option" 400 "$(status_of 'configure nonsense')"
+expect_equal "an unknown option, by cpprof" 1 "$(status "$cpprof" configure "$guest" heap:1,hepa:2 2>errors)"
+expect_contains "an unknown option, by cpprof" errors "unknown option 'hepa:2'"
 expect_equal "no option" 400 "$(status_of configure)"
 answer "configure block=off,heap=off" >configured.txt
 expect_equal "nothing is on then" on "$(grep '^on' configured.txt)"
