@@ -109,6 +109,7 @@ __attribute__((format(printf, 2, 3))) static void add_head(connection *c, const 
     size_t room = sizeof c->out_head - c->out_head_length;
     va_list values;
     va_start(values, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it does not see the va_start above */
     int length = vsnprintf(c->out_head + c->out_head_length, room, format, values);
     va_end(values);
     if (length > 0 && (size_t)length < room) {

@@ -5,12 +5,14 @@
  *
  * Zone: NORMAL.
  * Owns: the address, and the path of the token.
- * Tested by: e2e.http_option
+ * Tested by: e2e.http_option, e2e.http_children
  */
 #include "web/http_option.h"
 
 #include "base/text.h"
 #include "sys/log.h"
+#include "sys/path_template.h"
+#include "web/http_proc.h"
 #include "web/server_library.h"
 
 #include "pprof_http.h"
@@ -24,6 +26,7 @@ typedef int serve_function(const char *address, const pprof_http_options *option
 
 enum { ADDRESS_MAX = 256 };
 
+static const char unix_prefix[] = "unix:";
 static const char symbol_name[] = "pprof_http_serve_opts";
 
 static struct {
@@ -43,15 +46,42 @@ static int take(const char *value, char *to, size_t capacity)
     return 0;
 }
 
+/* Placeholders are for paths: an IPv6 address has % before its interface. */
+static bool is_template(const char *address)
+{
+    return strncmp(address, unix_prefix, strlen(unix_prefix)) == 0;
+}
+
 int pp_http_option_take_address(const char *value)
 {
     bool has_port = value != NULL && strchr(value, ':') != NULL;
-    return has_port ? take(value, asked.address, sizeof asked.address) : -EINVAL;
+    bool is_good = has_port && (!is_template(value) || pp_path_template_is_valid(value));
+    return is_good ? take(value, asked.address, sizeof asked.address) : -EINVAL;
 }
 
 int pp_http_option_take_token(const char *value)
 {
     return take(value, asked.token, sizeof asked.token);
+}
+
+static void expand(char to[ADDRESS_MAX])
+{
+    pp_path path = pp_path_begin(to, ADDRESS_MAX);
+    const pp_path_values values = {.kind = "http"};
+    for (const char *c = asked.address; *c != '\0'; c++) {
+        if (*c == '%' && is_template(asked.address)) {
+            pp_path_add_placeholder(&path, *++c, &values);
+        } else {
+            pp_path_add_char(&path, *c);
+        }
+    }
+}
+
+/* With `subprocesses` all processes ask for the same address, and the first one gets it. It, or
+ * what it has started meanwhile, is this one's parent. */
+static bool is_taken_by_parent(int error)
+{
+    return error == -EADDRINUSE && pp_http_parent_has_options();
 }
 
 static int serve(void)
@@ -68,11 +98,13 @@ static int serve(void)
         pp_log(&text);
         return -ENOENT;
     }
+    char address[ADDRESS_MAX];
+    expand(address);
     const pprof_http_options options = {.size = sizeof options,
                                         .token_file = asked.token[0] != '\0' ? asked.token : NULL};
-    int error = found(asked.address, &options);
-    if (error != 0 && error != -EALREADY) {
-        pp_log_error("http: no server at ", asked.address, error, NULL);
+    int error = found(address, &options);
+    if (error != 0 && error != -EALREADY && !is_taken_by_parent(error)) {
+        pp_log_error("http: no server at ", address, error, NULL);
     }
     return error == -EALREADY ? 0 : error;
 }

@@ -10,42 +10,21 @@
 #include "base/buffer.h"
 #include "base/sort.h"
 #include "encode/text_stream.h"
+#include "web/http_proc.h"
 #include "web/http_query.h"
 #include "modules/modules.h"
 #include "symbol/places.h"
-#include "sys/file_calls.h"
-#include "sys/own_files.h"
 
 #include <errno.h>
 #include <string.h>
 
 /* ---- the command line ---- */
 
-/* Appends the whole file. 0 or -errno. */
-static int read_file(const char *path, pp_buffer *content)
-{
-    enum { PIECE = 4096 };
-    int fd = pp_own_open(path, O_RDONLY, 0);
-    long length = fd;
-    while (fd >= 0 && length >= 0) {
-        uint8_t *room = pp_buffer_reserve(content, PIECE);
-        length = room != NULL ? pp_file_read(fd, room, PIECE) : -ENOMEM;
-        if (length <= 0) {
-            break;
-        }
-        content->size += (size_t)length;
-    }
-    if (fd >= 0) {
-        pp_own_close(fd);
-    }
-    return length < 0 ? (int)length : 0;
-}
-
 static int write_command_line(pprof_http_answer *answer, pprof_writer writer)
 {
     pp_buffer line = PP_BUFFER_INIT;
     (void)answer;
-    int error = read_file("/proc/self/cmdline", &line);
+    int error = pp_http_read_file("/proc/self/cmdline", &line);
     size_t length = line.size - (line.size > 0 && line.data[line.size - 1] == '\0');
     if (error == 0) {
         error = writer.write(writer.ctx, line.data, length);
