@@ -6,6 +6,7 @@
  *   constructor --> LIBPPROF --> start     without LIBPPROF nothing is started, opened or allocated
  *   fork        --> child: a profile of its own with `subprocesses`, else none
  *   end         --> stop, write the files
+ *   crash       --> write all stacks; then the end
  *
  * Zone: NORMAL; the fatal-signal writer calls at_end too.
  * Owns: the options of the process.
@@ -208,6 +209,15 @@ static void at_end(const void *interrupted)
     pp_http_door_at_end();
 }
 
+static void at_dump(const siginfo_t *info, const void *interrupted)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->dump != NULL) {
+            pp_kinds[i]->dump(info, interrupted);
+        }
+    }
+}
+
 /* ---- the environment of programs that this one executes ---- */
 
 /* Removes this library from the list, in place. */
@@ -332,6 +342,7 @@ static const pp_process_events events = {
     .before_exec = before_exec,
     .after_failed_exec = after_failed_exec,
     .before_confinement = before_confinement,
+    .at_dump = at_dump,
     .at_end = at_end,
 };
 

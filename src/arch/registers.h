@@ -7,6 +7,7 @@
  *   PP_CALL_CLOBBERED, PP_ADDRESS_BITS   what the ABI and the processor guarantee
  *   pp_registers_from_context()          all registers of an interrupted thread
  *   pp_stack_pointer_from_context()      its stack pointer
+ *   PP_SHOWN_REGISTERS, pp_shown_register()   the registers that a crash shows
  *   pp_signal_frame_slot()               where a signal frame holds a register
  *   pp_signal_restorer                   the code that a signal handler returns to
  *   PP_CALL_BYTES, pp_ends_with_call()   recognize a return address

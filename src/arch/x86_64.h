@@ -46,6 +46,23 @@ static inline uintptr_t pp_stack_pointer_from_context(const void *context)
     return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
 }
 
+enum { PP_SHOWN_REGISTERS = 18 };
+
+/* Returns the name of a register, in the order of Go's crashes, and its value at the signal. */
+static inline const char *pp_shown_register(unsigned index, const void *context, uint64_t *value)
+{
+    static const struct {
+        const char *name;
+        int greg;
+    } shown[PP_SHOWN_REGISTERS] = {
+        {"rax", REG_RAX}, {"rbx", REG_RBX}, {"rcx", REG_RCX},   {"rdx", REG_RDX}, {"rdi", REG_RDI},
+        {"rsi", REG_RSI}, {"rbp", REG_RBP}, {"rsp", REG_RSP},   {"r8", REG_R8},   {"r9", REG_R9},
+        {"r10", REG_R10}, {"r11", REG_R11}, {"r12", REG_R12},   {"r13", REG_R13}, {"r14", REG_R14},
+        {"r15", REG_R15}, {"rip", REG_RIP}, {"rflags", REG_EFL}};
+    *value = (uint64_t)((const ucontext_t *)context)->uc_mcontext.gregs[shown[index].greg];
+    return shown[index].name;
+}
+
 /* Returns where a signal frame holds a register. SP points to the kernel's ucontext_t once the
  * handler has returned to the restorer. */
 static inline uintptr_t pp_signal_frame_slot(uintptr_t sp, int reg)

@@ -7,17 +7,21 @@
  * force until after it is gone (host/small_stacks.h). A stack that is large enough may become a
  * coroutine's (PP_THREAD_CHANGES_STACK).
  *
+ * The stacks of host/crash_stacks.h are hidden from the program.
+ *
  * Zone: HOOK. The program may call sigaltstack from its signal handlers.
  * Locks: those of the samplers, which wait with patience.
- * Tested by: e2e.alternate_stacks, e2e.signal_calls
+ * Tested by: e2e.alternate_stacks, e2e.signal_calls, e2e.crash
  */
 #include "host/alternate_stack.h"
 
 #include "arch/system_call.h"
+#include "host/crash_stacks.h"
 #include "host/process.h"
 #include "host/real.h"
 #include "host/samplers.h"
 #include "host/small_stacks.h"
+#include "unwind/in_handler.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -49,6 +53,35 @@ static void follow_kernel(void)
     follow(&now);
 }
 
+/* Shows the program what it would see without stacks of ours. */
+static void hide(stack_t *old)
+{
+    if (old != NULL && pp_crash_stack_is(old)) {
+        *old = (stack_t){.ss_flags = SS_DISABLE};
+    }
+}
+
+/* Makes the change. `old` is never NULL: it has the stack of before. If this is a handler, the
+ * kernel undoes the change when it returns: then our stack must still be there. */
+static int change(sigaltstack_function *real, const stack_t *stack, stack_t *old)
+{
+    bool disables = (stack->ss_flags & SS_DISABLE) != 0;
+    int result = real(stack, old);
+    int saved_errno = errno;
+    if (result == 0 && pp_crash_stack_is(old)) {
+        stack_t ours = *old;
+        hide(old);
+        if (!pp_in_handler()) {
+            pp_crash_stack_release(&ours);
+        }
+    }
+    if (result == 0 && disables) {
+        pp_crash_stack_begin();
+    }
+    errno = saved_errno;
+    return result;
+}
+
 /* A child of vfork is not followed: it may set up another stack, but our memory is its parent's.
  * libc's header has its own names. */
 __attribute__((visibility("default"))) int
@@ -61,14 +94,17 @@ sigaltstack(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
         return -1;
     }
     if (stack == NULL || !pp_hook_is_owner()) {
-        return real(stack, old);
+        int result = real(stack, old);
+        hide(result == 0 ? old : NULL);
+        return result;
     }
     if (pp_small_stacks_is(stack)) {
         follow(stack);
     } else if ((stack->ss_flags & SS_DISABLE) == 0) {
         pp_samplers_tell(PP_THREAD_CHANGES_STACK);
     }
-    int result = real(stack, old);
+    stack_t before;
+    int result = change(real, stack, old != NULL ? old : &before);
     int saved_errno = errno;
     if (pp_small_stacks_has_own()) {
         follow_kernel();

@@ -4,6 +4,9 @@
  * profile.
  *
  *   SIGTERM, SIGINT   the handler writes the profile, and then ends the process by the same signal
+ *   SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT
+ *                     with `crash`: the handler writes all stacks and the profiles (host/crash.h)
+ *   SIGQUIT           with `crash=quit`: the handler writes all stacks, and the program goes on
  *   SIGIO             with engine=perf: where the user's queue of signals is full, the kernel sends
  *                     SIGIO in the place of an event's signal; the process must not end then
  *
@@ -11,20 +14,23 @@
  * still reads SIG_DFL: Python, for one, asks whether SIGINT is at SIG_DFL before it makes Ctrl-C a
  * KeyboardInterrupt. A hook calls the real function first. If the default action is in force after
  * that, the hook installs the stand-in with the flags and the mask that the program gave, so that
- * the kernel stores them for us. The stand-in only lacks SA_ONSTACK and SA_NODEFER, since it needs
- * room and time.
+ * the kernel stores them for us. The stand-in only lacks SA_NODEFER and, where
+ * it needs room, SA_ONSTACK.
  *
  * All other signals go straight to the real functions, SIGPROF too (docs/SIGNALS.md).
  *
  * Zone: HOOK. The program may call all of these from its signal handlers.
  * Locks: `changing`, with signals blocked: the kernel's action is read and written in two steps.
  * Owns: the stand-ins.
- * Tested by: e2e.fatal_signals, e2e.signal_calls, e2e.perf
+ * Tested by: e2e.fatal_signals, e2e.signal_calls, e2e.perf, e2e.crash
  */
 #include "host/dispositions.h"
 
 #include "arch/system_call.h"
 #include "base/shown_as.h"
+#include "host/crash.h"
+#include "host/crash_stacks.h"
+#include "host/dump_turn.h"
 #include "host/process.h"
 #include "host/real.h"
 #include "sys/lock.h"
@@ -46,7 +52,7 @@ typedef struct stand_in {
     handler_function *later;
 } stand_in;
 
-enum { STAND_INS = 3 };
+enum { FATAL = 2, OVERFLOW = 1, QUIT = 1, STAND_INS = FATAL + OVERFLOW + QUIT + PP_CRASH_SIGNALS };
 
 static struct {
     pp_lock changing;
@@ -122,15 +128,49 @@ static void on_first_overflow(int signal, siginfo_t *info, void *context)
     ignore_overflow(signal, info);
 }
 
+static void on_crash(int signal, siginfo_t *info, void *context)
+{
+    pp_crash_handle(signal, info, context);
+}
+
+static void on_first_crash(int signal, siginfo_t *info, void *context)
+{
+    pp_crash_handle(signal, info, context);
+}
+
+static void on_quit(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    pp_crash_dump_only(info, context);
+}
+
+static void on_first_quit(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    pp_crash_dump_only(info, context);
+}
+
 PP_NOT_SHOWN(on_fatal_signal);
 PP_NOT_SHOWN(on_first_fatal_signal);
 PP_NOT_SHOWN(on_overflow);
 PP_NOT_SHOWN(on_first_overflow);
+PP_NOT_SHOWN(on_crash);
+PP_NOT_SHOWN(on_first_crash);
+PP_NOT_SHOWN(on_quit);
+PP_NOT_SHOWN(on_first_quit);
+
+enum { CRASH_FLAGS = SA_SIGINFO | SA_ONSTACK };
 
 static const stand_in stand_ins[STAND_INS] = {
     {SIGTERM, 0, on_first_fatal_signal, on_fatal_signal},
     {SIGINT, 0, on_first_fatal_signal, on_fatal_signal},
     {SIGIO, SA_SIGINFO | SA_RESTART, on_first_overflow, on_overflow},
+    {SIGQUIT, CRASH_FLAGS | SA_RESTART, on_first_quit, on_quit},
+    {SIGSEGV, CRASH_FLAGS, on_first_crash, on_crash},
+    {SIGBUS, CRASH_FLAGS, on_first_crash, on_crash},
+    {SIGFPE, CRASH_FLAGS, on_first_crash, on_crash},
+    {SIGILL, CRASH_FLAGS, on_first_crash, on_crash},
+    {SIGABRT, CRASH_FLAGS, on_first_crash, on_crash},
 };
 
 static const stand_in *find_stand_in(int signal)
@@ -214,12 +254,28 @@ void pp_hook_overflow_signal(void)
     want(SIGIO);
 }
 
-void pp_hook_give_defaults_back(void)
+int pp_hook_crashes(bool quit)
+{
+    int error = pp_crash_prepare();
+    if (error != 0) {
+        return error;
+    }
+    pp_crash_stacks_want();
+    for (size_t i = 0; i < PP_CRASH_SIGNALS; i++) {
+        want(pp_crash_signals[i]);
+    }
+    if (quit) {
+        want(SIGQUIT);
+    }
+    return 0;
+}
+
+static void give_back(size_t first)
 {
     pp_signal_mask old = 0;
     struct sigaction now;
     enter(&old);
-    for (size_t i = 0; i < STAND_INS; i++) {
+    for (size_t i = first; i < STAND_INS; i++) {
         const stand_in *s = &stand_ins[i];
         if (state.wanted[i] && call_sigaction(s->signal, NULL, &now) == 0 && hide(s, &now)) {
             call_sigaction(s->signal, &now, NULL);
@@ -227,11 +283,23 @@ void pp_hook_give_defaults_back(void)
         __atomic_store_n(&state.wanted[i], false, __ATOMIC_RELEASE);
     }
     leave(&old);
+    pp_crash_stacks_stop();
+}
+
+void pp_hook_give_crashes_back(void)
+{
+    give_back(FATAL + OVERFLOW);
+}
+
+void pp_hook_give_defaults_back(void)
+{
+    give_back(0);
 }
 
 void pp_hook_dispositions_after_fork(void)
 {
     pp_lock_release(&state.changing);
+    pp_dump_turn_after_fork();
 }
 
 /* ---- the hooks ---- */

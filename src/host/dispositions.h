@@ -5,10 +5,13 @@
  *
  * Zone: HOOK.
  * Locks: one, with all signals blocked.
- * Owns: the handlers of SIGTERM, SIGINT and SIGIO, where the program wants the default action.
+ * Owns: the handlers of SIGTERM, SIGINT, SIGIO and the signals of crashes, where the program wants
+ *       the default action.
  */
 #ifndef PP_HOST_DISPOSITIONS_H
 #define PP_HOST_DISPOSITIONS_H
+
+#include <stdbool.h>
 
 /* Called once when the library is loaded. */
 void pp_hook_dispositions_init(void);
@@ -19,6 +22,16 @@ void pp_hook_dispositions_init(void);
  * asks for their action still reads SIG_DFL; a program that sets its own handler replaces ours.
  */
 void pp_hook_fatal_signals(void);
+
+/*
+ * From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, where their action is the default one,
+ * first call at_dump and at_end (host/crash.h). `quit`: so does SIGQUIT at_dump, and the program
+ * goes on. 0 or -ENOMEM.
+ */
+int pp_hook_crashes(bool quit);
+
+/* The child of fork does not dump: restores the default actions of these signals. */
+void pp_hook_give_crashes_back(void);
 
 /*
  * From now on SIGIO, where its action is the default one, does not end the process if the kernel

@@ -118,6 +118,9 @@ typedef struct pp_kind {
     /* Writes the files that are not written yet. `interrupted`: the ucontext_t of a fatal signal's
      * handler, in which the process ends; NULL if it ends in another way. */
     void (*end)(const void *interrupted);
+    /* Writes the stacks of all threads to the log. `info`, `interrupted`: what the handler of the
+     * signal that caused it was given. Only what the fatal-signal writer may call. */
+    void (*dump)(const siginfo_t *info, const void *interrupted);
     /* Writes the same files, and stops recording: the program confines itself. True if it wrote a
      * file. */
     bool (*confine)(void);

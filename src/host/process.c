@@ -16,13 +16,15 @@
  * Zone: HOOK. The program may call _exit from its signal handlers.
  * Owns: the owner's process id and the events; the signal mask from before the fork (8 bytes of
  * TLS).
- * Tested by: e2e.exit, e2e.children, e2e.fatal_signals, e2e.seccomp
+ * Tested by: e2e.exit, e2e.children, e2e.fatal_signals, e2e.seccomp,
+ *            e2e.crash
  */
 #include "host/process.h"
 
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "base/shown_as.h"
+#include "host/dump_turn.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
@@ -57,6 +59,7 @@ void pp_hook_tell_unload(void)
 
 void pp_hook_tell_exec(pp_exec *exec)
 {
+    pp_dump_turn_let_crash();
     if (state.events.before_exec != NULL) {
         state.events.before_exec(exec);
     }
@@ -86,8 +89,16 @@ void pp_hook_expect_end(void)
     __atomic_store_n(&state.nothing_to_end, false, __ATOMIC_RELAXED);
 }
 
+void pp_hook_tell_dump(const siginfo_t *info, const void *interrupted)
+{
+    if (state.events.at_dump != NULL) {
+        state.events.at_dump(info, interrupted);
+    }
+}
+
 void pp_hook_tell_end(const void *interrupted)
 {
+    pp_dump_turn_let_crash();
     bool over = __atomic_load_n(&state.nothing_to_end, __ATOMIC_RELAXED);
     if (!over && state.events.at_end != NULL && pp_hook_is_owner()) {
         state.events.at_end(interrupted);
@@ -114,6 +125,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     state.owner_pid = pp_task_process();
+    pp_dump_turn_after_fork();
     if (state.events.after_fork_in_child != NULL) {
         state.events.after_fork_in_child();
     }

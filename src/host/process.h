@@ -14,6 +14,7 @@
 #ifndef PP_HOST_PROCESS_H
 #define PP_HOST_PROCESS_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 /* An exec that the process is about to call: the arguments of execveat(). With `path` "" or NULL it
@@ -33,6 +34,9 @@ typedef struct pp_exec {
  *                       replace `envp` by another environment
  * after_failed_exec     after that exec has failed
  * before_confinement    before the program puts itself under a seccomp filter
+ * at_dump               in the handler of a signal after which all stacks are to be shown: on any thread,
+ *                       at any point. `info` and `interrupted` are the handler's siginfo_t and
+ *                       ucontext_t. at_end follows, unless the program goes on.
  * at_end                before exit, _exit, _Exit, quick_exit end the process (argument NULL), or
  *                       before a fatal signal does (the handler's ucontext_t: on any thread, at any
  *                       point). Never called in a child of vfork, whose memory is the parent's.
@@ -44,6 +48,7 @@ typedef struct pp_process_events {
     void (*before_exec)(pp_exec *exec);
     void (*after_failed_exec)(void);
     void (*before_confinement)(void);
+    void (*at_dump)(const siginfo_t *info, const void *interrupted);
     void (*at_end)(const void *interrupted);
 } pp_process_events;
 
@@ -69,7 +74,11 @@ bool pp_hook_tell_confinement(void);
 /* Profiles are to be written at the end again, although the program has confined itself. */
 void pp_hook_expect_end(void);
 
-/* Only in the owner. `interrupted`: see at_end. */
+/* Only the owner may call this one. */
+void pp_hook_tell_dump(const siginfo_t *info, const void *interrupted);
+
+/* Only in the owner. `interrupted`: see at_end. Waits if another thread's crash ends the process
+ * already (host/dump_turn.h); so does pp_hook_tell_exec(). */
 void pp_hook_tell_end(const void *interrupted);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "host/thread_life.h"
 
+#include "host/crash_stacks.h"
 #include "host/samplers.h"
 #include "host/small_stacks.h"
 #include "store/labels.h"
@@ -26,6 +27,7 @@ void pp_thread_begin(uintptr_t entry, const pp_caller *caller, pprof_labels *lab
     pp_labels_exchange(labels);
     pp_thread_creation_begin(entry, creation);
     pp_samplers_thread_begins(entry, caller);
+    pp_crash_stack_begin();
 }
 
 void pp_thread_was_there(void)
@@ -54,6 +56,7 @@ void pp_thread_end(void)
 {
     pp_samplers_tell(PP_THREAD_ENDS);
     pp_small_stacks_set_own(0);
+    pp_crash_stack_end();
     pp_scratch_thread_end();
     pp_memo_thread_end();
     pp_thread_creation_end(); /* after this no thread reads its labels */

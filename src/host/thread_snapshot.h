@@ -31,6 +31,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The pseudo-frame of what a stack lacks. */
+void pprof_missing_frames(void);
+
 typedef enum pp_thread_state {
     PP_THREAD_RUNS,
     PP_THREAD_WAITS_IN_CALL,

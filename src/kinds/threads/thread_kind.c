@@ -1,24 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
  * thread_kind.c: the kind "thread": the profile of all threads' stacks, and the profile of the
- * stacks that created the threads.
+ * stacks that created the threads; and the option `crash`.
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: whether the program or its user wants the file.
- * Tested by: e2e.thread_profile, unit.options
+ * Owns: whether the program or its user wants the file, and dumps.
+ * Tested by: e2e.thread_profile, e2e.crash, unit.options
  */
 #include "host/dispositions.h"
 #include "host/kind.h"
 #include "output/prepare.h"
 #include "output/word_values.h"
 #include "modules/modules.h"
+#include "kinds/threads/crash_dump.h"
 #include "kinds/threads/thread_control.h"
+#include "sys/log.h"
+
+#include <errno.h>
+#include <string.h>
 
 static bool asked;
 
+/* The option `crash`. */
+static struct {
+    bool asked, quit;
+} crash;
+
+static int start_dumps(void)
+{
+    pp_modules_refresh();
+    pp_crash_dump_prepare();
+    int error = pp_hook_crashes(crash.quit);
+    if (error != 0) {
+        pp_log_error("crashes", " will not be shown", error, NULL);
+    }
+    return error;
+}
+
 static int start(uint64_t duration_ns)
 {
+    int error = crash.asked ? start_dumps() : 0;
     (void)duration_ns;
     if (asked) {
         pp_prepare_files();
@@ -26,7 +48,7 @@ static int start(uint64_t duration_ns)
         pp_hook_fatal_signals();
         pp_thread_control_start();
     }
-    return 0;
+    return error;
 }
 
 static int write_thread(pprof_writer writer, int debug)
@@ -39,7 +61,19 @@ static int write_goroutine(pprof_writer writer, int debug)
     return pp_thread_control_write("goroutine", writer, debug);
 }
 
-static const pp_word words[] = {{"thread", NULL, "thread, without a value"}, {.name = NULL}};
+static int take_crash(const char *value)
+{
+    if (value != NULL && strcmp(value, "quit") != 0) {
+        return -EINVAL;
+    }
+    crash.asked = true;
+    crash.quit = crash.quit || value != NULL;
+    return 0;
+}
+
+static const pp_word words[] = {{"thread", NULL, "thread, without a value"},
+                                {"crash", take_crash, "crash, or crash=quit"},
+                                {.name = NULL}};
 
 /* "goroutine" is for readers that know only Go's name. */
 static int build_thread(pp_arena *arena, pp_profile *profile)
@@ -76,15 +110,32 @@ static pprof_profile profiles[] = {
      .unlisted = true},
     {.name = NULL}};
 
+static void forget(bool all)
+{
+    if (all) {
+        crash.asked = crash.quit = false;
+    }
+}
+
+static void after_fork_in_child(bool goes_on)
+{
+    pp_thread_control_after_fork(goes_on);
+    if (!goes_on) {
+        pp_hook_give_crashes_back();
+    }
+}
+
 const pp_kind pp_kind_thread = {
     .name = "thread",
     .words = words,
     .profiles = profiles,
     .asked = &asked,
+    .forget = forget,
     .start = start,
     .is_on = pp_thread_control_wants_file,
+    .dump = pp_crash_dump_write,
     .end = pp_thread_control_end,
     .confine = pp_thread_control_confine,
     .write_so_far = pp_thread_control_write_so_far,
-    .after_fork_in_child = pp_thread_control_after_fork,
+    .after_fork_in_child = after_fork_in_child,
 };

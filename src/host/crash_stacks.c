@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * crash_stacks.c: maps the stacks.
+ *
+ *   [guard page|mark ...................... <- the kernel's frame, the handler]
+ *              ^ss_sp                                                         ^ss_sp + ss_size
+ *
+ * The kernel keeps the thread's stack; so nothing here has to remember it. A stack is known by its
+ * size, which no program chooses, and by its mark.
+ *
+ * Zone: HOOK.
+ * Tested by: e2e.crash
+ */
+#include "host/crash_stacks.h"
+
+#include "arch/system_call.h"
+#include "base/memory.h"
+#include "sys/address_space.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    GUARD = 4096,
+    /* The handler needs a page or two, since it dumps on another stack (crash.c). Handlers of the
+     * program that have SA_ONSTACK run here as well. Only touched pages are ever there. */
+    STACK_BYTES = 256 * 1024 - 2 * GUARD - 64,
+    MAPPED = 256 * 1024,
+    SHARE = 500 /* a stack may take one part in so many of a limited address space */
+};
+
+static const uint64_t mark = UINT64_C(0x7070637261736821);
+
+static bool wanted;
+
+static bool is_disabled(const stack_t *stack)
+{
+    return (stack->ss_flags & SS_DISABLE) != 0;
+}
+
+bool pp_crash_stack_is(const stack_t *stack)
+{
+    uint64_t word = 0;
+    if (is_disabled(stack) || stack->ss_size != STACK_BYTES) {
+        return false;
+    }
+    memcpy(&word, stack->ss_sp, sizeof word);
+    return word == (mark ^ (uintptr_t)stack->ss_sp);
+}
+
+void pp_crash_stack_release(const stack_t *stack)
+{
+    pp_memory_unmap((char *)stack->ss_sp - GUARD, MAPPED);
+}
+
+static bool map(stack_t *stack)
+{
+    char *memory = pp_address_space_share(MAPPED, SHARE) == MAPPED ? pp_memory_map(MAPPED) : NULL;
+    if (memory == NULL) {
+        return false;
+    }
+    pp_system_call(SYS_mprotect, memory, GUARD, PROT_NONE);
+    *stack = (stack_t){.ss_sp = memory + GUARD, .ss_size = STACK_BYTES};
+    uint64_t word = mark ^ (uintptr_t)stack->ss_sp;
+    memcpy(stack->ss_sp, &word, sizeof word);
+    return true;
+}
+
+void pp_crash_stack_begin(void)
+{
+    stack_t now = {.ss_flags = 0};
+    if (!__atomic_load_n(&wanted, __ATOMIC_ACQUIRE) ||
+        pp_system_call(SYS_sigaltstack, NULL, &now) != 0 || !is_disabled(&now) || !map(&now)) {
+        return;
+    }
+    if (pp_system_call(SYS_sigaltstack, &now, NULL) != 0) {
+        pp_crash_stack_release(&now);
+    }
+}
+
+void pp_crash_stack_end(void)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    stack_t now = none;
+    if (__atomic_load_n(&wanted, __ATOMIC_ACQUIRE) &&
+        pp_system_call(SYS_sigaltstack, NULL, &now) == 0 && pp_crash_stack_is(&now) &&
+        pp_system_call(SYS_sigaltstack, &none, NULL) == 0) {
+        pp_crash_stack_release(&now);
+    }
+}
+
+void pp_crash_stacks_want(void)
+{
+    __atomic_store_n(&wanted, true, __ATOMIC_RELEASE);
+    pp_crash_stack_begin();
+}
+
+void pp_crash_stacks_stop(void)
+{
+    __atomic_store_n(&wanted, false, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_crash.sh: the option `crash`. Some 45 ways to crash: all stacks are on the log, with the thread that crashed
+# first and the function in which it did; status, output and core dump are those of a run without the library.
+# timeout: 600
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need cc timeout
+
+victim=$victims/crash
+cat >loaded.c <<'C'
+static int *volatile nowhere;
+static __attribute__((noinline)) void crash_loaded(void) { *nowhere = 1; }
+__attribute__((constructor)) static void begin(void) { crash_loaded(); __asm__ volatile(""); }
+C
+cc -shared -fPIC -O1 -fno-optimize-sibling-calls -o loaded.so loaded.c
+export PPROF_CRASH_LIBRARY="$work/loaded.so"
+
+# Where the kernel writes cores beside the program, and gdb reads them, they are compared.
+# shellcheck disable=SC3045 # dash has it
+ulimit -c unlimited 2>/dev/null || true
+cores=no
+frames=3
+[ "$(cat /proc/sys/kernel/core_pattern)" != core ] || ! command -v gdb >/dev/null || cores=yes
+
+# run FOLDER OPTIONS KIND...: its status, in FOLDER its core, its output and its errors.
+run() {
+    run_folder=$1
+    run_options=$2
+    shift 2
+    rm -rf "$run_folder"
+    mkdir "$run_folder"
+    (
+        cd "$run_folder"
+        [ -z "$run_options" ] || set -- env LIBPPROF="$run_options" LD_PRELOAD="$library" "$@"
+        run_status=0
+        timeout -s KILL 100 "$@" >out 2>err || run_status=$?
+        echo "$run_status" >status
+    ) 2>/dev/null
+}
+
+# core_of FOLDER: what a debugger says of the core: the signal, and the innermost frames.
+core_of() {
+    core=$(find "$1" -name 'core*' | head -n 1)
+    [ -n "$core" ] || return 0
+    gdb -nx -batch -ex 'printf "signal %d code %d\n", $_siginfo.si_signo, $_siginfo.si_code' -ex "bt $frames" \
+        "$victim" "$core" 2>/dev/null | sed -n 's/^signal .*/&/p; s/^#[0-9]* *\(0x[0-9a-f]* in \)*\([^ ]*\).*/\2/p'
+}
+
+# as_without KIND: compares runs with and without the library.
+as_without() {
+    run bare "" "$victim" "$1"
+    run with "${2-crash}" "$victim" "$1"
+    expect_equal "status of $1" "$(cat bare/status)" "$(cat with/status)"
+    expect_equal "output of $1" "$(cat bare/out)" "$(cat with/out)"
+    if [ "$cores" = yes ]; then
+        expect_equal "core of $1" "$(core_of bare)" "$(core_of with)"
+    fi
+}
+
+# first_of FILE: the functions of the first thread that it shows.
+first_of() {
+    awk '/^thread / && !seen { seen = 1; next } seen && /^$/ { exit } seen && /^[^\t]/ { sub(/\(\.\.\.\)$/, ""); print }' "$1"
+}
+
+# dumps KIND SIGNAL [FUNCTION]: crashes, and the dump begins with the thread that did.
+dumps() {
+    as_without "$1"
+    dumps_function=${3-crash_$(echo "$1" | tr - _)}
+    grep -q "^$2: " with/err || fail "dump of $1: no $2 in: $(cat with/err)"
+    first_of with/err | grep -qx "$dumps_function" || fail "dump of $1: no $dumps_function in: $(cat with/err)"
+    grep -q '^thread [0-9]* "crash" \[running\]:$' with/err || fail "dump of $1: no running thread: $(cat with/err)"
+    grep -q '^rip    0x' with/err || fail "dump of $1: no registers"
+    expect_equal "dumps of $1" 1 "$(grep -c "^$2: " with/err)"
+}
+
+for kind in null-read null-write null-call wild-call data-call no-address read-only privileged raise \
+    overflow overflow-wide no-stack in-coroutine in-thread among-500 among-busy before-exit at-thread-end \
+    in-handler after-own raised-again in-comparison in-stdio at-exit; do
+    dumps $kind SIGSEGV
+done
+frames=1 # of whichever thread is first
+dumps at-once SIGSEGV
+frames=3
+dumps thread-overflow SIGSEGV crash_overflow
+dumps handler-on-stack SIGSEGV crash_in_handler
+for kind in bus kill; do
+    dumps $kind SIGBUS
+done
+for kind in division float queue; do
+    dumps $kind SIGFPE
+done
+for kind in illegal sent-to; do
+    dumps $kind SIGILL
+done
+for kind in abort assert double-free heap; do
+    dumps $kind SIGABRT
+done
+echo ok
