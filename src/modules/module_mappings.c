@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "modules/maps.h"
 #include "modules/modules_seen.h"
+#include "modules/unseen_object.h"
 
 #include <errno.h>
 #include <string.h>
@@ -58,17 +59,28 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
+/* `image`: the latest line with the beginning of a file. */
+static void read_object(const pp_map_line *image, pp_mapping *mapping)
+{
+    if (*mapping->path == '/' && strcmp(image->path, mapping->path) == 0) {
+        pp_unseen_object_read(image->start, mapping);
+    }
+}
+
 static void add_unclaimed_code(pp_mapping *all, size_t *count, size_t capacity, char *text)
 {
     pp_map_line line;
+    pp_map_line image = {.path = ""};
     size_t objects = *count;
     while (*count < capacity && pp_maps_next(&text, &line)) {
+        image = line.offset == 0 ? line : image;
         if (line.executable && !overlaps_any(all, objects, line.start, line.limit)) {
             all[(*count)++] = (pp_mapping){.start = line.start,
                                            .limit = line.limit,
                                            .offset = line.offset,
                                            .bias = line.start - (uintptr_t)line.offset,
                                            .path = line.path};
+            read_object(&image, &all[*count - 1]);
         }
     }
 }
