@@ -75,7 +75,7 @@ static void what_is_no_object(void **unused)
     char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_false(pp_unseen_object_read(0, &mapping));
     assert_false(pp_unseen_object_read((uintptr_t)page, &mapping));
-    memcpy(page, ELFMAG, SELFMAG); /* no program headers */
+    memcpy(page, ELFMAG, SELFMAG + 1); /* no program headers */
     assert_false(pp_unseen_object_read((uintptr_t)page, &mapping));
     memset(page + SELFMAG, 0xff, PAGE - SELFMAG);
     assert_false(pp_unseen_object_read((uintptr_t)page, &mapping));
