@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * deadline.h: calls a function at the end of the option `duration`. The end of the process would be
- * too late: SIGKILL, SIGSEGV and SIGABRT leave no time to write a profile.
+ * too late: SIGKILL leaves no time to write a profile, nor does a crash without the option `crash`.
  *
  * A signal at that time would interrupt the program's calls. So a thread of the library waits, and
  * ends after the call. The thread blocks all signals, and no profile shows it. A process without a

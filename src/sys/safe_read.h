@@ -2,7 +2,7 @@
  *
  * safe_read.h: reads memory that may be unmapped, without a fault.
  *
- * The library does not handle SIGSEGV. For an address that it cannot trust, it makes a system call
+ * The library recovers from no SIGSEGV. For an address that it cannot trust, it makes a system call
  * that fails with EFAULT instead of raising a signal.
  *
  * Zone: SIGNAL.

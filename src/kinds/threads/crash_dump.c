@@ -215,11 +215,14 @@ static void name_row(pp_thread_row *row)
     }
 }
 
-static void write_rows(const pp_thread_row *rows, size_t count, pp_arena *arena,
+static void write_rows(const pp_thread_row *rows, size_t count, bool interrupted, pp_arena *arena,
                        pprof_writer writer)
 {
-    const pp_thread_dump dump = {
-        .rows = rows, .count = count, .most_frames = MOST_FRAMES, .symbolize = PP_SYMBOLIZE_NAMES};
+    const pp_thread_dump dump = {.rows = rows,
+                                 .count = count,
+                                 .interrupted = interrupted,
+                                 .most_frames = MOST_FRAMES,
+                                 .symbolize = PP_SYMBOLIZE_NAMES};
     pp_thread_dump_write(&dump, arena, writer);
 }
 
@@ -229,7 +232,7 @@ static void write_own(pp_threads_wish *wish, pp_arena *arena, pprof_writer write
     wish->alone = true;
     if (pp_threads_snapshot(wish, arena, &threads) == 0) {
         name_row(&threads.rows[0]);
-        write_rows(threads.rows, 1, arena, writer);
+        write_rows(threads.rows, 1, true, arena, writer);
     }
     pp_threads_release(&threads);
 }
@@ -240,7 +243,7 @@ static void write_others(pp_threads_wish *wish, pp_arena *arena, pprof_writer wr
     wish->alone = false;
     if (pp_threads_snapshot(wish, arena, &threads) == 0 && threads.count > 1) {
         writer.write(writer.ctx, "\n", 1);
-        write_rows(threads.rows + 1, threads.count - 1, arena, writer);
+        write_rows(threads.rows + 1, threads.count - 1, false, arena, writer);
     }
     pp_threads_release(&threads);
 }

@@ -14,12 +14,14 @@
 
 #include "pprof.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct pp_thread_dump {
     const pp_thread_row *rows;
     size_t count;
+    bool interrupted;     /* the first row is of a thread that a signal interrupted */
     uint32_t most_frames; /* a deeper stack loses frames in its middle; 0 = no limit */
     pp_symbolize symbolize;
 } pp_thread_dump;

@@ -66,8 +66,10 @@ static void write_inlined(dump *d, uint32_t id, const char *after)
     }
 }
 
-/* Writes a function, its source line or module, and the offset of the return address in it. */
-static void write_function(dump *d, const char *before, uintptr_t pc, const char *after, int thread)
+/* Writes a function, its source line or module, and the offset in it of `shown`: the return address
+ * `pc`, or the instruction before. */
+static void write_function(dump *d, const char *before, uintptr_t pc, uintptr_t shown,
+                           const char *after, int thread)
 {
     uint32_t id = pp_location_table_id(&d->locations, pc - 1);
     const pp_symbol *symbol = &d->names.symbols[id - 1];
@@ -78,7 +80,7 @@ static void write_function(dump *d, const char *before, uintptr_t pc, const char
     if (symbol->name != NULL) {
         pp_text_stream_add(&d->out, d->names.readable[id - 1]);
     } else {
-        pp_text_stream_hex(&d->out, pc);
+        pp_text_stream_hex(&d->out, shown);
     }
     pp_text_stream_add(&d->out, after);
     if (thread > 0) {
@@ -92,7 +94,7 @@ static void write_function(dump *d, const char *before, uintptr_t pc, const char
                            mapping != NULL && *mapping->path != '\0' ? mapping->path : "?");
     }
     pp_text_stream_add(&d->out, " +");
-    pp_text_stream_hex(&d->out, pc - from);
+    pp_text_stream_hex(&d->out, shown - from);
     pp_text_stream_add(&d->out, "\n");
 }
 
@@ -118,11 +120,11 @@ static void write_thread(dump *d, const pp_thread_text *t)
         uint32_t id = pp_location_table_id(&d->locations, t->pc[i] - 1);
         write_left_out(d, t, i);
         write_inlined(d, id, "(...)");
-        write_function(d, "", t->pc[i], "(...)", 0);
+        write_function(d, "", t->pc[i], t->pc[i] - (i == 0 && t->interrupted), "(...)", 0);
     }
     if (t->creation != NULL) {
-        write_function(d, "created by ", *t->creation, t->creator > 0 ? " in thread " : "",
-                       t->creator);
+        write_function(d, "created by ", *t->creation, *t->creation,
+                       t->creator > 0 ? " in thread " : "", t->creator);
     }
 }
 

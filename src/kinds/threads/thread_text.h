@@ -24,6 +24,7 @@
 
 #include "pprof.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,7 @@ typedef struct pp_thread_text {
     const char *state;
     const uintptr_t *pc; /* return-like, leaf-most first */
     uint32_t depth;
+    bool interrupted;  /* the leaf is not at a call: its offset is that of the instruction */
     uint32_t left_out; /* frames that `pc` lacks, after the first `left_out_after` */
     uint32_t left_out_after;
     const uintptr_t *creation; /* the frame that created the thread; NULL = not known */
