@@ -6,7 +6,7 @@
 # timeout: 600
 # shellcheck source=test/e2e/lib.sh
 . "$SRC/test/e2e/lib.sh"
-need cc timeout
+need cc go timeout
 
 victim=$victims/crash
 cat >loaded.c <<'C'
@@ -97,4 +97,73 @@ done
 for kind in abort assert double-free heap; do
     dumps $kind SIGABRT
 done
+dumps loaded SIGSEGV # its name is not in the loader's list yet
+
+# ---- the dump itself ----
+
+# A signal hits the thread that dumps: the process ends by the first one, in its state.
+as_without hit
+grep -q '^SIGILL: ' with/err || fail "no dump of hit: $(cat with/err)"
+
+# The log is a FIFO that nobody opens: the dump ends after its time, and the process as it would.
+mkfifo fifo
+as_without null-write "crash,log=$work/fifo"
+
+# A pipe that nobody reads: the dump gives up.
+mkfifo pipe
+exec 9<>pipe
+for options in "" crash; do
+    full_status=0
+    timeout -s KILL 100 sh -c 'exec "$@" 2>pipe' sh env ${options:+LIBPPROF="$options" LD_PRELOAD="$library"} \
+        "$victim" full-pipe 2>/dev/null || full_status=$?
+    expect_equal "status with a full pipe, LIBPPROF=$options" 139 "$full_status"
+done
+exec 9>&-
+
+for kind in without-files without-memory without-stderr; do
+    as_without $kind
+done
+grep -q '^crash_without_memory(...)$' with/err || [ $kind != without-memory ] ||
+    fail "dump without memory: $(cat with/err)"
+
+# ---- what the program sees ----
+
+as_without recovered
+expect_equal "dumps of a program that recovers" "" "$(cat with/err)"
+as_without seen crash=quit
+expect_equal "errors of a program that asks" "" "$(cat with/err)"
+
+run with crash=quit "$victim" quit
+expect_equal "output after SIGQUIT" "goes on" "$(cat with/out)"
+expect_equal "status after SIGQUIT" 0 "$(cat with/status)"
+expect_equal "dumps after SIGQUIT" 3 "$(grep -c '^SIGQUIT: quit$' with/err)"
+expect_equal "threads after SIGQUIT" 12 "$(grep -c '^thread ' with/err)"
+expect_equal "stacks after SIGQUIT" 3 "$(grep -c '^quit_in_work(...)$' with/err)"
+as_without quit
+grep -q '^thread ' with/err && fail "crash without quit shows SIGQUIT: $(cat with/err)"
+
+# ---- children ----
+
+as_without in-child
+grep -q '^thread ' with/err && fail "a child dumps without subprocesses: $(cat with/err)"
+as_without in-child crash,subprocesses
+expect_equal "dumps of a child" 1 "$(grep -c '^SIGSEGV: ' with/err)"
+grep -q '^crash_in_child(...)$' with/err || fail "dump of a child: $(cat with/err)"
+as_without in-vfork crash,subprocesses
+
+# ---- profiles ----
+
+for kind in null-write overflow heap double-free in-handler; do
+    dumps_options="crash,cpu:1000,heap:1,block,mutex,thread,fd,file=$work/with/%k.pb.gz"
+    as_without $kind "$dumps_options"
+    expect_equal "profiles of $kind" 6 "$(find with -name '*.pb.gz' | wc -l)"
+    for profile in with/*.pb.gz; do
+        raw "$profile"
+    done
+    stacks with/thread.pb.gz.raw | grep -q "crash_$(echo $kind | tr - _)" || fail "thread profile of $kind"
+done
+
+# Not set: a crash is as without the library, and so is a library without options.
+run with cpu "$victim" null-write
+grep -q '^thread ' with/err && fail "a dump without the option: $(cat with/err)"
 echo ok

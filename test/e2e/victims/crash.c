@@ -357,6 +357,34 @@ static void before_exit(void)
     crash_before_exit();
 }
 
+static pid_t crashed;
+
+/* Hits the thread that a library has dump now by another signal of a crash. */
+static void *hit(void *unused)
+{
+    uintptr_t before = kernels_handler();
+    pthread_barrier_wait(&both);
+    while (kernels_handler() == before) {
+    }
+    syscall(SYS_tgkill, getpid(), crashed, SIGBUS);
+    return unused;
+}
+
+CRASH crash_hit(void)
+{
+    pthread_barrier_wait(&both);
+    __asm__ volatile("ud2");
+}
+
+static void hit_in_dump(void)
+{
+    crashed = (pid_t)syscall(SYS_gettid);
+    pthread_barrier_init(&both, NULL, 2);
+    start(wait_for_ever, 50);
+    start(hit, 1);
+    crash_hit();
+}
+
 CRASH crash_at_thread_end(void *unused)
 {
     (void)unused;
@@ -622,7 +650,7 @@ static void seen(void)
         for (int round = 0; round < 2; round++) {
             sigaction(signals[i], NULL, &now);
             printf("%d: %d %x\n", signals[i], now.sa_handler == SIG_DFL, (unsigned)now.sa_flags);
-            now.sa_flags = SA_RESTART;
+            now.sa_flags = SA_NOCLDSTOP;
             sigaction(signals[i], &now, NULL);
         }
         printf("%d\n", signal(signals[i], SIG_IGN) == SIG_DFL);
@@ -687,6 +715,7 @@ static const kind kinds[] = {
     {"among-busy", among_busy},
     {"at-once", at_once},
     {"before-exit", before_exit},
+    {"hit", hit_in_dump},
     {"at-thread-end", thread_end},
     {"sent-to", send_to_thread},
     {"in-handler", handler},
