@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Of a file without any program, and of one that was complained of: nothing is newer. */
+/* The time of a program that is not here: no file is newer. */
 #define NEVER INT64_MAX
 
 static int64_t time_of(const struct stat *info)

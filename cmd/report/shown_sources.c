@@ -24,14 +24,17 @@ void cp_shown_sources_init(cp_source_ages *ages, const cp_report *report)
 
 void cp_shown_sources_check(const cp_report *report)
 {
+    const cp_graph *graph = &report->graph;
+    uint32_t count = graph->count ? graph->count : report->frames.count;
     cp_source_ages ages;
 
     if (report->options->granularity != CP_LINES) {
         return;
     }
     cp_shown_sources_init(&ages, report);
-    for (uint32_t i = 0; i < report->graph.count; i++) {
-        cp_string file = report->frames.frames[report->graph.order[i]].key.file;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t frame = graph->count ? graph->order[i] : i;
+        cp_string file = report->frames.frames[frame].key.file;
         struct stat found;
 
         if (file && stat(cp_profile_text(report->profile, file), &found) == 0) {

@@ -10,18 +10,38 @@
 #include "base/pool.h"
 #include "profile/newest_profile.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether somebody gives the command something to read: a pipe, a file or a socket. */
+/* Waits for the first bytes of a pipe or a socket, or for its end. Returns whether there are any. */
+static bool has_bytes(void)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    int bytes = 0;
+
+    while (poll(&input, 1, -1) < 0 && errno == EINTR) {
+    }
+    return ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+/* Whether somebody gives the command something to read: a pipe, a socket or a file that is not
+ * empty. Those who start commands with nothing to read often give them an empty one. */
 static bool is_fed(void)
 {
     struct stat info;
 
-    return fstat(STDIN_FILENO, &info) == 0 &&
-           (S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+    if (fstat(STDIN_FILENO, &info) < 0) {
+        return false;
+    }
+    if (S_ISREG(info.st_mode)) {
+        return lseek(STDIN_FILENO, 0, SEEK_CUR) < info.st_size;
+    }
+    return (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) && has_bytes();
 }
 
 char *cp_default_file(const char *verb)

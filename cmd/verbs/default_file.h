@@ -5,8 +5,8 @@
 #ifndef CP_DEFAULT_FILE_H
 #define CP_DEFAULT_FILE_H
 
-/* Returns "-" if standard input is a pipe, a file or a socket; a terminal and /dev/null are nothing
- * to read. Else finds the newest profile in the current folder (newest_profile.h) and prints its
+/* Returns "-" if standard input is a pipe, a file or a socket, and has bytes; it waits for the first
+ * one. A terminal and /dev/null are nothing to read. Else finds the newest profile in the current folder (newest_profile.h) and prints its
  * name on stderr. Returns the name, to be freed. If there is none, complains of that as of a wrong command line and
  * returns NULL. */
 char *cp_default_file(const char *verb);

@@ -105,7 +105,9 @@ touch -d 2025-01-01 src/file.c
 warns "program that was built from it" list . edited.txt
 cmp -s out before || fail "list: the warning is in the listing: $(diff before out)"
 warns "program that was built from it" list --json . edited.txt
-warns "program that was built from it" top --lines edited.txt
+for verb in top traces tree; do
+    warns "program that was built from it" $verb --lines edited.txt
+done
 run 0 top edited.txt
 [ ! -s err ] || fail "top, which shows no line: $(cat err)"
 # Where the program is not here, or was built again, the profile has a time, too.

@@ -150,8 +150,26 @@ given expected "$cpprof" flame
 [ -s profile.html ] || fail "flame of standard input wrote no page"
 given /dev/null "$cpprof" symbolize -o given.pb.gz
 expect "$plain" top given.pb.gz
-printf '' | "$cpprof" top >out 2>err
-grep -q "standard input: byte 0: expected a profile, found an empty file" err || fail "an empty pipe: $(cat err)"
+# An empty pipe or file is what a command gets that shall read nothing.
+: >empty
+for nothing in "printf '' |" "exec <empty;" "exec <&-;"; do
+    sh -c "$nothing $cpprof top" >out 2>err
+    grep -q "given.pb.gz, the newest profile in this folder" err || fail "$nothing cpprof top: $(cat err)"
+done
+# A pipe whose writer is late is read.
+mkfifo late
+(
+    read -r _ <late
+    cat "$profile"
+) | {
+    exec 3<&0 # what is in the background has no standard input otherwise
+    "$cpprof" top <&3 >out 2>err &
+    echo go >late
+    wait $!
+}
+cmp -s out "$plain" && [ ! -s err ] || fail "a pipe whose writer is late: $(cat err)"
+"$cpprof" top - </dev/null >out 2>err
+grep -q "standard input: byte 0: expected a profile, found an empty file" err || fail "- of nothing: $(cat err)"
 TERM=xterm script -qec "$cpprof top" script.log </dev/null | grep -q "given.pb.gz, the newest profile in this folder" ||
     fail "a terminal at standard input is read: $(cat script.log)"
 
