@@ -10,6 +10,7 @@
 
 #include "encode/text_stream.h"
 #include "host/kind.h"
+#include "sys/path_template.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -30,6 +31,8 @@ static const char head[] =
     "td:first-child{text-align:right;font-variant-numeric:tabular-nums}\n"
     "thead td{border:0;font-weight:600}\n"
     "p{margin:0;opacity:.75}\n"
+    "h1+p,table+p{margin:.8rem 0}\n"
+    "@media(min-width:45rem){td:nth-child(n+3){white-space:nowrap}}\n"
     "</style>\n"
     "</head>\n"
     "<body>\n"
@@ -163,6 +166,17 @@ static void add_timed(pp_text_stream *out)
     }
 }
 
+/* ", NAME": not the title that servers give themselves. */
+static void add_program(pp_text_stream *out)
+{
+    enum { NAME_MAX_BYTES = 128 };
+    char name[NAME_MAX_BYTES];
+    pp_path path = pp_path_begin(name, sizeof name);
+    pp_path_add_placeholder(&path, 'e', &(pp_path_values){.kind = ""});
+    pp_text_stream_add(out, ", ");
+    add_html(out, name);
+}
+
 static int write_index(pprof_http_answer *answer, pprof_writer writer)
 {
     pp_text_stream out;
@@ -177,6 +191,7 @@ static int write_index(pprof_http_answer *answer, pprof_writer writer)
     pp_text_stream_add(&out, head);
     pp_text_stream_add(&out, "<p>Process ");
     pp_text_stream_number(&out, pp_task_process());
+    add_program(&out);
     pp_text_stream_add(&out, ", libpprof ");
     pp_text_stream_add(&out, pprof_version_string());
     pp_text_stream_add(&out, ".</p>\n");

@@ -39,7 +39,7 @@ wait_until has_workers
 url=$(sed -n 's|^libpprof: \(http://.*/debug/pprof\)/$|\1|p' messages)
 
 python3 "$ask" "$url/" >index
-expect_contains "who answers" index "<p>Process $server,"
+expect_contains "who answers" index "<p>Process $server, nginx,"
 # shellcheck disable=SC2046 # process ids
 expect_equal "servers of the workers" 0 "$(with_server $(workers))"
 expect_equal "servers of the master" 1 "$(with_server "$server")"

@@ -36,7 +36,7 @@ postmaster=$(head -n 1 data/postmaster.pid)
 url=$(sed -n 's|^libpprof: \(http://.*/debug/pprof\)/$|\1|p' log)
 
 python3 "$ask" "$url/" >index
-expect_contains "who answers" index "<p>Process $postmaster,"
+expect_contains "who answers" index "<p>Process $postmaster, postgres,"
 query 'select pg_sleep(1000)' >/dev/null 2>&1 &
 sleeper=$!
 started="$started $sleeper"
