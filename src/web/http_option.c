@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "sys/log.h"
+#include "sys/own_work.h"
 #include "sys/path_template.h"
 #include "web/http_proc.h"
 #include "web/server_library.h"
@@ -102,7 +103,9 @@ static int serve(void)
     expand(address);
     const pprof_http_options options = {.size = sizeof options,
                                         .token_file = asked.token[0] != '\0' ? asked.token : NULL};
+    pp_own_work_begin(); /* the thread's memory */
     int error = found(address, &options);
+    pp_own_work_end();
     if (error != 0 && error != -EALREADY && !is_taken_by_parent(error)) {
         pp_log_error("http: no server at ", address, error, NULL);
     }

@@ -67,6 +67,7 @@ wait_until answers_at "unix:$work/sleep.$(cat shell.out).sock:"
 expect_equal "the process with this name" "sleep 1000" "$(command_at "unix:$work/sleep.$(cat shell.out).sock:")"
 end_shell
 expect_equal "messages of all processes" "" "$(cat shell.err)"
+expect_no_file "$work/sh.$server.sock"
 LIBPPROF=http=unix:$work/%x.sock LD_PRELOAD=$library /bin/true 2>wrong.err
 grep -q '^libpprof: .*http' wrong.err || fail "nothing was said of %x: $(cat wrong.err)"
 echo ok
