@@ -7,6 +7,7 @@
 #include "kinds/heap/heap_rows.h"
 
 #include "base/exponential.h"
+#include "base/key_sort.h"
 #include "base/sort.h"
 #include "base/stack_order.h"
 #include "kinds/heap/heap.h"
@@ -24,12 +25,6 @@ typedef struct order {
     uint64_t (*key)(const pp_heap_row *row, int first); /* the least comes first */
     int (*compare_ties)(const pp_heap_row *x, const pp_heap_row *y);
 } order;
-
-/* An item of the sort. Rows are large and far apart, so it has their keys at hand. */
-typedef struct keyed {
-    uint64_t key;
-    size_t index;
-} keyed;
 
 /* ---- estimates ---- */
 
@@ -189,29 +184,41 @@ static int compare_places_and_rates(const pp_heap_row *x, const pp_heap_row *y)
     return places != 0 ? places : (x->rate > y->rate) - (x->rate < y->rate);
 }
 
-static int compare_rows(const void *a, const void *b, void *context)
+static int compare_ties(const void *a, const void *b, void *context)
 {
     const order *o = context;
-    const keyed *x = a;
-    const keyed *y = b;
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
+    const pp_keyed *x = a;
+    const pp_keyed *y = b;
     return o->compare_ties(&o->list[x->index], &o->list[y->index]);
+}
+
+/* Sorts the items with equal keys, which are neighbours. */
+static void sort_ties(pp_keyed *items, size_t count, order *o)
+{
+    size_t last = 0;
+    for (size_t first = 0; first < count; first = last) {
+        last = first + 1;
+        while (last < count && items[last].key == items[first].key) {
+            last++;
+        }
+        pp_sort(items + first, last - first, sizeof *items, compare_ties, o);
+    }
 }
 
 static int sort_rows(pp_heap_rows *rows, order *o, pp_arena *arena)
 {
-    keyed *items = pp_arena_array(arena, rows->count + 1, sizeof *items);
+    pp_keyed *items = pp_arena_array(arena, rows->count + 1, sizeof *items);
+    pp_keyed *spare = pp_arena_array(arena, rows->count + 1, sizeof *spare);
     pp_heap_row *sorted = pp_arena_array(arena, rows->count + 1, sizeof *sorted);
-    if (items == NULL || sorted == NULL) {
+    if (items == NULL || spare == NULL || sorted == NULL) {
         return -ENOMEM;
     }
     o->list = rows->list;
     for (size_t i = 0; i < rows->count; i++) {
-        items[i] = (keyed){o->key(&rows->list[i], o->first), i};
+        items[i] = (pp_keyed){o->key(&rows->list[i], o->first), i};
     }
-    pp_sort(items, rows->count, sizeof *items, compare_rows, o);
+    pp_key_sort(items, spare, rows->count);
+    sort_ties(items, rows->count, o);
     for (size_t i = 0; i < rows->count; i++) {
         sorted[i] = rows->list[items[i].index];
     }
