@@ -21,6 +21,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -141,6 +142,40 @@ static int take_duration(pp_options *options, const char *value)
     return parse_duration(value, &options->duration_ns) ? 0 : -EINVAL;
 }
 
+static int take_interval(pp_options *options, const char *value)
+{
+    return parse_duration(value, &options->interval_ns) ? 0 : -EINVAL;
+}
+
+/* A name, with or without SIG, or a number. */
+static int64_t signal_of(const char *text)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } names[] = {{"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"WINCH", SIGWINCH}};
+    int64_t number = 0;
+    const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i].name) == 0) {
+            return names[i].number;
+        }
+    }
+    return pp_word_number(text, &number) ? number : 0;
+}
+
+/* libc keeps the signals from 32 on that are below SIGRTMIN. */
+static int take_signal(pp_options *options, const char *value)
+{
+    int64_t number = value != NULL ? signal_of(value) : 0;
+    if (number < 1 || number > SIGRTMAX || number == SIGKILL || number == SIGSTOP ||
+        (number >= 32 && number < SIGRTMIN)) {
+        return -EINVAL;
+    }
+    options->dump_signal = (int)number;
+    return 0;
+}
+
 /* Reads the number that ends at the character `end`. Returns the text after that; NULL if there is
  * no such number. */
 static const char *read_part(const char *text, char end, uint64_t *number)
@@ -191,8 +226,8 @@ static const option table[] = {
     {"http", take_http, "http=127.0.0.1:6060, or [::1]:6060, unix:/PATH"},
     {"http-token", take_http_token, "http-token=FILE"},
     {"control", take_control, "control or control=PATH, with %p"},
-    {"signal", take_later, NULL},
-    {"interval", take_later, NULL},
+    {"signal", take_signal, "signal=USR2, or USR1, HUP, a number"},
+    {"interval", take_interval, "interval=60s, or ms, m, h"},
     {"push", take_later, NULL},
 };
 

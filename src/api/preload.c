@@ -19,9 +19,11 @@
 #include "host/exec_target.h"
 #include "host/follow_exec.h"
 #include "host/hooks.h"
+#include "host/interval.h"
 #include "host/start.h"
 #include "host/kind.h"
 #include "host/stack_room.h"
+#include "host/toggle.h"
 #include "web/control_line.h"
 #include "web/control_option.h"
 #include "web/http_door.h"
@@ -50,6 +52,7 @@ static struct {
     pp_lock asking;       /* held by the thread that asks the kinds, and starts them */
     int cancel_state;     /* of that thread, from before */
     bool is_fork;         /* a child of fork, which has executed no program */
+    bool has_signal;      /* the handler of `signal` is installed */
     uint64_t deadline_ns; /* the end of the wanted duration; 0: no duration is wanted */
 } state;
 
@@ -65,13 +68,20 @@ static void distinguish_kinds(void)
     }
 }
 
+/* Whether the kind is started and stopped by the option `signal`: one whose profile covers a time. */
+static bool is_toggled(const pp_kind *kind)
+{
+    return state.options.dump_signal != 0 && kind->timed != NULL && kind->stop != NULL;
+}
+
 /* Starts the profiles that were asked for. 0 or the first error. */
 static int start_kinds(void)
 {
     int error = 0;
     for (size_t i = pp_kinds_count(); i-- > 0;) {
-        int start_error =
-            pp_kinds[i]->start != NULL ? pp_kinds[i]->start(state.options.duration_ns) : 0;
+        const pp_kind *kind = pp_kinds[i];
+        bool starts = kind->start != NULL && !is_toggled(kind);
+        int start_error = starts ? kind->start(state.options.duration_ns) : 0;
         error = error != 0 ? error : start_error;
     }
     return error;
@@ -82,6 +92,7 @@ static void after_fork_in_child(void)
     state.is_fork = true;
     pp_lock_release(&state.asking);
     pp_deadline_after_fork();
+    pp_interval_after_fork();
     pp_log_after_fork_in_child();
     pp_hooks_after_fork();
     for (size_t i = pp_kinds_count(); i-- > 0;) {
@@ -180,6 +191,7 @@ static void before_confinement(void)
 {
     bool written = false;
     pp_deadline_cancel();
+    pp_interval_cancel();
     pp_http_door_before_confinement();
     write_by(confine_kinds, &written);
     if (written) {
@@ -333,6 +345,71 @@ static void after_failed_exec(void)
     }
 }
 
+/* ---- while the program goes on ---- */
+
+static void toggle(const pp_kind *kind)
+{
+    if (kind->is_on()) {
+        kind->stop();
+    } else if (pp_kind_files(kind) > 0) {
+        kind->start(0);
+    }
+}
+
+/* Runs on libpprof's thread. */
+static void at_signal(void)
+{
+    pp_lock_take(&state.asking, pp_task_self());
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (is_toggled(pp_kinds[i])) {
+            toggle(pp_kinds[i]);
+        } else if (pp_kinds[i]->write_so_far != NULL) {
+            pp_kinds[i]->write_so_far();
+        }
+    }
+    pp_lock_release(&state.asking);
+}
+
+/* Runs on libpprof's thread. A kind that has to stop for its file goes on with a new profile. */
+static void at_interval(void)
+{
+    pp_lock_take(&state.asking, pp_task_self());
+    write_so_far(NULL);
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->after_failed_exec != NULL) {
+            pp_kinds[i]->after_failed_exec(left_of_duration_ns());
+        }
+    }
+    pp_lock_release(&state.asking);
+}
+
+/* Files that are written several times have several names, unless the user has chosen one. */
+static void number_files(const pp_options *options)
+{
+    if ((options->interval_ns != 0 || options->dump_signal != 0) && !pp_output_has_template()) {
+        pp_output_set_template("/tmp/%e.%p.%k.%n.pb.gz");
+    }
+}
+
+/* 0 or the first error, which is also on the log. */
+static int wait_for_dumps(void)
+{
+    const pp_options *o = &state.options;
+    int signal_error =
+        o->dump_signal != 0 && !state.has_signal ? pp_toggle_begin(o->dump_signal, at_signal) : 0;
+    int interval_error = o->interval_ns != 0 ? pp_interval_begin(o->interval_ns, at_interval) : 0;
+    state.has_signal |= o->dump_signal != 0 && signal_error == 0;
+    interval_error = interval_error == -EBUSY ? 0 : interval_error; /* the first one goes on */
+    if (signal_error != 0) {
+        pp_log_error("signal", ": it writes no profiles", signal_error,
+                     signal_error == -EBUSY ? "the program has a handler of its own for it" : NULL);
+    }
+    if (interval_error != 0) {
+        pp_log_error("interval", ": no profiles are written then", interval_error, NULL);
+    }
+    return signal_error != 0 ? signal_error : interval_error;
+}
+
 /* ---- start-up ---- */
 
 static const pp_process_events events = {
@@ -365,6 +442,7 @@ __attribute__((constructor)) static void at_load(void)
         state.options.error = 0; /* a typo must not keep the rest from working */
     }
     pp_options_from_gperftools(&state.options);
+    number_files(&state.options);
     distinguish_kinds();
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if (pp_kinds[i]->load_unasked != NULL && pp_kind_files(pp_kinds[i]) == 0) {
@@ -373,6 +451,7 @@ __attribute__((constructor)) static void at_load(void)
     }
     start_kinds();
     wait_for_deadline();
+    wait_for_dumps();
     pp_http_option_start();
     pp_control_option_start();
     if (!state.options.subprocesses) {
@@ -402,19 +481,29 @@ int pp_preload_begin(pp_options *wanted)
     return 0;
 }
 
+static int first_of(const int *errors, size_t count)
+{
+    size_t i = 0;
+    while (i + 1 < count && errors[i] == 0) {
+        i++;
+    }
+    return errors[i];
+}
+
 int pp_preload_apply(const pp_options *wanted)
 {
     state.options = *wanted;
     state.options.complaint = NULL;
     int start_error = start_kinds();
     wait_for_deadline();
+    int dump_error = wait_for_dumps();
     int http_error = pp_http_option_start();
     int control_error = pp_control_option_start();
-    start_error = start_error != 0 ? start_error : http_error != 0 ? http_error : control_error;
+    const int errors[] = {start_error, dump_error, http_error, control_error};
     int before = state.cancel_state;
     pp_lock_release(&state.asking);
     pthread_setcancelstate(before, NULL);
-    return wanted->error != 0 ? wanted->error : start_error;
+    return wanted->error != 0 ? wanted->error : first_of(errors, sizeof errors / sizeof *errors);
 }
 
 static int configure(const char *text, pp_text *complaint)
@@ -426,6 +515,7 @@ static int configure(const char *text, pp_text *complaint)
     }
     wanted.complaint = complaint;
     pp_options_parse(&wanted, text);
+    number_files(&wanted);
     distinguish_kinds();
     return pp_preload_apply(&wanted);
 }

@@ -4,11 +4,12 @@
  *
  * Zone: NORMAL.
  * Owns: the thread; the action of that signal.
- * Tested by: e2e.options
+ * Tested by: e2e.options, e2e.dumps
  */
 #include "host/toggle.h"
 
 #include "base/shown_as.h"
+#include "host/deadline.h"
 #include "host/thread_life.h"
 #include "sys/doorbell.h"
 
@@ -29,12 +30,16 @@ static void on_signal(int signal)
     pp_doorbell_ring(&state.bell);
 }
 
+/* Once a second the thread checks whether it is the last one. */
 static void *answer(void *unused)
 {
+    uint32_t answered = 0;
     pp_thread_leave();
-    for (uint32_t answered = 0;; answered++) {
-        pp_doorbell_wait(&state.bell, answered);
-        state.toggle();
+    while (!pp_deadline_is_alone()) {
+        if (pp_doorbell_wait(&state.bell, answered)) {
+            answered++;
+            state.toggle();
+        }
     }
     return unused;
 }

@@ -11,6 +11,7 @@
 
 #include <linux/futex.h>
 #include <stddef.h>
+#include <time.h>
 
 void pp_doorbell_ring(pp_doorbell *bell)
 {
@@ -18,12 +19,11 @@ void pp_doorbell_ring(pp_doorbell *bell)
     pp_system_call(SYS_futex, &bell->rings, FUTEX_WAKE_PRIVATE, 1);
 }
 
-uint32_t pp_doorbell_wait(pp_doorbell *bell, uint32_t answered)
+bool pp_doorbell_wait(pp_doorbell *bell, uint32_t answered)
 {
-    uint32_t rings = __atomic_load_n(&bell->rings, __ATOMIC_ACQUIRE);
-    while (rings == answered) {
-        pp_system_call(SYS_futex, &bell->rings, FUTEX_WAIT_PRIVATE, rings, NULL);
-        rings = __atomic_load_n(&bell->rings, __ATOMIC_ACQUIRE);
+    const struct timespec second = {.tv_sec = 1};
+    if (__atomic_load_n(&bell->rings, __ATOMIC_ACQUIRE) == answered) {
+        pp_system_call(SYS_futex, &bell->rings, FUTEX_WAIT_PRIVATE, answered, &second);
     }
-    return rings;
+    return __atomic_load_n(&bell->rings, __ATOMIC_ACQUIRE) != answered;
 }

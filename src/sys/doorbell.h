@@ -7,6 +7,7 @@
 #ifndef PP_SYS_DOORBELL_H
 #define PP_SYS_DOORBELL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct pp_doorbell {
@@ -16,7 +17,7 @@ typedef struct pp_doorbell {
 /* Wakes the waiting thread. Preserves errno. */
 void pp_doorbell_ring(pp_doorbell *bell);
 
-/* Waits until the bell has rung more than `answered` times. Returns the number of rings. */
-uint32_t pp_doorbell_wait(pp_doorbell *bell, uint32_t answered);
+/* Waits until the bell has rung more than `answered` times, for a second at most. Whether it has. */
+bool pp_doorbell_wait(pp_doorbell *bell, uint32_t answered);
 
 #endif

@@ -21,6 +21,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -185,6 +186,31 @@ static void control_takes_a_path_or_nothing(void **unused)
     assert_bad("control=/run/%q", -EINVAL, "write control or control=PATH");
 }
 
+static void signal_takes_a_name_or_a_number(void **unused)
+{
+    (void)unused;
+    assert_good("signal=USR2");
+    assert_int_equal(options.dump_signal, SIGUSR2);
+    assert_good("signal=SIGHUP");
+    assert_int_equal(options.dump_signal, SIGHUP);
+    assert_good("signal=10");
+    assert_int_equal(options.dump_signal, 10);
+    assert_bad("signal", -EINVAL, "write signal=USR2");
+    assert_bad("signal=KILL", -EINVAL, "write signal=USR2");
+    assert_bad("signal=9", -EINVAL, "write signal=USR2");
+    assert_bad("signal=32", -EINVAL, "write signal=USR2");
+    assert_bad("signal=65", -EINVAL, "write signal=USR2");
+}
+
+static void interval_takes_a_time(void **unused)
+{
+    (void)unused;
+    assert_good("interval=250ms");
+    assert_true(options.interval_ns == 250000000);
+    assert_bad("interval", -EINVAL, "write interval=60s");
+    assert_bad("interval=0", -EINVAL, "write interval=60s");
+}
+
 static void kinds_can_be_turned_off(void **unused)
 {
     (void)unused;
@@ -339,11 +365,11 @@ static void unknown_words_do_not_stop_the_others(void **state)
 static void the_first_error_is_kept(void **state)
 {
     (void)state;
-    parse("interval=60s,nonsense,cpu");
+    parse("push=here,nonsense,cpu");
     assert_int_equal(options.error, -ENOTSUP);
     assert_true(pp_cpu_asked.cpu);
     const char *log = said();
-    assert_non_null(strstr(log, "interval=60s"));
+    assert_non_null(strstr(log, "push=here"));
     assert_non_null(strstr(log, "nonsense"));
 }
 
@@ -483,6 +509,8 @@ int main(void)
         cmocka_unit_test(duration_takes_a_time),
         cmocka_unit_test(control_takes_a_path_or_nothing),
         cmocka_unit_test(kinds_can_be_turned_off),
+        cmocka_unit_test(signal_takes_a_name_or_a_number),
+        cmocka_unit_test(interval_takes_a_time),
         cmocka_unit_test(subprocesses_takes_nothing),
         cmocka_unit_test(what_is_ignored_for_its_value_asks_for_nothing),
         cmocka_unit_test(file_takes_a_template),
