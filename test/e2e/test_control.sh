@@ -159,6 +159,23 @@ wait_until has_text guest.err "control: the program has closed the socket"
 wait_until test ! -e "$at"
 end
 
+# A program that becomes another user keeps it, for root; nobody may remove the file then but root.
+if [ "$(id -u)" = 0 ]; then
+    chmod 755 "$work"
+    start control user
+    wait_until has_text guest.out "user 65534"
+    wait_until listens
+    "$cpprof" top "pid:$guest/thread" >threads.txt 2>&1 || fail "root, of another user's program: $(cat threads.txt)"
+    end
+    rm -f "$at"
+fi
+
+# A seccomp filter, which kills for every call of a server: the socket goes before it.
+for way in prctl syscall listed; do
+    expect_equal "confined by $way" 42 "$(status env LIBPPROF=control LD_PRELOAD="$library" "$victims/confined" during $way)"
+done
+none_is_left || fail "a confined program has left its socket: $(ls "$own")"
+
 # A signal ends the program and the socket; SIGKILL leaves a file, which cpprof does not take for a process.
 start control
 wait_until listens

@@ -14,8 +14,10 @@ library=$(for_everybody "$library")
 for_everybody "$BUILD/lib/libpprof-http.so.0" >/dev/null
 ask=$(for_everybody "$SRC/test/e2e/control/ask.py")
 clients=$(for_everybody "$SRC/test/e2e/control/clients.py")
-# Numbers that no user of this machine has.
-alice=61001 bob=61002
+# Numbers that no user of this machine has, nor another run of this script.
+alice=$((1000000 + 2 * $$)) bob=$((1000001 + 2 * $$))
+last=/tmp/pprof-$alice # where the socket is if XDG_RUNTIME_DIR does not do
+trap 'finish; rm -rf "$last"' EXIT
 python=/usr/bin/python3 # what others can run: the first one of PATH may be in somebody's home
 
 as() { # USER COMMAND...
@@ -105,9 +107,6 @@ refuses() {
     expect_contains "$1" guest.err "$2"
     end
 }
-# The last resort is a folder of /tmp that nobody has made before for this user.
-[ ! -e /tmp/pprof-$alice ] || rm -rf /tmp/pprof-$alice
-last=/tmp/pprof-$alice
 rm -rf "$runtime/pprof"
 install -d -o $bob -g $bob -m 700 "$work/trap"
 ln -s "$work/trap" "$runtime/pprof"
