@@ -6,7 +6,7 @@
  *   answers  200 31415\n and 31415 bytes
  *
  * Owns: a connection for the length of a call.
- * Tested by: e2e.control, e2e.control_security.
+ * Tested by: unit.cmd_control, e2e.control, e2e.control_security.
  */
 #include "profile/control.h"
 

@@ -3,7 +3,7 @@
  * control_target.c: see control_target.h.
  *
  * Owns: nothing after a call, but what a function returns.
- * Tested by: e2e.control, e2e.control_security.
+ * Tested by: unit.cmd_control, e2e.control, e2e.control_security.
  */
 #include "profile/control_target.h"
 
@@ -21,6 +21,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+/* A process that accepts nobody must not hold cpprof up. */
+enum { CONNECT_SECONDS = 2 };
 
 /* ---- the process ---- */
 
@@ -218,8 +221,10 @@ static int connect_in(int folder, const char *name, const cp_target *t)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int length =
         snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
+    const struct timeval patience = {.tv_sec = CONNECT_SECONDS};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (fd >= 0 &&
         (length >= (int)sizeof address.sun_path || !connects(fd, &address, t) || !is_peer(fd, t))) {
         close(fd);
