@@ -28,12 +28,14 @@ enum {
      * program that have SA_ONSTACK run here as well. Only touched pages are ever there. */
     STACK_BYTES = 256 * 1024 - 2 * GUARD - 64,
     MAPPED = 256 * 1024,
+    KEPT = 16,  /* released stacks, for threads that begin; to map one takes longer than the rest */
     SHARE = 500 /* a stack may take one part in so many of a limited address space */
 };
 
 static const uint64_t mark = UINT64_C(0x7070637261736821);
 
 static bool wanted;
+static void *kept[KEPT]; /* ss_sp of each; NULL: a free place */
 
 static bool is_disabled(const stack_t *stack)
 {
@@ -52,11 +54,33 @@ bool pp_crash_stack_is(const stack_t *stack)
 
 void pp_crash_stack_release(const stack_t *stack)
 {
+    for (size_t i = 0; i < KEPT; i++) {
+        void *none = NULL;
+        if (__atomic_compare_exchange_n(&kept[i], &none, stack->ss_sp, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED)) {
+            return;
+        }
+    }
     pp_memory_unmap((char *)stack->ss_sp - GUARD, MAPPED);
+}
+
+static bool take_kept(stack_t *stack)
+{
+    void *found = NULL;
+    for (size_t i = 0; i < KEPT && found == NULL; i++) {
+        if (__atomic_load_n(&kept[i], __ATOMIC_RELAXED) != NULL) {
+            found = __atomic_exchange_n(&kept[i], NULL, __ATOMIC_ACQ_REL);
+        }
+    }
+    *stack = (stack_t){.ss_sp = found, .ss_size = STACK_BYTES};
+    return found != NULL;
 }
 
 static bool map(stack_t *stack)
 {
+    if (take_kept(stack)) {
+        return true;
+    }
     char *memory = pp_address_space_share(MAPPED, SHARE) == MAPPED ? pp_memory_map(MAPPED) : NULL;
     if (memory == NULL) {
         return false;
