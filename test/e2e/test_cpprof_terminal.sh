@@ -98,17 +98,15 @@ grep -q "main.hog1 600000000$" out || fail "convert -o - of a text, on a termina
 # ---- nobody reads on
 
 # ends_quietly SHELL-COMMAND...: the command, whose reader is gone before it begins, ends by SIGPIPE and says nothing.
-mkfifo gate
+mkfifo reader
 ends_quietly() {
-    {
-        read -r _ <gate
-        "$@" 2>err
-        echo $? >status
-    } | {
-        exec <&-
-        echo gone >gate
-    }
-    [ "$(cat status)" = 141 ] || fail "$*: expected status 141, found $(cat status)"
+    : <reader &
+    exec 3>reader # waits for the reader
+    wait $!
+    "$@" >&3 2>err
+    got=$?
+    exec 3>&-
+    [ $got = 141 ] || fail "$*: expected status 141, found $got"
     [ ! -s err ] || fail "$*: $(cat err)"
 }
 ends_quietly "$cpprof" top "$profile"
