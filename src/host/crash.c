@@ -90,7 +90,11 @@ static void strike_again(int signal, siginfo_t *info)
     if (!set_actions(&fatal)) {
         pp_system_call(SYS_exit_group, PP_STATUS_OF_SIGNAL + signal); /* a filter refuses it */
     }
-    pp_system_call(SYS_rt_tgsigqueueinfo, pp_task_process(), pp_task_self(), signal, info);
+    int process = pp_task_process();
+    int self = pp_task_self();
+    if (pp_system_call(SYS_rt_tgsigqueueinfo, process, self, signal, info) != 0) {
+        pp_system_call(SYS_tgkill, process, self, signal); /* a filter refuses it */
+    }
 }
 
 /* ---- the time that a dump may take ---- */

@@ -5,7 +5,7 @@
  * have to be asked.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: whether other threads may be looked at; the reserve.
+ * Owns: the reserve.
  * Tested by: e2e.crash
  */
 #include "kinds/threads/crash_dump.h"
@@ -39,19 +39,21 @@ enum {
 static const uint64_t patience_ns = 1000000000; /* for a reader that takes nothing */
 
 static struct {
-    bool alone;
     /* Address space, which a program may have used up when it crashes. Untouched. */
     void *reserve;
     size_t reserve_bytes;
 } state;
 
-void pp_crash_dump_prepare(void)
+bool pp_crash_dump_prepare(void)
 {
-    state.alone = !pp_thread_control_prepare();
+    if (!pp_thread_control_prepare()) {
+        return false;
+    }
     if (state.reserve == NULL) {
         state.reserve_bytes = pp_address_space_share(RESERVE, SHARE);
         state.reserve = pp_memory_map(state.reserve_bytes);
     }
+    return true;
 }
 
 static void free_reserve(void)
@@ -261,7 +263,7 @@ void pp_crash_dump_write(const siginfo_t *info, const void *context)
                             .with_stacks = true,
                             .with_names = true};
     write_own(&wish, &arena, writer);
-    if (!state.alone && !failed) {
+    if (!failed) {
         write_others(&wish, &arena, writer);
     }
     write_registers(context, writer);

@@ -18,9 +18,11 @@
 #define PP_KINDS_THREADS_CRASH_DUMP_H
 
 #include <signal.h>
+#include <stdbool.h>
 
-/* Called before the handler is installed, in ordinary code. */
-void pp_crash_dump_prepare(void);
+/* Called before the handler is installed, in ordinary code. False if a filter forbids what a dump
+ * needs: it might kill in a crash, which would end the program by another signal. */
+bool pp_crash_dump_prepare(void);
 
 /* `info`, `context`: what the signal's handler was given. */
 void pp_crash_dump_write(const siginfo_t *info, const void *context);

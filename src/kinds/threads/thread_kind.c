@@ -29,11 +29,14 @@ static struct {
 
 static int start_dumps(void)
 {
-    pp_modules_refresh();
-    pp_crash_dump_prepare();
-    int error = pp_hook_crashes(crash.quit);
+    int error = -EPERM;
+    if (pp_crash_dump_prepare()) {
+        pp_modules_refresh();
+        error = pp_hook_crashes(crash.quit);
+    }
     if (error != 0) {
-        pp_log_error("crashes", " will not be shown", error, NULL);
+        pp_log_error("crashes", " will not be shown", error,
+                     error == -EPERM ? "a seccomp filter forbids it" : NULL);
     }
     return error;
 }
