@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * signal_calls.c [MS]: what each call of libc that sees or changes signals says, a line each, for
+ * signal_calls.c [MS [SIGNAL...]]: what each call of libc that sees or changes signals says, a line each, for
  * the signals that a profiler may have its hands on and for one that it has not. The lines are the
  * same with and without one. Between the calls it computes for 6 ms, or MS, so that a profiler's
  * signals come while the state is what it is.
@@ -654,28 +654,36 @@ static const struct {
     {"ends by reset", ends_by_reset},
 };
 
+static void run_groups(int number)
+{
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        int status = 0;
+        printf("---- %d %s\n", number, groups[g].name);
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            tried = number;
+            if (groups[g].run != interrupted_calls || tried < SIGRTMIN) {
+                groups[g].run();
+            }
+            fflush(stdout);
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+        printf("status %x\n", (unsigned)status);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const int signals[] = {SIGPROF, SIGTERM, SIGINT, SIGIO, SIGUSR1, SIGVTALRM, 34};
     between_ms = argc > 1 ? strtod(argv[1], NULL) : between_ms;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    for (size_t s = 0; s < sizeof signals / sizeof *signals; s++) {
-        for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-            int status = 0;
-            printf("---- %d %s\n", signals[s], groups[g].name);
-            fflush(stdout);
-            pid_t child = fork();
-            if (child == 0) {
-                tried = signals[s];
-                if (groups[g].run != interrupted_calls || tried < SIGRTMIN) {
-                    groups[g].run();
-                }
-                fflush(stdout);
-                _exit(0);
-            }
-            waitpid(child, &status, 0);
-            printf("status %x\n", (unsigned)status);
-        }
+    for (size_t s = 0; argc <= 2 && s < sizeof signals / sizeof *signals; s++) {
+        run_groups(signals[s]);
+    }
+    for (int i = 2; i < argc; i++) {
+        run_groups(atoi(argv[i]));
     }
     return 0;
 }
