@@ -276,7 +276,8 @@ static void begin_request(connection *c, const connection_rules *rules, uint64_t
         refuse(c, 500, "no memory", now_ns);
         return;
     }
-    enter(c, wait_ns > 0 ? CONNECTION_WAITS : CONNECTION_IS_DUE, now_ns, wait_ns);
+    /* The collection has begun after `now_ns`, and takes its whole time. */
+    enter(c, wait_ns > 0 ? CONNECTION_WAITS : CONNECTION_IS_DUE, rules->now_ns(), wait_ns);
 }
 
 /* Reads the head, if it is whole. */

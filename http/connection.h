@@ -54,8 +54,9 @@ typedef struct connection {
     bool speaks_lines; /* of the control socket, not HTTP */
 } connection;
 
-/* Whom the server answers. */
+/* Whom the server answers, and the clock of all its times. */
 typedef struct connection_rules {
+    uint64_t (*now_ns)(void);
     token token;
     bool only_loopback_hosts;
     bool speaks_lines; /* a control socket: clients send a line; only this user's, and root's */

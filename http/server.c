@@ -35,7 +35,7 @@ static uint64_t now(void)
 void server_init(server *s)
 {
     s->listener = s->wake[0] = s->wake[1] = DESCRIPTOR_NONE;
-    s->rules = (connection_rules){.speaks_lines = false};
+    s->rules = (connection_rules){.now_ns = now};
     s->stops = s->is_over = false;
     s->accept_at_ns = 0;
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {

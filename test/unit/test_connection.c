@@ -34,13 +34,22 @@ typedef struct fixture {
     uint64_t start_ns;
 } fixture;
 
+/* What the clock shows once a request has begun. */
+static uint64_t begun_ns;
+
+static uint64_t read_clock(void)
+{
+    return begun_ns;
+}
+
 static int set_up(void **state)
 {
     static fixture f;
     int ends[2];
     memset(&f, 0, sizeof f);
     f.c.socket = DESCRIPTOR_NONE;
-    f.start_ns = 1000 * SECOND;
+    f.rules.now_ns = read_clock;
+    f.start_ns = begun_ns = 1000 * SECOND;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
     f.client = ends[1];
     connection_begin(&f.c, ends[0], f.start_ns, false);
@@ -167,6 +176,19 @@ static void an_answer_that_is_due_waits_without_a_limit(void **state)
     assert_int_equal(f->c.state, CONNECTION_IS_DUE);
 }
 
+static void a_collection_has_its_whole_time(void **state)
+{
+    fixture *f = *state;
+    begun_ns = f->start_ns + SECOND / 2;
+    arrive(f, "GET /debug/pprof/thread?seconds=2 HTTP/1.1\r\nHost: localhost\r\n\r\n", f->start_ns);
+    assert_int_equal(f->c.state, CONNECTION_WAITS);
+    assert_deadline(f, begun_ns + 2 * SECOND);
+    pass(f, begun_ns + 2 * SECOND);
+    assert_int_equal(f->c.state, CONNECTION_IS_DUE);
+    answer(f, begun_ns + 2 * SECOND);
+    assert_non_null(strstr(read_answer(f), "HTTP/1.1 200 OK\r\n"));
+}
+
 /* ---- writing ---- */
 
 /* The client takes nothing, and the socket's buffer is smaller than the answer. */
@@ -231,6 +253,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_kept_connection_may_be_idle_longer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_answer_that_is_due_waits_without_a_limit, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_collection_has_its_whole_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_client_that_takes_nothing_is_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_byte_that_gets_through_gives_more_time, set_up,
                                         tear_down),
