@@ -37,6 +37,7 @@
 #include "sys/log.h"
 #include "modules/modules.h"
 #include "sys/recorder.h"
+#include "sys/safe_read.h"
 #include "sys/tasks.h"
 
 #include "pprof.h"
@@ -200,6 +201,7 @@ static void before_confinement(void)
         pp_log(&text);
     }
     pp_line_plugin_confine();
+    pp_safe_read_forbid_copy(); /* few filters know process_vm_readv */
 }
 
 static void end_kinds(void *context)
