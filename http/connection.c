@@ -11,8 +11,6 @@
 
 #include <pprof_http_door.h>
 
-#include <pprof_http_door.h>
-
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>

@@ -18,9 +18,9 @@
 
 #include <stdint.h>
 
-/* Called once, when the library is loaded: `configure` is pprof_configure(), which also copies the
+/* Called once, when the library is loaded: `by` is pprof_configure(), which also copies the
  * first complaint about the options. */
-void pp_control_line_init(int (*configure)(const char *options, pp_text *complaint));
+void pp_control_line_init(int (*by)(const char *options, pp_text *complaint));
 
 /* pprof_http_begin() of a line, which has no control characters. */
 int pp_control_line_ask(const char *line, pprof_http_answer **answer, uint64_t *wait_ns);
