@@ -95,7 +95,7 @@ export class FlameView {
       segmented('Direction', [['icicle', 'Icicle'], ['flame', 'Flame']], state.grow, (grow) => this.app.set({ grow })),
       ...(normalize ? [normalize] : []),
       el('label', { class: 'pick' }, 'Colour ', colours),
-      this.tree.count > 1 ? colourKey(this.palette, this.totals[0]) : el('span', { class: 'note', text: 'No samples.' }),
+      colourKey(this.palette, this.totals[0]),
     );
   }
 
