@@ -118,7 +118,7 @@ PYTHON
 
 sleep 1000 &
 process=$!
-trap 'kill $process 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill $process 2>/dev/null || true; rm -rf "$work"' EXIT
 doctor 0 -p $process
 says ok dump "1 thread"
 says NO library "libpprof is not loaded" "start it anew"

@@ -74,17 +74,25 @@ else
     not_here python3
 fi
 
-# Its own profile has the calls counted, and the time that was used: not the ticks of another's timers.
+# Its own profile has the calls counted, and the time that was used: not the ticks of another's timers. A virtual machine that
+# stands still takes ticks from any program: one run of three has them all.
+gprof_seconds() { # OPTIONS
+    preload "$1,file=$work/g.%k.pb.gz" ./gprof >/dev/null || :
+    gprof -b -p ./gprof gmon.out >flat
+    calls=$(awk '$NF == "gprof_work" { print $4 }' flat)
+    [ "$calls" = 200 ] || fault "gprof with $1 counts $calls calls of 200"
+    seconds=$(awk '$NF == "gprof_wait" || $NF == "gprof_work" { sum += $3 } END { print sum + 0 }' flat)
+}
+# is_right SECONDS: about 0.3.
+is_right() { awk -v s="$1" 'BEGIN { exit !(s >= 0.1 && s <= 0.6) }'; }
+
 if gcc -pg -O1 -o gprof "$odd/gprof.c" 2>/dev/null && command -v gprof >/dev/null; then
     odd_host gprof ./gprof
     for options in "$all_kinds" "$perf_kind"; do
-        preload "$options,file=$work/g.%k.pb.gz" ./gprof >/dev/null || :
-        gprof -b -p ./gprof gmon.out >flat
-        seconds=$(awk '$NF == "gprof_wait" || $NF == "gprof_work" { sum += $3 } END { print sum + 0 }' flat)
-        calls=$(awk '$NF == "gprof_work" { print $4 }' flat)
-        [ "$calls" = 200 ] || fault "gprof with $options counts $calls calls of 200"
-        awk -v s="$seconds" 'BEGIN { exit !(s >= 0.1 && s <= 0.6) }' ||
-            fault "gprof with $options has $seconds seconds of about 0.3 in its profile"
+        gprof_seconds "$options"
+        is_right "$seconds" || gprof_seconds "$options"
+        is_right "$seconds" || gprof_seconds "$options"
+        is_right "$seconds" || fault "gprof with $options has $seconds seconds of about 0.3 in its profile"
     done
 else
     not_here gprof
