@@ -20,6 +20,8 @@ enum {
     NEXT_MS = 100   /* between two lines */
 };
 
+static _Thread_local bool silent;
+
 static struct timespec now_plus(int milliseconds)
 {
     struct timespec time;
@@ -51,7 +53,12 @@ static void put(const char *text)
 void cp_meter_begin(cp_meter *meter, const char *work, const char *things)
 {
     *meter = (cp_meter){.work = work, .things = things, .next = now_plus(FIRST_MS)};
-    meter->enabled = cp_terminal_is_capable(STDERR_FILENO);
+    meter->enabled = !silent && cp_terminal_is_capable(STDERR_FILENO);
+}
+
+void cp_meter_silence_thread(void)
+{
+    silent = true;
 }
 
 void cp_meter_step(cp_meter *meter, uint64_t done, uint64_t total)

@@ -25,6 +25,9 @@ typedef struct cp_meter {
     struct timespec next; /* nothing is drawn before */
 } cp_meter;
 
+/* No meter of the calling thread is drawn: another thread shows the progress. */
+void cp_meter_silence_thread(void);
+
 /* The texts are not copied. */
 void cp_meter_begin(cp_meter *meter, const char *work, const char *things);
 

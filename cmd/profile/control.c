@@ -100,7 +100,7 @@ static int send_line(int fd, const char *line, cp_error *error)
 
 static int read_all(int fd, waiting *w, size_t limit, cp_bytes *bytes, cp_error *error)
 {
-    static char piece[PIECE];
+    char piece[PIECE];
 
     for (;;) {
         if (!wait_for_bytes(w, fd)) {

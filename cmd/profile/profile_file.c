@@ -226,15 +226,18 @@ static int read_open_file(const char *path, int fd, cp_profile **out, cp_error *
     return status < 0 ? -1 : 0;
 }
 
+int cp_source_fetch(const char *source, cp_bytes *bytes, cp_error *error)
+{
+    return cp_fetch_is_url(source) ? cp_fetch(source, CP_PROFILE_MAX_BYTES, bytes, error)
+                                   : cp_control_fetch(source, CP_PROFILE_MAX_BYTES, bytes, error);
+}
+
 /* Reads what a server or a process sends. */
 static int read_sent(const char *source, cp_profile **out, cp_error *error)
 {
     cp_bytes bytes = {0};
-    int status = cp_fetch_is_url(source)
-                     ? cp_fetch(source, CP_PROFILE_MAX_BYTES, &bytes, error)
-                     : cp_control_fetch(source, CP_PROFILE_MAX_BYTES, &bytes, error);
 
-    if (status < 0) {
+    if (cp_source_fetch(source, &bytes, error) < 0) {
         cp_bytes_release(&bytes);
         return -1;
     }

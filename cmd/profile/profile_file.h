@@ -24,6 +24,10 @@ typedef struct cp_profile cp_profile;
  * cp_profile_free(), or -1 with a sentence that begins with the path. */
 int cp_profile_read_file(const char *path, cp_profile **out, cp_error *error);
 
+/* Appends what a server or a process answers, as it comes. Returns 0, or -1 with a sentence that
+ * begins with the source. Thread-safe. */
+int cp_source_fetch(const char *source, cp_bytes *bytes, cp_error *error);
+
 /* cp_profile_read_bytes() does the same with bytes in memory, and decompresses at most to `limit`
  * bytes. Its sentence begins with "byte OFFSET: ". */
 int cp_profile_read_bytes(const uint8_t *data, size_t length, size_t limit, cp_profile **out,

@@ -209,7 +209,7 @@ void cp_record_summarize(cp_record_summary *summary, size_t kind, cp_profile *pr
 
     cp_complain("wrote %s (%u process%s)", session->outputs[kind], session->processes,
                 session->processes == 1 ? "" : "es");
-    if (summary->written++ == 0) {
+    if (summary->written++ == 0 && summary->command) {
         print_other_name(summary->command, profile);
     }
     print_troubles(profile);

@@ -17,10 +17,10 @@ typedef struct cp_session cp_session;
 typedef struct cp_record_summary {
     const cp_session *session;
     const cp_child *child;
-    const char *command;
-    unsigned written; /* the number of profiles that were written */
-    bool failed;      /* a profile could not be written, and that was reported */
-    bool incomplete;  /* the profile of a kind is missing or could not be written */
+    const char *command; /* NULL: a process that ran already */
+    unsigned written;    /* the number of profiles that were written */
+    bool failed;         /* a profile could not be written, and that was reported */
+    bool incomplete;     /* the profile of a kind is missing or could not be written */
     bool shown[CP_RECORD_KINDS_MAX];
     const char *sample[CP_RECORD_KINDS_MAX]; /* what it showed instead of the usual type, or NULL */
 } cp_record_summary;

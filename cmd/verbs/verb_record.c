@@ -11,21 +11,25 @@
 #include "base/duration.h"
 #include "base/message.h"
 #include "base/out_file.h"
+#include "base/pool.h"
 #include "profile/profile_model.h"
 #include "record/record_child.h"
 #include "record/record_diagnose.h"
 #include "record/record_library.h"
 #include "record/record_progress.h"
+#include "record/record_remote.h"
 #include "record/record_session.h"
 #include "record/record_summary.h"
 #include "verbs/command_line.h"
+#include "verbs/process_option.h"
+#include "verbs/token_option.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char cp_help_record[] =
-    "usage: cpprof record [OPTIONS] -- COMMAND...\n"
+    "usage: cpprof record [OPTIONS] -- COMMAND...   or: -p PID   or: URL\n"
     "\n"
     "Runs COMMAND with libpprof preloaded and writes a profile of each kind:\n"
     "  cpu          where CPU time was spent\n"
@@ -47,6 +51,10 @@ const char cp_help_record[] =
     "HZ is; perf uses perf events, with a stack for each sample at 1000 to 10000 HZ;\n"
     "auto is the same as timer.\n"
     "\n"
+    "PID is a process with a control socket (LIBPPROF=control), URL a server with\n"
+    "/debug/pprof/, also of a Go program, such as http://127.0.0.1:6060. For 10\n"
+    "seconds, or TIME: cpu, block and mutex of that time, the others at its end.\n"
+    "\n"
     "TIME is a number of seconds, or numbers with the units ms, s, m and h. COMMAND\n"
     "goes on after it, and may then be killed.\n"
     "\n"
@@ -67,6 +75,7 @@ typedef struct record {
     cp_record_options options;
     const char *events, *duration, *process;
     char **command;
+    const char *remote; /* instead of a command: pid:PID, or a URL */
 } record;
 
 /* ---- options ---- */
@@ -89,18 +98,54 @@ static int check_duration(record *r)
     return 0;
 }
 
-static bool looks_like_url(const char *text)
+/* A process that runs already has its library and its options. */
+static int check_remote(record *r)
 {
-    return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+    cp_error error;
+    int pid = 0;
+
+    if (r->process && cp_process_parse(r->process, &pid, &error) < 0) {
+        return cp_bad_usage("record", "record: %s", error.text);
+    }
+    if (r->command[r->process ? 0 : 1]) {
+        return cp_bad_usage("record", "record: expected a COMMAND, -p PID or a URL, found two");
+    }
+    if (r->options.engine || r->options.subprocesses) {
+        return cp_bad_usage("record", "record: --engine and --subprocesses are for a COMMAND");
+    }
+    r->remote = r->process ? cp_heap_printf("pid:%d", pid) : r->command[0];
+    return 0;
+}
+
+static int check_source(record *r)
+{
+    if (r->process || (r->command[0] && cp_record_is_remote(r->command[0]))) {
+        return check_remote(r);
+    }
+    if (!r->command[0]) {
+        return cp_bad_usage("record", "record: expected a COMMAND to run, found none");
+    }
+    return 0;
+}
+
+/* The process that is asked knows its profiles. */
+static bool take_any(const char *kind, const char *word)
+{
+    (void)kind, (void)word;
+    return true;
 }
 
 static int check(record *r)
 {
-    const char *command = r->command[0];
     const char *inherited = getenv("LIBPPROF");
-    int status = cp_record_kinds_parse(r->events, cp_record_library_has, &r->options.kinds);
+    int status = check_source(r);
 
-    if (status == 0 && inherited) {
+    if (status) {
+        return status;
+    }
+    status = cp_record_kinds_parse(r->events, r->remote ? take_any : cp_record_library_has,
+                                   &r->options.kinds);
+    if (status == 0 && inherited && !r->remote) {
         cp_record_kinds_inherit(inherited, &r->options.kinds, &r->options.hz);
     }
     if (r->options.hz == 0) {
@@ -111,19 +156,6 @@ static int check(record *r)
     }
     if (status) {
         return status;
-    }
-    if (r->process) {
-        return cp_bad_usage("record",
-                            "record: -p %s: attaching to a running process is not in this "
-                            "version",
-                            r->process);
-    }
-    if (!command) {
-        return cp_bad_usage("record", "record: expected a COMMAND to run, found none");
-    }
-    if (looks_like_url(command)) {
-        return cp_bad_usage("record", "record: %s: recording from a URL is not in this version",
-                            command);
     }
     if (!r->options.output[0]) {
         return cp_bad_usage("record",
@@ -147,11 +179,13 @@ static int parse(record *r, int argc, char **argv)
          "record for TIME, such as 10s or 500ms, then write"},
         {'o', "output", NULL, CP_OPTION_TEXT, &options->output, 0, 0, "FILE",
          "the file to write (cpprof.pb.gz)"},
-        {'p', "pid", NULL, CP_OPTION_TEXT, &r->process, 0, 0},
+        {'p', "pid", NULL, CP_OPTION_TEXT, &r->process, 0, 0, "PID",
+         "record a process that runs already (see `cpprof ps`)"},
         {0, "engine", NULL, CP_OPTION_TEXT, &options->engine, 0, 0, "ENGINE", "auto, timer or perf",
          "auto timer perf"},
         {0, "subprocesses", NULL, CP_OPTION_FLAG, &options->subprocesses, 0, 0, NULL,
          "record the processes that COMMAND starts, too"},
+        CP_TOKEN_OPTION,
         {0},
     };
 
@@ -260,6 +294,9 @@ int cp_run_record(int argc, char **argv)
 
     if (status) {
         return status < 0 ? CP_EXIT_OK : status;
+    }
+    if (r.remote) {
+        return cp_record_remote(r.remote, &r.options);
     }
     cp_session session;
     cp_error error;

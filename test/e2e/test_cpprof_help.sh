@@ -32,7 +32,7 @@ for verb in $verbs; do
     awk 'length($0) > 80 { exit 1 }' out || fail "help --all $verb: more than 80 characters: $(cat out)"
     # Each option has a line, and the parser knows it: it then misses a value, or something after the options.
     sed -n 's/^  \(-[A-Za-z], \)*--\([a-z-]*\).*/\2/p' out >options
-    for option in $(sed -n '/^  More/,$ s/ --/\n--/gp' help | grep -o '^--[a-z-]*' | grep -v '^--all$'); do
+    for option in $(sed -n '/^  More/,$ s/ --/\n--/gp' help | grep -o '^--[a-z][a-z-]*' | grep -v '^--all$'); do
         grep -qx -- "${option#--}" options || fail "help --all $verb: no $option"
     done
     while read -r option; do

@@ -293,10 +293,8 @@ says "cpu takes its rate from -F, found '100'"
 status 2 "$cpprof" record -e cpu, true
 status 2 "$cpprof" record -e cpu,bogus true
 says "found 'bogus'"
-status 2 "$cpprof" record -p 1
-says "-p 1: attaching to a running process is not in this version"
-status 2 "$cpprof" record http://localhost:6060
-says "not in this version"
+status 1 "$cpprof" record -p $$
+says "no control socket; start the program with LIBPPROF=control"
 status 2 "$cpprof" record -F 0 true
 says "expected a number from 1 to 1000000, found '0'"
 status 2 "$cpprof" record -F 1000001 true

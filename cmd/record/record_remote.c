@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record_remote.c: see record_remote.h.
+ *
+ *   kinds -> requests: those that take time, each by a thread -> then the others -> files -> top 10
+ *
+ * Owns: the answers, for the length of a call.
+ * Tested by: e2e.cpprof_record_remote
+ */
+#include "record/record_remote.h"
+
+#include "base/message.h"
+#include "base/meter.h"
+#include "base/pool.h"
+#include "profile/fetch.h"
+#include "profile/profile_file.h"
+#include "profile/profile_model.h"
+#include "profile/protobuf.h"
+#include "record/record_child.h"
+#include "record/record_summary.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char base_path[] = "/debug/pprof";
+
+enum { DEFAULT_SECONDS = 10 };
+
+typedef struct request {
+    char *source;
+    bool takes_time;
+    bool threaded;
+    pthread_t thread;
+    cp_bytes answer;
+    int status;
+    cp_error error;
+} request;
+
+bool cp_record_is_remote(const char *operand)
+{
+    return cp_fetch_is_url(operand);
+}
+
+/* ---- requests ---- */
+
+/* The source without the path, or NULL if it has another one than that of the profiles. */
+static char *root_of(const char *source)
+{
+    size_t length = strlen(source);
+    const char *path = strstr(source, base_path);
+
+    if (path && strcmp(path + strlen(base_path), "/") != 0 && path[strlen(base_path)]) {
+        return NULL; /* it names a profile */
+    }
+    if (path) {
+        length = (size_t)(path - source);
+    }
+    while (length > 0 && (source[length - 1] == '/' || (path && source[length - 1] == ':'))) {
+        length--;
+    }
+    return cp_heap_copy(source, length);
+}
+
+static char *address_of(const char *root, const char *name, const char *parameters)
+{
+    if (strncmp(root, "pid:", 4) == 0) {
+        return cp_heap_printf("%s/%s%s", root, name, parameters);
+    }
+    const char *between = strncmp(root, "unix:", 5) == 0 ? ":" : "";
+    return cp_heap_printf("%s%s%s/%s%s", root, between, base_path, name, parameters);
+}
+
+static request request_of(const char *root, const cp_record_kind *kind,
+                          const cp_record_options *options)
+{
+    bool is_cpu = strcmp(kind->name, "cpu") == 0;
+    bool is_change =
+        kind->rate[0] || strcmp(kind->name, "block") == 0 || strcmp(kind->name, "mutex") == 0;
+    long seconds = options->duration_ms ? (options->duration_ms + 999) / 1000 : DEFAULT_SECONDS;
+    char *parameters;
+
+    if (is_cpu) {
+        parameters = cp_heap_printf("?seconds=%ld&hz=%ld", seconds, options->hz);
+    } else if (is_change) {
+        parameters =
+            cp_heap_printf("?seconds=%ld%s%s", seconds, kind->rate[0] ? "&rate=" : "", kind->rate);
+    } else {
+        parameters = cp_heap_printf("%s", "");
+    }
+    request r = {.source = address_of(root, is_cpu ? "profile" : kind->name, parameters),
+                 .takes_time = is_cpu || is_change};
+    free(parameters);
+    return r;
+}
+
+static void *ask(void *argument)
+{
+    request *r = argument;
+
+    r->status = cp_source_fetch(r->source, &r->answer, &r->error);
+    return NULL;
+}
+
+static void *ask_quietly(void *argument)
+{
+    cp_meter_silence_thread();
+    return ask(argument);
+}
+
+/* The first of those that take time is asked by this thread, which shows the progress. */
+static void ask_all(request *requests, size_t count)
+{
+    request *first = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        request *r = &requests[i];
+        if (r->takes_time && first) {
+            r->threaded = pthread_create(&r->thread, NULL, ask_quietly, r) == 0;
+        } else if (r->takes_time) {
+            first = r;
+        }
+    }
+    if (first) {
+        ask(first);
+    }
+    for (size_t i = 0; i < count; i++) {
+        request *r = &requests[i];
+        if (r->threaded) {
+            pthread_join(r->thread, NULL);
+        } else if (r != first) {
+            ask(r);
+        }
+    }
+}
+
+/* ---- answers ---- */
+
+/* The bytes are written as they came. */
+static int keep(const request *r, const char *output, cp_profile **profile, cp_error *error)
+{
+    cp_error inner;
+
+    if (r->status < 0) {
+        return cp_fail(error, "%s", r->error.text);
+    }
+    if (cp_profile_read_bytes(r->answer.data, r->answer.length, CP_PROFILE_MAX_BYTES, profile,
+                              &inner) < 0) {
+        return cp_fail(error, "%.500s: %.500s", r->source, inner.text);
+    }
+    return cp_file_put(output, &r->answer, error);
+}
+
+static void collect(cp_record_summary *summary, const request *r, size_t kind)
+{
+    cp_profile *profile = NULL;
+    cp_error error;
+
+    if (keep(r, summary->session->outputs[kind], &profile, &error) < 0) {
+        cp_complain("%s", error.text);
+        cp_record_say_missing(summary, kind);
+        summary->incomplete = true;
+    } else {
+        cp_record_summarize(summary, kind, profile);
+    }
+    cp_profile_free(profile);
+}
+
+static int record_all(const char *root, const cp_record_options *options)
+{
+    const cp_record_kinds *kinds = &options->kinds;
+    const cp_child nobody = {.pid = 0};
+    request requests[CP_RECORD_KINDS_MAX] = {0};
+    cp_session session = {.options = options, .processes = 1};
+    cp_record_summary summary = {.session = &session, .child = &nobody};
+
+    for (size_t i = 0; i < kinds->count; i++) {
+        session.outputs[i] = cp_record_kind_output(kinds, i, options->output);
+        requests[i] = request_of(root, &kinds->list[i], options);
+    }
+    ask_all(requests, kinds->count);
+    for (size_t i = 0; i < kinds->count; i++) {
+        collect(&summary, &requests[i], i);
+        cp_bytes_release(&requests[i].answer);
+        free(requests[i].source);
+    }
+    cp_record_print_next(&summary);
+    for (size_t i = 0; i < kinds->count; i++) {
+        free(session.outputs[i]);
+    }
+    return summary.incomplete ? CP_EXIT_BAD_INPUT : CP_EXIT_OK;
+}
+
+int cp_record_remote(const char *source, const cp_record_options *options)
+{
+    char *root = root_of(source);
+
+    if (!root) {
+        return cp_bad_usage("record",
+                            "record: %s: expected the address of a server, such as "
+                            "http://HOST:PORT, found that of one profile (`cpprof top URL` reads "
+                            "it)",
+                            source);
+    }
+    int status = record_all(root, options);
+    free(root);
+    return status;
+}

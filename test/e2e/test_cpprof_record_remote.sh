@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 200
+#
+# test_cpprof_record_remote.sh: `cpprof record -p PID` and `cpprof record URL` write the profiles of a process that runs
+# already, each kind in a file of its own, and say what to do where that is not possible.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go
+cpprof=$BUILD/bin/cpprof
+mkdir -m 700 run
+export XDG_RUNTIME_DIR="$work/run"
+
+mkfifo guest.in
+env LIBPPROF="control,http=unix:$work/http.sock,heap:1,mutex,block" LD_PRELOAD="$library" "$victims/web_guest" \
+    <guest.in >guest.out 2>guest.err &
+guest=$!
+exec 9>guest.in
+listens() { "$cpprof" configure "$guest" >/dev/null 2>&1; }
+wait_until listens
+
+# record STATUS WORDS...
+record() {
+    record_status=$1
+    shift
+    record_found=0
+    "$cpprof" record "$@" >out 2>err || record_found=$?
+    expect_equal "status of record $*: $(cat err)" "$record_status" "$record_found"
+}
+
+# type_of FILE: of its samples.
+type_of() { "$cpprof" top --json "$1" | sed 's/.*"type":"\([^"]*\)".*/\1/'; }
+
+for source in "-p $guest" "unix:$work/http.sock" "unix:$work/http.sock:/debug/pprof/"; do
+    rm -f p.*
+    # shellcheck disable=SC2086 # words
+    record 0 -e cpu,heap,mutex,thread,threadcreate -d 1 -o p.pb.gz $source
+    for kind in cpu heap mutex thread threadcreate; do
+        expect_contains "what is said of $source" err "wrote p.$kind.pb.gz (1 process)"
+    done
+    expect_contains "the next command" err "cpprof top --cum p."
+    expect_equal "types with $source" "cpu inuse_space delay thread threadcreate" \
+        "$(for kind in cpu heap mutex thread threadcreate; do type_of p.$kind.pb.gz; done | tr '\n' ' ' | sed 's/ $//')"
+    raw p.cpu.pb.gz
+    expect_contains "the time of the CPU profile" p.cpu.pb.gz.raw "Duration: 1"
+    raw p.mutex.pb.gz
+    expect_contains "the time of the mutex profile" p.mutex.pb.gz.raw "Duration: 1"
+done
+
+# Without a kind it is the CPU profile; a rate is that of the request.
+record 0 -d 1 -F 500 -o one.pb.gz -p $guest
+raw one.pb.gz
+expect_contains "the rate" one.pb.gz.raw "Period: 2000000"
+record 0 -d 1 -e heap:4096 -o rate.pb.gz -p $guest
+
+# ---- refusals; the older file stays, and is named
+
+record 1 -d 1 -e cpu,nothing -o p.pb.gz -p $guest
+expect_contains "an unknown profile" err "pid:$guest/nothing"
+expect_contains "the other one" err "wrote p.cpu.pb.gz"
+cp one.pb.gz before
+record 1 -d 1 -o one.pb.gz -p $$
+expect_contains "a process without a socket" err "start the program with LIBPPROF=control"
+expect_contains "an older file" err "one.pb.gz is from an earlier run and was not changed"
+cmp one.pb.gz before || fail "the older file was changed"
+record 1 -d 1 -o none.pb.gz "unix:$work/nobody.sock"
+[ ! -e none.pb.gz ] || fail "a file was written of nothing"
+record 2 -o p.pb.gz "unix:$work/http.sock:/debug/pprof/heap"
+expect_contains "the address of one profile" err "expected the address of a server"
+record 2 -p x
+record 2 -p $guest true
+record 2 -p $guest --subprocesses
+record 2 -p $guest -o ''
+
+exec 9>&-
+guest_status=0
+wait $guest || guest_status=$?
+expect_equal "status of the program" 7 $guest_status
+expect_equal "messages of the program" "" "$(cat guest.err)"
+echo ok
