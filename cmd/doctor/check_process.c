@@ -8,15 +8,14 @@
 
 #include "base/message.h"
 #include "doctor/findings.h"
+#include "profile/control_target.h"
 
 #include "remote/dump.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- /proc ---- */
@@ -47,21 +46,11 @@ static long status_of(int pid, const char *key)
     return value;
 }
 
-static bool is_elsewhere(int pid, const char *kind)
-{
-    char path[64];
-    struct stat there, here;
-
-    snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, kind);
-    bool known = stat(path, &there) == 0;
-    snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
-    return known && stat(path, &here) == 0 && there.st_ino != here.st_ino;
-}
-
 /* ---- what it is ---- */
 
-static void check_state(cp_findings *f, int pid)
+static void check_state(cp_findings *f, const cp_target *target)
 {
+    int pid = target->pid;
     long tracer = status_of(pid, "TracerPid");
 
     if (tracer) {
@@ -75,9 +64,8 @@ static void check_state(cp_findings *f, int pid)
             "a filter forbids it some system calls: `record` hands its library an open file "
             "to write to");
     }
-    if (is_elsewhere(pid, "mnt")) {
-        cp_found(f, "container", "it has files of its own: `dump` reads them by /proc/%d/root",
-                 pid);
+    if (target->root[0]) {
+        cp_found(f, "container", "it has files of its own: `dump` reads them by %s", target->root);
     }
 }
 
@@ -95,30 +83,11 @@ static void take_mapping(cp_findings *f, const char *line, bool *loaded, bool *m
     }
 }
 
-/* The value of LIBPPROF in its environment, to be freed; NULL if it has none, or none to be read. */
-static char *options_of(int pid)
-{
-    char *entry = NULL, *found = NULL;
-    size_t room = 0;
-    FILE *file = open_file(pid, "environ");
-
-    while (!found && file && getdelim(&entry, &room, '\0', file) > 0) {
-        if (strncmp(entry, "LIBPPROF=", 9) == 0) {
-            found = cp_heap_copy(entry + 9, strlen(entry + 9));
-        }
-    }
-    free(entry);
-    if (file) {
-        fclose(file);
-    }
-    return found;
-}
-
-static void check_library(cp_findings *f, int pid)
+static void check_library(cp_findings *f, const cp_target *target)
 {
     bool loaded = false, musl = false;
     char line[PATH_MAX + 128];
-    FILE *maps = open_file(pid, "maps");
+    FILE *maps = open_file(target->pid, "maps");
 
     while (maps && fgets(line, sizeof line, maps)) {
         take_mapping(f, line, &loaded, &musl);
@@ -126,16 +95,18 @@ static void check_library(cp_findings *f, int pid)
     if (maps) {
         fclose(maps);
     }
-    char *options = options_of(pid);
+    cp_target_environment environment;
+    cp_target_environment_read(target, &environment);
     if (loaded) {
-        cp_found(f, "library", "libpprof is loaded, LIBPPROF=%s", options ? options : "");
+        cp_found(f, "library", "libpprof is loaded, LIBPPROF=%s",
+                 environment.options ? environment.options : "");
     } else {
         cp_found_less(f, CP_FAILS, "cpu heap allocs block mutex fd peak threadcreate", "library",
                       musl ? "a build for glibc" : "start it anew: cpprof record -- COMMAND",
                       "libpprof is not loaded%s: `dump` alone shows it as it is",
                       musl ? ", and cannot be, beside the musl C library" : "");
     }
-    free(options);
+    cp_target_environment_release(&environment);
 }
 
 /* ---- a dump ---- */
@@ -171,10 +142,9 @@ static void check_dump(cp_findings *f, int pid)
 int cp_check_process(cp_findings *findings, int pid, cp_error *error)
 {
     char exe[64], file[PATH_MAX], subject[PATH_MAX + 64];
-    struct stat info;
+    cp_target target;
 
-    snprintf(exe, sizeof exe, "/proc/%d", pid);
-    if (stat(exe, &info) < 0) {
+    if (cp_target_read(pid, &target, error) < 0) {
         return cp_fail(error, "-p %d: expected a process, found none", pid);
     }
     snprintf(exe, sizeof exe, "/proc/%d/exe", pid);
@@ -182,8 +152,8 @@ int cp_check_process(cp_findings *findings, int pid, cp_error *error)
     file[length > 0 ? length : 0] = '\0';
     snprintf(subject, sizeof subject, "process %d%s%s", pid, length > 0 ? ", " : "", file);
     cp_findings_about(findings, subject);
-    check_state(findings, pid);
-    check_library(findings, pid);
+    check_state(findings, &target);
+    check_library(findings, &target);
     check_dump(findings, pid);
     cp_check_names(findings, exe, file);
     return 0;
