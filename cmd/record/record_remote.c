@@ -12,7 +12,6 @@
 #include "base/message.h"
 #include "base/meter.h"
 #include "base/pool.h"
-#include "profile/fetch.h"
 #include "profile/profile_file.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
@@ -36,11 +35,6 @@ typedef struct request {
     int status;
     cp_error error;
 } request;
-
-bool cp_record_is_remote(const char *operand)
-{
-    return cp_fetch_is_url(operand);
-}
 
 /* ---- requests ---- */
 

@@ -8,9 +8,6 @@
 
 #include "record/record_session.h"
 
-/* Whether the operand of `record` is a server, and not a command. */
-bool cp_record_is_remote(const char *operand);
-
 /*
  * Asks for a profile of each kind, all at the same time, writes them, and prints what was found.
  *

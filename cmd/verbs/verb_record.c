@@ -12,6 +12,7 @@
 #include "base/message.h"
 #include "base/out_file.h"
 #include "base/pool.h"
+#include "profile/fetch.h"
 #include "profile/profile_model.h"
 #include "record/record_child.h"
 #include "record/record_diagnose.h"
@@ -119,7 +120,7 @@ static int check_remote(record *r)
 
 static int check_source(record *r)
 {
-    if (r->process || (r->command[0] && cp_record_is_remote(r->command[0]))) {
+    if (r->process || (r->command[0] && cp_fetch_is_url(r->command[0]))) {
         return check_remote(r);
     }
     if (!r->command[0]) {
