@@ -12,9 +12,11 @@
 #include "arch/system_call.h"
 #include "base/sort.h"
 #include "unwind/scratch.h"
+#include "host/kept_threads.h"
 #include "host/sampling_handler.h"
 #include "host/small_stacks.h"
 #include "host/thread_answers.h"
+#include "host/thread_list.h"
 #include "host/thread_table.h"
 #include "sys/clock.h"
 #include "sys/sampling_signal.h"
@@ -29,8 +31,7 @@
 #include <unistd.h>
 
 enum {
-    SLACK = 64, /* for threads that begin while the kernel lists them */
-    DIRECTORY_BYTES = 32 * 1024,
+    SLACK = 64,               /* for threads that begin while the records are read */
     LOOKS = 3,                /* at a thread that wakes up during each look */
     PATIENCE_NS = 50000000,   /* for all answers together */
     STARVED_NS = 2000000000,  /* for threads that get no processor on which they could answer */
@@ -55,8 +56,9 @@ typedef struct work {
     pp_arena *arena;
     int folder;
     int self;
-    size_t capacity;
     pp_threads *threads;
+    pp_kept_threads *kept;
+    pp_thread_list list; /* an element for each row */
     pp_other_space *space;
     uintptr_t *pcs;  /* PP_SCRATCH_DEPTH of them */
     char *status;    /* PP_TASK_STATUS_BYTES */
@@ -113,50 +115,20 @@ static const record *find_record(const work *w, int tid)
 
 /* ---- the list ---- */
 
-static void add_row(work *w, int tid)
-{
-    pp_threads *threads = w->threads;
-    if (threads->count < w->capacity) {
-        threads->rows[threads->count++] = (pp_thread_row){.tid = tid};
-    }
-}
-
-static void add_task(int tid, void *context)
-{
-    work *w = context;
-    if (tid != w->self) {
-        add_row(w, tid);
-    }
-}
-
-static int list_self(work *w)
-{
-    w->capacity = 1;
-    w->threads->rows = pp_arena_array(w->arena, w->capacity, sizeof *w->threads->rows);
-    if (w->threads->rows == NULL) {
-        return -ENOMEM;
-    }
-    add_row(w, w->self);
-    return 0;
-}
-
 /* Lists, without the kernel, the threads whose creation the library has seen, and the first one. */
 static int list_known(work *w)
 {
-    int error = read_records(w);
-    w->capacity = w->record_count + 2;
-    w->threads->rows = pp_arena_array(w->arena, w->capacity, sizeof *w->threads->rows);
-    if (error != 0 || w->threads->rows == NULL) {
+    if (read_records(w) != 0 ||
+        pp_thread_list_begin(&w->list, w->record_count + 2, w->self, w->arena) != 0) {
         return -ENOMEM;
     }
-    add_row(w, w->self);
     if (w->self != pp_task_process()) {
-        add_row(w, pp_task_process());
+        pp_thread_list_add(&w->list, pp_task_process());
     }
     for (size_t i = 0; i < w->record_count; i++) {
         int tid = w->records[i].copy.tid;
         if (tid != w->self && tid != pp_task_process() && pp_task_cpu_ns(tid) >= 0) {
-            add_row(w, tid);
+            pp_thread_list_add(&w->list, tid);
         }
     }
     return 0;
@@ -164,14 +136,30 @@ static int list_known(work *w)
 
 static int list_threads(work *w)
 {
-    char *directory = pp_arena_alloc(w->arena, DIRECTORY_BYTES);
-    w->capacity = pp_tasks_count() * 2 + SLACK;
-    w->threads->rows = pp_arena_array(w->arena, w->capacity, sizeof *w->threads->rows);
-    if (directory == NULL || w->threads->rows == NULL) {
+    if (w->wish->alone) {
+        return pp_thread_list_begin(&w->list, 1, w->self, w->arena);
+    }
+    return w->folder < 0 ? list_known(w)
+                         : pp_thread_list_read(&w->list, w->self, w->kept, w->arena);
+}
+
+/* Makes a row of each thread of the list. */
+static int list(work *w)
+{
+    pp_threads *threads = w->threads;
+    int error = list_threads(w);
+    if (error != 0) {
+        return error;
+    }
+    threads->rows = pp_arena_array(w->arena, w->list.count, sizeof *threads->rows);
+    if (threads->rows == NULL) {
         return -ENOMEM;
     }
-    add_row(w, w->self);
-    return pp_tasks_each(directory, DIRECTORY_BYTES, add_task, w);
+    threads->count = w->list.count;
+    for (size_t i = 0; i < threads->count; i++) {
+        threads->rows[i].tid = w->list.sights[i].tid;
+    }
+    return 0;
 }
 
 static void take_labels(const void *place, void *context)
@@ -197,6 +185,7 @@ static int join_records(work *w)
         row->entry = r->copy.entry;
         row->creation = r->copy.creation;
         row->tid = r->copy.ours ? 0 : row->tid;
+        w->list.sights[i].serial = r->copy.serial;
         pp_thread_table_look(r->from, &r->copy, take_labels, row);
     }
     pp_signals_restore(&old);
@@ -255,27 +244,71 @@ static pp_task_activity activity_of_letter(char letter, pp_thread_row *row)
     return PP_TASK_UNKNOWN;
 }
 
+static void set_place(pp_thread_row *row, const pp_task_place *place)
+{
+    row->place = *place;
+    row->state = place->call >= 0 ? PP_THREAD_WAITS_IN_CALL : PP_THREAD_WAITS;
+}
+
+/* Gives the row a wait that is kept. */
+static bool take_kept(work *w, pp_thread_row *row, const pp_kept_wait *wait)
+{
+    const uintptr_t *pc =
+        wait != NULL ? pp_kept_stack_in(w->kept, wait, w->arena, &row->depth) : NULL;
+    if (pc == NULL) {
+        return false;
+    }
+    row->pc = pc;
+    row->whole = true;
+    set_place(row, &wait->place);
+    return true;
+}
+
+/* Walks the stack of a thread that waits at `place`. False if it ran meanwhile. */
+static bool take_walk(work *w, pp_thread_row *row, const pp_sight *sight,
+                      const pp_task_place *place)
+{
+    pp_walk walk = {.pcs = w->pcs, .capacity = PP_SCRATCH_DEPTH};
+    pp_walk_other(place->pc, place->sp, w->space, &walk);
+    if (sight->clock_ns < 0 || pp_task_cpu_ns(row->tid) != sight->clock_ns) {
+        return false;
+    }
+    const pp_kept_wait *wait =
+        walk.stop == PP_STOP_END ? pp_kept_add(w->kept, sight, place, walk.pcs, walk.depth) : NULL;
+    if (!take_kept(w, row, wait)) {
+        set_place(row, place);
+        keep_walk(w, row, &walk);
+    }
+    return true;
+}
+
+/* The clock is read, unless the list has read it. */
+static pp_sight read_sight(work *w, const pp_thread_row *row)
+{
+    pp_sight *last = &w->list.sights[row - w->threads->rows];
+    pp_sight now = *last;
+    last->clock_ns = PP_CLOCK_NOT_READ;
+    if (now.clock_ns == PP_CLOCK_NOT_READ) {
+        now.clock_ns = pp_task_cpu_ns(row->tid);
+    }
+    return now;
+}
+
 /* Looks at a thread from outside, and takes its stack if it waits. */
 static pp_task_activity look_at(work *w, pp_thread_row *row)
 {
-    pp_task_activity activity = PP_TASK_RUNS;
     for (unsigned i = 0; i < LOOKS; i++) {
         pp_task_place place;
-        int64_t before = pp_task_cpu_ns(row->tid);
-        activity = pp_task_look(w->folder, row->tid, &place);
+        pp_sight sight = read_sight(w, row);
+        if (take_kept(w, row, pp_kept_find(w->kept, &sight))) {
+            return PP_TASK_WAITS;
+        }
+        pp_task_activity activity = pp_task_look(w->folder, row->tid, &place);
         if (activity == PP_TASK_UNKNOWN) {
             return activity_of_letter(pp_task_letter(w->folder, row->tid), row);
         }
-        if (activity != PP_TASK_WAITS) {
+        if (activity != PP_TASK_WAITS || take_walk(w, row, &sight, &place)) {
             return activity;
-        }
-        pp_walk walk = {.pcs = w->pcs, .capacity = PP_SCRATCH_DEPTH};
-        pp_walk_other(place.pc, place.sp, w->space, &walk);
-        if (before >= 0 && pp_task_cpu_ns(row->tid) == before) {
-            row->call = place.call;
-            row->state = place.call >= 0 ? PP_THREAD_WAITS_IN_CALL : PP_THREAD_WAITS;
-            keep_walk(w, row, &walk);
-            return PP_TASK_WAITS;
         }
     }
     return PP_TASK_RUNS;
@@ -461,14 +494,6 @@ static void drop_dead_first(work *w)
     }
 }
 
-static int list(work *w)
-{
-    if (w->wish->alone) {
-        return list_self(w);
-    }
-    return w->folder < 0 ? list_known(w) : list_threads(w);
-}
-
 static void mark_as_unseen(pp_threads *threads)
 {
     for (size_t i = 1; i < threads->count; i++) {
@@ -512,7 +537,9 @@ int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads
         return -ENOMEM;
     }
     w.folder = wish->alone ? -1 : pp_task_open();
+    w.kept = w.folder >= 0 && wish->with_stacks && !wish->afresh ? pp_kept_take() : NULL;
     int error = take(&w);
+    pp_kept_give_back(w.kept);
     pp_task_close(w.folder);
     return error;
 }
@@ -557,7 +584,7 @@ const char *pp_thread_state_text(const pp_thread_row *row)
     case PP_THREAD_RUNS:
         return "running";
     case PP_THREAD_WAITS_IN_CALL:
-        call = pp_task_call_name(row->call);
+        call = pp_task_call_name(row->place.call);
         return call != NULL ? call : "system call";
     case PP_THREAD_WAITS_DEEPLY:
         return "uninterruptible";

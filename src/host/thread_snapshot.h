@@ -9,6 +9,8 @@
  *                          checks again whether the thread waits by now.
  *   does neither           is missing: the row has only what the thread's record says
  *
+ * A thread that has not run since an earlier snapshot is not walked again (kept_threads.h).
+ *
  * The snapshot never sends anything to a thread that waits: it interrupts no call of the program.
  * The program goes on meanwhile; each thread's stack is consistent by itself. The snapshot leaves
  * out threads that end meanwhile.
@@ -17,7 +19,8 @@
  * thread's start routine.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: nothing; everything is in the arena, except the references to labels.
+ * Owns: nothing; everything is in the arena, except the references to labels, and what is kept for
+ *       the next snapshot.
  */
 #ifndef PP_HOST_THREAD_SNAPSHOT_H
 #define PP_HOST_THREAD_SNAPSHOT_H
@@ -51,7 +54,7 @@ typedef struct pp_thread_row {
     bool whole; /* the stack has all frames */
     uint32_t depth;
     const uintptr_t *pc;            /* return-like, leaf-most first */
-    long call;                      /* the system call in which the thread waits */
+    pp_task_place place;            /* of a thread that waits, PP_THREAD_WAITS_IN_CALL or _WAITS */
     uintptr_t entry;                /* start routine, 0 = not known */
     const pp_stack_entry *creation; /* NULL = not known */
     pprof_labels *labels;           /* a reference; NULL = none */
@@ -64,6 +67,7 @@ typedef struct pp_threads_wish {
     bool alone;       /* only the calling thread */
     bool with_stacks; /* of other threads */
     bool with_names;
+    bool afresh; /* trusts no earlier snapshot */
 } pp_threads_wish;
 
 typedef struct pp_threads {

@@ -261,7 +261,8 @@ void pp_crash_dump_write(const siginfo_t *info, const void *context)
     pp_threads_wish wish = {.pc = pcs,
                             .depth = walk_own(context, &arena, pcs),
                             .with_stacks = true,
-                            .with_names = true};
+                            .with_names = true,
+                            .afresh = true};
     write_own(&wish, &arena, writer);
     if (!failed) {
         write_others(&wish, &arena, writer);

@@ -15,6 +15,7 @@
 #include "kinds/threads/own_stack.h"
 #include "profile/count_profile.h"
 #include "unwind/scratch.h"
+#include "host/kept_threads.h"
 #include "host/thread_answers.h"
 #include "host/thread_creation.h"
 #include "output/symbolize.h"
@@ -70,7 +71,8 @@ int pp_thread_control_snapshot(bool with_stacks, bool with_names, pp_arena *aren
                             .depth = own_stack(own, PP_SCRATCH_DEPTH),
                             .alone = !may_look(),
                             .with_stacks = with_stacks,
-                            .with_names = with_names};
+                            .with_names = with_names,
+                            .afresh = state.interrupted != NULL};
     return pp_threads_snapshot(&wish, arena, threads);
 }
 
@@ -220,6 +222,7 @@ void pp_thread_control_after_fork(bool keep_file)
 {
     pp_thread_creation_after_fork_in_child();
     pp_answers_after_fork_in_child();
+    pp_kept_after_fork_in_child();
     pp_end_files_after_fork();
     state.file.wanted = state.file.wanted && keep_file;
 }
