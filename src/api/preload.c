@@ -32,6 +32,7 @@
 #include "api/options.h"
 #include "output/output.h"
 #include "sys/clock.h"
+#include "modules/code_query.h"
 #include "modules/linked.h"
 #include "sys/lock.h"
 #include "sys/log.h"
@@ -202,6 +203,7 @@ static void before_confinement(void)
     }
     pp_line_plugin_confine();
     pp_safe_read_forbid_copy(); /* few filters know process_vm_readv */
+    pp_code_query_forbid();
 }
 
 static void end_kinds(void *context)

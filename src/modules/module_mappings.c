@@ -10,6 +10,7 @@
 #include "modules/modules.h"
 
 #include "base/sort.h"
+#include "modules/code_query.h"
 #include "modules/maps.h"
 #include "modules/modules_seen.h"
 #include "modules/unseen_object.h"
@@ -67,6 +68,15 @@ static void read_object(const pp_map_line *image, pp_mapping *mapping)
     }
 }
 
+static pp_mapping mapping_of(const pp_map_line *line)
+{
+    return (pp_mapping){.start = line->start,
+                        .limit = line->limit,
+                        .offset = line->offset,
+                        .bias = line->start - (uintptr_t)line->offset,
+                        .path = line->path};
+}
+
 static void add_unclaimed_code(pp_mapping *all, size_t *count, size_t capacity, char *text)
 {
     pp_map_line line;
@@ -75,11 +85,7 @@ static void add_unclaimed_code(pp_mapping *all, size_t *count, size_t capacity, 
     while (*count < capacity && pp_maps_next(&text, &line)) {
         image = line.offset == 0 ? line : image;
         if (line.executable && !overlaps_any(all, objects, line.start, line.limit)) {
-            all[(*count)++] = (pp_mapping){.start = line.start,
-                                           .limit = line.limit,
-                                           .offset = line.offset,
-                                           .bias = line.start - (uintptr_t)line.offset,
-                                           .path = line.path};
+            all[(*count)++] = mapping_of(&line);
             read_object(&image, &all[*count - 1]);
         }
     }
@@ -116,35 +122,79 @@ static pp_mapping *order(pp_arena *arena, pp_mapping *all, size_t count, size_t 
     return ordered;
 }
 
-int pp_modules_mappings(pp_arena *arena, pp_mapping **mappings, size_t *count)
+/* The mappings as they are collected: the main program's, those of other objects, other code. */
+typedef struct collection {
+    pp_mapping *all;
+    size_t count, main_count;
+} collection;
+
+/* Collects those of the seen objects, with room for `more` others. */
+static int begin(collection *c, const pp_seen *list, size_t more, pp_arena *arena)
 {
-    const pp_seen *list = __atomic_load_n(&pp_modules_seen, __ATOMIC_ACQUIRE);
-    char *text = NULL;
-    size_t length = 0;
-    size_t capacity = 0;
+    size_t capacity = more + 1;
     for (const pp_seen *s = list; s != NULL; s = s->next) {
         capacity++;
     }
-    int error = pp_maps_text(arena, &text, &length);
-    if (error == 0) {
-        capacity += count_lines(text);
-    }
-    pp_mapping *all = pp_arena_array(arena, capacity + 1, sizeof *all);
-    if (all == NULL) {
+    *c = (collection){.all = pp_arena_array(arena, capacity, sizeof *c->all)};
+    if (c->all == NULL) {
         return -ENOMEM;
     }
-    size_t total = 0;
-    add_seen(all, &total, list, true);
-    size_t main_count = total;
-    add_seen(all, &total, list, false);
-    if (error == 0) {
-        add_unclaimed_code(all, &total, capacity, text);
+    add_seen(c->all, &c->count, list, true);
+    c->main_count = c->count;
+    add_seen(c->all, &c->count, list, false);
+    return 0;
+}
+
+/* False: there may be an object that nobody has seen; the text shows where it begins. */
+static bool collect_by_query(collection *c, const pp_seen *list, pp_arena *arena)
+{
+    size_t line_count = 0;
+    const pp_map_line *lines = pp_code_query(arena, &line_count);
+    if (lines == NULL || begin(c, list, line_count, arena) != 0) {
+        return false;
     }
-    pp_mapping *ordered = order(arena, all, total, main_count);
+    size_t objects = c->count;
+    for (size_t i = 0; i < line_count; i++) {
+        const pp_map_line *line = &lines[i];
+        if (overlaps_any(c->all, objects, line->start, line->limit)) {
+            continue;
+        }
+        if (*line->path == '/') {
+            return false;
+        }
+        c->all[c->count++] = mapping_of(line);
+    }
+    return true;
+}
+
+/* -ENOMEM, or the error of reading the text: then without code that belongs to no object. */
+static int collect_by_text(collection *c, const pp_seen *list, pp_arena *arena)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int error = pp_maps_text(arena, &text, &length);
+    if (error != 0) {
+        return begin(c, list, 0, arena) == 0 ? error : -ENOMEM;
+    }
+    size_t lines = count_lines(text);
+    if (begin(c, list, lines, arena) != 0) {
+        return -ENOMEM;
+    }
+    pp_code_query_learn(text);
+    add_unclaimed_code(c->all, &c->count, c->count + lines, text);
+    return 0;
+}
+
+int pp_modules_mappings(pp_arena *arena, pp_mapping **mappings, size_t *count)
+{
+    const pp_seen *list = __atomic_load_n(&pp_modules_seen, __ATOMIC_ACQUIRE);
+    collection c;
+    int error = collect_by_query(&c, list, arena) ? 0 : collect_by_text(&c, list, arena);
+    pp_mapping *ordered = c.all != NULL ? order(arena, c.all, c.count, c.main_count) : NULL;
     if (ordered == NULL) {
         return -ENOMEM;
     }
     *mappings = ordered;
-    *count = total;
+    *count = c.count;
     return error;
 }

@@ -14,6 +14,7 @@
 #include "output/end_file.h"
 #include "kinds/threads/own_stack.h"
 #include "profile/count_profile.h"
+#include "modules/code_query.h"
 #include "unwind/scratch.h"
 #include "host/kept_threads.h"
 #include "host/thread_answers.h"
@@ -49,7 +50,9 @@ static bool may_look(void)
     pp_sandbox sandbox = state.confined ? PP_SANDBOX_REFUSES : pp_sandbox_probe();
     if (sandbox != PP_SANDBOX_NONE) {
         pp_safe_read_forbid_copy();
+        pp_code_query_forbid();
     }
+    pp_code_query_permit();
     return sandbox != PP_SANDBOX_REFUSES;
 }
 
