@@ -10,7 +10,7 @@
 
 #include "base/pseudo_frame.h"
 #include "arch/system_call.h"
-#include "base/sort.h"
+#include "base/key_sort.h"
 #include "unwind/scratch.h"
 #include "host/kept_threads.h"
 #include "host/sampling_handler.h"
@@ -43,13 +43,6 @@ enum {
 
 PP_PSEUDO_FRAME(pprof_missing_frames)
 
-typedef struct record {
-    pp_thread_record copy;
-    pp_thread_record *from;
-} record;
-
-_Static_assert(sizeof(record) <= (size_t)PP_SORT_ITEM_MAX, "records are sorted");
-
 /* The working memory of a snapshot. */
 typedef struct work {
     const pp_threads_wish *wish;
@@ -60,57 +53,63 @@ typedef struct work {
     pp_kept_threads *kept;
     pp_thread_list list; /* an element for each row */
     pp_other_space *space;
-    uintptr_t *pcs;  /* PP_SCRATCH_DEPTH of them */
-    char *status;    /* PP_TASK_STATUS_BYTES */
-    record *records; /* by thread */
+    uintptr_t *pcs; /* PP_SCRATCH_DEPTH of them */
+    char *status;   /* PP_TASK_STATUS_BYTES */
+    pp_thread_record *records;
+    pp_thread_record **from; /* what the records are copies of */
+    pp_keyed *by_tid;        /* of the records */
     size_t record_count;
 } work;
 
 /* ---- records ---- */
 
-static int by_tid(const void *a, const void *b, void *context)
-{
-    (void)context;
-    const pp_thread_record *x = &((const record *)a)->copy;
-    const pp_thread_record *y = &((const record *)b)->copy;
-    if (x->tid != y->tid) {
-        return x->tid < y->tid ? -1 : 1;
-    }
-    return (x->serial > y->serial) - (x->serial < y->serial);
-}
-
 static int read_records(work *w)
 {
     size_t capacity = pp_thread_table_count() + SLACK;
-    pp_thread_record *copies = pp_arena_array(w->arena, capacity, sizeof *copies);
-    pp_thread_record **from = pp_arena_array(w->arena, capacity, sizeof(pp_thread_record *));
     w->records = pp_arena_array(w->arena, capacity, sizeof *w->records);
-    if (copies == NULL || from == NULL || w->records == NULL) {
+    w->from = pp_arena_array(w->arena, capacity, sizeof(pp_thread_record *));
+    w->by_tid = pp_arena_array(w->arena, 2 * capacity, sizeof *w->by_tid);
+    if (w->records == NULL || w->from == NULL || w->by_tid == NULL) {
         return -ENOMEM;
     }
-    w->record_count = pp_thread_table_read(copies, from, capacity);
+    w->record_count = pp_thread_table_read(w->records, w->from, capacity);
     for (size_t i = 0; i < w->record_count; i++) {
-        w->records[i] = (record){copies[i], from[i]};
+        w->by_tid[i] = (pp_keyed){(uint64_t)w->records[i].tid, i};
     }
-    pp_sort(w->records, w->record_count, sizeof *w->records, by_tid, NULL);
+    pp_key_sort(w->by_tid, w->by_tid + capacity, w->record_count);
     return 0;
 }
 
-/* The newest record of `tid`: a thread may have ended unseen, and the kernel has given its id to
- * another thread. */
-static const record *find_record(const work *w, int tid)
+/* The place in `by_tid` of the first record of `tid`, or of a higher one. */
+static size_t first_of(const work *w, int tid)
 {
     size_t low = 0;
     size_t high = w->record_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (w->records[middle].copy.tid <= tid) {
+        if (w->by_tid[middle].key < (uint64_t)tid) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low > 0 && w->records[low - 1].copy.tid == tid ? &w->records[low - 1] : NULL;
+    return low;
+}
+
+/* The newest record of `tid`: a thread may have ended unseen, and the kernel has given its id to
+ * another thread. False: there is none. */
+static bool find_record(const work *w, int tid, size_t *index)
+{
+    uint64_t newest = 0;
+    for (size_t i = first_of(w, tid); i < w->record_count && w->by_tid[i].key == (uint64_t)tid;
+         i++) {
+        const pp_thread_record *r = &w->records[w->by_tid[i].index];
+        if (r->serial > newest) {
+            newest = r->serial;
+            *index = w->by_tid[i].index;
+        }
+    }
+    return newest != 0;
 }
 
 /* ---- the list ---- */
@@ -126,7 +125,7 @@ static int list_known(work *w)
         pp_thread_list_add(&w->list, pp_task_process());
     }
     for (size_t i = 0; i < w->record_count; i++) {
-        int tid = w->records[i].copy.tid;
+        int tid = w->records[i].tid;
         if (tid != w->self && tid != pp_task_process() && pp_task_cpu_ns(tid) >= 0) {
             pp_thread_list_add(&w->list, tid);
         }
@@ -168,6 +167,19 @@ static void take_labels(const void *place, void *context)
     row->labels = pp_labels_ref_of(place);
 }
 
+/* Copies a record into a row. */
+static void join(work *w, size_t row_index, size_t record_index)
+{
+    pp_thread_row *row = &w->threads->rows[row_index];
+    const pp_thread_record *r = &w->records[record_index];
+    row->creator = r->creator;
+    row->entry = r->entry;
+    row->creation = r->creation;
+    row->tid = r->ours ? 0 : row->tid;
+    w->list.sights[row_index].serial = r->serial;
+    pp_thread_table_look(w->from[record_index], r, take_labels, row);
+}
+
 /* Copies each thread's record into its row. Rows of libpprof's own threads get tid 0, like those of
  * threads that are gone. */
 static int join_records(work *w)
@@ -176,17 +188,10 @@ static int join_records(work *w)
     int error = read_records(w);
     pp_signals_block(&old); /* a thread that ends may wait for this one */
     for (size_t i = 0; error == 0 && i < w->threads->count; i++) {
-        pp_thread_row *row = &w->threads->rows[i];
-        const record *r = find_record(w, row->tid);
-        if (r == NULL) {
-            continue;
+        size_t found = 0;
+        if (find_record(w, w->threads->rows[i].tid, &found)) {
+            join(w, i, found);
         }
-        row->creator = r->copy.creator;
-        row->entry = r->copy.entry;
-        row->creation = r->copy.creation;
-        row->tid = r->copy.ours ? 0 : row->tid;
-        w->list.sights[i].serial = r->copy.serial;
-        pp_thread_table_look(r->from, &r->copy, take_labels, row);
     }
     pp_signals_restore(&old);
     return error;
