@@ -140,7 +140,7 @@ typedef struct pprof_profile pprof_profile;
  * NULL and errno: EINVAL for NULL, an empty name, or one with white space or control characters;
  * ENAMETOOLONG (1023 bytes are allowed); EEXIST if there is a profile of that name, if a built-in
  * profile has that name, or if the HTTP server uses it for something else (profile, cmdline,
- * symbol, flame, trace, growth, contention, delta_...); ENOMEM. Callable from any thread; not
+ * symbol, flame, trace, growth, contention, deadlock, delta_...); ENOMEM. Callable from any thread; not
  * async-signal-safe.
  */
 PPROF_API pprof_profile *pprof_new_profile(const char *name);
@@ -522,7 +522,8 @@ PPROF_API void pprof_thread_records_release(pprof_thread_record *records, size_t
 /*
  * The stacks in full as text, of the calling thread or of `all`, the calling one first. Returns how
  * many bytes were stored in `buffer`, at most `capacity`; what does not fit is cut off. A NUL
- * follows if there is room. Other threads are treated as by pprof_thread_profile().
+ * follows if there is room. Other threads are treated as by pprof_thread_profile(). A thread that
+ * waits for a lock of pthread has its holder after its state; deadlocks come last.
  */
 PPROF_TAKES_STACK PPROF_API size_t pprof_stack_text(char *buffer, size_t capacity, bool all);
 

@@ -9,13 +9,12 @@
  */
 #include "remote/dump.h"
 
-#include "remote/locks.h"
 #include "remote/target.h"
 #include "remote/threads.h"
 
-#include "base/quoted.h"
 #include "encode/proto.h"
 #include "encode/text_stream.h"
+#include "kinds/threads/lock_waits.h"
 #include "kinds/threads/thread_text.h"
 #include "output/line_plugin.h"
 #include "unwind/rule_cache.h"
@@ -29,7 +28,7 @@ typedef struct dump {
     pp_arena arena;
     pp_profile profile;
     pp_remote_threads threads;
-    pp_remote_wait *waits;
+    pp_lock_waits waits;
 } dump;
 
 /* ---- words ---- */
@@ -49,72 +48,9 @@ static const char *state_word(const pp_remote_thread *t)
     }
 }
 
-/* mutex 0x7f... held by thread 4711 "worker" */
-static int wait_words(const pp_remote_wait *wait, char *to, size_t size)
-{
-    if (wait->lock[0] == 'e') {
-        return snprintf(to, size, "the end of thread %d \"%s\"", wait->holder,
-                        wait->holder_thread->name);
-    }
-    int length = snprintf(to, size, "%s %#lx", wait->lock, (unsigned long)wait->address);
-    char *rest = to + length;
-    size_t left = size - (size_t)length;
-    if (wait->holder_thread != NULL) {
-        return snprintf(rest, left, " held by thread %d \"%s\"", wait->holder,
-                        wait->holder_thread->name);
-    }
-    if (wait->holder != 0) {
-        return snprintf(rest, left, " held by thread %d, which has ended", wait->holder);
-    }
-    return snprintf(rest, left, wait->lock[0] == 'r' ? " held by readers" : " held by nobody");
-}
-
-static const char *state_text(dump *d, size_t i)
-{
-    const pp_remote_thread *t = &d->threads.thread[i];
-    char words[128];
-    char text[192];
-    if (d->waits[i].lock == NULL) {
-        return state_word(t);
-    }
-    wait_words(&d->waits[i], words, sizeof words);
-    int length = snprintf(text, sizeof text, "%s, %s", state_word(t), words);
-    const char *kept = pp_arena_text(&d->arena, text, (size_t)length);
-    return kept != NULL ? kept : state_word(t);
-}
-
 /* ---- the text ---- */
 
-static void write_circle(dump *d, size_t number, pp_text_stream *out)
-{
-    size_t members = 0;
-    for (size_t i = 0; i < d->threads.count; i++) {
-        members += d->waits[i].circle == number;
-    }
-    pp_text_stream_add(out, "\ndeadlock: ");
-    if (members == 1) {
-        pp_text_stream_add(out, "a thread waits for itself\n");
-    } else {
-        pp_text_stream_unsigned(out, members);
-        pp_text_stream_add(out, " threads wait for each other\n");
-    }
-    for (size_t i = 0; i < d->threads.count; i++) {
-        char words[128];
-        if (d->waits[i].circle != number) {
-            continue;
-        }
-        wait_words(&d->waits[i], words, sizeof words);
-        pp_text_stream_add(out, "\tthread ");
-        pp_text_stream_number(out, d->threads.thread[i].tid);
-        pp_text_stream_add(out, " ");
-        pp_text_stream_quoted(out, d->threads.thread[i].name);
-        pp_text_stream_add(out, " waits for ");
-        pp_text_stream_add(out, words);
-        pp_text_stream_add(out, "\n");
-    }
-}
-
-static int write_text(dump *d, size_t circles, pprof_writer writer)
+static int write_text(dump *d, pprof_writer writer)
 {
     size_t count = d->threads.count;
     pp_thread_text *texts = pp_arena_array(&d->arena, count, sizeof *texts);
@@ -123,20 +59,23 @@ static int write_text(dump *d, size_t circles, pprof_writer writer)
     }
     for (size_t i = 0; i < count; i++) {
         const pp_remote_thread *t = &d->threads.thread[i];
-        texts[i] = (pp_thread_text){.tid = t->tid,
-                                    .name = t->name,
-                                    .state = state_text(d, i),
-                                    .pc = t->pc,
-                                    .depth = t->depth};
+        texts[i] =
+            (pp_thread_text){.tid = t->tid,
+                             .name = t->name,
+                             .state = state_word(t),
+                             .pc = t->pc,
+                             .depth = t->depth,
+                             .wait = d->waits.waits[i].lock != NULL ? &d->waits.waits[i] : NULL};
     }
     int error = pp_thread_text_encode(&d->profile, texts, count, &d->arena, writer);
-    if (error != 0 || circles == 0) {
+    if (error != 0 || d->waits.circles == 0) {
         return error;
     }
     pp_text_stream out;
     pp_text_stream_init(&out, writer);
-    for (size_t number = 1; number <= circles; number++) {
-        write_circle(d, number, &out);
+    for (size_t number = 1; number <= d->waits.circles; number++) {
+        pp_text_stream_add(&out, "\n");
+        pp_lock_waits_write_circle(&d->waits, number, &out);
     }
     return pp_text_stream_finish(&out);
 }
@@ -177,10 +116,29 @@ static int write_profile(dump *d, pprof_writer writer)
 static void count(const dump *d, pp_remote_result *result)
 {
     result->threads = d->threads.count;
+    result->deadlocks = d->waits.circles;
     for (size_t i = 0; i < d->threads.count; i++) {
         result->not_whole += !d->threads.thread[i].whole;
         result->not_seen += d->threads.thread[i].refused;
     }
+}
+
+static int find_waits(dump *d)
+{
+    static const pp_lock_questions none = {.has_stayed = NULL};
+    size_t threads = d->threads.count;
+    pp_lock_thread *list = pp_arena_array(&d->arena, threads, sizeof *list);
+    for (size_t i = 0; list != NULL && i < threads; i++) {
+        const pp_remote_thread *t = &d->threads.thread[i];
+        list[i] = (pp_lock_thread){.tid = t->tid,
+                                   .name = t->name,
+                                   .place = t->state == PP_REMOTE_WAITS ? &t->place : NULL,
+                                   .pc = t->pc,
+                                   .depth = t->depth};
+    }
+    return list != NULL
+               ? pp_lock_waits_find(&d->profile, list, threads, &none, &d->arena, &d->waits)
+               : -ENOMEM;
 }
 
 static int look_and_write(dump *d, const pp_remote_wish *wish, pprof_writer writer,
@@ -190,12 +148,10 @@ static int look_and_write(dump *d, const pp_remote_wish *wish, pprof_writer writ
         pp_remote_threads_read(&d->arena, &d->threads, error) != 0) {
         return -1;
     }
-    int status = pp_remote_waits_find(&d->profile, &d->threads, &d->arena, &d->waits);
+    int status = find_waits(d);
     if (status == 0) {
-        result->deadlocks = pp_remote_circles_find(&d->threads, d->waits);
         count(d, result);
-        status =
-            wish->as_profile ? write_profile(d, writer) : write_text(d, result->deadlocks, writer);
+        status = wish->as_profile ? write_profile(d, writer) : write_text(d, writer);
     }
     return status == 0 ? 0
                        : pp_remote_fail(error, "the threads of process %d cannot be written: %s",

@@ -77,6 +77,13 @@ typedef struct pp_timed_profile {
     void (*cancel)(void *collection);
 } pp_timed_profile;
 
+/* A text that is no profile, for those who look at the program. */
+typedef struct pp_kind_text {
+    const char *name;                  /* in the paths of HTTP */
+    const char *about;                 /* some words, for a link */
+    int (*write)(pprof_writer writer); /* 0 or -errno */
+} pp_kind_text;
+
 typedef struct pp_kind {
     const char *name;
     const pp_word *words;
@@ -86,6 +93,7 @@ typedef struct pp_kind {
     /* The first of the profiles that the program has made; they are ordered by name. */
     pprof_profile *(*made)(void);
     const pp_timed_profile *timed; /* NULL: none */
+    const pp_kind_text *text;      /* NULL: none */
     const pp_sampler *sampler;
 
     /* ---- what the user has asked for ---- */

@@ -249,8 +249,9 @@ static pp_task_activity activity_of_letter(char letter, pp_thread_row *row)
     return PP_TASK_UNKNOWN;
 }
 
-static void set_place(pp_thread_row *row, const pp_task_place *place)
+static void set_place(pp_thread_row *row, const pp_sight *sight, const pp_task_place *place)
 {
+    row->clock_ns = sight->clock_ns;
     row->place = *place;
     row->state = place->call >= 0 ? PP_THREAD_WAITS_IN_CALL : PP_THREAD_WAITS;
 }
@@ -265,7 +266,7 @@ static bool take_kept(work *w, pp_thread_row *row, const pp_kept_wait *wait)
     }
     row->pc = pc;
     row->whole = true;
-    set_place(row, &wait->place);
+    set_place(row, &wait->sight, &wait->place);
     return true;
 }
 
@@ -281,7 +282,7 @@ static bool take_walk(work *w, pp_thread_row *row, const pp_sight *sight,
     const pp_kept_wait *wait =
         walk.stop == PP_STOP_END ? pp_kept_add(w->kept, sight, place, walk.pcs, walk.depth) : NULL;
     if (!take_kept(w, row, wait)) {
-        set_place(row, place);
+        set_place(row, sight, place);
         keep_walk(w, row, &walk);
     }
     return true;

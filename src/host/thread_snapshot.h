@@ -54,6 +54,7 @@ typedef struct pp_thread_row {
     bool whole; /* the stack has all frames */
     uint32_t depth;
     const uintptr_t *pc;            /* return-like, leaf-most first */
+    int64_t clock_ns;               /* its CPU clock all the while, if it waits at `place` */
     pp_task_place place;            /* of a thread that waits, PP_THREAD_WAITS_IN_CALL or _WAITS */
     uintptr_t entry;                /* start routine, 0 = not known */
     const pp_stack_entry *creation; /* NULL = not known */

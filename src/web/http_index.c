@@ -166,6 +166,16 @@ static void add_timed(pp_text_stream *out)
     }
 }
 
+static void add_texts(pp_text_stream *out)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->text != NULL) {
+            add_link(out, "", pp_kinds[i]->text->name, "", pp_kinds[i]->text->about);
+            pp_text_stream_add(out, ", ");
+        }
+    }
+}
+
 /* ", NAME": not the title that servers give themselves. */
 static void add_program(pp_text_stream *out)
 {
@@ -201,6 +211,7 @@ static int write_index(pprof_http_answer *answer, pprof_writer writer)
     pp_text_stream_add(&out, "</table>\n<p>");
     add_link(&out, "", "thread", "?debug=2", "full stacks of all threads");
     pp_text_stream_add(&out, ", ");
+    add_texts(&out);
     add_link(&out, "", "cmdline", "", "command line");
     pp_text_stream_add(&out, "</p>\n</body>\n</html>\n");
     return pp_text_stream_finish(&out);

@@ -14,6 +14,7 @@
 #include "web/http_profile.h"
 #include "web/http_program.h"
 #include "web/http_query.h"
+#include "web/http_text.h"
 #include "web/http_timed.h"
 
 #include <string.h>
@@ -85,7 +86,7 @@ static void begin_named(pprof_http_answer *answer)
         return;
     }
     answer->name = without_alias(answer->name);
-    if (!pp_http_timed(answer)) {
+    if (!pp_http_timed(answer) && !pp_http_text(answer)) {
         pp_http_profile(answer);
     }
 }

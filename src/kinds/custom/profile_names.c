@@ -15,7 +15,7 @@
 
 static const char *const taken[] = {
     /* paths of the HTTP server, some of them Go's */
-    "cmdline", "contention", "flame", "growth", "profile", "symbol", "trace"};
+    "cmdline", "contention", "deadlock", "flame", "growth", "profile", "symbol", "trace"};
 
 static bool is_built_in(const char *name)
 {

@@ -13,7 +13,9 @@
 #include "kinds/threads/thread_dump.h"
 #include "output/end_file.h"
 #include "kinds/threads/own_stack.h"
+#include "kinds/threads/row_waits.h"
 #include "profile/count_profile.h"
+#include "profile/mappings.h"
 #include "modules/code_query.h"
 #include "unwind/scratch.h"
 #include "host/kept_threads.h"
@@ -150,16 +152,51 @@ int pp_thread_control_build(const char *name, bool creations, pp_arena *arena, p
     return error;
 }
 
+static int dump_self(const pp_threads *threads, pp_arena *arena, pprof_writer writer)
+{
+    const pp_thread_dump dump = {
+        .rows = threads->rows, .count = 1, .symbolize = pp_symbolize_wanted()};
+    return pp_thread_dump_write(&dump, arena, writer);
+}
+
+static int write_circles(const pp_lock_waits *found, pprof_writer writer)
+{
+    pp_text_stream out;
+    pp_text_stream_init(&out, writer);
+    for (size_t number = 1; number <= found->circles; number++) {
+        pp_text_stream_add(&out, "\n");
+        pp_lock_waits_write_circle(found, number, &out);
+    }
+    return pp_text_stream_finish(&out);
+}
+
+/* Writes all stacks, and then the deadlocks. */
+static int dump_all(const pp_threads *threads, pp_arena *arena, pprof_writer writer)
+{
+    pp_profile profile = {.symbolize = PP_SYMBOLIZE_NAMES};
+    pp_lock_waits found;
+    int error = pp_profile_add_mappings(arena, &profile);
+    if (error == 0) {
+        error = pp_row_waits_find(&profile, threads, arena, &found);
+    }
+    if (error != 0) {
+        return error;
+    }
+    const pp_thread_dump dump = {.rows = threads->rows,
+                                 .waits = found.waits,
+                                 .count = threads->count,
+                                 .symbolize = pp_symbolize_wanted()};
+    error = pp_thread_dump_write(&dump, arena, writer);
+    return error == 0 ? write_circles(&found, writer) : error;
+}
+
 int pp_thread_control_dump(bool all, pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
     pp_threads threads;
     int error = pp_thread_control_snapshot(all, true, &arena, &threads);
     if (error == 0) {
-        const pp_thread_dump dump = {.rows = threads.rows,
-                                     .count = all ? threads.count : 1,
-                                     .symbolize = pp_symbolize_wanted()};
-        error = pp_thread_dump_write(&dump, &arena, writer);
+        error = all ? dump_all(&threads, &arena, writer) : dump_self(&threads, &arena, writer);
     }
     pp_threads_release(&threads);
     pp_arena_release(&arena);

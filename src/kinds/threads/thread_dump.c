@@ -58,6 +58,7 @@ int pp_thread_dump_write(const pp_thread_dump *dump, pp_arena *arena, pprof_writ
     for (size_t i = 0; error == 0 && i < dump->count; i++) {
         texts[i] = text_of(dump, &dump->rows[i], arena);
         texts[i].interrupted = dump->interrupted && i == 0;
+        texts[i].wait = dump->waits != NULL && dump->waits[i].lock != NULL ? &dump->waits[i] : NULL;
     }
     return error == 0 ? pp_thread_text_encode(&profile, texts, dump->count, arena, writer) : error;
 }

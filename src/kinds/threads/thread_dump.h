@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "host/thread_snapshot.h"
+#include "kinds/threads/lock_waits.h"
 #include "profile/model.h"
 
 #include "pprof.h"
@@ -20,6 +21,7 @@
 
 typedef struct pp_thread_dump {
     const pp_thread_row *rows;
+    const pp_lock_wait *waits; /* what each row's thread waits for; NULL = not known */
     size_t count;
     bool interrupted;     /* the first row is of a thread that a signal interrupted */
     uint32_t most_frames; /* a deeper stack loses frames in its middle; 0 = no limit */

@@ -14,6 +14,7 @@
 #include "output/word_values.h"
 #include "modules/modules.h"
 #include "kinds/threads/crash_dump.h"
+#include "kinds/threads/deadlocks.h"
 #include "kinds/threads/thread_control.h"
 #include "sys/log.h"
 
@@ -128,10 +129,14 @@ static void after_fork_in_child(bool goes_on)
     }
 }
 
+static const pp_kind_text deadlock = {
+    .name = "deadlock", .about = "threads that wait for each other", .write = pp_deadlocks_write};
+
 const pp_kind pp_kind_thread = {
     .name = "thread",
     .words = words,
     .profiles = profiles,
+    .text = &deadlock,
     .asked = &asked,
     .forget = forget,
     .start = start,

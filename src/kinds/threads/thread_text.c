@@ -115,6 +115,10 @@ static void write_thread(dump *d, const pp_thread_text *t)
     pp_text_stream_quoted(&d->out, t->name);
     pp_text_stream_add(&d->out, " [");
     pp_text_stream_add(&d->out, t->state);
+    if (t->wait != NULL) {
+        pp_text_stream_add(&d->out, ", ");
+        pp_lock_wait_write(t->wait, &d->out);
+    }
     pp_text_stream_add(&d->out, "]:\n");
     for (uint32_t i = 0; i < t->depth; i++) {
         uint32_t id = pp_location_table_id(&d->locations, t->pc[i] - 1);

@@ -11,6 +11,10 @@
  *   created by start_workers in thread 4700
  *           /usr/bin/program +0x3f
  *
+ * A thread that waits for a lock says so after its state (lock_waits.h):
+ *
+ *   thread 4712 "second" [futex, mutex 0x55... held by thread 4711 "worker"]:
+ *
  * An offset is from the function's entry to the return address. Where the function is not known,
  * the text has the return address in the place of its name, and the offset within the file.
  *
@@ -20,6 +24,7 @@
 #define PP_KINDS_THREADS_THREAD_TEXT_H
 
 #include "base/arena.h"
+#include "kinds/threads/lock_waits.h"
 #include "profile/model.h"
 
 #include "pprof.h"
@@ -39,6 +44,7 @@ typedef struct pp_thread_text {
     uint32_t left_out_after;
     const uintptr_t *creation; /* the frame that created the thread; NULL = not known */
     int creator;               /* the thread that did; 0 = not known */
+    const pp_lock_wait *wait;  /* what it waits for; NULL = not known */
 } pp_thread_text;
 
 /* `profile` has the mappings, and whether to name addresses. 0, -ENOMEM or the writer's first
