@@ -200,7 +200,7 @@ bool connection_is_twin(const connection *c, const connection *other)
 {
     return c != other && c->state == CONNECTION_IS_DUE && other->state == CONNECTION_IS_DUE &&
            c->answer != NULL && other->answer != NULL &&
-           pprof_http_door_2.are_same(c->answer, other->answer);
+           pprof_http_door_3.are_same(c->answer, other->answer);
 }
 
 void connection_copy_answer(connection *c, const connection *twin)
@@ -309,7 +309,7 @@ static void read_head(connection *c, uint64_t now_ns)
 static void begin_line(connection *c, uint64_t now_ns)
 {
     uint64_t wait_ns = 0;
-    if (pprof_http_door_2.ask(c->in.data, &c->answer, &wait_ns) != 0) {
+    if (pprof_http_door_3.ask(c->in.data, &c->answer, &wait_ns) != 0) {
         refuse(c, 500, "no memory", now_ns);
         return;
     }

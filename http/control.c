@@ -31,7 +31,7 @@ static void complain(void)
 {
     char message[sizeof control.why.text + 64];
     snprintf(message, sizeof message, "control: no socket: %s", control.why.text);
-    pprof_http_door_2.log(message);
+    pprof_http_door_3.log(message);
 }
 
 /* A path that is too long for a socket begins with the folder's descriptor instead. */

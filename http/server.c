@@ -250,19 +250,32 @@ static bool is_intact(server *s)
     return true;
 }
 
-void server_run(server *s)
+static bool goes_on(server *s)
 {
-    pprof_http_door_2.leave_profiles();
-    while (!__atomic_load_n(&s->stops, __ATOMIC_ACQUIRE) && is_intact(s) &&
-           !pprof_http_door_2.is_alone()) {
+    return !__atomic_load_n(&s->stops, __ATOMIC_ACQUIRE) && is_intact(s) &&
+           !pprof_http_door_3.is_alone();
+}
+
+bool server_run(server *s)
+{
+    while (goes_on(s)) {
+        if (pprof_http_door_3.pauses()) {
+            return false;
+        }
         run_round(s);
     }
     if (!descriptor_is_there(&s->listener)) {
-        pprof_http_door_2.log(
+        pprof_http_door_3.log(
             s->rules.speaks_lines
                 ? "control: the program has closed the socket: nobody listens any more"
                 : "http: the program has closed the server's socket: the server ends");
     }
+    server_end(s);
+    return true;
+}
+
+void server_end(server *s)
+{
     server_close(s);
     __atomic_store_n(&s->is_over, true, __ATOMIC_RELEASE);
 }

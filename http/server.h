@@ -29,10 +29,14 @@ typedef struct server {
 /* Begins with no descriptor and no client. */
 void server_init(server *s);
 
-/* Serves until `stops`, or the program has closed the listener, or all its threads have ended. */
-void server_run(server *s);
+/* Serves until `stops`, or the program has closed the listener, or all its threads have ended: true.
+ * False: its thread has to pause; everything is kept for the next call. */
+bool server_run(server *s);
 
-/* Makes the loop look at `stops`. */
+/* What server_run() does before it returns true; for when nobody can call it any more. */
+void server_end(server *s);
+
+/* Makes the loop look at `stops`, and whether it has to pause. */
 void server_wake(const server *s);
 
 /* Whether the descriptor is the server's. */

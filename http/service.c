@@ -6,9 +6,10 @@
  */
 #include "service.h"
 
+#include <pprof_http_door.h>
+
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,34 +40,27 @@ bool service_claim(service *s)
 }
 
 /* A server that ends by itself leaves no file. */
-static void *run(void *of_service)
+static bool run(void *of_service)
 {
     service *s = of_service;
-    server_run(&s->server);
-    service_remove_file(s);
-    return NULL;
+    bool is_over = server_run(&s->server);
+    if (is_over) {
+        service_remove_file(s);
+    }
+    return is_over;
 }
 
-/* The thread blocks all signals, so that none of the program's signals is delivered to it. */
-static int create_thread(service *s, const char *name)
+static void wake(void *of_service)
 {
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
-    int error = pthread_attr_init(&attributes);
-    if (error != 0) {
-        return -error;
-    }
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&s->thread, &attributes, run, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (error == 0) {
-        pthread_setname_np(s->thread, name);
-    }
-    return -error;
+    const service *s = of_service;
+    server_wake(&s->server);
+}
+
+static void lose(void *of_service)
+{
+    service *s = of_service;
+    server_end(&s->server);
+    service_remove_file(s);
 }
 
 static int open_pipe(server *s)
@@ -84,7 +78,13 @@ int service_open(service *s, int listener, const char *name)
 {
     descriptor_keep(&s->server.listener, listener);
     int error = open_pipe(&s->server);
-    return error == 0 ? create_thread(s, name) : error;
+    const pprof_http_thread thread = {.name = name,
+                                      .stack_bytes = STACK_BYTES,
+                                      .run = run,
+                                      .wake = wake,
+                                      .lost = lose,
+                                      .context = s};
+    return error == 0 ? pprof_http_door_3.begin_thread(&thread) : error;
 }
 
 int service_settle(service *s, int error)
@@ -104,8 +104,7 @@ void service_stop(service *s)
         return;
     }
     __atomic_store_n(&s->server.stops, true, __ATOMIC_RELEASE);
-    server_wake(&s->server);
-    pthread_join(s->thread, NULL);
+    pprof_http_door_3.end_thread(s);
     service_remove_file(s);
     __atomic_store_n(&s->state, SERVICE_IDLE, __ATOMIC_RELEASE);
 }

@@ -13,7 +13,6 @@
 #include "server.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
@@ -23,7 +22,6 @@ typedef enum service_state { SERVICE_IDLE, SERVICE_CHANGES, SERVICE_RUNS } servi
 typedef struct service {
     int state; /* a service_state */
     server server;
-    pthread_t thread;
     char file[PATH_MAX]; /* of a unix socket; "": none */
     struct stat file_status;
     bool ends_at_exec; /* the file is removed before an exec, and somebody starts the service again

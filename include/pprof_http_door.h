@@ -3,7 +3,7 @@
  * pprof_http_door.h: the interface between libpprof and libpprof-http, beside <pprof_http.h>. Not
  * for programs, and not installed.
  *
- *   libpprof-http --> pprof_http_door.leave_profiles(), ...    what only libpprof can do
+ *   libpprof-http --> pprof_http_door.begin_thread(), ...      what only libpprof can do
  *   libpprof      --> pprof_http_events.after_fork_in_child()  what the server has to know
  */
 #ifndef PPROF_HTTP_DOOR_H
@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Both sides must have the same version, which changes with everything below. */
-#define PPROF_HTTP_DOOR_VERSION 2
+#define PPROF_HTTP_DOOR_VERSION 3
 
 /* Functions of the server, which libpprof calls. */
 typedef struct pprof_http_events {
@@ -38,14 +38,27 @@ typedef struct pprof_http_events {
     void (*at_end)(void);
 } pprof_http_events;
 
+/* A thread that ends before the program changes its identity, and begins again after that: the
+ * members are those of pp_pausable (src/host/pausable.h). */
+typedef struct pprof_http_thread {
+    const char *name;
+    size_t stack_bytes;
+    bool (*run)(void *context);
+    void (*wake)(void *context);
+    void (*lost)(void *context);
+    void *context;
+} pprof_http_thread;
+
 typedef struct pprof_http_door {
     uint32_t version; /* first in every version */
     /* Called once; `events` stays valid for ever. */
     void (*listen)(const pprof_http_events *events);
     /* The page that shows a profile, compressed by gzip; stays valid for ever. */
     void (*set_page)(const void *gzip, size_t size);
-    /* The calling thread is in no profile from now on. */
-    void (*leave_profiles)(void);
+    /* pp_pausable_begin(), pp_pausable_end() and pp_pausables_pause(). The thread is in no profile. */
+    int (*begin_thread)(const pprof_http_thread *thread);
+    void (*end_thread)(const void *context);
+    bool (*pauses)(void);
     /* Whether all threads of the program have ended: the calling thread must not be the last. */
     bool (*is_alone)(void);
     /* Whether two answers that are due would have the same bytes if they were given at the same
@@ -57,7 +70,7 @@ typedef struct pprof_http_door {
     int (*ask)(const char *line, pprof_http_answer **answer, uint64_t *wait_ns);
 } pprof_http_door;
 
-extern const pprof_http_door pprof_http_door_2;
+extern const pprof_http_door pprof_http_door_3;
 
 /*
  * In libpprof-http: listens on the control socket, if it does not already. `path` is the socket's;

@@ -22,6 +22,7 @@
 #include "host/interval.h"
 #include "host/start.h"
 #include "host/kind.h"
+#include "host/pausable.h"
 #include "host/stack_room.h"
 #include "host/toggle.h"
 #include "web/control_line.h"
@@ -93,6 +94,7 @@ static void after_fork_in_child(void)
 {
     state.is_fork = true;
     pp_lock_release(&state.asking);
+    pp_pausables_after_fork();
     pp_deadline_after_fork();
     pp_interval_after_fork();
     pp_log_after_fork_in_child();

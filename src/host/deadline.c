@@ -3,8 +3,8 @@
  * deadline.c: the thread that waits for the end of the duration, or until it is cancelled. Once a
  * second it checks whether it is the last thread.
  *
- *   IDLE --(begin)--> WAITS --(it is time: calls over())--> OVER ---(begin or cancel: join)--> IDLE
- *                     WAITS --(cancel: wakes it)----> CANCELLED ---(cancel: join)-----------> IDLE
+ *   IDLE --(begin)--> WAITS --(it is time: calls over())--> OVER ---(begin or cancel: end)--> IDLE
+ *                     WAITS --(cancel: wakes it)----> CANCELLED ---(cancel: end)-----------> IDLE
  *
  * Zone: NORMAL.
  * Owns: the thread.
@@ -12,18 +12,14 @@
  */
 #include "host/deadline.h"
 
-#include "arch/system_call.h"
-#include "host/thread_life.h"
+#include "host/pausable.h"
 #include "sys/clock.h"
+#include "sys/doorbell.h"
 #include "sys/own_threads.h"
 #include "sys/task_state.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
@@ -32,7 +28,7 @@ enum { IDLE, WAITS, OVER, CANCELLED };
 
 static struct {
     uint32_t state;
-    pthread_t thread;
+    pp_doorbell bell;
     uint64_t at_ns;
     void (*over)(void);
 } deadline;
@@ -57,44 +53,48 @@ bool pp_deadline_is_alone(void)
     return alone;
 }
 
-static void wait_until(uint64_t ns)
+static bool is_due(uint64_t now_ns)
 {
-    const struct timespec at = {.tv_sec = (time_t)(ns / PP_NS_PER_S),
-                                .tv_nsec = (long)(ns % PP_NS_PER_S)};
-    pp_system_call(SYS_futex, &deadline.state, FUTEX_WAIT_BITSET_PRIVATE, WAITS, &at, NULL,
-                   FUTEX_BITSET_MATCH_ANY);
+    return __atomic_load_n(&deadline.state, __ATOMIC_ACQUIRE) != WAITS ||
+           now_ns >= deadline.at_ns || pp_deadline_is_alone();
 }
 
-static void *wait_and_call(void *unused)
+static bool wait_and_call(void *unused)
 {
-    pp_thread_leave();
-    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    while (__atomic_load_n(&deadline.state, __ATOMIC_ACQUIRE) == WAITS && now_ns < deadline.at_ns &&
-           !pp_deadline_is_alone()) {
+    (void)unused;
+    for (;;) {
+        uint32_t heard = pp_doorbell_heard(&deadline.bell);
+        uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
         uint64_t next_ns = now_ns + PP_NS_PER_S;
-        wait_until(next_ns < deadline.at_ns ? next_ns : deadline.at_ns);
-        now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+        if (is_due(now_ns)) {
+            break;
+        }
+        if (pp_pausables_pause()) {
+            return false;
+        }
+        pp_doorbell_wait(&deadline.bell, heard,
+                         next_ns < deadline.at_ns ? next_ns : deadline.at_ns);
     }
     if (change(WAITS, OVER)) {
         deadline.over();
     }
-    return unused;
+    return true;
 }
 
-/* The thread blocks all signals, so that none of the program's signals is delivered to it. */
-static int create_thread(void)
+static void wake(void *unused)
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&deadline.thread, NULL, wait_and_call, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
-        pthread_setname_np(deadline.thread, "libpprof");
-    }
-    return -error;
+    (void)unused;
+    pp_doorbell_ring(&deadline.bell);
 }
+
+static void lose(void *unused)
+{
+    (void)unused;
+    change(WAITS, IDLE);
+}
+
+static const pp_pausable waiter = {
+    .name = "libpprof", .run = wait_and_call, .wake = wake, .lost = lose, .context = &deadline};
 
 int pp_deadline_begin(uint64_t at_ns, void (*over)(void))
 {
@@ -106,7 +106,7 @@ int pp_deadline_begin(uint64_t at_ns, void (*over)(void))
     }
     deadline.at_ns = at_ns;
     deadline.over = over;
-    int error = create_thread();
+    int error = pp_pausable_begin(&waiter);
     if (error != 0) {
         __atomic_store_n(&deadline.state, IDLE, __ATOMIC_RELEASE);
     }
@@ -115,15 +115,13 @@ int pp_deadline_begin(uint64_t at_ns, void (*over)(void))
 
 void pp_deadline_cancel(void)
 {
-    if (__atomic_load_n(&deadline.state, __ATOMIC_ACQUIRE) == IDLE ||
-        pthread_equal(deadline.thread, pthread_self())) {
+    if (__atomic_load_n(&deadline.state, __ATOMIC_ACQUIRE) == IDLE) {
         return;
     }
-    if (change(WAITS, CANCELLED)) {
-        pp_system_call(SYS_futex, &deadline.state, FUTEX_WAKE_PRIVATE, INT_MAX);
-    }
-    if (change(OVER, IDLE) || change(CANCELLED, IDLE)) {
-        pthread_join(deadline.thread, NULL);
+    change(WAITS, CANCELLED);
+    pp_pausable_end(&deadline);
+    if (!change(OVER, IDLE)) {
+        change(CANCELLED, IDLE);
     }
 }
 

@@ -9,39 +9,28 @@
  */
 #include "host/interval.h"
 
-#include "arch/system_call.h"
 #include "base/shown_as.h"
 #include "host/deadline.h"
-#include "host/thread_life.h"
+#include "host/pausable.h"
 #include "sys/clock.h"
+#include "sys/doorbell.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
 static struct {
     uint32_t on;
-    pthread_t thread;
+    pp_doorbell bell;
     uint64_t interval_ns;
+    uint64_t next_ns; /* when the work is due */
     void (*work)(void);
 } state;
 
 static bool is_on(void)
 {
     return __atomic_load_n(&state.on, __ATOMIC_ACQUIRE) != 0;
-}
-
-static void wait_until(uint64_t ns)
-{
-    const struct timespec at = {.tv_sec = (time_t)(ns / PP_NS_PER_S),
-                                .tv_nsec = (long)(ns % PP_NS_PER_S)};
-    pp_system_call(SYS_futex, &state.on, FUTEX_WAIT_BITSET_PRIVATE, 1, &at, NULL,
-                   FUTEX_BITSET_MATCH_ANY);
 }
 
 /* The first time after `now_ns`. */
@@ -51,40 +40,49 @@ static uint64_t next_after(uint64_t next_ns, uint64_t now_ns)
     return next_ns + missed * state.interval_ns;
 }
 
-static void *work_again(void *unused)
+static void work_if_due(void)
 {
-    pp_thread_leave();
-    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-    uint64_t next_ns = now_ns + state.interval_ns;
-    while (is_on() && !pp_deadline_is_alone()) {
-        uint64_t look_ns = now_ns + PP_NS_PER_S;
-        wait_until(look_ns < next_ns ? look_ns : next_ns);
-        now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-        if (is_on() && now_ns >= next_ns) {
-            state.work();
-            now_ns = pp_clock_ns(CLOCK_MONOTONIC);
-            next_ns = next_after(next_ns, now_ns);
+    if (pp_clock_ns(CLOCK_MONOTONIC) >= state.next_ns) {
+        state.work();
+        state.next_ns = next_after(state.next_ns, pp_clock_ns(CLOCK_MONOTONIC));
+    }
+}
+
+static bool work_again(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        uint32_t heard = pp_doorbell_heard(&state.bell);
+        if (!is_on() || pp_deadline_is_alone()) {
+            return true;
+        }
+        if (pp_pausables_pause()) {
+            return false;
+        }
+        uint64_t look_ns = pp_clock_ns(CLOCK_MONOTONIC) + PP_NS_PER_S;
+        pp_doorbell_wait(&state.bell, heard, look_ns < state.next_ns ? look_ns : state.next_ns);
+        if (is_on()) {
+            work_if_due();
         }
     }
-    return unused;
 }
 
 PP_NOT_SHOWN(work_again);
 
-/* The thread blocks all signals, so that none of the program's signals is delivered to it. */
-static int create_thread(void)
+static void wake(void *unused)
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&state.thread, NULL, work_again, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
-        pthread_setname_np(state.thread, "libpprof");
-    }
-    return -error;
+    (void)unused;
+    pp_doorbell_ring(&state.bell);
 }
+
+static void lose(void *unused)
+{
+    (void)unused;
+    __atomic_store_n(&state.on, 0, __ATOMIC_RELEASE);
+}
+
+static const pp_pausable worker = {
+    .name = "libpprof", .run = work_again, .wake = wake, .lost = lose, .context = &state};
 
 int pp_interval_begin(uint64_t interval_ns, void (*work)(void))
 {
@@ -95,7 +93,8 @@ int pp_interval_begin(uint64_t interval_ns, void (*work)(void))
     }
     state.interval_ns = interval_ns;
     state.work = work;
-    int error = create_thread();
+    state.next_ns = pp_clock_ns(CLOCK_MONOTONIC) + interval_ns;
+    int error = pp_pausable_begin(&worker);
     if (error != 0) {
         __atomic_store_n(&state.on, 0, __ATOMIC_RELEASE);
     }
@@ -105,8 +104,7 @@ int pp_interval_begin(uint64_t interval_ns, void (*work)(void))
 void pp_interval_cancel(void)
 {
     if (__atomic_exchange_n(&state.on, 0, __ATOMIC_ACQ_REL) != 0) {
-        pp_system_call(SYS_futex, &state.on, FUTEX_WAKE_PRIVATE, INT_MAX);
-        pthread_join(state.thread, NULL);
+        pp_pausable_end(&state);
     }
 }
 

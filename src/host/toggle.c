@@ -10,59 +10,59 @@
 
 #include "base/shown_as.h"
 #include "host/deadline.h"
-#include "host/thread_life.h"
+#include "host/pausable.h"
+#include "sys/clock.h"
 #include "sys/doorbell.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
 static struct {
     pp_doorbell bell;
+    uint32_t signals;     /* that have come */
+    uint32_t answered;    /* of these; the thread's */
     void (*toggle)(void); /* NULL: pp_toggle_begin() has not succeeded yet */
 } state;
 
 static void on_signal(int signal)
 {
     (void)signal;
+    __atomic_add_fetch(&state.signals, 1, __ATOMIC_RELEASE);
     pp_doorbell_ring(&state.bell);
 }
 
 /* Once a second the thread checks whether it is the last one. */
-static void *answer(void *unused)
+static bool answer(void *unused)
 {
-    uint32_t answered = 0;
-    pp_thread_leave();
+    (void)unused;
     while (!pp_deadline_is_alone()) {
-        if (pp_doorbell_wait(&state.bell, answered)) {
-            answered++;
+        uint32_t heard = pp_doorbell_heard(&state.bell);
+        if (pp_pausables_pause()) {
+            return false;
+        }
+        if (__atomic_load_n(&state.signals, __ATOMIC_ACQUIRE) != state.answered) {
+            state.answered++;
             state.toggle();
+        } else {
+            pp_doorbell_wait(&state.bell, heard, pp_clock_ns(CLOCK_MONOTONIC) + PP_NS_PER_S);
         }
     }
-    return unused;
+    return true;
 }
 
 PP_NOT_SHOWN(on_signal);
 PP_NOT_SHOWN(answer);
 
-/* The thread blocks all signals, so that none of the program's signals is delivered to it. */
-static int create_thread(void)
+static void wake(void *unused)
 {
-    pthread_t thread;
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, answer, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
-        pthread_setname_np(thread, "libpprof");
-        pthread_detach(thread);
-    }
-    return -error;
+    (void)unused;
+    pp_doorbell_ring(&state.bell);
 }
+
+static const pp_pausable answerer = {
+    .name = "libpprof", .run = answer, .wake = wake, .context = &state};
 
 int pp_toggle_begin(int signal, void (*toggle)(void))
 {
@@ -83,8 +83,8 @@ int pp_toggle_begin(int signal, void (*toggle)(void))
         state.toggle = NULL;
         return -errno;
     }
-    /* The bell counts the signals that come before the thread runs. */
-    int error = create_thread();
+    /* The handler counts the signals that come before the thread runs. */
+    int error = pp_pausable_begin(&answerer);
     if (error != 0) {
         sigaction(signal, &present, NULL);
         state.toggle = NULL;

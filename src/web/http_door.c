@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "host/deadline.h"
-#include "host/thread_life.h"
+#include "host/pausable.h"
 #include "web/control_line.h"
 #include "web/http_answer.h"
 #include "web/http_events.h"
@@ -28,12 +28,25 @@ static void log_message(const char *message)
     pp_log(&text);
 }
 
+static int begin_thread(const pprof_http_thread *thread)
+{
+    const pp_pausable what = {.name = thread->name,
+                              .stack_bytes = thread->stack_bytes,
+                              .run = thread->run,
+                              .wake = thread->wake,
+                              .lost = thread->lost,
+                              .context = thread->context};
+    return pp_pausable_begin(&what);
+}
+
 /* NOLINTNEXTLINE(readability-identifier-naming): another version has another name */
-__attribute__((visibility("default"))) const pprof_http_door pprof_http_door_2 = {
+__attribute__((visibility("default"))) const pprof_http_door pprof_http_door_3 = {
     .version = PPROF_HTTP_DOOR_VERSION,
     .listen = pp_http_events_set,
     .set_page = pp_http_page_set,
-    .leave_profiles = pp_thread_leave,
+    .begin_thread = begin_thread,
+    .end_thread = pp_pausable_end,
+    .pauses = pp_pausables_pause,
     .is_alone = pp_deadline_is_alone,
     .are_same = pp_http_answers_are_same,
     .log = log_message,

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pausable.c: see pausable.h.
+ *
+ * A thread is gone when the kernel knows no task of its number. pthread_join() would return a
+ * little earlier, and unshare(2) would still count the thread.
+ *
+ * Zone: NORMAL.
+ * Locks: `lock`.
+ * Owns: the list.
+ * Tested by: unit.pausable, e2e.identity
+ */
+#include "host/pausable.h"
+
+#include "arch/system_call.h"
+#include "base/shown_as.h"
+#include "host/thread_life.h"
+#include "sys/clock.h"
+#include "sys/lock.h"
+#include "sys/log.h"
+#include "sys/own_work.h"
+#include "sys/sampling_signal.h"
+#include "sys/signal_mask.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { PLACES = 8 }; /* there are five: deadline, interval, signal, two servers */
+
+static const uint64_t longest_wait_ns = PP_NS_PER_S;
+
+typedef enum place_state { NONE, RUNS, PAUSED } place_state;
+
+typedef struct place {
+    pp_pausable what; /* its context: NULL in a place that was never used */
+    uint32_t state;   /* a place_state; a futex */
+    int tid;          /* of the thread that has begun last; 0: it has not begun yet */
+    pthread_t thread;
+    bool is_joinable; /* `thread` is to be joined */
+} place;
+
+static struct {
+    pp_lock lock;
+    unsigned stops; /* callers between stop() and go_on() */
+    unsigned used;  /* threads that run or are paused */
+    place places[PLACES];
+} state;
+
+static void enter(pp_signal_mask *old)
+{
+    pp_signals_block(old);
+    pp_lock_take(&state.lock, pp_task_self());
+}
+
+static void leave(const pp_signal_mask *old)
+{
+    pp_lock_release(&state.lock);
+    pp_signals_restore(old);
+}
+
+static place_state state_of(const place *p)
+{
+    return (place_state)__atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
+}
+
+static int tid_of(const place *p)
+{
+    return __atomic_load_n(&p->tid, __ATOMIC_ACQUIRE);
+}
+
+static void set_state(place *p, place_state to)
+{
+    __atomic_store_n(&p->state, to, __ATOMIC_RELEASE);
+    pp_system_call(SYS_futex, &p->state, FUTEX_WAKE_PRIVATE, INT_MAX);
+}
+
+bool pp_pausables_pause(void)
+{
+    return __atomic_load_n(&state.stops, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* ---- the thread ---- */
+
+/* True: the thread ends. False: the pause is over before it began. */
+static bool settle(place *p, bool is_over)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    bool ends = is_over || state.stops > 0;
+    if (is_over) {
+        __atomic_sub_fetch(&state.used, 1, __ATOMIC_RELAXED);
+    }
+    if (ends) {
+        set_state(p, is_over ? NONE : PAUSED);
+    }
+    leave(&old);
+    return ends;
+}
+
+static void *attend(void *of_place)
+{
+    place *p = of_place;
+    const pp_signal_mask sampling = pp_signal_bit(PP_SAMPLING_SIGNAL);
+    pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &sampling, NULL, sizeof sampling);
+    __atomic_store_n(&p->tid, pp_task_self(), __ATOMIC_RELEASE);
+    pp_thread_leave();
+    bool is_over = false;
+    do {
+        is_over = p->what.run(p->what.context);
+    } while (!settle(p, is_over));
+    return NULL;
+}
+
+PP_NOT_SHOWN(attend);
+
+static void bury(place *p)
+{
+    if (p->is_joinable) {
+        p->is_joinable = false;
+        pthread_join(p->thread, NULL);
+    }
+}
+
+/* The thread blocks all signals, as the caller does, so that none of the program's is delivered to
+ * it. Its stack is the one of the thread before: libc keeps it, and need not allocate. */
+static int create(place *p)
+{
+    pthread_attr_t attributes;
+    bury(p);
+    p->tid = 0;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0) {
+        return -error;
+    }
+    if (p->what.stack_bytes != 0) {
+        pthread_attr_setstacksize(&attributes, p->what.stack_bytes);
+    }
+    error = pthread_create(&p->thread, &attributes, attend, p);
+    pthread_attr_destroy(&attributes);
+    if (error == 0) {
+        p->is_joinable = true;
+        pthread_setname_np(p->thread, p->what.name);
+    }
+    return -error;
+}
+
+/* ---- begin and end ---- */
+
+static place *find(const void *context)
+{
+    unsigned i = 0;
+    while (i < PLACES && state.places[i].what.context != context) {
+        i++;
+    }
+    return i < PLACES ? &state.places[i] : NULL;
+}
+
+static int begin(place *p, const pp_pausable *what)
+{
+    if (state_of(p) != NONE) {
+        return -EBUSY;
+    }
+    p->what = *what;
+    p->state = state.stops > 0 ? PAUSED : RUNS;
+    int error = state.stops > 0 ? 0 : create(p);
+    if (error != 0) {
+        p->state = NONE;
+        return error;
+    }
+    __atomic_add_fetch(&state.used, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+int pp_pausable_begin(const pp_pausable *what)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    place *p = find(what->context);
+    p = p != NULL ? p : find(NULL);
+    int error = p != NULL ? begin(p, what) : -EAGAIN;
+    leave(&old);
+    return error;
+}
+
+static bool is_there(int tid)
+{
+    return pp_system_call(SYS_tgkill, pp_task_process(), tid, 0) == 0;
+}
+
+/* The kernel takes a thread from all its lists under the lock of the process's signals, which the
+ * last call needs. */
+static bool wait_until_gone(const place *p, uint64_t until_ns)
+{
+    uint64_t signals = 0;
+    for (unsigned attempt = 0; is_there(tid_of(p)); attempt++) {
+        if (pp_clock_ns(CLOCK_MONOTONIC) >= until_ns) {
+            return false;
+        }
+        pp_lock_pause(attempt);
+    }
+    pp_system_call(SYS_rt_sigpending, &signals, sizeof signals);
+    return true;
+}
+
+static bool wait_until_it_stops(place *p, uint64_t until_ns)
+{
+    const struct timespec at = {.tv_sec = (time_t)(until_ns / PP_NS_PER_S),
+                                .tv_nsec = (long)(until_ns % PP_NS_PER_S)};
+    while (state_of(p) == RUNS && pp_clock_ns(CLOCK_MONOTONIC) < until_ns) {
+        pp_system_call(SYS_futex, &p->state, FUTEX_WAIT_BITSET_PRIVATE, RUNS, &at, NULL,
+                       FUTEX_BITSET_MATCH_ANY);
+    }
+    return state_of(p) != RUNS;
+}
+
+/* A paused thread does not begin again. */
+static void forget(place *p)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    if (state_of(p) == PAUSED) {
+        p->state = NONE;
+        __atomic_sub_fetch(&state.used, 1, __ATOMIC_RELAXED);
+    }
+    bury(p);
+    leave(&old);
+}
+
+void pp_pausable_end(const void *context)
+{
+    place *p = find(context);
+    if (p == NULL || tid_of(p) == pp_task_self()) {
+        return;
+    }
+    p->what.wake(p->what.context);
+    wait_until_it_stops(p, UINT64_MAX);
+    if (tid_of(p) != 0) {
+        wait_until_gone(p, UINT64_MAX);
+    }
+    forget(p);
+}
+
+/* ---- pause ---- */
+
+unsigned pp_pausables_count(void)
+{
+    return __atomic_load_n(&state.used, __ATOMIC_RELAXED);
+}
+
+bool pp_pausables_concern_caller(void)
+{
+    return pp_pausables_count() != 0 && pp_own_work_sp != PP_OWN_THREAD;
+}
+
+void pp_pausables_stop(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    __atomic_add_fetch(&state.stops, 1, __ATOMIC_RELEASE);
+    leave(&old);
+    uint64_t until_ns = pp_clock_ns(CLOCK_MONOTONIC) + longest_wait_ns;
+    for (unsigned i = 0; i < PLACES; i++) {
+        if (state_of(&state.places[i]) == RUNS) {
+            state.places[i].what.wake(state.places[i].what.context);
+        }
+    }
+    for (unsigned i = 0; i < PLACES; i++) {
+        place *p = &state.places[i];
+        if (wait_until_it_stops(p, until_ns) && tid_of(p) != 0) {
+            wait_until_gone(p, until_ns);
+        }
+    }
+}
+
+static void say_that_it_is_lost(const place *p, int error)
+{
+    pp_log_error(p->what.name,
+                 ": the thread could not be created again after the program has changed its user "
+                 "or its namespaces",
+                 error, NULL);
+}
+
+/* Begins the thread again. 0 or -errno. */
+static int begin_again(place *p)
+{
+    p->state = RUNS;
+    int error = create(p);
+    if (error != 0) {
+        p->state = NONE;
+        __atomic_sub_fetch(&state.used, 1, __ATOMIC_RELAXED);
+    }
+    return error;
+}
+
+void pp_pausables_go_on(void)
+{
+    int errors[PLACES] = {0};
+    pp_signal_mask old = 0;
+    enter(&old);
+    bool is_last = __atomic_sub_fetch(&state.stops, 1, __ATOMIC_RELEASE) == 0;
+    for (unsigned i = 0; i < PLACES && is_last; i++) {
+        bool was_paused = state_of(&state.places[i]) == PAUSED;
+        errors[i] = was_paused ? begin_again(&state.places[i]) : 0;
+    }
+    leave(&old);
+    for (unsigned i = 0; i < PLACES; i++) {
+        const pp_pausable *what = &state.places[i].what;
+        if (errors[i] != 0) {
+            say_that_it_is_lost(&state.places[i], errors[i]);
+        }
+        if (errors[i] != 0 && what->lost != NULL) {
+            what->lost(what->context);
+        }
+    }
+}
+
+void pp_pausables_after_fork(void)
+{
+    pp_lock_release(&state.lock);
+    state.stops = state.used = 0;
+    for (unsigned i = 0; i < PLACES; i++) {
+        state.places[i].state = NONE;
+        state.places[i].is_joinable = false;
+        state.places[i].tid = 0;
+    }
+}

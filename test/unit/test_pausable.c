@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_pausable.c: a thread of the library ends for the time of a pause, knows afterwards what it knew before, and is left
+ * alone if it does not come to an end.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "host/pausable.h"
+#include "sys/doorbell.h"
+#include "sys/signal_mask.h"
+#include "sys/tasks.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef struct counter {
+    pp_doorbell bell;
+    bool stops;
+    bool is_deaf; /* it does not look whether it has to pause */
+    int tid;
+    unsigned runs;
+} counter;
+
+static bool count(void *of_counter)
+{
+    counter *c = of_counter;
+    __atomic_store_n(&c->tid, pp_task_self(), __ATOMIC_RELEASE);
+    __atomic_add_fetch(&c->runs, 1, __ATOMIC_RELEASE);
+    for (;;) {
+        uint32_t heard = pp_doorbell_heard(&c->bell);
+        if (__atomic_load_n(&c->stops, __ATOMIC_ACQUIRE)) {
+            return true;
+        }
+        if (pp_pausables_pause() && !__atomic_load_n(&c->is_deaf, __ATOMIC_ACQUIRE)) {
+            return false;
+        }
+        pp_doorbell_wait(&c->bell, heard, UINT64_MAX / 2);
+    }
+}
+
+static void wake(void *of_counter)
+{
+    counter *c = of_counter;
+    pp_doorbell_ring(&c->bell);
+}
+
+static int begin(counter *c)
+{
+    const pp_pausable what = {.name = "counter", .run = count, .wake = wake, .context = c};
+    return pp_pausable_begin(&what);
+}
+
+static void end(counter *c)
+{
+    __atomic_store_n(&c->stops, true, __ATOMIC_RELEASE);
+    pp_pausable_end(c);
+}
+
+static void wait_for_runs(counter *c, unsigned runs)
+{
+    while (__atomic_load_n(&c->runs, __ATOMIC_ACQUIRE) < runs) {
+        sched_yield();
+    }
+}
+
+static bool is_there(int tid)
+{
+    return syscall(SYS_tgkill, getpid(), tid, 0) == 0;
+}
+
+static void a_thread_is_gone_for_the_time_of_a_pause(void **state)
+{
+    static counter c;
+    (void)state;
+    assert_int_equal(begin(&c), 0);
+    assert_int_equal(begin(&c), -EBUSY);
+    wait_for_runs(&c, 1);
+    int first = c.tid;
+    pp_pausables_stop();
+    assert_false(is_there(first));
+    assert_int_equal(c.runs, 1);
+    pp_pausables_go_on();
+    wait_for_runs(&c, 2);
+    assert_true(is_there(c.tid));
+    assert_int_equal(pp_pausables_count(), 1);
+    end(&c);
+    assert_false(is_there(c.tid));
+    assert_int_equal(pp_pausables_count(), 0);
+}
+
+static void pauses_may_be_nested(void **state)
+{
+    static counter c;
+    (void)state;
+    assert_int_equal(begin(&c), 0);
+    wait_for_runs(&c, 1);
+    pp_pausables_stop();
+    pp_pausables_stop();
+    pp_pausables_go_on();
+    assert_int_equal(c.runs, 1);
+    assert_true(pp_pausables_pause());
+    pp_pausables_go_on();
+    wait_for_runs(&c, 2);
+    end(&c);
+}
+
+static void what_begins_or_ends_in_a_pause_does_so(void **state)
+{
+    static counter begun;
+    static counter ended;
+    (void)state;
+    assert_int_equal(begin(&ended), 0);
+    pp_pausables_stop();
+    end(&ended);
+    assert_int_equal(begin(&begun), 0);
+    assert_int_equal(begun.runs, 0);
+    pp_pausables_go_on();
+    wait_for_runs(&begun, 1);
+    assert_int_equal(pp_pausables_count(), 1);
+    end(&begun);
+}
+
+static void a_thread_that_does_not_stop_goes_on(void **state)
+{
+    static counter c = {.is_deaf = true};
+    (void)state;
+    assert_int_equal(begin(&c), 0);
+    wait_for_runs(&c, 1);
+    pp_pausables_stop();
+    assert_true(is_there(c.tid));
+    /* It notices when the pause is nearly over. */
+    __atomic_store_n(&c.is_deaf, false, __ATOMIC_RELEASE);
+    pp_pausables_go_on();
+    wake(&c);
+    end(&c);
+    assert_false(is_there(c.tid));
+}
+
+static void *stop_and_go_on(void *unused)
+{
+    for (int i = 0; i < 100; i++) {
+        pp_signal_mask old = 0;
+        pp_signals_block(&old);
+        pp_pausables_stop();
+        pp_pausables_go_on();
+        pp_signals_restore(&old);
+    }
+    return unused;
+}
+
+static void several_threads_may_pause_at_once(void **state)
+{
+    enum { THREADS = 4 };
+    static counter counters[2];
+    pthread_t threads[THREADS];
+    (void)state;
+    assert_int_equal(begin(&counters[0]), 0);
+    assert_int_equal(begin(&counters[1]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, stop_and_go_on, NULL), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_false(pp_pausables_pause());
+    assert_int_equal(pp_pausables_count(), 2);
+    end(&counters[0]);
+    end(&counters[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_is_gone_for_the_time_of_a_pause),
+        cmocka_unit_test(pauses_may_be_nested),
+        cmocka_unit_test(what_begins_or_ends_in_a_pause_does_so),
+        cmocka_unit_test(a_thread_that_does_not_stop_goes_on),
+        cmocka_unit_test(several_threads_may_pause_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
