@@ -208,14 +208,16 @@ static void disarm(pp_cpu_slot *slot)
     free_slot(slot);
 }
 
-/* Whether the thread waits for a signal; also true if that cannot be seen. */
+/* Whether the thread waits for a signal. In a program that has changed its user /proc only shows
+ * whether the thread runs: true if it does not. */
 static bool waits_for_signals(int tid)
 {
     pp_task_place place = {.call = -1};
     int folder = pp_task_open();
     pp_task_activity activity = pp_task_look(folder, tid, &place);
+    bool runs = activity == PP_TASK_UNKNOWN && pp_task_letter(folder, tid) == 'R';
     pp_task_close(folder);
-    return activity == PP_TASK_GONE || activity == PP_TASK_UNKNOWN ||
+    return activity == PP_TASK_GONE || (activity == PP_TASK_UNKNOWN && !runs) ||
            (activity == PP_TASK_WAITS && place.call == SYS_rt_sigtimedwait);
 }
 
