@@ -20,6 +20,7 @@
 #include "host/confinement.h"
 
 #include "host/dispositions.h"
+#include "host/identity.h"
 #include "host/process.h"
 #include "host/real.h"
 #include "sys/clock.h"
@@ -65,6 +66,7 @@ __attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, lo
                                                                  long c, long d, long e, long f)
 {
     word_function *real = (word_function *)pp_real(&real_functions.syscall, "syscall");
+    pp_identity_change change;
     if (real == NULL) {
         errno = ENOSYS;
         return -1;
@@ -74,18 +76,25 @@ __attribute__((visibility("hidden"), used)) long pp_hook_syscall(long number, lo
     } else if (number == SYS_prctl) {
         before_prctl((int)a, b);
     }
-    return real(number, a, b, c, d, e, f);
+    pp_identity_begin_call(&change, number, a, b);
+    long result = real(number, a, b, c, d, e, f);
+    pp_identity_end(&change);
+    return result;
 }
 
 __attribute__((visibility("default"))) int pp_hook_prctl(int option, long a, long b, long c, long d)
 {
     prctl_function *real = (prctl_function *)pp_real(&real_functions.prctl, "prctl");
+    pp_identity_change change;
     if (real == NULL) {
         errno = ENOSYS;
         return -1;
     }
     before_prctl(option, a);
-    return real(option, a, b, c, d);
+    pp_identity_begin_call(&change, SYS_prctl, option, a);
+    int result = real(option, a, b, c, d);
+    pp_identity_end(&change);
+    return result;
 }
 
 void pp_hook_confinement_init(void)

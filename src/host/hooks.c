@@ -13,6 +13,7 @@
 #include "host/confinement.h"
 #include "host/dispositions.h"
 #include "host/exec.h"
+#include "host/identity.h"
 #include "host/threads.h"
 #include "host/unload.h"
 
@@ -23,6 +24,7 @@ void pp_hooks_init(const pp_process_events *wanted)
     pp_hook_exec_init();
     pp_hook_unload_init();
     pp_hook_confinement_init();
+    pp_hook_identity_init();
     pp_hook_alternate_stack_init();
     pp_hook_cancel_init();
     pp_hook_process_init(wanted);

@@ -3,7 +3,7 @@
  * hooks.h: all files of this room that define functions of libc, from above.
  *
  *   preload.c --> hooks.c --> threads.c, dispositions.c, exec.c, unload.c, confinement.c,
- *                             alternate_stack.c, cancel.c --> process.c --> events of preload.c
+ *                             identity.c, groups_shared.c, alternate_stack.c, cancel.c --> process.c --> events of preload.c
  *
  * Zone: NORMAL.
  */

@@ -36,6 +36,12 @@
     X(sigaltstack, __sigaltstack)                                                                  \
     X(pthread_cancel, __pthread_cancel)                                                            \
     X(prctl, __prctl)                                                                              \
+    X(setuid, __setuid)                                                                            \
+    X(setgid, __setgid)                                                                            \
+    X(setreuid, __setreuid)                                                                        \
+    X(setregid, __setregid)                                                                        \
+    X(setresuid, __setresuid)                                                                      \
+    X(setresgid, __setresgid)                                                                      \
     X(execve, __execve)                                                                            \
     X(execvpe, __execvpe)                                                                          \
     X(pthread_mutex_lock, ___pthread_mutex_lock)                                                   \
@@ -157,6 +163,46 @@ static long own_syscall(long number, long a, long b, long c, long d, long e, lon
     return with_errno(pp_system_call(number, a, b, c, d, e, f));
 }
 
+/* ---- the caller's identity ---- */
+
+extern int libc_set_users(uid_t, uid_t, uid_t) __asm__("__setresuid");
+extern int libc_set_groups(gid_t, gid_t, gid_t) __asm__("__setresgid");
+
+static const uid_t as_it_is = (uid_t)-1;
+
+static int own_seteuid(uid_t euid)
+{
+    if (euid == as_it_is) {
+        errno = EINVAL;
+        return -1;
+    }
+    return libc_set_users(as_it_is, euid, as_it_is);
+}
+
+static int own_setegid(gid_t egid)
+{
+    if (egid == as_it_is) {
+        errno = EINVAL;
+        return -1;
+    }
+    return libc_set_groups(as_it_is, egid, as_it_is);
+}
+
+static int own_capset(void *header, const void *data)
+{
+    return (int)with_errno(pp_system_call(SYS_capset, header, data));
+}
+
+static int own_unshare(int flags)
+{
+    return (int)with_errno(pp_system_call(SYS_unshare, flags));
+}
+
+static int own_setns(int fd, int type)
+{
+    return (int)with_errno(pp_system_call(SYS_setns, fd, type));
+}
+
 /* ---- the table ---- */
 
 /* The start-up, defined above this room (src/api/preload.c). No program refers to it: this
@@ -177,6 +223,11 @@ static const real reals[] = {
     {"execveat", (void (*)(void))own_execveat},
     {"fexecve", (void (*)(void))own_fexecve},
     {"syscall", (void (*)(void))own_syscall},
+    {"seteuid", (void (*)(void))own_seteuid},
+    {"setegid", (void (*)(void))own_setegid},
+    {"capset", (void (*)(void))own_capset},
+    {"unshare", (void (*)(void))own_unshare},
+    {"setns", (void (*)(void))own_setns},
     {"bsd_signal", libc_signal},
     {"__sysv_signal", (void (*)(void))own_sysv_signal},
     {"sigset", (void (*)(void))own_sigset},
