@@ -75,6 +75,9 @@ typedef struct pp_timed_profile {
     /* Write the profile, or not. 0 or -errno. */
     int (*end)(void *collection, pprof_writer writer);
     void (*cancel)(void *collection);
+    /* Writes what has been counted since the sampler started, which goes on. `arena`: until the
+     * return. 0 or -errno; -ESRCH: no profile runs. */
+    int (*write_so_far)(bool with_labels, pp_arena *arena, pprof_writer writer);
 } pp_timed_profile;
 
 /* A text that is no profile, for those who look at the program. */

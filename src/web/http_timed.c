@@ -2,6 +2,9 @@
  *
  * http_timed.c: starts a collection with the request, and ends it with the response.
  *
+ *   profile?seconds=10   what the sampler counts in that time
+ *   profile?now=1        what it has counted since it started, at once
+ *
  * Zone: NORMAL.
  * Tested by: e2e.http_cpu
  */
@@ -11,6 +14,7 @@
 #include "web/http_query.h"
 #include "sys/clock.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -83,6 +87,35 @@ static void begin(pprof_http_answer *answer, const pp_timed_profile *profile)
     pp_http_succeed_as_file(answer, "", end);
 }
 
+static int write_so_far(pprof_http_answer *answer, pprof_writer writer)
+{
+    const timed *t = answer->state;
+    int error = t->profile->write_so_far(wants_labels(answer->query), &answer->arena, writer);
+    if (error == -ESRCH) {
+        pp_http_fail(answer, 404, "no CPU profile runs: a request with seconds= starts one");
+        return 0;
+    }
+    return error;
+}
+
+static void begin_so_far(pprof_http_answer *answer, const pp_timed_profile *profile)
+{
+    timed *t = pp_arena_alloc(&answer->arena, sizeof *t);
+    if (t == NULL) {
+        pp_http_fail(answer, 500, "no memory");
+        return;
+    }
+    *t = (timed){.profile = profile};
+    answer->state = t;
+    pp_http_succeed_as_file(answer, "", write_so_far);
+}
+
+static bool wants_so_far(const char *query)
+{
+    int64_t number = 0;
+    return pp_http_query_number(query, "now", &number) && number > 0;
+}
+
 /* HEAD begins nothing. */
 static int write_nothing(pprof_http_answer *answer, pprof_writer writer)
 {
@@ -95,6 +128,8 @@ bool pp_http_timed(pprof_http_answer *answer)
     const pp_timed_profile *profile = find(answer->name);
     if (profile != NULL && answer->is_head) {
         pp_http_succeed_as_file(answer, "", write_nothing);
+    } else if (profile != NULL && wants_so_far(answer->query)) {
+        begin_so_far(answer, profile);
     } else if (profile != NULL) {
         begin(answer, profile);
     }

@@ -20,6 +20,7 @@ has_no_timers() { [ "$(timers)" = 0 ]; }
 
 serve_guest ''
 expect_equal "timers before" 0 "$(timers)"
+expect_equal "what was counted so far, before anything is" 404 "$(status_of '/profile?now=1')"
 
 # Three at a time, and one that begins when the others have.
 for seconds in 1 2 4; do
@@ -64,6 +65,18 @@ rm -f hang-up
 hang_up >/dev/null 9>&- &
 hanging=$!
 wait_until has_timers
+# What the sampler has counted so far is there at once; of two such profiles, the later one has all that the earlier one has.
+has_counted() {
+    get "$1" '/profile?now=1'
+    raw "$1"
+    [ "$(weight_with "$1.raw" burn_cpu burner)" -gt "${2:-0}" ]
+}
+wait_until has_counted so_far.pb.gz
+wait_until has_counted further.pb.gz "$(weight_with so_far.pb.gz.raw burn_cpu burner)"
+time_of() { sed -n 's/^Time: //p' "$1"; }
+expect_equal "the time of what was counted so far" "$(time_of so_far.pb.gz.raw)" "$(time_of further.pb.gz.raw)"
+go_pprof -top -base so_far.pb.gz further.pb.gz >difference 2>&1 || fail "so_far and further: $(cat difference)"
+! grep -q ' -[0-9]' difference || fail "something was counted less often later: $(cat difference)"
 touch hang-up
 wait "$hanging"
 wait_until has_no_timers
@@ -75,7 +88,9 @@ python3 "$ask" "$url/profile?seconds=1" >busy
 expect_equal "status while a profile runs" 500 "$(sed -n 1p busy)"
 expect_contains "the reason" busy "Could not enable CPU profiling: cpu profiling already in use"
 wait_until has_timers
+wait_until has_counted own_so_far.pb.gz
 end_guest
 raw own.pb.gz
+[ "$(weight own.pb.gz.raw)" -ge "$(weight own_so_far.pb.gz.raw)" ] || fail "the program's own profile has less at its end"
 [ "$(weight_with own.pb.gz.raw burn_cpu burner)" -gt 0 ] || fail "the program's own profile is empty"
 echo ok

@@ -274,6 +274,17 @@ int pp_cpu_control_leave(pp_cpu_look *look, void *context)
     return with_session(leave_if_joined, 0, look, context);
 }
 
+static int look_if_running(int hz, pp_cpu_look *look, void *context)
+{
+    (void)hz;
+    return session.running || session.users > 0 ? look_at_present(look, context) : -ESRCH;
+}
+
+int pp_cpu_control_look(pp_cpu_look *look, void *context)
+{
+    return with_session(look_if_running, 0, look, context);
+}
+
 static int confine_shared(int hz, pp_cpu_look *look, void *context)
 {
     (void)hz;

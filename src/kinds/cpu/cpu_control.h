@@ -54,6 +54,10 @@ typedef int pp_cpu_look(const pp_cpu_result *result, void *context);
 int pp_cpu_control_join(int hz, pp_cpu_look *look, void *context);
 int pp_cpu_control_leave(pp_cpu_look *look, void *context);
 
+/* Calls `look` with what was counted since the start of the profile that runs, whoever started it.
+ * The session lock is held meanwhile. Returns what it returns, or -ESRCH if no profile runs. */
+int pp_cpu_control_look(pp_cpu_look *look, void *context);
+
 /* The program confines itself: the sampler stops, and those who leave later get what it counted. */
 void pp_cpu_control_confine_shared(void);
 

@@ -108,10 +108,42 @@ static void cancel(void *cancelled)
     pp_cpu_control_leave(NULL, NULL);
 }
 
+/* ---- so far ---- */
+
+typedef struct so_far {
+    pp_arena *arena;
+    bool with_labels;
+    pp_buffer encoded;
+} so_far;
+
+/* The time and the duration are those of the sampler, so that readers know which of two such
+ * profiles they may subtract. */
+static int encode_so_far(const pp_cpu_result *result, void *context)
+{
+    so_far *s = context;
+    pp_profile profile;
+    int error = pp_cpu_profile_build(result, s->with_labels, s->arena, &profile);
+    profile.symbolize = pp_symbolize_wanted();
+    return error != 0 ? error
+                      : pp_proto_encode(&profile, s->arena, (pprof_writer){append, &s->encoded});
+}
+
+static int write_so_far(bool with_labels, pp_arena *arena, pprof_writer writer)
+{
+    so_far s = {.arena = arena, .with_labels = with_labels, .encoded = PP_BUFFER_INIT};
+    int error = pp_cpu_control_look(encode_so_far, &s);
+    if (error == 0) {
+        error = writer.write(writer.ctx, s.encoded.data, s.encoded.size);
+    }
+    pp_buffer_release(&s.encoded);
+    return error;
+}
+
 const pp_timed_profile pp_cpu_timed_profile = {
     .name = "profile",
     .about = "Where CPU time goes, in the next seconds=30. hz= is the number of samples a second.",
     .begin = begin,
     .end = end,
     .cancel = cancel,
+    .write_so_far = write_so_far,
 };

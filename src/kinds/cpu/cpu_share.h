@@ -5,6 +5,7 @@
  *   sampler    |==============================|
  *   request 1  |--------------|                   counts at its end
  *   request 2          |----------------------|   counts at its end minus those at its begin
+ *   so far      .................|                 counts since the sampler started
  *
  * Zone: NORMAL.
  * Locks: the session lock of cpu_control.c.
