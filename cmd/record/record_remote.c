@@ -15,14 +15,13 @@
 #include "profile/profile_file.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
+#include "profile/source_root.h"
 #include "record/record_child.h"
 #include "record/record_summary.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char base_path[] = "/debug/pprof";
 
 enum { DEFAULT_SECONDS = 10 };
 
@@ -37,33 +36,6 @@ typedef struct request {
 } request;
 
 /* ---- requests ---- */
-
-/* The source without the path, or NULL if it has another one than that of the profiles. */
-static char *root_of(const char *source)
-{
-    size_t length = strlen(source);
-    const char *path = strstr(source, base_path);
-
-    if (path && strcmp(path + strlen(base_path), "/") != 0 && path[strlen(base_path)]) {
-        return NULL; /* it names a profile */
-    }
-    if (path) {
-        length = (size_t)(path - source);
-    }
-    while (length > 0 && (source[length - 1] == '/' || (path && source[length - 1] == ':'))) {
-        length--;
-    }
-    return cp_heap_copy(source, length);
-}
-
-static char *address_of(const char *root, const char *name, const char *parameters)
-{
-    if (strncmp(root, "pid:", 4) == 0) {
-        return cp_heap_printf("%s/%s%s", root, name, parameters);
-    }
-    const char *between = strncmp(root, "unix:", 5) == 0 ? ":" : "";
-    return cp_heap_printf("%s%s%s/%s%s", root, between, base_path, name, parameters);
-}
 
 static request request_of(const char *root, const cp_record_kind *kind,
                           const cp_record_options *options)
@@ -82,7 +54,7 @@ static request request_of(const char *root, const cp_record_kind *kind,
     } else {
         parameters = cp_heap_printf("%s", "");
     }
-    request r = {.source = address_of(root, is_cpu ? "profile" : kind->name, parameters),
+    request r = {.source = cp_source_address(root, is_cpu ? "profile" : kind->name, parameters),
                  .takes_time = is_cpu || is_change};
     free(parameters);
     return r;
@@ -187,7 +159,7 @@ static int record_all(const char *root, const cp_record_options *options)
 
 int cp_record_remote(const char *source, const cp_record_options *options)
 {
-    char *root = root_of(source);
+    char *root = cp_source_root(source);
 
     if (!root) {
         return cp_bad_usage("record",
