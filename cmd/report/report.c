@@ -113,7 +113,7 @@ static void warn(const cp_report *report, int filter, bool matched)
     };
     const char *text = report->options->filters.texts[filter];
 
-    if (text && !matched) {
+    if (text && !matched && !report->options->is_quiet) {
         cp_complain("warning: %s %s matches no %s", options[filter], text,
                     filter < CP_NAME_FILTERS ? "function, file or program" : "label");
     }

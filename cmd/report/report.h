@@ -58,6 +58,7 @@ typedef struct cp_report_options {
     cp_source_search sources;
     long width;          /* of a picture, in pixels; 0: the usual one */
     bool root_at_bottom; /* of a flame graph */
+    bool is_quiet;       /* do not warn of filters that match nothing */
     cp_filters filters;
 } cp_report_options;
 
@@ -78,7 +79,7 @@ typedef struct cp_report {
 } cp_report;
 
 /* Chooses the sample type, adds up the total, applies the filters and makes the frames. Warns on
- * stderr of a filter that matches nothing. Returns 0, or -1 with a sentence if the profile does not
+ * stderr of a filter that matches nothing, unless `is_quiet`. Returns 0, or -1 with a sentence if the profile does not
  * have the sample type, or none at all. */
 int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_options *options,
                    cp_error *error);

@@ -162,6 +162,16 @@ static bool is_to_be_joined(const cp_sources *sources, const cp_profile *profile
     }
 }
 
+void cp_report_prepare(const cp_sources *sources, cp_profile *profile)
+{
+    cp_profile_add_lines(profile, &sources->lines);
+    if (!sources->verbatim) {
+        cp_profile_demangle_as(profile, sources->mode);
+        cp_profile_prune(profile);
+        cp_profile_forget_urls(profile);
+    }
+}
+
 int cp_report_load(const cp_sources *sources, cp_profile **out, cp_error *error)
 {
     cp_profile *profile;
@@ -176,12 +186,7 @@ int cp_report_load(const cp_sources *sources, cp_profile **out, cp_error *error)
     } else if (is_to_be_joined(sources, profile)) {
         join(&profile);
     }
-    cp_profile_add_lines(profile, &sources->lines);
-    if (!sources->verbatim) {
-        cp_profile_demangle_as(profile, sources->mode);
-        cp_profile_prune(profile);
-        cp_profile_forget_urls(profile);
-    }
+    cp_report_prepare(sources, profile);
     *out = profile;
     return 0;
 }

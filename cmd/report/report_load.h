@@ -41,4 +41,7 @@ typedef struct cp_sources {
  * 0 and a profile to be freed with cp_profile_free(), or -1 with a sentence. */
 int cp_report_load(const cp_sources *sources, cp_profile **out, cp_error *error);
 
+/* Does the last three of these with a profile that is there. */
+void cp_report_prepare(const cp_sources *sources, cp_profile *profile);
+
 #endif

@@ -7,11 +7,13 @@
  */
 #include "verbs/report_verb.h"
 
+#include "base/duration.h"
 #include "base/message.h"
 #include "base/out_file.h"
 #include "base/pager.h"
 #include "base/regex.h"
 #include "base/terminal.h"
+#include "live/live.h"
 #include "profile/profile_model.h"
 #include "report/nameless.h"
 #include "report/report.h"
@@ -42,6 +44,8 @@ typedef struct request {
     const char *newest_path;
     bool json, no_pager;
     const char *out_path, *format, *root;
+    cp_live_options live; /* its source is NULL without -p */
+    const char *interval;
 } request;
 
 static int refuse(const request *r, const char *option, const char *expected, const char *found)
@@ -232,12 +236,40 @@ static int take_newest(request *r)
     return r->newest ? CP_EXIT_OK : CP_EXIT_BAD_USAGE;
 }
 
+/* A process instead of files. */
+static int check_process(request *r, const cp_operands *operands)
+{
+    const cp_sources *s = &r->sources;
+    double *seconds = &r->live.seconds;
+
+    if (!r->verb->watches) {
+        return refuse(r, "-p", "the verb top", r->verb->name);
+    }
+    if (operands->count || r->bases.count || r->diff_bases.count || s->normalize) {
+        return cp_bad_usage(r->verb->name, "%s: expected -p or FILE, found both", r->verb->name);
+    }
+    *seconds = 1;
+    if (r->interval &&
+        (!cp_duration_read(r->interval, seconds) || *seconds < 0.05 || *seconds > 86400)) {
+        return refuse(r, "-d", "a number of seconds of 0.05 or more, or a time such as 500ms",
+                      r->interval);
+    }
+    return CP_EXIT_OK;
+}
+
 static int check_operands(request *r, const cp_operands *operands)
 {
     const char *name = r->verb->name;
     int files = operands->count;
     char **paths = operands->values;
 
+    if (r->live.source) {
+        return check_process(r, operands);
+    }
+    if (r->interval || r->live.tables || r->live.is_batch) {
+        return cp_bad_usage(name, "%s: expected -p PID with -d, --iterations and -b, found none",
+                            name);
+    }
     if (r->verb->has_expression) {
         if (files == 0) {
             return cp_bad_usage(name, "%s: expected RE, found nothing", name);
@@ -348,6 +380,16 @@ static int check_format(request *r)
     return CP_EXIT_OK;
 }
 
+static int watch(request *r)
+{
+    r->live.verb = r->verb->name;
+    r->live.json = r->json;
+    r->live.report = &r->options;
+    r->live.sources = &r->sources;
+    r->sources.lines.complains = false;
+    return cp_live_run(&r->live);
+}
+
 static int finish(request *r, const cp_operands *operands)
 {
     int status = check_format(r);
@@ -365,7 +407,10 @@ static int finish(request *r, const cp_operands *operands)
         apply_traits(r);
         status = compile_all(r);
     }
-    return status == CP_EXIT_OK ? load_and_report(r) : status;
+    if (status != CP_EXIT_OK) {
+        return status;
+    }
+    return r->live.source ? watch(r) : load_and_report(r);
 }
 
 /* The table of options. */
@@ -417,6 +462,25 @@ static void add_result_options(request *r, option_table *table)
     add_options(table, rows, sizeof rows / sizeof *rows);
 }
 
+/* A process that runs. */
+static void add_process_options(request *r, option_table *table)
+{
+    bool watches = r->verb->watches;
+    const cp_option rows[] = {
+        {'p', "pid", NULL, CP_OPTION_TEXT, &r->live.source, 0, 0, "PID",
+         watches ? "watch a process (see `cpprof ps`); the key ? helps" : NULL},
+        {'d', "interval", "delay", CP_OPTION_TEXT, &r->interval, 0, 0, "TIME",
+         watches ? "with -p: the time between two tables (1s)" : NULL},
+        {'b', "batch", NULL, CP_OPTION_FLAG, &r->live.is_batch, 0, 0, NULL,
+         watches ? "with -p: print one table after the other, also on a terminal" : NULL,
+         .rare = true},
+        {0, "iterations", NULL, CP_OPTION_COUNT, &r->live.tables, 1, INT_MAX, "N",
+         watches ? "with -p: end after N tables" : NULL, .rare = true},
+    };
+
+    add_options(table, rows, sizeof rows / sizeof *rows);
+}
+
 /* Which samples and frames count. */
 static void add_sample_options(request *r, option_table *table)
 {
@@ -448,7 +512,7 @@ static void add_form_options(request *r, option_table *table)
         {0, "granularity", NULL, CP_OPTION_TEXT, &r->granularity, 0, 0, "WHAT",
          "rows for functions, filefunctions, files, lines or addresses",
          "functions filefunctions files lines addresses",
-         .rare = writes_file(verb) || verb->untrimmed},
+         .rare = writes_file(verb) || verb->untrimmed || verb->watches},
         {0, "functions", NULL, CP_OPTION_WORD, &r->granularity, 0, 0},
         {0, "filefunctions", NULL, CP_OPTION_WORD, &r->granularity, 0, 0},
         {0, "files", NULL, CP_OPTION_WORD, &r->granularity, 0, 0},
@@ -485,6 +549,7 @@ int cp_report_verb_run(const cp_report_verb *verb, int argc, char **argv)
     cp_operands operands;
     int status = CP_EXIT_OK;
 
+    add_process_options(&r, &table);
     add_result_options(&r, &table);
     add_sample_options(&r, &table);
     add_form_options(&r, &table);

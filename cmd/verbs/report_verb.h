@@ -30,6 +30,7 @@ typedef struct cp_report_verb {
     bool draws;                 /* --width and --root mean something */
     bool sorts;                 /* rows are sorted by flat or cum */
     bool limits;                /* the user may limit the number of rows */
+    bool watches;               /* -p: shows a process that runs, again and again */
     cp_granularity granularity; /* unless the user chooses */
     bool is_binary;             /* what it writes is no text */
     bool verbatim;              /* names and stacks stay as they are in the file */

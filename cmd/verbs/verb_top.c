@@ -12,13 +12,18 @@
 #include "verbs/report_verb.h"
 
 const char cp_help_top[] =
-    "usage: cpprof top [OPTIONS] [FILE...]\n"
+    "usage: cpprof top [OPTIONS] [FILE...]   or: -p PID\n"
     "\n"
     "Prints the functions that cost most, as `go tool pprof -top` does. Functions\n"
     "below 0.5 % of the total are left out; the header has their number.\n"
     "\n"
     "Example: cpprof top --cum -n 20 prof.pb.gz\n"
-    "\n" CP_REPORT_NOTES;
+    "\n" CP_REPORT_NOTES "\n"
+    "PID is a process with a control socket (LIBPPROF=control), or the address of a\n"
+    "server with /debug/pprof/. Its CPU profile is shown; keys change to what is in\n"
+    "use in the heap, allocations, block, mutex and threads, or PID/heap begins with\n"
+    "another one. Each table has what was sampled since the last: none is left out.\n"
+    "If standard input or output is no terminal, each table is printed.\n";
 
 static int print_top(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
 {
@@ -37,7 +42,7 @@ static int print_top(cp_report *report, cp_regex *expression, bool json, FILE *o
 int cp_run_top(int argc, char **argv)
 {
     static const cp_report_verb verb = {
-        .sorts = true, .limits = true, .name = "top", .print = print_top};
+        .sorts = true, .limits = true, .watches = true, .name = "top", .print = print_top};
 
     return cp_report_verb_run(&verb, argc, argv);
 }

@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 300
+#
+# test_cpprof_live.sh: `cpprof top -p` where no terminal is: one table after the other of a process that runs. Its windows
+# join, so that no sample is left out or counted twice; its views are the kinds of profiles; it ends with the process.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need python3
+cpprof=$BUILD/bin/cpprof
+mkdir -m 700 run
+export XDG_RUNTIME_DIR="$work/run"
+
+# start OPTIONS VICTIM: $guest is its process; "echo >&9" is a byte for it.
+start() {
+    rm -f guest.in guest.out guest.err
+    mkfifo guest.in
+    env LIBPPROF="$1" LD_PRELOAD="$library" "$victims/$2" <guest.in >guest.out 2>guest.err &
+    guest=$!
+    started="$started $guest"
+    exec 9>guest.in
+    wait_until listens
+}
+listens() { "$cpprof" configure "$guest" >/dev/null 2>&1; }
+end() {
+    exec 9>&-
+    end_status=0
+    wait "$guest" || end_status=$?
+    expect_equal "status of the program" 7 "$end_status"
+    expect_equal "messages of the program" "" "$(cat guest.err)"
+}
+
+# tops STATUS WORDS...: cpprof top, into out and err.
+tops() {
+    tops_status=$1
+    shift
+    tops_found=0
+    "$cpprof" top "$@" >out 2>err || tops_found=$?
+    expect_equal "status of top $*: $(cat err)" "$tops_status" "$tops_found"
+}
+
+tables() { python3 "$SRC/test/e2e/live/totals.py" "$@" | sed 's/ .*//'; }
+total() { python3 "$SRC/test/e2e/live/totals.py" "$@" | sed 's/.* //'; }
+timers() { grep -c '^ID:' "/proc/$guest/timers"; }
+
+# ---- all that is sampled is in one table
+
+# adds_up OPTIONS: between two moments at which the program waits, the tables have what the sampler has counted, to the
+# sample, and that is what the program has used, as exactly as a profile knows it.
+adds_up() {
+    start "$1" bursts
+    "$cpprof" top -p "$guest" -d 0.05 --json >tables.json 2>err 9>&- &
+    watcher=$!
+    started="$started $watcher"
+    has_tables() { [ "$(tables tables.json)" -ge "$1" ]; }
+    wait_until has_tables 1
+    for burst in 1 2 3 4 5 6; do
+        echo >&9
+        has_worked() { [ "$(grep -c used guest.out)" = "$burst" ]; }
+        wait_until has_worked
+    done
+    # The program waits: what is asked for from now on has all of it.
+    wait_until has_tables $(($(tables tables.json) + 2))
+    "$cpprof" top --json "pid:$guest/profile?now=1" >all.json
+    kill "$watcher"
+    wait "$watcher" 2>/dev/null || true
+    expect_equal "complaints" "" "$(cat err)"
+    expect_equal "the sum of $(tables tables.json) tables" "$(total all.json)" "$(total tables.json)"
+    used=$(awk '{ sum += $2 } END { print int(sum * 1e6) }' guest.out)
+    expect_near "the sum of the tables, in ns" "$used" "$(total tables.json)" $((used / 10 + 80000000))
+    expect_near "a function of 70 %" $((used * 7 / 10)) "$(total tables.json hog_seventy)" $((used / 10 + 80000000))
+    end
+}
+adds_up control
+adds_up control,cpu,file="$work/own.pb.gz" # which refuses requests for a time
+
+# ---- views
+
+start control,heap:1,block,mutex web_guest
+while read -r view name heading; do
+    tops 0 -p "$view" -d 0.1 --iterations 2 ${name:+-n 20}
+    expect_contains "$view" out "$name"
+    expect_equal "tables of $view" 2 "$(grep -c "^$heading" out)"
+done <<END
+$guest burn_cpu cpu: the last
+pid:$guest burn_cpu cpu: the last
+pid:$guest/cpu burn_cpu cpu: the last
+$guest/heap keep_memory heap in use: now
+$guest/allocs drop_memory allocations: the last
+$guest/block hold_lock block: the last
+$guest/mutex hold_lock mutex: the last
+$guest/thread main threads: now
+END
+tops 0 -p "$guest" -d 100ms --iterations 1 --cum --focus burn_cpu
+expect_contains "the process" out "$guest $victims/web_guest"
+expect_contains "its load" out "threads 6, "
+expect_contains "the filter" out "focus=burn_cpu: "
+sed -n '/flat%/,$p' out | grep -q 'keep_memory' && fail "--focus burn_cpu shows keep_memory: $(cat out)"
+tops 0 -p "$guest" -d 0.1 --iterations 1 --focus no_such_function
+expect_contains "a filter that matches nothing" out "Nothing matches the filters."
+expect_equal "complaints about it" "" "$(cat err)"
+tops 0 -p "$guest" -d 0.1 --iterations 1 --sample alloc_objects --json
+expect_contains "a sample type" out '"type":"alloc_objects"'
+tops 0 -p "$guest" -d 0.1 --iterations 1 -n 1
+expect_equal "rows with -n 1" 1 "$(sed '1,/flat%/d' out | wc -l)"
+
+# Nobody holds the sampler after cpprof has ended.
+has_no_timers() { [ "$(timers)" = 0 ]; }
+wait_until has_no_timers
+end
+
+# What the process does not record is said, and how it would.
+start control web_guest
+tops 0 -p "$guest/mutex" -d 0.1 --iterations 1
+expect_contains "a profile that is off" out "cpprof configure $guest mutex:1"
+end
+
+# A server is watched as well.
+env LIBPPROF="http=unix:$work/http.sock" LD_PRELOAD="$library" "$victims/web_guest" <guest.in >guest.out 2>guest.err &
+guest=$!
+started="$started $guest"
+exec 9>guest.in
+serves() { [ -S "$work/http.sock" ]; }
+wait_until serves
+tops 0 -p "unix:$work/http.sock" -d 0.1 --iterations 2
+expect_contains "a server" out burn_cpu
+end
+
+# ---- the end of the process
+
+start control web_guest
+"$cpprof" top -p "$guest" -d 0.05 >out 2>err 9>&- &
+watcher=$!
+started="$started $watcher"
+has_text_now() { grep -q "$1" out; }
+wait_until has_text_now burn_cpu
+end
+watcher_status=0
+wait "$watcher" || watcher_status=$?
+expect_equal "status when the process has ended" 0 "$watcher_status"
+expect_equal "what is said then" "cpprof: top: process $guest has ended" "$(cat err)"
+
+# ---- refusals
+
+tops 1 -p $$
+expect_contains "a process without the library" err "start the program with LIBPPROF=control"
+tops 1 -p "$guest"
+expect_contains "a process that has ended" err "pid:$guest: there is no such process"
+tops 1 -p "unix:$work/nobody.sock" -d 0.1
+expect_contains "a server that is not there" err "nobody listens"
+tops 2 -p "http://127.0.0.1:1/debug/pprof/heap"
+expect_contains "the address of one profile" err "expected the address of a server"
+tops 2 -p $$/nothing
+expect_contains "an unknown profile" err "expected one of the profiles"
+tops 2 -p $$ --sample nothing
+tops 2 -p $$/heap --sample delay
+tops 2 -p x
+tops 2 -p $$ -d 0
+expect_contains "an interval" err "expected a number of seconds"
+tops 2 -p $$ -d x
+tops 2 -p $$ --iterations 0
+tops 2 -p $$ profile.pb.gz
+expect_contains "a process and a file" err "expected -p or FILE, found both"
+tops 2 -p $$ --base profile.pb.gz
+tops 2 -d 1 profile.pb.gz
+expect_contains "an interval without a process" err "expected -p PID with -d"
+expect_equal "status of tree -p" 2 "$(status "$cpprof" tree -p $$ 2>err)"
+expect_contains "tree -p" err "expected the verb top"
+echo ok
