@@ -121,6 +121,11 @@ CONTROL_API int pprof_control_serve(const char *path)
     return service_settle(&control.service, error);
 }
 
+CONTROL_API void pprof_control_end(void)
+{
+    service_stop(&control.service);
+}
+
 CONTROL_API int pprof_control_path(char *buffer, size_t capacity)
 {
     if (!service_runs(&control.service)) {

@@ -78,6 +78,9 @@ extern const pprof_http_door pprof_http_door_3;
  */
 PPROF_API int pprof_control_serve(const char *path);
 
+/* Ends it, if it is there: its connections, its thread and its file. */
+PPROF_API void pprof_control_end(void);
+
 /* Where it is, with a NUL; the errors are those of pprof_http_address(). */
 PPROF_API int pprof_control_path(char *buffer, size_t capacity);
 

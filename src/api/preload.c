@@ -15,7 +15,9 @@
 #include "api/preload.h"
 
 #include "base/shown_as.h"
+#include "host/attach.h"
 #include "host/deadline.h"
+#include "host/dispositions.h"
 #include "host/exec_target.h"
 #include "host/follow_exec.h"
 #include "host/hooks.h"
@@ -23,6 +25,8 @@
 #include "host/start.h"
 #include "host/kind.h"
 #include "host/pausable.h"
+#include "host/sampling_end.h"
+#include "host/sampling_handler.h"
 #include "host/stack_room.h"
 #include "host/toggle.h"
 #include "web/control_line.h"
@@ -34,6 +38,7 @@
 #include "output/output.h"
 #include "sys/clock.h"
 #include "modules/code_query.h"
+#include "modules/late.h"
 #include "modules/linked.h"
 #include "sys/lock.h"
 #include "sys/log.h"
@@ -56,6 +61,7 @@ static struct {
     int cancel_state;     /* of that thread, from before */
     bool is_fork;         /* a child of fork, which has executed no program */
     bool has_signal;      /* the handler of `signal` is installed */
+    uint64_t on_before;   /* one bit for each kind: on when the attachment began */
     uint64_t deadline_ns; /* the end of the wanted duration; 0: no duration is wanted */
 } state;
 
@@ -99,6 +105,7 @@ static void after_fork_in_child(void)
     pp_interval_after_fork();
     pp_log_after_fork_in_child();
     pp_hooks_after_fork();
+    pp_attach_after_fork();
     for (size_t i = pp_kinds_count(); i-- > 0;) {
         if (pp_kinds[i]->after_fork_in_child != NULL) {
             pp_kinds[i]->after_fork_in_child(state.options.subprocesses);
@@ -416,6 +423,109 @@ static int wait_for_dumps(void)
     return signal_error != 0 ? signal_error : interval_error;
 }
 
+/* ---- attachments (host/attach.h) ---- */
+
+static const pp_process_events events;
+static int configure(const char *text, pp_text *complaint);
+
+/* A library that came late initialises itself on a thread of its own. */
+static void prepare_to_attach(void)
+{
+    if (pp_late_is()) {
+        pp_modules_init();
+        pp_hooks_init(&events);
+        pp_control_line_init(configure);
+    }
+}
+
+static uint64_t kinds_that_are_on(void)
+{
+    uint64_t on = 0;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        on |= (uint64_t)(pp_kinds[i]->is_on != NULL && pp_kinds[i]->is_on()) << i;
+    }
+    return on;
+}
+
+static int begin_attachment(pp_text *why)
+{
+    pp_lock_take(&state.asking, pp_task_self());
+    if (pp_late_is()) {
+        pp_output_init();
+        pp_options_init(&state.options);
+    }
+    state.on_before = kinds_that_are_on();
+    pp_log_copy_to(why);
+    int error = pp_control_option_begin();
+    pp_log_copy_to(NULL);
+    pp_lock_release(&state.asking);
+    return error;
+}
+
+/* A program whose pthread_cancel is not hooked makes libc install its handler over ours. */
+static void look_around(void)
+{
+    if (pp_late_is()) {
+        pp_sampling_handler_reinstall();
+    }
+}
+
+static void stop_kinds(uint64_t all_but)
+{
+    bool written = false;
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if ((all_but >> i & 1) == 0) {
+            written |= pp_kinds[i]->confine != NULL && pp_kinds[i]->confine();
+        }
+    }
+    (void)written;
+}
+
+/* In a program that was started with us, what it has asked for goes on. */
+static void end_attachment(void)
+{
+    if (!pp_late_is()) {
+        pp_control_option_end();
+        pp_lock_take(&state.asking, pp_task_self());
+        stop_kinds(state.on_before);
+        pp_lock_release(&state.asking);
+        return;
+    }
+    pp_deadline_cancel();
+    pp_interval_cancel();
+    pp_toggle_end();
+    state.has_signal = false;
+    pp_http_door_before_confinement();
+    pp_lock_take(&state.asking, pp_task_self());
+    pp_control_option_forget();
+    stop_kinds(0);
+    pp_hook_give_defaults_back();
+    pp_log_set_path(NULL);
+    pp_lock_release(&state.asking);
+    if (!pp_sampling_end()) {
+        pp_attach_remark(
+            "a thread blocks signal 32, which is pending for it: the signal's handler stays");
+    }
+}
+
+static const pp_attach_work attach_work = {.prepare = prepare_to_attach,
+                                           .begin = begin_attachment,
+                                           .look = look_around,
+                                           .end = end_attachment};
+
+/* `attach` and `detach` are no options: cpprof has a thread of the program say them, which may hold
+ * any lock, and must not wait. */
+static bool is_said_by_cpprof(const char *text, int *error)
+{
+    bool begins = strcmp(text, "attach") == 0;
+    bool ends = strcmp(text, "detach") == 0;
+    *error = begins ? pp_attach_begin() : 0;
+    if (ends) {
+        pp_attach_end();
+    }
+    return begins || ends;
+}
+
 /* ---- start-up ---- */
 
 static const pp_process_events events = {
@@ -429,12 +539,16 @@ static const pp_process_events events = {
     .at_end = at_end,
 };
 
-static int configure(const char *text, pp_text *complaint);
-
 PP_NOT_SHOWN(at_load);
 __attribute__((constructor)) static void at_load(void)
 {
     int saved_errno = errno;
+    pp_attach_init(&attach_work);
+    if (pp_late_find()) {
+        pp_attach_begin();
+        errno = saved_errno;
+        return;
+    }
     pp_log_init();
     pp_output_init();
     pp_modules_init();
@@ -528,5 +642,9 @@ static int configure(const char *text, pp_text *complaint)
 
 int pprof_configure(const char *text)
 {
-    return text != NULL ? configure(text, NULL) : -EINVAL;
+    int error = -EINVAL;
+    if (text == NULL || is_said_by_cpprof(text, &error)) {
+        return error;
+    }
+    return configure(text, NULL);
 }

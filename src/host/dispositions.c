@@ -33,6 +33,7 @@
 #include "host/dump_turn.h"
 #include "host/process.h"
 #include "host/real.h"
+#include "modules/late.h"
 #include "sys/lock.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
@@ -242,8 +243,9 @@ static void want(int signal)
 void pp_hook_fatal_signals(void)
 {
     pp_hook_expect_end();
-    if (pp_system_call(SYS_getpid) == 1) {
-        return; /* the first process of a container: the default action does not end it */
+    if (pp_late_is() || pp_system_call(SYS_getpid) == 1) {
+        return; /* the program was not started with us; or the first process of a container: the
+                 * default action does not end it */
     }
     want(SIGTERM);
     want(SIGINT);

@@ -14,7 +14,7 @@
 
 #include "arch/system_call.h"
 #include "base/shown_as.h"
-#include "host/thread_life.h"
+#include "host/threads.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 #include "sys/log.h"
@@ -108,7 +108,7 @@ static void *attend(void *of_place)
     const pp_signal_mask sampling = pp_signal_bit(PP_SAMPLING_SIGNAL);
     pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &sampling, NULL, sizeof sampling);
     __atomic_store_n(&p->tid, pp_task_self(), __ATOMIC_RELEASE);
-    pp_thread_leave();
+    pp_hook_thread_leave();
     bool is_over = false;
     do {
         is_over = p->what.run(p->what.context);

@@ -233,6 +233,17 @@ void pp_sampling_handler_reinstall(void)
     }
 }
 
+void pp_sampling_handler_remove(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    if (pp_sampling_handler_installed()) {
+        pp_signal_action_change(PP_SAMPLING_SIGNAL, &state.libc_action, NULL);
+    }
+    __atomic_store_n(&state.owned, false, __ATOMIC_RELEASE);
+    leave(&old);
+}
+
 /* Changes nothing if libc has no handler yet: libc installs it in the call that follows. */
 void pp_sampling_handler_step_aside(void)
 {

@@ -24,6 +24,10 @@ int pp_sampling_handler_install(void);
  * (pthread_cancel). NORMAL. */
 void pp_sampling_handler_reinstall(void);
 
+/* Restores libc's action. No signal of ours is pending, and none will be sent before the next
+ * install(). NORMAL. */
+void pp_sampling_handler_remove(void);
+
 /* step_aside() restores libc's action for a moment. Our handler returns when step_back() was called
  * as often as step_aside(). Signals of ours that strike meanwhile are lost. NORMAL. */
 void pp_sampling_handler_step_aside(void);

@@ -39,7 +39,8 @@ void pp_thread_drop_labels(pprof_labels *labels);
 /* The calling thread is about to end. */
 void pp_thread_end(void);
 
-/* The calling thread becomes libpprof's own: no profile shows it from now on. */
+/* The calling thread becomes libpprof's own: no profile shows it from now on. Threads call
+ * pp_hook_thread_leave() (host/threads.h). */
 void pp_thread_leave(void);
 
 #endif

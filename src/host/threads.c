@@ -313,6 +313,19 @@ static void declare_main_stack(void)
     }
 }
 
+static void see_end_of_this_thread(void)
+{
+    if (state.end_key_made) {
+        pthread_setspecific(state.end_key, (void *)1);
+    }
+}
+
+void pp_hook_thread_leave(void)
+{
+    see_end_of_this_thread();
+    pp_thread_leave();
+}
+
 void pp_hook_threads_init(void)
 {
     pp_real(&state.real_create, "pthread_create");
@@ -320,9 +333,7 @@ void pp_hook_threads_init(void)
     declare_main_stack();
     pp_thread_was_there();
     state.end_key_made = pthread_key_create(&state.end_key, on_thread_end) == 0;
-    if (state.end_key_made) {
-        pthread_setspecific(state.end_key, (void *)1);
-    }
+    see_end_of_this_thread();
 }
 
 void pp_hook_threads_after_fork(void)

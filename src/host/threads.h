@@ -12,6 +12,10 @@
 /* Called once when the library is loaded: makes the key, and declares the main thread's stack. */
 void pp_hook_threads_init(void);
 
+/* The calling thread becomes libpprof's own (pp_thread_leave), and its end is seen, although it may
+ * have been created past our hooks. */
+void pp_hook_thread_leave(void);
+
 /* In the child of fork. */
 void pp_hook_threads_after_fork(void);
 

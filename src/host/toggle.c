@@ -13,9 +13,11 @@
 #include "host/pausable.h"
 #include "sys/clock.h"
 #include "sys/doorbell.h"
+#include "sys/tasks.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +26,10 @@ static struct {
     uint32_t signals;     /* that have come */
     uint32_t answered;    /* of these; the thread's */
     void (*toggle)(void); /* NULL: pp_toggle_begin() has not succeeded yet */
+    bool ends;
+    int signal;
+    struct sigaction before;
+    int process; /* the one that has the thread: a child of fork has not */
 } state;
 
 static void on_signal(int signal)
@@ -37,7 +43,7 @@ static void on_signal(int signal)
 static bool answer(void *unused)
 {
     (void)unused;
-    while (!pp_deadline_is_alone()) {
+    while (!__atomic_load_n(&state.ends, __ATOMIC_ACQUIRE) && !pp_deadline_is_alone()) {
         uint32_t heard = pp_doorbell_heard(&state.bell);
         if (pp_pausables_pause()) {
             return false;
@@ -76,7 +82,8 @@ int pp_toggle_begin(int signal, void (*toggle)(void))
     if (present.sa_handler != SIG_DFL && present.sa_handler != SIG_IGN) {
         return -EBUSY;
     }
-    state.toggle = toggle;
+    state = (__typeof__(state)){
+        .toggle = toggle, .signal = signal, .before = present, .process = pp_task_process()};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     if (sigaction(signal, &action, NULL) != 0) {
@@ -90,4 +97,15 @@ int pp_toggle_begin(int signal, void (*toggle)(void))
         state.toggle = NULL;
     }
     return error;
+}
+
+void pp_toggle_end(void)
+{
+    if (state.toggle == NULL || state.process != pp_task_process()) {
+        return;
+    }
+    sigaction(state.signal, &state.before, NULL);
+    __atomic_store_n(&state.ends, true, __ATOMIC_RELEASE);
+    pp_pausable_end(&state);
+    state.toggle = NULL;
 }

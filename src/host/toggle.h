@@ -18,4 +18,7 @@
  * creating a thread. */
 int pp_toggle_begin(int signal, void (*toggle)(void));
 
+/* Restores the signal's action, and ends the thread. Called on another thread. */
+void pp_toggle_end(void);
+
 #endif

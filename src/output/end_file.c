@@ -15,6 +15,7 @@
 #include "sys/host_timers.h"
 #include "sys/lock.h"
 #include "sys/log.h"
+#include "modules/late.h"
 #include "modules/modules.h"
 #include "sys/tasks.h"
 #include "sys/write_signals.h"
@@ -59,6 +60,14 @@ static int write_one(pp_end_file *file, uint64_t patience_ns)
     return error;
 }
 
+/* Nobody expects files of a program that was not started with us, unless `file` says where. */
+static void want_none(pp_end_file *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        list[i].wanted = false;
+    }
+}
+
 static bool is_one_wanted(const pp_end_file *list, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -94,6 +103,9 @@ int pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
     int error = -EBUSY;
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pp_host_timers held;
+    if (pp_late_is() && !pp_output_has_template()) {
+        want_none(list, count);
+    }
     if (!is_one_wanted(list, count)) {
         return 0;
     }

@@ -9,6 +9,7 @@
 
 #include "host/dispositions.h"
 #include "output/output.h"
+#include "modules/late.h"
 #include "modules/modules.h"
 #include "modules/own_code.h"
 #include "sys/safe_read.h"
@@ -19,7 +20,7 @@ static const char default_template[] = "/tmp/%e.%p.%k.pb.gz";
 void pp_prepare_files(void)
 {
     pp_own_variables_leave_out_of_dumps();
-    if (!pp_output_has_template()) {
+    if (!pp_output_has_template() && !pp_late_is()) {
         pp_output_set_template(default_template);
     }
 }

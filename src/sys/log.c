@@ -28,6 +28,7 @@ static struct {
     char path[PATH_MAX]; /* the expanded template for this process; "" = stderr */
     struct stat stderr_then;
     bool stderr_known;
+    pp_text *copy; /* NULL: none */
 } target;
 
 void pp_log_init(void)
@@ -139,8 +140,17 @@ void pp_log_lines(const char *lines, size_t length)
     pp_log_lines_until(lines, length, PP_WRITE_NO_DEADLINE);
 }
 
+void pp_log_copy_to(pp_text *copy)
+{
+    __atomic_store_n(&target.copy, copy, __ATOMIC_RELEASE);
+}
+
 void pp_log(const pp_text *text)
 {
+    pp_text *copy = __atomic_load_n(&target.copy, __ATOMIC_ACQUIRE);
+    if (copy != NULL) {
+        *copy = *text;
+    }
     pp_text line = PP_TEXT_INIT;
     pp_text_add(&line, "libpprof: ");
     pp_text_add(&line, text->data);

@@ -31,6 +31,9 @@ void pp_log_after_fork_in_child(void);
 /* Writes "libpprof: ", the text and a newline. */
 void pp_log(const pp_text *text);
 
+/* From now on the text of each message is also copied to *copy; NULL: to nowhere. */
+void pp_log_copy_to(pp_text *copy);
+
 /* Writes whole lines unchanged, in one write if the file takes them at once. */
 void pp_log_lines(const char *lines, size_t length);
 

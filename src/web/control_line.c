@@ -9,6 +9,7 @@
 #include "web/control_line.h"
 
 #include "encode/text_stream.h"
+#include "host/attach.h"
 #include "host/kind.h"
 #include "sys/tasks.h"
 #include "web/http_answer.h"
@@ -107,16 +108,42 @@ static void configure(pprof_http_answer *answer, const char *options)
     }
 }
 
+/* ---- attachments ---- */
+
+static void let_go(pprof_http_answer *answer)
+{
+    (void)answer;
+    pp_attach_release();
+}
+
+/* No answer is due as long as the client keeps the connection open. The end of the attachment
+ * closes it. */
+static void hold(pprof_http_answer *answer, const char *unused)
+{
+    pp_http_succeed(answer, PP_HTTP_TEXT, write_status);
+    answer->wait_ns = UINT64_MAX;
+    answer->cancel = let_go;
+    pp_attach_hold();
+    (void)unused;
+}
+
+static void detach(pprof_http_answer *answer, const char *unused)
+{
+    pp_attach_end();
+    status(answer, unused);
+}
+
 /* ---- lines ---- */
 
 static const struct {
     const char *name;
     void (*begin)(pprof_http_answer *answer, const char *argument);
-} verbs[] = {{"configure", configure}, {"status", status}};
+} verbs[] = {{"configure", configure}, {"detach", detach}, {"hold", hold}, {"status", status}};
 
 static void route(pprof_http_answer *answer, const char *line)
 {
     size_t length = strcspn(line, " ");
+    pp_attach_expect_end();
     const char *argument = line + length + strspn(line + length, " ");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (strlen(verbs[i].name) == length && strncmp(line, verbs[i].name, length) == 0) {

@@ -4,6 +4,8 @@
  *
  *   configure OPTIONS    pprof_configure(), then as `status`
  *   status               what the process is, and what it records
+ *   hold                 no answer: the attachment ends with the connection, if it is the last one
+ *   detach               the attachment ends; answers as `status`
  *   anything else        a path after /debug/pprof/, with its query
  *
  * Zone: NORMAL. The line comes from the process's user.

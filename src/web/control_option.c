@@ -24,15 +24,19 @@
 #include <string.h>
 
 typedef int serve_function(const char *path);
+typedef void end_function(void);
 
-/* Is NULL unless the program is linked to libpprof-http. */
+/* Are NULL unless the program is linked to libpprof-http. */
 #pragma weak pprof_control_serve
+#pragma weak pprof_control_end
 
 static struct {
     bool is_wanted;
     char template[PATH_MAX]; /* "": the user's own folder */
     char path[PATH_MAX];
     serve_function *serve; /* NULL: not found yet */
+    end_function *end;     /* the same */
+    bool was_asked_for;    /* by the option */
 } state;
 
 int pp_control_option_take(const char *value)
@@ -47,7 +51,7 @@ int pp_control_option_take(const char *value)
         return error;
     }
     memcpy(state.template, template, sizeof template);
-    state.is_wanted = true;
+    state.is_wanted = state.was_asked_for = true;
     return 0;
 }
 
@@ -71,10 +75,15 @@ static int find(void)
     pp_text why = PP_TEXT_INIT;
     if (state.serve == NULL) {
         state.serve = pprof_control_serve;
+        state.end = pprof_control_end;
     }
     if (state.serve == NULL) {
         state.serve =
             (serve_function *)(uintptr_t)pp_server_library_find("pprof_control_serve", &why);
+        state.end =
+            state.serve != NULL
+                ? (end_function *)(uintptr_t)pp_server_library_find("pprof_control_end", &why)
+                : NULL;
     }
     if (state.serve == NULL) {
         pp_text text = PP_TEXT_INIT;
@@ -102,8 +111,29 @@ int pp_control_option_start(void)
     return error;
 }
 
+int pp_control_option_begin(void)
+{
+    state.is_wanted = true;
+    return pp_control_option_start();
+}
+
+void pp_control_option_end(void)
+{
+    if (!state.was_asked_for && state.end != NULL) {
+        state.is_wanted = false;
+        state.end();
+    }
+}
+
+void pp_control_option_forget(void)
+{
+    state.is_wanted = state.was_asked_for = false;
+    state.template[0] = '\0';
+}
+
 void pp_control_option_after_fork_in_child(bool goes_on)
 {
     state.is_wanted = state.is_wanted && goes_on;
+    state.was_asked_for = state.was_asked_for && goes_on;
     pp_control_option_start();
 }

@@ -19,6 +19,14 @@ int pp_control_option_take(const char *value);
 /* Starts the socket if it was asked for, and is not there. 0, or -errno, which is also on the log. */
 int pp_control_option_start(void);
 
+/* Starts the socket although the option did not ask for it; or ends such a one. 0, or -errno, which
+ * is also on the log. */
+int pp_control_option_begin(void);
+void pp_control_option_end(void);
+
+/* Forgets that the option has asked for a socket. */
+void pp_control_option_forget(void);
+
 /* Starts it in the child of fork, or forgets that it was asked for. */
 void pp_control_option_after_fork_in_child(bool goes_on);
 

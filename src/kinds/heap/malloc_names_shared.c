@@ -34,6 +34,7 @@
  */
 #include "base/shown_as.h"
 #include "kinds/heap/malloc_hook.h"
+#include "modules/late.h"
 #include "modules/libc.h"
 #include "modules/loader.h"
 #include "sys/loaded_symbols.h"
@@ -229,6 +230,7 @@ static void hide(ElfW(Sym) * symbol, const name *of)
     }
 }
 
+/* Nobody sees the names of a library that came late. */
 static void hide_names(void)
 {
     pp_loaded_symbols own;
@@ -240,7 +242,7 @@ static void hide_names(void)
     pp_loaded_symbols_read(&own, own_dynamic, (uintptr_t)own_start);
     /* Does nothing if the loader has not relocated the addresses in the section. */
     if (table == NULL || table->d_un.d_ptr != (uintptr_t)own.symbols || own.gnu_hash == NULL ||
-        !can_tell()) {
+        !can_tell() || pp_late_find()) {
         return;
     }
     size_t count = count_symbols(own.gnu_hash);
