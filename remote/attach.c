@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attach.c: see attach.h.
+ *
+ *   refuse what cannot work -> look at all threads from outside -> stop the best one
+ *     -> look again -> call, or let it go and take the next
+ *
+ * The threads that wait come first whose call begins again as if nothing had been; then those for
+ * which the kernel has to remember how long they still wait; then those that run; last those whose
+ * waiting time cannot be kept to the millisecond.
+ *
+ * ptrace(2) binds a stopped thread to the thread that traces it. So each call has a thread of its
+ * own: when that ends, whatever is left of a stop ends with it.
+ *
+ * Tested by: e2e.cpprof_attach
+ */
+#include "remote/attach.h"
+
+#include "remote/attach_symbols.h"
+#include "remote/safe_point.h"
+#include "remote/target.h"
+#include "remote/tracee.h"
+
+#include "base/path.h"
+#include "sys/numbers.h"
+#include "sys/task_state.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TRIED_MAX = 8,      /* threads in one round */
+    THREADS_MAX = 4096, /* that are looked at: one is enough */
+    DIRECTORY_BYTES = 32 * 1024,
+    PATIENCE_S = 5,
+    NAP_MS = 3
+};
+
+typedef enum rank { EXACT, BY_KERNEL, RUNS, INEXACT, RANKS } rank;
+
+typedef struct candidate {
+    int tid;
+    rank rank;
+} candidate;
+
+/* One call. */
+typedef struct attempt {
+    int pid;
+    const char *path;    /* dlopen() */
+    const char *options; /* pprof_configure() */
+    pp_attach_call *call;
+    pp_remote_error *error;
+    pp_arena arena;
+    pp_profile objects;
+    pp_safe_looks looks;
+    pp_tracee_call wanted;
+    pp_tracee *tracee;
+    candidate *candidates;
+    size_t count;
+    const char *why;
+    int status; /* 0, or -1 with the reason */
+} attempt;
+
+/* ---- what forbids it ---- */
+
+/* The text after "KEY:\t" in /proc/PID/status. */
+static bool status_text(int pid, const char *key, char *to, size_t size)
+{
+    char path[64];
+    char line[256];
+    size_t length = strlen(key);
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
+        found = strncmp(line, key, length) == 0 && line[length] == ':';
+    }
+    if (found) {
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(to, size, "%s", line + length + 1 + strspn(line + length + 1, "\t "));
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return found;
+}
+
+static long status_number(int pid, const char *key)
+{
+    char text[64];
+    return status_text(pid, key, text, sizeof text) ? strtol(text, NULL, 10) : 0;
+}
+
+static int check_state(int pid, pp_remote_error *error)
+{
+    char text[64] = "";
+    long tracer = status_number(pid, "TracerPid");
+    if (tracer != 0) {
+        return pp_remote_fail(error,
+                              "process %d is traced by process %ld (gdb, strace), and only one can "
+                              "do that: end it first",
+                              pid, tracer);
+    }
+    if (status_number(pid, "Seccomp") != 0) {
+        return pp_remote_fail(error,
+                              "process %d is under a seccomp filter, which may kill it for what "
+                              "attaching has to do: start it with cpprof record, or with "
+                              "LIBPPROF=control and the library preloaded",
+                              pid);
+    }
+    if (status_text(pid, "x86_Thread_features", text, sizeof text) && strstr(text, "shstk")) {
+        return pp_remote_fail(error,
+                              "process %d has a shadow stack, which forbids to make it call "
+                              "something: start it with cpprof record, or with GLIBC_TUNABLES="
+                              "glibc.cpu.x86_shstk=off",
+                              pid);
+    }
+    if (status_text(pid, "State", text, sizeof text) && (text[0] == 'T' || text[0] == 't')) {
+        return pp_remote_fail(error, "process %d is stopped: let it go on (kill -CONT %d)", pid,
+                              pid);
+    }
+    return 0;
+}
+
+static int check_libc(const attempt *a)
+{
+    bool has_libc = false;
+    for (size_t i = 0; i < a->objects.mapping_count; i++) {
+        const pp_mapping *m = &a->objects.mappings[i];
+        if (strstr(m->path, "/ld-musl") != NULL) {
+            return pp_remote_fail(a->error,
+                                  "process %d uses the musl C library: libpprof is built for "
+                                  "glibc; cpprof dump -p %d shows its threads",
+                                  a->pid, a->pid);
+        }
+        has_libc |= (m->code_of & PP_CODE_OF_LIBC) != 0;
+    }
+    return has_libc ? 0
+                    : pp_remote_fail(a->error,
+                                     "process %d is a static program, into which nothing can be "
+                                     "loaded: link it to libpprof_static.a; cpprof dump -p %d "
+                                     "shows its threads",
+                                     a->pid, a->pid);
+}
+
+/* Opens the target and reads its objects; a->error says why not. */
+static int begin(attempt *a)
+{
+    a->arena = (pp_arena)PP_ARENA_INIT;
+    a->objects = (pp_profile){0};
+    if (pp_target_open(a->pid, a->error) != 0) {
+        return -1;
+    }
+    if (check_state(a->pid, a->error) != 0 ||
+        pp_target_read_objects(&a->arena, &a->objects, a->error) != 0 || check_libc(a) != 0) {
+        pp_target_close();
+        pp_arena_release(&a->arena);
+        return -1;
+    }
+    return 0;
+}
+
+static void finish(attempt *a)
+{
+    pp_target_close();
+    pp_arena_release(&a->arena);
+}
+
+/* ---- functions of the target ---- */
+
+static bool is_libpprof(const pp_mapping *m)
+{
+    const char *name = pp_base_name(m->path);
+    return strncmp(name, "libpprof.so", 11) == 0 || strncmp(name, "libpprof-attach", 15) == 0;
+}
+
+static uintptr_t find_exported(const attempt *a, bool (*is_wanted)(const pp_mapping *),
+                               const char *name)
+{
+    uintptr_t found = 0;
+    for (size_t i = 0; i < a->objects.mapping_count && found == 0; i++) {
+        if (is_wanted(&a->objects.mappings[i])) {
+            found = pp_target_symbol(&a->objects.mappings[i], name);
+        }
+    }
+    return found;
+}
+
+static bool is_libc(const pp_mapping *m)
+{
+    return (m->code_of & PP_CODE_OF_LIBC) != 0;
+}
+
+static bool is_libdl(const pp_mapping *m)
+{
+    return strncmp(pp_base_name(m->path), "libdl", 5) == 0;
+}
+
+/* dlopen is in libc from glibc 2.34 on; before, a program without libdl has libc's own one. */
+static void find_dlopen(attempt *a)
+{
+    const long of_libc = RTLD_NOW | (long)0x80000000; /* __RTLD_DLOPEN of glibc's dlfcn.h */
+    uintptr_t found = find_exported(a, is_libc, "dlopen");
+    found = found != 0 ? found : find_exported(a, is_libdl, "dlopen");
+    a->wanted.number = RTLD_NOW;
+    if (found == 0) {
+        found = find_exported(a, is_libc, "__libc_dlopen_mode");
+        a->wanted.number = of_libc;
+    }
+    a->wanted.function = found;
+}
+
+static int find_function(attempt *a)
+{
+    a->wanted = (pp_tracee_call){.text = a->path != NULL ? a->path : a->options};
+    if (a->path != NULL) {
+        find_dlopen(a);
+    } else {
+        a->wanted.function = find_exported(a, is_libpprof, "pprof_configure");
+    }
+    a->wanted.restorer = pp_target_restorer(&a->objects);
+    if (a->wanted.function == 0 || a->wanted.restorer == 0) {
+        return pp_remote_fail(a->error, "process %d has no %s that could be called", a->pid,
+                              a->path != NULL ? "dlopen()" : "pprof_configure()");
+    }
+    return 0;
+}
+
+/* ---- which thread ---- */
+
+static rank rank_of_futex(const pp_task_place *place)
+{
+    bool has_relative_time =
+        (place->argument[1] & (uintptr_t)FUTEX_CMD_MASK) == FUTEX_WAIT && place->argument[3] != 0;
+    return has_relative_time ? BY_KERNEL : EXACT;
+}
+
+static rank rank_of(const pp_task_place *place)
+{
+    enum { ABSOLUTE = 1 /* TIMER_ABSTIME */ };
+    switch (place->call) {
+    case SYS_futex:
+        return rank_of_futex(place);
+    case SYS_nanosleep:
+    case SYS_recvfrom: /* with SO_RCVTIMEO the time begins anew; few sockets have it */
+    case SYS_recvmsg:
+    case SYS_accept:
+    case SYS_accept4:
+        return BY_KERNEL;
+    case SYS_clock_nanosleep:
+        return (place->argument[1] & ABSOLUTE) != 0 ? EXACT : BY_KERNEL;
+    case SYS_poll:
+        return (int)place->argument[2] < 0 ? EXACT : BY_KERNEL;
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+        return (int)place->argument[3] < 0 ? EXACT : INEXACT;
+    case SYS_rt_sigtimedwait:
+    case SYS_semtimedop:
+    case SYS_io_getevents:
+        return INEXACT;
+    default:
+        return EXACT;
+    }
+}
+
+static void look_at(int tid, void *context)
+{
+    attempt *a = context;
+    pp_task_place place;
+    candidate c = {.tid = tid, .rank = RUNS};
+    pp_task_activity activity = pp_task_look(pp_the_target.tasks, tid, &place);
+    if (a->count == THREADS_MAX || activity == PP_TASK_GONE || activity == PP_TASK_UNKNOWN) {
+        return;
+    }
+    if (activity == PP_TASK_WAITS) {
+        c.rank = rank_of(&place);
+        if (place.call < 0 || !pp_safe_waiting(&a->looks, &place, &a->why)) {
+            return;
+        }
+    }
+    a->candidates[a->count++] = c;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const candidate *x = left;
+    const candidate *y = right;
+    return x->rank != y->rank ? (int)x->rank - (int)y->rank : x->tid - y->tid;
+}
+
+static void list_candidates(attempt *a)
+{
+    char path[64];
+    char *directory = pp_arena_alloc(&a->arena, DIRECTORY_BYTES);
+    a->count = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", a->pid);
+    if (directory != NULL) {
+        pp_numbers_each(path, directory, DIRECTORY_BYTES, look_at, a);
+    }
+    qsort(a->candidates, a->count, sizeof *a->candidates, by_rank);
+}
+
+/* ---- one thread ---- */
+
+static bool stopped_is_safe(attempt *a)
+{
+    const pp_tracee *t = a->tracee;
+    pp_registers registers;
+    bool interrupted = pp_tracee_is_interrupted(&t->registers);
+    const pp_safe_call call = {interrupted ? pp_tracee_call_number(&t->registers) : -1,
+                               pp_tracee_operation(&t->registers)};
+    pp_tracee_walk_registers(&t->registers, &registers);
+    if (!interrupted && pp_tracee_in_sequence(t)) {
+        a->why = "in a restartable sequence";
+        return false;
+    }
+    return pp_safe_stopped(&a->looks, &registers, &call, (uintptr_t)t->registers.general.fs_base,
+                           &a->why);
+}
+
+typedef enum outcome { DONE, NEXT, NEVER } outcome;
+
+static outcome refuse(attempt *a)
+{
+    a->status = pp_remote_fail(a->error,
+                               "process %d may not be traced (%s): as root, or with sysctl "
+                               "kernel.yama.ptrace_scope=0, or in a container with "
+                               "CAP_SYS_PTRACE, it may be",
+                               a->pid, strerror(errno));
+    return NEVER;
+}
+
+static outcome try_thread(attempt *a, int tid)
+{
+    char letter = pp_task_letter(pp_the_target.tasks, tid);
+    if (letter != 'S' && letter != 'R') {
+        a->why = letter == 'D' ? "in an uninterruptible sleep" : "stopped";
+        return NEXT;
+    }
+    switch (pp_tracee_stop(tid, a->tracee)) {
+    case PP_TRACEE_STOPPED:
+        break;
+    case PP_TRACEE_REFUSED:
+        return refuse(a);
+    default:
+        a->why = "not to be stopped";
+        return NEXT;
+    }
+    if (!stopped_is_safe(a)) {
+        pp_tracee_release(a->tracee);
+        return NEXT;
+    }
+    int64_t stood_ns = pp_tracee_call_function(a->tracee, &a->wanted, &a->call->frame);
+    if (stood_ns < 0) {
+        a->why = "on a stack that cannot be written to";
+        return NEXT;
+    }
+    a->call->tid = tid;
+    a->call->stopped_ns = stood_ns;
+    a->status = 0;
+    return DONE;
+}
+
+static outcome try_all(attempt *a)
+{
+    outcome result = NEXT;
+    list_candidates(a);
+    for (size_t i = 0; i < a->count && i < TRIED_MAX && result == NEXT; i++) {
+        result = try_thread(a, a->candidates[i].tid);
+    }
+    return result;
+}
+
+static void *run(void *argument)
+{
+    static pp_tracee tracee; /* large */
+    attempt *a = argument;
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000 * 1000};
+    uint64_t limit_ns = pp_remote_now_ns() + PATIENCE_S * UINT64_C(1000000000);
+    outcome result = NEXT;
+    a->tracee = &tracee;
+    a->why = "not to be seen";
+    a->candidates = pp_arena_array(&a->arena, THREADS_MAX, sizeof *a->candidates);
+    if (a->candidates == NULL || pp_safe_looks_begin(&a->looks, &a->objects, &a->arena) != 0) {
+        a->status = pp_remote_fail(a->error, "no memory to look at process %d", a->pid);
+        return NULL;
+    }
+    while (result == NEXT && pp_remote_now_ns() < limit_ns) {
+        result = try_all(a);
+        if (result == NEXT) {
+            nanosleep(&nap, NULL);
+        }
+    }
+    if (result == NEXT) {
+        a->status = pp_remote_fail(a->error,
+                                   "no thread of process %d is at a place where it can load a "
+                                   "library (the last one was %s): try again",
+                                   a->pid, a->why);
+    }
+    return NULL;
+}
+
+/* ---- all ---- */
+
+static int call_in_target(attempt *a)
+{
+    pthread_t thread;
+    *a->call = (pp_attach_call){0};
+    if (begin(a) != 0) {
+        return -1;
+    }
+    a->status = find_function(a);
+    if (a->status == 0) {
+        int error = pthread_create(&thread, NULL, run, a);
+        if (error != 0) {
+            a->status = pp_remote_fail(a->error, "no thread to attach with: %s", strerror(error));
+        } else {
+            pthread_join(thread, NULL);
+        }
+    }
+    finish(a);
+    return a->status;
+}
+
+int pp_attach_load(int pid, const char *path, pp_attach_call *call, pp_remote_error *error)
+{
+    attempt a = {.pid = pid, .path = path, .call = call, .error = error};
+    return call_in_target(&a);
+}
+
+int pp_attach_configure(int pid, const char *options, pp_attach_call *call, pp_remote_error *error)
+{
+    attempt a = {.pid = pid, .options = options, .call = call, .error = error};
+    return call_in_target(&a);
+}
+
+int pp_attach_look(int pid, pp_attach_target *target, pp_remote_error *error)
+{
+    attempt a = {.pid = pid, .error = error};
+    *target = (pp_attach_target){.pid = pid};
+    if (begin(&a) != 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < a.objects.mapping_count && !target->has_library; i++) {
+        const pp_mapping *m = &a.objects.mappings[i];
+        if (is_libpprof(m)) {
+            target->has_library = true;
+            target->state = pp_target_symbol(m, "pprof_attach_state");
+            snprintf(target->library, sizeof target->library, "%s", m->path);
+        }
+    }
+    finish(&a);
+    return 0;
+}
+
+bool pp_attach_call_is_over(int pid, const pp_attach_call *call)
+{
+    char path[64];
+    char text[256];
+    unsigned long long sp = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", pid, call->tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[got > 0 ? got : 0] = '\0';
+    char *pc = strrchr(text, ' ');
+    if (pc == NULL) {
+        return got < 0; /* the thread has ended; or it runs, and nobody knows */
+    }
+    *pc = '\0';
+    const char *word = strrchr(text, ' ');
+    return word != NULL && sscanf(word, " %llx", &sp) == 1 && sp > call->frame;
+}
+
+bool pp_attach_read(int pid, uintptr_t from, void *to, size_t size)
+{
+    struct iovec local = {to, size};
+    struct iovec remote = {(void *)from, size};
+    return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}

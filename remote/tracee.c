@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tracee.c: see tracee.h.
+ *
+ * Tested by: e2e.cpprof_attach
+ */
+#include "remote/tracee.h"
+
+#include "remote/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    STOP_MS = 100,
+    ATTENDED_MS = 20000,
+    MS_NS = 1000 * 1000,
+    SPIN_NS = 2 * MS_NS, /* a stop takes a few microseconds where the thread runs or sleeps */
+    NAP_US = 200
+};
+
+uint64_t pp_remote_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 * MS_NS + (uint64_t)now.tv_nsec;
+}
+
+/* ---- waiting for stops ---- */
+
+/* Waits for a change of the thread, `ms` at most. False: there was none, or the thread is gone. */
+static bool wait_for(int tid, int ms, int *status)
+{
+    uint64_t begin = pp_remote_now_ns();
+    for (;;) {
+        pid_t got = waitpid(tid, status, __WALL | WNOHANG);
+        uint64_t passed = pp_remote_now_ns() - begin;
+        if (got == tid) {
+            return true;
+        }
+        if (got < 0 || passed > (uint64_t)ms * MS_NS) {
+            return false;
+        }
+        if (passed < SPIN_NS) {
+            sched_yield();
+        } else {
+            usleep(NAP_US);
+        }
+    }
+}
+
+static bool is_event_stop(int status)
+{
+    return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP;
+}
+
+static bool is_call_stop(int status)
+{
+    return WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80);
+}
+
+/* The signal that the thread was about to receive; it receives it now. */
+static void pass_signal_on(int tid, int request, int status)
+{
+    bool is_signal = WIFSTOPPED(status) && status >> 16 == 0 && !is_call_stop(status);
+    ptrace((enum __ptrace_request)request, tid, NULL, is_signal ? WSTOPSIG(status) : 0);
+}
+
+static pp_tracee_status wait_for_stop(int tid)
+{
+    int status = 0;
+    while (wait_for(tid, STOP_MS, &status)) {
+        if (!WIFSTOPPED(status)) {
+            return PP_TRACEE_GONE;
+        }
+        if (is_event_stop(status)) {
+            return WSTOPSIG(status) == SIGTRAP ? PP_TRACEE_STOPPED : PP_TRACEE_JOB_STOPPED;
+        }
+        pass_signal_on(tid, PTRACE_CONT, status);
+    }
+    return PP_TRACEE_UNMOVED;
+}
+
+/* ---- registers ---- */
+
+static bool read_registers(pp_tracee *t)
+{
+    pp_tracee_registers *r = &t->registers;
+    struct iovec state = {r->state, sizeof r->state};
+    struct iovec legacy = {r->state, 512};
+    r->state_bytes = 0;
+    if (ptrace(PTRACE_GETREGS, t->tid, NULL, &r->general) != 0 ||
+        ptrace(PTRACE_GETSIGMASK, t->tid, sizeof r->mask, &r->mask) != 0) {
+        return false;
+    }
+    if (ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &state) == 0) {
+        r->state_bytes = state.iov_len;
+    } else if (ptrace(PTRACE_GETREGSET, t->tid, NT_PRFPREG, &legacy) == 0) {
+        r->state_bytes = legacy.iov_len;
+    }
+    return r->state_bytes > 0;
+}
+
+bool pp_tracee_in_sequence(const pp_tracee *tracee)
+{
+    enum { GET_RSEQ = 0x420f, SEQUENCE = 8 /* rseq_cs of struct rseq */ };
+    struct {
+        uint64_t pointer;
+        uint32_t size, signature, flags, padding;
+    } where = {0};
+    uint64_t sequence = 0;
+    if (ptrace((enum __ptrace_request)GET_RSEQ, tracee->tid, sizeof where, &where) <= 0 ||
+        where.pointer == 0) {
+        return false;
+    }
+    struct iovec local = {&sequence, sizeof sequence};
+    struct iovec remote = {(void *)(uintptr_t)(where.pointer + SEQUENCE), sizeof sequence};
+    return process_vm_readv(pp_the_target.pid, &local, 1, &remote, 1, 0) != sizeof sequence ||
+           sequence != 0;
+}
+
+/* ---- stopping ---- */
+
+/* A thread that does not stop would stop later, when nobody waits: the tracer stays for that. */
+static void abandon(int tid)
+{
+    int status = 0;
+    if (ptrace(PTRACE_DETACH, tid, NULL, NULL) != 0 && errno == ESRCH) {
+        waitpid(tid, &status, __WALL | WNOHANG);
+    }
+}
+
+pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee)
+{
+    tracee->tid = tid;
+    if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) != 0) {
+        return errno == ESRCH ? PP_TRACEE_GONE : PP_TRACEE_REFUSED;
+    }
+    tracee->stopped_ns = pp_remote_now_ns();
+    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+    pp_tracee_status status = wait_for_stop(tid);
+    if (status == PP_TRACEE_STOPPED && !read_registers(tracee)) {
+        status = PP_TRACEE_GONE;
+    }
+    if (status != PP_TRACEE_STOPPED) {
+        abandon(tid);
+    }
+    return status;
+}
+
+/* ---- calls that the stop has interrupted ---- */
+
+/* How long ago the thread went to sleep, by the scheduler's clock; -1: not known. */
+static int64_t asleep_ms(int tid)
+{
+    static const char field[] = "se.exec_start";
+    char path[64];
+    char text[2][1024];
+    double ms[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, i == 0 ? "/proc/%d/sched" : "/proc/thread-self/sched", tid);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t got = fd >= 0 ? read(fd, text[i], sizeof text[i] - 1) : -1;
+        if (fd >= 0) {
+            close(fd);
+        }
+        text[i][got > 0 ? got : 0] = '\0';
+        const char *line = strstr(text[i], field);
+        const char *value = line != NULL ? strchr(line, ':') : NULL;
+        if (value == NULL) {
+            return -1;
+        }
+        ms[i] = strtod(value + 1, NULL);
+    }
+    return ms[1] > ms[0] ? (int64_t)(ms[1] - ms[0]) : 0;
+}
+
+/*
+ * epoll_wait(2) ends with EINTR after any stop. It begins again with what is left of its time; if
+ * that is not known, it returns early, with nothing: a program that waits for a time looks at the
+ * clock then.
+ */
+static void repeat_epoll(const pp_tracee *t, int64_t slept_ms, struct user_regs_struct *general)
+{
+    int ms = pp_tracee_epoll_ms(&t->registers);
+    if (ms > 0 && (slept_ms < 0 || slept_ms >= ms)) {
+        pp_tracee_set_result(general, 0);
+        return;
+    }
+    pp_tracee_repeat(general);
+    if (ms > 0) {
+        pp_tracee_set_epoll_ms(general, (int)(ms - slept_ms));
+    }
+}
+
+/* The registers with which the thread goes on where it was. */
+static struct user_regs_struct resumed(const pp_tracee *t, int64_t slept_ms)
+{
+    struct user_regs_struct general = t->registers.general;
+    long call = pp_tracee_call_number(&t->registers);
+    if (!pp_tracee_is_interrupted(&t->registers)) {
+        general.orig_rax = (unsigned long long)-1;
+    } else if (call == SYS_epoll_wait || call == SYS_epoll_pwait) {
+        repeat_epoll(t, slept_ms, &general);
+    } else {
+        pp_tracee_repeat(&general);
+    }
+    return general;
+}
+
+/* With the registers of the stop, the kernel repeats all calls but those that end with EINTR. */
+static void release_with(pp_tracee *t, int64_t slept_ms)
+{
+    if (pp_tracee_is_interrupted(&t->registers) && (long)t->registers.general.rax == -EINTR) {
+        struct user_regs_struct general = resumed(t, slept_ms);
+        ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
+    }
+    ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
+}
+
+void pp_tracee_release(pp_tracee *tracee)
+{
+    release_with(tracee, asleep_ms(tracee->tid));
+}
+
+/* ---- the call ---- */
+
+static int write_frame(const pp_tracee_frame *frame)
+{
+    struct iovec local = {(void *)frame->data, frame->bytes};
+    struct iovec remote = {(void *)frame->at, frame->bytes};
+    ssize_t written = process_vm_writev(pp_the_target.pid, &local, 1, &remote, 1, 0);
+    return written == (ssize_t)frame->bytes ? 0 : written < 0 ? -errno : -EFAULT;
+}
+
+/* Waits until the function has returned, and stops the thread at the entry of rt_sigreturn. */
+static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame)
+{
+    struct user_regs_struct general;
+    int status = 0;
+    ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
+    while (wait_for(t->tid, ATTENDED_MS, &status) && WIFSTOPPED(status)) {
+        if (is_call_stop(status) && ptrace(PTRACE_GETREGS, t->tid, NULL, &general) == 0 &&
+            pp_tracee_returns(&general, frame)) {
+            return true;
+        }
+        pass_signal_on(t->tid, PTRACE_SYSCALL, status);
+    }
+    return false;
+}
+
+/*
+ * The thread is at the entry of rt_sigreturn. That call is left out, and the thread stopped once
+ * more where the kernel looks at interrupted calls: with the registers of the first stop it
+ * continues the call of that time.
+ */
+static void give_registers_back(const pp_tracee *t)
+{
+    struct user_regs_struct general;
+    struct iovec state = {(void *)t->registers.state, t->registers.state_bytes};
+    int status = 0;
+    ptrace(PTRACE_GETREGS, t->tid, NULL, &general);
+    general.orig_rax = (unsigned long long)-1;
+    ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
+    ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
+    while (wait_for(t->tid, STOP_MS, &status) && WIFSTOPPED(status) && !is_event_stop(status)) {
+        bool is_exit = is_call_stop(status);
+        if (is_exit) { /* not before: each stop takes back a demand for another one */
+            ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+        }
+        pass_signal_on(t->tid, is_exit ? PTRACE_CONT : PTRACE_SYSCALL, status);
+    }
+    ptrace(PTRACE_SETREGSET, t->tid, NT_X86_XSTATE, &state);
+    ptrace(PTRACE_SETSIGMASK, t->tid, sizeof t->registers.mask, &t->registers.mask);
+    ptrace(PTRACE_SETREGS, t->tid, NULL, &t->registers.general);
+}
+
+int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, uintptr_t *frame_at)
+{
+    static pp_tracee_frame frame; /* large */
+    struct user_regs_struct entry;
+    int64_t slept_ms = asleep_ms(tracee->tid);
+    const struct user_regs_struct after = resumed(tracee, slept_ms);
+    int error = pp_tracee_build(&tracee->registers, &after, call, &frame, &entry) ? 0 : -E2BIG;
+    error = error == 0 ? write_frame(&frame) : error;
+    if (error != 0 || ptrace(PTRACE_SETREGS, tracee->tid, NULL, &entry) != 0) {
+        error = error != 0 ? error : -errno;
+        release_with(tracee, slept_ms);
+        return error;
+    }
+    *frame_at = frame.at;
+    int64_t stood_ns = (int64_t)(pp_remote_now_ns() - tracee->stopped_ns);
+    if (pp_tracee_kernel_restarts(&tracee->registers) && wait_for_return(tracee, &frame)) {
+        give_registers_back(tracee);
+    }
+    ptrace(PTRACE_DETACH, tracee->tid, NULL, NULL);
+    return stood_ns;
+}

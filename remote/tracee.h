@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tracee.h: stops one thread of another process, makes it call a function, and lets it go.
+ *
+ * The thread calls the function as it would call the handler of a signal (arch/x86_64_tracee.h). A
+ * system call that the stop has interrupted begins again, so that the program does not see the stop.
+ * From the moment at which the thread goes on, the tracer is not needed: if it is killed, the thread
+ * ends the call and does what it did before. All that has to be there before that is memory below
+ * the stack pointer, which the thread does not use, and one PTRACE_SETREGS.
+ *
+ * One case needs the tracer until the call is over: a call with a relative time that the kernel
+ * itself continues (nanosleep, poll). If the tracer is killed then, the call begins anew with its
+ * whole time.
+ *
+ * ptrace(2): PTRACE_SEIZE, PTRACE_INTERRUPT; no signal is sent, and the other threads go on.
+ *
+ * Owns: the stop of one thread, until it is let go.
+ */
+#ifndef PP_REMOTE_TRACEE_H
+#define PP_REMOTE_TRACEE_H
+
+#include "arch/tracee.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct pp_tracee {
+    int tid;
+    pp_tracee_registers registers;
+    uint64_t stopped_ns; /* CLOCK_MONOTONIC, of the stop */
+} pp_tracee;
+
+typedef enum pp_tracee_status {
+    PP_TRACEE_STOPPED,
+    PP_TRACEE_REFUSED,    /* errno: EPERM; it is traced already, or may not be */
+    PP_TRACEE_GONE,       /* the thread has ended */
+    PP_TRACEE_UNMOVED,    /* it waits in the kernel where nothing interrupts it */
+    PP_TRACEE_JOB_STOPPED /* by SIGSTOP */
+} pp_tracee_status;
+
+/* CLOCK_MONOTONIC. */
+uint64_t pp_remote_now_ns(void);
+
+/* Stops the thread and reads its registers. It is let go again if the result is another than
+ * PP_TRACEE_STOPPED. */
+pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee);
+
+/* Lets the thread go on as if nothing had happened. */
+void pp_tracee_release(pp_tracee *tracee);
+
+/* Whether the thread is in a restartable sequence (rseq(2)), which must not be left like this. */
+bool pp_tracee_in_sequence(const pp_tracee *tracee);
+
+/*
+ * Makes the thread call the function and lets it go; stores the frame's address, above which the
+ * thread's stack pointer is when the call is over. Returns the nanoseconds for which the thread
+ * stood still; -errno if the frame could not be made (then the thread goes on as before).
+ */
+int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, uintptr_t *frame);
+
+#endif

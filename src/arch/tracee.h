@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tracee.h: chooses the architecture's part of calls that another process makes for us.
+ *
+ * Zone: NORMAL (cpprof).
+ */
+#ifndef PP_ARCH_TRACEE_H
+#define PP_ARCH_TRACEE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PP_CALL_TEXT_MAX = 4096, PP_TRACEE_STATE_MAX = 16 * 1024 };
+
+/* A call that a stopped thread is to make: function(text, number). */
+typedef struct pp_tracee_call {
+    uintptr_t function;
+    uintptr_t restorer; /* code of the target that makes the system call rt_sigreturn */
+    const char *text;   /* less than PP_CALL_TEXT_MAX bytes */
+    long number;
+} pp_tracee_call;
+
+/* What the call needs below the thread's stack pointer. */
+typedef struct pp_tracee_frame {
+    uintptr_t at; /* where the bytes belong; the stack pointer at the function's entry */
+    size_t bytes;
+    uint8_t data[PP_TRACEE_STATE_MAX + PP_CALL_TEXT_MAX + 2048];
+} pp_tracee_frame;
+
+#if defined(__x86_64__)
+#include "arch/x86_64_tracee.h"
+#else
+#error "libpprof cannot attach on this architecture yet: add src/arch/<name>_tracee.h"
+#endif
+
+#endif
