@@ -251,6 +251,7 @@ static rank rank_of(const pp_task_place *place)
     switch (place->call) {
     case SYS_futex:
         return rank_of_futex(place);
+    case SYS_restart_syscall:
     case SYS_nanosleep:
     case SYS_recvfrom: /* with SO_RCVTIMEO the time begins anew; few sockets have it */
     case SYS_recvmsg:
