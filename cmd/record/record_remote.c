@@ -2,16 +2,20 @@
  *
  * record_remote.c: see record_remote.h.
  *
- *   kinds -> requests: those that take time, each by a thread -> then the others -> files -> top 10
+ *   (attach) -> kinds -> requests: those that take time, each by a thread -> then the others
+ *     -> (detach) -> files -> top 10
  *
  * Owns: the answers, for the length of a call.
  * Tested by: e2e.cpprof_record_remote
  */
 #include "record/record_remote.h"
 
+#include "attach/attachment.h"
 #include "base/message.h"
 #include "base/meter.h"
 #include "base/pool.h"
+#include "profile/control.h"
+#include "profile/control_target.h"
 #include "profile/profile_file.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
@@ -19,9 +23,11 @@
 #include "record/record_child.h"
 #include "record/record_summary.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { DEFAULT_SECONDS = 10 };
 
@@ -37,20 +43,37 @@ typedef struct request {
 
 /* ---- requests ---- */
 
-static request request_of(const char *root, const cp_record_kind *kind,
+static long seconds_of(const cp_record_options *options)
+{
+    return options->duration_ms ? (options->duration_ms + 999) / 1000 : DEFAULT_SECONDS;
+}
+
+static bool is_contention(const cp_record_kind *kind)
+{
+    return strcmp(kind->name, "block") == 0 || strcmp(kind->name, "mutex") == 0;
+}
+
+/* Whether the kind is turned on first, and asked for at the end: in a process that has recorded
+ * nothing before, its profile is that of the time between. */
+static bool is_begun(const cp_record_kind *kind)
+{
+    return strcmp(kind->name, "cpu") != 0 && strcmp(kind->name, "thread") != 0 &&
+           !is_contention(kind);
+}
+
+static request request_of(const char *root, const cp_record_kind *kind, bool attached,
                           const cp_record_options *options)
 {
     bool is_cpu = strcmp(kind->name, "cpu") == 0;
-    bool is_change =
-        kind->rate[0] || strcmp(kind->name, "block") == 0 || strcmp(kind->name, "mutex") == 0;
-    long seconds = options->duration_ms ? (options->duration_ms + 999) / 1000 : DEFAULT_SECONDS;
+    bool is_change = attached ? is_contention(kind) : kind->rate[0] || is_contention(kind);
+    const char *rate = attached && !kind->rate[0] ? "1" : kind->rate;
+    long seconds = seconds_of(options);
     char *parameters;
 
     if (is_cpu) {
         parameters = cp_heap_printf("?seconds=%ld&hz=%ld", seconds, options->hz);
     } else if (is_change) {
-        parameters =
-            cp_heap_printf("?seconds=%ld%s%s", seconds, kind->rate[0] ? "&rate=" : "", kind->rate);
+        parameters = cp_heap_printf("?seconds=%ld%s%s", seconds, rate[0] ? "&rate=" : "", rate);
     } else {
         parameters = cp_heap_printf("%s", "");
     }
@@ -132,7 +155,61 @@ static void collect(cp_record_summary *summary, const request *r, size_t kind)
     cp_profile_free(profile);
 }
 
-static int record_all(const char *root, const cp_record_options *options)
+/* ---- a process that was not reachable before ---- */
+
+/* Turns on what is_begun() says. */
+static int turn_on(int pid, const cp_record_kinds *kinds, cp_error *error)
+{
+    enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
+    char path[PATH_MAX];
+    char *line = cp_heap_printf("configure ");
+    size_t words = 0;
+    cp_target target;
+    cp_bytes answer = {0};
+
+    for (size_t i = 0; i < kinds->count; i++) {
+        const cp_record_kind *kind = &kinds->list[i];
+        if (is_begun(kind)) {
+            char *longer = cp_heap_printf("%s%s%s%s%s", line, words++ ? "," : "", kind->name,
+                                          kind->rate[0] ? ":" : "", kind->rate);
+            free(line);
+            line = longer;
+        }
+    }
+    int status = words ? cp_target_read(pid, &target, error) : 0;
+    int fd = words && status == 0 ? cp_target_connect(&target, path, error) : -1;
+    if (words) {
+        status =
+            fd < 0 ? -1 : cp_control_ask(fd, line, ANSWER_SECONDS, ANSWER_BYTES, &answer, error);
+    }
+    cp_bytes_release(&answer);
+    free(line);
+    return status;
+}
+
+/* Waits where no request takes the time. */
+static void wait_for_time(const request *requests, const cp_record_options *options)
+{
+    const struct timespec second = {.tv_sec = 1};
+    uint64_t total = (uint64_t)seconds_of(options);
+    cp_meter meter;
+
+    for (size_t i = 0; i < options->kinds.count; i++) {
+        if (requests[i].takes_time || strcmp(options->kinds.list[i].name, "thread") == 0) {
+            return;
+        }
+    }
+    cp_meter_begin(&meter, "the process records", "s");
+    for (uint64_t i = 0; i < total; i++) {
+        cp_meter_step(&meter, i, total);
+        nanosleep(&second, NULL);
+    }
+    cp_meter_end(&meter);
+}
+
+/* ---- all ---- */
+
+static int record_all(const char *root, cp_attachment *attachment, const cp_record_options *options)
 {
     const cp_record_kinds *kinds = &options->kinds;
     const cp_child nobody = {.pid = 0};
@@ -142,9 +219,13 @@ static int record_all(const char *root, const cp_record_options *options)
 
     for (size_t i = 0; i < kinds->count; i++) {
         session.outputs[i] = cp_record_kind_output(kinds, i, options->output);
-        requests[i] = request_of(root, &kinds->list[i], options);
+        requests[i] = request_of(root, &kinds->list[i], attachment->begun, options);
+    }
+    if (attachment->begun) {
+        wait_for_time(requests, options);
     }
     ask_all(requests, kinds->count);
+    cp_attachment_end(attachment);
     for (size_t i = 0; i < kinds->count; i++) {
         collect(&summary, &requests[i], i);
         cp_bytes_release(&requests[i].answer);
@@ -155,6 +236,27 @@ static int record_all(const char *root, const cp_record_options *options)
         free(session.outputs[i]);
     }
     return summary.incomplete ? CP_EXIT_BAD_INPUT : CP_EXIT_OK;
+}
+
+/* Records, after the process has been made reachable. */
+static int attach_and_record(const char *root, const cp_record_options *options)
+{
+    cp_attachment attachment = {.holding = -1};
+    const char *rest = "";
+    cp_error error;
+    int pid = 0;
+
+    if (cp_control_is_process(root) && (cp_control_pid(root, &pid, &rest, &error) < 0 ||
+                                        cp_attachment_begin(&attachment, pid, false, &error) < 0)) {
+        cp_complain("%s", error.text);
+        return CP_EXIT_BAD_INPUT;
+    }
+    if (attachment.begun && turn_on(pid, &options->kinds, &error) < 0) {
+        cp_complain("%s", error.text);
+        cp_attachment_end(&attachment);
+        return CP_EXIT_BAD_INPUT;
+    }
+    return record_all(root, &attachment, options);
 }
 
 int cp_record_remote(const char *source, const cp_record_options *options)
@@ -168,7 +270,7 @@ int cp_record_remote(const char *source, const cp_record_options *options)
                             "it)",
                             source);
     }
-    int status = record_all(root, options);
+    int status = attach_and_record(root, options);
     free(root);
     return status;
 }

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attachment.c: see attachment.h.
+ *
+ *   find the library -> (copy it to where the process sees it) -> dlopen -> wait until it is ready
+ *     -> connect -> hold
+ *
+ * Tested by: e2e.cpprof_attach
+ */
+#include "attach/attachment.h"
+
+#include "attach/library_copy.h"
+#include "base/message.h"
+#include "base/pool.h"
+#include "profile/control_target.h"
+
+#include "remote/attach.h"
+
+#include <pprof_attach.h>
+
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READY_MS = 15000, DETACH_MS = 5000, NAP_MS = 2 };
+
+static void nap(void)
+{
+    const struct timespec time = {.tv_nsec = NAP_MS * 1000 * 1000};
+
+    nanosleep(&time, NULL);
+}
+
+static long now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / (1000 * 1000);
+}
+
+/* ---- the state of the library there ---- */
+
+static bool read_status(int pid, uintptr_t address, pprof_attach_status *status)
+{
+    if (address == 0 || !pp_attach_read(pid, address, status, sizeof *status)) {
+        return false;
+    }
+    status->text[sizeof status->text - 1] = '\0';
+    return status->version == PPROF_ATTACH_VERSION;
+}
+
+static int fail_by_status(int pid, const pprof_attach_status *status, cp_error *error)
+{
+    return cp_fail(error, "pid:%d: attaching failed: %s", pid,
+                   status->text[0] ? status->text : strerror(-status->error));
+}
+
+/* The loader has returned without the library. */
+static int fail_by_loader(int pid, const char *path, cp_error *error)
+{
+    return cp_fail(error,
+                   "pid:%d: its loader did not take %.300s: libz.so.1 may be missing there, its C "
+                   "library be older than the one that libpprof was built for, or its folder be "
+                   "mounted noexec; `LD_PRELOAD=libpprof.so.0 true` says which, in the same "
+                   "container",
+                   pid, path);
+}
+
+/* Waits for the answer of the library's own thread. `path`: what the loader is to load, or NULL. */
+static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generation,
+                            const pp_attach_call *call, cp_error *error)
+{
+    long limit = now_ms() + READY_MS;
+    pprof_attach_status status;
+    pp_attach_target target;
+    pp_remote_error why;
+
+    while (now_ms() < limit) {
+        bool over = pp_attach_call_is_over(a->pid, call);
+        if (a->state == 0 && pp_attach_look(a->pid, &target, &why) == 0) {
+            a->state = target.state;
+        }
+        bool known = read_status(a->pid, a->state, &status) && status.generation != generation;
+        if (known && status.state == PPROF_ATTACH_READY) {
+            return 0;
+        }
+        if (known && status.state == PPROF_ATTACH_FAILED) {
+            return fail_by_status(a->pid, &status, error);
+        }
+        if (over && a->state == 0 && path) {
+            return fail_by_loader(a->pid, path, error);
+        }
+        nap();
+    }
+    return cp_fail(error, "pid:%d: expected libpprof to be ready there within %d s, it is not",
+                   a->pid, READY_MS / 1000);
+}
+
+/* ---- beginning ---- */
+
+static int load(cp_attachment *a, const cp_target *target, cp_error *error)
+{
+    cp_library_copy copy;
+    pp_attach_call call;
+    pp_remote_error why;
+
+    if (cp_library_copy_make(&copy, target, error) < 0) {
+        return -1;
+    }
+    int status = pp_attach_load(a->pid, copy.path, &call, &why);
+    if (status < 0) {
+        cp_fail(error, "%s", why.text);
+    } else {
+        a->stopped_ns = call.stopped_ns;
+        a->loaded = true;
+        status = wait_until_ready(a, copy.path, 0, &call, error);
+    }
+    cp_library_copy_remove(&copy);
+    return status;
+}
+
+static int wake(cp_attachment *a, const pp_attach_target *found, cp_error *error)
+{
+    pprof_attach_status before;
+    pp_attach_call call;
+    pp_remote_error why;
+
+    a->state = found->state;
+    if (!read_status(a->pid, a->state, &before)) {
+        return cp_fail(error,
+                       "pid:%d: it has another version of libpprof, %.300s, which cannot be "
+                       "asked without a control socket: start it anew with LIBPPROF=control",
+                       a->pid, found->library);
+    }
+    if (pp_attach_configure(a->pid, "attach", &call, &why) < 0) {
+        return cp_fail(error, "%s", why.text);
+    }
+    a->stopped_ns = call.stopped_ns;
+    return wait_until_ready(a, NULL, before.generation, &call, error);
+}
+
+static int begin(cp_attachment *a, const cp_target *target, cp_error *error)
+{
+    pp_attach_target found;
+    pp_remote_error why;
+
+    if (pp_attach_look(a->pid, &found, &why) < 0) {
+        return cp_fail(error, "%s", why.text);
+    }
+    a->begun = true;
+    return found.has_library ? wake(a, &found, error) : load(a, target, error);
+}
+
+/* Says `hold` on the connection, which keeps the attachment as long as it is open. */
+static int hold(cp_attachment *a, int fd, cp_error *error)
+{
+    static const char line[] = "hold\n";
+
+    if (send(fd, line, sizeof line - 1, MSG_NOSIGNAL) != (ssize_t)(sizeof line - 1)) {
+        close(fd);
+        return cp_fail(error, "pid:%d: its control socket does not listen", a->pid);
+    }
+    a->holding = fd;
+    return 0;
+}
+
+int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
+{
+    char path[PATH_MAX];
+    cp_target target;
+
+    *a = (cp_attachment){.pid = pid, .holding = -1};
+    if (cp_target_read(pid, &target, error) < 0) {
+        return -1;
+    }
+    int fd = cp_target_connect(&target, path, error);
+    if (fd < 0 && cp_target_is_ours(&target)) {
+        if (begin(a, &target, error) < 0) {
+            return -1;
+        }
+        fd = cp_target_connect(&target, path, error);
+    }
+    if (fd < 0) {
+        return -1;
+    }
+    if (a->begun && !stays) {
+        return hold(a, fd, error);
+    }
+    close(fd);
+    return 0;
+}
+
+/* ---- end ---- */
+
+void cp_attachment_end(cp_attachment *a)
+{
+    long limit = now_ms() + DETACH_MS;
+    pprof_attach_status status;
+
+    if (a->holding < 0) {
+        return;
+    }
+    close(a->holding);
+    a->holding = -1;
+    while (now_ms() < limit && read_status(a->pid, a->state, &status) &&
+           status.state != PPROF_ATTACH_DETACHED && status.state != PPROF_ATTACH_NONE) {
+        nap();
+    }
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * library_copy.c: see library_copy.h.
+ *
+ * Tested by: e2e.cpprof_attach
+ */
+#include "attach/library_copy.h"
+
+#include "base/beside.h"
+#include "base/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static const char attach_name[] = "libpprof-attach.so";
+/* Under the names that the loader looks for. */
+static const char *const names[] = {attach_name, "libpprof-http.so.0"};
+
+/* ---- beside cpprof ---- */
+
+/* The folder of the library, from LIBPPROF_LIBRARY or beside cpprof; to be freed. */
+static char *find(cp_error *error)
+{
+    const char *given = getenv("LIBPPROF_LIBRARY");
+    char *path = given && *given ? realpath(given, NULL) : cp_beside_command(attach_name);
+
+    if (path && given && *given) { /* the file has several names, side by side */
+        char *beside = malloc(strlen(path) + sizeof attach_name);
+        if (beside) {
+            strcpy(beside, path);
+            strcpy(strrchr(beside, '/') + 1, attach_name);
+        }
+        free(path);
+        path = beside;
+    }
+    if (!path || access(path, R_OK) != 0) {
+        cp_fail(error,
+                "%s: expected it in ../lib beside cpprof, found none; build or install "
+                "libpprof, or name it with LIBPPROF_LIBRARY=/path",
+                attach_name);
+        free(path);
+        return NULL;
+    }
+    *strrchr(path, '/') = '\0';
+    char *folder = realpath(path, NULL);
+    free(path);
+    return folder;
+}
+
+/* ---- in the process's files ---- */
+
+static bool copy_file(const char *from, const char *to, uid_t user)
+{
+    struct stat status;
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+    bool copied = out >= 0 && fstat(in, &status) == 0;
+    off_t left = copied ? status.st_size : 0;
+
+    while (left > 0 && copied) {
+        ssize_t sent = sendfile(out, in, NULL, (size_t)left);
+        left -= sent > 0 ? sent : 0;
+        copied = sent > 0;
+    }
+    if (copied) {
+        copied = fchmod(out, 0500) == 0 && (geteuid() != 0 || fchown(out, user, (gid_t)-1) == 0);
+    }
+    if (in >= 0) {
+        close(in);
+    }
+    if (out >= 0) {
+        copied = close(out) == 0 && copied;
+    }
+    return copied;
+}
+
+static void join(char to[PATH_MAX], const char *folder, const char *name)
+{
+    if (snprintf(to, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) {
+        to[0] = '\0';
+    }
+}
+
+static bool copy_all(const char *from, const char *to, uid_t user)
+{
+    bool copied = geteuid() != 0 || chown(to, user, (gid_t)-1) == 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names && copied; i++) {
+        char source[PATH_MAX], target[PATH_MAX];
+        join(source, from, names[i]);
+        join(target, to, names[i]);
+        copied = copy_file(source, target, user);
+    }
+    return copied;
+}
+
+/* Copies to a new folder in `parent`, if programs can be loaded from there. */
+static bool copy_into(cp_library_copy *copy, const cp_target *target, const char *parent,
+                      const char *from)
+{
+    struct statvfs system;
+    char place[PATH_MAX];
+
+    snprintf(place, sizeof place, "%s%s", target->root, parent);
+    if (statvfs(place, &system) != 0 || (system.f_flag & (ST_NOEXEC | ST_RDONLY)) != 0) {
+        return false;
+    }
+    snprintf(copy->folder, sizeof copy->folder, "%s%s/cpprof-XXXXXX", target->root, parent);
+    if (!mkdtemp(copy->folder)) {
+        copy->folder[0] = '\0';
+        return false;
+    }
+    if (!copy_all(from, copy->folder, target->user)) {
+        cp_library_copy_remove(copy);
+        return false;
+    }
+    join(copy->path, copy->folder + strlen(target->root), attach_name);
+    return true;
+}
+
+int cp_library_copy_make(cp_library_copy *copy, const cp_target *target, cp_error *error)
+{
+    static const char *const parents[] = {"/tmp", "/var/tmp", "/dev/shm", "/run"};
+    char *folder = find(error);
+    bool found = false;
+
+    *copy = (cp_library_copy){.path = ""};
+    if (!folder) {
+        return -1;
+    }
+    if (!target->root[0]) {
+        join(copy->path, folder, attach_name);
+        found = true;
+    }
+    for (size_t i = 0; i < sizeof parents / sizeof *parents && !found; i++) {
+        found = copy_into(copy, target, parents[i], folder);
+    }
+    free(folder);
+    return found ? 0
+                 : cp_fail(error,
+                           "pid:%d: the process has other files than cpprof (a container), and "
+                           "none of /tmp, /var/tmp, /dev/shm and /run there can be written to and "
+                           "loaded from: start it with the library, or mount such a folder",
+                           target->pid);
+}
+
+void cp_library_copy_remove(cp_library_copy *copy)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names && copy->folder[0]; i++) {
+        char path[PATH_MAX];
+        join(path, copy->folder, names[i]);
+        unlink(path);
+    }
+    if (copy->folder[0]) {
+        rmdir(copy->folder);
+    }
+    copy->folder[0] = '\0';
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * library_copy.h: the library's files where a process can load them.
+ *
+ * A process with the same files as cpprof loads the library beside cpprof. For one with other mounts
+ * or another root (a container) the files are copied to a new folder there, through /proc/PID/root,
+ * for as long as the loading takes.
+ */
+#ifndef CP_LIBRARY_COPY_H
+#define CP_LIBRARY_COPY_H
+
+#include "profile/control_target.h"
+
+#include <limits.h>
+
+typedef struct cp_library_copy {
+    char path[PATH_MAX];   /* of libpprof-attach.so, as the process sees it */
+    char folder[PATH_MAX]; /* as cpprof sees it; "" if nothing was copied */
+} cp_library_copy;
+
+/* Finds or copies the files. Returns 0, or -1 with a sentence. */
+int cp_library_copy_make(cp_library_copy *copy, const cp_target *target, cp_error *error);
+
+/* Removes what was copied. */
+void cp_library_copy_remove(cp_library_copy *copy);
+
+#endif
