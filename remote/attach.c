@@ -6,10 +6,11 @@
  *     -> look again -> call, or let it go and take the next
  *
  * The threads that wait come first whose call begins again as if nothing had been; then those for
- * which the kernel has to remember how long they still wait; then those that run; last those whose
- * waiting time cannot be kept to the millisecond.
+ * which the kernel has to remember how long they still wait; then those that run; then those whose
+ * waiting time cannot be kept to the millisecond; last those that are not at a safe point, and may
+ * leave it with their next system calls.
  *
- * ptrace(2) binds a stopped thread to the thread that traces it. So each call has a thread of its
+ * ptrace(2) binds a stopped thread to the thread that traces it. So each round has a thread of its
  * own: when that ends, whatever is left of a stop ends with it.
  *
  * Tested by: e2e.cpprof_attach
@@ -40,13 +41,16 @@
 
 enum {
     TRIED_MAX = 8,      /* threads in one round */
+    STEPS = 16,         /* system calls of a thread that leaves an unsafe place */
     THREADS_MAX = 4096, /* that are looked at: one is enough */
     DIRECTORY_BYTES = 32 * 1024,
     PATIENCE_S = 5,
     NAP_MS = 3
 };
 
-typedef enum rank { EXACT, BY_KERNEL, RUNS, INEXACT, RANKS } rank;
+typedef enum rank { EXACT, BY_KERNEL, RUNS, INEXACT, UNSAFE } rank;
+
+typedef enum outcome { DONE, NEXT, NEVER } outcome;
 
 typedef struct candidate {
     int tid;
@@ -67,7 +71,9 @@ typedef struct attempt {
     pp_tracee *tracee;
     candidate *candidates;
     size_t count;
+    char *directory; /* DIRECTORY_BYTES */
     const char *why;
+    outcome outcome;
     int status; /* 0, or -1 with the reason */
 } attempt;
 
@@ -286,7 +292,7 @@ static void look_at(int tid, void *context)
     if (activity == PP_TASK_WAITS) {
         c.rank = rank_of(&place);
         if (place.call < 0 || !pp_safe_waiting(&a->looks, &place, &a->why)) {
-            return;
+            c.rank = UNSAFE;
         }
     }
     a->candidates[a->count++] = c;
@@ -302,12 +308,9 @@ static int by_rank(const void *left, const void *right)
 static void list_candidates(attempt *a)
 {
     char path[64];
-    char *directory = pp_arena_alloc(&a->arena, DIRECTORY_BYTES);
     a->count = 0;
     snprintf(path, sizeof path, "/proc/%d/task", a->pid);
-    if (directory != NULL) {
-        pp_numbers_each(path, directory, DIRECTORY_BYTES, look_at, a);
-    }
+    pp_numbers_each(path, a->directory, DIRECTORY_BYTES, look_at, a);
     qsort(a->candidates, a->count, sizeof *a->candidates, by_rank);
 }
 
@@ -317,19 +320,15 @@ static bool stopped_is_safe(attempt *a)
 {
     const pp_tracee *t = a->tracee;
     pp_registers registers;
-    bool interrupted = pp_tracee_is_interrupted(&t->registers);
-    const pp_safe_call call = {interrupted ? pp_tracee_call_number(&t->registers) : -1,
-                               pp_tracee_operation(&t->registers)};
+    const pp_safe_call call = {pp_tracee_waiting_call(t), pp_tracee_operation(&t->registers)};
     pp_tracee_walk_registers(&t->registers, &registers);
-    if (!interrupted && pp_tracee_in_sequence(t)) {
+    if (call.number < 0 && pp_tracee_in_sequence(t)) {
         a->why = "in a restartable sequence";
         return false;
     }
     return pp_safe_stopped(&a->looks, &registers, &call, (uintptr_t)t->registers.general.fs_base,
                            &a->why);
 }
-
-typedef enum outcome { DONE, NEXT, NEVER } outcome;
 
 static outcome refuse(attempt *a)
 {
@@ -341,11 +340,26 @@ static outcome refuse(attempt *a)
     return NEVER;
 }
 
+/* Lets the thread leave the place where it is, as far as its next system calls show. */
+static bool step_out(attempt *a)
+{
+    for (unsigned i = 0; i < STEPS; i++) {
+        if (!pp_tracee_step(a->tracee)) {
+            return false;
+        }
+        if (stopped_is_safe(a)) {
+            return true;
+        }
+    }
+    pp_tracee_release(a->tracee);
+    return false;
+}
+
 static outcome try_thread(attempt *a, int tid)
 {
     char letter = pp_task_letter(pp_the_target.tasks, tid);
-    if (letter != 'S' && letter != 'R') {
-        a->why = letter == 'D' ? "in an uninterruptible sleep" : "stopped";
+    if (letter != 'S' && letter != 'R' && letter != 'D') {
+        a->why = "stopped";
         return NEXT;
     }
     switch (pp_tracee_stop(tid, a->tracee)) {
@@ -354,11 +368,10 @@ static outcome try_thread(attempt *a, int tid)
     case PP_TRACEE_REFUSED:
         return refuse(a);
     default:
-        a->why = "not to be stopped";
+        a->why = letter == 'D' ? "in an uninterruptible sleep" : "not to be stopped";
         return NEXT;
     }
-    if (!stopped_is_safe(a)) {
-        pp_tracee_release(a->tracee);
+    if (!stopped_is_safe(a) && !step_out(a)) {
         return NEXT;
     }
     int64_t stood_ns = pp_tracee_call_function(a->tracee, &a->wanted, &a->call->frame);
@@ -382,52 +395,62 @@ static outcome try_all(attempt *a)
     return result;
 }
 
-static void *run(void *argument)
+static void *try_once(void *argument)
 {
-    static pp_tracee tracee; /* large */
     attempt *a = argument;
+    a->outcome = try_all(a);
+    return NULL;
+}
+
+/* One round, by a thread of its own. */
+static outcome begin_round(attempt *a)
+{
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, try_once, a);
+    if (error != 0) {
+        a->status = pp_remote_fail(a->error, "no thread to attach with: %s", strerror(error));
+        return NEVER;
+    }
+    pthread_join(thread, NULL);
+    return a->outcome;
+}
+
+static int try_for_some_time(attempt *a)
+{
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000 * 1000};
     uint64_t limit_ns = pp_remote_now_ns() + PATIENCE_S * UINT64_C(1000000000);
     outcome result = NEXT;
-    a->tracee = &tracee;
+    a->tracee = pp_arena_alloc(&a->arena, sizeof *a->tracee);
     a->why = "not to be seen";
     a->candidates = pp_arena_array(&a->arena, THREADS_MAX, sizeof *a->candidates);
-    if (a->candidates == NULL || pp_safe_looks_begin(&a->looks, &a->objects, &a->arena) != 0) {
-        a->status = pp_remote_fail(a->error, "no memory to look at process %d", a->pid);
-        return NULL;
+    a->directory = pp_arena_alloc(&a->arena, DIRECTORY_BYTES);
+    if (a->arena.failed || pp_safe_looks_begin(&a->looks, &a->objects, &a->arena) != 0) {
+        return pp_remote_fail(a->error, "no memory to look at process %d", a->pid);
     }
     while (result == NEXT && pp_remote_now_ns() < limit_ns) {
-        result = try_all(a);
+        result = begin_round(a);
         if (result == NEXT) {
             nanosleep(&nap, NULL);
         }
     }
-    if (result == NEXT) {
-        a->status = pp_remote_fail(a->error,
-                                   "no thread of process %d is at a place where it can load a "
-                                   "library (the last one was %s): try again",
-                                   a->pid, a->why);
-    }
-    return NULL;
+    return result == NEXT ? pp_remote_fail(a->error,
+                                           "no thread of process %d came to a place where it can "
+                                           "load a library (the last one was %s): try again",
+                                           a->pid, a->why)
+                          : a->status;
 }
 
 /* ---- all ---- */
 
 static int call_in_target(attempt *a)
 {
-    pthread_t thread;
     *a->call = (pp_attach_call){0};
     if (begin(a) != 0) {
         return -1;
     }
     a->status = find_function(a);
     if (a->status == 0) {
-        int error = pthread_create(&thread, NULL, run, a);
-        if (error != 0) {
-            a->status = pp_remote_fail(a->error, "no thread to attach with: %s", strerror(error));
-        } else {
-            pthread_join(thread, NULL);
-        }
+        a->status = try_for_some_time(a);
     }
     finish(a);
     return a->status;

@@ -25,6 +25,7 @@
 
 enum {
     STOP_MS = 100,
+    STEP_MS = 10,
     ATTENDED_MS = 20000,
     MS_NS = 1000 * 1000,
     SPIN_NS = 2 * MS_NS, /* a stop takes a few microseconds where the thread runs or sleeps */
@@ -133,31 +134,59 @@ bool pp_tracee_in_sequence(const pp_tracee *tracee)
 
 /* ---- stopping ---- */
 
-/* A thread that does not stop would stop later, when nobody waits: the tracer stays for that. */
-static void abandon(int tid)
-{
-    int status = 0;
-    if (ptrace(PTRACE_DETACH, tid, NULL, NULL) != 0 && errno == ESRCH) {
-        waitpid(tid, &status, __WALL | WNOHANG);
-    }
-}
+static struct user_regs_struct resumed(const pp_tracee *t, int64_t slept_ms);
+static int64_t asleep_ms(int tid);
 
 pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee)
 {
     tracee->tid = tid;
+    tracee->at_entry = false;
+    tracee->stopped_ns = pp_remote_now_ns();
     if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) != 0) {
         return errno == ESRCH ? PP_TRACEE_GONE : PP_TRACEE_REFUSED;
     }
-    tracee->stopped_ns = pp_remote_now_ns();
     ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
     pp_tracee_status status = wait_for_stop(tid);
     if (status == PP_TRACEE_STOPPED && !read_registers(tracee)) {
         status = PP_TRACEE_GONE;
     }
-    if (status != PP_TRACEE_STOPPED) {
-        abandon(tid);
+    if (status == PP_TRACEE_JOB_STOPPED || status == PP_TRACEE_GONE) {
+        ptrace(PTRACE_DETACH, tid, NULL, NULL);
     }
     return status;
+}
+
+bool pp_tracee_step(pp_tracee *tracee)
+{
+    int status = 0;
+    struct user_regs_struct general = resumed(tracee, asleep_ms(tracee->tid));
+    if ((long)tracee->registers.general.rax == -EINTR) {
+        ptrace(PTRACE_SETREGS, tracee->tid, NULL, &general);
+    }
+    ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
+    while (wait_for(tracee->tid, STEP_MS, &status) && WIFSTOPPED(status)) {
+        if (is_call_stop(status) && read_registers(tracee) &&
+            pp_tracee_is_entry(&tracee->registers)) {
+            tracee->at_entry = true;
+            tracee->stopped_ns = pp_remote_now_ns();
+            return true;
+        }
+        pass_signal_on(tracee->tid, PTRACE_SYSCALL, status);
+    }
+    /* A thread can be let go only while it is stopped. */
+    ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL);
+    if (wait_for_stop(tracee->tid) == PP_TRACEE_STOPPED && read_registers(tracee)) {
+        tracee->at_entry = false;
+        pp_tracee_release(tracee);
+    }
+    return false;
+}
+
+long pp_tracee_waiting_call(const pp_tracee *tracee)
+{
+    return tracee->at_entry || pp_tracee_is_interrupted(&tracee->registers)
+               ? pp_tracee_call_number(&tracee->registers)
+               : -1;
 }
 
 /* ---- calls that the stop has interrupted ---- */
@@ -210,7 +239,9 @@ static struct user_regs_struct resumed(const pp_tracee *t, int64_t slept_ms)
 {
     struct user_regs_struct general = t->registers.general;
     long call = pp_tracee_call_number(&t->registers);
-    if (!pp_tracee_is_interrupted(&t->registers)) {
+    if (t->at_entry) {
+        pp_tracee_repeat(&general);
+    } else if (!pp_tracee_is_interrupted(&t->registers)) {
         general.orig_rax = (unsigned long long)-1;
     } else if (call == SYS_epoll_wait || call == SYS_epoll_pwait) {
         repeat_epoll(t, slept_ms, &general);
@@ -223,7 +254,8 @@ static struct user_regs_struct resumed(const pp_tracee *t, int64_t slept_ms)
 /* With the registers of the stop, the kernel repeats all calls but those that end with EINTR. */
 static void release_with(pp_tracee *t, int64_t slept_ms)
 {
-    if (pp_tracee_is_interrupted(&t->registers) && (long)t->registers.general.rax == -EINTR) {
+    if (!t->at_entry && (long)t->registers.general.rax == -EINTR &&
+        pp_tracee_is_interrupted(&t->registers)) {
         struct user_regs_struct general = resumed(t, slept_ms);
         ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
     }
@@ -302,7 +334,8 @@ int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, u
     }
     *frame_at = frame.at;
     int64_t stood_ns = (int64_t)(pp_remote_now_ns() - tracee->stopped_ns);
-    if (pp_tracee_kernel_restarts(&tracee->registers) && wait_for_return(tracee, &frame)) {
+    if (!tracee->at_entry && pp_tracee_kernel_restarts(&tracee->registers) &&
+        wait_for_return(tracee, &frame)) {
         give_registers_back(tracee);
     }
     ptrace(PTRACE_DETACH, tracee->tid, NULL, NULL);

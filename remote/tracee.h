@@ -27,6 +27,7 @@
 typedef struct pp_tracee {
     int tid;
     pp_tracee_registers registers;
+    bool at_entry;       /* stopped at the entry of a system call, which has not begun */
     uint64_t stopped_ns; /* CLOCK_MONOTONIC, of the stop */
 } pp_tracee;
 
@@ -42,8 +43,15 @@ typedef enum pp_tracee_status {
 uint64_t pp_remote_now_ns(void);
 
 /* Stops the thread and reads its registers. It is let go again if the result is another than
- * PP_TRACEE_STOPPED. */
+ * PP_TRACEE_STOPPED; one that has not moved is let go at the end of the tracing thread. */
 pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee);
+
+/* Lets a stopped thread go on to the entry of its next system call. False: it did not get there in
+ * time, and is let go, or has ended. */
+bool pp_tracee_step(pp_tracee *tracee);
+
+/* The system call in which the thread was stopped, or that it is about to begin; -1: none. */
+long pp_tracee_waiting_call(const pp_tracee *tracee);
 
 /* Lets the thread go on as if nothing had happened. */
 void pp_tracee_release(pp_tracee *tracee);

@@ -12,7 +12,9 @@
 #include "attach/library_copy.h"
 #include "base/message.h"
 #include "base/pool.h"
+#include "profile/control.h"
 #include "profile/control_target.h"
+#include "profile/protobuf.h"
 
 #include "remote/attach.h"
 
@@ -26,7 +28,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READY_MS = 15000, DETACH_MS = 5000, NAP_MS = 2 };
+enum {
+    READY_MS = 15000,
+    DETACH_MS = 5000,
+    NAP_MS = 2,
+    ANSWER_SECONDS = 10,
+    ANSWER_BYTES = 1 << 16
+};
 
 static void nap(void)
 {
@@ -197,18 +205,43 @@ int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
 
 /* ---- end ---- */
 
-void cp_attachment_end(cp_attachment *a)
+static void wait_until_detached(int pid, uintptr_t state)
 {
     long limit = now_ms() + DETACH_MS;
     pprof_attach_status status;
 
-    if (a->holding < 0) {
-        return;
-    }
-    close(a->holding);
-    a->holding = -1;
-    while (now_ms() < limit && read_status(a->pid, a->state, &status) &&
+    while (now_ms() < limit && read_status(pid, state, &status) &&
            status.state != PPROF_ATTACH_DETACHED && status.state != PPROF_ATTACH_NONE) {
         nap();
     }
+}
+
+void cp_attachment_end(cp_attachment *a)
+{
+    if (a->holding >= 0) {
+        close(a->holding);
+        a->holding = -1;
+        wait_until_detached(a->pid, a->state);
+    }
+}
+
+int cp_attachment_detach(int pid, cp_error *error)
+{
+    char path[PATH_MAX];
+    cp_target target;
+    pp_attach_target found;
+    pp_remote_error why;
+    cp_bytes answer = {0};
+
+    int fd =
+        cp_target_read(pid, &target, error) == 0 ? cp_target_connect(&target, path, error) : -1;
+    if (fd < 0) {
+        return -1;
+    }
+    int status = cp_control_ask(fd, "detach", ANSWER_SECONDS, ANSWER_BYTES, &answer, error);
+    cp_bytes_release(&answer);
+    if (status == 0 && pp_attach_look(pid, &found, &why) == 0) {
+        wait_until_detached(pid, found.state);
+    }
+    return status;
 }

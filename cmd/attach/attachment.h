@@ -35,4 +35,8 @@ int cp_attachment_begin(cp_attachment *attachment, int pid, bool stays, cp_error
  * for a process that was reachable before. */
 void cp_attachment_end(cp_attachment *attachment);
 
+/* Ends an attachment that stays, whoever has begun it, and waits until the process is as it was.
+ * Returns 0, or -1 with a sentence. */
+int cp_attachment_detach(int pid, cp_error *error);
+
 #endif

@@ -349,9 +349,10 @@ static int refuse(const cp_target *t, const cp_target_environment *e, cp_error *
     int status = http ? cp_fail(error, "pid:%d: no control socket, but it serves http: %s%.400s",
                                 t->pid, strncmp(http, "unix:", 5) == 0 ? "" : "http://", http)
                       : cp_fail(error,
-                                "pid:%d: no control socket; start the program with "
-                                "LIBPPROF=control and libpprof, see `cpprof help ps`",
-                                t->pid);
+                                "pid:%d: no control socket: `cpprof record -p %d` attaches to it; "
+                                "`cpprof configure %d OPTIONS` does, too, and leaves it reachable, "
+                                "as LIBPPROF=control at its start would",
+                                t->pid, t->pid, t->pid);
     free(http);
     return status;
 }

@@ -6,6 +6,7 @@
  */
 #include "verbs/verbs.h"
 
+#include "attach/attachment.h"
 #include "base/message.h"
 #include "base/pool.h"
 #include "profile/control.h"
@@ -15,18 +16,23 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char cp_help_configure[] =
     "usage: cpprof configure PID [OPTIONS]\n"
     "\n"
     "Changes what a running process records, or only says what it records. OPTIONS\n"
-    "are those of LIBPPROF, with commas between them; KIND=off stops a kind. The\n"
-    "process needs a control socket (see `cpprof help ps`).\n"
+    "are those of LIBPPROF, with commas between them; KIND=off stops a kind.\n"
     "\n"
     "Example: cpprof configure 1234 heap:64k,block=off\n"
+    "         cpprof top pid:1234/heap\n"
     "\n"
     "A profile that is turned on in this way is written when the process ends, as if\n"
-    "the process had been started with it. `cpprof top pid:1234/heap` shows it now.\n";
+    "the process had been started with it.\n"
+    "\n"
+    "If the process has no control socket (see `cpprof help ps`), OPTIONS attach to\n"
+    "it: one of its threads loads libpprof, which then records what was asked for, and\n"
+    "writes no files. `cpprof configure 1234 detach` ends that.\n";
 
 enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
 
@@ -35,7 +41,14 @@ static int configure(int pid, const char *options, cp_error *error)
     cp_target target;
     char path[PATH_MAX];
     cp_bytes answer = {0};
+    cp_attachment attachment;
 
+    if (options && strcmp(options, "detach") == 0) {
+        return cp_attachment_detach(pid, error);
+    }
+    if (options && cp_attachment_begin(&attachment, pid, true, error) < 0) {
+        return -1;
+    }
     if (cp_target_read(pid, &target, error) < 0) {
         return -1;
     }

@@ -58,6 +58,12 @@ static inline long pp_tracee_call_number(const pp_tracee_registers *r)
     return (long)r->general.orig_rax;
 }
 
+/* Whether the stop, one of PTRACE_SYSCALL, is before the call and not after it. */
+static inline bool pp_tracee_is_entry(const pp_tracee_registers *r)
+{
+    return (long)r->general.rax == -ENOSYS;
+}
+
 /* The second argument of that call. */
 static inline uintptr_t pp_tracee_operation(const pp_tracee_registers *r)
 {
