@@ -39,6 +39,17 @@ uint64_t pp_remote_now_ns(void)
     return (uint64_t)now.tv_sec * 1000 * MS_NS + (uint64_t)now.tv_nsec;
 }
 
+static ssize_t read_file(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, size - 1) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[got > 0 ? got : 0] = '\0';
+    return got;
+}
+
 /* ---- waiting for stops ---- */
 
 /* Waits for a change of the thread, `ms` at most. False: there was none, or the thread is gone. */
@@ -132,15 +143,54 @@ bool pp_tracee_in_sequence(const pp_tracee *tracee)
            sequence != 0;
 }
 
+/* ---- the scheduler's view ---- */
+
+/* A line of /proc/TID/sched; false if the kernel has no such line. */
+static bool sched_number(const char *text, const char *name, double *value)
+{
+    const char *line = strstr(text, name);
+    const char *colon = line != NULL ? strchr(line, ':') : NULL;
+    *value = colon != NULL ? strtod(colon + 1, NULL) : 0;
+    return colon != NULL;
+}
+
+static int processor_of(int tid)
+{
+    enum { FIELDS_BEFORE = 37 /* proc_pid_stat(5): from the state on */ };
+    char path[64];
+    char text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", tid);
+    ssize_t got = read_file(path, text, sizeof text);
+    const char *at = got > 0 ? strrchr(text, ')') : NULL;
+    for (int i = 0; at != NULL && i < FIELDS_BEFORE; i++) {
+        at = strchr(at + 1, ' ');
+    }
+    return at != NULL ? (int)strtol(at + 1, NULL, 10) : -1;
+}
+
+static bool read_sched(int tid, pp_tracee_sched *sched)
+{
+    char path[64];
+    char text[4096];
+    double switches = 0;
+    snprintf(path, sizeof path, "/proc/%d/sched", tid);
+    bool known = read_file(path, text, sizeof text) > 0 &&
+                 sched_number(text, "se.exec_start", &sched->began_ms) &&
+                 sched_number(text, "nr_voluntary_switches", &switches);
+    sched->switches = (long long)switches;
+    sched->processor = known ? processor_of(tid) : -1;
+    return known;
+}
+
 /* ---- stopping ---- */
 
-static struct user_regs_struct resumed(const pp_tracee *t, int64_t slept_ms);
-static int64_t asleep_ms(int tid);
+static struct user_regs_struct resumed(const pp_tracee *t);
 
 pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee)
 {
     tracee->tid = tid;
     tracee->at_entry = false;
+    read_sched(tid, &tracee->sched);
     tracee->stopped_ns = pp_remote_now_ns();
     if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) != 0) {
         return errno == ESRCH ? PP_TRACEE_GONE : PP_TRACEE_REFUSED;
@@ -159,7 +209,7 @@ pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee)
 bool pp_tracee_step(pp_tracee *tracee)
 {
     int status = 0;
-    struct user_regs_struct general = resumed(tracee, asleep_ms(tracee->tid));
+    struct user_regs_struct general = resumed(tracee);
     if ((long)tracee->registers.general.rax == -EINTR) {
         ptrace(PTRACE_SETREGS, tracee->tid, NULL, &general);
     }
@@ -191,51 +241,45 @@ long pp_tracee_waiting_call(const pp_tracee *tracee)
 
 /* ---- calls that the stop has interrupted ---- */
 
-/* How long ago the thread went to sleep, by the scheduler's clock; -1: not known. */
-static int64_t asleep_ms(int tid)
+/* The milliseconds before `sched`, at which the thread fell asleep, and now; 0: not known. Never too
+ * many: the clocks of the scheduler differ from processor to processor, so that of the thread's
+ * processor is read; it stands still while the processor is taken away, and never runs ahead. */
+static int64_t asleep_ms(const pp_tracee *t)
 {
-    static const char field[] = "se.exec_start";
-    char path[64];
-    char text[2][1024];
-    double ms[2] = {0, 0};
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, i == 0 ? "/proc/%d/sched" : "/proc/thread-self/sched", tid);
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t got = fd >= 0 ? read(fd, text[i], sizeof text[i] - 1) : -1;
-        if (fd >= 0) {
-            close(fd);
-        }
-        text[i][got > 0 ? got : 0] = '\0';
-        const char *line = strstr(text[i], field);
-        const char *value = line != NULL ? strchr(line, ':') : NULL;
-        if (value == NULL) {
-            return -1;
-        }
-        ms[i] = strtod(value + 1, NULL);
+    cpu_set_t before;
+    cpu_set_t there;
+    pp_tracee_sched now;
+    pp_tracee_sched own;
+    if (t->sched.processor < 0 || !read_sched(t->tid, &now) ||
+        now.switches != t->sched.switches + 1 || /* it has slept from then until the stop */
+        sched_getaffinity(0, sizeof before, &before) != 0) {
+        return 0;
     }
-    return ms[1] > ms[0] ? (int64_t)(ms[1] - ms[0]) : 0;
+    CPU_ZERO(&there);
+    CPU_SET((size_t)t->sched.processor, &there);
+    if (sched_setaffinity(0, sizeof there, &there) != 0) {
+        return 0;
+    }
+    bool known = read_sched(gettid(), &own);
+    sched_setaffinity(0, sizeof before, &before);
+    return known && own.began_ms > t->sched.began_ms ? (int64_t)(own.began_ms - t->sched.began_ms)
+                                                     : 0;
 }
 
-/*
- * epoll_wait(2) ends with EINTR after any stop. It begins again with what is left of its time; if
- * that is not known, it returns early, with nothing: a program that waits for a time looks at the
- * clock then.
- */
-static void repeat_epoll(const pp_tracee *t, int64_t slept_ms, struct user_regs_struct *general)
+/* epoll_wait(2) ends with EINTR after any stop. It begins again with what is left of its time, or
+ * with all of it where that is not known: late rather than early. */
+static void repeat_epoll(const pp_tracee *t, struct user_regs_struct *general)
 {
     int ms = pp_tracee_epoll_ms(&t->registers);
-    if (ms > 0 && (slept_ms < 0 || slept_ms >= ms)) {
-        pp_tracee_set_result(general, 0);
-        return;
-    }
+    int64_t slept_ms = ms > 0 ? asleep_ms(t) : 0;
     pp_tracee_repeat(general);
     if (ms > 0) {
-        pp_tracee_set_epoll_ms(general, (int)(ms - slept_ms));
+        pp_tracee_set_epoll_ms(general, slept_ms < ms ? (int)(ms - slept_ms) : 0);
     }
 }
 
 /* The registers with which the thread goes on where it was. */
-static struct user_regs_struct resumed(const pp_tracee *t, int64_t slept_ms)
+static struct user_regs_struct resumed(const pp_tracee *t)
 {
     struct user_regs_struct general = t->registers.general;
     long call = pp_tracee_call_number(&t->registers);
@@ -244,7 +288,7 @@ static struct user_regs_struct resumed(const pp_tracee *t, int64_t slept_ms)
     } else if (!pp_tracee_is_interrupted(&t->registers)) {
         general.orig_rax = (unsigned long long)-1;
     } else if (call == SYS_epoll_wait || call == SYS_epoll_pwait) {
-        repeat_epoll(t, slept_ms, &general);
+        repeat_epoll(t, &general);
     } else {
         pp_tracee_repeat(&general);
     }
@@ -252,19 +296,14 @@ static struct user_regs_struct resumed(const pp_tracee *t, int64_t slept_ms)
 }
 
 /* With the registers of the stop, the kernel repeats all calls but those that end with EINTR. */
-static void release_with(pp_tracee *t, int64_t slept_ms)
+void pp_tracee_release(pp_tracee *t)
 {
     if (!t->at_entry && (long)t->registers.general.rax == -EINTR &&
         pp_tracee_is_interrupted(&t->registers)) {
-        struct user_regs_struct general = resumed(t, slept_ms);
+        struct user_regs_struct general = resumed(t);
         ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
     }
     ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
-}
-
-void pp_tracee_release(pp_tracee *tracee)
-{
-    release_with(tracee, asleep_ms(tracee->tid));
 }
 
 /* ---- the call ---- */
@@ -323,13 +362,12 @@ int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, u
 {
     static pp_tracee_frame frame; /* large */
     struct user_regs_struct entry;
-    int64_t slept_ms = asleep_ms(tracee->tid);
-    const struct user_regs_struct after = resumed(tracee, slept_ms);
+    const struct user_regs_struct after = resumed(tracee);
     int error = pp_tracee_build(&tracee->registers, &after, call, &frame, &entry) ? 0 : -E2BIG;
     error = error == 0 ? write_frame(&frame) : error;
     if (error != 0 || ptrace(PTRACE_SETREGS, tracee->tid, NULL, &entry) != 0) {
         error = error != 0 ? error : -errno;
-        release_with(tracee, slept_ms);
+        pp_tracee_release(tracee);
         return error;
     }
     *frame_at = frame.at;

@@ -24,11 +24,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What /proc/TID/sched says of a thread. */
+typedef struct pp_tracee_sched {
+    double began_ms;    /* when it last began or ceased to run, by its processor's clock */
+    long long switches; /* how often it has fallen asleep */
+    int processor;      /* -1: the kernel has no such file */
+} pp_tracee_sched;
+
 typedef struct pp_tracee {
     int tid;
     pp_tracee_registers registers;
-    bool at_entry;       /* stopped at the entry of a system call, which has not begun */
-    uint64_t stopped_ns; /* CLOCK_MONOTONIC, of the stop */
+    bool at_entry;         /* stopped at the entry of a system call, which has not begun */
+    pp_tracee_sched sched; /* before the stop */
+    uint64_t stopped_ns;   /* CLOCK_MONOTONIC, of the stop */
 } pp_tracee;
 
 typedef enum pp_tracee_status {

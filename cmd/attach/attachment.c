@@ -31,6 +31,7 @@
 enum {
     READY_MS = 15000,
     DETACH_MS = 5000,
+    CLOSING_MS = 3000, /* of an attachment of somebody else's that ends */
     NAP_MS = 2,
     ANSWER_SECONDS = 10,
     ANSWER_BYTES = 1 << 16
@@ -177,26 +178,54 @@ static int hold(cp_attachment *a, int fd, cp_error *error)
     return 0;
 }
 
-int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
+/* Whether the process answers; it does not if its attachment is about to end. */
+static bool answers(const cp_target *target)
 {
     char path[PATH_MAX];
+    cp_bytes answer = {0};
+    cp_error why;
+    int fd = cp_target_connect(target, path, &why);
+    bool answered =
+        fd >= 0 && cp_control_ask(fd, "status", ANSWER_SECONDS, ANSWER_BYTES, &answer, &why) == 0;
+
+    cp_bytes_release(&answer);
+    return answered;
+}
+
+/* Connects, after the process has been made reachable if it was not. A descriptor, or -1. */
+static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
+{
+    long limit = now_ms() + CLOSING_MS;
+    char path[PATH_MAX];
+    int fd = cp_target_connect(target, path, error);
+
+    while (fd >= 0 && !answers(target)) {
+        close(fd);
+        if (now_ms() > limit) {
+            return cp_fail(error, "pid:%d: its control socket does not answer", a->pid);
+        }
+        nap();
+        fd = cp_target_connect(target, path, error);
+    }
+    if (fd < 0 && cp_target_is_ours(target)) {
+        return begin(a, target, error) < 0 ? -1 : cp_target_connect(target, path, error);
+    }
+    return fd;
+}
+
+int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
+{
     cp_target target;
 
     *a = (cp_attachment){.pid = pid, .holding = -1};
     if (cp_target_read(pid, &target, error) < 0) {
         return -1;
     }
-    int fd = cp_target_connect(&target, path, error);
-    if (fd < 0 && cp_target_is_ours(&target)) {
-        if (begin(a, &target, error) < 0) {
-            return -1;
-        }
-        fd = cp_target_connect(&target, path, error);
-    }
+    int fd = reach(a, &target, error);
     if (fd < 0) {
         return -1;
     }
-    if (a->begun && !stays) {
+    if (!stays) {
         return hold(a, fd, error);
     }
     close(fd);
@@ -221,7 +250,9 @@ void cp_attachment_end(cp_attachment *a)
     if (a->holding >= 0) {
         close(a->holding);
         a->holding = -1;
-        wait_until_detached(a->pid, a->state);
+        if (a->begun) {
+            wait_until_detached(a->pid, a->state);
+        }
     }
 }
 

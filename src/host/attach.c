@@ -48,6 +48,7 @@ static struct {
     bool runs;       /* the thread exists, or is about to */
     uint32_t wanted; /* a futex */
     uint32_t holders;
+    bool is_held; /* the first who came has said `hold`: the attachment ends with the last holder */
     uint64_t until_ns; /* nobody has come if it is this late; 0: somebody has */
 } attach;
 
@@ -118,12 +119,16 @@ void pp_attach_expect_end(void)
 
 void pp_attach_hold(void)
 {
+    if (__atomic_load_n(&attach.until_ns, __ATOMIC_RELAXED) != 0) {
+        __atomic_store_n(&attach.is_held, true, __ATOMIC_RELAXED);
+    }
     __atomic_add_fetch(&attach.holders, 1, __ATOMIC_RELAXED);
 }
 
 void pp_attach_release(void)
 {
-    if (__atomic_sub_fetch(&attach.holders, 1, __ATOMIC_ACQ_REL) == 0) {
+    if (__atomic_sub_fetch(&attach.holders, 1, __ATOMIC_ACQ_REL) == 0 &&
+        __atomic_load_n(&attach.is_held, __ATOMIC_RELAXED)) {
         pp_attach_end();
     }
 }
@@ -153,6 +158,7 @@ static int attach_once(pp_text *why)
 {
     show_start();
     pprof_attach_state.generation++;
+    attach.is_held = false;
     attach.until_ns = pp_clock_ns(CLOCK_MONOTONIC) + lease_ns;
     int error = attach.work->begin(why);
     if (error == 0) {

@@ -39,7 +39,8 @@ int pp_attach_begin(void);
 /* Ends the attachment, if there is one. Does not wait for it. */
 void pp_attach_end(void);
 
-/* A client of the control socket holds the attachment, which ends with its last holder. */
+/* A client of the control socket holds the attachment. If the first client that came did that, the
+ * attachment ends with its last holder; else it has been made to stay, and does not. */
 void pp_attach_hold(void);
 void pp_attach_release(void);
 

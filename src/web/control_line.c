@@ -143,7 +143,6 @@ static const struct {
 static void route(pprof_http_answer *answer, const char *line)
 {
     size_t length = strcspn(line, " ");
-    pp_attach_expect_end();
     const char *argument = line + length + strspn(line + length, " ");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (strlen(verbs[i].name) == length && strncmp(line, verbs[i].name, length) == 0) {
@@ -157,5 +156,7 @@ static void route(pprof_http_answer *answer, const char *line)
 int pp_control_line_ask(const char *line, pprof_http_answer **answer, uint64_t *wait_ns)
 {
     const pprof_http_request request = {.size = sizeof request, .method = "GET", .target = line};
-    return pp_http_begin_by(route, &request, answer, wait_ns);
+    int error = pp_http_begin_by(route, &request, answer, wait_ns);
+    pp_attach_expect_end(); /* after `hold`, which is to know whether it came first */
+    return error;
 }
