@@ -5,7 +5,8 @@
  *
  *   libc's setuid() and its kin change all threads of the process, by a signal to each, and abort
  *   the program if the kernel refuses one of them what it has allowed to another: a thread of ours
- *   that has not kept its capabilities (PR_SET_KEEPCAPS) would be the end of the program.
+ *   that does not keep its capabilities as the caller does (PR_SET_KEEPCAPS) would be the end of
+ *   the program. Where ours are like the caller, they stay, and libc changes them with it.
  *
  *   capset(2), unshare(2), setns(2) change the calling thread only, and so does each call that a
  *   program makes by syscall(). A program with one thread means the process by that, and the kernel
@@ -98,7 +99,7 @@ static void pause_if(pp_identity_change *change, bool pauses)
 
 void pp_identity_begin(pp_identity_change *change)
 {
-    pause_if(change, concerns_us());
+    pause_if(change, concerns_us() && pp_pausables_differ_from_caller());
 }
 
 void pp_identity_end(const pp_identity_change *change)

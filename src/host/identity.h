@@ -18,8 +18,8 @@ typedef struct pp_identity_change {
     int cancel_state;
 } pp_identity_change;
 
-/* Around a call that changes the identity of all threads, in libc: pauses the library's own. The
- * second one preserves errno. */
+/* Around a call that changes the identity of all threads, in libc: pauses the library's own if they
+ * differ from the caller. The second one preserves errno. */
 void pp_identity_begin(pp_identity_change *change);
 void pp_identity_end(const pp_identity_change *change);
 

@@ -21,6 +21,7 @@
 #include "sys/own_work.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
+#include "sys/task_rights.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 enum { PLACES = 8 }; /* there are five: deadline, interval, signal, two servers */
@@ -40,6 +42,7 @@ typedef struct place {
     pp_pausable what; /* its context: NULL in a place that was never used */
     uint32_t state;   /* a place_state; a futex */
     int tid;          /* of the thread that has begun last; 0: it has not begun yet */
+    long secure_bits; /* its own: it does not change them */
     pthread_t thread;
     bool is_joinable; /* `thread` is to be joined */
 } place;
@@ -107,6 +110,7 @@ static void *attend(void *of_place)
     place *p = of_place;
     const pp_signal_mask sampling = pp_signal_bit(PP_SAMPLING_SIGNAL);
     pp_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &sampling, NULL, sizeof sampling);
+    p->secure_bits = pp_task_secure_bits();
     __atomic_store_n(&p->tid, pp_task_self(), __ATOMIC_RELEASE);
     pp_hook_thread_leave();
     bool is_over = false;
@@ -246,6 +250,27 @@ void pp_pausable_end(const void *context)
 }
 
 /* ---- pause ---- */
+
+static bool is_like(const place *p, const pp_task_capabilities *capabilities, long secure_bits)
+{
+    pp_task_capabilities others;
+    int tid = tid_of(p);
+    return tid != 0 && p->secure_bits == secure_bits && pp_task_capabilities_read(tid, &others) &&
+           memcmp(&others, capabilities, sizeof others) == 0;
+}
+
+bool pp_pausables_differ_from_caller(void)
+{
+    pp_task_capabilities capabilities;
+    bool differ = !pp_task_capabilities_read(0, &capabilities);
+    long secure_bits = pp_task_secure_bits();
+    for (unsigned i = 0; i < PLACES && !differ; i++) {
+        const place *p = &state.places[i];
+        differ = state_of(p) == PAUSED ||
+                 (state_of(p) == RUNS && !is_like(p, &capabilities, secure_bits));
+    }
+    return differ;
+}
 
 unsigned pp_pausables_count(void)
 {

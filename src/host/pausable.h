@@ -50,6 +50,10 @@ bool pp_pausables_pause(void);
 /* How many there are. */
 unsigned pp_pausables_count(void);
 
+/* Whether the kernel could allow a call to the calling thread that it refuses to one of these, or the
+ * other way round: they have other capabilities, or would keep others when the user changes. */
+bool pp_pausables_differ_from_caller(void);
+
 /* Whether the calling thread would have to pause others: there are some, and it is none of them. */
 bool pp_pausables_concern_caller(void);
 

@@ -8,14 +8,14 @@
  *   identity initgroups    initgroups, setresgid, setresuid
  *   identity drop          drops its capabilities, and can have no new ones
  *   identity call          the same as `user`, by syscall()
- *   identity switch [N]    becomes another user, and itself again: a hundred times, or N
+ *   identity switch [N]    becomes another user, and itself again, and so its capabilities: a hundred times, or N
  *   identity unshare       a user namespace and one of mounts
  *   identity children      the same, and one of processes, in which only its children are
  *   identity setns         enters these namespaces of a child
  *   identity vfork         `user` in a child of vfork
  *   identity fork          `user` in a child of fork
  *   identity handler       `switch 1` in a signal handler, while the program allocates
- *   identity threads       eight threads, each like `switch`
+ *   identity threads       eight threads, each like `switch`, but without dropping capabilities
  *   identity fails         a call that the kernel refuses
  */
 #include <errno.h>
@@ -37,7 +37,9 @@
 
 enum { NOBODY = 65534, SWITCHES = 100, THREADS = 8, ALARMS = 200 };
 
-int capset(cap_user_header_t header, cap_user_data_t data); /* libc has no header for it */
+/* libc has no header for them */
+int capset(cap_user_header_t header, cap_user_data_t data);
+int capget(cap_user_header_t header, cap_user_data_t data);
 
 static void check(const char *what, int result)
 {
@@ -96,12 +98,37 @@ static void call(void)
     check("setuid", (int)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY));
 }
 
+/* Drops the effective capabilities, or takes all that are permitted. */
+static void use_capabilities(bool uses)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2];
+    check("capget", capget(&header, data));
+    for (int i = 0; i < 2; i++) {
+        data[i].effective = uses ? data[i].permitted : 0;
+    }
+    check("capset", capset(&header, data));
+}
+
 static void change(int times)
 {
     for (int i = 0; i < times; i++) {
         check("seteuid", seteuid(NOBODY));
         check("seteuid", seteuid(0));
+        use_capabilities(false);
+        use_capabilities(true);
     }
+}
+
+/* A thread that has dropped them, when another one becomes another user, would be refused that. */
+static void *change_in_thread(void *unused)
+{
+    for (int i = 0; i < SWITCHES; i++) {
+        check("seteuid", seteuid(NOBODY));
+        check("seteuid", seteuid(0));
+        use_capabilities(true);
+    }
+    return unused;
 }
 
 /* ---- namespaces ---- */
@@ -174,17 +201,11 @@ static void in_handler(void)
     setitimer(ITIMER_REAL, &never, NULL);
 }
 
-static void *change_often(void *unused)
-{
-    change(SWITCHES);
-    return unused;
-}
-
 static void in_threads(void)
 {
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        check("pthread_create", pthread_create(&threads[i], NULL, change_often, NULL));
+        check("pthread_create", pthread_create(&threads[i], NULL, change_in_thread, NULL));
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
