@@ -130,6 +130,18 @@ expect_equal "status of the profile" 200 "$(sed -n 1p profile.answer)"
 expect_all_there
 finish_guest
 
+# A static program, with one thread of ours.
+if [ -e "$BUILD/lib/libpprof_static.a" ] && command -v cc >/dev/null; then
+    cc -w -static -D_GNU_SOURCE -o static "$SRC/test/e2e/victims/identity.c" "$BUILD/lib/libpprof_static.a" \
+        "-Wl,@$BUILD/lib/libpprof_static.wrap" -lz 2>errors || fail "linking statically: $(cat errors)"
+    for what in user keep drop call switch unshare setns; do
+        expect_equal "status of $what, static" 7 "$(echo | LIBPPROF="interval=1s,heap:1,file=/dev/null" status ./static $what 2>errors |
+            tee out | tail -n 1)"
+        expect_equal "what the static program finds at $what" changed "$(sed -n 1p out)"
+        expect_equal "messages of $what, static" "" "$(cat errors)"
+    done
+fi
+
 # setpriv, and what it executes.
 if command -v setpriv >/dev/null; then
     LIBPPROF=http=127.0.0.1:0,subprocesses LD_PRELOAD="$library" setpriv --reuid=65534 --regid=65534 --groups=1,2 \
