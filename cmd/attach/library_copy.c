@@ -126,6 +126,18 @@ static bool copy_into(cp_library_copy *copy, const cp_target *target, const char
     return true;
 }
 
+/* Whether the process's user may load the file: it may lie in a folder that only root may enter. */
+static bool is_readable_there(const char *path, const cp_target *target)
+{
+    bool changes = geteuid() == 0 && target->user != 0;
+
+    if (changes && seteuid(target->user) != 0) {
+        return false;
+    }
+    bool readable = faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
+    return (!changes || seteuid(0) == 0) && readable;
+}
+
 int cp_library_copy_make(cp_library_copy *copy, const cp_target *target, cp_error *error)
 {
     static const char *const parents[] = {"/tmp", "/var/tmp", "/dev/shm", "/run"};
@@ -136,20 +148,20 @@ int cp_library_copy_make(cp_library_copy *copy, const cp_target *target, cp_erro
     if (!folder) {
         return -1;
     }
-    if (!target->root[0]) {
-        join(copy->path, folder, attach_name);
-        found = true;
-    }
+    join(copy->path, folder, attach_name);
+    found = !target->root[0] && is_readable_there(copy->path, target);
     for (size_t i = 0; i < sizeof parents / sizeof *parents && !found; i++) {
         found = copy_into(copy, target, parents[i], folder);
     }
     free(folder);
-    return found ? 0
-                 : cp_fail(error,
-                           "pid:%d: the process has other files than cpprof (a container), and "
-                           "none of /tmp, /var/tmp, /dev/shm and /run there can be written to and "
-                           "loaded from: start it with the library, or mount such a folder",
-                           target->pid);
+    return found
+               ? 0
+               : cp_fail(error,
+                         "pid:%d: the process cannot read %.300s (it is in a container, or of "
+                         "another user), and none of /tmp, /var/tmp, /dev/shm and /run there can "
+                         "be written to and loaded from: start it with the library, or mount such "
+                         "a folder",
+                         target->pid, attach_name);
 }
 
 void cp_library_copy_remove(cp_library_copy *copy)

@@ -3,7 +3,7 @@
  * library_copy.h: the library's files where a process can load them.
  *
  * A process with the same files as cpprof loads the library beside cpprof. For one with other mounts
- * or another root (a container) the files are copied to a new folder there, through /proc/PID/root,
+ * or another root (a container), or whose user cannot read them, the files are copied to a new folder there, through /proc/PID/root,
  * for as long as the loading takes.
  */
 #ifndef CP_LIBRARY_COPY_H
