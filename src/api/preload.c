@@ -27,6 +27,7 @@
 #include "host/pausable.h"
 #include "host/sampling_end.h"
 #include "host/sampling_handler.h"
+#include "host/slots.h"
 #include "host/stack_room.h"
 #include "host/toggle.h"
 #include "web/control_line.h"
@@ -106,6 +107,7 @@ static void after_fork_in_child(void)
     pp_log_after_fork_in_child();
     pp_hooks_after_fork();
     pp_attach_after_fork();
+    pp_slots_after_fork();
     for (size_t i = pp_kinds_count(); i-- > 0;) {
         if (pp_kinds[i]->after_fork_in_child != NULL) {
             pp_kinds[i]->after_fork_in_child(state.options.subprocesses);
@@ -201,6 +203,10 @@ static void confine_kinds(void *context)
 static void before_confinement(void)
 {
     bool written = false;
+    if (pp_late_is()) {
+        pp_attach_end_now();
+        return;
+    }
     pp_deadline_cancel();
     pp_interval_cancel();
     pp_http_door_before_confinement();
@@ -462,11 +468,45 @@ static int begin_attachment(pp_text *why)
     return error;
 }
 
+static bool any_kind_needs_calls(void)
+{
+    size_t i = 0;
+    while (pp_kinds[i] != NULL &&
+           (pp_kinds[i]->needs_calls == NULL || !pp_kinds[i]->needs_calls())) {
+        i++;
+    }
+    return pp_kinds[i] != NULL;
+}
+
+static void find_real_functions(void)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->find_real != NULL) {
+            pp_kinds[i]->find_real();
+        }
+    }
+}
+
+static void have_hooks_called(void)
+{
+    pp_slots_report report = {.filled = 0};
+    if (!pp_slots_fill(find_real_functions, &report)) {
+        pp_attach_remark("only CPU and thread profiles: a child of fork cannot ask the loader");
+    } else if (report.refused > 0) {
+        pp_attach_remark("some libraries are not hooked: the kernel (SELinux?) keeps their tables "
+                         "read-only; start the program with the library instead");
+    }
+}
+
 /* A program whose pthread_cancel is not hooked makes libc install its handler over ours. */
 static void look_around(void)
 {
-    if (pp_late_is()) {
-        pp_sampling_handler_reinstall();
+    if (!pp_late_is()) {
+        return;
+    }
+    pp_sampling_handler_reinstall();
+    if (pp_slots_are_filled() || any_kind_needs_calls()) {
+        have_hooks_called();
     }
 }
 
@@ -479,6 +519,15 @@ static void stop_kinds(uint64_t all_but)
         }
     }
     (void)written;
+}
+
+static void forget_calls(void)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->forget_calls != NULL) {
+            pp_kinds[i]->forget_calls();
+        }
+    }
 }
 
 /* In a program that was started with us, what it has asked for goes on. */
@@ -500,6 +549,10 @@ static void end_attachment(void)
     pp_control_option_forget();
     stop_kinds(0);
     pp_hook_give_defaults_back();
+    if (pp_slots_are_filled()) {
+        pp_slots_restore();
+        forget_calls();
+    }
     pp_log_set_path(NULL);
     pp_lock_release(&state.asking);
     if (!pp_sampling_end()) {

@@ -29,9 +29,9 @@
 #include <time.h>
 
 enum {
-    STACK_BYTES = 1 << 20,      /* as libpprof-http's */
-    LOOK_NS = 50 * 1000 * 1000, /* a library that was loaded is seen after this time */
-    LOOKS_A_SECOND = 1000000000 / LOOK_NS
+    STACK_BYTES = 1 << 20, /* as libpprof-http's */
+    LOOKS_A_SECOND = 20,   /* a library that was loaded is seen after 50 ms */
+    PATIENCE_MS = 2000
 };
 
 /* A client that does not come within this time was killed on its way. */
@@ -106,10 +106,38 @@ static bool is_wanted(void)
     return __atomic_load_n(&attach.wanted, __ATOMIC_ACQUIRE) != 0;
 }
 
+static bool is_phase(enum pprof_attach_phase phase)
+{
+    return __atomic_load_n(&pprof_attach_state.state, __ATOMIC_RELAXED) == (uint32_t)phase;
+}
+
+/* A reader never sees READY after the call. */
 void pp_attach_end(void)
 {
+    pp_signal_mask old = 0;
+    enter(&old);
     __atomic_store_n(&attach.wanted, 0, __ATOMIC_RELEASE);
+    if (is_phase(PPROF_ATTACH_READY)) {
+        show(PPROF_ATTACH_DETACHING);
+    }
+    leave(&old);
     pp_system_call(SYS_futex, &attach.wanted, FUTEX_WAKE_PRIVATE, 1);
+}
+
+void pp_attach_look(void)
+{
+    if (is_wanted()) {
+        attach.work->look();
+    }
+}
+
+void pp_attach_end_now(void)
+{
+    static const struct timespec pause = {.tv_nsec = 1000000};
+    pp_attach_end();
+    for (unsigned i = 0; i < PATIENCE_MS && __atomic_load_n(&attach.runs, __ATOMIC_ACQUIRE); i++) {
+        pp_system_call(SYS_nanosleep, &pause, NULL);
+    }
 }
 
 void pp_attach_expect_end(void)
@@ -141,10 +169,23 @@ static bool nobody_came(void)
     return until_ns != 0 && pp_clock_ns(CLOCK_MONOTONIC) >= until_ns;
 }
 
+/* Somebody may want the attachment again before it has ended. */
+static bool is_ready(void)
+{
+    pp_signal_mask old = 0;
+    enter(&old);
+    bool wanted = is_wanted();
+    if (wanted && !is_phase(PPROF_ATTACH_READY)) {
+        show(PPROF_ATTACH_READY);
+    }
+    leave(&old);
+    return wanted;
+}
+
 static void stay(void)
 {
-    static const struct timespec pause = {.tv_nsec = LOOK_NS};
-    for (unsigned i = 1; is_wanted(); i++) {
+    static const struct timespec pause = {.tv_nsec = (long)PP_NS_PER_S / LOOKS_A_SECOND};
+    for (unsigned i = 1; is_ready(); i++) {
         pp_system_call(SYS_futex, &attach.wanted, FUTEX_WAIT_PRIVATE, 1, &pause);
         attach.work->look();
         if (i % LOOKS_A_SECOND == 0 && (nobody_came() || pp_deadline_is_alone())) {
@@ -162,7 +203,6 @@ static int attach_once(pp_text *why)
     attach.until_ns = pp_clock_ns(CLOCK_MONOTONIC) + lease_ns;
     int error = attach.work->begin(why);
     if (error == 0) {
-        show(PPROF_ATTACH_READY);
         stay();
         show(PPROF_ATTACH_DETACHING);
     }

@@ -39,6 +39,12 @@ int pp_attach_begin(void);
 /* Ends the attachment, if there is one. Does not wait for it. */
 void pp_attach_end(void);
 
+/* Does on the calling thread, at once, what the attachment's thread does several times a second. */
+void pp_attach_look(void);
+
+/* Ends the attachment, and waits for it: the program is about to confine itself. */
+void pp_attach_end_now(void);
+
 /* A client of the control socket holds the attachment. If the first client that came did that, the
  * attachment ends with its last holder; else it has been made to stay, and does not. */
 void pp_attach_hold(void);

@@ -124,6 +124,14 @@ typedef struct pp_kind {
     /* Whether the kind holds addresses, so that modules must be remembered before they are
      * unloaded. */
     bool (*holds_addresses)(void);
+    /* Whether the kind records now what the program's calls of our hooks tell it. NULL: it never
+     * does. */
+    bool (*needs_calls)(void);
+    /* Finds the real functions of the kind's hooks, which the program is about to call
+     * (host/slots.h). */
+    void (*find_real)(void);
+    /* Forgets what hooks would have to remove: from now on the program does not call them. */
+    void (*forget_calls)(void);
     /* Whether the kind itself keeps this descriptor open: no profile shows it. */
     bool (*owns_descriptor)(int fd);
     /* Writes the files that are not written yet. `interrupted`: the ucontext_t of a fatal signal's

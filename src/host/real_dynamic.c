@@ -15,6 +15,9 @@
 
 #include "arch/system_call.h"
 #include "base/shown_as.h"
+#include "modules/late.h"
+#include "modules/loaded_objects.h"
+#include "modules/own_exports.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -47,8 +50,36 @@ static bool is_fully_static(void)
     return known == YES;
 }
 
+/* ---- in a process that ran already ---- */
+
+typedef struct definition {
+    const char *name;
+    const char *version; /* NULL: the default one */
+    uintptr_t found;
+} definition;
+
+static void find_first(pp_loaded_objects *objects, void *context)
+{
+    definition *d = context;
+    size_t object = 0;
+    d->found = pp_definition_find(objects, d->name, d->version, &object);
+}
+
+/* The next definition after a library that came late is not what the program calls. */
+static void *find_in_load_order(const char *name, const char *version)
+{
+    definition d = {name, version, 0};
+    pp_loaded_objects_read(find_first, &d);
+    return (void *)d.found;
+}
+
+/* ---- the functions of the header ---- */
+
 void *pp_real_find(const char *name)
 {
+    if (pp_late_is()) {
+        return find_in_load_order(name, NULL);
+    }
     if (is_fully_static()) {
         pp_system_call(SYS_write, STDERR_FILENO, refusal, sizeof refusal - 1);
         for (;;) {
@@ -60,6 +91,9 @@ void *pp_real_find(const char *name)
 
 void *pp_real_find_version(const char *name, const char *version)
 {
+    if (pp_late_is()) {
+        return find_in_load_order(name, version);
+    }
     return dlvsym(RTLD_NEXT, name, version);
 }
 

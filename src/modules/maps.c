@@ -124,6 +124,8 @@ static bool parse_line(const char *at, pp_map_line *line)
     if (strlen(at) < 5 || at[4] != ' ') {
         return false;
     }
+    line->readable = at[0] == 'r';
+    line->writable = at[1] == 'w';
     line->executable = at[2] == 'x';
     skip_field(&at);
     if (!parse_hex(&at, &line->offset)) {

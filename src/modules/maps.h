@@ -16,7 +16,7 @@
 typedef struct pp_map_line {
     uintptr_t start, limit;
     uint64_t offset;
-    bool executable;
+    bool readable, writable, executable;
     const char *path; /* points into the text, NUL-terminated; "" for anonymous memory */
 } pp_map_line;
 

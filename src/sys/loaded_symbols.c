@@ -69,6 +69,12 @@ void pp_loaded_symbols_read(pp_loaded_symbols *symbols, const ElfW(Dyn) * dynami
         case DT_HASH:
             symbols->hash = table;
             break;
+        case DT_VERDEF:
+            symbols->version_definitions = table;
+            break;
+        case DT_VERNEED:
+            symbols->version_needs = table;
+            break;
         case DT_SONAME:
             soname = d->d_un.d_val;
             break;
@@ -87,7 +93,63 @@ static bool is_default_version(const pp_loaded_symbols *s, uint32_t index)
     return (version & VERSION_NUMBER) < FIRST_NAMED_VERSION || (version & VERSION_HIDDEN) == 0;
 }
 
-static bool is_definition(const pp_loaded_symbols *s, uint32_t index, const char *name)
+/* ---- versions ---- */
+
+static const void *after(const void *entry, uint32_t bytes)
+{
+    return bytes != 0 ? (const char *)entry + bytes : NULL;
+}
+
+/* The name of a version that the object defines; NULL: it defines none of this number. */
+static const char *name_of_definition(const pp_loaded_symbols *s, unsigned number)
+{
+    const ElfW(Verdef) *v = s->version_definitions;
+    while (v != NULL && v->vd_ndx != number) {
+        v = after(v, v->vd_next);
+    }
+    const ElfW(Verdaux) *name = v != NULL ? after(v, v->vd_aux) : NULL;
+    return name != NULL ? s->names + name->vda_name : NULL;
+}
+
+static const char *name_in_need(const pp_loaded_symbols *s, const ElfW(Verneed) * need,
+                                unsigned number)
+{
+    const ElfW(Vernaux) *a = after(need, need->vn_aux);
+    while (a != NULL && (a->vna_other & VERSION_NUMBER) != number) {
+        a = after(a, a->vna_next);
+    }
+    return a != NULL ? s->names + a->vna_name : NULL;
+}
+
+const char *pp_loaded_symbols_version_needed(const pp_loaded_symbols *symbols, uint32_t index)
+{
+    unsigned number =
+        symbols->versions != NULL ? symbols->versions[index] & (unsigned)VERSION_NUMBER : 0;
+    const char *name = NULL;
+    const ElfW(Verneed) *need = number >= FIRST_NAMED_VERSION ? symbols->version_needs : NULL;
+    for (; need != NULL && name == NULL; need = after(need, need->vn_next)) {
+        name = name_in_need(symbols, need, number);
+    }
+    return name;
+}
+
+/* As the loader matches them: a definition without a version suits every reference. */
+static bool has_version(const pp_loaded_symbols *s, uint32_t index, const char *version)
+{
+    unsigned number = s->versions != NULL ? s->versions[index] & (unsigned)VERSION_NUMBER : 0;
+    const char *name = number >= FIRST_NAMED_VERSION ? name_of_definition(s, number) : NULL;
+    return number < FIRST_NAMED_VERSION || (name != NULL && strcmp(name, version) == 0);
+}
+
+/* ---- names ---- */
+
+/* What is looked for. */
+typedef struct wanted {
+    const char *name;
+    const char *version; /* NULL: the default one */
+} wanted;
+
+static bool is_definition(const pp_loaded_symbols *s, uint32_t index, const wanted *w)
 {
     const ElfW(Sym) *symbol = &s->symbols[index];
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
@@ -96,10 +158,11 @@ static bool is_definition(const pp_loaded_symbols *s, uint32_t index, const char
     return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 && binding != STB_LOCAL &&
            visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
            (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
-           strcmp(s->names + symbol->st_name, name) == 0 && is_default_version(s, index);
+           strcmp(s->names + symbol->st_name, w->name) == 0 &&
+           (w->version != NULL ? has_version(s, index, w->version) : is_default_version(s, index));
 }
 
-static uint32_t find_by_gnu_hash(const pp_loaded_symbols *s, const char *name, uint32_t hash)
+static uint32_t find_by_gnu_hash(const pp_loaded_symbols *s, const wanted *w, uint32_t hash)
 {
     enum { WORD_BITS = 8 * sizeof(ElfW(Addr)) };
     uint32_t bucket_count = s->gnu_hash[0];
@@ -120,7 +183,7 @@ static uint32_t find_by_gnu_hash(const pp_loaded_symbols *s, const char *name, u
     bool last = index < first; /* an empty bucket is 0 */
     for (; !last; index++) {
         uint32_t of_symbol = chains[index - first];
-        if ((of_symbol | 1) == (hash | 1) && is_definition(s, index, name)) {
+        if ((of_symbol | 1) == (hash | 1) && is_definition(s, index, w)) {
             return index;
         }
         last = of_symbol & 1;
@@ -128,33 +191,34 @@ static uint32_t find_by_gnu_hash(const pp_loaded_symbols *s, const char *name, u
     return 0;
 }
 
-static uint32_t find_by_hash(const pp_loaded_symbols *s, const char *name)
+static uint32_t find_by_hash(const pp_loaded_symbols *s, const wanted *w)
 {
     uint32_t bucket_count = s->hash[0];
     const uint32_t *buckets = s->hash + 2;
     const uint32_t *next = buckets + bucket_count;
-    uint32_t index = bucket_count != 0 ? buckets[old_hash(name) % bucket_count] : 0;
-    while (index != 0 && !is_definition(s, index, name)) {
+    uint32_t index = bucket_count != 0 ? buckets[old_hash(w->name) % bucket_count] : 0;
+    while (index != 0 && !is_definition(s, index, w)) {
         index = next[index];
     }
     return index;
 }
 
 /* Returns 0 if the object has no such symbol. */
-static uint32_t find_index(const pp_loaded_symbols *s, const char *name, uint32_t hash)
+static uint32_t find_index(const pp_loaded_symbols *s, const wanted *w, uint32_t hash)
 {
     if (s->names == NULL || s->symbols == NULL) {
         return 0;
     }
     if (s->gnu_hash != NULL) {
-        return find_by_gnu_hash(s, name, hash);
+        return find_by_gnu_hash(s, w, hash);
     }
-    return s->hash != NULL ? find_by_hash(s, name) : 0;
+    return s->hash != NULL ? find_by_hash(s, w) : 0;
 }
 
 bool pp_loaded_symbols_defines(const pp_loaded_symbols *symbols, const char *name, uint32_t hash)
 {
-    return find_index(symbols, name, hash) != 0;
+    const wanted w = {name, NULL};
+    return find_index(symbols, &w, hash) != 0;
 }
 
 /* A symbol that the object only refers to is in no hash table. DT_GNU_HASH names the first symbol
@@ -177,14 +241,57 @@ bool pp_loaded_symbols_needs(const pp_loaded_symbols *symbols, const char *name)
     return false;
 }
 
-uintptr_t pp_loaded_symbols_find(const pp_loaded_symbols *symbols, const char *name)
+static uintptr_t find_address(const pp_loaded_symbols *symbols, const wanted *w)
 {
     typedef uintptr_t resolver(void);
-    uint32_t index = find_index(symbols, name, pp_loaded_symbols_hash(name));
+    uint32_t index = find_index(symbols, w, pp_loaded_symbols_hash(w->name));
     if (index == 0) {
         return 0;
     }
     const ElfW(Sym) *symbol = &symbols->symbols[index];
     uintptr_t address = symbol->st_value + (symbol->st_shndx != SHN_ABS ? symbols->bias : 0);
     return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? ((resolver *)address)() : address;
+}
+
+uintptr_t pp_loaded_symbols_find(const pp_loaded_symbols *symbols, const char *name)
+{
+    const wanted w = {name, NULL};
+    return find_address(symbols, &w);
+}
+
+uintptr_t pp_loaded_symbols_find_version(const pp_loaded_symbols *symbols, const char *name,
+                                         const char *version)
+{
+    const wanted w = {name, version};
+    return find_address(symbols, &w);
+}
+
+/* The last symbol is at the end of a chain. */
+size_t pp_loaded_symbols_count(const pp_loaded_symbols *symbols)
+{
+    if (symbols->gnu_hash == NULL) {
+        return symbols->hash != NULL ? symbols->hash[1] : 0;
+    }
+    const uint32_t *head = symbols->gnu_hash;
+    const uint32_t *buckets = head + 4 + head[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+    const uint32_t *chains = buckets + head[0];
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < head[0]; i++) {
+        last = buckets[i] > last ? buckets[i] : last;
+    }
+    if (last < head[1]) {
+        return 0;
+    }
+    while ((chains[last - head[1]] & 1) == 0) {
+        last++;
+    }
+    return last + 1;
+}
+
+const char *pp_loaded_symbols_version_hidden(const pp_loaded_symbols *symbols, uint32_t index)
+{
+    unsigned version = symbols->versions != NULL ? symbols->versions[index] : 0;
+    return (version & VERSION_HIDDEN) != 0
+               ? name_of_definition(symbols, version & (unsigned)VERSION_NUMBER)
+               : NULL;
 }

@@ -25,9 +25,11 @@ typedef struct pp_loaded_symbols {
     const char *names;
     const char *soname; /* NULL: none */
     const ElfW(Sym) * symbols;
-    const ElfW(Half) * versions; /* NULL: none */
-    const uint32_t *gnu_hash;    /* NULL: none */
-    const uint32_t *hash;        /* NULL: none */
+    const ElfW(Half) * versions;              /* NULL: none */
+    const uint32_t *gnu_hash;                 /* NULL: none */
+    const uint32_t *hash;                     /* NULL: none */
+    const ElfW(Verdef) * version_definitions; /* NULL: none */
+    const ElfW(Verneed) * version_needs;      /* NULL: none */
 } pp_loaded_symbols;
 
 /* `dynamic` is the section in memory (may be NULL), `bias` the load address minus the linked
@@ -40,6 +42,19 @@ void pp_loaded_symbols_read(pp_loaded_symbols *symbols, const ElfW(Dyn) * dynami
  * time (STT_GNU_IFUNC) this calls the resolver, so the object must be relocated.
  */
 uintptr_t pp_loaded_symbols_find(const pp_loaded_symbols *symbols, const char *name);
+
+/* The same for the definition that the loader would take for a reference with this version. */
+uintptr_t pp_loaded_symbols_find_version(const pp_loaded_symbols *symbols, const char *name,
+                                         const char *version);
+
+/* The version of the object's reference number `index`; NULL: it has none. */
+const char *pp_loaded_symbols_version_needed(const pp_loaded_symbols *symbols, uint32_t index);
+
+/* The version of the object's definition number `index` if it is not the default one; else NULL. */
+const char *pp_loaded_symbols_version_hidden(const pp_loaded_symbols *symbols, uint32_t index);
+
+/* The number of all symbols, for those who go through `symbols`; 0 if it is unknown. */
+size_t pp_loaded_symbols_count(const pp_loaded_symbols *symbols);
 
 /* Whether the object defines `name`. Calls nothing. `hash` is pp_loaded_symbols_hash(name). */
 bool pp_loaded_symbols_defines(const pp_loaded_symbols *symbols, const char *name, uint32_t hash);

@@ -13,6 +13,7 @@
 #include "kinds/fd/fd_hooks.h"
 #include "kinds/fd/fd_rows.h"
 #include "kinds/fd/fd_opened.h"
+#include "kinds/fd/fd_table.h"
 
 static int write_file(pprof_writer writer)
 {
@@ -82,6 +83,11 @@ bool pp_fd_control_confine(void)
     pp_fd_hooks_record(false);
     state.on = false;
     return wanted;
+}
+
+void pp_fd_control_forget(void)
+{
+    pp_fd_table_clear(0, UINT32_MAX);
 }
 
 void pp_fd_control_after_fork(bool keep_file)

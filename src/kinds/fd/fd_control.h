@@ -33,6 +33,9 @@ void pp_fd_control_end(bool fatal);
  * file was wanted. */
 bool pp_fd_control_confine(void);
 
+/* Forgets where descriptors were opened: the program does not call our hooks any more. */
+void pp_fd_control_forget(void);
+
 /* Writes the file as it would be now. The end writes it again. */
 void pp_fd_control_write_so_far(void);
 

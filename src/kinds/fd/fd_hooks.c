@@ -300,8 +300,7 @@ void pp_fd_hooks_record(bool on)
     }
 }
 
-/* After this, no hook needs the loader. */
-static void prepare_for_threads(void)
+void pp_fd_hooks_find_real(void)
 {
     for (size_t i = 0; i < HOOKS; i++) {
         resolve(hooks[i]);
@@ -309,5 +308,5 @@ static void prepare_for_threads(void)
 }
 
 const pp_sampler pp_fd_sampler = {
-    .on = {[PP_THREAD_IS_FIRST] = prepare_for_threads},
+    .on = {[PP_THREAD_IS_FIRST] = pp_fd_hooks_find_real},
 };

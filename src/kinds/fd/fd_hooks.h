@@ -58,6 +58,9 @@ typedef struct pp_fd_call {
     uintptr_t return_address;
 } pp_fd_call;
 
+/* Finds the real functions. After this, no hook needs the loader. */
+void pp_fd_hooks_find_real(void);
+
 /* Makes the hooks of all threads record, or stop recording, from now on. */
 void pp_fd_hooks_record(bool on);
 

@@ -15,4 +15,8 @@ void pp_fd_hooks_record(bool on)
     (void)on;
 }
 
+void pp_fd_hooks_find_real(void)
+{
+}
+
 const pp_sampler pp_fd_sampler;

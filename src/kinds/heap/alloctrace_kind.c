@@ -43,6 +43,7 @@ const pp_kind pp_kind_alloctrace = {
     .asked = &pp_alloctrace_asked,
     .files = files,
     .start = start,
+    .needs_calls = pp_alloctrace_is_on,
     .confine = pp_alloctrace_stop,
     .after_fork_in_child = pp_alloctrace_after_fork_in_child,
 };

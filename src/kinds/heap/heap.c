@@ -246,6 +246,17 @@ bool pp_heap_remember(uintptr_t address)
     return pp_live_table_insert(address, PP_HEAP_FOREIGN);
 }
 
+static bool forget_block(uint64_t record)
+{
+    pp_heap_freed(record);
+    return record != PP_HEAP_FOREIGN;
+}
+
+void pp_heap_forget_blocks(void)
+{
+    pp_live_table_remove_all(forget_block);
+}
+
 /* ---- reading ---- */
 
 void pp_heap_facts_read(pp_heap_facts *read)

@@ -91,6 +91,9 @@ void pp_heap_reattach(uintptr_t address, uint64_t record);
 #define PP_HEAP_FOREIGN UINT64_MAX
 bool pp_heap_remember(uintptr_t address);
 
+/* The program does not call our hooks any more: all sampled blocks count as freed. */
+void pp_heap_forget_blocks(void);
+
 /* Returns the mean number of bytes between samples; 0 = off, 1 = every block. */
 int64_t pp_heap_rate(void);
 /* Sets the rate, which takes effect on the calling thread at once. Returns the previous rate. */

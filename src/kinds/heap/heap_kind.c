@@ -15,8 +15,10 @@
 #include "kinds/heap/heap_collect.h"
 #include "kinds/heap/heap_cycles.h"
 #include "kinds/heap/heap_early.h"
+#include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/heap_peak.h"
 #include "kinds/heap/heap_text.h"
+#include "modules/late.h"
 #include "modules/linked.h"
 #include "modules/own_code.h"
 #include "output/output.h"
@@ -141,6 +143,28 @@ static void warn_of_no_samples(void)
     pp_log(&text);
 }
 
+/* Not in builds with sanitizers, whose allocator comes first, nor in fully static programs. */
+extern void find_real_functions(void) __asm__("pp_malloc_resolve_all")
+    __attribute__((weak, visibility("hidden")));
+
+static void find_real(void)
+{
+    if (find_real_functions != NULL) {
+        find_real_functions();
+    }
+}
+
+static void forget_calls(void)
+{
+    const uint64_t everything = UINT64_MAX / 2;
+    pp_signal_mask old = 0;
+    pp_heap_forget_blocks();
+    if (pp_heap_mappings_any() && pp_heap_mappings_enter(&old)) {
+        pp_heap_unmapped(0, everything);
+        pp_heap_mappings_leave(&old);
+    }
+}
+
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns;
@@ -148,7 +172,7 @@ static int start(uint64_t duration_ns)
         return 0;
     }
     pp_prepare_recording();
-    bool seen = sees_allocations();
+    bool seen = pp_late_is() || sees_allocations();
     int error = pp_heap_control_start(&pp_heap_asked.request);
     if (!seen) {
         warn_of_no_samples();
@@ -258,6 +282,9 @@ const pp_kind pp_kind_heap = {
     .start = start,
     .load_unasked = load_unasked,
     .is_on = pp_heap_control_is_on,
+    .needs_calls = pp_heap_control_is_on,
+    .find_real = find_real,
+    .forget_calls = forget_calls,
     .holds_addresses = pp_heap_control_is_on,
     .end = end,
     .confine = pp_heap_control_confine,

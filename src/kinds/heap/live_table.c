@@ -303,6 +303,26 @@ bool pp_live_table_remove(uintptr_t address, uint64_t *value)
     return true;
 }
 
+static void remove_of_level(level *l, bool (*takes)(uint64_t value))
+{
+    for (uint64_t i = 0; i < l->groups * GROUP; i++) {
+        uint64_t key = __atomic_load_n(&l->words[i], __ATOMIC_ACQUIRE);
+        uint64_t value = 0;
+        if (key != 0 && !(key & busy) && pp_live_table_remove(key & address_mask, &value) &&
+            !takes(value)) {
+            pp_live_table_insert(key & address_mask, value);
+        }
+    }
+}
+
+void pp_live_table_remove_all(bool (*takes)(uint64_t value))
+{
+    uint32_t count = __atomic_load_n(&table.level_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++) {
+        remove_of_level(table.levels[i], takes);
+    }
+}
+
 size_t pp_live_table_count(void)
 {
     return __atomic_load_n(&table.entries, __ATOMIC_RELAXED);

@@ -43,6 +43,10 @@ bool pp_live_table_insert(uintptr_t address, uint64_t value);
  * pp_live_filter_may_have() first, which is cheaper. */
 bool pp_live_table_remove(uintptr_t address, uint64_t *value);
 
+/* Removes each entry for which `takes` returns true; calls it with the value. Entries that are made
+ * meanwhile may stay. */
+void pp_live_table_remove_all(bool (*takes)(uint64_t value));
+
 /* The number of entries; the bytes of the table and of the filter. */
 size_t pp_live_table_count(void);
 size_t pp_live_table_bytes(void);

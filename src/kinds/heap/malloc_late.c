@@ -34,9 +34,12 @@
 
 #include "host/unload.h"
 #include "host/real.h"
+#include "kinds/heap/malloc_bootstrap.h"
 #include "kinds/heap/malloc_fallback.h"
+#include "kinds/heap/malloc_mappings.h"
 #include "kinds/heap/malloc_objects.h"
 #include "modules/find_object.h"
+#include "modules/late.h"
 #include "modules/loaded_objects.h"
 #include "modules/loader.h"
 
@@ -223,9 +226,50 @@ static void ask_loader(pp_malloc_hook *hook)
     }
 }
 
+/* ---- a library that came late ---- */
+
+/* What host/slots.c takes for the real function. Its object may go, unless it is libc. */
+static void adopt_first(pp_malloc_hook *hook, bool of_libc)
+{
+    const pp_malloc_hook *allocator = &pp_malloc_hook_malloc;
+    pp_malloc_function *found = (pp_malloc_function *)pp_real_find(hook->name);
+    if (found == NULL || found == hook->entry) {
+        return;
+    }
+    bool of_allocator =
+        !pp_malloc_is_cxx(hook) ||
+        pp_malloc_object_of((uintptr_t)found) == pp_malloc_object_of((uintptr_t)allocator->real);
+    if (!of_libc) {
+        note_that_it_may_go(hook);
+    }
+    pp_malloc_adopt(hook, found, pp_malloc_way_of(hook, of_allocator, false));
+}
+
+void pp_malloc_resolve_all(void)
+{
+    static pp_malloc_hook *const libc_hooks[] = {PP_MALLOC_LIST_LIBC(ADDRESS_OF_HOOK) NULL};
+    for (size_t i = 0; libc_hooks[i] != NULL; i++) {
+        if (!libc_hooks[i]->resolved) {
+            adopt_first(libc_hooks[i], true);
+        }
+    }
+    for (size_t i = 0; late_hooks[i] != NULL; i++) {
+        if (!late_hooks[i]->resolved) {
+            adopt_first(late_hooks[i], false);
+        }
+    }
+    pp_malloc_mappings_resolve();
+    pp_malloc_bootstrap_resolve();
+    pp_loaded_objects_begin();
+}
+
 void pp_malloc_resolve_late(pp_malloc_hook *hook, uintptr_t caller)
 {
     search s = {.wanted = hook, .caller = caller};
+    if (pp_late_is()) {
+        adopt_first(hook, false);
+        return;
+    }
     pp_loaded_objects_read(search_objects, &s);
     if (!hook->resolved) {
         ask_loader(hook);

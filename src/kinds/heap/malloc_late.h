@@ -11,6 +11,9 @@
 
 #include <stdint.h>
 
+/* Resolves all hooks, in a library that came late: before the program calls any. */
+void pp_malloc_resolve_all(void);
+
 /*
  * Resolves the hook without waiting for the loader's first lock. `caller` is an address in the code
  * that called the hook. Leaves the hook unresolved if there is not even a stand-in.

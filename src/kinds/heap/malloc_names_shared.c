@@ -153,27 +153,6 @@ pp_malloc_if_wanted(const pp_malloc_hook *hook)
 
 /* ---- the table of symbols ---- */
 
-/* Returns the number of symbols: the last one is at the end of a chain [System V ABI,
- * DT_GNU_HASH]. */
-static size_t count_symbols(const uint32_t *gnu_hash)
-{
-    uint32_t bucket_count = gnu_hash[0];
-    uint32_t first = gnu_hash[1];
-    const uint32_t *buckets = gnu_hash + 4 + gnu_hash[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
-    const uint32_t *chains = buckets + bucket_count;
-    uint32_t last = 0;
-    for (uint32_t i = 0; i < bucket_count; i++) {
-        last = buckets[i] > last ? buckets[i] : last;
-    }
-    if (last < first) {
-        return 0;
-    }
-    while ((chains[last - first] & 1) == 0) {
-        last++;
-    }
-    return last + 1;
-}
-
 typedef struct all_names {
     uint32_t hash[NAMES];
     bool defined[NAMES];
@@ -245,7 +224,7 @@ static void hide_names(void)
         !can_tell() || pp_late_find()) {
         return;
     }
-    size_t count = count_symbols(own.gnu_hash);
+    size_t count = pp_loaded_symbols_count(&own);
     if (count == 0 || count > SYMBOLS_MAX) {
         return;
     }

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2034,SC2154 # scripts use the variables
+# shellcheck shell=sh disable=SC2034,SC2120,SC2154 # scripts use the variables
 # SPDX-License-Identifier: MIT
 #
 # attach.sh: what the scripts share that load the library into a program that runs (victims/attached.c). Included after
@@ -35,6 +35,28 @@ attach() {
 detach() {
     answer detach >/dev/null
     expect_equal "state after detach" "state 5" "$(tell state)"
+}
+
+# settle: attaches and detaches, so that lazy words are filled in, and keeps the facts as "before".
+settle() {
+    attach
+    detach
+    attach_again
+    detach
+    facts before # the first time, functions of `facts` itself are bound
+    facts before
+}
+
+attach_again() {
+    expect_equal "attach again" "said 0" "$(tell say attach)"
+    expect_equal "state" "state 2" "$(tell state)"
+}
+
+# in_use FUNCTION: the bytes of the heap profile that are in use below the function.
+in_use() {
+    answer heap >heap.pb.gz
+    "$cpprof" top --sample inuse_space --unit B -n 0 heap.pb.gz 2>/dev/null |
+        awk -v name="$1" '$NF == name { sub("B", "", $4); found = $4 } END { print found + 0 }'
 }
 
 end() {

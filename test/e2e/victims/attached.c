@@ -11,6 +11,12 @@
  *   threads        begins and joins 8 threads that burn CPU time in burn_in_new_thread
  *   allocate N     allocates N blocks of 1000 bytes in keep_blocks, and prints the bytes
  *   release        frees them
+ *   open           opens and keeps a descriptor, in open_file
+ *   plugin PATH    loads another library, and keeps it; deep PATH: with RTLD_DEEPBIND
+ *   keep N         has the last plugin allocate N blocks of 1000 bytes (attach/plugin.c)
+ *   drop           has it free them
+ *   unload         unloads it
+ *   storm          begins threads that allocate, lock, and create threads; calm: ends them
  *   fork           prints what a child of fork finds: the state, and what it gets from malloc
  *   cancel         cancels a thread, which installs libc's handler of signal 32
  *   facts FILE     writes the words that the loader has filled in, the actions of signals 32 and
@@ -168,6 +174,103 @@ static void cancel(void)
     puts("cancelled");
 }
 
+__attribute__((noinline)) static void open_file(void)
+{
+    printf("opened %d\n", open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+/* ---- a storm ---- */
+
+static bool calms;
+static pthread_t stormy[3];
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+static bool goes_on(void)
+{
+    return !__atomic_load_n(&calms, __ATOMIC_ACQUIRE);
+}
+
+static void *storm_of_memory(void *unused)
+{
+    void *kept[64] = {NULL};
+    for (unsigned i = 0; i < 100 || goes_on(); i++) {
+        kept[i % 64] = realloc(kept[i % 64], 1 + i * 37 % 5000);
+        if (i % 7 == 0) {
+            free(kept[i % 64]);
+            kept[i % 64] = NULL;
+        }
+    }
+    for (unsigned i = 0; i < 64; i++) {
+        free(kept[i]);
+    }
+    return unused;
+}
+
+static void *storm_of_locks(void *unused)
+{
+    do {
+        const struct timespec past = {0, 0};
+        pthread_mutex_lock(&lock);
+        pthread_cond_timedwait(&condition, &lock, &past);
+        pthread_mutex_unlock(&lock);
+    } while (goes_on());
+    return unused;
+}
+
+static void *storm_of_nothing(void *unused)
+{
+    free(malloc(100));
+    return unused;
+}
+
+static void *storm_of_threads(void *unused)
+{
+    pthread_t thread;
+    do {
+        if (pthread_create(&thread, NULL, storm_of_nothing, NULL) == 0) {
+            pthread_join(thread, NULL);
+        }
+    } while (goes_on());
+    return unused;
+}
+
+static void storm(void)
+{
+    static void *(*const kinds[])(void *) = {storm_of_memory, storm_of_locks, storm_of_threads};
+    __atomic_store_n(&calms, false, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < 3; i++) {
+        if (pthread_create(&stormy[i], NULL, kinds[i], NULL) != 0) {
+            exit(2);
+        }
+    }
+    puts("storms");
+}
+
+static void calm(void)
+{
+    __atomic_store_n(&calms, true, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < 3; i++) {
+        pthread_join(stormy[i], NULL);
+    }
+    puts("calm");
+}
+
+/* ---- plugins ---- */
+
+static void *plugin;
+
+static void load_plugin(const char *path, int flags)
+{
+    plugin = dlopen(path, RTLD_LAZY | flags);
+    printf("plugged %s\n", plugin != NULL ? "" : dlerror());
+}
+
+static void call_plugin(const char *name, const char *argument)
+{
+    long (*function)(long) = (long (*)(long))dlsym(plugin, name);
+    printf("%s %ld\n", name, function != NULL ? function(atol(argument)) : -1);
+}
+
 /* ---- the library ---- */
 
 static void load(const char *path)
@@ -313,36 +416,80 @@ static void write_facts(const char *path)
 
 /* ---- commands ---- */
 
-static void obey(const char *command, char *argument)
+static void load_and_say(const char *path)
 {
-    if (strcmp(command, "load") == 0) {
-        load(argument);
-        printf("loaded %s\n", handle != NULL ? "" : dlerror());
-    } else if (strcmp(command, "load-thread") == 0) {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, load_on_thread, argument) == 0) {
-            pthread_join(thread, NULL);
-        }
-        printf("loaded %s\n", handle != NULL ? "" : "not");
-    } else if (strcmp(command, "say") == 0) {
-        say(argument);
-    } else if (strcmp(command, "state") == 0) {
-        show_state();
-    } else if (strcmp(command, "work") == 0) {
-        work();
-    } else if (strcmp(command, "threads") == 0) {
-        begin_threads();
-    } else if (strcmp(command, "allocate") == 0) {
-        keep_blocks(argument);
-    } else if (strcmp(command, "release") == 0) {
-        release_blocks();
-    } else if (strcmp(command, "fork") == 0) {
-        fork_child();
-    } else if (strcmp(command, "cancel") == 0) {
-        cancel();
-    } else if (strcmp(command, "facts") == 0) {
-        write_facts(argument);
+    load(path);
+    printf("loaded %s\n", handle != NULL ? "" : dlerror());
+}
+
+static void load_on_thread_and_say(const char *path)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, load_on_thread, (void *)(uintptr_t)path) == 0) {
+        pthread_join(thread, NULL);
     }
+    printf("loaded %s\n", handle != NULL ? "" : "not");
+}
+
+static void unload(void)
+{
+    printf("unloaded %d\n", dlclose(plugin));
+}
+
+static void plug(const char *path)
+{
+    load_plugin(path, 0);
+}
+
+static void plug_deep(const char *path)
+{
+    load_plugin(path, RTLD_DEEPBIND);
+}
+
+static void keep(const char *count)
+{
+    call_plugin("plugin_keep", count);
+}
+
+static void drop(const char *unused)
+{
+    call_plugin("plugin_drop", unused);
+}
+
+static void obey(const char *command, const char *argument)
+{
+    static const struct {
+        const char *name;
+        void (*with)(const char *argument);
+        void (*without)(void);
+    } commands[] = {
+        {"load", load_and_say, NULL},
+        {"load-thread", load_on_thread_and_say, NULL},
+        {"say", say, NULL},
+        {"state", NULL, show_state},
+        {"work", NULL, work},
+        {"threads", NULL, begin_threads},
+        {"allocate", keep_blocks, NULL},
+        {"release", NULL, release_blocks},
+        {"fork", NULL, fork_child},
+        {"cancel", NULL, cancel},
+        {"facts", write_facts, NULL},
+        {"open", NULL, open_file},
+        {"plugin", plug, NULL},
+        {"deep", plug_deep, NULL},
+        {"keep", keep, NULL},
+        {"drop", drop, NULL},
+        {"unload", NULL, unload},
+        {"storm", NULL, storm},
+        {"calm", NULL, calm},
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(commands[i].name, command) == 0) {
+            commands[i].with != NULL ? commands[i].with(argument) : commands[i].without();
+            return;
+        }
+    }
+    puts("what?");
 }
 
 int main(void)
