@@ -18,6 +18,7 @@
 typedef struct text {
     pp_threads threads;
     pp_lock_waits found;
+    pp_profile profile; /* has the mappings */
     pp_arena *arena;
     pprof_writer writer;
     bool begun; /* something is written */
@@ -102,8 +103,11 @@ static void write_stacks(text *t, membership *belongs, size_t number)
     if (t->error != 0 || count == 0) {
         return;
     }
-    const pp_thread_dump dump = {
-        .rows = rows, .waits = waits, .count = count, .symbolize = pp_symbolize_wanted()};
+    const pp_thread_dump dump = {.rows = rows,
+                                 .waits = waits,
+                                 .count = count,
+                                 .symbolize = pp_symbolize_wanted(),
+                                 .mappings = &t->profile};
     note(t, t->writer.write(t->writer.ctx, "\n", 1));
     if (t->error == 0) {
         note(t, pp_thread_dump_write(&dump, t->arena, t->writer));
@@ -144,18 +148,17 @@ static void write_found(text *t)
 
 static int take(text *t)
 {
-    pp_profile profile = {.symbolize = PP_SYMBOLIZE_NAMES};
     int error = pp_thread_control_snapshot(true, true, t->arena, &t->threads);
     if (error == 0) {
-        error = pp_profile_add_mappings(t->arena, &profile);
+        error = pp_profile_add_mappings(t->arena, &t->profile);
     }
-    return error == 0 ? pp_row_waits_find(&profile, &t->threads, t->arena, &t->found) : error;
+    return error == 0 ? pp_row_waits_find(&t->profile, &t->threads, t->arena, &t->found) : error;
 }
 
 int pp_deadlocks_write(pprof_writer writer)
 {
     pp_arena arena = PP_ARENA_INIT;
-    text t = {.arena = &arena, .writer = writer};
+    text t = {.profile = {.symbolize = PP_SYMBOLIZE_NAMES}, .arena = &arena, .writer = writer};
     t.error = take(&t);
     if (t.error == 0) {
         write_found(&t);

@@ -185,7 +185,8 @@ static int dump_all(const pp_threads *threads, pp_arena *arena, pprof_writer wri
     const pp_thread_dump dump = {.rows = threads->rows,
                                  .waits = found.waits,
                                  .count = threads->count,
-                                 .symbolize = pp_symbolize_wanted()};
+                                 .symbolize = pp_symbolize_wanted(),
+                                 .mappings = &profile};
     error = pp_thread_dump_write(&dump, arena, writer);
     return error == 0 ? write_circles(&found, writer) : error;
 }

@@ -50,11 +50,21 @@ static pp_thread_text text_of(const pp_thread_dump *dump, const pp_thread_row *r
     return text;
 }
 
+static int add_mappings(const pp_thread_dump *dump, pp_arena *arena, pp_profile *profile)
+{
+    if (dump->mappings == NULL) {
+        return pp_profile_add_mappings(arena, profile);
+    }
+    profile->mappings = dump->mappings->mappings;
+    profile->mapping_count = dump->mappings->mapping_count;
+    return 0;
+}
+
 int pp_thread_dump_write(const pp_thread_dump *dump, pp_arena *arena, pprof_writer writer)
 {
     pp_profile profile = {.symbolize = dump->symbolize};
     pp_thread_text *texts = pp_arena_array(arena, dump->count, sizeof *texts);
-    int error = texts != NULL ? pp_profile_add_mappings(arena, &profile) : -ENOMEM;
+    int error = texts != NULL ? add_mappings(dump, arena, &profile) : -ENOMEM;
     for (size_t i = 0; error == 0 && i < dump->count; i++) {
         texts[i] = text_of(dump, &dump->rows[i], arena);
         texts[i].interrupted = dump->interrupted && i == 0;

@@ -26,6 +26,7 @@ typedef struct pp_thread_dump {
     bool interrupted;     /* the first row is of a thread that a signal interrupted */
     uint32_t most_frames; /* a deeper stack loses frames in its middle; 0 = no limit */
     pp_symbolize symbolize;
+    const pp_profile *mappings; /* a profile that has them; NULL = they are read */
 } pp_thread_dump;
 
 /* 0, -ENOMEM or the writer's first error. */
