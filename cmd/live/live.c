@@ -135,6 +135,15 @@ static void print_last(const live *l)
 
 /* ---- tables ---- */
 
+/* The user's interval, or a longer one, if answers would cost the process more than a hundredth of
+ * it. */
+static int64_t pace_ns(const live *l)
+{
+    int64_t least = cp_live_history_pace(&l->histories[l->state.view]);
+
+    return least > l->state.interval_ns ? least : l->state.interval_ns;
+}
+
 /* An expression that is wrong leaves the last one in force. */
 static void compile_focus(live *l)
 {
@@ -167,6 +176,7 @@ static int make_table(live *l)
         .report = l->options->report,
         .sources = l->options->sources,
         .focus = l->focus,
+        .pace_ns = pace_ns(l),
         .name = l->name,
         .load = l->target.pid ? &l->load : NULL,
         .hint = l->hint ? l->hint : "Nothing was counted in this time.",
@@ -341,9 +351,9 @@ static void ask_if_due(live *l)
     }
     l->is_asked = true;
     l->asked_ns = now;
-    l->due_ns += l->state.interval_ns;
+    l->due_ns += pace_ns(l);
     if (l->due_ns <= now) {
-        l->due_ns = now + l->state.interval_ns;
+        l->due_ns = now + pace_ns(l);
     }
     cp_live_source_ask(l->source, l->state.view);
 }

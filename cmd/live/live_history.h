@@ -29,6 +29,7 @@ typedef struct cp_live_snapshot {
     int64_t time_ns;     /* wall clock: when the counts began */
     int64_t duration_ns; /* since then; 0: the profile does not say */
     int64_t at_ns;       /* monotonic */
+    uint32_t samples;    /* of the profile: stacks, with their labels */
 } cp_live_snapshot;
 
 /* Begins as zeros. */
@@ -41,6 +42,10 @@ typedef struct cp_live_history {
 int cp_live_history_add(cp_live_history *history, cp_live_kind kind, cp_bytes *bytes, int64_t at_ns,
                         cp_error *error);
 void cp_live_history_release(cp_live_history *history);
+
+/* The shortest time between two answers of which the process does not notice the cost: a hundred
+ * times what it takes to write the last one. */
+int64_t cp_live_history_pace(const cp_live_history *history);
 
 /* Makes the profile of the last window, or of all since the first profile; to be freed. Its length
  * is in *elapsed_ns; 0 if the profile shows how things are. Returns 0; 1 if the first window is not

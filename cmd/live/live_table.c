@@ -60,7 +60,7 @@ static void print_title(const cp_live_matter *m, int64_t elapsed_ns, FILE *out)
     } else {
         fputs("now", out);
     }
-    fprintf(out, ", every %gs%s%s  %s\n", (double)state->interval_ns / (double)NS_PER_S,
+    fprintf(out, ", every %.3gs%s%s  %s\n", (double)m->pace_ns / (double)NS_PER_S,
             state->by_cum ? ", by cum" : "", state->is_paused ? ", paused" : "", m->name);
 }
 

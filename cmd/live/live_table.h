@@ -21,6 +21,7 @@ typedef struct cp_live_matter {
     const cp_report_options *report; /* the user's, whose sorting and focus the state replaces */
     const cp_sources *sources;       /* how names are written */
     cp_regex *focus;                 /* the state's, compiled; NULL: none */
+    int64_t pace_ns;                 /* between two tables */
     const char *name;                /* the process's: "redis-server (pid 1234)", or an address */
     const cp_process_load *load;     /* NULL: unknown */
     const char *hint;                /* what to say if there is nothing to show */

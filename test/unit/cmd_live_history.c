@@ -84,6 +84,8 @@ static void windows_join(void **state)
     expect_window(&h, CP_LIVE_SAMPLED, false, 45, 2000);
     expect_begin(&h, 2000);
     expect_window(&h, CP_LIVE_SAMPLED, true, 75, 3000);
+    assert_true(cp_live_history_pace(&h) > 0);
+    assert_true(cp_live_history_pace(&h) < 1000000); /* one stack */
     cp_live_history_release(&h);
 }
 
