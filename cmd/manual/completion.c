@@ -36,6 +36,11 @@ static bool is_file(const cp_option *option)
            strstr(option->argument, "FOLDER");
 }
 
+static bool is_process(const cp_option *option)
+{
+    return strcmp(option->argument, "PID") == 0;
+}
+
 /* The words that may follow an option, with blanks between them; empty if they are not known. To be
  * freed. */
 static char *words_of(const cp_option *option)
@@ -108,7 +113,9 @@ static void put_bash_values(const cp_option *options, void *ctx)
         if (!option->help || !option->argument) {
             continue;
         }
-        char *words = is_file(option) ? cp_heap_printf("/") : words_of(option);
+        char *words = is_file(option)      ? cp_heap_printf("/")
+                      : is_process(option) ? cp_heap_printf("@")
+                                           : words_of(option);
         fprintf(w->out, "    [%s:--%s]='%s'\n", w->verb, option->name, words);
         if (option->letter) {
             fprintf(w->out, "    [%s:-%c]='%s'\n", w->verb, option->letter, words);
@@ -146,6 +153,8 @@ static void put_zsh_value(const cp_option *option, FILE *out)
     put_quoted(option->argument, ":", out);
     if (is_file(option)) {
         fputs(":_files", out);
+    } else if (is_process(option)) {
+        fputs(":_cpprof_processes", out);
     } else if (strchr(option->argument, ',')) {
         fprintf(out, ":_values -s , kind %s", words);
     } else if (words[0]) {
@@ -209,6 +218,9 @@ void cp_manual_zsh(const char *script, FILE *out)
 
 /* ---- fish ---- */
 
+/* The profiles that cpprof.bash and cpprof.zsh name, too. */
+#define FISH_NAMES "profile,heap,allocs,block,mutex,thread"
+
 static void put_fish_option(const char *verb, const cp_option *option, FILE *out)
 {
     fprintf(out, "complete -c cpprof -n '__fish_seen_subcommand_from %s' -l %s", verb,
@@ -220,7 +232,9 @@ static void put_fish_option(const char *verb, const cp_option *option, FILE *out
         char *words = words_of(option);
 
         fputs(is_file(option) ? " -r -F" : " -x", out);
-        if (words[0]) {
+        if (is_process(option)) {
+            fputs(" -a '(cpprof ps --brief 2>/dev/null)'", out);
+        } else if (words[0]) {
             fprintf(out, " -a '%s'", words);
         }
         free(words);
@@ -257,6 +271,17 @@ void cp_manual_fish(FILE *out)
     }
     fputs("complete -c cpprof -n '__fish_seen_subcommand_from list peek; and test (count "
           "(commandline -opc)) -eq 2' -f\n",
+          out);
+    fputs("complete -c cpprof -n '__fish_seen_subcommand_from configure; and test (count "
+          "(commandline "
+          "-opc)) -eq 2' -f -a '(cpprof ps --brief 2>/dev/null)'\n"
+          "function __cpprof_sources\n"
+          "    set -l pid (string match -r '^pid:[0-9]+/' -- (commandline -ct))\n"
+          "    and printf '%s\\n' $pid{" FISH_NAMES "}\n"
+          "    or cpprof ps --brief 2>/dev/null | string replace -r '^' pid:\n"
+          "end\n"
+          "complete -c cpprof -n 'string match -q \"pid:*\" -- (commandline -ct)' -f -a "
+          "'(__cpprof_sources)'\n",
           out);
     for_each_verb(put_fish_options, out);
     fputs("complete -c cpprof -n '__fish_seen_subcommand_from record; and contains -- -- "

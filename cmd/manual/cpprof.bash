@@ -3,7 +3,8 @@
 # @tables@
 #   _cpprof_verbs          the verbs
 #   _cpprof_options[VERB]  its options
-#   _cpprof_values[VERB:OPTION]  the values of an option; empty if nobody can know them, / for files, not set if it has none
+#   _cpprof_values[VERB:OPTION]  the values of an option; empty if nobody can know them, / for files, @ for processes, not
+#                                set if it has none
 
 # _cpprof_words WORDS: those of them that the current word begins; after a comma, another one.
 _cpprof_words() {
@@ -43,6 +44,34 @@ _cpprof_expression() {
     done
 }
 
+# The processes that can be asked, which are few: the word is a number that has begun.
+_cpprof_processes() {
+    _cpprof_words "$("${COMP_WORDS[0]}" ps --brief 2>/dev/null | cut -f1)"
+}
+
+# pid:NUMBER/NAME. bash takes pid, : and the rest for three words, unless the user has told it not to; then pid: stays in front.
+# Returns 1 if the word is something else.
+_cpprof_source() {
+    local front='' number=$word
+    if [[ $word == pid:* ]]; then
+        front=pid: number=${word#pid:}
+    elif [[ $word == : && $before == pid ]]; then
+        number=
+    elif [[ $before != : || ${COMP_WORDS[COMP_CWORD - 2]} != pid ]]; then
+        return 1
+    fi
+    word=$number
+    if [[ $number == */* ]]; then
+        word=${number#*/}
+        front+=${number%%/*}/
+        _cpprof_words "profile heap allocs block mutex thread"
+    else
+        compopt -o nospace 2>/dev/null # a NAME may follow
+        _cpprof_processes
+    fi
+    COMPREPLY=("${COMPREPLY[@]/#/$front}")
+}
+
 _cpprof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
     COMPREPLY=()
@@ -58,12 +87,18 @@ _cpprof() {
         return
     elif [[ ${_cpprof_values[$verb:$before]} == / ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    elif [[ ${_cpprof_values[$verb:$before]} == @ ]]; then
+        _cpprof_processes
     elif [[ -n ${_cpprof_values[$verb:$before]+set} ]]; then
         _cpprof_words "${_cpprof_values[$verb:$before]}"
     elif [[ $word == -* ]]; then
         _cpprof_words "${_cpprof_options[$verb]}"
     elif [[ $verb == help ]]; then
         _cpprof_words "$_cpprof_verbs"
+    elif [[ $verb == configure ]]; then
+        ((COMP_CWORD > 2)) || _cpprof_processes
+    elif _cpprof_source; then
+        return
     elif ! _cpprof_expression; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
     fi

@@ -15,7 +15,7 @@
 #include <string.h>
 
 const char cp_help_ps[] =
-    "usage: cpprof ps [--json]\n"
+    "usage: cpprof ps [--json | --brief]\n"
     "\n"
     "Lists the processes that have libpprof in them: what they record now, and how to\n"
     "reach them. One that has a control socket is a FILE for every report, by its\n"
@@ -68,6 +68,17 @@ static void print_table(const cp_process_list *list)
     }
 }
 
+/* For the completion of shells: one on a line, with a tab before the command. */
+static void print_brief(const cp_process_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const cp_process *p = &list->processes[i];
+        if (p->control && !p->hindrance) {
+            printf("%d\t%s\n", p->pid, p->command);
+        }
+    }
+}
+
 /* "cpu heap:1" as an array. */
 static void add_kinds(cp_json *json, const char *on)
 {
@@ -112,9 +123,11 @@ static void print_json(const cp_process_list *list)
 
 int cp_run_ps(int argc, char **argv)
 {
-    bool json = false;
+    bool json = false, brief = false;
     const cp_option table[] = {
         {0, "json", NULL, CP_OPTION_FLAG, &json, 0, 0, NULL, "print JSON"},
+        {0, "brief", NULL, CP_OPTION_FLAG, &brief, 0, 0, NULL,
+         "print only the numbers and commands of those with a control socket"},
         {0},
     };
 
@@ -131,6 +144,8 @@ int cp_run_ps(int argc, char **argv)
     cp_process_list_read(&list);
     if (json) {
         print_json(&list);
+    } else if (brief) {
+        print_brief(&list);
     } else if (list.count > 0) {
         print_table(&list);
     } else {

@@ -27,11 +27,24 @@ cpprof record --engine pe|perf
 cpprof record -- cpprof-tes|cpprof-tester
 cpprof record -- cpprof-tester prof|profile.pb.gz
 cpprof help mer|merge
+cpprof top -p 12|1234
+cpprof record --pid 12|1234
+cpprof configure 12|1234
+END
+# In bash the part after the colon is a word of its own.
+cat >sources <<'END'
+cpprof top pid:12|pid:1234
+cpprof flame pid:1234/he|pid:1234/heap
+cpprof diff profile.pb.gz pid:1234/mu|pid:1234/mutex
 END
 mkdir bin
+printf '#!/bin/sh\n[ "$*" != "ps --brief" ] || printf "1234\\tserver --at=here:80 (a) {b}\\n5678\\tother\\n"\n' >bin/cpprof
+chmod +x bin/cpprof
 printf '#!/bin/sh\n' >bin/cpprof-tester
 chmod +x bin/cpprof-tester
 PATH=$work/bin:$PATH
+
+cat cases sources >cases_and_sources
 
 # ---- bash ----
 
@@ -43,6 +56,19 @@ while IFS='|' read -r line expected; do
     _cpprof
     [[ ${COMPREPLY[*]} == "$expected" ]] || echo "bash: '$line' becomes '${COMPREPLY[*]}', expected '$expected'"
 done <cases
+while IFS='|' read -r line expected; do
+    read -ra COMP_WORDS <<<"$line"
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _cpprof
+    [[ ${COMPREPLY[*]} == "$expected" ]] || echo "bash, colons in words: '$line' becomes '${COMPREPLY[*]}', expected '$expected'"
+    read -ra COMP_WORDS <<<"${line/pid:/pid : }"
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _cpprof
+    [[ pid:${COMPREPLY[*]} == "$expected" ]] || echo "bash: '$line' becomes '${COMPREPLY[*]}', expected '$expected' without pid:"
+done <sources
+COMP_WORDS=(cpprof top pid :) COMP_CWORD=3
+_cpprof
+[[ ${COMPREPLY[*]} == '1234 5678' ]] || echo "bash: pid: becomes '${COMPREPLY[*]}'"
 COMP_WORDS=(cpprof top --demangle = te) COMP_CWORD=4
 _cpprof
 [[ ${COMPREPLY[*]} == templates ]] || echo "bash: --demangle=te becomes '${COMPREPLY[*]}'"
@@ -66,7 +92,7 @@ source $argv[1]/cpprof.fish
 while read -d '|' line expected
     set -l found (complete -C "$line" | string replace -r '\t.*' '')
     test "$found" = "$expected"; or echo "fish: '$line' becomes '$found', expected '$expected'"
-end <cases
+end <cases_and_sources
 END
     expect_equal "complaints" "" "$(HOME=$work fish --no-config complete.fish "$scripts" 2>&1)"
 fi
@@ -89,7 +115,7 @@ while IFS='|' read -r line expected; do
     zpty -r shell text '*<cpprof*>*'
     found=${${text##*<}%%>*}
     [[ ${found% } == ${line% *}\ $expected ]] || echo "zsh: '$line' becomes '$found', expected '$expected'"
-done <cases
+done <cases_and_sources
 zpty -d shell
 END
     expect_equal "complaints" "" "$(timeout 100 zsh -f complete.zsh 2>&1)"

@@ -34,6 +34,8 @@ done
 wait_until grep -q libpprof "/proc/$silent/maps"
 
 row() { "$cpprof" ps | grep "^ *$1 " || echo none; }
+expect_equal "those that can be asked, in brief" "$(printf '%s\t%s\n%s\t%s' "$asked" "$victims/web_guest" "$both" "$victims/web_guest")" \
+    "$("$cpprof" ps --brief | sort -n | grep -E "^($asked|$silent|$both|$without)	")"
 user=$(id -un)
 expect_equal "a row" "$asked $user heap:1 block:1 control $victims/web_guest" "$(row "$asked" | tr -s ' ' | sed 's/^ //')"
 expect_equal "a process that serves HTTP, too" "$both $user - control, http unix:$work/http.sock $victims/web_guest" \
