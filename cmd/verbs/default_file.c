@@ -18,12 +18,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A user who has not typed the pipe, as with `ssh HOST cpprof top`, has to know what is waited for. */
+enum { SILENCE_MS = 1000 };
+
+static void say_what_is_read(const char *verb)
+{
+    cp_complain("%s: waiting for a profile at standard input, where nothing has come yet; with "
+                "</dev/null the newest profile of the folder is taken",
+                verb);
+}
+
 /* Waits for the first bytes of a pipe or a socket, or for its end. Returns whether there are any. */
-static bool has_bytes(void)
+static bool has_bytes(const char *verb)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     int bytes = 0;
 
+    if (poll(&input, 1, SILENCE_MS) == 0) {
+        say_what_is_read(verb);
+    }
     while (poll(&input, 1, -1) < 0 && errno == EINTR) {
     }
     return ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
@@ -31,7 +44,7 @@ static bool has_bytes(void)
 
 /* Whether somebody gives the command something to read: a pipe, a socket or a file that is not
  * empty. Those who start commands with nothing to read often give them an empty one. */
-static bool is_fed(void)
+static bool is_fed(const char *verb)
 {
     struct stat info;
 
@@ -41,12 +54,12 @@ static bool is_fed(void)
     if (S_ISREG(info.st_mode)) {
         return lseek(STDIN_FILENO, 0, SEEK_CUR) < info.st_size;
     }
-    return (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) && has_bytes();
+    return (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) && has_bytes(verb);
 }
 
 char *cp_default_file(const char *verb)
 {
-    if (is_fed()) {
+    if (is_fed(verb)) {
         return cp_heap_copy("-", 1);
     }
     char *name = cp_newest_profile();

@@ -6,7 +6,7 @@
 #define CP_DEFAULT_FILE_H
 
 /* Returns "-" if standard input is a pipe, a file or a socket, and has bytes; it waits for the first
- * one. A terminal and /dev/null are nothing to read. Else finds the newest profile in the current folder (newest_profile.h) and prints its
+ * one, and says so after a second. A terminal and /dev/null are nothing to read. Else finds the newest profile in the current folder (newest_profile.h) and prints its
  * name on stderr. Returns the name, to be freed. If there is none, complains of that as of a wrong command line and
  * returns NULL. */
 char *cp_default_file(const char *verb);
