@@ -10,6 +10,7 @@
 #include "doctor/findings.h"
 #include "profile/control_target.h"
 
+#include "remote/attach.h"
 #include "remote/dump.h"
 
 #include <limits.h>
@@ -70,12 +71,11 @@ static void check_state(cp_findings *f, const cp_target *target)
 }
 
 /* Takes a line of /proc/PID/maps. */
-static void take_mapping(cp_findings *f, const char *line, bool *loaded, bool *musl)
+static void take_mapping(cp_findings *f, const char *line, bool *loaded)
 {
     static const char *const allocators[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
 
     *loaded |= strstr(line, "/libpprof.so") != NULL;
-    *musl |= strstr(line, "/ld-musl") != NULL;
     for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++) {
         if (strstr(line, allocators[i]) && strstr(line, " r-xp ")) {
             cp_found(f, "malloc", "that of %s", allocators[i] + 3);
@@ -83,14 +83,30 @@ static void take_mapping(cp_findings *f, const char *line, bool *loaded, bool *m
     }
 }
 
+/* Whether the library can be loaded now. */
+static void check_attachment(cp_findings *f, int pid)
+{
+    pp_attach_target found;
+    pp_remote_error why;
+
+    if (pp_attach_look(pid, &found, &why) == 0) {
+        cp_found(f, "library", "not loaded; `cpprof record -p %d` and `top -p %d` attach to it",
+                 pid, pid);
+    } else {
+        cp_found_less(f, CP_FAILS, "cpu heap allocs block mutex fd peak threadcreate", "library",
+                      "cpprof record -- COMMAND, or for its threads alone cpprof dump",
+                      "not loaded, and it cannot be attached to: %s", why.text);
+    }
+}
+
 static void check_library(cp_findings *f, const cp_target *target)
 {
-    bool loaded = false, musl = false;
+    bool loaded = false;
     char line[PATH_MAX + 128];
     FILE *maps = open_file(target->pid, "maps");
 
     while (maps && fgets(line, sizeof line, maps)) {
-        take_mapping(f, line, &loaded, &musl);
+        take_mapping(f, line, &loaded);
     }
     if (maps) {
         fclose(maps);
@@ -101,10 +117,7 @@ static void check_library(cp_findings *f, const cp_target *target)
         cp_found(f, "library", "libpprof is loaded, LIBPPROF=%s",
                  environment.options ? environment.options : "");
     } else {
-        cp_found_less(f, CP_FAILS, "cpu heap allocs block mutex fd peak threadcreate", "library",
-                      musl ? "a build for glibc" : "start it anew: cpprof record -- COMMAND",
-                      "libpprof is not loaded%s: `dump` alone shows it as it is",
-                      musl ? ", and cannot be, beside the musl C library" : "");
+        check_attachment(f, target->pid);
     }
     cp_target_environment_release(&environment);
 }

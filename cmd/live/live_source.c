@@ -7,6 +7,7 @@
  */
 #include "live/live_source.h"
 
+#include "attach/attachment.h"
 #include "base/meter.h"
 #include "base/pool.h"
 #include "live/live_views.h"
@@ -30,6 +31,7 @@ enum { PATIENCE_MS = 5000, STEP_MS = 10 };
 typedef enum holding { NOBODY_HOLDS, HOLDS, CANNOT_HOLD } holding;
 
 struct cp_live_source {
+    cp_attachment attachment;
     char *root;
     bool with_labels;
     int ready; /* an eventfd */
@@ -257,22 +259,18 @@ bool cp_live_source_take(cp_live_source *source, cp_live_answer *taken)
 
 /* ---- reaching the process ---- */
 
-/* The one place that decides whether a process can be asked. A server shows it by its first
- * answer. */
-static int reach(const cp_live_source *s, cp_error *error)
+/* The one place that decides whether a process can be asked. An attachment lasts as long as this
+ * command. A server shows by its first answer that it can be asked. */
+static int reach(cp_live_source *s, cp_error *error)
 {
     const char *rest;
-    cp_bytes status = {0};
-    int pid = 0, reached = 0;
+    int pid = 0;
 
-    if (cp_control_is_process(s->root)) {
-        reached = cp_control_pid(s->root, &pid, &rest, error) < 0 ||
-                          fetch(s, "status", "", &status, error) < 0
-                      ? -1
-                      : 0;
-    }
-    cp_bytes_release(&status);
-    return reached;
+    return !cp_control_is_process(s->root) ||
+                   (cp_control_pid(s->root, &pid, &rest, error) == 0 &&
+                    cp_attachment_begin(&s->attachment, pid, false, error) == 0)
+               ? 0
+               : -1;
 }
 
 cp_live_source *cp_live_source_open(const char *root, bool with_labels, cp_error *error)

@@ -24,9 +24,10 @@ const char cp_help_ps[] =
     "\n"
     "Example: cpprof ps && cpprof top pid:$(pgrep -n redis-server)\n"
     "\n"
-    "A process has a socket if it was started with the option control:\n"
-    "LIBPPROF=control LD_PRELOAD=libpprof.so.0 COMMAND. Only its own user and root\n"
-    "can ask it. A process of another user is listed if the kernel shows the name of\n"
+    "A process has a socket if it was started with the option control,\n"
+    "LIBPPROF=control LD_PRELOAD=libpprof.so.0 COMMAND, or after `cpprof configure\n"
+    "PID OPTIONS`. Only its own user and root can ask it. A process of another user is listed if "
+    "the kernel shows the name of\n"
     "its socket. Sockets that killed processes of this user have left are removed.\n";
 
 /* How the process is reached, or why not. */

@@ -19,11 +19,11 @@ const char cp_help_top[] =
     "\n"
     "Example: cpprof top --cum -n 20 prof.pb.gz\n"
     "\n" CP_REPORT_NOTES "\n"
-    "PID is a process with a control socket (LIBPPROF=control), or the address of a\n"
-    "server with /debug/pprof/. Its CPU profile is shown; keys change to what is in\n"
-    "use in the heap, allocations, block, mutex and threads, or PID/heap begins with\n"
-    "another one. Each table has what was sampled since the last: none is left out.\n"
-    "If standard input or output is no terminal, each table is printed.\n";
+    "PID is a process, which loads libpprof for as long as it is watched, or the\n"
+    "address of a server with /debug/pprof/. Its CPU profile is shown; keys change to\n"
+    "what is in use in the heap, allocations, block, mutex and threads, or PID/heap\n"
+    "begins with another one. Each table has what was sampled since the last: none is\n"
+    "left out. If standard input or output is no terminal, each table is printed.\n";
 
 static int print_top(cp_report *report, cp_regex *expression, bool json, FILE *out, cp_error *error)
 {

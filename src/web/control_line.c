@@ -158,6 +158,6 @@ int pp_control_line_ask(const char *line, pprof_http_answer **answer, uint64_t *
     const pprof_http_request request = {.size = sizeof request, .method = "GET", .target = line};
     int error = pp_http_begin_by(route, &request, answer, wait_ns);
     pp_attach_expect_end(); /* after `hold`, which is to know whether it came first */
-    pp_attach_look(); /* what has begun now may need our hooks */
+    pp_attach_look();       /* what has begun now may need our hooks */
     return error;
 }

@@ -121,8 +121,13 @@ process=$!
 trap 'kill $process 2>/dev/null || true; rm -rf "$work"' EXIT
 doctor 0 -p $process
 says ok dump "1 thread"
-says NO library "libpprof is not loaded" "start it anew"
+says ok library "not loaded; \`cpprof record -p $process\`"
+doctor 0 -e cpu -p $process
+kill -STOP $process
+wait_until grep -q '^State:.*stopped' "/proc/$process/status"
 doctor 1 -e cpu -p $process
+says NO library "not loaded, and it cannot be attached to: process $process is stopped" "cpprof record"
+kill -CONT $process
 kill $process
 LIBPPROF=block LD_PRELOAD="$library" sleep 1000 &
 process=$!
