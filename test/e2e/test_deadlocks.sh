@@ -37,6 +37,12 @@ stuck() {
     done
 }
 
+# is_in_futex NAME: it is there by now, whatever it waits for.
+is_in_futex() {
+    answer 'thread?debug=2' all.txt
+    case $(state_of all.txt "$1") in futex*) ;; *) return 1 ;; esac
+}
+
 # circles FILE: of each circle the names of its threads, ordered.
 circles() {
     awk '/^deadlock/ { number++ }
@@ -48,6 +54,7 @@ circles() {
 # ---- threads of every kind ----
 
 start deadlocks
+wait_until is_in_futex native
 wait_until stuck first second third 'robust 1' 'robust 2' joining joined reading writing 'timed 1' 'timed 2' inheritor stranger
 answer 'thread?debug=2' all.txt
 answer deadlock deadlock.txt
@@ -71,6 +78,8 @@ expect_equal "reading" 'futex, rwlock ADDRESS held by thread N "writing"' "$(sta
 expect_equal "timed 1" 'futex, mutex ADDRESS held by thread N "timed 2", with a time-out' "$(state_of all.txt 'timed 1')"
 expect_equal "inheritor" 'futex, mutex ADDRESS held by thread N "deadlocks"' "$(state_of all.txt inheritor)"
 expect_equal "stranger" 'futex, mutex ADDRESS held by thread N, which is not in this process' "$(state_of all.txt stranger)"
+expect_equal "native" futex "$(state_of all.txt native)"
+expect_equal "lost locks" 0 "$(grep -c '^lost' deadlock.txt)"
 expect_contains "the timed ones" deadlock.txt 'waiting: threads wait for locks'
 kill -KILL "$process"
 

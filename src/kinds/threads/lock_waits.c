@@ -139,14 +139,17 @@ static const char *name_of(const names *n, uintptr_t address)
 }
 
 /* What the function says that the thread waits for. Functions below a lock's, lll_lock_wait and
- * futex_wait, say nothing. A thread in pthread_cond_wait() may wait for its mutex again. */
+ * futex_wait, say nothing; nor do those of other locks, as Rust's mutexes. A thread in
+ * pthread_cond_wait() may wait for its mutex again. */
 static evidence of_function(const char *name)
 {
     static const struct {
         const char *part;
         evidence evidence;
-    } known[] = {{"rwlock", OF_RWLOCK},          {"mutex", OF_MUTEX},     {"join", OF_JOIN},
-                 {"pthread_cond", OF_CONDITION}, {"pthread_", OF_OTHERS}, {"sem_", OF_OTHERS}};
+    } known[] = {{"pthread_rwlock", OF_RWLOCK},  {"pthread_mutex", OF_MUTEX},
+                 {"pthread_join", OF_JOIN},      {"pthread_clockjoin", OF_JOIN},
+                 {"pthread_timedjoin", OF_JOIN}, {"pthread_cond", OF_CONDITION},
+                 {"pthread_", OF_OTHERS},        {"sem_", OF_OTHERS}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strstr(name, known[i].part) != NULL) {
             return known[i].evidence;

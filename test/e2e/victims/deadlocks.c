@@ -10,18 +10,21 @@
  *   timed 1, timed 2        as `robust`, but both give up after an hour: no deadlock
  *   inheritor               wants a mutex with priority inheritance that the first thread holds
  *   stranger                wants a mutex that another process holds
+ *   native                  wants a lock of another kind, which has other things beside its word
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 13, MUTEXES = 12, HOUR_S = 3600 };
+enum { THREADS = 14, MUTEXES = 12, HOUR_S = 3600 };
 
 /* What a thread holds, and what it then wants. */
 typedef struct part {
@@ -80,6 +83,20 @@ static void want_what_is_shared(const part *p)
     pthread_mutex_lock(shared);
 }
 
+/* Where a mutex of pthread has its holder, it has the id of a thread that never was. */
+__attribute__((noinline)) static void native_mutex_lock(void)
+{
+    static unsigned lock[] = {2, 0, 0x3ffffff0};
+    for (;;)
+        syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+static void want_another_kind(const part *p)
+{
+    (void)p;
+    native_mutex_lock();
+}
+
 static const part parts[THREADS] = {
     {"joined", NONE, JOINERS, want_mutex},
     {"joining", JOINERS, 0, want_end},
@@ -94,6 +111,7 @@ static const part parts[THREADS] = {
     {"timed 2", OTHER_TIMED, TIMED, want_for_an_hour},
     {"inheritor", NONE, PI, want_mutex},
     {"stranger", NONE, 0, want_what_is_shared},
+    {"native", NONE, 0, want_another_kind},
 };
 
 static void *play(void *argument)
