@@ -209,6 +209,7 @@ static void before_confinement(void)
     }
     pp_deadline_cancel();
     pp_interval_cancel();
+    pp_toggle_end();
     pp_http_door_before_confinement();
     write_by(confine_kinds, &written);
     if (written) {
@@ -542,7 +543,7 @@ static void end_attachment(void)
     }
     pp_deadline_cancel();
     pp_interval_cancel();
-    pp_toggle_end();
+    pp_toggle_undo();
     state.has_signal = false;
     pp_http_door_before_confinement();
     pp_lock_take(&state.asking, pp_task_self());

@@ -23,10 +23,10 @@
 
 static struct {
     pp_doorbell bell;
-    uint32_t signals;     /* that have come */
-    uint32_t answered;    /* of these; the thread's */
+    uint32_t signals;  /* that have come */
+    uint32_t answered; /* of these; the thread's */
+    bool is_over;
     void (*toggle)(void); /* NULL: pp_toggle_begin() has not succeeded yet */
-    bool ends;
     int signal;
     struct sigaction before;
     int process; /* the one that has the thread: a child of fork has not */
@@ -43,7 +43,7 @@ static void on_signal(int signal)
 static bool answer(void *unused)
 {
     (void)unused;
-    while (!__atomic_load_n(&state.ends, __ATOMIC_ACQUIRE) && !pp_deadline_is_alone()) {
+    while (!__atomic_load_n(&state.is_over, __ATOMIC_ACQUIRE) && !pp_deadline_is_alone()) {
         uint32_t heard = pp_doorbell_heard(&state.bell);
         if (pp_pausables_pause()) {
             return false;
@@ -101,11 +101,16 @@ int pp_toggle_begin(int signal, void (*toggle)(void))
 
 void pp_toggle_end(void)
 {
+    __atomic_store_n(&state.is_over, true, __ATOMIC_RELEASE);
+    pp_pausable_end(&state);
+}
+
+void pp_toggle_undo(void)
+{
     if (state.toggle == NULL || state.process != pp_task_process()) {
         return;
     }
     sigaction(state.signal, &state.before, NULL);
-    __atomic_store_n(&state.ends, true, __ATOMIC_RELEASE);
-    pp_pausable_end(&state);
+    pp_toggle_end();
     state.toggle = NULL;
 }

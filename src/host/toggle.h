@@ -18,7 +18,11 @@
  * creating a thread. */
 int pp_toggle_begin(int signal, void (*toggle)(void));
 
-/* Restores the signal's action, and ends the thread. Called on another thread. */
+/* Ends the thread, and waits for it: nobody answers the signal any more. toggle() must not call
+ * this. */
 void pp_toggle_end(void);
+
+/* Does that, and gives the signal the action back that it had before. */
+void pp_toggle_undo(void);
 
 #endif
