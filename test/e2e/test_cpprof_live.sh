@@ -77,10 +77,23 @@ adds_up control,cpu,file="$work/own.pb.gz" # which refuses requests for a time
 # ---- views
 
 start control,heap:1,block,mutex web_guest
+
+# watch WORDS...: until out has $1, a line of it that begins with $2, and a second table.
+watch() {
+    watch_for=$1 watch_heading=$2
+    shift 2
+    "$cpprof" top -d 0.1 "$@" >out 2>err 9>&- &
+    watcher=$!
+    started="$started $watcher"
+    wait_until is_shown
+    kill "$watcher"
+    wait "$watcher" 2>/dev/null || true
+    expect_equal "complaints of top $*" "" "$(cat err)"
+}
+is_shown() { grep -qF -- "$watch_for" out && [ "$(grep -c "^$watch_heading" out)" -ge 2 ]; }
+
 while read -r view name heading; do
-    tops 0 -p "$view" -d 0.1 --iterations 2 ${name:+-n 20}
-    expect_contains "$view" out "$name"
-    expect_equal "tables of $view" 2 "$(grep -c "^$heading" out)"
+    watch "$name" "$heading" -p "$view"
 done <<END
 $guest burn_cpu cpu: the last
 pid:$guest burn_cpu cpu: the last
@@ -91,17 +104,15 @@ $guest/block hold_lock block: the last
 $guest/mutex hold_lock mutex: the last
 $guest/thread main threads: now
 END
-tops 0 -p "$guest" -d 100ms --iterations 1 --cum --focus burn_cpu
+watch "  burn_cpu" cpu: -p "$guest" --cum --focus burn_cpu
 expect_contains "the process" out "$guest $victims/web_guest"
 expect_contains "its load" out "threads 6, "
 expect_contains "the filter" out "focus=burn_cpu: "
 sed -n '/flat%/,$p' out | grep -q 'keep_memory' && fail "--focus burn_cpu shows keep_memory: $(cat out)"
-tops 0 -p "$guest" -d 0.1 --iterations 1 --focus no_such_function
-expect_contains "a filter that matches nothing" out "Nothing matches the filters."
-expect_equal "complaints about it" "" "$(cat err)"
-tops 0 -p "$guest" -d 0.1 --iterations 1 --sample alloc_objects --json
-expect_contains "a sample type" out '"type":"alloc_objects"'
-tops 0 -p "$guest" -d 0.1 --iterations 1 -n 1
+watch "Nothing matches the filters." cpu: -p "$guest" --focus no_such_function
+tops 0 -p "$guest" -d 0.1 --iterations 3 --sample alloc_objects --json
+expect_equal "tables of a sample type" 3 "$(grep -c '"type":"alloc_objects"' out)"
+tops 0 -p "$guest/thread" -d 0.1 --iterations 1 -n 1
 expect_equal "rows with -n 1" 1 "$(sed '1,/flat%/d' out | wc -l)"
 
 # Nobody holds the sampler after cpprof has ended.
@@ -122,8 +133,7 @@ started="$started $guest"
 exec 9>guest.in
 serves() { [ -S "$work/http.sock" ]; }
 wait_until serves
-tops 0 -p "unix:$work/http.sock" -d 0.1 --iterations 2
-expect_contains "a server" out burn_cpu
+watch burn_cpu "cpu: the last" -p "unix:$work/http.sock"
 end
 
 # ---- the end of the process

@@ -102,6 +102,8 @@ class Terminal:
             for fd in 0, 1, 2:
                 os.dup2(slave, fd)
             os.closerange(3, 256)
+            for number in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE:
+                signal.signal(number, signal.SIG_DFL)  # a test in the background ignores some of them
             os.environ.update({"TERM": "xterm"}, **(environment or {}))
             os.execvp(command[0], command)
 
