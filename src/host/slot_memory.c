@@ -83,11 +83,11 @@ void pp_slot_memory_close(pp_slot_memory *m)
 bool pp_slot_memory_open(pp_slot_memory *m, uintptr_t address)
 {
     uintptr_t at = address & ~(page - 1);
-    const pp_slot_range *range = range_of(m, address);
     if (m->open == at && at != 0) {
         return true;
     }
     pp_slot_memory_close(m);
+    const pp_slot_range *range = range_of(m, address);
     if (range == NULL || (range->protection & PROT_READ) == 0) {
         return false;
     }

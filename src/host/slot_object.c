@@ -135,7 +135,7 @@ static bool is_own(const struct dl_phdr_info *info)
 }
 
 /* _dl_find_object knows an object from the moment when the loader has relocated it. */
-static bool is_ready(const ElfW(Dyn) * dynamic)
+bool pp_slot_object_is_ready(const ElfW(Dyn) * dynamic)
 {
     struct dl_find_object found;
     return _dl_find_object == NULL || _dl_find_object((void *)(uintptr_t)dynamic, &found) == 0;
@@ -148,7 +148,7 @@ pp_slot_object_state pp_slot_object_read(pp_slot_object *o, const struct dl_phdr
     if (dynamic == NULL || is_own(info) || !read_tables(o, dynamic)) {
         return PP_SLOT_OBJECT_HAS_NONE;
     }
-    return is_ready(dynamic) ? PP_SLOT_OBJECT_IS_THERE : PP_SLOT_OBJECT_IS_NOT_READY;
+    return pp_slot_object_is_ready(dynamic) ? PP_SLOT_OBJECT_IS_THERE : PP_SLOT_OBJECT_IS_NOT_READY;
 }
 
 /* ---- references ---- */

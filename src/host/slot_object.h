@@ -45,6 +45,9 @@ typedef enum pp_slot_object_state {
 /* Finds the tables. An object of this library has none. */
 pp_slot_object_state pp_slot_object_read(pp_slot_object *o, const struct dl_phdr_info *info);
 
+/* Whether the loader has relocated the object with this dynamic section. */
+bool pp_slot_object_is_ready(const ElfW(Dyn) * dynamic);
+
 /* Calls `visit` for each reference that has a name. */
 typedef void pp_slot_visit(const pp_slot_reference *reference, void *context);
 void pp_slot_object_each(pp_slot_object *o, pp_slot_visit *visit, void *context);

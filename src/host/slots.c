@@ -70,6 +70,7 @@ typedef struct scan {
     list *next;
     pp_slots_report report;
     bool unfinished;
+    bool *ready; /* of each object: the loader was done with it before `memory` was read */
     /* Of the object that is looked at. */
     pp_slot_object object;
     size_t index;
@@ -263,20 +264,36 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
     scan *s = context;
     (void)size;
     pp_slot_object_state found = pp_slot_object_read(&s->object, info);
-    s->unfinished |= found == PP_SLOT_OBJECT_IS_NOT_READY;
-    if (found == PP_SLOT_OBJECT_IS_THERE) {
+    bool ready = s->index < s->objects->count && s->ready[s->index];
+    if (found == PP_SLOT_OBJECT_IS_THERE && ready) {
         look_at_slots(s);
     }
+    s->unfinished |= found != PP_SLOT_OBJECT_HAS_NONE && !ready;
     s->index++;
     return 0;
+}
+
+/* The loader makes the slots of an object read-only at the very end: what /proc/self/maps says
+ * before that is not true any more. */
+static bool note_what_is_ready(scan *s)
+{
+    s->ready = pp_arena_array(&s->next->arena, s->objects->count, sizeof *s->ready);
+    for (size_t i = 0; s->ready != NULL && i < s->objects->count; i++) {
+        s->ready[i] = pp_slot_object_is_ready(s->objects->object[i].symbols.dynamic);
+    }
+    return s->ready != NULL;
 }
 
 static void look_at_all(pp_loaded_objects *objects, void *context)
 {
     scan *s = context;
     s->objects = objects;
-    pp_own_exports_refresh(objects);
-    pp_libc_each_object(look_at_object, s);
+    if (note_what_is_ready(s)) {
+        pp_slot_memory_begin(s->memory);
+        pp_own_exports_refresh(objects);
+        pp_libc_each_object(look_at_object, s);
+        pp_slot_memory_end(s->memory);
+    }
 }
 
 static bool is_due(uint64_t epoch)
@@ -296,11 +313,9 @@ static void look(void (*real)(void), pp_slots_report *report)
 {
     list next = {.arena = PP_ARENA_INIT};
     pp_slot_memory memory;
-    pp_slot_memory_begin(&memory);
     real();
     scan s = {.memory = &memory, .next = &next};
     pp_loaded_objects_read(look_at_all, &s);
-    pp_slot_memory_end(&memory);
     release(&state.present);
     index_by_address(&next);
     state.present = next;

@@ -72,6 +72,17 @@ static void a_writable_page_stays_writable(void **state)
     munmap(memory, PAGES * (size_t)PAGE);
 }
 
+static void what_is_mapped_later_is_refused(void **state)
+{
+    (void)state;
+    pp_slot_memory m;
+    pp_slot_memory_begin(&m);
+    char *memory = map(PROT_READ);
+    assert_false(pp_slot_memory_open(&m, (uintptr_t)memory));
+    pp_slot_memory_end(&m);
+    munmap(memory, PAGES * (size_t)PAGE);
+}
+
 static void what_is_not_readable_or_not_there_is_refused(void **state)
 {
     (void)state;
@@ -89,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_page_is_open_at_a_time),
         cmocka_unit_test(a_writable_page_stays_writable),
+        cmocka_unit_test(what_is_mapped_later_is_refused),
         cmocka_unit_test(what_is_not_readable_or_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
