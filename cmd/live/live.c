@@ -55,6 +55,7 @@ typedef struct live {
     cp_live_table table;
     char *hint;
     cp_error complaint; /* shown in the last line; "": none */
+    bool waits_for_key; /* the complaint is about what was typed: it stays until the next key */
     cp_key_reader keys;
     bool has_screen, is_asked;
     int64_t asked_ns, due_ns;
@@ -155,6 +156,7 @@ static void compile_focus(live *l)
     cp_regex *regex = *l->state.focus ? cp_regex_compile(l->state.focus, &error) : NULL;
     if (*l->state.focus && !regex) {
         cp_fail(&l->complaint, "%s", error.text);
+        l->waits_for_key = true;
         memcpy(l->state.focus, l->compiled, sizeof l->compiled);
         return;
     }
@@ -298,7 +300,9 @@ static void take_profile(live *l, cp_live_answer *answer)
         answer->status = -1;
         return;
     }
-    l->complaint.text[0] = '\0';
+    if (!l->waits_for_key) {
+        l->complaint.text[0] = '\0';
+    }
     take_load(l);
     take_hint(l, answer);
     if (l->answers++ == 0) {
@@ -366,6 +370,7 @@ static void press(live *l, int key)
 
     if (key != CP_KEY_NONE) {
         l->complaint.text[0] = '\0';
+        l->waits_for_key = false;
     }
     if (needs & CP_LIVE_ASK) {
         l->due_ns = 0;
