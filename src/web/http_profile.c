@@ -17,12 +17,14 @@
 #include "web/http_query.h"
 #include "web/http_rate.h"
 #include "web/http_timed.h"
+#include "modules/code_query.h"
 #include "modules/modules.h"
 #include "output/symbolize.h"
 #include "profile/delta.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 #include "sys/tasks.h"
+#include "sys/sandbox.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -43,6 +45,9 @@ static int write_now(pprof_http_answer *answer, pprof_writer writer)
         return (pprof_profile_write)(s->profile, writer, s->debug);
     }
     pp_modules_refresh();
+    if (pp_sandbox_probe() == PP_SANDBOX_NONE) {
+        pp_code_query_permit();
+    }
     return s->profile->write(writer, s->debug);
 }
 
