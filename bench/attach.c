@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     const status *s = library != NULL ? dlsym(library, "pprof_attach_state") : NULL;
     if (s == NULL) {
         fprintf(stderr, "attach: %s\n", dlerror());
-        return 1;
+        exit(1);
     }
     configure_function *configure = (configure_function *)dlsym(library, "pprof_configure");
     wait_for(s, READY);

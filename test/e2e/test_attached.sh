@@ -78,6 +78,25 @@ expect_contains "after a cancellation" cpu.txt burn_cpu
 end
 expect_no_file "$at"
 
+# ---- what cannot be done ----
+
+# The state says why, and the next attempt may succeed.
+mkdir alone
+cp -L "$attach_library" alone/libpprof-attach.so
+start
+expect_equal "load a library without its server" "loaded" "$(tell load "$work/alone/libpprof-attach.so")"
+tell state >failed.txt
+expect_contains "without the server" failed.txt "state 3 control: no socket, libpprof-http.so.0 could not be loaded"
+cp -L "$BUILD/lib/libpprof-http.so.0" alone/
+expect_equal "attach after a failure" "said 0" "$(tell say attach)"
+expect_equal "state after a failure" "state 2" "$(tell state)"
+rm -r alone
+"$cpprof" top "pid:$guest/thread" >threads.txt || fail "no profile of threads once the files are gone"
+detach
+expect_equal "attach without the files" "said 0" "$(tell say attach)"
+expect_equal "state without the files" "state 2" "$(tell state)"
+end
+
 # ---- holders ----
 
 # The attachment ends with the last client that holds it.
