@@ -511,15 +511,34 @@ static void look_around(void)
     }
 }
 
+static bool has_rate(const pp_kind *kind)
+{
+    const pprof_profile *p = kind->profiles;
+    while (p != NULL && p->name != NULL && p->set_rate == NULL) {
+        p++;
+    }
+    return p != NULL && p->name != NULL;
+}
+
+/* Confinement is for ever in a kind that has nothing to stop: threads are not looked at after it. */
+static void stop_kind(const pp_kind *kind)
+{
+    if (kind->stop != NULL) {
+        kind->stop();
+    } else if (kind->end != NULL && !has_rate(kind)) {
+        kind->end(NULL);
+    } else if (kind->confine != NULL) {
+        kind->confine();
+    }
+}
+
 static void stop_kinds(uint64_t all_but)
 {
-    bool written = false;
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if ((all_but >> i & 1) == 0) {
-            written |= pp_kinds[i]->confine != NULL && pp_kinds[i]->confine();
+            stop_kind(pp_kinds[i]);
         }
     }
-    (void)written;
 }
 
 static void forget_calls(void)

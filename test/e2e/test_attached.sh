@@ -48,6 +48,8 @@ for round in 1 2 3; do
     expect_equal "attach again, $round" "said 0" "$(tell say attach)"
     expect_equal "state again, $round" "state 2" "$(tell state)"
     "$cpprof" top "pid:$guest/profile?seconds=1" >cpu.txt || fail "no CPU profile the $round. time"
+    "$cpprof" top "pid:$guest/thread" >threads.txt || fail "no profile of threads the $round. time"
+    expect_contains "threads the $round. time" threads.txt hold_lock
     expect_contains "the $round. time" cpu.txt burn_cpu
     if [ "$round" = 3 ]; then
         expect_equal "detach by a call" "said 0" "$(tell say detach)"

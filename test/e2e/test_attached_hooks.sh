@@ -59,20 +59,31 @@ end
 
 # ---- many times, in a storm ----
 
+# Libc binds words of its own when it has many stacks of threads to free.
+no_facts='^/.*libc[.]so'
+each_kind() {
+    for kinds in heap:1 block:1,mutex:1 fd,cpu:1000 engine=perf,cpu:1000 alloctrace,duration=100s,heap crash=quit,thread \
+        "signal=USR2,interval=100s,http=127.0.0.1:0,file=$work/%k" crash; do
+        attach_again
+        answer "configure $kinds" >/dev/null
+        tell allocate 100 >/dev/null
+        detach
+        tell release >/dev/null
+    done
+}
+
 start
 tell storm >/dev/null
 tell calm >/dev/null
 tell allocate 1 >/dev/null
 tell release >/dev/null
-settle
+attach
+detach
+each_kind
+facts before
+facts before
 tell storm >/dev/null
-for kinds in heap:1 block:1,mutex:1 fd,cpu:1000; do
-    attach_again
-    answer "configure $kinds" >/dev/null
-    tell allocate 100 >/dev/null
-    detach
-    tell release >/dev/null
-done
+each_kind
 python3 "$SRC/test/e2e/attach/cycles.py" 7 8 "$at" 200 7>&9 8<&8 || fail "the cycles"
 tell calm >/dev/null
 wait_until same_facts before after
