@@ -60,6 +60,9 @@ static bool read_status(int pid, uintptr_t address, pprof_attach_status *status)
         return false;
     }
     status->text[sizeof status->text - 1] = '\0';
+    for (char *c = status->text; *c; c++) { /* the process may write what it likes there */
+        *c = *c >= ' ' && *c <= '~' ? *c : '?';
+    }
     return status->version == PPROF_ATTACH_VERSION;
 }
 

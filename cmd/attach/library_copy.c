@@ -57,12 +57,10 @@ static char *find(cp_error *error)
 
 /* ---- in the process's files ---- */
 
-static bool copy_file(const char *from, const char *to, uid_t user)
+static bool copy_bytes(int in, int out)
 {
     struct stat status;
-    int in = open(from, O_RDONLY | O_CLOEXEC);
-    int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
-    bool copied = out >= 0 && fstat(in, &status) == 0;
+    bool copied = fstat(in, &status) == 0;
     off_t left = copied ? status.st_size : 0;
 
     while (left > 0 && copied) {
@@ -70,9 +68,16 @@ static bool copy_file(const char *from, const char *to, uid_t user)
         left -= sent > 0 ? sent : 0;
         copied = sent > 0;
     }
-    if (copied) {
-        copied = fchmod(out, 0500) == 0 && (geteuid() != 0 || fchown(out, user, (gid_t)-1) == 0);
-    }
+    return copied;
+}
+
+static bool copy_file(const char *from, int folder, const char *name, uid_t user)
+{
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool copied = in >= 0 && out >= 0 && copy_bytes(in, out) && fchmod(out, 0500) == 0 &&
+                  (geteuid() != 0 || fchown(out, user, (gid_t)-1) == 0);
+
     if (in >= 0) {
         close(in);
     }
@@ -89,17 +94,53 @@ static void join(char to[PATH_MAX], const char *folder, const char *name)
     }
 }
 
-static bool copy_all(const char *from, const char *to, uid_t user)
+static bool copy_all(const char *from, int folder, uid_t user)
 {
-    bool copied = geteuid() != 0 || chown(to, user, (gid_t)-1) == 0;
+    bool copied = geteuid() != 0 || fchown(folder, user, (gid_t)-1) == 0;
 
     for (size_t i = 0; i < sizeof names / sizeof *names && copied; i++) {
-        char source[PATH_MAX], target[PATH_MAX];
+        char source[PATH_MAX];
         join(source, from, names[i]);
-        join(target, to, names[i]);
-        copied = copy_file(source, target, user);
+        copied = copy_file(source, folder, names[i], user);
     }
     return copied;
+}
+
+/* Opens a folder of the process. A symbolic link there would lead out of its files, to ours. */
+static int open_there(const cp_target *target, const char *path)
+{
+    char parts[PATH_MAX];
+    char *rest = NULL;
+    int folder = open(target->root[0] ? target->root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    snprintf(parts, sizeof parts, "%s", path);
+    for (char *part = strtok_r(parts, "/", &rest); part && folder >= 0;
+         part = strtok_r(NULL, "/", &rest)) {
+        int next = openat(folder, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        close(folder);
+        folder = next;
+    }
+    return folder;
+}
+
+/* Makes a folder of ours in `parent`, and opens it: its name alone may soon be another's. */
+static int make_folder(int parent, char name[CP_COPY_NAME_BYTES])
+{
+    char path[64];
+    struct stat status;
+    int length = snprintf(path, sizeof path, "/proc/self/fd/%d/", parent);
+
+    snprintf(path + length, sizeof path - (size_t)length, "cpprof-XXXXXX");
+    if (!mkdtemp(path)) {
+        return -1;
+    }
+    snprintf(name, CP_COPY_NAME_BYTES, "%s", path + length);
+    int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder >= 0 && (fstat(folder, &status) != 0 || status.st_uid != geteuid())) {
+        close(folder);
+        folder = -1;
+    }
+    return folder;
 }
 
 /* Copies to a new folder in `parent`, if programs can be loaded from there. */
@@ -107,22 +148,17 @@ static bool copy_into(cp_library_copy *copy, const cp_target *target, const char
                       const char *from)
 {
     struct statvfs system;
-    char place[PATH_MAX];
 
-    snprintf(place, sizeof place, "%s%s", target->root, parent);
-    if (statvfs(place, &system) != 0 || (system.f_flag & (ST_NOEXEC | ST_RDONLY)) != 0) {
-        return false;
+    copy->parent = open_there(target, parent);
+    if (copy->parent >= 0 && fstatvfs(copy->parent, &system) == 0 &&
+        (system.f_flag & (ST_NOEXEC | ST_RDONLY)) == 0) {
+        copy->folder = make_folder(copy->parent, copy->name);
     }
-    snprintf(copy->folder, sizeof copy->folder, "%s%s/cpprof-XXXXXX", target->root, parent);
-    if (!mkdtemp(copy->folder)) {
-        copy->folder[0] = '\0';
-        return false;
-    }
-    if (!copy_all(from, copy->folder, target->user)) {
+    if (copy->folder < 0 || !copy_all(from, copy->folder, target->user)) {
         cp_library_copy_remove(copy);
         return false;
     }
-    join(copy->path, copy->folder + strlen(target->root), attach_name);
+    snprintf(copy->path, sizeof copy->path, "%s/%s/%s", parent, copy->name, attach_name);
     return true;
 }
 
@@ -144,7 +180,7 @@ int cp_library_copy_make(cp_library_copy *copy, const cp_target *target, cp_erro
     char *folder = find(error);
     bool found = false;
 
-    *copy = (cp_library_copy){.path = ""};
+    *copy = (cp_library_copy){.parent = -1, .folder = -1};
     if (!folder) {
         return -1;
     }
@@ -166,13 +202,15 @@ int cp_library_copy_make(cp_library_copy *copy, const cp_target *target, cp_erro
 
 void cp_library_copy_remove(cp_library_copy *copy)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names && copy->folder[0]; i++) {
-        char path[PATH_MAX];
-        join(path, copy->folder, names[i]);
-        unlink(path);
+    for (size_t i = 0; i < sizeof names / sizeof *names && copy->folder >= 0; i++) {
+        unlinkat(copy->folder, names[i], 0);
     }
-    if (copy->folder[0]) {
-        rmdir(copy->folder);
+    if (copy->folder >= 0) {
+        close(copy->folder);
+        unlinkat(copy->parent, copy->name, AT_REMOVEDIR);
     }
-    copy->folder[0] = '\0';
+    if (copy->parent >= 0) {
+        close(copy->parent);
+    }
+    copy->parent = copy->folder = -1;
 }

@@ -13,9 +13,12 @@
 
 #include <limits.h>
 
+enum { CP_COPY_NAME_BYTES = 16 };
+
 typedef struct cp_library_copy {
-    char path[PATH_MAX];   /* of libpprof-attach.so, as the process sees it */
-    char folder[PATH_MAX]; /* as cpprof sees it; "" if nothing was copied */
+    char path[PATH_MAX];           /* of libpprof-attach.so, as the process sees it */
+    int parent, folder;            /* descriptors; -1 if nothing was copied */
+    char name[CP_COPY_NAME_BYTES]; /* of the folder in `parent` */
 } cp_library_copy;
 
 /* Finds or copies the files. Returns 0, or -1 with a sentence. */

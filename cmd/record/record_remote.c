@@ -25,6 +25,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -250,6 +251,11 @@ static int attach_and_record(const char *root, const cp_record_options *options)
                                         cp_attachment_begin(&attachment, pid, false, &error) < 0)) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;
+    }
+    if (attachment.begun) {
+        fprintf(stderr,
+                "cpprof: attached to process %d: one of its threads stood still for %.2f ms\n", pid,
+                (double)attachment.stopped_ns / 1e6);
     }
     if (attachment.begun && turn_on(pid, &options->kinds, &error) < 0) {
         cp_complain("%s", error.text);
