@@ -32,6 +32,8 @@ enum {
     READY_MS = 15000,
     DETACH_MS = 5000,
     CLOSING_MS = 3000, /* of an attachment of somebody else's that ends */
+    SAME_MS = 1000,
+    ATTEMPTS = 3,
     NAP_MS = 2,
     ANSWER_SECONDS = 10,
     ANSWER_BYTES = 1 << 16
@@ -88,6 +90,7 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
                             const pp_attach_call *call, cp_error *error)
 {
     long limit = now_ms() + READY_MS;
+    long same_ms = now_ms() + SAME_MS;
     pprof_attach_status status;
     pp_attach_target target;
     pp_remote_error why;
@@ -97,7 +100,9 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
         if (a->state == 0 && pp_attach_look(a->pid, &target, &why) == 0) {
             a->state = target.state;
         }
-        bool known = read_status(a->pid, a->state, &status) && status.generation != generation;
+        /* An attachment that was about to end may go on instead, as the same one. */
+        bool known = read_status(a->pid, a->state, &status) &&
+                     (status.generation != generation || now_ms() > same_ms);
         if (known && status.state == PPROF_ATTACH_READY) {
             return 0;
         }
@@ -210,8 +215,13 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
         nap();
         fd = cp_target_connect(target, path, error);
     }
-    if (fd < 0 && cp_target_is_ours(target)) {
-        return begin(a, target, error) < 0 ? -1 : cp_target_connect(target, path, error);
+    /* Another cpprof's attachment may end just now, and take the socket with it. */
+    for (int i = 0; i < ATTEMPTS && fd < 0 && cp_target_is_ours(target); i++) {
+        a->state = 0;
+        if (begin(a, target, error) < 0) {
+            return -1;
+        }
+        fd = cp_target_connect(target, path, error);
     }
     return fd;
 }

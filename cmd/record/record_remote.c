@@ -210,25 +210,33 @@ static void wait_for_time(const request *requests, const cp_record_options *opti
 
 /* ---- all ---- */
 
-static int record_all(const char *root, cp_attachment *attachment, const cp_record_options *options)
+/* `reached`: the process can be asked. */
+static int record_all(const char *root, cp_attachment *attachment, bool reached,
+                      const cp_record_options *options)
 {
     const cp_record_kinds *kinds = &options->kinds;
     const cp_child nobody = {.pid = 0};
     request requests[CP_RECORD_KINDS_MAX] = {0};
     cp_session session = {.options = options, .processes = 1};
-    cp_record_summary summary = {.session = &session, .child = &nobody};
+    cp_record_summary summary = {.session = &session, .child = &nobody, .incomplete = !reached};
 
     for (size_t i = 0; i < kinds->count; i++) {
         session.outputs[i] = cp_record_kind_output(kinds, i, options->output);
         requests[i] = request_of(root, &kinds->list[i], attachment->begun, options);
     }
-    if (attachment->begun) {
+    if (reached && attachment->begun) {
         wait_for_time(requests, options);
     }
-    ask_all(requests, kinds->count);
+    if (reached) {
+        ask_all(requests, kinds->count);
+    }
     cp_attachment_end(attachment);
     for (size_t i = 0; i < kinds->count; i++) {
-        collect(&summary, &requests[i], i);
+        if (reached) {
+            collect(&summary, &requests[i], i);
+        } else {
+            cp_record_say_missing(&summary, i);
+        }
         cp_bytes_release(&requests[i].answer);
         free(requests[i].source);
     }
@@ -239,30 +247,39 @@ static int record_all(const char *root, cp_attachment *attachment, const cp_reco
     return summary.incomplete ? CP_EXIT_BAD_INPUT : CP_EXIT_OK;
 }
 
-/* Records, after the process has been made reachable. */
+/* Makes the process reachable, and turns on what is to be recorded. */
+static int reach(const char *root, cp_attachment *attachment, const cp_record_options *options,
+                 cp_error *error)
+{
+    const char *rest = "";
+    int pid = 0;
+
+    if (!cp_control_is_process(root)) {
+        return 0;
+    }
+    if (cp_control_pid(root, &pid, &rest, error) < 0 ||
+        cp_attachment_begin(attachment, pid, false, error) < 0) {
+        attachment->begun = false;
+        return -1;
+    }
+    if (!attachment->begun) {
+        return 0;
+    }
+    fprintf(stderr, "cpprof: attached to process %d: one of its threads stood still for %.2f ms\n",
+            pid, (double)attachment->stopped_ns / 1e6);
+    return turn_on(pid, &options->kinds, error);
+}
+
 static int attach_and_record(const char *root, const cp_record_options *options)
 {
     cp_attachment attachment = {.holding = -1};
-    const char *rest = "";
     cp_error error;
-    int pid = 0;
+    bool reached = reach(root, &attachment, options, &error) == 0;
 
-    if (cp_control_is_process(root) && (cp_control_pid(root, &pid, &rest, &error) < 0 ||
-                                        cp_attachment_begin(&attachment, pid, false, &error) < 0)) {
+    if (!reached) {
         cp_complain("%s", error.text);
-        return CP_EXIT_BAD_INPUT;
     }
-    if (attachment.begun) {
-        fprintf(stderr,
-                "cpprof: attached to process %d: one of its threads stood still for %.2f ms\n", pid,
-                (double)attachment.stopped_ns / 1e6);
-    }
-    if (attachment.begun && turn_on(pid, &options->kinds, &error) < 0) {
-        cp_complain("%s", error.text);
-        cp_attachment_end(&attachment);
-        return CP_EXIT_BAD_INPUT;
-    }
-    return record_all(root, &attachment, options);
+    return record_all(root, &attachment, reached, options);
 }
 
 int cp_record_remote(const char *source, const cp_record_options *options)

@@ -31,8 +31,8 @@ const char cp_help_configure[] =
     "the process had been started with it.\n"
     "\n"
     "If the process has no control socket (see `cpprof help ps`), OPTIONS attach to\n"
-    "it: one of its threads loads libpprof, which then records what was asked for, and\n"
-    "writes no files. `cpprof configure 1234 detach` ends that.\n";
+    "it: one of its threads loads libpprof, which then records what was asked for,\n"
+    "and writes no files. `cpprof configure 1234 detach` ends that.\n";
 
 enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
 

@@ -26,9 +26,9 @@ const char cp_help_ps[] =
     "\n"
     "A process has a socket if it was started with the option control,\n"
     "LIBPPROF=control LD_PRELOAD=libpprof.so.0 COMMAND, or after `cpprof configure\n"
-    "PID OPTIONS`. Only its own user and root can ask it. A process of another user is listed if "
-    "the kernel shows the name of\n"
-    "its socket. Sockets that killed processes of this user have left are removed.\n";
+    "PID OPTIONS`. Only its own user and root can ask it. A process of another user\n"
+    "is listed if the kernel shows the name of its socket. Sockets that killed\n"
+    "processes of this user have left are removed.\n";
 
 /* How the process is reached, or why not. */
 static void print_way(const cp_process *p, char *text, size_t room)

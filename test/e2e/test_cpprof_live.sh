@@ -120,6 +120,16 @@ has_no_timers() { [ "$(timers)" = 0 ]; }
 wait_until has_no_timers
 end
 
+# A process that was started without the library loads it, for as long as it is watched.
+"$victims/web_guest" <guest.in >guest.out 2>guest.err &
+guest=$!
+started="$started $guest"
+exec 9>guest.in
+watch burn_cpu "cpu: the last" -p "$guest"
+has_no_socket() { [ ! -S "$work/run/pprof/$guest.sock" ]; }
+wait_until has_no_socket
+end
+
 # What the process does not record is said, and how it would.
 start control web_guest
 tops 0 -p "$guest/mutex" -d 0.1 --iterations 1
@@ -152,8 +162,13 @@ expect_equal "what is said then" "cpprof: top: process $guest has ended" "$(cat 
 
 # ---- refusals
 
-tops 1 -p $$
-expect_contains "a process without the library" err "start the program with LIBPPROF=control"
+sleep 1000 &
+stopped=$!
+started="$started $stopped"
+kill -STOP $stopped
+wait_until grep -q '^State:.*stopped' "/proc/$stopped/status"
+tops 1 -p $stopped
+expect_contains "a process that cannot be attached to" err "process $stopped is stopped: let it go on"
 tops 1 -p "$guest"
 expect_contains "a process that has ended" err "pid:$guest: there is no such process"
 tops 1 -p "unix:$work/nobody.sock" -d 0.1

@@ -59,8 +59,14 @@ record 1 -d 1 -e cpu,nothing -o p.pb.gz -p $guest
 expect_contains "an unknown profile" err "pid:$guest/nothing"
 expect_contains "the other one" err "wrote p.cpu.pb.gz"
 cp one.pb.gz before
-record 1 -d 1 -o one.pb.gz -p $$
-expect_contains "a process without a socket" err "start the program with LIBPPROF=control"
+sleep 1000 &
+stopped=$!
+started="$started $stopped"
+kill -STOP $stopped
+wait_until grep -q '^State:.*stopped' "/proc/$stopped/status"
+record 1 -d 1 -o one.pb.gz -p $stopped
+expect_contains "a process that cannot be attached to" err "process $stopped is stopped: let it go on"
+kill -KILL $stopped
 expect_contains "an older file" err "one.pb.gz is from an earlier run and was not changed"
 cmp one.pb.gz before || fail "the older file was changed"
 record 1 -d 1 -o none.pb.gz "unix:$work/nobody.sock"

@@ -246,8 +246,20 @@ static void read_joined(const look *l, pp_lock_wait *wait)
     }
 }
 
+/* Whether the thread waits as pthread_join() does, whose name a stripped libc does not have: for a
+ * word with the tid of a thread alone, which the kernel clears, and so with a shared futex. Locks
+ * with a tid in the word have a bit beside it while somebody waits. */
+static bool waits_for_end(const look *l, const pp_lock_thread *t)
+{
+    uint32_t word = word_at(t->place->argument[WORD]);
+    return (t->place->argument[OPERATION] & FUTEX_PRIVATE_FLAG) == 0 &&
+           operation_of(t) != FUTEX_LOCK_PI && operation_of(t) != FUTEX_LOCK_PI2 &&
+           thread_of(l, word) != NULL;
+}
+
 static void read_lock(const look *l, const pp_lock_thread *t, evidence named, pp_lock_wait *wait)
 {
+    named = named == NO_NAME && waits_for_end(l, t) ? OF_JOIN : named;
     switch (named) {
     case OF_RWLOCK:
         read_rwlock(l, wait);
