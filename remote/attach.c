@@ -417,7 +417,7 @@ static outcome begin_round(attempt *a)
 
 static int try_for_some_time(attempt *a)
 {
-    const struct timespec nap = {.tv_nsec = NAP_MS * 1000 * 1000};
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
     uint64_t limit_ns = pp_remote_now_ns() + PATIENCE_S * UINT64_C(1000000000);
     outcome result = NEXT;
     a->tracee = pp_arena_alloc(&a->arena, sizeof *a->tracee);
@@ -505,7 +505,8 @@ bool pp_attach_call_is_over(int pid, const pp_attach_call *call)
     }
     *pc = '\0';
     const char *word = strrchr(text, ' ');
-    return word != NULL && sscanf(word, " %llx", &sp) == 1 && sp > call->frame;
+    sp = word != NULL ? strtoull(word, NULL, 16) : 0;
+    return sp > call->frame;
 }
 
 bool pp_attach_read(int pid, uintptr_t from, void *to, size_t size)

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -320,22 +321,20 @@ static bool has_own_stack(uintptr_t sp, uintptr_t thread_pointer, const char **w
     snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.pid);
     FILE *maps = fopen(path, "re");
     while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL) {
-        unsigned long start = 0;
-        unsigned long limit = 0;
-        char mode[5] = "";
-        if (sscanf(line, "%lx-%lx %4s", &start, &limit, mode) != 3) {
-            continue;
-        }
+        char *rest = line;
+        uintptr_t start = strtoul(rest, &rest, 16);
+        uintptr_t limit = *rest == '-' ? strtoul(rest + 1, &rest, 16) : 0;
         if (sp >= start && sp < limit) {
             bool is_first = strstr(line, "[stack]") != NULL;
             bool is_threads = previous_is_guard && previous_limit == start &&
                               thread_pointer >= start && thread_pointer < limit;
-            found = (is_first && (sp - start >= ROOM || start - previous_limit >= 2 * ROOM)) ||
+            found = (is_first &&
+                     (sp - start >= ROOM || start - previous_limit >= 2 * (uintptr_t)ROOM)) ||
                     (is_threads && sp - start >= ROOM);
             break;
         }
         previous_limit = limit;
-        previous_is_guard = strcmp(mode, "---p") == 0;
+        previous_is_guard = strncmp(rest, " ---p", 5) == 0;
     }
     if (maps != NULL) {
         fclose(maps);

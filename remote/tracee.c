@@ -283,11 +283,10 @@ static struct user_regs_struct resumed(const pp_tracee *t)
 {
     struct user_regs_struct general = t->registers.general;
     long call = pp_tracee_call_number(&t->registers);
-    if (t->at_entry) {
-        pp_tracee_repeat(&general);
-    } else if (!pp_tracee_is_interrupted(&t->registers)) {
+    bool is_epoll = !t->at_entry && (call == SYS_epoll_wait || call == SYS_epoll_pwait);
+    if (!t->at_entry && !pp_tracee_is_interrupted(&t->registers)) {
         general.orig_rax = (unsigned long long)-1;
-    } else if (call == SYS_epoll_wait || call == SYS_epoll_pwait) {
+    } else if (is_epoll) {
         repeat_epoll(t, &general);
     } else {
         pp_tracee_repeat(&general);

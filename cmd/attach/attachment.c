@@ -41,7 +41,7 @@ enum {
 
 static void nap(void)
 {
-    const struct timespec time = {.tv_nsec = NAP_MS * 1000 * 1000};
+    const struct timespec time = {.tv_nsec = NAP_MS * 1000000L};
 
     nanosleep(&time, NULL);
 }
@@ -51,7 +51,7 @@ static long now_ms(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / (1000 * 1000);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* ---- the state of the library there ---- */
@@ -63,7 +63,9 @@ static bool read_status(int pid, uintptr_t address, pprof_attach_status *status)
     }
     status->text[sizeof status->text - 1] = '\0';
     for (char *c = status->text; *c; c++) { /* the process may write what it likes there */
-        *c = *c >= ' ' && *c <= '~' ? *c : '?';
+        if (*c < ' ' || *c > '~') {
+            *c = '?';
+        }
     }
     return status->version == PPROF_ATTACH_VERSION;
 }

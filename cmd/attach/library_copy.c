@@ -8,6 +8,7 @@
 
 #include "base/beside.h"
 #include "base/message.h"
+#include "base/pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,11 +34,8 @@ static char *find(cp_error *error)
     char *path = given && *given ? realpath(given, NULL) : cp_beside_command(attach_name);
 
     if (path && given && *given) { /* the file has several names, side by side */
-        char *beside = malloc(strlen(path) + sizeof attach_name);
-        if (beside) {
-            strcpy(beside, path);
-            strcpy(strrchr(beside, '/') + 1, attach_name);
-        }
+        char *beside =
+            cp_heap_printf("%.*s/%s", (int)(strrchr(path, '/') - path), path, attach_name);
         free(path);
         path = beside;
     }

@@ -176,7 +176,8 @@ static void cancel(void)
 
 __attribute__((noinline)) static void open_file(void)
 {
-    printf("opened %d\n", open("/dev/null", O_RDONLY | O_CLOEXEC));
+    int opened = open("/dev/null", O_RDONLY | O_CLOEXEC); /* for good */
+    printf("opened %d\n", opened);
 }
 
 /* ---- a storm ---- */

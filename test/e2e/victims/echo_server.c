@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
         listen(listener, 128) != 0) {
         perror("echo_server");
-        return 2;
+        exit(2);
     }
     for (int i = 1; i < threads; i++) {
         pthread_t thread;
