@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 enum {
+    ENDING_MS = 2000, /* for a process that ends; the screen does not wait for that */
     ESCAPE_MS = 50,   /* after which the byte of Escape begins no other key */
     LATE_NS = 3000000 /* thousandths of a second: an answer that takes longer is waited for */
 };
@@ -234,14 +235,14 @@ static void show_table(live *l)
 
 /* ---- answers ---- */
 
-static bool has_ended(const live *l)
+static bool has_ended(const live *l, int wait_ms)
 {
     struct pollfd polled = {.fd = l->watch, .events = POLLIN};
 
     if (l->target.pid == 0) {
         return false;
     }
-    return l->watch >= 0 ? poll(&polled, 1, 0) > 0 : !cp_process_lives(l->target.pid);
+    return l->watch >= 0 ? poll(&polled, 1, wait_ms) > 0 : !cp_process_lives(l->target.pid);
 }
 
 /* Whether the words that the process says of itself have the one that begins the remedy. */
@@ -310,10 +311,11 @@ static void take_profile(live *l, cp_live_answer *answer)
     }
 }
 
-/* A process that does not answer any more may do so again. */
+/* A process that does not answer any more may do so again; or it is about to end, and has given up
+ * its socket. */
 static void take_failure(live *l, const cp_live_answer *answer)
 {
-    if (has_ended(l)) {
+    if (has_ended(l, l->has_screen ? 0 : ENDING_MS)) {
         l->outcome = HAS_ENDED;
     } else if (l->has_screen) {
         l->complaint = answer->error;
