@@ -129,6 +129,8 @@ end
 guest=$!
 started="$started $guest"
 exec 9>guest.in
+has_begun() { [ "$(cat "/proc/$guest/comm")" = web_guest ]; } # and is no shell any more
+wait_until has_begun
 watch burn_cpu "cpu: the last" -p "$guest"
 has_no_socket() { [ ! -S "$work/run/pprof/$guest.sock" ]; }
 wait_until has_no_socket
