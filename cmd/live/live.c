@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 enum {
-    ENDING_MS = 2000, /* for a process that ends; the screen does not wait for that */
+    ENDING_MS = 5000, /* for a process that ends; the screen does not wait for that */
     ESCAPE_MS = 50,   /* after which the byte of Escape begins no other key */
     LATE_NS = 3000000 /* thousandths of a second: an answer that takes longer is waited for */
 };
@@ -214,12 +214,22 @@ static void print_table(live *l)
     }
 }
 
+static bool has_ended(const live *l, int wait_ms)
+{
+    struct pollfd polled = {.fd = l->watch, .events = POLLIN};
+
+    if (l->target.pid == 0) {
+        return false;
+    }
+    return l->watch >= 0 ? poll(&polled, 1, wait_ms) > 0 : !cp_process_lives(l->target.pid);
+}
+
 static void show_table(live *l)
 {
     int status = make_table(l);
 
     if (status < 0 && !l->has_screen) {
-        l->outcome = HAS_FAILED;
+        l->outcome = has_ended(l, ENDING_MS) ? HAS_ENDED : HAS_FAILED;
         return;
     }
     l->tables += status == 0;
@@ -234,16 +244,6 @@ static void show_table(live *l)
 }
 
 /* ---- answers ---- */
-
-static bool has_ended(const live *l, int wait_ms)
-{
-    struct pollfd polled = {.fd = l->watch, .events = POLLIN};
-
-    if (l->target.pid == 0) {
-        return false;
-    }
-    return l->watch >= 0 ? poll(&polled, 1, wait_ms) > 0 : !cp_process_lives(l->target.pid);
-}
 
 /* Whether the words that the process says of itself have the one that begins the remedy. */
 static bool is_on(const char *on, const char *remedy)

@@ -49,10 +49,11 @@ timers() { grep -c '^ID:' "/proc/$guest/timers"; }
 # sample, and that is what the program has used, as exactly as a profile knows it.
 adds_up() {
     start "$1" bursts
+    rm -f tables.json
     "$cpprof" top -p "$guest" -d 0.05 --json >tables.json 2>err 9>&- &
     watcher=$!
     started="$started $watcher"
-    has_tables() { [ "$(tables tables.json)" -ge "$1" ]; }
+    has_tables() { [ -e tables.json ] && [ "$(tables tables.json)" -ge "$1" ]; }
     wait_until has_tables 1
     for burst in 1 2 3 4 5 6; do
         echo >&9
@@ -86,6 +87,7 @@ start control,heap:1,block,mutex web_guest
 watch() {
     watch_for=$1 watch_heading=$2
     shift 2
+    rm -f out err # those of the last one
     "$cpprof" top -d 0.1 "$@" >out 2>err 9>&- &
     watcher=$!
     started="$started $watcher"
@@ -94,7 +96,7 @@ watch() {
     wait "$watcher" 2>/dev/null || true
     expect_equal "complaints of top $*" "" "$(cat err)"
 }
-is_shown() { grep -qF -- "$watch_for" out && [ "$(grep -c "^$watch_heading" out)" -ge 2 ]; }
+is_shown() { [ -e out ] && grep -qF -- "$watch_for" out && [ "$(grep -c "^$watch_heading" out)" -ge 2 ]; }
 
 while read -r view name heading; do
     watch "$name" "$heading" -p "$view"
@@ -155,15 +157,16 @@ end
 # ---- the end of the process
 
 start control web_guest
+rm -f out err
 "$cpprof" top -p "$guest" -d 0.05 >out 2>err 9>&- &
 watcher=$!
 started="$started $watcher"
-has_text_now() { grep -q "$1" out; }
+has_text_now() { [ -e out ] && grep -q "$1" out; }
 wait_until has_text_now burn_cpu
 end
 watcher_status=0
 wait "$watcher" || watcher_status=$?
-expect_equal "status when the process has ended" 0 "$watcher_status"
+expect_equal "status when the process has ended: $(cat err)" 0 "$watcher_status"
 expect_equal "what is said then" "cpprof: top: process $guest has ended" "$(cat err)"
 
 # ---- refusals
