@@ -326,7 +326,7 @@ static bool stopped_is_safe(attempt *a)
         a->why = "in a restartable sequence";
         return false;
     }
-    return pp_safe_stopped(&a->looks, &registers, &call, (uintptr_t)t->registers.general.fs_base,
+    return pp_safe_stopped(&a->looks, &registers, &call, pp_tracee_thread_pointer(&t->registers),
                            &a->why);
 }
 
@@ -471,7 +471,7 @@ int pp_attach_configure(int pid, const char *options, pp_attach_call *call, pp_r
 int pp_attach_look(int pid, pp_attach_target *target, pp_remote_error *error)
 {
     attempt a = {.pid = pid, .error = error};
-    *target = (pp_attach_target){.pid = pid};
+    *target = (pp_attach_target){0};
     if (begin(&a) != 0) {
         return -1;
     }
@@ -490,23 +490,15 @@ int pp_attach_look(int pid, pp_attach_target *target, pp_remote_error *error)
 bool pp_attach_call_is_over(int pid, const pp_attach_call *call)
 {
     char path[64];
-    char text[256];
-    unsigned long long sp = 0;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", pid, call->tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0) {
-        close(fd);
+    pp_task_place place;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    int tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (tasks < 0) {
+        return true; /* the process has ended */
     }
-    text[got > 0 ? got : 0] = '\0';
-    char *pc = strrchr(text, ' ');
-    if (pc == NULL) {
-        return got < 0; /* the thread has ended; or it runs, and nobody knows */
-    }
-    *pc = '\0';
-    const char *word = strrchr(text, ' ');
-    sp = word != NULL ? strtoull(word, NULL, 16) : 0;
-    return sp > call->frame;
+    pp_task_activity activity = pp_task_look(tasks, call->tid, &place);
+    close(tasks);
+    return activity == PP_TASK_GONE || (activity == PP_TASK_WAITS && place.sp > call->frame);
 }
 
 bool pp_attach_read(int pid, uintptr_t from, void *to, size_t size)

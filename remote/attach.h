@@ -17,7 +17,6 @@
 #include <sys/types.h>
 
 typedef struct pp_attach_target {
-    int pid;
     bool has_library;  /* libpprof is in the process */
     uintptr_t state;   /* the address of its pprof_attach_state; 0: none */
     char library[512]; /* its path, as the process sees it */

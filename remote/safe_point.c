@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -310,35 +309,38 @@ static bool stack_is_safe(pp_safe_looks *looks, const pp_walk *walk, const pp_sa
 
 /* ---- the stack's memory ---- */
 
-/* Whether the thread is on a stack of the kernel's or of libc's making, with room below. */
+/* Whether `line` is the stack on which the thread began: of the kernel's making, or of libc's, which
+ * has a page without rights below it. `below` is the line before. */
+static bool is_stack_of(const pp_map_line *line, const pp_map_line *below, uintptr_t sp,
+                        uintptr_t thread_pointer)
+{
+    bool has_room = sp - line->start >= ROOM;
+    if (strcmp(line->path, "[stack]") == 0) {
+        return has_room || line->start - below->limit >= 2 * (uintptr_t)ROOM; /* it grows */
+    }
+    bool is_guarded =
+        below->limit == line->start && !below->readable && !below->writable && !below->executable;
+    return has_room && is_guarded && thread_pointer >= line->start && thread_pointer < line->limit;
+}
+
 static bool has_own_stack(uintptr_t sp, uintptr_t thread_pointer, const char **why)
 {
+    pp_arena scratch = PP_ARENA_INIT;
+    pp_map_line below = {.path = ""};
+    pp_map_line line = {.path = ""};
     char path[64];
-    char line[512];
-    uintptr_t previous_limit = 0;
-    bool previous_is_guard = false;
-    bool found = false;
+    char *text = NULL;
+    size_t length = 0;
     snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.pid);
-    FILE *maps = fopen(path, "re");
-    while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL) {
-        char *rest = line;
-        uintptr_t start = strtoul(rest, &rest, 16);
-        uintptr_t limit = *rest == '-' ? strtoul(rest + 1, &rest, 16) : 0;
-        if (sp >= start && sp < limit) {
-            bool is_first = strstr(line, "[stack]") != NULL;
-            bool is_threads = previous_is_guard && previous_limit == start &&
-                              thread_pointer >= start && thread_pointer < limit;
-            found = (is_first &&
-                     (sp - start >= ROOM || start - previous_limit >= 2 * (uintptr_t)ROOM)) ||
-                    (is_threads && sp - start >= ROOM);
-            break;
+    bool found = false;
+    if (pp_maps_text_of(path, &scratch, &text, &length) == 0) {
+        while (pp_maps_next(&text, &line) && line.limit <= sp) {
+            below = line;
         }
-        previous_limit = limit;
-        previous_is_guard = strncmp(rest, " ---p", 5) == 0;
+        found =
+            sp >= line.start && sp < line.limit && is_stack_of(&line, &below, sp, thread_pointer);
     }
-    if (maps != NULL) {
-        fclose(maps);
-    }
+    pp_arena_release(&scratch);
     return found ? true : say(why, "on a stack of its own making, or on a small one");
 }
 

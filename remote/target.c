@@ -29,7 +29,7 @@ int pp_remote_fail(pp_remote_error *error, const char *format, ...)
 
 /* ---- what forbids it ---- */
 
-static long read_proc(int pid, const char *name, void *to, size_t size)
+long pp_remote_read_proc(int pid, const char *name, void *to, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
@@ -105,7 +105,7 @@ static int explain(int pid, long status, pp_remote_error *error)
 static int read_auxv(int pid)
 {
     ElfW(auxv_t) values[64] = {0};
-    long got = read_proc(pid, "auxv", values, sizeof values);
+    long got = pp_remote_read_proc(pid, "auxv", values, sizeof values);
     for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *values; i++) {
         if (values[i].a_type == AT_ENTRY) {
             pp_the_target.entry = (uintptr_t)values[i].a_un.a_val;
@@ -128,7 +128,7 @@ int pp_target_open(int pid, pp_remote_error *error)
     if (tasks < 0) {
         return explain(pid, -errno, error);
     }
-    long got = read_proc(pid, "syscall", text, sizeof text);
+    long got = pp_remote_read_proc(pid, "syscall", text, sizeof text);
     int status = got < 0 ? (int)got : read_auxv(pid);
     if (status != 0) {
         close(tasks);

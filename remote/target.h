@@ -51,6 +51,9 @@ bool pp_target_is_constant(uintptr_t page);
 /* Empties the copies of such pages (safe_read.c). */
 void pp_target_forget_pages(void);
 
+/* Reads the beginning of /proc/PID/NAME; PID may be a thread's. The number of bytes, or -errno. */
+long pp_remote_read_proc(int pid, const char *name, void *to, size_t size);
+
 /* Stores "why ...", cut if it is too long; returns -1. */
 int pp_remote_fail(pp_remote_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -8,6 +8,8 @@
 
 #include "remote/target.h"
 
+#include "sys/safe_read.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,17 +39,6 @@ uint64_t pp_remote_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000 * MS_NS + (uint64_t)now.tv_nsec;
-}
-
-static ssize_t read_file(const char *path, char *text, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, size - 1) : -1;
-    if (fd >= 0) {
-        close(fd);
-    }
-    text[got > 0 ? got : 0] = '\0';
-    return got;
 }
 
 /* ---- waiting for stops ---- */
@@ -137,9 +128,7 @@ bool pp_tracee_in_sequence(const pp_tracee *tracee)
         where.pointer == 0) {
         return false;
     }
-    struct iovec local = {&sequence, sizeof sequence};
-    struct iovec remote = {(void *)(uintptr_t)(where.pointer + SEQUENCE), sizeof sequence};
-    return process_vm_readv(pp_the_target.pid, &local, 1, &remote, 1, 0) != sizeof sequence ||
+    return !pp_safe_copy(&sequence, (uintptr_t)where.pointer + SEQUENCE, sizeof sequence) ||
            sequence != 0;
 }
 
@@ -154,14 +143,19 @@ static bool sched_number(const char *text, const char *name, double *value)
     return colon != NULL;
 }
 
+/* The text of /proc/TID/NAME; false if there is none. */
+static bool read_text(int tid, const char *name, char *text, size_t size)
+{
+    long got = pp_remote_read_proc(tid, name, text, size - 1);
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
 static int processor_of(int tid)
 {
     enum { FIELDS_BEFORE = 37 /* proc_pid_stat(5): from the state on */ };
-    char path[64];
     char text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", tid);
-    ssize_t got = read_file(path, text, sizeof text);
-    const char *at = got > 0 ? strrchr(text, ')') : NULL;
+    const char *at = read_text(tid, "stat", text, sizeof text) ? strrchr(text, ')') : NULL;
     for (int i = 0; at != NULL && i < FIELDS_BEFORE; i++) {
         at = strchr(at + 1, ' ');
     }
@@ -170,73 +164,14 @@ static int processor_of(int tid)
 
 static bool read_sched(int tid, pp_tracee_sched *sched)
 {
-    char path[64];
     char text[4096];
     double switches = 0;
-    snprintf(path, sizeof path, "/proc/%d/sched", tid);
-    bool known = read_file(path, text, sizeof text) > 0 &&
+    bool known = read_text(tid, "sched", text, sizeof text) &&
                  sched_number(text, "se.exec_start", &sched->began_ms) &&
                  sched_number(text, "nr_voluntary_switches", &switches);
     sched->switches = (long long)switches;
     sched->processor = known ? processor_of(tid) : -1;
     return known;
-}
-
-/* ---- stopping ---- */
-
-static struct user_regs_struct resumed(const pp_tracee *t);
-
-pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee)
-{
-    tracee->tid = tid;
-    tracee->at_entry = false;
-    read_sched(tid, &tracee->sched);
-    tracee->stopped_ns = pp_remote_now_ns();
-    if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) != 0) {
-        return errno == ESRCH ? PP_TRACEE_GONE : PP_TRACEE_REFUSED;
-    }
-    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-    pp_tracee_status status = wait_for_stop(tid);
-    if (status == PP_TRACEE_STOPPED && !read_registers(tracee)) {
-        status = PP_TRACEE_GONE;
-    }
-    if (status == PP_TRACEE_JOB_STOPPED || status == PP_TRACEE_GONE) {
-        ptrace(PTRACE_DETACH, tid, NULL, NULL);
-    }
-    return status;
-}
-
-bool pp_tracee_step(pp_tracee *tracee)
-{
-    int status = 0;
-    struct user_regs_struct general = resumed(tracee);
-    if ((long)tracee->registers.general.rax == -EINTR) {
-        ptrace(PTRACE_SETREGS, tracee->tid, NULL, &general);
-    }
-    ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
-    while (wait_for(tracee->tid, STEP_MS, &status) && WIFSTOPPED(status)) {
-        if (is_call_stop(status) && read_registers(tracee) &&
-            pp_tracee_is_entry(&tracee->registers)) {
-            tracee->at_entry = true;
-            tracee->stopped_ns = pp_remote_now_ns();
-            return true;
-        }
-        pass_signal_on(tracee->tid, PTRACE_SYSCALL, status);
-    }
-    /* A thread can be let go only while it is stopped. */
-    ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL);
-    if (wait_for_stop(tracee->tid) == PP_TRACEE_STOPPED && read_registers(tracee)) {
-        tracee->at_entry = false;
-        pp_tracee_release(tracee);
-    }
-    return false;
-}
-
-long pp_tracee_waiting_call(const pp_tracee *tracee)
-{
-    return tracee->at_entry || pp_tracee_is_interrupted(&tracee->registers)
-               ? pp_tracee_call_number(&tracee->registers)
-               : -1;
 }
 
 /* ---- calls that the stop has interrupted ---- */
@@ -303,6 +238,61 @@ void pp_tracee_release(pp_tracee *t)
         ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
     }
     ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
+}
+
+/* ---- stopping ---- */
+
+pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee)
+{
+    tracee->tid = tid;
+    tracee->at_entry = false;
+    read_sched(tid, &tracee->sched);
+    tracee->stopped_ns = pp_remote_now_ns();
+    if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) != 0) {
+        return errno == ESRCH ? PP_TRACEE_GONE : PP_TRACEE_REFUSED;
+    }
+    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+    pp_tracee_status status = wait_for_stop(tid);
+    if (status == PP_TRACEE_STOPPED && !read_registers(tracee)) {
+        status = PP_TRACEE_GONE;
+    }
+    if (status == PP_TRACEE_JOB_STOPPED || status == PP_TRACEE_GONE) {
+        ptrace(PTRACE_DETACH, tid, NULL, NULL);
+    }
+    return status;
+}
+
+bool pp_tracee_step(pp_tracee *tracee)
+{
+    int status = 0;
+    struct user_regs_struct general = resumed(tracee);
+    if ((long)tracee->registers.general.rax == -EINTR) {
+        ptrace(PTRACE_SETREGS, tracee->tid, NULL, &general);
+    }
+    ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
+    while (wait_for(tracee->tid, STEP_MS, &status) && WIFSTOPPED(status)) {
+        if (is_call_stop(status) && read_registers(tracee) &&
+            pp_tracee_is_entry(&tracee->registers)) {
+            tracee->at_entry = true;
+            tracee->stopped_ns = pp_remote_now_ns();
+            return true;
+        }
+        pass_signal_on(tracee->tid, PTRACE_SYSCALL, status);
+    }
+    /* A thread can be let go only while it is stopped. */
+    ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL);
+    if (wait_for_stop(tracee->tid) == PP_TRACEE_STOPPED && read_registers(tracee)) {
+        tracee->at_entry = false;
+        pp_tracee_release(tracee);
+    }
+    return false;
+}
+
+long pp_tracee_waiting_call(const pp_tracee *tracee)
+{
+    return tracee->at_entry || pp_tracee_is_interrupted(&tracee->registers)
+               ? pp_tracee_call_number(&tracee->registers)
+               : -1;
 }
 
 /* ---- the call ---- */

@@ -136,7 +136,6 @@ static int load(cp_attachment *a, const cp_target *target, cp_error *error)
         cp_fail(error, "%s", why.text);
     } else {
         a->stopped_ns = call.stopped_ns;
-        a->loaded = true;
         status = wait_until_ready(a, copy.path, 0, &call, error);
     }
     cp_library_copy_remove(&copy);

@@ -18,7 +18,6 @@ typedef struct cp_error cp_error;
 typedef struct cp_attachment {
     int pid;
     bool begun;         /* by this command: it was not reachable before */
-    bool loaded;        /* the library was not there before */
     int holding;        /* the connection that keeps the attachment, or -1 */
     uintptr_t state;    /* the address of pprof_attach_state */
     int64_t stopped_ns; /* how long one of its threads stood still */

@@ -52,6 +52,12 @@ static inline void pp_tracee_walk_registers(const pp_tracee_registers *from, pp_
                           g->r9, g->r10, g->r11, g->r12, g->r13, g->r14, g->r15, g->rip}};
 }
 
+/* The address of the thread control block. */
+static inline uintptr_t pp_tracee_thread_pointer(const pp_tracee_registers *r)
+{
+    return (uintptr_t)r->general.fs_base;
+}
+
 /* The system call that the stop has interrupted; -1: none. */
 static inline long pp_tracee_call_number(const pp_tracee_registers *r)
 {
