@@ -14,14 +14,12 @@
 #include "base/pool.h"
 #include "profile/control.h"
 #include "profile/control_target.h"
-#include "profile/protobuf.h"
 
 #include "remote/attach.h"
 
 #include <pprof_attach.h>
 
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -34,9 +32,7 @@ enum {
     CLOSING_MS = 3000, /* of an attachment of somebody else's that ends */
     SAME_MS = 1000,
     ATTEMPTS = 3,
-    NAP_MS = 2,
-    ANSWER_SECONDS = 10,
-    ANSWER_BYTES = 1 << 16
+    NAP_MS = 2
 };
 
 static void nap(void)
@@ -190,15 +186,9 @@ static int hold(cp_attachment *a, int fd, cp_error *error)
 /* Whether the process answers; it does not if its attachment is about to end. */
 static bool answers(const cp_target *target)
 {
-    char path[PATH_MAX];
-    cp_bytes answer = {0};
     cp_error why;
-    int fd = cp_target_connect(target, path, &why);
-    bool answered =
-        fd >= 0 && cp_control_ask(fd, "status", ANSWER_SECONDS, ANSWER_BYTES, &answer, &why) == 0;
 
-    cp_bytes_release(&answer);
-    return answered;
+    return cp_control_say(target, "status", NULL, &why) == 0;
 }
 
 /* Connects, after the process has been made reachable if it was not. A descriptor, or -1. */
@@ -272,21 +262,16 @@ void cp_attachment_end(cp_attachment *a)
 
 int cp_attachment_detach(int pid, cp_error *error)
 {
-    char path[PATH_MAX];
     cp_target target;
     pp_attach_target found;
     pp_remote_error why;
-    cp_bytes answer = {0};
 
-    int fd =
-        cp_target_read(pid, &target, error) == 0 ? cp_target_connect(&target, path, error) : -1;
-    if (fd < 0) {
+    if (cp_target_read(pid, &target, error) < 0 ||
+        cp_control_say(&target, "detach", NULL, error) < 0) {
         return -1;
     }
-    int status = cp_control_ask(fd, "detach", ANSWER_SECONDS, ANSWER_BYTES, &answer, error);
-    cp_bytes_release(&answer);
-    if (status == 0 && pp_attach_look(pid, &found, &why) == 0) {
+    if (pp_attach_look(pid, &found, &why) == 0) {
         wait_until_detached(pid, found.state);
     }
-    return status;
+    return 0;
 }

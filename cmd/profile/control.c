@@ -178,6 +178,22 @@ int cp_control_ask(int fd, const char *line, int seconds, size_t limit, cp_bytes
     return ask(fd, line, &w, limit, bytes, error);
 }
 
+int cp_control_say(const cp_target *target, const char *line, cp_bytes *answer, cp_error *error)
+{
+    enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
+    char path[PATH_MAX];
+    cp_bytes unread = {0};
+    int fd = cp_target_connect(target, path, error);
+
+    if (fd < 0) {
+        return -1;
+    }
+    int status =
+        cp_control_ask(fd, line, ANSWER_SECONDS, ANSWER_BYTES, answer ? answer : &unread, error);
+    cp_bytes_release(&unread);
+    return status;
+}
+
 /* ---- profiles ---- */
 
 static uint64_t recording_of(const char *line)

@@ -14,6 +14,7 @@
 
 typedef struct cp_bytes cp_bytes;
 typedef struct cp_error cp_error;
+typedef struct cp_target cp_target;
 
 /* Whether the name of a source is that of a process. */
 bool cp_control_is_process(const char *source);
@@ -29,5 +30,9 @@ int cp_control_fetch(const char *source, size_t limit, cp_bytes *bytes, cp_error
  * for `seconds`. Returns 0, or -1 with what the process answered instead. */
 int cp_control_ask(int fd, const char *line, int seconds, size_t limit, cp_bytes *bytes,
                    cp_error *error);
+
+/* Connects to the process, sends a line that takes no time, and appends the answer; *answer may be
+ * NULL. Returns 0, or -1 with a sentence. */
+int cp_control_say(const cp_target *target, const char *line, cp_bytes *answer, cp_error *error);
 
 #endif

@@ -23,7 +23,6 @@
 #include "record/record_child.h"
 #include "record/record_summary.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,30 +160,25 @@ static void collect(cp_record_summary *summary, const request *r, size_t kind)
 /* Turns on what is_begun() says. */
 static int turn_on(int pid, const cp_record_kinds *kinds, cp_error *error)
 {
-    enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
-    char path[PATH_MAX];
-    char *line = cp_heap_printf("configure ");
-    size_t words = 0;
+    cp_record_kinds begun = {.count = 0};
     cp_target target;
-    cp_bytes answer = {0};
 
     for (size_t i = 0; i < kinds->count; i++) {
-        const cp_record_kind *kind = &kinds->list[i];
-        if (is_begun(kind)) {
-            char *longer = cp_heap_printf("%s%s%s%s%s", line, words++ ? "," : "", kind->name,
-                                          kind->rate[0] ? ":" : "", kind->rate);
-            free(line);
-            line = longer;
+        if (is_begun(&kinds->list[i])) {
+            begun.list[begun.count++] = kinds->list[i];
         }
     }
-    int status = words ? cp_target_read(pid, &target, error) : 0;
-    int fd = words && status == 0 ? cp_target_connect(&target, path, error) : -1;
-    if (words) {
-        status =
-            fd < 0 ? -1 : cp_control_ask(fd, line, ANSWER_SECONDS, ANSWER_BYTES, &answer, error);
+    if (begun.count == 0) {
+        return 0;
     }
-    cp_bytes_release(&answer);
+    char *words = cp_record_kinds_words(&begun, 0);
+    char *line = cp_heap_printf("configure %s", words);
+    int status = cp_target_read(pid, &target, error);
+    if (status == 0) {
+        status = cp_control_say(&target, line, NULL, error);
+    }
     free(line);
+    free(words);
     return status;
 }
 

@@ -34,12 +34,9 @@ const char cp_help_configure[] =
     "it: one of its threads loads libpprof, which then records what was asked for,\n"
     "and writes no files. `cpprof configure 1234 detach` ends that.\n";
 
-enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
-
 static int configure(int pid, const char *options, cp_error *error)
 {
     cp_target target;
-    char path[PATH_MAX];
     cp_bytes answer = {0};
     cp_attachment attachment;
 
@@ -52,12 +49,8 @@ static int configure(int pid, const char *options, cp_error *error)
     if (cp_target_read(pid, &target, error) < 0) {
         return -1;
     }
-    int fd = cp_target_connect(&target, path, error);
-    if (fd < 0) {
-        return -1;
-    }
     char *line = cp_heap_printf(options ? "configure %s" : "status", options);
-    int status = cp_control_ask(fd, line, ANSWER_SECONDS, ANSWER_BYTES, &answer, error);
+    int status = cp_control_say(&target, line, &answer, error);
     if (status == 0 && answer.length) {
         fwrite(answer.data, 1, answer.length, stdout);
     }
