@@ -182,17 +182,22 @@ static int turn_on(int pid, const cp_record_kinds *kinds, cp_error *error)
     return status;
 }
 
-/* Waits where no request takes the time. */
+/* Waits for what has been turned on, unless a request takes the time. */
 static void wait_for_time(const request *requests, const cp_record_options *options)
 {
     const struct timespec second = {.tv_sec = 1};
     uint64_t total = (uint64_t)seconds_of(options);
+    bool waits = false;
     cp_meter meter;
 
     for (size_t i = 0; i < options->kinds.count; i++) {
-        if (requests[i].takes_time || strcmp(options->kinds.list[i].name, "thread") == 0) {
+        if (requests[i].takes_time) {
             return;
         }
+        waits = waits || is_begun(&options->kinds.list[i]);
+    }
+    if (!waits) {
+        return;
     }
     cp_meter_begin(&meter, "the process records", "s");
     for (uint64_t i = 0; i < total; i++) {

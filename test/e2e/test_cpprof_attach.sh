@@ -90,6 +90,9 @@ start all "$victims/disturbed" nanosleep poll epoll select sem read malloc dlope
 again 5 "$cpprof" record -p "$process" -e cpu -d 1 -o all.pb.gz
 go tool pprof -raw all.pb.gz >all.raw
 expect_contains "the work, in the profile" all.raw use_registers
+again 5 "$cpprof" record -p "$process" -e heap:4k,thread -d 1 -o both.pb.gz
+go tool pprof -raw both.heap.pb.gz >both.raw
+expect_contains "what was allocated meanwhile" both.raw use_malloc
 over all
 
 # ---- what is left behind ----
