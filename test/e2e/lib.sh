@@ -111,12 +111,12 @@ expect_no_file() {
     [ ! -e "$1" ] || fail "there is a file $1"
 }
 
-# wait_until COMMAND...: until the command succeeds; a minute at most.
+# wait_until COMMAND...: until the command succeeds; 90 seconds at most.
 wait_until() {
-    wait_attempt=0
+    read -r wait_begun wait_rest </proc/uptime
     until "$@"; do
-        wait_attempt=$((wait_attempt + 1))
-        [ "$wait_attempt" -lt 1200 ] || fail "waited a minute for: $*"
+        read -r wait_now wait_rest </proc/uptime
+        [ $((${wait_now%.*} - ${wait_begun%.*})) -lt 90 ] || fail "waited 90 seconds for: $*"
         sleep 0.05
     done
 }
