@@ -89,18 +89,6 @@ static void show_failure(int error, const char *why)
 
 /* ---- what is wanted ---- */
 
-static void enter(pp_signal_mask *old)
-{
-    pp_signals_block(old);
-    pp_lock_take(&attach.lock, pp_task_self());
-}
-
-static void leave(const pp_signal_mask *old)
-{
-    pp_lock_release(&attach.lock);
-    pp_signals_restore(old);
-}
-
 static bool is_wanted(void)
 {
     return __atomic_load_n(&attach.wanted, __ATOMIC_ACQUIRE) != 0;
@@ -115,12 +103,12 @@ static bool is_phase(enum pprof_attach_phase phase)
 void pp_attach_end(void)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&attach.lock, pp_task_self(), &old);
     __atomic_store_n(&attach.wanted, 0, __ATOMIC_RELEASE);
     if (is_phase(PPROF_ATTACH_READY)) {
         show(PPROF_ATTACH_DETACHING);
     }
-    leave(&old);
+    pp_lock_leave(&attach.lock, &old);
     pp_system_call(SYS_futex, &attach.wanted, FUTEX_WAKE_PRIVATE, 1);
 }
 
@@ -173,12 +161,12 @@ static bool nobody_came(void)
 static bool is_ready(void)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&attach.lock, pp_task_self(), &old);
     bool wanted = is_wanted();
     if (wanted && !is_phase(PPROF_ATTACH_READY)) {
         show(PPROF_ATTACH_READY);
     }
-    leave(&old);
+    pp_lock_leave(&attach.lock, &old);
     return wanted;
 }
 
@@ -214,7 +202,7 @@ static int attach_once(pp_text *why)
 static bool goes_on(int error, const pp_text *why)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&attach.lock, pp_task_self(), &old);
     bool again = error == 0 && is_wanted();
     attach.runs = again;
     if (error != 0) {
@@ -223,7 +211,7 @@ static bool goes_on(int error, const pp_text *why)
     } else if (!again) {
         show(PPROF_ATTACH_DETACHED);
     }
-    leave(&old);
+    pp_lock_leave(&attach.lock, &old);
     return again;
 }
 
@@ -272,12 +260,12 @@ static int begin_thread(void)
     pp_signal_mask old = 0;
     int error = create_thread();
     if (error != 0) {
-        enter(&old);
+        pp_lock_enter(&attach.lock, pp_task_self(), &old);
         attach.runs = false;
         attach.wanted = 0;
         show_failure(error, "the process could not create a thread: raise its limit on threads "
                             "(ulimit -u, or the control group's pids.max)");
-        leave(&old);
+        pp_lock_leave(&attach.lock, &old);
     }
     return error;
 }
@@ -285,7 +273,7 @@ static int begin_thread(void)
 int pp_attach_begin(void)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&attach.lock, pp_task_self(), &old);
     bool is_new = !attach.runs;
     attach.runs = true;
     __atomic_store_n(&attach.wanted, 1, __ATOMIC_RELEASE);
@@ -294,7 +282,7 @@ int pp_attach_begin(void)
     } else {
         attach.until_ns = pp_clock_ns(CLOCK_MONOTONIC) + lease_ns;
     }
-    leave(&old);
+    pp_lock_leave(&attach.lock, &old);
     return is_new ? begin_thread() : 0;
 }
 

@@ -214,28 +214,16 @@ static bool hide(const stand_in *s, struct sigaction *action)
     return first || later;
 }
 
-static void enter(pp_signal_mask *old)
-{
-    pp_signals_block(old);
-    pp_lock_take(&state.changing, pp_task_self());
-}
-
-static void leave(const pp_signal_mask *old)
-{
-    pp_lock_release(&state.changing);
-    pp_signals_restore(old);
-}
-
 static void want(int signal)
 {
     pp_signal_mask old = 0;
     for (size_t i = 0; i < STAND_INS; i++) {
         const stand_in *s = &stand_ins[i];
         if (s->signal == signal && !state.wanted[i]) {
-            enter(&old);
+            pp_lock_enter(&state.changing, pp_task_self(), &old);
             __atomic_store_n(&state.wanted[i], true, __ATOMIC_RELEASE);
             replace_default(s, s->first);
-            leave(&old);
+            pp_lock_leave(&state.changing, &old);
         }
     }
 }
@@ -276,7 +264,7 @@ static void give_back(size_t first)
 {
     pp_signal_mask old = 0;
     struct sigaction now;
-    enter(&old);
+    pp_lock_enter(&state.changing, pp_task_self(), &old);
     for (size_t i = first; i < STAND_INS; i++) {
         const stand_in *s = &stand_ins[i];
         if (state.wanted[i] && call_sigaction(s->signal, NULL, &now) == 0 && hide(s, &now)) {
@@ -284,7 +272,7 @@ static void give_back(size_t first)
         }
         __atomic_store_n(&state.wanted[i], false, __ATOMIC_RELEASE);
     }
-    leave(&old);
+    pp_lock_leave(&state.changing, &old);
     pp_crash_stacks_stop();
 }
 
@@ -328,12 +316,12 @@ sigaction(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
     pp_signal_mask mask = 0;
     int result = 0;
     if (may_replace(s)) {
-        enter(&mask);
+        pp_lock_enter(&state.changing, pp_task_self(), &mask);
         result = call_sigaction(signal, action, old);
         if (result == 0 && action != NULL) {
             replace_default(s, s->later);
         }
-        leave(&mask);
+        pp_lock_leave(&state.changing, &mask);
     } else {
         result = call_sigaction(signal, action, old);
     }
@@ -355,10 +343,10 @@ static sighandler_t set_handler(void **slot, const char *name, int signal, sigha
     if (!may_replace(s)) {
         return hide_handler(s, real(signal, handler));
     }
-    enter(&mask);
+    pp_lock_enter(&state.changing, pp_task_self(), &mask);
     sighandler_t old = real(signal, handler);
     replace_default(s, s->later);
-    leave(&mask);
+    pp_lock_leave(&state.changing, &mask);
     return hide_handler(s, old);
 }
 
@@ -413,9 +401,9 @@ sigset(/* NOLINT(readability-inconsistent-declaration-parameter-name) */
     }
     sighandler_t old = real(number, handler);
     if (may_replace(s)) {
-        enter(&mask);
+        pp_lock_enter(&state.changing, pp_task_self(), &mask);
         replace_default(s, s->later);
-        leave(&mask);
+        pp_lock_leave(&state.changing, &mask);
     }
     return hide_handler(s, old);
 }

@@ -54,18 +54,6 @@ static struct {
     place places[PLACES];
 } state;
 
-static void enter(pp_signal_mask *old)
-{
-    pp_signals_block(old);
-    pp_lock_take(&state.lock, pp_task_self());
-}
-
-static void leave(const pp_signal_mask *old)
-{
-    pp_lock_release(&state.lock);
-    pp_signals_restore(old);
-}
-
 static place_state state_of(const place *p)
 {
     return (place_state)__atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
@@ -93,7 +81,7 @@ bool pp_pausables_pause(void)
 static bool settle(place *p, bool is_over)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.lock, pp_task_self(), &old);
     bool ends = is_over || state.stops > 0;
     if (is_over) {
         __atomic_sub_fetch(&state.used, 1, __ATOMIC_RELAXED);
@@ -101,7 +89,7 @@ static bool settle(place *p, bool is_over)
     if (ends) {
         set_state(p, is_over ? NONE : PAUSED);
     }
-    leave(&old);
+    pp_lock_leave(&state.lock, &old);
     return ends;
 }
 
@@ -183,11 +171,11 @@ static int begin(place *p, const pp_pausable *what)
 int pp_pausable_begin(const pp_pausable *what)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.lock, pp_task_self(), &old);
     place *p = find(what->context);
     p = p != NULL ? p : find(NULL);
     int error = p != NULL ? begin(p, what) : -EAGAIN;
-    leave(&old);
+    pp_lock_leave(&state.lock, &old);
     return error;
 }
 
@@ -226,13 +214,13 @@ static bool wait_until_it_stops(place *p, uint64_t until_ns)
 static void forget(place *p)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.lock, pp_task_self(), &old);
     if (state_of(p) == PAUSED) {
         p->state = NONE;
         __atomic_sub_fetch(&state.used, 1, __ATOMIC_RELAXED);
     }
     bury(p);
-    leave(&old);
+    pp_lock_leave(&state.lock, &old);
 }
 
 void pp_pausable_end(const void *context)
@@ -285,9 +273,9 @@ bool pp_pausables_concern_caller(void)
 void pp_pausables_stop(void)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.lock, pp_task_self(), &old);
     __atomic_add_fetch(&state.stops, 1, __ATOMIC_RELEASE);
-    leave(&old);
+    pp_lock_leave(&state.lock, &old);
     uint64_t until_ns = pp_clock_ns(CLOCK_MONOTONIC) + longest_wait_ns;
     for (unsigned i = 0; i < PLACES; i++) {
         if (state_of(&state.places[i]) == RUNS) {
@@ -326,13 +314,13 @@ void pp_pausables_go_on(void)
 {
     int errors[PLACES] = {0};
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.lock, pp_task_self(), &old);
     bool is_last = __atomic_sub_fetch(&state.stops, 1, __ATOMIC_RELEASE) == 0;
     for (unsigned i = 0; i < PLACES && is_last; i++) {
         bool was_paused = state_of(&state.places[i]) == PAUSED;
         errors[i] = was_paused ? begin_again(&state.places[i]) : 0;
     }
-    leave(&old);
+    pp_lock_leave(&state.lock, &old);
     for (unsigned i = 0; i < PLACES; i++) {
         const pp_pausable *what = &state.places[i].what;
         if (errors[i] != 0) {

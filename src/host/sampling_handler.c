@@ -187,26 +187,14 @@ static int install(void)
     return 0;
 }
 
-static void enter(pp_signal_mask *old)
-{
-    pp_signals_block(old);
-    pp_lock_take(&state.installing, pp_task_self());
-}
-
-static void leave(const pp_signal_mask *old)
-{
-    pp_lock_release(&state.installing);
-    pp_signals_restore(old);
-}
-
 static int install_locked(bool only_if_owned)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.installing, pp_task_self(), &old);
     bool wanted = (!only_if_owned || state.owned) && state.aside == 0;
     int error = wanted ? install() : 0;
     __atomic_store_n(&state.owned, state.owned || (error == 0 && !only_if_owned), __ATOMIC_RELEASE);
-    leave(&old);
+    pp_lock_leave(&state.installing, &old);
     return error;
 }
 
@@ -236,33 +224,33 @@ void pp_sampling_handler_reinstall(void)
 void pp_sampling_handler_remove(void)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.installing, pp_task_self(), &old);
     if (pp_sampling_handler_installed()) {
         pp_signal_action_change(PP_SAMPLING_SIGNAL, &state.libc_action, NULL);
     }
     __atomic_store_n(&state.owned, false, __ATOMIC_RELEASE);
-    leave(&old);
+    pp_lock_leave(&state.installing, &old);
 }
 
 /* Changes nothing if libc has no handler yet: libc installs it in the call that follows. */
 void pp_sampling_handler_step_aside(void)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.installing, pp_task_self(), &old);
     if (state.aside++ == 0 && state.owned && !pp_signal_action_is_default(&state.libc_action)) {
         pp_signal_action_change(PP_SAMPLING_SIGNAL, &state.libc_action, NULL);
     }
-    leave(&old);
+    pp_lock_leave(&state.installing, &old);
 }
 
 void pp_sampling_handler_step_back(void)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.installing, pp_task_self(), &old);
     if (--state.aside == 0 && state.owned) {
         install();
     }
-    leave(&old);
+    pp_lock_leave(&state.installing, &old);
 }
 
 void pp_sampling_handler_after_fork_in_child(void)

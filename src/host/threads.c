@@ -91,22 +91,10 @@ static void fill_free_list(void)
     }
 }
 
-static void enter(pp_signal_mask *old)
-{
-    pp_signals_block(old);
-    pp_lock_take(&state.lock, pp_task_self());
-}
-
-static void leave(const pp_signal_mask *old)
-{
-    pp_lock_release(&state.lock);
-    pp_signals_restore(old);
-}
-
 static launch *take_launch(void)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.lock, pp_task_self(), &old);
     if (state.free_launches == NULL) {
         fill_free_list();
     }
@@ -114,17 +102,17 @@ static launch *take_launch(void)
     if (l != NULL) {
         state.free_launches = l->next;
     }
-    leave(&old);
+    pp_lock_leave(&state.lock, &old);
     return l;
 }
 
 static void give_launch(launch *l)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&state.lock, pp_task_self(), &old);
     l->next = state.free_launches;
     state.free_launches = l;
-    leave(&old);
+    pp_lock_leave(&state.lock, &old);
 }
 
 /* ---- the new thread ---- */

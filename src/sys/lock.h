@@ -5,7 +5,7 @@
  * The lock knows its owner, so a signal handler that interrupted the owner can see that waiting
  * would never end. The library cannot use pthread's mutexes, because it hooks them.
  *
- * Zone: SIGNAL for try, held_by and release. The two functions that wait (by bare system calls,
+ * Zone: SIGNAL for try, held_by and release. The functions that wait (by bare system calls,
  *       which are no cancellation points) are for NORMAL code that has blocked the signals whose
  *       handlers take the same lock; take_within is for the fatal-signal writer, too.
  * Locks: order of the library's locks: profile session > thread timers > module table.
@@ -15,6 +15,7 @@
 
 #include "arch/system_call.h"
 #include "sys/clock.h"
+#include "sys/signal_mask.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,6 +76,20 @@ static inline bool pp_lock_take_within(pp_lock *lock, int self, uint64_t limit_n
 static inline void pp_lock_release(pp_lock *lock)
 {
     __atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
+}
+
+/* Takes the lock with signals blocked, so that no handler on this thread can wait for the lock that
+ * the thread holds; *old is for pp_lock_leave(). */
+static inline void pp_lock_enter(pp_lock *lock, int self, pp_signal_mask *old)
+{
+    pp_signals_block(old);
+    pp_lock_take(lock, self);
+}
+
+static inline void pp_lock_leave(pp_lock *lock, const pp_signal_mask *old)
+{
+    pp_lock_release(lock);
+    pp_signals_restore(old);
 }
 
 #endif

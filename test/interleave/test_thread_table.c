@@ -14,6 +14,7 @@
 
 /* The calls are those of pp_lock_pause(). */
 #include "arch/system_call.h"
+#include "sys/signal_mask.h"
 #undef pp_system_call
 #define PICK(n, a, b, ...)  wait_instead((long)(n), (long)(a), (long)(b))
 #define pp_system_call(...) PICK(__VA_ARGS__, 0, 0, 0)

@@ -366,14 +366,6 @@ static int scan_tasks(unsigned *busy)
     return error < 0 ? error : (int)s.added;
 }
 
-/* Takes the lock with signals blocked (except libc's own two), so that no handler on this thread
- * can wait for the lock that the thread holds. */
-static void enter(pp_signal_mask *old)
-{
-    pp_signals_block(old);
-    pp_lock_take(&threads.now.lock, pp_task_self());
-}
-
 static bool enter_within(uint64_t patience_ns, pp_signal_mask *old)
 {
     pp_signals_block(old);
@@ -382,12 +374,6 @@ static bool enter_within(uint64_t patience_ns, pp_signal_mask *old)
         pp_signals_restore(old);
     }
     return taken;
-}
-
-static void leave(const pp_signal_mask *old)
-{
-    pp_lock_release(&threads.now.lock);
-    pp_signals_restore(old);
 }
 
 /* Arms all threads, until no new ones appear; returns the number of busy ones. */
@@ -412,16 +398,16 @@ unsigned pp_cpu_threads_arm_all(void)
 {
     const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&threads.now.lock, pp_task_self(), &old);
     unsigned busy = arm_listed();
     for (int round = 0; busy > 0 && round < BUSY_ROUNDS; round++) {
-        leave(&old);
+        pp_lock_leave(&threads.now.lock, &old);
         pp_system_call(SYS_nanosleep, &pause, NULL);
-        enter(&old);
+        pp_lock_enter(&threads.now.lock, pp_task_self(), &old);
         busy = pp_cpu_is_active() ? arm_listed() : 0;
     }
     unsigned all = threads.now.armed;
-    leave(&old);
+    pp_lock_leave(&threads.now.lock, &old);
     return all;
 }
 
@@ -449,7 +435,7 @@ void pp_cpu_threads_begin(uintptr_t entry, const pp_caller *caller)
     }
     pp_root_frames root = pp_thread_root_of(entry, caller);
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&threads.now.lock, pp_task_self(), &old);
     if (pp_cpu_is_active()) {
         int tid = pp_task_self();
         pp_cpu_slot *slot = find_slot(tid);
@@ -461,7 +447,7 @@ void pp_cpu_threads_begin(uintptr_t entry, const pp_caller *caller)
         pp_cpu_own_slot.slot = NULL;
         arm(tid, 0, &root, true);
     }
-    leave(&old);
+    pp_lock_leave(&threads.now.lock, &old);
 }
 
 void pp_cpu_threads_end(void)
@@ -470,7 +456,7 @@ void pp_cpu_threads_end(void)
         return;
     }
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&threads.now.lock, pp_task_self(), &old);
     pp_cpu_slot *slot = find_slot(pp_task_self());
     if (slot != NULL) {
         /* Enters the session like a handler, so that a stop at this time waits before it reads the
@@ -486,7 +472,7 @@ void pp_cpu_threads_end(void)
         pp_cpu_own_slot.slot = NULL;
     }
     old |= pp_signal_bit(PP_SAMPLING_SIGNAL); /* a pending one would find no slot any more */
-    leave(&old);
+    pp_lock_leave(&threads.now.lock, &old);
 }
 
 /* Calls `what` for the calling thread's slot before or after an exec, if there may be a perf event.
@@ -498,7 +484,7 @@ static void around_exec(void (*what)(const pp_cpu_slot *slot))
         return;
     }
     what(find_slot(pp_task_self()));
-    leave(&old);
+    pp_lock_leave(&threads.now.lock, &old);
 }
 
 void pp_cpu_threads_before_exec(void)
@@ -538,13 +524,13 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
             hold_slot(slot, pp_cpu);
         }
     }
-    leave(&old);
+    pp_lock_leave(&threads.now.lock, &old);
 }
 
 void pp_cpu_threads_take_back_slots(void)
 {
     pp_signal_mask old = 0;
-    enter(&old);
+    pp_lock_enter(&threads.now.lock, pp_task_self(), &old);
     for (uint32_t i = 0; i < threads.now.slots_used; i++) {
         pp_cpu_slot *slot = &threads.slots[i];
         if (slot->held_by != 0 &&
@@ -553,7 +539,7 @@ void pp_cpu_threads_take_back_slots(void)
             put_on_free_list(slot);
         }
     }
-    leave(&old);
+    pp_lock_leave(&threads.now.lock, &old);
 }
 
 /* ---- alternate stacks ---- */
@@ -566,7 +552,7 @@ static pp_cpu_slot *own_slot_within(uint64_t patience_ns, pp_signal_mask *old)
     }
     pp_cpu_slot *slot = find_slot(pp_task_self());
     if (slot == NULL) {
-        leave(old);
+        pp_lock_leave(&threads.now.lock, old);
     }
     return slot;
 }
@@ -578,7 +564,7 @@ void pp_cpu_threads_pause(void)
     if (slot != NULL) {
         pp_cpu->facts.threads_unarmed += is_armed(slot);
         silence(slot);
-        leave(&old);
+        pp_lock_leave(&threads.now.lock, &old);
     }
 }
 
@@ -597,7 +583,7 @@ void pp_cpu_threads_hold(void)
     pp_cpu_slot *slot = own_slot_within(EXEC_PATIENCE_NS, &old);
     if (slot != NULL) {
         hold(slot);
-        leave(&old);
+        pp_lock_leave(&threads.now.lock, &old);
     }
 }
 
@@ -624,7 +610,7 @@ void pp_cpu_threads_resume(void)
         if (!is_armed(slot) && arm_slot(slot) == 0) {
             pp_cpu->facts.threads_unarmed--;
         }
-        leave(&old);
+        pp_lock_leave(&threads.now.lock, &old);
     }
 }
 

@@ -28,15 +28,13 @@ bool pp_heap_mappings_enter(pp_signal_mask *old)
     if (pp_lock_held_by(&lock, self)) {
         return false;
     }
-    pp_signals_block(old);
-    pp_lock_take(&lock, self);
+    pp_lock_enter(&lock, self, old);
     return true;
 }
 
 void pp_heap_mappings_leave(const pp_signal_mask *old)
 {
-    pp_lock_release(&lock);
-    pp_signals_restore(old);
+    pp_lock_leave(&lock, old);
 }
 
 bool pp_heap_mappings_any(void)
