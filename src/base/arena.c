@@ -102,6 +102,14 @@ void *pp_arena_array(pp_arena *arena, size_t count, size_t size)
     return pp_arena_alloc(arena, total);
 }
 
+void *pp_arena_array_filled(pp_arena *arena, size_t count, size_t size)
+{
+    void *array = pp_arena_array(arena, count, size);
+    if (array != NULL)
+        pp_memory_fill(array, count * size);
+    return array;
+}
+
 char *pp_arena_text(pp_arena *arena, const char *text, size_t length)
 {
     if (length == SIZE_MAX) {

@@ -8,8 +8,16 @@
  */
 #include "base/memory.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+enum { PAGE_BYTES = 4096, WORTH_FILLING = 16 * PAGE_BYTES };
 
 PP_TLS bool pp_memory_is_calling;
 
@@ -55,6 +63,18 @@ void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes)
     void *resized = mremap(memory, bytes, new_bytes, MREMAP_MAYMOVE);
     pp_memory_is_calling = false;
     return leave_out_of_dumps(resized != MAP_FAILED ? resized : NULL, new_bytes);
+}
+
+/* Where the kernel cannot, it provides each page when it is used. */
+void pp_memory_fill(void *memory, size_t bytes)
+{
+    uintptr_t from = ((uintptr_t)memory + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
+    uintptr_t to = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
+    if (to > from && to - from >= WORTH_FILLING) {
+        int saved = errno;
+        madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+        errno = saved;
+    }
 }
 
 void pp_memory_unmap(void *memory, size_t bytes)

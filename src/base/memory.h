@@ -32,6 +32,9 @@ void *pp_memory_map(size_t bytes);
  * changed. */
 void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes);
 
+/* Has the kernel provide the pages of the memory now, if it can (Linux 5.14) and they are many. */
+void pp_memory_fill(void *memory, size_t bytes);
+
 void pp_memory_unmap(void *memory, size_t bytes);
 
 #endif

@@ -26,6 +26,7 @@ typedef struct pp_trie_stack {
     uint64_t hash;
     uint32_t depth;
     uint32_t sizes; /* buckets of the heap that have this stack */
+    uint32_t rank;  /* store/stack_ranks.h */
     uintptr_t pc[]; /* return-like, leaf-most first (profile/model.h) */
 } pp_trie_stack;
 

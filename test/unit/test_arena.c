@@ -89,6 +89,25 @@ static void impossible_sizes_fail(void **state)
     pp_arena_release(&arena);
 }
 
+static void an_array_to_be_filled_is_like_others(void **state)
+{
+    (void)state;
+    pp_arena arena = PP_ARENA_INIT;
+    for (size_t count = 1; count < 200000; count = count * 3 + 1) {
+        unsigned char *before = pp_arena_alloc(&arena, 5);
+        memset(before, 1, 5);
+        unsigned char *array = pp_arena_array_filled(&arena, count, 3);
+        assert_non_null(array);
+        for (size_t i = 0; i < 3 * count; i++)
+            assert_int_equal(array[i], 0);
+        memset(array, 2, 3 * count);
+        assert_int_equal(before[4], 1);
+    }
+    assert_null(pp_arena_array_filled(&arena, SIZE_MAX / 8 + 2, 8));
+    assert_true(arena.failed);
+    pp_arena_release(&arena);
+}
+
 static void refusal_sticks_until_release(void **state)
 {
     (void)state;
@@ -128,6 +147,7 @@ int main(void)
         cmocka_unit_test(size_zero_is_a_piece),
         cmocka_unit_test(text_is_copied_and_terminated),
         cmocka_unit_test(impossible_sizes_fail),
+        cmocka_unit_test(an_array_to_be_filled_is_like_others),
         cmocka_unit_test(refusal_sticks_until_release),
         cmocka_unit_test(release_gives_everything_back),
     };

@@ -14,6 +14,7 @@
 
 #include "base/exponential.h"
 #include "base/stack_hash.h"
+#include "base/stack_order.h"
 #include "pprof.h"
 #include "kinds/heap/heap_rows.h"
 #include "kinds/heap/heap.h"
@@ -131,6 +132,35 @@ static void ties_are_ordered_by_stack_then_size(void **state)
     const uint64_t sizes[] = {7, 20, 30, 50, 40}; /* sites 2, 6, 6, 6, 9: nothing is in use */
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(rows.list[2 + i].size, sizes[i]);
+}
+
+static bool is_before(const pp_heap_row *x, const pp_heap_row *y)
+{
+    int by_stack = pp_stack_compare(x->stack->pc, x->stack->depth, y->stack->pc, y->stack->depth);
+    return by_stack < 0 || (by_stack == 0 && x->size < y->size);
+}
+
+/* So many that the stacks get ranks, some of them later than others. */
+static void many_ties_are_ordered_by_stack_then_size(void **state)
+{
+    (void)state;
+    enum { FIRST = 10000, SITES = 1000, STEP = 389, ROUNDS = 4 };
+    for (uintptr_t round = 0; round < ROUNDS; round++) {
+        for (uintptr_t i = round * SITES / ROUNDS; i < (round + 1) * SITES / ROUNDS; i++) {
+            uintptr_t site = FIRST + i * STEP % SITES;
+            add(site, 90 + site % 3 * 10, RATE, 1, 1);
+            add(site, 80 + site % 2 * 10, RATE, 1, 1);
+        }
+        pp_heap_rows rows = read_rows(PP_HEAP_SCALED, PP_HEAP_INUSE_SPACE);
+        size_t found = 0;
+        for (size_t i = 1; i < rows.count; i++) {
+            const pp_heap_row *row = &rows.list[i];
+            bool is_tied = row[-1].value[PP_HEAP_INUSE_SPACE] == row->value[PP_HEAP_INUSE_SPACE];
+            assert_true(!is_tied || is_before(&row[-1], row));
+            found += is_tied;
+        }
+        assert_true(found >= (round + 1) * SITES / ROUNDS);
+    }
 }
 
 /* The estimates of a site that was put into classes: those of its samples, one by one. */
@@ -353,6 +383,7 @@ int main(void)
         cmocka_unit_test(classes_stand_for_what_their_blocks_do),
         cmocka_unit_test(labels_divide_a_row),
         cmocka_unit_test(live_blocks_keep_their_labels),
+        cmocka_unit_test(many_ties_are_ordered_by_stack_then_size),
     };
     return cmocka_run_group_tests(tests, NULL, finish);
 }

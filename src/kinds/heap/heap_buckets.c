@@ -29,6 +29,7 @@ static struct {
     pp_label_cells *cells; /* made when they are needed */
     pp_lasting memory;
     uint64_t bytes_used;
+    size_t count; /* in both lists, or about to be */
     pp_heap_bucket *roots[1 << ROOT_BITS];
 } buckets = {.memory = PP_LASTING_INIT};
 
@@ -90,6 +91,7 @@ static void show_bucket(pp_heap_bucket *bucket)
 {
     pp_heap_bucket **list = bucket->is_collected ? &buckets.newest_collected : &buckets.newest;
     bucket->next = __atomic_load_n(list, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&buckets.count, 1, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(list, &bucket->next, bucket, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED)) {
     }
@@ -277,6 +279,11 @@ double pp_heap_block_estimate(pp_heap_block block)
 const pp_heap_bucket *pp_heap_buckets_newest(void)
 {
     return __atomic_load_n(&buckets.newest, __ATOMIC_ACQUIRE);
+}
+
+size_t pp_heap_buckets_count(void)
+{
+    return __atomic_load_n(&buckets.count, __ATOMIC_RELAXED);
 }
 
 /* ---- collected heaps ---- */

@@ -123,6 +123,10 @@ void pp_heap_bucket_publish(pp_heap_bucket *bucket, unsigned index);
 /* Returns the newest bucket; the others follow by `next`. NULL if there is none. */
 const pp_heap_bucket *pp_heap_buckets_newest(void);
 pp_heap_bucket *pp_heap_buckets_newest_collected(void); /* of collected heaps */
+
+/* Returns a number that is at least that of the buckets in lists whose newest ones were read
+ * before. */
+size_t pp_heap_buckets_count(void);
 /* The bytes of all buckets, without stacks. */
 size_t pp_heap_buckets_bytes(void);
 void pp_heap_bucket_counts(const pp_heap_bucket *bucket, pp_heap_counts *counts);

@@ -39,8 +39,8 @@ static void fill_lost(pp_profile_sample *sample, uintptr_t *pc, const pp_heap_fa
 static int fill_samples(const pp_heap_rows *all, const pp_heap_facts *facts, pp_arena *arena,
                         pp_profile *profile)
 {
-    pp_profile_sample *samples = pp_arena_array(arena, all->count + 1, sizeof *samples);
-    pp_sample_label *labels = pp_arena_array(arena, all->count + 1, sizeof *labels);
+    pp_profile_sample *samples = pp_arena_array_filled(arena, all->count + 1, sizeof *samples);
+    pp_sample_label *labels = pp_arena_array_filled(arena, all->count + 1, sizeof *labels);
     uintptr_t *lost = pp_arena_array(arena, 1, sizeof *lost);
     if (samples == NULL || labels == NULL || lost == NULL) {
         return -ENOMEM;

@@ -15,8 +15,11 @@
 #include "kinds/heap/heap_cycles.h"
 #include "kinds/heap/heap_parts.h"
 #include "kinds/heap/heap_peak.h"
+#include "store/stack_ranks.h"
 
 #include <errno.h>
+
+enum { MANY = 256 /* rows, whose stacks are worth a rank */ };
 
 /* How rows are sorted: by a number, and rows with equal numbers by a comparison. */
 typedef struct order {
@@ -24,6 +27,8 @@ typedef struct order {
     int first;
     uint64_t (*key)(const pp_heap_row *row, int first); /* the least comes first */
     int (*compare_ties)(const pp_heap_row *x, const pp_heap_row *y);
+    bool is_by_stack; /* so ties are compared */
+    bool has_ranks;
 } order;
 
 /* ---- estimates ---- */
@@ -74,13 +79,10 @@ static void fill_row(pp_heap_row *r, const pp_heap_bucket *bucket, const pp_heap
         (int64_t)(counts->alloc_bytes - counts->free_bytes - counts->trimmed_bytes);
 }
 
-static size_t count_buckets(const pp_heap_bucket *b)
+/* Buckets of a stack and a size differ in their rate, or in what heap they are of. */
+static bool is_only_one(const pp_heap_rows *rows, const pp_heap_bucket *bucket)
 {
-    size_t count = 0;
-    for (; b != NULL; b = b->next) {
-        count++;
-    }
-    return count;
+    return bucket->rate == rows->list[0].rate && !bucket->is_class && !bucket->is_collected;
 }
 
 static void add_row(pp_heap_rows *rows, const pp_heap_bucket *bucket, const pprof_labels *labels,
@@ -89,6 +91,7 @@ static void add_row(pp_heap_rows *rows, const pp_heap_bucket *bucket, const ppro
     if (counts->alloc_objects > 0) {
         fill_row(&rows->list[rows->count], bucket, counts);
         rows->list[rows->count++].labels = labels;
+        rows->has_twins |= !is_only_one(rows, bucket);
     }
 }
 
@@ -113,14 +116,15 @@ static int read_buckets(pp_arena *arena, pp_heap_rows *rows)
     pp_heap_cycles_publish_for_reader();
     const pp_heap_bucket *hooked = pp_heap_buckets_newest();
     const pp_heap_bucket *described = pp_heap_buckets_newest_collected();
-    size_t capacity = count_buckets(hooked) + count_buckets(described) + rows->shares.count;
-    rows->list = pp_arena_array(arena, capacity + 1, sizeof *rows->list);
+    size_t capacity = pp_heap_buckets_count() + rows->shares.count;
+    rows->list = pp_arena_array_filled(arena, capacity + 1, sizeof *rows->list);
     if (rows->list == NULL) {
         return -ENOMEM;
     }
     pp_heap_cycles_ticket ticket = {0};
     do {
         rows->count = 0;
+        rows->has_twins = false;
         pp_heap_cycles_read_begin(&ticket);
         read_list(described, rows);
     } while (pp_heap_cycles_read_again(&ticket));
@@ -132,9 +136,9 @@ static int read_peak(pp_arena *arena, pp_heap_rows *rows)
 {
     pp_heap_peak_copy copy;
     pp_heap_peak_take(&copy);
-    rows->list = pp_arena_array(arena, copy.count + 1, sizeof *rows->list);
+    rows->list = pp_arena_array_filled(arena, copy.count + 1, sizeof *rows->list);
     for (size_t i = 0; rows->list != NULL && i < copy.count; i++) {
-        fill_row(&rows->list[rows->count++], copy.entries[i].bucket, &copy.entries[i].counts);
+        add_row(rows, copy.entries[i].bucket, NULL, &copy.entries[i].counts);
     }
     pp_heap_peak_give(&copy);
     return rows->list != NULL ? 0 : -ENOMEM;
@@ -192,42 +196,116 @@ static int compare_ties(const void *a, const void *b, void *context)
     return o->compare_ties(&o->list[x->index], &o->list[y->index]);
 }
 
-/* Sorts the items with equal keys, which are neighbours. */
+/* Returns how many of the items have none. */
+static size_t read_ranks(pp_keyed *items, size_t count, const order *o)
+{
+    size_t without = 0;
+    for (size_t i = 0; i < count; i++) {
+        items[i].key = o->list[items[i].index].stack->rank;
+        without += items[i].key == 0;
+    }
+    return without;
+}
+
+static bool add_ranks(const pp_keyed *items, size_t count, size_t without, const order *o,
+                      pp_arena *arena)
+{
+    pp_ranked_stack *stacks = pp_arena_array(arena, without, sizeof *stacks);
+    size_t found = 0;
+    for (size_t i = 0; stacks != NULL && i < count; i++) {
+        if (items[i].key == 0) {
+            stacks[found++].stack = o->list[items[i].index].stack;
+        }
+    }
+    return stacks != NULL && pp_stack_ranks_add(stacks, found);
+}
+
+/* Makes the ranks of stacks the keys. False: some have none. */
+static bool rank_stacks(pp_keyed *items, size_t count, const order *o, pp_arena *arena)
+{
+    if (!pp_stack_ranks_begin()) {
+        return false;
+    }
+    size_t without = read_ranks(items, count, o);
+    if (without > 0 && add_ranks(items, count, without, o, arena)) {
+        without = read_ranks(items, count, o);
+    }
+    pp_stack_ranks_end();
+    return without == 0;
+}
+
+/* Items with equal keys are in the order of their stacks then. */
+static void sort_stacks(pp_keyed *items, pp_keyed *spare, size_t count, order *o, pp_arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (pp_keyed){.index = i};
+    }
+    o->has_ranks = o->is_by_stack && count >= MANY && rank_stacks(items, count, o, arena);
+    if (o->has_ranks) {
+        pp_key_sort(items, spare, count);
+    }
+}
+
+static void sort_keys(pp_keyed *items, pp_keyed *spare, size_t count, const order *o)
+{
+    for (size_t i = 0; i < count; i++) {
+        items[i].key = o->key(&o->list[items[i].index], o->first);
+    }
+    pp_key_sort(items, spare, count);
+}
+
+static bool is_tie(const pp_keyed *x, const pp_keyed *y, const order *o)
+{
+    return x->key == y->key &&
+           (!o->has_ranks || o->list[x->index].stack == o->list[y->index].stack);
+}
+
+/* Sorts the items that are tied, which are neighbours. */
 static void sort_ties(pp_keyed *items, size_t count, order *o)
 {
     size_t last = 0;
     for (size_t first = 0; first < count; first = last) {
         last = first + 1;
-        while (last < count && items[last].key == items[first].key) {
+        while (last < count && is_tie(&items[first], &items[last], o)) {
             last++;
         }
         pp_sort(items + first, last - first, sizeof *items, compare_ties, o);
     }
 }
 
+/* Moves each row to the place of the item that has its index. Changes the items. */
+static void move_rows(pp_heap_row *rows, pp_keyed *items, size_t count)
+{
+    for (size_t first = 0; first < count; first++) {
+        const pp_heap_row row = rows[first];
+        size_t to = first;
+        for (size_t from = items[to].index; from != first; from = items[to].index) {
+            rows[to] = rows[from];
+            items[to].index = to;
+            to = from;
+        }
+        rows[to] = row;
+        items[to].index = to;
+    }
+}
+
 static int sort_rows(pp_heap_rows *rows, order *o, pp_arena *arena)
 {
-    pp_keyed *items = pp_arena_array(arena, rows->count + 1, sizeof *items);
-    pp_keyed *spare = pp_arena_array(arena, rows->count + 1, sizeof *spare);
-    pp_heap_row *sorted = pp_arena_array(arena, rows->count + 1, sizeof *sorted);
-    if (items == NULL || spare == NULL || sorted == NULL) {
+    pp_keyed *items = pp_arena_array_filled(arena, rows->count + 1, sizeof *items);
+    pp_keyed *spare = pp_arena_array_filled(arena, rows->count + 1, sizeof *spare);
+    if (items == NULL || spare == NULL) {
         return -ENOMEM;
     }
     o->list = rows->list;
-    for (size_t i = 0; i < rows->count; i++) {
-        items[i] = (pp_keyed){o->key(&rows->list[i], o->first), i};
-    }
-    pp_key_sort(items, spare, rows->count);
+    sort_stacks(items, spare, rows->count, o, arena);
+    sort_keys(items, spare, rows->count, o);
     sort_ties(items, rows->count, o);
-    for (size_t i = 0; i < rows->count; i++) {
-        sorted[i] = rows->list[items[i].index];
-    }
-    rows->list = sorted;
+    move_rows(rows->list, items, rows->count);
     return 0;
 }
 
-/* Merges rows of one place with different rates; their values are estimates. */
-static void merge_rates(pp_heap_rows *rows)
+/* Merges rows of one place, which are neighbours; their values are estimates. */
+static void merge_twins(pp_heap_rows *rows)
 {
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
@@ -271,9 +349,9 @@ static int scale_rows(pp_heap_rows *rows, pp_arena *arena)
     for (size_t i = 0; i < rows->count; i++) {
         pp_heap_row_scale(&rows->list[i]);
     }
-    int error = sort_rows(rows, &by_identity, arena);
-    if (error == 0) {
-        merge_rates(rows);
+    int error = rows->has_twins ? sort_rows(rows, &by_identity, arena) : 0;
+    if (error == 0 && rows->has_twins) {
+        merge_twins(rows);
     }
     return error;
 }
@@ -285,7 +363,10 @@ static int read_rows(pp_heap_moment moment, pp_heap_scaling scaling, int first, 
     if (error != 0) {
         return error;
     }
-    order by_value = {.first = first, .key = value_key, .compare_ties = compare_places_and_rates};
+    order by_value = {.first = first,
+                      .key = value_key,
+                      .compare_ties = compare_places_and_rates,
+                      .is_by_stack = true};
     bool enough = one_rate_is_enough(rows);
     rows->scaled = scaling == PP_HEAP_SCALED || (scaling == PP_HEAP_EITHER && !enough);
     if (rows->scaled) {

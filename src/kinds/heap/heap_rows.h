@@ -60,7 +60,8 @@ typedef struct pp_heap_rows {
     size_t count;
     pp_label_shares shares; /* holds the references to the rows' labels */
     bool scaled;
-    uint64_t rate; /* of all samples; the current rate if there are no samples or several rates */
+    bool has_twins; /* two buckets may have been of one place; not 0 rows then */
+    uint64_t rate;  /* of all samples; the current rate if there are no samples or several rates */
 } pp_heap_rows;
 
 /*

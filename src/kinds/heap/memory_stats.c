@@ -8,6 +8,7 @@
 
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/live_table.h"
+#include "store/stack_ranks.h"
 #include "store/stack_trie.h"
 #include "sys/allocator.h"
 #include "sys/memory_use.h"
@@ -50,7 +51,8 @@ void pp_memory_stats_read(pp_memory_stats *stats)
     }
     stats->stack = pp_memory_stack_bytes();
     stats->peak_rss = pp_memory_peak_rss_bytes();
-    stats->own = pp_live_table_bytes() + pp_heap_buckets_bytes() + pp_stack_trie_bytes();
+    stats->own = pp_live_table_bytes() + pp_heap_buckets_bytes() + pp_stack_trie_bytes() +
+                 pp_stack_ranks_bytes();
     pp_heap_collector_read(&stats->collector);
     for (unsigned i = 0; i < PP_SIZE_CLASSES; i++) {
         stats->by_size[i].size = size_of_class(i);
