@@ -23,7 +23,7 @@ static const uint64_t accept_pause_ns = SECOND / 10;
 /* A client may be silent for so long before another one can take its place. */
 static const uint64_t silence_ns = SECOND / 4;
 
-enum { TICK_MS = 1000, OTHERS = 2 /* descriptors that are no connections */ };
+enum { TICK_MS = 2000, OTHERS = 2 /* descriptors that are no connections */ };
 
 static uint64_t now(void)
 {
@@ -174,18 +174,30 @@ static int time_to_next(server *s, uint64_t now_ns)
     return next_ns > now_ns ? (int)((next_ns - now_ns + 999999) / 1000000) : 0;
 }
 
-/* Negative descriptors are ignored by poll(). */
+/* How many connections have to be looked at to see all that there are. */
+static unsigned count_places(const server *s)
+{
+    unsigned count = SERVER_CONNECTIONS;
+    while (count > 0 && s->connections[count - 1].state == CONNECTION_FREE) {
+        count--;
+    }
+    return count;
+}
+
+/* Negative descriptors are ignored by poll(). What a place without a connection shows is not
+ * looked at. */
 static int wait_for_events(server *s, struct pollfd *polled, uint64_t now_ns)
 {
     bool accepts = later(s->accept_at_ns, room_at_ns(s)) <= now_ns;
     polled[0] = (struct pollfd){.fd = s->wake[0].fd, .events = POLLIN};
     polled[1] = (struct pollfd){.fd = accepts ? s->listener.fd : -1, .events = POLLIN};
-    for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
+    unsigned places = count_places(s);
+    for (unsigned i = 0; i < places; i++) {
         const connection *c = &s->connections[i];
         polled[OTHERS + i] = (struct pollfd){.fd = c->state != CONNECTION_FREE ? c->socket.fd : -1,
                                              .events = connection_events(c)};
     }
-    return poll(polled, OTHERS + SERVER_CONNECTIONS, time_to_next(s, now_ns));
+    return poll(polled, OTHERS + places, time_to_next(s, now_ns));
 }
 
 /* A connection may have come to the place since the poll. */

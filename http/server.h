@@ -5,7 +5,7 @@
  *   poll --> a new client          --> connection_begin()
  *        --> bytes, a hang-up      --> connection_go_on()
  *        --> an answer that is due --> answer(), which makes it once for all who wait for the same
- *        --> a second has passed   --> is the program still there?
+ *        --> two seconds passed    --> is the program still there?
  */
 #ifndef PP_HTTP_SERVER_H
 #define PP_HTTP_SERVER_H
