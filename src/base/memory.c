@@ -17,7 +17,7 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-enum { PAGE_BYTES = 4096, WORTH_FILLING = 16 * PAGE_BYTES };
+enum { PAGE_BYTES = 4096, WORTH_FILLING = 4 * PAGE_BYTES };
 
 PP_TLS bool pp_memory_is_calling;
 

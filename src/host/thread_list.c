@@ -18,7 +18,7 @@ enum {
 
 int pp_thread_list_begin(pp_thread_list *list, size_t capacity, int self, pp_arena *arena)
 {
-    *list = (pp_thread_list){.sights = pp_arena_array(arena, capacity, sizeof *list->sights),
+    *list = (pp_thread_list){.sights = pp_arena_array_filled(arena, capacity, sizeof *list->sights),
                              .capacity = capacity};
     if (list->sights == NULL) {
         return -ENOMEM;

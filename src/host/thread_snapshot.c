@@ -66,9 +66,9 @@ typedef struct work {
 static int read_records(work *w)
 {
     size_t capacity = pp_thread_table_count() + SLACK;
-    w->records = pp_arena_array(w->arena, capacity, sizeof *w->records);
+    w->records = pp_arena_array_filled(w->arena, capacity, sizeof *w->records);
     w->from = pp_arena_array(w->arena, capacity, sizeof(pp_thread_record *));
-    w->by_tid = pp_arena_array(w->arena, 2 * capacity, sizeof *w->by_tid);
+    w->by_tid = pp_arena_array_filled(w->arena, 2 * capacity, sizeof *w->by_tid);
     if (w->records == NULL || w->from == NULL || w->by_tid == NULL) {
         return -ENOMEM;
     }
@@ -150,7 +150,7 @@ static int list(work *w)
     if (error != 0) {
         return error;
     }
-    threads->rows = pp_arena_array(w->arena, w->list.count, sizeof *threads->rows);
+    threads->rows = pp_arena_array_filled(w->arena, w->list.count, sizeof *threads->rows);
     if (threads->rows == NULL) {
         return -ENOMEM;
     }
@@ -432,7 +432,7 @@ static void ask_all(work *w, question *questions, size_t count)
 static int look_at_all(work *w)
 {
     pp_threads *threads = w->threads;
-    question *questions = pp_arena_array(w->arena, threads->count, sizeof *questions);
+    question *questions = pp_arena_array_filled(w->arena, threads->count, sizeof *questions);
     size_t running = 0;
     if (questions == NULL) {
         return -ENOMEM;

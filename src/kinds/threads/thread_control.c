@@ -109,7 +109,8 @@ pp_thread_origin pp_thread_control_origin(const pp_thread_row *row)
 static int read_rows(bool creations, pp_arena *arena, pp_threads *threads, pp_count_row **rows)
 {
     int error = pp_thread_control_snapshot(!creations, false, arena, threads);
-    pp_count_row *list = error == 0 ? pp_arena_array(arena, threads->count, sizeof *list) : NULL;
+    pp_count_row *list =
+        error == 0 ? pp_arena_array_filled(arena, threads->count, sizeof *list) : NULL;
     if (error == 0 && list == NULL) {
         error = -ENOMEM;
     }
