@@ -454,21 +454,6 @@ static uint64_t kinds_that_are_on(void)
     return on;
 }
 
-static int begin_attachment(pp_text *why)
-{
-    pp_lock_take(&state.asking, pp_task_self());
-    if (pp_late_is()) {
-        pp_output_init();
-        pp_options_init(&state.options);
-    }
-    state.on_before = kinds_that_are_on();
-    pp_log_copy_to(why);
-    int error = pp_control_option_begin();
-    pp_log_copy_to(NULL);
-    pp_lock_release(&state.asking);
-    return error;
-}
-
 static bool any_kind_needs_calls(void)
 {
     size_t i = 0;
@@ -491,9 +476,12 @@ static void find_real_functions(void)
 static void have_hooks_called(void)
 {
     pp_slots_report report = {.filled = 0};
-    if (!pp_slots_fill(find_real_functions, &report)) {
+    bool all = pp_slots_all_are_filled() || any_kind_needs_calls();
+    bool answered =
+        pp_slots_fill(all ? PP_SLOTS_ALL : PP_SLOTS_OF_GUEST, find_real_functions, &report);
+    if (all && !answered) {
         pp_attach_remark("only CPU and thread profiles: a child of fork cannot ask the loader");
-    } else if (report.refused > 0) {
+    } else if (all && report.refused > 0) {
         pp_attach_remark("some libraries are not hooked: the kernel (SELinux?) keeps their tables "
                          "read-only; start the program with the library instead");
     }
@@ -506,9 +494,25 @@ static void look_around(void)
         return;
     }
     pp_sampling_handler_reinstall();
-    if (pp_slots_are_filled() || any_kind_needs_calls()) {
+    have_hooks_called();
+}
+
+static int begin_attachment(pp_text *why)
+{
+    pp_lock_take(&state.asking, pp_task_self());
+    if (pp_late_is()) {
+        pp_output_init();
+        pp_options_init(&state.options);
+    }
+    state.on_before = kinds_that_are_on();
+    pp_log_copy_to(why);
+    int error = pp_control_option_begin();
+    pp_log_copy_to(NULL);
+    if (error == 0 && pp_late_is()) {
         have_hooks_called();
     }
+    pp_lock_release(&state.asking);
+    return error;
 }
 
 static bool has_rate(const pp_kind *kind)
@@ -569,8 +573,9 @@ static void end_attachment(void)
     pp_control_option_forget();
     stop_kinds(0);
     pp_hook_give_defaults_back();
-    if (pp_slots_are_filled()) {
-        pp_slots_restore();
+    bool had_all = pp_slots_all_are_filled();
+    pp_slots_restore();
+    if (had_all) {
         forget_calls();
     }
     pp_log_set_path(NULL);

@@ -2,27 +2,29 @@
  *
  * attach.c: the thread of an attachment, and what cpprof reads of it.
  *
+ * The thread pauses when the program changes its identity (host/pausable.h). What it knows is in
+ * `attach`: after a pause another thread goes on.
+ *
  * Zone: NORMAL.
  * Locks: `lock`.
  * Owns: pprof_attach_state; the thread.
- * Tested by: e2e.attached
+ * Tested by: e2e.attached, e2e.attached_identity
  */
 #include "host/attach.h"
 
 #include "arch/system_call.h"
-#include "base/shown_as.h"
 #include "host/deadline.h"
-#include "host/threads.h"
+#include "host/pausable.h"
 #include "sys/clock.h"
+#include "sys/doorbell.h"
 #include "sys/lock.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
 #include "pprof_attach.h"
 
-#include <linux/futex.h>
+#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -45,8 +47,11 @@ static struct {
     const pp_attach_work *work;
     pp_lock lock;
     bool prepared;
-    bool runs;       /* the thread exists, or is about to */
-    uint32_t wanted; /* a futex */
+    bool runs;  /* the thread exists, or is about to */
+    bool stays; /* the thread is between the beginning and the end of an attachment */
+    bool wanted;
+    pp_doorbell bell; /* rings for an end and for a pause */
+    unsigned looks;
     uint32_t holders;
     bool is_held; /* the first who came has said `hold`: the attachment ends with the last holder */
     uint64_t until_ns; /* nobody has come if it is this late; 0: somebody has */
@@ -91,7 +96,7 @@ static void show_failure(int error, const char *why)
 
 static bool is_wanted(void)
 {
-    return __atomic_load_n(&attach.wanted, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&attach.wanted, __ATOMIC_ACQUIRE);
 }
 
 static bool is_phase(enum pprof_attach_phase phase)
@@ -104,12 +109,12 @@ void pp_attach_end(void)
 {
     pp_signal_mask old = 0;
     pp_lock_enter(&attach.lock, pp_task_self(), &old);
-    __atomic_store_n(&attach.wanted, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&attach.wanted, false, __ATOMIC_RELEASE);
     if (is_phase(PPROF_ATTACH_READY)) {
         show(PPROF_ATTACH_DETACHING);
     }
     pp_lock_leave(&attach.lock, &old);
-    pp_system_call(SYS_futex, &attach.wanted, FUTEX_WAKE_PRIVATE, 1);
+    pp_doorbell_ring(&attach.bell);
 }
 
 void pp_attach_look(void)
@@ -122,9 +127,13 @@ void pp_attach_look(void)
 void pp_attach_end_now(void)
 {
     static const struct timespec pause = {.tv_nsec = 1000000};
+    bool ran = __atomic_load_n(&attach.runs, __ATOMIC_ACQUIRE);
     pp_attach_end();
     for (unsigned i = 0; i < PATIENCE_MS && __atomic_load_n(&attach.runs, __ATOMIC_ACQUIRE); i++) {
         pp_system_call(SYS_nanosleep, &pause, NULL);
+    }
+    if (ran && !__atomic_load_n(&attach.runs, __ATOMIC_ACQUIRE)) {
+        pp_pausable_end(&attach);
     }
 }
 
@@ -170,32 +179,50 @@ static bool is_ready(void)
     return wanted;
 }
 
-static void stay(void)
+static void look(void)
 {
-    static const struct timespec pause = {.tv_nsec = (long)PP_NS_PER_S / LOOKS_A_SECOND};
-    for (unsigned i = 1; is_ready(); i++) {
-        pp_system_call(SYS_futex, &attach.wanted, FUTEX_WAIT_PRIVATE, 1, &pause);
-        attach.work->look();
-        if (i % LOOKS_A_SECOND == 0 && (nobody_came() || pp_deadline_is_alone())) {
-            pp_attach_end();
-        }
+    attach.work->look();
+    attach.looks++;
+    if (attach.looks % LOOKS_A_SECOND == 0 && (nobody_came() || pp_deadline_is_alone())) {
+        pp_attach_end();
     }
 }
 
-/* 0 after an attachment that has begun, and ended. */
-static int attach_once(pp_text *why)
+/* False: the thread is to pause. */
+static bool stay(void)
+{
+    static const uint64_t pause_ns = PP_NS_PER_S / LOOKS_A_SECOND;
+    for (;;) {
+        uint32_t heard = pp_doorbell_heard(&attach.bell);
+        if (!is_ready()) {
+            return true;
+        }
+        if (pp_pausables_pause()) {
+            return false;
+        }
+        pp_doorbell_wait(&attach.bell, heard, pp_clock_ns(CLOCK_MONOTONIC) + pause_ns);
+        look();
+    }
+}
+
+static int begin(pp_text *why)
 {
     show_start();
     pprof_attach_state.generation++;
     attach.is_held = false;
     attach.until_ns = pp_clock_ns(CLOCK_MONOTONIC) + lease_ns;
     int error = attach.work->begin(why);
-    if (error == 0) {
-        stay();
+    attach.stays = error == 0;
+    return error;
+}
+
+static void end(void)
+{
+    if (attach.stays) {
+        attach.stays = false;
         show(PPROF_ATTACH_DETACHING);
     }
     attach.work->end();
-    return error;
 }
 
 /* Whether somebody has asked for the next attachment while the last one ended. */
@@ -206,7 +233,7 @@ static bool goes_on(int error, const pp_text *why)
     bool again = error == 0 && is_wanted();
     attach.runs = again;
     if (error != 0) {
-        attach.wanted = 0;
+        attach.wanted = false;
         show_failure(error, why->data);
     } else if (!again) {
         show(PPROF_ATTACH_DETACHED);
@@ -215,57 +242,64 @@ static bool goes_on(int error, const pp_text *why)
     return again;
 }
 
-static void *work(void *unused)
+static bool run(void *unused)
 {
     pp_text why;
     int error = 0;
+    (void)unused;
+    pthread_setname_np(pthread_self(), "libpprof");
     if (!attach.prepared) {
         attach.work->prepare();
         attach.prepared = true;
     }
-    pthread_setname_np(pthread_self(), "libpprof");
-    pp_hook_thread_leave();
     do {
         why = (pp_text)PP_TEXT_INIT;
-        error = attach_once(&why);
+        error = attach.stays ? 0 : begin(&why);
+        if (error == 0 && !stay()) {
+            return false;
+        }
+        end();
     } while (goes_on(error, &why));
-    return unused;
+    return true;
 }
 
-PP_NOT_SHOWN(work);
-
-/* The thread blocks all signals, so that none of the program's signals is delivered to it. */
-static int create_thread(void)
+static void wake(void *unused)
 {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
-    int error = pthread_attr_init(&attributes);
-    if (error != 0) {
-        return -error;
-    }
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &attributes, work, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return -error;
+    (void)unused;
+    pp_doorbell_ring(&attach.bell);
 }
 
-static int begin_thread(void)
+/* ---- the beginning and the end of the thread ---- */
+
+static void give_up(int error, const char *why)
 {
     pp_signal_mask old = 0;
-    int error = create_thread();
+    pp_lock_enter(&attach.lock, pp_task_self(), &old);
+    attach.runs = attach.wanted = attach.stays = false;
+    show_failure(error, why);
+    pp_lock_leave(&attach.lock, &old);
+}
+
+static void lost(void *unused)
+{
+    (void)unused;
+    give_up(-EAGAIN, "the process could not create the thread again after it has changed its user "
+                     "or its namespaces");
+}
+
+/* The thread of the last attachment may be about to end. */
+static int begin_thread(void)
+{
+    const pp_pausable what = {
+        .stack_bytes = STACK_BYTES, .run = run, .wake = wake, .lost = lost, .context = &attach};
+    int error = pp_pausable_begin(&what);
+    for (unsigned attempt = 0; error == -EBUSY; attempt++) {
+        pp_lock_pause(attempt);
+        error = pp_pausable_begin(&what);
+    }
     if (error != 0) {
-        pp_lock_enter(&attach.lock, pp_task_self(), &old);
-        attach.runs = false;
-        attach.wanted = 0;
-        show_failure(error, "the process could not create a thread: raise its limit on threads "
-                            "(ulimit -u, or the control group's pids.max)");
-        pp_lock_leave(&attach.lock, &old);
+        give_up(error, "the process could not create a thread: raise its limit on threads "
+                       "(ulimit -u, or the control group's pids.max)");
     }
     return error;
 }
@@ -276,7 +310,7 @@ int pp_attach_begin(void)
     pp_lock_enter(&attach.lock, pp_task_self(), &old);
     bool is_new = !attach.runs;
     attach.runs = true;
-    __atomic_store_n(&attach.wanted, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&attach.wanted, true, __ATOMIC_RELEASE);
     if (is_new) {
         show_start();
     } else {
@@ -289,8 +323,8 @@ int pp_attach_begin(void)
 void pp_attach_after_fork(void)
 {
     pp_lock_release(&attach.lock);
-    attach.runs = false;
-    attach.wanted = attach.holders = 0;
+    attach.runs = attach.wanted = attach.stays = false;
+    attach.holders = 0;
     pprof_attach_state.error = 0;
     pp_attach_remark("");
     show(PPROF_ATTACH_NONE);

@@ -32,7 +32,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PLACES = 8 }; /* there are five: deadline, interval, signal, two servers */
+enum { PLACES = 8 }; /* there are six: deadline, interval, signal, an attachment, two servers */
 
 static const uint64_t longest_wait_ns = PP_NS_PER_S;
 
@@ -115,6 +115,7 @@ static void bury(place *p)
     if (p->is_joinable) {
         p->is_joinable = false;
         pthread_join(p->thread, NULL);
+        __atomic_store_n(&p->tid, 0, __ATOMIC_RELEASE); /* another thread may get the number */
     }
 }
 
@@ -124,7 +125,6 @@ static int create(place *p)
 {
     pthread_attr_t attributes;
     bury(p);
-    p->tid = 0;
     int error = pthread_attr_init(&attributes);
     if (error != 0) {
         return -error;
@@ -136,6 +136,8 @@ static int create(place *p)
     pthread_attr_destroy(&attributes);
     if (error == 0) {
         p->is_joinable = true;
+    }
+    if (error == 0 && p->what.name != NULL) {
         pthread_setname_np(p->thread, p->what.name);
     }
     return -error;
@@ -292,7 +294,7 @@ void pp_pausables_stop(void)
 
 static void say_that_it_is_lost(const place *p, int error)
 {
-    pp_log_error(p->what.name,
+    pp_log_error(p->what.name != NULL ? p->what.name : "libpprof",
                  ": the thread could not be created again after the program has changed its user "
                  "or its namespaces",
                  error, NULL);

@@ -24,7 +24,7 @@
 #include <stddef.h>
 
 typedef struct pp_pausable {
-    const char *name;   /* of the thread, at most 15 characters */
+    const char *name;   /* of the thread, at most 15 characters; NULL: it names itself */
     size_t stack_bytes; /* 0: as much as libc gives */
     /* True: the work is over. False: pp_pausables_pause() was true; the function will be called
      * again. The thread blocks all signals, and no profile shows it. */

@@ -36,6 +36,13 @@ enum {
     FIRST_CAPACITY = 1024
 };
 
+/* Functions of identity.c, groups_shared.c, confinement.c and exec.c. */
+static const char *const of_guest[] = {
+    "setuid",    "setgid",     "seteuid", "setegid", "setreuid", "setregid", "setresuid",
+    "setresgid", "initgroups", "capset",  "unshare", "setns",    "prctl",    "syscall",
+    "setgroups", "execve",     "execvpe", "execv",   "execvp",   "fexecve",  "execveat",
+    "execl",     "execlp",     "execle",  NULL};
+
 /* How often slots are looked at that nobody has called through yet, or whose object is not ready. */
 static const uint64_t unfinished_ns = PP_NS_PER_S;
 
@@ -57,6 +64,7 @@ typedef struct list {
 static struct {
     pp_lock lock;
     bool filled;
+    bool all; /* of PP_SLOTS_ALL */
     bool unfinished;
     unsigned looks;
     uint64_t epoch;
@@ -226,12 +234,21 @@ static void look_at_unbound(const pp_slot_reference *reference, void *context)
     }
 }
 
+static bool is_wanted(const pp_own_export *e)
+{
+    size_t i = 0;
+    while (!state.all && of_guest[i] != NULL && strcmp(of_guest[i], e->name) != 0) {
+        i++;
+    }
+    return state.all || of_guest[i] != NULL;
+}
+
 static void look_at(const pp_slot_reference *reference, void *context)
 {
     scan *s = context;
     uintptr_t *at = reference->slot;
     const pp_own_export *e = pp_own_exports_find(reference->name, NULL);
-    if (e == NULL) {
+    if (e == NULL || !is_wanted(e)) {
         return;
     }
     uintptr_t value = __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -325,14 +342,16 @@ static void look(void (*real)(void), pp_slots_report *report)
     *report = s.report;
 }
 
-bool pp_slots_fill(void (*real)(void), pp_slots_report *report)
+bool pp_slots_fill(pp_slots_kind kind, void (*real)(void), pp_slots_report *report)
 {
     if (pp_loader_is_suspect()) {
         return false;
     }
     pp_lock_take(&state.lock, pp_task_self());
     uint64_t epoch = pp_loader_epoch();
-    if (is_due(epoch)) {
+    bool more = kind == PP_SLOTS_ALL && !state.all;
+    state.all |= more;
+    if (is_due(epoch) || more) {
         state.epoch = epoch;
         look(real, report);
     }
@@ -340,9 +359,9 @@ bool pp_slots_fill(void (*real)(void), pp_slots_report *report)
     return true;
 }
 
-bool pp_slots_are_filled(void)
+bool pp_slots_all_are_filled(void)
 {
-    return __atomic_load_n(&state.filled, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&state.all, __ATOMIC_ACQUIRE);
 }
 
 /* ---- the end ---- */
@@ -388,7 +407,7 @@ void pp_slots_restore(void)
         pp_libc_each_object(restore_object, &s);
         pp_slot_memory_end(&memory);
         release(&state.present);
-        state.filled = state.unfinished = false;
+        state.filled = state.all = state.unfinished = false;
     }
     pp_lock_release(&state.lock);
 }

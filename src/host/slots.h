@@ -32,16 +32,25 @@ typedef struct pp_slots_report {
     size_t refused; /* slots whose memory the kernel keeps read-only */
 } pp_slots_report;
 
+/* Which slots are filled. */
+typedef enum pp_slots_kind {
+    /* Calls that the presence of the library's threads would change: they pause for a change of
+     * identity, end before a seccomp filter and before another program. */
+    PP_SLOTS_OF_GUEST,
+    PP_SLOTS_ALL
+} pp_slots_kind;
+
 /* Fills the slots of all loaded objects; those of objects that were loaded since. Returns at once if
- * there are none. `real` is called before slots are filled: it finds the real function of every
- * hook. False if the loader cannot be asked: in a child of fork. */
-bool pp_slots_fill(void (*real)(void), pp_slots_report *report);
+ * there are none. Once all were wanted, all are until the end. `real` is called before slots are
+ * filled: it finds the real function of every hook. False if the loader cannot be asked: in a child
+ * of fork. */
+bool pp_slots_fill(pp_slots_kind kind, void (*real)(void), pp_slots_report *report);
 
 /* Gives each slot back what was in it, unless somebody else has changed it since. */
 void pp_slots_restore(void);
 
-/* Whether slots were filled. */
-bool pp_slots_are_filled(void);
+/* Whether all slots were filled, and not those of guests only. */
+bool pp_slots_all_are_filled(void);
 
 /* In the child of fork. The slots stay. */
 void pp_slots_after_fork(void);
