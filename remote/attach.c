@@ -45,6 +45,7 @@ enum {
     THREADS_MAX = 4096, /* that are looked at: one is enough */
     DIRECTORY_BYTES = 32 * 1024,
     PATIENCE_S = 5,
+    STARTING_MS = 1000, /* from the exec of a program until its libc is there */
     NAP_MS = 3
 };
 
@@ -74,7 +75,8 @@ typedef struct attempt {
     char *directory; /* DIRECTORY_BYTES */
     const char *why;
     outcome outcome;
-    int status; /* 0, or -1 with the reason */
+    bool is_starting; /* a program may be about to be executed, or libc to be loaded */
+    int status;       /* 0, or -1 with the reason */
 } attempt;
 
 /* ---- what forbids it ---- */
@@ -138,6 +140,12 @@ static int check_state(int pid, pp_remote_error *error)
     return 0;
 }
 
+/* Whether the kernel has started the program by a loader. */
+static bool is_interpreted(void)
+{
+    return pp_the_target.interpreter != 0;
+}
+
 static int check_libc(const attempt *a)
 {
     bool has_libc = false;
@@ -159,21 +167,59 @@ static int check_libc(const attempt *a)
                                      a->pid, a->pid);
 }
 
+static void nap(void)
+{
+    const struct timespec time = {.tv_nsec = NAP_MS * 1000000L};
+    nanosleep(&time, NULL);
+}
+
+/* A child of vfork(2), which is about to execute a program, runs in its parent's memory. */
+static int check_memory(int pid, pp_remote_error *error)
+{
+    enum { VM = 1 /* KCMP_VM of <linux/kcmp.h> */ };
+    long parent = status_number(pid, "PPid");
+    if (parent > 0 && syscall(SYS_kcmp, pid, parent, VM, 0, 0) == 0) {
+        return pp_remote_fail(error,
+                              "process %d shares the memory of process %ld, its parent, and does "
+                              "not execute a program: attach to that one",
+                              pid, parent);
+    }
+    return 0;
+}
+
 /* Opens the target and reads its objects; a->error says why not. */
-static int begin(attempt *a)
+static int begin_once(attempt *a)
 {
     a->arena = (pp_arena)PP_ARENA_INIT;
     a->objects = (pp_profile){0};
+    a->is_starting = false;
     if (pp_target_open(a->pid, a->error) != 0) {
         return -1;
     }
-    if (check_state(a->pid, a->error) != 0 ||
-        pp_target_read_objects(&a->arena, &a->objects, a->error) != 0 || check_libc(a) != 0) {
+    int status = check_state(a->pid, a->error);
+    if (status == 0) {
+        status = check_memory(a->pid, a->error);
+        status = status != 0 ? status : pp_target_read_objects(&a->arena, &a->objects, a->error);
+        status = status != 0 ? status : check_libc(a);
+        a->is_starting = status != 0 && (a->objects.mapping_count == 0 || is_interpreted());
+    }
+    if (status != 0) {
         pp_target_close();
         pp_arena_release(&a->arena);
-        return -1;
     }
-    return 0;
+    return status;
+}
+
+/* The same; waits for a program that has just been executed. */
+static int begin(attempt *a)
+{
+    uint64_t limit_ns = pp_remote_now_ns() + STARTING_MS * UINT64_C(1000000);
+    int status = begin_once(a);
+    while (status != 0 && a->is_starting && pp_remote_now_ns() < limit_ns) {
+        nap();
+        status = begin_once(a);
+    }
+    return status;
 }
 
 static void finish(attempt *a)
@@ -415,10 +461,8 @@ static outcome begin_round(attempt *a)
     return a->outcome;
 }
 
-static int try_for_some_time(attempt *a)
+static int try_for_some_time(attempt *a, uint64_t limit_ns)
 {
-    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
-    uint64_t limit_ns = pp_remote_now_ns() + PATIENCE_S * UINT64_C(1000000000);
     outcome result = NEXT;
     a->tracee = pp_arena_alloc(&a->arena, sizeof *a->tracee);
     a->why = "not to be seen";
@@ -427,10 +471,10 @@ static int try_for_some_time(attempt *a)
     if (a->arena.failed || pp_safe_looks_begin(&a->looks, &a->objects, &a->arena) != 0) {
         return pp_remote_fail(a->error, "no memory to look at process %d", a->pid);
     }
-    while (result == NEXT && pp_remote_now_ns() < limit_ns) {
+    while (result == NEXT && !a->looks.is_other && pp_remote_now_ns() < limit_ns) {
         result = begin_round(a);
         if (result == NEXT) {
-            nanosleep(&nap, NULL);
+            nap();
         }
     }
     return result == NEXT ? pp_remote_fail(a->error,
@@ -442,18 +486,29 @@ static int try_for_some_time(attempt *a)
 
 /* ---- all ---- */
 
-static int call_in_target(attempt *a)
+static int call_once(attempt *a, uint64_t limit_ns)
 {
     *a->call = (pp_attach_call){0};
+    a->looks.is_other = false;
     if (begin(a) != 0) {
         return -1;
     }
     a->status = find_function(a);
     if (a->status == 0) {
-        a->status = try_for_some_time(a);
+        a->status = try_for_some_time(a, limit_ns);
     }
     finish(a);
     return a->status;
+}
+
+static int call_in_target(attempt *a)
+{
+    uint64_t limit_ns = pp_remote_now_ns() + PATIENCE_S * UINT64_C(1000000000);
+    int status = call_once(a, limit_ns);
+    while (status != 0 && a->looks.is_other && pp_remote_now_ns() < limit_ns) {
+        status = call_once(a, limit_ns);
+    }
+    return status;
 }
 
 int pp_attach_load(int pid, const char *path, pp_attach_call *call, pp_remote_error *error)
@@ -499,6 +554,17 @@ bool pp_attach_call_is_over(int pid, const pp_attach_call *call)
     pp_task_activity activity = pp_task_look(tasks, call->tid, &place);
     close(tasks);
     return activity == PP_TASK_GONE || (activity == PP_TASK_WAITS && place.sp > call->frame);
+}
+
+uint64_t pp_attach_image(int pid)
+{
+    uint8_t auxv[1024];
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    long got = pp_remote_read_proc(pid, "auxv", auxv, sizeof auxv);
+    for (long i = 0; i < got; i++) {
+        hash = (hash ^ auxv[i]) * 0x100000001b3;
+    }
+    return got > 0 ? hash : 0;
 }
 
 bool pp_attach_read(int pid, uintptr_t from, void *to, size_t size)

@@ -44,6 +44,10 @@ int pp_attach_configure(int pid, const char *options, pp_attach_call *call, pp_r
 /* Whether the call is over; false while that is not known. */
 bool pp_attach_call_is_over(int pid, const pp_attach_call *call);
 
+/* A number that is another one after the process has executed a program; 0: it has ended, or may not
+ * be looked at. */
+uint64_t pp_attach_image(int pid);
+
 /* Copies bytes of the process's memory. */
 bool pp_attach_read(int pid, uintptr_t from, void *to, size_t size);
 

@@ -125,6 +125,17 @@ static bool is_in(const char *name, const char *const *list, size_t count)
 
 #define IS_IN(name, list) is_in(name, list, sizeof(list) / sizeof *(list))
 
+static void find_anchors(pp_safe_looks *looks)
+{
+    for (size_t i = 0; i < looks->objects->mapping_count; i++) {
+        const pp_mapping *m = &looks->objects->mappings[i];
+        bool is_anchor = i == 0 || m->code_of == PP_CODE_OF_LOADER || m->code_of == PP_CODE_OF_LIBC;
+        if (is_anchor && looks->anchor_count < PP_SAFE_ANCHORS) {
+            looks->anchors[looks->anchor_count++] = m;
+        }
+    }
+}
+
 int pp_safe_looks_begin(pp_safe_looks *looks, const pp_profile *objects, pp_arena *arena)
 {
     bool *allocates = pp_arena_array(arena, objects->mapping_count + 1, sizeof *allocates);
@@ -142,6 +153,7 @@ int pp_safe_looks_begin(pp_safe_looks *looks, const pp_profile *objects, pp_aren
                        pp_target_symbol(m, "malloc") != 0;
     }
     looks->program_allocates = objects->mapping_count > 0 && allocates[0];
+    find_anchors(looks);
     return 0;
 }
 
@@ -323,24 +335,44 @@ static bool is_stack_of(const pp_map_line *line, const pp_map_line *below, uintp
     return has_room && is_guarded && thread_pointer >= line->start && thread_pointer < line->limit;
 }
 
-static bool has_own_stack(uintptr_t sp, uintptr_t thread_pointer, const char **why)
+static unsigned count_anchors(const pp_safe_looks *looks, const pp_map_line *line)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < looks->anchor_count; i++) {
+        const pp_mapping *m = looks->anchors[i];
+        count += line->executable && line->start == m->start &&
+                 strncmp(line->path, m->path, strlen(m->path)) == 0; /* or "... (deleted)" */
+    }
+    return count;
+}
+
+/* The process may have executed another program since its objects were read. It cannot do so while
+ * this thread is stopped. */
+static bool memory_is_safe(pp_safe_looks *looks, uintptr_t sp, uintptr_t thread_pointer,
+                           const char **why)
 {
     pp_arena scratch = PP_ARENA_INIT;
     pp_map_line below = {.path = ""};
     pp_map_line line = {.path = ""};
+    unsigned anchors = 0;
     char path[64];
     char *text = NULL;
     size_t length = 0;
     snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.pid);
     bool found = false;
     if (pp_maps_text_of(path, &scratch, &text, &length) == 0) {
-        while (pp_maps_next(&text, &line) && line.limit <= sp) {
+        while (pp_maps_next(&text, &line)) {
+            anchors += count_anchors(looks, &line);
+            found |= sp >= line.start && sp < line.limit &&
+                     is_stack_of(&line, &below, sp, thread_pointer);
             below = line;
         }
-        found =
-            sp >= line.start && sp < line.limit && is_stack_of(&line, &below, sp, thread_pointer);
     }
     pp_arena_release(&scratch);
+    looks->is_other = anchors != looks->anchor_count;
+    if (looks->is_other) {
+        return say(why, "in a program that the process has just executed");
+    }
     return found ? true : say(why, "on a stack of its own making, or on a small one");
 }
 
@@ -361,7 +393,7 @@ bool pp_safe_stopped(pp_safe_looks *looks, const pp_registers *registers, const 
     uintptr_t sp = registers->r[PP_REG_SP];
     uintptr_t low = sp & ~(uintptr_t)15;
     pp_walk walk = {.pcs = looks->pcs, .capacity = PP_SAFE_DEPTH};
-    if (!has_own_stack(sp, thread_pointer, why)) {
+    if (!memory_is_safe(looks, sp, thread_pointer, why)) {
         return false;
     }
     size_t copied = pp_safe_copy_part(copy, low, sizeof copy);

@@ -36,11 +36,18 @@ typedef struct pp_safe_frame {
     bool is_exported;
 } pp_safe_frame;
 
+enum { PP_SAFE_ANCHORS = 4 };
+
 /* What is needed to look at many threads of one target. */
 typedef struct pp_safe_looks {
     const pp_profile *objects;
     const bool *allocates;  /* for each mapping: its object has a malloc of its own */
     bool program_allocates; /* mapping 0 */
+    /* The program, the loader and libc: where these are no more, another program is. */
+    const pp_mapping *anchors[PP_SAFE_ANCHORS];
+    unsigned anchor_count;
+    bool
+        is_other; /* a stopped thread was found in another program: the objects are to be read anew */
     pp_arena *arena;
     pp_other_space *space;
     uintptr_t *pcs;       /* PP_SAFE_DEPTH */

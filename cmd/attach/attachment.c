@@ -94,6 +94,9 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
     pp_remote_error why;
 
     while (now_ms() < limit) {
+        if (pp_attach_image(a->pid) != a->image) {
+            return cp_fail(error, "pid:%d: it has ended, or executes another program", a->pid);
+        }
         bool over = pp_attach_call_is_over(a->pid, call);
         if (a->state == 0 && pp_attach_look(a->pid, &target, &why) == 0) {
             a->state = target.state;
@@ -163,6 +166,8 @@ static int begin(cp_attachment *a, const cp_target *target, cp_error *error)
     pp_attach_target found;
     pp_remote_error why;
 
+    a->state = 0;
+    a->image = pp_attach_image(a->pid);
     if (pp_attach_look(a->pid, &found, &why) < 0) {
         return cp_fail(error, "%s", why.text);
     }
@@ -206,13 +211,14 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
         nap();
         fd = cp_target_connect(target, path, error);
     }
-    /* Another cpprof's attachment may end just now, and take the socket with it. */
+    /* Another cpprof's attachment may end just now, and take the socket with it; and what was attached
+     * to may be a shell that was about to execute the program. */
     for (int i = 0; i < ATTEMPTS && fd < 0 && cp_target_is_ours(target); i++) {
-        a->state = 0;
-        if (begin(a, target, error) < 0) {
+        bool begun = begin(a, target, error) == 0;
+        if (!begun && pp_attach_image(a->pid) == a->image) {
             return -1;
         }
-        fd = cp_target_connect(target, path, error);
+        fd = begun ? cp_target_connect(target, path, error) : -1;
     }
     return fd;
 }
@@ -221,7 +227,7 @@ int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
 {
     cp_target target;
 
-    *a = (cp_attachment){.pid = pid, .holding = -1};
+    *a = (cp_attachment){.pid = pid, .holding = -1, .image = pp_attach_image(pid)};
     if (cp_target_read(pid, &target, error) < 0) {
         return -1;
     }
@@ -234,6 +240,13 @@ int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
     }
     close(fd);
     return 0;
+}
+
+bool cp_attachment_is_lost(const cp_attachment *a)
+{
+    uint64_t now = a->image != 0 ? pp_attach_image(a->pid) : 0;
+
+    return now != 0 && now != a->image;
 }
 
 /* ---- end ---- */

@@ -20,6 +20,7 @@ typedef struct cp_attachment {
     bool begun;         /* by this command: it was not reachable before */
     int holding;        /* the connection that keeps the attachment, or -1 */
     uintptr_t state;    /* the address of pprof_attach_state */
+    uint64_t image;     /* what the process executed when attaching began */
     int64_t stopped_ns; /* how long one of its threads stood still */
 } cp_attachment;
 
@@ -29,6 +30,9 @@ typedef struct cp_attachment {
  * process is as it was.
  */
 int cp_attachment_begin(cp_attachment *attachment, int pid, bool stays, cp_error *error);
+
+/* Whether the process has executed another program since then: what was recorded is gone. */
+bool cp_attachment_is_lost(const cp_attachment *attachment);
 
 /* Ends what cp_attachment_begin() has begun, and waits until the process is as it was. Does nothing
  * for a process that was reachable before. */

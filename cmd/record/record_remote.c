@@ -23,11 +23,11 @@
 #include "record/record_child.h"
 #include "record/record_summary.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { DEFAULT_SECONDS = 10 };
 
@@ -182,10 +182,12 @@ static int turn_on(int pid, const cp_record_kinds *kinds, cp_error *error)
     return status;
 }
 
-/* Waits for what has been turned on, unless a request takes the time. */
-static void wait_for_time(const request *requests, const cp_record_options *options)
+/* Waits for what has been turned on, unless a request takes the time, or the attachment ends. */
+static void wait_for_time(const request *requests, const cp_attachment *attachment,
+                          const cp_record_options *options)
 {
-    const struct timespec second = {.tv_sec = 1};
+    enum { SECOND_MS = 1000 };
+    struct pollfd held = {.fd = attachment->holding, .events = 0};
     uint64_t total = (uint64_t)seconds_of(options);
     bool waits = false;
     cp_meter meter;
@@ -200,9 +202,8 @@ static void wait_for_time(const request *requests, const cp_record_options *opti
         return;
     }
     cp_meter_begin(&meter, "the process records", "s");
-    for (uint64_t i = 0; i < total; i++) {
-        cp_meter_step(&meter, i, total);
-        nanosleep(&second, NULL);
+    for (uint64_t i = 0; i < total && poll(&held, 1, SECOND_MS) == 0; i++) {
+        cp_meter_step(&meter, i + 1, total);
     }
     cp_meter_end(&meter);
 }
@@ -224,13 +225,20 @@ static int record_all(const char *root, cp_attachment *attachment, bool reached,
         requests[i] = request_of(root, &kinds->list[i], attachment->begun, options);
     }
     if (reached && attachment->begun) {
-        wait_for_time(requests, options);
+        wait_for_time(requests, attachment, options);
     }
     if (reached) {
         ask_all(requests, kinds->count);
     }
+    bool lost = reached && cp_attachment_is_lost(attachment);
     cp_attachment_end(attachment);
     for (size_t i = 0; i < kinds->count; i++) {
+        if (lost && requests[i].status < 0) {
+            cp_fail(&requests[i].error,
+                    "%s: the process executes another program now: nothing is "
+                    "known of the first one any more",
+                    requests[i].source);
+        }
         if (reached) {
             collect(&summary, &requests[i], i);
         } else {

@@ -18,6 +18,8 @@
  *   unload         unloads it
  *   storm          begins threads that allocate, lock, and create threads; calm: ends them
  *   fork           prints what a child of fork finds: the state, and what it gets from malloc
+ *   spawn PATH     prints the status of that program in a child of posix_spawn; vfork PATH: of vfork
+ *   execute PATH   becomes that program, with all signals blocked, also those that libc keeps
  *   cancel         cancels a thread, which installs libc's handler of signal 32
  *   facts FILE     writes the words that the loader has filled in, the actions of signals 32 and
  *                  33, the threads and the descriptors to FILE
@@ -28,6 +30,8 @@
 #include <dirent.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -321,6 +325,48 @@ static void fork_child(void)
     printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : 1000);
 }
 
+/* ---- other programs ---- */
+
+static void wait_for(pid_t child)
+{
+    int status = -1;
+    waitpid(child, &status, 0);
+    printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : 1000);
+}
+
+static void spawn(const char *path)
+{
+    char *const argv[] = {(char *)(uintptr_t)path, NULL};
+    pid_t child = -1;
+    posix_spawn(&child, path, NULL, NULL, argv, environ);
+    wait_for(child);
+}
+
+static void execute_in_child(const char *path)
+{
+    char *const argv[] = {(char *)(uintptr_t)path, NULL};
+    pid_t child = vfork();
+    if (child == 0) {
+        execv(path, argv);
+        _exit(101);
+    }
+    wait_for(child);
+}
+
+static void set_all_signals(int how)
+{
+    const unsigned long all = ~0UL;
+    syscall(SYS_rt_sigprocmask, how, &all, NULL, sizeof all);
+}
+
+static void execute(const char *path)
+{
+    char *const argv[] = {(char *)(uintptr_t)path, NULL};
+    set_all_signals(SIG_BLOCK);
+    execv(path, argv);
+    puts("not executed");
+}
+
 /* ---- facts ---- */
 
 static bool is_in(const struct dl_phdr_info *info, uintptr_t address)
@@ -473,6 +519,9 @@ static void obey(const char *command, const char *argument)
         {"allocate", keep_blocks, NULL},
         {"release", NULL, release_blocks},
         {"fork", NULL, fork_child},
+        {"spawn", spawn, NULL},
+        {"vfork", execute_in_child, NULL},
+        {"execute", execute, NULL},
         {"cancel", NULL, cancel},
         {"facts", write_facts, NULL},
         {"open", NULL, open_file},
@@ -496,6 +545,8 @@ static void obey(const char *command, const char *argument)
 int main(void)
 {
     char line[4096];
+    set_all_signals(SIG_UNBLOCK);
+    setvbuf(stdin, NULL, _IONBF, 0); /* the next program reads the next line */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     while (fgets(line, sizeof line, stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
