@@ -31,6 +31,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,13 @@ static int check_memory(int pid, pp_remote_error *error)
     return 0;
 }
 
+/* In the middle of an exec, and after its end. */
+static bool has_no_memory(int pid)
+{
+    char byte;
+    return kill(pid, 0) == 0 && pp_remote_read_proc(pid, "auxv", &byte, 1) == -ESRCH;
+}
+
 /* Opens the target and reads its objects; a->error says why not. */
 static int begin_once(attempt *a)
 {
@@ -194,6 +202,7 @@ static int begin_once(attempt *a)
     a->objects = (pp_profile){0};
     a->is_starting = false;
     if (pp_target_open(a->pid, a->error) != 0) {
+        a->is_starting = has_no_memory(a->pid);
         return -1;
     }
     int status = check_state(a->pid, a->error);
@@ -420,6 +429,7 @@ static outcome try_thread(attempt *a, int tid)
     if (!stopped_is_safe(a) && !step_out(a)) {
         return NEXT;
     }
+    a->call->image = pp_attach_image(a->pid);
     int64_t stood_ns = pp_tracee_call_function(a->tracee, &a->wanted, &a->call->frame);
     if (stood_ns < 0) {
         a->why = "on a stack that cannot be written to";

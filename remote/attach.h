@@ -27,6 +27,7 @@ typedef struct pp_attach_call {
     int tid;            /* the thread that made it */
     int64_t stopped_ns; /* for so long it stood still */
     uintptr_t frame;    /* the thread's stack pointer is below this until the call is over */
+    uint64_t image;     /* pp_attach_image() of that moment */
 } pp_attach_call;
 
 /* Looks whether the process can be attached to, and whether libpprof is in it. 0, or -1 with the

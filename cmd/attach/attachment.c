@@ -31,7 +31,6 @@ enum {
     DETACH_MS = 5000,
     CLOSING_MS = 3000, /* of an attachment of somebody else's that ends */
     SAME_MS = 1000,
-    ATTEMPTS = 3,
     NAP_MS = 2
 };
 
@@ -135,6 +134,7 @@ static int load(cp_attachment *a, const cp_target *target, cp_error *error)
         cp_fail(error, "%s", why.text);
     } else {
         a->stopped_ns = call.stopped_ns;
+        a->image = call.image;
         status = wait_until_ready(a, copy.path, 0, &call, error);
     }
     cp_library_copy_remove(&copy);
@@ -158,6 +158,7 @@ static int wake(cp_attachment *a, const pp_attach_target *found, cp_error *error
         return cp_fail(error, "%s", why.text);
     }
     a->stopped_ns = call.stopped_ns;
+    a->image = call.image;
     return wait_until_ready(a, NULL, before.generation, &call, error);
 }
 
@@ -213,7 +214,7 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
     }
     /* Another cpprof's attachment may end just now, and take the socket with it; and what was attached
      * to may be a shell that was about to execute the program. */
-    for (int i = 0; i < ATTEMPTS && fd < 0 && cp_target_is_ours(target); i++) {
+    for (limit = now_ms() + CLOSING_MS; fd < 0 && now_ms() < limit && cp_target_is_ours(target);) {
         bool begun = begin(a, target, error) == 0;
         if (!begun && pp_attach_image(a->pid) == a->image) {
             return -1;
@@ -242,11 +243,21 @@ int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
     return 0;
 }
 
-bool cp_attachment_is_lost(const cp_attachment *a)
+const char *cp_attachment_loss(const cp_attachment *a)
 {
     uint64_t now = a->image != 0 ? pp_attach_image(a->pid) : 0;
+    pprof_attach_status status;
 
-    return now != 0 && now != a->image;
+    if (now != 0 && now != a->image) {
+        return "the process executes another program now, and what was recorded of the first one "
+               "is "
+               "gone";
+    }
+    if (a->begun && read_status(a->pid, a->state, &status) &&
+        (status.state == PPROF_ATTACH_DETACHING || status.state == PPROF_ATTACH_DETACHED)) {
+        return "somebody has ended the attachment (`cpprof configure PID detach`)";
+    }
+    return NULL;
 }
 
 /* ---- end ---- */

@@ -230,14 +230,11 @@ static int record_all(const char *root, cp_attachment *attachment, bool reached,
     if (reached) {
         ask_all(requests, kinds->count);
     }
-    bool lost = reached && cp_attachment_is_lost(attachment);
+    const char *loss = reached ? cp_attachment_loss(attachment) : NULL;
     cp_attachment_end(attachment);
     for (size_t i = 0; i < kinds->count; i++) {
-        if (lost && requests[i].status < 0) {
-            cp_fail(&requests[i].error,
-                    "%s: the process executes another program now: nothing is "
-                    "known of the first one any more",
-                    requests[i].source);
+        if (loss && requests[i].status < 0) {
+            cp_fail(&requests[i].error, "%s: %s", requests[i].source, loss);
         }
         if (reached) {
             collect(&summary, &requests[i], i);

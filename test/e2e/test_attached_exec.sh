@@ -55,13 +55,15 @@ expect_equal "no program" "not executed" "$(tell execute "$work/nothing")"
 cmp -s status after || fail "not as before an exec that failed: $(cat after)"
 
 # cpprof has been recording, and says why it cannot go on.
+is_recorded() { # KINDS
+    case $1 in *cpu*) grep -q . "/proc/$guest/timers" || return 1 ;; esac
+    case $1 in *heap*) "$cpprof" configure "$guest" 2>/dev/null | grep -q '^on.*heap' || return 1 ;; esac
+}
 begins_anew
 for kinds in cpu heap cpu,heap; do
     "$cpprof" record -p "$guest" -e $kinds -d 300 -o lost.pb.gz >lost.out 2>&1 &
     recorder=$!
-    is_recorded() { "$cpprof" configure "$guest" 2>/dev/null | grep -q "^on.*heap" || [ "$(ls "/proc/$recorder/task" | wc -l)" -gt 9 ]; }
-    wait_until test -S "$at"
-    [ $kinds = cpu ] || wait_until is_recorded
+    wait_until is_recorded $kinds
     begins_anew
     recorder_status=0
     wait $recorder || recorder_status=$?
@@ -70,13 +72,23 @@ for kinds in cpu heap cpu,heap; do
     ! ls lost*.pb.gz 2>/dev/null || fail "there is a file of $kinds"
 done
 
+# Another cpprof ends the attachment.
+"$cpprof" record -p "$guest" -e heap -d 300 -o lost.pb.gz >lost.out 2>&1 &
+recorder=$!
+wait_until is_recorded heap
+"$cpprof" configure "$guest" detach >after || fail "no detach during a recording"
+recorder_status=0
+wait $recorder || recorder_status=$?
+expect_equal "status of a recording whose attachment was ended: $(cat lost.out)" 1 "$recorder_status"
+expect_contains "its message" lost.out "somebody has ended the attachment"
+
 # ---- its children do ----
 
 cat >child <<'CHILD'
 #!/bin/sh
 {
     env | grep -c 'LIBPPROF\|LD_PRELOAD'
-    ls -l /proc/$$/fd | grep -c 'socket\|anon_inode\|perf'
+    ls -l /proc/$$/fd 2>/dev/null | grep -c 'socket\|anon_inode\|perf'
     grep -E '^(SigBlk|SigPnd|ShdPnd)' /proc/$$/status | grep -vc '0000000000000000$'
     cat /proc/$$/timers
 } >"$0.found"
@@ -101,7 +113,8 @@ turn=0
 while [ $turn -lt 40 ]; do
     turn=$((turn + 1))
     start
-    "$cpprof" configure "$guest" cpu >again.out 2>&1 || fail "attaching to a program that begins, turn $turn: $(cat again.out)"
+    "$cpprof" configure "$guest" cpu >again.out 2>&1 ||
+        fail "attaching to a program that begins, turn $turn: $(cat again.out "/proc/$guest/stat" guest.err 2>&1)"
     expect_equal "an answer, turn $turn" "joined" "$(tell threads)"
     end
 done
