@@ -47,6 +47,7 @@ enum {
     DIRECTORY_BYTES = 32 * 1024,
     PATIENCE_S = 5,
     STARTING_MS = 1000, /* from the exec of a program until its libc is there */
+    REFUSALS = 16,
     NAP_MS = 3
 };
 
@@ -76,6 +77,7 @@ typedef struct attempt {
     char *directory; /* DIRECTORY_BYTES */
     const char *why;
     outcome outcome;
+    unsigned refusals;
     bool is_starting; /* a program may be about to be executed, or libc to be loaded */
     int status;       /* 0, or -1 with the reason */
 } attempt;
@@ -110,11 +112,19 @@ static long status_number(int pid, const char *key)
     return status_text(pid, key, text, sizeof text) ? strtol(text, NULL, 10) : 0;
 }
 
+/* Another cpprof lets go of its thread in a moment. */
+static bool is_cpprof(long tracer)
+{
+    char name[16] = "";
+    long got = pp_remote_read_proc((int)tracer, "comm", name, sizeof name - 1);
+    return got < 0 || strncmp(name, "cpprof", 6) == 0;
+}
+
 static int check_state(int pid, pp_remote_error *error)
 {
     char text[64] = "";
     long tracer = status_number(pid, "TracerPid");
-    if (tracer != 0) {
+    if (tracer != 0 && !is_cpprof(tracer)) {
         return pp_remote_fail(error,
                               "process %d is traced by process %ld (gdb, strace), and only one can "
                               "do that: end it first",
@@ -134,17 +144,17 @@ static int check_state(int pid, pp_remote_error *error)
                               "glibc.cpu.x86_shstk=off",
                               pid);
     }
-    if (status_text(pid, "State", text, sizeof text) && (text[0] == 'T' || text[0] == 't')) {
+    if (status_text(pid, "State", text, sizeof text) && text[0] == 'T') {
         return pp_remote_fail(error, "process %d is stopped: let it go on (kill -CONT %d)", pid,
                               pid);
     }
     return 0;
 }
 
-/* Whether the kernel has started the program by a loader. */
-static bool is_interpreted(void)
+/* Whether the kernel has started the program by a loader, or has not come so far in an exec. */
+static bool may_have_loader(void)
 {
-    return pp_the_target.interpreter != 0;
+    return pp_the_target.interpreter != 0 || pp_the_target.entry == 0;
 }
 
 static int check_libc(const attempt *a)
@@ -210,7 +220,7 @@ static int begin_once(attempt *a)
         status = check_memory(a->pid, a->error);
         status = status != 0 ? status : pp_target_read_objects(&a->arena, &a->objects, a->error);
         status = status != 0 ? status : check_libc(a);
-        a->is_starting = status != 0 && (a->objects.mapping_count == 0 || is_interpreted());
+        a->is_starting = status != 0 && (a->objects.mapping_count == 0 || may_have_loader());
     }
     if (status != 0) {
         pp_target_close();
@@ -385,13 +395,20 @@ static bool stopped_is_safe(attempt *a)
                            &a->why);
 }
 
-static outcome refuse(attempt *a)
+/* A thread has one tracer at a time: that may be another cpprof, also one that is gone by now. */
+static outcome refuse(attempt *a, int tid)
 {
+    int error = errno;
+    long tracer = status_number(tid, "TracerPid");
+    if ((tracer != 0 && is_cpprof(tracer)) || a->refusals++ < REFUSALS) {
+        a->why = "traced by another cpprof";
+        return NEXT;
+    }
     a->status = pp_remote_fail(a->error,
                                "process %d may not be traced (%s): as root, or with sysctl "
                                "kernel.yama.ptrace_scope=0, or in a container with "
                                "CAP_SYS_PTRACE, it may be",
-                               a->pid, strerror(errno));
+                               a->pid, strerror(error));
     return NEVER;
 }
 
@@ -421,7 +438,7 @@ static outcome try_thread(attempt *a, int tid)
     case PP_TRACEE_STOPPED:
         break;
     case PP_TRACEE_REFUSED:
-        return refuse(a);
+        return refuse(a, tid);
     default:
         a->why = letter == 'D' ? "in an uninterruptible sleep" : "not to be stopped";
         return NEXT;

@@ -97,7 +97,8 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
             return cp_fail(error, "pid:%d: it has ended, or executes another program", a->pid);
         }
         bool over = pp_attach_call_is_over(a->pid, call);
-        if (a->state == 0 && pp_attach_look(a->pid, &target, &why) == 0) {
+        bool looked = a->state == 0 && pp_attach_look(a->pid, &target, &why) == 0;
+        if (looked) {
             a->state = target.state;
         }
         /* An attachment that was about to end may go on instead, as the same one. */
@@ -109,7 +110,7 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
         if (known && status.state == PPROF_ATTACH_FAILED) {
             return fail_by_status(a->pid, &status, error);
         }
-        if (over && a->state == 0 && path) {
+        if (over && looked && a->state == 0 && path) {
             return fail_by_loader(a->pid, path, error);
         }
         nap();
