@@ -149,10 +149,19 @@ static void release(list *l)
 
 /* ---- one slot ---- */
 
+static bool is_wanted(const pp_own_export *e)
+{
+    size_t i = 0;
+    while (!state.all && of_guest[i] != NULL && strcmp(of_guest[i], e->name) != 0) {
+        i++;
+    }
+    return state.all || of_guest[i] != NULL;
+}
+
 /* The program's own functions come before ours, as before a preloaded library's. */
 static bool is_ours_to_replace(const pp_own_export *e)
 {
-    return e->real != 0 && e->object != 0;
+    return e->real != 0 && e->object != 0 && is_wanted(e);
 }
 
 static void keep(scan *s, uintptr_t *at, uintptr_t before, uintptr_t ours)
@@ -234,21 +243,12 @@ static void look_at_unbound(const pp_slot_reference *reference, void *context)
     }
 }
 
-static bool is_wanted(const pp_own_export *e)
-{
-    size_t i = 0;
-    while (!state.all && of_guest[i] != NULL && strcmp(of_guest[i], e->name) != 0) {
-        i++;
-    }
-    return state.all || of_guest[i] != NULL;
-}
-
 static void look_at(const pp_slot_reference *reference, void *context)
 {
     scan *s = context;
     uintptr_t *at = reference->slot;
     const pp_own_export *e = pp_own_exports_find(reference->name, NULL);
-    if (e == NULL || !is_wanted(e)) {
+    if (e == NULL) {
         return;
     }
     uintptr_t value = __atomic_load_n(at, __ATOMIC_ACQUIRE);
