@@ -31,6 +31,7 @@ enum {
     DETACH_MS = 5000,
     CLOSING_MS = 3000, /* of an attachment of somebody else's that ends */
     SAME_MS = 1000,
+    LOADING_MS = 500,
     NAP_MS = 2
 };
 
@@ -82,7 +83,7 @@ static int fail_by_loader(int pid, const char *path, cp_error *error)
                    pid, path);
 }
 
-/* Waits for the answer of the library's own thread. `path`: what the loader is to load, or NULL. */
+/* Waits for the answer of the library's own thread; 0: it is worth to connect. `path`: what the loader is to load, or NULL. */
 static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generation,
                             const pp_attach_call *call, cp_error *error)
 {
@@ -96,7 +97,7 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
         if (pp_attach_image(a->pid) != a->image) {
             return cp_fail(error, "pid:%d: it has ended, or executes another program", a->pid);
         }
-        bool over = pp_attach_call_is_over(a->pid, call);
+        bool over = path && pp_attach_call_is_over(a->pid, call);
         bool looked = a->state == 0 && pp_attach_look(a->pid, &target, &why) == 0;
         if (looked) {
             a->state = target.state;
@@ -110,7 +111,11 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
         if (known && status.state == PPROF_ATTACH_FAILED) {
             return fail_by_status(a->pid, &status, error);
         }
-        if (over && looked && a->state == 0 && path) {
+        /* Another cpprof's has ended since. */
+        if (known && status.generation != generation && status.state == PPROF_ATTACH_DETACHED) {
+            return 0;
+        }
+        if (over && looked && a->state == 0) {
             return fail_by_loader(a->pid, path, error);
         }
         nap();
@@ -142,18 +147,42 @@ static int load(cp_attachment *a, const cp_target *target, cp_error *error)
     return status;
 }
 
-static int wake(cp_attachment *a, const pp_attach_target *found, cp_error *error)
+/* Reads the state, as soon as it can be read. A library that has not attached yet may still be in
+ * the loader's hands, where another cpprof has brought it: there it attaches by itself, and nobody
+ * may call it before. */
+static bool read_first_status(cp_attachment *a, pp_attach_target *found,
+                              pprof_attach_status *status)
 {
-    pprof_attach_status before;
-    pp_attach_call call;
+    long limit = now_ms() + LOADING_MS;
     pp_remote_error why;
 
-    a->state = found->state;
-    if (!read_status(a->pid, a->state, &before)) {
+    for (;;) {
+        a->state = found->state;
+        bool is_read = read_status(a->pid, a->state, status);
+        if ((is_read && status->state != PPROF_ATTACH_NONE) || now_ms() > limit) {
+            return is_read;
+        }
+        nap();
+        if (a->state == 0 && pp_attach_look(a->pid, found, &why) < 0) {
+            return false;
+        }
+    }
+}
+
+static int wake(cp_attachment *a, pp_attach_target *found, cp_error *error)
+{
+    pprof_attach_status before;
+    pp_attach_call call = {0};
+    pp_remote_error why;
+
+    if (!read_first_status(a, found, &before)) {
         return cp_fail(error,
                        "pid:%d: it has another version of libpprof, %.300s, which cannot be "
                        "asked without a control socket: start it anew with LIBPPROF=control",
                        a->pid, found->library);
+    }
+    if (before.state == PPROF_ATTACH_STARTING || before.state == PPROF_ATTACH_READY) {
+        return wait_until_ready(a, NULL, 0, &call, error); /* another cpprof has just attached */
     }
     if (pp_attach_configure(a->pid, "attach", &call, &why) < 0) {
         return cp_fail(error, "%s", why.text);
@@ -221,6 +250,9 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
             return -1;
         }
         fd = begun ? cp_target_connect(target, path, error) : -1;
+        if (fd < 0) {
+            nap();
+        }
     }
     return fd;
 }

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# timeout: 300
+#
+# test_attached_twice.sh: several cpprof attach to a process at the same moment, also one that has just been started: each
+# of them gets what it asks for.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+# shellcheck source=test/e2e/attach/attach.sh
+. "$SRC/test/e2e/attach/attach.sh"
+
+turn=0
+while [ $turn -lt 10 ]; do
+    turn=$((turn + 1))
+    start
+    rm -f ./*.pb.gz
+    "$cpprof" record -p "$guest" -e heap:1 -d 1 -o one.pb.gz >one.out 2>&1 &
+    one=$!
+    "$cpprof" record -p "$guest" -e cpu,thread -d 1 -o two.pb.gz >two.out 2>&1 &
+    two=$!
+    "$cpprof" configure "$guest" block:1 >three.out 2>&1 || fail "the third one, turn $turn: $(cat three.out)"
+    wait $two || fail "the second one, turn $turn: $(cat two.out)"
+    wait $one || fail "the first one, turn $turn: $(cat one.out)"
+    for file in one two.cpu two.thread; do
+        [ -s "$file.pb.gz" ] || fail "no $file, turn $turn: $(cat one.out two.out)"
+    done
+    expect_equal "an answer, turn $turn" "joined" "$(tell threads)"
+    end
+done
+echo ok
