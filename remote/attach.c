@@ -301,6 +301,7 @@ static int find_function(attempt *a)
     }
     a->wanted.restorer = pp_target_restorer(&a->objects);
     if (a->wanted.function == 0 || a->wanted.restorer == 0) {
+        a->is_starting = true; /* libc may be mapped, and not be ready to be read */
         return pp_remote_fail(a->error, "process %d has no %s that could be called", a->pid,
                               a->path != NULL ? "dlopen()" : "pprof_configure()");
     }
@@ -530,9 +531,13 @@ static int call_once(attempt *a, uint64_t limit_ns)
 
 static int call_in_target(attempt *a)
 {
-    uint64_t limit_ns = pp_remote_now_ns() + PATIENCE_S * UINT64_C(1000000000);
+    uint64_t begun_ns = pp_remote_now_ns();
+    uint64_t limit_ns = begun_ns + PATIENCE_S * UINT64_C(1000000000);
+    uint64_t starting_limit_ns = begun_ns + STARTING_MS * UINT64_C(1000000);
     int status = call_once(a, limit_ns);
-    while (status != 0 && a->looks.is_other && pp_remote_now_ns() < limit_ns) {
+    while (status != 0 && (a->looks.is_other || a->is_starting) &&
+           pp_remote_now_ns() < (a->is_starting ? starting_limit_ns : limit_ns)) {
+        nap();
         status = call_once(a, limit_ns);
     }
     return status;

@@ -322,9 +322,10 @@ static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame)
 }
 
 /*
- * The thread is at the entry of rt_sigreturn. That call is left out, and the thread stopped once
- * more where the kernel looks at interrupted calls: with the registers of the first stop it
- * continues the call of that time.
+ * The thread is at the entry of rt_sigreturn, which would have the kernel forget how the call of the
+ * first stop goes on. That call is left out, and the thread stopped once more where the kernel looks
+ * at interrupted calls: with the registers of the first stop it continues the call of that time.
+ * Until then its registers are those before rt_sigreturn: if cpprof is killed, the thread makes it.
  */
 static void give_registers_back(const pp_tracee *t)
 {
@@ -332,7 +333,7 @@ static void give_registers_back(const pp_tracee *t)
     struct iovec state = {(void *)t->registers.state, t->registers.state_bytes};
     int status = 0;
     ptrace(PTRACE_GETREGS, t->tid, NULL, &general);
-    general.orig_rax = (unsigned long long)-1;
+    pp_tracee_repeat(&general);
     ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
     ptrace(PTRACE_SYSCALL, t->tid, NULL, NULL);
     while (wait_for(t->tid, STOP_MS, &status) && WIFSTOPPED(status) && !is_event_stop(status)) {

@@ -127,6 +127,22 @@ again 5 "$cpprof" configure "$process" detach
 wait_until signals_are_as_before
 over killed
 
+# ---- the same while it stays with a thread whose call only the kernel can continue ----
+
+start alone.killed "$victims/disturbed" alone poll
+turn=0
+while [ $turn -lt 40 ]; do
+    turn=$((turn + 1))
+    "$cpprof" configure "$process" log=/dev/null >killed.log 2>&1 &
+    recorder=$!
+    sleep "$(awk "BEGIN { print 0.004 + $turn * 0.0006 }")"
+    kill -KILL $recorder 2>/dev/null || true
+    wait $recorder 2>/dev/null || true
+    again 5 "$cpprof" configure "$process" log=/dev/null
+    again 5 "$cpprof" configure "$process" detach
+done
+over alone.killed
+
 # ---- refusals ----
 
 cat >refused.c <<'EOF'
