@@ -12,7 +12,6 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
-#include "base/stack_order.h"
 #include "sys/lock.h"
 #include "sys/tasks.h"
 
@@ -41,17 +40,12 @@ size_t pp_stack_ranks_bytes(void)
     return __atomic_load_n(&ranks.count, __ATOMIC_RELAXED) * sizeof *ranks.sorted;
 }
 
-static int compare(const pp_trie_stack *x, const pp_trie_stack *y)
-{
-    return pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
-}
-
 static int compare_items(const void *a, const void *b, void *context)
 {
     const pp_ranked_stack *x = a;
     const pp_ranked_stack *y = b;
     (void)context;
-    return compare(x->stack, y->stack);
+    return pp_trie_stack_compare(x->stack, y->stack);
 }
 
 /* Equal stacks are one. */
@@ -98,7 +92,8 @@ static void merge(const pp_ranked_stack *stacks, size_t count)
 {
     size_t old = ranks.count;
     for (size_t to = old + count; count > 0; to--) {
-        bool is_old = old > 0 && compare(ranks.sorted[old - 1].stack, stacks[count - 1].stack) > 0;
+        bool is_old = old > 0 && pp_trie_stack_compare(ranks.sorted[old - 1].stack,
+                                                       stacks[count - 1].stack) > 0;
         put(to - 1, is_old ? ranks.sorted[--old].stack : stacks[--count].stack);
     }
 }

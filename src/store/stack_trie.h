@@ -18,6 +18,8 @@
 #ifndef PP_STORE_STACK_TRIE_H
 #define PP_STORE_STACK_TRIE_H
 
+#include "base/stack_order.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +35,12 @@ typedef struct pp_trie_stack {
 /* Returns the stack whose pp_stack_hash() is `hash`; enters it if it is new. NULL if the kernel
  * refuses memory. */
 pp_trie_stack *pp_stack_trie_find(const uintptr_t *pcs, uint32_t depth, uint64_t hash);
+
+/* As pp_stack_compare(); 0 if they are one. */
+static inline int pp_trie_stack_compare(const pp_trie_stack *x, const pp_trie_stack *y)
+{
+    return x != y ? pp_stack_compare(x->pc, x->depth, y->pc, y->depth) : 0;
+}
 
 /* The memory of all stacks. */
 size_t pp_stack_trie_bytes(void);

@@ -14,11 +14,11 @@
 
 #include "base/exponential.h"
 #include "base/stack_hash.h"
-#include "base/stack_order.h"
 #include "pprof.h"
 #include "kinds/heap/heap_rows.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_buckets.h"
+#include "store/stack_trie.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static void ties_are_ordered_by_stack_then_size(void **state)
 
 static bool is_before(const pp_heap_row *x, const pp_heap_row *y)
 {
-    int by_stack = pp_stack_compare(x->stack->pc, x->stack->depth, y->stack->pc, y->stack->depth);
+    int by_stack = pp_trie_stack_compare(x->stack, y->stack);
     return by_stack < 0 || (by_stack == 0 && x->size < y->size);
 }
 

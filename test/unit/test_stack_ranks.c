@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "base/stack_order.h"
 #include "store/stack_ranks.h"
 
 enum { STACKS = 20000, ROUNDS = 40 };
@@ -44,11 +43,6 @@ static void add_stacks(size_t count, size_t repeated)
     pp_stack_ranks_end();
 }
 
-static int compare(const pp_trie_stack *x, const pp_trie_stack *y)
-{
-    return pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
-}
-
 /* Each rank from 1 on is that of one stack, which is greater than the one before. */
 static void assert_ranked(void)
 {
@@ -62,7 +56,7 @@ static void assert_ranked(void)
         of_rank[all[i]->rank] = all[i];
     }
     for (size_t rank = 2; rank <= known; rank++) {
-        assert_true(compare(of_rank[rank - 1], of_rank[rank]) < 0);
+        assert_true(pp_trie_stack_compare(of_rank[rank - 1], of_rank[rank]) < 0);
     }
     assert_int_equal(pp_stack_ranks_bytes(), known * sizeof *added);
 }

@@ -9,7 +9,6 @@
 #include "base/exponential.h"
 #include "base/key_sort.h"
 #include "base/sort.h"
-#include "base/stack_order.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/heap_cycles.h"
@@ -146,11 +145,6 @@ static int read_peak(pp_arena *arena, pp_heap_rows *rows)
 
 /* ---- order ---- */
 
-static int compare_stacks(const pp_trie_stack *x, const pp_trie_stack *y)
-{
-    return pp_stack_compare(x->pc, x->depth, y->pc, y->depth);
-}
-
 static int compare_sizes_and_labels(const pp_heap_row *x, const pp_heap_row *y)
 {
     int by_size = (x->size > y->size) - (x->size < y->size);
@@ -159,7 +153,7 @@ static int compare_sizes_and_labels(const pp_heap_row *x, const pp_heap_row *y)
 
 static int compare_places(const pp_heap_row *x, const pp_heap_row *y)
 {
-    int by_stack = x->stack != y->stack ? compare_stacks(x->stack, y->stack) : 0;
+    int by_stack = pp_trie_stack_compare(x->stack, y->stack);
     return by_stack != 0 ? by_stack : compare_sizes_and_labels(x, y);
 }
 
