@@ -83,7 +83,8 @@ static int fail_by_loader(int pid, const char *path, cp_error *error)
                    pid, path);
 }
 
-/* Waits for the answer of the library's own thread; 0: it is worth to connect. `path`: what the loader is to load, or NULL. */
+/* Waits for the answer of the library's own thread; 0: it is worth to connect. `path` and `call`:
+ * what the loader is to load, and by which call; NULL: it is loaded. */
 static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generation,
                             const pp_attach_call *call, cp_error *error)
 {
@@ -97,7 +98,7 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
         if (pp_attach_image(a->pid) != a->image) {
             return cp_fail(error, "pid:%d: it has ended, or executes another program", a->pid);
         }
-        bool over = path && pp_attach_call_is_over(a->pid, call);
+        bool over = call && pp_attach_call_is_over(a->pid, call);
         bool looked = a->state == 0 && pp_attach_look(a->pid, &target, &why) == 0;
         if (looked) {
             a->state = target.state;
@@ -172,7 +173,7 @@ static bool read_first_status(cp_attachment *a, pp_attach_target *found,
 static int wake(cp_attachment *a, pp_attach_target *found, cp_error *error)
 {
     pprof_attach_status before;
-    pp_attach_call call = {0};
+    pp_attach_call call;
     pp_remote_error why;
 
     if (!read_first_status(a, found, &before)) {
@@ -182,14 +183,14 @@ static int wake(cp_attachment *a, pp_attach_target *found, cp_error *error)
                        a->pid, found->library);
     }
     if (before.state == PPROF_ATTACH_STARTING || before.state == PPROF_ATTACH_READY) {
-        return wait_until_ready(a, NULL, 0, &call, error); /* another cpprof has just attached */
+        return wait_until_ready(a, NULL, 0, NULL, error); /* another cpprof has just attached */
     }
     if (pp_attach_configure(a->pid, "attach", &call, &why) < 0) {
         return cp_fail(error, "%s", why.text);
     }
     a->stopped_ns = call.stopped_ns;
     a->image = call.image;
-    return wait_until_ready(a, NULL, before.generation, &call, error);
+    return wait_until_ready(a, NULL, before.generation, NULL, error);
 }
 
 static int begin(cp_attachment *a, const cp_target *target, cp_error *error)
@@ -242,8 +243,8 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
         nap();
         fd = cp_target_connect(target, path, error);
     }
-    /* Another cpprof's attachment may end just now, and take the socket with it; and what was attached
-     * to may be a shell that was about to execute the program. */
+    /* Another cpprof's attachment may end just now, and take the socket with it; and what was
+     * attached to may be a shell that was about to execute the program. */
     for (limit = now_ms() + CLOSING_MS; fd < 0 && now_ms() < limit && cp_target_is_ours(target);) {
         bool begun = begin(a, target, error) == 0;
         if (!begun && pp_attach_image(a->pid) == a->image) {
@@ -283,8 +284,7 @@ const char *cp_attachment_loss(const cp_attachment *a)
 
     if (now != 0 && now != a->image) {
         return "the process executes another program now, and what was recorded of the first one "
-               "is "
-               "gone";
+               "is gone";
     }
     if (a->begun && read_status(a->pid, a->state, &status) &&
         (status.state == PPROF_ATTACH_DETACHING || status.state == PPROF_ATTACH_DETACHED)) {

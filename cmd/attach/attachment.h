@@ -31,8 +31,8 @@ typedef struct cp_attachment {
  */
 int cp_attachment_begin(cp_attachment *attachment, int pid, bool stays, cp_error *error);
 
-/* What has ended the attachment from outside, so that nothing is known of what was recorded; NULL: not
- * known. */
+/* What has ended the attachment from outside, so that nothing is known of what was recorded; NULL:
+ * not known. */
 const char *cp_attachment_loss(const cp_attachment *attachment);
 
 /* Ends what cp_attachment_begin() has begun, and waits until the process is as it was. Does nothing

@@ -38,8 +38,8 @@ void *pp_arena_alloc(pp_arena *arena, size_t size);
 /* Returns count * size bytes; NULL also on overflow. */
 void *pp_arena_array(pp_arena *arena, size_t count, size_t size);
 
-/* The same for an array that is going to be filled: the kernel provides the pages of all but a small one at
- * once, which takes a third of the time that it takes one by one. */
+/* The same for an array that is going to be filled: the kernel provides the pages of all but a
+ * small one at once, which takes less time than one by one. */
 void *pp_arena_array_filled(pp_arena *arena, size_t count, size_t size);
 
 /* Returns a copy of `length` bytes of text plus a NUL. */
