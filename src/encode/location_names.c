@@ -8,6 +8,7 @@
 #include "encode/location_names.h"
 
 #include "base/sort.h"
+#include "symbol/known_names.h"
 #include "symbol/readable.h"
 
 #include <errno.h>
@@ -109,8 +110,8 @@ static bool name_run(const finder *f, uint32_t mapping, uint32_t first, uint32_t
         return false;
     for (uint32_t i = 0; i < count; i++)
         addresses[i] = f->locations[first + i].key;
-    pp_places_resolve(f->profile->mappings, f->profile->mapping_count, mapping, addresses, count,
-                      symbols, f->arena);
+    pp_known_names_resolve(f->profile->mappings, f->profile->mapping_count, mapping, addresses,
+                           count, symbols, f->arena);
     for (uint32_t i = 0; i < count; i++)
         f->names->symbols[f->locations[first + i].index] = symbols[i];
     return f->find_lines == NULL || line_run(f, mapping, first, addresses, count);

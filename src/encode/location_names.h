@@ -16,7 +16,7 @@
 #include "encode/location_table.h"
 #include "profile/model.h"
 #include "symbol/lines.h"
-#include "symbol/places.h"
+#include "symbol/names.h"
 
 typedef struct pp_location_names {
     uint32_t *ascending; /* indices of the locations, by address */

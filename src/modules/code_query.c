@@ -2,14 +2,25 @@
  *
  * code_query.c: one question for each executable mapping.
  *
+ * To find the next one, the kernel walks over all mappings between, among them two for each
+ * thread's stack. So where the mappings begin is kept, for a second: if there still is one at each
+ * place, and their sizes add up to what the kernel counts as code, then these are all. The kernel
+ * does not count code that is writable: a new mapping of that kind is found a second later at worst.
+ *
+ *   kept beginnings -> a mapping at each -> the sum is the kernel's -> the lines
+ *                          | no                 | no
+ *                          `--------------------`----> a walk ------> the lines, their beginnings
+ *
  * Layout: struct procmap_query in the kernel's include/uapi/linux/fs.h.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: whether questions are permitted, and what is known of [vsyscall].
+ * Owns: whether questions are permitted, what is known of [vsyscall], and where code began.
  */
 #include "modules/code_query.h"
 
 #include "arch/system_call.h"
+#include "sys/clock.h"
+#include "sys/memory_use.h"
 #include "sys/own_files.h"
 
 #include <errno.h>
@@ -21,8 +32,10 @@ enum {
     LINES_MIN = 64,
     LINES_MAX = 4096, /* a compiler at run time has its code in pieces; then the text is as good */
     NAME_BYTES = 4096,
+    WRITABLE = 2,
     EXECUTABLE = 4,
-    THIS_OR_NEXT = 16
+    THIS_OR_NEXT = 16,
+    KEPT_MAX = 256 /* beginnings */
 };
 
 typedef struct question {
@@ -46,6 +59,13 @@ static struct {
     int vsyscall;
 } known;
 
+/* Threads may write this at the same time; whoever reads it asks whether it is true. */
+static struct {
+    uint64_t start[KEPT_MAX];
+    size_t count;
+    uint64_t end_ns;
+} kept;
+
 void pp_code_query_permit(void)
 {
     __atomic_store_n(&known.permitted, 1, __ATOMIC_RELAXED);
@@ -68,11 +88,12 @@ void pp_code_query_learn(const char *maps_text)
     __atomic_store_n(&known.vsyscall, found, __ATOMIC_RELAXED);
 }
 
-/* The executable mapping at `address` or after it. 0, -ENOENT if there is none, or -errno. */
-static int ask(int maps, uint64_t address, char *name, question *q)
+/* The executable mapping at `address`, or with THIS_OR_NEXT the next one. 0, -ENOENT if there is
+ * none, or -errno. */
+static int ask(int maps, uint64_t address, uint64_t flags, char *name, question *q)
 {
     *q = (question){.size = sizeof *q,
-                    .flags = EXECUTABLE | THIS_OR_NEXT,
+                    .flags = EXECUTABLE | flags,
                     .address = address,
                     .name_size = NAME_BYTES,
                     .name = (uintptr_t)name};
@@ -84,6 +105,7 @@ typedef struct answers {
     pp_arena *arena;
     pp_map_line *lines;
     size_t count, capacity;
+    uint64_t counted; /* bytes that are not writable */
 } answers;
 
 static bool grow(answers *a)
@@ -113,26 +135,65 @@ static bool add(answers *a, const question *q, const char *name)
                                          .offset = q->offset,
                                          .executable = true,
                                          .path = path};
+    a->counted += (q->vma_flags & WRITABLE) == 0 ? q->limit - q->start : 0;
     return true;
 }
 
-static bool ask_all(int maps, answers *a, char *name)
+/* ---- where it was ---- */
+
+static void keep(const answers *a)
+{
+    bool fits = a->count <= KEPT_MAX && a->counted == pp_memory_code_bytes();
+    for (size_t i = 0; fits && i < a->count; i++) {
+        __atomic_store_n(&kept.start[i], a->lines[i].start, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&kept.count, fits ? a->count : 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kept.end_ns, pp_clock_ns(CLOCK_MONOTONIC) + PP_NS_PER_S, __ATOMIC_RELAXED);
+}
+
+static bool ask_kept(int maps, answers *a, char *name)
+{
+    question q = {.limit = 0};
+    size_t count = __atomic_load_n(&kept.count, __ATOMIC_RELAXED);
+    if (count == 0 ||
+        pp_clock_ns(CLOCK_MONOTONIC) >= __atomic_load_n(&kept.end_ns, __ATOMIC_RELAXED)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t start = __atomic_load_n(&kept.start[i], __ATOMIC_RELAXED);
+        if (start < q.limit || ask(maps, start, 0, name, &q) != 0 || q.start != start ||
+            !add(a, &q, name)) {
+            return false;
+        }
+    }
+    return a->counted == pp_memory_code_bytes();
+}
+
+/* ---- all ---- */
+
+static bool walk(int maps, answers *a, char *name)
 {
     question q;
     int error = 0;
-    for (uint64_t at = 0; (error = ask(maps, at, name, &q)) == 0; at = q.limit) {
+    a->count = a->counted = 0;
+    for (uint64_t at = 0; (error = ask(maps, at, THIS_OR_NEXT, name, &q)) == 0; at = q.limit) {
         if (!add(a, &q, name)) {
             return false;
         }
     }
-    if (error == -ENOENT && known.vsyscall == PRESENT) {
-        enum { PAGE = 4096 };
-        q.start = vsyscall_start;
-        q.limit = vsyscall_start + PAGE;
-        q.offset = 0;
-        return add(a, &q, vsyscall_name);
+    if (error != -ENOENT || a->count == 0) {
+        return false;
     }
-    return error == -ENOENT && a->count > 0;
+    keep(a);
+    return true;
+}
+
+/* x86-64's page of the kernel, which no question finds. */
+static bool add_vsyscall(answers *a)
+{
+    enum { PAGE = 4096 };
+    const question page = {.start = vsyscall_start, .limit = vsyscall_start + PAGE};
+    return known.vsyscall != PRESENT || add(a, &page, vsyscall_name);
 }
 
 pp_map_line *pp_code_query(pp_arena *arena, size_t *count)
@@ -149,7 +210,7 @@ pp_map_line *pp_code_query(pp_arena *arena, size_t *count)
     if (maps < 0) {
         return NULL;
     }
-    bool answered = ask_all(maps, &a, name);
+    bool answered = (ask_kept(maps, &a, name) || walk(maps, &a, name)) && add_vsyscall(&a);
     pp_own_close(maps);
     *count = a.count;
     return answered ? a.lines : NULL;

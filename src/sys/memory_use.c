@@ -32,10 +32,11 @@ static uint64_t number_at(const char *at)
     return number;
 }
 
-uint64_t pp_memory_stack_bytes(void)
+/* Adds the sizes of the lines with these keys. 0 if any is missing. */
+static uint64_t sum_of(const char *const *keys, size_t count)
 {
-    static const char key[] = "\nVmStk:";
     char text[STATUS_BYTES];
+    uint64_t sum = 0;
     int fd = pp_program_status_open();
     if (fd < 0) {
         return 0;
@@ -43,6 +44,26 @@ uint64_t pp_memory_stack_bytes(void)
     long got = pp_file_read(fd, text, sizeof text - 1);
     pp_own_close(fd);
     text[got > 0 ? got : 0] = '\0';
-    const char *at = strstr(text, key);
-    return at != NULL ? number_at(at + sizeof key - 1) * KIB : 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *at = strstr(text, keys[i]);
+        if (at == NULL) {
+            return 0;
+        }
+        sum += number_at(at + strlen(keys[i])) * KIB;
+    }
+    return sum;
+}
+
+uint64_t pp_memory_stack_bytes(void)
+{
+    static const char *const stack = "\nVmStk:";
+    return sum_of(&stack, 1);
+}
+
+/* The kernel counts the code of all mappings, and shows that of the program apart (vm_stat_account()
+ * in its mm/mmap.c, task_mem() in fs/proc/task_mmu.c). */
+uint64_t pp_memory_code_bytes(void)
+{
+    static const char *const code[] = {"\nVmExe:", "\nVmLib:"};
+    return sum_of(code, 2);
 }

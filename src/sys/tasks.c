@@ -37,8 +37,12 @@ int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context
     return pp_numbers_each(task_folder, buffer, size, visit, context);
 }
 
+/* The vDSO has no clock of another thread: it would only add a way to the system call. */
 int64_t pp_task_cpu_ns(int tid)
 {
-    uint64_t ns = 0;
-    return pp_clock_read(pp_task_cpu_clock(tid), &ns) ? (int64_t)ns : -1;
+    struct timespec now;
+    if (pp_system_call(SYS_clock_gettime, pp_task_cpu_clock(tid), &now) != 0) {
+        return -1;
+    }
+    return (int64_t)now.tv_sec * PP_NS_PER_S + now.tv_nsec;
 }

@@ -17,6 +17,7 @@
 #include "web/http_page.h"
 #include "web/http_profile.h"
 #include "web/http_rate.h"
+#include "symbol/known_names.h"
 #include "sys/log.h"
 
 #include "pprof_http_door.h"
@@ -57,6 +58,7 @@ void pp_http_door_after_fork_in_child(void)
 {
     pp_http_rate_after_fork_in_child();
     pp_http_profile_after_fork_in_child();
+    pp_known_names_after_fork_in_child();
     const pprof_http_events *events = pp_http_events();
     if (events != NULL) {
         events->after_fork_in_child();

@@ -13,7 +13,7 @@
 #include "web/http_proc.h"
 #include "web/http_query.h"
 #include "modules/modules.h"
-#include "symbol/places.h"
+#include "symbol/known_names.h"
 
 #include <errno.h>
 #include <string.h>
@@ -101,8 +101,8 @@ static int resolve(names *n, pp_arena *arena)
             end++;
         }
         if (end > first) {
-            pp_places_resolve(mappings, mapping_count, m, n->sorted + first, end - first,
-                              n->symbols + first, arena);
+            pp_known_names_resolve(mappings, mapping_count, m, n->sorted + first, end - first,
+                                   n->symbols + first, arena);
         }
     }
     return 0;

@@ -16,6 +16,7 @@
 #include "web/http_query.h"
 #include "web/http_text.h"
 #include "web/http_timed.h"
+#include "symbol/known_names.h"
 
 #include <string.h>
 
@@ -130,6 +131,7 @@ void pp_http_route(pprof_http_answer *answer, const char *target)
     const char *path = path_of(target);
     size_t length = strcspn(path, "?");
     const char *name = after_prefix(path);
+    pp_known_names_permit(); /* who asks is going to ask again */
     answer->query = path[length] == '?' ? path + length + 1 : "";
     if (length == strlen("/debug/pprof") && strncmp(path, "/debug/pprof", length) == 0) {
         redirect(answer, "/debug/pprof/");

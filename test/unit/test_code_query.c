@@ -13,8 +13,11 @@
 
 #include "modules/code_query.h"
 #include "modules/modules.h"
+#include "sys/clock.h"
 
+#include <stdbool.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum { PAGE = 4096, PIECES = 70 };
 
@@ -86,6 +89,70 @@ static void many_pieces_of_code_are_all_there(void **state)
     munmap(code, (size_t)2 * PIECES * PAGE);
 }
 
+static char *map_page(void *place, int access)
+{
+    int fixed = place != NULL ? MAP_FIXED : 0;
+    char *code = mmap(place, PAGE, access, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+    assert_ptr_not_equal(code, MAP_FAILED);
+    return code;
+}
+
+static bool is_found(const char *code)
+{
+    size_t count = 0;
+    const pp_map_line *lines = answers(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i].start <= (uintptr_t)code && (uintptr_t)code < lines[i].limit) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The size of all code is the same before and after, and so is the number of its pieces. */
+static void code_that_moves_is_found(void **state)
+{
+    (void)state;
+    enum { WRITABLE = PROT_READ | PROT_WRITE, CODE = PROT_READ | PROT_EXEC };
+    enum { STEPS = 20 };
+    char *room = mmap(NULL, (size_t)STEPS * PAGE, WRITABLE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(room, MAP_FAILED);
+    char *code = room;
+    map_page(code, CODE);
+    for (int i = 1; i < STEPS; i++) {
+        assert_true(is_found(code));
+        map_page(code, WRITABLE);
+        char *next = room + (size_t)(i * 7 % STEPS) * PAGE;
+        map_page(next, CODE);
+        assert_true(is_found(next));
+        assert_int_equal(is_found(code), next == code);
+        code = next;
+    }
+    munmap(room, (size_t)STEPS * PAGE);
+}
+
+static time_t later_s;
+
+static int read_later(clockid_t clock, struct timespec *now)
+{
+    int error = clock_gettime(clock, now);
+    now->tv_sec += later_s;
+    return error;
+}
+
+static void writable_code_is_found_a_second_later(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    answers(&count);
+    char *code = map_page(NULL, PROT_READ | PROT_WRITE | PROT_EXEC);
+    pp_clock_reader = read_later;
+    later_s = 1;
+    assert_true(is_found(code));
+    munmap(code, PAGE);
+    assert_false(is_found(code));
+}
+
 static void mappings_are_the_same_as_by_the_text(void **state)
 {
     (void)state;
@@ -131,6 +198,8 @@ int main(void)
         cmocka_unit_test(nothing_is_asked_without_permission),
         cmocka_unit_test(the_answers_are_the_lines_of_code),
         cmocka_unit_test(many_pieces_of_code_are_all_there),
+        cmocka_unit_test(code_that_moves_is_found),
+        cmocka_unit_test(writable_code_is_found_a_second_later),
         cmocka_unit_test(mappings_are_the_same_as_by_the_text),
     };
     return cmocka_run_group_tests(tests, begin, end);

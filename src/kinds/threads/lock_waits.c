@@ -9,7 +9,7 @@
 
 #include "base/key_sort.h"
 #include "base/sort.h"
-#include "symbol/places.h"
+#include "symbol/known_names.h"
 #include "sys/safe_read.h"
 
 #include <errno.h>
@@ -99,8 +99,8 @@ static void name_those_in(const pp_profile *profile, size_t mapping, const names
         end++;
     }
     if (end > first) {
-        pp_places_resolve(profile->mappings, profile->mapping_count, mapping, n->address + first,
-                          end - first, n->symbol + first, arena);
+        pp_known_names_resolve(profile->mappings, profile->mapping_count, mapping,
+                               n->address + first, end - first, n->symbol + first, arena);
     }
 }
 
