@@ -47,6 +47,11 @@ void pp_known_names_permit(void)
     __atomic_store_n(&memory.permitted, 1, __ATOMIC_RELAXED);
 }
 
+static bool is_permitted(void)
+{
+    return __atomic_load_n(&memory.permitted, __ATOMIC_RELAXED) != 0;
+}
+
 static size_t slots_bytes(unsigned bits)
 {
     return ((size_t)1 << bits) * sizeof(known);
@@ -183,7 +188,7 @@ static uint32_t object_of(const pp_mapping *mapping)
 /* Takes the memory, if nobody has it, and forgets what is too old. */
 static bool take_memory(void)
 {
-    if (!pp_lock_try(&memory.lock, pp_task_self())) {
+    if (!is_permitted() || !pp_lock_try(&memory.lock, pp_task_self())) {
         return false;
     }
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
@@ -221,9 +226,9 @@ void pp_known_names_resolve(const pp_mapping *mappings, size_t mapping_count, si
                             pp_arena *arena)
 {
     const pp_mapping *mapping = &mappings[index];
-    bool permitted = __atomic_load_n(&memory.permitted, __ATOMIC_RELAXED) &&
-                     mapping->build_id_size != 0 && mapping->path != NULL;
-    size_t *unknown = permitted ? pp_arena_array(arena, count, sizeof *unknown) : NULL;
+    bool has_identity = mapping->build_id_size != 0 && mapping->path != NULL;
+    size_t *unknown =
+        has_identity && is_permitted() ? pp_arena_array(arena, count, sizeof *unknown) : NULL;
     if (unknown == NULL || !take_memory()) {
         pp_places_resolve(mappings, mapping_count, index, addresses, count, symbols, arena);
         return;
@@ -233,6 +238,15 @@ void pp_known_names_resolve(const pp_mapping *mappings, size_t mapping_count, si
     if (unknown_count > 0) {
         resolve_unknown(mappings, mapping_count, index, addresses, unknown, unknown_count, symbols,
                         arena);
+    }
+}
+
+void pp_known_names_forget(void)
+{
+    __atomic_store_n(&memory.permitted, 0, __ATOMIC_RELAXED);
+    if (pp_lock_take_within(&memory.lock, pp_task_self(), PP_NS_PER_S)) {
+        forget();
+        pp_lock_release(&memory.lock);
     }
 }
 

@@ -16,7 +16,7 @@
  *
  * Zone: NORMAL, and the fatal-signal writer (which goes without, if it has interrupted the owner of
  *       the lock).
- * Locks: its own, which nobody waits for.
+ * Locks: its own, for which only pp_known_names_forget() waits.
  * Owns: the names and their table.
  */
 #ifndef PP_SYMBOL_KNOWN_NAMES_H
@@ -31,6 +31,9 @@
 
 /* From now on, names are remembered. Any thread, any time. */
 void pp_known_names_permit(void);
+
+/* Gives the memory back; nothing is remembered until the next permission. */
+void pp_known_names_forget(void);
 
 /* As pp_places_resolve(), but for the names that are known. */
 void pp_known_names_resolve(const pp_mapping *mappings, size_t mapping_count, size_t index,

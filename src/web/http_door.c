@@ -71,6 +71,7 @@ void pp_http_door_before_confinement(void)
     if (events != NULL) {
         events->before_confinement();
     }
+    pp_known_names_forget();
 }
 
 void pp_http_door_before_exec(void)

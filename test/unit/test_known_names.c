@@ -228,6 +228,20 @@ static void a_child_of_fork_knows_names(void **state)
     assert_string_equal(name_at(&mapping, FIRST), "first");
 }
 
+static void what_is_forgotten_is_read_again(void **state)
+{
+    (void)state;
+    pp_mapping mapping = new_mapping();
+    assert_string_equal(name_at(&mapping, FIRST), "first");
+    unlink(path);
+    pp_known_names_forget();
+    assert_string_equal(name_at(&mapping, FIRST), "");
+    write_file(FIRST_ID, ID_SIZE);
+    assert_string_equal(name_at(&mapping, FIRST), "first");
+    unlink(path);
+    assert_string_equal(name_at(&mapping, FIRST), ""); /* without a new permission */
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -258,6 +272,7 @@ int main(void)
         cmocka_unit_test(what_is_known_is_forgotten_after_a_minute),
         cmocka_unit_test(what_does_not_fit_is_read_from_the_files),
         cmocka_unit_test(a_child_of_fork_knows_names),
+        cmocka_unit_test(what_is_forgotten_is_read_again),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
