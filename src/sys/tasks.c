@@ -40,7 +40,7 @@ int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context
 /* The vDSO has no clock of another thread: it would only add a way to the system call. */
 int64_t pp_task_cpu_ns(int tid)
 {
-    struct timespec now;
+    struct timespec now = {.tv_sec = 0};
     if (pp_system_call(SYS_clock_gettime, pp_task_cpu_clock(tid), &now) != 0) {
         return -1;
     }
