@@ -34,23 +34,48 @@ const char cp_help_configure[] =
     "it: one of its threads loads libpprof, which then records what was asked for,\n"
     "and writes no files. `cpprof configure 1234 detach` ends that.\n";
 
+enum { ATTACHING_TURNS = 5 };
+
+static bool answers(const cp_target *target)
+{
+    cp_error why;
+
+    return cp_control_say(target, "status", NULL, &why) == 0;
+}
+
+/* Has the process answer `line`. With `attach` it is made reachable, and once more if another
+ * cpprof's attachment has ended meanwhile, and taken the socket with it. */
+static int ask(int pid, bool attach, const char *line, cp_bytes *answer, cp_error *error)
+{
+    cp_attachment attachment;
+    cp_target target;
+
+    for (int turn = 1;; turn++) {
+        if (attach && cp_attachment_begin(&attachment, pid, true, error) < 0) {
+            return -1;
+        }
+        if (cp_target_read(pid, &target, error) < 0) {
+            return -1;
+        }
+        if (cp_control_say(&target, line, answer, error) == 0) {
+            return 0;
+        }
+        if (!attach || turn == ATTACHING_TURNS || answers(&target)) {
+            return -1;
+        }
+        answer->length = 0;
+    }
+}
+
 static int configure(int pid, const char *options, cp_error *error)
 {
-    cp_target target;
     cp_bytes answer = {0};
-    cp_attachment attachment;
 
     if (options && strcmp(options, "detach") == 0) {
         return cp_attachment_detach(pid, error);
     }
-    if (options && cp_attachment_begin(&attachment, pid, true, error) < 0) {
-        return -1;
-    }
-    if (cp_target_read(pid, &target, error) < 0) {
-        return -1;
-    }
     char *line = cp_heap_printf(options ? "configure %s" : "status", options);
-    int status = cp_control_say(&target, line, &answer, error);
+    int status = ask(pid, options != NULL, line, &answer, error);
     if (status == 0 && answer.length) {
         fwrite(answer.data, 1, answer.length, stdout);
     }
