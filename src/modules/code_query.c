@@ -5,7 +5,8 @@
  * To find the next one, the kernel walks over all mappings between, among them two for each
  * thread's stack. So where the mappings begin is kept, for a second: if there still is one at each
  * place, and their sizes add up to what the kernel counts as code, then these are all. The kernel
- * does not count code that is writable: a new mapping of that kind is found a second later at worst.
+ * does not count code that is writable, or that grows down: a new mapping of that kind is found a
+ * second later at worst.
  *
  *   kept beginnings -> a mapping at each -> the sum is the kernel's -> the lines
  *                          | no                 | no

@@ -4,7 +4,7 @@
  * elf.h; format: System V ABI, chapters 4 and 5; GNU hash table: as glibc's loader reads it).
  *
  * Zone: NORMAL, and the fatal-signal writer (open, fstat, pread, close and process_vm_readv only).
- * Owns: the descriptors of open files.
+ * Owns: the descriptors of open files; the number of troubles.
  */
 #include "symbol/elf.h"
 
@@ -39,6 +39,25 @@ static const uint8_t native_data = ELFDATA2MSB;
 
 /* ---- Bytes --------------------------------------------------------------------------------- */
 
+static unsigned troubles;
+
+unsigned pp_elf_troubles(void)
+{
+    return __atomic_load_n(&troubles, __ATOMIC_RELAXED);
+}
+
+void pp_elf_note_trouble(void)
+{
+    __atomic_add_fetch(&troubles, 1, __ATOMIC_RELAXED);
+}
+
+static int note_unless_absent(int error)
+{
+    if (error != -ENOENT && error != -ENOTDIR)
+        pp_elf_note_trouble();
+    return error;
+}
+
 static size_t read_file(int fd, uint64_t offset, void *to, size_t size)
 {
     size_t done = 0;
@@ -49,6 +68,8 @@ static size_t read_file(int fd, uint64_t offset, void *to, size_t size)
         else if (got != -EINTR)
             break;
     }
+    if (done < size)
+        pp_elf_note_trouble();
     return done;
 }
 
@@ -116,12 +137,12 @@ int pp_elf_open(pp_elf *elf, const char *path)
     struct stat status; /* read first: opening a device can have effects */
     int error = pp_path_status(path, &status);
     if (error != 0)
-        return error;
+        return note_unless_absent(error);
     if (!S_ISREG(status.st_mode))
         return -ENOEXEC;
     int fd = pp_own_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0)
-        return fd;
+        return note_unless_absent(fd);
     *elf = (pp_elf){.fd = fd};
 
     error = pp_file_status(fd, &status);

@@ -64,6 +64,11 @@ int pp_elf_open_debug(pp_elf *elf, const char *root, const uint8_t *build_id,
 
 void pp_elf_close(pp_elf *elf);
 
+/* How often, in any thread, something that exists could not be opened or read, or memory was
+ * missing. If the number is another one after a search, the next one may find more. */
+unsigned pp_elf_troubles(void);
+void pp_elf_note_trouble(void);
+
 /* Copies `size` bytes from `offset`; false if the file has fewer. */
 bool pp_elf_read(const pp_elf *elf, uint64_t offset, void *to, size_t size);
 

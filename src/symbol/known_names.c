@@ -8,6 +8,7 @@
 #include "symbol/known_names.h"
 
 #include "base/memory.h"
+#include "symbol/elf.h"
 #include "symbol/places.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -17,8 +18,9 @@
 
 enum {
     SLOT_BITS_MIN = 9,
-    SLOT_BITS_MAX = 16, /* 2 MiB */
-    TEXT_BYTES_MAX = 2 << 20
+    SLOT_BITS_MAX = 16,       /* 2 MiB */
+    TEXT_BYTES_MAX = 1 << 20, /* in chunks of 2 MiB together */
+    TEXT_UNIT = 16            /* of an arena */
 };
 
 static const uint64_t lifetime_ns = UINT64_C(60) * PP_NS_PER_S;
@@ -33,6 +35,7 @@ typedef struct known {
 
 static struct {
     int permitted;
+    bool is_lost; /* a thread of the parent had the lock */
     pp_lock lock;
     uint64_t end_ns; /* of what is known */
     known *slots;    /* at most half of them are used */
@@ -49,7 +52,7 @@ void pp_known_names_permit(void)
 
 static bool is_permitted(void)
 {
-    return __atomic_load_n(&memory.permitted, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&memory.permitted, __ATOMIC_RELAXED) != 0 && !memory.is_lost;
 }
 
 static size_t slots_bytes(unsigned bits)
@@ -112,7 +115,7 @@ static const char *keep_text(const char *name, const char *last, const char *las
         return name == NULL ? NULL : last_kept;
     }
     size_t length = strlen(name);
-    memory.text_bytes += length + 1;
+    memory.text_bytes += (length + TEXT_UNIT) / TEXT_UNIT * TEXT_UNIT;
     return memory.text_bytes <= TEXT_BYTES_MAX ? pp_arena_text(&memory.texts, name, length) : NULL;
 }
 
@@ -139,18 +142,39 @@ static void remember(uint32_t object, const uintptr_t *addresses, const pp_symbo
     }
 }
 
+static const known *find(uint32_t object, uintptr_t address)
+{
+    const known *slot = memory.slots != NULL ? slot_of(memory.slots, memory.bits, address) : NULL;
+    return slot != NULL && slot->address == address && address != 0 && slot->object == object
+               ? slot
+               : NULL;
+}
+
+/* Whether the files are read in any case. */
+static bool is_any_unknown(uint32_t object, const uintptr_t *addresses, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (find(object, addresses[i]) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Finds the known ones; *unknown becomes the indices of the others. Returns their number. The texts
- * are copied: the memory may be forgotten while the caller reads them. */
+ * are copied: the memory may be forgotten while the caller reads them. If the files are read, they
+ * are asked for all that has no real name yet: it may have one by now, which others of its function
+ * would get. */
 static size_t recall(uint32_t object, const uintptr_t *addresses, size_t count, pp_symbol *symbols,
                      size_t *unknown, pp_arena *arena)
 {
+    bool is_read = is_any_unknown(object, addresses, count);
     size_t unknown_count = 0;
     const char *last = NULL;
     const char *copy = NULL;
     for (size_t i = 0; i < count; i++) {
-        const known *slot = memory.slots != NULL ? slot_of(memory.slots, memory.bits, addresses[i])
-                                                 : &(const known){0};
-        if (slot->address == 0 || slot->object != object) {
+        const known *slot = find(object, addresses[i]);
+        if (slot == NULL || (is_read && (slot->name == NULL || slot->is_place))) {
             unknown[unknown_count++] = i;
             continue;
         }
@@ -191,6 +215,10 @@ static bool take_memory(void)
     if (!is_permitted() || !pp_lock_try(&memory.lock, pp_task_self())) {
         return false;
     }
+    if (!is_permitted()) { /* it has just been forgotten */
+        pp_lock_release(&memory.lock);
+        return false;
+    }
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
     if (now_ns >= memory.end_ns) {
         forget();
@@ -211,11 +239,12 @@ static void resolve_unknown(const pp_mapping *mappings, size_t mapping_count, si
     for (size_t i = 0; i < count; i++) {
         few[i] = addresses[unknown[i]];
     }
+    unsigned troubles = pp_elf_troubles();
     pp_places_resolve(mappings, mapping_count, index, few, count, names, arena);
     for (size_t i = 0; i < count; i++) {
         symbols[unknown[i]] = names[i];
     }
-    if (!arena->failed && take_memory()) {
+    if (!arena->failed && pp_elf_troubles() == troubles && take_memory()) {
         remember(object_of(&mappings[index]), few, names, count);
         pp_lock_release(&memory.lock);
     }
@@ -244,19 +273,13 @@ void pp_known_names_resolve(const pp_mapping *mappings, size_t mapping_count, si
 void pp_known_names_forget(void)
 {
     __atomic_store_n(&memory.permitted, 0, __ATOMIC_RELAXED);
-    if (pp_lock_take_within(&memory.lock, pp_task_self(), PP_NS_PER_S)) {
+    if (!memory.is_lost && pp_lock_take_within(&memory.lock, pp_task_self(), PP_NS_PER_S)) {
         forget();
         pp_lock_release(&memory.lock);
     }
 }
 
-/* A thread of the parent may have had the lock: then what it has changed is left as it is. */
 void pp_known_names_after_fork_in_child(void)
 {
-    if (memory.lock.owner != 0) {
-        memory.slots = NULL;
-        memory.count = memory.text_bytes = 0;
-        memory.texts = (pp_arena)PP_ARENA_INIT;
-    }
-    pp_lock_release(&memory.lock);
+    memory.is_lost = memory.is_lost || memory.lock.owner != 0;
 }

@@ -10,9 +10,11 @@
  * those of the last time; a symbol table may have hundreds of thousands of entries.
  *
  * Nothing is remembered before pp_known_names_permit(), nor of objects without a build id: another
- * object of the same path may be at their addresses later. All is forgotten after a minute, since
- * some names become better: the loader chooses an ifunc when it is first called, and debug files
- * can be installed. The memory has 4 MiB at most; what does not fit is read from the files.
+ * object of the same path may be at their addresses later. What has the same build id has the same
+ * names. What was found while a file could not be read is not remembered, and all is forgotten
+ * after a minute, by whoever asks next, since some names become better: the loader chooses an ifunc
+ * when it is first called, and debug files can be installed. The memory has 4 MiB at most; what does
+ * not fit is read from the files.
  *
  * Zone: NORMAL, and the fatal-signal writer (which goes without, if it has interrupted the owner of
  *       the lock).
@@ -40,7 +42,8 @@ void pp_known_names_resolve(const pp_mapping *mappings, size_t mapping_count, si
                             const uintptr_t *addresses, size_t count, pp_symbol *symbols,
                             pp_arena *arena);
 
-/* In the child of fork, which has only the calling thread. */
+/* In the child of fork, which has only the calling thread. If a thread had the memory at that
+ * moment, the child goes without: the thread may be this one, whose handler has forked. */
 void pp_known_names_after_fork_in_child(void);
 
 #endif

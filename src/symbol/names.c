@@ -317,6 +317,8 @@ static size_t resolve_from(const pp_elf *elf, const pp_elf_symbols *table, uintp
         weigh_table(&r, window);
         resolved = store_names(&r, symbols, arena);
     }
+    if (scratch.failed)
+        pp_elf_note_trouble();
     pp_arena_release(&scratch);
     return resolved;
 }

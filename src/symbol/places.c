@@ -172,6 +172,8 @@ size_t pp_places_name(const pp_mapping *mappings, size_t mapping_count, size_t i
         find_targets(&n);
         named = name_all(&n, symbols);
     }
+    if (scratch.failed)
+        pp_elf_note_trouble();
     pp_elf_close(&elf);
     pp_arena_release(&scratch);
     return named;

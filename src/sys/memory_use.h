@@ -15,8 +15,8 @@ uint64_t pp_memory_peak_rss_bytes(void);
 /* The size of the main thread's stack mapping, in bytes; 0 if /proc cannot be read. */
 uint64_t pp_memory_stack_bytes(void);
 
-/* The size of all mappings that are executable and not writable, in bytes; 0 if /proc cannot be
- * read. Without [vsyscall]. */
+/* The size of all mappings that are executable, not writable, and do not grow down, in bytes; 0 if
+ * /proc cannot be read. Without [vsyscall]. */
 uint64_t pp_memory_code_bytes(void);
 
 #endif

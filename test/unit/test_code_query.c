@@ -15,11 +15,15 @@
 #include "modules/modules.h"
 #include "sys/clock.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { PAGE = 4096, PIECES = 70 };
+enum { PAGE = 4096, PIECES = 300 };
 
 static pp_arena arena = PP_ARENA_INIT;
 
@@ -31,11 +35,25 @@ static char *text_of_maps(void)
     return text;
 }
 
+/* Whether the kernel has such questions: it refuses an empty one as wrong, not as unknown. */
+static bool kernel_answers(void)
+{
+    enum { QUESTION_BYTES = 104 };
+    uint64_t question[QUESTION_BYTES / 8] = {0};
+    int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    assert_true(maps >= 0);
+    int status = ioctl(maps, _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, QUESTION_BYTES), question);
+    int error = errno;
+    close(maps);
+    return status == 0 || (error != ENOTTY && error != ENOSYS && error != EPERM);
+}
+
 /* Skips the test where the kernel answers no questions. */
 static pp_map_line *answers(size_t *count)
 {
     pp_map_line *lines = pp_code_query(&arena, count);
     if (lines == NULL) {
+        assert_false(kernel_answers());
         skip();
     }
     return lines;
@@ -131,26 +149,32 @@ static void code_that_moves_is_found(void **state)
     munmap(room, (size_t)STEPS * PAGE);
 }
 
-static time_t later_s;
+static time_t now_s = 1000; /* the clock, which stands still */
 
-static int read_later(clockid_t clock, struct timespec *now)
+static int read_clock(clockid_t clock, struct timespec *now)
 {
-    int error = clock_gettime(clock, now);
-    now->tv_sec += later_s;
-    return error;
+    (void)clock;
+    *now = (struct timespec){.tv_sec = now_s};
+    return 0;
 }
 
+/* This shows that the beginnings are kept, too. */
 static void writable_code_is_found_a_second_later(void **state)
 {
     (void)state;
     size_t count = 0;
+    pp_clock_function *usual = pp_clock_reader;
+    pp_clock_reader = read_clock;
+    char *other = map_page(NULL, PROT_READ | PROT_EXEC);
     answers(&count);
     char *code = map_page(NULL, PROT_READ | PROT_WRITE | PROT_EXEC);
-    pp_clock_reader = read_later;
-    later_s = 1;
+    assert_false(is_found(code));
+    now_s++;
     assert_true(is_found(code));
     munmap(code, PAGE);
     assert_false(is_found(code));
+    munmap(other, PAGE);
+    pp_clock_reader = usual;
 }
 
 static void mappings_are_the_same_as_by_the_text(void **state)

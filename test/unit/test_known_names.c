@@ -18,6 +18,7 @@
 #include "sys/clock.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -32,29 +33,51 @@ enum {
 static pp_arena arena = PP_ARENA_INIT;
 static char path[64];
 static uintptr_t next_bias = 0x10000000; /* nothing is loaded there */
-static time_t later_s;
+static time_t now_s = 1000;              /* the clock, which stands still */
+static void (*at_reading)(void);         /* is called once, while the memory is taken */
 
-static int read_later(clockid_t clock, struct timespec *now)
+static int read_clock(clockid_t clock, struct timespec *now)
 {
-    int error = clock_gettime(clock, now);
-    now->tv_sec += later_s;
-    return error;
+    void (*call)(void) = at_reading;
+    (void)clock;
+    *now = (struct timespec){.tv_sec = now_s};
+    at_reading = NULL;
+    if (call != NULL) {
+        call();
+    }
+    return 0;
 }
 
-static void write_file(uint8_t id_first, uint8_t id_size)
+static void write_symbols(uint8_t id_first, uint8_t id_size, const image_symbol *symbols,
+                          size_t count)
 {
     static elf_image image;
     const image_options options = {
         .table_type = SHT_SYMTAB, .build_id_size = id_size, .build_id_first = id_first};
-    const image_symbol symbols[] = {
-        {"first", FIRST, SECOND - FIRST, STB_GLOBAL, STT_FUNC, TEXT},
-        {"second", SECOND, TEXT_LIMIT - SECOND, STB_LOCAL, STT_FUNC, TEXT},
-    };
-    elf_image_make(&image, &options, symbols, 2);
+    elf_image_make(&image, &options, symbols, count);
     FILE *file = fopen(path, "we");
     assert_non_null(file);
     assert_int_equal(fwrite(image.bytes, 1, image.size, file), image.size);
     assert_int_equal(fclose(file), 0);
+}
+
+static void write_file(uint8_t id_first, uint8_t id_size)
+{
+    const image_symbol symbols[] = {
+        {"first", FIRST, SECOND - FIRST, STB_GLOBAL, STT_FUNC, TEXT},
+        {"second", SECOND, TEXT_LIMIT - SECOND, STB_LOCAL, STT_FUNC, TEXT},
+    };
+    write_symbols(id_first, id_size, symbols, 2);
+}
+
+/* The same build, with a name for what has none, as a debug file would bring it. */
+static void write_better_file(void)
+{
+    const image_symbol symbols[] = {
+        {"first", FIRST, SECOND - FIRST, STB_GLOBAL, STT_FUNC, TEXT},
+        {"late", TEXT_LIMIT, TEXT2_LIMIT - TEXT_LIMIT, STB_GLOBAL, STT_FUNC, TEXT2},
+    };
+    write_symbols(FIRST_ID, ID_SIZE, symbols, 2);
 }
 
 static pp_mapping mapping_with(uint8_t id_first, uint8_t id_size)
@@ -141,24 +164,61 @@ static void code_without_a_name_is_known_too(void **state)
 {
     (void)state;
     pp_mapping mapping = new_mapping();
-    mapping.limit += TEXT_LIMIT - TEXT_START;
+    mapping.limit = mapping.bias + TEXT2_LIMIT;
     assert_string_equal(name_at(&mapping, TEXT_LIMIT + 1), "");
-    unlink(path);
+    write_better_file();
     assert_string_equal(name_at(&mapping, TEXT_LIMIT + 1), "");
+}
+
+/* All addresses of a function get the same name. */
+static void code_without_a_name_is_asked_for_again_with_the_unknown(void **state)
+{
+    (void)state;
+    pp_mapping mapping = new_mapping();
+    pp_symbol symbols[3];
+    const uintptr_t addresses[] = {mapping.bias + FIRST, mapping.bias + TEXT_LIMIT + 1,
+                                   mapping.bias + TEXT_LIMIT + 2};
+    mapping.limit = mapping.bias + TEXT2_LIMIT;
+    pp_known_names_resolve(&mapping, 1, 0, addresses, 2, symbols, &arena);
+    assert_null(symbols[1].name);
+    write_better_file();
+    pp_known_names_resolve(&mapping, 1, 0, addresses, 3, symbols, &arena);
+    assert_string_equal(symbols[0].name, "first");
+    assert_string_equal(symbols[1].name, "late");
+    assert_string_equal(symbols[2].name, "late");
+}
+
+/* With no descriptor left, no file can be opened. */
+static void nothing_is_remembered_of_a_file_that_cannot_be_read(void **state)
+{
+    (void)state;
+    struct rlimit usual;
+    pp_mapping mapping = new_mapping();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = usual.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const char *name = name_at(&mapping, FIRST);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    assert_string_equal(name, "");
+    assert_string_equal(name_at(&mapping, FIRST), "first");
 }
 
 static void another_object_at_the_addresses_has_its_own_names(void **state)
 {
     (void)state;
-    pp_mapping mapping = new_mapping();
-    assert_string_equal(name_at(&mapping, FIRST), "first");
-    unlink(path);
-    pp_mapping other_build = mapping;
-    other_build.build_id[0]++;
-    assert_string_equal(name_at(&other_build, FIRST), "");
-    pp_mapping other_file = mapping;
-    other_file.path = "/nowhere";
-    assert_string_equal(name_at(&other_file, FIRST), "");
+    for (int difference = 0; difference < 3; difference++) {
+        pp_mapping mapping = new_mapping();
+        pp_mapping other = mapping;
+        uintptr_t address = mapping.bias + FIRST;
+        pp_symbol symbol = {.name = "not written"};
+        other.build_id[0] = (uint8_t)(other.build_id[0] + (difference == 0));
+        other.path = difference == 1 ? "/nowhere" : path;
+        other.bias -= difference == 2 ? SECOND - FIRST : 0;
+        assert_string_equal(name_at(&mapping, FIRST), "first");
+        unlink(path);
+        pp_known_names_resolve(&other, 1, 0, &address, 1, &symbol, &arena);
+        assert_null(symbol.name);
+    }
 }
 
 static void an_object_without_a_build_id_is_read_again(void **state)
@@ -175,12 +235,12 @@ static void what_is_known_is_forgotten_after_a_minute(void **state)
 {
     (void)state;
     pp_mapping mapping = new_mapping();
-    later_s += SECONDS; /* so that the minute begins here */
+    now_s += SECONDS; /* so that the minute begins here */
     assert_string_equal(name_at(&mapping, FIRST), "first");
     unlink(path);
-    later_s += SECONDS - 10;
+    now_s += SECONDS - 1;
     assert_string_equal(name_at(&mapping, FIRST), "first");
-    later_s += 10;
+    now_s += 1;
     assert_string_equal(name_at(&mapping, FIRST), "");
 }
 
@@ -204,7 +264,7 @@ static void what_does_not_fit_is_read_from_the_files(void **state)
     (void)state;
     enum { FILES = 20, ADDRESSES = TEXT_LIMIT - FIRST };
     pp_mapping mappings[FILES];
-    later_s += SECONDS;
+    now_s += SECONDS;
     for (size_t i = 0; i < FILES; i++) {
         mappings[i] = new_mapping();
         check_all(&mappings[i], ADDRESSES);
@@ -217,11 +277,33 @@ static void what_does_not_fit_is_read_from_the_files(void **state)
     assert_string_equal(name_at(&mappings[FILES - 1], FIRST), "");
 }
 
+static void long_names_that_do_not_fit_are_read_from_the_file(void **state)
+{
+    (void)state;
+    enum { NAME_BYTES = 4000, OBJECTS = 400 };
+    char name[NAME_BYTES];
+    pp_mapping first;
+    pp_mapping last;
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    const image_symbol symbol = {name, FIRST, SECOND - FIRST, STB_GLOBAL, STT_FUNC, TEXT};
+    now_s += SECONDS;
+    write_symbols(FIRST_ID, ID_SIZE, &symbol, 1);
+    for (size_t i = 0; i < OBJECTS; i++) {
+        last = mapping_with(FIRST_ID, ID_SIZE);
+        first = i == 0 ? last : first;
+        assert_string_equal(name_at(&last, FIRST), name);
+    }
+    unlink(path);
+    assert_string_equal(name_at(&first, FIRST), name);
+    assert_string_equal(name_at(&last, FIRST), "");
+}
+
 static void a_child_of_fork_knows_names(void **state)
 {
     (void)state;
     pp_mapping mapping = new_mapping();
-    later_s += SECONDS;
+    now_s += SECONDS;
     assert_string_equal(name_at(&mapping, FIRST), "first");
     unlink(path);
     pp_known_names_after_fork_in_child();
@@ -242,13 +324,30 @@ static void what_is_forgotten_is_read_again(void **state)
     assert_string_equal(name_at(&mapping, FIRST), ""); /* without a new permission */
 }
 
+/* A signal's handler forks in the middle, and the child's returns: it reads files from then on. */
+static void a_child_that_forked_in_the_middle_goes_without(void **state)
+{
+    (void)state;
+    pp_mapping mapping = new_mapping();
+    pp_known_names_permit();
+    assert_string_equal(name_at(&mapping, FIRST), "first");
+    at_reading = pp_known_names_after_fork_in_child;
+    assert_string_equal(name_at(&mapping, FIRST), "first");
+    assert_null(at_reading);
+    assert_string_equal(name_at(&mapping, FIRST), "first");
+    pp_known_names_forget();
+    pp_known_names_permit();
+    unlink(path);
+    assert_string_equal(name_at(&mapping, FIRST), "");
+}
+
 static int begin(void **state)
 {
     (void)state;
     int fd = -1;
     snprintf(path, sizeof path, "/tmp/test_known_names.XXXXXX");
     fd = mkstemp(path);
-    pp_clock_reader = read_later;
+    pp_clock_reader = read_clock;
     return fd >= 0 ? close(fd) : -1;
 }
 
@@ -267,12 +366,16 @@ int main(void)
         cmocka_unit_test(a_file_is_read_once),
         cmocka_unit_test(known_and_unknown_addresses_get_their_own_names),
         cmocka_unit_test(code_without_a_name_is_known_too),
+        cmocka_unit_test(code_without_a_name_is_asked_for_again_with_the_unknown),
+        cmocka_unit_test(nothing_is_remembered_of_a_file_that_cannot_be_read),
         cmocka_unit_test(another_object_at_the_addresses_has_its_own_names),
         cmocka_unit_test(an_object_without_a_build_id_is_read_again),
         cmocka_unit_test(what_is_known_is_forgotten_after_a_minute),
         cmocka_unit_test(what_does_not_fit_is_read_from_the_files),
+        cmocka_unit_test(long_names_that_do_not_fit_are_read_from_the_file),
         cmocka_unit_test(a_child_of_fork_knows_names),
         cmocka_unit_test(what_is_forgotten_is_read_again),
+        cmocka_unit_test(a_child_that_forked_in_the_middle_goes_without), /* for good: the last */
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
