@@ -36,7 +36,7 @@
 enum {
     ENDING_MS = 5000, /* for a process that ends; the screen does not wait for that */
     ESCAPE_MS = 50,   /* after which the byte of Escape begins no other key */
-    LATE_NS = 3000000 /* thousandths of a second: an answer that takes longer is waited for */
+    LATE_MS = 3000 /* an answer that takes longer is said to be waited for */
 };
 
 typedef enum outcome { GOES_ON, IS_OVER, HAS_ENDED, HAS_FAILED } outcome;
@@ -89,7 +89,7 @@ static char *foot_of(const live *l)
         return cp_heap_printf("\033[1m%.*s\033[m\n", (int)strcspn(l->complaint.text, "\n"),
                               l->complaint.text);
     }
-    if (l->is_asked && now_ns() - l->asked_ns > LATE_NS * 1000LL) {
+    if (l->is_asked && now_ns() - l->asked_ns > LATE_MS * 1000000LL) {
         return cp_heap_printf("waiting for the process for %lld s\n",
                               (long long)((now_ns() - l->asked_ns) / 1000000000));
     }
