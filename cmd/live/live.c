@@ -36,7 +36,7 @@
 enum {
     ENDING_MS = 5000, /* for a process that ends; the screen does not wait for that */
     ESCAPE_MS = 50,   /* after which the byte of Escape begins no other key */
-    LATE_MS = 3000 /* an answer that takes longer is said to be waited for */
+    LATE_MS = 3000    /* an answer that takes longer is said to be waited for */
 };
 
 typedef enum outcome { GOES_ON, IS_OVER, HAS_ENDED, HAS_FAILED } outcome;

@@ -14,6 +14,7 @@
 #include "host/dispositions.h"
 #include "host/exec.h"
 #include "host/identity.h"
+#include "host/thread_launches.h"
 #include "host/threads.h"
 #include "host/unload.h"
 
@@ -33,5 +34,5 @@ void pp_hooks_init(const pp_process_events *wanted)
 void pp_hooks_after_fork(void)
 {
     pp_hook_dispositions_after_fork();
-    pp_hook_threads_after_fork();
+    pp_thread_launches_after_fork();
 }

@@ -71,6 +71,10 @@ static void *get(pp_kept_threads *kept, size_t bytes)
 static void release(pp_kept_threads *kept)
 {
     if (kept != NULL) {
+        for (size_t i = 0; i < kept->waits.capacity; i++) {
+            const pp_kept_wait *wait = kept->waits.slots[i];
+            pp_labels_unref(wait != NULL ? wait->labels : NULL);
+        }
         pp_arena arena = kept->arena; /* which has `kept` itself */
         pp_arena_release(&arena);
     }
@@ -233,7 +237,7 @@ static bool is_identified(const pp_kept_threads *kept, const pp_sight *sight)
 }
 
 pp_kept_wait *pp_kept_add(pp_kept_threads *kept, const pp_sight *sight, const pp_task_place *place,
-                          const uintptr_t *pcs, uint32_t depth)
+                          const uintptr_t *pcs, uint32_t depth, pprof_labels *labels)
 {
     if (kept == NULL || depth == 0 || sight->clock_ns < 0 || !is_identified(kept, sight)) {
         return NULL;
@@ -245,6 +249,8 @@ pp_kept_wait *pp_kept_add(pp_kept_threads *kept, const pp_sight *sight, const pp
     }
     wait->sight = *sight;
     wait->place = *place;
+    pp_labels_unref(wait->labels);
+    wait->labels = pp_labels_ref(labels);
     wait->stack = stack;
     wait->walked_ns = kept->now_ns;
     see(kept, wait);
@@ -362,7 +368,8 @@ static pp_kept_threads *copy_seen(const pp_kept_threads *kept)
         const pp_kept_wait *from = kept->waits.slots[i];
         if (from != NULL && from->round == kept->round) {
             fresh->now_ns = from->walked_ns;
-            pp_kept_add(fresh, &from->sight, &from->place, from->stack->pc, from->stack->depth);
+            pp_kept_add(fresh, &from->sight, &from->place, from->stack->pc, from->stack->depth,
+                        from->labels);
         }
     }
     pp_kept_set_list(fresh, kept->list, kept->list_count);

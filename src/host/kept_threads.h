@@ -20,8 +20,8 @@
  *   another.
  * - for longer than a minute. The stack of a thread that waits belongs to this thread alone; a
  *   debugger or a runtime may still change a return address in it.
- * Names, labels and states that /proc alone knows can change while a thread waits; they are not
- * kept.
+ * A thread that has not run has not changed its labels either: a wait keeps a reference to them. Names
+ * and states that /proc alone knows can change while a thread waits; they are not kept.
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Locks: none; who has taken the memory owns it.
@@ -31,6 +31,7 @@
 #define PP_HOST_KEPT_THREADS_H
 
 #include "base/arena.h"
+#include "store/labels.h"
 #include "sys/task_state.h"
 
 #include <stdbool.h>
@@ -53,6 +54,7 @@ typedef struct pp_kept_wait {
     uint64_t round;     /* the last one that saw it */
     pp_task_place place;
     struct pp_kept_stack *stack;
+    pprof_labels *labels; /* a reference; NULL = none */
 } pp_kept_wait;
 
 /* The memory, for one snapshot. NULL: nothing can be kept now. The functions below accept NULL, and
@@ -63,9 +65,9 @@ void pp_kept_give_back(pp_kept_threads *kept);
 /* NULL if the thread has run since, or is not known. */
 pp_kept_wait *pp_kept_find(pp_kept_threads *kept, const pp_sight *sight);
 
-/* Keeps a wait; the stack is whole. NULL if that is not possible. */
+/* Keeps a wait with its labels; the stack is whole. NULL if that is not possible. */
 pp_kept_wait *pp_kept_add(pp_kept_threads *kept, const pp_sight *sight, const pp_task_place *place,
-                          const uintptr_t *pcs, uint32_t depth);
+                          const uintptr_t *pcs, uint32_t depth, pprof_labels *labels);
 
 /* The wait's stack in the arena of the snapshot, where each stack lies once. NULL: no memory. */
 const uintptr_t *pp_kept_stack_in(pp_kept_threads *kept, const pp_kept_wait *wait, pp_arena *arena,

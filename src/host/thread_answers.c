@@ -30,6 +30,7 @@ struct pp_answer {
     uint64_t word; /* number of the question * STATES + state */
     int tid;
     int timer;
+    pprof_labels *labels; /* a reference, while DONE */
     pp_scratch scratch;
 };
 
@@ -46,6 +47,12 @@ static unsigned state_of(uint64_t word)
 
 /* ---- the asker ---- */
 
+static void drop_labels(pp_answer *answer)
+{
+    pp_labels_unref(answer->labels);
+    answer->labels = NULL;
+}
+
 static void free_those_left(void)
 {
     uint64_t some = __atomic_load_n(&state.left, __ATOMIC_ACQUIRE);
@@ -53,6 +60,7 @@ static void free_those_left(void)
         uint64_t bit = UINT64_C(1) << i;
         if (state_of(__atomic_load_n(&state.answers[i].word, __ATOMIC_ACQUIRE)) == DONE &&
             (__atomic_fetch_and(&state.left, ~bit, __ATOMIC_ACQ_REL) & bit) != 0) {
+            drop_labels(&state.answers[i]);
             pp_slot_give(&state.taken, i);
         }
     }
@@ -105,6 +113,11 @@ const pp_walk *pp_answer_look(const pp_answer *answer)
     return done ? &answer->scratch.walk : NULL;
 }
 
+pprof_labels *pp_answer_labels(const pp_answer *answer)
+{
+    return answer->labels;
+}
+
 void pp_answer_close(pp_answer *answer)
 {
     size_t index = (size_t)(answer - state.answers);
@@ -119,6 +132,9 @@ void pp_answer_close(pp_answer *answer)
     if (state_of(word) == CLAIMED) {
         __atomic_fetch_or(&state.left, UINT64_C(1) << index, __ATOMIC_ACQ_REL);
     } else {
+        if (state_of(word) == DONE) {
+            drop_labels(answer);
+        }
         pp_slot_give(&state.taken, index);
     }
 }
@@ -145,6 +161,7 @@ void pp_answer_give(void *value, const void *context)
     scratch->walk =
         (pp_walk){.pcs = scratch->pcs, .space = &scratch->space, .capacity = PP_SCRATCH_DEPTH};
     pp_walk_from_context(context, &scratch->walk);
+    answer->labels = pp_labels_ref(pp_labels_current());
     if (pp_sanitizers_look_for_leaks()) {
         memset(&scratch->space, 0, sizeof scratch->space);
     }
@@ -154,6 +171,9 @@ void pp_answer_give(void *value, const void *context)
 void pp_answers_after_fork_in_child(void)
 {
     for (size_t i = 0; i < PP_ANSWERS_MAX; i++) {
+        if (state_of(state.answers[i].word) == DONE) {
+            drop_labels(&state.answers[i]);
+        }
         state.answers[i].word = state.answers[i].word / STATES * STATES;
     }
     state.taken = state.left = 0;

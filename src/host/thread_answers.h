@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_answers.h: asks a running thread for its stack.
+ * thread_answers.h: asks a running thread for its stack, and its labels at the same instant.
  *
  * The registers of a thread that runs are in the processor, so the thread itself walks its stack,
  * in a signal handler. The signal must not interrupt a thread that has gone to sleep meanwhile,
@@ -16,6 +16,7 @@
 #ifndef PP_HOST_THREAD_ANSWERS_H
 #define PP_HOST_THREAD_ANSWERS_H
 
+#include "store/labels.h"
 #include "unwind/walk.h"
 
 #include <stdbool.h>
@@ -35,6 +36,10 @@ pp_answer *pp_answer_ask(int tid);
 
 /* The thread's stack; NULL until the thread has answered. */
 const pp_walk *pp_answer_look(const pp_answer *answer);
+
+/* The labels that the thread had at that stack; valid until the question ends. Only after
+ * pp_answer_look() has returned the stack. */
+pprof_labels *pp_answer_labels(const pp_answer *answer);
 
 /* Ends the question, answered or not. */
 void pp_answer_close(pp_answer *answer);

@@ -80,7 +80,7 @@ void pp_thread_creation_end(void)
 {
     pp_thread_record *record = mine;
     mine = NULL;
-    pp_thread_table_remove(record);
+    pp_thread_table_end(record);
 }
 
 void pp_thread_creation_disown(void)

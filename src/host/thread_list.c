@@ -12,7 +12,8 @@
 #include <errno.h>
 
 enum {
-    SLACK = 64, /* for threads that begin while the kernel lists them */
+    SLACK = 64,   /* for threads that begin while the kernel lists them */
+    LISTINGS = 4, /* the kernel leaves out threads while others end */
     DIRECTORY_BYTES = 32 * 1024
 };
 
@@ -99,7 +100,14 @@ int pp_thread_list_read(pp_thread_list *list, int self, pp_kept_threads *kept, p
     if (directory == NULL || pp_thread_list_begin(list, count * 2 + SLACK, self, arena) != 0) {
         return -ENOMEM;
     }
-    int error = pp_tasks_each(directory, DIRECTORY_BYTES, add_task, list);
+    int error = 0;
+    for (unsigned attempt = 0; attempt < LISTINGS; attempt++) {
+        list->count = 1;
+        error = pp_tasks_each(directory, DIRECTORY_BYTES, add_task, list);
+        if (error != 0 || list->count >= pp_tasks_count()) {
+            break;
+        }
+    }
     if (error == 0) {
         keep(list, kept, arena);
     }

@@ -18,6 +18,7 @@
 #include "host/thread_answers.h"
 #include "host/thread_list.h"
 #include "host/thread_table.h"
+#include "host/thread_launches.h"
 #include "sys/clock.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
@@ -37,6 +38,7 @@ enum {
     STARVED_NS = 2000000000,  /* for threads that get no processor on which they could answer */
     ENOUGH_CPU_NS = 40000000, /* ten ticks of a slow kernel: it would have answered */
     TICK_NS = 4000000,
+    BIRTHS_NS = 500000000, /* for the records of threads that were being created */
     PAUSE_NS = 500000,
     PAUSES_A_LOOK = 4
 };
@@ -59,6 +61,8 @@ typedef struct work {
     pp_thread_record **from; /* what the records are copies of */
     pp_keyed *by_tid;        /* of the records */
     size_t record_count;
+    size_t *
+        record_of; /* of each row, as of each thread of the list: the index of its record + 1; 0 = none */
 } work;
 
 /* ---- records ---- */
@@ -133,6 +137,73 @@ static int list_known(work *w)
     return 0;
 }
 
+/* Finds the record of each thread of the list. */
+static int match_records(work *w)
+{
+    size_t found = 0;
+    int error = read_records(w);
+    w->record_of = pp_arena_array_filled(w->arena, w->list.capacity, sizeof *w->record_of);
+    if (error != 0 || w->record_of == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < w->list.count; i++) {
+        bool has_record = find_record(w, w->list.sights[i].tid, &found);
+        w->record_of[i] = has_record ? found + 1 : 0;
+    }
+    return 0;
+}
+
+/* Adds the living threads that have a record, but that the kernel has not listed: it leaves threads out
+ * while others end. */
+static int add_unlisted(work *w)
+{
+    size_t newest = 0;
+    bool *listed = pp_arena_array(w->arena, w->record_count + 1, sizeof *listed);
+    if (listed == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < w->list.count; i++) {
+        listed[w->record_of[i]] = true;
+    }
+    for (size_t i = 0; i < w->record_count && w->list.count < w->list.capacity; i++) {
+        int tid = w->records[i].tid;
+        if (!listed[i + 1] && find_record(w, tid, &newest) && newest == i && tid != w->self &&
+            pp_task_cpu_ns(tid) >= 0) {
+            pp_thread_list_add(&w->list, tid);
+            w->record_of[w->list.count - 1] = i + 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether each thread that the kernel counts is on the list, and has its record. */
+static bool is_complete(const work *w)
+{
+    for (size_t i = 1; i < w->list.count; i++) {
+        if (w->record_of[i] == 0) {
+            return false;
+        }
+    }
+    return w->list.count >= pp_tasks_count();
+}
+
+static void pause_once(void)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    pp_system_call(SYS_nanosleep, &pause, NULL);
+}
+
+/* Waits until the threads that were being created when the list was read have their records. */
+static void wait_for_births(void)
+{
+    uint64_t births = pp_thread_births();
+    uint64_t start_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    while (!pp_thread_births_are_over(births) &&
+           pp_clock_ns(CLOCK_MONOTONIC) - start_ns < BIRTHS_NS) {
+        pause_once();
+    }
+}
+
 static int list_threads(work *w)
 {
     if (w->wish->alone) {
@@ -142,11 +213,30 @@ static int list_threads(work *w)
                          : pp_thread_list_read(&w->list, w->self, w->kept, w->arena);
 }
 
+/* Lists the threads with their records. */
+static int list_with_records(work *w)
+{
+    int error = list_threads(w);
+    if (error == 0) {
+        error = match_records(w);
+    }
+    if (error != 0 || w->wish->alone || w->folder < 0) {
+        return error;
+    }
+    error = add_unlisted(w);
+    if (error != 0 || is_complete(w)) {
+        return error;
+    }
+    wait_for_births();
+    error = match_records(w);
+    return error != 0 ? error : add_unlisted(w);
+}
+
 /* Makes a row of each thread of the list. */
 static int list(work *w)
 {
     pp_threads *threads = w->threads;
-    int error = list_threads(w);
+    int error = list_with_records(w);
     if (error != 0) {
         return error;
     }
@@ -161,12 +251,6 @@ static int list(work *w)
     return 0;
 }
 
-static void take_labels(const void *place, void *context)
-{
-    pp_thread_row *row = context;
-    row->labels = pp_labels_ref_of(place);
-}
-
 /* Copies a record into a row. */
 static void join(work *w, size_t row_index, size_t record_index)
 {
@@ -177,24 +261,49 @@ static void join(work *w, size_t row_index, size_t record_index)
     row->creation = r->creation;
     row->tid = r->ours ? 0 : row->tid;
     w->list.sights[row_index].serial = r->serial;
-    pp_thread_table_look(w->from[record_index], r, take_labels, row);
 }
 
 /* Copies each thread's record into its row. Rows of libpprof's own threads get tid 0, like those of
  * threads that are gone. */
-static int join_records(work *w)
+static void join_records(work *w)
 {
-    pp_signal_mask old = 0;
-    int error = read_records(w);
-    pp_signals_block(&old); /* a thread that ends may wait for this one */
-    for (size_t i = 0; error == 0 && i < w->threads->count; i++) {
-        size_t found = 0;
-        if (find_record(w, w->threads->rows[i].tid, &found)) {
-            join(w, i, found);
+    for (size_t i = 0; i < w->threads->count; i++) {
+        if (w->record_of[i] > 0) {
+            join(w, i, w->record_of[i] - 1);
         }
     }
-    pp_signals_restore(&old);
-    return error;
+}
+
+/* ---- labels ---- */
+
+static void take_labels(const void *place, void *context)
+{
+    pprof_labels **labels = context;
+    *labels = pp_labels_ref_of(place);
+}
+
+/*
+ * Returns a reference to the labels that the row's thread has now. They belong to a stack only if the
+ * thread has not run between the two: the caller proves it. A thread that runs answers with both.
+ */
+static pprof_labels *labels_now(work *w, const pp_thread_row *row)
+{
+    size_t record = w->record_of[row - w->threads->rows];
+    pprof_labels *labels = NULL;
+    if (record > 0) {
+        pp_signal_mask old = 0;
+        pp_signals_block(&old); /* a thread that ends may wait for this one */
+        pp_thread_table_look(w->from[record - 1], &w->records[record - 1], take_labels, &labels);
+        pp_signals_restore(&old);
+    }
+    return labels;
+}
+
+/* Gives the row the caller's reference. */
+static void set_labels(pp_thread_row *row, pprof_labels *labels)
+{
+    pp_labels_unref(row->labels);
+    row->labels = labels;
 }
 
 /* ---- one thread, from outside ---- */
@@ -266,6 +375,7 @@ static bool take_kept(work *w, pp_thread_row *row, const pp_kept_wait *wait)
     }
     row->pc = pc;
     row->whole = true;
+    set_labels(row, pp_labels_ref(wait->labels));
     set_place(row, &wait->sight, &wait->place);
     return true;
 }
@@ -276,11 +386,15 @@ static bool take_walk(work *w, pp_thread_row *row, const pp_sight *sight,
 {
     pp_walk walk = {.pcs = w->pcs, .capacity = PP_SCRATCH_DEPTH};
     pp_walk_other(place->pc, place->sp, w->space, &walk);
+    pprof_labels *labels = labels_now(w, row);
     if (sight->clock_ns < 0 || pp_task_cpu_ns(row->tid) != sight->clock_ns) {
+        pp_labels_unref(labels);
         return false;
     }
+    set_labels(row, labels);
     const pp_kept_wait *wait =
-        walk.stop == PP_STOP_END ? pp_kept_add(w->kept, sight, place, walk.pcs, walk.depth) : NULL;
+        walk.stop == PP_STOP_END ? pp_kept_add(w->kept, sight, place, walk.pcs, walk.depth, labels)
+                                 : NULL;
     if (!take_kept(w, row, wait)) {
         set_place(row, sight, place);
         keep_walk(w, row, &walk);
@@ -344,6 +458,7 @@ static void look_for_answer(work *w, question *q)
     const pp_walk *walk = q->answer != NULL ? pp_answer_look(q->answer) : NULL;
     if (walk != NULL) {
         keep_walk(w, q->row, walk);
+        set_labels(q->row, pp_labels_ref(pp_answer_labels(q->answer)));
         q->row->state = PP_THREAD_RUNS;
         close_question(q);
     } else if (q->answer == NULL && pp_answers_have_room() && !pp_small_stacks_has(q->row->tid) &&
@@ -370,12 +485,6 @@ static size_t count_open(const question *questions, size_t count)
         open += !questions[i].closed;
     }
     return open;
-}
-
-static void pause_once(void)
-{
-    const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    pp_system_call(SYS_nanosleep, &pause, NULL);
 }
 
 /*
@@ -472,8 +581,11 @@ static void finish(work *w)
             pp_labels_unref(row->labels);
             continue;
         }
-        if (row->pc == NULL && w->wish->with_stacks) {
-            keep_stack(w, row, NULL, 0, false);
+        if (row->pc == NULL) { /* no stack that the labels would have to be of */
+            set_labels(row, labels_now(w, row));
+            if (w->wish->with_stacks) {
+                keep_stack(w, row, NULL, 0, false);
+            }
         }
         if (w->wish->with_names && w->folder >= 0) {
             pp_task_name(w->folder, row->tid, row->name);
@@ -510,16 +622,13 @@ static void mark_as_unseen(pp_threads *threads)
 static int take(work *w)
 {
     int error = list(w);
-    if (error == 0) {
-        error = join_records(w);
-    }
     if (error != 0) {
         return error;
     }
+    join_records(w);
     w->threads->rows[0].pc = w->wish->pc;
     w->threads->rows[0].depth = w->wish->depth;
     w->threads->rows[0].whole = true;
-    pp_labels_unref(w->threads->rows[0].labels); /* there may be no record */
     w->threads->rows[0].labels = pp_labels_ref(pp_labels_current());
     if (w->folder < 0) {
         mark_as_unseen(w->threads);

@@ -11,6 +11,7 @@
 #include "store/lasting.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"
+#include "sys/tasks.h"
 
 #include <string.h>
 
@@ -19,13 +20,16 @@ enum {
     CHUNKS = 64,
     RECORDS = CHUNK * CHUNKS, /* more threads than a process has */
     WORDS = RECORDS / PP_SLOTS_A_WORD,
-    CHUNK_BYTES = CHUNK * sizeof(pp_thread_record)
+    CHUNK_BYTES = CHUNK * sizeof(pp_thread_record),
+    ENDING = 64 /* threads that have ended, but may still be listed by the kernel */
 };
 
 static struct {
     uint64_t taken[WORDS];
     size_t ours;                         /* the number of records of libpprof's own threads */
-    uint64_t added;                      /* the number of threads that have ever had a record */
+    uint64_t added;                      /* the number of times that a record was shown */
+    pp_thread_record *ending[ENDING];    /* a ring */
+    uint64_t ended;                      /* its next place, as a number that only grows */
     pp_thread_record first_chunk[CHUNK]; /* a process has one thread at least */
 } table;
 
@@ -62,6 +66,12 @@ static pp_thread_record *record_at(size_t index)
 #define SHOW(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 #define SEE(field)         __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
 
+static void show_record(pp_thread_record *r)
+{
+    uint64_t number = __atomic_add_fetch(&table.added, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&r->serial, 2 * number + 1, __ATOMIC_SEQ_CST);
+}
+
 pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
 {
     int index = pp_slot_take(table.taken, WORDS);
@@ -78,23 +88,25 @@ pp_thread_record *pp_thread_table_add(const pp_thread_record *content)
     SHOW(r->entry, content->entry);
     SHOW(r->creation, content->creation);
     SHOW(r->place, content->place);
-    uint64_t number = __atomic_add_fetch(&table.added, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&r->serial, 2 * number + 1, __ATOMIC_SEQ_CST);
+    show_record(r);
     return r;
 }
 
-static void free_record(pp_thread_record *r, size_t index)
+/* Waits until nobody reads the place, after the serial has changed. */
+static void let_readers_finish(const pp_thread_record *r)
+{
+    /* A mere yield would keep the processor from a reader of lower priority (SCHED_FIFO). */
+    for (unsigned i = 0; __atomic_load_n(&r->readers, __ATOMIC_SEQ_CST) != 0; i++) {
+        pp_lock_pause(i);
+    }
+}
+
+static void stop_counting(const pp_thread_record *r)
 {
     if (r->ours) {
         __atomic_sub_fetch(&table.ours, 1, __ATOMIC_RELAXED);
         pp_own_threads_replace(r->tid, 0);
     }
-    __atomic_store_n(&r->serial, r->serial + 1, __ATOMIC_SEQ_CST);
-    /* A mere yield would keep the processor from a reader of lower priority (SCHED_FIFO). */
-    for (unsigned i = 0; __atomic_load_n(&r->readers, __ATOMIC_SEQ_CST) != 0; i++) {
-        pp_lock_pause(i);
-    }
-    pp_slot_give(table.taken, index);
 }
 
 static size_t index_of(const pp_thread_record *r)
@@ -106,11 +118,47 @@ static size_t index_of(const pp_thread_record *r)
     return chunk * CHUNK + (size_t)(r - chunks[chunk]);
 }
 
+static void free_record(pp_thread_record *r)
+{
+    __atomic_store_n(&r->serial, r->serial + 1, __ATOMIC_SEQ_CST);
+    let_readers_finish(r);
+    pp_slot_give(table.taken, index_of(r));
+}
+
+/* Puts the record into the ring, in place of one whose thread is gone; or else of the oldest. */
+static void keep_until_gone(pp_thread_record *r)
+{
+    pp_thread_record *old = r;
+    for (unsigned i = 0; i < ENDING && old != NULL; i++) {
+        uint64_t place = __atomic_fetch_add(&table.ended, 1, __ATOMIC_RELAXED) % ENDING;
+        old = __atomic_exchange_n(&table.ending[place], old, __ATOMIC_ACQ_REL);
+        if (old != NULL && pp_task_cpu_ns(old->tid) < 0) {
+            break;
+        }
+    }
+    if (old != NULL) {
+        free_record(old);
+    }
+}
+
 void pp_thread_table_remove(pp_thread_record *record)
 {
     if (record != NULL) {
-        free_record(record, index_of(record));
+        stop_counting(record);
+        free_record(record);
     }
+}
+
+void pp_thread_table_end(pp_thread_record *record)
+{
+    if (record == NULL) {
+        return;
+    }
+    stop_counting(record);
+    SHOW(record->place, NULL);
+    show_record(record); /* at no moment is it not there */
+    let_readers_finish(record);
+    keep_until_gone(record);
 }
 
 void pp_thread_table_disown(pp_thread_record *record)
@@ -183,6 +231,7 @@ bool pp_thread_table_look(pp_thread_record *record, const pp_thread_record *copy
 
 void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
 {
+    memset(table.ending, 0, sizeof table.ending);
     for (size_t i = 0; (i = pp_slot_next(table.taken, WORDS, i)) < RECORDS; i++) {
         pp_thread_record *chunk = chunks[i / CHUNK];
         pp_thread_record *r = chunk != NULL ? chunk + i % CHUNK : NULL;
@@ -197,9 +246,11 @@ void pp_thread_table_after_fork_in_child(pp_thread_record *mine, int tid)
             }
             r->tid = tid;
         } else if (r->serial % 2 != 0) {
-            free_record(r, i);
+            stop_counting(r);
+            free_record(r);
         } else {
             pp_slot_give(table.taken, i); /* fork came while its thread was about to fill it in */
         }
     }
+    table.ours = mine != NULL && mine->ours; /* one whose thread was ending is not counted twice */
 }

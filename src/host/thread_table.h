@@ -3,8 +3,8 @@
  * thread_table.h: a record of each thread, with what the library has seen at its creation.
  *
  * The kernel lists threads, but does not say who created them, where, and with which start routine.
- * A thread has its record from its begin to its end. Records lie in chunks that stay mapped. A bit
- * says whether a record is in use:
+ * A thread has its record from its begin until the kernel lists it no more. Records lie in chunks
+ * that stay mapped. A bit says whether a record is in use:
  *
  *   taken  [1101 0000 ...]     chunks -> [record|record|......] 1024 each; the first lies in .bss,
  *                                        others are mapped when needed
@@ -13,7 +13,7 @@
  * copy the record, and check that the serial has not changed.
  *
  * Zone: HOOK (bare mmap and munmap).
- * Locks: none. pp_thread_table_remove() waits for readers of the thread's own memory.
+ * Locks: none. The end of a record waits for readers of the thread's own memory.
  * Owns: the records, for ever.
  */
 #ifndef PP_HOST_THREAD_TABLE_H
@@ -41,7 +41,11 @@ typedef struct pp_thread_record {
 /* Keeps a copy of `content` for a thread; NULL if there is no room. */
 pp_thread_record *pp_thread_table_add(const pp_thread_record *content);
 
-/* The thread is about to end. After this call no thread reads its `place`. NULL is ignored. */
+/* The thread is about to end. After this call no thread reads its `place`, but its record stays until
+ * the kernel has removed the thread; at most 64 such records do. NULL is ignored. */
+void pp_thread_table_end(pp_thread_record *record);
+
+/* As pp_thread_table_end(), of a thread that is gone. */
 void pp_thread_table_remove(pp_thread_record *record);
 
 /* From now on the thread counts as libpprof's own. */

@@ -11,19 +11,16 @@
  *
  * Zone: NORMAL (pthread_create allocates anyway). But this file does not call the program's malloc:
  *       in the new thread it would create a malloc arena that the thread may never need.
- * Locks: `lock`, for the free list of records.
- * Owns: the records; the key.
+ * Owns: the key.
  * Tested by: e2e.threads, e2e.labels
  */
 #include "host/threads.h"
 
 #include "arch/stubs.h"
-#include "base/memory.h"
 #include "host/real.h"
 #include "host/samplers.h"
+#include "host/thread_launches.h"
 #include "host/thread_life.h"
-#include "sys/lock.h"
-#include "sys/signal_mask.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -39,7 +36,6 @@
 
 enum {
     PAGE = 4096,
-    SLAB_BYTES = 64 * 1024,
     /* The stack's mapping ends less than a page above the thread's control block (glibc:
      * sizeof(struct pthread) is 2304 bytes; musl's is smaller). */
     ABOVE_CONTROL_BLOCK = PAGE
@@ -48,19 +44,6 @@ enum {
 /* No thread stack may grow into the gap that the kernel keeps below the main stack. */
 static const uintptr_t main_stack_max = 64u << 20;
 
-typedef struct launch {
-    union {
-        void *(*posix)(void *);
-        int (*c11)(void *);
-        uintptr_t address;
-    } start;
-    void *argument;
-    size_t stack_size;
-    pprof_labels *labels; /* the creator's, for the new thread; the record holds a reference */
-    pp_thread_creation creation;
-    struct launch *next;
-} launch;
-
 /* Two registers, as the stub expects them. */
 typedef struct call {
     uintptr_t function;
@@ -68,52 +51,12 @@ typedef struct call {
 } call;
 
 static struct {
-    pp_lock lock;
-    launch *free_launches;
     pthread_key_t end_key;
     bool end_key_made;
     bool first_told; /* samplers know that the first thread is about to be created */
     void *real_create;
     void *real_c11_create;
 } state;
-
-/* ---- records ---- */
-
-static void fill_free_list(void)
-{
-    launch *slab = pp_memory_map(SLAB_BYTES);
-    if (slab == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < SLAB_BYTES / sizeof *slab; i++) {
-        slab[i].next = state.free_launches;
-        state.free_launches = &slab[i];
-    }
-}
-
-static launch *take_launch(void)
-{
-    pp_signal_mask old = 0;
-    pp_lock_enter(&state.lock, pp_task_self(), &old);
-    if (state.free_launches == NULL) {
-        fill_free_list();
-    }
-    launch *l = state.free_launches;
-    if (l != NULL) {
-        state.free_launches = l->next;
-    }
-    pp_lock_leave(&state.lock, &old);
-    return l;
-}
-
-static void give_launch(launch *l)
-{
-    pp_signal_mask old = 0;
-    pp_lock_enter(&state.lock, pp_task_self(), &old);
-    l->next = state.free_launches;
-    state.free_launches = l;
-    pp_lock_leave(&state.lock, &old);
-}
 
 /* ---- the new thread ---- */
 
@@ -141,22 +84,19 @@ static __attribute__((noinline)) void clear_stack(void)
 }
 
 /* Called by the stub on the new thread. */
-call pp_hook_thread_prepare(launch *l, uintptr_t sp, uintptr_t fp, uintptr_t bx);
+call pp_hook_thread_prepare(pp_thread_launch *l, uintptr_t sp, uintptr_t fp, uintptr_t bx);
 
-__attribute__((visibility("hidden"), used)) call pp_hook_thread_prepare(launch *l, uintptr_t sp,
-                                                                        uintptr_t fp, uintptr_t bx)
+__attribute__((visibility("hidden"), used)) call
+pp_hook_thread_prepare(pp_thread_launch *l, uintptr_t sp, uintptr_t fp, uintptr_t bx)
 {
     call next = {l->start.address, l->argument};
-    size_t stack_size = l->stack_size;
-    pprof_labels *labels = l->labels;
-    pp_thread_creation creation = l->creation;
-    give_launch(l);
-    declare_stack(stack_size);
+    declare_stack(l->stack_size);
     if (state.end_key_made) {
         pthread_setspecific(state.end_key, (void *)1);
     }
     pp_caller caller = pp_caller_at_entry(sp, fp, bx);
-    pp_thread_begin(next.function, &caller, labels, &creation);
+    pp_thread_begin(next.function, &caller, l->labels, &l->creation);
+    pp_thread_launch_give_back(l); /* now the thread has its record */
     clear_stack();
     return next;
 }
@@ -197,10 +137,10 @@ static size_t stack_size_of(const pthread_attr_t *attributes)
 }
 
 /* `leaf` is the hook, which the program called from `return_address`. */
-static launch *new_launch(uintptr_t start, void *argument, size_t stack_size, uintptr_t leaf,
-                          uintptr_t return_address)
+static pp_thread_launch *new_launch(uintptr_t start, void *argument, size_t stack_size,
+                                    uintptr_t leaf, uintptr_t return_address)
 {
-    launch *l = take_launch();
+    pp_thread_launch *l = pp_thread_launch_take();
     if (l != NULL) {
         l->creation = pp_thread_creation_take(leaf, return_address);
         l->start.address = start;
@@ -212,10 +152,10 @@ static launch *new_launch(uintptr_t start, void *argument, size_t stack_size, ui
 }
 
 /* The thread could not be created. */
-static void drop_launch(launch *l)
+static void drop_launch(pp_thread_launch *l)
 {
     pp_thread_drop_labels(l->labels);
-    give_launch(l);
+    pp_thread_launch_give_back(l);
 }
 
 /* Once, before the first thread. */
@@ -247,8 +187,8 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
         return EAGAIN;
     }
     prepare_hooks();
-    launch *l = new_launch((uintptr_t)start, argument, stack_size_of(attributes),
-                           (uintptr_t)own_create, (uintptr_t)__builtin_return_address(0));
+    pp_thread_launch *l = new_launch((uintptr_t)start, argument, stack_size_of(attributes),
+                                     (uintptr_t)own_create, (uintptr_t)__builtin_return_address(0));
     if (l == NULL) { /* the library only finds this thread when it lists the threads */
         return create(thread, attributes, start, argument);
     }
@@ -270,8 +210,9 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
         return thrd_error;
     }
     prepare_hooks();
-    launch *l = new_launch((uintptr_t)start, argument, stack_size_of(NULL),
-                           (uintptr_t)own_c11_create, (uintptr_t)__builtin_return_address(0));
+    pp_thread_launch *l =
+        new_launch((uintptr_t)start, argument, stack_size_of(NULL), (uintptr_t)own_c11_create,
+                   (uintptr_t)__builtin_return_address(0));
     if (l == NULL) {
         return create(thread, start, argument);
     }
@@ -322,9 +263,4 @@ void pp_hook_threads_init(void)
     pp_thread_was_there();
     state.end_key_made = pthread_key_create(&state.end_key, on_thread_end) == 0;
     see_end_of_this_thread();
-}
-
-void pp_hook_threads_after_fork(void)
-{
-    pp_lock_release(&state.lock);
 }

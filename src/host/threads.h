@@ -3,8 +3,7 @@
  * threads.h: the hooks of pthread_create and thrd_create, which see threads begin and end.
  *
  * Zone: NORMAL.
- * Locks: one for the records of threads that are being started; taken while no other lock is held.
- * Owns: these records; one pthread key.
+ * Owns: one pthread key.
  */
 #ifndef PP_HOST_THREADS_H
 #define PP_HOST_THREADS_H
@@ -15,8 +14,5 @@ void pp_hook_threads_init(void);
 /* The calling thread becomes libpprof's own (pp_thread_leave), and its end is seen, although it may
  * have been created past our hooks. */
 void pp_hook_thread_leave(void);
-
-/* In the child of fork. */
-void pp_hook_threads_after_fork(void);
 
 #endif

@@ -219,9 +219,11 @@ bool pp_labels_try_ref(pprof_labels *labels)
     return refs != 0;
 }
 
+enum { REF_ATTEMPTS = 500 };
+
 pprof_labels *pp_labels_ref_of(pprof_labels *const *place)
 {
-    for (;;) {
+    for (unsigned attempt = 0; attempt < REF_ATTEMPTS; attempt++) {
         pprof_labels *labels = __atomic_load_n(place, __ATOMIC_ACQUIRE);
         if (labels == NULL) {
             return NULL;
@@ -234,6 +236,7 @@ pprof_labels *pp_labels_ref_of(pprof_labels *const *place)
         }
         pp_labels_unref(labels);
     }
+    return NULL;
 }
 
 /* ---- contents ---- */

@@ -33,7 +33,7 @@ static pp_sight sight_of(int tid)
 static bool add(pp_kept_threads *kept, int tid)
 {
     pp_sight sight = sight_of(tid);
-    return pp_kept_add(kept, &sight, &place, stack, DEPTH) != NULL;
+    return pp_kept_add(kept, &sight, &place, stack, DEPTH, NULL) != NULL;
 }
 
 static bool is_kept(pp_kept_threads *kept, int tid)
@@ -116,7 +116,7 @@ static void another_thread_of_the_same_id_is_not_found(void **state)
     pp_sight sight = sight_of(10);
     sight.serial += 2;
     assert_null(pp_kept_find(kept, &sight));
-    assert_non_null(pp_kept_add(kept, &sight, &place, stack, DEPTH));
+    assert_non_null(pp_kept_add(kept, &sight, &place, stack, DEPTH, NULL));
     assert_false(is_kept(kept, 10));
     pp_kept_give_back(kept);
 }
@@ -126,9 +126,9 @@ static void a_thread_without_a_record_is_not_kept_but_the_first_is(void **state)
     (void)state;
     pp_kept_threads *kept = pp_kept_take();
     pp_sight sight = {.tid = pp_task_process() + 1, .clock_ns = 5};
-    assert_null(pp_kept_add(kept, &sight, &place, stack, DEPTH));
+    assert_null(pp_kept_add(kept, &sight, &place, stack, DEPTH, NULL));
     sight.tid = pp_task_process();
-    assert_non_null(pp_kept_add(kept, &sight, &place, stack, DEPTH));
+    assert_non_null(pp_kept_add(kept, &sight, &place, stack, DEPTH, NULL));
     assert_non_null(pp_kept_find(kept, &sight));
     pp_kept_give_back(kept);
 }
@@ -244,7 +244,7 @@ static void memory_is_bounded(void **state)
     for (int i = 1; i <= MANY; i++) {
         pp_sight sight = sight_of(i);
         deep[0] = (uintptr_t)i;
-        added += pp_kept_add(kept, &sight, &place, deep, DEEP) != NULL;
+        added += pp_kept_add(kept, &sight, &place, deep, DEEP, NULL) != NULL;
     }
     assert_in_range(added, 100, 1000); /* 16 MiB of 32 KiB each */
     assert_true(is_kept(kept, 1));

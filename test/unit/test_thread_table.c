@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     MANY = 3000,
@@ -123,6 +124,33 @@ static void test_the_place_is_not_looked_at_afterwards(void **state)
     pp_thread_table_remove(record);
 }
 
+static void test_a_thread_that_ends_keeps_its_record_until_it_is_gone(void **state)
+{
+    (void)state;
+    enum { RING = 64 };
+    const int here = gettid();
+    pp_thread_record copies[RING + 2];
+    pp_thread_record c = content(here);
+    pp_thread_table_end(NULL);
+    pp_thread_table_end(pp_thread_table_add(&c));
+    assert_int_equal(pp_thread_table_read(copies, NULL, 2), 1);
+    assert_int_equal(copies[0].creator, here + 1);
+    assert_null(copies[0].place);
+    c = content(0x7ffffffe); /* no thread has this id */
+    for (int i = 0; i < 3 * RING; i++) {
+        pp_thread_table_end(pp_thread_table_add(&c));
+    }
+    size_t count = pp_thread_table_read(copies, NULL, RING + 2);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        found += copies[i].tid == here;
+    }
+    assert_int_equal(count, RING);
+    assert_int_equal(found, 1);
+    pp_thread_table_after_fork_in_child(NULL, 0);
+    assert_int_equal(pp_thread_table_count(), 0);
+}
+
 static void test_the_child_of_fork_keeps_its_own(void **state)
 {
     (void)state;
@@ -225,6 +253,7 @@ static void test_who_removes_lets_a_reader_finish(void **state)
     pp_thread_record c = content(77);
     pp_thread_record copy;
     urgent other;
+    pp_thread_table_after_fork_in_child(NULL, 0); /* the storm's threads leave records */
     assert_int_equal(pp_thread_table_count(), 0);
     pp_thread_record *record = pp_thread_table_add(&c);
     assert_int_equal(pp_thread_table_read(&copy, NULL, 1), 1);
@@ -235,7 +264,7 @@ static void test_who_removes_lets_a_reader_finish(void **state)
     assert_true(pp_thread_table_look(record, &copy, let_it_be_removed, &other));
     urgent_end(&other);
     assert_in_range((uint64_t)other.cpu_ms, 0, MANY_MS);
-    assert_int_equal(pp_thread_table_count(), 0);
+    assert_false(pp_thread_table_look(record, &copy, let_it_be_removed, &other));
 }
 
 int main(void)
@@ -245,10 +274,12 @@ int main(void)
         cmocka_unit_test(test_a_later_record_has_a_higher_serial),
         cmocka_unit_test(test_ours_are_counted),
         cmocka_unit_test(test_the_place_is_not_looked_at_afterwards),
+        cmocka_unit_test(test_a_thread_that_ends_keeps_its_record_until_it_is_gone),
         cmocka_unit_test(test_the_child_of_fork_keeps_its_own),
         cmocka_unit_test(test_storm),
         cmocka_unit_test(test_who_removes_lets_a_reader_finish),
     };
-    pp_thread_creation_end(); /* the record of this thread */
+    pp_thread_creation_end();
+    pp_thread_table_after_fork_in_child(NULL, 0); /* not even the record of this thread is left */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
