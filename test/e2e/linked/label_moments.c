@@ -3,7 +3,7 @@
  * label_moments.c: profiles of threads while each thread changes its labels all the time and others are
  * born and end. A stack inside of work_f belongs to the labels of pprof_do(work_f), of work_g to those
  * of work_g; a thread that was born under labels has these, its creator and its creation; and no thread
- * that lives all the time is ever missing.
+ * that lives all the time is ever missing. The first profiles are also written as moments.N.pb.gz.
  *
  *   label_moments [PROFILES]
  */
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROFILES = 60, ROOM = 1024, TEXT_ROOM = 1 << 22, NS_PER_S = 1000000000 };
+enum { PROFILES = 60, FILES = 20, ROOM = 1024, TEXT_ROOM = 1 << 22, NS_PER_S = 1000000000 };
 
 /* One function a section: the linker names where each begins and ends. */
 #define IN(name)     __attribute__((noinline, section("text_" #name)))
@@ -35,8 +35,8 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
-static worker workers[] = {{100, 0, 0, 0},      {30000, 0, 0, 0},    {1000000, 0, 0, 0},
-                           {0, 1000, 0, 0},     {0, 100000, 0, 0},   {0, 10000000, 0, 0},
+static worker workers[] = {{100, 0, 0, 0},      {30000, 0, 0, 0},  {1000000, 0, 0, 0},
+                           {0, 1000, 0, 0},     {0, 100000, 0, 0}, {0, 10000000, 0, 0},
                            {30000, 30000, 0, 0}};
 enum { WORKERS = sizeof workers / sizeof *workers };
 
@@ -87,8 +87,8 @@ static void *work(void *argument)
 
 static IN(born) void *short_life(void *argument)
 {
-    for (int64_t end = now_ns() + 2000000; now_ns() < end;) {
-    }
+    const struct timespec life = {.tv_nsec = 300000};
+    nanosleep(&life, NULL);
     return argument;
 }
 
@@ -235,6 +235,16 @@ static void check_creations(void)
     seen.unseen += strstr(text, "pprof_unseen_creation") != NULL;
 }
 
+static void write_file(unsigned long number)
+{
+    char name[sizeof "moments.99.pb.gz"];
+    snprintf(name, sizeof name, "moments.%02lu.pb.gz", number % 100);
+    FILE *file = fopen(name, "w");
+    check(file != NULL, name);
+    check(pprof_profile_write(pprof_lookup("thread"), pprof_writer_stdio(file), 0) == 0, name);
+    check(fclose(file) == 0, name);
+}
+
 int main(int argc, char **argv)
 {
     unsigned long profiles = argc > 1 ? strtoul(argv[1], NULL, 10) : PROFILES;
@@ -252,6 +262,9 @@ int main(int argc, char **argv)
         check_records();
         check_text();
         check_creations();
+        if (i < FILES) {
+            write_file(i);
+        }
     }
     __atomic_store_n(&stop, true, __ATOMIC_SEQ_CST);
     for (unsigned i = 0; i < WORKERS; i++) {
