@@ -20,9 +20,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOOKS = 4, DEPTH_MAX = 8192, SLACK = 64, DIRECTORY_BYTES = 32 * 1024 };
+enum { LOOKS = 4, DEPTH_MAX = 8192, LISTINGS = 8, SLACK = 64, DIRECTORY_BYTES = 32 * 1024 };
 
 /* The working memory of a look. */
 typedef struct look {
@@ -35,10 +36,12 @@ typedef struct look {
 
 /* ---- the list ---- */
 
-static void count_one(int tid, void *context)
+/* How many threads there are, from the link count of their folder. */
+static size_t count_threads(void)
 {
-    (void)tid;
-    ++*(size_t *)context;
+    struct stat status;
+    bool known = fstat(pp_the_target.tasks, &status) == 0 && status.st_nlink > 2;
+    return known ? status.st_nlink - 2 : 0; /* "." and ".." */
 }
 
 static void add_one(int tid, void *context)
@@ -49,22 +52,25 @@ static void add_one(int tid, void *context)
     }
 }
 
+/* While threads end, the kernel also leaves out others that live: then it is asked again. */
 static int list(look *l)
 {
     char path[64];
-    size_t count = 0;
     char *directory = pp_arena_alloc(l->arena, DIRECTORY_BYTES);
     snprintf(path, sizeof path, "/proc/%d/task", pp_the_target.pid);
-    if (directory == NULL) {
+    l->capacity = count_threads() * 2 + SLACK;
+    l->threads->thread = pp_arena_array(l->arena, l->capacity, sizeof *l->threads->thread);
+    if (directory == NULL || l->threads->thread == NULL) {
         return -ENOMEM;
     }
-    int error = pp_numbers_each(path, directory, DIRECTORY_BYTES, count_one, &count);
-    l->capacity = count * 2 + SLACK;
-    l->threads->thread = pp_arena_array(l->arena, l->capacity, sizeof *l->threads->thread);
-    if (error != 0 || l->threads->thread == NULL) {
-        return error != 0 ? error : -ENOMEM;
+    for (unsigned attempt = 0; attempt < LISTINGS; attempt++) {
+        l->threads->count = 0;
+        int error = pp_numbers_each(path, directory, DIRECTORY_BYTES, add_one, l);
+        if (error != 0 || l->threads->count >= count_threads()) {
+            return error;
+        }
     }
-    return pp_numbers_each(path, directory, DIRECTORY_BYTES, add_one, l);
+    return 0;
 }
 
 /* ---- one thread ---- */

@@ -34,8 +34,8 @@ static bool is_any_pending(void)
 {
     char directory[4096] __attribute__((aligned(16)));
     look l = {.any = false};
-    int error = pp_tasks_each(directory, sizeof directory, look_at, &l);
-    return error != 0 || l.any;
+    int seen = pp_tasks_each(directory, sizeof directory, look_at, &l);
+    return l.any || seen < 0 || (unsigned)seen < pp_tasks_count();
 }
 
 bool pp_sampling_end(void)
@@ -44,7 +44,8 @@ bool pp_sampling_end(void)
     if (!pp_sampling_handler_installed()) {
         return true;
     }
-    for (int i = 0; is_any_pending(); i++) {
+    /* Twice, since a thread that one listing has left out is in the next one. */
+    for (int i = 0; is_any_pending() || is_any_pending(); i++) {
         if (i == ROUNDS) {
             return false;
         }

@@ -100,16 +100,16 @@ int pp_thread_list_read(pp_thread_list *list, int self, pp_kept_threads *kept, p
     if (directory == NULL || pp_thread_list_begin(list, count * 2 + SLACK, self, arena) != 0) {
         return -ENOMEM;
     }
-    int error = 0;
     for (unsigned attempt = 0; attempt < LISTINGS; attempt++) {
         list->count = 1;
-        error = pp_tasks_each(directory, DIRECTORY_BYTES, add_task, list);
-        if (error != 0 || list->count >= pp_tasks_count()) {
+        int seen = pp_tasks_each(directory, DIRECTORY_BYTES, add_task, list);
+        if (seen < 0) {
+            return seen;
+        }
+        if (list->count >= pp_tasks_count()) {
             break;
         }
     }
-    if (error == 0) {
-        keep(list, kept, arena);
-    }
-    return error;
+    keep(list, kept, arena);
+    return 0;
 }

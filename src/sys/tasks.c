@@ -32,9 +32,24 @@ unsigned pp_tasks_count(void)
     return (unsigned)status.st_nlink - 2; /* "." and ".." */
 }
 
+typedef struct listing {
+    pp_task_visit *visit;
+    void *context;
+    int count;
+} listing;
+
+static void visit_one(int tid, void *context)
+{
+    listing *l = context;
+    l->count++;
+    l->visit(tid, l->context);
+}
+
 int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context)
 {
-    return pp_numbers_each(task_folder, buffer, size, visit, context);
+    listing l = {.visit = visit, .context = context};
+    int error = pp_numbers_each(task_folder, buffer, size, visit_one, &l);
+    return error < 0 ? error : l.count;
 }
 
 /* The vDSO has no clock of another thread: it would only add a way to the system call. */

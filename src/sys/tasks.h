@@ -22,7 +22,8 @@ int pp_task_process(void);
 unsigned pp_tasks_count(void);
 
 /* Calls `visit` with the id of each thread. `buffer` of `size` bytes holds directory entries
- * meanwhile. 0, or -errno if /proc/self/task cannot be read. */
+ * meanwhile. Returns the number of calls, or -errno if /proc/self/task cannot be read. While threads end,
+ * the kernel also leaves out others that live: then that number is less than pp_tasks_count(). */
 typedef void pp_task_visit(int tid, void *context);
 int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context);
 

@@ -349,21 +349,22 @@ static void drop_unlisted(void)
     }
 }
 
-/* Lists all threads once, and arms new ones. Returns the number of these, or -errno. The caller has
- * the lock. */
+/* Lists all threads once, and arms new ones. Returns 1 if there may be more, 0 or -errno. The caller
+ * has the lock. */
 static int scan_tasks(unsigned *busy)
 {
     scan s = {.self = pp_task_self()};
     threads.scan_number++;
-    int error = pp_tasks_each(threads.directory, sizeof threads.directory, visit_task, &s);
-    if (error == 0 && !s.met_self) {
-        error = -ESRCH; /* the /proc is that of another process id namespace, with other numbers */
-    }
-    if (error == 0) {
-        drop_unlisted();
-    }
+    int seen = pp_tasks_each(threads.directory, sizeof threads.directory, visit_task, &s);
     *busy = s.busy;
-    return error < 0 ? error : (int)s.added;
+    if (seen < 0) {
+        return seen;
+    }
+    if (!s.met_self && (unsigned)seen >= pp_tasks_count()) {
+        return -ESRCH; /* the /proc is that of another process id namespace, with other numbers */
+    }
+    drop_unlisted();
+    return s.added > 0 || (unsigned)seen < pp_tasks_count();
 }
 
 static bool enter_within(uint64_t patience_ns, pp_signal_mask *old)
@@ -381,11 +382,11 @@ static unsigned arm_listed(void)
 {
     unsigned busy = 0;
     unsigned none = 0;
-    int added = 1;
-    for (int round = 0; added > 0 && round < MAX_ROUNDS; round++) {
-        added = scan_tasks(&busy);
+    int more = 1;
+    for (int round = 0; more > 0 && round < MAX_ROUNDS; round++) {
+        more = scan_tasks(&busy);
     }
-    if (added < 0) { /* there is no /proc: arms at least the calling thread */
+    if (more < 0) { /* there is no /proc: arms at least the calling thread */
         int tid = pp_task_self();
         if (find_slot(tid) == NULL) {
             arm(tid, (uint64_t)pp_task_cpu_ns(tid), &no_root, can_take_signals(tid, &none));
