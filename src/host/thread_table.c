@@ -11,7 +11,6 @@
 #include "store/lasting.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"
-#include "sys/tasks.h"
 
 #include <string.h>
 
@@ -21,7 +20,7 @@ enum {
     RECORDS = CHUNK * CHUNKS, /* more threads than a process has */
     WORDS = RECORDS / PP_SLOTS_A_WORD,
     CHUNK_BYTES = CHUNK * sizeof(pp_thread_record),
-    ENDING = 64 /* threads that have ended, but may still be listed by the kernel */
+    ENDING = 256 /* threads that have ended, but may still be listed by the kernel */
 };
 
 static struct {
@@ -125,17 +124,12 @@ static void free_record(pp_thread_record *r)
     pp_slot_give(table.taken, index_of(r));
 }
 
-/* Puts the record into the ring, in place of one whose thread is gone; or else of the oldest. */
-static void keep_until_gone(pp_thread_record *r)
+/* Puts the record into the ring, in place of the oldest. To ask the kernel whether its thread is gone
+ * would be a system call that the program may have forbidden. */
+static void keep_a_while(pp_thread_record *r)
 {
-    pp_thread_record *old = r;
-    for (unsigned i = 0; i < ENDING && old != NULL; i++) {
-        uint64_t place = __atomic_fetch_add(&table.ended, 1, __ATOMIC_RELAXED) % ENDING;
-        old = __atomic_exchange_n(&table.ending[place], old, __ATOMIC_ACQ_REL);
-        if (old != NULL && pp_task_cpu_ns(old->tid) < 0) {
-            break;
-        }
-    }
+    uint64_t place = __atomic_fetch_add(&table.ended, 1, __ATOMIC_RELAXED) % ENDING;
+    pp_thread_record *old = __atomic_exchange_n(&table.ending[place], r, __ATOMIC_ACQ_REL);
     if (old != NULL) {
         free_record(old);
     }
@@ -158,7 +152,7 @@ void pp_thread_table_end(pp_thread_record *record)
     SHOW(record->place, NULL);
     show_record(record); /* at no moment is it not there */
     let_readers_finish(record);
-    keep_until_gone(record);
+    keep_a_while(record);
 }
 
 void pp_thread_table_disown(pp_thread_record *record)

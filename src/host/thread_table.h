@@ -3,8 +3,8 @@
  * thread_table.h: a record of each thread, with what the library has seen at its creation.
  *
  * The kernel lists threads, but does not say who created them, where, and with which start routine.
- * A thread has its record from its begin until the kernel lists it no more. Records lie in chunks
- * that stay mapped. A bit says whether a record is in use:
+ * A thread has its record from its begin until some time after its end, since the kernel lists it until it
+ * has removed it. Records lie in chunks that stay mapped. A bit says whether a record is in use:
  *
  *   taken  [1101 0000 ...]     chunks -> [record|record|......] 1024 each; the first lies in .bss,
  *                                        others are mapped when needed
@@ -42,7 +42,7 @@ typedef struct pp_thread_record {
 pp_thread_record *pp_thread_table_add(const pp_thread_record *content);
 
 /* The thread is about to end. After this call no thread reads its `place`, but its record stays until
- * the kernel has removed the thread; at most 64 such records do. NULL is ignored. */
+ * 256 more threads have ended: the kernel has removed the thread by then. NULL is ignored. */
 void pp_thread_table_end(pp_thread_record *record);
 
 /* As pp_thread_table_end(), of a thread that is gone. */

@@ -43,12 +43,6 @@ void pp_own_threads_replace(int from, int to)
     (void)from, (void)to;
 }
 
-/* No thread is gone at once. */
-int64_t pp_task_cpu_ns(int tid)
-{
-    return tid;
-}
-
 /* Every field says the same; `place` is a variable of the thread. */
 static pp_thread_record *begin(int thread, const int *place)
 {
