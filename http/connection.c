@@ -37,10 +37,10 @@ static void enter(connection *c, connection_state state, uint64_t now_ns, uint64
     c->deadline_ns = limit_ns < UINT64_MAX - now_ns ? now_ns + limit_ns : UINT64_MAX;
 }
 
-void connection_begin(connection *c, int fd, uint64_t now_ns, bool speaks_lines)
+void connection_begin(connection *c, int fd, uint64_t now_ns, const connection_rules *rules)
 {
     descriptor_keep(&c->socket, fd);
-    c->speaks_lines = speaks_lines;
+    c->rules = rules;
     enter(c, CONNECTION_READS, now_ns, head_ns);
 }
 
@@ -62,9 +62,8 @@ short connection_events(const connection *c)
     case CONNECTION_LINGERS:
         return POLLIN;
     case CONNECTION_WAITS:
-    case CONNECTION_IS_DUE:
         /* A client that sends a line may close its side after it (`nc -N`). */
-        return c->speaks_lines ? 0 : POLLRDHUP;
+        return c->rules->speaks_lines ? 0 : POLLRDHUP;
     case CONNECTION_WRITES:
         return POLLOUT;
     default:
@@ -119,7 +118,7 @@ static int begin_answer(void *context, int status, const pprof_http_header *head
 {
     connection *c = context;
     c->out_head_length = 0;
-    if (c->speaks_lines) {
+    if (c->rules->speaks_lines) {
         add_head(c, "%d ", status);
         return 0;
     }
@@ -137,6 +136,7 @@ static int add_to_answer(void *context, const void *data, size_t length)
 }
 
 static void send_answer(connection *c, uint64_t now_ns);
+static void look_at_request(connection *c, uint64_t now_ns);
 
 static void end_http_head(connection *c)
 {
@@ -149,7 +149,7 @@ static void end_http_head(connection *c)
 
 static void end_head(connection *c, uint64_t now_ns)
 {
-    if (c->speaks_lines) {
+    if (c->rules->speaks_lines) {
         add_head(c, "%zu\n", c->out.length);
     } else {
         end_http_head(c);
@@ -243,8 +243,9 @@ static const char *refusal_of(int status)
 }
 
 /* Whether the request may be answered; if not, it is refused. */
-static bool is_admitted(connection *c, const connection_rules *rules, uint64_t now_ns)
+static bool is_admitted(connection *c, uint64_t now_ns)
 {
+    const connection_rules *rules = c->rules;
     const char *host = c->request.host;
     if (rules->only_loopback_hosts && host != NULL && !address_host_is_loopback(host)) {
         refuse(c, 403, "the server is for this machine only: ask for localhost, or 127.0.0.1",
@@ -258,11 +259,11 @@ static bool is_admitted(connection *c, const connection_rules *rules, uint64_t n
     return true;
 }
 
-static void begin_request(connection *c, const connection_rules *rules, uint64_t now_ns)
+static void begin_request(connection *c, uint64_t now_ns)
 {
     uint64_t wait_ns = 0;
     c->keeps_alive = c->request.keeps_alive;
-    if (!is_admitted(c, rules, now_ns)) {
+    if (!is_admitted(c, now_ns)) {
         return;
     }
     const pprof_http_request wanted = {.size = sizeof wanted,
@@ -275,7 +276,18 @@ static void begin_request(connection *c, const connection_rules *rules, uint64_t
         return;
     }
     /* The collection has begun after `now_ns`, and takes its whole time. */
-    enter(c, wait_ns > 0 ? CONNECTION_WAITS : CONNECTION_IS_DUE, rules->now_ns(), wait_ns);
+    enter(c, wait_ns > 0 ? CONNECTION_WAITS : CONNECTION_IS_DUE, c->rules->now_ns(), wait_ns);
+}
+
+/* A client that gets no interim answer, because it has not taken the answers before, sends the body
+ * after some time. Half of one would be taken for the beginning of the next answer. */
+static void send_interim(connection *c)
+{
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    ssize_t sent = send(c->socket.fd, go_on, sizeof go_on - 1, MSG_NOSIGNAL);
+    if (sent > 0 && (size_t)sent < sizeof go_on - 1) {
+        connection_end(c);
+    }
 }
 
 /* Reads the head, if it is whole. */
@@ -299,8 +311,7 @@ static void read_head(connection *c, uint64_t now_ns)
     c->length = (size_t)status;
     c->deadline_ns = now_ns + body_ns;
     if (c->request.expects_continue && c->in.length < c->length + c->request.body_size) {
-        static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-        (void)send(c->socket.fd, go_on, sizeof go_on - 1, MSG_NOSIGNAL);
+        send_interim(c);
     }
 }
 
@@ -329,9 +340,9 @@ static void look_at_line(connection *c, uint64_t now_ns)
     }
 }
 
-static void look_at_request(connection *c, const connection_rules *rules, uint64_t now_ns)
+static void look_at_request(connection *c, uint64_t now_ns)
 {
-    if (c->speaks_lines) {
+    if (c->rules->speaks_lines) {
         look_at_line(c, now_ns);
         return;
     }
@@ -340,11 +351,11 @@ static void look_at_request(connection *c, const connection_rules *rules, uint64
     }
     if (c->state == CONNECTION_READS && c->length > 0 &&
         c->in.length >= c->length + c->request.body_size) {
-        begin_request(c, rules, now_ns);
+        begin_request(c, now_ns);
     }
 }
 
-static void receive(connection *c, const connection_rules *rules, uint64_t now_ns)
+static void receive(connection *c, uint64_t now_ns)
 {
     ssize_t got =
         bytes_reserve(&c->in, PIECE) ? recv(c->socket.fd, c->in.data + c->in.length, PIECE, 0) : 0;
@@ -359,19 +370,24 @@ static void receive(connection *c, const connection_rules *rules, uint64_t now_n
         c->deadline_ns = now_ns + head_ns;
     }
     c->in.length += (size_t)got;
-    look_at_request(c, rules, now_ns);
+    look_at_request(c, now_ns);
 }
 
 /* ---- sending ---- */
 
-/* Makes room for the next request; bytes of it may have come already. */
+/* Makes room for the next request. Bytes of it may have come already, also all: poll() does not
+ * tell of them. */
 static void begin_next(connection *c, uint64_t now_ns)
 {
     size_t used = c->length + c->request.body_size;
     c->in.length -= used;
     memmove(c->in.data, c->in.data + used, c->in.length);
     c->length = 0;
+    c->request = (request_head){.method = NULL};
     enter(c, CONNECTION_READS, now_ns, c->in.length > 0 ? head_ns : idle_ns);
+    if (c->in.length > 0) {
+        look_at_request(c, now_ns);
+    }
 }
 
 static void end_answer(connection *c, uint64_t now_ns)
@@ -439,11 +455,11 @@ static void be_late(connection *c, uint64_t now_ns)
     }
 }
 
-static void act(connection *c, uint64_t now_ns, const connection_rules *rules)
+static void act(connection *c, uint64_t now_ns)
 {
     switch (c->state) {
     case CONNECTION_READS:
-        receive(c, rules, now_ns);
+        receive(c, now_ns);
         break;
     case CONNECTION_WRITES:
         send_answer(c, now_ns);
@@ -456,16 +472,12 @@ static void act(connection *c, uint64_t now_ns, const connection_rules *rules)
     }
 }
 
-void connection_go_on(connection *c, short events, uint64_t now_ns, const connection_rules *rules)
+void connection_go_on(connection *c, short events, uint64_t now_ns)
 {
     if (events != 0 && !descriptor_is_there(&c->socket)) {
         connection_end(c);
     } else if (events != 0) {
-        act(c, now_ns, rules);
-    }
-    /* A request that has come with the one before. */
-    if (c->state == CONNECTION_READS && c->in.length > 0) {
-        look_at_request(c, rules, now_ns);
+        act(c, now_ns);
     }
     if (c->state != CONNECTION_FREE && c->state != CONNECTION_IS_DUE && now_ns >= c->deadline_ns) {
         be_late(c, now_ns);

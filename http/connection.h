@@ -34,8 +34,18 @@ typedef enum connection_state {
 
 enum { CONNECTION_HEAD_MAX = 6144 /* a name of a profile has 1023 bytes, in three headers */ };
 
+/* Whom the server answers, and the clock of all its times. */
+typedef struct connection_rules {
+    uint64_t (*now_ns)(void);
+    token token;
+    bool only_loopback_hosts;
+    bool speaks_lines; /* a control socket: clients send a line; only this user's, and root's */
+    uid_t user;
+} connection_rules;
+
 typedef struct connection {
     connection_state state;
+    const connection_rules *rules;
     descriptor socket;
     uint64_t since_ns;    /* when the state began */
     uint64_t deadline_ns; /* when it must be over */
@@ -51,20 +61,10 @@ typedef struct connection {
     bytes out;
     size_t sent; /* of out_head and out */
     bool keeps_alive;
-    bool speaks_lines; /* of the control socket, not HTTP */
 } connection;
 
-/* Whom the server answers, and the clock of all its times. */
-typedef struct connection_rules {
-    uint64_t (*now_ns)(void);
-    token token;
-    bool only_loopback_hosts;
-    bool speaks_lines; /* a control socket: clients send a line; only this user's, and root's */
-    uid_t user;
-} connection_rules;
-
-/* Begins with a connected socket. */
-void connection_begin(connection *c, int fd, uint64_t now_ns, bool speaks_lines);
+/* Begins with a connected socket. The rules stay as long as the connection. */
+void connection_begin(connection *c, int fd, uint64_t now_ns, const connection_rules *rules);
 
 /* Frees everything, and ends what is collected. */
 void connection_end(connection *c);
@@ -73,7 +73,7 @@ void connection_end(connection *c);
 short connection_events(const connection *c);
 
 /* Goes on after `events` (0: it is only time to look), as far as it goes without waiting. */
-void connection_go_on(connection *c, short events, uint64_t now_ns, const connection_rules *rules);
+void connection_go_on(connection *c, short events, uint64_t now_ns);
 
 /* Whether two connections are due that get the same answer. */
 bool connection_is_twin(const connection *c, const connection *other);
@@ -84,7 +84,8 @@ void connection_make_answer(connection *c);
 /* Takes a copy of the answer that was made for a twin. */
 void connection_copy_answer(connection *c, const connection *twin);
 
-/* Begins to send the answer. */
+/* Begins to send the answer. If that is all sent at once, the next request may be due already: its
+ * bytes may have come with those of this one. */
 void connection_send_answer(connection *c, uint64_t now_ns);
 
 #endif

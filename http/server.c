@@ -109,7 +109,7 @@ static void accept_one(server *s, uint64_t now_ns)
         return;
     }
     connection_end(place);
-    connection_begin(place, fd, now_ns, s->rules.speaks_lines);
+    connection_begin(place, fd, now_ns, &s->rules);
 }
 
 static size_t made_answers(const server *s)
@@ -134,8 +134,9 @@ static connection *find_due(server *s)
     return first != NULL && made_answers(s) < answers_max ? first : NULL;
 }
 
-/* Makes the answer, for all who wait for the same, as far as there is room. */
-static void answer(server *s, connection *due, uint64_t now_ns)
+/* Makes the answer, for all who wait for the same, as far as there is room. That may take long: the
+ * clients' time begins after it. */
+static void answer(server *s, connection *due)
 {
     connection *twins[SERVER_CONNECTIONS];
     unsigned count = 0;
@@ -145,6 +146,7 @@ static void answer(server *s, connection *due, uint64_t now_ns)
         }
     }
     connection_make_answer(due);
+    uint64_t now_ns = now();
     for (unsigned i = 0; i < count && made_answers(s) < answers_max; i++) {
         connection_copy_answer(twins[i], due);
         connection_send_answer(twins[i], now_ns);
@@ -214,7 +216,7 @@ static void go_on_all(server *s, const struct pollfd *polled, uint64_t now_ns)
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
         connection *c = &s->connections[i];
         if (c->state != CONNECTION_FREE) {
-            connection_go_on(c, events_of(&polled[OTHERS + i], c), now_ns, &s->rules);
+            connection_go_on(c, events_of(&polled[OTHERS + i], c), now_ns);
         }
     }
 }
@@ -241,7 +243,7 @@ static void run_round(server *s)
     go_on_all(s, polled, now_ns);
     connection *due = find_due(s);
     if (due != NULL) {
-        answer(s, due, now_ns);
+        answer(s, due);
     }
     if (polled[1].revents != 0 && descriptor_is_there(&s->listener)) {
         accept_one(s, now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_connection.c: how long a client of libpprof-http may take. The time is the test's own: connections are told what
- * time it is.
+ * test_connection.c: how long a client of libpprof-http may take, and requests that come together. The time is the test's
+ * own: connections are told what time it is.
  *
  * Sources: http/address.c http/bytes.c http/connection.c http/descriptor.c http/line.c http/request.c http/token.c
  */
@@ -52,7 +52,7 @@ static int set_up(void **state)
     f.start_ns = begun_ns = 1000 * SECOND;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
     f.client = ends[1];
-    connection_begin(&f.c, ends[0], f.start_ns, false);
+    connection_begin(&f.c, ends[0], f.start_ns, &f.rules);
     *state = &f;
     return 0;
 }
@@ -70,12 +70,12 @@ static int tear_down(void **state)
 static void arrive(fixture *f, const char *text, uint64_t now_ns)
 {
     assert_int_equal(send(f->client, text, strlen(text), 0), strlen(text));
-    connection_go_on(&f->c, POLLIN, now_ns, &f->rules);
+    connection_go_on(&f->c, POLLIN, now_ns);
 }
 
 static void pass(fixture *f, uint64_t now_ns)
 {
-    connection_go_on(&f->c, 0, now_ns, &f->rules);
+    connection_go_on(&f->c, 0, now_ns);
 }
 
 static void answer(fixture *f, uint64_t now_ns)
@@ -189,6 +189,74 @@ static void a_collection_has_its_whole_time(void **state)
     assert_non_null(strstr(read_answer(f), "HTTP/1.1 200 OK\r\n"));
 }
 
+/* ---- requests that come together ---- */
+
+/* poll() does not tell of bytes that were read already: nobody has to look at the connection again. */
+static void a_request_that_came_with_the_one_before_is_due_at_once(void **state)
+{
+    static const char three[] = "GET /debug/pprof/cmdline HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                                "HEAD /debug/pprof/cmdline HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                                "GET /debug/pprof/cmdline HTTP/1.1\r\nHost: localhost\r\n\r\nGET /";
+    fixture *f = *state;
+    arrive(f, three, f->start_ns);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(f->c.state, CONNECTION_IS_DUE);
+        answer(f, f->start_ns + i * SECOND);
+        assert_non_null(strstr(read_answer(f), "HTTP/1.1 200 OK\r\n"));
+    }
+    assert_int_equal(f->c.state, CONNECTION_READS);
+    assert_deadline(f, f->start_ns + (2 + HEAD_S) * SECOND);
+    arrive(f, "debug/pprof/cmdline HTTP/1.1\r\nHost: localhost\r\n\r\n", f->start_ns + 3 * SECOND);
+    assert_int_equal(f->c.state, CONNECTION_IS_DUE);
+}
+
+static void a_body_that_came_with_the_request_before_is_read(void **state)
+{
+    static const char first[] = "GET /debug/pprof/cmdline HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                                "POST /debug/pprof/symbol HTTP/1.1\r\nHost: localhost\r\n"
+                                "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n0x1";
+    fixture *f = *state;
+    arrive(f, first, f->start_ns);
+    answer(f, f->start_ns);
+    assert_non_null(strstr(read_answer(f), "HTTP/1.1 100 Continue\r\n"));
+    assert_int_equal(f->c.state, CONNECTION_READS);
+    arrive(f, "+0GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n", f->start_ns);
+    assert_int_equal(f->c.state, CONNECTION_IS_DUE);
+    answer(f, f->start_ns);
+    assert_non_null(strstr(read_answer(f), "num_symbols: 1\n"));
+    assert_int_equal(f->c.state, CONNECTION_IS_DUE);
+    answer(f, f->start_ns);
+    assert_non_null(strstr(read_answer(f), "HTTP/1.1 404 "));
+}
+
+static void what_is_no_request_after_one_that_is_gets_400(void **state)
+{
+    fixture *f = *state;
+    arrive(f, "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\nnonsense\r\n\r\n", f->start_ns);
+    answer(f, f->start_ns);
+    const char *text = read_answer(f);
+    assert_non_null(strstr(text, "HTTP/1.1 404 "));
+    assert_non_null(strstr(text, "HTTP/1.1 400 "));
+    assert_int_equal(f->c.state, CONNECTION_LINGERS);
+}
+
+/* A client may close its side after the last request. Only one that waits for a collection is taken
+ * for gone. */
+static void a_client_that_sends_no_more_gets_its_answers(void **state)
+{
+    fixture *f = *state;
+    arrive(f, "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+           f->start_ns);
+    shutdown(f->client, SHUT_WR);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(connection_events(&f->c), 0);
+        answer(f, f->start_ns);
+        assert_non_null(strstr(read_answer(f), "HTTP/1.1 404 "));
+    }
+    connection_go_on(&f->c, POLLIN, f->start_ns);
+    assert_int_equal(f->c.state, CONNECTION_FREE);
+}
+
 /* ---- writing ---- */
 
 /* The client takes nothing, and the socket's buffer is smaller than the answer. */
@@ -224,7 +292,7 @@ static void a_byte_that_gets_through_gives_more_time(void **state)
     uint64_t now_ns = f->start_ns + (WRITE_S - 1) * SECOND;
     while (*read_answer(f) != '\0') {
     }
-    connection_go_on(&f->c, POLLOUT, now_ns, &f->rules);
+    connection_go_on(&f->c, POLLOUT, now_ns);
     assert_int_equal(f->c.state, CONNECTION_WRITES);
     assert_deadline(f, now_ns + WRITE_S * SECOND);
 }
@@ -254,6 +322,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_answer_that_is_due_waits_without_a_limit, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_collection_has_its_whole_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_request_that_came_with_the_one_before_is_due_at_once,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_body_that_came_with_the_request_before_is_read, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_is_no_request_after_one_that_is_gets_400, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_client_that_sends_no_more_gets_its_answers, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_client_that_takes_nothing_is_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_byte_that_gets_through_gives_more_time, set_up,
                                         tear_down),

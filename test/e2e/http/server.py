@@ -108,12 +108,6 @@ def hosts():
 
 def keep_alive():
     client = connect()
-    client.sendall(OK + OK.replace(b"GET", b"HEAD") + OK)
-    first, rest = read_one(client)
-    head, rest = rest.partition(b"\r\n\r\n")[0], None
-    client.close()
-    expect("the first of three requests in one packet", "200", status(first))
-    client = connect()
     rest = b""
     for _ in range(100):
         client.sendall(OK)
@@ -134,6 +128,32 @@ def keep_alive():
     answer = receive(client)
     expect("status for HTTP/1.0", "200", status(answer))
     expect("an end after HTTP/1.0", True, b"Connection: close" in answer)
+
+
+def pipelined():
+    """Each of eight clients sends three hundred requests and a half in one piece, and says no more."""
+    requests = [OK.replace(b"cmdline", b"symbol?0x%d" % number) for number in range(150)]
+    together = b"".join(request + OK.replace(b"GET", b"HEAD") for request in requests) + OK[:20]
+    clients = [connect() for _ in range(8)]
+    for client in clients:
+        client.sendall(together)
+        client.shutdown(socket.SHUT_WR)
+    for client in clients:
+        answers = receive(client)
+        expect("answers to 300 requests in one piece", 300, answers.count(b"HTTP/1.1 200 OK\r\n"))
+        expect("bodies of them", 150, answers.count(b"num_symbols: 1\n"))
+        client.close()
+    # A request behind a collection is answered after that; another client does not wait for it.
+    patient, other, client = connect(), connect(), connect()
+    patient.sendall(OK.replace(b"cmdline", b"profile?seconds=600") + OK)
+    other.sendall(OK)
+    expect("status beside a collection", "200", status(read_one(other)[0]))
+    client.sendall(OK.replace(b"cmdline", b"profile?seconds=1") + OK)
+    profile, rest = read_one(client)
+    expect("a profile before the next answer", True, b'filename="profile"' in profile)
+    expect("status of the request behind it", "200", status(read_one(client, rest)[0]))
+    for one in (patient, other, client):
+        one.close()
 
 
 def many():
@@ -222,6 +242,7 @@ def wait_for(what, condition):
 def main():
     before = descriptors()
     keep_alive()
+    pipelined()
     first_memory = memory()
     malformed()
     hosts()
