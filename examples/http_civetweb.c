@@ -66,12 +66,19 @@ static int answer_request(struct mg_connection *connection, void *unused)
              info->query_string != NULL ? "?" : "",
              info->query_string != NULL ? info->query_string : "");
     char *body = read_body(connection, info->content_length);
+    const pprof_http_header headers[] = {
+        {"Host", mg_get_header(connection, "Host")},
+        {"Origin", mg_get_header(connection, "Origin")},
+        {"Sec-Fetch-Site", mg_get_header(connection, "Sec-Fetch-Site")},
+        {"Sec-Fetch-Dest", mg_get_header(connection, "Sec-Fetch-Dest")}};
     const pprof_http_request request = {.size = sizeof request,
                                         .method = info->request_method,
                                         .target = target,
                                         .body = body,
                                         .body_size =
-                                            body != NULL ? (size_t)info->content_length : 0};
+                                            body != NULL ? (size_t)info->content_length : 0,
+                                        .headers = headers,
+                                        .header_count = sizeof headers / sizeof *headers};
     pprof_http_response response = {
         .size = sizeof response, .begin = begin_answer, .write = write_piece, .ctx = connection};
     pprof_http_handle(&request, &response);

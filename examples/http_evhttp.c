@@ -116,11 +116,19 @@ static void answer_request(struct evhttp_request *request, void *base)
 {
     struct evbuffer *in = evhttp_request_get_input_buffer(request);
     size_t size = evbuffer_get_length(in);
+    const struct evkeyvalq *sent = evhttp_request_get_input_headers(request);
+    const pprof_http_header headers[] = {
+        {"Host", evhttp_find_header(sent, "Host")},
+        {"Origin", evhttp_find_header(sent, "Origin")},
+        {"Sec-Fetch-Site", evhttp_find_header(sent, "Sec-Fetch-Site")},
+        {"Sec-Fetch-Dest", evhttp_find_header(sent, "Sec-Fetch-Dest")}};
     const pprof_http_request wanted = {.size = sizeof wanted,
                                        .method = method_of(request),
                                        .target = evhttp_request_get_uri(request),
                                        .body = size > 0 ? evbuffer_pullup(in, -1) : NULL,
-                                       .body_size = size};
+                                       .body_size = size,
+                                       .headers = headers,
+                                       .header_count = sizeof headers / sizeof *headers};
     uint64_t wait_ns = 0;
     call *c = calloc(1, sizeof *c);
     struct evbuffer *body = evbuffer_new();

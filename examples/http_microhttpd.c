@@ -101,11 +101,20 @@ static void *remember_target(void *unused, const char *target, struct MHD_Connec
 static enum MHD_Result answer_profile(struct MHD_Connection *connection, const char *method,
                                       call *c)
 {
+    const pprof_http_header headers[] = {
+        {"Host", MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host")},
+        {"Origin", MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin")},
+        {"Sec-Fetch-Site",
+         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site")},
+        {"Sec-Fetch-Dest",
+         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Dest")}};
     const pprof_http_request request = {.size = sizeof request,
                                         .method = method,
                                         .target = c->target,
                                         .body = c->in.data,
-                                        .body_size = c->in.length};
+                                        .body_size = c->in.length,
+                                        .headers = headers,
+                                        .header_count = sizeof headers / sizeof *headers};
     pprof_http_response response = {
         .size = sizeof response, .begin = begin_answer, .write = add_to_answer, .ctx = c};
     c->status = 500;

@@ -28,7 +28,7 @@ static const uint64_t body_ns = 30 * SECOND;
 static const uint64_t write_ns = 30 * SECOND; /* without a byte that gets through */
 static const uint64_t linger_ns = 2 * SECOND;
 
-enum { PIECE = 16384 };
+enum { PIECE = 16384, HOST_MAX = 64 };
 
 static void enter(connection *c, connection_state state, uint64_t now_ns, uint64_t limit_ns)
 {
@@ -242,12 +242,26 @@ static const char *refusal_of(int status)
     }
 }
 
+/* The target may be a whole URL: then it names a host, too. */
+static bool is_for_loopback(const request_head *request)
+{
+    char host[HOST_MAX];
+    const char *url = strstr(request->target, "://");
+    if (request->host != NULL && !address_host_is_loopback(request->host)) {
+        return false;
+    }
+    if (*request->target == '/' || url == NULL) {
+        return true;
+    }
+    int length = snprintf(host, sizeof host, "%.*s", (int)strcspn(url + 3, "/?#"), url + 3);
+    return length < (int)sizeof host && address_host_is_loopback(host);
+}
+
 /* Whether the request may be answered; if not, it is refused. */
 static bool is_admitted(connection *c, uint64_t now_ns)
 {
     const connection_rules *rules = c->rules;
-    const char *host = c->request.host;
-    if (rules->only_loopback_hosts && host != NULL && !address_host_is_loopback(host)) {
+    if (rules->only_loopback_hosts && !is_for_loopback(&c->request)) {
         refuse(c, 403, "the server is for this machine only: ask for localhost, or 127.0.0.1",
                now_ns);
         return false;
@@ -266,11 +280,18 @@ static void begin_request(connection *c, uint64_t now_ns)
     if (!is_admitted(c, now_ns)) {
         return;
     }
+    const request_head *r = &c->request;
+    const pprof_http_header told[] = {{"Host", r->host},
+                                      {"Origin", r->origin},
+                                      {"Sec-Fetch-Site", r->fetch_site},
+                                      {"Sec-Fetch-Dest", r->fetch_destination}};
     const pprof_http_request wanted = {.size = sizeof wanted,
-                                       .method = c->request.method,
-                                       .target = c->request.target,
+                                       .method = r->method,
+                                       .target = r->target,
                                        .body = c->in.data + c->length,
-                                       .body_size = c->request.body_size};
+                                       .body_size = r->body_size,
+                                       .headers = told,
+                                       .header_count = sizeof told / sizeof *told};
     if (pprof_http_begin(&wanted, &c->answer, &wait_ns) != 0) {
         refuse(c, 500, "no memory", now_ns);
         return;

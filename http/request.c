@@ -126,13 +126,29 @@ static long read_once(const char **place, const char *value)
     return is_first ? 0 : -400;
 }
 
+/* Where the value of a header is kept that is only handed on; NULL: it is another header. */
+static const char **place_of(request_head *request, const char *name)
+{
+    const struct {
+        const char *name, **place;
+    } kept[] = {{"Host", &request->host},
+                {"Authorization", &request->authorization},
+                {"Origin", &request->origin},
+                {"Sec-Fetch-Site", &request->fetch_site},
+                {"Sec-Fetch-Dest", &request->fetch_destination}};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        if (strcasecmp(name, kept[i].name) == 0) {
+            return kept[i].place;
+        }
+    }
+    return NULL;
+}
+
 static long take_header(reading *r, const char *name, const char *value)
 {
-    if (strcasecmp(name, "Host") == 0) {
-        return read_once(&r->request->host, value);
-    }
-    if (strcasecmp(name, "Authorization") == 0) {
-        return read_once(&r->request->authorization, value);
+    const char **place = place_of(r->request, name);
+    if (place != NULL) {
+        return read_once(place, value);
     }
     if (strcasecmp(name, "Content-Length") == 0) {
         return read_size(r, value);

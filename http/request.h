@@ -20,6 +20,7 @@ enum {
 typedef struct request_head {
     const char *method, *target;
     const char *host, *authorization;
+    const char *origin, *fetch_site, *fetch_destination; /* a browser tells whose page asks */
     size_t body_size;
     bool keeps_alive;
     bool expects_continue;

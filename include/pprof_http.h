@@ -72,6 +72,10 @@ PPROF_API int pprof_http_address(char *buffer, size_t capacity);
 
 /* ---- A request of a server that the program has (in libpprof) ------------------------------- */
 
+typedef struct pprof_http_header {
+    const char *name, *value; /* valid during the call */
+} pprof_http_header;
+
 /*
  * size     sizeof(pprof_http_request); less is -EINVAL
  * method   "GET", "HEAD" or "POST"; others are answered by 405
@@ -81,6 +85,10 @@ PPROF_API int pprof_http_address(char *buffer, size_t capacity);
  * wait     NULL, or a function that pprof_http_handle() calls while a profile is collected. It
  *          sleeps for `nanoseconds`, or less, and returns 0; or it returns anything else if the
  *          client is gone, which ends the collection. Called with at most 100 ms.
+ * headers  of the request, all or those that are used: Host, Origin, Sec-Fetch-Site, Sec-Fetch-Dest.
+ *          By these a browser tells that a page of another site makes it ask; such a page gets 403
+ *          for what collects or changes something. A value may be NULL: there is no such header.
+ *          NULL and 0: the server does not tell, and any page can make the program sample.
  *
  * All texts are the caller's, and are not needed after the call.
  */
@@ -92,11 +100,9 @@ typedef struct pprof_http_request {
     size_t body_size;
     int (*wait)(void *ctx, uint64_t nanoseconds);
     void *ctx;
+    const pprof_http_header *headers;
+    size_t header_count;
 } pprof_http_request;
-
-typedef struct pprof_http_header {
-    const char *name, *value; /* valid during the call */
-} pprof_http_header;
 
 /*
  * size    sizeof(pprof_http_response); less is -EINVAL

@@ -24,6 +24,16 @@ void pp_http_fail(pprof_http_answer *answer, int status, const char *text)
     answer->wait_ns = 0;
 }
 
+bool pp_http_refuses_site(pprof_http_answer *answer)
+{
+    bool refuses = answer->site != PP_HTTP_OWN_SITE;
+    if (refuses) {
+        pp_http_fail(answer, 403,
+                     "a page of another site asks for this; if you want it, type the address");
+    }
+    return refuses;
+}
+
 void pp_http_succeed(pprof_http_answer *answer, const char *type,
                      int (*write)(pprof_http_answer *answer, pprof_writer writer))
 {

@@ -25,9 +25,17 @@
 #define PP_HTTP_HTML "text/html; charset=utf-8"
 #define PP_HTTP_FILE "application/octet-stream"
 
+/* Where a browser has the request from. */
+typedef enum pp_http_site {
+    PP_HTTP_OWN_SITE, /* a page of this server, an address that the user has typed; or no browser */
+    PP_HTTP_LINKED,   /* a page of another site leads here */
+    PP_HTTP_EMBEDDED  /* it is to be a part of such a page: a picture, a script, a frame */
+} pp_http_site;
+
 struct pprof_http_answer {
     pp_arena arena;
     bool is_head;
+    pp_http_site site;
     bool is_of_the_moment; /* says how things are when it is given, whoever asks; has no effect */
     /* The request. */
     const char *method;
@@ -49,6 +57,10 @@ struct pprof_http_answer {
 
 /* Answers with an error, as Go does: a sentence, and the header X-Go-Pprof. `text` stays valid. */
 void pp_http_fail(pprof_http_answer *answer, int status, const char *text);
+
+/* Refuses a request that a page of another site makes the browser send: true. To be asked before
+ * anything is collected or changed. */
+bool pp_http_refuses_site(pprof_http_answer *answer);
 
 /* Answers with 200 and a body of this type. */
 void pp_http_succeed(pprof_http_answer *answer, const char *type,

@@ -11,18 +11,28 @@
 #include "arch/system_call.h"
 #include "web/http_answer.h"
 #include "web/http_routes.h"
+#include "web/http_site.h"
 #include "host/start.h"
 #include "sys/clock.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
 static const uint64_t longest_wait_ns = 100000000;
 
+/* The first version of the struct ended before its headers. */
+static bool is_sized(const pprof_http_request *request)
+{
+    return request->size == offsetof(pprof_http_request, headers) ||
+           (request->size >= sizeof *request &&
+            (request->headers != NULL || request->header_count == 0));
+}
+
 static bool is_whole_request(const pprof_http_request *request)
 {
-    return request != NULL && request->size >= sizeof *request && request->method != NULL &&
+    return request != NULL && is_sized(request) && request->method != NULL &&
            request->target != NULL && (request->body != NULL || request->body_size == 0);
 }
 
@@ -47,6 +57,7 @@ static pprof_http_answer *new_answer(const pprof_http_request *request, const ch
     }
     *answer = (pprof_http_answer){.method = method,
                                   .is_head = strcmp(method, "HEAD") == 0,
+                                  .site = pp_http_site_of(request),
                                   .name = "",
                                   .body = body,
                                   .body_size = request->body_size};

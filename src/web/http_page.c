@@ -66,9 +66,13 @@ static int write_page(pprof_http_answer *answer, pprof_writer writer)
     return decompress(&stream, piece, writer);
 }
 
+/* The page asks for its profile by itself, as one of this server: whoever leads there collects. */
 void pp_http_page(pprof_http_answer *answer)
 {
     char profile[PP_HTTP_VALUE_MAX];
+    if (pp_http_refuses_site(answer)) {
+        return;
+    }
     if (__atomic_load_n(&page.gzip, __ATOMIC_ACQUIRE) == NULL) {
         pp_http_fail(answer, 501,
                      "the page is in libpprof-http, which the program has not loaded; fetch the "

@@ -72,6 +72,9 @@ static void begin_now(pprof_http_answer *answer, pprof_profile *profile)
     answer->is_of_the_moment = true;
     pp_http_query_number(answer->query, "gc", &gc);
     if (gc > 0 && strcmp(profile->name, "heap") == 0 && profile->before_write != NULL) {
+        if (pp_http_refuses_site(answer)) {
+            return;
+        }
         profile->before_write();
     }
     if (s->debug != 0) {
@@ -172,6 +175,9 @@ static void begin_delta(pprof_http_answer *answer, pprof_profile *profile, const
         pp_http_fail(answer, 400, refused);
         return;
     }
+    if (pp_http_refuses_site(answer)) {
+        return;
+    }
     if (answer->is_head) {
         pp_http_succeed_as_file(answer, "-delta", write_nothing);
         return;
@@ -270,6 +276,9 @@ static int write_since(pprof_http_answer *answer, pprof_writer writer)
 
 static void begin_since(pprof_http_answer *answer, pprof_profile *profile)
 {
+    if (pp_http_refuses_site(answer)) {
+        return;
+    }
     snapshot *s = pp_arena_alloc(&answer->arena, sizeof *s);
     if (s == NULL) {
         pp_http_fail(answer, 500, "no memory");

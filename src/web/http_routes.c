@@ -82,6 +82,9 @@ static void begin_named(pprof_http_answer *answer)
         answer->header_value = found != NULL && found->takes_post ? "GET, HEAD, POST" : "GET, HEAD";
         return;
     }
+    if (answer->site == PP_HTTP_EMBEDDED && pp_http_refuses_site(answer)) {
+        return;
+    }
     if (found != NULL) {
         found->begin(answer);
         return;

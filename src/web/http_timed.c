@@ -69,6 +69,9 @@ static bool wants_labels(const char *query)
 
 static void begin(pprof_http_answer *answer, const pp_timed_profile *profile)
 {
+    if (pp_http_refuses_site(answer)) {
+        return;
+    }
     timed *t = pp_arena_alloc(&answer->arena, sizeof *t);
     const char *why = "no memory";
     int64_t seconds = 0;

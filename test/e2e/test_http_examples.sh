@@ -23,6 +23,9 @@ cat >requests <<'REQUESTS'
 /heap?seconds=abc
 /heap -X HEAD
 /trace
+/profile?seconds=1 -H "Sec-Fetch-Site: cross-site"
+/delta_heap -H "Origin: http://example.com"
+/heap?debug=1 -H "Sec-Fetch-Site: cross-site"
 REQUESTS
 
 # begin EXAMPLE: serves until descriptor 9 is closed.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // http.browser.mjs: a reader at /debug/pprof/ of a running program: the list of profiles, and from there the page, which
-// fetches its profile from the program. The program is test/e2e/victims/web_guest.c.
+// fetches its profile from the program; and a page of another site, which gets the browser to ask. The program is
+// test/e2e/victims/web_guest.c.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
 
@@ -31,6 +33,13 @@ function startGuest() {
     });
     guest.on('exit', () => reject(new Error(`the program ended: ${said}`)));
   });
+}
+
+async function endGuest(guest) {
+  guest.removeAllListeners('exit');
+  const ended = new Promise((resolve) => guest.once('exit', resolve));
+  guest.stdin.end();
+  assert.equal(await ended, 7);
 }
 
 async function keep(page, name) {
@@ -71,8 +80,64 @@ test('the list of profiles leads to the page of each', async () => {
   assert.equal(await page.open(`${url}flame?profile=nope`), 'failed');
   assert.match(await textOf(page, '#loading'), /the server answered 404 Not Found. Unknown profile/);
   await page.close();
-  guest.removeAllListeners('exit');
-  const ended = new Promise((resolve) => guest.once('exit', resolve));
-  guest.stdin.end();
-  assert.equal(await ended, 7);
+  await endGuest(guest);
+});
+
+/** A site at another port of this machine, whose page has these contents. */
+function serve(contents) {
+  const site = createServer((request, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    response.end(`<!doctype html><title>a site</title><body>${contents}`);
+  });
+  return new Promise((resolve) => site.listen(0, '127.0.0.1', () => resolve(site)));
+}
+
+test('a page of another site gets nothing collected', async () => {
+  const { guest, url } = await startGuest();
+  const targets = ['profile?seconds=600&hz=1000000', 'heap?seconds=600&rate=1', 'delta_heap',
+    'flame?profile=profile&seconds=600', ''];
+  const site = await serve(targets.map((target, i) => `<a id=a${i} href="${url}${target}">${target}</a>`).join(' '));
+  const address = `http://127.0.0.1:${site.address().port}/`;
+  const page = await browser.page();
+  const go = async (i) => {
+    await page.send('Page.navigate', { url: address });
+    await page.until('document.title === "a site"');
+    await page.value(`document.getElementById("a${i}").click()`);
+  };
+
+  // What the page fetches by itself: an answer that came at once is a refusal. A frame of the list would be for clicks
+  // that the reader means for something else.
+  await page.send('Page.navigate', { url: address });
+  await page.until('document.title === "a site"');
+  for (const target of targets.slice(0, 2)) {
+    assert.equal(await page.value(`fetch("${url}${target}", { mode: 'no-cors' }).then((got) => got.type)`), 'opaque', target);
+    assert.equal(await page.value(`new Promise((done) => {
+      const image = new Image();
+      image.onerror = () => done('error');
+      image.src = "${url}${target}";
+    })`), 'error', target);
+  }
+  await page.value(`new Promise((done) => {
+    const frame = document.createElement('iframe');
+    frame.onload = done;
+    frame.src = "${url}";
+    document.body.append(frame);
+  })`);
+  const { frameTree } = await page.send('Page.getFrameTree');
+  const framed = frameTree.childFrames?.[0].frame;
+  assert.ok(!framed || framed.mimeType === 'text/plain', 'a frame has the list');
+
+  for (let i = 0; i < 4; i++) {
+    await go(i);
+    await page.until('document.body.innerText.includes("a page of another site asks for this")');
+  }
+  // The list may be linked to. What it links to, and what the user types, is the user's own wish.
+  await go(4);
+  await page.until('document.querySelectorAll("table tr").length >= 8');
+  await page.value('[...document.links].find((link) => link.href.endsWith("flame?profile=heap")).click()');
+  assert.equal(await page.until("document.body && document.body.dataset.ready || ''"), 'yes');
+  assert.equal(await page.open(`${url}flame?profile=thread`), 'yes');
+  await page.close();
+  site.close();
+  await endGuest(guest);
 });

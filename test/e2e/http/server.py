@@ -106,6 +106,50 @@ def hosts():
         refused("the host " + repr(host), "403", OK.replace(b"Host: localhost", b"Host: " + host.encode()))
 
 
+def sites():
+    """What a browser sends for a page of another site, by what it says of that page: None: nothing."""
+    own = "http://127.0.0.1:%d" % PORT
+
+    def of(path, headers, target=None):
+        client = connect()
+        lines = ["GET %s/debug/pprof/%s HTTP/1.1" % (target or "", path), "Host: 127.0.0.1:%d" % PORT]
+        client.sendall("\r\n".join(lines + headers + ["Connection: close", "", ""]).encode())
+        answer = receive(client)
+        client.close()
+        if status(answer) == "403" and target is None:
+            expect("the reason", True, answer.endswith(b"a page of another site asks for this; if you want it, type the address\n"))
+            expect("header of " + path, True, b"X-Go-Pprof: 1\r\n" in answer)
+        return status(answer)
+
+    collects = ("profile?seconds=1&hz=1000000", "heap?seconds=1", "block?seconds=1&rate=1", "delta_heap", "delta_mutex",
+                "contention?seconds=1", "flame", "flame?profile=profile&seconds=1")
+    reads = ("", "heap", "heap?debug=1", "thread?debug=2", "symbol?0x1", "cmdline", "deadlock")
+    link, part = "Sec-Fetch-Dest: document", "Sec-Fetch-Dest: image"
+    own_pages = ([], ["Sec-Fetch-Site: none", link], ["sec-fetch-site: same-origin"], ["Sec-Fetch-Site: same-origin", part],
+                 ["Origin: " + own], ["Sec-Fetch-Site: same-origin", "Origin: https://proxy.example"])
+    others = (["Sec-Fetch-Site: cross-site"], ["Sec-Fetch-Site: same-site", link], ["Sec-Fetch-Site: whatever"],
+              ["Origin: http://example.com"], ["Origin: null"], ["Origin: " + own + "0"], ["Origin: http://localhost:%d" % PORT],
+              ["Sec-Fetch-Site: cross-site", "Origin: " + own])
+    for headers in own_pages:
+        for path in ("delta_heap", "flame?profile=heap", "thread?debug=2"):
+            expect("status of %s with %r" % (path, headers), "200", of(path, headers))
+    expect("status of a collection for an own page", "200", of(collects[0], own_pages[2]))
+    for headers in others:
+        for path in collects:
+            expect("status of %s with %r" % (path, headers), "403", of(path, headers))
+        for path in reads:
+            expect("status of %s with %r" % (path, headers), "200", of(path, headers))
+    for path in reads + collects:
+        expect("status of %s as a part of another page" % path, "403", of(path, ["Sec-Fetch-Site: cross-site", part]))
+    for target, expected in ((own, "200"), ("http://example.com", "403"), ("HTTP://localhost", "403"), ("http://a@127.0.0.1", "403")):
+        expect("status of a target at " + target, expected, of("delta_heap", [], target))
+    for target, expected in ((own, "200"), ("http://example.com", "403"), ("http://localhost", "200")):
+        client = connect()
+        client.sendall(OK.replace(b"GET /", b"GET " + target.encode() + b"/"))
+        expect("status of a command line at " + target, expected, status(read_one(client)[0]))
+        client.close()
+
+
 def keep_alive():
     client = connect()
     rest = b""
@@ -246,6 +290,7 @@ def main():
     first_memory = memory()
     malformed()
     hosts()
+    sites()
     many()
     hasty()
     together()

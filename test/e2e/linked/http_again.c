@@ -116,6 +116,9 @@ static void check_arguments(void)
     request.size--;
     CHECK(pprof_http_handle(&request, &response) == -EINVAL);
     request.size++;
+    request.header_count = 1;
+    CHECK(pprof_http_handle(&request, &response) == -EINVAL);
+    request.header_count = 0;
     request.target = NULL;
     CHECK(pprof_http_handle(&request, &response) == -EINVAL);
     request.target = "/debug/pprof/profile?seconds=2";
@@ -126,6 +129,49 @@ static void check_arguments(void)
     pprof_http_cancel(begun);
     pprof_http_cancel(NULL);
     CHECK(pprof_http_serve(NULL) == -EINVAL && pprof_http_serve("nonsense") == -EINVAL);
+}
+
+/* What a browser says of the page that asks; its server hands it on. */
+static int ask_from(const char *site, const char *destination, const char *target)
+{
+    answer a = {.begun = 0};
+    const pprof_http_header headers[] = {{"Accept", "text/html"},
+                                         {"host", "example.com"},
+                                         {"sec-fetch-site", site},
+                                         {"sec-fetch-dest", destination}};
+    const pprof_http_request request = {.size = sizeof request,
+                                        .method = "GET",
+                                        .target = target,
+                                        .headers = headers,
+                                        .header_count = sizeof headers / sizeof *headers};
+    pprof_http_response response = {
+        .size = sizeof response, .begin = begin, .write = take, .ctx = &a};
+    CHECK(pprof_http_handle(&request, &response) == 0);
+    return a.status;
+}
+
+static void check_sites(void)
+{
+    static const char of_time[] = "/debug/pprof/delta_heap";
+    static const char as_it_is[] = "/debug/pprof/heap";
+    CHECK(ask_from("cross-site", "document", of_time) == 403);
+    CHECK(ask_from("same-site", NULL, of_time) == 403);
+    CHECK(ask_from("same-origin", "empty", of_time) == 200);
+    CHECK(ask_from("none", "document", of_time) == 200 && ask_from(NULL, NULL, of_time) == 200);
+    CHECK(ask_from("cross-site", "document", as_it_is) == 200);
+    CHECK(ask_from("cross-site", "iframe", as_it_is) == 403);
+    CHECK(ask_from(NULL, NULL, "http://EXAMPLE.com/debug/pprof/delta_heap") == 200);
+    CHECK(ask_from(NULL, NULL, "http://example.org/debug/pprof/delta_heap") == 403);
+    CHECK(ask_from(NULL, NULL, "http://example.co/debug/pprof/delta_heap") == 403);
+    /* A program that was built before there were headers. */
+    answer a = {.begun = 0};
+    pprof_http_response response = {
+        .size = sizeof response, .begin = begin, .write = take, .ctx = &a};
+    const pprof_http_request old = {.size = offsetof(pprof_http_request, headers),
+                                    .method = "GET",
+                                    .target = of_time,
+                                    .header_count = 77};
+    CHECK(pprof_http_handle(&old, &response) == 0 && a.status == 200);
 }
 
 static void *serve_and_stop(void *unused)
@@ -228,6 +274,7 @@ int main(void)
 {
     check_handler();
     check_arguments();
+    check_sites();
     check_again();
     check_fork();
     check_rates_after_fork();
