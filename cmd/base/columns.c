@@ -6,6 +6,8 @@
  */
 #include "base/columns.h"
 
+#include "base/utf8.h"
+
 #include <stdint.h>
 
 typedef struct range {
@@ -26,17 +28,6 @@ static const range none[] = {
     {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
 };
 
-static uint32_t decode(const char *character, size_t bytes)
-{
-    static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = (uint8_t)*character & masks[bytes > 4 ? 0 : bytes];
-
-    for (size_t i = 1; i < bytes; i++) {
-        code = code << 6 | ((uint8_t)character[i] & 0x3f);
-    }
-    return code;
-}
-
 static int contains(const range *ranges, size_t count, uint32_t code)
 {
     for (size_t i = 0; i < count; i++) {
@@ -49,7 +40,7 @@ static int contains(const range *ranges, size_t count, uint32_t code)
 
 unsigned cp_columns_of(const char *character, size_t bytes)
 {
-    uint32_t code = decode(character, bytes);
+    uint32_t code = cp_utf8_code(character, bytes);
 
     if (contains(none, sizeof none / sizeof *none, code)) {
         return 0;

@@ -6,17 +6,19 @@
  */
 #include "base/json.h"
 
+#include "base/printable.h"
 #include "base/utf8.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-static void put_escaped(FILE *out, unsigned char byte)
+static void put_escaped(FILE *out, uint32_t code)
 {
-    switch (byte) {
+    switch (code) {
     case '"':
     case '\\':
         fputc('\\', out);
-        fputc(byte, out);
+        fputc((int)code, out);
         break;
     case '\n':
         fputs("\\n", out);
@@ -25,7 +27,7 @@ static void put_escaped(FILE *out, unsigned char byte)
         fputs("\\t", out);
         break;
     default:
-        fprintf(out, "\\u%04x", byte);
+        fprintf(out, "\\u%04" PRIx32, code);
     }
 }
 
@@ -41,8 +43,8 @@ static void put_string(FILE *out, const char *text, size_t length)
         if (bytes == 0) {
             fputs(CP_REPLACEMENT, out);
             bytes = 1;
-        } else if (first < ' ' || first == '"' || first == '\\' || first == 0x7f) {
-            put_escaped(out, first);
+        } else if (first < ' ' || first == '"' || first == '\\' || cp_is_control(at, bytes)) {
+            put_escaped(out, cp_utf8_code(at, bytes));
         } else {
             fwrite(at, 1, bytes, out);
         }

@@ -4,7 +4,8 @@
  *
  * A function that can fail returns 0, or -1 with a sentence in a cp_error. The verb prints the
  * sentence with cp_complain() and ends with one of the exit statuses. A sentence names the file,
- * the place in it, what was expected there, what was found, and what the user can do.
+ * the place in it, what was expected there, what was found, and what the user can do. Control
+ * characters of what it quotes are shown escaped (printable.h).
  */
 #ifndef CP_MESSAGE_H
 #define CP_MESSAGE_H

@@ -8,6 +8,7 @@
 #include "base/string_pool.h"
 
 #include "base/pool.h"
+#include "base/printable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,4 +140,44 @@ cp_string cp_strings_copy(cp_strings *strings, const cp_strings *from, cp_string
 cp_string cp_strings_put(cp_strings *strings, const char *text)
 {
     return cp_strings_add(strings, text, strlen(text));
+}
+
+static void keep_raw(cp_strings *strings)
+{
+    if (strings->raw) {
+        return;
+    }
+    strings->raw = CP_POOL_ARRAY(strings->pool, const char *, strings->count);
+    strings->raw_count = strings->count;
+    for (uint32_t i = 0; i < strings->count; i++) {
+        strings->raw[i] = strings->entries[i].data;
+    }
+}
+
+static void make_printable(cp_strings *strings, cp_string_entry *entry)
+{
+    char *shown = cp_printable(entry->data, entry->length);
+
+    entry->length = strlen(shown);
+    entry->data = cp_pool_copy(strings->pool, shown, entry->length);
+    entry->hash = cp_hash_bytes(shown, entry->length, 0);
+    free(shown);
+}
+
+void cp_strings_make_printable(cp_strings *strings)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < strings->count; i++) {
+        cp_string_entry *entry = &strings->entries[i];
+
+        if (cp_has_controls(entry->data, entry->length)) {
+            keep_raw(strings);
+            make_printable(strings, entry);
+            any = true;
+        }
+    }
+    if (any) {
+        resize(strings, strings->capacity); /* which makes the index anew */
+    }
 }

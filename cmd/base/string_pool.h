@@ -30,6 +30,8 @@ typedef struct cp_strings {
     uint32_t count, capacity;
     uint32_t *slots; /* open addressing: entry number + 1, or 0 */
     uint32_t slot_count;
+    const char **raw; /* of those that were there: what they were; NULL: what they are */
+    uint32_t raw_count;
 } cp_strings;
 
 void cp_strings_init(cp_strings *strings, cp_pool *pool);
@@ -43,6 +45,16 @@ cp_string cp_strings_add(cp_strings *strings, const char *data, size_t length);
 cp_string cp_strings_put(cp_strings *strings, const char *text);
 /* cp_strings_copy() does the same with a string of another table. */
 cp_string cp_strings_copy(cp_strings *strings, const cp_strings *from, cp_string string);
+
+/* Shows the control characters of all strings escaped (printable.h). Strings keep their numbers; two
+ * may be equal afterwards. */
+void cp_strings_make_printable(cp_strings *strings);
+
+/* The string as it was before, such as the name of a file that is to be opened. */
+static inline const char *cp_strings_raw(const cp_strings *strings, cp_string string)
+{
+    return string < strings->raw_count ? strings->raw[string] : strings->entries[string].data;
+}
 
 static inline const char *cp_strings_get(const cp_strings *strings, cp_string string)
 {

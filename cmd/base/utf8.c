@@ -25,3 +25,14 @@ size_t cp_utf8_bytes(const char *text, size_t length)
     }
     return bytes;
 }
+
+uint32_t cp_utf8_code(const char *text, size_t bytes)
+{
+    static const uint8_t masks[] = {0xff, 0xff, 0x1f, 0x0f, 0x07};
+    uint32_t code = (uint8_t)*text & masks[bytes];
+
+    for (size_t i = 1; i < bytes; i++) {
+        code = code << 6 | ((uint8_t)text[i] & 0x3f);
+    }
+    return code;
+}

@@ -4,8 +4,8 @@
  *
  *   main;work;malloc 17
  *
- * In a name, a semicolon becomes a colon, as stackcollapse-perf.pl has it; a control character
- * becomes a blank, and a byte that is no UTF-8 U+FFFD.
+ * In a name, a semicolon becomes a colon, as stackcollapse-perf.pl has it, and a byte that is no
+ * UTF-8 U+FFFD.
  *
  * Owns: the texts of the frames, for the length of a call.
  * Tested by: e2e.cpprof_convert.
@@ -16,7 +16,6 @@
 #include "convert/stack_sums.h"
 #include "report/report.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,7 @@ static char *put_character(char *to, const char *from, size_t bytes)
     if (bytes > 1) {
         return mempcpy(to, from, bytes);
     }
-    *to = *from == ';' ? ':' : iscntrl((unsigned char)*from) ? ' ' : *from;
+    *to = *from == ';' ? ':' : *from == '\t' ? ' ' : *from;
     return to + 1;
 }
 

@@ -7,9 +7,11 @@
 #include "doctor/findings.h"
 
 #include "base/json.h"
+#include "base/printable.h"
 #include "base/terminal.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -32,9 +34,19 @@ void cp_findings_release(cp_findings *findings)
     cp_pool_release(&findings->pool);
 }
 
+/* Findings quote names of files and processes. */
+static char *text_of(cp_pool *pool, const char *quoted)
+{
+    char *printable = cp_printable(quoted, strlen(quoted));
+    char *copy = cp_pool_copy(pool, printable, strlen(printable));
+
+    free(printable);
+    return copy;
+}
+
 void cp_findings_about(cp_findings *findings, const char *subject)
 {
-    findings->subject = cp_pool_copy(&findings->pool, subject, strlen(subject));
+    findings->subject = text_of(&findings->pool, subject);
 }
 
 /* ---- finding ---- */
@@ -44,7 +56,7 @@ static char *format_text(cp_pool *pool, const char *format, va_list arguments)
     char text[1024];
 
     vsnprintf(text, sizeof text, format, arguments);
-    return cp_pool_copy(pool, text, strlen(text));
+    return text_of(pool, text);
 }
 
 static cp_finding *add(cp_findings *f, cp_finding_state state, const char *topic)
@@ -76,7 +88,7 @@ void cp_found_less(cp_findings *findings, cp_finding_state state, const char *ki
     cp_finding *finding = add(findings, state, topic);
     finding->text = text;
     finding->kinds = kinds;
-    finding->remedy = remedy ? cp_pool_copy(&findings->pool, remedy, strlen(remedy)) : NULL;
+    finding->remedy = remedy ? text_of(&findings->pool, remedy) : NULL;
 }
 
 static bool has_word(const char *words, const char *word)

@@ -5,6 +5,7 @@
 #include "live/live_screen.h"
 
 #include "base/columns.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "profile/protobuf.h"
 
@@ -37,15 +38,6 @@ static size_t color_bytes(const char *text, size_t length)
     return digits < length && text[digits] == 'm' ? digits + 1 : 0;
 }
 
-/* The characters of U+0080 to U+009F steer terminals as those below U+0020 do. */
-static bool steers(const char *text, size_t bytes)
-{
-    uint8_t first = (uint8_t)text[0];
-
-    return bytes == 1 ? first < ' ' || first == 127
-                      : bytes == 2 && first == 0xc2 && (uint8_t)text[1] < 0xa0;
-}
-
 /* One step through a line: a colour, or a character. */
 typedef struct step {
     size_t bytes; /* of the line */
@@ -65,7 +57,7 @@ static step next_step(const char *text, size_t length)
     if (bytes == 0) {
         return (step){1, CP_REPLACEMENT, strlen(CP_REPLACEMENT), 1};
     }
-    if (steers(text, bytes)) {
+    if (*text == '\t' || cp_is_control(text, bytes)) {
         return (step){bytes, "?", 1, 1};
     }
     return (step){bytes, text, bytes, cp_columns_of(text, bytes)};

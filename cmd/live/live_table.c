@@ -13,6 +13,7 @@
 #include "base/measurement.h"
 #include "base/message.h"
 #include "base/pool.h"
+#include "base/printable.h"
 #include "live/live_history.h"
 #include "profile/profile_model.h"
 #include "report/report_json.h"
@@ -60,8 +61,10 @@ static void print_title(const cp_live_matter *m, int64_t elapsed_ns, FILE *out)
     } else {
         fputs("now", out);
     }
-    fprintf(out, ", every %.3gs%s%s  %s\n", (double)m->pace_ns / (double)NS_PER_S,
-            state->by_cum ? ", by cum" : "", state->is_paused ? ", paused" : "", m->name);
+    fprintf(out, ", every %.3gs%s%s  ", (double)m->pace_ns / (double)NS_PER_S,
+            state->by_cum ? ", by cum" : "", state->is_paused ? ", paused" : "");
+    cp_put_printable(m->name, strlen(m->name), out);
+    fputc('\n', out);
 }
 
 static void print_cpu(const cp_process_load *load, FILE *out)
@@ -75,7 +78,9 @@ static void print_threads(const cp_process_load *load, FILE *out)
 {
     fprintf(out, "  threads %zu, %zu busy", load->threads, load->busy);
     if (load->busiest[0]) {
-        fprintf(out, ": %s %.0f%%", load->busiest, load->most * 100);
+        fputs(": ", out);
+        cp_put_printable(load->busiest, strlen(load->busiest), out);
+        fprintf(out, " %.0f%%", load->most * 100);
     }
 }
 

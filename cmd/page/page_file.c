@@ -120,7 +120,8 @@ static bool has_filters(const cp_filters *filters)
 /* Leaves in the profile what the user wants to see. */
 static int choose(page_profile *part, const cp_page_options *options, cp_error *error)
 {
-    const cp_report_options wanted = {.sample = options->sample, .filters = options->filters};
+    const cp_report_options wanted = {
+        .sample = options->sample, .filters = options->filters, .any_bytes = true};
     cp_report report;
     cp_error inner;
 

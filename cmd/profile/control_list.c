@@ -12,11 +12,11 @@
 #include "profile/control_list.h"
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "profile/control.h"
 #include "profile/control_target.h"
 #include "profile/protobuf.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,10 +45,12 @@ static FILE *open_of(int pid, const char *name)
 /* A terminal does not obey what a process of somebody else's says. */
 static char *copy_plain(cp_pool *pool, const char *text, size_t length)
 {
-    char *copy = cp_pool_copy(pool, text, length);
+    char *printable = cp_printable(text, length);
+    char *copy = cp_pool_copy(pool, printable, strlen(printable));
 
-    for (char *c = copy; *c; c++) {
-        *c = iscntrl((unsigned char)*c) ? '?' : *c;
+    free(printable);
+    for (char *tab = copy; (tab = strchr(tab, '\t'));) {
+        *tab = ' '; /* it separates columns */
     }
     return copy;
 }

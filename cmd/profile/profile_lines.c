@@ -187,7 +187,7 @@ int cp_profile_find_lines(const cp_profile *profile, uint32_t index, bool any_bu
 {
     const cp_mapping *mapping = &profile->mappings[index];
     uint8_t build_id[BUILD_ID_MAX];
-    pprof_dwarf_module module = {.path = cp_profile_text(profile, mapping->file),
+    pprof_dwarf_module module = {.path = cp_strings_raw(&profile->strings, mapping->file),
                                  .build_id = build_id,
                                  .start = mapping->start,
                                  .limit = mapping->limit,

@@ -25,7 +25,7 @@ void cp_source_ages_init(cp_source_ages *ages, const cp_profile *profile)
     ages->of_mapping = cp_heap_alloc((size_t)profile->mapping_count + 1, sizeof(int64_t));
     ages->of_file = cp_heap_alloc(ages->file_count, sizeof(int64_t));
     for (uint32_t i = 0; i < profile->mapping_count; i++) {
-        const char *path = cp_profile_text(profile, profile->mappings[i].file);
+        const char *path = cp_strings_raw(&profile->strings, profile->mappings[i].file);
         struct stat info;
         bool is_here = *path == '/' && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 

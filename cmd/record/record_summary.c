@@ -7,6 +7,7 @@
 #include "record/record_summary.h"
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/terminal.h"
 #include "profile/profile_filter.h"
 #include "profile/profile_merge.h"
@@ -87,7 +88,8 @@ static void print_troubles(const cp_profile *profile)
         const char *comment = cp_profile_text(profile, profile->comments[i]);
 
         if (strncmp(comment, "libpprof: ", 10) == 0 && !strstr(comment, " whole stack")) {
-            fprintf(stderr, "%s\n", comment);
+            cp_put_printable(comment, strlen(comment), stderr);
+            fputc('\n', stderr);
         }
     }
 }

@@ -50,6 +50,14 @@ static int list_types(const cp_profile *profile, const char *wanted, cp_error *e
                    wanted, cp_suggestion_text(&suggestion, "", near));
 }
 
+static void name_type(cp_report *report)
+{
+    const cp_value_type *type = &report->profile->sample_types[report->value_index];
+
+    report->sample_type = cp_profile_text(report->profile, type->type);
+    report->sample_unit = cp_profile_text(report->profile, type->unit);
+}
+
 static int choose_type(cp_report *report, cp_error *error)
 {
     const cp_profile *profile = report->profile;
@@ -62,10 +70,8 @@ static int choose_type(cp_report *report, cp_error *error)
     if (index < 0) {
         return list_types(profile, report->options->sample, error);
     }
-    const cp_value_type *type = &profile->sample_types[index];
     report->value_index = (uint32_t)index;
-    report->sample_type = cp_profile_text(profile, type->type);
-    report->sample_unit = cp_profile_text(profile, type->unit);
+    name_type(report);
     report->output_unit = report->options->unit ? report->options->unit : CP_UNIT_MINIMUM;
     return 0;
 }
@@ -303,6 +309,10 @@ int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_optio
     cp_label_units_init(&report->label_units, profile);
     report->total = total_of(profile, report->value_index);
     apply_filters(report);
+    if (!options->any_bytes) {
+        cp_strings_make_printable(&profile->strings);
+        name_type(report);
+    }
     if (options->granularity != CP_ADDRESSES) {
         trim_files(profile, &options->sources);
     }

@@ -59,6 +59,7 @@ typedef struct cp_report_options {
     long width;          /* of a picture, in pixels; 0: the usual one */
     bool root_at_bottom; /* of a flame graph */
     bool is_quiet;       /* do not warn of filters that match nothing */
+    bool any_bytes;      /* leave control characters in names: the format has escapes of its own */
     cp_filters filters;
 } cp_report_options;
 
@@ -78,7 +79,8 @@ typedef struct cp_report {
     uint32_t dropped_edges; /* shown if it is not 0 */
 } cp_report;
 
-/* Chooses the sample type, adds up the total, applies the filters and makes the frames. Warns on
+/* Chooses the sample type, adds up the total, applies the filters, makes the names printable, unless
+ * `any_bytes`, and makes the frames. Warns on
  * stderr of a filter that matches nothing, unless `is_quiet`. Returns 0, or -1 with a sentence if the profile does not
  * have the sample type, or none at all. */
 int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_options *options,

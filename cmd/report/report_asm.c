@@ -15,6 +15,7 @@
 #include "base/base_name.h"
 #include "base/measurement.h"
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/regex.h"
 #include "names/disassembler.h"
 #include "profile/profile_lines.h"
@@ -226,7 +227,7 @@ static int disassemble(assembly *a, cp_error *error)
 
     for (uint32_t i = 0; i < a->routine_count; i++) {
         routine *r = &a->routines[i];
-        const char *file = cp_profile_text(profile, profile->mappings[r->mapping].file);
+        const char *file = cp_strings_raw(&profile->strings, profile->mappings[r->mapping].file);
         a->base = i;
         r->first = a->code_count;
         if (cp_disassemble(file, r->start - r->bias, r->stop - r->bias, take_instruction, a,
@@ -329,8 +330,11 @@ static void print_source(const assembly *a, const instruction *i, cp_source *sou
         cp_source_open(source, i->file, &a->report->options->sources, &ignored);
     }
     cp_source_line(source, i->line, &text, &length);
-    fprintf(out, "%21s %.*s:%" PRId64 ": %.*s\n", "", (int)base_length, base, i->line, (int)length,
-            text);
+    fprintf(out, "%21s ", "");
+    cp_put_printable(base, base_length, out);
+    fprintf(out, ":%" PRId64 ": ", i->line);
+    cp_put_printable(text, length, out);
+    fputc('\n', out);
 }
 
 static void print_code(const assembly *a, const routine *r, FILE *out)
@@ -346,7 +350,9 @@ static void print_code(const assembly *a, const routine *r, FILE *out)
         print_or_dot(a->report, code->flat, out);
         fputc(' ', out);
         print_or_dot(a->report, code->cum, out);
-        fprintf(out, " %10" PRIx64 ": %s\n", code->address - r->bias, code->text);
+        fprintf(out, " %10" PRIx64 ": ", code->address - r->bias);
+        cp_put_printable(code->text, strlen(code->text), out);
+        fputc('\n', out);
     }
     cp_source_close(&source);
 }

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/measurement.h"
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/regex.h"
 #include "profile/profile_model.h"
 #include "report/report.h"
@@ -166,7 +167,7 @@ static void print_lines(const listing *l, const piece *p, const cp_source *sourc
         fputc(' ', out);
         print_or_dot(l->report, sums[1], out);
         fprintf(out, " %6" PRId64 ":", line);
-        fwrite(text, 1, length, out);
+        cp_put_printable(text, length, out);
         fputc('\n', out);
     }
 }
@@ -174,7 +175,8 @@ static void print_lines(const listing *l, const piece *p, const cp_source *sourc
 /* Opens the source of a piece, and complains if it was edited since. */
 static int open_source(listing *l, const cp_frame_key *key, cp_source *source, cp_error *error)
 {
-    if (cp_source_open(source, text_of(l, key->file), &l->report->options->sources, error) < 0) {
+    if (cp_source_open(source, cp_strings_raw(&l->report->profile->strings, key->file),
+                       &l->report->options->sources, error) < 0) {
         return -1;
     }
     cp_source_ages_check(&l->ages, key->file, &source->info);

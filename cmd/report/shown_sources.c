@@ -37,7 +37,7 @@ void cp_shown_sources_check(const cp_report *report)
         cp_string file = report->frames.frames[frame].key.file;
         struct stat found;
 
-        if (file && stat(cp_profile_text(report->profile, file), &found) == 0) {
+        if (file && stat(cp_strings_raw(&report->profile->strings, file), &found) == 0) {
             cp_source_ages_check(&ages, file, &found);
         }
     }

@@ -331,6 +331,7 @@ static void apply_traits(request *r)
     const cp_report_verb *verb = r->verb;
 
     r->options.untrimmed = verb->untrimmed;
+    r->options.any_bytes = r->json || verb->is_binary || verb->any_bytes;
     if (!r->granularity) {
         r->options.granularity = verb->granularity;
     }

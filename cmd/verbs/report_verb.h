@@ -33,6 +33,7 @@ typedef struct cp_report_verb {
     bool watches;               /* -p: shows a process that runs, again and again */
     cp_granularity granularity; /* unless the user chooses */
     bool is_binary;             /* what it writes is no text */
+    bool any_bytes;             /* what it writes has its own way with control characters */
     bool verbatim;              /* names and stacks stay as they are in the file */
     uint32_t node_count;        /* the largest number of nodes, unless the user gives one; 0: all */
     /* Prints the report, as text or as JSON. Returns 0, an exit status, or

@@ -7,6 +7,7 @@
 #include "verbs/verbs.h"
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "profile/profile_file.h"
 #include "profile/protobuf.h"
 #include "verbs/command_line.h"
@@ -53,12 +54,28 @@ static void tell(const pp_remote_result *result)
     }
 }
 
+/* Prints lines of names that other programs chose. */
+static void print_lines(const cp_bytes *bytes)
+{
+    const char *at = (const char *)bytes->data, *end = at + bytes->length;
+
+    for (const char *stop; at < end; at = stop + (stop < end)) {
+        stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        cp_put_printable(at, (size_t)(stop - at), stdout);
+        if (stop < end) {
+            putchar('\n');
+        }
+    }
+}
+
 static int write_out(const char *out, const cp_bytes *bytes, cp_error *error)
 {
     if (out != NULL) {
         return cp_file_put(out, bytes, error);
     }
-    if (fwrite(bytes->data, 1, bytes->length, stdout) != bytes->length || fflush(stdout) != 0) {
+    print_lines(bytes);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
         return cp_fail(error, "cannot write to standard output: %s", strerror(errno));
     }
     return 0;

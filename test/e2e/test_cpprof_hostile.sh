@@ -86,4 +86,62 @@ open("names.folded", encoding="utf-8").read()
 END
 fi
 
+# ---- no terminal obeys a name, and no line ends in one
+
+"$hostile" controls >controls.pb
+cat >escaped.py <<'END'
+import re, sys
+text = b"".join(open(name, "rb").read() for name in sys.argv[1:]).decode("utf-8", "surrogateescape")
+bad = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udc9f]", text)
+if bad:
+    sys.exit(f"{len(bad)} control characters, the first one {ascii(bad[0])}")
+if re.search(r"^ *9 forged", text, re.M):
+    sys.exit("a name has made a line")
+END
+
+# obeyed STATUS WORDS...: neither the output of cpprof nor its complaints have control characters.
+obeyed() {
+    run "$@"
+    python3 escaped.py out err >why 2>&1 || fail "$*: $(cat why)"
+}
+
+# escaped WORDS...: the same, and the names are there.
+escaped() {
+    obeyed 0 "$@"
+    grep -q forged out || fail "$*: the names are missing: $(head -c 300 out)"
+}
+
+if command -v python3 >/dev/null; then
+    for style in go1.19 go1.26; do
+        for granularity in functions filefunctions files lines addresses; do
+            for verb in top tree "peek ." traces tags raw "top --json" "traces --json" "tags --json"; do
+                # shellcheck disable=SC2086 # words
+                escaped $verb --granularity $granularity --style $style controls.pb
+            done
+            for format in folded dot txt svg speedscope.json; do
+                escaped convert -o - --to $format --granularity $granularity --style $style controls.pb
+            done
+        done
+        escaped list . --style $style controls.pb
+        escaped list --json . --style $style controls.pb
+    done
+    escaped diff controls.pb controls.pb
+    obeyed 1 list --asm . controls.pb
+    "$cpprof" top --color=always controls.pb | sed "s/$(printf '\033')\[[0-9;]*m//g" >plain
+    python3 escaped.py plain >why 2>&1 || fail "colours: $(cat why)"
+
+    # Complaints quote the profile, its name, and the lines of one that is broken.
+    name=$(printf 'a\033[2Jb\n 9 forged')
+    cp controls.pb "$name.pb"
+    obeyed 2 top --sample x "$name.pb"
+    obeyed 1 peek nothing "$name.pb"
+    obeyed 1 list nothing "$name.pb"
+    obeyed 1 raw "$name"
+    obeyed 2 top --focus "$name" controls.pb
+    printf 'main;\033[2J\001 x\n' >broken.folded
+    printf 'thread profile: total 1\n1 @ zz\033[2J\n' >broken.count
+    obeyed 1 top broken.folded
+    obeyed 1 top broken.count
+fi
+
 finish_tests

@@ -168,6 +168,29 @@ static void lines_have_values(void **state)
     free(text);
 }
 
+/* The file is opened by its own name, and neither the name nor a line steers a terminal. */
+static void controls_are_escaped(void **state)
+{
+    char path[64];
+    cp_profile *profile = with_lines(1);
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/src/a\x1b.c", folder);
+    FILE *file = fopen(path, "w");
+    fputs("1\tx\x1b[2J\n2", file);
+    fclose(file);
+    profile->functions[0].filename = cp_strings_put(&profile->strings, "src/a\x1b.c");
+    profile->locations[0].lines[0].line = 2;
+    char *text = list(profile, "work", 0);
+    unlink(path);
+    assert_string_equal(text, "Total: 30ms\n"
+                              "ROUTINE ======================== work in src/a\\x1b.c\n"
+                              "      30ms       30ms (flat, cum)   100% of Total\n"
+                              "         .          .      1:1\tx\\x1b[2J\n"
+                              "      30ms       30ms      2:2\n");
+    free(text);
+}
+
 static void functions_without_source_are_named(void **state)
 {
     (void)state;
@@ -185,6 +208,7 @@ int main(void)
         cmocka_unit_test(paths_are_trimmed),
         cmocka_unit_test(missing_files_are_named),
         cmocka_unit_test(lines_have_values),
+        cmocka_unit_test(controls_are_escaped),
         cmocka_unit_test(functions_without_source_are_named),
     };
 

@@ -2,7 +2,7 @@
  *
  * hostile.c: writes a profile whose writer means harm to standard output.
  *
- *   hostile string_index | duplicate_id | unknown_id | own_id | values | names | deep |
+ *   hostile string_index | duplicate_id | unknown_id | own_id | values | names | controls | deep |
  *           deep_folded | deep_perf | deep_jemalloc | deep_text
  */
 #include <stdint.h>
@@ -189,6 +189,99 @@ static void write_names(message *m)
     put_message(m, 13, &part);
 }
 
+/* A text with every character that a terminal may obey, or that may end a line. */
+static size_t fill_controls(char *text, const char *begin)
+{
+    size_t length = strlen(begin);
+
+    memcpy(text, begin, length);
+    for (unsigned i = 1; i < 0x20; i++) {
+        text[length++] = (char)i;
+    }
+    text[length++] = 0x7f;
+    for (unsigned i = 0x80; i < 0xa0; i++) {
+        text[length++] = (char)0xc2;
+        text[length++] = (char)i;
+        text[length++] = '|';
+        text[length++] = (char)i; /* alone */
+    }
+    for (unsigned i = 0x2028; i <= 0x2069; i += i == 0x202e ? 0x2066 - 0x202e : 1) {
+        text[length++] = (char)0xe2;
+        text[length++] = (char)(0x80 | (i >> 6 & 0x3f));
+        text[length++] = (char)(0x80 | (i & 0x3f));
+    }
+    static const char end[] = ";\033[2J\033]0;title\a\r\n 9 forged\n";
+    memcpy(text + length, end, sizeof end); /* with the zero byte */
+    return length + sizeof end;
+}
+
+static void put_controls(message *m, const char *begin)
+{
+    char text[512];
+
+    put_bytes(m, 6, text, fill_controls(text, begin));
+    flush(m);
+}
+
+/* Every string has control characters: the types (1 to 6), the file and build id of the mapping, a
+ * function with its file, a label of text, one with a unit, a comment and the address of a text. */
+static void write_controls(message *m)
+{
+    static const char *const strings[] = {
+        "cpu",   "unit",   "period",  "unit",    "file",
+        "id",    "name",   "mangled", "/src",    "key",
+        "value", "number", "bytes",   "comment", "https://example.org/"};
+    message part = {.length = 0}, inner = {.length = 0};
+
+    put_text(m, "");
+    for (unsigned i = 0; i < sizeof strings / sizeof *strings; i++) {
+        put_controls(m, strings[i]);
+    }
+    for (unsigned field = 1; field <= 11; field += 10) {
+        put_number(&part, 1, field == 1 ? 1 : 3);
+        put_number(&part, 2, field == 1 ? 2 : 4);
+        put_message(m, field, &part);
+    }
+    put_number(&part, 1, 1);
+    put_number(&part, 3, UINT64_C(1) << 40);
+    put_number(&part, 5, 5);
+    put_number(&part, 6, 6);
+    put_message(m, 3, &part);
+    put_number(&part, 1, 1);
+    put_number(&part, 2, 7);
+    put_number(&part, 3, 8);
+    put_number(&part, 4, 9);
+    put_message(m, 5, &part);
+    for (unsigned id = 1; id <= 2; id++) { /* the second has no name */
+        put_number(&part, 1, id);
+        put_number(&part, 2, 1);
+        put_number(&part, 3, 0x1000 * id);
+        put_number(&inner, 1, 1);
+        put_number(&inner, 2, 7);
+        if (id == 1) {
+            put_message(&part, 4, &inner);
+        }
+        inner.length = 0;
+        put_message(m, 4, &part);
+    }
+    put_varint(&inner, 1);
+    put_varint(&inner, 2);
+    put_message(&part, 1, &inner);
+    put_varint(&inner, 5);
+    put_message(&part, 2, &inner);
+    put_number(&inner, 1, 10);
+    put_number(&inner, 2, 11);
+    put_message(&part, 3, &inner);
+    put_number(&inner, 1, 12);
+    put_number(&inner, 3, 64);
+    put_number(&inner, 4, 13);
+    put_message(&part, 3, &inner);
+    put_message(m, 2, &part);
+    put_number(m, 13, 14);
+    put_number(m, 15, 15);
+    put_number(m, 14, 1);
+}
+
 /* One stack of DEPTH frames. The lengths of the packed ids and of the sample come before them. */
 static void write_deep(message *m)
 {
@@ -261,6 +354,7 @@ int main(int argc, char **argv)
         {"own_id", write_own_id},
         {"values", write_values},
         {"names", write_names},
+        {"controls", write_controls},
         {"deep", write_deep},
         {"deep_folded", write_deep_folded},
         {"deep_perf", write_deep_perf},
