@@ -170,9 +170,9 @@ typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void 
 typedef int c11_create_function(thrd_t *, thrd_start_t, void *);
 
 /* Names of the hooks that no other library can define, for the leaves of stacks. */
-extern __typeof__(pthread_create) own_create
+extern __typeof__(pthread_create) pp_own_create
     __attribute__((alias("pthread_create"), visibility("hidden"), nothrow));
-extern __typeof__(thrd_create) own_c11_create
+extern __typeof__(thrd_create) pp_own_c11_create
     __attribute__((alias("thrd_create"), visibility("hidden")));
 
 /* libc's header has its own names.
@@ -187,8 +187,9 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
         return EAGAIN;
     }
     prepare_hooks();
-    pp_thread_launch *l = new_launch((uintptr_t)start, argument, stack_size_of(attributes),
-                                     (uintptr_t)own_create, (uintptr_t)__builtin_return_address(0));
+    pp_thread_launch *l =
+        new_launch((uintptr_t)start, argument, stack_size_of(attributes), (uintptr_t)pp_own_create,
+                   (uintptr_t)__builtin_return_address(0));
     if (l == NULL) { /* the library only finds this thread when it lists the threads */
         return create(thread, attributes, start, argument);
     }
@@ -211,7 +212,7 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
     }
     prepare_hooks();
     pp_thread_launch *l =
-        new_launch((uintptr_t)start, argument, stack_size_of(NULL), (uintptr_t)own_c11_create,
+        new_launch((uintptr_t)start, argument, stack_size_of(NULL), (uintptr_t)pp_own_c11_create,
                    (uintptr_t)__builtin_return_address(0));
     if (l == NULL) {
         return create(thread, start, argument);
