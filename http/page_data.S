@@ -2,6 +2,10 @@
  *
  * page_data.S: the compressed page, as bytes of the library (page_data.h).
  */
+#ifdef __CET__
+#include <cet.h> /* the library says that it may run with CET; so must all its parts */
+#endif
+
     .section .rodata.page, "a", @progbits
     .globl http_page_data, http_page_size
     .hidden http_page_data, http_page_size
