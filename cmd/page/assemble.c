@@ -9,9 +9,9 @@
  *                              their SHA-256 -> the policy --'
  *
  * A module comes after those that it imports. What the browser has no use for is left out: the
- * lines "import {...} from './NAME.mjs';", the word "export" before a declaration, comments, and
- * blanks that begin a line. All modules share one scope then; a name that two of them declare is an
- * error of the script, which its tests find.
+ * lines "import {...} from './NAME.mjs';", the word "export" before a declaration, comments, blanks
+ * beside signs, and the end of a line after { } ( , and ;. All modules share one scope then; a
+ * name that two of them declare is an error of the script, which its tests find.
  *
  * page.html has one place each for the policy, the style and the script. The policy permits this
  * script and this style by their hashes, and nothing else.
@@ -154,20 +154,127 @@ static bool is_comment(const char *line, size_t length, bool *inside)
     return begun || begins(line, "//");
 }
 
-/* Adds a line of code without the blanks in front of it, which the script has no use for. */
-static void append_line(text *script, const char *line, size_t length, bool *in_comment)
+/* Refuses a line that would mean something else beside its neighbours. */
+static void check_line(const char *module, const char *line, size_t length)
+{
+    size_t quotes = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        quotes += line[i] == '`';
+    }
+    if (quotes % 2 != 0 || memmem(line, length, " // ", 4)) {
+        die("%s: expected a line without a comment at its end, with whole templates, found %.*s",
+            module, (int)length, line);
+    }
+}
+
+/* The end of the template that begins at a back quote. */
+static const char *template_end(const char *at, const char *end)
+{
+    int depth = 0; /* of ${ and } */
+
+    for (at++; at < end && (depth || *at != '`'); at++) {
+        if (*at == '\\') {
+            at++;
+        } else if (*at == '`') {
+            at = template_end(at, end) - 1;
+        } else if (begins(at, "${")) {
+            depth++;
+        } else if (*at == '}' && depth) {
+            depth--;
+        }
+    }
+    return at + 1;
+}
+
+/* The end of a text, or of a regular expression, in which a slash may stand between [ and ]. */
+static const char *quoted_end(const char *at, const char *end)
+{
+    char quote = *at++;
+    bool in_class = false;
+
+    for (; at < end && (in_class || *at != quote); at++) {
+        at += *at == '\\';
+        if (quote == '/') {
+            in_class = *at == '[' || (in_class && *at != ']');
+        }
+    }
+    return at + 1;
+}
+
+/* Where what has to stay as it is ends: a text, a template, a regular expression, which comes after
+ * a sign or "return". at: it is none. */
+static const char *literal_end(const char *at, const char *end, const text *before)
+{
+    size_t length = before->length;
+    char last = length ? before->data[length - 1] : ';';
+    bool after_return = length > 7 && memcmp(before->data + length - 7, "return ", 7) == 0;
+
+    if (*at == '`') {
+        return template_end(at, end);
+    }
+    if (*at == '"' || *at == '\'' ||
+        (*at == '/' && (after_return || strchr("(,=:[!&|?{};>\n", last)))) {
+        return quoted_end(at, end);
+    }
+    return at;
+}
+
+/* Whether a blank between two characters means nothing. Two signs may be one beside each other. */
+static bool is_blank_useless(char before, char after)
+{
+    static const char signs[] = "{}()[],;:?=<>&|!*%+-\n";
+
+    return strchr("+-", before) && strchr("+-", after)
+               ? false
+               : strchr(signs, before) || strchr(signs, after);
+}
+
+/* Adds code without the blanks that mean nothing, and without the types in it, which are comments
+ * with two stars. */
+static void append_code(text *script, const char *code, size_t length)
+{
+    const char *end = code + length;
+
+    while (code < end) {
+        const char *next = literal_end(code, end, script);
+
+        if (begins(code, "/** ")) {
+            const char *close = memmem(code, (size_t)(end - code), "*/ ", 3);
+            code = close ? close + 3 : end;
+        } else if (next > code) {
+            append(script, code, (size_t)(next - code));
+            code = next;
+        } else if (*code == ' ' && is_blank_useless(script->data[script->length - 1], code[1])) {
+            code++;
+        } else {
+            append(script, code++, 1);
+        }
+    }
+}
+
+/* Adds a line of code without what only its reader needs. Every statement has its semicolon, so
+ * that a line may follow where one ends. */
+static void append_line(text *script, const char *module, const char *line, size_t length,
+                        bool *in_comment)
 {
     static const char word[] = "export ";
     size_t blanks = strspn(line, " ");
 
     if (blanks >= length || is_comment(line + blanks, length - blanks, in_comment)) {
+        if (begins(line + blanks, "/**") && memmem(line, length - 2, "*/", 2)) {
+            die("%s: expected a comment alone in its line, found %.*s", module, (int)length, line);
+        }
         return;
     }
+    check_line(module, line + blanks, length - blanks);
     if (begins(line, word)) {
         blanks = sizeof word - 1;
     }
-    append(script, line + blanks, length - blanks);
-    append(script, "\n", 1);
+    append_code(script, line + blanks, length - blanks);
+    if (!strchr("{}(,;", line[length - 1])) {
+        append(script, "\n", 1);
+    }
 }
 
 /* Adds a module after those that it imports. */
@@ -187,7 +294,7 @@ static void add_module(assembly *a, const char *name)
         if (begins(line, "import ")) {
             follow_import(a, name, line, length);
         } else {
-            append_line(&own, line, length, &in_comment);
+            append_line(&own, name, line, length, &in_comment);
         }
         line += length + (line[length] == '\n');
     }

@@ -242,7 +242,8 @@ class Limit {
     this.coarse = whole * LEAST;
     this.fine = this.coarse;
     this.within = within;
-    this.on = 0; // the last node of the path that was reached
+    /** the last node of the path that was reached */
+    this.on = 0;
     this.depth = 0;
     /** nodes beneath the zoomed one */
     this.inside = new Set();
