@@ -137,13 +137,6 @@ static int check_state(int pid, pp_remote_error *error)
                               "LIBPPROF=control and the library preloaded",
                               pid);
     }
-    if (status_text(pid, "x86_Thread_features", text, sizeof text) && strstr(text, "shstk")) {
-        return pp_remote_fail(error,
-                              "process %d has a shadow stack, which forbids to make it call "
-                              "something: start it with cpprof record, or with GLIBC_TUNABLES="
-                              "glibc.cpu.x86_shstk=off",
-                              pid);
-    }
     if (status_text(pid, "State", text, sizeof text) && text[0] == 'T') {
         return pp_remote_fail(error, "process %d is stopped: let it go on (kill -CONT %d)", pid,
                               pid);

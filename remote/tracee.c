@@ -98,12 +98,29 @@ static pp_tracee_status wait_for_stop(int tid)
 
 /* ---- registers ---- */
 
+/* NT_X86_SHSTK of <elf.h>: the pointer of the shadow stack, where the thread has one. */
+enum { SHADOW_POINTER = 0x204 };
+
+static uint64_t read_shadow(int tid)
+{
+    uint64_t pointer = 0;
+    struct iovec whole = {&pointer, sizeof pointer};
+    return ptrace(PTRACE_GETREGSET, tid, SHADOW_POINTER, &whole) == 0 ? pointer : 0;
+}
+
+static int set_shadow(int tid, uint64_t pointer)
+{
+    struct iovec whole = {&pointer, sizeof pointer};
+    return pointer == 0 || ptrace(PTRACE_SETREGSET, tid, SHADOW_POINTER, &whole) == 0 ? 0 : -errno;
+}
+
 static bool read_registers(pp_tracee *t)
 {
     pp_tracee_registers *r = &t->registers;
     struct iovec state = {r->state, sizeof r->state};
     struct iovec legacy = {r->state, 512};
     r->state_bytes = 0;
+    r->shadow = read_shadow(t->tid);
     if (ptrace(PTRACE_GETREGS, t->tid, NULL, &r->general) != 0 ||
         ptrace(PTRACE_GETSIGMASK, t->tid, sizeof r->mask, &r->mask) != 0) {
         return false;
@@ -297,6 +314,18 @@ long pp_tracee_waiting_call(const pp_tracee *tracee)
 
 /* ---- the call ---- */
 
+/* The words are below the pointer: the thread does not use them yet. */
+static int write_shadow(int tid, const pp_tracee_frame *frame)
+{
+    for (size_t i = 0; frame->shadow_at != 0 && i < PP_SHADOW_WORDS; i++) {
+        if (ptrace(PTRACE_POKEDATA, tid, frame->shadow_at + i * sizeof *frame->shadow,
+                   frame->shadow[i]) != 0) {
+            return -errno;
+        }
+    }
+    return 0;
+}
+
 static int write_frame(const pp_tracee_frame *frame)
 {
     struct iovec local = {(void *)frame->data, frame->bytes};
@@ -345,7 +374,20 @@ static void give_registers_back(const pp_tracee *t)
     }
     ptrace(PTRACE_SETREGSET, t->tid, NT_X86_XSTATE, &state);
     ptrace(PTRACE_SETSIGMASK, t->tid, sizeof t->registers.mask, &t->registers.mask);
+    set_shadow(t->tid, t->registers.shadow);
     ptrace(PTRACE_SETREGS, t->tid, NULL, &t->registers.general);
+}
+
+/* With a shadow stack these are two steps: if cpprof is killed between them, the thread ends. */
+static int enter(const pp_tracee *t, const pp_tracee_frame *frame,
+                 const struct user_regs_struct *entry)
+{
+    int error = set_shadow(t->tid, frame->shadow_at);
+    if (error == 0 && ptrace(PTRACE_SETREGS, t->tid, NULL, entry) != 0) {
+        error = -errno;
+        set_shadow(t->tid, t->registers.shadow);
+    }
+    return error;
 }
 
 int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, uintptr_t *frame_at)
@@ -355,8 +397,9 @@ int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, u
     const struct user_regs_struct after = resumed(tracee);
     int error = pp_tracee_build(&tracee->registers, &after, call, &frame, &entry) ? 0 : -E2BIG;
     error = error == 0 ? write_frame(&frame) : error;
-    if (error != 0 || ptrace(PTRACE_SETREGS, tracee->tid, NULL, &entry) != 0) {
-        error = error != 0 ? error : -errno;
+    error = error == 0 ? write_shadow(tracee->tid, &frame) : error;
+    error = error == 0 ? enter(tracee, &frame, &entry) : error;
+    if (error != 0) {
         pp_tracee_release(tracee);
         return error;
     }

@@ -6,7 +6,9 @@
  * system call that the stop has interrupted begins again, so that the program does not see the stop.
  * From the moment at which the thread goes on, the tracer is not needed: if it is killed, the thread
  * ends the call and does what it did before. All that has to be there before that is memory below
- * the stack pointer, which the thread does not use, and one PTRACE_SETREGS.
+ * the stack pointer, which the thread does not use, and one PTRACE_SETREGS. A thread with a shadow
+ * stack needs its pointer set, too, which is a second request: a tracer that is killed between the
+ * two leaves a thread that cannot return.
  *
  * One case needs the tracer until the call is over: a call with a relative time that the kernel
  * itself continues (nanosleep, poll). If the tracer is killed then, the call begins anew with its

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PP_CALL_TEXT_MAX = 4096, PP_TRACEE_STATE_MAX = 16 * 1024 };
+enum { PP_CALL_TEXT_MAX = 4096, PP_TRACEE_STATE_MAX = 16 * 1024, PP_SHADOW_WORDS = 2 };
 
 /* A call that a stopped thread is to make: function(text, number). */
 typedef struct pp_tracee_call {
@@ -25,6 +25,8 @@ typedef struct pp_tracee_frame {
     uintptr_t at; /* where the bytes belong; the stack pointer at the function's entry */
     size_t bytes;
     uint8_t data[PP_TRACEE_STATE_MAX + PP_CALL_TEXT_MAX + 2048];
+    uintptr_t shadow_at; /* 0: the thread has no shadow stack */
+    uint64_t shadow[PP_SHADOW_WORDS];
 } pp_tracee_frame;
 
 #if defined(__x86_64__)

@@ -9,11 +9,17 @@
  *                      | state of XSAVE
  *   at the entry  -->  | restorer, ucontext_t, siginfo_t     (struct rt_sigframe)
  *
+ * A shadow stack (CET) gets the same words as before a handler:
+ *
+ *   its pointer   -->  | the thread's own return addresses
+ *                      | the pointer, with bit 63      (what rt_sigreturn sets it to)
+ *   at the entry  -->  | restorer
+ *
  * The function returns to the restorer, and the kernel gives the thread all its registers and its
  * mask back. Nobody else has to do anything, so whoever stopped the thread may go, or be killed.
  *
  * Sources: arch/x86/kernel/signal_64.c and fpu/signal.c (rt_sigreturn, check_xstate_in_sigframe),
- * <asm/sigcontext.h>, ptrace(2) PTRACE_GETREGSET.
+ * shstk.c (setup_signal_shadow_stack), <asm/sigcontext.h>, ptrace(2) PTRACE_GETREGSET.
  *
  * Zone: NORMAL (cpprof).
  */
@@ -41,6 +47,7 @@ enum {
 typedef struct pp_tracee_registers {
     struct user_regs_struct general;
     uint64_t mask;      /* of signals */
+    uint64_t shadow;    /* the shadow stack's pointer; 0 = none */
     size_t state_bytes; /* of XSAVE; 0 = none */
     _Alignas(64) uint8_t state[PP_TRACEE_STATE_MAX];
 } pp_tracee_registers;
@@ -200,6 +207,15 @@ static inline void pp_tracee_store_context(const pp_tracee_registers *r, uintptr
     memcpy(to + offsetof(ucontext_t, uc_sigmask), &r->mask, sizeof r->mask);
 }
 
+static inline void pp_tracee_push_shadow(const pp_tracee_registers *r, uintptr_t restorer,
+                                         pp_tracee_frame *frame)
+{
+    const uint64_t is_data = UINT64_C(1) << 63; /* so that nothing can return to it */
+    frame->shadow_at = r->shadow != 0 ? r->shadow - sizeof frame->shadow : 0;
+    frame->shadow[0] = restorer;
+    frame->shadow[1] = r->shadow | is_data;
+}
+
 /*
  * Builds the frame, and the registers with which the thread enters the function. The thread goes on
  * with `after` when the function has returned. Returns false if the text is too long.
@@ -228,6 +244,7 @@ static inline bool pp_tracee_build(const pp_tracee_registers *now,
     pp_tracee_store_context(&resumed, now->state_bytes > 0 ? state : 0, signal.context);
     memcpy(frame->data, &signal, sizeof signal);
     pp_tracee_store_state(now, frame->data + (state - frame->at));
+    pp_tracee_push_shadow(now, call->restorer, frame);
     memcpy(frame->data + (text - frame->at), call->text, text_bytes);
     *entry = now->general;
     entry->rip = call->function;
