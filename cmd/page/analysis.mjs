@@ -6,7 +6,7 @@ import { totalOf } from './columns.mjs';
 import { sampleMask } from './filter.mjs';
 import { addSource, Frames } from './frames.mjs';
 import { labelKeys } from './labels.mjs';
-import { compileSearch } from './search.mjs';
+import { changeStacks } from './stack_changes.mjs';
 import { callEdges, flatTotals, frameTotals } from './totals.mjs';
 import { buildTree, nodeByRanks, pathOf } from './tree.mjs';
 
@@ -63,22 +63,23 @@ export class Analysis {
 
   /** The key for results that depend on samples. @param {import('./state.mjs').State} state */
   key(state) {
-    const { type, focus, ignore, labels, normalize } = state;
-    return JSON.stringify([type, focus, ignore, labels, normalize]);
+    const { type, filters, normalize } = state;
+    return JSON.stringify([type, filters, normalize]);
   }
 
-  /** @param {import('./state.mjs').State} state @returns {import('./tree.mjs').Group[]} */
-  groups(state) {
-    return this.cache.get(`groups ${this.key(state)}`, () => {
+  /** The samples that count. Changed stacks are large: only the last ones are kept. @returns {import('./tree.mjs').Group[]} */
+  groups(/** @type {import('./state.mjs').State} */ state) {
+    const key = this.key(state), { filters } = state;
+    if (key !== this.groupsKey) {
       const index = this.typeIndex(state.type);
-      const compiled = (/** @type {string[]} */ patterns) =>
-        patterns.map((one) => compileSearch(one).regex).filter((regex) => regex !== null);
-      const filter = { focus: compiled(state.focus), ignore: compiled(state.ignore), labels: state.labels };
-      return this.sources.map((source, i) => ({
+      this.lastGroups = [];
+      this.lastGroups = this.sources.map((source, i) => changeStacks({
         source, values: i && state.normalize ? this.scaled(index) : source.profile.values[index],
-        mask: sampleMask(source, filter),
-      }));
-    });
+        mask: sampleMask(source, this.frames, filters),
+      }, this.frames, filters));
+      this.groupsKey = key;
+    }
+    return this.lastGroups;
   }
 
   /** The values of the base, as if its total were that of the profile. @param {number} index */

@@ -171,15 +171,16 @@ static void check_line(const char *module, const char *line, size_t length)
 /* The end of the template that begins at a back quote. */
 static const char *template_end(const char *at, const char *end)
 {
-    int depth = 0; /* of ${ and } */
+    int depth = 0; /* of ${, { and } */
 
     for (at++; at < end && (depth || *at != '`'); at++) {
         if (*at == '\\') {
             at++;
         } else if (*at == '`') {
             at = template_end(at, end) - 1;
-        } else if (begins(at, "${")) {
+        } else if (begins(at, "${") || (*at == '{' && depth)) {
             depth++;
+            at += *at == '$';
         } else if (*at == '}' && depth) {
             depth--;
         }
@@ -202,19 +203,27 @@ static const char *quoted_end(const char *at, const char *end)
     return at + 1;
 }
 
+/* The last character of a text; of an empty one what ends a statement. */
+static char last_of(const text *code)
+{
+    if (!code->data || !code->length) {
+        return ';';
+    }
+    return code->data[code->length - 1];
+}
+
 /* Where what has to stay as it is ends: a text, a template, a regular expression, which comes after
  * a sign or "return". at: it is none. */
 static const char *literal_end(const char *at, const char *end, const text *before)
 {
     size_t length = before->length;
-    char last = length ? before->data[length - 1] : ';';
     bool after_return = length > 7 && memcmp(before->data + length - 7, "return ", 7) == 0;
 
     if (*at == '`') {
         return template_end(at, end);
     }
     if (*at == '"' || *at == '\'' ||
-        (*at == '/' && (after_return || strchr("(,=:[!&|?{};>\n", last)))) {
+        (*at == '/' && (after_return || strchr("(,=:[!&|?{};>\n", last_of(before))))) {
         return quoted_end(at, end);
     }
     return at;
@@ -245,7 +254,7 @@ static void append_code(text *script, const char *code, size_t length)
         } else if (next > code) {
             append(script, code, (size_t)(next - code));
             code = next;
-        } else if (*code == ' ' && is_blank_useless(script->data[script->length - 1], code[1])) {
+        } else if (*code == ' ' && is_blank_useless(last_of(script), code[1])) {
             code++;
         } else {
             append(script, code++, 1);

@@ -3,15 +3,14 @@
 // filter.mjs: which samples count.
 //
 // An expression matches a sample if it matches a function, a source file or a program on its stack, as --focus and
-// --ignore of cpprof do. A label filter is KEY=VALUE; of one key any value suffices, of several keys each must hold.
+// --ignore of cpprof do; a name, if a frame has it. A label filter is KEY=VALUE; of one key any value suffices, of several keys each must hold.
 
 import { NONE } from './decode.mjs';
 import { label } from './format.mjs';
-
-/** @typedef {{focus: RegExp[], ignore: RegExp[], labels: string[]}} Filter */
+import { compileFilter, matchFrames, matchLocations } from './search.mjs';
 
 /** For each location whether the expression matches it. @param {import('./decode.mjs').Profile} profile */
-function matchLocations(profile, regex) {
+function matchTexts(profile, regex) {
   const ofString = new Int8Array(profile.strings.length).fill(-1);
   const matches = (/** @type {number} */ index) => {
     if (ofString[index] < 0) {
@@ -79,24 +78,26 @@ function filterByLabels(profile, mask, filters) {
 
 /**
  * A number for each sample: 1 if it counts. null: all count.
- * @param {import('./frames.mjs').Source} source @param {Filter} filter
+ * @param {import('./frames.mjs').Source} source @param {import('./frames.mjs').Frames} frames
+ * @param {[string, string][]} filters
  */
-export function sampleMask(source, filter) {
+export function sampleMask(source, frames, filters) {
   const { profile } = source;
-  if (!filter.focus.length && !filter.ignore.length && !filter.labels.length) {
+  const labels = filters.filter(([kind]) => kind === 'labels').map(([, text]) => text);
+  const stacks = filters.filter(([kind, text]) => /focus|ignore/.test(kind) && compileFilter(text));
+  if (!stacks.length && !labels.length) {
     return null;
   }
   const mask = new Uint8Array(profile.sampleCount).fill(1);
-  const apply = (/** @type {RegExp} */ regex, /** @type {boolean} */ keep) => {
-    const found = matchLocations(profile, regex);
+  for (const [kind, text] of stacks) {
+    const test = compileFilter(text);
+    const found = text.startsWith('=') ? matchLocations(source, matchFrames(frames, test)) : matchTexts(profile, test);
     for (let sample = 0; sample < mask.length; sample++) {
-      mask[sample] &= stackHas(source, sample, found) === keep ? 1 : 0;
+      mask[sample] &= stackHas(source, sample, found) === (kind === 'focus') ? 1 : 0;
     }
-  };
-  filter.focus.forEach((regex) => apply(regex, true));
-  filter.ignore.forEach((regex) => apply(regex, false));
-  if (filter.labels.length) {
-    filterByLabels(profile, mask, filter.labels);
+  }
+  if (labels.length) {
+    filterByLabels(profile, mask, labels);
   }
   return mask;
 }

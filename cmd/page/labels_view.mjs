@@ -46,7 +46,7 @@ export class LabelsView {
     const bar = el('span', { class: 'bar' });
     bar.style.width = `${Math.min(100, Math.abs(cost / (total || 1)) * 100)}%`;
     return el('button', {
-      type: 'button', class: 'label-row', 'aria-pressed': String(app.state.labels.includes(filter)),
+      type: 'button', class: 'label-row', 'aria-pressed': String(Boolean(app.findFilter(['labels', filter]))),
       title: `${filter}: click for only these samples, Alt-click for all others`,
       onclick: (event) => app.toggleLabel(event.altKey || event.ctrlKey ? `!${filter}` : filter),
     }, bar, el('span', { class: 'cell', text: costText(cost, total, app.unit) }),

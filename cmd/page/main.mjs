@@ -10,7 +10,7 @@
 import { Analysis } from './analysis.mjs';
 import { decodeProfile } from './decode.mjs';
 import { changeText, costText, showDetail } from './details.mjs';
-import { byId, el, saveFile } from './dom.mjs';
+import { byId, el, replaceControls, saveFile } from './dom.mjs';
 import { FlameView } from './flame_view.mjs';
 import { dateText, label, percent } from './format.mjs';
 import { GraphView } from './graph_view.mjs';
@@ -21,11 +21,11 @@ import { makePalette } from './palette.mjs';
 import { SandwichView } from './sandwich_view.mjs';
 import { compileSearch, matchedWidth, matchFrames } from './search.mjs';
 import { SourceView } from './source_view.mjs';
-import { defaultState, formatState, parseState } from './state.mjs';
+import { defaultState, FILTERS, formatState, parseState } from './state.mjs';
 import { flameSvg } from './svg_export.mjs';
 import { TableView } from './table_view.mjs';
 import { baseName } from './text.mjs';
-import { nodeByRanks } from './tree.mjs';
+import { nodeByFrames, nodeByRanks, pathOf, rankPath } from './tree.mjs';
 
 const VIEWS = /** @type {const} */ ([
   ['flame', 'Flame graph', FlameView], ['table', 'Table', TableView], ['sandwich', 'Sandwich', SandwichView],
@@ -211,11 +211,11 @@ export class App {
     byId('type').replaceChildren(...types);
     byId('type').addEventListener('change', (event) => this.set({ type: event.target.value, zoom: '' }, true));
     byId('search').addEventListener('input', () => this.searchSoon());
-    byId('theme').addEventListener('click', () => this.nextTheme());
-    byId('help').addEventListener('click', () => this.showHelp());
-    byId('about').addEventListener('click', () => this.showAbout());
-    byId('save').addEventListener('click', () => this.saveProfile());
-    byId('save-svg').addEventListener('click', () => this.saveSvg());
+    for (const [id, act] of /** @type {[string, () => void][]} */ ([
+      ['theme', () => this.nextTheme()], ['help', () => this.showHelp()], ['about', () => this.showAbout()],
+      ['save', () => this.saveProfile()], ['save-svg', () => this.saveSvg()]])) {
+      byId(id).addEventListener('click', act);
+    }
     const name = this.programName();
     byId('title').textContent = name;
     document.title = `${name} – ${this.type}`;
@@ -234,11 +234,11 @@ export class App {
       byId(`tab-${name}`).setAttribute('aria-current', name === this.viewName ? 'page' : 'false');
     }
     byId('type').value = this.type;
-    const filtered = state.focus.length + state.ignore.length + state.labels.length;
+    const filtered = analysis.groups(state).some(({ mask }) => mask);
     const base = baseTotal === undefined ? '' : `, before ${label(baseTotal, this.unit)}`;
     byId('total').textContent = (filtered ? `${label(shown, this.unit)} of ${label(total, this.unit)}`
       : label(total, this.unit)) + base;
-    byId('theme').textContent = { '': 'Auto', light: 'Light', dark: 'Dark' }[state.theme];
+    byId('theme').textContent = { light: 'Light', dark: 'Dark' }[state.theme] || 'Auto';
   }
 
   /** Says that no sample has a value of this type, and which types have some. */
@@ -250,11 +250,11 @@ export class App {
   }
 
   updateChips() {
-    const chips = [['focus', 'only'], ['ignore', 'without'], ['labels', 'label']].flatMap(([kind, verb]) =>
-      this.state[kind].map((text) => el('button', { type: 'button', class: 'chip', title: 'Remove this filter', onclick: () =>
-        this.set({ [kind]: this.state[kind].filter((one) => one !== text), zoom: '' }, true) },
-      el('span', { class: 'term', text: verb }), el('span', { class: 'name', text }), el('span', { text: '×' }))));
-    byId('chips').replaceChildren(...chips);
+    const chips = this.state.filters.map((filter) => el('button', { type: 'button', class: 'chip', title:
+      `Undo: ${this.filterText(filter)}`, onclick: () => this.removeFilter(filter) },
+    el('span', { class: 'term', text: FILTERS[filter[0]][0] }), el('span', { class: 'name', text: filter[1].replace(/^=/, '') }),
+    el('span', { class: 'term', text: this.filterCost(filter) }), el('span', { text: '×' })));
+    replaceControls(byId('chips'), ...chips);
     byId('chips').hidden = chips.length === 0;
   }
 
@@ -280,45 +280,79 @@ export class App {
 
   // ---- filters ----
 
-  /** Lets only the samples with the selected function count, or only those without. @param {'focus'|'ignore'} kind */
+  /**
+   * Changes the filters, and says which one came or went. The zoom stays at the frame where it was, if that is still there.
+   * @param {[string, string][]} filters @param {[string, string]} filter @param {object} more changes of the state
+   */
+  setFilters(filters, filter, more = {}) {
+    const gone = this.state.filters.includes(filter) ? `Undone: ${this.filterText(filter)}` : '';
+    const { analysis, state } = this, tree = analysis.tree(state), path = pathOf(tree, nodeByRanks(tree, state.zoom));
+    const whole = analysis.tree({ ...state, filters, zoom: '' });
+    this.set({ filters, zoom: rankPath(whole, nodeByFrames(whole, path)), ...more }, true);
+    this.say(`${gone || this.filterText(filter)}. Total ${byId('total').textContent}.`);
+  }
+
+  /** @param {[string, string]} wanted */
+  findFilter(wanted) {
+    return this.state.filters.find((one) => one.join(' ') === wanted.join(' '));
+  }
+
+  /** Adds a filter of the selected function. @param {string} kind */
   filterBySelected(kind) {
-    const { selected } = this.state;
+    const { selected, filters } = this.state, filter = /** @type {[string, string]} */ ([kind, `=${selected}`]);
     if (!selected) {
       this.say('Select a function first.');
-      return;
+    } else if (!this.findFilter(filter)) {
+      this.setFilters([...filters, filter], filter, /merge|ignore/.test(kind) ? { selected: '' } : {});
     }
-    const pattern = `^${selected.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`;
-    this.set({ [kind]: [...this.state[kind], pattern], zoom: '' }, true);
   }
 
-  /** @param {string} filter */
-  toggleLabel(filter) {
-    const { labels } = this.state;
-    const rest = labels.filter((one) => one !== filter);
-    this.set({ labels: rest.length < labels.length ? rest : [...labels, filter], zoom: '' }, true);
+  /** @param {string} text */
+  toggleLabel(text) {
+    const filter = /** @type {[string, string]} */ (['labels', text]), known = this.findFilter(filter);
+    if (known) {
+      this.removeFilter(known);
+    } else {
+      this.setFilters([...this.state.filters, filter], filter);
+    }
   }
 
-  undoFilter() {
-    for (const kind of ['labels', 'ignore', 'focus']) {
-      if (this.state[kind].length) {
-        this.set({ [kind]: this.state[kind].slice(0, -1), zoom: '' }, true);
-        return;
+  /** @param {[string, string]|undefined} filter */
+  removeFilter(filter) {
+    if (filter) {
+      this.setFilters(this.state.filters.filter((one) => one !== filter), filter);
+      if (document.activeElement === document.body) {
+        this.view.focus();
       }
     }
+  }
+
+  /** What a filter did to stacks, as a cost; '' if it chose samples. */
+  filterCost(filter) {
+    const cost = this.analysis.groups(this.state)[0].costs?.get(filter.join(' '));
+    return cost === undefined ? '' : costText(cost, this.analysis.totals(this.state)[0], this.unit);
+  }
+
+  filterText(filter) {
+    return `${FILTERS[filter[0]][0]} ${filter[1].replace(/^=/, '')} ${this.filterCost(filter)}`.trim();
   }
 
   // ---- details and actions ----
 
   makeActions() {
-    const action = (/** @type {string} */ text, /** @type {string} */ key, /** @type {() => void} */ onclick) =>
-      el('button', { type: 'button', title: `${text} (${key})`, text, onclick });
-    byId('detail-actions').replaceChildren(
-      action('Sandwich', 's', () => this.open('sandwich')),
-      action('Graph', 'g', () => this.open('graph')),
-      action('Source', 'l', () => this.open('source')),
-      action('Only', 'f', () => this.filterBySelected('focus')),
-      action('Without', 'x', () => this.filterBySelected('ignore')),
-      action('Copy stack', 'c', () => this.copyStack()));
+    byId('detail-actions').replaceChildren(...this.actions().map(([text, key, onclick, title = text]) =>
+      el('button', { type: 'button', title: `${title} (${key})`, text, onclick })));
+  }
+
+  /** What to do with the selection: text, key, action, title. @returns {[string, string, () => void, string?][]} */
+  actions() {
+    return [
+      ['Sandwich', 's', () => this.open('sandwich')], ['Graph', 'g', () => this.open('graph')],
+      ['Source', 'l', () => this.open('source')],
+      ...Object.entries(FILTERS).slice(1).map(([kind, [, text, key, title]]) => /** @type {any} */ (
+        [text, key, () => this.filterBySelected(kind), title])),
+      ['Copy stack', 'c', () => this.copyStack()],
+    ];
   }
 
   /** @param {import('./details.mjs').Detail|null} detail */
@@ -346,9 +380,8 @@ export class App {
   say(text) {
     const element = byId('message');
     element.textContent = text;
-    element.hidden = false;
     clearTimeout(this.messageTimer);
-    this.messageTimer = setTimeout(() => { element.hidden = true; }, 2500);
+    this.messageTimer = setTimeout(() => element.replaceChildren(), 4000);
   }
 
   async copyStack() {
@@ -460,21 +493,14 @@ export class App {
 
   /** Keys that mean the same in every view. @param {KeyboardEvent} event */
   key(event) {
-    if (/^[1-6]$/.test(event.key)) {
-      this.open(VIEWS[Number(event.key) - 1][0]);
-      return true;
-    }
-    const actions = /** @type {Record<string, () => void>} */ ({
-      '/': () => byId('search').select(), '?': () => this.showHelp(), t: () => this.nextType(),
-      d: () => this.nextTheme(), f: () => this.filterBySelected('focus'), x: () => this.filterBySelected('ignore'),
-      u: () => this.undoFilter(), s: () => this.open('sandwich'), g: () => this.open('graph'),
-      l: () => this.open('source'), c: () => { this.copyStack(); }, p: () => this.saveProfile(), v: () => this.saveSvg(),
-    });
-    if (!Object.hasOwn(actions, event.key)) {
-      return false;
-    }
-    actions[event.key]();
-    return true;
+    const action = [
+      ...this.actions(), ...VIEWS.map(([name], i) => ['', String(i + 1), () => this.open(name)]),
+      ['', '/', () => byId('search').select()], ['', '?', () => this.showHelp()], ['', 't', () => this.nextType()],
+      ['', 'd', () => this.nextTheme()], ['', 'u', () => this.removeFilter(this.state.filters.at(-1))],
+      ['', 'p', () => this.saveProfile()], ['', 'v', () => this.saveSvg()],
+    ].find(([, key]) => key === event.key);
+    action?.[2]();
+    return Boolean(action);
   }
 }
 

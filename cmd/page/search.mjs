@@ -20,7 +20,12 @@ export function compileSearch(pattern) {
   }
 }
 
-/** For each frame whether it matches. @param {import('./frames.mjs').Frames} frames @param {RegExp} regex */
+/** What a filter's text means: "=NAME" is that name, any other an expression. null: an invalid one. @param {string} text */
+export function compileFilter(text) {
+  return text.startsWith('=') ? { test: (/** @type {string} */ name) => name === text.slice(1) } : compileSearch(text).regex;
+}
+
+/** For each frame whether it matches. @param {import('./frames.mjs').Frames} frames @param {{test: (text: string) => boolean}} regex */
 export function matchFrames(frames, regex) {
   return Uint8Array.from(frames.labels, (label) => (regex.test(label) ? 1 : 0));
 }
@@ -41,17 +46,23 @@ function matchedNodes(tree, matched) {
   return sum;
 }
 
+/** For each location whether one of its frames matches. @param {import('./frames.mjs').Source} source @param {Uint8Array} matched */
+export function matchLocations({ profile: { locationCount }, first, ofLine }, matched) {
+  const found = new Uint8Array(locationCount);
+  for (let location = 0; location < locationCount; location++) {
+    for (let at = first[location]; at < first[location + 1]; at++) {
+      found[location] |= matched[ofLine[at]];
+    }
+  }
+  return found;
+}
+
 /** The same, of the samples themselves. @param {import('./tree.mjs').Group[]} groups @param {Uint8Array} matched */
 function matchedSamples(groups, matched) {
   let sum = 0;
   for (const { source, values, mask } of groups) {
-    const { profile: { stack, stackEnd, sampleCount, locationCount }, stackFirst, first, ofLine } = source;
-    const found = new Uint8Array(locationCount);
-    for (let location = 0; location < locationCount; location++) {
-      for (let at = first[location]; at < first[location + 1]; at++) {
-        found[location] |= matched[ofLine[at]];
-      }
-    }
+    const { profile: { stack, stackEnd, sampleCount }, stackFirst } = source;
+    const found = matchLocations(source, matched);
     for (let sample = 0; sample < sampleCount; sample++) {
       let at = stackFirst[sample];
       while (at < stackEnd[sample] && !found[stack[at]]) {

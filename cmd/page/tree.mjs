@@ -25,6 +25,7 @@ const LEAST = 1 / 12000;
  * @property {import('./frames.mjs').Source} source
  * @property {import('./columns.mjs').Values} values
  * @property {Uint8Array|null} mask   samples with 0 are left out
+ * @property {Map<string, number>} [costs]   what a filter did to the stacks ("merge =NAME")
  *
  * How a sample becomes a path: from the root to the leaf, from the leaf to the root, or what is beneath or above the
  * outermost occurrence of the frame `pivot`.
@@ -421,6 +422,16 @@ export function pathOf(tree, node) {
     path.push(tree.frame[at]);
   }
   return path.reverse();
+}
+
+/** The node to which a path of frames leads; frames that are not there are passed over. @param {Tree} tree @param {number[]} path */
+export function nodeByFrames(tree, path) {
+  let node = 0;
+  for (const frame of path) {
+    const at = tree.frame.subarray(tree.childBegin[node], tree.childBegin[node + 1]).indexOf(frame);
+    node = at < 0 ? node : tree.childBegin[node] + at;
+  }
+  return node;
 }
 
 /** The depth of a node; the root's is 0. @param {Tree} tree @param {number} node */

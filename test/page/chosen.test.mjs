@@ -41,15 +41,23 @@ test('values have units as cpprof prints them', () => {
 
 test('focus and ignore match functions, files and programs', () => {
   const analysis = stacks();
-  assert.deepEqual(costs(analysis, stateWith({ focus: ['^main$'] })), { main: [0, 3], b: [2, 2], a: [1, 1] });
-  assert.deepEqual(costs(analysis, stateWith({ ignore: ['main', '^d$'] })), { c: [4, 4], other: [0, 4] });
-  assert.equal(Object.keys(costs(analysis, stateWith({ focus: ['victim'] }))).length, 6);
-  assert.equal(analysis.tree(stateWith({ focus: ['^main$'] })).total[0], 3);
-  assert.deepEqual(analysis.totals(stateWith({ focus: ['^main$'] })), [15], 'shares are of the whole');
+  assert.deepEqual(costs(analysis, stateWith({ filters: [['focus', '^main$']] })), { main: [0, 3], b: [2, 2], a: [1, 1] });
+  assert.deepEqual(costs(analysis, stateWith({ filters: [['ignore', 'main'], ['ignore', '^d$']] })), { c: [4, 4], other: [0, 4] });
+  assert.equal(Object.keys(costs(analysis, stateWith({ filters: [['focus', 'victim']] }))).length, 6);
+  assert.equal(analysis.tree(stateWith({ filters: [['focus', '^main$']] })).total[0], 3);
+  assert.deepEqual(analysis.totals(stateWith({ filters: [['focus', '^main$']] })), [15], 'shares are of the whole');
+});
+
+test('a name is one function, with or without a symbol, whatever its case', () => {
+  const analysis = analyse(profileOf([['a', 'main'], 1], [['A', 'main'], 2], [[null, 'a.b', 'main'], 4], [['a|b'], 8]));
+  const total = (...filters) => analysis.tree(stateWith({ filters })).total[0];
+  assert.deepEqual(['=a', '=A', '=a.b', '=a|b', '=[victim]', '=b', '='].map((text) => total(['focus', text])), [1, 2, 4, 8, 4, 0, 0]);
+  assert.deepEqual(['=a', '=[victim]', '=b'].map((text) => total(['ignore', text])), [14, 11, 15]);
+  assert.equal(total(['focus', '=main'], ['ignore', '=a'], ['focus', '(']), 6, 'an invalid expression is none');
 });
 
 test('labels filter: any value of a key, and all keys', () => {
-  const cum = (...labels) => analyse2.tree(stateWith({ labels })).total[0];
+  const cum = (...labels) => analyse2.tree(stateWith({ filters: labels.map((one) => ['labels', one]) })).total[0];
   const analyse2 = stacks();
   assert.equal(cum('tenant=acme'), 5);
   assert.equal(cum('tenant=acme', 'tenant=bolt'), 7);
@@ -86,9 +94,10 @@ test('a search has its share of the whole', () => {
 
 test('the URL has what was chosen, and only that', () => {
   assert.equal(formatState(stateWith()), '');
-  const state = stateWith({ view: 'table', search: 'a&b=c#', focus: ['x y', '^z$'], labels: ['k=v=w'] });
-  assert.deepEqual(parseState(`#${formatState(state)}`), state);
-  assert.deepEqual(parseState('#unknown=1&view=graph'), stateWith({ view: 'graph' }));
+  const state = stateWith({ view: 'table', search: 'a&b=c#', filters: [['focus', 'x y'], ['merge', '=a=b'], ['labels', 'k=v=w'],
+    ['focus', '^z$']] });
+  assert.deepEqual(parseState(`#${formatState(state)}`), state, 'in the order in which they were chosen');
+  assert.deepEqual(parseState('#unknown=1&view=graph&filters=a&constructor=b'), stateWith({ view: 'graph' }));
 });
 
 test('drop_frames are cut off as cpprof does', () => {

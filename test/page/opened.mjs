@@ -51,10 +51,17 @@ export const hashOf = async (page) =>
   Object.fromEntries(new URLSearchParams((await page.value('location.hash')).slice(1)));
 
 /** The middle of a row of the flame graph, at a part of its width. */
-export async function frameAt(page, row, part, selector = '#view-flame canvas') {
+export async function frameAt(page, row, part, selector = '#view-flame .flame canvas') {
   const [x, y, width] = await page.value(`(() => {
     const box = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
     return [box.x, box.y, box.width];
   })()`);
   return [x + width * part, y + row * 20 + 10];
 }
+
+/** The controls that no scrolling brings into the window, by what they say. */
+export const unreachable = (page) => page.value(`[...document.querySelectorAll('button, select, input')].filter((one) => {
+  one.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  const { left, right, top, bottom } = one.getBoundingClientRect();
+  return one.checkVisibility() && (left < 0 || right > innerWidth || top < 0 || bottom > innerHeight);
+}).map((one) => one.innerText || one.id)`);

@@ -14,7 +14,7 @@ import { Analysis } from '../../cmd/page/analysis.mjs';
 import { decodeProfile } from '../../cmd/page/decode.mjs';
 import { commonUnit, label, percent } from '../../cmd/page/format.mjs';
 import { decodeBase64, gunzip } from '../../cmd/page/gunzip.mjs';
-import { stateWith } from './analysed.mjs';
+import { costs, stateWith } from './analysed.mjs';
 
 const { BUILD, SRC } = process.env;
 const cpprof = join(BUILD, 'bin/cpprof');
@@ -28,9 +28,9 @@ function run(program, ...args) {
 }
 
 /** What the page of a file has in its element. */
-async function readPage(file) {
+async function readPage(file, ...options) {
   const out = join(work, 'page.html');
-  run(cpprof, 'flame', '-o', out, file);
+  run(cpprof, 'flame', '-o', out, ...options, file);
   const [, base64] = readFileSync(out, 'latin1').match(/id="profile"[^>]*>([^<]*)<\/script>/);
   return new Analysis(decodeProfile(await gunzip(decodeBase64(base64))), null);
 }
@@ -103,6 +103,16 @@ test(`${SEEDS} made-up profiles have the totals of cpprof top`, async () => {
     rows += await compareFile(file);
   }
   assert.ok(rows > SEEDS);
+});
+
+test('merge and focus of the page are --hide and --show-from of cpprof', async () => {
+  const file = join(SRC, 'test/golden/go/cpu.pb.gz'), whole = await readPage(file);
+  const rows = (analysis, filters = []) => Object.entries(costs(analysis, stateWith({ filters }))).sort();
+  for (const frame of whole.ranked(stateWith(), 'cum').slice(0, 6)) {
+    const name = whole.frames.labels[frame], exact = `^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`;
+    assert.deepEqual(rows(whole, [['merge', `=${name}`]]), rows(await readPage(file, '--hide', exact)), `merge ${name}`);
+    assert.deepEqual(rows(whole, [['root', `=${name}`]]), rows(await readPage(file, '--show-from', exact)), `focus ${name}`);
+  }
 });
 
 const corpus = join(SRC, 'test/fuzz/corpus/profile');

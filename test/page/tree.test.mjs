@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { callEdges, lineTotals } from '../../cmd/page/totals.mjs';
-import { depthOf, MAX_DEPTH, nodeByRanks, pathOf, rankPath } from '../../cmd/page/tree.mjs';
+import { depthOf, MAX_DEPTH, nodeByFrames, nodeByRanks, pathOf, rankPath } from '../../cmd/page/tree.mjs';
 import { analyse, costs, stateWith, treeText } from './analysed.mjs';
 import { ProfileWriter, profileOf } from './profile_writer.mjs';
 
@@ -114,6 +114,10 @@ test('the place of a node is the same in the URL', () => {
     assert.equal(pathOf(tree, node).length, depthOf(tree, node));
   }
   assert.equal(nodeByRanks(tree, '7.7'), 0);
+  const d = [...tree.frame].indexOf(analysis.frames.find('d')), path = pathOf(tree, d);
+  assert.equal(nodeByFrames(tree, path), d);
+  assert.equal(nodeByFrames(tree, [analysis.deeper, path[0], analysis.deeper, ...path.slice(1)]), d, 'what is not there is passed over');
+  assert.equal(nodeByFrames(tree, path.slice(1)), 0);
   assert.equal(nodeByRanks(tree, 'nonsense'), 0);
 });
 
