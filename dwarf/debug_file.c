@@ -124,13 +124,19 @@ typedef struct search {
     candidate found;
 } search;
 
+/* Whether the file has what the host asks for. */
+static bool has_wanted(const search *s, Elf *elf)
+{
+    return s->host->names_only ? pp_symbols_are_whole(elf) : pp_debug_copy_has_lines(elf);
+}
+
 static bool is_right(search *s, const candidate *c, const GElf_Word *checksum)
 {
     if (!has_build_id(c, s->build_id, s->build_id_size) ||
         (s->build_id_size == 0 && (checksum == NULL || !has_checksum(c, *checksum)))) {
         return false;
     }
-    return pp_debug_copy_has_lines(c->elf);
+    return has_wanted(s, c->elf);
 }
 
 static bool is_taken(search *s, const char *path, const GElf_Word *checksum)
@@ -155,7 +161,7 @@ static bool find_by_build_id(search *s)
 
 static bool find_elsewhere(search *s)
 {
-    if (s->host->fetch == NULL || s->build_id_size == 0) {
+    if (s->host->fetch == NULL || s->host->names_only || s->build_id_size == 0) {
         return false;
     }
     int fd = s->host->fetch(s->host->context, s->build_id, s->build_id_size);
@@ -222,7 +228,7 @@ static int open_own(search *s)
 static int find(search *s)
 {
     int error = open_own(s);
-    if (error == 0 && pp_debug_copy_has_lines(s->own.elf)) {
+    if (error == 0 && has_wanted(s, s->own.elf)) {
         s->found = s->own;
         return 0;
     }
@@ -363,13 +369,14 @@ static int open_shared(const search *s, void (*no_memory)(void), pp_debug_file *
     return error;
 }
 
-/* Symbols are in the module's file, and if that is stripped, in the debug file. */
+/* Symbols are in the module's file, and if that is stripped, in the debug file. A host that wants
+ * only names knows those of .dynsym: it is not worth the time if there is no other table. */
 static void read_symbols(const search *s, pp_symbols *symbols)
 {
-    if (s->own.elf != NULL) {
+    if (s->own.elf != NULL && !s->host->names_only) {
         pp_symbols_read(symbols, s->own.elf);
     }
-    if (s->found.elf != NULL && s->found.elf != s->own.elf) {
+    if (s->found.elf != NULL && (s->host->names_only || s->found.elf != s->own.elf)) {
         pp_symbols_read(symbols, s->found.elf);
     }
     pp_symbols_sort(symbols);
@@ -399,14 +406,14 @@ int pp_debug_file_open(const pprof_dwarf_module *module, const pprof_dwarf_host 
     if (mapped != NULL) {
         file->bias = bias_of(module, mapped);
     }
-    if (host->wants_names) {
+    if (host->wants_names || host->names_only) {
         read_symbols(&s, &file->symbols);
     }
-    if (error == 0) {
+    if (error == 0 && !host->names_only) {
         find_code(s.found.elf, file);
         error = open_dwarf(&s, &s.found, no_memory, &file->copy, &file->dwarf);
     }
-    if (error == 0) {
+    if (file->dwarf != NULL && error == 0) {
         error = open_shared(&s, no_memory, file);
     }
     give_up_all(&s);

@@ -7,7 +7,7 @@
  *   the file of .gnu_debuglink   beside the module's file, in .debug/ there, or below
  *                                /usr/lib/debug
  *
- * A file is used if it has lines and the module's build id. For a module without a build id, the
+ * A file is used if it has lines, or for a host that wants only names a whole table of symbols, and the module's build id. For a module without a build id, the
  * file that .gnu_debuglink names is used if its checksum is right. Several files of a package may
  * share a file (dwz): .gnu_debugaltlink has its name and build id.
  *
@@ -31,7 +31,7 @@
 #define PP_DEBUG_ROOT "/usr/lib/debug"
 
 typedef struct pp_debug_file {
-    Dwarf *dwarf;  /* its addresses are those in the module's file */
+    Dwarf *dwarf;  /* its addresses are those in the module's file; NULL: only names are wanted */
     Dwarf *shared; /* the shared file; NULL: none */
     pp_debug_copy copy, shared_copy;
     pp_symbols symbols;          /* of a host that wants names */

@@ -268,7 +268,7 @@ static int sort_by_unit(finder *f, const uint64_t *addresses)
 static int find_all(finder *f, const uint64_t *addresses)
 {
     int error = pp_debug_file_open(f->module, f->host, no_memory, &f->file);
-    if (error == 0) {
+    if (error == 0 && f->file.dwarf != NULL) {
         error = pp_units_read(&f->file, &f->units);
     }
     if (error == 0 || f->file.symbols.count > 0) {

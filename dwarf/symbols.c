@@ -138,6 +138,12 @@ static void read_mini(pp_symbols *symbols, Elf_Scn *section)
     free(bytes);
 }
 
+static bool is_mini_section(Elf *file, size_t names, const GElf_Shdr *header)
+{
+    const char *name = elf_strptr(file, names, header->sh_name);
+    return name != NULL && strcmp(name, ".gnu_debugdata") == 0;
+}
+
 static void read_tables(pp_symbols *symbols, Elf *file, bool is_mini)
 {
     size_t names = 0;
@@ -149,16 +155,30 @@ static void read_tables(pp_symbols *symbols, Elf *file, bool is_mini)
         if (gelf_getshdr(section, &header) == NULL || header.sh_type == SHT_NOBITS) {
             continue;
         }
-        const char *name = elf_strptr(file, names, header.sh_name);
         if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) {
             read_table(symbols, file, section, &header);
-        } else if (!is_mini && name != NULL && strcmp(name, ".gnu_debugdata") == 0) {
+        } else if (!is_mini && is_mini_section(file, names, &header)) {
             read_mini(symbols, section);
         }
     }
 }
 
 /* ---- all of them ---- */
+
+bool pp_symbols_are_whole(Elf *file)
+{
+    size_t names = 0;
+    bool found = false;
+    if (elf_getshdrstrndx(file, &names) != 0) {
+        return false;
+    }
+    for (Elf_Scn *section = NULL; !found && (section = elf_nextscn(file, section)) != NULL;) {
+        GElf_Shdr header;
+        found = gelf_getshdr(section, &header) != NULL && header.sh_type != SHT_NOBITS &&
+                (header.sh_type == SHT_SYMTAB || is_mini_section(file, names, &header));
+    }
+    return found;
+}
 
 void pp_symbols_read(pp_symbols *symbols, Elf *file)
 {

@@ -12,6 +12,7 @@
 #define PP_DWARF_SYMBOLS_H
 
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct pp_function_symbol {
@@ -26,6 +27,9 @@ typedef struct pp_symbols {
     char *text[8]; /* copies of the tables of names */
     size_t texts;
 } pp_symbols;
+
+/* Whether the file has a table of all functions: .symtab or .gnu_debugdata, not only .dynsym. */
+bool pp_symbols_are_whole(Elf *file);
 
 /* Adds the symbols of a file. What is damaged or does not fit is left out. */
 void pp_symbols_read(pp_symbols *symbols, Elf *file);

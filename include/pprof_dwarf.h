@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Both sides must have the same version, which changes with everything below. */
-#define PPROF_DWARF_VERSION 2
+#define PPROF_DWARF_VERSION 3
 
 /* A loaded file. */
 typedef struct pprof_dwarf_module {
@@ -73,6 +73,9 @@ typedef struct pprof_dwarf_host {
     /* Calls found() also for addresses that only a symbol table names. Such a place has one
      * function, without a file. */
     int wants_names;
+    /* Calls found() only with what .symtab and .gnu_debugdata say. Neither .dynsym nor debug
+     * information is read, and fetch() is not called. */
+    int names_only;
 } pprof_dwarf_host;
 
 typedef struct pprof_dwarf_interface {

@@ -26,7 +26,7 @@ static bool has_debug_file(const char *path, uint64_t entry)
 {
     const pprof_dwarf_module module = {.path = path, .any_build = 1};
 
-    return cp_line_reader_find(&module, &entry, 1, ignore_place, NULL) == 0;
+    return cp_line_reader_find(&module, &entry, 1, false, ignore_place, NULL) == 0;
 }
 
 /* The command that would bring the debug file, to be freed; NULL if none is known. */

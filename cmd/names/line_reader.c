@@ -124,7 +124,7 @@ static uint64_t third_of_memory(void)
 
 /* The host's context is that of found(). */
 int cp_line_reader_find(const pprof_dwarf_module *module, const uint64_t *addresses, size_t count,
-                        cp_place_found *found, void *context)
+                        bool names_only, cp_place_found *found, void *context)
 {
     const pprof_dwarf_host host = {.context = context,
                                    .open = open_file,
@@ -132,7 +132,8 @@ int cp_line_reader_find(const pprof_dwarf_module *module, const uint64_t *addres
                                    .found = found,
                                    .fetch = fetch,
                                    .most_bytes = third_of_memory(),
-                                   .wants_names = 1};
+                                   .wants_names = 1,
+                                   .names_only = names_only};
 
     load_once();
     if (!reader.plugin) {

@@ -12,6 +12,7 @@
 
 #include "pprof_dwarf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,10 +21,11 @@
 
 typedef void cp_place_found(void *context, const pprof_dwarf_place *place);
 
-/* Calls found() for each of the ascending run-time addresses that has a line, or a name. Returns 0,
- * a negative errno as in pprof_dwarf.h, or CP_LINE_READER_ABSENT. */
+/* Calls found() for each of the ascending run-time addresses that has a line, or a name; with
+ * `names_only`, a name in the symbol tables of files that are here, which is much quicker. Returns
+ * 0, a negative errno as in pprof_dwarf.h, or CP_LINE_READER_ABSENT. */
 int cp_line_reader_find(const pprof_dwarf_module *module, const uint64_t *addresses, size_t count,
-                        cp_place_found *found, void *context);
+                        bool names_only, cp_place_found *found, void *context);
 
 /* Why the library could not be loaded. */
 const char *cp_line_reader_absence(void);

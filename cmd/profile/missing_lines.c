@@ -81,7 +81,7 @@ static void complain(const cp_missing *m)
     const char *base = cp_base_name(m->file, &length);
     char *why = reason(m);
 
-    cp_complain("no lines of %.*s: %s", (int)length, base, why);
+    cp_complain("no %s of %.*s: %s", m->is_of_names ? "names" : "lines", (int)length, base, why);
     free(why);
 }
 
@@ -104,7 +104,8 @@ void cp_missing_complain(cp_missing *missing, size_t count)
         complain(&missing[i]);
     }
     if (count > FILES) {
-        cp_complain("no lines of %zu other file%s", count - FILES, count - FILES == 1 ? "" : "s");
+        cp_complain("no %s of %zu other file%s", missing[FILES].is_of_names ? "names" : "lines",
+                    count - FILES, count - FILES == 1 ? "" : "s");
     }
 }
 

@@ -4,6 +4,7 @@
  *
  *   locations, sorted by mapping and address -> one mapping after the other: the reader
  *       -> place: [inlined function, line]... [function, line] -> functions, each once -> lines
+ *       -> of those that have no name still: the symbol tables -> one function without a line
  *
  * Owns: the sorted locations and the new functions, until the call ends.
  * Tested by: e2e.cpprof_symbolize
@@ -125,7 +126,7 @@ static void take(void *context, const pprof_dwarf_place *place)
     cp_location *location = &a->profile->locations[a->order[a->first + place->index]];
     bool has_file = place->functions[place->count - 1].file != NULL;
 
-    if (!has_file && location->line_count) {
+    if (!has_file && named_function(a, location)) {
         return; /* a name that the profile has, too */
     }
     cp_line *lines = CP_POOL_ARRAY(&a->profile->pool, cp_line, place->count);
@@ -181,9 +182,8 @@ static bool are_ids_known(const cp_profile *profile)
     return false;
 }
 
-int cp_profile_find_lines(const cp_profile *profile, uint32_t index, bool any_build,
-                          const uint64_t *addresses, size_t count, cp_place_found *found,
-                          void *context)
+static int find(const cp_profile *profile, uint32_t index, bool any_build, bool names_only,
+                const uint64_t *addresses, size_t count, cp_place_found *found, void *context)
 {
     const cp_mapping *mapping = &profile->mappings[index];
     uint8_t build_id[BUILD_ID_MAX];
@@ -198,16 +198,22 @@ int cp_profile_find_lines(const cp_profile *profile, uint32_t index, bool any_bu
     if (module.any_build && !any_build) {
         return -ENODATA;
     }
-    return cp_line_reader_find(&module, addresses, count, found, context);
+    return cp_line_reader_find(&module, addresses, count, names_only, found, context);
 }
 
-static int read_mapping(adder *a, uint32_t index, uint32_t count)
+int cp_profile_find_lines(const cp_profile *profile, uint32_t index, bool any_build,
+                          const uint64_t *addresses, size_t count, cp_place_found *found,
+                          void *context)
+{
+    return find(profile, index, any_build, false, addresses, count, found, context);
+}
+
+static int read_mapping(adder *a, uint32_t index, uint32_t count, bool names_only)
 {
     for (uint32_t i = 0; i < count; i++) {
         a->addresses[i] = a->profile->locations[a->order[a->first + i]].address;
     }
-    return cp_profile_find_lines(a->profile, index, a->options->any_build, a->addresses, count,
-                                 take, a);
+    return find(a->profile, index, a->options->any_build, names_only, a->addresses, count, take, a);
 }
 
 static bool has_names(const adder *a, uint32_t count)
@@ -220,18 +226,18 @@ static bool has_names(const adder *a, uint32_t count)
     return false;
 }
 
-static bool is_wanted(const adder *a, const cp_mapping *mapping, uint32_t count)
+/* Whether there is a file to look into, and the mapping does not say that there is no more to know. */
+static bool is_open(const adder *a, const cp_mapping *mapping)
 {
-    if (cp_profile_text(a->profile, mapping->file)[0] != '/') {
-        return false; /* "[vdso]" */
-    }
-    if (a->options->wanted == CP_LINES_ALL) {
-        return true;
-    }
-    if (mapping->has_functions || mapping->has_filenames || mapping->has_line_numbers) {
-        return false;
-    }
-    return a->options->wanted == CP_LINES_MISSING || !has_names(a, count);
+    bool is_file = cp_profile_text(a->profile, mapping->file)[0] == '/'; /* not "[vdso]" */
+    bool is_whole = mapping->has_functions || mapping->has_filenames || mapping->has_line_numbers;
+
+    return is_file && (!is_whole || a->options->wanted == CP_LINES_ALL);
+}
+
+static bool wants_lines(const adder *a, uint32_t count)
+{
+    return a->options->wanted != CP_LINES_NAMELESS || !has_names(a, count);
 }
 
 /* Whether a location may be of a function that the user asks for: it has no name, or one that is
@@ -274,21 +280,66 @@ static void note_missing(adder *a, const cp_mapping *mapping, uint32_t count, in
 }
 
 /* The locations of the mapping are `count` from a->first on. */
-static void add_to_mapping(adder *a, uint32_t index, uint32_t count)
+static void add_lines(adder *a, uint32_t index, uint32_t count)
 {
     cp_mapping *mapping = &a->profile->mappings[index];
 
-    if (!is_wanted(a, mapping, count)) {
-        return;
-    }
     cp_meter_step(&a->meter, index, a->profile->mapping_count);
     a->known = 0;
     a->lacks = false;
-    int error = read_mapping(a, index, count);
+    int error = read_mapping(a, index, count, false);
     bool whole = error == 0 && a->known && !a->lacks;
     mapping->has_functions = mapping->has_filenames = mapping->has_line_numbers = whole;
     mapping->has_inline_frames = whole;
-    note_missing(a, mapping, count, error);
+    if (a->options->complains) {
+        note_missing(a, mapping, count, error);
+    }
+}
+
+/* Puts the locations without a name before the others. Returns how many these are; their addresses
+ * ascend still. */
+static uint32_t nameless_first(adder *a, uint32_t count)
+{
+    uint32_t *order = &a->order[a->first], nameless = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t location = order[i];
+        if (!named_function(a, &a->profile->locations[location])) {
+            order[i] = order[nameless];
+            order[nameless++] = location;
+        }
+    }
+    return nameless;
+}
+
+/* A program under Landlock or chroot could not read its own file: its symbols that are for others
+ * have names, its own functions have none. */
+static void add_names(adder *a, uint32_t index, uint32_t count)
+{
+    const cp_mapping *mapping = &a->profile->mappings[index];
+    const cp_lines_options *options = a->options;
+    uint32_t nameless = nameless_first(a, count);
+    int error = nameless ? read_mapping(a, index, nameless, true) : 0;
+
+    if (error == -ESTALE && !options->complains && !options->is_quiet) {
+        a->missing[a->missing_count++] =
+            (cp_missing){.file = cp_profile_text(a->profile, mapping->file),
+                         .build_id = cp_profile_text(a->profile, mapping->build_id),
+                         .locations = nameless,
+                         .error = -ESTALE,
+                         .is_of_names = true};
+    }
+}
+
+static void add_to_mapping(adder *a, uint32_t index, uint32_t count)
+{
+    if (!is_open(a, &a->profile->mappings[index])) {
+        return;
+    }
+    if (wants_lines(a, count)) {
+        add_lines(a, index, count);
+    }
+    add_names(a, index, count);
 }
 
 static int by_mapping(const void *left, const void *right, void *context)
@@ -376,6 +427,17 @@ static void choose_missing(adder *a)
     a->missing_count = kept;
 }
 
+static void complain(adder *a)
+{
+    if (a->options->complains) {
+        choose_missing(a);
+    }
+    cp_missing_complain(a->missing, a->missing_count);
+    if (a->options->complains && a->missing_count == 0) {
+        cp_missing_explain(a->profile);
+    }
+}
+
 uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *options)
 {
     adder a = {.profile = profile, .options = options};
@@ -387,13 +449,7 @@ uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *optio
     cp_meter_begin(&a.meter, "looking for lines", "files");
     add_to_all(&a);
     cp_meter_end(&a.meter);
-    if (options->complains) {
-        choose_missing(&a);
-        cp_missing_complain(a.missing, a.missing_count);
-        if (a.missing_count == 0) {
-            cp_missing_explain(profile);
-        }
-    }
+    complain(&a);
     end(&a);
     return a.added;
 }

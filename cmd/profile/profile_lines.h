@@ -18,10 +18,11 @@
 typedef struct cp_profile cp_profile;
 typedef struct cp_regex cp_regex;
 
-/* Which mappings get lines. */
+/* Which mappings get lines. In the others, unless it is CP_LINES_NONE, locations without a name get
+ * one if a symbol table has it. */
 typedef enum cp_lines_wanted {
     CP_LINES_NONE,
-    CP_LINES_NAMELESS, /* those in which no location has a function */
+    CP_LINES_NAMELESS, /* those in which no location has a name */
     CP_LINES_MISSING,  /* those that do not say that they have functions, files or lines */
     CP_LINES_ALL
 } cp_lines_wanted;
@@ -31,6 +32,7 @@ typedef struct cp_lines_options {
     bool any_build; /* use files also for a profile without build ids: nobody knows whether they are
                        those that were profiled */
     bool complains; /* say which files lack lines, and what would bring them */
+    bool is_quiet;  /* do not say either that a file which could have names is of another build */
     cp_regex *about; /* of those that may have functions of these names; NULL: of all */
 } cp_lines_options;
 
@@ -40,7 +42,7 @@ typedef struct cp_lines_options {
 /* Finds the meaning of a word. Returns 0, or -1 if there is none. */
 int cp_lines_wanted_named(const char *name, cp_lines_wanted *wanted);
 
-/* Adds the lines. A mapping says that it has them (has_functions, has_filenames, has_line_numbers)
+/* Adds the lines, and names. A mapping says that it has them (has_functions, has_filenames, has_line_numbers)
  * if its debug information was read as a whole, so that nobody can add more. Returns the number of
  * locations that got lines. */
 uint32_t cp_profile_add_lines(cp_profile *profile, const cp_lines_options *options);

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "base/terminal.h"
 #include "profile/profile_filter.h"
+#include "profile/profile_lines.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
 #include "record/record_child.h"
@@ -170,6 +171,7 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
                                  .colored = cp_color_wanted(CP_COLOR_AUTO, STDERR_FILENO),
                                  .by_cum = !cp_record_traits_of(name)->is_by_flat};
 
+    cp_profile_add_lines(profile, &(cp_lines_options){.wanted = CP_LINES_NAMELESS});
     cp_profile_demangle(profile);
     cp_profile_prune(profile);
     cp_report report;

@@ -310,7 +310,7 @@ static int check_bases(request *r)
     return CP_EXIT_OK;
 }
 
-/* Lines are looked for where the report shows them; names, where there are none at all. A file that
+/* Lines are looked for where the report shows them; names, where they are missing. A file that
  * may be another one than the profiled one is only used if the user asks for it. */
 static void choose_lines(request *r)
 {
@@ -388,6 +388,7 @@ static int watch(request *r)
     r->live.report = &r->options;
     r->live.sources = &r->sources;
     r->sources.lines.complains = false;
+    r->sources.lines.is_quiet = true;
     return cp_live_run(&r->live);
 }
 

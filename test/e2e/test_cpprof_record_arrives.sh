@@ -21,6 +21,7 @@ arrives() {
         return
     fi
     expect_equal "status of $1" 0 $arrives_status
+    cp err "$1.err"
     for kind in cpu heap block mutex thread; do
         expect_contains "$1" err "wrote $1.$kind.pb.gz (1 process)"
         raw "$1.$kind.pb.gz"
@@ -42,6 +43,12 @@ for how in unread chroot; do
         "$(weight_with $how.cpu.pb.gz.raw __libc_start_main)"
     stacks $how.cpu.pb.gz.raw | tr '\t' '\n' | grep '^\[shut_off]+0x' | sort -u >functions
     expect_at_least "functions of the program, $how" 2 "$(wc -l <functions)"
+    # cpprof may open it: its reports have the names, also the table at the end of `record`.
+    grep -q ' works_shut_off$' $how.err || fail "record has no name of a function, $how: $(cat $how.err)"
+    "$cpprof" top $how.cpu.pb.gz >out 2>err
+    grep -q ' works_shut_off$' out || fail "top has no name of a function, $how: $(cat out err)"
+    [ ! -s err ] || fail "top complains, $how: $(cat err)"
+    "$cpprof" top --symbolize=none $how.cpu.pb.gz | grep -q works_shut_off && fail "--symbolize=none, $how"
 done
 expect_equal "the program's own file" 0 "$(wc -c <own.txt)"
 
