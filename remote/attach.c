@@ -18,6 +18,7 @@
 #include "remote/attach.h"
 
 #include "remote/attach_symbols.h"
+#include "remote/process.h"
 #include "remote/safe_point.h"
 #include "remote/target.h"
 #include "remote/tracee.h"
@@ -36,7 +37,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,7 +91,7 @@ static bool status_text(int pid, const char *key, char *to, size_t size)
     char line[256];
     size_t length = strlen(key);
     bool found = false;
-    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    snprintf(path, sizeof path, "/proc/%d/status", pp_process_thread(pid));
     FILE *file = fopen(path, "re");
     while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
         found = strncmp(line, key, length) == 0 && line[length] == ':';
@@ -182,7 +182,8 @@ static int check_memory(int pid, pp_remote_error *error)
 {
     enum { VM = 1 /* KCMP_VM of <linux/kcmp.h> */ };
     long parent = status_number(pid, "PPid");
-    if (parent > 0 && syscall(SYS_kcmp, pid, parent, VM, 0, 0) == 0) {
+    if (parent > 0 &&
+        syscall(SYS_kcmp, pp_the_target.thread, pp_process_thread((int)parent), VM, 0, 0) == 0) {
         return pp_remote_fail(error,
                               "process %d shares the memory of process %ld, its parent, and does "
                               "not execute a program: attach to that one",
@@ -195,7 +196,8 @@ static int check_memory(int pid, pp_remote_error *error)
 static bool has_no_memory(int pid)
 {
     char byte;
-    return kill(pid, 0) == 0 && pp_remote_read_proc(pid, "auxv", &byte, 1) == -ESRCH;
+    return kill(pid, 0) == 0 &&
+           pp_remote_read_proc(pp_process_thread(pid), "auxv", &byte, 1) == -ESRCH;
 }
 
 /* Opens the target and reads its objects; a->error says why not. */
@@ -585,16 +587,9 @@ uint64_t pp_attach_image(int pid)
 {
     uint8_t auxv[1024];
     uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    long got = pp_remote_read_proc(pid, "auxv", auxv, sizeof auxv);
+    long got = pp_remote_read_proc(pp_process_thread(pid), "auxv", auxv, sizeof auxv);
     for (long i = 0; i < got; i++) {
         hash = (hash ^ auxv[i]) * 0x100000001b3;
     }
     return got > 0 ? hash : 0;
-}
-
-bool pp_attach_read(int pid, uintptr_t from, void *to, size_t size)
-{
-    struct iovec local = {to, size};
-    struct iovec remote = {(void *)from, size};
-    return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }

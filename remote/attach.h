@@ -49,7 +49,4 @@ bool pp_attach_call_is_over(int pid, const pp_attach_call *call);
  * be looked at. */
 uint64_t pp_attach_image(int pid);
 
-/* Copies bytes of the process's memory. */
-bool pp_attach_read(int pid, uintptr_t from, void *to, size_t size);
-
 #endif

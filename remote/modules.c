@@ -125,7 +125,7 @@ static int read_lines(reading *r, pp_remote_error *error)
     char path[sizeof "/proc//maps" + 12];
     char *text = NULL;
     size_t length = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.pid);
+    snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.thread);
     int status = pp_maps_text_of(path, r->arena, &text, &length);
     if (status != 0) {
         return pp_remote_fail(error, "%s: cannot be read: %s", path, strerror(-status));
@@ -355,6 +355,13 @@ int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error
     read_objects(&r);
     if (!collect(&r)) {
         return pp_remote_fail(error, "no memory for the objects of process %d", pp_the_target.pid);
+    }
+    char byte;
+    if (table.count == 0 && !pp_safe_copy(&byte, r.lines[0].start, 1)) {
+        return pp_remote_fail(error,
+                              "the memory of process %d cannot be read: a sandbox forbids both "
+                              "process_vm_readv and /proc/%d/mem",
+                              pp_the_target.pid, pp_the_target.pid);
     }
     if (table.count == 0) {
         return pp_remote_fail(error,

@@ -31,7 +31,7 @@ static bool is_of_target(const char *path)
 int pp_own_open(const char *path, int flags, unsigned mode)
 {
     char inside[PATH_MAX];
-    int length = snprintf(inside, sizeof inside, "%s%s", pp_the_target.root, path);
+    int length = snprintf(inside, sizeof inside, "/proc/%d/root%s", pp_the_target.thread, path);
     if (is_of_target(path) && length < (int)sizeof inside) {
         int fd = open(inside, flags | O_CLOEXEC, mode);
         if (fd >= 0) {
@@ -60,6 +60,6 @@ bool pp_own_has(int fd)
 const char *pp_program_file(void)
 {
     static char path[sizeof "/proc//exe" + 12];
-    snprintf(path, sizeof path, "/proc/%d/exe", pp_the_target.pid);
+    snprintf(path, sizeof path, "/proc/%d/exe", pp_the_target.thread);
     return path;
 }

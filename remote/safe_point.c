@@ -358,7 +358,7 @@ static bool memory_is_safe(pp_safe_looks *looks, uintptr_t sp, uintptr_t thread_
     char path[64];
     char *text = NULL;
     size_t length = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.pid);
+    snprintf(path, sizeof path, "/proc/%d/maps", pp_the_target.thread);
     bool found = false;
     if (pp_maps_text_of(path, &scratch, &text, &length) == 0) {
         while (pp_maps_next(&text, &line)) {

@@ -10,8 +10,10 @@
 
 #include "remote/target.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 enum { PAGE = 4096, PART_PAGES = 16, COPIES = 256 };
 
@@ -25,11 +27,21 @@ void pp_target_forget_pages(void)
     memset(copies.page, 0, sizeof copies.page);
 }
 
-static bool read_target(void *to, uintptr_t from, size_t size)
+/* Reads pieces of the target's memory that follow each other. A sandbox may forbid process_vm_readv(2)
+ * (EPERM, ENOSYS), and the thread may have ended meanwhile (ESRCH). */
+static ssize_t read_pieces(void *to, const struct iovec *pieces, size_t count, size_t size)
 {
     struct iovec local = {to, size};
-    struct iovec remote = {(void *)from, size};
-    return process_vm_readv(pp_the_target.pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+    ssize_t got = process_vm_readv(pp_the_target.thread, &local, 1, pieces, count, 0);
+    return got >= 0 || errno == EFAULT
+               ? got
+               : pread(pp_the_target.memory, to, size, (off_t)(uintptr_t)pieces[0].iov_base);
+}
+
+static bool read_target(void *to, uintptr_t from, size_t size)
+{
+    const struct iovec piece = {(void *)from, size};
+    return read_pieces(to, &piece, 1, size) == (ssize_t)size;
 }
 
 /* The copy of a page that does not change; NULL if it may, or cannot be read. */
@@ -81,8 +93,7 @@ size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)
         struct iovec pages[PART_PAGES];
         size_t listed = 0;
         size_t count = list_pages(pages, from + copied, size - copied, &listed);
-        struct iovec local = {(char *)to + copied, listed};
-        ssize_t got = process_vm_readv(pp_the_target.pid, &local, 1, pages, count, 0);
+        ssize_t got = read_pieces((char *)to + copied, pages, count, listed);
         copied += got > 0 ? (size_t)got : 0;
         if (got != (ssize_t)listed) {
             break;

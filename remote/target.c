@@ -6,6 +6,8 @@
  */
 #include "remote/target.h"
 
+#include "remote/process.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-pp_target pp_the_target = {.tasks = -1};
+pp_target pp_the_target = {.tasks = -1, .memory = -1};
 
 int pp_remote_fail(pp_remote_error *error, const char *format, ...)
 {
@@ -102,10 +104,10 @@ static int explain(int pid, long status, pp_remote_error *error)
 
 /* ---- opening ---- */
 
-static int read_auxv(int pid)
+static int read_auxv(void)
 {
     ElfW(auxv_t) values[64] = {0};
-    long got = pp_remote_read_proc(pid, "auxv", values, sizeof values);
+    long got = pp_remote_read_proc(pp_the_target.thread, "auxv", values, sizeof values);
     for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *values; i++) {
         if (values[i].a_type == AT_ENTRY) {
             pp_the_target.entry = (uintptr_t)values[i].a_un.a_val;
@@ -116,32 +118,43 @@ static int read_auxv(int pid)
     return got < 0 ? (int)got : 0;
 }
 
-int pp_target_open(int pid, pp_remote_error *error)
+static int open_of(int tid, const char *name, int flags)
 {
     char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", tid, name);
+    int fd = open(path, flags | O_CLOEXEC);
+    return fd >= 0 ? fd : -errno;
+}
+
+int pp_target_open(int pid, pp_remote_error *error)
+{
     char text[256];
-    pp_the_target = (pp_target){.pid = pid, .tasks = -1};
+    pp_the_target = (pp_target){.pid = pid, .thread = pp_process_thread(pid), .memory = -1};
     pp_target_forget_pages();
-    snprintf(pp_the_target.root, sizeof pp_the_target.root, "/proc/%d/root", pid);
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
-    int tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (tasks < 0) {
-        return explain(pid, -errno, error);
+    pp_the_target.tasks = open_of(pid, "task", O_RDONLY | O_DIRECTORY);
+    if (pp_the_target.tasks < 0) {
+        return explain(pid, pp_the_target.tasks, error);
     }
-    long got = pp_remote_read_proc(pid, "syscall", text, sizeof text);
-    int status = got < 0 ? (int)got : read_auxv(pid);
+    long got = pp_remote_read_proc(pp_the_target.thread, "syscall", text, sizeof text);
+    int status = got < 0 ? (int)got : read_auxv();
     if (status != 0) {
-        close(tasks);
+        pp_target_close();
         return explain(pid, status, error);
     }
-    pp_the_target.tasks = tasks;
+    pp_the_target.memory = open_of(pp_the_target.thread, "mem", O_RDONLY);
     return 0;
+}
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+    }
+    *fd = -1;
 }
 
 void pp_target_close(void)
 {
-    if (pp_the_target.tasks >= 0) {
-        close(pp_the_target.tasks);
-    }
-    pp_the_target.tasks = -1;
+    close_one(&pp_the_target.tasks);
+    close_one(&pp_the_target.memory);
 }

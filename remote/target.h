@@ -5,7 +5,7 @@
  * The unwinder and the readers of symbols were written for their own process. They reach it through
  * a few functions, and here these few lead to another one:
  *
- *   sys/safe_read.h       -> safe_read.c   memory, by process_vm_readv(2)
+ *   sys/safe_read.h       -> safe_read.c   memory, by process_vm_readv(2) or /proc/PID/mem
  *   sys/own_files.h       -> own_files.c   files, as the target sees them (/proc/PID/root)
  *   modules/modules.h     -> modules.c     objects, from /proc/PID/maps and their ELF headers
  *   modules/own_code.h    -> modules.c     where the target has libpprof
@@ -30,9 +30,10 @@
 
 typedef struct pp_target {
     int pid;
+    int thread;                   /* whose folder in /proc has its files (process.h) */
     int tasks;                    /* /proc/PID/task */
+    int memory;                   /* /proc/PID/mem, for reading; good after the thread's end, too */
     uintptr_t entry, interpreter; /* AT_ENTRY, AT_BASE */
-    char root[sizeof "/proc//root" + 12];
 } pp_target;
 
 extern pp_target pp_the_target;

@@ -314,24 +314,40 @@ long pp_tracee_waiting_call(const pp_tracee *tracee)
 
 /* ---- the call ---- */
 
-/* The words are below the pointer: the thread does not use them yet. */
-static int write_shadow(int tid, const pp_tracee_frame *frame)
+/* Writes word by word, also where process_vm_writev(2) is forbidden. */
+static int poke(int tid, uintptr_t at, const void *data, size_t bytes)
 {
-    for (size_t i = 0; frame->shadow_at != 0 && i < PP_SHADOW_WORDS; i++) {
-        if (ptrace(PTRACE_POKEDATA, tid, frame->shadow_at + i * sizeof *frame->shadow,
-                   frame->shadow[i]) != 0) {
+    for (size_t i = 0; i < bytes; i += sizeof(long)) {
+        size_t left = bytes - i;
+        errno = 0;
+        long word = left < sizeof word ? ptrace(PTRACE_PEEKDATA, tid, (void *)(at + i), NULL) : 0;
+        if (errno != 0) {
+            return -errno;
+        }
+        memcpy(&word, (const char *)data + i, left < sizeof word ? left : sizeof word);
+        if (ptrace(PTRACE_POKEDATA, tid, (void *)(at + i), (void *)word) != 0) {
             return -errno;
         }
     }
     return 0;
 }
 
-static int write_frame(const pp_tracee_frame *frame)
+/* The words are below the pointer: the thread does not use them yet. */
+static int write_shadow(int tid, const pp_tracee_frame *frame)
+{
+    return frame->shadow_at != 0 ? poke(tid, frame->shadow_at, frame->shadow, sizeof frame->shadow)
+                                 : 0;
+}
+
+static int write_frame(int tid, const pp_tracee_frame *frame)
 {
     struct iovec local = {(void *)frame->data, frame->bytes};
     struct iovec remote = {(void *)frame->at, frame->bytes};
-    ssize_t written = process_vm_writev(pp_the_target.pid, &local, 1, &remote, 1, 0);
-    return written == (ssize_t)frame->bytes ? 0 : written < 0 ? -errno : -EFAULT;
+    ssize_t written = process_vm_writev(tid, &local, 1, &remote, 1, 0);
+    if (written < 0 && errno != EFAULT) {
+        return poke(tid, frame->at, frame->data, frame->bytes);
+    }
+    return written == (ssize_t)frame->bytes ? 0 : -EFAULT;
 }
 
 /* Waits until the function has returned, and stops the thread at the entry of rt_sigreturn. */
@@ -396,7 +412,7 @@ int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, u
     struct user_regs_struct entry;
     const struct user_regs_struct after = resumed(tracee);
     int error = pp_tracee_build(&tracee->registers, &after, call, &frame, &entry) ? 0 : -E2BIG;
-    error = error == 0 ? write_frame(&frame) : error;
+    error = error == 0 ? write_frame(tracee->tid, &frame) : error;
     error = error == 0 ? write_shadow(tracee->tid, &frame) : error;
     error = error == 0 ? enter(tracee, &frame, &entry) : error;
     if (error != 0) {

@@ -16,6 +16,7 @@
 #include "profile/control_target.h"
 
 #include "remote/attach.h"
+#include "remote/process.h"
 
 #include <pprof_attach.h>
 
@@ -54,7 +55,7 @@ static long now_ms(void)
 
 static bool read_status(int pid, uintptr_t address, pprof_attach_status *status)
 {
-    if (address == 0 || !pp_attach_read(pid, address, status, sizeof *status)) {
+    if (address == 0 || !pp_process_read(pid, address, status, sizeof *status)) {
         return false;
     }
     status->text[sizeof status->text - 1] = '\0';

@@ -109,7 +109,7 @@ static int open_there(const cp_target *target, const char *path)
 {
     char parts[PATH_MAX];
     char *rest = NULL;
-    int folder = open(target->root[0] ? target->root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int folder = cp_target_root(target);
 
     snprintf(parts, sizeof parts, "%s", path);
     for (char *part = strtok_r(parts, "/", &rest); part && folder >= 0;
@@ -183,7 +183,7 @@ int cp_library_copy_make(cp_library_copy *copy, const cp_target *target, cp_erro
         return -1;
     }
     join(copy->path, folder, attach_name);
-    found = !target->root[0] && is_readable_there(copy->path, target);
+    found = !target->has_root && is_readable_there(copy->path, target);
     for (size_t i = 0; i < sizeof parents / sizeof *parents && !found; i++) {
         found = copy_into(copy, target, parents[i], folder);
     }

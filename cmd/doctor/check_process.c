@@ -12,6 +12,7 @@
 
 #include "remote/attach.h"
 #include "remote/dump.h"
+#include "remote/process.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static FILE *open_file(int pid, const char *name)
 {
     char path[64];
 
-    snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    snprintf(path, sizeof path, "/proc/%d/%s", pp_process_thread(pid), name);
     return fopen(path, "re");
 }
 
@@ -65,8 +66,9 @@ static void check_state(cp_findings *f, const cp_target *target)
             "a filter forbids it some system calls: `record` hands its library an open file "
             "to write to");
     }
-    if (target->root[0]) {
-        cp_found(f, "container", "it has files of its own: `dump` reads them by %s", target->root);
+    if (target->has_root) {
+        cp_found(f, "container", "it has files of its own: `dump` reads them by /proc/%d/root",
+                 pp_process_thread(pid));
     }
 }
 
@@ -160,7 +162,7 @@ int cp_check_process(cp_findings *findings, int pid, cp_error *error)
     if (cp_target_read(pid, &target, error) < 0) {
         return cp_fail(error, "-p %d: expected a process, found none", pid);
     }
-    snprintf(exe, sizeof exe, "/proc/%d/exe", pid);
+    snprintf(exe, sizeof exe, "/proc/%d/exe", pp_process_thread(pid));
     ssize_t length = readlink(exe, file, sizeof file - 1);
     file[length > 0 ? length : 0] = '\0';
     snprintf(subject, sizeof subject, "process %d%s%s", pid, length > 0 ? ", " : "", file);

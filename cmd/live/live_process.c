@@ -8,6 +8,8 @@
 
 #include "base/pool.h"
 
+#include "remote/process.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,7 +41,7 @@ static size_t read_small(int pid, const char *name, char *text, size_t room)
 char *cp_process_command(int pid)
 {
     char text[4096];
-    size_t length = read_small(pid, "cmdline", text, sizeof text);
+    size_t length = read_small(pp_process_thread(pid), "cmdline", text, sizeof text);
 
     while (length > 0 && text[length - 1] == '\0') {
         length--;
@@ -71,7 +73,8 @@ static const char *after_name(const char *line)
 bool cp_process_lives(int pid)
 {
     char line[STAT_BYTES];
-    const char *state = read_small(pid, "stat", line, sizeof line) ? after_name(line) : NULL;
+    bool is_there = read_small(pp_process_thread(pid), "stat", line, sizeof line) > 0;
+    const char *state = is_there ? after_name(line) : NULL;
 
     return state && *state != 'Z' && *state != 'X';
 }

@@ -17,6 +17,8 @@
 #include "profile/control_target.h"
 #include "profile/protobuf.h"
 
+#include "remote/process.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +40,7 @@ static FILE *open_of(int pid, const char *name)
 {
     char path[64];
 
-    snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    snprintf(path, sizeof path, "/proc/%d/%s", pp_process_thread(pid), name);
     return fopen(path, "re");
 }
 

@@ -10,6 +10,8 @@
 #include "base/message.h"
 #include "base/pool.h"
 
+#include "remote/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -93,7 +95,7 @@ static bool is_same_namespace(int pid, const char *name)
     char path[64];
     struct stat ours, theirs;
 
-    snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, name);
+    snprintf(path, sizeof path, "/proc/%d/ns/%s", pp_process_thread(pid), name);
     bool known = stat(path, &theirs) == 0;
     snprintf(path, sizeof path, "/proc/self/ns/%s", name);
     return !known || (stat(path, &ours) == 0 && ours.st_ino == theirs.st_ino);
@@ -105,9 +107,16 @@ static bool has_own_root(const cp_target *t)
     char path[64];
     struct stat ours, theirs;
 
-    snprintf(path, sizeof path, "/proc/%d/root", t->pid);
+    snprintf(path, sizeof path, "/proc/%d/root", pp_process_thread(t->pid));
     return stat(path, &theirs) == 0 && stat("/", &ours) == 0 &&
            (ours.st_ino != theirs.st_ino || ours.st_dev != theirs.st_dev);
+}
+
+int cp_target_root(const cp_target *target)
+{
+    int root = target->has_root ? pp_process_root(target->pid)
+                                : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return root >= 0 ? root : -1;
 }
 
 int cp_target_read(int pid, cp_target *target, cp_error *error)
@@ -118,9 +127,7 @@ int cp_target_read(int pid, cp_target *target, cp_error *error)
     }
     target->inner_user = map_user(target);
     target->has_users = !is_same_namespace(pid, "user");
-    if (!is_same_namespace(pid, "mnt") || has_own_root(target)) {
-        snprintf(target->root, sizeof target->root, "/proc/%d/root", pid);
-    }
+    target->has_root = !is_same_namespace(pid, "mnt") || has_own_root(target);
     return 0;
 }
 
@@ -146,7 +153,7 @@ void cp_target_environment_read(const cp_target *target, cp_target_environment *
     size_t room = 0;
 
     *environment = (cp_target_environment){NULL, NULL};
-    snprintf(path, sizeof path, "/proc/%d/environ", target->pid);
+    snprintf(path, sizeof path, "/proc/%d/environ", pp_process_thread(target->pid));
     FILE *file = fopen(path, "re");
     while (file && getdelim(&text, &room, '\0', file) > 0) {
         take_variable(text, "LIBPPROF", &environment->options);
@@ -233,23 +240,38 @@ static int connect_in(int folder, const char *name, const cp_target *t)
     return fd;
 }
 
+/* Opens a folder of the process's. */
+static int open_folder(const cp_target *t, const char *path)
+{
+    int root = t->has_root ? cp_target_root(t) : -1;
+    int folder = t->has_root ? openat(root, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC)
+                             : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root >= 0) {
+        close(root);
+    }
+    return folder;
+}
+
 /* A path as the process sees it. */
 static int connect_to(const char *path, const cp_target *t, char found[PATH_MAX])
 {
+    char folder_path[PATH_MAX], root[64] = "";
     const char *slash = strrchr(path, '/');
-    int length =
-        snprintf(found, PATH_MAX, "%s%.*s/", t->root, (int)(slash ? slash - path : 0), path);
+    int length = snprintf(folder_path, PATH_MAX, "%.*s/", (int)(slash ? slash - path : 0), path);
 
     if (*path != '/' || !slash || length >= PATH_MAX) {
         return -1;
     }
-    int folder = open(found, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int folder = open_folder(t, folder_path);
     if (folder < 0) {
         return -1;
     }
     int fd = connect_in(folder, slash + 1, t);
     close(folder);
-    snprintf(found, PATH_MAX, "%s%s", t->root, path);
+    if (t->has_root) {
+        snprintf(root, sizeof root, "/proc/%d/root", pp_process_thread(t->pid));
+    }
+    snprintf(found, PATH_MAX, "%s%s", root, path);
     return fd;
 }
 
@@ -273,7 +295,7 @@ static char *program_name(int pid)
     char path[64], *text = NULL;
     size_t room = 0;
 
-    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    snprintf(path, sizeof path, "/proc/%d/cmdline", pp_process_thread(pid));
     FILE *file = fopen(path, "re");
     ssize_t length = file ? getdelim(&text, &room, '\0', file) : -1;
     const char *slash = length > 0 ? strrchr(text, '/') : NULL;

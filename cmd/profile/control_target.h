@@ -20,7 +20,7 @@ typedef struct cp_target {
     uid_t user;       /* the effective user */
     uid_t inner_user; /* as the process sees it */
     bool has_users;   /* in a user namespace of its own: it does not know root of this one */
-    char root[32];    /* "/proc/PID/root", or "" if it has the same mounts as cpprof */
+    bool has_root;    /* other mounts than cpprof, or another root folder */
 } cp_target;
 
 /* What the environment says that the process was started with. The texts are to be freed; NULL:
@@ -43,6 +43,9 @@ char *cp_target_option(const char *options, const char *word);
 /* Where the process serves HTTP, from the option's value: a port that was chosen is not known. The
  * caller frees it; NULL: nowhere. */
 char *cp_target_http(const char *options);
+
+/* Opens the root folder of its files. A descriptor, or -1. */
+int cp_target_root(const cp_target *target);
 
 /* Whether the process may be asked by this user. */
 bool cp_target_is_ours(const cp_target *target);

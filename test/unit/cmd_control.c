@@ -104,7 +104,7 @@ static void this_process_is_described(void **unused)
     assert_int_equal(target.inner_pid, getpid());
     assert_int_equal(target.user, geteuid());
     assert_false(target.has_users);
-    assert_string_equal(target.root, "");
+    assert_false(target.has_root);
     assert_true(cp_target_is_ours(&target));
     assert_int_equal(cp_target_read(0x7ffffff0, &target, &error), -1);
 }

@@ -2,8 +2,8 @@
  *
  * confined.c: seccomp filters.
  *
- *   confined before refuse|kill CALLS -- COMMAND...
- *       runs the command under a filter that answers these calls with EPERM, or kills
+ *   confined before refuse|lack|kill CALLS -- COMMAND...
+ *       runs the command under a filter that answers these calls with EPERM or ENOSYS, or kills
  *   confined during prctl|syscall|listed|terminated
  *       works, installs a filter, works again, starts a thread that works, and ends with status 42;
  *       the filter kills whatever the rest of this program does not need; in the last way it ends
@@ -37,6 +37,8 @@ static const struct {
     {"timer_settime", SYS_timer_settime},
     {"timer_delete", SYS_timer_delete},
     {"process_vm_readv", SYS_process_vm_readv},
+    {"process_vm_writev", SYS_process_vm_writev},
+    {"openat2", 437 /* Linux 5.6 */},
     {"getdents64", SYS_getdents64},
     {"rt_sigaction", SYS_rt_sigaction},
     {"sched_yield", SYS_sched_yield},
@@ -115,8 +117,9 @@ static int before(int argc, char **argv)
         return 99;
     }
     unsigned count = parse(argv[3], list);
-    unsigned hit =
-        strcmp(argv[2], "kill") == 0 ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM;
+    unsigned hit = strcmp(argv[2], "kill") == 0   ? SECCOMP_RET_KILL_PROCESS
+                   : strcmp(argv[2], "lack") == 0 ? SECCOMP_RET_ERRNO | ENOSYS
+                                                  : SECCOMP_RET_ERRNO | EPERM;
     if (install(list, count, hit, SECCOMP_RET_ALLOW, 1) != 0) {
         return 77;
     }

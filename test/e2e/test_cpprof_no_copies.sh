@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test_cpprof_no_copies.sh: where a sandbox forbids cpprof process_vm_readv(2) and process_vm_writev(2), as profiles of
+# containers do, `cpprof dump` shows the same stacks, and `cpprof record -p` attaches.
+# shellcheck source=test/e2e/lib.sh
+. "$SRC/test/e2e/lib.sh"
+need go
+cpprof=$BUILD/bin/cpprof
+
+mkfifo input
+"$victims/disturbed" read nanosleep registers <input >victim.out 2>&1 &
+process=$!
+started=$process
+exec 3>input
+wait_until has_line victim.out ready
+
+"$cpprof" dump -p "$process" >plain 2>err || fail "dump: $(cat err)"
+expect_contains "the stacks" plain wait_once
+for answer in refuse lack; do
+    confined="$victims/confined before $answer process_vm_readv,process_vm_writev --"
+    $confined "$cpprof" dump -p "$process" >dump.$answer 2>err || fail "dump, $answer: $(cat err)"
+    expect_contains "stacks with \"$answer\"" dump.$answer wait_once
+    expect_equal "threads with \"$answer\"" "$(grep -c '^thread ' plain)" "$(grep -c '^thread ' dump.$answer)"
+    $confined "$cpprof" record -p "$process" -e cpu,heap -d 1 -o $answer.pb.gz >err 2>&1 || fail "record -p, $answer: $(cat err)"
+    raw $answer.cpu.pb.gz
+    expect_at_least "samples with \"$answer\"" 1 "$(weight_with $answer.cpu.pb.gz.raw use_registers)"
+done
+exec 3>&-
+wait "$process" || fail "ended with $?"
+! grep -q '^disturbed' victim.out || fail "disturbed: $(cat victim.out)"
+echo ok
