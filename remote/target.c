@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-pp_target pp_the_target = {.tasks = -1, .memory = -1};
+pp_target pp_the_target = {.tasks = -1, .memory = -1, .root = -1};
 
 int pp_remote_fail(pp_remote_error *error, const char *format, ...)
 {
@@ -129,7 +129,8 @@ static int open_of(int tid, const char *name, int flags)
 int pp_target_open(int pid, pp_remote_error *error)
 {
     char text[256];
-    pp_the_target = (pp_target){.pid = pid, .thread = pp_process_thread(pid), .memory = -1};
+    pp_the_target =
+        (pp_target){.pid = pid, .thread = pp_process_thread(pid), .memory = -1, .root = -1};
     pp_target_forget_pages();
     pp_the_target.tasks = open_of(pid, "task", O_RDONLY | O_DIRECTORY);
     if (pp_the_target.tasks < 0) {
@@ -142,6 +143,7 @@ int pp_target_open(int pid, pp_remote_error *error)
         return explain(pid, status, error);
     }
     pp_the_target.memory = open_of(pp_the_target.thread, "mem", O_RDONLY);
+    pp_the_target.root = open_of(pp_the_target.thread, "root", O_PATH | O_DIRECTORY);
     return 0;
 }
 
@@ -157,4 +159,5 @@ void pp_target_close(void)
 {
     close_one(&pp_the_target.tasks);
     close_one(&pp_the_target.memory);
+    close_one(&pp_the_target.root);
 }

@@ -33,6 +33,7 @@ typedef struct pp_target {
     int thread;                   /* whose folder in /proc has its files (process.h) */
     int tasks;                    /* /proc/PID/task */
     int memory;                   /* /proc/PID/mem, for reading; good after the thread's end, too */
+    int root;                     /* /proc/PID/root */
     uintptr_t entry, interpreter; /* AT_ENTRY, AT_BASE */
 } pp_target;
 

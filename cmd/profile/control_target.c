@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "base/pool.h"
 
+#include "remote/beneath.h"
 #include "remote/process.h"
 
 #include <errno.h>
@@ -240,11 +241,11 @@ static int connect_in(int folder, const char *name, const cp_target *t)
     return fd;
 }
 
-/* Opens a folder of the process's. */
+/* Opens a folder of the process's. With other files than cpprof's, a link there leads to theirs. */
 static int open_folder(const cp_target *t, const char *path)
 {
     int root = t->has_root ? cp_target_root(t) : -1;
-    int folder = t->has_root ? openat(root, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC)
+    int folder = t->has_root ? pp_open_beneath(root, path, O_PATH | O_DIRECTORY)
                              : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root >= 0) {
         close(root);

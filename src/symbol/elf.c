@@ -135,7 +135,7 @@ static int read_header(pp_elf *elf)
 int pp_elf_open(pp_elf *elf, const char *path)
 {
     struct stat status; /* read first: opening a device can have effects */
-    int error = pp_path_status(path, &status);
+    int error = pp_own_status(path, &status);
     if (error != 0)
         return note_unless_absent(error);
     if (!S_ISREG(status.st_mode))

@@ -9,6 +9,7 @@
 #include "sys/own_files.h"
 
 #include "arch/system_call.h"
+#include "sys/file_calls.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -45,6 +46,11 @@ int pp_own_open(const char *path, int flags, unsigned mode)
 int pp_own_open_at(int folder, const char *path, int flags)
 {
     return open_file(folder, path, flags, 0);
+}
+
+int pp_own_status(const char *path, struct stat *status)
+{
+    return pp_path_status(path, status);
 }
 
 int pp_own_close(int fd)

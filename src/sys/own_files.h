@@ -20,6 +20,10 @@ int pp_own_open(const char *path, int flags, unsigned mode);
 /* pp_own_open_at() does the same in the folder that is open as `folder`. */
 int pp_own_open_at(int folder, const char *path, int flags);
 
+/* Calls stat(2) for a path that pp_own_open() would open: 0 or -errno. */
+struct stat;
+int pp_own_status(const char *path, struct stat *status);
+
 /* Closes a descriptor of pp_own_open() or pp_own_open_at(): 0 or -errno. */
 int pp_own_close(int fd);
 
