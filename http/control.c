@@ -78,7 +78,8 @@ static int open_in(const socket_folder *folder, const char *name)
     int error = service_open(s, fd, "libpprof-ctl");
     if (error != 0) {
         service_remove_file(s);
-        snprintf(control.why.text, sizeof control.why.text, "%s", strerror(-error));
+        snprintf(control.why.text, sizeof control.why.text, "the server cannot begin: %s",
+                 strerror(-error));
     }
     return error;
 }

@@ -25,6 +25,7 @@
 
 #include "base/path.h"
 #include "sys/numbers.h"
+#include "sys/safe_read.h"
 #include "sys/task_state.h"
 
 #include <dlfcn.h>
@@ -450,6 +451,7 @@ static outcome try_thread(attempt *a, int tid)
     }
     a->call->tid = tid;
     a->call->stopped_ns = stood_ns;
+    a->call->thread_pointer = pp_tracee_thread_pointer(&a->tracee->registers);
     a->status = 0;
     return DONE;
 }
@@ -581,6 +583,62 @@ bool pp_attach_call_is_over(int pid, const pp_attach_call *call)
     pp_task_activity activity = pp_task_look(tasks, call->tid, &place);
     close(tasks);
     return activity == PP_TASK_GONE || (activity == PP_TASK_WAITS && place.sp > call->frame);
+}
+
+/* struct dl_action_result of glibc's dlfcn/dlerror.h. */
+typedef struct loader_error {
+    int number; /* errno, or 0 */
+    char source;
+    bool is_returned;
+    uintptr_t object, text;
+} loader_error;
+
+/* Copies a text of the target's, which may have written there what it likes. */
+static void copy_text(uintptr_t from, char *to, size_t size)
+{
+    size_t got = from != 0 ? pp_safe_copy_part(to, from, size - 1) : 0;
+    to[got] = '\0';
+    for (char *c = to; *c != '\0'; c++) {
+        *c = *c < ' ' || *c > '~' ? '?' : *c;
+    }
+}
+
+static bool read_loader_error(const attempt *a, char *text, size_t size)
+{
+    char object[256];
+    char words[256];
+    uintptr_t at = 0;
+    loader_error e;
+    uintptr_t variable =
+        pp_target_thread_variable(&a->objects, "__libc_dlerror_result", a->call->thread_pointer);
+    if (variable == 0 || !pp_safe_copy(&at, variable, sizeof at)) {
+        return false;
+    }
+    if (at == UINTPTR_MAX) { /* dl_action_result_malloc_failed */
+        snprintf(text, size, "out of memory");
+        return true;
+    }
+    if (at == 0 || !pp_safe_copy(&e, at, sizeof e)) {
+        return false;
+    }
+    copy_text(e.object, object, sizeof object);
+    copy_text(e.text, words, sizeof words);
+    snprintf(text, size, "%s%s%s%s%s", object, object[0] != '\0' ? ": " : "", words,
+             e.number != 0 ? ": " : "", e.number != 0 ? strerror(e.number) : "");
+    return words[0] != '\0';
+}
+
+bool pp_attach_loader_says(int pid, const pp_attach_call *call, char *text, size_t size)
+{
+    pp_attach_call made = *call;
+    pp_remote_error unused;
+    attempt a = {.pid = pid, .error = &unused, .call = &made};
+    if (begin(&a) != 0) {
+        return false;
+    }
+    bool says = read_loader_error(&a, text, size);
+    finish(&a);
+    return says;
 }
 
 uint64_t pp_attach_image(int pid)

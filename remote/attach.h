@@ -24,10 +24,11 @@ typedef struct pp_attach_target {
 
 /* What a call has cost. */
 typedef struct pp_attach_call {
-    int tid;            /* the thread that made it */
-    int64_t stopped_ns; /* for so long it stood still */
-    uintptr_t frame;    /* the thread's stack pointer is below this until the call is over */
-    uint64_t image;     /* pp_attach_image() of that moment */
+    int tid;                  /* the thread that made it */
+    int64_t stopped_ns;       /* for so long it stood still */
+    uintptr_t frame;          /* the thread's stack pointer is below this until the call is over */
+    uintptr_t thread_pointer; /* of that thread */
+    uint64_t image;           /* pp_attach_image() of that moment */
 } pp_attach_call;
 
 /* Looks whether the process can be attached to, and whether libpprof is in it. 0, or -1 with the
@@ -44,6 +45,10 @@ int pp_attach_configure(int pid, const char *options, pp_attach_call *call, pp_r
 
 /* Whether the call is over; false while that is not known. */
 bool pp_attach_call_is_over(int pid, const pp_attach_call *call);
+
+/* Stores what dlerror() would say in the thread that has called dlopen(); false: nothing, or the C
+ * library has no such place (glibc before 2.34). */
+bool pp_attach_loader_says(int pid, const pp_attach_call *call, char *text, size_t size);
 
 /* A number that is another one after the process has executed a program; 0: it has ended, or may not
  * be looked at. */

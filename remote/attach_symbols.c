@@ -6,6 +6,7 @@
  */
 #include "remote/attach_symbols.h"
 
+#include "arch/linkage.h"
 #include "arch/registers.h"
 #include "sys/safe_read.h"
 #include "symbol/elf.h"
@@ -78,6 +79,62 @@ uintptr_t pp_target_symbol(const pp_mapping *mapping, const char *name)
     pp_elf_close(&elf);
     return value != 0 ? mapping->bias + value : 0;
 }
+
+/* ---- variables that each thread has ---- */
+
+/* Looks through a table of relocations for one that holds the place of a variable of the object's
+ * own, from the thread pointer: the loader has added the place of the object's block to its addend. */
+static bool find_block(const pp_elf *elf, uint64_t offset, uint64_t count, uintptr_t bias,
+                       uintptr_t *block)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        Elf64_Rela r;
+        uint64_t filled_in = 0;
+        if (!pp_elf_read(elf, offset + i * sizeof r, &r, sizeof r)) {
+            return false;
+        }
+        if (ELF64_R_TYPE(r.r_info) == PP_RELOCATION_THREAD_OFFSET && ELF64_R_SYM(r.r_info) == 0 &&
+            pp_safe_copy(&filled_in, bias + r.r_offset, sizeof filled_in)) {
+            *block = (uintptr_t)filled_in - (uintptr_t)r.r_addend;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool block_of(const pp_mapping *mapping, uintptr_t *block)
+{
+    pp_elf elf;
+    pp_elf_relocations relocations;
+    bool found = false;
+    if (!open_object(&elf, mapping)) {
+        return false;
+    }
+    if (pp_elf_relocations_find(&elf, &relocations)) {
+        for (unsigned i = 0; i < 2 && !found; i++) {
+            found = find_block(&elf, relocations.part[i].offset, relocations.part[i].count,
+                               mapping->bias, block);
+        }
+    }
+    pp_elf_close(&elf);
+    return found;
+}
+
+uintptr_t pp_target_thread_variable(const pp_profile *objects, const char *name,
+                                    uintptr_t thread_pointer)
+{
+    for (size_t i = 0; i < objects->mapping_count; i++) {
+        const pp_mapping *m = &objects->mappings[i];
+        uintptr_t block = 0;
+        uintptr_t symbol = (m->code_of & PP_CODE_OF_LIBC) != 0 ? pp_target_symbol(m, name) : 0;
+        if (symbol != 0 && block_of(m, &block)) {
+            return thread_pointer + block + (symbol - m->bias);
+        }
+    }
+    return 0;
+}
+
+/* ---- code ---- */
 
 static uintptr_t find_restorer(uintptr_t start, uintptr_t limit)
 {

@@ -21,8 +21,10 @@
 #include <pprof_attach.h>
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,14 +75,32 @@ static int fail_by_status(int pid, const pprof_attach_status *status, cp_error *
                    status->text[0] ? status->text : strerror(-status->error));
 }
 
-/* The loader has returned without the library. */
-static int fail_by_loader(int pid, const char *path, cp_error *error)
+/* A loader that finds no room for a segment does not say that it was room that it lacked. */
+static void add_limit(int pid, char *text, size_t size)
 {
+    struct rlimit limit;
+    size_t length = strlen(text);
+
+    if (prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        snprintf(text + length, size - length,
+                 " (its address space is limited to %llu KiB, ulimit -v)",
+                 (unsigned long long)limit.rlim_cur / 1024);
+    }
+}
+
+/* The loader has returned without the library. */
+static int fail_by_loader(int pid, const char *path, const pp_attach_call *call, cp_error *error)
+{
+    char words[600];
+
+    if (pp_attach_loader_says(pid, call, words, sizeof words)) {
+        add_limit(pid, words, sizeof words);
+        return cp_fail(error, "pid:%d: its loader did not take libpprof, and says: %s", pid, words);
+    }
     return cp_fail(error,
-                   "pid:%d: its loader did not take %.300s: libz.so.1 may be missing there, its C "
-                   "library be older than the one that libpprof was built for, or its folder be "
-                   "mounted noexec; `LD_PRELOAD=libpprof.so.0 true` says which, in the same "
-                   "container",
+                   "pid:%d: its loader did not take %.300s, and its C library does not show why: "
+                   "`LD_PRELOAD=libpprof.so.0 true` says it, in the same container and with the "
+                   "same limits",
                    pid, path);
 }
 
@@ -118,7 +138,7 @@ static int wait_until_ready(cp_attachment *a, const char *path, uint32_t generat
             return 0;
         }
         if (over && looked && a->state == 0) {
-            return fail_by_loader(a->pid, path, error);
+            return fail_by_loader(a->pid, path, call, error);
         }
         nap();
     }

@@ -68,11 +68,25 @@ static int read_status(cp_target *t)
     return found ? 0 : -1;
 }
 
+/* The number that stands for users without one in a namespace. */
+static uid_t overflow_user(void)
+{
+    enum { USUAL = 65534 };
+    char text[32] = "";
+    FILE *file = fopen("/proc/sys/kernel/overflowuid", "re");
+
+    if (file) {
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+    }
+    return text[0] ? (uid_t)strtoul(text, NULL, 10) : USUAL;
+}
+
 /* The user's number in the process's own user namespace. */
 static uid_t map_user(const cp_target *t)
 {
     char path[64], line[256];
-    uid_t user = t->user;
+    uid_t user = t->has_users ? overflow_user() : t->user;
 
     snprintf(path, sizeof path, "/proc/%d/uid_map", t->pid);
     FILE *file = fopen(path, "re");
@@ -126,8 +140,8 @@ int cp_target_read(int pid, cp_target *target, cp_error *error)
     if (read_status(target) < 0) {
         return cp_fail(error, "pid:%d: there is no such process", pid);
     }
-    target->inner_user = map_user(target);
     target->has_users = !is_same_namespace(pid, "user");
+    target->inner_user = map_user(target);
     target->has_root = !is_same_namespace(pid, "mnt") || has_own_root(target);
     return 0;
 }

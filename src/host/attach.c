@@ -298,8 +298,11 @@ static int begin_thread(void)
         error = pp_pausable_begin(&what);
     }
     if (error != 0) {
-        give_up(error, "the process could not create a thread: raise its limit on threads "
-                       "(ulimit -u, or the control group's pids.max)");
+        give_up(error, error == -ENOMEM
+                           ? "the process could not create a thread: it has no room for the stack; "
+                             "raise its limit on address space (ulimit -v)"
+                           : "the process could not create a thread: raise its limit on threads "
+                             "(ulimit -u, or the control group's pids.max)");
     }
     return error;
 }

@@ -13,6 +13,7 @@
 #include "host/pausable.h"
 
 #include "arch/system_call.h"
+#include "base/memory.h"
 #include "base/shown_as.h"
 #include "host/threads.h"
 #include "sys/clock.h"
@@ -119,6 +120,22 @@ static void bury(place *p)
     }
 }
 
+/* pthread_create(3) has one error for a limit on threads and for a stack without room. Returns
+ * -ENOMEM for the latter. */
+static int explain(int error, const pthread_attr_t *attributes)
+{
+    size_t bytes = 0;
+    if (error != EAGAIN || pthread_attr_getstacksize(attributes, &bytes) != 0) {
+        return -error;
+    }
+    void *stack = pp_memory_map(bytes);
+    if (stack == NULL) {
+        return -ENOMEM;
+    }
+    pp_memory_unmap(stack, bytes);
+    return -error;
+}
+
 /* The thread blocks all signals, as the caller does, so that none of the program's is delivered to
  * it. Its stack is the one of the thread before: libc keeps it, and need not allocate. */
 static int create(place *p)
@@ -132,7 +149,7 @@ static int create(place *p)
     if (p->what.stack_bytes != 0) {
         pthread_attr_setstacksize(&attributes, p->what.stack_bytes);
     }
-    error = pthread_create(&p->thread, &attributes, attend, p);
+    error = explain(pthread_create(&p->thread, &attributes, attend, p), &attributes);
     pthread_attr_destroy(&attributes);
     if (error == 0) {
         p->is_joinable = true;
@@ -140,7 +157,7 @@ static int create(place *p)
     if (error == 0 && p->what.name != NULL) {
         pthread_setname_np(p->thread, p->what.name);
     }
-    return -error;
+    return error;
 }
 
 /* ---- begin and end ---- */
