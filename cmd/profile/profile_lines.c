@@ -288,9 +288,10 @@ static void add_lines(adder *a, uint32_t index, uint32_t count)
     a->known = 0;
     a->lacks = false;
     int error = read_mapping(a, index, count, false);
-    bool whole = error == 0 && a->known && !a->lacks;
-    mapping->has_functions = mapping->has_filenames = mapping->has_line_numbers = whole;
-    mapping->has_inline_frames = whole;
+    if (error == 0) {
+        mapping->has_functions = mapping->has_filenames = mapping->has_line_numbers = !a->lacks;
+        mapping->has_inline_frames = !a->lacks;
+    }
     if (a->options->complains) {
         note_missing(a, mapping, count, error);
     }

@@ -86,17 +86,15 @@ static bool line_run(const finder *f, uint32_t mapping, uint32_t first, const ui
                      uint32_t count)
 {
     pp_lines *lines = pp_arena_array(f->arena, count, sizeof(*lines));
-    uint32_t known = 0;
     if (lines == NULL)
         return false;
-    bool whole = f->find_lines(&f->profile->mappings[mapping], addresses, count, lines, f->arena);
+    f->names->has_lines[mapping] =
+        f->find_lines(&f->profile->mappings[mapping], addresses, count, lines, f->arena);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = f->locations[first + i].index;
         unite(&f->names->symbols[index], &lines[i]);
-        known += lines[i].count > 0;
         f->names->lines[index] = lines[i];
     }
-    f->names->has_lines[mapping] = whole && known > 0;
     return true;
 }
 

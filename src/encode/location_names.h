@@ -26,7 +26,7 @@ typedef struct pp_location_names {
     const char **readable;
     const char ***readable_lines;
     pp_lines *lines;     /* by location; all 0 unless profile->symbolize is LINES */
-    bool *has_lines;     /* by mapping: nothing was left out, and at least one location has lines */
+    bool *has_lines;     /* by mapping: its debug information was read, and nothing left out */
     uint32_t unknown_id; /* of the mapping for code outside of the list; 0 = not needed */
 } pp_location_names;
 

@@ -108,6 +108,10 @@ cmp -s p.pb.gz before.pb.gz || fail "a failure has changed the file"
 "$cpprof" raw p.pb.gz >once && "$cpprof" raw q.pb.gz | cmp -s - once || fail "in place and -o differ"
 "$cpprof" symbolize --force p.pb.gz
 "$cpprof" raw p.pb.gz | cmp -s - once || fail "the second time differs from the first"
+mv program elsewhere
+"$cpprof" symbolize --force p.pb.gz 2>err || fail "without the program: $(cat err)"
+"$cpprof" raw p.pb.gz | cmp -s - once || fail "without the program a profile with lines says that it has none"
+mv elsewhere program
 
 # ---- reports
 
