@@ -20,11 +20,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    MAX_TEMPORARY_NAMES = 100 /* left by killed processes with the same id */
+    MAX_TEMPORARY_NAMES = 100 /* nobody guesses one of them */
 };
 
 /* A kind with files of its own. */
@@ -203,15 +204,27 @@ static int open_in_place(pp_output *output)
     return 0;
 }
 
+/* A number that another user cannot have made a file of. The first one is 0, which costs no system
+ * call: that file exists if a killed process had the same id, or somebody is in the way. */
+static uint64_t temporary_number(unsigned attempt)
+{
+    uint64_t number = 0;
+    if (attempt > 0 &&
+        pp_system_call(SYS_getrandom, &number, sizeof number, GRND_NONBLOCK) != sizeof number) {
+        number = (uint64_t)pp_clock_ns(CLOCK_MONOTONIC);
+    }
+    return number;
+}
+
 static int open_temporary(pp_output *output)
 {
-    for (uint64_t attempt = 0; attempt < MAX_TEMPORARY_NAMES; attempt++) {
+    for (unsigned attempt = 0; attempt < MAX_TEMPORARY_NAMES; attempt++) {
         pp_path b = pp_path_begin(output->temporary, sizeof output->temporary);
         pp_path_add(&b, output->path);
         pp_path_add(&b, ".tmp.");
         pp_path_add_number(&b, (uint64_t)pp_system_call(SYS_getpid));
         pp_path_add_char(&b, '.');
-        pp_path_add_number(&b, attempt);
+        pp_path_add_number(&b, temporary_number(attempt));
         if (b.overflow) {
             return -ENAMETOOLONG;
         }

@@ -137,6 +137,22 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     expect_equal "status in a folder of somebody else's" 42 "$(as_nobody env LD_PRELOAD="$(for_everybody "$library")" \
         LIBPPROF="cpu:1000,file=$work/locked/p.pb.gz" "$(for_everybody "$victims/ends")" return 2>errors || echo $?)"
     refused
+
+    # Another user has made all the temporary names that can be guessed.
+    mkdir -m 1777 shared
+    mkfifo begin
+    sh -c 'read -r go <begin; exec "$@"' sh env LIBPPROF="cpu:1000,file=$work/shared/p.pb.gz" LD_PRELOAD="$library" \
+        "$victims/ends" return 2>errors &
+    guest=$!
+    # shellcheck disable=SC2016 # the other shell's
+    as_nobody sh -c 'i=0; while [ $i -lt 1000 ]; do : >"$1.tmp.$2.$i"; i=$((i + 1)); done' sh "$work/shared/p.pb.gz" $guest
+    echo >begin
+    guest_status=0
+    wait $guest || guest_status=$?
+    expect_equal "status beside taken names" 42 $guest_status
+    [ -s shared/p.pb.gz ] || fail "names that another user made have taken the profile: $(cat errors)"
+    expect_equal "files of the other user" 1000 "$(find shared -user 65534 -empty | wc -l)"
+    rm -r shared
 fi
 for left in *.tmp.* */*.tmp.*; do
     [ ! -e "$left" ] || fail "a temporary file was left behind: $left"
