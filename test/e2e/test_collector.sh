@@ -86,4 +86,36 @@ traced() { env LIBPPROF="alloctrace,log=$work/$1.log" "$linked/collector" "$1" >
 expect_equal "traced cycles" 3 "$(traced garbage)"
 expect_equal "traced runs" 2 "$(traced without-cycles)"
 expect_equal "ends of traces" 3 "$(grep -c '^end tracegc$' garbage.log)"
+
+# Its text: the thread that ends the cycle, then all others, each with its stack, and a blank line between two; the end
+# is the last one's next line, and a blank line follows. For each thread: "FIRST FUNCTION... |".
+collections() {
+    awk '
+        function bad(what) { print NR ": " what ": " $0; exit 1 }
+        /^tracegc\(\)$/          { if (inside) bad("begins twice"); inside = want = 1; next }
+        !inside                  { next }
+        /^thread [0-9]+ ".*" \[.*\]:$/ {
+            if (!want || seen[$2]++) bad("a thread")
+            want = 0; frames = 0
+            line = line "[" substr($0, index($0, "[") + 1, 7) "]"
+            next
+        }
+        /^\t0x[0-9a-f]+ /        { if (want) bad("a frame"); frames++; sub(/\+.*/, "", $2); line = line " " $2; next }
+        /^$/                     { if (want || !frames) bad("a blank line"); want = 1; line = line " |"; next }
+        /^end tracegc$/          {
+            if (want || !frames) bad("the end")
+            if ((getline next_line) <= 0 || next_line != "") bad("no blank line after it")
+            inside = 0; delete seen; print line; line = ""
+            next
+        }
+        { bad("a line") }
+        END { if (inside) print "has no end" }' "$1"
+}
+expect_equal "collections among threads" 1 "$(traced among-threads)"
+collections among-threads.log >collection
+grep -q '^\[running\] collect write_profile among_threads main .*|' collection || fail "the first thread: $(cat collection)"
+expect_equal "others that stand" 3 "$(tr '|' '\n' <collection | grep -c ' stands ')"
+expect_equal "threads" 4 "$(tr '|' '\n' <collection | wc -l)"
+collections garbage.log >collection
+expect_equal "collections of one thread" 3 "$(grep -c '^\[running\] collect [^|]*$' collection)"
 echo ok

@@ -282,6 +282,33 @@ static void threads(void)
     say(text);
 }
 
+/* The collector runs while others wait. */
+static pthread_barrier_t arrived, leave;
+
+static void *stands(void *unused)
+{
+    pthread_barrier_wait(&arrived);
+    pthread_barrier_wait(&leave);
+    return unused;
+}
+
+static void among_threads(void)
+{
+    pthread_t all[3];
+    pthread_barrier_init(&arrived, NULL, 4);
+    pthread_barrier_init(&leave, NULL, 4);
+    for (int i = 0; i < 3; i++) {
+        check(pthread_create(&all[i], NULL, stands, NULL) == 0, "pthread_create");
+    }
+    pthread_barrier_wait(&arrived);
+    pprof_set_collector(collect);
+    write_profile("heap", 1);
+    pthread_barrier_wait(&leave);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(all[i], NULL);
+    }
+}
+
 /* ---- the end ---- */
 
 static void before_collector(void)
@@ -389,6 +416,7 @@ int main(int argc, char **argv)
                  {"recursion", recursion},
                  {"jump", jump},
                  {"threads", threads},
+                 {"among-threads", among_threads},
                  {"exit", end_by_exit},
                  {"quick_exit", end_by_quick_exit},
                  {"_exit", end_at_once},
