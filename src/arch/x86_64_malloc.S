@@ -12,7 +12,7 @@
  *   pp_slow_NAME    calls kinds/heap/malloc.c with a pp_malloc_call (kinds/heap/malloc_hook.h);
  *                   also the target of an unresolved hook
  *
- * The entry of malloc adds 4 instructions to the real function, that of free 7.
+ * The entry of malloc adds 7 instructions to the real function, that of free 8; endbr64 is one of them.
  *
  * Zone: HOOK.
  */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    CHUNK = 1024, /* records: 64 KiB */
+    CHUNK = 1024, /* records: 48 KiB */
     CHUNKS = 64,
     RECORDS = CHUNK * CHUNKS, /* more threads than a process has */
     WORDS = RECORDS / PP_SLOTS_A_WORD,

@@ -2,7 +2,7 @@
  *
  * late.h: whether this library came into a process that ran already (docs/ATTACH.md).
  *
- * `cpprof attach` makes the process call dlopen with another name of the library's file,
+ * cpprof makes a running process call dlopen with another name of the library's file,
  * libpprof-attach.so. A library that was loaded in this way interposes nothing: no program asked for
  * it, and no reference was bound to its functions.
  *

@@ -8,7 +8,7 @@
  * Zone: SIGNAL for try, held_by and release. The functions that wait (by bare system calls,
  *       which are no cancellation points) are for NORMAL code that has blocked the signals whose
  *       handlers take the same lock; take_within is for the fatal-signal writer, too.
- * Locks: order of the library's locks: profile session > thread timers > module table.
+ * Locks: their order is in ARCHITECTURE.md.
  */
 #ifndef PP_SYS_LOCK_H
 #define PP_SYS_LOCK_H

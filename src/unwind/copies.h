@@ -13,7 +13,7 @@
  *
  * Zone: SIGNAL.
  * Locks: a sequence lock for each slot. Nobody waits: a slot that is being written counts as empty.
- * Owns: the slots (50 KiB of .bss, untouched until a walk meets a removable module).
+ * Owns: the slots (52 KiB of .bss, untouched until a walk meets a removable module).
  */
 #ifndef PP_UNWIND_COPIES_H
 #define PP_UNWIND_COPIES_H

@@ -27,7 +27,7 @@
  *
  * Zone: SIGNAL.
  * Locks: one try-lock for a change of generation, for which nobody waits.
- * Owns: both tables (192 KiB of .bss, untouched until the first walk).
+ * Owns: both tables (184 KiB of .bss, untouched until the first walk).
  */
 #ifndef PP_UNWIND_RULE_CACHE_H
 #define PP_UNWIND_RULE_CACHE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * attached.c: a program into which a library is loaded while it runs, as `cpprof attach` does it. It
+ * attached.c: a program into which a library is loaded while it runs, as cpprof does it. It
  * obeys the lines of its standard input, and answers each with a line:
  *
  *   load PATH      loads the library; load-thread PATH: on a thread that then ends
