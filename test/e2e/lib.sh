@@ -17,11 +17,19 @@ victims=$BUILD/test/victims
 linked=$BUILD/test/linked
 
 work=$(mktemp -d)
-# At the end of a test nothing it started is left: $started is a list of process ids.
+# At the end of a test nothing it started is left: $started is a list of process ids. What has ended may have given its
+# number to a process, or to a thread, of somebody else.
 started=
+is_of_this_test() { # PID
+    case $(readlink "/proc/$1/cwd" 2>/dev/null) in
+    "$work"*) return 0 ;;
+    esac
+    [ "$(sed 's/.*) [^ ]* \([0-9]*\).*/\1/' "/proc/$1/stat" 2>/dev/null)" = $$ ] ||
+        grep -qsz "^PPROF_TMPDIR=$work\$" "/proc/$1/environ"
+}
 finish() {
     for process in $started; do
-        kill -KILL "$process" 2>/dev/null || true
+        ! is_of_this_test "$process" || kill -KILL "$process" 2>/dev/null || true
     done
     rm -rf "$work"
 }
