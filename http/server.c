@@ -2,7 +2,7 @@
  *
  * server.c: see server.h.
  *
- * Tested by: e2e.http_server, e2e.http_guest
+ * Tested by: e2e.http_server, e2e.http_guest, e2e.http_slow
  */
 #include "server.h"
 
@@ -17,8 +17,10 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* Answers that are made and not sent yet; one more may exceed it. */
+/* Answers that are made and not sent yet, beside the largest of them; one more may exceed it. */
 static const size_t answers_max = (size_t)64 << 20;
+/* A client may take its answer for so long, if another one waits for the memory. */
+static const uint64_t slow_ns = 30 * SECOND;
 static const uint64_t accept_pause_ns = SECOND / 10;
 /* A client may be silent for so long before another one can take its place. */
 static const uint64_t silence_ns = SECOND / 4;
@@ -55,14 +57,23 @@ static connection *find_free(server *s)
     return NULL;
 }
 
-/* The client that has been silent, or slow, for the longest time; NULL: there is none. */
-static connection *find_idle(server *s)
+static bool is_idle(const connection *c)
+{
+    return c->state == CONNECTION_READS || c->state == CONNECTION_LINGERS;
+}
+
+static bool is_due(const connection *c)
+{
+    return c->state == CONNECTION_IS_DUE;
+}
+
+/* The connection that has been in this state for the longest time; NULL: there is none. */
+static connection *find_oldest(server *s, bool (*is_in_state)(const connection *c))
 {
     connection *oldest = NULL;
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
         connection *c = &s->connections[i];
-        bool is_idle = c->state == CONNECTION_READS || c->state == CONNECTION_LINGERS;
-        if (is_idle && (oldest == NULL || c->since_ns < oldest->since_ns)) {
+        if (is_in_state(c) && (oldest == NULL || c->since_ns < oldest->since_ns)) {
             oldest = c;
         }
     }
@@ -72,7 +83,7 @@ static connection *find_idle(server *s)
 /* When a client can be accepted: now (0), or when another one has been silent for long enough. */
 static uint64_t room_at_ns(server *s)
 {
-    const connection *idle = find_free(s) == NULL ? find_idle(s) : NULL;
+    const connection *idle = find_free(s) == NULL ? find_oldest(s, is_idle) : NULL;
     return find_free(s) != NULL ? 0 : idle != NULL ? idle->since_ns + silence_ns : UINT64_MAX;
 }
 
@@ -90,11 +101,11 @@ static bool is_admitted(const connection_rules *rules, int fd)
                                     (peer.uid == rules->user || peer.uid == 0));
 }
 
-/* If all places are taken, the client that has been idle for the longest time loses its own. */
+/* If all places are taken, the client that has been silent for the longest time loses its own. */
 static void accept_one(server *s, uint64_t now_ns)
 {
     connection *place = find_free(s);
-    place = place != NULL ? place : find_idle(s);
+    place = place != NULL ? place : find_oldest(s, is_idle);
     bool has_room = room_at_ns(s) <= now_ns;
     /* cppcheck-suppress nullPointer ; nobody wants the client's address */
     int fd = has_room ? accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
@@ -112,26 +123,49 @@ static void accept_one(server *s, uint64_t now_ns)
     connection_begin(place, fd, now_ns, &s->rules);
 }
 
-static size_t made_answers(const server *s)
+/* The largest does not count: nobody waits for one client that takes a long answer slowly. */
+static bool has_memory(const server *s)
 {
     size_t size = 0;
+    size_t largest = 0;
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
-        size += s->connections[i].out.length;
+        size_t length = s->connections[i].out.length;
+        size += length;
+        largest = length > largest ? length : largest;
     }
-    return size;
+    return size - largest < answers_max;
 }
 
-/* The one that waits for the longest time; NULL: none is due, or there is no room. */
+/* The one that waits for the longest time; NULL: none is due, or there is no memory. */
 static connection *find_due(server *s)
 {
-    connection *first = NULL;
+    return has_memory(s) ? find_oldest(s, is_due) : NULL;
+}
+
+/* Ends the largest answer of a slow client, if another one waits for the memory. */
+static void make_room(server *s, uint64_t now_ns)
+{
+    connection *largest = NULL;
     for (unsigned i = 0; i < SERVER_CONNECTIONS; i++) {
         connection *c = &s->connections[i];
-        if (c->state == CONNECTION_IS_DUE && (first == NULL || c->since_ns < first->since_ns)) {
-            first = c;
+        bool is_slow = c->state == CONNECTION_WRITES && c->since_ns + slow_ns <= now_ns;
+        if (is_slow && (largest == NULL || c->out.length > largest->out.length)) {
+            largest = c;
         }
     }
-    return first != NULL && made_answers(s) < answers_max ? first : NULL;
+    if (largest != NULL && !has_memory(s) && find_oldest(s, is_due) != NULL) {
+        connection_end(largest);
+    }
+}
+
+/* Clients that ask again and again leave no place for others: then this is their last answer. */
+static void send_answer(server *s, connection *c, uint64_t now_ns)
+{
+    struct pollfd others = {.fd = s->listener.fd, .events = POLLIN};
+    if (find_free(s) == NULL && poll(&others, 1, 0) > 0) {
+        c->keeps_alive = false;
+    }
+    connection_send_answer(c, now_ns);
 }
 
 /* Makes the answer, for all who wait for the same, as far as there is room. That may take long: the
@@ -147,11 +181,11 @@ static void answer(server *s, connection *due)
     }
     connection_make_answer(due);
     uint64_t now_ns = now();
-    for (unsigned i = 0; i < count && made_answers(s) < answers_max; i++) {
+    for (unsigned i = 0; i < count && has_memory(s); i++) {
         connection_copy_answer(twins[i], due);
-        connection_send_answer(twins[i], now_ns);
+        send_answer(s, twins[i], now_ns);
     }
-    connection_send_answer(due, now_ns);
+    send_answer(s, due, now_ns);
 }
 
 /* ---- one round ---- */
@@ -241,6 +275,7 @@ static void run_round(server *s)
         drain_wake(s);
     }
     go_on_all(s, polled, now_ns);
+    make_room(s, now_ns);
     connection *due = find_due(s);
     if (due != NULL) {
         answer(s, due);

@@ -22,16 +22,16 @@ status_of() {
     python3 "$ask" "$url$status_path" "$@" | sed -n 1p
 }
 
-# serve_guest OPTIONS [WHAT...]: starts test/e2e/victims/web_guest.c, which works until end_guest, with a server on a free
-# port, or at $guest_address. $server is its process, $url "http://127.0.0.1:PORT/debug/pprof". "echo >&9" is the byte that
-# it waits for.
+# serve_guest OPTIONS [WHAT...]: starts test/e2e/victims/web_guest.c, or $guest, which works until end_guest, with a server
+# on a free port, or at $guest_address. $server is its process, $url "http://127.0.0.1:PORT/debug/pprof". "echo >&9" is the
+# byte that it waits for.
 serve_guest() {
     serve_options=$1
     shift
     rm -f guest.in server.err
     mkfifo guest.in
     env LIBPPROF="http=${guest_address-127.0.0.1:0}${serve_options:+,$serve_options}" LD_PRELOAD="$library" \
-        "$victims/web_guest" "$@" <guest.in >server.out 2>server.err &
+        "$victims/${guest-web_guest}" "$@" <guest.in >server.out 2>server.err &
     server=$!
     started="$started $server"
     exec 9>guest.in

@@ -10,7 +10,7 @@
 . "$SRC/test/e2e/http.sh"
 need python3
 
-serve_guest heap:1
+serve_guest heap:1 steady
 port=${url#http://127.0.0.1:}
 python3 "$SRC/test/e2e/http/server.py" "${port%%/*}" "$server" 9>&- >server.failures || fail "$(cat server.failures)"
 end_guest

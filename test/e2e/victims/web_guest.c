@@ -12,6 +12,7 @@
  *   web_guest user        becomes another user
  *   web_guest exec FILE   reads a byte, and executes FILE
  *   web_guest threads     the first thread ends by pthread_exit, the others at the end of the input
+ *   web_guest steady      keeps no memory
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool is_over;
+static bool is_over, is_steady;
 static volatile unsigned long turns;
 
 static bool goes_on(void)
@@ -83,7 +84,7 @@ static void *allocator(void *unused)
 {
     static void *volatile kept;
     while (goes_on()) {
-        kept = keep_memory();
+        kept = is_steady ? NULL : keep_memory();
         for (int i = 0; i < 10; i++) {
             drop_memory();
         }
@@ -217,6 +218,7 @@ static void *wait_for_end(void *unused)
 
 int main(int argc, char **argv)
 {
+    is_steady = argc > 1 && strcmp(argv[1], "steady") == 0;
     pthread_t thread[5];
     void *(*const work[])(void *) = {burner, contender, contender, allocator};
     for (unsigned i = 0; i < 4; i++) {
