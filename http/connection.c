@@ -2,7 +2,7 @@
  *
  * connection.c: see connection.h.
  *
- * Tested by: unit.connection, e2e.http_server
+ * Tested by: unit.connection, e2e.http_server, e2e.http_hangups
  */
 #include "connection.h"
 
