@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * x86_64_system_call.h: the system call instruction of x86-64 Linux (System V ABI, AMD64, A.2.1),
- * and the vDSO's name of a function that needs no system call [vdso(7)].
+ * the vDSO's name of a function that needs no system call [vdso(7)], and the thread pointer.
  *
  * Zone: SIGNAL.
  */
 #ifndef PP_ARCH_X86_64_SYSTEM_CALL_H
 #define PP_ARCH_X86_64_SYSTEM_CALL_H
+
+#include <stdint.h>
 
 #define PP_VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
 
@@ -21,6 +23,15 @@ static inline long pp_system_call6(long number, long a, long b, long c, long d, 
                      : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
+}
+
+/* Returns the calling thread's FS base: the address of its thread control block, which begins with
+ * this address (System V ABI). 0 if the kernel does not say. */
+static inline uintptr_t pp_thread_pointer_from_kernel(void)
+{
+    enum { ARCH_PRCTL = 158, GET_FS = 0x1003 /* ARCH_GET_FS of <asm/prctl.h> */ };
+    uintptr_t base = 0;
+    return pp_system_call6(ARCH_PRCTL, GET_FS, (long)&base, 0, 0, 0, 0) == 0 ? base : 0;
 }
 
 #endif

@@ -213,6 +213,10 @@ static bool is_without_effect(const siginfo_t *info)
 
 void pp_crash_handle(int signal, siginfo_t *info, void *context)
 {
+    if (!pp_task_has_variables()) {
+        strike_again(signal, info);
+        return;
+    }
     int saved_errno = errno;
     if (!pp_hook_is_owner()) {
         strike_again(signal, info);
@@ -228,6 +232,9 @@ void pp_crash_handle(int signal, siginfo_t *info, void *context)
 
 void pp_crash_dump_only(siginfo_t *info, void *context)
 {
+    if (!pp_task_has_variables()) {
+        return;
+    }
     int saved_errno = errno;
     if (pp_hook_is_owner() && pp_dump_turn_try(pp_task_self())) {
         dump_within_time(info->si_signo, info, context, true);

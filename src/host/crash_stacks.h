@@ -26,7 +26,7 @@ void pp_crash_stacks_stop(void);
 /* Gives the calling thread a stack, if stacks are wanted and it has no alternate stack. */
 void pp_crash_stack_begin(void);
 
-/* Takes the calling thread's stack away, if it is ours. */
+/* The calling thread ends: its stack, if it is ours, is released when the thread is gone. */
 void pp_crash_stack_end(void);
 
 /* Whether it is one of ours. */

@@ -81,8 +81,8 @@ static int call_sigaction(int signal, const struct sigaction *action, struct sig
  * state in which the program was. */
 static void do_default(int signal)
 {
-    struct sigaction fatal = {.sa_handler = SIG_DFL};
-    if (call_sigaction(signal, &fatal, NULL) != 0) {
+    const pp_signal_action fatal = {.handler = NULL}; /* SIG_DFL */
+    if (!pp_signal_action_change(signal, &fatal, NULL)) {
         pp_system_call(SYS_exit_group, PP_STATUS_OF_SIGNAL + signal); /* a filter refuses it */
     }
     pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), pp_system_call(SYS_gettid), signal);
@@ -90,6 +90,10 @@ static void do_default(int signal)
 
 static void end_with_profile(int signal, const void *context)
 {
+    if (!pp_task_has_variables()) {
+        do_default(signal);
+        return;
+    }
     int saved_errno = errno;
     pp_hook_tell_end(context);
     do_default(signal);
@@ -110,11 +114,9 @@ static void on_first_fatal_signal(int signal, siginfo_t *info, void *context)
 
 static void ignore_overflow(int signal, const siginfo_t *info)
 {
-    int saved_errno = errno;
     if (info->si_code != SI_KERNEL) {
         do_default(signal);
     }
-    errno = saved_errno;
 }
 
 static void on_overflow(int signal, siginfo_t *info, void *context)

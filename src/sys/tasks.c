@@ -10,6 +10,7 @@
 #include "sys/clock.h"
 #include "sys/file_calls.h"
 #include "sys/numbers.h"
+#include "sys/safe_read.h"
 
 int pp_task_self(void)
 {
@@ -19,6 +20,13 @@ int pp_task_self(void)
 int pp_task_process(void)
 {
     return (int)pp_system_call(SYS_getpid);
+}
+
+bool pp_task_has_variables(void)
+{
+    uintptr_t pointer = pp_thread_pointer_from_kernel();
+    uintptr_t itself = 0;
+    return pp_safe_copy(&itself, pointer, sizeof itself) && itself == pointer;
 }
 
 static const char task_folder[] = "/proc/self/task";

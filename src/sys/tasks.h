@@ -7,6 +7,7 @@
 #ifndef PP_SYS_TASKS_H
 #define PP_SYS_TASKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -17,6 +18,10 @@ int pp_task_self(void);
 /* The process's id. Libraries replace libc's getpid() (libfaketime), and a raw clone
  * deceives it. */
 int pp_task_process(void);
+
+/* Whether the calling thread has thread-local variables, errno among them. A program may load a
+ * value of its own into the register that leads to them, and a signal may find it so. */
+bool pp_task_has_variables(void);
 
 /* The number of threads, from the link count of /proc/self/task; 0 if /proc cannot be read. */
 unsigned pp_tasks_count(void);

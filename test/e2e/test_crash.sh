@@ -84,6 +84,7 @@ frames=1 # of whichever thread is first
 dumps at-once SIGSEGV
 frames=3
 dumps thread-overflow SIGSEGV crash_overflow
+dumps last-overflow SIGSEGV crash_overflow # in a destructor that runs after the library's
 dumps handler-on-stack SIGSEGV crash_in_handler
 for kind in bus kill; do
     dumps $kind SIGBUS
@@ -138,6 +139,12 @@ for kind in without-files without-memory without-stderr; do
 done
 grep -q '^crash_without_memory(...)$' with/err || [ $kind != without-memory ] ||
     fail "dump without memory: $(cat with/err)"
+
+# A thread without thread-local variables dumps nothing, and ends as without the library.
+for options in crash=quit cpu heap; do
+    as_without no-thread-pointer "$options,file=$work/%k.pb.gz"
+    as_without no-thread-pointer-at-term "$options,file=$work/%k.pb.gz"
+done
 
 # ---- what the program sees ----
 

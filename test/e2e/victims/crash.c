@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -523,6 +524,54 @@ static void stdio(void)
     fflush(file);
 }
 
+/* In the last round of destructors, as late as a program can. */
+static void overflow_in_last_round(void *round)
+{
+    uintptr_t next = (uintptr_t)round + 1;
+    if (next < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(key, (void *)next);
+    } else {
+        overflow();
+    }
+}
+
+static void begin_rounds(void)
+{
+    pthread_setspecific(key, (void *)1);
+}
+
+static void last_overflow(void)
+{
+    pthread_key_create(&key, overflow_in_last_round);
+    in_thread(begin_rounds);
+}
+
+/* A thread whose FS base belongs to somebody else: there are no thread-local variables. */
+static void lose_thread_pointer(void)
+{
+    enum { SET_FS = 0x1002 /* ARCH_SET_FS of <asm/prctl.h> */ };
+    long result = SYS_arch_prctl;
+    __asm__ volatile("syscall" : "+a"(result) : "D"(SET_FS), "S"(0) : "rcx", "r11", "memory");
+}
+
+CRASH crash_no_thread_pointer(void)
+{
+    lose_thread_pointer();
+    *nowhere = 1;
+}
+
+/* Another one sends the signal: the crash is not the thread's own. */
+static void no_thread_pointer_at_term(void)
+{
+    const long process = getpid();
+    long result = SYS_kill;
+    lose_thread_pointer();
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(process), "S"(SIGTERM)
+                     : "rcx", "r11", "memory");
+}
+
 /* PPROF_CRASH_LIBRARY crashes in its constructor. */
 static void loaded(void)
 {
@@ -717,6 +766,9 @@ static const kind kinds[] = {
     {"before-exit", before_exit},
     {"hit", hit_in_dump},
     {"at-thread-end", thread_end},
+    {"last-overflow", last_overflow},
+    {"no-thread-pointer", crash_no_thread_pointer},
+    {"no-thread-pointer-at-term", no_thread_pointer_at_term},
     {"sent-to", send_to_thread},
     {"in-handler", handler},
     {"handler-on-stack", handler_on_stack},
