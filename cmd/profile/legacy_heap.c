@@ -99,11 +99,9 @@ static bool put_values(const cp_heap *h, const int64_t pair[2], int64_t *values,
     return true;
 }
 
+/* A row of 0 objects has a label of 0 bytes, as the Go tool has it. */
 static void put_size(cp_legacy *legacy, cp_sample *sample, int64_t block_bytes)
 {
-    if (block_bytes == 0) {
-        return;
-    }
     sample->labels = CP_POOL_ARRAY(&legacy->profile->pool, cp_label, 1);
     sample->labels[0] = (cp_label){.key = cp_strings_put(&legacy->profile->strings, "bytes"),
                                    .number = block_bytes,

@@ -272,6 +272,24 @@ void cp_report_build_graph_around(cp_report *report, cp_regex *expression)
     free(around);
 }
 
+/* Go 1.19 knows no number of 0 without a unit, which rows of 0 objects of a heap profile as text
+ * have. */
+static void forget_zeros(cp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        cp_sample *sample = &profile->samples[i];
+        uint32_t kept = 0;
+
+        for (uint32_t j = 0; j < sample->label_count; j++) {
+            const cp_label *label = &sample->labels[j];
+            if (!label->numeric || label->number || label->text) {
+                sample->labels[kept++] = *label;
+            }
+        }
+        sample->label_count = kept;
+    }
+}
+
 /* Go 1.19 knows no columns. */
 static void forget_columns(cp_profile *profile)
 {
@@ -305,6 +323,9 @@ int cp_report_init(cp_report *report, cp_profile *profile, const cp_report_optio
     report->options = options;
     if (choose_type(report, error) < 0) {
         return -1;
+    }
+    if (options->style == CP_STYLE_GO_1_19) {
+        forget_zeros(profile);
     }
     cp_label_units_init(&report->label_units, profile);
     report->total = total_of(profile, report->value_index);

@@ -26,9 +26,9 @@ typedef struct cp_regex cp_regex;
 #define CP_NODE_FRACTION 0.005
 #define CP_EDGE_FRACTION 0.001
 
-/* Whose text a report is, byte for byte. Versions of `go tool pprof` differ in the time, in `tags`,
- * in `raw`, and in whether equal samples of one file are added up. */
-typedef enum cp_style { CP_STYLE_GO_1_19, CP_STYLE_GO_1_26 } cp_style;
+/* Whose text a report is, byte for byte; the first is the default. Versions of `go tool pprof` differ
+ * in the time, in `tags`, in `raw`, and in whether equal samples of one file are added up. */
+typedef enum cp_style { CP_STYLE_GO_1_26, CP_STYLE_GO_1_19 } cp_style;
 
 /* The user's filters: the names' (name_filter.h) and two for labels. */
 enum { CP_TAG_FOCUS = CP_NAME_FILTERS, CP_TAG_IGNORE, CP_FILTERS };

@@ -8,6 +8,7 @@
 #include "verbs/report_verb.h"
 
 #include "base/duration.h"
+#include "base/measurement.h"
 #include "base/message.h"
 #include "base/out_file.h"
 #include "base/pager.h"
@@ -210,8 +211,8 @@ static int check_words(request *r)
     if (!r->out_path || r->color) {
         r->options.colored = cp_color_wanted(cp_color_named(r->color), STDOUT_FILENO);
     }
-    if (r->style && strcmp(r->style, "go1.26") == 0) {
-        r->options.style = CP_STYLE_GO_1_26;
+    if (r->style && strcmp(r->style, "go1.19") == 0) {
+        r->options.style = CP_STYLE_GO_1_19;
     }
     if (r->symbolize) {
         cp_lines_wanted_named(r->symbolize, &r->sources.lines.wanted);
@@ -353,6 +354,9 @@ static void apply_traits(request *r)
     choose_lines(r);
     drop_empty(&r->options.sample);
     drop_empty(&r->options.unit);
+    if (r->options.unit && strcmp(r->options.unit, CP_UNIT_MINIMUM) == 0) {
+        r->options.unit = NULL; /* it is the default */
+    }
     drop_empty(&r->options.sources.folders);
     drop_empty(&r->options.sources.trim);
 }
@@ -536,7 +540,7 @@ static void add_form_options(request *r, option_table *table)
         {0, "no-pager", NULL, CP_OPTION_FLAG, &r->no_pager, 0, 0, NULL,
          "print a long report on a terminal, not through less or $PAGER", .rare = true},
         {0, "style", NULL, CP_OPTION_TEXT, &r->style, 0, 0, "VERSION",
-         "print what the `go tool pprof` of go1.19 (the default) or go1.26 prints", "go1.19 go1.26",
+         "print what the `go tool pprof` of go1.26 (the default) or go1.19 prints", "go1.26 go1.19",
          .rare = true},
         CP_TOKEN_OPTION,
     };

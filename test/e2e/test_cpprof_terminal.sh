@@ -19,7 +19,9 @@ on_terminal() {
 
 escape=$(printf '\033')
 profile=$go/cpu.pb.gz
-plain=$go/cpu.top.expected
+plain=$work/plain.expected peeked=$work/peeked.expected
+"$cpprof" top "$profile" >"$plain"
+"$cpprof" peek 'main\.' "$profile" >"$peeked"
 export CPPROF_PAGER=cat
 
 # ---- colours
@@ -125,7 +127,7 @@ cp "$profile" new.pb.gz
 touch -d 2020-01-01 old.pb.gz
 expect "$plain" top
 grep -qx "cpprof: top: new.pb.gz, the newest profile in this folder" err || fail "top without FILE: $(cat err)"
-expect "$go/cpu.peek-main.expected" peek 'main\.'
+expect "$peeked" peek 'main\.'
 run 0 flame
 [ -s new.html ] || fail "flame without FILE: $(cat out err)"
 
@@ -142,7 +144,7 @@ given() {
 }
 cp "$go/heap.pb.gz" newer.pb.gz
 given "$plain" "$cpprof" top
-given "$go/cpu.peek-main.expected" "$cpprof" peek 'main\.'
+given "$peeked" "$cpprof" peek 'main\.'
 echo profile.html >expected
 given expected "$cpprof" flame
 [ -s profile.html ] || fail "flame of standard input wrote no page"

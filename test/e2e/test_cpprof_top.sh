@@ -9,19 +9,29 @@
 # shellcheck source=test/e2e/cpprof_lib.sh
 . "$SRC/test/e2e/cpprof_lib.sh"
 
+# expect_newest EXPECTED-FILE WORDS...: the output is that file of Go 1.19, with the time as the newest Go prints it.
+expect_newest() {
+    newest=$1
+    shift
+    run 0 "$@"
+    grep -q '^Time:' "$newest" && { grep -q '^Time: 2026-11-21 07:00:5[0-9] UTC$' out || fail "$*: no time in $(cat out)"; }
+    awk -f "$SRC/test/e2e/pprof_time.awk" out | cmp -s - "$newest" || fail "$*: more than the time differs from $newest"
+}
+
 # ---- profiles of a Go program
 
 for kind in cpu heap allocs block mutex example.conn threadcreate goroutine; do
-    expect "$go/$kind.top.expected" top "$go/$kind.pb.gz"
+    expect "$go/$kind.top.expected" top --style go1.19 "$go/$kind.pb.gz"
+    expect_newest "$go/$kind.top.expected" top "$go/$kind.pb.gz"
 done
-expect "$go/cpu.top-cum.expected" top --cum "$go/cpu.pb.gz"
-expect "$go/cpu.top-focus-hog1.expected" top --focus hog1 "$go/cpu.pb.gz"
-expect "$go/heap.top-alloc_space.expected" top --sample alloc_space "$go/heap.pb.gz"
-expect "$go/allocs.top-base-heap.expected" top --base "$go/heap.pb.gz" "$go/allocs.pb.gz"
+expect "$go/cpu.top-cum.expected" top --cum --style go1.19 "$go/cpu.pb.gz"
+expect "$go/cpu.top-focus-hog1.expected" top --focus hog1 --style go1.19 "$go/cpu.pb.gz"
+expect "$go/heap.top-alloc_space.expected" top --sample alloc_space --style go1.19 "$go/heap.pb.gz"
+expect "$go/allocs.top-base-heap.expected" top --base "$go/heap.pb.gz" --style go1.19 "$go/allocs.pb.gz"
 
 gzip -dc "$go/cpu.pb.gz" >plain.pb
-expect "$go/cpu.top.expected" top plain.pb
-"$cpprof" top - <"$go/cpu.pb.gz" | cmp -s - "$go/cpu.top.expected" || fail "standard input"
+expect "$go/cpu.top.expected" top --style go1.19 plain.pb
+"$cpprof" top --style go1.19 - <"$go/cpu.pb.gz" | cmp -s - "$go/cpu.top.expected" || fail "standard input"
 expect "$golden/gperftools/cpu.top.expected" top "$golden/gperftools/cpu.prof"
 
 # ---- made-up profiles
@@ -55,7 +65,7 @@ runs() {
     done
 }
 
-runs "$cpprof top" 1 12 -nodecount=10 >made-up
+runs "$cpprof top --style go1.19" 1 12 -nodecount=10 >made-up
 cmp -s made-up "$golden/profiles/generated.expected" || {
     fail "made-up profiles differ from the golden file"
     diff "$golden/profiles/generated.expected" made-up | head -20 >&2
@@ -67,7 +77,7 @@ is_of_golden_files() {
 }
 if is_of_golden_files; then
     pprof=$(go tool -n pprof 2>/dev/null || echo "go tool pprof")
-    runs "$cpprof top" 100 "${CPPROF_SEEDS:-139}" "" >mine
+    runs "$cpprof top --style go1.19" 100 "${CPPROF_SEEDS:-139}" "" >mine
     runs "$pprof -top" 100 "${CPPROF_SEEDS:-139}" "" | awk -f "$SRC/test/e2e/pprof_time.awk" >theirs
     cmp -s mine theirs || {
         fail "made-up profiles differ from go tool pprof"
@@ -131,14 +141,14 @@ refuse 2 "expected a verb"
     fail "merge: $("$cpprof" top sum.pb.gz)"
 "$cpprof" merge -o sum.pb.gz sum.pb.gz "$go/cpu.pb.gz" || fail "merge in place: exit status $?"
 "$cpprof" top sum.pb.gz | grep -q "^    1800ms 72.29%" || fail "merge in place"
-"$cpprof" merge -o same.pb.gz "$go/block.pb.gz" && expect "$go/block.top.expected" top same.pb.gz
+"$cpprof" merge -o same.pb.gz "$go/block.pb.gz" && expect "$go/block.top.expected" top --style go1.19 same.pb.gz
 refuse 1 "$go/heap.pb.gz: expected profiles of one kind" \
     merge -o x "$go/cpu.pb.gz" "$go/cpu.pb.gz" "$go/heap.pb.gz" "$go/mutex.pb.gz"
 refuse 2 "expected -o OUT, the file to write, found none" merge "$go/cpu.pb.gz"
 if command -v go >/dev/null; then
     go tool pprof -top sum.pb.gz >printed 2>err || fail "go tool pprof on a merged profile: $(cat err)"
     awk -f "$SRC/test/e2e/pprof_time.awk" printed >theirs
-    expect theirs top sum.pb.gz
+    expect theirs top --style go1.19 sum.pb.gz
 fi
 
 finish_tests

@@ -209,7 +209,7 @@ static void tags_are_sums_by_value(void **state)
     };
 
     (void)state;
-    for (cp_style style = CP_STYLE_GO_1_19; style <= CP_STYLE_GO_1_26; style++) {
+    for (cp_style style = CP_STYLE_GO_1_26; style <= CP_STYLE_GO_1_19; style++) {
         const cp_report_options options = {.style = style};
         cp_report report;
         cp_error error;
@@ -252,7 +252,7 @@ static void raw_has_everything(void **state)
                  "         30: 1 2 \n"
                  "                phase:[burn]\n"
                  "                size:[2048 bytes]\n");
-    expect(text, "Locations\n     1: 0x1000 M=1 work :0 s=0\n");
+    expect(text, "Locations\n     1: 0x1000 M=1 work :0:0 s=0\n");
     expect(text, "Mappings\n1: 0x1000/0x2000/0x0 /bin/app  [FN]\n");
     free(text);
 }
