@@ -71,7 +71,7 @@ plain() {
     sed -E 's/([ |])_+((libc|new|GI|IO)_+)?/\1/g; s/(C|D)[124]E/\1E/g; s/\.(part|constprop|isra|cold|lto_priv|localalias)(\.[0-9]+)?//g
         s/[^ ]*\/([^ \/]*:[0-9]+)/\1/g'
 }
-"$cpprof" raw --symbolize=none --demangle=none symbolized.pb.gz | awk '
+"$cpprof" raw --style=go1.19 --symbolize=none --demangle=none symbolized.pb.gz | awk '
     /^Locations/ { part = 1; next }
     /^Mappings/  { exit }
     part {
