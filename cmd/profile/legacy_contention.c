@@ -40,6 +40,10 @@ static int put_attribute(contention *c, const char *equals)
     if (is_attribute(legacy->line, "discarded samples", length)) {
         return 0;
     }
+    if (is_attribute(legacy->line, "format", length) && strstr(value, "java")) {
+        return cp_legacy_fail(legacy, "a profile of a native program (one of Java is read by "
+                                      "`go tool pprof -proto`)");
+    }
     if (!cp_legacy_number(&value, &number) || *value) {
         return cp_legacy_fail(legacy, "a number after the =");
     }

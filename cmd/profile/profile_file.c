@@ -72,6 +72,8 @@ int cp_file_put(const char *path, const cp_bytes *bytes, cp_error *error)
 
 /* ---- formats ---- */
 
+#define JAVA "Java (`go tool pprof -proto` makes a profile.proto of it)"
+
 /* Names the format that the first bytes look like, for a user who gave the wrong file. */
 static const char *describe(const uint8_t *data, size_t length)
 {
@@ -90,6 +92,9 @@ static const char *describe(const uint8_t *data, size_t length)
          5, "xz data"},
         {"BZh", 3, "bzip2 data"},
         {"PK\x03\x04", 4, "a zip archive"},
+        {"--- heapz 1 ---", 15, "a heap profile of " JAVA},
+        {"\0\0\0\0\3\0\0\0\1\0\0", 12, "a CPU profile of " JAVA}, /* in words of 4 bytes */
+        {"\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\1\0\0\0\0\0\0", 24, "a CPU profile of " JAVA},
     };
     size_t shown = length < 64 ? length : 64;
 

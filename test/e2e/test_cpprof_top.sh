@@ -102,6 +102,15 @@ echo "this is no profile" >text
 refuse 1 "text: byte 0: expected a profile (profile.proto, gzipped or plain), found text whose line 1 is no folded stack" \
     top text
 refuse 1 "found an ELF program" top "$cpprof"
+# Profiles of Java in Google's older formats.
+printf -- '--- heapz 1 ---\nformat = java\nresolution = bytes\n 7048 1 @ 0x3\n 0x3 Main.main (Main.java:7)\n' >java.heap
+printf -- '--- contentionz 1 ---\nformat = java\nresolution = microseconds\n 14 1 @ 0x3\n 0x3 Main.main (Main.java:7)\n' >java.contention
+printf '\0\0\0\0\3\0\0\0\1\0\0\0\20\47\0\0\0\0\0\0' >java.cpu4
+printf '\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\20\47\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >java.cpu8
+refuse 1 "java.heap: byte 0: expected a profile (profile.proto, gzipped or plain), found a heap profile of Java" top java.heap
+refuse 1 "java.contention: byte 22: line 2: expected a profile of a native program (one of Java is read by" top java.contention
+refuse 1 "found a CPU profile of Java" top java.cpu4
+refuse 1 "found a CPU profile of Java" top java.cpu8
 cat plain.pb plain.pb >twice.pb
 refuse 1 "expected" top twice.pb
 refuse 1 "heap.pb.gz" top --base "$go/heap.pb.gz" "$go/cpu.pb.gz"
