@@ -103,7 +103,7 @@ static int start(const char *path)
  * files. */
 static void end_if_lost(void)
 {
-    if (!service_runs(&control.service) || !service_has_file(&control.service)) {
+    if (!service_runs(&control.service) || service_has_lost_file(&control.service)) {
         service_stop(&control.service);
     }
 }

@@ -150,6 +150,15 @@ bool service_has_file(const service *s)
            present.st_ino == s->file_status.st_ino && present.st_dev == s->file_status.st_dev;
 }
 
+bool service_has_lost_file(const service *s)
+{
+    struct stat present;
+    if (s->file[0] != '\0' && lstat(s->file, &present) != 0) {
+        return errno == ENOENT || errno == ENOTDIR;
+    }
+    return !service_has_file(s);
+}
+
 void service_remove_file(const service *s)
 {
     if (service_has_file(s)) {

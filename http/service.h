@@ -63,4 +63,7 @@ void service_remove_file(const service *s);
 /* Whether the file is where it was. */
 bool service_has_file(const service *s);
 
+/* Whether it is there no more. A program that has become another user cannot tell: then it is not lost. */
+bool service_has_lost_file(const service *s);
+
 #endif

@@ -81,6 +81,8 @@ for kinds in cpu cpu,heap:1,block:1,mutex:1; do
         *)
             "$cpprof" configure "$guest" >after || fail "no answer after $what: $(cat after)"
             expect_equal "what is on after $what" "$(grep '^on' status)" "$(grep '^on' after)"
+            "$cpprof" configure "$guest" heap:4096 >after || fail "no change after $what: $(cat after)"
+            expect_contains "what is on after a change after $what" after heap:4096
             "$cpprof" configure "$guest" detach >after || fail "no detach after $what"
             wait_until has_threads 0
             ;;
