@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "profile/control.h"
 #include "profile/control_target.h"
+#include "profile/protobuf.h"
 
 #include "remote/attach.h"
 #include "remote/process.h"
@@ -21,6 +22,7 @@
 #include <pprof_attach.h>
 
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,7 @@
 enum {
     READY_MS = 15000,
     DETACH_MS = 5000,
-    CLOSING_MS = 3000, /* of an attachment of somebody else's that ends */
+    CLOSING_MS = 10000, /* of an attachment of somebody else's that ends; most take 10 ms */
     SAME_MS = 1000,
     LOADING_MS = 500,
     NAP_MS = 2
@@ -228,19 +230,6 @@ static int begin(cp_attachment *a, const cp_target *target, cp_error *error)
     return found.has_library ? wake(a, &found, error) : load(a, target, error);
 }
 
-/* Says `hold` on the connection, which keeps the attachment as long as it is open. */
-static int hold(cp_attachment *a, int fd, cp_error *error)
-{
-    static const char line[] = "hold\n";
-
-    if (send(fd, line, sizeof line - 1, MSG_NOSIGNAL) != (ssize_t)(sizeof line - 1)) {
-        close(fd);
-        return cp_fail(error, "pid:%d: its control socket does not listen", a->pid);
-    }
-    a->holding = fd;
-    return 0;
-}
-
 /* Whether the process answers; it does not if its attachment is about to end. */
 static bool answers(const cp_target *target)
 {
@@ -279,8 +268,61 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
     return fd;
 }
 
+static void find_state(cp_attachment *a)
+{
+    pp_attach_target found;
+    pp_remote_error why;
+
+    if (a->state == 0 && pp_attach_look(a->pid, &found, &why) == 0) {
+        a->state = found.state;
+    }
+}
+
+static bool is_ending(const cp_attachment *a)
+{
+    pprof_attach_status status;
+
+    return read_status(a->pid, a->state, &status) &&
+           (status.state == PPROF_ATTACH_DETACHING || status.state == PPROF_ATTACH_DETACHED);
+}
+
+/*
+ * Says `hold` on the connection, which keeps the attachment as long as it is open. The process does not
+ * answer. One thread there reads all lines: when it has answered the next one, it has heard this one,
+ * and if the attachment is not about to end then, it lasts. It is, if its last holder was killed a
+ * moment ago.
+ */
+static bool hold(cp_attachment *a, const cp_target *target, int fd)
+{
+    static const char line[] = "hold\n";
+    struct pollfd held = {.fd = fd, .events = POLLIN | POLLRDHUP};
+    bool is_said = send(fd, line, sizeof line - 1, MSG_NOSIGNAL) == (ssize_t)(sizeof line - 1);
+
+    if (!is_said || !answers(target) || poll(&held, 1, 0) != 0 || is_ending(a)) {
+        close(fd);
+        return false;
+    }
+    a->holding = fd;
+    return true;
+}
+
+/* Has the attachment go on after its holders. False: it is about to end. A library that does not know
+ * the word lets it end with them. */
+static bool stay(const cp_attachment *a, int fd)
+{
+    enum { ANSWER_SECONDS = 10, ANSWER_BYTES = 1 << 16 };
+    cp_bytes answer = {0};
+    cp_error unknown;
+
+    cp_control_ask(fd, "stay", ANSWER_SECONDS, ANSWER_BYTES, &answer, &unknown);
+    cp_bytes_release(&answer);
+    return !is_ending(a);
+}
+
 int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
 {
+    long limit = now_ms() + CLOSING_MS;
+    pprof_attach_status status;
     cp_target target;
 
     *a = (cp_attachment){.pid = pid, .holding = -1, .image = pp_attach_image(pid)};
@@ -288,27 +330,27 @@ int cp_attachment_begin(cp_attachment *a, int pid, bool stays, cp_error *error)
         return -1;
     }
     int fd = reach(a, &target, error);
-    if (fd < 0) {
-        return -1;
+    find_state(a);
+    while (fd >= 0 && !(stays ? stay(a, fd) : hold(a, &target, fd))) {
+        if (now_ms() > limit) {
+            return cp_fail(error, "pid:%d: its attachment ends, and takes its time", pid);
+        }
+        nap();
+        fd = reach(a, &target, error);
     }
-    if (!stays) {
-        return hold(a, fd, error);
-    }
-    close(fd);
-    return 0;
+    a->is_late = read_status(pid, a->state, &status) && status.state == PPROF_ATTACH_READY;
+    return fd >= 0 ? 0 : -1;
 }
 
 const char *cp_attachment_loss(const cp_attachment *a)
 {
     uint64_t now = a->image != 0 ? pp_attach_image(a->pid) : 0;
-    pprof_attach_status status;
 
     if (now != 0 && now != a->image) {
         return "the process executes another program now, and what was recorded of the first one "
                "is gone";
     }
-    if (a->begun && read_status(a->pid, a->state, &status) &&
-        (status.state == PPROF_ATTACH_DETACHING || status.state == PPROF_ATTACH_DETACHED)) {
+    if (a->begun && is_ending(a)) {
         return "somebody has ended the attachment (`cpprof configure PID detach`)";
     }
     return NULL;
@@ -327,12 +369,23 @@ static void wait_until_detached(int pid, uintptr_t state)
     }
 }
 
+/* Whether the attachment goes on, since somebody else holds it, or has it stay: the process has answered
+ * after it has heard that this holder is gone, and the attachment has not begun to end. */
+static bool goes_on(const cp_attachment *a)
+{
+    cp_target target;
+    cp_error why;
+
+    return cp_target_read(a->pid, &target, &why) == 0 && answers(&target) && answers(&target) &&
+           !is_ending(a);
+}
+
 void cp_attachment_end(cp_attachment *a)
 {
     if (a->holding >= 0) {
         close(a->holding);
         a->holding = -1;
-        if (a->begun) {
+        if (a->begun && !goes_on(a)) {
             wait_until_detached(a->pid, a->state);
         }
     }

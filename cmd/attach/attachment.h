@@ -18,6 +18,7 @@ typedef struct cp_error cp_error;
 typedef struct cp_attachment {
     int pid;
     bool begun;         /* by this command: it was not reachable before */
+    bool is_late;       /* it was attached to, by whomever: it records what cpprof turns on there */
     int holding;        /* the connection that keeps the attachment, or -1 */
     uintptr_t state;    /* the address of pprof_attach_state */
     uint64_t image;     /* what the process executed when attaching began */

@@ -41,6 +41,14 @@ typedef struct request {
     cp_error error;
 } request;
 
+/* A process that is asked. */
+typedef struct reached {
+    cp_attachment attachment;
+    bool was_off
+        [CP_RECORD_KINDS_MAX]; /* the process was attached to, and has not recorded the kind */
+    cp_record_kinds begun;     /* what this command has turned on */
+} reached;
+
 /* ---- requests ---- */
 
 static long seconds_of(const cp_record_options *options)
@@ -61,12 +69,12 @@ static bool is_begun(const cp_record_kind *kind)
            !is_contention(kind);
 }
 
-static request request_of(const char *root, const cp_record_kind *kind, bool attached,
+static request request_of(const char *root, const cp_record_kind *kind, bool was_off,
                           const cp_record_options *options)
 {
     bool is_cpu = strcmp(kind->name, "cpu") == 0;
-    bool is_change = attached ? is_contention(kind) : kind->rate[0] || is_contention(kind);
-    const char *rate = attached && !kind->rate[0] ? "1" : kind->rate;
+    bool is_change = was_off ? is_contention(kind) : kind->rate[0] || is_contention(kind);
+    const char *rate = was_off && !kind->rate[0] ? "1" : kind->rate;
     long seconds = seconds_of(options);
     char *parameters;
 
@@ -157,29 +165,70 @@ static void collect(cp_record_summary *summary, const request *r, size_t kind)
 
 /* ---- a process that was not reachable before ---- */
 
-/* Turns on what is_begun() says. */
-static int turn_on(int pid, const cp_record_kinds *kinds, cp_error *error)
+/* Whether the process records the kind, by its answer to `status`: "on cpu heap:524288". */
+static bool is_on(const cp_bytes *status, const cp_record_kind *kind)
 {
-    cp_record_kinds begun = {.count = 0};
+    char *text = cp_heap_copy((const char *)status->data, status->length);
+    char *line = strncmp(text, "on", 2) == 0 ? text : strstr(text, "\non");
+    char *rest = line ? line + strspn(line, "\n") : NULL;
+    bool found = false;
+
+    if (rest) {
+        rest[strcspn(rest, "\n")] = '\0';
+    }
+    for (const char *word; !found && (word = strsep(&rest, " "));) {
+        size_t length = strcspn(word, ":");
+        found = strlen(kind->name) == length && strncmp(word, kind->name, length) == 0;
+    }
+    free(text);
+    return found;
+}
+
+static int say(int pid, const char *line, cp_bytes *answer, cp_error *error)
+{
     cp_target target;
 
+    return cp_target_read(pid, &target, error) < 0 ? -1
+                                                   : cp_control_say(&target, line, answer, error);
+}
+
+/* Turns on what is_begun() says and was off. */
+static int turn_on(reached *r, const cp_record_kinds *kinds, cp_error *error)
+{
+    cp_bytes status = {0};
+
+    if (say(r->attachment.pid, "status", &status, error) < 0) {
+        return -1;
+    }
     for (size_t i = 0; i < kinds->count; i++) {
-        if (is_begun(&kinds->list[i])) {
-            begun.list[begun.count++] = kinds->list[i];
+        const cp_record_kind *kind = &kinds->list[i];
+        r->was_off[i] = !is_on(&status, kind);
+        if (is_begun(kind) && r->was_off[i]) {
+            r->begun.list[r->begun.count++] = *kind;
         }
     }
-    if (begun.count == 0) {
+    cp_bytes_release(&status);
+    if (r->begun.count == 0) {
         return 0;
     }
-    char *words = cp_record_kinds_words(&begun, 0);
+    char *words = cp_record_kinds_words(&r->begun, 0);
     char *line = cp_heap_printf("configure %s", words);
-    int status = cp_target_read(pid, &target, error);
-    if (status == 0) {
-        status = cp_control_say(&target, line, NULL, error);
-    }
+    int result = say(r->attachment.pid, line, NULL, error);
     free(line);
     free(words);
-    return status;
+    return result;
+}
+
+/* An attachment of somebody else's goes on after this command. */
+static void turn_off(const reached *r)
+{
+    cp_error unheard;
+
+    for (size_t i = 0; i < r->begun.count; i++) {
+        char *line = cp_heap_printf("configure %s=off", r->begun.list[i].name);
+        say(r->attachment.pid, line, NULL, &unheard);
+        free(line);
+    }
 }
 
 /* Waits for what has been turned on, unless a request takes the time, or the attachment ends. */
@@ -211,32 +260,35 @@ static void wait_for_time(const request *requests, const cp_attachment *attachme
 /* ---- all ---- */
 
 /* `reached`: the process can be asked. */
-static int record_all(const char *root, cp_attachment *attachment, bool reached,
+static int record_all(const char *root, reached *r, bool is_reached,
                       const cp_record_options *options)
 {
     const cp_record_kinds *kinds = &options->kinds;
     const cp_child nobody = {.pid = 0};
     request requests[CP_RECORD_KINDS_MAX] = {0};
     cp_session session = {.options = options, .processes = 1};
-    cp_record_summary summary = {.session = &session, .child = &nobody, .incomplete = !reached};
+    cp_record_summary summary = {.session = &session, .child = &nobody, .incomplete = !is_reached};
 
     for (size_t i = 0; i < kinds->count; i++) {
         session.outputs[i] = cp_record_kind_output(kinds, i, options->output);
-        requests[i] = request_of(root, &kinds->list[i], attachment->begun, options);
+        requests[i] = request_of(root, &kinds->list[i], r->was_off[i], options);
     }
-    if (reached && attachment->begun) {
-        wait_for_time(requests, attachment, options);
+    if (is_reached && (r->attachment.begun || r->begun.count > 0)) {
+        wait_for_time(requests, &r->attachment, options);
     }
-    if (reached) {
+    if (is_reached) {
         ask_all(requests, kinds->count);
     }
-    const char *loss = reached ? cp_attachment_loss(attachment) : NULL;
-    cp_attachment_end(attachment);
+    const char *loss = is_reached ? cp_attachment_loss(&r->attachment) : NULL;
+    if (is_reached && !r->attachment.begun) {
+        turn_off(r);
+    }
+    cp_attachment_end(&r->attachment);
     for (size_t i = 0; i < kinds->count; i++) {
         if (loss && requests[i].status < 0) {
             cp_fail(&requests[i].error, "%s: %s", requests[i].source, loss);
         }
-        if (reached) {
+        if (is_reached) {
             collect(&summary, &requests[i], i);
         } else {
             cp_record_say_missing(&summary, i);
@@ -252,9 +304,9 @@ static int record_all(const char *root, cp_attachment *attachment, bool reached,
 }
 
 /* Makes the process reachable, and turns on what is to be recorded. */
-static int reach(const char *root, cp_attachment *attachment, const cp_record_options *options,
-                 cp_error *error)
+static int reach(const char *root, reached *r, const cp_record_options *options, cp_error *error)
 {
+    cp_attachment *attachment = &r->attachment;
     const char *rest = "";
     int pid = 0;
 
@@ -266,24 +318,24 @@ static int reach(const char *root, cp_attachment *attachment, const cp_record_op
         attachment->begun = false;
         return -1;
     }
-    if (!attachment->begun) {
-        return 0;
+    if (attachment->begun) {
+        fprintf(stderr,
+                "cpprof: attached to process %d: one of its threads stood still for %.2f ms\n", pid,
+                (double)attachment->stopped_ns / 1e6);
     }
-    fprintf(stderr, "cpprof: attached to process %d: one of its threads stood still for %.2f ms\n",
-            pid, (double)attachment->stopped_ns / 1e6);
-    return turn_on(pid, &options->kinds, error);
+    return attachment->is_late ? turn_on(r, &options->kinds, error) : 0;
 }
 
 static int attach_and_record(const char *root, const cp_record_options *options)
 {
-    cp_attachment attachment = {.holding = -1};
+    reached r = {.attachment = {.holding = -1}};
     cp_error error;
-    bool reached = reach(root, &attachment, options, &error) == 0;
+    bool is_reached = reach(root, &r, options, &error) == 0;
 
-    if (!reached) {
+    if (!is_reached) {
         cp_complain("%s", error.text);
     }
-    return record_all(root, &attachment, reached, options);
+    return record_all(root, &r, is_reached, options);
 }
 
 int cp_record_remote(const char *source, const cp_record_options *options)

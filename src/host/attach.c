@@ -150,6 +150,11 @@ void pp_attach_hold(void)
     __atomic_add_fetch(&attach.holders, 1, __ATOMIC_RELAXED);
 }
 
+void pp_attach_stay(void)
+{
+    __atomic_store_n(&attach.is_held, false, __ATOMIC_RELAXED);
+}
+
 void pp_attach_release(void)
 {
     if (__atomic_sub_fetch(&attach.holders, 1, __ATOMIC_ACQ_REL) == 0 &&

@@ -50,6 +50,9 @@ void pp_attach_end_now(void);
 void pp_attach_hold(void);
 void pp_attach_release(void);
 
+/* The attachment does not end with its last holder any more. */
+void pp_attach_stay(void);
+
 /* A client has asked for something: from now on the attachment does not end for want of one. */
 void pp_attach_expect_end(void);
 

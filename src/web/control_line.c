@@ -127,6 +127,12 @@ static void hold(pprof_http_answer *answer, const char *unused)
     (void)unused;
 }
 
+static void stay(pprof_http_answer *answer, const char *unused)
+{
+    pp_attach_stay();
+    status(answer, unused);
+}
+
 static void detach(pprof_http_answer *answer, const char *unused)
 {
     pp_attach_end();
@@ -138,7 +144,11 @@ static void detach(pprof_http_answer *answer, const char *unused)
 static const struct {
     const char *name;
     void (*begin)(pprof_http_answer *answer, const char *argument);
-} verbs[] = {{"configure", configure}, {"detach", detach}, {"hold", hold}, {"status", status}};
+} verbs[] = {{"configure", configure},
+             {"detach", detach},
+             {"hold", hold},
+             {"status", status},
+             {"stay", stay}};
 
 static void route(pprof_http_answer *answer, const char *line)
 {
@@ -157,7 +167,9 @@ int pp_control_line_ask(const char *line, pprof_http_answer **answer, uint64_t *
 {
     const pprof_http_request request = {.size = sizeof request, .method = "GET", .target = line};
     int error = pp_http_begin_by(route, &request, answer, wait_ns);
-    pp_attach_expect_end(); /* after `hold`, which is to know whether it came first */
-    pp_attach_look();       /* what has begun now may need our hooks */
+    if (strcmp(line, "status") != 0) { /* as `cpprof ps` says, which wants nothing of it */
+        pp_attach_expect_end();        /* after `hold`, which is to know whether it came first */
+    }
+    pp_attach_look(); /* what has begun now may need our hooks */
     return error;
 }
