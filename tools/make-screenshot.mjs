@@ -49,7 +49,7 @@ try {
   execFileSync(cpprof, ['record', '-F', '1000', '-o', profile, '--', 'perl', join(work, 'words.pl')], { stdio: 'pipe' });
   execFileSync(cpprof, ['flame', '-o', page, profile]);
   const view = await browser.page({ width: 1280, height: 600 });
-  if (await view.open(`file://${page}#selected=Perl_hv_common`) !== 'yes') {
+  if (await view.open(`file://${page}#view=both&selected=Perl_hv_common`) !== 'yes') {
     throw new Error(`the page does not show its profile: ${view.errors.join('; ')}`);
   }
   await view.settle();

@@ -51,6 +51,8 @@ export class Analysis {
     this.deeper = this.frames.put('deeper', '[deeper frames]', '');
     this.sources = [profile, base].filter((one) => one !== null).map((one) => addSource(this.frames, one));
     this.cache = new Cache();
+    /** @type {(() => void)|null} */
+    this.later = null;
     this.labelKeys = labelKeys(profile);
   }
 
@@ -101,7 +103,8 @@ export class Analysis {
 
   /**
    * The tree of all samples. Where it leaves out what is too narrow to be seen, it has more of that beneath the node
-   * that the reader zoomed to.
+   * that the reader zoomed to. That takes seconds with millions of samples: while there is `later`, it is called instead,
+   * and the tree is the best that is there.
    * @param {import('./state.mjs').State} state @returns {import('./tree.mjs').Tree}
    */
   tree(state) {
@@ -109,6 +112,10 @@ export class Analysis {
     for (let length = 0; tree.partial && state.zoom;) {
       const within = pathOf(tree, nodeByRanks(tree, state.zoom));
       if (within.length <= length) {
+        break;
+      }
+      if (this.later && !this.cache.entries.has(this.treeKey(state, within))) {
+        this.later();
         break;
       }
       tree = this.treeWithin(state, within);
@@ -120,8 +127,12 @@ export class Analysis {
   /** @param {import('./state.mjs').State} state @param {number[]} within @returns {import('./tree.mjs').Tree} */
   treeWithin(state, within) {
     const direction = state.order === 'up' ? 'leaves' : 'roots';
-    return this.cache.get(`tree ${direction} ${within} ${this.key(state)}`, () =>
+    return this.cache.get(this.treeKey(state, within), () =>
       buildTree(this.groups(state), { deeper: this.deeper, direction, within }));
+  }
+
+  treeKey(state, within) {
+    return `tree ${state.order} ${within} ${this.key(state)}`;
   }
 
   /** The tree above ('callers') or beneath ('callees') a frame. */

@@ -11,6 +11,9 @@ import { themeColours } from './colours.mjs';
 import { depthOf } from './tree.mjs';
 
 export const ROW = 20;
+
+/** How long the picture moves to another part, in milliseconds. */
+export const MOTION = 160;
 const FONT = '12px system-ui, sans-serif';
 const TINY = 1.5;
 const PADDING = 5;
@@ -20,6 +23,7 @@ const PADDING = 5;
  * @property {(node: number) => void} onhover    -1: none
  * @property {(node: number) => void} onselect
  * @property {(node: number) => void} onzoom
+ * @property {() => void} [ondraw]
  *
  * @typedef {object} Look
  * @property {(node: number) => string} fill
@@ -29,6 +33,7 @@ const PADDING = 5;
  * @property {boolean} upwards                   the root is at the bottom
  * @property {boolean} dark
  * @property {boolean} withRoot
+ * @property {boolean} [printing]
  */
 
 export class FlameCanvas {
@@ -56,6 +61,8 @@ export class FlameCanvas {
     /** @type {Map<string, number>} */
     this.widths = new Map();
     new ResizeObserver(() => this.resize()).observe(host);
+    // After the listener of the page, which shows the colours for paper.
+    addEventListener('beforeprint', () => this.draw());
     this.listen();
   }
 
@@ -148,6 +155,7 @@ export class FlameCanvas {
       this.drawRow(depth, top);
     }
     this.drawScrollbar();
+    this.handlers.ondraw?.();
   }
 
   /** The first node of a row that ends beyond x. @param {number} depth @param {number} x @param {number} from */
@@ -271,7 +279,7 @@ export class FlameCanvas {
   }
 
   drawScrollbar() {
-    if (!this.overflow) {
+    if (!this.overflow || this.look.printing) {
       return;
     }
     const { context, height } = this;
@@ -305,7 +313,7 @@ export class FlameCanvas {
       if (run !== this.motion) {
         return;
       }
-      const part = Math.min(1, Math.max(0, (now - start) / 160)), eased = part * (2 - part);
+      const part = Math.min(1, Math.max(0, (now - start) / MOTION)), eased = part * (2 - part);
       this.left = from[0] + (to[0] - from[0]) * eased;
       this.right = from[1] + (to[1] - from[1]) * eased;
       this.draw();
@@ -333,6 +341,13 @@ export class FlameCanvas {
     const span = this.right - this.left, part = at / this.width;
     const width = Math.min(span * factor, this.tree.width[0] || 1);
     this.place(this.left + span * part - width * part, width);
+  }
+
+  /** Brings a place of the whole to the middle. @param {number} x @param {number} y as a part of all rows */
+  centre(x, y) {
+    const span = this.right - this.left;
+    this.place(x - span / 2, span);
+    this.scroll = Math.min(Math.max(y * this.rows * ROW - this.height / 2, 0), this.overflow);
   }
 
   /** @param {number} part of what is shown */

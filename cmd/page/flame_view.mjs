@@ -6,6 +6,7 @@ import { nodeFigures } from './details.mjs';
 import { el, replaceControls, segmented } from './dom.mjs';
 import { FlameCanvas } from './flame_canvas.mjs';
 import { label, percent } from './format.mjs';
+import { Overview } from './overview.mjs';
 import { colourChoices, makePalette, usualColour } from './palette.mjs';
 import { nodeByRanks, pathOf, rankPath } from './tree.mjs';
 
@@ -27,12 +28,15 @@ export class FlameView {
     this.app = app;
     this.tools = el('div', { class: 'tools' });
     this.area = el('div', { class: 'flame' });
-    host.replaceChildren(this.tools, this.area);
+    const whole = el('div', { class: 'overview' });
+    host.replaceChildren(this.tools, whole, this.area);
     this.canvas = new FlameCanvas(this.area, {
       onhover: (node) => this.describe(node),
       onselect: (node) => this.select(node),
       onzoom: (node) => this.zoom(node),
+      ondraw: () => this.overview?.draw(),
     }, 'Flame graph. Arrow keys select a frame, Enter zooms to it, Escape shows all.');
+    this.overview = new Overview(whole, this.canvas);
   }
 
   /** @param {number} node */
@@ -52,9 +56,14 @@ export class FlameView {
     canvas.show(this.tree, {
       fill: this.palette.fill, label: (node) => this.labelOf(node), matched: app.matched,
       selectedFrame: app.selectedFrame(), upwards: state.grow === 'flame', dark: app.dark, withRoot: true,
+      printing: app.printing,
     }, refined);
     if (refined && old !== this.tree && selected > 0) {
       canvas.selected = nodeByRanks(this.tree, rankPath(old, selected));
+    }
+    // Another view may have selected another function.
+    if (canvas.selected > 0 && this.labelOf(canvas.selected) !== state.selected) {
+      canvas.selected = -1;
     }
     this.restoreZoom();
   }

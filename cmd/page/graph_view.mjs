@@ -98,10 +98,9 @@ export class GraphView {
     rect.style.fill = app.frameFill(frame);
     return svg('g', {
       class: level === 0 ? 'box subject' : 'box', transform: `translate(${x} ${y})`, tabindex: 0, role: 'button',
-      'data-frame': frame, 'aria-label': `${frames.labels[frame]}, ${costText(own.cum[frame], total, app.unit)}`,
-      onclick: () => this.choose(frame), onpointerenter: () => app.describe(app.frameDetail(frame)), onfocus: () => app.describe(app.frameDetail(frame)),
-      onpointerleave: () => app.describe(null),
-    }, svg('title', { text: frames.labels[frame] }), rect,
+      'data-frame': frame, onclick: () => this.choose(frame), onpointerenter: () => app.describe(app.frameDetail(frame)),
+      onfocus: () => app.describe(app.frameDetail(frame)), onpointerleave: () => app.describe(null),
+    }, svg('title', { text: `${frames.labels[frame]}, ${costText(own.cum[frame], total, app.unit)}` }), rect,
     svg('text', { x: 8, y: 18, class: 'name', text: shorten(frames.labels[frame], columns) }),
     svg('text', { x: 8, y: 35, class: 'cost', text: cost + flat }));
   }

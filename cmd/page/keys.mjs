@@ -5,7 +5,7 @@
 /** @type {[string, [string, string][]][]} */
 export const KEYS = [
   ['Everywhere', [
-    ['1 … 6', 'flame graph, table, sandwich, graph, source, labels'],
+    ['1 … 7', 'flame graph, table, sandwich, graph, source, labels; flame graph and table side by side'],
     ['/', 'search by regular expression; Enter goes to the first match'],
     ['n  N', 'next and previous match'],
     ['t', 'next sample type'],
@@ -29,7 +29,7 @@ export const KEYS = [
     ['+  −  Shift+arrows', 'zoom, pan'],
     ['i', 'root at the top or at the bottom'],
     ['r', 'top down or bottom up'],
-    ['Mouse', 'click zooms, drag pans, wheel scrolls, Ctrl+wheel zooms, Shift+wheel pans'],
+    ['Mouse', 'click zooms, drag pans, wheel scrolls, Ctrl+wheel zooms, Shift+wheel pans; in the overview, click and drag move'],
   ]],
   ['Table, sandwich', [
     ['arrows  j  k', 'next and previous function'],

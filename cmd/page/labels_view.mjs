@@ -32,7 +32,7 @@ export class LabelsView {
   /** @param {{key: string, values: {value: string, cost: number}[], total: number}} one @param {number} total */
   section({ key, values, total: sum }, total) {
     const { app } = this;
-    const head = el('h3', {}, el('span', { text: key }), el('span', { class: 'note', text: ` ${costText(sum, total, app.unit)}` }),
+    const head = el('h2', {}, el('span', { text: key }), el('span', { class: 'note', text: ` ${costText(sum, total, app.unit)}` }),
       el('button', { type: 'button', class: 'quiet', text: 'Colour by this', onclick: () =>
         app.set({ colour: `label:${key}`, view: 'flame' }, true) }));
     const rows = values.slice(0, SHOWN).map(({ value, cost }) => this.row(key, value, cost, total));

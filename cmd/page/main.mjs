@@ -5,7 +5,8 @@
 //   element "profile" or ?src=, ?profile= -> bytes -> decode -> Analysis -> views
 //                                             URL <-> State --^
 //
-// A view has update(), which shows the state, key(), which handles a key or returns false, and focus().
+// A view has update(), which shows the state, key(), which handles a key or returns false, and focus(). Side by side, the
+// flame graph and the table are both shown; keys go to the one with the keyboard first.
 
 import { Analysis } from './analysis.mjs';
 import { decodeProfile } from './decode.mjs';
@@ -13,6 +14,7 @@ import { changeText, costText, showDetail } from './details.mjs';
 import { byId, el, replaceControls, saveFile } from './dom.mjs';
 import { FlameView } from './flame_view.mjs';
 import { dateText, label, percent } from './format.mjs';
+import { MOTION } from './flame_canvas.mjs';
 import { GraphView } from './graph_view.mjs';
 import { decodeBase64, gunzip } from './gunzip.mjs';
 import { KEYS } from './keys.mjs';
@@ -30,6 +32,7 @@ import { nodeByFrames, nodeByRanks, pathOf, rankPath } from './tree.mjs';
 const VIEWS = /** @type {const} */ ([
   ['flame', 'Flame graph', FlameView], ['table', 'Table', TableView], ['sandwich', 'Sandwich', SandwichView],
   ['graph', 'Graph', GraphView], ['source', 'Source', SourceView], ['labels', 'Labels', LabelsView],
+  ['both', 'Side by side', null],
 ]);
 
 const THEMES = ['', 'light', 'dark'];
@@ -49,6 +52,8 @@ export class App {
     this.system.addEventListener('change', () => this.update());
     addEventListener('hashchange', () => this.restore());
     addEventListener('keydown', (event) => this.onkey(event));
+    addEventListener('beforeprint', () => this.print(true));
+    addEventListener('afterprint', () => this.print(false));
     this.makeHeader();
     this.makeActions();
   }
@@ -77,8 +82,18 @@ export class App {
     this.update();
   }
 
+  /** Paper is light. @param {boolean} printing */
+  print(printing) {
+    this.printing = printing;
+    this.update();
+  }
+
+  get theme() {
+    return this.printing ? 'light' : this.state.theme;
+  }
+
   get dark() {
-    return this.state.theme ? this.state.theme === 'dark' : this.system.matches;
+    return this.theme ? this.theme === 'dark' : this.system.matches;
   }
 
   get typeIndex() {
@@ -148,36 +163,55 @@ export class App {
 
   // ---- update ----
 
-  update() {
-    const { state } = this;
-    document.documentElement.dataset.theme = state.theme;
-    const tree = this.analysis.tree(state);
+  /** Shows the state, and what takes long after the picture has moved. @param {boolean} waits for it */
+  update(waits = false) {
+    const { state, analysis } = this;
+    clearTimeout(this.later);
+    analysis.later = waits ? null : () => {
+      clearTimeout(this.later);
+      this.later = setTimeout(() => this.update(true), MOTION + 50);
+    };
+    document.documentElement.dataset.theme = this.theme;
+    const tree = analysis.tree(state);
     this.updateSearch(tree);
     this.updateHeader();
     this.updateEmpty();
     this.updateChips();
-    const view = this.view;
-    for (const [name] of VIEWS) {
-      byId(`view-${name}`).hidden = name !== this.viewName;
+    byId('main').classList.toggle('both', this.viewName === 'both');
+    for (const [name,, make] of VIEWS) {
+      if (make) {
+        byId(`view-${name}`).hidden = !this.shown.includes(name);
+      }
     }
-    this.describe(null);
-    view.update();
+    // The flame graph describes its frame. What a function costs everywhere takes a look at all samples.
+    if (!this.shown.includes('flame')) {
+      this.describe(null);
+    }
+    this.shownViews.forEach((view) => view.update());
+    analysis.later = null;
   }
 
   get viewName() {
     return VIEWS.some(([name]) => name === this.state.view) ? this.state.view : 'flame';
   }
 
-  /** The current view, which is made when it is first shown. */
+  get shown() {
+    return this.viewName === 'both' ? ['flame', 'table'] : [this.viewName];
+  }
+
+  /** The views that are shown, the one with the keyboard first. A view is made when it is first shown. */
+  get shownViews() {
+    const views = this.shown.map((name) => {
+      if (!this.views[name]) {
+        this.views[name] = new (VIEWS.find(([one]) => one === name)[2])(byId(`view-${name}`), this);
+      }
+      return this.views[name];
+    });
+    return byId('view-table').contains(document.activeElement) ? views.reverse() : views;
+  }
+
   get view() {
-    const name = this.viewName;
-    if (!this.views[name]) {
-      const host = byId(`view-${name}`);
-      host.hidden = false;
-      const make = VIEWS.find(([one]) => one === name)[2];
-      this.views[name] = new make(host, this);
-    }
-    return this.views[name];
+    return this.shownViews[0];
   }
 
   /** @param {import('./tree.mjs').Tree} tree */
@@ -200,8 +234,10 @@ export class App {
   // ---- header ----
 
   makeHeader() {
-    const tabs = VIEWS.map(([name, title], i) => {
-      byId('main').append(el('section', { id: `view-${name}`, class: 'view', hidden: true, 'aria-label': title }));
+    const tabs = VIEWS.map(([name, title, make], i) => {
+      if (make) {
+        byId('main').append(el('section', { id: `view-${name}`, class: 'view', hidden: true, 'aria-label': title }));
+      }
       return el('button', { type: 'button', id: `tab-${name}`, text: title, title: `${title} (${i + 1})`,
         onclick: () => this.open(name) });
     });
@@ -267,6 +303,7 @@ export class App {
   /** @param {string} view */
   open(view) {
     this.set({ view }, true);
+    byId(`tab-${view}`).scrollIntoView({ block: 'nearest' });
     this.view.focus();
   }
 
@@ -469,7 +506,7 @@ export class App {
       return;
     }
     const pressesButton = target.matches('button, input') && (event.key === 'Enter' || event.key === ' ');
-    if (!pressesButton && (this.key(event) || this.view.key(event))) {
+    if (!pressesButton && (this.key(event) || this.shownViews.some((view) => view.key(event)))) {
       event.preventDefault();
     }
   }

@@ -10,7 +10,14 @@ import { compileSearch } from './search.mjs';
 
 const TABLE_ROW = 26;
 
-/** @typedef {{key: string, title: string, hint: string, value: (frame: number) => number, text: (frame: number) => string}} Column */
+/** How many rows are printed: ten sheets or so. */
+const PRINTED = 400;
+
+/**
+ * `rest`: the class of a column that is left out where there is little room.
+ * @typedef {{key: string, title: string, hint: string, rest?: string, value: (frame: number) => number,
+ *            text: (frame: number) => string}} Column
+ */
 
 export class TableView {
   /** @param {HTMLElement} host @param {import('./main.mjs').App} app */
@@ -39,7 +46,7 @@ export class TableView {
     const [total, baseTotal] = app.analysis.totals(app.state);
     const cost = (/** @type {string} */ key, /** @type {string} */ title, hint, values) =>
       ({ key, title, hint, value: (frame) => values[frame], text: (frame) => label(values[frame], app.unit, this.unit) });
-    const share = (key, values, whole) => ({ key, title: '', hint: 'share of the total', value: (frame) => values[frame],
+    const share = (key, values, whole) => ({ key, title: '', rest: ' rest', hint: 'share of the total', value: (frame) => values[frame],
       text: (frame) => percent(values[frame], whole) });
     const columns = [
       cost('flat', 'flat', 'in the function itself', own.flat), share('flat%', own.flat, total),
@@ -48,18 +55,33 @@ export class TableView {
     if (base) {
       const change = own.cum.map((value, frame) => value - base.cum[frame]);
       const flatChange = own.flat.map((value, frame) => value - base.flat[frame]);
-      columns.push(cost('before', 'cum before', 'cum in the profile to compare with', base.cum),
+      columns.push({ ...cost('before', 'cum before', 'cum in the profile to compare with', base.cum), rest: ' rest' },
         share('before%', base.cum, baseTotal),
         cost('change', 'change', 'change of cum', change),
-        cost('flat change', 'flat change', 'change of flat', flatChange));
+        { ...cost('flat change', 'flat change', 'change of flat', flatChange), rest: ' rest' });
     }
     return columns;
   }
 
   update() {
     const { app } = this, { state, analysis } = app;
-    const [own] = analysis.frameTotals(state);
-    const frames = analysis.ranked(state, 'cum');
+    const made = `${analysis.key(state)} ${this.sortKey} ${state.filter}`;
+    if (this.made !== made) {
+      this.made = made;
+      this.makeRows(analysis.ranked(state, 'cum'));
+    }
+    const at = this.rows.indexOf(app.selectedFrame());
+    this.at = Math.max(0, at);
+    if (at >= 0 && state.selected !== this.selected) {
+      this.reveal();
+    }
+    this.selected = state.selected;
+    this.fill();
+  }
+
+  /** @param {number[]} frames */
+  makeRows(frames) {
+    const { app } = this, { state, analysis } = app, [own] = analysis.frameTotals(state);
     [this.total] = analysis.totals(state);
     this.unit = commonUnit((function* () {
       for (const frame of frames) {
@@ -72,13 +94,18 @@ export class TableView {
       this.filter.value = state.filter;
     }
     replaceControls(this.head, ...this.list.map((column) => this.headCell(column)),
-      this.headCell({ key: 'name', title: 'function', hint: 'by name' }), el('span', { class: 'cell text', role: 'columnheader',
+      this.headCell({ key: 'name', title: 'function', hint: 'by name' }), el('span', { class: 'cell text rest', role: 'columnheader',
         text: 'object file' }));
     this.head.classList.toggle('wide', Boolean(analysis.base));
-    this.body.style.height = `${this.rows.length * TABLE_ROW}px`;
     this.count.textContent = `${this.rows.length} of ${frames.length} functions`;
-    this.at = Math.max(0, this.rows.indexOf(app.selectedFrame()));
-    this.fill();
+  }
+
+  /** Scrolls to the selected row. */
+  reveal() {
+    const top = this.at * TABLE_ROW, height = this.scroller.clientHeight - TABLE_ROW;
+    if (top < this.scroller.scrollTop || top + TABLE_ROW > this.scroller.scrollTop + height) {
+      this.scroller.scrollTop = Math.max(0, top - height / 2);
+    }
   }
 
   get sortKey() {
@@ -104,24 +131,24 @@ export class TableView {
   }
 
   /** @param {{key: string, title: string, hint: string}} column */
-  headCell({ key, title, hint }) {
+  headCell({ key, title, hint, rest = '' }) {
     const sorted = key === this.sortKey;
-    const cell = el('span', { class: key === 'name' ? 'cell text' : 'cell', role: 'columnheader',
+    const cell = el('span', { class: key === 'name' ? 'cell text' : `cell${rest}`, role: 'columnheader',
       'aria-sort': sorted ? (key === 'name' ? 'ascending' : 'descending') : 'none' });
-    if (title) {
-      cell.append(el('button', { type: 'button', text: title + (sorted ? ' ▾' : ''), title: `Sort: ${hint}`,
-        onclick: () => this.app.set({ sort: key }) }));
-    }
+    cell.append(title ? el('button', { type: 'button', text: title + (sorted ? ' ▾' : ''), title: `Sort: ${hint}`,
+      onclick: () => this.app.set({ sort: key }) }) : el('span', { text: key, title: hint }));
     return cell;
   }
 
-  /** Makes the elements of the rows in view. */
+  /** Makes the elements of the rows in view; on paper of the first ones. */
   fill() {
     if (!this.list) {
       return;
     }
-    const first = Math.max(0, Math.floor(this.scroller.scrollTop / TABLE_ROW) - 5);
-    const last = Math.min(this.rows.length, first + Math.ceil(this.scroller.clientHeight / TABLE_ROW) + 10);
+    const { printing } = this.app;
+    const first = printing ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / TABLE_ROW) - 5);
+    const last = Math.min(this.rows.length, printing ? PRINTED : first + Math.ceil(this.scroller.clientHeight / TABLE_ROW) + 10);
+    this.body.style.height = `${(printing ? last : this.rows.length) * TABLE_ROW}px`;
     const rows = [];
     for (let i = first; i < last; i++) {
       rows.push(this.row(i));
@@ -135,7 +162,8 @@ export class TableView {
     const cells = this.list.map((column) => {
       const text = column.text(frame), grows = column.key.endsWith('change') && column.value(frame);
       const kind = grows ? (grows > 0 ? ' grew' : ' shrank') : '';
-      return el('span', { class: `cell${kind}${text === '0' || text === '0%' ? ' zero' : ''}`, role: 'cell', text: grows > 0 ? `+${text}` : text });
+      const zero = text === '0' || text === '0%' ? ' zero' : '';
+      return el('span', { class: `cell${kind}${column.rest || ''}${zero}`, role: 'cell', text: grows > 0 ? `+${text}` : text });
     });
     const bar = el('span', { class: 'bar' });
     const [own] = analysis.frameTotals(this.app.state);
@@ -145,7 +173,7 @@ export class TableView {
     const row = el('div', {
       class: analysis.base ? 'row wide' : 'row', role: 'row', 'aria-selected': String(index === this.at),
       onclick: () => this.choose(index), ondblclick: () => this.app.set({ view: 'sandwich' }, true),
-    }, ...cells, name, el('span', { class: 'cell text module', role: 'cell', text: analysis.frames.modules[frame] }));
+    }, ...cells, name, el('span', { class: 'cell text module rest', role: 'cell', text: analysis.frames.modules[frame] }));
     row.style.top = `${index * TABLE_ROW}px`;
     row.classList.toggle('matched', Boolean(this.app.matched && this.app.matched[frame]));
     return row;
@@ -158,10 +186,7 @@ export class TableView {
       return;
     }
     this.app.set({ selected: this.app.analysis.frames.labels[this.rows[this.at]] });
-    const top = this.at * TABLE_ROW, height = this.scroller.clientHeight - TABLE_ROW;
-    if (top < this.scroller.scrollTop || top + TABLE_ROW > this.scroller.scrollTop + height) {
-      this.scroller.scrollTop = Math.max(0, top - height / 2);
-    }
+    this.reveal();
   }
 
   /** @param {KeyboardEvent} event */

@@ -143,8 +143,9 @@ export class Page {
 
   async key(key, modifiers = 0) {
     const text = key.length === 1 ? key : KEY_TEXT[key];
-    await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, text, modifiers });
-    await this.send('Input.dispatchKeyEvent', { type: 'keyUp', key, modifiers });
+    const event = { key, modifiers, windowsVirtualKeyCode: key === 'Tab' ? 9 : undefined };
+    await this.send('Input.dispatchKeyEvent', { type: 'keyDown', text, ...event });
+    await this.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
     await this.settle();
   }
 
@@ -152,6 +153,17 @@ export class Page {
     for (const key of keys) {
       await this.key(key);
     }
+  }
+
+  /** Goes with Tab to what a selector finds. */
+  async tabTo(selector) {
+    for (let tries = 0; tries < 100; tries++) {
+      if (await this.value(`document.activeElement.matches(${JSON.stringify(selector)})`)) {
+        return;
+      }
+      await this.key('Tab');
+    }
+    throw new Error(`Tab does not lead to ${selector}`);
   }
 
   async type(text) {

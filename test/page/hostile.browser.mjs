@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 import { browser, emptyPage, makePage, open, textOf, work } from './opened.mjs';
 import { bytes, message, number, ProfileWriter, profileOf } from './profile_writer.mjs';
 
-const VIEWS = ['1', '2', '3', '4', '5', '6'];
+const VIEWS = ['1', '2', '3', '4', '5', '6', '7'];
 
 /** A page with bytes that cpprof would not put into it. */
 function pageWith(name, data) {
@@ -114,7 +114,7 @@ test('a profile without samples, and one without sample types', async () => {
 
 test('nonsense in the URL does no harm', async () => {
   const page = await open(`${makePage('plain', profileOf([['a', 'main'], 3]))}` +
-    '#view=x&type=y&colour=label:z&zoom=9.9*9999999&selected=nobody&search=(&focus=(&labels=q&sort=z&theme=%22&normalize=1');
+    '#view=x&type=y&colour=label:z&zoom=9.9*9999999&merge=(&recursion=.&collapse==&filters=1&selected=nobody&search=(&focus=(&labels=q&sort=z&theme=%22&normalize=1');
   for (const view of VIEWS) {
     await page.key(view);
   }

@@ -3,7 +3,7 @@
 #
 # test_browser.sh: the page in Chromium, with clicks and keys: test/page/*.browser.mjs. CHROMIUM=PATH names another
 # Chromium than the one of the distribution.
-# timeout: 300
+# timeout: 600
 . "$SRC/test/e2e/lib.sh"
 
 need node

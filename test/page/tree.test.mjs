@@ -97,7 +97,15 @@ test('a tree leaves out what is beneath narrow nodes, until the reader zooms', (
   assert.equal(coarse.total[0], 30000);
   assert.equal(coarse.rowBegin.length - 1, 4, 'all, main, middle and narrow');
   const middle = nodeByRanks(coarse, '0.1');
-  const fine = analysis.tree(stateWith({ zoom: rankPath(coarse, middle) }));
+  const zoomed = stateWith({ zoom: rankPath(coarse, middle) });
+  let asked = 0;
+  analysis.later = () => asked++;
+  assert.equal(analysis.tree(zoomed), coarse, 'the picture does not wait');
+  analysis.later = null;
+  const fine = analysis.tree(zoomed);
+  analysis.later = () => asked++;
+  assert.equal(analysis.tree(zoomed), fine, 'it is there now');
+  assert.equal(asked, 1);
   assert.equal(fine.count, coarse.count + 10000, 'with the leaves of one of the three');
   assert.equal(fine.rowBegin.length - 1, 5);
   assert.equal(fine.width[middle], coarse.width[middle]);

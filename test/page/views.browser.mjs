@@ -111,7 +111,7 @@ test('bottom up and upside down', async () => {
   assert.equal(await textOf(page, '#detail-title'), 'read');
   await page.keys('r', 'i');
   const [x] = await frameAt(page, 0, 0.9);
-  const bottom = await page.value("document.querySelector('#view-flame canvas').getBoundingClientRect().bottom");
+  const bottom = await page.value("document.querySelector('#view-flame .flame canvas').getBoundingClientRect().bottom");
   await page.move(x, bottom - 50);
   assert.equal(await textOf(page, '#detail-title'), 'draw');
   assert.deepEqual(await hashOf(page), { grow: 'flame' });
@@ -199,7 +199,7 @@ test('labels filter, and colour the flame graph', async () => {
   await page.clickOn('.label-row', 1);
   assert.equal(await textOf(page, '#total'), '600ms of 1s', 'with Alt all others');
   await page.key('u');
-  await page.clickOn('#view-labels h3 button');
+  await page.clickOn('#view-labels h2 button');
   assert.deepEqual(await hashOf(page), { colour: 'label:tenant' });
   assert.match(await textOf(page, '.colour-key'), /acme\s*40\.00%\s*bolt\s*20\.00%\s*none or another/);
   await page.close();
@@ -235,7 +235,7 @@ test('dark and light are the system\'s, or the reader\'s', async () => {
   const dark = await open(address, { dark: true });
   assert.ok(await paper(dark) < 60);
   assert.equal(await dark.value(`(() => {
-    const canvas = document.querySelector('canvas');
+    const canvas = document.querySelector('.flame canvas');
     return canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height - 4, 1, 1).data[0] < 60;
   })()`), true);
   await dark.close();
