@@ -15,7 +15,7 @@ const report = (what, value, unit, comment = '') =>
 /** The milliseconds between pictures while an event comes with each of them. */
 function pictures(page, options) {
   return page.value(`(async () => {
-    const canvas = document.querySelector('canvas'), box = canvas.getBoundingClientRect(), times = [];
+    const canvas = document.querySelector('.flame canvas'), box = canvas.getBoundingClientRect(), times = [];
     let last = await new Promise(requestAnimationFrame);
     for (let i = 0; i < ${PICTURES}; i++) {
       const back = i < ${PICTURES / 2} ? 1 : -1, { deltaX = 0, deltaY = 0, ctrlKey = false } = ${JSON.stringify(options)};
@@ -43,6 +43,42 @@ function search(page, text) {
   })()`);
 }
 
+/** The milliseconds from an event to the picture that it leads to. @param {string} event @param {() => Promise<void>} act */
+async function drawn(page, event, act) {
+  await page.value(`window.drawn = new Promise((done) => addEventListener('${event}', () => {
+    const start = performance.now();
+    requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
+  }, { capture: true, once: true }));
+  0`);
+  await act();
+  return page.value('drawn');
+}
+
+const key = (page, name) => drawn(page, 'keydown', () => page.key(name));
+
+/** Clicks in different frames of a row, each from the whole. */
+async function clicks(page) {
+  const times = [];
+  for (let i = 0; i < TIMES; i++) {
+    times.push(await drawn(page, 'pointerup', () => page.click(200 + 200 * i, 400)));
+    await page.key('Escape');
+  }
+  return times;
+}
+
+/** Merges other functions, one after the other, each seen for the first time. */
+async function merges(page) {
+  const times = [];
+  for (let i = 0; i < TIMES; i++) {
+    await page.click(1000, 400);
+    await page.key('Escape');
+    times.push(await key(page, 'm'));
+  }
+  return times;
+}
+
+const spread = (times) => `${Math.min(...times).toFixed(0)} .. ${Math.max(...times).toFixed(0)}`;
+
 const browser = new Chromium();
 const opened = [];
 for (let i = 0; i < TIMES; i++) {
@@ -50,8 +86,13 @@ for (let i = 0; i < TIMES; i++) {
   await page.open(`file://${file}`);
   opened.push(await page.value('Number(document.body.dataset.drawn)'));
   if (i === TIMES - 1) {
-    report('open', middle(opened), 'ms', `${Math.min(...opened).toFixed(0)} .. ${Math.max(...opened).toFixed(0)}`);
-    await page.value(`document.querySelector('canvas').dispatchEvent(new WheelEvent('wheel',
+    report('open', middle(opened), 'ms', spread(opened));
+    for (const [what, times] of [['click', await clicks(page)], ['side_by_side', [await key(page, '7')]], ['merge', await merges(page)]]) {
+      report(what, middle(times), 'ms', spread(times));
+    }
+    await page.value("location.hash = ''");
+    await page.settle();
+    await page.value(`document.querySelector('.flame canvas').dispatchEvent(new WheelEvent('wheel',
       { deltaY: -300, ctrlKey: true, clientX: 400, clientY: 300, cancelable: true }))`);
     for (const [what, options] of [['zoom', { deltaY: -20, ctrlKey: true }], ['pan', { deltaX: 20 }], ['scroll', { deltaY: 10 }]]) {
       const times = await pictures(page, options), slow = times.sort((a, b) => a - b)[Math.floor(PICTURES * 0.95)];
@@ -61,7 +102,7 @@ for (let i = 0; i < TIMES; i++) {
     for (const text of ['1', '12', 'package_3', 'function.*9$', 'number_4']) {
       searches.push(await search(page, text));
     }
-    report('search', middle(searches), 'ms', `${Math.min(...searches).toFixed(0)} .. ${Math.max(...searches).toFixed(0)}`);
+    report('search', middle(searches), 'ms', spread(searches));
   }
   await page.close();
 }

@@ -18,11 +18,21 @@ function below(limit) {
   return Math.floor((state / 4294967296) * limit);
 }
 
-/** A buffer for one message at a time. */
+/** A buffer for one message at a time, or for the file. */
 class Message {
-  constructor() {
-    this.data = Buffer.alloc(1 << 16);
+  /** @param {number} size the first one */
+  constructor(size = 1 << 16) {
+    this.data = Buffer.alloc(size);
     this.length = 0;
+  }
+
+  /** Makes room for so many more bytes. */
+  reserve(count) {
+    if (this.length + count > this.data.length) {
+      const larger = Buffer.alloc(this.data.length * 2 + count);
+      this.data.copy(larger);
+      this.data = larger;
+    }
   }
 
   varint(value) {
@@ -51,12 +61,11 @@ class Message {
   }
 }
 
-const outer = new Message(), inner = new Message(), framed = new Message();
-const parts = [];
+const outer = new Message(), inner = new Message(), file = new Message(1 << 28);
 
 function put(field, content) {
-  framed.clear().bytes(field, content);
-  parts.push(Buffer.from(framed.data.subarray(0, framed.length)));
+  file.reserve(content.length + 16);
+  file.bytes(field, content);
 }
 
 function putSample() {
@@ -88,7 +97,7 @@ for (let sample = 0; sample < samples; sample++) {
   putSample();
 }
 for (const text of strings) {
-  const length = Buffer.byteLength(text);
-  parts.push(Buffer.from([0x32, length]), Buffer.from(text));
+  const data = Buffer.from(text);
+  put(6, { data, length: data.length });
 }
-writeFileSync(out, gzipSync(Buffer.concat(parts), { level: 6 }));
+writeFileSync(out, gzipSync(file.data.subarray(0, file.length), { level: 1 }));
