@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 import { browser, emptyPage, makePage, open, textOf, work } from './opened.mjs';
 import { bytes, message, number, ProfileWriter, profileOf } from './profile_writer.mjs';
 
-const VIEWS = ['1', '2', '3', '4', '5', '6', '7'];
+const VIEWS = ['1', '2', '3', '4', '5', '6'];
 
 /** A page with bytes that cpprof would not put into it. */
 function pageWith(name, data) {
@@ -79,6 +79,11 @@ test('a stack of ten million frames is shown', async () => {
   }
   await page.key('2');
   assert.match(await textOf(page, '#view-table .rows'), /5\s+100%\s+5\s+100%\s+leaf/);
+  for (const [kind, rows] of Object.entries({ recursion: 2, merge: 1, collapse: 1, root: 2 })) {
+    await page.value(`location.hash = 'view=table&${kind}=%3Dagain'`);
+    await page.until(`document.querySelectorAll('#view-table .rows .row').length === ${rows} &&
+      document.getElementById('chips').innerText.includes('5 (100%)') === ${kind !== 'root'}`);
+  }
   assert.deepEqual(page.errors, []);
   await page.close();
 });
@@ -114,7 +119,7 @@ test('a profile without samples, and one without sample types', async () => {
 
 test('nonsense in the URL does no harm', async () => {
   const page = await open(`${makePage('plain', profileOf([['a', 'main'], 3]))}` +
-    '#view=x&type=y&colour=label:z&zoom=9.9*9999999&merge=(&recursion=.&collapse==&filters=1&selected=nobody&search=(&focus=(&labels=q&sort=z&theme=%22&normalize=1');
+    '#view=x&type=y&colour=label:z&zoom=9.9*9999999&selected=nobody&search=(&focus=(&labels=q&sort=z&theme=%22&normalize=1');
   for (const view of VIEWS) {
     await page.key(view);
   }
