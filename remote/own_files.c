@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * own_files.c: the functions of sys/own_files.h and sys/program.h. An absolute path is one of the target, which may
+ * own_files.c: the functions of sys/own_files.h, sys/apart.h and sys/program.h. An absolute path is one of the target, which may
  * have another root or other mounts (a container).
  *
  * Tested by: e2e.cpprof_dump
@@ -10,6 +10,7 @@
 #include "remote/beneath.h"
 #include "remote/target.h"
 
+#include "sys/apart.h"
 #include "sys/program.h"
 
 #include <errno.h>
@@ -86,4 +87,10 @@ const char *pp_program_file(void)
     static char path[sizeof "/proc//exe" + 12];
     snprintf(path, sizeof path, "/proc/%d/exe", pp_the_target.thread);
     return path;
+}
+
+/* The descriptors are those of cpprof, which has no other thread. */
+void pp_apart(void (*function)(void *argument), void *argument)
+{
+    function(argument);
 }

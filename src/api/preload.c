@@ -37,6 +37,7 @@
 #include "output/line_plugin.h"
 #include "api/options.h"
 #include "output/output.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "modules/code_query.h"
 #include "modules/late.h"
@@ -205,6 +206,7 @@ static void before_confinement(void)
     bool written = false;
     if (pp_late_is()) {
         pp_attach_end_now();
+        pp_apart_permit(false);
         return;
     }
     pp_deadline_cancel();
@@ -220,6 +222,7 @@ static void before_confinement(void)
     pp_line_plugin_confine();
     pp_safe_read_forbid_copy(); /* few filters know process_vm_readv */
     pp_code_query_forbid();
+    pp_apart_permit(false);
 }
 
 static void end_kinds(void *context)

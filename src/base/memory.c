@@ -3,10 +3,11 @@
  * memory.c: calls mmap, mremap and munmap with the mark set.
  *
  * Zone: SIGNAL.
- * Owns: the mark.
  * Tested by: unit.buffer
  */
 #include "base/memory.h"
+
+#include "base/marks.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -18,8 +19,6 @@
 #endif
 
 enum { PAGE_BYTES = 4096, WORTH_FILLING = 4 * PAGE_BYTES };
-
-PP_TLS bool pp_memory_is_calling;
 
 /* Defined in a program with ThreadSanitizer, which tracks only mmap and munmap: a write of another
  * thread at an address, before mremap moved memory there, would look like a race. Never called. */
@@ -36,10 +35,10 @@ static void *leave_out_of_dumps(void *memory, size_t bytes)
 
 void *pp_memory_map(size_t bytes)
 {
-    pp_memory_is_calling = true;
+    pp_thread_marks.memory_is_calling = true;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    pp_memory_is_calling = false;
+    pp_thread_marks.memory_is_calling = false;
     /* cppcheck-suppress memleak; it is returned */
     return leave_out_of_dumps(memory != MAP_FAILED ? memory : NULL, bytes);
 }
@@ -59,9 +58,9 @@ void *pp_memory_resize(void *memory, size_t bytes, size_t new_bytes)
     if (tsan_is_there != NULL) {
         return resize_by_copy(memory, bytes, new_bytes);
     }
-    pp_memory_is_calling = true;
+    pp_thread_marks.memory_is_calling = true;
     void *resized = mremap(memory, bytes, new_bytes, MREMAP_MAYMOVE);
-    pp_memory_is_calling = false;
+    pp_thread_marks.memory_is_calling = false;
     return leave_out_of_dumps(resized != MAP_FAILED ? resized : NULL, new_bytes);
 }
 
@@ -79,7 +78,7 @@ void pp_memory_fill(void *memory, size_t bytes)
 
 void pp_memory_unmap(void *memory, size_t bytes)
 {
-    pp_memory_is_calling = true;
+    pp_thread_marks.memory_is_calling = true;
     munmap(memory, bytes);
-    pp_memory_is_calling = false;
+    pp_thread_marks.memory_is_calling = false;
 }

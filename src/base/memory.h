@@ -3,23 +3,16 @@
  * memory.h: maps and unmaps the library's own memory.
  *
  * The library hooks mmap and its like, since the program's mappings belong to the heap profile; the
- * library's own mappings do not. A mark of the thread shows the hook that the caller is the
- * library. Bare system calls are no alternative: tests make mmap fail by replacing it, and
+ * library's own mappings do not. A mark of the thread (base/marks.h) shows the hook that the caller
+ * is the library. Bare system calls are no alternative: tests make mmap fail by replacing it, and
  * sanitizers must see what is mapped.
  *
  * Zone: SIGNAL (mmap, mremap, munmap and madvise).
- * Owns: the mark (1 byte of TLS).
  */
 #ifndef PP_BASE_MEMORY_H
 #define PP_BASE_MEMORY_H
 
-#include "base/compiler.h"
-
-#include <stdbool.h>
 #include <stddef.h>
-
-/* True while the calling thread is in a function of this file. */
-extern PP_TLS bool pp_memory_is_calling;
 
 /* Mappings of this size or more are left out of the host's core dumps: tables reserve more than
  * they fill. */

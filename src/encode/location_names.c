@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "symbol/known_names.h"
 #include "symbol/readable.h"
+#include "sys/apart.h"
 
 #include <errno.h>
 
@@ -27,6 +28,7 @@ typedef struct finder {
     const order *mappings;       /* ascending */
     const order *locations;      /* ascending */
     pp_lines_finder *find_lines; /* NULL = no lines */
+    bool placed;                 /* all of them */
 } finder;
 
 static int compare_order(const void *left, const void *right, void *context)
@@ -146,6 +148,14 @@ static bool place_all(const finder *f)
     return true;
 }
 
+static void find_all(void *of_finder)
+{
+    finder *f = of_finder;
+    if (f->profile->symbolize == PP_SYMBOLIZE_LINES)
+        f->find_lines = pp_lines_begin();
+    f->placed = place_all(f);
+}
+
 int pp_location_names_find(const pp_profile *profile, pp_location_table *table, pp_arena *arena,
                            pp_location_names *names)
 {
@@ -162,9 +172,8 @@ int pp_location_names_find(const pp_profile *profile, pp_location_table *table, 
         return -ENOMEM;
     for (uint32_t i = 0; i < table->count; i++)
         names->ascending[i] = f.locations[i].index;
-    if (profile->symbolize == PP_SYMBOLIZE_LINES)
-        f.find_lines = pp_lines_begin();
-    return place_all(&f) ? 0 : -ENOMEM;
+    pp_apart(find_all, &f);
+    return f.placed ? 0 : -ENOMEM;
 }
 
 /* Returns the readable names. The outermost function is the symbol, whose text exists already. */

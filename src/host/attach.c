@@ -295,8 +295,12 @@ static void lost(void *unused)
 /* The thread of the last attachment may be about to end. */
 static int begin_thread(void)
 {
-    const pp_pausable what = {
-        .stack_bytes = STACK_BYTES, .run = run, .wake = wake, .lost = lost, .context = &attach};
+    const pp_pausable what = {.stack_bytes = STACK_BYTES,
+                              .runs_program = true,
+                              .run = run,
+                              .wake = wake,
+                              .lost = lost,
+                              .context = &attach};
     int error = pp_pausable_begin(&what);
     for (unsigned attempt = 0; error == -EBUSY; attempt++) {
         pp_lock_pause(attempt);

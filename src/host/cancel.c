@@ -21,6 +21,7 @@
 #include "host/real.h"
 #include "host/sampling_handler.h"
 #include "host/small_stacks.h"
+#include "sys/apart.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/task_state.h"
@@ -47,8 +48,9 @@ static int cancel_self(cancel_function *real, pthread_t thread)
 }
 
 /* Waits at most 100 ms: the thread may be stopped, or block the signal for long. */
-static void wait_until_taken(int tid)
+static void wait_until_taken(void *of_tid)
 {
+    int tid = *(const int *)of_tid;
     enum { ATTEMPTS = 500, PAUSE_NS = 200 * 1000 };
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     char text[PP_TASK_STATUS_BYTES];
@@ -65,7 +67,7 @@ static int cancel_on_small_stack(cancel_function *real, pthread_t thread, int ti
     pp_signals_block(&old);
     pp_sampling_handler_step_aside();
     int result = real(thread);
-    wait_until_taken(tid);
+    pp_apart(wait_until_taken, &tid);
     pp_sampling_handler_step_back();
     pp_signals_restore(&old);
     return result;

@@ -27,6 +27,7 @@
 #include "base/memory.h"
 #include "host/dump_turn.h"
 #include "host/process.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
@@ -145,6 +146,7 @@ static void end_dump(ucontext_t *context)
 {
     bool goes_on = state.now.goes_on;
     delete_timer();
+    pp_apart_resume();
     if (pp_has_shadow_stack() && !goes_on) {
         strike_again(state.now.signal, state.now.info); /* here: no jump may leave the dump */
         return;
@@ -186,7 +188,9 @@ static void dump_within_time(int signal, siginfo_t *info, void *context, bool go
 {
     state.now = (crash){signal, info, context, goes_on, -1};
     set_timer();
+    pp_apart_suspend();
     pp_call_on_stack(state.stack + STACK_BYTES, dump, NULL);
+    pp_apart_resume();
     delete_timer();
 }
 

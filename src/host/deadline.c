@@ -13,6 +13,7 @@
 #include "host/deadline.h"
 
 #include "host/pausable.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/doorbell.h"
 #include "sys/own_threads.h"
@@ -39,17 +40,21 @@ static bool change(uint32_t from, uint32_t to)
                                        __ATOMIC_ACQUIRE);
 }
 
+static void look_at_first(void *of_result)
+{
+    int folder = pp_task_open();
+    *(bool *)of_result = folder >= 0 && pp_task_letter(folder, pp_task_process()) == 'Z';
+    pp_task_close(folder);
+}
+
 /* The kernel still lists the first thread then. */
 bool pp_deadline_is_alone(void)
 {
     if (pp_tasks_count() != 1 + pp_own_threads_count()) {
         return false;
     }
-    int folder = pp_task_open();
-    bool alone = folder >= 0 && pp_task_letter(folder, pp_task_process()) == 'Z';
-    if (folder >= 0) {
-        pp_task_close(folder);
-    }
+    bool alone = false;
+    pp_apart(look_at_first, &alone);
     return alone;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "host/exec_target.h"
 
+#include "sys/apart.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
 #include "sys/path_template.h"
@@ -158,11 +159,28 @@ static pp_exec_verdict search(const char *name)
     return PP_EXEC_ABSENT;
 }
 
+typedef struct question {
+    const pp_exec_target *target;
+    pp_exec_verdict verdict;
+} question;
+
+static void inspect(void *of_question)
+{
+    question *q = of_question;
+    const char *path = q->target->path;
+    bool is_searched =
+        q->target->search && path != NULL && *path != '\0' && strchr(path, '/') == NULL;
+    q->verdict = is_searched ? search(path) : open_and_inspect(q->target->folder, path, 0);
+}
+
+/* A folder is a descriptor of the program's. */
 pp_exec_verdict pp_exec_inspect(const pp_exec_target *target)
 {
-    const char *path = target->path;
-    if (target->search && path != NULL && *path != '\0' && strchr(path, '/') == NULL) {
-        return search(path);
+    question q = {.target = target};
+    if (target->folder == AT_FDCWD) {
+        pp_apart(inspect, &q);
+    } else {
+        pp_apart_stay(inspect, &q);
     }
-    return open_and_inspect(target->folder, path, 0);
+    return q.verdict;
 }

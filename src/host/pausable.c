@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/shown_as.h"
 #include "host/threads.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 #include "sys/log.h"
@@ -102,10 +103,16 @@ static void *attend(void *of_place)
     p->secure_bits = pp_task_secure_bits();
     __atomic_store_n(&p->tid, pp_task_self(), __ATOMIC_RELEASE);
     pp_hook_thread_leave();
+    if (!p->what.runs_program) {
+        pp_apart_leave();
+    }
     bool is_over = false;
     do {
         is_over = p->what.run(p->what.context);
     } while (!settle(p, is_over));
+    if (!p->what.runs_program) {
+        pp_apart_end();
+    }
     return NULL;
 }
 

@@ -19,6 +19,7 @@
 #include "host/thread_list.h"
 #include "host/thread_table.h"
 #include "host/thread_launches.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
@@ -61,6 +62,7 @@ typedef struct work {
     pp_thread_record **from; /* what the records are copies of */
     pp_keyed *by_tid;        /* of the records */
     size_t record_count;
+    int error;
     size_t *
         record_of; /* of each row, as of each thread of the list: the index of its record + 1; 0 = none */
 } work;
@@ -641,6 +643,16 @@ static int take(work *w)
     return w->arena->failed ? -ENOMEM : error;
 }
 
+static void take_apart(void *of_work)
+{
+    work *w = of_work;
+    w->folder = w->wish->alone ? -1 : pp_task_open();
+    w->kept = w->folder >= 0 && w->wish->with_stacks && !w->wish->afresh ? pp_kept_take() : NULL;
+    w->error = take(w);
+    pp_kept_give_back(w->kept);
+    pp_task_close(w->folder);
+}
+
 int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads *threads)
 {
     work w = {.wish = wish, .arena = arena, .self = pp_task_self(), .threads = threads};
@@ -651,12 +663,8 @@ int pp_threads_snapshot(const pp_threads_wish *wish, pp_arena *arena, pp_threads
     if (w.space == NULL || w.pcs == NULL || w.status == NULL) {
         return -ENOMEM;
     }
-    w.folder = wish->alone ? -1 : pp_task_open();
-    w.kept = w.folder >= 0 && wish->with_stacks && !wish->afresh ? pp_kept_take() : NULL;
-    int error = take(&w);
-    pp_kept_give_back(w.kept);
-    pp_task_close(w.folder);
-    return error;
+    pp_apart(take_apart, &w);
+    return w.error;
 }
 
 void pp_threads_release(pp_threads *threads)
@@ -678,15 +686,23 @@ static size_t count_known(void)
     return count;
 }
 
+static void look_at_first(void *of_result)
+{
+    int *result = of_result;
+    int folder = pp_task_open();
+    *result = folder < 0 ? folder : first_is_dead(folder);
+    pp_task_close(folder);
+}
+
 size_t pp_threads_count(void)
 {
-    int folder = pp_task_open();
-    if (folder < 0) {
+    int dead = 0;
+    pp_apart(look_at_first, &dead);
+    if (dead < 0) {
         return count_known();
     }
     size_t count = pp_tasks_count();
-    size_t left_out = pp_thread_table_count_ours() + first_is_dead(folder);
-    pp_task_close(folder);
+    size_t left_out = pp_thread_table_count_ours() + (size_t)dead;
     return count > left_out ? count - left_out : 0;
 }
 

@@ -20,6 +20,7 @@
 #include "modules/code_query.h"
 
 #include "arch/system_call.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/memory_use.h"
 #include "sys/own_files.h"
@@ -107,6 +108,7 @@ typedef struct answers {
     pp_map_line *lines;
     size_t count, capacity;
     uint64_t counted; /* bytes that are not writable */
+    bool are_all;
 } answers;
 
 static bool grow(answers *a)
@@ -197,6 +199,18 @@ static bool add_vsyscall(answers *a)
     return known.vsyscall != PRESENT || add(a, &page, vsyscall_name);
 }
 
+static void query(void *of_answers)
+{
+    answers *a = of_answers;
+    char *name = pp_arena_alloc(a->arena, NAME_BYTES);
+    int maps =
+        a->lines != NULL && name != NULL ? pp_own_open("/proc/self/maps", O_RDONLY, 0) : -ENOMEM;
+    if (maps >= 0) {
+        a->are_all = (ask_kept(maps, a, name) || walk(maps, a, name)) && add_vsyscall(a);
+        pp_own_close(maps);
+    }
+}
+
 pp_map_line *pp_code_query(pp_arena *arena, size_t *count)
 {
     if (!is_permitted() || __atomic_load_n(&known.vsyscall, __ATOMIC_RELAXED) == UNKNOWN) {
@@ -205,14 +219,7 @@ pp_map_line *pp_code_query(pp_arena *arena, size_t *count)
     answers a = {.arena = arena,
                  .lines = pp_arena_array(arena, LINES_MIN, sizeof *a.lines),
                  .capacity = LINES_MIN};
-    char *name = pp_arena_alloc(arena, NAME_BYTES);
-    int maps =
-        a.lines != NULL && name != NULL ? pp_own_open("/proc/self/maps", O_RDONLY, 0) : -ENOMEM;
-    if (maps < 0) {
-        return NULL;
-    }
-    bool answered = (ask_kept(maps, &a, name) || walk(maps, &a, name)) && add_vsyscall(&a);
-    pp_own_close(maps);
+    pp_apart(query, &a);
     *count = a.count;
-    return answered ? a.lines : NULL;
+    return a.are_all ? a.lines : NULL;
 }

@@ -7,6 +7,7 @@
  */
 #include "modules/maps.h"
 
+#include "sys/apart.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
 
@@ -47,15 +48,29 @@ static int read_all(int fd, pp_arena *arena, char **text, size_t *length)
     return -ENOMEM;
 }
 
+typedef struct reading {
+    const char *path;
+    pp_arena *arena;
+    char **text;
+    size_t *length;
+    int error;
+} reading;
+
+static void read_path(void *of_reading)
+{
+    reading *r = of_reading;
+    int fd = pp_own_open(r->path, O_RDONLY, 0);
+    r->error = fd < 0 ? fd : read_all(fd, r->arena, r->text, r->length);
+    if (fd >= 0) {
+        pp_own_close(fd);
+    }
+}
+
 int pp_maps_text_of(const char *path, pp_arena *arena, char **text, size_t *length)
 {
-    int fd = pp_own_open(path, O_RDONLY, 0);
-    if (fd < 0) {
-        return fd;
-    }
-    int error = read_all(fd, arena, text, length);
-    pp_own_close(fd);
-    return error;
+    reading r = {path, arena, text, length, 0};
+    pp_apart(read_path, &r);
+    return r.error;
 }
 
 /* /proc/self names the first thread, whose memory is gone once it has ended before the others. */

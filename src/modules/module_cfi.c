@@ -7,6 +7,7 @@
 #include "modules/module_cfi.h"
 
 #include "arch/system_call.h"
+#include "sys/apart.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -107,14 +108,22 @@ static bool find_section(long fd, const ElfW(Ehdr) * file, ElfW(Shdr) * section)
     return false;
 }
 
-static void describe_by_section(const struct dl_phdr_info *info, const char *path,
-                                pp_module *module)
+typedef struct description {
+    const struct dl_phdr_info *info;
+    const char *path;
+    pp_module *module;
+} description;
+
+static void describe_by_section(void *of_description)
 {
     enum { LEAST = 16 }; /* a lone end mark is no information */
+    const description *d = of_description;
+    const struct dl_phdr_info *info = d->info;
+    pp_module *module = d->module;
     ElfW(Ehdr) file = {0};
     ElfW(Shdr) section = {0};
     long fd =
-        pp_system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        pp_system_call(SYS_openat, AT_FDCWD, d->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         return;
     }
@@ -134,5 +143,6 @@ void pp_module_cfi_describe(const struct dl_phdr_info *info, const char *path, p
             return;
         }
     }
-    describe_by_section(info, path, module);
+    description d = {info, path, module};
+    pp_apart(describe_by_section, &d);
 }

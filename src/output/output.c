@@ -8,6 +8,7 @@
 #include "output/output.h"
 
 #include "arch/system_call.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
@@ -307,13 +308,29 @@ static int put_once(pp_output *output, const char *kind, uint64_t patience_ns,
     return error;
 }
 
+typedef struct putting {
+    pp_output *output;
+    const char *kind;
+    uint64_t patience_ns;
+    pp_output_source *source;
+    const void *context;
+    int error;
+} putting;
+
+static void put(void *of_putting)
+{
+    putting *p = of_putting;
+    p->error = put_once(p->output, p->kind, p->patience_ns, p->source, p->context);
+    if (p->output->recorded && p->output->refused != 0) {
+        pp_recorder_give_up();
+        p->error = put_once(p->output, p->kind, p->patience_ns, p->source, p->context);
+    }
+}
+
 int pp_output_put(pp_output *output, const char *kind, uint64_t patience_ns,
                   pp_output_source *source, const void *context)
 {
-    int error = put_once(output, kind, patience_ns, source, context);
-    if (output->recorded && output->refused != 0) {
-        pp_recorder_give_up();
-        error = put_once(output, kind, patience_ns, source, context);
-    }
-    return error;
+    putting p = {output, kind, patience_ns, source, context, 0};
+    pp_apart(put, &p);
+    return p.error;
 }

@@ -13,6 +13,7 @@
 #include "symbol/extents.h"
 #include "symbol/ifuncs.h"
 #include "symbol/stubs.h"
+#include "sys/apart.h"
 
 #include <string.h>
 
@@ -179,12 +180,31 @@ size_t pp_places_name(const pp_mapping *mappings, size_t mapping_count, size_t i
     return named;
 }
 
+typedef struct question {
+    const pp_mapping *mappings;
+    size_t mapping_count, index;
+    const uintptr_t *addresses;
+    size_t count;
+    pp_symbol *symbols;
+    pp_arena *arena;
+    size_t named;
+} question;
+
+static void resolve(void *of_question)
+{
+    question *q = of_question;
+    q->named =
+        pp_symbols_resolve(&q->mappings[q->index], q->addresses, q->count, q->symbols, q->arena);
+    if (q->named < q->count)
+        q->named += pp_places_name(q->mappings, q->mapping_count, q->index, q->addresses, q->count,
+                                   q->symbols, q->arena);
+}
+
 size_t pp_places_resolve(const pp_mapping *mappings, size_t mapping_count, size_t index,
                          const uintptr_t *addresses, size_t count, pp_symbol *symbols,
                          pp_arena *arena)
 {
-    size_t named = pp_symbols_resolve(&mappings[index], addresses, count, symbols, arena);
-    if (named < count)
-        named += pp_places_name(mappings, mapping_count, index, addresses, count, symbols, arena);
-    return named;
+    question q = {mappings, mapping_count, index, addresses, count, symbols, arena, 0};
+    pp_apart(resolve, &q);
+    return q.named;
 }

@@ -9,6 +9,7 @@
 #include "sys/log.h"
 
 #include "arch/system_call.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/file_calls.h"
 #include "sys/path_template.h"
@@ -76,10 +77,10 @@ void pp_log_after_fork_in_child(void)
     }
 }
 
-static bool stderr_is_same(void)
+static bool is_stderr(int fd)
 {
     struct stat now;
-    return target.stderr_known && pp_file_status(STDERR_FILENO, &now) == 0 &&
+    return target.stderr_known && pp_file_status(fd, &now) == 0 &&
            now.st_dev == target.stderr_then.st_dev && now.st_ino == target.stderr_then.st_ino &&
            now.st_rdev == target.stderr_then.st_rdev;
 }
@@ -116,23 +117,62 @@ static bool put(int fd, const char *lines, size_t length, uint64_t give_up_ns)
     return length == 0;
 }
 
+typedef struct message {
+    const char *lines;
+    size_t length;
+    uint64_t give_up_ns;
+    bool opened, written;
+} message;
+
+static void append(void *of_message)
+{
+    message *m = of_message;
+    int fd = (int)pp_system_call(SYS_openat, AT_FDCWD, target.path,
+                                 O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    m->opened = fd >= 0;
+    if (m->opened) {
+        m->written = put(fd, m->lines, m->length, m->give_up_ns);
+        pp_system_call(SYS_close, fd);
+    }
+}
+
+/* The second try is for a thread with a table of its own. */
+static void put_on_stderr(message *m)
+{
+    if (is_stderr(STDERR_FILENO)) {
+        m->written = put(STDERR_FILENO, m->lines, m->length, m->give_up_ns);
+    } else if (pp_apart_has_table()) {
+        int fd = pp_apart_fetch(STDERR_FILENO);
+        if (fd < 0) {
+            fd = (int)pp_system_call(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
+                                     O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+        }
+        m->written = fd >= 0 && is_stderr(fd) && put(fd, m->lines, m->length, m->give_up_ns);
+        pp_system_call(SYS_close, fd);
+    }
+}
+
+/* A FIFO without a reader, a terminal that is stopped: a signal has to be able to end the call. */
+static bool may_block(const char *path)
+{
+    struct stat status;
+    return pp_path_status(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 bool pp_log_lines_until(const char *lines, size_t length, uint64_t give_up_ns)
 {
     int saved_errno = errno;
-    int fd = -1;
-    bool written = false;
-    if (target.path[0] != '\0') {
-        fd = (int)pp_system_call(SYS_openat, AT_FDCWD, target.path,
-                                 O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    message m = {.lines = lines, .length = length, .give_up_ns = give_up_ns};
+    if (target.path[0] != '\0' && may_block(target.path)) {
+        append(&m);
+    } else if (target.path[0] != '\0') {
+        pp_apart(append, &m);
     }
-    if (fd >= 0) {
-        written = put(fd, lines, length, give_up_ns);
-        pp_system_call(SYS_close, fd);
-    } else if (stderr_is_same()) {
-        written = put(STDERR_FILENO, lines, length, give_up_ns);
+    if (!m.opened) {
+        put_on_stderr(&m);
     }
     errno = saved_errno;
-    return written;
+    return m.written;
 }
 
 void pp_log_lines(const char *lines, size_t length)

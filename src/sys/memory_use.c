@@ -7,6 +7,7 @@
  */
 #include "sys/memory_use.h"
 
+#include "sys/apart.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
 #include "sys/program.h"
@@ -32,18 +33,23 @@ static uint64_t number_at(const char *at)
     return number;
 }
 
+static void read_status(void *of_text)
+{
+    char *text = of_text;
+    int fd = pp_program_status_open();
+    long got = fd >= 0 ? pp_file_read(fd, text, STATUS_BYTES - 1) : 0;
+    if (fd >= 0) {
+        pp_own_close(fd);
+    }
+    text[got > 0 ? got : 0] = '\0';
+}
+
 /* Adds the sizes of the lines with these keys. 0 if any is missing. */
 static uint64_t sum_of(const char *const *keys, size_t count)
 {
     char text[STATUS_BYTES];
     uint64_t sum = 0;
-    int fd = pp_program_status_open();
-    if (fd < 0) {
-        return 0;
-    }
-    long got = pp_file_read(fd, text, sizeof text - 1);
-    pp_own_close(fd);
-    text[got > 0 ? got : 0] = '\0';
+    pp_apart(read_status, text);
     for (size_t i = 0; i < count; i++) {
         const char *at = strstr(text, keys[i]);
         if (at == NULL) {

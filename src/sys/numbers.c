@@ -8,6 +8,7 @@
 #include "sys/numbers.h"
 
 #include "arch/system_call.h"
+#include "sys/apart.h"
 #include "sys/own_files.h"
 
 #include <dirent.h>
@@ -23,24 +24,47 @@ static int parse(const char *name)
     return *name == '\0' ? number : -1;
 }
 
+typedef struct listing {
+    const char *folder;
+    void *buffer;
+    size_t size;
+    pp_number_visit *visit;
+    void *context;
+    int result;
+} listing;
+
+static void visit_entries(const listing *l, long length)
+{
+    for (long at = 0; at < length;) {
+        const struct dirent64 *entry = (const void *)((const char *)l->buffer + at);
+        int number = parse(entry->d_name);
+        if (number >= 0) {
+            l->visit(number, l->context);
+        }
+        at += entry->d_reclen;
+    }
+}
+
+static void list(void *of_listing)
+{
+    listing *l = of_listing;
+    int fd = pp_own_open(l->folder, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) {
+        l->result = fd;
+        return;
+    }
+    long got = 0;
+    while ((got = pp_system_call(SYS_getdents64, fd, l->buffer, l->size)) > 0) {
+        visit_entries(l, got);
+    }
+    pp_own_close(fd);
+    l->result = (int)got;
+}
+
 int pp_numbers_each(const char *folder, void *buffer, size_t size, pp_number_visit *visit,
                     void *context)
 {
-    int fd = pp_own_open(folder, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0) {
-        return fd;
-    }
-    long got = 0;
-    while ((got = pp_system_call(SYS_getdents64, fd, buffer, size)) > 0) {
-        for (long at = 0; at < got;) {
-            const struct dirent64 *entry = (const void *)((const char *)buffer + at);
-            int number = parse(entry->d_name);
-            if (number >= 0) {
-                visit(number, context);
-            }
-            at += entry->d_reclen;
-        }
-    }
-    pp_own_close(fd);
-    return (int)got;
+    listing l = {folder, buffer, size, visit, context, 0};
+    pp_apart(list, &l);
+    return l.result;
 }

@@ -8,9 +8,12 @@
 #include "sys/open_descriptors.h"
 
 #include "arch/system_call.h"
+#include "base/text.h"
 #include "sys/numbers.h"
 #include "sys/own_files.h"
+#include "sys/own_threads.h"
 #include "sys/recorder.h"
+#include "sys/tasks.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -42,12 +45,34 @@ static bool list(const char *folder, each *e)
     return pp_numbers_each(folder, entries, sizeof entries, visit_foreign, e) == 0 && e->any;
 }
 
+/* The id of a thread of the program. */
+static void choose(int tid, void *of_chosen)
+{
+    int *chosen = of_chosen;
+    if (tid != pp_task_process() && !pp_own_threads_have(tid)) {
+        *chosen = tid;
+    }
+}
+
+static bool list_of_other(each *e)
+{
+    uint64_t entries[ENTRIES_BYTES / sizeof(uint64_t)];
+    int tid = 0;
+    pp_text path = PP_TEXT_INIT;
+    pp_tasks_each(entries, sizeof entries, choose, &tid);
+    pp_text_add(&path, "/proc/self/task/");
+    pp_text_add_number(&path, (uint64_t)tid);
+    pp_text_add(&path, "/fd");
+    path.data[path.length] = '\0';
+    return tid != 0 && list(path.data, e);
+}
+
 /* /proc/self names the first thread, which has no descriptors any more once it has ended before the
  * others. */
 void pp_open_descriptors_each(pp_descriptor_visit *visit, void *context)
 {
     each e = {visit, context, false};
-    if (list("/proc/self/fd", &e) || list("/proc/thread-self/fd", &e)) {
+    if (list("/proc/self/fd", &e) || list_of_other(&e)) {
         return;
     }
     for (int fd = 0; fd < TRIED; fd++) {

@@ -9,6 +9,7 @@
 #include "sys/own_files.h"
 
 #include "arch/system_call.h"
+#include "sys/apart.h"
 #include "sys/file_calls.h"
 
 #include <fcntl.h>
@@ -32,7 +33,7 @@ static void replace(int from, int to)
 static int open_file(int folder, const char *path, int flags, unsigned mode)
 {
     long fd = pp_system_call(SYS_openat, folder, path, flags | O_CLOEXEC, mode);
-    if (fd >= 0) {
+    if (fd >= 0 && !pp_apart_has_table()) {
         replace(0, (int)fd + 1);
     }
     return (int)fd;
@@ -55,7 +56,9 @@ int pp_own_status(const char *path, struct stat *status)
 
 int pp_own_close(int fd)
 {
-    replace(fd + 1, 0); /* first: after close() another thread may get the same number */
+    if (!pp_apart_has_table()) {
+        replace(fd + 1, 0); /* first: after close() another thread may get the same number */
+    }
     return (int)pp_system_call(SYS_close, fd);
 }
 

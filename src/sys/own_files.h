@@ -4,7 +4,8 @@
  *
  * The library hooks open() and close(), and these are cancellation points, so this file makes the
  * system calls. It keeps a list, because a profile of the program's descriptors must leave these
- * out.
+ * out. Callers are functions that pp_apart() calls (sys/apart.h): then the numbers are in another
+ * table than the program's, and in no list.
  *
  * Zone: SIGNAL.
  * Owns: the list of these open descriptors.

@@ -3,9 +3,14 @@
  * own_threads.c: see own_threads.h.
  *
  * Zone: SIGNAL.
- * Owns: the list.
+ * Owns: the lists.
  */
 #include "sys/own_threads.h"
+
+#include "base/marks.h"
+#include "sys/lock.h"
+
+#include <stddef.h>
 
 enum { MOST = 8 };
 
@@ -38,4 +43,71 @@ unsigned pp_own_threads_count(void)
         count += __atomic_load_n(&ids[i], __ATOMIC_ACQUIRE) != 0;
     }
     return count;
+}
+
+/* ---- threads that act for others ---- */
+
+enum { LENT_MOST = 32, IS_CREATED = -1, LOOKS = 600 /* some 50 ms */ };
+
+static int lent[LENT_MOST]; /* 0: free; IS_CREATED: the kernel has not stored the id yet */
+
+int *pp_own_threads_lend(int self)
+{
+    pp_thread_marks.acts_for = self; /* also of the new thread, which has the caller's marks */
+    for (unsigned i = 0; i < LENT_MOST; i++) {
+        int expected = 0;
+        if (__atomic_compare_exchange_n(&lent[i], &expected, IS_CREATED, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+            return &lent[i];
+        }
+    }
+    return NULL;
+}
+
+void pp_own_threads_take_back(int *place)
+{
+    pp_thread_marks.acts_for = 0;
+    if (place != NULL) {
+        __atomic_store_n(place, 0, __ATOMIC_RELEASE);
+    }
+}
+
+int pp_own_threads_acts_for(void)
+{
+    return pp_thread_marks.acts_for;
+}
+
+static int lent_at(unsigned i)
+{
+    int tid = __atomic_load_n(&lent[i], __ATOMIC_ACQUIRE);
+    for (unsigned look = 0; tid == IS_CREATED && look < LOOKS; look++) {
+        pp_lock_pause(look);
+        tid = __atomic_load_n(&lent[i], __ATOMIC_ACQUIRE);
+    }
+    return tid;
+}
+
+bool pp_own_threads_acts(int tid)
+{
+    unsigned i = 0;
+    while (i < LENT_MOST && lent_at(i) != tid) {
+        i++;
+    }
+    return i < LENT_MOST;
+}
+
+unsigned pp_own_threads_lent(void)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < LENT_MOST; i++) {
+        count += lent_at(i) != 0;
+    }
+    return count;
+}
+
+void pp_own_threads_after_fork_in_child(void)
+{
+    for (unsigned i = 0; i < LENT_MOST; i++) {
+        lent[i] = 0;
+    }
 }

@@ -2,8 +2,12 @@
  *
  * own_threads.h: the ids of libpprof's own threads, which no profile shows.
  *
+ * Some of them act for another thread for a moment (sys/apart.h). They are not counted, and
+ * pp_tasks_each() (sys/tasks.h) leaves them out.
+ *
  * Zone: SIGNAL.
- * Owns: the list, of eight; further threads are profiled like the program's.
+ * Owns: the lists: of eight, further threads are profiled like the program's; of 32 that act for
+ *       others.
  */
 #ifndef PP_SYS_OWN_THREADS_H
 #define PP_SYS_OWN_THREADS_H
@@ -16,5 +20,24 @@ void pp_own_threads_replace(int from, int to);
 /* Whether `tid` is in the list, and how many are. */
 bool pp_own_threads_have(int tid);
 unsigned pp_own_threads_count(void);
+
+/* A thread is about to be created that acts for thread `self`, which calls this. Returns where the
+ * kernel stores its id (CLONE_PARENT_SETTID), or NULL: there is no room. */
+int *pp_own_threads_lend(int self);
+
+/* That thread is gone, or was not created. NULL is ignored. */
+void pp_own_threads_take_back(int *place);
+
+/* For whom the calling thread acts: a thread's id, or 0. */
+int pp_own_threads_acts_for(void);
+
+/* Whether `tid` acts for another thread. Waits while such a thread is being created, for a moment. */
+bool pp_own_threads_acts(int tid);
+
+/* How many such threads the kernel may list now. */
+unsigned pp_own_threads_lent(void);
+
+/* In the child of fork, which has none of them. */
+void pp_own_threads_after_fork_in_child(void);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "sys/recorder.h"
 
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/file_calls.h"
 #include "sys/path_template.h"
@@ -37,6 +38,7 @@ int pp_recorder_set(int fd, uint64_t device, uint64_t inode)
     recorder.device = device;
     recorder.inode = inode;
     __atomic_store_n(&recorder.number, fd, __ATOMIC_RELEASE);
+    pp_apart_keep(fd);
     return 0;
 }
 
@@ -61,6 +63,7 @@ void pp_recorder_pass_on(bool on)
 void pp_recorder_give_up(void)
 {
     __atomic_store_n(&recorder.number, -1, __ATOMIC_RELEASE);
+    pp_apart_keep(-1);
 }
 
 /* ---- parts ---- */

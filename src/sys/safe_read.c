@@ -9,6 +9,7 @@
 
 #include "arch/system_call.h"
 #include "base/compiler.h"
+#include "sys/apart.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -118,16 +119,29 @@ static size_t copy_part(void *to, uintptr_t from, size_t size)
     return copied;
 }
 
-static size_t read_part(void *to, uintptr_t from, size_t size)
+typedef struct part {
+    void *to;
+    uintptr_t from;
+    size_t size;
+    long got;
+} part;
+
+static void read_memory(void *of_part)
 {
+    part *p = of_part;
     long memory =
         pp_system_call(SYS_openat, AT_FDCWD, "/proc/thread-self/mem", O_RDONLY | O_CLOEXEC);
-    if (memory < 0) {
-        return 0;
+    if (memory >= 0) {
+        p->got = pp_system_call(SYS_pread64, memory, p->to, p->size, p->from);
+        pp_system_call(SYS_close, memory);
     }
-    long got = pp_system_call(SYS_pread64, memory, to, size, from);
-    pp_system_call(SYS_close, memory);
-    return got > 0 ? (size_t)got : 0;
+}
+
+static size_t read_part(void *to, uintptr_t from, size_t size)
+{
+    part p = {to, from, size, 0};
+    pp_apart(read_memory, &p);
+    return p.got > 0 ? (size_t)p.got : 0;
 }
 
 size_t pp_safe_copy_part(void *to, uintptr_t from, size_t size)

@@ -10,6 +10,7 @@
 
 #include "arch/system_call.h"
 #include "base/memory.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
@@ -165,9 +166,9 @@ static void ignore_task(int tid, void *context)
 
 /* The results, which the child writes to the parent's memory; `survived` comes last. */
 typedef struct trial {
-    enum { TRY_TIMER, TRY_COPY, TRY_PERF } what;
+    enum { TRY_TIMER, TRY_COPY, TRY_PERF, TRY_APART } what;
     bool survived;
-    bool timer, copy;
+    bool timer, copy, apart;
     int perf;
 } trial;
 
@@ -179,6 +180,8 @@ static int run_trial(void *argument)
         t->copy = try_copy();
     } else if (t->what == TRY_PERF) {
         t->perf = try_perf();
+    } else if (t->what == TRY_APART) {
+        t->apart = pp_apart_try();
     } else {
         t->timer = try_timer();
         pp_tasks_count();
@@ -214,8 +217,11 @@ static bool in_child(trial *t)
 static pp_sandbox probe(void)
 {
     if (!is_filtered()) {
+        pp_apart_permit(true);
         return PP_SANDBOX_NONE;
     }
+    trial apart = {.what = TRY_APART};
+    pp_apart_permit(in_child(&apart) && apart.survived && apart.apart);
     trial timer = {.what = TRY_TIMER};
     if (!in_child(&timer) || !timer.survived || !timer.timer) {
         return PP_SANDBOX_REFUSES;

@@ -18,7 +18,8 @@ typedef enum pp_sandbox {
     PP_SANDBOX_REFUSES  /* timers are refused, or creating one is fatal */
 } pp_sandbox;
 
-/* Tries the calls once in a process, and keeps the answer. */
+/* Tries the calls once in a process, and keeps the answer. Permits pp_apart() (sys/apart.h) what it
+ * needs, if it works. */
 pp_sandbox pp_sandbox_probe(void);
 
 /* Tries perf events: 0 without a filter or under one that permits them, else -errno. */

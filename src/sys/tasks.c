@@ -10,11 +10,13 @@
 #include "sys/clock.h"
 #include "sys/file_calls.h"
 #include "sys/numbers.h"
+#include "sys/own_threads.h"
 #include "sys/safe_read.h"
 
 int pp_task_self(void)
 {
-    return (int)pp_system_call(SYS_gettid);
+    int other = pp_own_threads_acts_for();
+    return other != 0 ? other : (int)pp_system_call(SYS_gettid);
 }
 
 int pp_task_process(void)
@@ -37,7 +39,9 @@ unsigned pp_tasks_count(void)
     if (pp_path_status(task_folder, &status) != 0 || status.st_nlink < 2) {
         return 0;
     }
-    return (unsigned)status.st_nlink - 2; /* "." and ".." */
+    unsigned count = (unsigned)status.st_nlink - 2; /* "." and ".." */
+    unsigned lent = pp_own_threads_lent();
+    return count > lent ? count - lent : 1;
 }
 
 typedef struct listing {
@@ -49,8 +53,10 @@ typedef struct listing {
 static void visit_one(int tid, void *context)
 {
     listing *l = context;
-    l->count++;
-    l->visit(tid, l->context);
+    if (!pp_own_threads_acts(tid)) {
+        l->count++;
+        l->visit(tid, l->context);
+    }
 }
 
 int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The calling thread's id. */
+/* The calling thread's id, or that of the thread for which it acts (sys/apart.h). */
 int pp_task_self(void);
 
 /* The process's id. Libraries replace libc's getpid() (libfaketime), and a raw clone
@@ -23,12 +23,14 @@ int pp_task_process(void);
  * value of its own into the register that leads to them, and a signal may find it so. */
 bool pp_task_has_variables(void);
 
-/* The number of threads, from the link count of /proc/self/task; 0 if /proc cannot be read. */
+/* The number of threads, from the link count of /proc/self/task, without those that act for others;
+ * 0 if /proc cannot be read. */
 unsigned pp_tasks_count(void);
 
-/* Calls `visit` with the id of each thread. `buffer` of `size` bytes holds directory entries
- * meanwhile. Returns the number of calls, or -errno if /proc/self/task cannot be read. While threads end,
- * the kernel also leaves out others that live: then that number is less than pp_tasks_count(). */
+/* Calls `visit` with the id of each thread that acts for no other. `buffer` of `size` bytes holds
+ * directory entries meanwhile. Returns the number of calls, or -errno if /proc/self/task cannot be
+ * read. While threads end, the kernel also leaves out others that live: then that number is less than
+ * pp_tasks_count(). */
 typedef void pp_task_visit(int tid, void *context);
 int pp_tasks_each(void *buffer, size_t size, pp_task_visit *visit, void *context);
 

@@ -33,6 +33,7 @@ static int begin_thread(const pprof_http_thread *thread)
 {
     const pp_pausable what = {.name = thread->name,
                               .stack_bytes = thread->stack_bytes,
+                              .runs_program = true,
                               .run = thread->run,
                               .wake = thread->wake,
                               .lost = thread->lost,

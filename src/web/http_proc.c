@@ -8,6 +8,7 @@
 #include "web/http_proc.h"
 
 #include "base/text.h"
+#include "sys/apart.h"
 #include "sys/file_calls.h"
 #include "sys/own_files.h"
 
@@ -16,10 +17,18 @@
 #include <string.h>
 #include <unistd.h>
 
-int pp_http_read_file(const char *path, pp_buffer *content)
+typedef struct reading {
+    const char *path;
+    pp_buffer *content;
+    int error;
+} reading;
+
+static void read_file(void *of_reading)
 {
     enum { PIECE = 4096 };
-    int fd = pp_own_open(path, O_RDONLY, 0);
+    reading *r = of_reading;
+    pp_buffer *content = r->content;
+    int fd = pp_own_open(r->path, O_RDONLY, 0);
     long length = fd;
     while (fd >= 0 && length >= 0) {
         uint8_t *room = pp_buffer_reserve(content, PIECE);
@@ -32,7 +41,14 @@ int pp_http_read_file(const char *path, pp_buffer *content)
     if (fd >= 0) {
         pp_own_close(fd);
     }
-    return length < 0 ? (int)length : 0;
+    r->error = length < 0 ? (int)length : 0;
+}
+
+int pp_http_read_file(const char *path, pp_buffer *content)
+{
+    reading r = {path, content, 0};
+    pp_apart(read_file, &r);
+    return r.error;
 }
 
 /* Whether "NAME=value" is an entry; each ends with a NUL. */

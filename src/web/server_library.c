@@ -9,6 +9,7 @@
 #include "web/server_library.h"
 
 #include "modules/loader.h"
+#include "sys/apart.h"
 #include "sys/own_files.h"
 #include "sys/own_work.h"
 
@@ -32,15 +33,28 @@ static const char *find_file(char path[PATH_MAX])
     return file_name;
 }
 
-const void *pp_server_library_find(const char *symbol, pp_text *why)
+typedef struct search {
+    const char *symbol;
+    pp_text *why;
+    const void *found;
+} search;
+
+static void load(void *of_search)
 {
     char path[PATH_MAX];
+    search *s = of_search;
+    pp_own_work_begin();
+    s->found = pp_loader_load(find_file(path), s->symbol, s->why);
+    pp_own_work_end();
+}
+
+const void *pp_server_library_find(const char *symbol, pp_text *why)
+{
     if (pp_loader_is_suspect()) {
         pp_text_add(why, "a child of fork cannot load it");
         return NULL;
     }
-    pp_own_work_begin();
-    const void *found = pp_loader_load(find_file(path), symbol, why);
-    pp_own_work_end();
-    return found;
+    search s = {symbol, why, NULL};
+    pp_apart(load, &s);
+    return s.found;
 }

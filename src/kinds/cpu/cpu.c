@@ -16,6 +16,7 @@
 #include "unwind/scratch.h"
 #include "host/small_stacks.h"
 #include "sys/address_space.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 #include "modules/modules.h"
@@ -68,6 +69,12 @@ static pp_cpu_session *find_session(void)
     return NULL;
 }
 
+/* 0, or -errno if there can be no perf events: -EBUSY if a thread of the library could not close them. */
+static int refuses_perf(void)
+{
+    return pp_apart_stay_all() ? pp_sandbox_probe_perf() : -EBUSY;
+}
+
 /* Resets a session, except `in_flight`: a late signal may announce itself at any time. */
 static void prepare(pp_cpu_session *session, uint64_t period_ns, uint64_t duration_ns,
                     pp_stack_counts *counts)
@@ -117,7 +124,7 @@ int pp_cpu_start(uint64_t period_ns, uint64_t duration_ns, pp_cpu_engine_choice 
     prepare(session, period_ns, duration_ns, counts);
     session->engine = engines[choice];
     __atomic_store_n(&pp_cpu, session, __ATOMIC_SEQ_CST);
-    pp_cpu_perf_reserve(choice == PP_CPU_PERF ? pp_sandbox_probe_perf() : 0);
+    pp_cpu_perf_reserve(choice == PP_CPU_PERF ? refuses_perf() : 0);
     pp_cpu_threads_take_back_slots();
     __atomic_store_n(&session->active, true, __ATOMIC_SEQ_CST);
     if (pp_cpu_threads_arm_all() == 0) {

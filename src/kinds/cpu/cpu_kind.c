@@ -22,6 +22,7 @@
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_share.h"
 #include "kinds/cpu/cpu_signal.h"
+#include "sys/apart.h"
 #include "sys/log.h"
 #include "sys/sampling_signal.h"
 #include "host/toggle.h"
@@ -64,6 +65,9 @@ static int take_engine(const char *value)
     for (size_t i = 0; value != NULL && i < sizeof engines / sizeof *engines; i++) {
         if (strcmp(value, engines[i].name) == 0) {
             pp_cpu_asked.request.engine = engines[i].engine;
+            if (engines[i].engine == PPROF_ENGINE_PERF) {
+                pp_apart_stay_all(); /* before there are threads that stop a profile */
+            }
             return 0;
         }
     }

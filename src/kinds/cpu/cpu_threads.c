@@ -22,6 +22,7 @@
 #include "host/small_stacks.h"
 #include "kinds/cpu/thread_roots.h"
 #include "sys/address_space.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
 #include "sys/own_threads.h"
@@ -311,6 +312,7 @@ typedef struct scan {
     unsigned busy; /* threads that may take signals soon */
     int self;
     bool met_self;
+    int seen; /* threads, or -errno */
 } scan;
 
 static void visit_task(int tid, void *context)
@@ -349,13 +351,24 @@ static void drop_unlisted(void)
     }
 }
 
-/* Lists all threads once, and arms new ones. Returns 1 if there may be more, 0 or -errno. The caller
- * has the lock. */
+static void list_tasks(void *of_scan)
+{
+    scan *s = of_scan;
+    s->seen = pp_tasks_each(threads.directory, sizeof threads.directory, visit_task, s);
+}
+
+/* Lists all threads once, and arms new ones, whose perf events stay open. Returns 1 if there may be
+ * more, 0 or -errno. The caller has the lock. */
 static int scan_tasks(unsigned *busy)
 {
     scan s = {.self = pp_task_self()};
     threads.scan_number++;
-    int seen = pp_tasks_each(threads.directory, sizeof threads.directory, visit_task, &s);
+    if (pp_cpu_perf_was_used() || pp_cpu->engine == &pp_cpu_engine_perf) {
+        pp_apart_stay(list_tasks, &s);
+    } else {
+        pp_apart(list_tasks, &s);
+    }
+    int seen = s.seen;
     *busy = s.busy;
     if (seen < 0) {
         return seen;

@@ -18,6 +18,7 @@
 #include "kinds/threads/thread_control.h"
 #include "kinds/threads/thread_dump.h"
 #include "sys/address_space.h"
+#include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/log.h"
 #include "sys/task_state.h"
@@ -208,8 +209,9 @@ static uint32_t walk_own(const void *context, pp_arena *arena, uintptr_t *pcs)
     return walk.depth;
 }
 
-static void name_row(pp_thread_row *row)
+static void name_row(void *of_row)
 {
+    pp_thread_row *row = of_row;
     int folder = pp_task_open();
     if (folder >= 0) {
         pp_task_name(folder, row->tid, row->name);
@@ -233,7 +235,7 @@ static void write_own(pp_threads_wish *wish, pp_arena *arena, pprof_writer write
     pp_threads threads;
     wish->alone = true;
     if (pp_threads_snapshot(wish, arena, &threads) == 0) {
-        name_row(&threads.rows[0]);
+        pp_apart(name_row, &threads.rows[0]);
         write_rows(threads.rows, 1, true, arena, writer);
     }
     pp_threads_release(&threads);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * apart.c: see apart.h.
+ *
+ * Zone: SIGNAL.
+ * Owns: whether it is permitted; the kept descriptor.
+ * Tested by: unit.apart, e2e.descriptors
+ */
+#include "sys/apart.h"
+
+#include "arch/apart_call.h"
+#include "arch/system_call.h"
+#include "base/marks.h"
+#include "sys/file_calls.h"
+#include "sys/lock.h"
+#include "sys/own_threads.h"
+#include "sys/signal_mask.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <stdint.h>
+#include <unistd.h>
+
+enum {
+    FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+            CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+    LINKS_OF_ONE = 3 /* of /proc/self/task: ".", ".." and the thread */
+};
+
+/* Of the calling thread, in its marks; the new thread has the marks of its caller. */
+typedef enum place { OUTSIDE, ON_CALLER, IN_OWN_TABLE } place;
+
+enum { STAYS = -1 };
+
+static struct {
+    bool permitted;
+    int kept; /* -1: none */
+    int left; /* threads that have left for good; STAYS: none may */
+} state = {.kept = -1};
+
+typedef struct work {
+    void (*function)(void *argument);
+    void *argument;
+} work;
+
+void pp_apart_permit(bool permitted)
+{
+    __atomic_store_n(&state.permitted, permitted, __ATOMIC_RELAXED);
+}
+
+void pp_apart_keep(int fd)
+{
+    __atomic_store_n(&state.kept, fd, __ATOMIC_RELAXED);
+}
+
+bool pp_apart_has_table(void)
+{
+    return pp_thread_marks.place == IN_OWN_TABLE;
+}
+
+static void close_between(int above, int below)
+{
+    if (below - above > 1) {
+        pp_system_call(SYS_close_range, above + 1, below - 1, 0);
+    }
+}
+
+/* The first call makes the new table, with the numbers below at most: the kernel copies what the call
+ * does not close. `least` is kept, too, unless it is -1. */
+static bool leave_table(int least)
+{
+    int kept = __atomic_load_n(&state.kept, __ATOMIC_RELAXED);
+    int last = kept > least ? kept : least;
+    if (pp_system_call(SYS_close_range, last + 1, UINT_MAX, CLOSE_RANGE_UNSHARE) != 0) {
+        return false;
+    }
+    close_between(-1, least);
+    close_between(least, last);
+    return true;
+}
+
+static void run(void *of_work)
+{
+    const work *w = of_work;
+    pp_thread_marks.place = leave_table(STDERR_FILENO) ? IN_OWN_TABLE : ON_CALLER;
+    w->function(w->argument);
+}
+
+/* The kernel wakes the caller before it has taken the thread from its lists. It does that under the
+ * lock of the process's signals, which the last call needs. */
+static void wait_until_gone(int tid)
+{
+    uint64_t signals = 0;
+    for (unsigned attempt = 0; pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), tid, 0) == 0;
+         attempt++) {
+        pp_lock_pause(attempt);
+    }
+    pp_system_call(SYS_rt_sigpending, &signals, sizeof signals);
+}
+
+static bool run_apart(const work *w)
+{
+    int unlisted = 0;
+    int lives = 1;
+    int *tid = pp_own_threads_lend((int)pp_system_call(SYS_gettid));
+    int *stored = tid != NULL ? tid : &unlisted;
+    long error = pp_apart_call(FLAGS, stored, &lives, run, (void *)w);
+    if (error == 0) {
+        wait_until_gone(__atomic_load_n(stored, __ATOMIC_RELAXED));
+    }
+    pp_own_threads_take_back(tid);
+    return error == 0;
+}
+
+static bool has_one_thread(void)
+{
+    struct stat status;
+    return pp_path_status("/proc/self/task", &status) == 0 && status.st_nlink == LINKS_OF_ONE;
+}
+
+static void call(const work *w, bool stays)
+{
+    const pp_signal_mask all = ~UINT64_C(0);
+    pp_signal_mask old = 0;
+    int saved_errno = errno;
+    pp_system_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof all);
+    pp_thread_marks.place = ON_CALLER;
+    if (stays || !__atomic_load_n(&state.permitted, __ATOMIC_RELAXED) || has_one_thread() ||
+        !run_apart(w)) {
+        w->function(w->argument);
+    }
+    pp_thread_marks.place = OUTSIDE;
+    pp_signals_restore(&old);
+    errno = saved_errno;
+}
+
+void pp_apart(void (*function)(void *argument), void *argument)
+{
+    const work w = {function, argument};
+    if (pp_thread_marks.place == OUTSIDE) {
+        call(&w, false);
+    } else {
+        function(argument);
+    }
+}
+
+void pp_apart_stay(void (*function)(void *argument), void *argument)
+{
+    const work w = {function, argument};
+    if (pp_thread_marks.place == OUTSIDE) {
+        call(&w, true);
+    } else {
+        function(argument);
+    }
+}
+
+int pp_apart_fetch(int fd)
+{
+    long process = pp_system_call(SYS_pidfd_open, pp_system_call(SYS_getpid), 0);
+    long copy = process >= 0 ? pp_system_call(SYS_pidfd_getfd, process, fd, 0) : process;
+    if (process >= 0) {
+        pp_system_call(SYS_close, process);
+    }
+    return (int)copy;
+}
+
+static void move(place from, place to)
+{
+    if (pp_thread_marks.place == from) {
+        pp_thread_marks.place = (uint8_t)to;
+    }
+}
+
+void pp_apart_suspend(void)
+{
+    move(OUTSIDE, ON_CALLER);
+}
+
+void pp_apart_resume(void)
+{
+    move(ON_CALLER, OUTSIDE);
+}
+
+static bool count_leaver(void)
+{
+    int left = __atomic_load_n(&state.left, __ATOMIC_RELAXED);
+    while (left != STAYS && !__atomic_compare_exchange_n(&state.left, &left, left + 1, false,
+                                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    }
+    return left != STAYS;
+}
+
+bool pp_apart_leave(void)
+{
+    if (!__atomic_load_n(&state.permitted, __ATOMIC_RELAXED) || !count_leaver()) {
+        return false;
+    }
+    if (!leave_table(-1)) {
+        __atomic_sub_fetch(&state.left, 1, __ATOMIC_ACQ_REL);
+        return false;
+    }
+    pp_thread_marks.place = IN_OWN_TABLE;
+    return true;
+}
+
+void pp_apart_end(void)
+{
+    if (pp_apart_has_table()) {
+        __atomic_sub_fetch(&state.left, 1, __ATOMIC_ACQ_REL);
+    }
+}
+
+void pp_apart_after_fork_in_child(void)
+{
+    if (state.left != STAYS) {
+        state.left = 0;
+    }
+}
+
+bool pp_apart_stay_all(void)
+{
+    int none = 0;
+    return __atomic_compare_exchange_n(&state.left, &none, STAYS, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED) ||
+           none == STAYS;
+}
+
+static void note_table(void *of_result)
+{
+    *(bool *)of_result = pp_apart_has_table();
+    pp_apart_fetch(STDERR_FILENO);
+}
+
+bool pp_apart_try(void)
+{
+    bool has_table = false;
+    const work w = {note_table, &has_table};
+    uint8_t before = pp_thread_marks.place;
+    bool ran = run_apart(&w);
+    pp_thread_marks.place = before;
+    return ran && has_table;
+}
