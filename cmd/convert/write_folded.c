@@ -36,7 +36,16 @@ static char *put_character(char *to, const char *from, size_t bytes)
     if (bytes > 1) {
         return mempcpy(to, from, bytes);
     }
-    *to = *from == ';' ? ':' : *from == '\t' ? ' ' : *from;
+    switch (*from) {
+    case ';':
+        *to = ':';
+        break;
+    case '\t':
+        *to = ' ';
+        break;
+    default:
+        *to = *from;
+    }
     return to + 1;
 }
 

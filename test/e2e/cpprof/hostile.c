@@ -211,15 +211,18 @@ static size_t fill_controls(char *text, const char *begin)
         text[length++] = (char)(0x80 | (i & 0x3f));
     }
     static const char end[] = ";\033[2J\033]0;title\a\r\n 9 forged\n";
-    memcpy(text + length, end, sizeof end); /* with the zero byte */
-    return length + sizeof end;
+    memcpy(text + length, end, sizeof end - 1);
+    length += sizeof end - 1;
+    text[length++] = '\0';
+    return length;
 }
 
 static void put_controls(message *m, const char *begin)
 {
-    char text[512];
+    char text[512] = {0};
+    size_t length = fill_controls(text, begin);
 
-    put_bytes(m, 6, text, fill_controls(text, begin));
+    put_bytes(m, 6, text, length);
     flush(m);
 }
 
