@@ -139,7 +139,36 @@ static int choose(page_profile *part, const cp_page_options *options, cp_error *
     return 0;
 }
 
-/* Reads a profile, with equal stacks as one and functions named for people. */
+/* Whether a value is below 0, as in the difference of two profiles. */
+static bool has_negative_value(const cp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        for (uint32_t j = 0; j < profile->sample_type_count; j++) {
+            if (profile->samples[i].values[j] < 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Adds up equal stacks where a report, which does not, shows the same: a total is a sum of absolute
+ * values, and mappings that become one have one name. */
+static cp_profile *join(cp_profile *source)
+{
+    cp_profile *joined;
+    cp_error ignored;
+
+    if (has_negative_value(source)) {
+        return source;
+    }
+    cp_profile_merge(&source, 1, &joined, &ignored); /* cannot fail: there is only one */
+    bool same = joined->mapping_count == source->mapping_count;
+    cp_profile_free(same ? source : joined);
+    return same ? joined : source;
+}
+
+/* Reads a profile, with functions named for people. */
 static int load(page_profile *part, const cp_page_options *options, cp_error *error)
 {
     cp_profile *source;
@@ -148,8 +177,7 @@ static int load(page_profile *part, const cp_page_options *options, cp_error *er
         return -1;
     }
     cp_profile_ensure_mapping(source);
-    cp_profile_merge(&source, 1, &part->profile, error); /* cannot fail: there is only one */
-    cp_profile_free(source);
+    part->profile = join(source);
     cp_profile_add_lines(part->profile, &options->lines);
     cp_profile_drop_functions(part->profile);
     cp_profile_demangle_as(part->profile, options->mode);
