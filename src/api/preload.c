@@ -33,6 +33,7 @@
 #include "web/control_line.h"
 #include "web/control_option.h"
 #include "web/http_door.h"
+#include "web/http_events.h"
 #include "web/http_option.h"
 #include "output/line_plugin.h"
 #include "api/options.h"
@@ -332,13 +333,19 @@ static void write_so_far(void *unused)
     }
 }
 
+/* A shell tries one folder of PATH after the other. What is not there ends nothing: not the profiles,
+ * nor the control socket and what its clients collect. */
 static void before_exec(pp_exec *exec)
 {
-    pp_http_door_before_exec();
     const pp_exec_target target = {exec->folder, exec->path, exec->search};
+    bool follows = state.options.follow_exec && !state.is_fork;
     pp_exec_verdict verdict =
-        state.options.follow_exec && !state.is_fork ? pp_exec_inspect(&target) : PP_EXEC_ABSENT;
+        follows || pp_http_events() != NULL ? pp_exec_inspect(&target) : PP_EXEC_ABSENT;
     if (verdict == PP_EXEC_ABSENT) {
+        return;
+    }
+    pp_http_door_before_exec();
+    if (!follows) {
         return;
     }
     write_by(write_so_far, NULL);

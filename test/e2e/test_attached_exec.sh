@@ -55,10 +55,21 @@ expect_equal "no program" "not executed" "$(tell execute "$work/nothing")"
 cmp -s status after || fail "not as before an exec that failed: $(cat after)"
 
 # cpprof has been recording, and says why it cannot go on.
+touch unexecutable
 is_recorded() { # KINDS
     case $1 in *cpu*) grep -q . "/proc/$guest/timers" || return 1 ;; esac
     case $1 in *heap*) "$cpprof" configure "$guest" 2>/dev/null | grep -q '^on.*heap' || return 1 ;; esac
 }
+# A shell tries one folder after the other: the recording goes on.
+begins_anew
+"$cpprof" record -p "$guest" -e cpu,heap -d 3 -o kept.pb.gz >kept.out 2>&1 &
+recorder=$!
+wait_until is_recorded cpu,heap
+for path in "$work/nothing" "$work/unexecutable" "$work" "$work/unexecutable/in"; do
+    expect_equal "no program" "not executed" "$(tell execute "$path")"
+done
+wait $recorder || fail "a recording has not survived an exec that failed: $(cat kept.out)"
+
 begins_anew
 for kinds in cpu heap cpu,heap; do
     "$cpprof" record -p "$guest" -e $kinds -d 300 -o lost.pb.gz >lost.out 2>&1 &
