@@ -599,7 +599,9 @@ static void copy_text(uintptr_t from, char *to, size_t size)
     size_t got = from != 0 ? pp_safe_copy_part(to, from, size - 1) : 0;
     to[got] = '\0';
     for (char *c = to; *c != '\0'; c++) {
-        *c = *c < ' ' || *c > '~' ? '?' : *c;
+        if (*c < ' ' || *c > '~') {
+            *c = '?';
+        }
     }
 }
 
