@@ -112,8 +112,11 @@ static int open_last(descent *d, const char *name, int flags)
     struct stat status;
     bool is_link = fd >= 0 ? fstat(fd, &status) == 0 && S_ISLNK(status.st_mode) /* O_PATH */
                            : error == ELOOP || error == ENOTDIR;
+    if (!is_link && fd >= 0) {
+        return fd;
+    }
     if (!is_link) {
-        return fd >= 0 ? fd : -error;
+        return -error;
     }
     if (fd >= 0) {
         close(fd);

@@ -87,5 +87,8 @@ int pp_process_root(int pid)
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/root", pp_process_thread(pid));
     int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return fd >= 0 ? fd : -errno;
+    if (fd < 0) {
+        return -errno;
+    }
+    return fd;
 }

@@ -123,7 +123,10 @@ static int open_of(int tid, const char *name, int flags)
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", tid, name);
     int fd = open(path, flags | O_CLOEXEC);
-    return fd >= 0 ? fd : -errno;
+    if (fd < 0) {
+        return -errno;
+    }
+    return fd;
 }
 
 int pp_target_open(int pid, pp_remote_error *error)
