@@ -46,6 +46,12 @@ for turn in 1 2 3 4 5 6 7 8; do
     expect_profiles "exit$turn"
 done
 
+# On threads of the program that ask for profiles. Each of their calls has an answer.
+mkdir api
+(cd api && timeout -s KILL 100 "$linked/asks_while_closed" own 300 >out 2>err) ||
+    fail "calls of the API: $(cat api/out api/err)"
+expect_equal "descriptors beside calls of the API" "0 closed, 0 not the lowest, 0 changed" "$(cat api/out)"
+
 # The log is a file.
 run_victim log "alloctrace,log=$work/log.txt" run own 20
 expect_equal "descriptors beside alloctrace" "0 closed, 0 not the lowest, 0 changed" "$(cat log/out)"
