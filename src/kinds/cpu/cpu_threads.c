@@ -523,11 +523,13 @@ void pp_cpu_threads_disarm_all(uint64_t patience_ns, bool quiet)
         if (slot->tid == 0) {
             continue;
         }
-        if (slot->tid == self && slot->begin == 0 && slot->last == NULL) {
+        int64_t now = pp_task_cpu_ns(slot->tid);
+        /* The walk is worth the time only if something is settled on the root. */
+        if (now >= 0 && slot->tid == self && slot->begin == 0 && slot->last == NULL &&
+            pp_cpu_owed(slot, (uint64_t)now) > 0) {
             pp_root_frames root = pp_thread_root_here();
             set_root(slot, &root);
         }
-        int64_t now = pp_task_cpu_ns(slot->tid);
         if (now >= 0) {
             settle(pp_cpu, slot, (uint64_t)now, false);
         }
