@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "record/record_parts.h"
 #include "record/record_socket.h"
+#include "record/record_stat.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -134,25 +135,11 @@ int cp_child_start(cp_child *child, char *const *argv, char *const *environment,
 
 /* ---- while it runs ---- */
 
-char *cp_child_stat(pid_t pid, char line[CP_CHILD_STAT_BYTES])
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return NULL;
-    }
-    bool read = fgets(line, CP_CHILD_STAT_BYTES, file) != NULL;
-    fclose(file);
-    char *name_end = read ? strrchr(line, ')') : NULL;
-    return name_end ? name_end + 1 : NULL;
-}
-
 /* The letter of a task's state; that of a process is its first thread's. 0 if the task is gone. */
 static int state_of(pid_t task)
 {
-    char line[CP_CHILD_STAT_BYTES];
-    const char *state = cp_child_stat(task, line);
+    char line[CP_STAT_BYTES];
+    const char *state = cp_stat_read(task, line);
 
     return state && state[0] == ' ' ? state[1] : 0;
 }
@@ -246,8 +233,8 @@ static void remember_name(cp_child *child)
  * are before `fields`. */
 static void remember_times(cp_child *child)
 {
-    char line[CP_CHILD_STAT_BYTES];
-    const char *fields = cp_child_stat(child->pid, line);
+    char line[CP_STAT_BYTES];
+    const char *fields = cp_stat_read(child->pid, line);
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
 
     unsigned long user, system;
@@ -259,6 +246,12 @@ static void remember_times(cp_child *child)
     }
     child->seconds = (double)(user + system) * tick;
     child->children_seconds = (double)(children_user + children_system) * tick;
+}
+
+static double seconds_of(const struct rusage *use)
+{
+    return (double)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) +
+           (double)(use->ru_utime.tv_usec + use->ru_stime.tv_usec) / 1e6;
 }
 
 /* Takes all changes of the child's state; true after its end. */
@@ -276,8 +269,11 @@ static bool has_ended(cp_child *child, cp_child_watcher *watcher, void *ctx)
         }
         if (info.si_code != CLD_STOPPED) {
             remember_times(child);
-            remember_name(child); /* before waitpid() removes its entry in /proc */
-            waitpid(child->pid, &child->status, 0);
+            remember_name(child); /* before wait4() removes its entry in /proc */
+            struct rusage use;
+            if (wait4(child->pid, &child->status, 0, &use) == child->pid) {
+                child->all_seconds = seconds_of(&use);
+            }
             return true;
         }
         waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG);
@@ -301,7 +297,7 @@ static void wait_for_news(int signals, int messages, bool ticks)
     poll(wanted, 2, ticks || signals < 0 ? tick : -1);
 }
 
-void cp_child_wait(cp_child *child, cp_record_socket *sock, cp_parts *parts,
+void cp_child_wait(cp_child *child, cp_record_socket *sock, cp_parts *parts, cp_tree *tree,
                    cp_child_watcher *watcher, void *ctx)
 {
     const struct timespec at_once = {0, 0};
@@ -314,13 +310,13 @@ void cp_child_wait(cp_child *child, cp_record_socket *sock, cp_parts *parts,
         if (watcher) {
             watcher(ctx, child, CP_CHILD_RUNS);
         }
-        cp_record_socket_take(sock, parts);
+        cp_record_socket_take(sock, parts, tree);
         wait_for_news(signals, sock->own, watcher != NULL);
         if (sigtimedwait(&set, &info, &at_once) > 0) {
             pass_on(child, &info);
         }
     }
-    cp_record_socket_take(sock, parts);
+    cp_record_socket_take(sock, parts, tree);
     if (signals >= 0) {
         close(signals);
     }

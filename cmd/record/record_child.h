@@ -20,6 +20,7 @@
 typedef struct cp_error cp_error;
 typedef struct cp_parts cp_parts;
 typedef struct cp_record_socket cp_record_socket;
+typedef struct cp_tree cp_tree;
 
 typedef struct cp_child {
     pid_t pid;
@@ -27,6 +28,7 @@ typedef struct cp_child {
     char last_name[32];            /* the process's name at its end; an exec changes it */
     double seconds;                /* of CPU time that the command used */
     double children_seconds;       /* of CPU time that the processes used for which it waited */
+    double all_seconds;            /* both, more exactly */
     sigset_t mask;                 /* cpprof's signal mask at the start */
     struct sigaction child_action; /* cpprof's action of SIGCHLD at the start */
 } cp_child;
@@ -40,15 +42,9 @@ typedef void cp_child_watcher(void *ctx, const cp_child *child, cp_child_event e
  * exit status that a shell would use (126 or 127). */
 int cp_child_start(cp_child *child, char *const *argv, char *const *environment, cp_error *error);
 
-enum { CP_CHILD_STAT_BYTES = 1024 };
-
-/* Returns the text of /proc/PID/stat from the third field on: " S ...". Before it is the name, in
- * parentheses, which may have any bytes. NULL if the file cannot be read. */
-char *cp_child_stat(pid_t pid, char line[CP_CHILD_STAT_BYTES]);
-
 /* Waits for the child's end. Meanwhile it takes the messages of the recorded processes. `watcher`
  * may be NULL. */
-void cp_child_wait(cp_child *child, cp_record_socket *socket, cp_parts *parts,
+void cp_child_wait(cp_child *child, cp_record_socket *socket, cp_parts *parts, cp_tree *tree,
                    cp_child_watcher *watcher, void *ctx);
 
 /* Ends cpprof as the command ended: with its exit status, or by the same signal, without a core. If

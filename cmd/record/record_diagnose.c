@@ -290,8 +290,7 @@ static bool became_another(const char *command, const cp_child *child)
     return child->last_name[0] && strncmp(name, child->last_name, 15) != 0;
 }
 
-void cp_diagnose_ended(const char *command, const cp_child *child, bool subprocesses,
-                       cp_error *error)
+void cp_diagnose_ended(const char *command, const cp_child *child, bool alone, cp_error *error)
 {
     int number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
 
@@ -308,11 +307,11 @@ void cp_diagnose_ended(const char *command, const cp_child *child, bool subproce
                 "%s was ended by signal %d (%s) before it could write its profile; -d TIME "
                 "writes it earlier",
                 command, number, strsignal(number));
-    } else if (!subprocesses && became_another(command, child)) {
+    } else if (alone && became_another(command, child)) {
         cp_fail(
             error,
             "%s replaced itself by another program (%s), which could not be followed; record that "
-            "program, or add --subprocesses",
+            "program, or leave out --no-subprocesses",
             command, child->last_name);
     } else {
         cp_fail(

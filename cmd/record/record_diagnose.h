@@ -29,7 +29,6 @@ int cp_diagnose_command(const char *command, cp_error *error);
 char *cp_diagnose_other_name(const char *command);
 
 /* Writes the sentence for a command that ended without a profile. */
-void cp_diagnose_ended(const char *command, const cp_child *child, bool subprocesses,
-                       cp_error *error);
+void cp_diagnose_ended(const char *command, const cp_child *child, bool alone, cp_error *error);
 
 #endif

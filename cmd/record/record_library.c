@@ -67,7 +67,7 @@ static void take_until_end(cp_record_socket *socket, cp_parts *parts)
         if (poll(&arrival, 1, -1) < 0 && errno != EINTR) {
             return;
         }
-        cp_record_socket_take(socket, parts);
+        cp_record_socket_take(socket, parts, NULL);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "record/record_parts.h"
 
 #include "base/pool.h"
+#include "base/string_pool.h"
 #include "profile/profile_file.h"
 #include "record/record_kinds.h"
 
@@ -25,6 +26,7 @@ void cp_parts_release(cp_parts *parts)
         cp_bytes_release(&parts->list[i].bytes);
     }
     free(parts->list);
+    cp_index_release(&parts->by_name);
     memset(parts, 0, sizeof *parts);
 }
 
@@ -35,14 +37,29 @@ static bool is_same_program(const cp_part *a, const cp_part *b)
     return a->process == b->process && a->stamp == b->stamp && strcmp(a->kind, b->kind) == 0;
 }
 
+static uint64_t hash_of(const cp_part *name)
+{
+    uint64_t hash = cp_hash_bytes(&name->process, sizeof name->process, name->stamp);
+
+    return cp_hash_bytes(name->kind, strlen(name->kind), hash + name->number);
+}
+
 /* Finds the part that `name` identifies, or appends it. */
 static cp_part *find_or_add(cp_parts *parts, const cp_part *name)
 {
-    for (size_t i = parts->count; i-- > 0;) {
-        if (is_same_program(&parts->list[i], name) && parts->list[i].number == name->number) {
-            return &parts->list[i];
+    uint64_t hash = hash_of(name), at = hash;
+    uint32_t index;
+
+    if (!parts->by_name.slots) {
+        cp_index_init(&parts->by_name, 64);
+    }
+    while (cp_index_next(&parts->by_name, hash, &at, &index)) {
+        if (is_same_program(&parts->list[index], name) &&
+            parts->list[index].number == name->number) {
+            return &parts->list[index];
         }
     }
+    cp_index_add(&parts->by_name, hash, (uint32_t)parts->count);
     if (parts->count == parts->capacity) {
         parts->capacity = parts->capacity ? 2 * parts->capacity : 16;
         parts->list = cp_heap_resize(parts->list, parts->capacity, sizeof *parts->list);
@@ -173,14 +190,33 @@ static bool supersedes(const cp_part *other, const cp_part *part)
     return traits->is_state && other->stamp > part->stamp;
 }
 
-static bool is_superseded(const cp_parts *parts, const cp_part *part)
+/* `list` has the parts of one process. */
+static bool is_superseded(const cp_part *const *list, size_t count, const cp_part *part)
 {
-    for (size_t i = 0; i < parts->count; i++) {
-        if (supersedes(&parts->list[i], part)) {
+    for (size_t i = 0; i < count; i++) {
+        if (supersedes(list[i], part)) {
             return true;
         }
     }
     return false;
+}
+
+/* Keeps those of one process that count. Returns how many they are. */
+static size_t keep_last(const cp_part **list, size_t count)
+{
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    const cp_part **kept = cp_heap_alloc(count, sizeof *kept);
+    size_t kept_count = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_superseded(list, count, list[i])) {
+            kept[kept_count++] = list[i];
+        }
+    }
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    memcpy(list, kept, kept_count * sizeof *kept);
+    free(kept);
+    return kept_count;
 }
 
 static bool is_of(const cp_part *part, const char *kind, pid_t command)
@@ -209,13 +245,20 @@ size_t cp_parts_select(const cp_parts *parts, const char *kind, pid_t command,
 
     for (size_t i = 0; i < parts->count; i++) {
         const cp_part *part = &parts->list[i];
-        if (is_of(part, kind, command) && is_good(part) && !is_superseded(parts, part)) {
+        if (is_of(part, kind, command) && is_good(part)) {
             selected[count++] = part;
         }
     }
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     qsort(selected, count, sizeof *selected, compare);
-    return count;
+    size_t kept = 0;
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i; end < count && selected[end]->process == selected[i]->process; end++) {
+            selected[kept + (end - i)] = selected[end];
+        }
+        kept += keep_last(selected + kept, end - i);
+    }
+    return kept;
 }
 
 size_t cp_parts_incomplete(const cp_parts *parts, const char *kind, pid_t command)

@@ -18,6 +18,7 @@
 #ifndef CP_RECORD_PARTS_H
 #define CP_RECORD_PARTS_H
 
+#include "base/index_table.h"
 #include "profile/protobuf.h"
 
 #include <stdbool.h>
@@ -37,6 +38,7 @@ typedef struct cp_part {
 typedef struct cp_parts {
     cp_part *list;
     size_t count, capacity;
+    cp_index_table by_name;
     size_t strange; /* messages that are no part of a profile */
 } cp_parts;
 

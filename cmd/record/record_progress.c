@@ -7,6 +7,7 @@
 #include "record/record_progress.h"
 
 #include "base/terminal.h"
+#include "record/record_stat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,8 +51,8 @@ static double cpu_seconds(pid_t pid, bool with_children)
     int last = with_children ? CHILDREN_END : SYSTEM_TIME;
     unsigned long ticks = 0;
 
-    char line[CP_CHILD_STAT_BYTES];
-    char *word = cp_child_stat(pid, line);
+    char line[CP_STAT_BYTES];
+    char *word = cp_stat_read(pid, line);
     char *rest;
     word = word ? strtok_r(word, " ", &rest) : NULL;
     for (int field = FIRST_BEHIND_NAME; word && field <= last; field++) {

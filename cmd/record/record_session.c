@@ -20,16 +20,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SUFFIX       ".pb.gz"
 #define FOLDER_STEM  ".cpprof-"
 #define LIBRARY_LINK "libpprof.so.0"
+
+enum { PATIENCE_MS = 500, TURN_MS = 20 };
 
 extern char **environ;
 
@@ -244,6 +248,16 @@ static char *escape_percents(const char *path)
     return escaped;
 }
 
+/* The time at which all processes stop recording. */
+static unsigned long long end_of(long duration_ms)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+
+    return (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec +
+           (unsigned long long)duration_ms * 1000000;
+}
+
 static char *option_list(const cp_session *session)
 {
     const cp_record_options *options = session->options;
@@ -252,13 +266,15 @@ static char *option_list(const cp_session *session)
     char *kinds = cp_record_kinds_words(&options->kinds, options->hz);
     char duration[64] = "";
 
-    if (options->duration_ms) {
+    if (options->duration_ms && options->alone) {
         snprintf(duration, sizeof duration, ",duration=%ldms", options->duration_ms);
+    } else if (options->duration_ms) {
+        snprintf(duration, sizeof duration, ",until=%llu", end_of(options->duration_ms));
     }
     char *list = cp_heap_printf(
         "LIBPPROF=%s%s%s,file=%s/%%p.%%k.%%s.%%n%s%s,follow-exec%s%s%s%s",
         inherited ? inherited : "", inherited && *inherited ? "," : "", kinds, folder, SUFFIX,
-        session->socket.word, options->subprocesses ? ",subprocesses" : "", duration,
+        session->socket.word, options->alone ? "" : ",subprocesses", duration,
         options->engine ? ",engine=" : "", options->engine ? options->engine : "");
     free(kinds);
     free(folder);
@@ -319,6 +335,7 @@ int cp_session_open(cp_session *session, const cp_record_options *options, cp_er
     session->options = options;
     session->lock = -1;
     session->socket.own = session->socket.command = -1;
+    cp_tree_init(&session->tree);
     for (size_t i = 0; i < options->kinds.count; i++) {
         session->outputs[i] = cp_record_kind_output(&options->kinds, i, options->output);
     }
@@ -335,46 +352,169 @@ int cp_session_open(cp_session *session, const cp_record_options *options, cp_er
 
 /* ---- the profiles ---- */
 
+/* A pipeline's shell may end before its last command does. While a process has the other end of the
+ * socket, there may be more; one that has closed it may be about to write a file. */
+static bool may_be_more(const cp_session *session)
+{
+    return session->socket.own >= 0 || cp_tree_goes_on(&session->tree);
+}
+
+static void wait_for_the_last(cp_session *session)
+{
+    const struct timespec turn = {0, TURN_MS * 1000000L};
+    int waited = 0;
+
+    while (!session->options->alone && waited < PATIENCE_MS && may_be_more(session)) {
+        struct pollfd news = {.fd = session->socket.own, .events = POLLIN};
+
+        if (session->socket.own < 0 || poll(&news, 1, TURN_MS) == 0) {
+            waited += TURN_MS;
+        }
+        if (session->socket.own < 0) {
+            nanosleep(&turn, NULL);
+        }
+        cp_record_socket_take(&session->socket, &session->parts, &session->tree);
+    }
+}
+
 void cp_session_take_rest(cp_session *session)
 {
-    cp_record_socket_take(&session->socket, &session->parts);
+    cp_record_socket_take(&session->socket, &session->parts, &session->tree);
+    wait_for_the_last(session);
     cp_parts_take_folder(&session->parts, session->folder);
+    for (size_t i = 0; i < session->parts.count; i++) {
+        cp_tree_wrote(&session->tree, session->parts.list[i].process, session->parts.list[i].stamp);
+    }
 }
 
-static int merge_and_put(cp_profile **profiles, size_t count, const char *output, cp_profile **out,
-                         cp_error *error)
+/* ---- labels ---- */
+
+/* The file of a profile's first mapping is the program's. */
+static const char *main_program(const cp_profile *profile)
 {
-    if (cp_profile_add(profiles, count, out, error) < 0) {
-        return -1;
-    }
-    if (cp_profile_write_file(output, *out, error) < 0) {
-        cp_profile_free(*out);
-        *out = NULL;
-        return -1;
-    }
-    return 0;
+    const char *file =
+        profile->mapping_count ? cp_profile_text(profile, profile->mappings[0].file) : "";
+    const char *slash = strrchr(file, '/');
+
+    return slash ? slash + 1 : file;
 }
 
-/* Bytes that are no profile are left out; the profiles of other processes stay. */
-static size_t decode(const cp_part **parts, size_t count, cp_profile **profiles,
-                     const cp_part **last)
+static bool has_label(const cp_sample *sample, cp_string key)
 {
+    for (uint32_t i = 0; i < sample->label_count; i++) {
+        if (sample->labels[i].key == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A label that the program itself has set under that key stays. */
+static void add_label(cp_profile *profile, const char *key, const char *value)
+{
+    const cp_label label = {.key = cp_strings_put(&profile->strings, key),
+                            .text = cp_strings_put(&profile->strings, value)};
+
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        cp_sample *sample = &profile->samples[i];
+
+        if (has_label(sample, label.key)) {
+            continue;
+        }
+        cp_label *labels = CP_POOL_ARRAY(&profile->pool, cp_label, sample->label_count + 1);
+        if (sample->label_count) {
+            memcpy(labels, sample->labels, sample->label_count * sizeof *labels);
+        }
+        labels[sample->label_count] = label;
+        sample->labels = labels;
+        sample->label_count++;
+        cp_profile_sort_labels(profile, sample->labels, sample->label_count);
+    }
+}
+
+static void add_labels(const cp_session *session, const cp_part *part, cp_profile *profile)
+{
+    const char *name = cp_tree_name(&session->tree, part->process, part->stamp);
+
+    char pid[16];
+    snprintf(pid, sizeof pid, "%d", (int)part->process);
+    add_label(profile, "process", name ? name : main_program(profile));
+    if (session->options->pid_label) {
+        add_label(profile, "pid", pid);
+    }
+}
+
+/* ---- the sum ---- */
+
+/* The time from the first start to the last end. */
+typedef struct span {
+    int64_t begin, end;
+} span;
+
+static void extend(span *whole, const cp_profile *profile)
+{
+    int64_t end = profile->time_nanos + profile->duration_nanos;
+
+    if (profile->duration_nanos == 0) {
+        return;
+    }
+    if (whole->begin == 0 || profile->time_nanos < whole->begin) {
+        whole->begin = profile->time_nanos;
+    }
+    whole->end = end > whole->end ? end : whole->end;
+}
+
+static cp_profile *read_part(const cp_session *session, const cp_part *part)
+{
+    cp_profile *profile = NULL;
+
+    cp_error error;
+    if (cp_profile_read_bytes(part->bytes.data, part->bytes.length, CP_PROFILE_MAX_BYTES, &profile,
+                              &error) < 0) {
+        cp_complain("warning: the %s profile of process %d is left out: %s", part->kind,
+                    (int)part->process, error.text);
+        return NULL;
+    }
+    if (!session->options->alone) {
+        add_labels(session, part, profile);
+    }
+    return profile;
+}
+
+/* Adds one part after the other: not all of them are in memory at once. Bytes that are no profile
+ * are left out, and so are profiles without samples, except for the first one, which has the
+ * types. Returns NULL if there is nothing. */
+static cp_profile *sum_of(cp_session *session, const cp_part **parts, size_t count)
+{
+    cp_merger *merger = cp_merger_new();
+    span whole = {0, 0};
     size_t good = 0;
 
     cp_error error;
     for (size_t i = 0; i < count; i++) {
-        const cp_bytes *bytes = &parts[i]->bytes;
+        cp_profile *profile = read_part(session, parts[i]);
 
-        if (cp_profile_read_bytes(bytes->data, bytes->length, CP_PROFILE_MAX_BYTES, &profiles[good],
-                                  &error) < 0) {
-            cp_complain("warning: the %s profile of process %d is left out: %s", parts[i]->kind,
-                        (int)parts[i]->process, error.text);
-        } else {
-            *last = parts[i];
-            good++;
+        if (profile && (good == 0 || profile->sample_count > 0)) {
+            if (cp_merger_add(merger, profile, &error) < 0) {
+                cp_complain("warning: the %s profile of process %d is left out: %s", parts[i]->kind,
+                            (int)parts[i]->process, error.text);
+            } else {
+                good++;
+                extend(&whole, profile);
+            }
         }
+        cp_profile_free(profile);
     }
-    return good;
+    if (good == 0) {
+        cp_merger_free(merger);
+        return NULL;
+    }
+    cp_profile *sum = cp_merger_finish(merger);
+    if (whole.end > 0) {
+        sum->time_nanos = whole.begin;
+        sum->duration_nanos = whole.end - whole.begin;
+    }
+    return sum;
 }
 
 static unsigned count_processes(const cp_part **parts, size_t count)
@@ -397,38 +537,56 @@ static void warn_of_incomplete(const cp_session *session, const char *kind, pid_
     }
 }
 
+/* Moves the command's parts to the front: the profile's first mapping is its program. */
+static void put_first(const cp_part **parts, size_t count, pid_t command)
+{
+    size_t first = 0;
+
+    while (first < count && parts[first]->process != command) {
+        first++;
+    }
+    for (size_t i = first; i < count && parts[i]->process == command; i++) {
+        const cp_part *part = parts[i];
+
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+        memmove(parts + (i - first) + 1, parts + (i - first), first * sizeof *parts);
+        parts[i - first] = part;
+    }
+}
+
+/* Of one process alone the output is what the process wrote. */
+static int put(const cp_session *session, const cp_part **parts, size_t count, const char *output,
+               const cp_profile *profile, cp_error *error)
+{
+    if (session->options->alone && count == 1) {
+        return cp_file_put(output, &parts[0]->bytes, error);
+    }
+    return cp_profile_write_file(output, profile, error);
+}
+
 int cp_session_collect(cp_session *session, size_t kind, pid_t command, cp_profile **out,
                        cp_error *error)
 {
     const char *name = session->options->kinds.list[kind].name;
-    pid_t only = session->options->subprocesses ? 0 : command;
-    const char *output = session->outputs[kind];
+    pid_t only = session->options->alone ? command : 0;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     const cp_part **parts = cp_heap_alloc(session->parts.count, sizeof *parts);
     size_t count = cp_parts_select(&session->parts, name, only, parts);
-    cp_profile **profiles = cp_heap_alloc(count, sizeof(cp_profile *));
-    const cp_part *last = NULL;
+    unsigned followed = (unsigned)cp_tree_followed(&session->tree);
     int status = 0;
 
-    *out = NULL;
     warn_of_incomplete(session, name, only);
     session->processes = count_processes(parts, count);
-    count = decode(parts, count, profiles, &last);
-    if (count == 1) {
-        status = cp_file_put(output, &last->bytes, error); /* unchanged, as the process wrote it */
-        if (status == 0) {
-            *out = profiles[0];
-            profiles[0] = NULL;
-        }
-    } else if (count > 1) {
-        status = merge_and_put(profiles, count, output, out, error);
+    session->processes = session->processes > followed ? session->processes : followed;
+    put_first(parts, count, command);
+    *out = sum_of(session, parts, count);
+    if (*out && put(session, parts, count, session->outputs[kind], *out, error) < 0) {
+        cp_profile_free(*out);
+        *out = NULL;
+        status = -1;
     }
-    for (size_t i = 0; i < count; i++) {
-        cp_profile_free(profiles[i]);
-    }
-    free(profiles);
     free(parts);
-    return status < 0 ? -1 : 0;
+    return status;
 }
 
 /* ---- the end ---- */
@@ -443,6 +601,7 @@ void cp_session_close(cp_session *session)
     }
     cp_record_socket_close(&session->socket);
     cp_parts_release(&session->parts);
+    cp_tree_release(&session->tree);
     free_environment(session);
     for (size_t i = 0; i < CP_RECORD_KINDS_MAX; i++) {
         free(session->outputs[i]);

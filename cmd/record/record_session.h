@@ -18,6 +18,7 @@
 #include "record/record_kinds.h"
 #include "record/record_parts.h"
 #include "record/record_socket.h"
+#include "record/record_tree.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -31,7 +32,8 @@ typedef struct cp_record_options {
     long hz;
     long duration_ms;   /* 0: until the end */
     const char *engine; /* NULL: the library's default */
-    bool subprocesses;
+    bool alone;         /* the first process; else the others, too, with the label `process` */
+    bool pid_label;     /* and the label `pid` */
 } cp_record_options;
 
 typedef struct cp_session {
@@ -41,6 +43,7 @@ typedef struct cp_session {
     int lock; /* the folder's descriptor, locked; or -1 */
     cp_record_socket socket;
     cp_parts parts;     /* the profiles that arrived so far */
+    cp_tree tree;       /* the processes that told what they do */
     char **environment; /* the command's; NULL-terminated */
     char *outputs[CP_RECORD_KINDS_MAX];
     unsigned processes; /* how many wrote the last profile of cp_session_collect() */
@@ -50,11 +53,12 @@ typedef struct cp_session {
  * sentence. */
 int cp_session_open(cp_session *session, const cp_record_options *options, cp_error *error);
 
-/* Takes the rest from the socket and the folder, after the command has ended. */
+/* Takes the rest from the socket and the folder, after the command has ended. A process that is
+ * about to end, too, has a moment for it. */
 void cp_session_take_rest(cp_session *session);
 
-/* Writes the profile of a kind to its output: the profile of the command, with `subprocesses` the
- * sum over all processes. Returns 0 and the profile in *out, to be freed; *out is NULL if there was
+/* Writes the profile of a kind to its output: the profile of the command, or the sum over all
+ * processes. Returns 0 and the profile in *out, to be freed; *out is NULL if there was
  * none. Returns -1 with a sentence if it cannot be written. */
 int cp_session_collect(cp_session *session, size_t kind, pid_t command, cp_profile **out,
                        cp_error *error);

@@ -7,6 +7,7 @@
 #include "record/record_socket.h"
 
 #include "record/record_parts.h"
+#include "record/record_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,8 +63,8 @@ void cp_record_socket_open(cp_record_socket *sock)
         return;
     }
     prepare_end_of_command(sock->command);
-    snprintf(sock->word, sizeof sock->word, ",recorder=%d:%llu:%llu", sock->command,
-             (unsigned long long)info.st_dev, (unsigned long long)info.st_ino);
+    snprintf(sock->word, sizeof sock->word, ",recorder=%d:%llu:%llu:%d", sock->command,
+             (unsigned long long)info.st_dev, (unsigned long long)info.st_ino, (int)getpid());
 }
 
 void cp_record_socket_started(cp_record_socket *sock)
@@ -74,7 +75,7 @@ void cp_record_socket_started(cp_record_socket *sock)
     sock->command = -1;
 }
 
-void cp_record_socket_take(cp_record_socket *sock, cp_parts *parts)
+void cp_record_socket_take(cp_record_socket *sock, cp_parts *parts, cp_tree *tree)
 {
     static char message[CP_PART_MESSAGE_MAX];
     ssize_t got = 1;
@@ -83,7 +84,7 @@ void cp_record_socket_take(cp_record_socket *sock, cp_parts *parts)
         do {
             got = recv(sock->own, message, sizeof message, MSG_DONTWAIT);
         } while (got < 0 && errno == EINTR);
-        if (got > 0) {
+        if (got > 0 && !(tree && cp_tree_take_message(tree, message, (size_t)got))) {
             cp_parts_take_message(parts, message, (size_t)got);
         }
     }

@@ -6,6 +6,7 @@
  */
 #include "record/record_summary.h"
 
+#include "base/measurement.h"
 #include "base/message.h"
 #include "base/printable.h"
 #include "base/terminal.h"
@@ -19,6 +20,7 @@
 #include "report/nameless.h"
 #include "report/report.h"
 #include "report/report_text.h"
+#include "report/tag_table.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -29,6 +31,8 @@
 
 #define SUMMARY_ROWS 10
 #define MAX_HZ       1000000
+
+#define SUMMARY_PROCESSES 5
 
 /* The small programs that a shell starts take less. */
 #define LEAST_CHILDREN_SECONDS 0.05
@@ -110,8 +114,7 @@ static bool is_wrapper(const cp_record_summary *summary)
 {
     const cp_child *child = summary->child;
 
-    return !summary->session->options->subprocesses &&
-           child->children_seconds >= LEAST_CHILDREN_SECONDS &&
+    return summary->session->options->alone && child->children_seconds >= LEAST_CHILDREN_SECONDS &&
            child->children_seconds > 2 * child->seconds;
 }
 
@@ -119,7 +122,7 @@ void cp_record_advise(const cp_record_summary *summary)
 {
     if (is_wrapper(summary)) {
         cp_complain("the processes that the command started used %.2f s of CPU time, the command "
-                    "itself %.2f s; --subprocesses records them too",
+                    "itself %.2f s; without --no-subprocesses they are recorded too",
                     summary->child->children_seconds, summary->child->seconds);
     }
 }
@@ -164,6 +167,32 @@ static int init_report(cp_report *report, cp_profile *profile, cp_report_options
     return status;
 }
 
+/* Prints what each program has of the total, if there are several. */
+static void print_processes(const cp_report *report)
+{
+    cp_tags tags;
+    cp_tags_init(&tags, report);
+    uint32_t first = 0, end = 0;
+    while (first < tags.count && strcmp(tags.rows[first].key, "process") != 0) {
+        first = cp_tags_end(&tags, first);
+    }
+    if (first < tags.count) {
+        end = cp_tags_end(&tags, first);
+    }
+    if (end - first > 1) {
+        fputs("By process:\n", stderr);
+    }
+    for (uint32_t i = first; end - first > 1 && i < end && i - first < SUMMARY_PROCESSES; i++) {
+        char *value = cp_report_value(report, tags.rows[i].sum);
+        char percent[CP_PERCENT_BYTES];
+
+        cp_measure_percent(tags.rows[i].sum, report->total, percent);
+        fprintf(stderr, "%10s %s  %s\n", value, percent, tags.rows[i].value);
+        free(value);
+    }
+    cp_tags_release(&tags);
+}
+
 static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profile)
 {
     const char *name = summary->session->options->kinds.list[kind].name;
@@ -187,6 +216,7 @@ static void print_top(cp_record_summary *summary, size_t kind, cp_profile *profi
         cp_report_build_graph(&report, false);
         cp_report_print_summary(&report, stderr);
         cp_report_print_rows(&report, stderr);
+        print_processes(&report);
         cp_nameless_advise(&report);
         summary->shown[kind] = true;
         summary->sample[kind] = options.sample;

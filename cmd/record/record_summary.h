@@ -32,7 +32,7 @@ void cp_record_summarize(cp_record_summary *summary, size_t kind, cp_profile *pr
 /* Warns of an older file with the output's name, if no profile of the kind arrived. */
 void cp_record_say_missing(const cp_record_summary *summary, size_t kind);
 
-/* Advises --subprocesses if the command's children used most of the CPU time. */
+/* Tells of the command's children, with --no-subprocesses, if they used most of the CPU time. */
 void cp_record_advise(const cp_record_summary *summary);
 
 void cp_record_print_next(const cp_record_summary *summary);

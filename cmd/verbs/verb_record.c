@@ -44,6 +44,10 @@ const char cp_help_record[] =
     "\n"
     "Example: cpprof record -e cpu,heap -o prof.pb.gz -- xz -k big.tar\n"
     "\n"
+    "The processes that COMMAND starts are recorded as well. Each sample has the\n"
+    "label process, the name of its program: `cpprof tags` adds them up, and\n"
+    "--tagfocus process=NAME shows one. cpprof names those that it cannot follow.\n"
+    "\n"
     "With several kinds each has a file of its own, such as prof.cpu.pb.gz; %k in\n"
     "the name of -o becomes the kind. The kinds in LIBPPROF are recorded too. If the\n"
     "library has other kinds, -e takes them.\n"
@@ -76,6 +80,7 @@ typedef struct record {
     cp_record_options options;
     const char *events, *duration, *process;
     char **command;
+    bool followed;      /* --subprocesses, which is the default */
     const char *remote; /* instead of a command: pid:PID, or a URL */
 } record;
 
@@ -111,8 +116,9 @@ static int check_remote(record *r)
     if (r->command[r->process ? 0 : 1]) {
         return cp_bad_usage("record", "record: expected a COMMAND, -p PID or a URL, found two");
     }
-    if (r->options.engine || r->options.subprocesses) {
-        return cp_bad_usage("record", "record: --engine and --subprocesses are for a COMMAND");
+    if (r->options.engine || r->followed || r->options.alone || r->options.pid_label) {
+        return cp_bad_usage("record", "record: --engine, --subprocesses, --no-subprocesses and "
+                                      "--pid-label are for a COMMAND");
     }
     r->remote = r->process ? cp_heap_printf("pid:%d", pid) : r->command[0];
     return 0;
@@ -158,6 +164,10 @@ static int check(record *r)
     if (status) {
         return status;
     }
+    if (r->followed && r->options.alone) {
+        return cp_bad_usage("record", "record: --subprocesses and --no-subprocesses exclude each "
+                                      "other");
+    }
     if (!r->options.output[0]) {
         return cp_bad_usage("record",
                             "record: -o: expected the name of a file, found an empty one");
@@ -184,8 +194,12 @@ static int parse(record *r, int argc, char **argv)
          "record a process that runs already (see `cpprof ps`)"},
         {0, "engine", NULL, CP_OPTION_TEXT, &options->engine, 0, 0, "ENGINE", "auto, timer or perf",
          "auto timer perf"},
-        {0, "subprocesses", NULL, CP_OPTION_FLAG, &options->subprocesses, 0, 0, NULL,
-         "record the processes that COMMAND starts, too"},
+        {0, "no-subprocesses", NULL, CP_OPTION_FLAG, &options->alone, 0, 0, NULL,
+         "record COMMAND alone, not the processes that it starts"},
+        {0, "subprocesses", NULL, CP_OPTION_FLAG, &r->followed, 0, 0, NULL,
+         "record the processes that COMMAND starts, too (the default)", .rare = true},
+        {0, "pid-label", NULL, CP_OPTION_FLAG, &options->pid_label, 0, 0, NULL,
+         "give each sample the label `pid`, too", .rare = true},
         CP_TOKEN_OPTION,
         {0},
     };
@@ -233,7 +247,7 @@ static bool collect(cp_session *session, const record *r, const cp_child *child)
     }
     cp_error error;
     if (summary.written == 0 && !summary.failed) {
-        cp_diagnose_ended(r->command[0], child, r->options.subprocesses, &error);
+        cp_diagnose_ended(r->command[0], child, r->options.alone, &error);
         cp_complain("no profile was written: %s", error.text);
     }
     for (size_t i = 0; i < kinds->count; i++) {
@@ -245,6 +259,9 @@ static bool collect(cp_session *session, const record *r, const cp_child *child)
         }
     }
     cp_record_advise(&summary);
+    if (!r->options.alone) {
+        cp_tree_say_missing(&session->tree, child->all_seconds);
+    }
     cp_record_print_next(&summary);
     return !summary.incomplete;
 }
@@ -256,11 +273,12 @@ static bool is_worth_a_try(const record *r)
     cp_error error;
     int verdict = cp_diagnose_command(r->command[0], &error);
 
-    if (verdict != CP_DIAGNOSE_FINE) {
+    if (verdict == CP_DIAGNOSE_IGNORED && !r->options.alone) {
+        cp_complain("warning: only processes that the command starts are recorded: %s", error.text);
+    } else if (verdict != CP_DIAGNOSE_FINE) {
         cp_complain("warning: there will be no profile: %s", error.text);
     }
-    return verdict == CP_DIAGNOSE_FINE ||
-           (verdict == CP_DIAGNOSE_IGNORED && r->options.subprocesses);
+    return verdict == CP_DIAGNOSE_FINE || (verdict == CP_DIAGNOSE_IGNORED && !r->options.alone);
 }
 
 static int run(const record *r, cp_session *session, cp_child *child, bool *arrived)
@@ -268,7 +286,7 @@ static int run(const record *r, cp_session *session, cp_child *child, bool *arri
     bool preload = is_worth_a_try(r);
 
     cp_progress progress;
-    cp_progress_init(&progress, r->options.subprocesses);
+    cp_progress_init(&progress, !r->options.alone);
     if (!preload) {
         cp_record_socket_started(&session->socket); /* nobody uses it */
     }
@@ -280,7 +298,10 @@ static int run(const record *r, cp_session *session, cp_child *child, bool *arri
         return status;
     }
     cp_record_socket_started(&session->socket);
-    cp_child_wait(child, &session->socket, &session->parts,
+    if (!r->options.alone && preload) {
+        cp_tree_command(&session->tree, child->pid, r->command[0]);
+    }
+    cp_child_wait(child, &session->socket, &session->parts, &session->tree,
                   progress.enabled ? cp_progress_watch : NULL, &progress);
     cp_session_take_rest(session);
     *arrived = collect(session, r, child);

@@ -190,21 +190,29 @@ static const char *read_part(const char *text, char end, uint64_t *number)
     return *rest == end ? rest + 1 : NULL;
 }
 
-/* "FD:DEVICE:INODE". A descriptor that leads elsewhere is no error: profiles go to files then. */
+/* "FD:DEVICE:INODE:PID". A descriptor that leads elsewhere is no error: profiles go to files then.
+ */
 static int take_recorder(pp_options *options, const char *value)
 {
     uint64_t fd = 0;
     uint64_t device = 0;
     uint64_t inode = 0;
+    uint64_t process = 0;
     (void)options;
     const char *rest = read_part(value, ':', &fd);
     rest = read_part(rest, ':', &device);
-    rest = read_part(rest, '\0', &inode);
-    if (rest == NULL || fd > INT_MAX) {
+    rest = read_part(rest, ':', &inode);
+    rest = read_part(rest, '\0', &process);
+    if (rest == NULL || fd > INT_MAX || process > INT_MAX) {
         return -EINVAL;
     }
-    pp_recorder_set((int)fd, device, inode);
+    pp_recorder_set((int)fd, device, inode, (int)process);
     return 0;
+}
+
+static int take_until(pp_options *options, const char *value)
+{
+    return read_part(value, '\0', &options->until_ns) != NULL ? 0 : -EINVAL;
 }
 
 /* A word that a later version will know. */
@@ -222,7 +230,8 @@ static const option table[] = {
     {"subprocesses", take_subprocesses, "subprocesses, without a value"},
     {"follow-exec", take_follow_exec, "follow-exec, without a value"},
     {"duration", take_duration, "duration=30s, or ms, m, h"},
-    {"recorder", take_recorder, "recorder=FD:DEVICE:INODE, as cpprof record does"},
+    {"until", take_until, "until=NANOSECONDS, as cpprof record does"},
+    {"recorder", take_recorder, "recorder=FD:DEVICE:INODE:PID, as cpprof record does"},
     {"http", take_http, "http=127.0.0.1:6060, or [::1]:6060, unix:/PATH"},
     {"http-token", take_http_token, "http-token=FILE"},
     {"control", take_control, "control or control=PATH, with %p"},

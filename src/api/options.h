@@ -18,6 +18,7 @@ typedef struct pp_options {
     bool subprocesses;    /* children are profiled as well */
     bool follow_exec;     /* so is the program that the process itself executes */
     uint64_t duration_ns; /* files are written after this time; 0: at the end */
+    uint64_t until_ns;    /* and when CLOCK_MONOTONIC shows this; 0: no such time is given */
     uint64_t interval_ns; /* and each time that this has passed; 0: not */
     int dump_signal;      /* and at this signal; 0: at none */
     int error;            /* the first one */

@@ -48,6 +48,7 @@
 #include "modules/modules.h"
 #include "sys/recorder.h"
 #include "sys/safe_read.h"
+#include "sys/sandbox.h"
 #include "sys/tasks.h"
 
 #include "pprof.h"
@@ -60,9 +61,11 @@
 
 static struct {
     pp_options options;
-    pp_lock asking;       /* held by the thread that asks the kinds, and starts them */
-    int cancel_state;     /* of that thread, from before */
-    bool is_fork;         /* a child of fork, which has executed no program */
+    pp_lock asking;   /* held by the thread that asks the kinds, and starts them */
+    int cancel_state; /* of that thread, from before */
+    bool is_fork;     /* a child of fork, which has executed no program */
+    bool tells;       /* `cpprof record` what the process does */
+    bool has_told_end;
     bool has_signal;      /* the handler of `signal` is installed */
     uint64_t on_before;   /* one bit for each kind: on when the attachment began */
     uint64_t deadline_ns; /* the end of the wanted duration; 0: no duration is wanted */
@@ -99,9 +102,17 @@ static int start_kinds(void)
     return error;
 }
 
+static void tell_recorder(pp_recorder_event event, const char *program)
+{
+    if (state.tells) {
+        pp_recorder_tell(event, program);
+    }
+}
+
 static void after_fork_in_child(void)
 {
     state.is_fork = true;
+    state.has_told_end = false;
     pp_lock_release(&state.asking);
     pp_pausables_after_fork();
     pp_deadline_after_fork();
@@ -117,6 +128,7 @@ static void after_fork_in_child(void)
     }
     pp_http_door_after_fork_in_child();
     pp_control_option_after_fork_in_child(state.options.subprocesses);
+    tell_recorder(PP_RECORDER_BEGINS, NULL);
 }
 
 static bool any_kind_holds_addresses(void)
@@ -220,6 +232,8 @@ static void before_confinement(void)
         pp_text_add(&text, "the program puts itself under a seccomp filter: its profile ends here");
         pp_log(&text);
     }
+    tell_recorder(PP_RECORDER_CONFINED, NULL);
+    state.tells = false;
     pp_line_plugin_confine();
     pp_safe_read_forbid_copy(); /* few filters know process_vm_readv */
     pp_code_query_forbid();
@@ -243,6 +257,10 @@ static void at_end(const void *interrupted)
 {
     write_by(end_kinds, &interrupted);
     pp_http_door_at_end();
+    if (!state.has_told_end) {
+        tell_recorder(PP_RECORDER_ENDS, NULL);
+        state.has_told_end = true;
+    }
 }
 
 static void at_dump(const siginfo_t *info, const void *interrupted)
@@ -316,10 +334,31 @@ static void say_that_it_ends(pp_exec_verdict verdict, const char *path)
     pp_log(&text);
 }
 
+static pp_recorder_event event_of(pp_exec_verdict verdict)
+{
+    switch (verdict) {
+    case PP_EXEC_STATIC:
+        return PP_RECORDER_STATIC;
+    case PP_EXEC_FOREIGN:
+        return PP_RECORDER_FOREIGN;
+    case PP_EXEC_PRIVILEGED:
+        return PP_RECORDER_PRIVILEGED;
+    default:
+        return PP_RECORDER_EXECUTES;
+    }
+}
+
 static uint64_t left_of_duration_ns(void)
 {
     uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
     return state.deadline_ns == 0 ? 0 : state.deadline_ns > now_ns ? state.deadline_ns - now_ns : 1;
+}
+
+/* What a child of fork did until its exec is seen in the profiles of a time. It has hardly
+ * allocated, and the kinds that show a state show that of the program to come. */
+static bool lasts(const pp_kind *kind)
+{
+    return !state.is_fork || kind->timed != NULL;
 }
 
 /* If the exec succeeds, the profiles end here. */
@@ -327,10 +366,17 @@ static void write_so_far(void *unused)
 {
     (void)unused;
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->write_so_far != NULL) {
+        if (pp_kinds[i]->write_so_far != NULL && lasts(pp_kinds[i])) {
             pp_kinds[i]->write_so_far();
         }
     }
+}
+
+/* Whether the library goes along when the process executes a program. A child of fork is a process
+ * of its own. */
+static bool follows_exec(void)
+{
+    return state.options.follow_exec && (!state.is_fork || state.options.subprocesses);
 }
 
 /* A shell tries one folder of PATH after the other. What is not there ends nothing: not the profiles,
@@ -338,7 +384,7 @@ static void write_so_far(void *unused)
 static void before_exec(pp_exec *exec)
 {
     const pp_exec_target target = {exec->folder, exec->path, exec->search};
-    bool follows = state.options.follow_exec && !state.is_fork;
+    bool follows = follows_exec();
     pp_exec_verdict verdict =
         follows || pp_http_events() != NULL ? pp_exec_inspect(&target) : PP_EXEC_ABSENT;
     if (verdict == PP_EXEC_ABSENT) {
@@ -349,11 +395,14 @@ static void before_exec(pp_exec *exec)
         return;
     }
     write_by(write_so_far, NULL);
+    tell_recorder(event_of(verdict), exec->path);
     if (verdict != PP_EXEC_OURS) {
         say_that_it_ends(verdict, exec->path);
         return;
     }
-    char *const *ours = pp_follow_exec_environment(exec->envp, left_of_duration_ns());
+    /* The environment has `until`, if that is given. */
+    uint64_t left_ns = state.options.until_ns != 0 ? 0 : left_of_duration_ns();
+    char *const *ours = pp_follow_exec_environment(exec->envp, left_ns);
     if (ours != NULL) {
         exec->envp = ours;
         pp_recorder_pass_on(true);
@@ -363,7 +412,7 @@ static void before_exec(pp_exec *exec)
 static void after_failed_exec(void)
 {
     pp_control_option_start();
-    if (!state.options.follow_exec || state.is_fork) {
+    if (!follows_exec()) {
         return;
     }
     pp_follow_exec_release();
@@ -372,6 +421,27 @@ static void after_failed_exec(void)
         if (pp_kinds[i]->after_failed_exec != NULL) {
             pp_kinds[i]->after_failed_exec(left_of_duration_ns());
         }
+    }
+    tell_recorder(PP_RECORDER_BEGINS, NULL);
+}
+
+/* See process.h. */
+static void child_executes(const pp_exec *exec, int child)
+{
+    if (!state.tells) {
+        return;
+    }
+    const pp_exec_target target = {exec->folder, exec->path, exec->search};
+    pp_exec_verdict verdict = pp_exec_inspect(&target);
+    bool is_followed = verdict == PP_EXEC_OURS && pp_follow_exec_is_in(exec->envp);
+    if (verdict == PP_EXEC_ABSENT || is_followed) {
+        return;
+    }
+    pp_recorder_event event = verdict == PP_EXEC_OURS ? PP_RECORDER_CLEARED : event_of(verdict);
+    if (child != 0) {
+        pp_recorder_tell_of(child, event, exec->path);
+    } else {
+        pp_recorder_tell(event, exec->path);
     }
 }
 
@@ -622,10 +692,22 @@ static const pp_process_events events = {
     .before_unload = before_unload,
     .before_exec = before_exec,
     .after_failed_exec = after_failed_exec,
+    .child_executes = child_executes,
     .before_confinement = before_confinement,
     .at_dump = at_dump,
     .at_end = at_end,
 };
+
+/* All processes of a recording stop at the same time. One that begins after it records nothing. */
+static void obey_until(void)
+{
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    if (state.options.until_ns > now_ns) {
+        state.options.duration_ns = state.options.until_ns - now_ns;
+    } else if (state.options.until_ns != 0) {
+        pp_options_forget_kinds();
+    }
+}
 
 PP_NOT_SHOWN(at_load);
 __attribute__((constructor)) static void at_load(void)
@@ -650,6 +732,7 @@ __attribute__((constructor)) static void at_load(void)
         state.options.error = 0; /* a typo must not keep the rest from working */
     }
     pp_options_from_gperftools(&state.options);
+    obey_until();
     number_files(&state.options);
     distinguish_kinds();
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
@@ -666,6 +749,10 @@ __attribute__((constructor)) static void at_load(void)
         leave_children_alone();
         pp_recorder_pass_on(false);
     }
+    /* Only with `subprocesses` cpprof asks who could not be followed. */
+    state.tells =
+        state.options.subprocesses && pp_recorder_is_there() && pp_sandbox_permits_recorder();
+    tell_recorder(PP_RECORDER_BEGINS, NULL);
     errno = saved_errno;
 }
 

@@ -8,11 +8,14 @@
  * libc), and the new program would die of the signal as soon as it unblocks it. So the hook stops
  * the calling thread's event before the exec, and takes its signal back.
  *
+ * posix_spawn makes a child past these hooks. Its own hook only tells what the child executes.
+ *
  * libc's exec functions call each other past the symbol table, so each of them has a hook. The
  * hooks with a list of arguments make an array of it, as libc's functions do.
  *
  * Zone: HOOK. The program also calls these between fork or vfork and exec: in a child of vfork the
- * hook makes one system call, getpid. A child of fork is an owner: before_exec decides what to do.
+ * hook makes one system call, getpid, unless `cpprof record` wants to know what is executed. A child
+ * of fork is an owner: before_exec decides what to do.
  * Locks: those of the samplers, which wait with patience.
  * Tested by: e2e.cpprof_record_exec, e2e.perf
  */
@@ -24,6 +27,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,11 +37,16 @@ typedef int execve_function(const char *, char *const[], char *const[]);
 typedef int fexecve_function(int, char *const[], char *const[]);
 typedef int execveat_function(int, const char *, char *const[], char *const[], int);
 
+typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                           const posix_spawnattr_t *, char *const[], char *const[]);
+
 static struct {
     void *execve;
     void *execvpe;
     void *fexecve;
     void *execveat;
+    void *posix_spawn;
+    void *posix_spawnp;
 } real_functions;
 
 /* ---- before and, if it failed, after ---- */
@@ -50,6 +59,8 @@ static bool before(const void *real, pp_exec *exec)
         pp_hook_tell_exec(exec);
         pp_samplers_tell(PP_THREAD_EXECUTES);
         errno = saved_errno;
+    } else if (real != NULL) {
+        pp_hook_tell_child_executes(exec, 0);
     }
     return owner;
 }
@@ -182,10 +193,51 @@ __attribute__((visibility("default"))) int execle(const char *path, const char *
     return execve(path, argv, envp);
 }
 
+/* ---- children ---- */
+
+static int call_spawn(void **slot, const char *name, const pp_exec *exec, pid_t *child,
+                      const posix_spawn_file_actions_t *actions,
+                      const posix_spawnattr_t *attributes, char *const argv[])
+{
+    spawn_function *real = (spawn_function *)pp_real(slot, name);
+    pid_t made = 0;
+    if (real == NULL) {
+        return ENOSYS;
+    }
+    int error = real(&made, exec->path, actions, attributes, argv, exec->envp);
+    if (error == 0 && child != NULL) {
+        *child = made;
+    }
+    if (error == 0 && pp_hook_is_owner()) {
+        pp_hook_tell_child_executes(exec, made);
+    }
+    return error;
+}
+
+__attribute__((visibility("default"))) int
+posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *file_actions,
+            const posix_spawnattr_t *attrp, char *const argv[], char *const envp[])
+{
+    const pp_exec exec = {AT_FDCWD, path, false, envp};
+    return call_spawn(&real_functions.posix_spawn, "posix_spawn", &exec, pid, file_actions, attrp,
+                      argv);
+}
+
+__attribute__((visibility("default"))) int
+posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *file_actions,
+             const posix_spawnattr_t *attrp, char *const argv[], char *const envp[])
+{
+    const pp_exec exec = {AT_FDCWD, file, true, envp};
+    return call_spawn(&real_functions.posix_spawnp, "posix_spawnp", &exec, pid, file_actions, attrp,
+                      argv);
+}
+
 void pp_hook_exec_init(void)
 {
     pp_real(&real_functions.execve, "execve");
     pp_real(&real_functions.execvpe, "execvpe");
     pp_real(&real_functions.fexecve, "fexecve");
     pp_real(&real_functions.execveat, "execveat");
+    pp_real(&real_functions.posix_spawn, "posix_spawn");
+    pp_real(&real_functions.posix_spawnp, "posix_spawnp");
 }

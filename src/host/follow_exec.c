@@ -52,6 +52,21 @@ static const char *find_us(const char *list, size_t *length)
     return NULL;
 }
 
+static bool is_entry(const char *entry, const char *name)
+{
+    return strncmp(entry, name, strlen(name)) == 0;
+}
+
+bool pp_follow_exec_is_in(char *const envp[])
+{
+    size_t length = 0;
+    while (envp != NULL && *envp != NULL && !is_entry(*envp, preload_name)) {
+        envp++;
+    }
+    return envp != NULL && *envp != NULL &&
+           find_us(*envp + sizeof preload_name - 1, &length) != NULL;
+}
+
 void pp_follow_exec_remember(void)
 {
     const char *list = getenv("LD_PRELOAD");
@@ -69,11 +84,6 @@ static char *append(char *to, const char *text)
     size_t length = strlen(text);
     memcpy(to, text, length + 1);
     return to + length;
-}
-
-static bool is_entry(const char *entry, const char *name)
-{
-    return strncmp(entry, name, strlen(name)) == 0;
 }
 
 /* "LD_PRELOAD=" and `list`, with this library in front if the list does not name it. */

@@ -74,6 +74,15 @@ void pp_hook_tell_failed_exec(void)
     errno = saved_errno;
 }
 
+void pp_hook_tell_child_executes(const pp_exec *exec, int child)
+{
+    int saved_errno = errno;
+    if (state.events.child_executes != NULL) {
+        state.events.child_executes(exec, child);
+    }
+    errno = saved_errno;
+}
+
 bool pp_hook_tell_confinement(void)
 {
     if (state.events.before_confinement == NULL || !pp_hook_is_owner()) {

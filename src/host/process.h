@@ -33,6 +33,9 @@ typedef struct pp_exec {
  * before_exec           before the process, not a child of vfork, executes another program; may
  *                       replace `envp` by another environment
  * after_failed_exec     after that exec has failed
+ * child_executes        a child of vfork is about to execute another program, and shares this
+ *                       process's memory: `child` is 0; or posix_spawn has made the process `child`.
+ *                       May use its stack and system calls only
  * before_confinement    before the program puts itself under a seccomp filter
  * at_dump               in the handler of a signal after which all stacks are to be shown: on any thread,
  *                       at any point. `info` and `interrupted` are the handler's siginfo_t and
@@ -47,6 +50,7 @@ typedef struct pp_process_events {
     void (*before_unload)(void);
     void (*before_exec)(pp_exec *exec);
     void (*after_failed_exec)(void);
+    void (*child_executes)(const pp_exec *exec, int child);
     void (*before_confinement)(void);
     void (*at_dump)(const siginfo_t *info, const void *interrupted);
     void (*at_end)(const void *interrupted);
@@ -66,6 +70,9 @@ void pp_hook_tell_unload(void);
 /* Only the owner may call these two. The second one preserves errno. */
 void pp_hook_tell_exec(pp_exec *exec);
 void pp_hook_tell_failed_exec(void);
+
+/* Not in the owner, or, with a `child`, only there. Preserves errno. */
+void pp_hook_tell_child_executes(const pp_exec *exec, int child);
 
 /* Only in the owner. True if the event was called: from then on pp_hook_tell_end() calls nothing,
  * since every profile is written and the filter may kill even for getpid(). */

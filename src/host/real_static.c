@@ -44,6 +44,8 @@
     X(setresgid, __setresgid)                                                                      \
     X(execve, __execve)                                                                            \
     X(execvpe, __execvpe)                                                                          \
+    X(posix_spawn, __posix_spawn)                                                                  \
+    X(posix_spawnp, __posix_spawnp)                                                                \
     X(pthread_mutex_lock, ___pthread_mutex_lock)                                                   \
     X(pthread_mutex_timedlock, ___pthread_mutex_timedlock)                                         \
     X(pthread_mutex_clocklock, ___pthread_mutex_clocklock)                                         \

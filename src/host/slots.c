@@ -38,10 +38,10 @@ enum {
 
 /* Functions of identity.c, groups_shared.c, confinement.c and exec.c. */
 static const char *const of_guest[] = {
-    "setuid",    "setgid",     "seteuid", "setegid", "setreuid", "setregid", "setresuid",
-    "setresgid", "initgroups", "capset",  "unshare", "setns",    "prctl",    "syscall",
-    "setgroups", "execve",     "execvpe", "execv",   "execvp",   "fexecve",  "execveat",
-    "execl",     "execlp",     "execle",  NULL};
+    "setuid",    "setgid",     "seteuid", "setegid",     "setreuid",     "setregid", "setresuid",
+    "setresgid", "initgroups", "capset",  "unshare",     "setns",        "prctl",    "syscall",
+    "setgroups", "execve",     "execvpe", "execv",       "execvp",       "fexecve",  "execveat",
+    "execl",     "execlp",     "execle",  "posix_spawn", "posix_spawnp", NULL};
 
 /* How often slots are looked at that nobody has called through yet, or whose object is not ready. */
 static const uint64_t unfinished_ns = PP_NS_PER_S;

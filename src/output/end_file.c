@@ -17,6 +17,7 @@
 #include "sys/log.h"
 #include "modules/late.h"
 #include "modules/modules.h"
+#include "sys/recorder.h"
 #include "sys/tasks.h"
 #include "sys/write_signals.h"
 
@@ -48,13 +49,19 @@ static int write_by(pprof_writer writer, const void *file)
     return ((const pp_end_file *)file)->write(writer);
 }
 
+/* `cpprof record` has ended before this process, and has removed its folder: it has said so. */
+static bool is_too_late(int error)
+{
+    return error == -ENOENT && pp_recorder_was_there();
+}
+
 static int write_one(pp_end_file *file, uint64_t patience_ns)
 {
     pp_write_signals held;
     pp_write_signals_hold(&held);
     int error = pp_output_put(&state.output, file->kind, patience_ns, write_by, file);
     pp_write_signals_release(&held);
-    if (error != 0) {
+    if (error != 0 && !is_too_late(error)) {
         complain(file, state.output.path, error);
     }
     return error;
@@ -78,6 +85,11 @@ static bool is_one_wanted(const pp_end_file *list, unsigned count)
     return false;
 }
 
+static bool is_left_out(const pp_end_file *file)
+{
+    return file->is_empty != NULL && pp_recorder_wants_samples_only() && file->is_empty();
+}
+
 /* The caller holds `writing`. 0, or the first error. */
 static int write_wanted(pp_end_file *list, unsigned count, bool fatal)
 {
@@ -85,6 +97,10 @@ static int write_wanted(pp_end_file *list, unsigned count, bool fatal)
     int first_error = 0;
     for (unsigned i = 0; i < count; i++) {
         if (!list[i].wanted) {
+            continue;
+        }
+        if (is_left_out(&list[i])) {
+            list[i].wanted = false;
             continue;
         }
         if (!refreshed) {

@@ -18,6 +18,9 @@ typedef struct pp_end_file {
     const char *kind; /* for %k in the name; the word of LIBPPROF */
     int (*write)(pprof_writer writer);
     bool wanted; /* and is not written yet */
+    /* Whether the profile would have no samples: `cpprof record` then does without that of a child,
+     * which has no time to spare for its end. NULL: write it to see. */
+    bool (*is_empty)(void);
 } pp_end_file;
 
 /* Writes the profiles of the list that are wanted, and logs what goes wrong. `fatal`: it runs in a

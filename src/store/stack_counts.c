@@ -201,6 +201,11 @@ pp_stack_entry *pp_stack_counts_record(pp_stack_counts *counts, const uintptr_t 
     }
 }
 
+bool pp_stack_counts_is_empty(const pp_stack_counts *counts)
+{
+    return __atomic_load_n(&counts->used_words, __ATOMIC_RELAXED) == sizeof *counts / WORD;
+}
+
 void pp_stack_counts_each(const pp_stack_counts *counts, pp_stack_visit *visit, void *context)
 {
     for (unsigned chain = 0; chain < CHAINS; chain++) {

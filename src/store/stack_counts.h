@@ -55,6 +55,9 @@ void pp_stack_counts_free(pp_stack_counts *counts);
 pp_stack_entry *pp_stack_counts_record(pp_stack_counts *counts, const uintptr_t *pcs,
                                        uint32_t depth, uint64_t hash, uint64_t weight);
 
+/* Whether no stack was ever recorded. */
+bool pp_stack_counts_is_empty(const pp_stack_counts *counts);
+
 /* Calls `visit` for each stack, in no particular order. */
 typedef void pp_stack_visit(const pp_stack_entry *entry, void *context);
 void pp_stack_counts_each(const pp_stack_counts *counts, pp_stack_visit *visit, void *context);

@@ -30,6 +30,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,8 +42,9 @@ enum {
 };
 
 static struct {
-    int calls; /* a pp_sandbox; -1: unknown */
-    int perf;  /* 0 or -errno; 1: unknown */
+    int calls;     /* a pp_sandbox; -1: unknown */
+    int perf;      /* 0 or -errno; 1: unknown */
+    bool filtered; /* at the probe of the calls */
 } answers = {.calls = -1, .perf = 1};
 
 /* Whether a filter is in force for this thread, by `status`. False if `status` cannot be read. */
@@ -158,6 +161,15 @@ static void try_the_rest(void)
     pp_clock_ask_for_counter();
 }
 
+/* Makes the calls of recorder.c that are not among the rest. */
+static void try_recorder(void)
+{
+    char nothing[1] = "";
+    pp_system_call(SYS_getppid);
+    pp_system_call(SYS_getrusage, RUSAGE_CHILDREN, NULL);
+    pp_system_call(SYS_sendto, -1, nothing, 0, MSG_NOSIGNAL, NULL, 0);
+}
+
 static void ignore_task(int tid, void *context)
 {
     (void)tid;
@@ -166,7 +178,7 @@ static void ignore_task(int tid, void *context)
 
 /* The results, which the child writes to the parent's memory; `survived` comes last. */
 typedef struct trial {
-    enum { TRY_TIMER, TRY_COPY, TRY_PERF, TRY_APART } what;
+    enum { TRY_TIMER, TRY_COPY, TRY_PERF, TRY_APART, TRY_RECORDER } what;
     bool survived;
     bool timer, copy, apart;
     int perf;
@@ -182,6 +194,8 @@ static int run_trial(void *argument)
         t->perf = try_perf();
     } else if (t->what == TRY_APART) {
         t->apart = pp_apart_try();
+    } else if (t->what == TRY_RECORDER) {
+        try_recorder();
     } else {
         t->timer = try_timer();
         pp_tasks_count();
@@ -216,7 +230,8 @@ static bool in_child(trial *t)
 
 static pp_sandbox probe(void)
 {
-    if (!is_filtered()) {
+    answers.filtered = is_filtered();
+    if (!answers.filtered) {
         pp_apart_permit(true);
         return PP_SANDBOX_NONE;
     }
@@ -241,6 +256,14 @@ pp_sandbox pp_sandbox_probe(void)
         __atomic_store_n(&answers.calls, known, __ATOMIC_RELAXED);
     }
     return (pp_sandbox)known;
+}
+
+bool pp_sandbox_permits_recorder(void)
+{
+    trial recorder = {.what = TRY_RECORDER};
+    pp_sandbox calls = pp_sandbox_probe();
+    return !answers.filtered ||
+           (calls != PP_SANDBOX_REFUSES && in_child(&recorder) && recorder.survived);
 }
 
 int pp_sandbox_probe_perf(void)

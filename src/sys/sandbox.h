@@ -12,6 +12,8 @@
 #ifndef PP_SYS_SANDBOX_H
 #define PP_SYS_SANDBOX_H
 
+#include <stdbool.h>
+
 typedef enum pp_sandbox {
     PP_SANDBOX_NONE,    /* no filter, or one that permits all the calls */
     PP_SANDBOX_NO_COPY, /* all but process_vm_readv */
@@ -24,5 +26,8 @@ pp_sandbox pp_sandbox_probe(void);
 
 /* Tries perf events: 0 without a filter or under one that permits them, else -errno. */
 int pp_sandbox_probe_perf(void);
+
+/* Tries the calls by which a process tells `cpprof record` what it does. */
+bool pp_sandbox_permits_recorder(void);
 
 #endif

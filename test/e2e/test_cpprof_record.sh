@@ -49,7 +49,7 @@ left_over() {
 
 # ---- the profile
 
-status 0 "$cpprof" record "$victim" state
+status 0 "$cpprof" record --no-subprocesses "$victim" state
 says "wrote cpprof.pb.gz (1 process)"
 says "600ms 72.29% 72.29%      600ms 72.29%  main.hog1"
 says "Next: cpprof top --cum cpprof.pb.gz"
@@ -59,49 +59,51 @@ left_over "record"
 grep -qx "LIBPPROF=cpu:100,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%s.%n.pb.gz,recorder=[0-9:]*,follow-exec" note ||
     fail "options: $(cat note)"
 grep -qx "LD_PRELOAD=$LIBPPROF_LIBRARY" note || fail "preload: $(cat note)"
+status 0 "$cpprof" record --no-subprocesses -d 2.5 "$victim" state
+grep -q ",follow-exec,duration=2500ms$" note || fail "options: $(cat note)"
 
 rm note
 LIBPPROF=log=stderr LD_PRELOAD=libc.so.6 \
     status 0 "$cpprof" record -F 997 -d 2.5 --subprocesses -o "x y.pb.gz" "$victim" state
 says "cpprof top --cum 'x y.pb.gz'"
-cmp -s "x y.pb.gz" "$STUB_PROFILE" || fail "-o"
-grep -q "LIBPPROF=log=stderr,cpu:997,file=.*,subprocesses,duration=2500ms$" note ||
+[ -e "x y.pb.gz" ] || fail "-o"
+grep -q "LIBPPROF=log=stderr,cpu:997,file=.*,follow-exec,subprocesses,until=[0-9]*$" note ||
     fail "options: $(cat note)"
 grep -qx "LD_PRELOAD=$LIBPPROF_LIBRARY:libc.so.6" note || fail "preload: $(cat note)"
 
 # The kinds in LIBPPROF are recorded as well.
-LIBPPROF=fd,nonsense,heap:64k,cpu:500 status 0 "$cpprof" record -e peak -o asked.pb.gz "$victim" state
+LIBPPROF=fd,nonsense,heap:64k,cpu:500 status 0 "$cpprof" record --no-subprocesses -e peak -o asked.pb.gz "$victim" state
 for kind in peak fd heap cpu; do
     says "wrote asked.$kind.pb.gz"
 done
 grep -q "LIBPPROF=fd,nonsense,heap:64k,cpu:500,peak,fd,heap:64k,cpu:500,file=" note || fail "options: $(cat note)"
-LIBPPROF=cpu:500 status 0 "$cpprof" record -F 50 "$victim" state
+LIBPPROF=cpu:500 status 0 "$cpprof" record --no-subprocesses -F 50 "$victim" state
 grep -q "LIBPPROF=cpu:500,cpu:50,file=" note || fail "options: $(cat note)"
 
-LIBPPROF=engine=timer status 0 "$cpprof" record --engine=perf -F 10000 "$victim" state
+LIBPPROF=engine=timer status 0 "$cpprof" record --no-subprocesses --engine=perf -F 10000 "$victim" state
 grep -q "LIBPPROF=engine=timer,cpu:10000,file=.*,engine=perf$" note || fail "options: $(cat note)"
 
 # Paths with characters that have a meaning in an option list.
 mkdir "a,b c%d:e"
-status 0 "$cpprof" record -o "a,b c%d:e/p.pb.gz" "$victim" state
+status 0 "$cpprof" record --no-subprocesses -o "a,b c%d:e/p.pb.gz" "$victim" state
 cmp -s "a,b c%d:e/p.pb.gz" "$STUB_PROFILE" || fail "a folder with a comma"
 cp "$LIBPPROF_LIBRARY" "a,b c%d:e/stub.so"
-LIBPPROF_LIBRARY="$work/a,b c%d:e/stub.so" status 0 "$cpprof" record -o blank.pb.gz "$victim" state
+LIBPPROF_LIBRARY="$work/a,b c%d:e/stub.so" status 0 "$cpprof" record --no-subprocesses -o blank.pb.gz "$victim" state
 cmp -s blank.pb.gz "$STUB_PROFILE" || fail "a library in a folder with a blank"
 mkdir "100%"
-status 0 "$cpprof" record -o "100%/p.pb.gz" "$victim" state
+status 0 "$cpprof" record --no-subprocesses -o "100%/p.pb.gz" "$victim" state
 cmp -s "100%/p.pb.gz" "$STUB_PROFILE" || fail "a folder with a per cent sign"
 ln -s cpprof.pb.gz link
-status 0 "$cpprof" record -o link "$victim" state
+status 0 "$cpprof" record --no-subprocesses -o link "$victim" state
 [ -L link ] || fail "a symbolic link was replaced"
-status 0 "$cpprof" record -o /dev/null "$victim" state
+status 0 "$cpprof" record --no-subprocesses -o /dev/null "$victim" state
 [ -c /dev/null ] || fail "/dev/null was replaced"
 left_over "names"
 
 # ---- several kinds
 
 # The stub writes the same profile for each.
-status 0 "$cpprof" record -e heap:64k,cpu,block:1000,mutex,thread -F 50 -o kinds.pb.gz "$victim" state
+status 0 "$cpprof" record --no-subprocesses -e heap:64k,cpu,block:1000,mutex,thread -F 50 -o kinds.pb.gz "$victim" state
 grep -qx "LIBPPROF=heap:64k,cpu:50,block:1000,mutex,thread,file=$work/.cpprof-[A-Za-z0-9]*/%p.%k.%s.%n.pb.gz,recorder=[0-9:]*,follow-exec" note ||
     fail "options: $(cat note)"
 for kind in cpu heap block mutex thread; do
@@ -114,34 +116,37 @@ says "      cpprof top --cum kinds.mutex.pb.gz"
 says "      cpprof flame kinds.heap.pb.gz"
 [ "$(grep -c ' main.hog1$' err)" = 5 ] || fail "not five tops: $(cat err)"
 
-status 0 "$cpprof" record -e cpu,heap "$victim" state
+status 0 "$cpprof" record --no-subprocesses -e cpu,heap "$victim" state
 cmp -s cpprof.heap.pb.gz "$STUB_PROFILE" || fail "the default name"
-status 0 "$cpprof" record -e mutex -o alone.pb.gz "$victim" state
+status 0 "$cpprof" record --no-subprocesses -e mutex -o alone.pb.gz "$victim" state
 cmp -s alone.pb.gz "$STUB_PROFILE" || fail "one kind: its name"
 mkdir in.heap in.block
-status 0 "$cpprof" record -e heap,block -o "in.%k/%k-of-%e.pb" "$victim" state
+status 0 "$cpprof" record --no-subprocesses -e heap,block -o "in.%k/%k-of-%e.pb" "$victim" state
 cmp -s in.heap/heap-of-%e.pb "$STUB_PROFILE" || fail "%k: $(find . -name '*-of-*')"
 cmp -s in.block/block-of-%e.pb "$STUB_PROFILE" || fail "%k: $(find . -name '*-of-*')"
-status 0 "$cpprof" record -e heap,block -o bare "$victim" state
+status 0 "$cpprof" record --no-subprocesses -e heap,block -o bare "$victim" state
 { [ -e bare.heap ] && [ -e bare.block ]; } || fail "a name without a suffix"
-status 0 "$cpprof" record -e heap,cpu -o /dev/null "$victim" state
+status 0 "$cpprof" record --no-subprocesses -e heap,cpu -o /dev/null "$victim" state
 [ -c /dev/null ] || fail "/dev/null was replaced"
 mkdir taken.heap.pb.gz
-status 1 "$cpprof" record -e cpu,heap -o taken.pb.gz "$victim" state
+status 1 "$cpprof" record --no-subprocesses -e cpu,heap -o taken.pb.gz "$victim" state
 says "taken.heap.pb.gz: expected the name of a file to write, found a directory"
-STUB_SILENT=1 status 125 "$cpprof" record -e cpu,heap "$victim" state
+STUB_SILENT=1 status 125 "$cpprof" record --no-subprocesses -e cpu,heap "$victim" state
 [ "$(grep -c 'no profile was written' err)" = 1 ] || fail "one sentence for two kinds: $(cat err)"
 left_over "kinds"
 
 # ---- several processes
 
-status 0 "$cpprof" record --subprocesses -o many.pb.gz \
+status 0 "$cpprof" record -o many.pb.gz \
     /bin/sh -c "\"$victim\" state >/dev/null; \"$victim\" state; exit 0"
 says "processes)"
 "$cpprof" top many.pb.gz | grep -q "100% of 1.66s total\|100% of 1660ms total\|of 1.66s total" ||
     fail "two processes: $("$cpprof" top many.pb.gz)"
-status 0 "$cpprof" record -o one.pb.gz "$victim" state
+"$cpprof" tags many.pb.gz | grep -q "process: Total" || fail "its label: $("$cpprof" tags many.pb.gz)"
+status 0 "$cpprof" record --no-subprocesses -o one.pb.gz "$victim" state
 cmp -s one.pb.gz "$STUB_PROFILE" || fail "one process"
+status 2 "$cpprof" record --subprocesses --no-subprocesses true
+says "exclude each other"
 
 # ---- the command does not notice
 
@@ -243,7 +248,7 @@ STUB_SILENT=1 status 125 "$cpprof" record "$victim" state
 says "no profile was written: $victim ended without writing one"
 printf '#!/bin/sh\nexec "%s" state\n' "$victim" >wrapper
 chmod +x wrapper
-status 125 "$cpprof" record ./wrapper
+status 125 "$cpprof" record --no-subprocesses ./wrapper
 says "replaced itself by another program (victim)"
 printf 'int main(void){return 0;}\n' >static.c
 if cc -static -o static static.c 2>/dev/null; then
@@ -265,7 +270,7 @@ if cc -Wl,--dynamic-linker="$work/ld-musl-x86_64.so.1" -o musl musl.c 2>/dev/nul
     rm -f note
     status 125 "$cpprof" record ./musl
     says "musl uses the musl C library, and libpprof works with glibc only"
-    status 125 "$cpprof" record --subprocesses ./musl
+    status 125 "$cpprof" record --no-subprocesses ./musl
     [ ! -e note ] || fail "the library was preloaded into a program for musl"
 fi
 LIBPPROF_LIBRARY=/nowhere/libpprof.so.0 status 1 "$cpprof" record true

@@ -103,15 +103,15 @@ int main(void)
 }
 C
 cc -o lists lists.c
-"$cpprof" record sh -c './lists; exit 0' >out 2>err || fail "$(cat err)"
+"$cpprof" record --no-subprocesses sh -c './lists; exit 0' >out 2>err || fail "$(cat err)"
 expect_equal "sockets of a child" "" "$(cat out)"
 # shellcheck disable=SC2016 # the inner shell's variables
-"$cpprof" record sh -c 'ls -l /proc/$$/fd; exit 0' >out 2>err || fail "$(cat err)"
+"$cpprof" record --no-subprocesses sh -c 'ls -l /proc/$$/fd; exit 0' >out 2>err || fail "$(cat err)"
 expect_equal "sockets of the command" 1 "$(grep -c socket: out)"
 "$cpprof" record -e thread -o unnoticed.pb.gz env LIBPPROF=x true 2>err || fail "$(cat err)"
 
 # Processes of one recording do not mix.
-"$cpprof" record --subprocesses -F 1000 -o some.pb.gz \
+"$cpprof" record -F 1000 -o some.pb.gz \
     sh -c "for i in 1 2 3 4 5 6; do \"$victims/shut_off\" nothing 50 & done; wait" 2>err || fail "$(cat err)"
 expect_contains "some processes" err "(7 processes)"
 raw some.pb.gz

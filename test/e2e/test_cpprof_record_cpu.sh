@@ -46,7 +46,7 @@ for program in ./vic ./hard "$victim"; do
 done
 "$cpprof" top name.pb.gz >out || fail "$(cat out)"
 
-"$cpprof" record --subprocesses -o many.pb.gz \
+"$cpprof" record -o many.pb.gz \
     sh -c "\"$victim\" burn 0.5 & \"$victim\" burn 0.5; wait" 2>err || fail "record: $(cat err)"
 grep -q "processes)" err || fail "subprocesses: $(cat err)"
 first_row many.pb.gz | grep -q "burn_more$" || fail "subprocesses: $("$cpprof" top many.pb.gz)"

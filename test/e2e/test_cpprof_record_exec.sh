@@ -16,7 +16,7 @@ export STARTED_WITH=1
 follow() {
     follow_name=$1
     shift
-    "$cpprof" record -e cpu,heap:1,thread -F 1000 -o "$follow_name.pb.gz" "$@" >out 2>err ||
+    "$cpprof" record --no-subprocesses -e cpu,heap:1,thread -F 1000 -o "$follow_name.pb.gz" "$@" >out 2>err ||
         fail "$follow_name: $(cat err)"
     expect_contains "$follow_name" err "wrote $follow_name.cpu.pb.gz (1 process)"
     for kind in cpu heap thread; do
@@ -97,7 +97,7 @@ expect_work works_before child.cpu.pb.gz.raw
 expect_equal "a child's environment" "LD_PRELOAD= LIBPPROF=" "$(tail -n 2 out | tr '\n' ' ' | sed 's/ $//')"
 
 # The program's own preload and options stay.
-"$cpprof" record -o own.pb.gz "$executes" execve /usr/bin/env LD_PRELOAD=libc.so.6 LIBPPROF=symbolize=none \
+"$cpprof" record --no-subprocesses -o own.pb.gz "$executes" execve /usr/bin/env LD_PRELOAD=libc.so.6 LIBPPROF=symbolize=none \
     "$executes" work >out 2>err || fail "$(cat err)"
 expect_contains "own preload" out "LD_PRELOAD=libc.so.6"
 

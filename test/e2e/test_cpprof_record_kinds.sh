@@ -58,7 +58,7 @@ expect_equal "rows of cpu" " works asks" "$(rows)"
 "$cpprof" record -e mutex -o none.pb.gz true 2>err || fail "$(cat err)"
 expect_contains "summary" err "no samples: no lock was released that a thread waited for"
 ! grep -q Next err || fail "next steps for nothing: $(cat err)"
-"$cpprof" record -e heap:1,block --subprocesses -o two.pb.gz sh -c './frees; ./frees; exit 0' 2>err || fail "$(cat err)"
+"$cpprof" record -e heap:1,block -o two.pb.gz sh -c './frees; ./frees; exit 0' 2>err || fail "$(cat err)"
 raw two.heap.pb.gz
 expect_equal "allocations of two processes" "2 6291456 0 0" "$(blocks_of two.heap.pb.gz.raw takes)"
 [ -e two.block.pb.gz ] || fail "no file without waits"
@@ -66,7 +66,7 @@ expect_no_file two.cpu.pb.gz
 expect_no_file two.pb.gz
 
 # Descriptors and the peak of the heap.
-"$cpprof" record -e fd,peak,heap:1 -o state.pb.gz python3 -c 'b = bytearray(5000000); del b' 2>err ||
+"$cpprof" record --no-subprocesses -e fd,peak,heap:1 -o state.pb.gz python3 -c 'b = bytearray(5000000); del b' 2>err ||
     fail "$(cat err)"
 for kind in fd peak heap; do
     raw state.$kind.pb.gz
@@ -77,8 +77,8 @@ expect_equal "descriptors" "$inherited" "$(weight state.fd.pb.gz.raw)"
 expect_at_least "peak" 5000000 "$(blocks_of state.peak.pb.gz.raw | cut -d ' ' -f 4)"
 
 # A wrapper whose child uses the time; and threads whose waits never end.
-"$cpprof" record -o wrapper.pb.gz sh -c "\"$BUILD/test/cpprof/victim\" burn 0.3; exit 0" 2>err || fail "$(cat err)"
-expect_contains "a wrapper" err "--subprocesses records them too"
+"$cpprof" record --no-subprocesses -o wrapper.pb.gz sh -c "\"$BUILD/test/cpprof/victim\" burn 0.3; exit 0" 2>err || fail "$(cat err)"
+expect_contains "a wrapper" err "without --no-subprocesses they are recorded too"
 ! grep -q -- "-F 1000" err || fail "a wrapper: $(cat err)"
 cat >dead.c <<'C'
 #include <pthread.h>

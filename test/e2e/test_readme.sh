@@ -15,7 +15,7 @@ as_root "to make a mount namespace"
 
 # Each document with the least number of commands, of lines for CMake and of pieces of C that it has.
 cat >documents <<'LIST'
-README.md 17 0 1
+README.md 20 0 1
 docs/GUIDE.md 6 2 8
 docs/OPTIONS.md 1 0 0
 docs/NAMES.md 3 0 0

@@ -46,7 +46,7 @@ static int write_file(pprof_writer writer)
     return write_toy(writer, 0);
 }
 
-static pp_end_file file = {"toy", write_file, false};
+static pp_end_file file = {"toy", write_file, false, NULL};
 
 static int start(uint64_t duration_ns)
 {

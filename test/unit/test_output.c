@@ -408,7 +408,7 @@ static int enter_recorder(int *own)
     struct stat status;
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
     assert_int_equal(fstat(ends[0], &status), 0);
-    assert_int_equal(pp_recorder_set(ends[0], status.st_dev, status.st_ino), 0);
+    assert_int_equal(pp_recorder_set(ends[0], status.st_dev, status.st_ino, 0), 0);
     *own = ends[0];
     return ends[1];
 }
@@ -437,6 +437,37 @@ static void a_profile_goes_to_the_recorder_if_there_is_one(void **state)
     close(other);
 }
 
+static void the_recorder_hears_what_the_process_does(void **state)
+{
+    (void)state;
+    int own = -1;
+    int other = enter_recorder(&own);
+    char message[256];
+    char header[128];
+    errno = EDOM;
+    pp_recorder_tell(PP_RECORDER_STATIC, "/usr/bin/of two words");
+    assert_int_equal(errno, EDOM);
+    ssize_t length = recv(other, message, sizeof message - 1, 0);
+    assert_true(length > 0);
+    message[length] = '\0';
+    snprintf(header, sizeof header, "libpprof-process 1 static %d %d %llu ", (int)getpid(),
+             (int)getppid(), (unsigned long long)pp_path_stamp());
+    assert_memory_equal(message, header, strlen(header));
+    assert_string_equal(message + length - 12, "of two words");
+    pp_recorder_tell_of(17, PP_RECORDER_CLEARED, "x");
+    length = recv(other, message, sizeof message - 1, 0);
+    assert_true(length > 0);
+    message[length] = '\0';
+    snprintf(header, sizeof header, "libpprof-process 1 cleared 17 %d %llu 0 0 x", (int)getpid(),
+             (unsigned long long)pp_path_stamp());
+    assert_string_equal(message, header);
+    close(other);
+    signal(SIGPIPE, SIG_DFL); /* which would end the process */
+    pp_recorder_tell(PP_RECORDER_ENDS, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    close(own);
+}
+
 static void a_descriptor_that_leads_elsewhere_is_not_written_to(void **state)
 {
     (void)state;
@@ -452,8 +483,8 @@ static void a_descriptor_that_leads_elsewhere_is_not_written_to(void **state)
     close(own);
     assert_int_equal(pp_output_put(&output, "cpu", patience_ns, copy_text, "again"), 0);
     assert_content("file", "again");
-    assert_int_equal(pp_recorder_set(file, 1, 1), -EINVAL);
-    assert_int_equal(pp_recorder_set(-1, 1, 1), -EINVAL);
+    assert_int_equal(pp_recorder_set(file, 1, 1, 0), -EINVAL);
+    assert_int_equal(pp_recorder_set(-1, 1, 1, 0), -EINVAL);
     close(file);
     close(other);
 }
@@ -508,6 +539,7 @@ int main(void)
         TEST(a_fifo_whose_reader_stalls_is_given_up),
         TEST(descriptors_do_not_leak),
         TEST(a_profile_goes_to_the_recorder_if_there_is_one),
+        TEST(the_recorder_hears_what_the_process_does),
         TEST(a_descriptor_that_leads_elsewhere_is_not_written_to),
         TEST(what_nobody_takes_goes_to_the_file),
     };

@@ -94,6 +94,7 @@ static void counts_are_those_of_a_naive_twin(void **state)
     uintptr_t pcs[MAX_DEPTH];
     pp_stack_counts *counts = pp_stack_counts_new(BYTES);
     assert_non_null(counts);
+    assert_true(pp_stack_counts_is_empty(counts));
     memset(expected, 0, sizeof expected);
     for (int round = 0; round < ROUNDS; round++) {
         uint32_t n = (uint32_t)pp_random_below(&seed, STACKS);

@@ -27,8 +27,24 @@ static int write_mutex(pprof_writer writer)
     return pp_contention_control_write(PP_CONTENTION_MUTEX, writer);
 }
 
+static bool has_none(const pp_stack_counts *counts)
+{
+    return counts == NULL || pp_stack_counts_is_empty(counts);
+}
+
+static bool nobody_was_blocked(void)
+{
+    return has_none(pp_contention_blocked()) && pp_contention_count_waiting() == 0;
+}
+
+static bool nobody_was_held_up(void)
+{
+    return has_none(pp_contention_held_up());
+}
+
 enum { BLOCK, MUTEX, FILES };
-static pp_end_file files[FILES] = {{"block", write_block, false}, {"mutex", write_mutex, false}};
+static pp_end_file files[FILES] = {{"block", write_block, false, nobody_was_blocked},
+                                   {"mutex", write_mutex, false, nobody_was_held_up}};
 
 /* ---- rates ---- */
 

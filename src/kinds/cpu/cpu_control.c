@@ -32,6 +32,7 @@ static const uint64_t end_patience_ns = 5000000000; /* for another thread that w
 static const uint64_t fatal_patience_ns = 200000000;
 
 static int write_result(pprof_writer writer);
+static bool is_empty(void);
 
 static struct {
     pp_lock lock;
@@ -41,7 +42,7 @@ static struct {
     uint64_t starts_refused; /* while it runs */
     pp_cpu_result result;    /* of the profile that has stopped, until it is written */
     pp_end_file file;
-} session = {.file = {"cpu", write_result, false}};
+} session = {.file = {"cpu", write_result, false, is_empty}};
 
 static int take_session(void)
 {
@@ -136,6 +137,14 @@ static int write_result(pprof_writer writer)
     }
     pp_arena_release(&arena);
     return error;
+}
+
+/* Whether there is nothing to show of a process: what is lost is a sample, too. */
+static bool is_empty(void)
+{
+    const pp_cpu_facts *facts = &session.result.facts;
+    return pp_stack_counts_is_empty(session.result.counts) && facts->lost_table_full == 0 &&
+           facts->lost_no_scratch == 0 && facts->lost_no_room == 0 && facts->threads_unarmed == 0;
 }
 
 /* The caller holds the session lock. */

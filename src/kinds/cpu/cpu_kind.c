@@ -23,6 +23,7 @@
 #include "kinds/cpu/cpu_share.h"
 #include "kinds/cpu/cpu_signal.h"
 #include "sys/apart.h"
+#include "sys/clock.h"
 #include "sys/log.h"
 #include "sys/sampling_signal.h"
 #include "host/toggle.h"
@@ -37,6 +38,7 @@ pp_cpu_wish pp_cpu_asked = {.request = {.to_file = true}};
 static struct {
     bool started;
     bool stopped_for_exec; /* to be started again if the exec fails */
+    uint64_t until_ns;     /* the end of the wanted duration, for children of fork; 0: none */
     const char *flagged_file;
 } state;
 
@@ -203,6 +205,7 @@ static void wait_for_signal(void)
 static int start(uint64_t duration_ns)
 {
     pp_cpu_asked.request.duration_ns = duration_ns;
+    state.until_ns = duration_ns != 0 ? pp_clock_ns(CLOCK_MONOTONIC) + duration_ns : 0;
     int error = pp_cpu_asked.cpu ? begin() : 0;
     if (pp_cpu_asked.toggle_signal != 0) {
         wait_for_signal();
@@ -255,10 +258,18 @@ static void after_failed_exec(uint64_t duration_ns)
     }
 }
 
+/* The rest of the parent's duration is the child's. A duration that is over leaves 1 ns. */
+static uint64_t left_ns(void)
+{
+    uint64_t now_ns = pp_clock_ns(CLOCK_MONOTONIC);
+    return state.until_ns == 0 ? 0 : state.until_ns > now_ns ? state.until_ns - now_ns : 1;
+}
+
 static void after_fork_in_child(bool goes_on)
 {
     pp_cpu_control_after_fork();
     if (state.started && goes_on) {
+        pp_cpu_asked.request.duration_ns = left_ns();
         begin();
     } else {
         state.started = false;

@@ -23,7 +23,7 @@ static int write_file(pprof_writer writer)
 static struct {
     bool on; /* openings are recorded */
     pp_end_file file;
-} state = {.file = {"fd", write_file, false}};
+} state = {.file = {"fd", write_file, false, NULL}};
 
 static void was_open(int fd, void *unused)
 {

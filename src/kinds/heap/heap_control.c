@@ -58,8 +58,9 @@ static int write_allocs(pprof_writer writer)
 }
 
 enum { HEAP, ALLOCS, PEAK, FILES };
-static pp_end_file files[FILES] = {
-    {"heap", write_inuse, false}, {"allocs", write_allocs, false}, {"peak", write_peak, false}};
+static pp_end_file files[FILES] = {{"heap", write_inuse, false, NULL},
+                                   {"allocs", write_allocs, false, NULL},
+                                   {"peak", write_peak, false, NULL}};
 
 int pp_heap_control_start(const pp_heap_request *request)
 {

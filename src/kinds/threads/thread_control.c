@@ -35,7 +35,7 @@ static struct {
     bool confined;           /* nothing may be tried that has not worked before */
     const void *interrupted; /* in a fatal signal's handler: the ucontext_t; else NULL */
     pp_end_file file;
-} state = {.file = {"thread", write_file, false}};
+} state = {.file = {"thread", write_file, false, NULL}};
 
 PP_PSEUDO_FRAME(pprof_first_thread)
 
