@@ -8,16 +8,18 @@
  * The threads that wait come first whose call begins again as if nothing had been; then those for
  * which the kernel has to remember how long they still wait; then those that run; then those whose
  * waiting time cannot be kept to the millisecond; last those that are not at a safe point, and may
- * leave it with their next system calls.
+ * leave it with their next system calls. A thread in a call that a stop would cut short is not
+ * stopped.
  *
  * ptrace(2) binds a stopped thread to the thread that traces it. So each round has a thread of its
  * own: when that ends, whatever is left of a stop ends with it.
  *
- * Tested by: e2e.cpprof_attach
+ * Tested by: e2e.cpprof_attach, e2e.cpprof_attach_transfers
  */
 #include "remote/attach.h"
 
 #include "remote/attach_symbols.h"
+#include "remote/interruptions.h"
 #include "remote/process.h"
 #include "remote/safe_point.h"
 #include "remote/target.h"
@@ -31,7 +33,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,12 +55,20 @@ enum {
 
 typedef enum rank { EXACT, BY_KERNEL, RUNS, INEXACT, UNSAFE } rank;
 
-typedef enum outcome { DONE, NEXT, NEVER } outcome;
+/* LEFT: the thread is let go at the end of the round, since it has not come to where it could be. */
+typedef enum outcome { DONE, NEXT, LEFT, NEVER } outcome;
 
 typedef struct candidate {
     int tid;
     rank rank;
+    uint8_t left; /* history.left */
 } candidate;
+
+/* What earlier rounds have seen of a thread. */
+typedef struct history {
+    uint8_t left; /* how often a round has ended with it */
+    bool spared;  /* it was in a call that a stop would cut short */
+} history;
 
 /* One call. */
 typedef struct attempt {
@@ -75,8 +84,11 @@ typedef struct attempt {
     pp_tracee *tracee;
     candidate *candidates;
     size_t count;
-    char *directory; /* DIRECTORY_BYTES */
+    char *directory;  /* DIRECTORY_BYTES */
+    history *threads; /* THREADS_MAX, by the last digits of their numbers */
     const char *why;
+    char spared[64];
+    bool runs; /* the thread that is tried has not waited for some time */
     outcome outcome;
     unsigned refusals;
     bool is_starting; /* a program may be about to be executed, or libc to be loaded */
@@ -84,34 +96,6 @@ typedef struct attempt {
 } attempt;
 
 /* ---- what forbids it ---- */
-
-/* The text after "KEY:\t" in /proc/PID/status. */
-static bool status_text(int pid, const char *key, char *to, size_t size)
-{
-    char path[64];
-    char line[256];
-    size_t length = strlen(key);
-    bool found = false;
-    snprintf(path, sizeof path, "/proc/%d/status", pp_process_thread(pid));
-    FILE *file = fopen(path, "re");
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
-        found = strncmp(line, key, length) == 0 && line[length] == ':';
-    }
-    if (found) {
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(to, size, "%s", line + length + 1 + strspn(line + length + 1, "\t "));
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return found;
-}
-
-static long status_number(int pid, const char *key)
-{
-    char text[64];
-    return status_text(pid, key, text, sizeof text) ? strtol(text, NULL, 10) : 0;
-}
 
 /* Another cpprof lets go of its thread in a moment. */
 static bool is_cpprof(long tracer)
@@ -124,21 +108,21 @@ static bool is_cpprof(long tracer)
 static int check_state(int pid, pp_remote_error *error)
 {
     char text[64] = "";
-    long tracer = status_number(pid, "TracerPid");
+    long tracer = pp_remote_status_number(pid, "TracerPid");
     if (tracer != 0 && !is_cpprof(tracer)) {
         return pp_remote_fail(error,
                               "process %d is traced by process %ld (gdb, strace), and only one can "
                               "do that: end it first",
                               pid, tracer);
     }
-    if (status_number(pid, "Seccomp") != 0) {
+    if (pp_remote_status_number(pid, "Seccomp") != 0) {
         return pp_remote_fail(error,
                               "process %d is under a seccomp filter, which may kill it for what "
                               "attaching has to do: start it with cpprof record, or with "
                               "LIBPPROF=control and the library preloaded",
                               pid);
     }
-    if (status_text(pid, "State", text, sizeof text) && text[0] == 'T') {
+    if (pp_remote_status_text(pid, "State", text, sizeof text) && text[0] == 'T') {
         return pp_remote_fail(error, "process %d is stopped: let it go on (kill -CONT %d)", pid,
                               pid);
     }
@@ -182,7 +166,7 @@ static void nap(void)
 static int check_memory(int pid, pp_remote_error *error)
 {
     enum { VM = 1 /* KCMP_VM of <linux/kcmp.h> */ };
-    long parent = status_number(pid, "PPid");
+    long parent = pp_remote_status_number(pid, "PPid");
     if (parent > 0 &&
         syscall(SYS_kcmp, pp_the_target.thread, pp_process_thread((int)parent), VM, 0, 0) == 0) {
         return pp_remote_fail(error,
@@ -306,56 +290,45 @@ static int find_function(attempt *a)
 
 /* ---- which thread ---- */
 
-static rank rank_of_futex(const pp_task_place *place)
+/* A call that would be cut short is not interrupted; a thread that makes such calls is not stopped
+ * while it runs, either: it may be in one. */
+static bool spares(attempt *a, int tid, long call, const uintptr_t *argument)
 {
-    bool has_relative_time =
-        (place->argument[1] & (uintptr_t)FUTEX_CMD_MASK) == FUTEX_WAIT && place->argument[3] != 0;
-    return has_relative_time ? BY_KERNEL : EXACT;
+    const char *name = pp_task_call_name(call);
+    if (call < 0 || pp_interruption_of(call, argument) != PP_INTERRUPTION_CUT) {
+        return false;
+    }
+    snprintf(a->spared, sizeof a->spared, "in %s, which a stop would cut short",
+             name != NULL ? name : "a system call");
+    a->why = a->spared;
+    a->threads[tid % THREADS_MAX].spared = true;
+    return true;
 }
 
-static rank rank_of(const pp_task_place *place)
+static rank rank_of(attempt *a, const pp_task_place *place)
 {
-    enum { ABSOLUTE = 1 /* TIMER_ABSTIME */ };
-    switch (place->call) {
-    case SYS_futex:
-        return rank_of_futex(place);
-    case SYS_restart_syscall:
-    case SYS_nanosleep:
-    case SYS_recvfrom: /* with SO_RCVTIMEO the time begins anew; few sockets have it */
-    case SYS_recvmsg:
-    case SYS_accept:
-    case SYS_accept4:
-        return BY_KERNEL;
-    case SYS_clock_nanosleep:
-        return (place->argument[1] & ABSOLUTE) != 0 ? EXACT : BY_KERNEL;
-    case SYS_poll:
-        return (int)place->argument[2] < 0 ? EXACT : BY_KERNEL;
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait:
-        return (int)place->argument[3] < 0 ? EXACT : INEXACT;
-    case SYS_rt_sigtimedwait:
-    case SYS_semtimedop:
-    case SYS_io_getevents:
-        return INEXACT;
-    default:
-        return EXACT;
-    }
+    static const rank ranks[] = {[PP_INTERRUPTION_EXACT] = EXACT,
+                                 [PP_INTERRUPTION_BY_KERNEL] = BY_KERNEL,
+                                 [PP_INTERRUPTION_INEXACT] = INEXACT,
+                                 [PP_INTERRUPTION_CUT] = UNSAFE};
+    bool is_safe = place->call >= 0 && pp_safe_waiting(&a->looks, place, &a->why);
+    return is_safe ? ranks[pp_interruption_of(place->call, place->argument)] : UNSAFE;
 }
 
 static void look_at(int tid, void *context)
 {
     attempt *a = context;
     pp_task_place place;
-    candidate c = {.tid = tid, .rank = RUNS};
+    candidate c = {.tid = tid, .rank = RUNS, .left = a->threads[tid % THREADS_MAX].left};
     pp_task_activity activity = pp_task_look(pp_the_target.tasks, tid, &place);
     if (a->count == THREADS_MAX || activity == PP_TASK_GONE || activity == PP_TASK_UNKNOWN) {
         return;
     }
     if (activity == PP_TASK_WAITS) {
-        c.rank = rank_of(&place);
-        if (place.call < 0 || !pp_safe_waiting(&a->looks, &place, &a->why)) {
-            c.rank = UNSAFE;
+        if (spares(a, tid, place.call, place.argument)) {
+            return;
         }
+        c.rank = rank_of(a, &place);
     }
     a->candidates[a->count++] = c;
 }
@@ -364,6 +337,9 @@ static int by_rank(const void *left, const void *right)
 {
     const candidate *x = left;
     const candidate *y = right;
+    if (x->left != y->left) {
+        return x->left < y->left ? -1 : 1;
+    }
     return x->rank != y->rank ? (int)x->rank - (int)y->rank : x->tid - y->tid;
 }
 
@@ -381,8 +357,10 @@ static void list_candidates(attempt *a)
 static bool stopped_is_safe(attempt *a)
 {
     const pp_tracee *t = a->tracee;
+    uintptr_t arguments[PP_TASK_ARGUMENTS];
     pp_registers registers;
-    const pp_safe_call call = {pp_tracee_waiting_call(t), pp_tracee_operation(&t->registers)};
+    pp_tracee_arguments(&t->registers, arguments);
+    const pp_safe_call call = {pp_tracee_waiting_call(t), arguments[1]};
     pp_tracee_walk_registers(&t->registers, &registers);
     if (call.number < 0 && pp_tracee_in_sequence(t)) {
         a->why = "in a restartable sequence";
@@ -396,7 +374,7 @@ static bool stopped_is_safe(attempt *a)
 static outcome refuse(attempt *a, int tid)
 {
     int error = errno;
-    long tracer = status_number(tid, "TracerPid");
+    long tracer = pp_remote_status_number(tid, "TracerPid");
     if ((tracer != 0 && is_cpprof(tracer)) || a->refusals++ < REFUSALS) {
         a->why = "traced by another cpprof";
         return NEXT;
@@ -410,39 +388,75 @@ static outcome refuse(attempt *a, int tid)
 }
 
 /* Lets the thread leave the place where it is, as far as its next system calls show. */
-static bool step_out(attempt *a)
+static outcome step_out(attempt *a)
 {
+    uintptr_t arguments[PP_TASK_ARGUMENTS];
     for (unsigned i = 0; i < STEPS; i++) {
         if (!pp_tracee_step(a->tracee)) {
-            return false;
+            return LEFT;
         }
         if (stopped_is_safe(a)) {
-            return true;
+            return DONE;
+        }
+        pp_tracee_arguments(&a->tracee->registers, arguments);
+        if (spares(a, a->tracee->tid, pp_tracee_waiting_call(a->tracee), arguments)) {
+            break;
         }
     }
     pp_tracee_release(a->tracee);
-    return false;
+    return NEXT;
 }
 
-static outcome try_thread(attempt *a, int tid)
+/* Whether a stop at this moment is seen by nobody, as far as the thread's state tells. */
+static bool may_stop(int tid, void *context)
 {
-    char letter = pp_task_letter(pp_the_target.tasks, tid);
-    if (letter != 'S' && letter != 'R' && letter != 'D') {
-        a->why = "stopped";
-        return NEXT;
+    attempt *a = context;
+    pp_task_place place;
+    switch (pp_task_look(pp_the_target.tasks, tid, &place)) {
+    case PP_TASK_WAITS:
+        return !spares(a, tid, place.call, place.argument);
+    case PP_TASK_RUNS:
+        a->why = a->threads[tid % THREADS_MAX].spared ? a->spared : "running only for moments";
+        return a->runs;
+    default:
+        a->why = "not to be seen";
+        return false;
     }
-    switch (pp_tracee_stop(tid, a->tracee)) {
+}
+
+/* Whether the thread has not waited for anything for some time, and is not known to make calls that
+ * a stop would cut short: it is hardly in one. */
+static bool keeps_running(attempt *a, int tid)
+{
+    enum { LOOKS = 40, LOOK_NS = 200 * 1000 };
+    static const char key[] = "voluntary_ctxt_switches";
+    const struct timespec time = {.tv_nsec = LOOK_NS};
+    long before = pp_remote_status_number(tid, key);
+    a->runs = !a->threads[tid % THREADS_MAX].spared;
+    for (unsigned i = 0; i < LOOKS && a->runs; i++) {
+        nanosleep(&time, NULL);
+        a->runs = may_stop(tid, a);
+    }
+    return a->runs && pp_remote_status_number(tid, key) == before;
+}
+
+static outcome stop(attempt *a, int tid)
+{
+    switch (pp_tracee_stop(tid, may_stop, a, a->tracee)) {
     case PP_TRACEE_STOPPED:
-        break;
+        return DONE;
     case PP_TRACEE_REFUSED:
         return refuse(a, tid);
+    case PP_TRACEE_LEFT:
+        return LEFT;
     default:
-        a->why = letter == 'D' ? "in an uninterruptible sleep" : "not to be stopped";
+        a->why = "not to be stopped";
         return NEXT;
     }
-    if (!stopped_is_safe(a) && !step_out(a)) {
-        return NEXT;
-    }
+}
+
+static outcome make_call(attempt *a, int tid)
+{
     a->call->image = pp_attach_image(a->pid);
     int64_t stood_ns = pp_tracee_call_function(a->tracee, &a->wanted, &a->call->frame);
     if (stood_ns < 0) {
@@ -456,12 +470,33 @@ static outcome try_thread(attempt *a, int tid)
     return DONE;
 }
 
+static outcome try_thread(attempt *a, const candidate *c)
+{
+    char letter = pp_task_letter(pp_the_target.tasks, c->tid);
+    if (letter != 'S' && letter != 'R' && letter != 'D') {
+        a->why = "stopped";
+        return NEXT;
+    }
+    a->runs = c->rank == RUNS && keeps_running(a, c->tid);
+    if (!may_stop(c->tid, a)) {
+        return NEXT;
+    }
+    outcome result = stop(a, c->tid);
+    if (result == DONE && !stopped_is_safe(a)) {
+        result = step_out(a);
+    }
+    if (result == LEFT && c->left < UINT8_MAX) {
+        a->threads[c->tid % THREADS_MAX].left = (uint8_t)(c->left + 1);
+    }
+    return result == DONE ? make_call(a, c->tid) : result;
+}
+
 static outcome try_all(attempt *a)
 {
     outcome result = NEXT;
     list_candidates(a);
     for (size_t i = 0; i < a->count && i < TRIED_MAX && result == NEXT; i++) {
-        result = try_thread(a, a->candidates[i].tid);
+        result = try_thread(a, &a->candidates[i]);
     }
     return result;
 }
@@ -483,7 +518,7 @@ static outcome begin_round(attempt *a)
         return NEVER;
     }
     pthread_join(thread, NULL);
-    return a->outcome;
+    return a->outcome == LEFT ? NEXT : a->outcome;
 }
 
 static int try_for_some_time(attempt *a, uint64_t limit_ns)
@@ -492,6 +527,7 @@ static int try_for_some_time(attempt *a, uint64_t limit_ns)
     a->tracee = pp_arena_alloc(&a->arena, sizeof *a->tracee);
     a->why = "not to be seen";
     a->candidates = pp_arena_array(&a->arena, THREADS_MAX, sizeof *a->candidates);
+    a->threads = pp_arena_array_filled(&a->arena, THREADS_MAX, sizeof *a->threads);
     a->directory = pp_arena_alloc(&a->arena, DIRECTORY_BYTES);
     if (a->arena.failed || pp_safe_looks_begin(&a->looks, &a->objects, &a->arena) != 0) {
         return pp_remote_fail(a->error, "no memory to look at process %d", a->pid);

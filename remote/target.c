@@ -14,6 +14,7 @@
 #include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,6 +44,33 @@ long pp_remote_read_proc(int pid, const char *name, void *to, size_t size)
     int error = errno;
     close(fd);
     return got >= 0 ? got : -error;
+}
+
+bool pp_remote_status_text(int pid, const char *key, char *to, size_t size)
+{
+    char path[64];
+    char line[256];
+    size_t length = strlen(key);
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/status", pp_process_thread(pid));
+    FILE *file = fopen(path, "re");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
+        found = strncmp(line, key, length) == 0 && line[length] == ':';
+    }
+    if (found) {
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(to, size, "%s", line + length + 1 + strspn(line + length + 1, "\t "));
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return found;
+}
+
+long pp_remote_status_number(int pid, const char *key)
+{
+    char text[64];
+    return pp_remote_status_text(pid, key, text, sizeof text) ? strtol(text, NULL, 10) : 0;
 }
 
 static int yama_scope(void)

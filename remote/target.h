@@ -56,6 +56,10 @@ void pp_target_forget_pages(void);
 /* Reads the beginning of /proc/PID/NAME; PID may be a thread's. The number of bytes, or -errno. */
 long pp_remote_read_proc(int pid, const char *name, void *to, size_t size);
 
+/* What follows "KEY:" in /proc/PID/status; PID may be a thread's. The number is 0 if there is none. */
+bool pp_remote_status_text(int pid, const char *key, char *to, size_t size);
+long pp_remote_status_number(int pid, const char *key);
+
 /* Stores "why ...", cut if it is too long; returns -1. */
 int pp_remote_fail(pp_remote_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -93,7 +93,7 @@ static pp_tracee_status wait_for_stop(int tid)
         }
         pass_signal_on(tid, PTRACE_CONT, status);
     }
-    return PP_TRACEE_UNMOVED;
+    return PP_TRACEE_LEFT;
 }
 
 /* ---- registers ---- */
@@ -259,14 +259,18 @@ void pp_tracee_release(pp_tracee *t)
 
 /* ---- stopping ---- */
 
-pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee)
+pp_tracee_status pp_tracee_stop(int tid, bool (*may_stop)(int tid, void *context), void *context,
+                                pp_tracee *tracee)
 {
     tracee->tid = tid;
     tracee->at_entry = false;
-    read_sched(tid, &tracee->sched);
-    tracee->stopped_ns = pp_remote_now_ns();
     if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) != 0) {
         return errno == ESRCH ? PP_TRACEE_GONE : PP_TRACEE_REFUSED;
+    }
+    read_sched(tid, &tracee->sched);
+    tracee->stopped_ns = pp_remote_now_ns();
+    if (!may_stop(tid, context)) {
+        return PP_TRACEE_LEFT;
     }
     ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
     pp_tracee_status status = wait_for_stop(tid);
@@ -295,12 +299,6 @@ bool pp_tracee_step(pp_tracee *tracee)
             return true;
         }
         pass_signal_on(tracee->tid, PTRACE_SYSCALL, status);
-    }
-    /* A thread can be let go only while it is stopped. */
-    ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL);
-    if (wait_for_stop(tracee->tid) == PP_TRACEE_STOPPED && read_registers(tracee)) {
-        tracee->at_entry = false;
-        pp_tracee_release(tracee);
     }
     return false;
 }

@@ -45,19 +45,21 @@ typedef enum pp_tracee_status {
     PP_TRACEE_STOPPED,
     PP_TRACEE_REFUSED,    /* errno: EPERM; it is traced already, or may not be */
     PP_TRACEE_GONE,       /* the thread has ended */
-    PP_TRACEE_UNMOVED,    /* it waits in the kernel where nothing interrupts it */
+    PP_TRACEE_LEFT,       /* it may not be stopped, or waits where nothing interrupts it */
     PP_TRACEE_JOB_STOPPED /* by SIGSTOP */
 } pp_tracee_status;
 
 /* CLOCK_MONOTONIC. */
 uint64_t pp_remote_now_ns(void);
 
-/* Stops the thread and reads its registers. It is let go again if the result is another than
- * PP_TRACEE_STOPPED; one that has not moved is let go at the end of the tracing thread. */
-pp_tracee_status pp_tracee_stop(int tid, pp_tracee *tracee);
+/* Stops the thread, unless `may_stop` says at the last moment that it may not, and reads its
+ * registers. It is let go again if the result is another than PP_TRACEE_STOPPED; only the end of the
+ * tracing thread lets one go that is PP_TRACEE_LEFT, because only a stop would do it earlier. */
+pp_tracee_status pp_tracee_stop(int tid, bool (*may_stop)(int tid, void *context), void *context,
+                                pp_tracee *tracee);
 
 /* Lets a stopped thread go on to the entry of its next system call. False: it did not get there in
- * time, and is let go, or has ended. */
+ * time, or has ended; it is let go at the end of the tracing thread. */
 bool pp_tracee_step(pp_tracee *tracee);
 
 /* The system call in which the thread was stopped, or that it is about to begin; -1: none. */

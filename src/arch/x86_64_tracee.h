@@ -77,10 +77,14 @@ static inline bool pp_tracee_is_entry(const pp_tracee_registers *r)
     return (long)r->general.rax == -ENOSYS;
 }
 
-/* The second argument of that call. */
-static inline uintptr_t pp_tracee_operation(const pp_tracee_registers *r)
+/* The arguments of that call. */
+static inline void pp_tracee_arguments(const pp_tracee_registers *r, uintptr_t to[6])
 {
-    return (uintptr_t)r->general.rsi;
+    const struct user_regs_struct *g = &r->general;
+    const unsigned long long from[] = {g->rdi, g->rsi, g->rdx, g->r10, g->r8, g->r9};
+    for (unsigned i = 0; i < 6; i++) {
+        to[i] = (uintptr_t)from[i];
+    }
 }
 
 /* Whether the kernel itself remembers how the interrupted call goes on (restart_syscall(2)), which
