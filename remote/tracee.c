@@ -2,13 +2,15 @@
  *
  * tracee.c: see tracee.h.
  *
- * Tested by: e2e.cpprof_attach
+ * Tested by: e2e.cpprof_attach, e2e.cpprof_attach_signals
  */
 #include "remote/tracee.h"
 
+#include "remote/interruptions.h"
 #include "remote/target.h"
 
 #include "sys/safe_read.h"
+#include "sys/signal_mask.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -74,11 +76,12 @@ static bool is_call_stop(int status)
     return WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80);
 }
 
-/* The signal that the thread was about to receive; it receives it now. */
-static void pass_signal_on(int tid, int request, int status)
+/* The signal that the thread was about to receive, if it was; it receives it now. */
+static bool pass_signal_on(int tid, int request, int status)
 {
     bool is_signal = WIFSTOPPED(status) && status >> 16 == 0 && !is_call_stop(status);
     ptrace((enum __ptrace_request)request, tid, NULL, is_signal ? WSTOPSIG(status) : 0);
+    return is_signal;
 }
 
 static pp_tracee_status wait_for_stop(int tid)
@@ -218,42 +221,55 @@ static int64_t asleep_ms(const pp_tracee *t)
                                                      : 0;
 }
 
-/* epoll_wait(2) ends with EINTR after any stop. It begins again with what is left of its time, or
- * with all of it where that is not known: late rather than early. */
-static void repeat_epoll(const pp_tracee *t, struct user_regs_struct *general)
+static bool is_epoll(long call)
 {
-    int ms = pp_tracee_epoll_ms(&t->registers);
-    int64_t slept_ms = ms > 0 ? asleep_ms(t) : 0;
-    pp_tracee_repeat(general);
-    if (ms > 0) {
-        pp_tracee_set_epoll_ms(general, slept_ms < ms ? (int)(ms - slept_ms) : 0);
-    }
+    return call == SYS_epoll_wait || call == SYS_epoll_pwait;
 }
 
-/* The registers with which the thread goes on where it was. */
-static struct user_regs_struct resumed(const pp_tracee *t)
+/* Whether the kernel leaves it to the thread to begin the call again, and it may. */
+static bool begins_again(const pp_tracee *t)
+{
+    uintptr_t arguments[PP_TASK_ARGUMENTS];
+    long call = pp_tracee_call_number(&t->registers);
+    pp_tracee_arguments(&t->registers, arguments);
+    return !t->at_entry && call >= 0 && (long)t->registers.general.rax == -EINTR &&
+           pp_interruption_of(call, arguments) != PP_INTERRUPTION_CUT;
+}
+
+/* The registers with which the kernel goes on with the interrupted call, unless a handler runs
+ * first that has the call end with EINTR. Some calls end with EINTR after any stop: they begin
+ * again, epoll_wait(2) with what is left of its time, or with all of it where that is not known:
+ * late rather than early. */
+static struct user_regs_struct continued(const pp_tracee *t)
 {
     struct user_regs_struct general = t->registers.general;
-    long call = pp_tracee_call_number(&t->registers);
-    bool is_epoll = !t->at_entry && (call == SYS_epoll_wait || call == SYS_epoll_pwait);
+    if (begins_again(t)) {
+        int ms = pp_tracee_epoll_ms(&t->registers);
+        if (is_epoll(pp_tracee_call_number(&t->registers)) && ms > 0) {
+            int64_t slept_ms = asleep_ms(t);
+            pp_tracee_set_epoll_ms(&general, slept_ms < ms ? (int)(ms - slept_ms) : 0);
+        }
+        general.rax = (unsigned long long)-PP_ERESTARTNOHAND;
+    }
+    return general;
+}
+
+/* The same for a thread that gets its registers by rt_sigreturn(2), and itself makes the call. */
+static struct user_regs_struct resumed(const pp_tracee *t, const struct user_regs_struct *continued)
+{
+    struct user_regs_struct general = *continued;
     if (!t->at_entry && !pp_tracee_is_interrupted(&t->registers)) {
         general.orig_rax = (unsigned long long)-1;
-    } else if (is_epoll) {
-        repeat_epoll(t, &general);
     } else {
         pp_tracee_repeat(&general);
     }
     return general;
 }
 
-/* With the registers of the stop, the kernel repeats all calls but those that end with EINTR. */
 void pp_tracee_release(pp_tracee *t)
 {
-    if (!t->at_entry && (long)t->registers.general.rax == -EINTR &&
-        pp_tracee_is_interrupted(&t->registers)) {
-        struct user_regs_struct general = resumed(t);
-        ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
-    }
+    const struct user_regs_struct general = continued(t);
+    ptrace(PTRACE_SETREGS, t->tid, NULL, &general);
     ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
 }
 
@@ -286,10 +302,8 @@ pp_tracee_status pp_tracee_stop(int tid, bool (*may_stop)(int tid, void *context
 bool pp_tracee_step(pp_tracee *tracee)
 {
     int status = 0;
-    struct user_regs_struct general = resumed(tracee);
-    if ((long)tracee->registers.general.rax == -EINTR) {
-        ptrace(PTRACE_SETREGS, tracee->tid, NULL, &general);
-    }
+    const struct user_regs_struct general = continued(tracee);
+    ptrace(PTRACE_SETREGS, tracee->tid, NULL, &general);
     ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
     while (wait_for(tracee->tid, STEP_MS, &status) && WIFSTOPPED(status)) {
         if (is_call_stop(status) && read_registers(tracee) &&
@@ -348,8 +362,10 @@ static int write_frame(int tid, const pp_tracee_frame *frame)
     return written == (ssize_t)frame->bytes ? 0 : -EFAULT;
 }
 
-/* Waits until the function has returned, and stops the thread at the entry of rt_sigreturn. */
-static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame)
+/* Waits until the function has returned, and stops the thread at the entry of rt_sigreturn. After
+ * another rt_sigreturn, of a handler, the kernel has forgotten how the call goes on: it begins anew. */
+static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame,
+                            struct user_regs_struct *continued)
 {
     struct user_regs_struct general;
     int status = 0;
@@ -359,7 +375,10 @@ static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame)
             pp_tracee_returns(&general, frame)) {
             return true;
         }
-        pass_signal_on(t->tid, PTRACE_SYSCALL, status);
+        if (pass_signal_on(t->tid, PTRACE_SYSCALL, status) &&
+            pp_tracee_kernel_restarts(&t->registers)) {
+            continued->rax = (unsigned long long)-PP_ERESTARTNOHAND;
+        }
     }
     return false;
 }
@@ -370,7 +389,7 @@ static bool wait_for_return(const pp_tracee *t, const pp_tracee_frame *frame)
  * at interrupted calls: with the registers of the first stop it continues the call of that time.
  * Until then its registers are those before rt_sigreturn: if cpprof is killed, the thread makes it.
  */
-static void give_registers_back(const pp_tracee *t)
+static void give_registers_back(const pp_tracee *t, const struct user_regs_struct *continued)
 {
     struct user_regs_struct general;
     struct iovec state = {(void *)t->registers.state, t->registers.state_bytes};
@@ -389,10 +408,27 @@ static void give_registers_back(const pp_tracee *t)
     ptrace(PTRACE_SETREGSET, t->tid, NT_X86_XSTATE, &state);
     ptrace(PTRACE_SETSIGMASK, t->tid, sizeof t->registers.mask, &t->registers.mask);
     set_shadow(t->tid, t->registers.shadow);
-    ptrace(PTRACE_SETREGS, t->tid, NULL, &t->registers.general);
+    ptrace(PTRACE_SETREGS, t->tid, NULL, continued);
 }
 
-/* With a shadow stack these are two steps: if cpprof is killed between them, the thread ends. */
+/*
+ * Signals wait until the function has returned: a handler may jump out of it, and a cancellation ends
+ * the thread in it. Those of a fault do not wait, since an allocator may live by them; nor does
+ * libc's own of setuid(2), for which another thread waits that holds a lock.
+ */
+static uint64_t mask_of_call(const pp_tracee *t)
+{
+    enum { OF_SETUID = 33 };
+    static const int urgent[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, OF_SETUID};
+    uint64_t others = ~UINT64_C(0);
+    for (size_t i = 0; i < sizeof urgent / sizeof *urgent; i++) {
+        others &= ~pp_signal_bit(urgent[i]);
+    }
+    return t->registers.mask | others;
+}
+
+/* With a shadow stack these are two steps: if cpprof is killed between them, the thread ends. The
+ * mask comes after the registers: with them, the thread gets its own back whatever becomes of cpprof. */
 static int enter(const pp_tracee *t, const pp_tracee_frame *frame,
                  const struct user_regs_struct *entry)
 {
@@ -401,6 +437,10 @@ static int enter(const pp_tracee *t, const pp_tracee_frame *frame,
         error = -errno;
         set_shadow(t->tid, t->registers.shadow);
     }
+    if (error == 0) {
+        const uint64_t mask = mask_of_call(t);
+        ptrace(PTRACE_SETSIGMASK, t->tid, sizeof mask, &mask);
+    }
     return error;
 }
 
@@ -408,7 +448,8 @@ int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, u
 {
     static pp_tracee_frame frame; /* large */
     struct user_regs_struct entry;
-    const struct user_regs_struct after = resumed(tracee);
+    struct user_regs_struct before = continued(tracee);
+    const struct user_regs_struct after = resumed(tracee, &before);
     int error = pp_tracee_build(&tracee->registers, &after, call, &frame, &entry) ? 0 : -E2BIG;
     error = error == 0 ? write_frame(tracee->tid, &frame) : error;
     error = error == 0 ? write_shadow(tracee->tid, &frame) : error;
@@ -419,9 +460,9 @@ int64_t pp_tracee_call_function(pp_tracee *tracee, const pp_tracee_call *call, u
     }
     *frame_at = frame.at;
     int64_t stood_ns = (int64_t)(pp_remote_now_ns() - tracee->stopped_ns);
-    if (!tracee->at_entry && pp_tracee_kernel_restarts(&tracee->registers) &&
-        wait_for_return(tracee, &frame)) {
-        give_registers_back(tracee);
+    if (!tracee->at_entry && pp_tracee_is_interrupted(&tracee->registers) &&
+        wait_for_return(tracee, &frame, &before)) {
+        give_registers_back(tracee, &before);
     }
     ptrace(PTRACE_DETACH, tracee->tid, NULL, NULL);
     return stood_ns;

@@ -10,9 +10,12 @@
  * stack needs its pointer set, too, which is a second request: a tracer that is killed between the
  * two leaves a thread that cannot return.
  *
- * One case needs the tracer until the call is over: a call with a relative time that the kernel
- * itself continues (nanosleep, poll). If the tracer is killed then, the call begins anew with its
- * whole time.
+ * Signals that come meanwhile wait for the end of the function (tracee.c).
+ *
+ * The tracer stays until the function has returned if it has interrupted a system call. Then the
+ * kernel itself goes on with that call: with what is left of its time (nanosleep, poll), or with
+ * EINTR if a signal's handler wants that. If the tracer is killed before, the call begins anew with
+ * its whole time, after the handler.
  *
  * ptrace(2): PTRACE_SEIZE, PTRACE_INTERRUPT; no signal is sent, and the other threads go on.
  *
