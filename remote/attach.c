@@ -105,6 +105,51 @@ static bool is_cpprof(long tracer)
     return got < 0 || strncmp(name, "cpprof", 6) == 0;
 }
 
+typedef struct filter_look {
+    long seen;
+    int filtered;
+} filter_look;
+
+static void look_for_filter(int tid, void *context)
+{
+    filter_look *look = context;
+    look->seen++;
+    if (look->filtered == 0 && pp_remote_status_number(tid, "Seccomp") != 0) {
+        look->filtered = tid;
+    }
+}
+
+/* The kernel's list may leave out threads while others end: it is read again if it has too few. */
+int pp_attach_filtered_thread(int pid)
+{
+    enum { LISTS = 8 };
+    char buffer[4096] __attribute__((aligned(8)));
+    char path[64];
+    filter_look look = {0};
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    for (unsigned i = 0; i < LISTS && look.filtered == 0; i++) {
+        look.seen = 0;
+        pp_numbers_each(path, buffer, sizeof buffer, look_for_filter, &look);
+        if (look.seen >= pp_remote_status_number(pid, "Threads")) {
+            break;
+        }
+    }
+    return look.filtered;
+}
+
+static int fail_by_filter(int pid, int tid, pp_remote_error *error)
+{
+    char of_thread[32] = "";
+    if (tid != pid) {
+        snprintf(of_thread, sizeof of_thread, "thread %d of ", tid);
+    }
+    return pp_remote_fail(error,
+                          "%sprocess %d is under a seccomp filter, which may kill it for what "
+                          "attaching has to do: start it with cpprof record, or with "
+                          "LIBPPROF=control and the library preloaded",
+                          of_thread, pid);
+}
+
 static int check_state(int pid, pp_remote_error *error)
 {
     char text[64] = "";
@@ -115,12 +160,9 @@ static int check_state(int pid, pp_remote_error *error)
                               "do that: end it first",
                               pid, tracer);
     }
-    if (pp_remote_status_number(pid, "Seccomp") != 0) {
-        return pp_remote_fail(error,
-                              "process %d is under a seccomp filter, which may kill it for what "
-                              "attaching has to do: start it with cpprof record, or with "
-                              "LIBPPROF=control and the library preloaded",
-                              pid);
+    int filtered = pp_attach_filtered_thread(pid);
+    if (filtered != 0) {
+        return fail_by_filter(pid, filtered, error);
     }
     if (pp_remote_status_text(pid, "State", text, sizeof text) && text[0] == 'T') {
         return pp_remote_fail(error, "process %d is stopped: let it go on (kill -CONT %d)", pid,
@@ -455,8 +497,14 @@ static outcome stop(attempt *a, int tid)
     }
 }
 
+/* A filter that was installed before the stop is seen now. */
 static outcome make_call(attempt *a, int tid)
 {
+    if (pp_remote_status_number(tid, "Seccomp") != 0) {
+        pp_tracee_release(a->tracee);
+        a->status = fail_by_filter(a->pid, tid, a->error);
+        return NEVER;
+    }
     a->call->image = pp_attach_image(a->pid);
     int64_t stood_ns = pp_tracee_call_function(a->tracee, &a->wanted, &a->call->frame);
     if (stood_ns < 0) {

@@ -31,6 +31,9 @@ typedef struct pp_attach_call {
     uint64_t image;           /* pp_attach_image() of that moment */
 } pp_attach_call;
 
+/* A thread of the process that is under a seccomp filter; 0: none. */
+int pp_attach_filtered_thread(int pid);
+
 /* Looks whether the process can be attached to, and whether libpprof is in it. 0, or -1 with the
  * reason and what to do about it. */
 int pp_attach_look(int pid, pp_attach_target *target, pp_remote_error *error);

@@ -60,7 +60,7 @@ static void check_state(cp_findings *f, const cp_target *target)
                       "process %ld traces it (gdb, strace): what it stops is shown as stopped",
                       tracer);
     }
-    if (status_of(pid, "Seccomp") == 2) {
+    if (pp_attach_filtered_thread(pid)) {
         cp_found_less(
             f, CP_LIMITED, "", "seccomp", NULL,
             "a filter forbids it some system calls: `record` hands its library an open file "

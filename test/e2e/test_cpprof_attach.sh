@@ -148,6 +148,7 @@ over alone.killed
 cat >refused.c <<'EOF'
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,22 +156,38 @@ cat >refused.c <<'EOF'
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
+static struct sock_filter all = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+static struct sock_fprog filter = {1, &all};
+static void *confine(void *unused)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        _exit(1);
+    printf("thread %d\n", (int)gettid());
+    puts("ready");
+    fflush(stdout);
+    pause();
+    return unused;
+}
 int main(int argc, char **argv)
 {
-    struct sock_filter all = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
-    struct sock_fprog filter = {1, &all};
+    pthread_t thread;
+    char byte;
     if (argc > 2 && strcmp(argv[1], "trace") == 0 && ptrace(PTRACE_SEIZE, atoi(argv[2]), NULL, NULL) != 0)
         return 1;
     if (argc > 1 && strcmp(argv[1], "confine") == 0 &&
         (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0))
         return 1;
-    puts("ready");
-    fflush(stdout);
-    return read(0, &filter, 1) != 0;
+    if (argc > 1 && strcmp(argv[1], "confine_thread") == 0) {
+        pthread_create(&thread, NULL, confine, NULL);
+    } else {
+        puts("ready");
+        fflush(stdout);
+    }
+    return read(0, &byte, 1) != 0;
 }
 EOF
-cc -o refused refused.c
-cc -static -o refused_static refused.c
+cc -D_GNU_SOURCE -pthread -o refused refused.c
+cc -D_GNU_SOURCE -pthread -static -o refused_static refused.c
 
 refused() { # TEXT
     says "$1" "$cpprof" record -p "$process" -d 1 -o refused.pb.gz
@@ -183,6 +200,11 @@ over static
 start confined ./refused confine
 refused "process $process is under a seccomp filter"
 over confined
+start confined_thread ./refused confine_thread # its first thread has no filter
+refused "thread $(sed -n 's/^thread //p' confined_thread.out) of process $process is under a seccomp filter"
+"$cpprof" doctor -p "$process" >doctored || true
+expect_contains "doctor" doctored "thread $(sed -n 's/^thread //p' confined_thread.out) of process"
+over confined_thread
 start stopped ./refused
 kill -STOP "$process"
 wait_until is_stopped
