@@ -577,6 +577,21 @@ static void look_around(void)
     have_hooks_called();
 }
 
+/* Threads that confine themselves from now on are seen by our hooks. One that has done it before
+ * may be killed for what a sampling signal has it do. */
+static int check_filters(pp_text *why)
+{
+    int tid = pp_sandbox_filtered_thread();
+    if (tid != 0) {
+        pp_text_add(why, "thread ");
+        pp_text_add_number(why, (uint64_t)tid);
+        pp_text_add(why,
+                    " is under a seccomp filter, which may kill the process for what a profile "
+                    "has to do there: start it with the library");
+    }
+    return tid != 0 ? -EPERM : 0;
+}
+
 static int begin_attachment(pp_text *why)
 {
     pp_lock_take(&state.asking, pp_task_self());
@@ -590,6 +605,7 @@ static int begin_attachment(pp_text *why)
     pp_log_copy_to(NULL);
     if (error == 0 && pp_late_is()) {
         have_hooks_called();
+        error = check_filters(why);
     }
     pp_lock_release(&state.asking);
     return error;

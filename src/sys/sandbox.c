@@ -4,7 +4,7 @@
  *
  * Zone: NORMAL.
  * Owns: the answers.
- * Tested by: e2e.seccomp
+ * Tested by: e2e.seccomp, e2e.attached
  */
 #include "sys/sandbox.h"
 
@@ -17,6 +17,7 @@
 #include "sys/program.h"
 #include "sys/signal_mask.h"
 #include "sys/sampling_signal.h"
+#include "sys/task_state.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -278,4 +279,26 @@ int pp_sandbox_probe_perf(void)
         __atomic_store_n(&answers.perf, known, __ATOMIC_RELAXED);
     }
     return known;
+}
+
+typedef struct filter_look {
+    uint64_t own;
+    int found;
+} filter_look;
+
+static void look_for_filter(int tid, void *context)
+{
+    filter_look *look = context;
+    char status[PP_TASK_STATUS_BYTES];
+    if (look->found == 0 && pp_task_filters(tid, status) > look->own) {
+        look->found = tid;
+    }
+}
+
+int pp_sandbox_filtered_thread(void)
+{
+    char buffer[PP_TASK_STATUS_BYTES] __attribute__((aligned(16)));
+    filter_look look = {.own = pp_task_filters(pp_task_self(), buffer)};
+    pp_tasks_each(buffer, sizeof buffer, look_for_filter, &look);
+    return look.found;
 }

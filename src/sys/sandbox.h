@@ -30,4 +30,8 @@ int pp_sandbox_probe_perf(void);
 /* Tries the calls by which a process tells `cpprof record` what it does. */
 bool pp_sandbox_permits_recorder(void);
 
+/* A thread of the process that is under more filters than the caller; 0: none. They cannot be
+ * tried. */
+int pp_sandbox_filtered_thread(void);
+
 #endif

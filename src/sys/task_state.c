@@ -157,9 +157,9 @@ char pp_task_letter(int folder, int tid)
 
 /* ---- status ---- */
 
-/* Whether the set of signals after `label` has `signal`. */
-static bool has_signal(int folder, int tid, const char *label, int signal,
-                       char text[PP_TASK_STATUS_BYTES])
+/* The digits after `label`, as a hexadecimal number; 0 if there are none. */
+static uint64_t status_number(int folder, int tid, const char *label,
+                              char text[PP_TASK_STATUS_BYTES])
 {
     int opened = folder == PP_TASK_ANY_FOLDER ? pp_task_open() : folder;
     long got = read_text(opened, tid, "status", text, PP_TASK_STATUS_BYTES);
@@ -167,7 +167,14 @@ static bool has_signal(int folder, int tid, const char *label, int signal,
         pp_task_close(opened);
     }
     const char *line = got > 0 ? strstr(text, label) : NULL;
-    return line != NULL && (parse_digits(line + strlen(label)) >> (signal - 1) & 1) != 0;
+    return line != NULL ? parse_digits(line + strlen(label)) : 0;
+}
+
+/* Whether the set of signals after `label` has `signal`. */
+static bool has_signal(int folder, int tid, const char *label, int signal,
+                       char text[PP_TASK_STATUS_BYTES])
+{
+    return (status_number(folder, tid, label, text) >> (signal - 1) & 1) != 0;
 }
 
 bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BYTES])
@@ -178,6 +185,12 @@ bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BY
 bool pp_task_has_pending(int tid, int signal, char text[PP_TASK_STATUS_BYTES])
 {
     return has_signal(PP_TASK_ANY_FOLDER, tid, "\nSigPnd:\t", signal, text);
+}
+
+uint64_t pp_task_filters(int tid, char text[PP_TASK_STATUS_BYTES])
+{
+    bool any = status_number(PP_TASK_ANY_FOLDER, tid, "\nSeccomp:\t", text) != 0;
+    return any ? 1 + status_number(PP_TASK_ANY_FOLDER, tid, "\nSeccomp_filters:\t", text) : 0;
 }
 
 /* ---- comm ---- */

@@ -56,6 +56,10 @@ bool pp_task_blocks(int folder, int tid, int signal, char text[PP_TASK_STATUS_BY
 /* Whether `signal` is pending for the thread. False if the thread is gone. */
 bool pp_task_has_pending(int tid, int signal, char text[PP_TASK_STATUS_BYTES]);
 
+/* How many seccomp filters are in force for the thread, and 1 more if any; where the kernel does not
+ * count them, 0 or 1. 0 if the thread is gone. */
+uint64_t pp_task_filters(int tid, char text[PP_TASK_STATUS_BYTES]);
+
 /* Stores the thread's name, "" if the thread is gone. */
 void pp_task_name(int folder, int tid, char name[PP_TASK_NAME_BYTES]);
 

@@ -82,6 +82,15 @@ expect_no_file "$at"
 
 # ---- what cannot be done ----
 
+# A filter that one thread has installed, where nobody could see it.
+start
+confined=$(tell confine)
+expect_equal "load beside a filter" "loaded" "$(tell load "$attach_library")"
+tell state >filtered.txt
+expect_contains "beside a filter" filtered.txt "state 3 thread ${confined#confined } is under a seccomp filter"
+expect_no_file "$at"
+end
+
 # The state says why, and the next attempt may succeed.
 mkdir alone
 cp -L "$attach_library" alone/libpprof-attach.so

@@ -20,6 +20,7 @@
  *   fork           prints what a child of fork finds: the state, and what it gets from malloc
  *   spawn PATH     prints the status of that program in a child of posix_spawn; vfork PATH: of vfork
  *   execute PATH   becomes that program, with all signals blocked, also those that libc keeps
+ *   confine        begins a thread that installs a seccomp filter for itself
  *   cancel         cancels a thread, which installs libc's handler of signal 32
  *   facts FILE     writes the words that the loader has filled in, the actions of signals 32 and
  *                  33, the threads and the descriptors to FILE
@@ -29,6 +30,8 @@
 #include <fcntl.h>
 #include <dirent.h>
 #include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -37,6 +40,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -503,6 +507,32 @@ static void drop(const char *unused)
     call_plugin("plugin_drop", unused);
 }
 
+/* A thread under a filter that permits all, which it installs by a system call of its own. */
+static void *confine(void *ready)
+{
+    struct sock_filter all = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+    struct sock_fprog filter = {1, &all};
+    long result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    long number = SYS_seccomp;
+    __asm__ volatile("syscall"
+                     : "+a"(number)
+                     : "D"(SECCOMP_SET_MODE_FILTER), "S"(0), "d"(&filter)
+                     : "rcx", "r11", "memory");
+    printf("%s %d\n", result == 0 && number == 0 ? "confined" : "not", (int)gettid());
+    pthread_barrier_wait(ready);
+    pause();
+    return NULL;
+}
+
+static void confine_thread(void)
+{
+    static pthread_barrier_t ready;
+    pthread_t thread;
+    pthread_barrier_init(&ready, NULL, 2);
+    pthread_create(&thread, NULL, confine, &ready);
+    pthread_barrier_wait(&ready);
+}
+
 static void obey(const char *command, const char *argument)
 {
     static const struct {
@@ -523,6 +553,7 @@ static void obey(const char *command, const char *argument)
         {"vfork", execute_in_child, NULL},
         {"execute", execute, NULL},
         {"cancel", NULL, cancel},
+        {"confine", NULL, confine_thread},
         {"facts", write_facts, NULL},
         {"open", NULL, open_file},
         {"plugin", plug, NULL},
