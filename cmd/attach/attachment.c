@@ -231,11 +231,9 @@ static int begin(cp_attachment *a, const cp_target *target, cp_error *error)
 }
 
 /* Whether the process answers; it does not if its attachment is about to end. */
-static bool answers(const cp_target *target)
+static bool answers(const cp_target *target, cp_error *why)
 {
-    cp_error why;
-
-    return cp_control_say(target, "status", NULL, &why) == 0;
+    return cp_control_say(target, "status", NULL, why) == 0;
 }
 
 /* Connects, after the process has been made reachable if it was not. A descriptor, or -1. */
@@ -243,12 +241,14 @@ static int reach(cp_attachment *a, const cp_target *target, cp_error *error)
 {
     long limit = now_ms() + CLOSING_MS;
     char path[PATH_MAX];
+    cp_error why;
     int fd = cp_target_connect(target, path, error);
 
-    while (fd >= 0 && !answers(target)) {
+    while (fd >= 0 && !answers(target, &why)) {
         close(fd);
         if (now_ms() > limit) {
-            return cp_fail(error, "pid:%d: its control socket does not answer", a->pid);
+            return cp_fail(error, "pid:%d: its control socket does not answer: %.500s", a->pid,
+                           why.text);
         }
         nap();
         fd = cp_target_connect(target, path, error);
@@ -295,10 +295,11 @@ static bool is_ending(const cp_attachment *a)
 static bool hold(cp_attachment *a, const cp_target *target, int fd)
 {
     static const char line[] = "hold\n";
+    cp_error why;
     struct pollfd held = {.fd = fd, .events = POLLIN | POLLRDHUP};
     bool is_said = send(fd, line, sizeof line - 1, MSG_NOSIGNAL) == (ssize_t)(sizeof line - 1);
 
-    if (!is_said || !answers(target) || poll(&held, 1, 0) != 0 || is_ending(a)) {
+    if (!is_said || !answers(target, &why) || poll(&held, 1, 0) != 0 || is_ending(a)) {
         close(fd);
         return false;
     }
@@ -376,8 +377,8 @@ static bool goes_on(const cp_attachment *a)
     cp_target target;
     cp_error why;
 
-    return cp_target_read(a->pid, &target, &why) == 0 && answers(&target) && answers(&target) &&
-           !is_ending(a);
+    return cp_target_read(a->pid, &target, &why) == 0 && answers(&target, &why) &&
+           answers(&target, &why) && !is_ending(a);
 }
 
 void cp_attachment_end(cp_attachment *a)

@@ -55,7 +55,7 @@ while [ $room -lt 60000 ]; do
     *"no room for the stack; raise its limit on address space"*) thread=1 ;;
     *"libpprof-http.so.0 could not be loaded: "*) ;;
     *"the server cannot begin: Cannot allocate memory"*) ;;
-    *"no memory"*) ;;
+    *"no memory"* | *"its control socket does not answer: "*) ;;
     *) fail "with $room KiB of room: $(cat said)" ;;
     esac
     over
