@@ -45,6 +45,7 @@
 #include "modules/linked.h"
 #include "sys/lock.h"
 #include "sys/log.h"
+#include "sys/own_threads.h"
 #include "modules/modules.h"
 #include "sys/recorder.h"
 #include "sys/safe_read.h"
@@ -114,6 +115,8 @@ static void after_fork_in_child(void)
     state.is_fork = true;
     state.has_told_end = false;
     pp_lock_release(&state.asking);
+    pp_own_threads_after_fork_in_child();
+    pp_apart_after_fork_in_child();
     pp_pausables_after_fork();
     pp_deadline_after_fork();
     pp_interval_after_fork();

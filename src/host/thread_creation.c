@@ -13,8 +13,6 @@
 #include "store/labels.h"
 #include "host/thread_table.h"
 #include "sys/address_space.h"
-#include "sys/apart.h"
-#include "sys/own_threads.h"
 #include "sys/tasks.h"
 #include "unwind/callers.h"
 #include "unwind/own_frames.h"
@@ -96,7 +94,5 @@ void pp_thread_creation_disown(void)
 /* The child's thread keeps its start routine and creation. */
 void pp_thread_creation_after_fork_in_child(void)
 {
-    pp_own_threads_after_fork_in_child();
-    pp_apart_after_fork_in_child();
     pp_thread_table_after_fork_in_child(mine, pp_task_self());
 }

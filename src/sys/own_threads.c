@@ -77,12 +77,17 @@ int pp_own_threads_acts_for(void)
     return pp_thread_marks.acts_for;
 }
 
+/* A place that stays in this state is one that a child of fork has inherited. */
 static int lent_at(unsigned i)
 {
     int tid = __atomic_load_n(&lent[i], __ATOMIC_ACQUIRE);
     for (unsigned look = 0; tid == IS_CREATED && look < LOOKS; look++) {
         pp_lock_pause(look);
         tid = __atomic_load_n(&lent[i], __ATOMIC_ACQUIRE);
+    }
+    if (tid == IS_CREATED &&
+        __atomic_compare_exchange_n(&lent[i], &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        tid = 0;
     }
     return tid;
 }
