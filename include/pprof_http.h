@@ -124,7 +124,8 @@ typedef struct pprof_http_response {
  *
  * 0 if an answer was given, whatever its status; -ECANCELED if `wait` ended the collection; -EINVAL
  * for an incomplete request or response; -ENOMEM; the first error of begin() or write(). Callable
- * from any thread, several at a time; not async-signal-safe.
+ * from any thread, several at a time; not async-signal-safe. A thread that is cancelled meanwhile ends
+ * after the call, as with the three functions below.
  */
 PPROF_API int pprof_http_handle(const pprof_http_request *request, pprof_http_response *response);
 

@@ -16,6 +16,7 @@
 #include "sys/clock.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
@@ -71,14 +72,10 @@ static void free_answer(pprof_http_answer *answer)
     pp_arena_release(&arena);
 }
 
-int pp_http_begin_by(pp_http_router *route, const pprof_http_request *request,
-                     pprof_http_answer **answer, uint64_t *wait_ns)
+static int begin(pp_http_router *route, const pprof_http_request *request,
+                 pprof_http_answer **answer, uint64_t *wait_ns)
 {
     const char *target = NULL;
-    pp_preload_link();
-    if (!is_whole_request(request) || answer == NULL || wait_ns == NULL) {
-        return -EINVAL;
-    }
     pprof_http_answer *begun = new_answer(request, &target);
     if (begun == NULL) {
         return -ENOMEM;
@@ -87,6 +84,27 @@ int pp_http_begin_by(pp_http_router *route, const pprof_http_request *request,
     *answer = begun;
     *wait_ns = begun->wait_ns;
     return 0;
+}
+
+/* A thread that were cancelled in the middle would leave locks, and what is collected. */
+static int hold_cancellation(void)
+{
+    int before = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+int pp_http_begin_by(pp_http_router *route, const pprof_http_request *request,
+                     pprof_http_answer **answer, uint64_t *wait_ns)
+{
+    pp_preload_link();
+    if (!is_whole_request(request) || answer == NULL || wait_ns == NULL) {
+        return -EINVAL;
+    }
+    int cancel_state = hold_cancellation();
+    int error = begin(route, request, answer, wait_ns);
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
 }
 
 int pprof_http_begin(const pprof_http_request *request, pprof_http_answer **answer,
@@ -101,19 +119,24 @@ int pprof_http_finish(pprof_http_answer *answer, pprof_http_response *response)
         pprof_http_cancel(answer);
         return -EINVAL;
     }
+    int cancel_state = hold_cancellation();
     int error = pp_http_answer_give(answer, response);
     pprof_http_cancel(answer);
+    pthread_setcancelstate(cancel_state, NULL);
     return error;
 }
 
 void pprof_http_cancel(pprof_http_answer *answer)
 {
-    if (answer != NULL) {
-        if (answer->cancel != NULL) {
-            answer->cancel(answer);
-        }
-        free_answer(answer);
+    if (answer == NULL) {
+        return;
     }
+    int cancel_state = hold_cancellation();
+    if (answer->cancel != NULL) {
+        answer->cancel(answer);
+    }
+    free_answer(answer);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 /* ---- in one step ---- */
@@ -142,13 +165,10 @@ static int wait(const pprof_http_request *request, uint64_t wait_ns)
     return 0;
 }
 
-int pprof_http_handle(const pprof_http_request *request, pprof_http_response *response)
+static int handle(const pprof_http_request *request, pprof_http_response *response)
 {
     pprof_http_answer *answer = NULL;
     uint64_t wait_ns = 0;
-    if (!is_whole_response(response)) {
-        return -EINVAL;
-    }
     int error = pprof_http_begin(request, &answer, &wait_ns);
     if (error == 0) {
         error = wait(request, wait_ns);
@@ -158,4 +178,15 @@ int pprof_http_handle(const pprof_http_request *request, pprof_http_response *re
         return error;
     }
     return pprof_http_finish(answer, response);
+}
+
+int pprof_http_handle(const pprof_http_request *request, pprof_http_response *response)
+{
+    if (!is_whole_response(response)) {
+        return -EINVAL;
+    }
+    int cancel_state = hold_cancellation();
+    int error = handle(request, response);
+    pthread_setcancelstate(cancel_state, NULL);
+    return error;
 }

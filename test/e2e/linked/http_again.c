@@ -26,8 +26,15 @@ typedef struct answer {
     int begun, status, writes, waits;
     size_t length;
     char type[64], first[64];
-    int fails; /* what write returns */
+    int fails;   /* what write returns */
+    int cancels; /* begin cancels its thread */
 } answer;
+
+static void *cancel(void *of_thread)
+{
+    pthread_cancel(*(pthread_t *)of_thread);
+    return NULL;
+}
 
 static int begin(void *context, int status, const pprof_http_header *headers, size_t count)
 {
@@ -38,6 +45,11 @@ static int begin(void *context, int status, const pprof_http_header *headers, si
         if (strcmp(headers[i].name, "Content-Type") == 0) {
             snprintf(a->type, sizeof a->type, "%s", headers[i].value);
         }
+    }
+    if (a->cancels) {
+        pthread_t self = pthread_self();
+        pthread_t other;
+        CHECK(pthread_create(&other, NULL, cancel, &self) == 0 && pthread_join(other, NULL) == 0);
     }
     return 0;
 }
@@ -174,6 +186,27 @@ static void check_sites(void)
     CHECK(pprof_http_handle(&old, &response) == 0 && a.status == 200);
 }
 
+static void *ask_until_cancelled(void *of_answer)
+{
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    ask("GET", "/debug/pprof/heap?debug=1", of_answer);
+    pthread_testcancel();
+    CHECK(!"the thread was not cancelled");
+    return NULL;
+}
+
+/* The thread ends after the answer, not in the middle, where it would leave locks. */
+static void check_cancellation(void)
+{
+    answer whole = {.begun = 0};
+    answer a = {.cancels = 1};
+    pthread_t thread;
+    CHECK(ask("GET", "/debug/pprof/heap?debug=1", &whole) == 0);
+    CHECK(pthread_create(&thread, NULL, ask_until_cancelled, &a) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(a.status == 200 && a.length >= whole.length / 2);
+}
+
 static void *serve_and_stop(void *unused)
 {
     for (int i = 0; i < 20; i++) {
@@ -275,6 +308,7 @@ int main(void)
     check_handler();
     check_arguments();
     check_sites();
+    check_cancellation();
     check_again();
     check_fork();
     check_rates_after_fork();
