@@ -82,7 +82,8 @@ static bool set_actions(const pp_signal_action *action)
     return accepted;
 }
 
-/* The signal strikes when the handler returns, with the mask that the handler returns to. */
+/* The signal strikes when the handler returns, with the mask that the handler returns to. The thread may
+ * have no thread-local variables: pp_task_self() has one. */
 static void strike_again(int signal, siginfo_t *info)
 {
     const pp_signal_action fatal = {.handler = NULL}; /* SIG_DFL */
@@ -92,7 +93,7 @@ static void strike_again(int signal, siginfo_t *info)
         pp_system_call(SYS_exit_group, PP_STATUS_OF_SIGNAL + signal); /* a filter refuses it */
     }
     int process = pp_task_process();
-    int self = pp_task_self();
+    int self = (int)pp_system_call(SYS_gettid);
     if (pp_system_call(SYS_rt_tgsigqueueinfo, process, self, signal, info) != 0) {
         pp_system_call(SYS_tgkill, process, self, signal); /* a filter refuses it */
     }

@@ -102,7 +102,7 @@ if command -v go >/dev/null; then
     for profile in one many; do
         go tool pprof -symbolize=remote -top $profile.pb.gz >printed 2>err || fail "go tool pprof: $(cat err)"
         awk -f "$SRC/test/e2e/pprof_time.awk" printed >theirs
-        "$cpprof" top $profile.pb.gz >mine
+        "$cpprof" top --style go1.19 $profile.pb.gz >mine
         cmp -s mine theirs || fail "$profile: $(diff theirs mine)"
     done
 fi
