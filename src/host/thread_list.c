@@ -7,6 +7,7 @@
  */
 #include "host/thread_list.h"
 
+#include "sys/own_threads.h"
 #include "sys/tasks.h"
 
 #include <errno.h>
@@ -41,14 +42,14 @@ void pp_thread_list_add(pp_thread_list *list, int tid)
 }
 
 /* Adds `tid`, unless it is the calling thread, which the list begins with. False if the thread is
- * gone. */
+ * gone: the kernel may have given its id to a thread that acts for another. */
 static bool add_if_alive(pp_thread_list *list, int tid)
 {
     int64_t clock_ns = pp_task_cpu_ns(tid);
     if (tid != list->sights[0].tid) {
         add(list, tid, clock_ns);
     }
-    return clock_ns >= 0;
+    return clock_ns >= 0 && !pp_own_threads_acts(tid);
 }
 
 /* `count` is how many threads there were a moment ago. */
@@ -59,7 +60,7 @@ static bool read_kept(pp_thread_list *list, size_t count, int self, pp_kept_thre
     const int *tids = pp_kept_list(kept, &kept_count);
     bool has_self = false;
     if (kept_count == 0 || kept_count != count ||
-        pp_thread_list_begin(list, count, self, arena) != 0) {
+        pp_thread_list_begin(list, count + SLACK, self, arena) != 0) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {

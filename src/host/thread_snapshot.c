@@ -21,6 +21,7 @@
 #include "host/thread_launches.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
+#include "sys/own_threads.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
@@ -118,6 +119,16 @@ static bool find_record(const work *w, int tid, size_t *index)
     return newest != 0;
 }
 
+/* Whether the record is of a thread that lives. The kernel may have given the id of one that has ended
+ * to another thread, also to one that acts for this one. */
+static bool is_of_thread(const work *w, size_t record)
+{
+    size_t newest = 0;
+    int tid = w->records[record].tid;
+    return find_record(w, tid, &newest) && newest == record && !pp_own_threads_acts(tid) &&
+           pp_task_cpu_ns(tid) >= 0;
+}
+
 /* ---- the list ---- */
 
 /* Lists, without the kernel, the threads whose creation the library has seen, and the first one. */
@@ -132,7 +143,7 @@ static int list_known(work *w)
     }
     for (size_t i = 0; i < w->record_count; i++) {
         int tid = w->records[i].tid;
-        if (tid != w->self && tid != pp_task_process() && pp_task_cpu_ns(tid) >= 0) {
+        if (tid != w->self && tid != pp_task_process() && is_of_thread(w, i)) {
             pp_thread_list_add(&w->list, tid);
         }
     }
@@ -159,7 +170,6 @@ static int match_records(work *w)
  * while others end. */
 static int add_unlisted(work *w)
 {
-    size_t newest = 0;
     bool *listed = pp_arena_array(w->arena, w->record_count + 1, sizeof *listed);
     if (listed == NULL) {
         return -ENOMEM;
@@ -169,8 +179,7 @@ static int add_unlisted(work *w)
     }
     for (size_t i = 0; i < w->record_count && w->list.count < w->list.capacity; i++) {
         int tid = w->records[i].tid;
-        if (!listed[i + 1] && find_record(w, tid, &newest) && newest == i && tid != w->self &&
-            pp_task_cpu_ns(tid) >= 0) {
+        if (!listed[i + 1] && tid != w->self && is_of_thread(w, i)) {
             pp_thread_list_add(&w->list, tid);
             w->record_of[w->list.count - 1] = i + 1;
         }

@@ -89,11 +89,14 @@ static void run(void *of_work)
 }
 
 /* The kernel wakes the caller before it has taken the thread from its lists. It does that under the
- * lock of the process's signals, which the last call needs. */
+ * lock of the process's signals, which the last call needs. It may give the id to another thread at
+ * once, so the wait has an end. */
 static void wait_until_gone(int tid)
 {
+    enum { ATTEMPTS = 600 /* some 50 ms */ };
     uint64_t signals = 0;
-    for (unsigned attempt = 0; pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), tid, 0) == 0;
+    for (unsigned attempt = 0;
+         attempt < ATTEMPTS && pp_system_call(SYS_tgkill, pp_system_call(SYS_getpid), tid, 0) == 0;
          attempt++) {
         pp_lock_pause(attempt);
     }

@@ -47,7 +47,7 @@ unsigned pp_own_threads_count(void)
 
 /* ---- threads that act for others ---- */
 
-enum { LENT_MOST = 32, IS_CREATED = -1, LOOKS = 600 /* some 50 ms */ };
+enum { LENT_MOST = 32, IS_CREATED = -1, LOOKS = 24000 /* some 2 s */ };
 
 static int lent[LENT_MOST]; /* 0: free; IS_CREATED: the kernel has not stored the id yet */
 

@@ -165,7 +165,8 @@ static void check_profile(const char *after)
     size_t count = 0;
     char what[64];
     check(pprof_thread_profile(records, ROOM, &count), "pprof_thread_profile");
-    check(count == THREADS + 1, "a record for each thread");
+    snprintf(what, sizeof what, "after %s %zu records", after, count);
+    check(count == THREADS + 1, what);
     for (unsigned i = 0; i < THREADS; i++) {
         const pprof_stack *stack = stack_of(count, movers[i].tid);
         snprintf(what, sizeof what, "after %s thread %u, %s", after, i,
