@@ -357,7 +357,7 @@ int pp_target_read_objects(pp_arena *arena, pp_profile *profile, pp_remote_error
         return pp_remote_fail(error, "no memory for the objects of process %d", pp_the_target.pid);
     }
     char byte;
-    if (table.count == 0 && !pp_safe_copy(&byte, r.lines[0].start, 1)) {
+    if (table.count == 0 && r.line_count > 0 && !pp_safe_copy(&byte, r.lines[0].start, 1)) {
         return pp_remote_fail(error,
                               "the memory of process %d cannot be read: a sandbox forbids both "
                               "process_vm_readv and /proc/%d/mem",

@@ -30,12 +30,19 @@ static void look_at(int tid, void *context)
     l->any = l->any || pp_task_has_pending(tid, PP_SAMPLING_SIGNAL, l->status);
 }
 
-static bool is_any_pending(void)
+static bool is_one_listed(void)
 {
     char directory[4096] __attribute__((aligned(16)));
     look l = {.any = false};
     int seen = pp_tasks_each(directory, sizeof directory, look_at, &l);
     return l.any || seen < 0 || (unsigned)seen < pp_tasks_count();
+}
+
+/* Looks twice, since a thread that one listing has left out is in the next one. */
+static bool is_any_pending(void)
+{
+    bool pending = is_one_listed();
+    return pending || is_one_listed();
 }
 
 bool pp_sampling_end(void)
@@ -44,8 +51,7 @@ bool pp_sampling_end(void)
     if (!pp_sampling_handler_installed()) {
         return true;
     }
-    /* Twice, since a thread that one listing has left out is in the next one. */
-    for (int i = 0; is_any_pending() || is_any_pending(); i++) {
+    for (int i = 0; is_any_pending(); i++) {
         if (i == ROUNDS) {
             return false;
         }
