@@ -9,7 +9,7 @@
  *   dump      every stack in full, debug=2
  *   records   pprof_thread_profile()
  *
- * While all others wait, the time that the calling thread computes is the time that a profile
+ * While all others wait, the time that the process computes is the time that a profile
  * takes.
  */
 #include "measure.h"
@@ -96,9 +96,9 @@ static void read_records(int unused)
 static double one_ms(void (*profile)(int), int debug)
 {
     const double ms_ns = 1e6;
-    uint64_t start_ns = bench_thread_cpu_ns();
+    uint64_t start_ns = bench_process_cpu_ns();
     profile(debug);
-    return (double)(bench_thread_cpu_ns() - start_ns) / ms_ns;
+    return (double)(bench_process_cpu_ns() - start_ns) / ms_ns;
 }
 
 static void measure(const char *name, void (*profile)(int), int debug)
