@@ -132,7 +132,7 @@ static void *take(cp_pool *pool, size_t bytes)
     if (bytes > BLOCK_BYTES / 4) {
         return new_large_block(pool, bytes);
     }
-    if (bytes > pool->free_bytes) {
+    if (bytes > pool->free_bytes || pool->next == NULL) { /* also no bytes have an address */
         start_block(pool);
     }
     if (bytes > pool->clear_bytes) {

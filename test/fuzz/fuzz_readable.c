@@ -10,7 +10,7 @@
  * Sources: src/symbol/cxx_symbol.c src/symbol/cxx_name.c src/symbol/cxx_lambda.c
  * Sources: src/symbol/cxx_template.c
  * Sources: src/symbol/cxx_type.c src/symbol/cxx_expression.c
- * Sources: src/base/arena.c src/base/memory.c src/base/text.c
+ * Sources: src/base/arena.c src/base/memory.c src/base/marks.c src/base/text.c
  * Seeds: names of both languages, and such as stand for endless ones, in corpus/readable/.
  */
 #include "symbol/cxx.h"
