@@ -47,10 +47,10 @@ static void look_at_first(void *of_result)
     pp_task_close(folder);
 }
 
-/* The kernel still lists the first thread then. */
+/* The kernel still lists the first thread then. While a thread acts for another, look again later. */
 bool pp_deadline_is_alone(void)
 {
-    if (pp_tasks_count() != 1 + pp_own_threads_count()) {
+    if (pp_tasks_count_all() != 1 + pp_own_threads_count()) {
         return false;
     }
     bool alone = false;

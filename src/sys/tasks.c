@@ -33,15 +33,20 @@ bool pp_task_has_variables(void)
 
 static const char task_folder[] = "/proc/self/task";
 
-unsigned pp_tasks_count(void)
+unsigned pp_tasks_count_all(void)
 {
     struct stat status;
     if (pp_path_status(task_folder, &status) != 0 || status.st_nlink < 2) {
         return 0;
     }
-    unsigned count = (unsigned)status.st_nlink - 2; /* "." and ".." */
-    unsigned lent = pp_own_threads_lent();
-    return count > lent ? count - lent : 1;
+    return (unsigned)status.st_nlink - 2; /* "." and ".." */
+}
+
+unsigned pp_tasks_count(void)
+{
+    unsigned count = pp_tasks_count_all();
+    unsigned lent = count > 0 ? pp_own_threads_lent() : 0;
+    return count > lent ? count - lent : count > 0;
 }
 
 typedef struct listing {

@@ -27,6 +27,10 @@ bool pp_task_has_variables(void);
  * 0 if /proc cannot be read. */
 unsigned pp_tasks_count(void);
 
+/* The same with those that act for others. pp_tasks_count() may be one too low while one of these ends;
+ * this number is not. */
+unsigned pp_tasks_count_all(void);
+
 /* Calls `visit` with the id of each thread that acts for no other. `buffer` of `size` bytes holds
  * directory entries meanwhile. Returns the number of calls, or -errno if /proc/self/task cannot be
  * read. While threads end, the kernel also leaves out others that live: then that number is less than
