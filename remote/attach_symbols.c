@@ -8,8 +8,8 @@
 
 #include "arch/linkage.h"
 #include "arch/registers.h"
+#include "elf/elf.h"
 #include "sys/safe_read.h"
-#include "symbol/elf.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

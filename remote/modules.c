@@ -16,7 +16,7 @@
 
 #include "base/path.h"
 #include "base/sort.h"
-#include "modules/build_id.h"
+#include "elf/build_id.h"
 #include "modules/maps.h"
 #include "modules/module_cfi.h"
 #include "modules/own_code.h"

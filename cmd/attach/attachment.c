@@ -9,11 +9,11 @@
  */
 #include "attach/attachment.h"
 
+#include "ask/control.h"
+#include "ask/control_target.h"
 #include "attach/library_copy.h"
 #include "base/message.h"
 #include "base/pool.h"
-#include "profile/control.h"
-#include "profile/control_target.h"
 #include "profile/protobuf.h"
 
 #include "remote/attach.h"

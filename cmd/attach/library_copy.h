@@ -9,7 +9,7 @@
 #ifndef CP_LIBRARY_COPY_H
 #define CP_LIBRARY_COPY_H
 
-#include "profile/control_target.h"
+#include "ask/control_target.h"
 
 #include <limits.h>
 

@@ -7,8 +7,8 @@
  */
 #include "convert/convert.h"
 
+#include "import/gunzip.h"
 #include "page/page_file.h"
-#include "profile/gunzip.h"
 #include "profile/profile_encode.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"

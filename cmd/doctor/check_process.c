@@ -6,9 +6,9 @@
  */
 #include "doctor/checks.h"
 
+#include "ask/control_target.h"
 #include "base/message.h"
 #include "doctor/findings.h"
-#include "profile/control_target.h"
 
 #include "remote/attach.h"
 #include "remote/dump.h"

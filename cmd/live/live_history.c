@@ -8,7 +8,7 @@
 
 #include "base/message.h"
 #include "base/pool.h"
-#include "profile/profile_file.h"
+#include "import/profile_file.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
 

@@ -7,13 +7,13 @@
  */
 #include "live/live_source.h"
 
+#include "ask/control.h"
+#include "ask/source_root.h"
 #include "attach/attachment.h"
 #include "base/meter.h"
 #include "base/pool.h"
+#include "import/profile_file.h"
 #include "live/live_views.h"
-#include "profile/control.h"
-#include "profile/profile_file.h"
-#include "profile/source_root.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -6,13 +6,13 @@
  */
 #include "live/live_target.h"
 
+#include "ask/control.h"
+#include "ask/fetch.h"
+#include "ask/source_root.h"
 #include "base/message.h"
 #include "base/pool.h"
 #include "live/live_process.h"
 #include "live/live_views.h"
-#include "profile/control.h"
-#include "profile/fetch.h"
-#include "profile/source_root.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

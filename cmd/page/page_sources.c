@@ -8,7 +8,7 @@
 #include "page/page_sources.h"
 
 #include "base/pool.h"
-#include "profile/profile_file.h"
+#include "import/profile_file.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
 #include "profile/source_age.h"

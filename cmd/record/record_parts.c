@@ -6,7 +6,7 @@
 
 #include "base/pool.h"
 #include "base/string_pool.h"
-#include "profile/profile_file.h"
+#include "import/profile_file.h"
 #include "record/record_kinds.h"
 
 #include <dirent.h>

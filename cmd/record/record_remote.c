@@ -10,16 +10,16 @@
  */
 #include "record/record_remote.h"
 
+#include "ask/control.h"
+#include "ask/control_target.h"
+#include "ask/source_root.h"
 #include "attach/attachment.h"
 #include "base/message.h"
 #include "base/meter.h"
 #include "base/pool.h"
-#include "profile/control.h"
-#include "profile/control_target.h"
-#include "profile/profile_file.h"
+#include "import/profile_file.h"
 #include "profile/profile_model.h"
 #include "profile/protobuf.h"
-#include "profile/source_root.h"
 #include "record/record_child.h"
 #include "record/record_summary.h"
 

@@ -9,11 +9,11 @@
 
 #include "base/message.h"
 #include "base/meter.h"
-#include "profile/profile_file.h"
+#include "import/profile_file.h"
+#include "import/profile_sum.h"
 #include "profile/profile_filter.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
-#include "profile/profile_sum.h"
 #include "profile/profile_units.h"
 
 #include <stdlib.h>

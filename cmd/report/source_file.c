@@ -9,7 +9,7 @@
 #include "base/base_name.h"
 #include "base/message.h"
 #include "base/pool.h"
-#include "profile/profile_file.h"
+#include "import/profile_file.h"
 #include "profile/protobuf.h"
 
 #include <errno.h>

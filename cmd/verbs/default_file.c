@@ -8,7 +8,7 @@
 
 #include "base/message.h"
 #include "base/pool.h"
-#include "profile/newest_profile.h"
+#include "import/newest_profile.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 #ifndef CP_TOKEN_OPTION_H
 #define CP_TOKEN_OPTION_H
 
-#include "profile/token_file.h"
+#include "ask/token_file.h"
 #include "verbs/command_line.h"
 
 /* A row of a table of options. */

@@ -6,11 +6,11 @@
  */
 #include "verbs/verbs.h"
 
+#include "ask/control.h"
+#include "ask/control_target.h"
 #include "attach/attachment.h"
 #include "base/message.h"
 #include "base/pool.h"
-#include "profile/control.h"
-#include "profile/control_target.h"
 #include "profile/protobuf.h"
 #include "verbs/command_line.h"
 

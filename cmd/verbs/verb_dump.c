@@ -8,7 +8,7 @@
 
 #include "base/message.h"
 #include "base/printable.h"
-#include "profile/profile_file.h"
+#include "import/profile_file.h"
 #include "profile/protobuf.h"
 #include "verbs/command_line.h"
 #include "verbs/process_option.h"

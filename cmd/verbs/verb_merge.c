@@ -10,10 +10,10 @@
 #include "base/meter.h"
 #include "base/out_file.h"
 #include "base/pool.h"
-#include "profile/profile_file.h"
+#include "import/profile_file.h"
+#include "import/profile_sum.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"
-#include "profile/profile_sum.h"
 #include "verbs/command_line.h"
 #include "verbs/token_option.h"
 

@@ -6,9 +6,9 @@
  */
 #include "verbs/verbs.h"
 
+#include "ask/control_list.h"
 #include "base/json.h"
 #include "base/message.h"
-#include "profile/control_list.h"
 #include "verbs/command_line.h"
 
 #include <stdio.h>

@@ -8,11 +8,11 @@
  */
 #include "verbs/verbs.h"
 
+#include "ask/fetch.h"
 #include "base/duration.h"
 #include "base/message.h"
 #include "base/out_file.h"
 #include "base/pool.h"
-#include "profile/fetch.h"
 #include "profile/profile_model.h"
 #include "record/record_child.h"
 #include "record/record_diagnose.h"

@@ -9,8 +9,8 @@
 
 #include "base/message.h"
 #include "base/out_file.h"
+#include "import/profile_file.h"
 #include "names/demangle.h"
-#include "profile/profile_file.h"
 #include "profile/profile_filter.h"
 #include "profile/profile_lines.h"
 #include "profile/profile_model.h"

@@ -14,43 +14,43 @@
  */
 #include "api/preload.h"
 
+#include "api/options.h"
+#include "attach/attach.h"
+#include "attach/sampling_end.h"
+#include "attach/slots.h"
 #include "base/shown_as.h"
-#include "host/attach.h"
 #include "host/deadline.h"
 #include "host/dispositions.h"
 #include "host/exec_target.h"
 #include "host/follow_exec.h"
 #include "host/hooks.h"
 #include "host/interval.h"
-#include "host/start.h"
 #include "host/kind.h"
 #include "host/pausable.h"
-#include "host/sampling_end.h"
 #include "host/sampling_handler.h"
-#include "host/slots.h"
 #include "host/stack_room.h"
+#include "host/start.h"
 #include "host/toggle.h"
+#include "modules/code_query.h"
+#include "modules/late.h"
+#include "modules/linked.h"
+#include "modules/modules.h"
+#include "output/line_plugin.h"
+#include "output/output.h"
+#include "sys/apart.h"
+#include "sys/clock.h"
+#include "sys/lock.h"
+#include "sys/log.h"
+#include "sys/own_threads.h"
+#include "sys/recorder.h"
+#include "sys/safe_read.h"
+#include "sys/sandbox.h"
+#include "sys/tasks.h"
 #include "web/control_line.h"
 #include "web/control_option.h"
 #include "web/http_door.h"
 #include "web/http_events.h"
 #include "web/http_option.h"
-#include "output/line_plugin.h"
-#include "api/options.h"
-#include "output/output.h"
-#include "sys/apart.h"
-#include "sys/clock.h"
-#include "modules/code_query.h"
-#include "modules/late.h"
-#include "modules/linked.h"
-#include "sys/lock.h"
-#include "sys/log.h"
-#include "sys/own_threads.h"
-#include "modules/modules.h"
-#include "sys/recorder.h"
-#include "sys/safe_read.h"
-#include "sys/sandbox.h"
-#include "sys/tasks.h"
 
 #include "pprof.h"
 
@@ -513,7 +513,7 @@ static int wait_for_dumps(void)
     return signal_error != 0 ? signal_error : interval_error;
 }
 
-/* ---- attachments (host/attach.h) ---- */
+/* ---- attachments (attach/attach.h) ---- */
 
 static const pp_process_events events;
 static int configure(const char *text, pp_text *complaint);

@@ -8,8 +8,8 @@
 #include "encode/location_names.h"
 
 #include "base/sort.h"
+#include "demangle/readable.h"
 #include "symbol/known_names.h"
-#include "symbol/readable.h"
 #include "sys/apart.h"
 
 #include <errno.h>

@@ -4,10 +4,10 @@
  * these stacks have no room for a signal.
  *
  * A thread that sets up such a small stack gets no signals of ours from before the stack is in
- * force until after it is gone (host/small_stacks.h). A stack that is large enough may become a
+ * force until after it is gone (threads/small_stacks.h). A stack that is large enough may become a
  * coroutine's (PP_THREAD_CHANGES_STACK).
  *
- * The stacks of host/crash_stacks.h are hidden from the program.
+ * The stacks of crash/crash_stacks.h are hidden from the program.
  *
  * Zone: HOOK. The program may call sigaltstack from its signal handlers.
  * Locks: those of the samplers, which wait with patience.
@@ -16,11 +16,11 @@
 #include "host/alternate_stack.h"
 
 #include "arch/system_call.h"
-#include "host/crash_stacks.h"
+#include "crash/crash_stacks.h"
 #include "host/process.h"
 #include "host/real.h"
 #include "host/samplers.h"
-#include "host/small_stacks.h"
+#include "threads/small_stacks.h"
 #include "unwind/in_handler.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
  * sent by tgkill.
  *
  * Our handler has SA_ONSTACK, glibc's has not. Where a thread has an alternate stack that is too
- * small for a signal (host/small_stacks.h), our handler steps aside until the thread has taken the
+ * small for a signal (threads/small_stacks.h), our handler steps aside until the thread has taken the
  * signal of the cancellation.
  *
  * Zone: HOOK.
@@ -20,11 +20,11 @@
 #include "host/process.h"
 #include "host/real.h"
 #include "host/sampling_handler.h"
-#include "host/small_stacks.h"
 #include "sys/apart.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/task_state.h"
+#include "threads/small_stacks.h"
 
 #include <errno.h>
 #include <pthread.h>

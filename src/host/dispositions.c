@@ -5,7 +5,7 @@
  *
  *   SIGTERM, SIGINT   the handler writes the profile, and then ends the process by the same signal
  *   SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT
- *                     with `crash`: the handler writes all stacks and the profiles (host/crash.h)
+ *                     with `crash`: the handler writes all stacks and the profiles (crash/crash.h)
  *   SIGQUIT           with `crash=quit`: the handler writes all stacks, and the program goes on
  *   SIGIO             with engine=perf: where the user's queue of signals is full, the kernel sends
  *                     SIGIO in the place of an event's signal; the process must not end then
@@ -28,9 +28,9 @@
 
 #include "arch/system_call.h"
 #include "base/shown_as.h"
-#include "host/crash.h"
-#include "host/crash_stacks.h"
-#include "host/dump_turn.h"
+#include "crash/crash.h"
+#include "crash/crash_stacks.h"
+#include "crash/dump_turn.h"
 #include "host/process.h"
 #include "host/real.h"
 #include "modules/late.h"
@@ -248,7 +248,9 @@ void pp_hook_overflow_signal(void)
 
 int pp_hook_crashes(bool quit)
 {
-    int error = pp_crash_prepare();
+    static const pp_crash_calls crash_calls = {pp_hook_is_owner, pp_hook_tell_dump,
+                                               pp_hook_tell_end};
+    int error = pp_crash_prepare(&crash_calls);
     if (error != 0) {
         return error;
     }

@@ -25,7 +25,7 @@ void pp_hook_fatal_signals(void);
 
 /*
  * From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, where their action is the default one,
- * first call at_dump and at_end (host/crash.h). `quit`: so does SIGQUIT at_dump, and the program
+ * first call at_dump and at_end (crash/crash.h). `quit`: so does SIGQUIT at_dump, and the program
  * goes on. 0 or -ENOMEM.
  */
 int pp_hook_crashes(bool quit);

@@ -14,9 +14,11 @@
 #include "host/dispositions.h"
 #include "host/exec.h"
 #include "host/identity.h"
-#include "host/thread_launches.h"
+#include "host/sampling_handler.h"
 #include "host/threads.h"
 #include "host/unload.h"
+#include "threads/thread_answers.h"
+#include "threads/thread_launches.h"
 
 void pp_hooks_init(const pp_process_events *wanted)
 {
@@ -28,6 +30,7 @@ void pp_hooks_init(const pp_process_events *wanted)
     pp_hook_identity_init();
     pp_hook_alternate_stack_init();
     pp_hook_cancel_init();
+    pp_answers_init(pp_sampling_handler_install);
     pp_hook_process_init(wanted);
 }
 

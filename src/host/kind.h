@@ -128,7 +128,7 @@ typedef struct pp_kind {
      * does. */
     bool (*needs_calls)(void);
     /* Finds the real functions of the kind's hooks, which the program is about to call
-     * (host/slots.h). */
+     * (attach/slots.h). */
     void (*find_real)(void);
     /* Forgets what hooks would have to remove: from now on the program does not call them. */
     void (*forget_calls)(void);

@@ -24,7 +24,7 @@
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "base/shown_as.h"
-#include "host/dump_turn.h"
+#include "crash/dump_turn.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
 

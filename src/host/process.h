@@ -85,7 +85,7 @@ void pp_hook_expect_end(void);
 void pp_hook_tell_dump(const siginfo_t *info, const void *interrupted);
 
 /* Only in the owner. `interrupted`: see at_end. Waits if another thread's crash ends the process
- * already (host/dump_turn.h); so does pp_hook_tell_exec(). */
+ * already (crash/dump_turn.h); so does pp_hook_tell_exec(). */
 void pp_hook_tell_end(const void *interrupted);
 
 #endif

@@ -16,12 +16,12 @@
 #include "arch/system_call.h"
 #include "base/compiler.h"
 #include "host/samplers.h"
-#include "host/thread_answers.h"
 #include "sys/left_frame.h"
 #include "sys/lock.h"
 #include "sys/sampling_signal.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
+#include "threads/thread_answers.h"
 
 #include <errno.h>
 #include <signal.h>

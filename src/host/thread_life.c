@@ -7,11 +7,11 @@
  */
 #include "host/thread_life.h"
 
-#include "host/crash_stacks.h"
+#include "crash/crash_stacks.h"
 #include "host/samplers.h"
-#include "host/small_stacks.h"
 #include "store/labels.h"
 #include "sys/own_work.h"
+#include "threads/small_stacks.h"
 #include "unwind/scratch.h"
 #include "unwind/stack_memo.h"
 #include "unwind/stack_memory.h"

@@ -10,7 +10,7 @@
 #define PP_HOST_THREAD_LIFE_H
 
 #include "host/sampler.h"
-#include "host/thread_creation.h"
+#include "threads/thread_creation.h"
 #include "unwind/caller.h"
 
 #include "pprof.h"

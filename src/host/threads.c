@@ -19,9 +19,9 @@
 #include "arch/stubs.h"
 #include "host/real.h"
 #include "host/samplers.h"
-#include "host/thread_launches.h"
 #include "host/thread_life.h"
 #include "sys/tasks.h"
+#include "threads/thread_launches.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -23,7 +23,7 @@
 #define PP_MODULES_MODULES_H
 
 #include "base/arena.h"
-#include "modules/mapping.h"
+#include "elf/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>

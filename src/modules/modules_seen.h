@@ -12,7 +12,7 @@
 #ifndef PP_MODULES_MODULES_SEEN_H
 #define PP_MODULES_MODULES_SEEN_H
 
-#include "modules/mapping.h"
+#include "elf/mapping.h"
 
 #include <stdbool.h>
 

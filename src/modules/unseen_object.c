@@ -6,7 +6,7 @@
  */
 #include "modules/unseen_object.h"
 
-#include "modules/build_id.h"
+#include "elf/build_id.h"
 #include "sys/safe_read.h"
 
 #include <elf.h>

@@ -8,7 +8,7 @@
 #ifndef PP_MODULES_UNSEEN_OBJECT_H
 #define PP_MODULES_UNSEEN_OBJECT_H
 
-#include "modules/mapping.h"
+#include "elf/mapping.h"
 
 #include <stdbool.h>
 #include <stdint.h>

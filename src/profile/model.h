@@ -15,7 +15,7 @@
 #ifndef PP_PROFILE_MODEL_H
 #define PP_PROFILE_MODEL_H
 
-#include "modules/mapping.h"
+#include "elf/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -117,7 +117,7 @@ static inline pprof_labels **pp_labels_place(void)
 /*
  * Takes a reference to the set at `place`, of any thread; NULL = none. A thread that exchanges its set
  * all the time may do so between any two of the steps above: after some hundred attempts the result is
- * NULL. Such a thread's labels are those of its own answer (host/thread_answers.h).
+ * NULL. Such a thread's labels are those of its own answer (threads/thread_answers.h).
  */
 pprof_labels *pp_labels_ref_of(pprof_labels *const *place);
 

@@ -17,7 +17,7 @@
 #define PP_SYMBOL_EXTENTS_H
 
 #include "base/arena.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #ifndef PP_SYMBOL_HIDDEN_H
 #define PP_SYMBOL_HIDDEN_H
 
-#include "modules/mapping.h"
+#include "elf/mapping.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ typedef enum pp_thread_root {
     PP_ROOT_THREAD /* start_thread, which clone calls */
 } pp_thread_root;
 
-/* Returns the kind of a function by its name and by `code_of` (modules/mapping.h), since programs
+/* Returns the kind of a function by its name and by `code_of` (elf/mapping.h), since programs
  * and their libraries may have functions of these names, too. */
 pp_thread_root pp_symbol_thread_root(const char *name, unsigned code_of);
 

@@ -10,8 +10,8 @@
 #include "symbol/ifuncs.h"
 
 #include "arch/linkage.h"
+#include "elf/relocations.h"
 #include "symbol/names.h"
-#include "symbol/relocations.h"
 #include "sys/safe_read.h"
 
 #include <string.h>

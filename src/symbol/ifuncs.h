@@ -20,9 +20,9 @@
 #define PP_SYMBOL_IFUNCS_H
 
 #include "base/arena.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
+#include "elf/mapping.h"
 #include "symbol/extents.h"
-#include "modules/mapping.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #include "symbol/known_names.h"
 
 #include "base/memory.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
 #include "symbol/places.h"
 #include "sys/clock.h"
 #include "sys/lock.h"

@@ -25,7 +25,7 @@
 #define PP_SYMBOL_KNOWN_NAMES_H
 
 #include "base/arena.h"
-#include "modules/mapping.h"
+#include "elf/mapping.h"
 #include "symbol/names.h"
 
 #include <stddef.h>

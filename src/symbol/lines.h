@@ -14,7 +14,7 @@
 #define PP_SYMBOL_LINES_H
 
 #include "base/arena.h"
-#include "modules/mapping.h"
+#include "elf/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -20,7 +20,7 @@
  */
 #include "symbol/names.h"
 
-#include "symbol/elf.h"
+#include "elf/elf.h"
 #include "sys/program.h"
 
 #include <string.h>

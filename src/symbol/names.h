@@ -19,8 +19,8 @@
 #define PP_SYMBOL_NAMES_H
 
 #include "base/arena.h"
-#include "symbol/elf.h"
-#include "modules/mapping.h"
+#include "elf/elf.h"
+#include "elf/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -21,8 +21,8 @@
 #define PP_SYMBOL_PLACES_H
 
 #include "base/arena.h"
+#include "elf/mapping.h"
 #include "symbol/names.h"
-#include "modules/mapping.h"
 
 #include <stddef.h>
 #include <stdint.h>

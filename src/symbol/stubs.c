@@ -10,7 +10,7 @@
 
 #include "arch/linkage.h"
 #include "base/sort.h"
-#include "symbol/relocations.h"
+#include "elf/relocations.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #define PP_SYMBOL_STUBS_H
 
 #include "base/arena.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
 #include "symbol/ifuncs.h"
 
 #include <stddef.h>

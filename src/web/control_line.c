@@ -8,8 +8,8 @@
  */
 #include "web/control_line.h"
 
+#include "attach/attach.h"
 #include "encode/text_stream.h"
-#include "host/attach.h"
 #include "host/kind.h"
 #include "sys/tasks.h"
 #include "web/http_answer.h"

@@ -11,9 +11,9 @@
  * that all samples share, a caller that equals the leaf, an empty stack.
  */
 #include "base/arena.h"
-#include "kinds/cpu/legacy_cpu.h"
+#include "elf/build_id.h"
 #include "encode/proto.h"
-#include "modules/build_id.h"
+#include "kinds/cpu/legacy_cpu.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,19 +3,19 @@
  * fuzz_elf.c: any bytes as an ELF image: everything that the reader and the name search can be
  * asked. What is found in an image is found in a file with the same bytes.
  *
- * Sources: src/modules/build_id.c src/sys/own_files.c src/symbol/elf.c src/symbol/names.c
+ * Sources: src/elf/build_id.c src/sys/own_files.c src/elf/elf.c src/symbol/names.c
  * Sources: src/base/arena.c src/sys/file_calls.c
  * Sources: src/base/memory.c src/base/sort.c src/base/text.c src/symbol/extents.c
  * Sources: src/symbol/ifuncs.c
- * Sources: src/symbol/places.c src/symbol/relocations.c src/symbol/stubs.c src/sys/safe_read.c
+ * Sources: src/symbol/places.c src/elf/relocations.c src/symbol/stubs.c src/sys/safe_read.c
  * Sources: src/sys/program.c
  * Sources: src/sys/apart.c src/sys/own_threads.c src/base/marks.c src/arch/x86_64_apart.S
  * Seeds: images of every kind that test/unit/elf_image.h makes, with two bytes for the addresses.
  */
-#include "symbol/elf.h"
+#include "elf/build_id.h"
+#include "elf/elf.h"
 #include "symbol/names.h"
 #include "symbol/places.h"
-#include "modules/build_id.h"
 
 #include <stddef.h>
 #include <stdint.h>

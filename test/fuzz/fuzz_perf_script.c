@@ -5,7 +5,7 @@
  * What was read is consistent: it survives being written as profile.proto and read again.
  */
 #include "base/message.h"
-#include "profile/perf_script.h"
+#include "import/perf_script.h"
 #include "profile/profile_decode.h"
 #include "profile/profile_encode.h"
 #include "profile/profile_model.h"

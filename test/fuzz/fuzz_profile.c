@@ -6,8 +6,8 @@
  */
 #include "base/message.h"
 #include "convert/convert.h"
+#include "import/profile_file.h"
 #include "profile/profile_encode.h"
-#include "profile/profile_file.h"
 #include "profile/profile_filter.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_model.h"

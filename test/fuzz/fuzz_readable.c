@@ -5,16 +5,16 @@
  * What comes out is a text of one line that is the same when it is asked for again; no name takes
  * more than its share of steps and of text.
  *
- * Sources: src/symbol/readable.c src/symbol/mangled.c src/symbol/punycode.c
- * Sources: src/symbol/rust_first.c src/symbol/rust_second.c
- * Sources: src/symbol/cxx_symbol.c src/symbol/cxx_name.c src/symbol/cxx_lambda.c
- * Sources: src/symbol/cxx_template.c
- * Sources: src/symbol/cxx_type.c src/symbol/cxx_expression.c
+ * Sources: src/demangle/readable.c src/demangle/mangled.c src/demangle/punycode.c
+ * Sources: src/demangle/rust_first.c src/demangle/rust_second.c
+ * Sources: src/demangle/cxx_symbol.c src/demangle/cxx_name.c src/demangle/cxx_lambda.c
+ * Sources: src/demangle/cxx_template.c
+ * Sources: src/demangle/cxx_type.c src/demangle/cxx_expression.c
  * Sources: src/base/arena.c src/base/memory.c src/base/marks.c src/base/text.c
  * Seeds: names of both languages, and such as stand for endless ones, in corpus/readable/.
  */
-#include "symbol/cxx.h"
-#include "symbol/readable.h"
+#include "demangle/cxx.h"
+#include "demangle/readable.h"
 
 #include <stdint.h>
 #include <stdlib.h>

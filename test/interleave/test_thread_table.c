@@ -23,7 +23,7 @@ static inline void wait_instead(long number, long a, long b)
     (void)number, (void)a, (void)b;
     model_wait();
 }
-#include "host/thread_table.c"
+#include "threads/thread_table.c"
 
 enum { FIRST = 1, SECOND = 2 };
 

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
+#include "ask/control.h"
+#include "ask/control_target.h"
 #include "base/message.h"
-#include "profile/control.h"
-#include "profile/control_target.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
  */
 #include "cmd_builder.h"
 
-#include "profile/gunzip.h"
-#include "profile/profile_file.h"
+#include "import/gunzip.h"
+#include "import/profile_file.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  */
 #include "cmd_builder.h"
 
-#include "profile/folded.h"
+#include "import/folded.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

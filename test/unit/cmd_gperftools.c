@@ -4,7 +4,7 @@
  */
 #include "cmd_builder.h"
 
-#include "profile/profile_file.h"
+#include "import/profile_file.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  */
 #include "cmd_builder.h"
 
-#include "profile/legacy_text.h"
+#include "import/legacy_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  */
 #include "cmd_builder.h"
 
+#include "import/profile_file.h"
 #include "profile/profile_encode.h"
-#include "profile/profile_file.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_units.h"
 

@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "profile/newest_profile.h"
+#include "import/newest_profile.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,11 +5,11 @@
  */
 #include "cmd_builder.h"
 
+#include "import/profile_file.h"
 #include "page/base64.h"
 #include "page/page_data.h"
 #include "page/page_file.h"
 #include "page/page_sources.h"
-#include "profile/profile_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

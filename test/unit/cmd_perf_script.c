@@ -5,7 +5,7 @@
  */
 #include "cmd_builder.h"
 
-#include "profile/perf_script.h"
+#include "import/perf_script.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

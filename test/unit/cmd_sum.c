@@ -5,10 +5,10 @@
  */
 #include "cmd_builder.h"
 
+#include "import/profile_file.h"
+#include "import/profile_sum.h"
 #include "profile/profile_encode.h"
-#include "profile/profile_file.h"
 #include "profile/profile_merge.h"
-#include "profile/profile_sum.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "elf/build_id.h"
 #include "elf_image.h"
-#include "modules/build_id.h"
 
 #include <errno.h>
 #include <link.h>

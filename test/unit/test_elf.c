@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "elf/elf.h"
 #include "elf_image.h"
-#include "symbol/elf.h"
 #include "symbol/names.h"
 
 #include <errno.h>

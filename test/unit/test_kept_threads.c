@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "host/kept_threads.h"
 #include "modules/loader.h"
 #include "modules/modules.h"
 #include "sys/clock.h"
 #include "sys/tasks.h"
+#include "threads/kept_threads.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

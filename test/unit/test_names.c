@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
+#include "elf/build_id.h"
 #include "elf_image.h"
 #include "mmap_fault.h"
 #include "symbol/names.h"
-#include "modules/build_id.h"
 
 #include <link.h>
 #include <stdio.h>

@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
+#include "demangle/cxx.h"
+#include "demangle/readable.h"
 #include "other_stack.h"
-#include "symbol/cxx.h"
-#include "symbol/readable.h"
 
 static pp_arena arena = PP_ARENA_INIT;
 static pp_readable readable;

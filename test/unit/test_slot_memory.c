@@ -2,7 +2,7 @@
  *
  * test_slot_memory.c: a read-only page becomes writable, and read-only again.
  */
-#include "host/slot_memory.h"
+#include "attach/slot_memory.h"
 
 #include "modules/maps.h"
 

@@ -3,7 +3,7 @@
  * test_slot_object.c: the references of an object that is made here, whole and with tables that lead
  * elsewhere.
  */
-#include "host/slot_object.h"
+#include "attach/slot_object.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

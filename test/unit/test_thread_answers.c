@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "host/sampling_handler.h"
-#include "host/thread_answers.h"
+#include "threads/thread_answers.h"
 
 #include "parked_thread.h"
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "one_processor.h"
-#include "host/thread_creation.h"
-#include "host/thread_table.h"
+#include "threads/thread_creation.h"
+#include "threads/thread_table.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "modules/build_id.h"
+#include "elf/build_id.h"
 #include "modules/unseen_object.h"
 
 #include <link.h>

@@ -8,22 +8,22 @@
  */
 #include "kinds/cpu/cpu.h"
 
-#include "kinds/cpu/cpu_perf.h"
 #include "host/sampling_handler.h"
+#include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_signal.h"
 #include "kinds/cpu/cpu_threads.h"
 #include "kinds/cpu/cpu_timers.h"
-#include "unwind/scratch.h"
-#include "host/small_stacks.h"
+#include "modules/modules.h"
 #include "sys/address_space.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
-#include "modules/modules.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
+#include "threads/small_stacks.h"
 #include "unwind/copies.h"
 #include "unwind/rule_cache.h"
+#include "unwind/scratch.h"
 #include "unwind/stack_memo.h"
 
 #include <errno.h>

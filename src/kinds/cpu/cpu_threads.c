@@ -13,13 +13,12 @@
  */
 #include "kinds/cpu/cpu_threads.h"
 
-#include "base/pseudo_frame.h"
 #include "arch/system_call.h"
 #include "base/memory.h"
+#include "base/pseudo_frame.h"
 #include "base/random.h"
 #include "kinds/cpu/cpu_perf.h"
 #include "kinds/cpu/cpu_timers.h"
-#include "host/small_stacks.h"
 #include "kinds/cpu/thread_roots.h"
 #include "sys/address_space.h"
 #include "sys/apart.h"
@@ -30,6 +29,7 @@
 #include "sys/signal_mask.h"
 #include "sys/task_state.h"
 #include "sys/tasks.h"
+#include "threads/small_stacks.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -15,13 +15,13 @@
 
 #include "arch/system_call.h"
 #include "base/text.h"
-#include "host/thread_snapshot.h"
 #include "store/lasting.h"
 #include "sys/lock.h"
 #include "sys/log.h"
 #include "sys/sandbox.h"
 #include "sys/signal_mask.h"
 #include "sys/tasks.h"
+#include "threads/thread_snapshot.h"
 #include "unwind/callers.h"
 #include "unwind/own_frames.h"
 

@@ -14,12 +14,12 @@
 #include "kinds/heap/alloctrace_names.h"
 
 #include "base/sort.h"
+#include "demangle/readable.h"
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/heap.h"
 #include "modules/modules.h"
 #include "output/symbolize.h"
 #include "symbol/places.h"
-#include "symbol/readable.h"
 
 #include <malloc.h>
 #include <pthread.h>

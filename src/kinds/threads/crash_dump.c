@@ -14,7 +14,6 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "host/thread_snapshot.h"
 #include "kinds/threads/thread_control.h"
 #include "kinds/threads/thread_dump.h"
 #include "sys/address_space.h"
@@ -23,6 +22,7 @@
 #include "sys/log.h"
 #include "sys/task_state.h"
 #include "sys/tasks.h"
+#include "threads/thread_snapshot.h"
 #include "unwind/walk.h"
 
 #include <errno.h>

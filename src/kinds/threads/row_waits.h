@@ -9,9 +9,9 @@
 #define PP_KINDS_THREADS_ROW_WAITS_H
 
 #include "base/arena.h"
-#include "host/thread_snapshot.h"
 #include "kinds/threads/lock_waits.h"
 #include "profile/model.h"
+#include "threads/thread_snapshot.h"
 
 /* Finds what the threads wait for; the rows have stacks and names. `profile` has the mappings.
  * 0 or -ENOMEM. */

@@ -9,8 +9,8 @@
 #ifndef PP_KINDS_THREADS_THREAD_CONTROL_H
 #define PP_KINDS_THREADS_THREAD_CONTROL_H
 
-#include "host/thread_snapshot.h"
 #include "profile/model.h"
+#include "threads/thread_snapshot.h"
 
 #include "pprof.h"
 

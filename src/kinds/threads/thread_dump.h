@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_dump.h: the rows of a snapshot (host/thread_snapshot.h) as text (thread_text.h).
+ * thread_dump.h: the rows of a snapshot (threads/thread_snapshot.h) as text (thread_text.h).
  *
  * Zone: NORMAL, and the fatal-signal writer.
  * Owns: nothing; everything is in the arena.
@@ -9,9 +9,9 @@
 #define PP_KINDS_THREADS_THREAD_DUMP_H
 
 #include "base/arena.h"
-#include "host/thread_snapshot.h"
 #include "kinds/threads/lock_waits.h"
 #include "profile/model.h"
+#include "threads/thread_snapshot.h"
 
 #include "pprof.h"
 

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * legacy_heap.c: heap profiles as text; see legacy_lines.h and legacy_heap.h.
+ *
+ *   heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap/RATE     in use [allocated]
+ *   OBJECTS: BYTES [OBJECTS: BYTES] @ 0x... 0x...
+ *
+ * The word after @ says what the rows are: `heapprofile`, `growth` and `fragmentation` have true
+ * values; `heap_v2/RATE` and `heapz_v2/RATE` have samples, one for every RATE bytes on average;
+ * `heap/N` as well, with N twice the rate.
+ *
+ * Tested by: unit.cmd_legacy_text, fuzz.legacy_text.
+ */
+#include "import/legacy_heap.h"
+
+#include "base/measurement.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse_pair(const char **text, int64_t pair[2])
+{
+    return cp_legacy_number(text, &pair[0]) && cp_legacy_skip(text, ":") &&
+           cp_legacy_number(text, &pair[1]);
+}
+
+bool cp_heap_parse_row(const char **text, cp_heap_row *row)
+{
+    return parse_pair(text, row->in_use) && cp_legacy_skip(text, "[") &&
+           parse_pair(text, row->allocated) && cp_legacy_skip(text, "]");
+}
+
+static bool differs(int64_t allocated, int64_t in_use)
+{
+    return allocated != in_use && allocated != 0;
+}
+
+bool cp_heap_has_allocated(const cp_heap_row *total)
+{
+    return differs(total->allocated[0], total->in_use[0]) ||
+           differs(total->allocated[1], total->in_use[1]);
+}
+
+/* Reads the word after the @ of the header. */
+static int parse_kind(cp_heap *h, const char *kind)
+{
+    cp_profile *profile = h->legacy->profile;
+    size_t length = strcspn(kind, "/ \t");
+    int64_t number = kind[length] == '/' ? strtoll(kind + length + 1, NULL, 10) : 0;
+
+    profile->period = 1;
+    if (strncmp(kind, "growth", 6) == 0 || strncmp(kind, "fragmentation", 13) == 0) {
+        h->has_allocated = false;
+        return 0;
+    }
+    if (length == 11 && strncmp(kind, "heapprofile", length) == 0) {
+        return 0;
+    }
+    h->sampled = true;
+    if ((length == 7 && strncmp(kind, "heap_v2", length) == 0) ||
+        (length == 8 && strncmp(kind, "heapz_v2", length) == 0)) {
+        profile->period = number;
+        return 0;
+    }
+    if (length == 4 && strncmp(kind, "heap", length) == 0) {
+        profile->period = number / 2;
+        return 0;
+    }
+    return cp_legacy_fail(h->legacy, "heap, heap_v2, heapz_v2, heapprofile, growth or "
+                                     "fragmentation after the @");
+}
+
+/* A sample of a block of S bytes was taken with the probability 1 - exp(-S / rate). */
+static void undo_sampling(int64_t pair[2], int64_t rate)
+{
+    if (pair[0] == 0 || pair[1] == 0 || rate <= 1) {
+        pair[0] = pair[1] == 0 ? 0 : pair[0];
+        return;
+    }
+    double average = (double)pair[1] / (double)pair[0];
+    double scale = 1 / (1 - exp(-average / (double)rate));
+    pair[0] = cp_measure_truncate((double)pair[0] * scale);
+    pair[1] = cp_measure_truncate((double)pair[1] * scale);
+}
+
+/* Stores objects and bytes in two values. Returns false if there are bytes, but no objects. */
+static bool put_values(const cp_heap *h, const int64_t pair[2], int64_t *values,
+                       int64_t *block_bytes)
+{
+    if (pair[0] == 0) {
+        return pair[1] == 0;
+    }
+    *block_bytes = pair[0] == -1 ? (int64_t)(0 - (uint64_t)pair[1]) : pair[1] / pair[0];
+    memcpy(values, pair, 2 * sizeof *values);
+    if (h->sampled) {
+        undo_sampling(values, h->legacy->profile->period);
+    }
+    return true;
+}
+
+/* A row of 0 objects has a label of 0 bytes, as the Go tool has it. */
+static void put_size(cp_legacy *legacy, cp_sample *sample, int64_t block_bytes)
+{
+    sample->labels = CP_POOL_ARRAY(&legacy->profile->pool, cp_label, 1);
+    sample->labels[0] = (cp_label){.key = cp_strings_put(&legacy->profile->strings, "bytes"),
+                                   .number = block_bytes,
+                                   .numeric = true};
+    sample->label_count = 1;
+}
+
+int cp_heap_add_row(const cp_heap *h, const cp_heap_row *row, const char *stack)
+{
+    cp_legacy *legacy = h->legacy;
+    cp_sample *sample = cp_legacy_add_sample(legacy);
+    int64_t *values = sample->values, block_bytes = 0;
+    bool complete = true;
+
+    if (h->has_allocated) {
+        complete = put_values(h, row->allocated, values, &block_bytes);
+        values += 2;
+    }
+    if (!put_values(h, row->in_use, values, &block_bytes) || !complete) {
+        return cp_legacy_fail(legacy, "0 bytes for 0 objects");
+    }
+    put_size(legacy, sample, block_bytes);
+    cp_legacy_add_stack(legacy, sample, stack, false);
+    return 0;
+}
+
+static int read_row(const cp_heap *h)
+{
+    const char *text = h->legacy->line;
+    cp_heap_row row;
+
+    if (!cp_heap_parse_row(&text, &row) || !cp_legacy_skip(&text, "@")) {
+        return cp_legacy_fail(h->legacy, "OBJECTS: BYTES [OBJECTS: BYTES] @ ADDRESSES");
+    }
+    return cp_heap_add_row(h, &row, text);
+}
+
+/* The allocated ones come first, so that what is in use is the default. */
+static void add_types(const cp_heap *h)
+{
+    cp_legacy *legacy = h->legacy;
+
+    if (!h->has_allocated) {
+        cp_legacy_add_type(legacy, "objects", "count");
+        cp_legacy_add_type(legacy, "space", "bytes");
+        return;
+    }
+    cp_legacy_add_type(legacy, "alloc_objects", "count");
+    cp_legacy_add_type(legacy, "alloc_space", "bytes");
+    cp_legacy_add_type(legacy, "inuse_objects", "count");
+    cp_legacy_add_type(legacy, "inuse_space", "bytes");
+}
+
+void cp_heap_begin(const cp_heap *h)
+{
+    cp_profile *profile = h->legacy->profile;
+
+    profile->period_type = (cp_value_type){cp_strings_put(&profile->strings, "space"),
+                                           cp_strings_put(&profile->strings, "bytes")};
+    add_types(h);
+}
+
+int cp_legacy_read_heap(cp_legacy *legacy)
+{
+    static const char begin[] = "heap profile:";
+    cp_heap h = {.legacy = legacy};
+    const char *text = strstr(legacy->line, begin);
+    cp_heap_row total;
+
+    text += text ? sizeof begin - 1 : 0;
+    if (!text || !cp_heap_parse_row(&text, &total) || !cp_legacy_skip(&text, "@")) {
+        return cp_legacy_fail(legacy, "heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heap");
+    }
+    h.has_allocated = cp_heap_has_allocated(&total);
+    if (parse_kind(&h, text) < 0) {
+        return -1;
+    }
+    cp_heap_begin(&h);
+    while (cp_legacy_next(legacy) && !cp_legacy_is_map(legacy)) {
+        if (!cp_legacy_is_blank(legacy) && read_row(&h) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * readable.c: chooses the demangler of a name.
+ *
+ * Zone: NORMAL, and the fatal-signal writer.
+ */
+#include "demangle/readable.h"
+
+#include "demangle/cxx.h"
+#include "demangle/rust_name.h"
+
+#include <string.h>
+
+pp_readable pp_readable_begin(pp_arena *arena)
+{
+    return (pp_readable){.arena = arena, .stack = PP_MANGLED_STACK};
+}
+
+pp_readable pp_readable_begin_small(pp_arena *arena)
+{
+    return (pp_readable){.arena = arena, .stack = PP_MANGLED_SMALL_STACK};
+}
+
+static bool read_name(pp_cxx *work, size_t stack, const char *name, pp_span *text)
+{
+    pp_mangled *m = &work->m;
+    bool is_read = false;
+    pp_mangled_begin(m, name, stack);
+    if (name[1] == 'R')
+        is_read = pp_rust_second_scheme(m);
+    else if (pp_rust_is_first_scheme(name))
+        is_read = pp_rust_first_scheme(m);
+    else
+        return pp_cxx_read(work, text);
+    *text = pp_mangled_since(m, 0);
+    return is_read;
+}
+
+static bool is_control(char c)
+{
+    return (unsigned char)c < ' ' || c == 0x7f;
+}
+
+static size_t without_controls(const char *name)
+{
+    size_t length = 0;
+    while (name[length] != '\0' && !is_control(name[length]))
+        length++;
+    return length;
+}
+
+/* A control character would break the line of a text. */
+static const char *replace_controls(pp_arena *arena, const char *name)
+{
+    char *copy = pp_arena_text(arena, name, strlen(name));
+    for (char *c = copy; c != NULL && *c != '\0'; c++) {
+        if (is_control(*c))
+            *c = '?';
+    }
+    return copy != NULL ? copy : "?";
+}
+
+const char *pp_readable_name(pp_readable *readable, const char *name)
+{
+    pp_span text;
+    if (name[without_controls(name)] != '\0')
+        return replace_controls(readable->arena, name);
+    if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+        return name;
+    if (readable->work == NULL)
+        readable->work = pp_arena_alloc(readable->arena, sizeof *readable->work);
+    pp_cxx *work = readable->work;
+    if (work == NULL || !read_name(work, readable->stack, name, &text))
+        return name;
+    const char *copy = pp_arena_text(readable->arena, work->m.text + text.at, text.size);
+    return copy != NULL ? copy : name;
+}
