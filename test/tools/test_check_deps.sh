@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_check_deps.sh: tools/check-deps passes what the table allows, and names each thing that it
-# forbids, circles included. Works on a tree of its own that is made here.
+# forbids, circles and references of objects included. Works on a tree of its own that is made here.
 
 set -eu
 tree=$(mktemp -d)
@@ -40,7 +40,8 @@ clean_tree() {
     put src/kinds/heap/heap.h '#include "host/kind.h"' '#include "encode/proto.h"'
     put src/host/kind.h '#include "store/stacks.h"'
     put src/host/thread.c '#include "host/kind.h"' '#include "pprof.h"'
-    put src/symbol/names.h '#include "modules/maps.h"'
+    put src/elf/elf.h '#include "sys/tasks.h"'
+    put src/symbol/names.h '#include "elf/elf.h"'
     put src/profile/model.h '#include "store/stacks.h"' '#include "modules/maps.h"'
     put src/encode/proto.h '#include "profile/model.h"' '#include "symbol/names.h"' '#include <zlib.h>'
     put src/output/file.h '#include "encode/proto.h"'
@@ -159,4 +160,50 @@ clean_tree
 cd /
 "$tree/tools/check-deps" >"$tree/out" 2>&1 || { cd "$tree"; fail "called from / it fails"; }
 
-echo "check-deps: the clean tree passes, $cases planted includes are refused"
+cd "$tree"
+
+# ---- Objects
+
+# object PATH CODE: the object of a source file, where CMake would put it.
+object() {
+    mkdir -p "$(dirname "objects/$1")"
+    printf '%s\n' "$2" | ${CC:-cc} -O1 -w -x c -c - -o "objects/$1.o"
+}
+
+clean_objects() {
+    rm -rf objects
+    object base/memory.c 'int pp_map; int pp_memory(void) { return pp_map; }'
+    object host/real.c 'int pp_memory(void); extern int pp_kinds; int pp_real(void) { return pp_memory() + pp_kinds; }'
+    object kinds/heap/heap.c 'int pp_real(void); int pp_kind_heap; int munmap(void) { return pp_real(); }'
+    object kinds/cpu/cpu.c 'int pp_kind_cpu; int pp_cpu(void) { return pp_kind_cpu; }'
+    object web/page.c 'int pp_page(void) { return 0; }'
+    object kinds.c 'extern int pp_kind_heap, pp_kind_cpu; int pp_kinds; int list(void) { return pp_kind_heap + pp_kind_cpu; }'
+}
+
+# refers PATH CODE MESSAGE: with that object, exactly this is reported.
+refers() {
+    clean_objects
+    object "$1" "$2"
+    ! tools/check-deps objects >out 2>&1 || fail "$1: $2: was let through"
+    grep -qF "src/$1: $3" out || fail "$1: $2: no message '$3'"
+    [ "$(grep -c '^src/' out)" = 1 ] || fail "$1: $2: more than one message"
+    cases=$((cases + 1))
+}
+
+clean_tree
+clean_objects
+tools/check-deps objects >out 2>&1 || fail "the clean objects did not pass"
+grep -qF '6 objects, no forbidden reference' out || fail "the number of objects"
+
+refers base/memory.c 'int munmap(void); int pp_memory(void) { return munmap(); }' \
+    'base must not refer to munmap of src/kinds/heap/heap.c (base -> kinds/heap): base may see'
+refers host/real.c 'extern int pp_kind_cpu; int pp_memory(void); int pp_real(void) { return pp_memory() + pp_kind_cpu; }' \
+    'host must not refer to pp_kind_cpu of src/kinds/cpu/cpu.c (host -> kinds/cpu)'
+refers kinds/cpu/cpu.c 'int pp_kind_cpu; extern int pp_kind_heap; int pp_cpu(void) { return pp_kind_heap; }' \
+    'kinds/cpu must not refer to pp_kind_heap of src/kinds/heap/heap.c (kinds/cpu -> kinds/heap)'
+refers kinds/heap/heap.c 'int pp_page(void); int pp_kind_heap; int munmap(void) { return pp_page(); }' \
+    'kinds/heap must not refer to pp_page of src/web/page.c (kinds/heap -> web)'
+refers base/memory.c '__attribute__((weak)) int pp_page(void); int pp_map; int pp_memory(void) { return pp_page != 0; }' \
+    'base must not refer to pp_page of src/web/page.c (base -> web)'
+
+echo "check-deps: the clean tree passes, $cases planted includes and references are refused"
