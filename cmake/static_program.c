@@ -2,11 +2,10 @@
  *
  * static_program.c: asks, when the build is configured, whether host/real_static.c can be linked.
  */
+#include "host/kind.h"
 #include "host/real.h"
 
-void pp_preload_link(void)
-{
-}
+const pp_kind *const pp_kinds[] = {NULL};
 
 int main(void)
 {

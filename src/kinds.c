@@ -5,6 +5,7 @@
  * Zone: SIGNAL. Only constants; host/kind.h has the zones of the functions.
  * Tested by: unit.options, toy_kind.toy_kind
  */
+#include "api/preload.h"
 #include "host/kind.h"
 
 /*
@@ -26,3 +27,5 @@
 PP_KINDS(DECLARE)
 
 const pp_kind *const pp_kinds[] = {PP_KINDS(LIST) NULL};
+
+__attribute__((used)) static void (*const starts_the_library)(void) = pp_preload_link;

@@ -12,7 +12,6 @@
 #include "host/kind.h"
 #include "api/options.h"
 #include "api/preload.h"
-#include "host/start.h"
 #include "sys/log.h"
 
 #include "pprof.h"
@@ -146,7 +145,6 @@ int pprof_parse_flags(int *argc, char **argv)
     if (argc == NULL || argv == NULL) {
         return -EINVAL;
     }
-    pp_preload_link();
     int error = take(argc, argv);
     /* The user who starts a setuid program must not choose the files that it writes. */
     return getauxval(AT_SECURE) != 0 ? -EPERM : apply(error);

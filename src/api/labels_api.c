@@ -6,17 +6,18 @@
  */
 #include "pprof.h"
 
-#include "host/start.h"
+#include "host/kind.h"
 #include "store/labels.h"
 #include "modules/own_code.h"
 
 #include <errno.h>
 
+PP_NEEDS_KINDS;
+
 pprof_labels *pprof_labels_new(const pprof_labels *parent, const char *const *key_values,
                                size_t pairs)
 {
     int error = 0;
-    pp_preload_link();
     pprof_labels *labels = pp_labels_new(parent, key_values, pairs, &error);
     if (labels == NULL) {
         errno = error;
@@ -66,7 +67,6 @@ PP_SHOWN_FUNCTION void pprof_do(const char *const *key_values, size_t pairs,
                                 void (*function)(void *arg), void *arg)
 {
     int error = 0;
-    pp_preload_link();
     pprof_labels *labels = pp_labels_new(pp_labels_current(), key_values, pairs, &error);
     if (labels == NULL) { /* better no label than the outer value of the same key */
         labels = pp_labels_without(pp_labels_current(), key_values, pairs);

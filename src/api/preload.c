@@ -29,7 +29,6 @@
 #include "host/pausable.h"
 #include "host/sampling_handler.h"
 #include "host/stack_room.h"
-#include "host/start.h"
 #include "host/toggle.h"
 #include "modules/code_query.h"
 #include "modules/late.h"

@@ -23,4 +23,7 @@ int pp_preload_begin(pp_options *wanted);
  * first error of a start. */
 int pp_preload_apply(const pp_options *wanted);
 
+/* Does nothing; the reference brings the start-up into a program (host/kind.h). */
+void pp_preload_link(void);
+
 #endif

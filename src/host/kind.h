@@ -160,6 +160,14 @@ typedef struct pp_kind {
  * NULL. Defined in kinds.c. */
 extern const pp_kind *const pp_kinds[];
 
+/*
+ * A linker takes a member of an archive only if something refers to it. The list brings the start-up
+ * (kinds.c), with it all hooks and the end of the process. This line stands in files whose functions
+ * the program calls and that have no other use for the list.
+ */
+#define PP_NEEDS_KINDS                                                                             \
+    __attribute__((used)) static const pp_kind *const *const needs_kinds = pp_kinds
+
 static inline size_t pp_kinds_count(void)
 {
     size_t count = 0;

@@ -17,6 +17,7 @@
 #include "host/real.h"
 
 #include "arch/system_call.h"
+#include "host/kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -207,10 +208,7 @@ static int own_setns(int fd, int type)
 
 /* ---- the table ---- */
 
-/* The start-up, defined above this room (src/api/preload.c). No program refers to it: this
- * reference makes the linker take it wherever it takes a hook. */
-extern void pp_preload_link(void);
-__attribute__((used)) static void (*const starts_the_library)(void) = pp_preload_link;
+PP_NEEDS_KINDS;
 
 typedef struct real {
     const char *name;

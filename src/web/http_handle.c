@@ -12,7 +12,6 @@
 #include "web/http_answer.h"
 #include "web/http_routes.h"
 #include "web/http_site.h"
-#include "host/start.h"
 #include "sys/clock.h"
 
 #include <errno.h>
@@ -97,7 +96,6 @@ static int hold_cancellation(void)
 int pp_http_begin_by(pp_http_router *route, const pprof_http_request *request,
                      pprof_http_answer **answer, uint64_t *wait_ns)
 {
-    pp_preload_link();
     if (!is_whole_request(request) || answer == NULL || wait_ns == NULL) {
         return -EINVAL;
     }

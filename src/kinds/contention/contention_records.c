@@ -9,7 +9,6 @@
 #include "pprof.h"
 
 #include "kinds/contention/contention_control.h"
-#include "host/start.h"
 #include "kinds/contention/contention_profile.h"
 #include "kinds/contention/contention.h"
 #include "sys/clock.h"
@@ -30,7 +29,6 @@ static void rates_have_changed(void)
 
 int64_t pprof_set_block_profile_rate(int64_t nanoseconds)
 {
-    pp_preload_link();
     if (nanoseconds < 0) {
         return pp_contention_block_rate();
     }
@@ -41,7 +39,6 @@ int64_t pprof_set_block_profile_rate(int64_t nanoseconds)
 
 int64_t pprof_set_mutex_profile_fraction(int64_t fraction)
 {
-    pp_preload_link();
     if (fraction < 0) {
         return pp_contention_mutex_fraction();
     }
@@ -69,7 +66,6 @@ static void fill_record(pprof_block_record *record, const pp_profile_sample *sam
 static bool read_records(pp_contention_view view, pprof_block_record *records, size_t capacity,
                          size_t *n)
 {
-    pp_preload_link();
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile = {.sample_count = 0};
     bool fits = pp_contention_samples(view, PP_CONTENTION_STACKS, &arena, &profile) == 0 &&

@@ -7,7 +7,6 @@
  */
 #include "pprof.h"
 
-#include "host/start.h"
 #include "kinds/cpu/cpu_control.h"
 
 #include <errno.h>
@@ -20,7 +19,6 @@ int pprof_start_cpu_profile(pprof_writer writer)
 
 int pprof_start_cpu_profile_opts(pprof_writer writer, const pprof_cpu_options *options)
 {
-    pp_preload_link();
     pp_cpu_request request = {.writer = writer};
     if (options != NULL) {
         if (options->size < sizeof *options) {

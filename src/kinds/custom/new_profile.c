@@ -7,7 +7,6 @@
  */
 #include "pprof.h"
 
-#include "host/start.h"
 #include "kinds/custom/custom_profiles.h"
 #include "kinds/custom/profile_names.h"
 #include "modules/modules.h"
@@ -18,7 +17,6 @@
 
 pprof_profile *pprof_new_profile(const char *name)
 {
-    pp_preload_link();
     int error = pp_profile_name_check(name);
     pprof_profile *profile = NULL;
     if (error == 0) {

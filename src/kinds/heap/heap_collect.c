@@ -17,7 +17,7 @@
 #include "kinds/heap/heap_collect.h"
 
 #include "arch/registers.h"
-#include "host/start.h"
+#include "host/kind.h"
 #include "kinds/heap/heap_control.h"
 #include "kinds/heap/heap_cycles.h"
 #include "sys/safe_read.h"
@@ -29,6 +29,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+PP_NEEDS_KINDS;
 
 static struct {
     bool is_due;              /* the last run is wanted, and has not begun */
@@ -68,7 +70,6 @@ static void collect_at_end(void)
 /* A program that sets the same collector again and again has one handler. */
 void pprof_set_collector(void (*collect)(void))
 {
-    pp_preload_link();
     pp_heap_collector_set(collect);
     if (collect == NULL) {
         return;

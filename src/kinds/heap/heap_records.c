@@ -8,7 +8,7 @@
  */
 #include "pprof.h"
 
-#include "host/start.h"
+#include "host/kind.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/heap_rows.h"
@@ -16,9 +16,10 @@
 
 #include <string.h>
 
+PP_NEEDS_KINDS;
+
 int64_t pprof_set_mem_profile_rate(int64_t bytes)
 {
-    pp_preload_link();
     if (bytes < 0) {
         return pp_heap_rate();
     }
@@ -54,7 +55,6 @@ static void fill_record(pprof_mem_record *record, const pp_heap_row *row)
 
 bool pprof_mem_profile(pprof_mem_record *records, size_t capacity, size_t *n, bool inuse_zero)
 {
-    pp_preload_link();
     pp_arena arena = PP_ARENA_INIT;
     pp_heap_rows rows;
     size_t count = 0;

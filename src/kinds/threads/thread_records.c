@@ -8,7 +8,6 @@
  */
 #include "pprof.h"
 
-#include "host/start.h"
 #include "modules/modules.h"
 #include "sys/sanitizers.h"
 #include "kinds/threads/thread_control.h"
@@ -70,7 +69,6 @@ static bool read_records(bool creation, pprof_thread_record *records, size_t cap
 static bool read_prepared(bool creation, pprof_thread_record *records, size_t capacity, size_t *n)
 {
     int cancel_state = PTHREAD_CANCEL_DISABLE;
-    pp_preload_link();
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pp_modules_refresh();
     bool fits = read_records(creation, records, capacity, n);
@@ -120,7 +118,6 @@ size_t pprof_stack_text(char *buffer, size_t capacity, bool all)
 {
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     room r = {buffer, buffer != NULL ? capacity : 0, 0};
-    pp_preload_link();
     if (r.capacity == 0) {
         return 0;
     }

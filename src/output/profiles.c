@@ -10,7 +10,6 @@
 
 #include "output/count.h"
 #include "host/kind.h"
-#include "host/start.h"
 #include "profile/value_rows.h"
 #include "modules/modules.h"
 #include "sys/sanitizers.h"
@@ -87,7 +86,6 @@ static pprof_profile *find_made(const char *name)
 
 pprof_profile *pprof_lookup(const char *name)
 {
-    pp_preload_link();
     if (name == NULL) {
         return NULL;
     }
@@ -100,7 +98,6 @@ pprof_profile *pprof_lookup(const char *name)
 
 size_t pprof_profiles(pprof_profile **profiles, size_t capacity)
 {
-    pp_preload_link();
     size_t count = 0;
     pprof_profile *made = first_made();
     for (pprof_profile *p = next_built_in(""); p != NULL || made != NULL; count++) {
