@@ -12,6 +12,7 @@
 #include "host/kind.h"
 #include "web/control_option.h"
 #include "web/http_option.h"
+#include "output/end_file.h"
 #include "output/line_plugin.h"
 #include "output/output.h"
 #include "output/symbolize.h"
@@ -256,11 +257,10 @@ static const pp_word *find_word(const char *name, const pp_kind **kind)
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         *kind = pp_kinds[i];
         const pp_word *w = pp_kinds[i]->words;
-        while (w != NULL && w->name != NULL && strcmp(w->name, name) != 0) {
-            w++;
-        }
-        if (w != NULL && w->name != NULL) {
-            return w;
+        for (; w != NULL && w->name != NULL; w++) {
+            if (w->usage != NULL && strcmp(w->name, name) == 0) {
+                return w;
+            }
         }
     }
     return NULL;
@@ -291,7 +291,7 @@ static void complain(pp_options *options, const char *word, const char *usage, i
 }
 
 /* Stops what the word turns on: a profile that has a rate keeps what it has recorded, another kind
- * writes its files. */
+ * that records writes its files. */
 static int turn_off(const pp_kind *kind, const char *name)
 {
     for (const pprof_profile *p = kind->profiles; p != NULL && p->name != NULL; p++) {
@@ -299,11 +299,21 @@ static int turn_off(const pp_kind *kind, const char *name)
             return p->set_rate(0) < 0 ? -ENOMEM : 0;
         }
     }
-    if (strcmp(kind->name, name) != 0 || kind->stop == NULL) {
+    bool records = kind->hooks != NULL || kind->timed != NULL;
+    if (strcmp(kind->name, name) != 0 || !records) {
         return -EINVAL;
     }
-    kind->stop();
+    pp_kind_stop(kind, false);
     return 0;
+}
+
+static pp_end_file *file_of(const pp_kind *kind, const char *name)
+{
+    pp_end_file *file = kind->files;
+    while (strcmp(file->name, name) != 0) {
+        file++;
+    }
+    return file;
 }
 
 /* 0 or -errno. Leaves *usage as it is if the word is unknown. */
@@ -320,7 +330,7 @@ static int take(pp_options *options, const char *name, const char *value, const 
         return turn_off(kind, name);
     }
     if (w != NULL && w->take == NULL) {
-        return pp_word_alone(value, kind->asked);
+        return pp_word_alone(value, &file_of(kind, name)->asked);
     }
     if (value != NULL && *value == '\0') {
         return -EINVAL;
@@ -349,11 +359,12 @@ static void take_word(pp_options *options, char *word)
 static void forget_kinds(bool all)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->asked != NULL) {
-            *pp_kinds[i]->asked = false;
+        pp_end_file *file = pp_kinds[i]->files;
+        for (; file != NULL && file->name != NULL; file++) {
+            file->asked = false;
         }
-        if (pp_kinds[i]->forget != NULL) {
-            pp_kinds[i]->forget(all);
+        if (all && pp_kinds[i]->reset != NULL) {
+            pp_kinds[i]->reset();
         }
     }
 }
@@ -404,9 +415,11 @@ static void take_variable(pp_options *options, const pp_word *variable)
 void pp_options_from_gperftools(pp_options *options)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        const pp_word *v = pp_kinds[i]->variables;
-        for (; v != NULL && v->name != NULL; v++) {
-            take_variable(options, v);
+        const pp_word *w = pp_kinds[i]->words;
+        for (; w != NULL && w->name != NULL; w++) {
+            if (w->usage == NULL) {
+                take_variable(options, w);
+            }
         }
     }
 }

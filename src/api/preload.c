@@ -34,8 +34,10 @@
 #include "modules/late.h"
 #include "modules/linked.h"
 #include "modules/modules.h"
+#include "output/end_file.h"
 #include "output/line_plugin.h"
 #include "output/output.h"
+#include "output/prepare.h"
 #include "sys/apart.h"
 #include "sys/clock.h"
 #include "sys/lock.h"
@@ -86,7 +88,18 @@ static void distinguish_kinds(void)
 /* Whether the kind is started and stopped by the option `signal`: one whose profile covers a time. */
 static bool is_toggled(const pp_kind *kind)
 {
-    return state.options.dump_signal != 0 && kind->timed != NULL && kind->stop != NULL;
+    return state.options.dump_signal != 0 && kind->timed != NULL;
+}
+
+static int start_kind(const pp_kind *kind)
+{
+    if (kind->start != NULL) {
+        return kind->start(state.options.duration_ns);
+    }
+    if (kind->files != NULL) {
+        pp_prepare_asked(kind->files);
+    }
+    return 0;
 }
 
 /* Starts the profiles that were asked for. 0 or the first error. */
@@ -94,9 +107,7 @@ static int start_kinds(void)
 {
     int error = 0;
     for (size_t i = pp_kinds_count(); i-- > 0;) {
-        const pp_kind *kind = pp_kinds[i];
-        bool starts = kind->start != NULL && !is_toggled(kind);
-        int start_error = starts ? kind->start(state.options.duration_ns) : 0;
+        int start_error = is_toggled(pp_kinds[i]) ? 0 : start_kind(pp_kinds[i]);
         error = error != 0 ? error : start_error;
     }
     return error;
@@ -123,9 +134,13 @@ static void after_fork_in_child(void)
     pp_hooks_after_fork();
     pp_attach_after_fork();
     pp_slots_after_fork();
+    pp_end_files_after_fork();
     for (size_t i = pp_kinds_count(); i-- > 0;) {
-        if (pp_kinds[i]->after_fork_in_child != NULL) {
-            pp_kinds[i]->after_fork_in_child(state.options.subprocesses);
+        if (pp_kinds[i]->after_fork != NULL) {
+            pp_kinds[i]->after_fork(state.options.subprocesses);
+        }
+        if (pp_kinds[i]->files != NULL && !state.options.subprocesses) {
+            pp_end_files_forget(pp_kinds[i]->files);
         }
     }
     pp_http_door_after_fork_in_child();
@@ -133,38 +148,34 @@ static void after_fork_in_child(void)
     tell_recorder(PP_RECORDER_BEGINS, NULL);
 }
 
-static bool any_kind_holds_addresses(void)
+/* Whether `is` is true of a kind. */
+static bool any_kind(bool (*is)(const pp_kind *kind))
 {
     size_t i = 0;
-    while (pp_kinds[i] != NULL &&
-           (pp_kinds[i]->holds_addresses == NULL || !pp_kinds[i]->holds_addresses())) {
+    while (pp_kinds[i] != NULL && !is(pp_kinds[i])) {
         i++;
     }
     return pp_kinds[i] != NULL;
+}
+
+static bool holds_addresses(const pp_kind *kind)
+{
+    return pp_kind_records(kind) || (kind->holds_addresses != NULL && kind->holds_addresses());
 }
 
 /* Updates the module list while the library is still there. */
 static void before_unload(void)
 {
-    if (any_kind_holds_addresses()) {
+    if (any_kind(holds_addresses)) {
         pp_modules_refresh();
     }
-}
-
-static bool any_kind_is_on(void)
-{
-    size_t i = 0;
-    while (pp_kinds[i] != NULL && (pp_kinds[i]->is_on == NULL || !pp_kinds[i]->is_on())) {
-        i++;
-    }
-    return pp_kinds[i] != NULL;
 }
 
 /* Calls work(context), which writes profiles if there are any. An idle library looks for no room:
  * to look takes a system call, which the program's filter may forbid. */
 static void write_by(void (*work)(void *context), void *context)
 {
-    if (any_kind_is_on()) {
+    if (any_kind(pp_kind_is_on)) {
         pp_with_stack_room(work, context);
     } else {
         work(context);
@@ -180,10 +191,10 @@ static void duration_is_over(void)
     bool linked = pp_is_linked();
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         const pp_kind *kind = pp_kinds[i];
-        if (kind->stops_at_deadline && !linked) {
-            kind->confine();
-        } else if (kind->end != NULL) {
-            kind->end(NULL);
+        if (kind->files != NULL && !linked) {
+            pp_kind_stop(kind, false);
+        } else {
+            pp_kind_write(kind, false, NULL);
         }
     }
 }
@@ -191,7 +202,7 @@ static void duration_is_over(void)
 static void wait_for_deadline(void)
 {
     uint64_t duration_ns = state.options.duration_ns;
-    if (duration_ns == 0 || !any_kind_is_on()) {
+    if (duration_ns == 0 || !any_kind(pp_kind_is_on)) {
         return;
     }
     state.deadline_ns = pp_clock_ns(CLOCK_MONOTONIC);
@@ -211,7 +222,9 @@ static void confine_kinds(void *context)
 {
     bool *written = context;
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        *written |= pp_kinds[i]->confine != NULL && pp_kinds[i]->confine();
+        const pp_kind *kind = pp_kinds[i];
+        *written |= kind->files != NULL ? pp_end_files_wanted(kind->files) : pp_kind_is_on(kind);
+        pp_kind_stop(kind, true);
     }
 }
 
@@ -249,9 +262,7 @@ static void end_kinds(void *context)
         pp_line_plugin_end();
     }
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->end != NULL) {
-            pp_kinds[i]->end(interrupted);
-        }
+        pp_kind_write(pp_kinds[i], false, interrupted);
     }
 }
 
@@ -368,8 +379,17 @@ static void write_so_far(void *unused)
 {
     (void)unused;
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->write_so_far != NULL && lasts(pp_kinds[i])) {
-            pp_kinds[i]->write_so_far();
+        if (lasts(pp_kinds[i])) {
+            pp_kind_write(pp_kinds[i], true, NULL);
+        }
+    }
+}
+
+static void resume_kinds(void)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        if (pp_kinds[i]->resume != NULL) {
+            pp_kinds[i]->resume(left_of_duration_ns());
         }
     }
 }
@@ -419,11 +439,7 @@ static void after_failed_exec(void)
     }
     pp_follow_exec_release();
     pp_recorder_pass_on(state.options.subprocesses);
-    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->after_failed_exec != NULL) {
-            pp_kinds[i]->after_failed_exec(left_of_duration_ns());
-        }
-    }
+    resume_kinds();
     tell_recorder(PP_RECORDER_BEGINS, NULL);
 }
 
@@ -451,8 +467,8 @@ static void child_executes(const pp_exec *exec, int child)
 
 static void toggle(const pp_kind *kind)
 {
-    if (kind->is_on()) {
-        kind->stop();
+    if (pp_kind_is_on(kind)) {
+        pp_kind_stop(kind, false);
     } else if (pp_kind_files(kind) > 0) {
         kind->start(0);
     }
@@ -465,8 +481,8 @@ static void at_signal(void)
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if (is_toggled(pp_kinds[i])) {
             toggle(pp_kinds[i]);
-        } else if (pp_kinds[i]->write_so_far != NULL) {
-            pp_kinds[i]->write_so_far();
+        } else {
+            pp_kind_write(pp_kinds[i], true, NULL);
         }
     }
     pp_lock_release(&state.asking);
@@ -477,11 +493,7 @@ static void at_interval(void)
 {
     pp_lock_take(&state.asking, pp_task_self());
     write_so_far(NULL);
-    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->after_failed_exec != NULL) {
-            pp_kinds[i]->after_failed_exec(left_of_duration_ns());
-        }
-    }
+    resume_kinds();
     pp_lock_release(&state.asking);
 }
 
@@ -531,26 +543,17 @@ static uint64_t kinds_that_are_on(void)
 {
     uint64_t on = 0;
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        on |= (uint64_t)(pp_kinds[i]->is_on != NULL && pp_kinds[i]->is_on()) << i;
+        on |= (uint64_t)pp_kind_is_on(pp_kinds[i]) << i;
     }
     return on;
-}
-
-static bool any_kind_needs_calls(void)
-{
-    size_t i = 0;
-    while (pp_kinds[i] != NULL &&
-           (pp_kinds[i]->needs_calls == NULL || !pp_kinds[i]->needs_calls())) {
-        i++;
-    }
-    return pp_kinds[i] != NULL;
 }
 
 static void find_real_functions(void)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->find_real != NULL) {
-            pp_kinds[i]->find_real();
+        const pp_kind_hooks *hooks = pp_kinds[i]->hooks;
+        if (hooks != NULL && hooks->find_real != NULL) {
+            hooks->find_real();
         }
     }
 }
@@ -558,7 +561,7 @@ static void find_real_functions(void)
 static void have_hooks_called(void)
 {
     pp_slots_report report = {.filled = 0};
-    bool all = pp_slots_all_are_filled() || any_kind_needs_calls();
+    bool all = pp_slots_all_are_filled() || any_kind(pp_kind_records);
     bool answered =
         pp_slots_fill(all ? PP_SLOTS_ALL : PP_SLOTS_OF_GUEST, find_real_functions, &report);
     if (all && !answered) {
@@ -613,32 +616,11 @@ static int begin_attachment(pp_text *why)
     return error;
 }
 
-static bool has_rate(const pp_kind *kind)
-{
-    const pprof_profile *p = kind->profiles;
-    while (p != NULL && p->name != NULL && p->set_rate == NULL) {
-        p++;
-    }
-    return p != NULL && p->name != NULL;
-}
-
-/* Confinement is for ever in a kind that has nothing to stop: threads are not looked at after it. */
-static void stop_kind(const pp_kind *kind)
-{
-    if (kind->stop != NULL) {
-        kind->stop();
-    } else if (kind->end != NULL && !has_rate(kind)) {
-        kind->end(NULL);
-    } else if (kind->confine != NULL) {
-        kind->confine();
-    }
-}
-
 static void stop_kinds(uint64_t all_but)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         if ((all_but >> i & 1) == 0) {
-            stop_kind(pp_kinds[i]);
+            pp_kind_stop(pp_kinds[i], false);
         }
     }
 }
@@ -646,8 +628,9 @@ static void stop_kinds(uint64_t all_but)
 static void forget_calls(void)
 {
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->forget_calls != NULL) {
-            pp_kinds[i]->forget_calls();
+        const pp_kind_hooks *hooks = pp_kinds[i]->hooks;
+        if (hooks != NULL && hooks->forget != NULL) {
+            hooks->forget();
         }
     }
 }
@@ -753,11 +736,6 @@ __attribute__((constructor)) static void at_load(void)
     obey_until();
     number_files(&state.options);
     distinguish_kinds();
-    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
-        if (pp_kinds[i]->load_unasked != NULL && pp_kind_files(pp_kinds[i]) == 0) {
-            pp_kinds[i]->load_unasked(text != NULL);
-        }
-    }
     start_kinds();
     wait_for_deadline();
     wait_for_dumps();

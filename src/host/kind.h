@@ -3,15 +3,15 @@
  * kind.h: a kind of profile, as the rest of the library sees it. A kind is a constant of type
  * pp_kind, and one line in kinds.c.
  *
- *   LIBPPROF, pprof_configure() --> words     --\
- *   gperftools' environment     --> variables ---> what is asked for --> start ... end: its files
- *   pprof_parse_flags()         --> flags     --/
+ *   LIBPPROF, pprof_configure(),
+ *   gperftools' environment     --> words --\
+ *   pprof_parse_flags()         --> flags ---> files that are asked for --> start ... write
  *   pprof_lookup(), pprof_profiles() --> profiles
  *
  * A function may be NULL: the kind has nothing to do at that moment.
  *
- * Zone: NORMAL. The fatal-signal writer calls `end` too: `end` calls only what is safe there.
- * Locks: preload.c holds its lock while it calls take, take_flags, forget and start.
+ * Zone: NORMAL. The fatal-signal writer calls `write` too, which calls only what is safe there.
+ * Locks: preload.c holds its lock while it calls take, take_flags, reset and start.
  */
 #ifndef PP_HOST_KIND_H
 #define PP_HOST_KIND_H
@@ -27,11 +27,13 @@
 
 /* Lists end with an element whose name is NULL. */
 
-/* A word of LIBPPROF, or a variable of the environment. */
+/* A word of LIBPPROF, or a variable of the environment; those are read in the order of the list,
+ * after LIBPPROF. */
 typedef struct pp_word {
     const char *name;
     /* `value` is the text after the '=' or ':', NULL if there is neither. 0, or -errno for a bad
-     * value. NULL instead of a function: the word has no value, and sets *asked of its kind. */
+     * value. NULL instead of a function: the word has no value, and asks for the file of its name.
+     */
     int (*take)(const char *value);
     const char *usage; /* how to write the word; NULL for a variable */
 } pp_word;
@@ -87,73 +89,78 @@ typedef struct pp_kind_text {
     int (*write)(pprof_writer writer); /* 0 or -errno */
 } pp_kind_text;
 
+/* A file that a kind writes when the process ends, and at other moments. */
+typedef struct pp_end_file {
+    const char *name;                             /* for %k in the file's name */
+    int (*write)(pprof_writer writer, int debug); /* with debug 0; 0 or -errno */
+    /* Whether the profile would have no samples: `cpprof record` then does without that of a child,
+     * which has no time to spare for its end. NULL: write it to see. */
+    bool (*is_empty)(void);
+    bool asked;  /* by the user, who may ask for others before the kind starts */
+    bool wanted; /* the kind was started for it, and has not written it yet */
+} pp_end_file;
+
+/* How the program's calls reach the hooks of a kind. */
+typedef struct pp_kind_hooks {
+    /* Whether the kind records now what its hooks see: it then holds addresses, too. */
+    bool (*record)(void);
+    /* Finds the real functions of the kind's hooks, which the program is about to call
+     * (attach/slots.h). NULL: others find them. */
+    void (*find_real)(void);
+    /* Forgets what hooks would have to remove: from now on the program does not call them. NULL:
+     * there is nothing. */
+    void (*forget)(void);
+} pp_kind_hooks;
+
+/*
+ * What a kind does is five verbs:
+ *
+ *   start --> write --> write ... --> stop     `write` also comes alone: a signal, an interval
+ *               |                              `stop` comes after the last `write`
+ *               +-- exec failed, or an interval is over --> resume
+ *   fork, in the child --> goes on, or not
+ */
 typedef struct pp_kind {
     const char *name;
     const pp_word *words;
-    const pp_word *variables; /* read in this order, after LIBPPROF */
     const pp_flag *flags;
     pprof_profile *profiles;
     /* The first of the profiles that the program has made; they are ordered by name. */
     pprof_profile *(*made)(void);
+    pp_end_file *files;            /* NULL: none */
     const pp_timed_profile *timed; /* NULL: none */
     const pp_kind_text *text;      /* NULL: none */
-    const pp_sampler *sampler;
+    const pp_sampler *sampler;     /* NULL: none */
+    const pp_kind_hooks *hooks;    /* NULL: none */
 
-    /* ---- what the user has asked for ---- */
-
-    /* Whether the kind's word without a value was given. The library sets and clears it, and counts
-     * one file for it, unless the kind has `files`. NULL: the kind has no such word. */
-    bool *asked;
-    /* Forgets which profiles were asked for. `all`: forgets their parameters too. */
-    void (*forget)(bool all);
-    /* The number of files that the kind will write. */
-    unsigned (*files)(void);
-    /* Asks for the profiles that the flags name, and forgets the flags. 0, or the first error,
-     * which is already on the log. */
+    /* Asks for the files that the flags name, and forgets the flags. 0, or the first error, which
+     * is already on the log. */
     int (*take_flags)(void);
-
-    /* ---- the life of the process ---- */
-
-    /* Starts the profiles that were asked for, if any. `duration_ns`: from now on they cover this
-     * time; 0: until the process ends. 0 or -errno; the log says why. */
-    int (*start)(uint64_t duration_ns);
-    /* Called when the library is loaded, if LIBPPROF asks for no file of this kind. */
-    void (*load_unasked)(bool options_given);
-    /* Whether the kind records, or has a file that it has not written yet. */
-    bool (*is_on)(void);
-    /* Whether the kind holds addresses, so that modules must be remembered before they are
-     * unloaded. */
+    /* Forgets the values of words. */
+    void (*reset)(void);
+    /* Whether the kind holds addresses without hooks, so that modules must be remembered before
+     * they are unloaded. */
     bool (*holds_addresses)(void);
-    /* Whether the kind records now what the program's calls of our hooks tell it. NULL: it never
-     * does. */
-    bool (*needs_calls)(void);
-    /* Finds the real functions of the kind's hooks, which the program is about to call
-     * (attach/slots.h). */
-    void (*find_real)(void);
-    /* Forgets what hooks would have to remove: from now on the program does not call them. */
-    void (*forget_calls)(void);
-    /* Whether the kind itself keeps this descriptor open: no profile shows it. */
-    bool (*owns_descriptor)(int fd);
-    /* Writes the files that are not written yet. `interrupted`: the ucontext_t of a fatal signal's
-     * handler, in which the process ends; NULL if it ends in another way. */
-    void (*end)(const void *interrupted);
     /* Writes the stacks of all threads to the log. `info`, `interrupted`: what the handler of the
      * signal that caused it was given. Only what the fatal-signal writer may call. */
     void (*dump)(const siginfo_t *info, const void *interrupted);
-    /* Writes the same files, and stops recording: the program confines itself. True if it wrote a
-     * file. */
-    bool (*confine)(void);
-    /* Writes the same files, and stops recording, until it is asked for again: the option NAME=off.
-     * True if it wrote a file. NULL in a kind whose profiles have rates, which are set to 0. */
-    bool (*stop)(void);
-    /* At the deadline confine() is called instead of end(), unless the program is linked to
-     * libpprof. */
-    bool stops_at_deadline;
-    /* Before exec: writes the files as they are now. They are written again if the exec fails. */
-    void (*write_so_far)(void);
-    void (*after_failed_exec)(uint64_t duration_ns);
-    /* In the child of fork. `goes_on`: the child writes files of its own. */
-    void (*after_fork_in_child)(bool goes_on);
+
+    /* Starts what was asked for, if anything. `duration_ns`: from now on the profiles cover this
+     * time; 0: until the process ends. 0 or -errno; the log says why. NULL: the kind needs nothing
+     * but pp_prepare_asked(). */
+    int (*start)(uint64_t duration_ns);
+    /* Writes the files that are not written yet. `so_far`: they stay wanted, and a kind that stops
+     * for it goes on at `resume`. `interrupted`: the ucontext_t of a fatal signal's handler, in
+     * which the process ends; NULL in ordinary code. NULL: pp_end_files_write() does it. */
+    void (*write)(bool so_far, const void *interrupted);
+    /* Stops recording, until the next start. `confined`: the program confines itself, and may be
+     * killed for system calls that it has not made before. */
+    void (*stop)(bool confined);
+    /* Goes on after write(true). `duration_ns`: as in start. */
+    void (*resume)(uint64_t duration_ns);
+    /* In the child of fork. `goes_on`: the child writes files of its own; else they are not wanted
+     * any more after this call. */
+    void (*after_fork)(bool goes_on);
 } pp_kind;
 
 /* All kinds, in the order in which they end; they start in the opposite order. The list ends with
@@ -177,13 +184,34 @@ static inline size_t pp_kinds_count(void)
     return count;
 }
 
-/* The number of files that the kind will write. */
+/* The number of files that were asked for. */
 static inline unsigned pp_kind_files(const pp_kind *kind)
 {
-    if (kind->files != NULL) {
-        return kind->files();
+    unsigned count = 0;
+    for (const pp_end_file *file = kind->files; file != NULL && file->name != NULL; file++) {
+        count += file->asked;
     }
-    return kind->asked != NULL && *kind->asked;
+    return count;
+}
+
+/* Whether a file of the list is wanted. */
+static inline bool pp_end_files_wanted(const pp_end_file *files)
+{
+    while (files != NULL && files->name != NULL && !files->wanted) {
+        files++;
+    }
+    return files != NULL && files->name != NULL;
+}
+
+static inline bool pp_kind_records(const pp_kind *kind)
+{
+    return kind->hooks != NULL && kind->hooks->record();
+}
+
+/* Whether the kind records, or has a file that it has not written yet. */
+static inline bool pp_kind_is_on(const pp_kind *kind)
+{
+    return pp_end_files_wanted(kind->files) || pp_kind_records(kind);
 }
 
 #endif

@@ -52,6 +52,8 @@ typedef struct pp_sampler {
     void (*take)(void *claimed, const siginfo_t *info, const void *context);
     /* Whether a signal that no sampler has claimed may be a late one of this sampler. */
     bool (*may_have_sent)(const siginfo_t *info);
+    /* Whether the sampler keeps this descriptor open: no profile shows it. */
+    bool (*owns_descriptor)(int fd);
 } pp_sampler;
 
 #endif

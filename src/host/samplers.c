@@ -60,3 +60,14 @@ bool pp_samplers_may_have_sent(const siginfo_t *info)
     }
     return false;
 }
+
+bool pp_samplers_own_descriptor(int fd)
+{
+    for (size_t i = 0; pp_kinds[i] != NULL; i++) {
+        const pp_sampler *sampler = sampler_of(pp_kinds[i]);
+        if (sampler->owns_descriptor != NULL && sampler->owns_descriptor(fd)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -26,4 +26,6 @@ typedef struct pp_claim {
 pp_claim pp_samplers_claim(const siginfo_t *info);
 bool pp_samplers_may_have_sent(const siginfo_t *info);
 
+bool pp_samplers_own_descriptor(int fd);
+
 #endif

@@ -38,7 +38,7 @@ static void complain(const pp_end_file *file, const char *path, int error)
     static const char what[] = " profile could not be written to ";
     pp_text text = PP_TEXT_INIT;
     pp_text_add(&text, "the ");
-    pp_text_add(&text, file->kind);
+    pp_text_add(&text, file->name);
     pp_text_add(&text, what);
     text.data[text.length] = '\0';
     pp_log_error(text.data, path, error, "choose another place with file=PATH");
@@ -46,7 +46,7 @@ static void complain(const pp_end_file *file, const char *path, int error)
 
 static int write_by(pprof_writer writer, const void *file)
 {
-    return ((const pp_end_file *)file)->write(writer);
+    return ((const pp_end_file *)file)->write(writer, 0);
 }
 
 /* `cpprof record` has ended before this process, and has removed its folder: it has said so. */
@@ -59,7 +59,7 @@ static int write_one(pp_end_file *file, uint64_t patience_ns)
 {
     pp_write_signals held;
     pp_write_signals_hold(&held);
-    int error = pp_output_put(&state.output, file->kind, patience_ns, write_by, file);
+    int error = pp_output_put(&state.output, file->name, patience_ns, write_by, file);
     pp_write_signals_release(&held);
     if (error != 0 && !is_too_late(error)) {
         complain(file, state.output.path, error);
@@ -67,70 +67,51 @@ static int write_one(pp_end_file *file, uint64_t patience_ns)
     return error;
 }
 
-/* Nobody expects files of a program that was not started with us, unless `file` says where. */
-static void want_none(pp_end_file *list, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        list[i].wanted = false;
-    }
-}
-
-static bool is_one_wanted(const pp_end_file *list, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        if (list[i].wanted) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_left_out(const pp_end_file *file)
 {
     return file->is_empty != NULL && pp_recorder_wants_samples_only() && file->is_empty();
 }
 
+void pp_end_files_forget(pp_end_file *files)
+{
+    for (; files->name != NULL; files++) {
+        files->wanted = false;
+    }
+}
+
 /* The caller holds `writing`. 0, or the first error. */
-static int write_wanted(pp_end_file *list, unsigned count, bool fatal)
+static int write_wanted(pp_end_file *files, bool fatal)
 {
     bool refreshed = fatal;
     int first_error = 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (!list[i].wanted) {
-            continue;
-        }
-        if (is_left_out(&list[i])) {
-            list[i].wanted = false;
+    for (pp_end_file *file = files; file->name != NULL; file++) {
+        if (!file->wanted || is_left_out(file)) {
             continue;
         }
         if (!refreshed) {
             pp_modules_refresh();
             refreshed = true;
         }
-        int error = write_one(&list[i], fatal ? fatal_patience_ns : write_patience_ns);
+        int error = write_one(file, fatal ? fatal_patience_ns : write_patience_ns);
         first_error = first_error == 0 ? error : first_error;
-        list[i].wanted = false;
     }
     return first_error;
 }
 
-int pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
+static int lock_and_write(pp_end_file *files, bool so_far, bool fatal)
 {
     int error = -EBUSY;
     int cancel_state = PTHREAD_CANCEL_DISABLE;
     pp_host_timers held;
-    if (pp_late_is() && !pp_output_has_template()) {
-        want_none(list, count);
-    }
-    if (!is_one_wanted(list, count)) {
-        return 0;
-    }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pp_host_timers_hold(&held);
     /* Another thread that ends the process may be writing: this one waits until it has written. */
     if (pp_lock_take_within(&state.writing, pp_task_self(),
                             fatal ? fatal_patience_ns : write_patience_ns)) {
-        error = write_wanted(list, count, fatal);
+        error = write_wanted(files, fatal);
+        if (!so_far) {
+            pp_end_files_forget(files);
+        }
         pp_lock_release(&state.writing);
     }
     pp_host_timers_release(&held);
@@ -138,12 +119,35 @@ int pp_end_files_write(pp_end_file *list, unsigned count, bool fatal)
     return error;
 }
 
-void pp_end_files_write_so_far(pp_end_file *list, unsigned count)
+/* Nobody expects files of a program that was not started with us, unless `file` says where. */
+int pp_end_files_write(pp_end_file *files, bool so_far, bool fatal)
 {
-    for (unsigned i = 0; i < count; i++) {
-        bool wanted = list[i].wanted;
-        pp_end_files_write(&list[i], 1, false);
-        list[i].wanted = wanted;
+    if (!pp_end_files_wanted(files)) {
+        return 0;
+    }
+    if (!pp_late_is() || pp_output_has_template()) {
+        return lock_and_write(files, so_far, fatal);
+    }
+    if (!so_far) {
+        pp_end_files_forget(files);
+    }
+    return 0;
+}
+
+void pp_kind_write(const pp_kind *kind, bool so_far, const void *interrupted)
+{
+    if (kind->write != NULL) {
+        kind->write(so_far, interrupted);
+    } else if (kind->files != NULL) {
+        pp_end_files_write(kind->files, so_far, interrupted != NULL);
+    }
+}
+
+void pp_kind_stop(const pp_kind *kind, bool confined)
+{
+    pp_kind_write(kind, false, NULL);
+    if (kind->stop != NULL) {
+        kind->stop(confined);
     }
 }
 

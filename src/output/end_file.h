@@ -10,26 +10,23 @@
 #ifndef PP_OUTPUT_END_FILE_H
 #define PP_OUTPUT_END_FILE_H
 
-#include "pprof.h"
+#include "host/kind.h"
 
 #include <stdbool.h>
 
-typedef struct pp_end_file {
-    const char *kind; /* for %k in the name; the word of LIBPPROF */
-    int (*write)(pprof_writer writer);
-    bool wanted; /* and is not written yet */
-    /* Whether the profile would have no samples: `cpprof record` then does without that of a child,
-     * which has no time to spare for its end. NULL: write it to see. */
-    bool (*is_empty)(void);
-} pp_end_file;
+/* Writes the files that are wanted, and logs what goes wrong. `so_far`: they stay wanted; the
+ * process may end now, or go on. `fatal`: it runs in a fatal signal's handler, and gives a stalled
+ * reader less time. 0, or the first error; -EBUSY: the thread that writes does not finish. */
+int pp_end_files_write(pp_end_file *files, bool so_far, bool fatal);
 
-/* Writes the profiles of the list that are wanted, and logs what goes wrong. `fatal`: it runs in a
- * fatal signal's handler, and gives a stalled reader less time. 0, or the first error; -EBUSY: the
- * thread that writes does not finish. */
-int pp_end_files_write(pp_end_file *list, unsigned count, bool fatal);
+/* Has the kind write its files: by pp_kind.write, or by the function above. */
+void pp_kind_write(const pp_kind *kind, bool so_far, const void *interrupted);
 
-/* pp_end_files_write(), but the profiles stay wanted: the process may end now, or go on. */
-void pp_end_files_write_so_far(pp_end_file *list, unsigned count);
+/* Has the kind write its files, and stop recording (pp_kind.stop). */
+void pp_kind_stop(const pp_kind *kind, bool confined);
+
+/* No file of the list is wanted any more. */
+void pp_end_files_forget(pp_end_file *files);
 
 /* In the child of fork. */
 void pp_end_files_after_fork(void);

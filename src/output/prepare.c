@@ -33,10 +33,18 @@ void pp_prepare_walks(void)
     }
 }
 
-void pp_prepare_recording(void)
+bool pp_prepare_asked(pp_end_file *files)
 {
-    pp_prepare_files();
-    pp_prepare_walks();
-    pp_modules_refresh();
-    pp_hook_fatal_signals();
+    bool any = false;
+    for (pp_end_file *file = files; file->name != NULL; file++) {
+        file->wanted |= file->asked;
+        any |= file->asked;
+    }
+    if (any) {
+        pp_prepare_files();
+        pp_prepare_walks();
+        pp_modules_refresh();
+        pp_hook_fatal_signals();
+    }
+    return any;
 }

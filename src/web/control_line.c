@@ -52,7 +52,7 @@ static void add_what_is_on(pp_text_stream *out)
     pp_text_stream_add(out, "on");
     for (size_t i = 0; pp_kinds[i] != NULL; i++) {
         const pp_kind *kind = pp_kinds[i];
-        if (!add_rates(out, kind) && kind->is_on != NULL && kind->is_on()) {
+        if (!add_rates(out, kind) && pp_kind_is_on(kind)) {
             pp_text_stream_add(out, " ");
             pp_text_stream_add(out, kind->name);
         }

@@ -10,9 +10,7 @@
 
 #include <cmocka.h>
 
-#include "kinds/heap/alloctrace_kind.h"
 #include "kinds/cpu/cpu_kind.h"
-#include "kinds/heap/heap_kind.h"
 #include "host/kind.h"
 #include "api/options.h"
 #include "output/output.h"
@@ -85,7 +83,7 @@ static void nothing_is_on_by_default(void **state)
 {
     (void)state;
     assert_good("");
-    assert_false(pp_cpu_asked.cpu);
+    assert_false(is_asked("cpu"));
     assert_false(options.subprocesses);
     assert_true(pp_cpu_asked.request.to_file);
     assert_int_equal(pp_cpu_asked.request.hz, 0);
@@ -97,10 +95,10 @@ static void cpu_takes_a_frequency(void **state)
 {
     (void)state;
     assert_good("cpu");
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     assert_int_equal(pp_cpu_asked.request.hz, 0);
     assert_good("cpu:250");
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     assert_int_equal(pp_cpu_asked.request.hz, 250);
     assert_good("cpu=1");
     assert_int_equal(pp_cpu_asked.request.hz, 1);
@@ -111,7 +109,7 @@ static void cpu_takes_a_frequency(void **state)
         "cpu: 100", "cpu:+100",    "cpu:1e3", "cpu:0x64", "cpu:100.5", "cpu:99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_bad(bad[i], -EINVAL, "bad value: option 'cpu");
-        assert_false(pp_cpu_asked.cpu);
+        assert_false(is_asked("cpu"));
         assert_int_equal(pp_cpu_asked.request.hz, 0);
     }
 }
@@ -214,7 +212,7 @@ static void interval_takes_a_time(void **unused)
 static void kinds_can_be_turned_off(void **unused)
 {
     (void)unused;
-    assert_good("heap,heap=off,block:off,mutex=off,cpu=off,fd=off");
+    assert_good("heap,heap=off,block:off,mutex=off,cpu=off,fd=off,alloctrace=off");
     assert_bad("thread=off", -EINVAL, "'thread=off' is ignored");
     assert_bad("engine=off", -EINVAL, "'engine=off' is ignored");
     assert_bad("allocs=off", -EINVAL, "unknown option");
@@ -235,8 +233,8 @@ static void what_is_ignored_for_its_value_asks_for_nothing(void **state)
                                         "alloctrace:1"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         assert_bad(words[i], -EINVAL, "is ignored");
-        assert_false(is_asked("thread") || is_asked("fd") || pp_heap_asked.heap ||
-                     pp_heap_asked.request.peak || options.subprocesses || pp_alloctrace_asked);
+        assert_false(is_asked("thread") || is_asked("fd") || is_asked("heap") ||
+                     options.subprocesses);
     }
 }
 
@@ -339,12 +337,12 @@ static void lists_are_taken_from_left_to_right(void **state)
 {
     (void)state;
     assert_good("cpu:100,subprocesses,duration=3s,symbolize=none,cpu:200");
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     assert_true(options.subprocesses);
     assert_int_equal(pp_cpu_asked.request.hz, 200);
     assert_int_equal(options.duration_ns, 3000000000);
     assert_good(",,cpu,,");
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     assert_good(",");
 }
 
@@ -352,7 +350,7 @@ static void unknown_words_do_not_stop_the_others(void **state)
 {
     (void)state;
     assert_bad("cpuu,cpu:300", -EINVAL, "unknown option 'cpuu'");
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     assert_int_equal(pp_cpu_asked.request.hz, 300);
     assert_bad("=5", -EINVAL, "unknown option '=5'");
     assert_bad(":", -EINVAL, "unknown option ':'");
@@ -367,7 +365,7 @@ static void the_first_error_is_kept(void **state)
     (void)state;
     parse("push=here,nonsense,cpu");
     assert_int_equal(options.error, -ENOTSUP);
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     const char *log = said();
     assert_non_null(strstr(log, "push=here"));
     assert_non_null(strstr(log, "nonsense"));
@@ -382,7 +380,7 @@ static void endless_words_are_cut(void **state)
     text[19999] = '\0';
     parse(text);
     assert_int_equal(options.error, -EINVAL);
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     said();
     free(text);
 }
@@ -405,13 +403,13 @@ static void variables_of_gperftools_are_known(void **state)
     static pp_output output;
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_false(pp_cpu_asked.cpu);
+    assert_false(is_asked("cpu"));
     setenv("CPUPROFILE_FREQUENCY", "500", 1);
     pp_options_from_gperftools(&options);
-    assert_false(pp_cpu_asked.cpu); /* a frequency alone asks for nothing */
+    assert_false(is_asked("cpu")); /* a frequency alone asks for nothing */
     setenv("CPUPROFILE", "/nowhere/prof", 1);
     pp_options_from_gperftools(&options);
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     assert_int_equal(pp_cpu_asked.request.hz, 500);
     assert_int_equal(options.error, 0);
     pp_output_open(&output, "cpu");
@@ -425,7 +423,7 @@ static void empty_variables_ask_for_nothing(void **state)
     setenv("CPUPROFILE", "", 1);
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_false(pp_cpu_asked.cpu);
+    assert_false(is_asked("cpu"));
     assert_string_equal(said(), "");
 }
 
@@ -437,7 +435,7 @@ static void with_a_signal_the_profile_waits_and_its_files_are_numbered(void **st
     setenv("CPUPROFILESIGNAL", "12", 1);
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_false(pp_cpu_asked.cpu);
+    assert_false(is_asked("cpu"));
     assert_int_equal(pp_cpu_asked.toggle_signal, 12);
     for (int i = 0; i < 2; i++) {
         pp_output_open(&output, "cpu");
@@ -446,7 +444,7 @@ static void with_a_signal_the_profile_waits_and_its_files_are_numbered(void **st
     setenv("CPUPROFILESIGNAL", "9", 1);
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     assert_int_equal(pp_cpu_asked.toggle_signal, 0);
     assert_non_null(strstr(said(), "CPUPROFILESIGNAL"));
 }
@@ -458,7 +456,7 @@ static void bad_variables_are_named(void **state)
     setenv("CPUPROFILE_FREQUENCY", "fast", 1);
     pp_options_init(&options);
     pp_options_from_gperftools(&options);
-    assert_true(pp_cpu_asked.cpu);
+    assert_true(is_asked("cpu"));
     assert_int_equal(pp_cpu_asked.request.hz, 0);
     assert_int_equal(options.error, -EINVAL);
     assert_string_equal(said(),
@@ -475,8 +473,8 @@ static void variables_are_for_their_kind_alone(void **state)
     setenv("HEAPPROFILE", "/nowhere/prefix", 1);
     assert_good("mutex,file=/nowhere/%k");
     pp_options_from_gperftools(&options);
-    assert_true(pp_cpu_asked.cpu);
-    assert_true(pp_heap_asked.heap);
+    assert_true(is_asked("cpu"));
+    assert_true(is_asked("heap"));
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         pp_output_open(&output, paths[i][0]);
         assert_string_equal(output.path, paths[i][1]);

@@ -113,6 +113,11 @@ void pp_release_record(const pp_release *release, const pp_caller *caller);
  * The mutex profile's fraction n: one release in n is recorded; 0 = off. */
 int64_t pp_contention_block_rate(void);
 int64_t pp_contention_mutex_fraction(void);
+/* Whether waits or releases are recorded: then the hooks have to count (waits.h). */
+static inline bool pp_contention_is_on(void)
+{
+    return pp_contention_block_rate() > 0 || pp_contention_mutex_fraction() > 0;
+}
 /* Return the value before; -1 if there is no memory for the table. Zone: NORMAL. */
 int64_t pp_contention_set_block_rate(int64_t nanoseconds);
 int64_t pp_contention_set_mutex_fraction(int64_t fraction);

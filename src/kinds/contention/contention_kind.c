@@ -4,13 +4,14 @@
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: the rates that the program or its user asks for.
+ * Owns: the files; the rates that the program or its user asks for.
  * Tested by: unit.options, e2e.flags, e2e.contention
  */
-#include "kinds/contention/contention_control.h"
-#include "kinds/contention/contention_text.h"
-#include "kinds/contention/waits.h"
 #include "host/kind.h"
+#include "kinds/contention/contention.h"
+#include "kinds/contention/contention_profile.h"
+#include "kinds/contention/legacy_contention.h"
+#include "kinds/contention/waits.h"
 #include "output/prepare.h"
 #include "output/word_values.h"
 #include "sys/log.h"
@@ -26,31 +27,70 @@ typedef struct flag_values {
 static const flag_values unsaid = {.block_rate = 1, .mutex_fraction = 1};
 
 static struct {
-    pp_contention_request asked;
+    int64_t block_rate, mutex_fraction; /* that are asked for; 0: none is recorded */
     flag_values said;
 } state = {.said = {.block_rate = 1, .mutex_fraction = 1}};
+
+enum { BLOCK, MUTEX };
+
+static int write_view(pp_contention_view view, pprof_writer writer, int debug)
+{
+    return debug == 0 ? pp_contention_profile_write(view, writer)
+                      : pp_legacy_contention_write(view, debug == PPROF_DEBUG_BARE, writer);
+}
+
+static int write_block(pprof_writer writer, int debug)
+{
+    return write_view(PP_CONTENTION_BLOCK, writer, debug);
+}
+
+static int write_mutex(pprof_writer writer, int debug)
+{
+    return write_view(PP_CONTENTION_MUTEX, writer, debug);
+}
+
+static bool has_none(const pp_stack_counts *counts)
+{
+    return counts == NULL || pp_stack_counts_is_empty(counts);
+}
+
+static bool nobody_was_blocked(void)
+{
+    return has_none(pp_contention_blocked()) && pp_contention_count_waiting() == 0;
+}
+
+static bool nobody_was_held_up(void)
+{
+    return has_none(pp_contention_held_up());
+}
+
+static pp_end_file files[] = {
+    {.name = "block", .write = write_block, .is_empty = nobody_was_blocked},
+    {.name = "mutex", .write = write_mutex, .is_empty = nobody_was_held_up},
+    {.name = NULL}};
 
 /* ---- words and flags ---- */
 
 /* Reads a number above 0; without a value it is 1. */
-static int take_rate(const char *value, int64_t *rate)
+static int take_rate(const char *value, pp_end_file *file, int64_t *rate)
 {
     int64_t number = 1;
     if (value != NULL && (!pp_word_number(value, &number) || number < 1)) {
         return -EINVAL;
     }
     *rate = number;
+    file->asked = true;
     return 0;
 }
 
 static int take_block(const char *value)
 {
-    return take_rate(value, &state.asked.block_rate);
+    return take_rate(value, &files[BLOCK], &state.block_rate);
 }
 
 static int take_mutex(const char *value)
 {
-    return take_rate(value, &state.asked.mutex_fraction);
+    return take_rate(value, &files[MUTEX], &state.mutex_fraction);
 }
 
 static const pp_word words[] = {{"block", take_block, "block or block:NS, 1 for every wait"},
@@ -63,53 +103,63 @@ static const pp_flag flags[] = {{"blockprofile", .file = &state.said.block},
                                 {"mutexprofilefraction", .number = &state.said.mutex_fraction},
                                 {.name = NULL}};
 
+/* A rate of 0 stops the recording, and the file is still written. */
+static void take_flag(int64_t said, const char *path, pp_end_file *file, int64_t *rate, int *error)
+{
+    if (said >= 0 && pp_flag_file(file->name, path, error)) {
+        file->asked = true;
+        *rate = said;
+    }
+}
+
 static int take_flags(void)
 {
     int error = 0;
-    if (state.said.block_rate >= 0 && pp_flag_file("block", state.said.block, &error)) {
-        state.asked.block_rate =
-            state.said.block_rate > 0 ? state.said.block_rate : PP_CONTENTION_OFF;
-    }
-    if (state.said.mutex_fraction >= 0 && pp_flag_file("mutex", state.said.mutex, &error)) {
-        state.asked.mutex_fraction =
-            state.said.mutex_fraction > 0 ? state.said.mutex_fraction : PP_CONTENTION_OFF;
-    }
+    take_flag(state.said.block_rate, state.said.block, &files[BLOCK], &state.block_rate, &error);
+    take_flag(state.said.mutex_fraction, state.said.mutex, &files[MUTEX], &state.mutex_fraction,
+              &error);
     state.said = unsaid;
     return error;
 }
 
-static void forget(bool all)
-{
-    (void)all;
-    state.asked = (pp_contention_request){.block_rate = 0, .mutex_fraction = 0};
-}
+/* ---- start and stop ---- */
 
-static unsigned files(void)
+/* False if there is no memory for the table. */
+static bool start_file(pp_end_file *file, int64_t (*set_rate)(int64_t rate), int64_t rate)
 {
-    unsigned block = state.asked.block_rate != 0;
-    unsigned mutex = state.asked.mutex_fraction != 0;
-    return block + mutex;
+    if (file->asked) {
+        file->wanted = set_rate(rate) >= 0;
+    }
+    return !file->asked || file->wanted;
 }
-
-/* ---- start and end ---- */
 
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns;
-    if (files() == 0) {
+    if (!pp_prepare_asked(files)) {
         return 0;
     }
-    pp_prepare_recording();
-    int error = pp_contention_control_start(&state.asked);
-    if (error != 0) {
-        pp_log_error("the block and mutex profiles", " could not be started", error, NULL);
+    bool started = start_file(&files[BLOCK], pp_contention_set_block_rate, state.block_rate);
+    started &= start_file(&files[MUTEX], pp_contention_set_mutex_fraction, state.mutex_fraction);
+    pp_hook_waits_count(pp_contention_is_on());
+    if (!started) {
+        pp_log_error("the block and mutex profiles", " could not be started", -ENOMEM, NULL);
     }
-    return error;
+    return started ? 0 : -ENOMEM;
 }
 
-static void end(const void *interrupted)
+static void stop(bool confined)
 {
-    pp_contention_control_end(interrupted != NULL);
+    (void)confined;
+    pp_contention_set_block_rate(0);
+    pp_contention_set_mutex_fraction(0);
+    pp_hook_waits_count(pp_contention_is_on());
+}
+
+static void after_fork(bool goes_on)
+{
+    (void)goes_on;
+    pp_contention_after_fork_in_child();
 }
 
 /* ---- profiles ---- */
@@ -126,22 +176,6 @@ static size_t count_mutex(void)
     size_t records = 0;
     pprof_mutex_profile(NULL, 0, &records);
     return records;
-}
-
-static int write_view(pp_contention_view view, pprof_writer writer, int debug)
-{
-    return debug == 0 ? pp_contention_control_write(view, writer)
-                      : pp_contention_text_write(view, debug == PPROF_DEBUG_BARE, writer);
-}
-
-static int write_block(pprof_writer writer, int debug)
-{
-    return write_view(PP_CONTENTION_BLOCK, writer, debug);
-}
-
-static int write_mutex(pprof_writer writer, int debug)
-{
-    return write_view(PP_CONTENTION_MUTEX, writer, debug);
 }
 
 static int build_block(pp_arena *arena, pp_profile *profile)
@@ -169,23 +203,19 @@ static pprof_profile profiles[] = {
      .set_rate = pprof_set_mutex_profile_fraction},
     {.name = NULL}};
 
+static const pp_kind_hooks hooks = {.record = pp_contention_is_on,
+                                    .find_real = pp_hook_waits_prepare_for_threads};
+
 const pp_kind pp_kind_contention = {
     .name = "contention",
     .words = words,
     .flags = flags,
     .profiles = profiles,
-    .sampler = &pp_contention_sampler,
-    .forget = forget,
     .files = files,
+    .sampler = &pp_contention_sampler,
+    .hooks = &hooks,
     .take_flags = take_flags,
     .start = start,
-    .is_on = pp_contention_control_is_on,
-    .needs_calls = pp_contention_control_is_on,
-    .find_real = pp_hook_waits_prepare_for_threads,
-    .holds_addresses = pp_contention_control_is_on,
-    .end = end,
-    .confine = pp_contention_control_confine,
-    .stops_at_deadline = true,
-    .write_so_far = pp_contention_control_write_so_far,
-    .after_fork_in_child = pp_contention_control_after_fork,
+    .stop = stop,
+    .after_fork = after_fork,
 };

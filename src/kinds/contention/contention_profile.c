@@ -8,6 +8,8 @@
 #include "kinds/contention/contention_profile.h"
 
 #include "base/text.h"
+#include "encode/proto.h"
+#include "output/symbolize.h"
 #include "profile/label_shares.h"
 #include "profile/mappings.h"
 #include "profile/sample_labels.h"
@@ -238,4 +240,17 @@ int pp_contention_profile_build(pp_contention_view view, pp_contention_detail de
         error = pp_profile_add_mappings(arena, profile);
     }
     return error == 0 ? add_comments(view, arena, profile) : error;
+}
+
+int pp_contention_profile_write(pp_contention_view view, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_profile profile;
+    int error = pp_contention_profile_build(view, PP_CONTENTION_WAITING, &arena, &profile);
+    if (error == 0) {
+        profile.symbolize = pp_symbolize_wanted();
+        error = pp_proto_encode(&profile, &arena, writer);
+    }
+    pp_arena_release(&arena);
+    return error;
 }

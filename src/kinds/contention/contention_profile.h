@@ -11,6 +11,8 @@
 #include "base/arena.h"
 #include "profile/model.h"
 
+#include "pprof.h"
+
 typedef enum pp_contention_view { PP_CONTENTION_BLOCK, PP_CONTENTION_MUTEX } pp_contention_view;
 
 /* The values of a sample. */
@@ -30,5 +32,8 @@ int pp_contention_profile_build(pp_contention_view view, pp_contention_detail de
 /* Fills in only the samples. 0 or -ENOMEM. */
 int pp_contention_samples(pp_contention_view view, pp_contention_detail detail, pp_arena *arena,
                           pp_profile *profile);
+
+/* Writes a profile.proto, with the waits that go on. 0, -ENOMEM, or the writer's first error. */
+int pp_contention_profile_write(pp_contention_view view, pprof_writer writer);
 
 #endif

@@ -8,9 +8,9 @@
  */
 #include "pprof.h"
 
-#include "kinds/contention/contention_control.h"
 #include "kinds/contention/contention_profile.h"
 #include "kinds/contention/contention.h"
+#include "kinds/contention/waits.h"
 #include "sys/clock.h"
 #include "modules/modules.h"
 #include "sys/sanitizers.h"
@@ -21,10 +21,10 @@
 
 static void rates_have_changed(void)
 {
-    if (pp_contention_control_is_on()) {
+    if (pp_contention_is_on()) {
         pp_modules_refresh();
     }
-    pp_contention_control_aim();
+    pp_hook_waits_count(pp_contention_is_on());
 }
 
 int64_t pprof_set_block_profile_rate(int64_t nanoseconds)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * legacy_contention.c: writes the text of a block or mutex profile; the header has the layout.
+ * legacy_contention.c: builds a block or mutex profile, and writes its text; the header has the
+ * layout.
  *
  * Zone: NORMAL (no malloc, no stdio).
  * Tested by: e2e.contention_counts, e2e.text_forms
@@ -8,6 +9,7 @@
 #include "kinds/contention/legacy_contention.h"
 
 #include "encode/frame_comments.h"
+#include "output/symbolize.h"
 #include "sys/clock.h"
 
 static void write_header(pp_text_stream *out, const pp_profile *profile, pp_contention_view view)
@@ -34,11 +36,18 @@ static void write_row(pp_text_stream *out, const pp_profile_sample *sample)
     pp_text_stream_add(out, "\n");
 }
 
-int pp_legacy_contention_encode(const pp_profile *profile, pp_contention_view view, bool bare,
-                                pp_arena *arena, pprof_writer writer)
+int pp_legacy_contention_write(pp_contention_view view, bool bare, pprof_writer writer)
 {
-    pp_text_stream out;
-    pp_text_stream_init(&out, writer);
-    write_header(&out, profile, view);
-    return pp_text_rows_and_maps_finish(&out, profile, write_row, bare, false, arena);
+    pp_arena arena = PP_ARENA_INIT;
+    pp_profile profile;
+    int error = pp_contention_profile_build(view, PP_CONTENTION_STACKS, &arena, &profile);
+    if (error == 0) {
+        pp_text_stream out;
+        profile.symbolize = pp_symbolize_wanted();
+        pp_text_stream_init(&out, writer);
+        write_header(&out, &profile, view);
+        error = pp_text_rows_and_maps_finish(&out, &profile, write_row, bare, false, &arena);
+    }
+    pp_arena_release(&arena);
+    return error;
 }

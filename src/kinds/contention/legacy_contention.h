@@ -20,16 +20,13 @@
 #ifndef PP_KINDS_CONTENTION_LEGACY_CONTENTION_H
 #define PP_KINDS_CONTENTION_LEGACY_CONTENTION_H
 
-#include "base/arena.h"
 #include "kinds/contention/contention_profile.h"
-#include "profile/model.h"
 #include "pprof.h"
 
 #include <stdbool.h>
 
 /* `bare`: without the lines of frames. 0, -ENOMEM, the writer's first error, or the error of
  * reading the maps. */
-int pp_legacy_contention_encode(const pp_profile *profile, pp_contention_view view, bool bare,
-                                pp_arena *arena, pprof_writer writer);
+int pp_legacy_contention_write(pp_contention_view view, bool bare, pprof_writer writer);
 
 #endif

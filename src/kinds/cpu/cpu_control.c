@@ -31,7 +31,7 @@ static const uint64_t end_patience_ns = 5000000000; /* for another thread that w
 /* For handlers and another thread, in the handler of a fatal signal. */
 static const uint64_t fatal_patience_ns = 200000000;
 
-static int write_result(pprof_writer writer);
+static int write_result(pprof_writer writer, int debug);
 static bool is_empty(void);
 
 static struct {
@@ -41,8 +41,8 @@ static struct {
     pp_cpu_request request;  /* of the profile that runs */
     uint64_t starts_refused; /* while it runs */
     pp_cpu_result result;    /* of the profile that has stopped, until it is written */
-    pp_end_file file;
-} session = {.file = {"cpu", write_result, false, is_empty}};
+    pp_end_file file[2];     /* of that profile, and the end of the list */
+} session = {.file = {{.name = "cpu", .write = write_result, .is_empty = is_empty}}};
 
 static int take_session(void)
 {
@@ -122,8 +122,9 @@ int pp_cpu_control_start(const pp_cpu_request *request)
     return error;
 }
 
-static int write_result(pprof_writer writer)
+static int write_result(pprof_writer writer, int debug)
 {
+    (void)debug;
     pp_arena arena = PP_ARENA_INIT;
     pp_profile profile;
     bool with_labels =
@@ -155,13 +156,13 @@ static int stop_and_write(bool fatal, bool ended_by_program)
     session.result.starts_refused = session.starts_refused;
     session.result.ended_by_program = ended_by_program;
     if (session.request.to_file) {
-        session.file.wanted = true;
-        error = pp_end_files_write(&session.file, 1, fatal);
+        session.file->wanted = true;
+        error = pp_end_files_write(session.file, false, fatal);
     } else {
         if (!fatal) {
             pp_modules_refresh();
         }
-        error = write_result(session.request.writer);
+        error = write_result(session.request.writer, 0);
     }
     pp_cpu_result_release(&session.result);
     session.running = false;
@@ -314,7 +315,6 @@ void pp_cpu_control_after_fork(void)
 {
     session.users = 0;
     pp_cpu_after_fork_in_child();
-    pp_end_files_after_fork();
-    session.running = session.file.wanted = false;
+    session.running = session.file->wanted = false;
     pp_lock_release(&session.lock);
 }

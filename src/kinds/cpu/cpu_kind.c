@@ -2,9 +2,9 @@
  *
  * cpu_kind.c: the kind "cpu": its words, variables and flags, and when its profile runs.
  *
- *   start --> [started] --> end, confine, deadline, toggle: the file
+ *   start --> [runs: its file is wanted] --> write, toggle: it stops, and is written
  *                 |
- *                exec --> [stopped for it] --> the exec failed: started again
+ *                write so far --> [stopped for it] --> resume: it runs again
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
@@ -36,13 +36,15 @@
 pp_cpu_wish pp_cpu_asked = {.request = {.to_file = true}};
 
 static struct {
-    bool started;
-    bool stopped_for_exec; /* to be started again if the exec fails */
-    uint64_t until_ns;     /* the end of the wanted duration, for children of fork; 0: none */
+    bool is_interrupted; /* write() has stopped it, and resume() starts it again */
+    uint64_t until_ns;   /* the end of the wanted duration, for children of fork; 0: none */
     const char *flagged_file;
 } state;
 
-/* ---- words, variables and flags ---- */
+/* Is wanted while the profile that was asked for runs; cpu_control.c writes it when that stops. */
+static pp_end_file files[] = {{.name = "cpu"}, {.name = NULL}};
+
+/* ---- words and flags ---- */
 
 static int take_cpu(const char *value)
 {
@@ -50,7 +52,7 @@ static int take_cpu(const char *value)
     if (value != NULL && (!pp_word_number(value, &hz) || hz < 1 || hz > 1000000)) {
         return -EINVAL;
     }
-    pp_cpu_asked.cpu = true;
+    files->asked = true;
     if (value != NULL) {
         pp_cpu_asked.request.hz = (int)hz;
     }
@@ -76,13 +78,9 @@ static int take_engine(const char *value)
     return -EINVAL;
 }
 
-static const pp_word words[] = {{"cpu", take_cpu, "cpu or cpu:HZ, HZ from 1 to 1000000"},
-                                {"engine", take_engine, "engine=auto, timer or perf"},
-                                {.name = NULL}};
-
 static int take_path(const char *value)
 {
-    pp_cpu_asked.cpu = true;
+    files->asked = true;
     return pp_output_set_template_of("cpu", value);
 }
 
@@ -117,14 +115,16 @@ static int take_signal(const char *value)
         return -EINVAL;
     }
     pp_cpu_asked.toggle_signal = (int)number;
-    pp_cpu_asked.cpu = false;
+    files->asked = false;
     return pp_output_number_files("cpu");
 }
 
-static const pp_word variables[] = {{"CPUPROFILE", take_path, NULL},
-                                    {"CPUPROFILE_FREQUENCY", take_frequency, NULL},
-                                    {"CPUPROFILESIGNAL", take_signal, NULL},
-                                    {.name = NULL}};
+static const pp_word words[] = {{"cpu", take_cpu, "cpu or cpu:HZ, HZ from 1 to 1000000"},
+                                {"engine", take_engine, "engine=auto, timer or perf"},
+                                {"CPUPROFILE", take_path, NULL},
+                                {"CPUPROFILE_FREQUENCY", take_frequency, NULL},
+                                {"CPUPROFILESIGNAL", take_signal, NULL},
+                                {.name = NULL}};
 
 static const pp_flag flags[] = {{"cpuprofile", .file = &state.flagged_file}, {.name = NULL}};
 
@@ -137,25 +137,17 @@ static int take_flags(void)
     if (path != NULL && *path != '\0' && pp_cpu_control_is_running()) {
         pp_flag_fail(&error, -EBUSY, "the CPU profile could not be started for ", path);
     } else {
-        pp_cpu_asked.cpu = pp_flag_file("cpu", path, &error);
+        files->asked = pp_flag_file("cpu", path, &error);
     }
     return error;
 }
 
-static void forget(bool all)
+static void reset(void)
 {
-    pp_cpu_asked.cpu = false;
-    if (all) {
-        pp_cpu_asked = (pp_cpu_wish){.request = {.to_file = true}};
-    }
+    pp_cpu_asked = (pp_cpu_wish){.request = {.to_file = true}};
 }
 
-static unsigned files(void)
-{
-    return pp_cpu_asked.cpu;
-}
-
-/* ---- start and end ---- */
+/* ---- start and stop ---- */
 
 static const char *advice_on(int error)
 {
@@ -176,17 +168,25 @@ static int begin(void)
     if (error != 0) {
         pp_log_error("the CPU profile", " could not be started", error, advice_on(error));
     } else {
-        state.started = true;
+        files->wanted = true;
         pp_hook_fatal_signals();
     }
     return error;
 }
 
+static void write_file(bool so_far, const void *interrupted)
+{
+    if (files->wanted) {
+        int error = pp_cpu_control_stop(true, interrupted != NULL);
+        files->wanted = so_far && error != 0;
+        state.is_interrupted |= so_far && error == 0;
+    }
+}
+
 static void toggle(void)
 {
-    if (state.started) {
-        pp_cpu_control_stop(true, false);
-        state.started = false;
+    if (files->wanted) {
+        write_file(false, NULL);
     } else {
         begin();
     }
@@ -206,7 +206,7 @@ static int start(uint64_t duration_ns)
 {
     pp_cpu_asked.request.duration_ns = duration_ns;
     state.until_ns = duration_ns != 0 ? pp_clock_ns(CLOCK_MONOTONIC) + duration_ns : 0;
-    int error = pp_cpu_asked.cpu ? begin() : 0;
+    int error = files->asked ? begin() : 0;
     if (pp_cpu_asked.toggle_signal != 0) {
         wait_for_signal();
         pp_cpu_asked.toggle_signal = 0;
@@ -214,47 +214,21 @@ static int start(uint64_t duration_ns)
     return error;
 }
 
-static bool is_on(void)
+static void stop(bool confined)
 {
-    return state.started;
-}
-
-static void end(const void *interrupted)
-{
-    if (state.started) {
-        pp_cpu_control_stop(true, interrupted != NULL);
-        state.started = false;
+    if (confined) {
+        pp_cpu_control_confine_shared();
+        pp_cpu_perf_confine();
     }
 }
 
-/* Stops the profile that was asked for; true if a file was written. */
-static bool stop(void)
+static void resume(uint64_t duration_ns)
 {
-    bool written = state.started && pp_cpu_control_stop(true, false) == 0;
-    state.started = state.started && !written;
-    return written;
-}
-
-static bool confine(void)
-{
-    bool written = stop();
-    pp_cpu_control_confine_shared();
-    pp_cpu_perf_confine();
-    return written;
-}
-
-static void write_so_far(void)
-{
-    state.stopped_for_exec |= stop();
-}
-
-static void after_failed_exec(uint64_t duration_ns)
-{
-    if (state.stopped_for_exec) {
+    if (state.is_interrupted) {
         pp_cpu_request request = pp_cpu_asked.request;
         request.duration_ns = duration_ns;
-        state.stopped_for_exec = false;
-        state.started = pp_cpu_control_start(&request) == 0;
+        state.is_interrupted = false;
+        files->wanted = pp_cpu_control_start(&request) == 0;
     }
 }
 
@@ -265,35 +239,29 @@ static uint64_t left_ns(void)
     return state.until_ns == 0 ? 0 : state.until_ns > now_ns ? state.until_ns - now_ns : 1;
 }
 
-static void after_fork_in_child(bool goes_on)
+static void after_fork(bool goes_on)
 {
     pp_cpu_control_after_fork();
-    if (state.started && goes_on) {
+    if (files->wanted && goes_on) {
+        files->wanted = false;
         pp_cpu_asked.request.duration_ns = left_ns();
         begin();
-    } else {
-        state.started = false;
     }
 }
 
 const pp_kind pp_kind_cpu = {
     .name = "cpu",
     .words = words,
-    .variables = variables,
     .flags = flags,
+    .files = files,
     .timed = &pp_cpu_timed_profile,
     .sampler = &pp_cpu_sampler,
-    .forget = forget,
-    .files = files,
     .take_flags = take_flags,
-    .start = start,
-    .is_on = is_on,
+    .reset = reset,
     .holds_addresses = pp_cpu_is_active,
-    .owns_descriptor = pp_cpu_perf_has,
-    .end = end,
-    .confine = confine,
+    .start = start,
+    .write = write_file,
     .stop = stop,
-    .write_so_far = write_so_far,
-    .after_failed_exec = after_failed_exec,
-    .after_fork_in_child = after_fork_in_child,
+    .resume = resume,
+    .after_fork = after_fork,
 };

@@ -11,7 +11,6 @@
 #include "kinds/cpu/cpu_control.h"
 
 typedef struct pp_cpu_wish {
-    bool cpu; /* a profile from the start on, and a file at the end */
     pp_cpu_request request;
     int toggle_signal; /* starts and stops the profile; 0 = none */
 } pp_cpu_wish;

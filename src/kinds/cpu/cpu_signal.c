@@ -173,4 +173,5 @@ const pp_sampler pp_cpu_sampler = {
     .claim = claim,
     .take = take,
     .may_have_sent = pp_cpu_perf_may_have_sent,
+    .owns_descriptor = pp_cpu_perf_has,
 };

@@ -13,7 +13,7 @@ static bool has_profiles(void)
     return pp_custom_profiles_first() != NULL;
 }
 
-static void after_fork_in_child(bool goes_on)
+static void after_fork(bool goes_on)
 {
     (void)goes_on;
     pp_custom_profiles_after_fork_in_child();
@@ -23,5 +23,5 @@ const pp_kind pp_kind_custom = {
     .name = "custom",
     .made = pp_custom_profiles_first,
     .holds_addresses = has_profiles,
-    .after_fork_in_child = after_fork_in_child,
+    .after_fork = after_fork,
 };

@@ -4,57 +4,76 @@
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: whether the program or its user wants the file.
- * Tested by: e2e.fd, unit.options
+ * Owns: the file; whether openings are recorded.
+ * Tested by: e2e.fd, e2e.fd_real, unit.options
  */
-#include "kinds/fd/fd_control.h"
-#include "kinds/fd/fd_hooks.h"
 #include "host/kind.h"
+#include "kinds/fd/fd_hooks.h"
+#include "kinds/fd/fd_opened.h"
+#include "kinds/fd/fd_rows.h"
+#include "kinds/fd/fd_table.h"
 #include "output/prepare.h"
-#include "output/word_values.h"
 
-static bool asked;
+static bool on; /* openings are recorded */
 
+static bool is_on(void)
+{
+    return on;
+}
+
+static pp_end_file files[] = {{.name = "fd", .write = pp_fd_rows_write}, {.name = NULL}};
+
+static void was_open(int fd, void *unused)
+{
+    (void)unused;
+    pp_fd_was_open(fd);
+}
+
+/* Recording begins before the listing, so that a descriptor that is opened meanwhile is recorded
+ * with its stack, and the listing finds it known. */
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns;
-    if (asked) {
-        pp_prepare_recording();
-        pp_fd_control_start();
+    if (pp_prepare_asked(files) && !on) {
+        pp_fd_hooks_record(true);
+        pp_fd_each(was_open, NULL);
+        on = true;
     }
     return 0;
 }
 
-static void end(const void *interrupted)
+static void stop(bool confined)
 {
-    pp_fd_control_end(interrupted != NULL);
+    (void)confined;
+    pp_fd_hooks_record(false);
+    on = false;
+}
+
+/* Where descriptors were opened. */
+static void forget(void)
+{
+    pp_fd_table_clear(0, UINT32_MAX);
 }
 
 static const pp_word words[] = {{"fd", NULL, "fd, without a value"}, {.name = NULL}};
 
 static pprof_profile profiles[] = {{.name = "fd",
                                     .about = "Where the open descriptors were opened.",
-                                    .count = pp_fd_control_count,
-                                    .write = pp_fd_control_write,
-                                    .is_there = pp_fd_control_is_on},
+                                    .count = pp_fd_rows_count,
+                                    .write = pp_fd_rows_write,
+                                    .is_there = is_on},
                                    {.name = NULL}};
+
+static const pp_kind_hooks hooks = {
+    .record = is_on, .find_real = pp_fd_hooks_find_real, .forget = forget};
 
 const pp_kind pp_kind_fd = {
     .name = "fd",
     .words = words,
     .profiles = profiles,
+    .files = files,
     .sampler = &pp_fd_sampler,
-    .asked = &asked,
+    .hooks = &hooks,
     .start = start,
-    .is_on = pp_fd_control_is_on,
-    .needs_calls = pp_fd_control_is_on,
-    .find_real = pp_fd_hooks_find_real,
-    .forget_calls = pp_fd_control_forget,
-    .holds_addresses = pp_fd_control_is_on,
-    .end = end,
-    .confine = pp_fd_control_confine,
-    .stop = pp_fd_control_confine,
-    .stops_at_deadline = true,
-    .write_so_far = pp_fd_control_write_so_far,
-    .after_fork_in_child = pp_fd_control_after_fork,
+    .stop = stop,
 };

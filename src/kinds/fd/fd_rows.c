@@ -7,9 +7,10 @@
  */
 #include "kinds/fd/fd_rows.h"
 
-#include "host/kind.h"
+#include "host/samplers.h"
 #include "kinds/fd/fd_opened.h"
 #include "kinds/fd/fd_table.h"
+#include "output/count.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,20 +24,10 @@ typedef struct each {
     void *context;
 } each;
 
-static bool is_ours(int fd)
-{
-    size_t i = 0;
-    while (pp_kinds[i] != NULL &&
-           (pp_kinds[i]->owns_descriptor == NULL || !pp_kinds[i]->owns_descriptor(fd))) {
-        i++;
-    }
-    return pp_kinds[i] != NULL;
-}
-
 static void visit_foreign(int fd, void *context)
 {
     const each *e = context;
-    if (!is_ours(fd)) {
+    if (!pp_samplers_own_descriptor(fd)) {
         e->visit(fd, e->context);
     }
 }
@@ -89,7 +80,7 @@ static void add_row(int fd, void *context)
         (pp_count_row){.pc = stack->pc, .depth = stack->depth, .labels = labels, .count = 1};
 }
 
-int pp_fd_rows_read(pp_arena *arena, pp_value_rows *rows)
+static int read_rows(pp_arena *arena, pp_value_rows *rows)
 {
     collection c = {.arena = arena, .rows = rows};
     rows->count = 0;
@@ -108,4 +99,17 @@ size_t pp_fd_rows_count(void)
     size_t count = 0;
     pp_fd_each(count_one, &count);
     return count;
+}
+
+int pp_fd_rows_write(pprof_writer writer, int debug)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_value_rows rows = {.count = 0};
+    int error = read_rows(&arena, &rows);
+    if (error == 0) {
+        error = pp_count_write("fd", rows.list, rows.count, debug, writer);
+    }
+    pp_value_rows_release(&rows);
+    pp_arena_release(&arena);
+    return error;
 }

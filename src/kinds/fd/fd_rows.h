@@ -15,9 +15,8 @@
 #include "profile/value_rows.h"
 #include "sys/open_descriptors.h"
 
-/* Fills `rows` with one row for each descriptor, in the kernel's order. 0 or -ENOMEM. The caller
- * calls pp_value_rows_release(), also after an error. */
-int pp_fd_rows_read(pp_arena *arena, pp_value_rows *rows);
+/* Writes a row for each descriptor; arguments and errors are those of pprof_profile_write(). */
+int pp_fd_rows_write(pprof_writer writer, int debug);
 
 /* The number of rows that a snapshot would have now. */
 size_t pp_fd_rows_count(void);

@@ -7,43 +7,48 @@
  * Owns: whether the option is given.
  * Tested by: e2e.alloctrace, unit.options
  */
-#include "kinds/heap/alloctrace_kind.h"
-
 #include "host/kind.h"
 #include "kinds/heap/alloctrace.h"
 #include "kinds/heap/alloctrace_names.h"
 #include "modules/modules.h"
 #include "modules/own_code.h"
+#include "output/word_values.h"
 
-bool pp_alloctrace_asked;
+static bool asked;
 
-/* The trace goes to the log. */
-static unsigned files(void)
+static int take(const char *value)
 {
-    return 0;
+    return pp_word_alone(value, &asked);
 }
 
 static int start(uint64_t duration_ns)
 {
     (void)duration_ns;
-    if (pp_alloctrace_asked) {
+    if (asked) {
         pp_own_variables_leave_out_of_dumps();
         pp_modules_refresh();
         pp_alloctrace_begin();
+        asked = false;
     }
     return 0;
 }
 
-static const pp_word words[] = {{"alloctrace", NULL, "alloctrace, without a value"},
+static void stop(bool confined)
+{
+    (void)confined;
+    pp_alloctrace_stop();
+}
+
+static const pp_word words[] = {{"alloctrace", take, "alloctrace, without a value"},
                                 {.name = NULL}};
+
+static const pp_kind_hooks hooks = {.record = pp_alloctrace_is_on};
 
 const pp_kind pp_kind_alloctrace = {
     .name = "alloctrace",
     .words = words,
-    .asked = &pp_alloctrace_asked,
-    .files = files,
+    .hooks = &hooks,
     .start = start,
-    .needs_calls = pp_alloctrace_is_on,
-    .confine = pp_alloctrace_stop,
-    .after_fork_in_child = pp_alloctrace_after_fork_in_child,
+    .stop = stop,
+    .after_fork = pp_alloctrace_after_fork_in_child,
 };

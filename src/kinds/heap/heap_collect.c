@@ -18,7 +18,6 @@
 
 #include "arch/registers.h"
 #include "host/kind.h"
-#include "kinds/heap/heap_control.h"
 #include "kinds/heap/heap_cycles.h"
 #include "sys/safe_read.h"
 
@@ -35,6 +34,7 @@ PP_NEEDS_KINDS;
 static struct {
     bool is_due;              /* the last run is wanted, and has not begun */
     void (*registered)(void); /* the collector for which atexit() was last called */
+    const pp_end_file *files; /* NULL: none was ever wanted */
 } last_run;
 
 /* Whether a signal handler returns to this address. */
@@ -62,7 +62,7 @@ static bool is_in_signal_handler(void)
 static void collect_at_end(void)
 {
     if (__atomic_exchange_n(&last_run.is_due, false, __ATOMIC_ACQ_REL) &&
-        pp_heap_control_wants_file() && !is_in_signal_handler()) {
+        pp_end_files_wanted(last_run.files) && !is_in_signal_handler()) {
         pp_heap_collect();
     }
 }
@@ -80,6 +80,11 @@ void pprof_set_collector(void (*collect)(void))
         (void)atexit(collect_at_end);
         (void)at_quick_exit(collect_at_end);
     }
+}
+
+void pp_heap_collect_for(const pp_end_file *files)
+{
+    last_run.files = files;
 }
 
 void pp_heap_collect_after_fork(void)

@@ -4,11 +4,9 @@
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: the options and flags of the kind.
+ * Owns: the files; the options and flags of the kind.
  * Tested by: unit.options, e2e.heap, e2e.flags
  */
-#include "kinds/heap/heap_kind.h"
-
 #include "base/text.h"
 #include "host/kind.h"
 #include "kinds/heap/heap.h"
@@ -17,6 +15,7 @@
 #include "kinds/heap/heap_early.h"
 #include "kinds/heap/heap_mappings.h"
 #include "kinds/heap/heap_peak.h"
+#include "kinds/heap/heap_profile.h"
 #include "kinds/heap/heap_text.h"
 #include "modules/late.h"
 #include "modules/linked.h"
@@ -31,31 +30,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-pp_heap_wish pp_heap_asked = {.request = {.rate = PP_HEAP_RATE_DEFAULT}};
+static struct {
+    int64_t rate; /* that is asked for */
+    struct {
+        const char *file;
+        int64_t rate;
+    } flagged;        /* the values of the flags, until they are taken */
+    bool was_started; /* start() was called */
+} state = {.rate = PP_HEAP_RATE_DEFAULT};
 
-/* ---- words, variables and flags ---- */
+/* ---- files ---- */
+
+static int write_view(pp_heap_view view, pprof_writer writer, int debug)
+{
+    return debug == 0 ? pp_heap_profile_write(view, writer)
+                      : pp_heap_text_write(debug == PPROF_DEBUG_BARE, writer);
+}
+
+static int write_heap(pprof_writer writer, int debug)
+{
+    return write_view(PP_HEAP_INUSE, writer, debug);
+}
+
+static int write_allocs(pprof_writer writer, int debug)
+{
+    return write_view(PP_HEAP_ALLOCS, writer, debug);
+}
+
+static int write_peak(pprof_writer writer, int debug)
+{
+    return debug == 0 ? pp_heap_profile_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
+}
+
+enum { HEAP, ALLOCS, PEAK };
+static pp_end_file files[] = {{.name = "heap", .write = write_heap},
+                              {.name = "allocs", .write = write_allocs},
+                              {.name = "peak", .write = write_peak},
+                              {.name = NULL}};
+
+/* ---- words and flags ---- */
 
 static int take_heap(const char *value)
 {
-    if (!pp_heap_rate_of_text(value, value != NULL ? strlen(value) : 0,
-                              &pp_heap_asked.request.rate)) {
+    if (!pp_heap_rate_of_text(value, value != NULL ? strlen(value) : 0, &state.rate)) {
         return -EINVAL;
     }
-    pp_heap_asked.heap = true;
+    files[HEAP].asked = true;
     return 0;
 }
 
 /* `peak` implies `heap`. */
 static int take_peak(const char *value)
 {
-    pp_heap_asked.heap |= value == NULL;
-    return pp_word_alone(value, &pp_heap_asked.request.peak);
+    files[HEAP].asked |= value == NULL;
+    return pp_word_alone(value, &files[PEAK].asked);
 }
-
-static const pp_word words[] = {
-    {"heap", take_heap, "heap or heap:BYTES, 0 for off, 1 for every block, 512k"},
-    {"peak", take_peak, "peak, without a value"},
-    {.name = NULL}};
 
 /* In gperftools, the value is a prefix, followed by a number and ".heap". */
 static int take_prefix(const char *value)
@@ -64,7 +93,7 @@ static int take_prefix(const char *value)
     static const char suffix[] = ".heap";
     char name[MAX_NAME];
     size_t length = strlen(value);
-    pp_heap_asked.heap = true;
+    files[HEAP].asked = true;
     if (length + sizeof suffix > sizeof name) {
         return -ENAMETOOLONG;
     }
@@ -73,50 +102,44 @@ static int take_prefix(const char *value)
     return pp_output_set_template_of("heap", name);
 }
 
-static const pp_word variables[] = {{"HEAPPROFILE", take_prefix, NULL}, {.name = NULL}};
+static const pp_word words[] = {
+    {"heap", take_heap, "heap or heap:BYTES, 0 for off, 1 for every block, 512k"},
+    {"peak", take_peak, "peak, without a value"},
+    {"HEAPPROFILE", take_prefix, NULL},
+    {.name = NULL}};
 
-static const pp_flag flags[] = {{"memprofile", .file = &pp_heap_asked.flagged.file},
-                                {"memprofilerate", .number = &pp_heap_asked.flagged.rate},
+static const pp_flag flags[] = {{"memprofile", .file = &state.flagged.file},
+                                {"memprofilerate", .number = &state.flagged.rate},
                                 {.name = NULL}};
 
 static int64_t flagged_rate(void)
 {
     int64_t present = pp_heap_rate();
-    int64_t flagged = pp_heap_asked.flagged.rate;
-    return flagged > 0 ? flagged : present > 0 ? present : PP_HEAP_RATE_DEFAULT;
+    return state.flagged.rate > 0 ? state.flagged.rate
+           : present > 0          ? present
+                                  : PP_HEAP_RATE_DEFAULT;
 }
 
 static int take_flags(void)
 {
     int error = 0;
-    pp_heap_asked.heap = pp_flag_file("allocs", pp_heap_asked.flagged.file, &error);
-    if (pp_heap_asked.heap) {
-        pp_heap_asked.request.allocs = true;
-        pp_heap_asked.request.rate = flagged_rate();
-    } else if (pp_heap_asked.flagged.rate > 0) {
-        pprof_set_mem_profile_rate(pp_heap_asked.flagged.rate);
+    files[ALLOCS].asked = pp_flag_file("allocs", state.flagged.file, &error);
+    if (files[ALLOCS].asked) {
+        state.rate = flagged_rate();
+    } else if (state.flagged.rate > 0) {
+        pprof_set_mem_profile_rate(state.flagged.rate);
     }
-    pp_heap_asked.flagged.file = NULL;
-    pp_heap_asked.flagged.rate = 0;
+    state.flagged.file = NULL;
+    state.flagged.rate = 0;
     return error;
 }
 
-static void forget(bool all)
+static void reset(void)
 {
-    pp_heap_asked.heap = pp_heap_asked.request.allocs = false;
-    if (all) {
-        pp_heap_asked.request = (pp_heap_request){.rate = PP_HEAP_RATE_DEFAULT};
-    }
+    state.rate = PP_HEAP_RATE_DEFAULT;
 }
 
-static unsigned files(void)
-{
-    unsigned heap = pp_heap_asked.heap;
-    unsigned peak = pp_heap_asked.request.peak;
-    return heap + peak;
-}
-
-/* ---- start and end ---- */
+/* ---- start and stop ---- */
 
 /* False if the program, or a library before us, defines its own malloc. The call is marked as our
  * own work, so that the hooks do not count memory that such a malloc maps. */
@@ -154,7 +177,8 @@ static void find_real(void)
     }
 }
 
-static void forget_calls(void)
+/* The blocks and mappings that the program has now. */
+static void forget(void)
 {
     const uint64_t everything = UINT64_MAX / 2;
     pp_signal_mask old = 0;
@@ -165,40 +189,59 @@ static void forget_calls(void)
     }
 }
 
-static int start(uint64_t duration_ns)
-{
-    (void)duration_ns;
-    if (!pp_heap_asked.heap) {
-        return 0;
-    }
-    pp_prepare_recording();
-    bool seen = pp_late_is() || sees_allocations();
-    int error = pp_heap_control_start(&pp_heap_asked.request);
-    if (!seen) {
-        warn_of_no_samples();
-    }
-    return error;
-}
-
 /* A program that is linked to us is sampled without an option, as in Go. */
-static void load_unasked(bool options_given)
+static void start_unasked(void)
 {
-    bool on = !options_given && pp_is_linked();
+    bool on = pp_is_linked() && secure_getenv("LIBPPROF") == NULL;
     if (on) {
         pp_own_variables_leave_out_of_dumps();
         pp_prepare_walks();
     }
-    pp_heap_control_default(on);
+    pp_heap_set_rate(on ? PP_HEAP_RATE_DEFAULT : 0);
 }
 
-static void end(const void *interrupted)
+static void start_asked(void)
 {
-    pp_heap_control_end(interrupted != NULL);
+    pp_heap_collect_for(files);
+    bool seen = pp_late_is() || sees_allocations();
+    if (files[PEAK].asked) {
+        pp_heap_peak_start();
+    }
+    pp_heap_set_rate(state.rate);
+    if (!seen) {
+        warn_of_no_samples();
+    }
 }
 
-static void after_fork_in_child(bool goes_on)
+static int start(uint64_t duration_ns)
 {
-    pp_heap_control_after_fork(goes_on);
+    (void)duration_ns;
+    if (pp_prepare_asked(files)) {
+        start_asked();
+    } else if (!state.was_started) {
+        start_unasked();
+    }
+    state.was_started = true;
+    return 0;
+}
+
+static bool is_on(void)
+{
+    return pp_heap_rate() != 0;
+}
+
+static void stop(bool confined)
+{
+    (void)confined;
+    pp_heap_set_rate(0);
+}
+
+static void after_fork(bool goes_on)
+{
+    (void)goes_on;
+    pp_heap_cycles_after_fork_in_child();
+    pp_heap_mappings_after_fork_in_child();
+    pp_heap_after_fork_in_child();
     pp_heap_collect_after_fork();
 }
 
@@ -209,27 +252,6 @@ static size_t count_records(void)
     size_t records = 0;
     pprof_mem_profile(NULL, 0, &records, true);
     return records;
-}
-
-static int write_view(pp_heap_view view, pprof_writer writer, int debug)
-{
-    return debug == 0 ? pp_heap_control_write(view, writer)
-                      : pp_heap_text_write(debug == PPROF_DEBUG_BARE, writer);
-}
-
-static int write_heap(pprof_writer writer, int debug)
-{
-    return write_view(PP_HEAP_INUSE, writer, debug);
-}
-
-static int write_allocs(pprof_writer writer, int debug)
-{
-    return write_view(PP_HEAP_ALLOCS, writer, debug);
-}
-
-static int write_peak(pprof_writer writer, int debug)
-{
-    return debug == 0 ? pp_heap_control_write(PP_HEAP_PEAK, writer) : -ENOTSUP;
 }
 
 static void collect(void)
@@ -270,25 +292,18 @@ static pprof_profile profiles[] = {
      .is_there = pp_heap_peak_is_wanted},
     {.name = NULL}};
 
+static const pp_kind_hooks hooks = {.record = is_on, .find_real = find_real, .forget = forget};
+
 const pp_kind pp_kind_heap = {
     .name = "heap",
     .words = words,
-    .variables = variables,
     .flags = flags,
     .profiles = profiles,
-    .forget = forget,
     .files = files,
+    .hooks = &hooks,
     .take_flags = take_flags,
+    .reset = reset,
     .start = start,
-    .load_unasked = load_unasked,
-    .is_on = pp_heap_control_is_on,
-    .needs_calls = pp_heap_control_is_on,
-    .find_real = find_real,
-    .forget_calls = forget_calls,
-    .holds_addresses = pp_heap_control_is_on,
-    .end = end,
-    .confine = pp_heap_control_confine,
-    .stops_at_deadline = true,
-    .write_so_far = pp_heap_control_write_so_far,
-    .after_fork_in_child = after_fork_in_child,
+    .stop = stop,
+    .after_fork = after_fork,
 };

@@ -9,9 +9,11 @@
 
 #include "base/pseudo_frame.h"
 #include "base/text.h"
+#include "encode/proto.h"
 #include "kinds/heap/heap.h"
 #include "kinds/heap/heap_buckets.h"
 #include "kinds/heap/heap_rows.h"
+#include "output/symbolize.h"
 #include "profile/mappings.h"
 #include "profile/sample_labels.h"
 #include "sys/clock.h"
@@ -141,5 +143,18 @@ int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profil
         error = pp_heap_profile_of_rows(&rows, view, arena, profile);
         pp_heap_rows_release(&rows);
     }
+    return error;
+}
+
+int pp_heap_profile_write(pp_heap_view view, pprof_writer writer)
+{
+    pp_arena arena = PP_ARENA_INIT;
+    pp_profile profile;
+    int error = pp_heap_profile_build(view, &arena, &profile);
+    if (error == 0) {
+        profile.symbolize = pp_symbolize_wanted();
+        error = pp_proto_encode(&profile, &arena, writer);
+    }
+    pp_arena_release(&arena);
     return error;
 }

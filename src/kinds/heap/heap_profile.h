@@ -14,6 +14,8 @@
 #include "kinds/heap/heap_rows.h"
 #include "profile/model.h"
 
+#include "pprof.h"
+
 typedef enum pp_heap_view {
     PP_HEAP_INUSE, /* the profile "heap" */
     PP_HEAP_PEAK,  /* the profile "peak": "heap" at the moment when the most was in use */
@@ -31,5 +33,8 @@ int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profil
 /* Fills `profile` from rows, whose values become those of the samples. 0 or -ENOMEM. */
 int pp_heap_profile_of_rows(const pp_heap_rows *rows, pp_heap_view view, pp_arena *arena,
                             pp_profile *profile);
+
+/* Writes a profile.proto. 0, -ENOMEM or the writer's first error. */
+int pp_heap_profile_write(pp_heap_view view, pprof_writer writer);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * heap_text.c: collects what the text form shows, and has legacy_heap.c encode it.
  *
- * This file is not a part of heap_control.c, which also serves the writer of a fatal signal: the
+ * This file is not a part of heap_profile.c, which also serves the writer of a fatal signal: the
  * memory statistics ask the allocator, which another thread may have locked then.
  *
  * Zone: NORMAL.

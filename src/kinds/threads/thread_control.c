@@ -3,7 +3,7 @@
  * thread_control.c: takes a snapshot of all threads, and writes it in the form that was asked for.
  *
  * Zone: NORMAL, and the fatal-signal writer.
- * Owns: the file at the end; the pseudo-frames of threads whose creation no hook saw.
+ * Owns: the pseudo-frames of threads whose creation no hook saw.
  * Tested by: e2e.thread_profile, e2e.text_forms, e2e.stuck
  */
 #include "kinds/threads/thread_control.h"
@@ -14,28 +14,21 @@
 #include "kinds/threads/thread_dump.h"
 #include "modules/code_query.h"
 #include "output/count.h"
-#include "output/end_file.h"
 #include "output/symbolize.h"
 #include "profile/count_profile.h"
 #include "profile/mappings.h"
 #include "sys/safe_read.h"
 #include "sys/sandbox.h"
 #include "sys/tasks.h"
-#include "threads/kept_threads.h"
-#include "threads/thread_answers.h"
-#include "threads/thread_creation.h"
 #include "unwind/scratch.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-static int write_file(pprof_writer writer);
-
 static struct {
     bool confined;           /* nothing may be tried that has not worked before */
     const void *interrupted; /* in a fatal signal's handler: the ucontext_t; else NULL */
-    pp_end_file file;
-} state = {.file = {"thread", write_file, false, NULL}};
+} state;
 
 PP_PSEUDO_FRAME(pprof_first_thread)
 
@@ -84,11 +77,6 @@ int pp_thread_control_snapshot(bool with_stacks, bool with_names, pp_arena *aren
 size_t pp_thread_control_count(void)
 {
     return may_look() ? pp_threads_count() : 1;
-}
-
-size_t pp_threadcreate_control_count(void)
-{
-    return pp_thread_control_count();
 }
 
 /* ---- creations ---- */
@@ -216,12 +204,7 @@ int pp_threadcreate_control_write(pprof_writer writer, int debug)
     return write_rows("threadcreate", true, debug, writer);
 }
 
-/* ---- the end ---- */
-
-static int write_file(pprof_writer writer)
-{
-    return pp_thread_control_write("thread", writer, 0);
-}
+/* ---- moments ---- */
 
 /* Probes now, since a later sandbox may forbid the probe. */
 bool pp_thread_control_prepare(void)
@@ -229,42 +212,12 @@ bool pp_thread_control_prepare(void)
     return may_look();
 }
 
-void pp_thread_control_start(void)
-{
-    pp_thread_control_prepare();
-    state.file.wanted = true;
-}
-
-bool pp_thread_control_wants_file(void)
-{
-    return state.file.wanted;
-}
-
-void pp_thread_control_end(const void *context)
+void pp_thread_control_interrupted(const void *context)
 {
     state.interrupted = context;
-    pp_end_files_write(&state.file, 1, context != NULL);
-    state.interrupted = NULL;
 }
 
-void pp_thread_control_write_so_far(void)
+void pp_thread_control_confine(void)
 {
-    pp_end_files_write_so_far(&state.file, 1);
-}
-
-bool pp_thread_control_confine(void)
-{
-    bool wanted = state.file.wanted;
-    pp_thread_control_end(NULL);
     state.confined = true;
-    return wanted;
-}
-
-void pp_thread_control_after_fork(bool keep_file)
-{
-    pp_thread_creation_after_fork_in_child();
-    pp_answers_after_fork_in_child();
-    pp_kept_after_fork_in_child();
-    pp_end_files_after_fork();
-    state.file.wanted = state.file.wanted && keep_file;
 }

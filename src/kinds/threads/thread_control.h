@@ -2,9 +2,7 @@
  *
  * thread_control.h: writes the profiles of threads: `thread` (or `goroutine`) and `threadcreate`.
  *
- * Zone: NORMAL; the fatal-signal writer calls pp_thread_control_end().
- * Locks: that of end_file.h.
- * Owns: whether a file is to be written at the end.
+ * Zone: NORMAL, and the fatal-signal writer.
  */
 #ifndef PP_KINDS_THREADS_THREAD_CONTROL_H
 #define PP_KINDS_THREADS_THREAD_CONTROL_H
@@ -21,15 +19,8 @@
  * threads. */
 bool pp_thread_control_prepare(void);
 
-/* Has a file written at the end. */
-void pp_thread_control_start(void);
-
-/* Whether the file is wanted and not written yet. */
-bool pp_thread_control_wants_file(void);
-
 /* The number of the program's threads that live. Where a sandbox forbids to look, 1. */
 size_t pp_thread_control_count(void);
-size_t pp_threadcreate_control_count(void);
 
 /* Write the profile `name` ("thread" or "goroutine"), or `threadcreate`. debug 2 and above: the
  * first one writes every stack in full. 0 or -errno. */
@@ -56,18 +47,12 @@ typedef struct pp_thread_origin {
 } pp_thread_origin;
 pp_thread_origin pp_thread_control_origin(const pp_thread_row *row);
 
-/* Writes the file of the end, if it is wanted and not written yet. `context`: the ucontext_t of a
- * fatal signal's handler, in which the process ends; NULL if it ends in another way. */
-void pp_thread_control_end(const void *context);
+/* From now on the stack of the calling thread begins where a fatal signal has interrupted it
+ * (`context`: the ucontext_t), and nothing is asked that the process may not be able to answer any
+ * more; NULL: no longer. */
+void pp_thread_control_interrupted(const void *context);
 
-/* Does what the end does, and looks at no other thread from then on, because the program confines
- * itself. True if the file was wanted. */
-bool pp_thread_control_confine(void);
-
-/* Writes the file as it would be now. The end writes it again. */
-void pp_thread_control_write_so_far(void);
-
-/* Is called in the child of fork. `keep_file`: the child writes a file of its own. */
-void pp_thread_control_after_fork(bool keep_file);
+/* From now on no other thread is looked at: the program confines itself. */
+void pp_thread_control_confine(void);
 
 #endif

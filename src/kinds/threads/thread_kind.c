@@ -5,23 +5,24 @@
  *
  * Zone: NORMAL.
  * Locks: those of kind.h.
- * Owns: whether the program or its user wants the file, and dumps.
+ * Owns: the file; whether the user wants dumps.
  * Tested by: e2e.thread_profile, e2e.crash, unit.options
  */
 #include "host/dispositions.h"
 #include "host/kind.h"
+#include "output/end_file.h"
 #include "output/prepare.h"
-#include "output/word_values.h"
 #include "modules/modules.h"
 #include "kinds/threads/crash_dump.h"
 #include "kinds/threads/deadlocks.h"
 #include "kinds/threads/thread_control.h"
 #include "sys/log.h"
+#include "threads/kept_threads.h"
+#include "threads/thread_answers.h"
+#include "threads/thread_creation.h"
 
 #include <errno.h>
 #include <string.h>
-
-static bool asked;
 
 /* The option `crash`. */
 static struct {
@@ -42,22 +43,36 @@ static int start_dumps(void)
     return error;
 }
 
+static int write_thread(pprof_writer writer, int debug)
+{
+    return pp_thread_control_write("thread", writer, debug);
+}
+
+static pp_end_file files[] = {{.name = "thread", .write = write_thread}, {.name = NULL}};
+
 static int start(uint64_t duration_ns)
 {
     int error = crash.asked ? start_dumps() : 0;
     (void)duration_ns;
-    if (asked) {
-        pp_prepare_files();
-        pp_modules_refresh();
-        pp_hook_fatal_signals();
-        pp_thread_control_start();
+    if (pp_prepare_asked(files)) {
+        pp_thread_control_prepare();
     }
     return error;
 }
 
-static int write_thread(pprof_writer writer, int debug)
+static void write_files(bool so_far, const void *interrupted)
 {
-    return pp_thread_control_write("thread", writer, debug);
+    pp_thread_control_interrupted(interrupted);
+    pp_end_files_write(files, so_far, interrupted != NULL);
+    pp_thread_control_interrupted(NULL);
+}
+
+/* There is nothing to stop: a snapshot is taken when it is written. */
+static void stop(bool confined)
+{
+    if (confined) {
+        pp_thread_control_confine();
+    }
 }
 
 static int write_goroutine(pprof_writer writer, int debug)
@@ -103,7 +118,7 @@ static pprof_profile profiles[] = {
      .build = build_thread},
     {.name = "threadcreate",
      .about = "Where each thread was created.",
-     .count = pp_threadcreate_control_count,
+     .count = pp_thread_control_count,
      .write = pp_threadcreate_control_write,
      .build = build_threadcreate},
     {.name = "goroutine",
@@ -114,16 +129,16 @@ static pprof_profile profiles[] = {
      .unlisted = true},
     {.name = NULL}};
 
-static void forget(bool all)
+static void reset(void)
 {
-    if (all) {
-        crash.asked = crash.quit = false;
-    }
+    crash.asked = crash.quit = false;
 }
 
-static void after_fork_in_child(bool goes_on)
+static void after_fork(bool goes_on)
 {
-    pp_thread_control_after_fork(goes_on);
+    pp_thread_creation_after_fork_in_child();
+    pp_answers_after_fork_in_child();
+    pp_kept_after_fork_in_child();
     if (!goes_on) {
         pp_hook_give_crashes_back();
     }
@@ -136,14 +151,12 @@ const pp_kind pp_kind_thread = {
     .name = "thread",
     .words = words,
     .profiles = profiles,
+    .files = files,
     .text = &deadlock,
-    .asked = &asked,
-    .forget = forget,
-    .start = start,
-    .is_on = pp_thread_control_wants_file,
+    .reset = reset,
     .dump = pp_crash_dump_write,
-    .end = pp_thread_control_end,
-    .confine = pp_thread_control_confine,
-    .write_so_far = pp_thread_control_write_so_far,
-    .after_fork_in_child = after_fork_in_child,
+    .start = start,
+    .write = write_files,
+    .stop = stop,
+    .after_fork = after_fork,
 };
