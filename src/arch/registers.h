@@ -4,6 +4,7 @@
  *
  * Only files of arch/ choose an architecture. Each architecture's header defines:
  *   PP_REG_COUNT, PP_REG_SP, PP_REG_FP, PP_REG_BX, PP_REG_RA   DWARF register numbers
+ *   pp_register_name()                   the name of a register, by its DWARF number
  *   PP_CALL_CLOBBERED, PP_ADDRESS_BITS   what the ABI and the processor guarantee
  *   pp_registers_from_context()          all registers of an interrupted thread
  *   pp_stack_pointer_from_context()      its stack pointer

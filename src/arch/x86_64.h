@@ -46,6 +46,14 @@ static inline uintptr_t pp_stack_pointer_from_context(const void *context)
     return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
 }
 
+static inline const char *pp_register_name(unsigned reg)
+{
+    static const char names[PP_REG_COUNT][4] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+                                                "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+                                                "r12", "r13", "r14", "r15", "rip"};
+    return reg < PP_REG_COUNT ? names[reg] : "?";
+}
+
 enum { PP_SHOWN_REGISTERS = 18 };
 
 /* Returns the name of a register, in the order of Go's crashes, and its value at the signal. */

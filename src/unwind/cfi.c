@@ -384,14 +384,17 @@ static void run_program(machine *m, pp_cursor *cursor)
     }
 }
 
-static void rule_from_row(const row *r, pp_rule *rule)
+static pp_reason rule_from_row(const row *r, pp_rule *rule)
 {
     if (r->ra.kind == PP_WHERE_LOST) {
         rule->kind = PP_RULE_END;
-        return;
+        return PP_ENDS;
     }
-    if (!r->cfa_valid || r->ra.kind == PP_WHERE_BEYOND) {
-        return;
+    if (!r->cfa_valid) {
+        return PP_CFA_EXPRESSION;
+    }
+    if (r->ra.kind == PP_WHERE_BEYOND) {
+        return PP_RETURN_EXPRESSION;
     }
     rule->cfa_reg = r->cfa_reg;
     rule->cfa_offset = r->cfa_offset;
@@ -404,9 +407,11 @@ static void rule_from_row(const row *r, pp_rule *rule)
     rule->ra = r->ra;
     pp_where sp = sp_place(r);
     bool is_cfa = sp.kind == PP_WHERE_CFA_VALUE && sp.offset == 0;
-    if (is_cfa || pp_rule_rebase(rule, &sp)) {
-        rule->kind = PP_RULE_FRAME;
+    if (!is_cfa && !pp_rule_rebase(rule, &sp)) {
+        return PP_SP_EXPRESSION;
     }
+    rule->kind = PP_RULE_FRAME;
+    return PP_GO_ON;
 }
 
 /* Sets rule->silent if the FDE's program was only padding: not longer than that, and without
@@ -427,10 +432,12 @@ void pp_cfi_open(pp_cfi_space *space)
     pp_cfi_finder_open(&((work *)space)->finder);
 }
 
-uintptr_t pp_cfi_function(const pp_image *image, uintptr_t pc, pp_cfi_space *space)
+pp_function_range pp_cfi_function(const pp_image *image, uintptr_t pc, pp_cfi_space *space)
 {
-    work *w = (work *)space;
-    return pp_cfi_find(&w->finder, image, pc) ? w->finder.start : 0;
+    const pp_cfi_finder *finder = &((work *)space)->finder;
+    return pp_cfi_find(&((work *)space)->finder, image, pc)
+               ? (pp_function_range){finder->start, finder->limit}
+               : (pp_function_range){0, 0};
 }
 
 void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule)
@@ -439,6 +446,7 @@ void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_ru
     pp_cfi_finder *finder = &w->finder;
     *rule = (pp_rule){.kind = PP_RULE_NONE, .permanent = image->permanent};
     if (!pp_cfi_find(finder, image, pc)) {
+        rule->why = (uint8_t)finder->why;
         return;
     }
     if (finder->cie.signal_frame) {
@@ -461,8 +469,9 @@ void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_ru
     uintptr_t start = m->location;
     uintptr_t program = finder->program.at;
     run_program(m, &finder->program);
+    rule->why = PP_BAD_PROGRAM;
     if (!m->failed) {
-        rule_from_row(&m->current, rule);
+        rule->why = (uint8_t)rule_from_row(&m->current, rule);
         note_silence(m, start, finder->program.end - program, rule);
     }
 }

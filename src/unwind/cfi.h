@@ -27,12 +27,17 @@ void pp_cfi_open(pp_cfi_space *space);
 
 /*
  * The rule for the instruction at `pc` (for a caller: of its call, the return address minus 1) from
- * the CFI of `image`. kind PP_RULE_NONE if the image has no CFI for it, or CFI that cannot be used.
+ * the CFI of `image`. kind PP_RULE_NONE, and the reason, if
+ * the image has no CFI for it, or CFI that cannot be used.
  */
 void pp_cfi_rule(const pp_image *image, uintptr_t pc, pp_cfi_space *space, pp_rule *rule);
 
-/* The first instruction of the function (or part of one) whose CFI covers `pc`; 0 if there
- * is none. */
-uintptr_t pp_cfi_function(const pp_image *image, uintptr_t pc, pp_cfi_space *space);
+/* The code of a function, or of a part of one. */
+typedef struct pp_function_range {
+    uintptr_t start, limit;
+} pp_function_range;
+
+/* The code that the FDE of `pc` covers; {0, 0} if there is none. */
+pp_function_range pp_cfi_function(const pp_image *image, uintptr_t pc, pp_cfi_space *space);
 
 #endif

@@ -238,7 +238,11 @@ PP_COLD_PATH static bool find_fde(pp_cfi_finder *finder, const pp_image *image, 
             p.high = middle;
         }
     }
-    return read_entry(finder, image, p.low, &start, fde) && start <= pc;
+    if (!read_entry(finder, image, p.low, &start, fde)) {
+        return false;
+    }
+    finder->why = PP_NOT_COVERED;
+    return start <= pc;
 }
 
 /* ---- CIE and FDE ---- */
@@ -364,6 +368,8 @@ static bool read_range(pp_cfi_finder *finder, uintptr_t pc)
     uintptr_t start = (uintptr_t)pp_cfi_pointer(cursor, encoding, cursor->image->header);
     uint64_t range = pp_cfi_pointer(cursor, encoding & ENC_FORMAT, 0);
     finder->start = start;
+    finder->limit = start + (uintptr_t)range;
+    finder->why = cursor->failed ? PP_BAD_ENTRY : PP_NOT_COVERED;
     return !cursor->failed && pc >= start && pc - start < range;
 }
 
@@ -374,6 +380,7 @@ PP_COLD_PATH static bool read_fde(pp_cfi_finder *finder, const pp_image *image, 
 {
     pp_cursor *cursor = &finder->program;
     uintptr_t cie_at = 0;
+    finder->why = PP_BAD_ENTRY;
     if (!open_fde(finder, image, at, &cie_at) || !read_cie(finder, image, cie_at) ||
         !read_range(finder, pc)) {
         return false;
@@ -414,7 +421,15 @@ PP_COLD_PATH static uintptr_t frames_without_table(pp_cfi_finder *finder, const 
 PP_COLD_PATH static bool scan_frames(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc,
                                      uintptr_t *fde)
 {
-    if (image->header == 0 || (!image->permanent && !image->cheap)) { /* it would take too long */
+    if (image->header == 0) {
+        finder->why = PP_NO_TABLES;
+        return false;
+    }
+    if (finder->why == PP_NOT_COVERED) {
+        return false; /* there is a table, and it begins above `pc` */
+    }
+    if (!image->permanent && !image->cheap) {
+        finder->why = PP_NO_INDEX;
         return false;
     }
     uintptr_t at = frames_without_table(finder, image);
@@ -426,6 +441,7 @@ PP_COLD_PATH static bool scan_frames(pp_cfi_finder *finder, const pp_image *imag
             return true;
         }
         if (finder->program.end <= at || finder->program.end == image->hi) {
+            finder->why = PP_NOT_COVERED;
             return false; /* the end mark, or bytes that are no entry */
         }
         at = finder->program.end;
@@ -447,6 +463,7 @@ void pp_cfi_finder_open(pp_cfi_finder *finder)
 bool pp_cfi_find(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc)
 {
     uintptr_t fde = 0;
+    finder->why = PP_BAD_INDEX;
     return (find_fde(finder, image, pc, &fde) || scan_frames(finder, image, pc, &fde)) &&
            read_fde(finder, image, fde, pc);
 }

@@ -15,6 +15,7 @@
 #define PP_UNWIND_CFI_ENTRY_H
 
 #include "unwind/image.h"
+#include "unwind/reason.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +39,8 @@ typedef struct pp_cfi_table {
 typedef struct pp_cfi_finder {
     /* The results of pp_cfi_find(). The cursors are at the CFA programs of the FDE and of the CIE,
      * and end with them. */
-    uintptr_t start; /* the first instruction that the FDE covers */
+    uintptr_t start, limit; /* the code that the FDE covers */
+    pp_reason why;          /* if there is no such FDE */
     pp_cie cie;
     pp_cursor program, cie_program;
     /* Private. */
@@ -52,7 +54,8 @@ typedef struct pp_cfi_finder {
  * have changed by then. */
 void pp_cfi_finder_open(pp_cfi_finder *finder);
 
-/* Finds the FDE of `image` that covers `pc`. False if there is none that can be read. */
+/* Finds the FDE of `image` that covers `pc`. False, and the reason, if there is none that can be
+ * read. */
 bool pp_cfi_find(pp_cfi_finder *finder, const pp_image *image, uintptr_t pc);
 
 /* Reads a pointer in the form `encoding` (LSB Core 5.0, tables 10-2 and 10-3). `data_base` is what

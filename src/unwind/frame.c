@@ -12,8 +12,9 @@
 #include "unwind/frame.h"
 
 #include "base/compiler.h"
-#include "modules/own_code.h"
+#include "modules/loader.h"
 #include "modules/modules.h"
+#include "modules/own_code.h"
 #include "sys/safe_read.h"
 #include "unwind/pushes.h"
 #include "unwind/rule_cache.h"
@@ -55,99 +56,99 @@ static bool register_value(const pp_frame *f, unsigned reg, uintptr_t *value)
     return true;
 }
 
-/* Moves to the caller, whose PC is a return address. */
-static pp_verdict enter_caller(pp_frame *f, uintptr_t pc, uintptr_t sp)
+/* Moves to the caller, whose PC is a return address. A 0 that was read below the frame does not end
+ * the stack: pp_frame_leave() refuses such a caller. */
+static pp_reason enter_caller(pp_frame *f, uintptr_t pc, uintptr_t sp)
 {
+    bool is_end = pc == 0 && sp >= f->sp;
     f->pc = pc;
     f->sp = sp;
     f->exact = false;
-    return pc == 0 ? PP_ENDS : PP_GO_ON;
+    return is_end ? PP_ENDS : PP_GO_ON;
 }
 
 /* ---- big rules ---- */
 
-static pp_verdict read_word(pp_frame *f, uintptr_t base, int32_t offset, uintptr_t *value)
-{
-    return pp_stack_read(&f->window, base + (uintptr_t)(intptr_t)offset, value) ? PP_GO_ON
-                                                                                : PP_CANNOT_BE_READ;
-}
+/* Whether a register of the caller was found. */
+typedef enum found { FOUND, NOT_KNOWN, UNREADABLE } found;
 
-/* Finds the caller's value of the register `own`; PP_HAS_NO_RULE if it cannot be known. */
-static pp_verdict recover(pp_frame *f, const pp_where *where, unsigned own, uintptr_t cfa,
-                          uintptr_t *value)
+/* Finds the caller's value of the register `own`. */
+static found recover(pp_frame *f, const pp_where *where, unsigned own, uintptr_t cfa,
+                     uintptr_t *value)
 {
     uintptr_t base = 0;
     switch (where->kind) {
     case PP_WHERE_SAME:
-        return register_value(f, own, value) ? PP_GO_ON : PP_HAS_NO_RULE;
+        return register_value(f, own, value) ? FOUND : NOT_KNOWN;
     case PP_WHERE_CFA:
-        return read_word(f, cfa, where->offset, value);
+        cfa += (uintptr_t)(intptr_t)where->offset;
+        return pp_stack_read(&f->window, cfa, value) ? FOUND : UNREADABLE;
     case PP_WHERE_MEMORY:
         if (!register_value(f, where->reg, &base)) {
-            return PP_HAS_NO_RULE;
+            return NOT_KNOWN;
         }
         base += (uintptr_t)(intptr_t)where->offset;
-        return pp_stack_peek(&f->window, base, value) ? PP_GO_ON : PP_CANNOT_BE_READ;
+        return pp_stack_peek(&f->window, base, value) ? FOUND : UNREADABLE;
     case PP_WHERE_CFA_VALUE:
         *value = cfa + (uintptr_t)(intptr_t)where->offset;
-        return PP_GO_ON;
+        return FOUND;
     case PP_WHERE_REGISTER:
-        return register_value(f, where->reg, value) ? PP_GO_ON : PP_HAS_NO_RULE;
+        return register_value(f, where->reg, value) ? FOUND : NOT_KNOWN;
     default:
-        return PP_HAS_NO_RULE;
+        return NOT_KNOWN;
     }
 }
 
-PP_COLD_PATH static pp_verdict apply_big(pp_frame *f, const pp_rule *rule)
+PP_COLD_PATH static pp_reason apply_big(pp_frame *f, const pp_rule *rule)
 {
     uintptr_t base = 0;
     if (!register_value(f, rule->cfa_reg, &base)) {
-        return PP_HAS_NO_RULE;
+        return PP_CFA_REGISTER;
     }
     uintptr_t cfa = base + (uintptr_t)(intptr_t)rule->cfa_offset;
     if (rule->cfa_scale != 0) {
         uintptr_t index = 0;
         if (!register_value(f, rule->cfa_index, &index)) {
-            return PP_HAS_NO_RULE;
+            return PP_CFA_REGISTER;
         }
         cfa += index * rule->cfa_scale;
     }
     if (rule->cfa_read) {
         if (!pp_stack_peek(&f->window, cfa, &cfa)) {
-            return PP_CANNOT_BE_READ;
+            return PP_CFA_UNREADABLE;
         }
         cfa += (uintptr_t)(intptr_t)rule->cfa_addend;
     }
     uintptr_t pc = 0;
     uintptr_t fp = 0;
     uintptr_t bx = 0;
-    pp_verdict pc_found = recover(f, &rule->ra, PP_REG_RA, cfa, &pc);
-    pp_verdict fp_found = recover(f, &rule->fp, PP_REG_FP, cfa, &fp);
-    pp_verdict bx_found = recover(f, &rule->bx, PP_REG_BX, cfa, &bx);
-    if (pc_found != PP_GO_ON) {
-        return pc_found;
+    found pc_found = recover(f, &rule->ra, PP_REG_RA, cfa, &pc);
+    found fp_found = recover(f, &rule->fp, PP_REG_FP, cfa, &fp);
+    found bx_found = recover(f, &rule->bx, PP_REG_BX, cfa, &bx);
+    if (pc_found != FOUND) {
+        return pc_found == NOT_KNOWN ? PP_RETURN_REGISTER : PP_RETURN_UNREADABLE;
     }
-    if ((fp_found == PP_CANNOT_BE_READ && rule->fp.kind == PP_WHERE_CFA) ||
-        (bx_found == PP_CANNOT_BE_READ && rule->bx.kind == PP_WHERE_CFA)) {
-        return PP_CANNOT_BE_READ; /* as by a one-word rule: walks must not depend on the cache */
+    if ((fp_found == UNREADABLE && rule->fp.kind == PP_WHERE_CFA) ||
+        (bx_found == UNREADABLE && rule->bx.kind == PP_WHERE_CFA)) {
+        return PP_SAVED_UNREADABLE; /* as by a one-word rule: walks must not depend on the cache */
     }
     /* Elsewhere a word that cannot be read only makes the register unknown. In the last two
      * instructions of functions that realign the stack, GCC's rule for rbp is still *rbp, though
      * rbp has been restored already. */
-    f->fp = fp_found == PP_GO_ON ? fp : 0;
-    f->bx = bx_found == PP_GO_ON ? bx : 0;
+    f->fp = fp_found == FOUND ? fp : 0;
+    f->bx = bx_found == FOUND ? bx : 0;
     return enter_caller(f, pc, cfa);
 }
 
 /* ---- signal frames ---- */
 
 /* Reads all registers from the ucontext_t that the kernel left at SP. */
-PP_COLD_PATH static pp_verdict leave_signal_frame(pp_frame *f)
+PP_COLD_PATH static pp_reason leave_signal_frame(pp_frame *f)
 {
     pp_registers *registers = &f->space->registers;
     for (int i = 0; i < PP_REG_COUNT; i++) {
         if (!pp_stack_read(&f->window, pp_signal_frame_slot(f->sp, i), &registers->r[i])) {
-            return PP_CANNOT_BE_READ;
+            return PP_SIGNAL_FRAME_UNREADABLE;
         }
     }
     f->full = registers;
@@ -200,7 +201,7 @@ static bool may_return_to(uintptr_t pc)
  * Leaves a frame whose return address is at SP, or a word above it: after a call through a null or
  * wild pointer, or in assembler without CFI (the _init of every library).
  */
-static bool leave_by_sp(pp_frame *f, pp_verdict *result)
+static bool leave_by_sp(pp_frame *f, pp_reason *result)
 {
     for (unsigned words = 0; words < 2; words++) {
         uintptr_t at = f->sp + words * WORD;
@@ -214,7 +215,7 @@ static bool leave_by_sp(pp_frame *f, pp_verdict *result)
 }
 
 /* Follows the frame pointer, if it points to what a frame pointer can point to. */
-static bool follow_frame_pointer(pp_frame *f, pp_verdict *result)
+static bool follow_frame_pointer(pp_frame *f, pp_reason *result)
 {
     uintptr_t fp = 0;
     uintptr_t pc = 0;
@@ -229,9 +230,10 @@ static bool follow_frame_pointer(pp_frame *f, pp_verdict *result)
     return true;
 }
 
-PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
+/* `why` there is no rule: also the result, if nothing else leads on. */
+PP_COLD_PATH static pp_reason leave_without_rule(pp_frame *f, pp_reason why)
 {
-    pp_verdict result = PP_HAS_NO_RULE;
+    pp_reason result = why;
     pp_module module;
     if (!f->exact && is_signal_restorer(f->pc)) {
         return leave_signal_frame(f); /* a restorer without CFI: musl's */
@@ -253,7 +255,7 @@ PP_COLD_PATH static pp_verdict leave_without_rule(pp_frame *f)
     if ((in_module || f->exact) && leave_by_sp(f, &result)) {
         return result; /* also for a caller: the _init of libcrypto calls a function */
     }
-    return PP_HAS_NO_RULE;
+    return why;
 }
 
 /* ---- misses ---- */
@@ -319,20 +321,32 @@ PP_COLD_PATH void pp_frame_end_computing(pp_frame *f)
 /* Keeps bytes that were read within different bounds apart in the space. */
 PP_COLD_PATH static void compute_rule_of_wider(pp_walk_space *space, uintptr_t pc)
 {
+    bool not_covered = space->rule.why == PP_NOT_COVERED;
     pp_cfi_open(&space->cfi);
     pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
     pp_cfi_open(&space->cfi);
+    if (not_covered && space->rule.kind == PP_RULE_NONE) {
+        space->rule.why = PP_NOT_COVERED; /* a better reason than that copies are not searched */
+    }
 }
 
-/* Computes the frame's rule, and leaves it in the frame's space. */
-PP_COLD_PATH static void compute_rule(pp_frame *f)
+/* Why an address that is in no module has no rule. */
+static pp_reason reason_outside(uintptr_t pc)
+{
+    uint8_t code = 0;
+    return pp_safe_copy(&code, pc, sizeof code) ? PP_NO_MODULE : PP_NO_CODE;
+}
+
+/* Computes the frame's rule, and leaves it in the frame's space. False if the frame is in no module.
+ */
+PP_COLD_PATH static bool compute_rule(pp_frame *f)
 {
     pp_walk_space *space = f->space;
     uintptr_t pc = pp_frame_instruction(f);
-    space->rule = (pp_rule){.kind = PP_RULE_NONE};
     begin_computing(f);
     if (!find_image(f, pc, &space->image)) {
-        return;
+        space->rule = (pp_rule){.kind = PP_RULE_NONE, .why = (uint8_t)reason_outside(pc)};
+        return false;
     }
     pp_cfi_rule(&space->image, pc, &space->cfi, &space->rule);
     if (space->rule.kind == PP_RULE_NONE && space->image.permanent && widen(&space->image)) {
@@ -342,24 +356,28 @@ PP_COLD_PATH static void compute_rule(pp_frame *f)
     if (space->rule.silent > 1 && f->exact && !returns_into_module(f)) {
         pp_pushes_apply(pc, &space->rule);
     }
+    return true;
 }
 
 PP_COLD_PATH static void learn_rule(pp_frame *f)
 {
+    pp_rule *rule = &f->space->rule;
     compute_rule(f);
-    pp_rule_cache_publish(pp_frame_instruction(f), &f->space->rule, f->epoch, f->generation);
+    if (rule->kind == PP_RULE_NONE && !rule->permanent && pp_loader_epoch() != f->epoch) {
+        rule->why = PP_MODULE_UNLOADED;
+    }
+    pp_rule_cache_publish(pp_frame_instruction(f), rule, f->epoch, f->generation);
 }
 
-PP_COLD_PATH bool pp_frame_explain(pp_frame *f, uintptr_t *function)
+PP_COLD_PATH pp_function_range pp_frame_rule(pp_frame *f)
 {
     pp_walk_space *space = f->space;
-    compute_rule(f);
-    if (space->rule.kind != PP_RULE_FRAME) {
-        return false;
+    pp_function_range function = {0, 0};
+    if (compute_rule(f)) {
+        function = pp_cfi_function(&space->image, pp_frame_instruction(f), &space->cfi);
+        pp_cfi_open(&space->cfi); /* its bytes may be those of a widened image */
     }
-    *function = pp_cfi_function(&space->image, pp_frame_instruction(f), &space->cfi);
-    pp_cfi_open(&space->cfi); /* its bytes may be those of a widened image */
-    return *function != 0;
+    return function;
 }
 
 /* Whether the address is in a module's code, but not after a call. */
@@ -371,7 +389,7 @@ PP_COLD_PATH static bool is_no_return_address(uintptr_t pc)
            !pp_ends_with_call(code);
 }
 
-bool pp_frame_was_put_there(pp_frame *f)
+bool pp_frame_begins_stack(pp_frame *f)
 {
     uintptr_t pc = pp_frame_instruction(f);
     if (f->exact || pc >> PP_ADDRESS_BITS != 0) {
@@ -386,7 +404,7 @@ bool pp_frame_was_put_there(pp_frame *f)
            is_no_return_address(f->pc);
 }
 
-static pp_verdict apply_rule(pp_frame *f, const pp_rule *rule)
+static pp_reason apply_rule(pp_frame *f, const pp_rule *rule)
 {
     switch (rule->kind) {
     case PP_RULE_FRAME:
@@ -396,12 +414,12 @@ static pp_verdict apply_rule(pp_frame *f, const pp_rule *rule)
     case PP_RULE_END:
         return PP_ENDS;
     default:
-        return leave_without_rule(f);
+        return leave_without_rule(f, (pp_reason)rule->why);
     }
 }
 
 /* Takes a step for which the cache has no one-word rule that applies. */
-PP_COLD_PATH static pp_verdict step_slowly(pp_frame *f, uint64_t entry)
+PP_COLD_PATH static pp_reason step_slowly(pp_frame *f, uint64_t entry)
 {
     pp_rule *rule = &f->space->rule;
     uintptr_t pc = pp_frame_instruction(f);
@@ -415,14 +433,14 @@ PP_COLD_PATH static pp_verdict step_slowly(pp_frame *f, uint64_t entry)
             break;
         }
         if (pp_cache_offset(entry) == 0) {
-            return leave_without_rule(f);
+            return leave_without_rule(f, pp_cache_why(entry));
         }
         if (pp_rule_cache_big(pc, f->generation, rule)) {
             return apply_big(f, rule);
         }
     }
     if (pc >> PP_ADDRESS_BITS != 0) {
-        return leave_without_rule(f); /* vsyscall, or nonsense */
+        return leave_without_rule(f, PP_NO_CODE); /* vsyscall, or nonsense */
     }
     learn_rule(f);
     return apply_rule(f, rule);
@@ -451,34 +469,34 @@ static bool fast_cfa(const pp_frame *f, uint64_t entry, uintptr_t *cfa)
     }
 }
 
-static pp_verdict step_fast(pp_frame *f, uint64_t entry, uintptr_t cfa)
+static pp_reason step_fast(pp_frame *f, uint64_t entry, uintptr_t cfa)
 {
     uintptr_t pc = 0;
     if (!pp_stack_read(&f->window, cfa - WORD, &pc)) {
-        return PP_CANNOT_BE_READ;
+        return PP_RETURN_UNREADABLE;
     }
     unsigned fp_place = pp_cache_fp(entry);
     if (fp_place != PP_CACHE_UNCHANGED &&
         !pp_stack_read(&f->window, pp_cache_save_address(cfa, fp_place), &f->fp)) {
-        return PP_CANNOT_BE_READ;
+        return PP_SAVED_UNREADABLE;
     }
     unsigned bx_place = pp_cache_bx(entry);
     if (bx_place != PP_CACHE_UNCHANGED &&
         !pp_stack_read(&f->window, pp_cache_save_address(cfa, bx_place), &f->bx)) {
-        return PP_CANNOT_BE_READ;
+        return PP_SAVED_UNREADABLE;
     }
     return enter_caller(f, pc, cfa);
 }
 
-pp_verdict pp_frame_leave(pp_frame *f)
+pp_reason pp_frame_leave(pp_frame *f)
 {
     /* A caller's frame is above its callee's. A leaf may have left its frame already (longjmp). */
     uintptr_t lowest_sp = f->exact ? f->sp : f->sp + 1;
     uintptr_t cfa = 0;
     uint64_t entry = pp_rule_cache_lookup(pp_frame_instruction(f), f->generation);
-    pp_verdict v = fast_cfa(f, entry, &cfa) ? step_fast(f, entry, cfa) : step_slowly(f, entry);
+    pp_reason v = fast_cfa(f, entry, &cfa) ? step_fast(f, entry, cfa) : step_slowly(f, entry);
     if (v == PP_GO_ON && f->sp < lowest_sp && !f->exact) {
-        return PP_CANNOT_BE_READ;
+        return PP_NOT_ABOVE;
     }
     return v;
 }

@@ -16,7 +16,9 @@
 #define PP_UNWIND_FRAME_H
 
 #include "base/compiler.h"
+#include "unwind/cfi.h"
 #include "unwind/frame_state.h"
+#include "unwind/reason.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,20 +35,18 @@ static inline void pp_frame_close(pp_frame *f)
     }
 }
 
-/* Moves `f` to its caller. */
-pp_verdict pp_frame_leave(pp_frame *f);
+/* Moves `f` to its caller. If that cannot be found, `f` is of no more use. */
+pp_reason pp_frame_leave(pp_frame *f);
 
-/*
- * Computes the frame's rule and the first instruction of its function, without the cache. Leaves
- * the rule in the frame's space. Returns false if there is no rule, or no PP_RULE_FRAME.
- */
-bool pp_frame_explain(pp_frame *f, uintptr_t *function);
+/* Computes the frame's rule without the cache, and leaves it in the frame's space. Returns the code
+ * that the rule's FDE covers; {0, 0} if there is no FDE. */
+pp_function_range pp_frame_rule(pp_frame *f);
 
 /*
  * Whether no call has left the address of the frame, a caller's, on the stack. Code that makes a
  * stack puts the address of a function at its beginning (__start_context of makecontext, `finish`
  * of Boost.Context). Such a frame is the outermost one.
  */
-bool pp_frame_was_put_there(pp_frame *f);
+bool pp_frame_begins_stack(pp_frame *f);
 
 #endif

@@ -162,7 +162,8 @@ static uintptr_t prologue_size(uintptr_t function)
 static void learn_place(pp_frame *f, pp_fp_place *place)
 {
     *place = (pp_fp_place){.pc = f->pc};
-    if (pp_frame_explain(f, &place->function)) {
+    place->function = pp_frame_rule(f).start;
+    if (place->function != 0 && f->space->rule.kind == PP_RULE_FRAME) {
         place->rule = f->space->rule;
         place->least = prologue_size(place->function);
     }

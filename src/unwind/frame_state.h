@@ -14,13 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum pp_verdict {
-    PP_GO_ON,
-    PP_ENDS,          /* the outermost frame */
-    PP_HAS_NO_RULE,   /* the caller cannot be found */
-    PP_CANNOT_BE_READ /* the stack is not what the rule says it is */
-} pp_verdict;
-
 struct pp_walk_space;
 
 typedef struct pp_frame {

@@ -20,10 +20,9 @@ uintptr_t pp_function_of(uintptr_t address)
 uintptr_t pp_function_within(uintptr_t address, pp_walk_space *space)
 {
     pp_frame *f = &space->frame;
-    uintptr_t function = 0;
     *f = (pp_frame){.pc = address + 1, .space = space, .epoch = pp_loader_epoch()};
     f->generation = pp_rule_cache_generation(f->epoch);
-    bool explained = pp_frame_explain(f, &function);
+    uintptr_t function = pp_frame_rule(f).start;
     pp_frame_close(f);
-    return explained ? function : 0;
+    return space->rule.kind == PP_RULE_FRAME ? function : 0;
 }

@@ -56,7 +56,8 @@ typedef struct pp_rule {
     uint8_t cfa_reg;
     uint8_t cfa_index;
     uint8_t cfa_scale; /* 0 = no index */
-    bool cfa_read;
+    uint8_t why;       /* of PP_RULE_NONE: a pp_reason */
+    bool cfa_read : 1;
     bool permanent : 1; /* of a module that cannot be unloaded */
     bool apart : 1;     /* of libpprof's code: the walk's inner loop must not pass it */
     uint16_t silent;    /* if the function's CFI is empty: 1 + its bytes before the PC; else 0 */

@@ -146,7 +146,7 @@ static uint64_t pack(const pp_rule *rule)
     case PP_RULE_END:
         return (uint64_t)PP_BASE_END << 28;
     case PP_RULE_NONE:
-        return no_rule;
+        return no_rule | (uint64_t)rule->why << 12;
     default:
         break;
     }

@@ -33,6 +33,7 @@
 #define PP_UNWIND_RULE_CACHE_H
 
 #include "arch/registers.h"
+#include "unwind/reason.h"
 #include "unwind/rule.h"
 
 #include <stdbool.h>
@@ -55,7 +56,8 @@ typedef enum pp_base {
     PP_BASE_BX = 4,
     PP_BASE_SIGNAL,
     PP_BASE_END,
-    PP_BASE_OTHER /* offset 0: no rule for this PC; 1: the rule is in the second table */
+    PP_BASE_OTHER /* offset 0: no rule for this PC; 1: the rule is in the second table. In the place
+                   * of `bx` no rule has its pp_reason. */
 } pp_base;
 
 /* The generation of a walk that may neither use nor publish rules of modules that may be unloaded
@@ -125,6 +127,12 @@ static inline unsigned pp_cache_fp(uint64_t entry)
 static inline unsigned pp_cache_bx(uint64_t entry)
 {
     return (unsigned)(entry >> 12) & 31;
+}
+
+/* Why a PC has no rule. */
+static inline pp_reason pp_cache_why(uint64_t entry)
+{
+    return (pp_reason)pp_cache_bx(entry);
 }
 
 static inline uintptr_t pp_cache_save_address(uintptr_t cfa, unsigned place)

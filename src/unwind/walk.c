@@ -53,7 +53,7 @@ static void store(sink *out, uintptr_t pc, pp_memo_use *use)
  * Stops at the first frame that needs another step, or that the memo may know. This frame is not
  * stored yet. The first frame is not looked up in the memo, so that there is progress.
  */
-PP_RAW_MEMORY static inline __attribute__((always_inline)) pp_verdict
+PP_RAW_MEMORY static inline __attribute__((always_inline)) pp_reason
 run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit)
 {
     uintptr_t pc = f->pc;
@@ -66,7 +66,7 @@ run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit
     const uintptr_t hi = f->window.cfa_hi;
     const uint64_t good_generations =
         1 | (f->generation < PP_GENERATION_UNKNOWN ? UINT64_C(1) << f->generation : 0);
-    pp_verdict v = PP_GO_ON;
+    pp_reason v = PP_GO_ON;
     while (at < end) {
         uint64_t entry =
             __atomic_load_n(&pp_rule_cache.entries[pp_cache_index(pc)], __ATOMIC_RELAXED);
@@ -111,18 +111,18 @@ run_frames(pp_frame *f, sink *out, bool remember, pp_memo_use *use, size_t limit
     return v;
 }
 
-PP_RAW_MEMORY static __attribute__((noinline)) pp_verdict run_plain(pp_frame *f, sink *out)
+PP_RAW_MEMORY static __attribute__((noinline)) pp_reason run_plain(pp_frame *f, sink *out)
 {
     return run_frames(f, out, false, NULL, SIZE_MAX);
 }
 
-PP_RAW_MEMORY static __attribute__((noinline)) pp_verdict run_recording(pp_frame *f, sink *out,
-                                                                        pp_memo_use *use)
+PP_RAW_MEMORY static __attribute__((noinline)) pp_reason run_recording(pp_frame *f, sink *out,
+                                                                       pp_memo_use *use)
 {
     return run_frames(f, out, true, use, pp_memo_room(use));
 }
 
-static pp_verdict run(pp_frame *f, sink *out, pp_memo_use *use)
+static pp_reason run(pp_frame *f, sink *out, pp_memo_use *use)
 {
     if (pp_memo_is_on(use) && pp_memo_room(use) == 0) {
         pp_memo_cut(use);
@@ -130,7 +130,7 @@ static pp_verdict run(pp_frame *f, sink *out, pp_memo_use *use)
     if (!pp_memo_is_on(use)) {
         return run_plain(f, out);
     }
-    pp_verdict v = run_recording(f, out, use);
+    pp_reason v = run_recording(f, out, use);
     if (v == PP_ENDS) {
         pp_memo_before_step(use, f); /* the end, as a frame with a pc of 0 */
     }
@@ -139,7 +139,7 @@ static pp_verdict run(pp_frame *f, sink *out, pp_memo_use *use)
 
 /* Takes all steps over callers' frames that can be taken in a row. Stops at a frame that needs a
  * single step. */
-static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
+static pp_reason walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
 {
     const uintptr_t *before;
     do {
@@ -154,7 +154,7 @@ static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
             }
         }
         before = out->at;
-        pp_verdict v = run(f, out, use);
+        pp_reason v = run(f, out, use);
         if (v != PP_GO_ON) {
             return v;
         }
@@ -166,7 +166,7 @@ static pp_verdict walk_callers(pp_frame *f, sink *out, pp_memo_use *use)
 static void walk_frames(pp_frame *f, pp_walk *walk)
 {
     pp_memo_use *use = &f->space->memo_use;
-    pp_verdict v = PP_GO_ON;
+    pp_reason v = PP_GO_ON;
     sink out = {.at = walk->pcs,
                 .end = walk->pcs + walk->capacity,
                 .skip = walk->skip,
@@ -187,7 +187,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
                 break;
             }
         }
-        if (pp_frame_was_put_there(f)) {
+        if (pp_frame_begins_stack(f)) {
             f->exact = f->guessed = true;
             v = PP_ENDS;
         }
@@ -198,6 +198,7 @@ static void walk_frames(pp_frame *f, pp_walk *walk)
     }
     pp_frame_close(f);
     walk->depth = (uint32_t)(out.at - walk->pcs);
+    walk->why = v;
     walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
     walk->hash = 0;

@@ -8,34 +8,11 @@
 #define PP_UNWIND_WALK_H
 
 #include "unwind/caller.h"
+#include "unwind/reason.h"
 #include "unwind/walk_space.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Why a walk ended. */
-typedef enum pp_stop {
-    PP_STOP_END,       /* the outermost frame: _start, clone, or a return address of 0 */
-    PP_STOP_TRUNCATED, /* more frames than the buffer holds */
-    PP_STOP_NO_RULE,   /* code without call-frame information, and no frame pointer to follow */
-    PP_STOP_BAD_READ,  /* the stack is not what the rules say it is */
-    PP_STOP_COUNT
-} pp_stop;
-
-/* Why a walk is over whose last step had this verdict. */
-static inline pp_stop pp_stop_of(pp_verdict v)
-{
-    switch (v) {
-    case PP_GO_ON:
-        return PP_STOP_TRUNCATED;
-    case PP_ENDS:
-        return PP_STOP_END;
-    case PP_HAS_NO_RULE:
-        return PP_STOP_NO_RULE;
-    default:
-        return PP_STOP_BAD_READ;
-    }
-}
 
 typedef struct pp_walk {
     uintptr_t *pcs;       /* in: for the stack, leaf-most first, return-like (profile/model.h) */
@@ -46,7 +23,8 @@ typedef struct pp_walk {
     bool keeps_own;       /* in: leave frames of libpprof in (own_frames.h) */
     bool wants_hash;      /* in: set `hash` */
     bool guessed;         /* out: a frame was left without CFI, by its frame pointer or by SP */
-    pp_stop stop;         /* out */
+    pp_stop stop;         /* out: pp_stop_of(why) */
+    pp_reason why;        /* out: why there is no caller of the last frame */
     uint32_t depth;       /* out */
     uint64_t hash;        /* out, if wanted: pp_stack_hash() of the stored frames */
 } pp_walk;

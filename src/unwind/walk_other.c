@@ -17,13 +17,13 @@ static bool needs_frame_pointer(const pp_frame *f)
     return f->fp == 0 && entry != 0 && pp_cache_base(entry) == PP_BASE_FP;
 }
 
-static pp_verdict leave(pp_frame *f, pp_fp_search *search)
+static pp_reason leave(pp_frame *f, pp_fp_search *search)
 {
     if (needs_frame_pointer(f)) {
-        return pp_frame_pointer_find(f, search) ? pp_frame_leave(f) : PP_HAS_NO_RULE;
+        return pp_frame_pointer_find(f, search) ? pp_frame_leave(f) : PP_CFA_REGISTER;
     }
-    pp_verdict v = pp_frame_leave(f);
-    if (v == PP_HAS_NO_RULE && pp_frame_pointer_find(f, search)) {
+    pp_reason v = pp_frame_leave(f);
+    if (v == PP_CFA_REGISTER && pp_frame_pointer_find(f, search)) {
         v = pp_frame_leave(f);
     }
     return v;
@@ -39,20 +39,22 @@ static void copy_stack(pp_other_space *space, uintptr_t sp, pp_stack_image *imag
 static void walk_frames(pp_frame *f, const pp_stack_image *image, pp_other_space *space,
                         pp_walk *walk)
 {
-    pp_verdict v = PP_GO_ON;
+    pp_reason v = PP_GO_ON;
     f->epoch = pp_loader_epoch();
     f->generation = pp_rule_cache_generation(f->epoch);
     pp_stack_window_open_other(&f->window, image, &space->space.stack);
     walk->depth = 0;
     while (v == PP_GO_ON && walk->depth < walk->capacity) {
-        if (pp_frame_was_put_there(f)) {
+        if (pp_frame_begins_stack(f)) {
             f->exact = f->guessed = true;
             v = PP_ENDS;
         }
         walk->pcs[walk->depth++] = pp_frame_stored_pc(f);
+        space->last = (pp_last_frame){pp_frame_stored_pc(f), f->sp, f->fp, f->bx};
         v = v == PP_GO_ON ? leave(f, &space->search) : v;
     }
     pp_frame_close(f);
+    walk->why = v;
     walk->stop = pp_stop_of(v);
     walk->guessed = f->guessed;
     uint32_t own = pp_own_frames_next(walk->pcs, 0, walk->depth);

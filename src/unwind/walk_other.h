@@ -20,10 +20,18 @@
 
 enum { PP_OTHER_IMAGE_BYTES = 4096 };
 
+/* The last frame that a walk came to. */
+typedef struct pp_last_frame {
+    uintptr_t pc; /* return-like */
+    uintptr_t sp;
+    uintptr_t fp, bx; /* 0 = not known */
+} pp_last_frame;
+
 /* Begins as zeros, and serves for many walks, until a module is unloaded. */
 typedef struct pp_other_space {
     pp_walk_space space;
     pp_fp_search search;
+    pp_last_frame last; /* of the last walk */
     uint8_t image[PP_OTHER_IMAGE_BYTES] __attribute__((aligned(16)));
 } pp_other_space;
 

@@ -37,8 +37,8 @@ check() {
         "$(weight_with "$profile" work_a_little main)"
     comments "$profile" | grep -Eq ', [0-9]+ end in code without unwind information' ||
         fail "the comments do not say how the stacks end: $(comments "$profile")"
-    comments "$profile" | grep -Fqx \
-        "libpprof: code without unwind information was first met in $victims/frames_debug_only" ||
+    comments "$profile" | grep -Eqx "libpprof: [0-9]+ stacks? ends? in $victims/frames_debug_only, the first \
+at 0x[0-9a-f]+: no FDE of the module covers the address" ||
         fail "the comments do not say where: $(comments "$profile")"
 }
 

@@ -37,8 +37,7 @@ ends_well() {
 $(comments "$well_raw")" 90 "$(awk -v a="$(whole_percent "$well_raw")" -v b="$well_generated" \
         'BEGIN { print a + b }')"
     if awk -v share="$well_generated" 'BEGIN { exit !(share > 0) }'; then
-        comments "$well_raw" | grep -Fqx \
-            "libpprof: code without unwind information was first met in code that no file holds" ||
+        comments "$well_raw" | grep -Eq 'libpprof: [0-9]+ stacks? ends? in code that no file holds, the first at 0x' ||
             fail "the comments of $1 do not say where stacks end: $(comments "$well_raw")"
     fi
 }

@@ -70,6 +70,16 @@ CODE(code_far_save, ".cfi_def_cfa_offset 16\n.cfi_offset rbp, -256\n");
 CODE(code_flat, ".cfi_def_cfa_offset 0\n");
 CODE(code_return_in_rdi, ".cfi_register rip, rdi\n");
 CODE(code_signal, ".cfi_signal_frame\n");
+CODE(code_return_in_r12, ".cfi_register rip, r12\n");
+CODE(code_below, ".cfi_def_cfa_offset -16\n");
+CODE(code_absolute, ".cfi_escape 0x0f, 3, 0x77, 0, 0x19\n"); /* a CFA of |rsp + 0| */
+CODE(code_return_absolute, ".cfi_escape 0x16, 16, 3, 0x77, 0, 0x19\n");
+CODE(code_stack_pointer_lost, ".cfi_undefined rsp\n");
+CODE(code_nested, ".rept 5\n.cfi_remember_state\n.endr\n"); /* more than the walk has room for */
+
+/* No call-frame information. */
+__asm__(".text\n.p2align 4\ncode_bare:\n.rept 8\ncall *%rax\n.endr\n");
+extern const char code_bare[];
 
 /* Not a call anywhere. */
 __asm__(".text\n.p2align 4\ncode_nops:\n.cfi_startproc\n.skip 32, 0x90\n.cfi_endproc\n");
@@ -334,9 +344,10 @@ static void a_save_below_the_stack_is_looked_for_carefully(void **state)
         ucontext_t context = context_at(in(code_leaf), stack + depth);
         for (int again = 0; again < 2; again++) {
             walk_from(&o, &context, DEPTH, 0);
-            if (depth + 3 < 256 / 8)
+            if (depth + 3 < 256 / 8) {
                 assert_stack(o, PP_STOP_BAD_READ, in(code_leaf) + 1, in(code_far_save));
-            else
+                assert_int_equal(o.walk.why, PP_SAVED_UNREADABLE);
+            } else
                 assert_stack(o, PP_STOP_END, in(code_leaf) + 1, in(code_far_save), in(code_end));
         }
     }
@@ -485,6 +496,73 @@ static void code_without_cfi_is_passed_by_its_frame_pointer(void **state)
     walk_from(&o, &context, DEPTH, 0);
     assert_stack(o, PP_STOP_NO_RULE, (uintptr_t)jit + 101);
     munmap(jit, 4096);
+}
+
+/* ---- why a stack ends ---- */
+
+/* The reason is the same when the rule, or that there is none, comes from the cache. */
+static void assert_why(const ucontext_t *context, pp_reason why)
+{
+    outcome o;
+    for (int again = 0; again < 2; again++) {
+        walk_from(&o, context, DEPTH, 0);
+        assert_int_equal(o.walk.why, why);
+        assert_int_equal(o.walk.stop, pp_stop_of(why));
+    }
+}
+
+/* The end of a stack that a leaf's caller is the last frame of. `words` are above its address. */
+static void assert_why_of_caller(const char *caller, uintptr_t words, pp_reason why)
+{
+    uintptr_t stack[16] = {0};
+    for (int i = 0; i < 15; i++) {
+        stack[i] = words;
+    }
+    stack[4] = in(caller);
+    ucontext_t context = context_at(in(code_leaf), &stack[4]);
+    assert_why(&context, why);
+}
+
+static void a_frame_without_a_rule_says_why(void **state)
+{
+    (void)state;
+    assert_why_of_caller(code_bare, 1, PP_NOT_COVERED);
+    assert_why_of_caller(code_nested, 1, PP_BAD_PROGRAM);
+    assert_why_of_caller(code_absolute, 1, PP_CFA_EXPRESSION);
+    assert_why_of_caller(code_return_absolute, 1, PP_RETURN_EXPRESSION);
+    assert_why_of_caller(code_stack_pointer_lost, 1, PP_SP_EXPRESSION);
+    assert_why_of_caller((const char *)0x123456789000, 1, PP_NO_CODE);
+    assert_why_of_caller((const char *)0x4141414141414141, 1, PP_NO_CODE);
+    char *jit = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(jit, MAP_FAILED);
+    assert_why_of_caller(jit, 1, PP_NO_MODULE);
+    munmap(jit, 4096);
+}
+
+static void a_rule_that_fails_says_why(void **state)
+{
+    (void)state;
+    assert_why_of_caller(code_on_r12, 1, PP_CFA_REGISTER);
+    assert_why_of_caller(code_return_in_r12, 1, PP_RETURN_REGISTER);
+    assert_why_of_caller(code_flat, in(code_flat), PP_NOT_ABOVE);
+    static const struct {
+        const char *code;
+        pp_reason why;
+    } leaves[] = {{code_deref, PP_CFA_UNREADABLE},
+                  {code_frame, PP_RETURN_UNREADABLE},
+                  {code_signal, PP_SIGNAL_FRAME_UNREADABLE}};
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+        ucontext_t context = context_at(in(leaves[i].code), (const uintptr_t *)0x1000);
+        assert_why(&context, leaves[i].why);
+    }
+}
+
+/* A return address of 0 is the end of a stack only if it is where a caller's can be. */
+static void a_zero_below_the_frame_is_not_the_end(void **state)
+{
+    (void)state;
+    assert_why_of_caller(code_below, 0, PP_NOT_ABOVE);
+    assert_why_of_caller(code_plain, 0, PP_ENDS);
 }
 
 /* ---- capacity and skip ---- */
@@ -893,6 +971,9 @@ int main(void)
         cmocka_unit_test(a_call_to_nowhere_shows_its_caller),
         cmocka_unit_test(a_word_that_no_call_left_is_no_return_address),
         cmocka_unit_test(a_jump_to_nowhere_from_nowhere_is_one_frame),
+        cmocka_unit_test(a_frame_without_a_rule_says_why),
+        cmocka_unit_test(a_rule_that_fails_says_why),
+        cmocka_unit_test(a_zero_below_the_frame_is_not_the_end),
         cmocka_unit_test(code_without_cfi_is_passed_by_its_frame_pointer),
         cmocka_unit_test(capacity_and_skip_cut_the_same_stack),
         cmocka_unit_test(callers_are_the_return_addresses),

@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_COMMENTS = 14 };
+enum { MAX_COMMENTS = 13 + PP_STOP_MAX_COMMENTS };
 
 typedef struct collector {
     pp_samples samples;
@@ -123,26 +123,16 @@ static void comment_on_stacks(comments *c, const pp_cpu_result *r)
     add_comment(c, &text);
 }
 
-/* "/usr/lib/libx.so", or a text for code that is in no file. */
-static const char *module_of(const pp_profile *profile, uintptr_t pc)
+/* "12 stacks end in /usr/lib/libx.so, the first at 0x1234: ..." */
+static void comment_on_places(comments *c, const pp_stops *stops, const pp_profile *profile)
 {
-    for (size_t i = 0; i < profile->mapping_count; i++) {
-        const pp_mapping *m = &profile->mappings[i];
-        if (pc - 1 >= m->start && pc - 1 < m->limit && m->path[0] != '\0') {
-            return m->path;
-        }
-    }
-    return "code that no file holds";
-}
-
-/* "code without unwind information was first met in /usr/lib/libx.so" */
-static void comment_on_module(comments *c, const pp_cpu_result *r, const pp_profile *profile)
-{
-    if (r->facts.first_without_rule != 0) {
+    for (size_t rank = 0; rank < PP_STOP_MAX_COMMENTS; rank++) {
         pp_text text = PP_TEXT_INIT;
-        pp_text_add(&text, "libpprof: code without unwind information was first met in ");
-        pp_text_add(&text, module_of(profile, r->facts.first_without_rule));
-        add_comment(c, &text);
+        pp_text_add(&text, "libpprof: ");
+        if (pp_stops_describe_place(stops, rank, profile->mappings, profile->mapping_count,
+                                    &text)) {
+            add_comment(c, &text);
+        }
     }
 }
 
@@ -182,7 +172,7 @@ static int add_comments(const pp_cpu_result *r, pp_arena *arena, pp_profile *pro
         return -ENOMEM;
     }
     comment_on_stacks(&c, r);
-    comment_on_module(&c, r, profile);
+    comment_on_places(&c, &r->facts.stops, profile);
     comment_on_perf(&c, r);
     comment_on_count(&c, r->facts.lost_table_full + r->facts.lost_no_scratch,
                      " [sample|samples] lost: the table of stacks was full");

@@ -87,7 +87,6 @@ typedef struct pp_cpu_facts {
     int64_t time_ns; /* wall clock at the start */
     /* The samples, in weight. */
     pp_stops stops;
-    uintptr_t first_without_rule; /* where the first PP_STOP_NO_RULE was, return-like; 0 = none */
     uint64_t lost_table_full;
     uint64_t lost_no_scratch;
     uint64_t lost_no_room;       /* on the alternate stack where the handler ran */

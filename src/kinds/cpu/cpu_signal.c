@@ -40,19 +40,6 @@ static void look_for_new_threads(uint64_t now_ns)
     }
 }
 
-/* Counts the walk's stop, and remembers the first address without a rule, whose module a comment of
- * the profile names. */
-static void note_stop(pp_cpu_session *session, const pp_walk *walk, uint64_t weight)
-{
-    uintptr_t none = 0;
-    pp_stops_count(&session->facts.stops, walk, weight);
-    if (walk->stop == PP_STOP_NO_RULE && walk->depth > 0) {
-        __atomic_compare_exchange_n(&session->facts.first_without_rule, &none,
-                                    walk->pcs[walk->depth - 1], false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
-    }
-}
-
 static void note_last(const pp_cpu_session *session, pp_cpu_slot *slot, pp_stack_entry *entry,
                       uint64_t weight)
 {
@@ -72,7 +59,7 @@ static __attribute__((noinline)) void count_walk(pp_cpu_session *session, pp_cpu
     const pp_walk *walk = &scratch->walk;
     pp_stack_entry *entry =
         pp_cpu_count_stack(session, scratch->pcs, walk->depth, walk->hash, weight);
-    note_stop(session, walk, weight);
+    pp_stops_count(&session->facts.stops, walk, weight);
     pp_scratch_give(scratch);
     if (entry != NULL) {
         note_last(session, slot, entry, weight);

@@ -21,7 +21,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_COMMENTS = 4 };
+enum { MAX_COMMENTS = 3 + PP_STOP_MAX_COMMENTS };
 
 static int64_t rounded(double value)
 {
@@ -89,6 +89,14 @@ static int add_comments(const pp_heap_facts *facts, pp_arena *arena, pp_profile 
         return -ENOMEM;
     }
     list[profile->comment_count++] = comment_on_stacks(facts, arena);
+    for (size_t rank = 0; rank < PP_STOP_MAX_COMMENTS; rank++) {
+        pp_text text = PP_TEXT_INIT;
+        pp_text_add(&text, "libpprof: ");
+        if (pp_stops_describe_place(&facts->stops, rank, profile->mappings, profile->mapping_count,
+                                    &text)) {
+            list[profile->comment_count++] = finish(arena, &text);
+        }
+    }
     if (facts->lost_samples > 0) {
         pp_text text = PP_TEXT_INIT;
         pp_text_add(&text, "libpprof: ");
@@ -128,9 +136,9 @@ int pp_heap_profile_of_rows(const pp_heap_rows *rows, pp_heap_view view, pp_aren
     pp_heap_facts_read(&facts);
     int error = fill_samples(rows, &facts, arena, profile);
     if (error == 0) {
-        error = add_comments(&facts, arena, profile);
+        error = pp_profile_add_mappings(arena, profile);
     }
-    return error == 0 ? pp_profile_add_mappings(arena, profile) : error;
+    return error == 0 ? add_comments(&facts, arena, profile) : error;
 }
 
 int pp_heap_profile_build(pp_heap_view view, pp_arena *arena, pp_profile *profile)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain.h: says in words which rule the unwinder has at an address, so that a reader can compare
+ * it with `readelf --debug-dump=frames-interp`.
+ *
+ * Zone: SIGNAL.
+ */
+#ifndef PP_UNWIND_EXPLAIN_H
+#define PP_UNWIND_EXPLAIN_H
+
+#include "base/text.h"
+#include "unwind/walk_space.h"
+
+#include <stdint.h>
+
+/*
+ * Adds "the FDE of 0x1200-0x1310 says: CFA = rbp+16, return address at CFA-8, rbp at CFA-16, rbx
+ * unchanged" for the frame whose stored PC is `pc` (return-like); nothing if there is no FDE. The
+ * addresses count from `bias`. The rule is computed now, in `space`.
+ */
+void pp_explain_rule(uintptr_t pc, uintptr_t bias, pp_walk_space *space, pp_text *text);
+
+/* Adds "0x" and the number in hexadecimal. */
+void pp_explain_address(uintptr_t address, pp_text *text);
+
+#endif
