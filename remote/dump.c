@@ -17,7 +17,9 @@
 #include "kinds/threads/lock_waits.h"
 #include "kinds/threads/thread_text.h"
 #include "output/line_plugin.h"
+#include "unwind/explain.h"
 #include "unwind/rule_cache.h"
+#include "unwind/stops.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,9 +50,82 @@ static const char *state_word(const pp_remote_thread *t)
     }
 }
 
+/* ---- why a stack is not whole ---- */
+
+static const pp_mapping *mapping_of(const pp_profile *profile, uintptr_t address)
+{
+    for (size_t i = 0; i < profile->mapping_count; i++) {
+        const pp_mapping *m = &profile->mappings[i];
+        if (address >= m->start && address < m->limit) {
+            return m;
+        }
+    }
+    return NULL;
+}
+
+/* "0x1234 in /usr/lib/libx.so", by which readelf finds the instruction; or its address. */
+static void add_place(const pp_mapping *m, uintptr_t address, pp_text *text)
+{
+    bool in_file = m != NULL && m->path[0] != '\0';
+    pp_explain_address(address - (in_file ? m->bias : 0), text);
+    pp_text_add(text, in_file     ? " in "
+                      : m != NULL ? " in code that no file holds"
+                                  : " in no code that is mapped");
+    pp_text_add(text, in_file ? m->path : "");
+}
+
+static void add_register(unsigned reg, uintptr_t value, pp_text *text)
+{
+    pp_text_add(text, reg == PP_REG_SP ? " " : ", ");
+    pp_text_add(text, pp_register_name(reg));
+    if (value == 0) {
+        pp_text_add(text, " not known");
+    } else {
+        pp_text_add(text, " ");
+        pp_explain_address(value, text);
+    }
+}
+
+/* Three lines: the reason; the place; the rule and the registers that it is about. NULL if the
+ * stack is whole, or none was taken. */
+static const char *explain(dump *d, const pp_remote_thread *t, pp_walk_space *space)
+{
+    pp_text text = PP_TEXT_INIT;
+    const pp_last_frame *last = &t->last;
+    if (t->whole || t->depth == 0) {
+        return NULL;
+    }
+    const pp_mapping *m = mapping_of(&d->profile, last->pc - 1);
+    pp_text_add(&text, "stack ends early: ");
+    pp_text_add(&text, pp_reason_text(t->why));
+    pp_text_add(&text, "\n\tat ");
+    add_place(m, last->pc - 1, &text);
+    pp_text_add(&text, "\n\t");
+    size_t before = text.length;
+    pp_explain_rule(last->pc, m != NULL ? m->bias : 0, space, &text);
+    pp_text_add(&text, text.length > before ? "\n\tregisters there:" : "registers there:");
+    add_register(PP_REG_SP, last->sp, &text);
+    add_register(PP_REG_FP, last->fp, &text);
+    add_register(PP_REG_BX, last->bx, &text);
+    pp_text_add(&text, "\n");
+    return pp_arena_text(&d->arena, text.data, text.length);
+}
+
+/* The explanations of all threads; NULL if none are wanted, or there is no memory for them. */
+static const char **explain_all(dump *d, const pp_remote_wish *wish)
+{
+    size_t count = d->threads.count;
+    const char **notes = wish->explain ? pp_arena_array(&d->arena, count, sizeof *notes) : NULL;
+    pp_walk_space *space = notes != NULL ? pp_arena_alloc(&d->arena, sizeof *space) : NULL;
+    for (size_t i = 0; space != NULL && i < count; i++) {
+        notes[i] = explain(d, &d->threads.thread[i], space);
+    }
+    return space != NULL ? notes : NULL;
+}
+
 /* ---- the text ---- */
 
-static int write_text(dump *d, pprof_writer writer)
+static int write_text(dump *d, const char *const *notes, pprof_writer writer)
 {
     size_t count = d->threads.count;
     pp_thread_text *texts = pp_arena_array(&d->arena, count, sizeof *texts);
@@ -65,6 +140,7 @@ static int write_text(dump *d, pprof_writer writer)
                              .state = state_word(t),
                              .pc = t->pc,
                              .depth = t->depth,
+                             .note = notes != NULL ? notes[i] : NULL,
                              .wait = d->waits.waits[i].lock != NULL ? &d->waits.waits[i] : NULL};
     }
     int error = pp_thread_text_encode(&d->profile, texts, count, &d->arena, writer);
@@ -82,7 +158,39 @@ static int write_text(dump *d, pprof_writer writer)
 
 /* ---- the profile ---- */
 
-static int write_profile(dump *d, pprof_writer writer)
+/* "libpprof: thread 4711 "worker": stack ends early: ...", with its lines in one. */
+static const char *comment_of(dump *d, const pp_remote_thread *t, const char *note)
+{
+    pp_text text = PP_TEXT_INIT;
+    pp_text_add(&text, "libpprof: thread ");
+    pp_text_add_number(&text, (uint64_t)t->tid);
+    pp_text_add(&text, ": ");
+    pp_text_add(&text, note);
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] == '\n' && text.data[i + 1] == '\t') {
+            text.data[i] = ',';
+            text.data[i + 1] = ' ';
+        }
+    }
+    return pp_arena_text(&d->arena, text.data, text.length - (text.data[text.length - 1] == '\n'));
+}
+
+static int add_comments(dump *d, const char *const *notes)
+{
+    const char **list = pp_arena_array(&d->arena, d->threads.count, sizeof *list);
+    if (list == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < d->threads.count; i++) {
+        if (notes[i] != NULL) {
+            list[d->profile.comment_count++] = comment_of(d, &d->threads.thread[i], notes[i]);
+        }
+    }
+    d->profile.comments = list;
+    return 0;
+}
+
+static int write_profile(dump *d, const char *const *notes, pprof_writer writer)
 {
     struct timespec now;
     pp_profile *p = &d->profile;
@@ -108,6 +216,9 @@ static int write_profile(dump *d, pprof_writer writer)
     }
     p->samples = samples;
     p->sample_count = d->threads.count;
+    if (notes != NULL && add_comments(d, notes) != 0) {
+        return -ENOMEM;
+    }
     return pp_proto_encode(p, &d->arena, writer);
 }
 
@@ -150,8 +261,9 @@ static int look_and_write(dump *d, const pp_remote_wish *wish, pprof_writer writ
     }
     int status = find_waits(d);
     if (status == 0) {
+        const char **notes = explain_all(d, wish);
         count(d, result);
-        status = wish->as_profile ? write_profile(d, writer) : write_text(d, writer);
+        status = wish->as_profile ? write_profile(d, notes, writer) : write_text(d, notes, writer);
     }
     return status == 0 ? 0
                        : pp_remote_fail(error, "the threads of process %d cannot be written: %s",

@@ -25,6 +25,7 @@ typedef struct pp_remote_error {
 typedef struct pp_remote_wish {
     int pid;
     bool as_profile; /* profile.proto of kind `thread`, instead of the text */
+    bool explain;    /* say why stacks end that are not whole: after them, or in comments */
 } pp_remote_wish;
 
 typedef struct pp_remote_result {

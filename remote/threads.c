@@ -100,6 +100,8 @@ static void keep(look *l, pp_remote_thread *t, const pp_walk *walk)
         t->pc = kept;
         t->depth = walk->depth;
         t->whole = walk->stop == PP_STOP_END;
+        t->why = walk->why;
+        t->last = l->space->last;
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "sys/task_state.h"
+#include "unwind/walk_other.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,8 +31,10 @@ typedef struct pp_remote_thread {
     pp_task_place place; /* of a thread that waits */
     const uintptr_t *pc; /* return-like, leaf-most first */
     uint32_t depth;
-    bool whole;   /* the stack has all frames */
-    bool refused; /* it runs, and the kernel grants no perf event */
+    bool whole;         /* the stack has all frames */
+    bool refused;       /* it runs, and the kernel grants no perf event */
+    pp_reason why;      /* of a stack that is not whole */
+    pp_last_frame last; /* likewise: where it ends */
     char name[PP_TASK_NAME_BYTES];
 } pp_remote_thread;
 

@@ -81,12 +81,12 @@ static int write_out(const char *out, const cp_bytes *bytes, cp_error *error)
     return 0;
 }
 
-static int dump(int pid, const char *out, cp_error *error)
+static int dump(int pid, const char *out, bool explain, cp_error *error)
 {
     cp_bytes bytes = {0};
     pp_remote_result result;
     pp_remote_error why;
-    const pp_remote_wish wish = {.pid = pid, .as_profile = out != NULL};
+    const pp_remote_wish wish = {.pid = pid, .as_profile = out != NULL, .explain = explain};
     int status = pp_remote_dump(&wish, (pprof_writer){append, &bytes}, &result, &why);
     if (status < 0) {
         cp_fail(error, "%s", why.text);
@@ -104,10 +104,14 @@ int cp_run_dump(int argc, char **argv)
 {
     const char *process = NULL;
     const char *out = NULL;
+    bool explain = false;
     const cp_option table[] = {
         {'p', "pid", NULL, CP_OPTION_TEXT, &process, 0, 0, "PID", "the process"},
         {'o', "output", NULL, CP_OPTION_TEXT, &out, 0, 0, "OUT",
          "write a profile instead, for `cpprof top`, `flame`, ..."},
+        {0, "explain", NULL, CP_OPTION_FLAG, &explain, 0, 0, NULL,
+         "say after a stack that lacks its outer frames why it ends: the place, and the unwind "
+         "rule that failed"},
         {0},
     };
 
@@ -124,7 +128,7 @@ int cp_run_dump(int argc, char **argv)
     if (cp_process_parse(process, &pid, &error) < 0) {
         return cp_bad_usage("dump", "dump: %s", error.text);
     }
-    if (dump(pid, out, &error) < 0) {
+    if (dump(pid, out, explain, &error) < 0) {
         cp_complain("%s", error.text);
         return CP_EXIT_BAD_INPUT;
     }

@@ -126,6 +126,9 @@ static void write_thread(dump *d, const pp_thread_text *t)
         write_inlined(d, id, "(...)");
         write_function(d, "", t->pc[i], t->pc[i] - (i == 0 && t->interrupted), "(...)", 0);
     }
+    if (t->note != NULL) {
+        pp_text_stream_add(&d->out, t->note);
+    }
     if (t->creation != NULL) {
         write_function(d, "created by ", *t->creation, *t->creation,
                        t->creator > 0 ? " in thread " : "", t->creator);

@@ -45,6 +45,7 @@ typedef struct pp_thread_text {
     const uintptr_t *creation; /* the frame that created the thread; NULL = not known */
     int creator;               /* the thread that did; 0 = not known */
     const pp_lock_wait *wait;  /* what it waits for; NULL = not known */
+    const char *note;          /* lines to write after the frames; NULL = none */
 } pp_thread_text;
 
 /* `profile` has the mappings, and whether to name addresses. 0, -ENOMEM or the writer's first
